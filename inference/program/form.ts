@@ -1,0 +1,125 @@
+/** The program: ordered steps over typed tensors of static shape. Source: docs/EXACT.md, sections 1 to 3. */
+
+export const TENSOR_TYPES = ["u8", "s8", "s32", "f32", "bool"] as const;
+export type TensorType = (typeof TENSOR_TYPES)[number];
+
+export const LAYOUTS = ["plain", "dot", "lookup", "channel"] as const;
+/** How the rows of a weight tensor are laid out in words; code = index + 1. */
+export type WeightLayout = (typeof LAYOUTS)[number];
+
+export const OPCODES = [
+  "codec",
+  "move",
+  "lookup",
+  "dot",
+  "requant",
+  "rescale",
+  "table",
+  "arith",
+  "float",
+  "reduce",
+  "select",
+] as const;
+/** Code in a record = index + 1. */
+export type Opcode = (typeof OPCODES)[number];
+
+export const INPUT_CODECS = ["text", "prices", "lanes", "raw"] as const;
+export type InputCodec = (typeof INPUT_CODECS)[number];
+export const OUTPUT_CODECS = ["words", "lanes", "raw"] as const;
+export type OutputCodec = (typeof OUTPUT_CODECS)[number];
+
+export const LOOKUP_VARIANTS = ["sum", "pick"] as const;
+/** Also the variants of requant, which has no "s32". */
+export const DOT_VARIANTS = ["s32", "integer", "binary32"] as const;
+export const ARITH_VARIANTS = ["add", "sub", "mul", "min", "max", "div", "lt", "le", "eq", "cast"] as const;
+export const FLOAT_VARIANTS = [
+  "add",
+  "sub",
+  "mul",
+  "div",
+  "sqrt",
+  "round",
+  "min",
+  "max",
+  "lt",
+  "le",
+  "eq",
+  "tofloat",
+  "toint",
+  "dequant",
+  "quant",
+] as const;
+export const REDUCE_VARIANTS = ["sum", "min", "max"] as const;
+
+/** A step's operand as the record holds it: an earlier step, WEIGHT + index of a weight tensor, or NONE. */
+export type Operand = number;
+export const NONE: Operand = 0xffff;
+export const WEIGHT = 0x8000;
+export const isWeight = (operand: Operand): boolean => operand >= WEIGHT && operand !== NONE;
+export const isStep = (operand: Operand): boolean => operand < WEIGHT;
+/** Index of the weight tensor that a weight operand names. */
+export const weightIndex = (operand: Operand): number => operand - WEIGHT;
+
+export interface WeightDescriptor {
+  readonly layout: WeightLayout;
+  readonly type: TensorType;
+  /** dot: [N, K]; lookup: [V, D]; channel: [N]; plain: the tensor's dims. */
+  readonly dims: readonly number[];
+}
+
+/** Source coordinate of a MOVE: `a * i[p] + b * i[q] + c` inside 0..view-1. */
+export interface Coordinate {
+  readonly view: number;
+  readonly a: number;
+  readonly p: number;
+  readonly b: number;
+  readonly q: number;
+  readonly c: number;
+}
+
+export interface Step {
+  readonly opcode: Opcode;
+  /** Index into the opcode's list of variants (codec: index into INPUT_CODECS + 1), 0 where it has one form. */
+  readonly variant: number;
+  readonly type: TensorType;
+  readonly dims: readonly number[];
+  readonly a: Operand;
+  readonly b: Operand;
+  readonly c: Operand;
+  /** u32 attribute: codec offset or table rows, MOVE's pad element, DOT's groups; else 0. */
+  readonly k: number;
+  /** Exactly four for MOVE, none for the others. */
+  readonly coordinates: readonly Coordinate[];
+}
+
+export interface Program {
+  readonly inputCodec: InputCodec;
+  readonly outputCodec: OutputCodec;
+  /** text: bytes; prices: prices a list; lanes: elements; raw: bytes. */
+  readonly inputSize: number;
+  readonly weights: readonly WeightDescriptor[];
+  readonly steps: readonly Step[];
+}
+
+/** A program with its weights. `weights[i]` holds: plain: the stored bytes of the elements, packed;
+ *  dot, lookup, channel: the real words of all rows (docs/EXACT.md, section 2), packed. */
+export interface Model {
+  readonly program: Program;
+  readonly weights: readonly Uint8Array[];
+}
+
+/** A tensor in memory. u8, bool: the byte; s8: the stored byte (value + 128); s32; f32 (bits are what counts). */
+export type TensorData = Uint8Array | Int32Array | Float32Array;
+export interface Tensor {
+  readonly type: TensorType;
+  readonly dims: readonly number[];
+  /** Uint8Array for u8, s8 and bool, Int32Array for s32, Float32Array for f32. */
+  readonly data: TensorData;
+}
+
+export const elementBytes = (type: TensorType): 1 | 4 => (type === "s32" || type === "f32" ? 4 : 1);
+export const elementCount = (dims: readonly number[]): number =>
+  dims.reduce((product, dim) => product * dim, 1);
+/** Number of rows: product of all dims but the last. */
+export const rowCount = (dims: readonly number[]): number => elementCount(dims.slice(0, -1));
+export const lastDim = (dims: readonly number[]): number => dims[dims.length - 1] as number;
