@@ -1,0 +1,168 @@
+import { type CodecInput, decodeInput, fillInputTensor } from "../codecs/input.ts";
+import { TokenCache } from "../codecs/text.ts";
+import { OPCODE_FORMS } from "../opcodes/index.ts";
+import type { Kernel, PreparedOperand } from "../opcodes/opcode.ts";
+import {
+  elementCount,
+  isStep,
+  isWeight,
+  type Model,
+  NONE,
+  type Operand,
+  type Program,
+  type Step,
+  type Tensor,
+  type TensorData,
+  weightIndex,
+} from "../program/form.ts";
+import { assertTensor, fromStoredBytes, newData } from "../program/tensor.ts";
+import { assertValid } from "../program/validate.ts";
+import { assertWeightLengths } from "../program/weights.ts";
+
+/** A model with decoded weights, one kernel a step and the memory of one run. Runs never overlap: each run
+ *  overwrites the tensors of the one before. */
+export interface PreparedModel {
+  readonly model: Model;
+  readonly program: Program;
+  /** The 4 bytes that calldata starts with. */
+  readonly selector: Uint8Array;
+  /** Computes every step from decoded calldata; the tensors are valid until the next run. */
+  run(input: CodecInput): readonly Tensor[];
+  /** The same from the content of the CODEC steps, in step order.
+   *  @throws BaseError TENSOR_MISMATCH when one has another type or shape than its step */
+  runTensors(inputs: readonly Tensor[]): readonly Tensor[];
+  /** Content of the CODEC steps in step order, in memory of their own. */
+  inputTensors(input: CodecInput): Tensor[];
+  /** Decodes calldata, see `decodeInput`. */
+  decode(calldata: Uint8Array): CodecInput;
+  /** One step on any content of its operands, in the order a, b, c; PLAIN weights are taken from the model.
+   *  @returns the step's tensor, in memory of its own */
+  runStep(step: number, operands: readonly (Tensor | undefined)[]): Tensor;
+  /** Content of a PLAIN weight operand. */
+  constant(operand: Operand): TensorData;
+}
+
+/** Decodes the weights and builds the kernels.
+ *  @param selector the model's 4 bytes
+ *  @throws BaseError PROGRAM_INVALID or WEIGHTS_MISMATCH */
+export function prepare(model: Model, selector: Uint8Array): PreparedModel {
+  const { program } = model;
+  assertValid(program);
+  assertWeightLengths(model);
+  return new Prepared(model, selector.slice());
+}
+
+class Prepared implements PreparedModel {
+  readonly model: Model;
+  readonly program: Program;
+  readonly selector: Uint8Array;
+  readonly #constants = new Map<number, TensorData>();
+  readonly #kernels: readonly Kernel[];
+  readonly #caches: readonly (TokenCache | undefined)[];
+  readonly #tensors: readonly Tensor[];
+
+  constructor(model: Model, selector: Uint8Array) {
+    this.model = model;
+    this.program = model.program;
+    this.selector = selector;
+    model.program.weights.forEach((weight, i) => {
+      if (weight.layout !== "plain") return;
+      this.#constants.set(i, fromStoredBytes(weight.type, model.weights[i] as Uint8Array));
+    });
+    const { steps } = model.program;
+    this.#kernels = steps.map((step) => OPCODE_FORMS[step.opcode].prepare(step, this.#operandsOf(step)));
+    this.#caches = steps.map((step) => this.#cacheOf(step));
+    this.#tensors = steps.map(({ type, dims }) => ({ type, dims, data: newData(type, elementCount(dims)) }));
+  }
+
+  #operandsOf(step: Step): (PreparedOperand | undefined)[] {
+    return [step.a, step.b, step.c].map((operand) => {
+      if (operand === NONE) return undefined;
+      if (isStep(operand)) return this.program.steps[operand] as Step;
+      const index = weightIndex(operand);
+      const weight = this.program.weights[index] as (typeof this.program.weights)[number];
+      const constant = this.#constants.get(index);
+      return constant === undefined
+        ? { ...weight, words: this.model.weights[index] as Uint8Array }
+        : { ...weight, constant };
+    });
+  }
+
+  #cacheOf(step: Step): TokenCache | undefined {
+    if (step.opcode !== "codec" || this.program.inputCodec !== "text") return undefined;
+    const [tokens, width] = step.dims as [number, number];
+    return new TokenCache({ tokens, grams: width - 1, rows: step.k });
+  }
+
+  #dataOf(operand: Operand): TensorData | undefined {
+    if (isStep(operand)) return (this.#tensors[operand] as Tensor).data;
+    return operand === NONE ? undefined : this.#constants.get(weightIndex(operand));
+  }
+
+  #compute(i: number): void {
+    const { a, b, c } = this.program.steps[i] as Step;
+    const out = (this.#tensors[i] as Tensor).data;
+    (this.#kernels[i] as Kernel)(out, this.#dataOf(a), this.#dataOf(b), this.#dataOf(c));
+  }
+
+  decode(calldata: Uint8Array): CodecInput {
+    return decodeInput(this.program, this.selector, calldata);
+  }
+
+  constant(operand: Operand): TensorData {
+    return this.#constants.get(weightIndex(operand)) as TensorData;
+  }
+
+  inputTensors(input: CodecInput): Tensor[] {
+    return this.program.steps.flatMap((step, i) => {
+      if (step.opcode !== "codec") return [];
+      const data = newData(step.type, elementCount(step.dims));
+      fillInputTensor(step, input, data, this.#caches[i]);
+      return [{ type: step.type, dims: step.dims, data }];
+    });
+  }
+
+  run(input: CodecInput): readonly Tensor[] {
+    const { steps } = this.program;
+    for (let i = 0; i < steps.length; i++) {
+      const step = steps[i] as Step;
+      if (step.opcode === "codec")
+        fillInputTensor(step, input, (this.#tensors[i] as Tensor).data, this.#caches[i]);
+      else this.#compute(i);
+    }
+    return this.#tensors;
+  }
+
+  runTensors(inputs: readonly Tensor[]): readonly Tensor[] {
+    const { steps } = this.program;
+    const codecs = steps.filter((step) => step.opcode === "codec").length;
+    let next = 0;
+    for (let i = 0; i < steps.length; i++) {
+      const step = steps[i] as Step;
+      if (step.opcode !== "codec") {
+        this.#compute(i);
+        continue;
+      }
+      const place = `input tensor ${next} of ${codecs} (step ${i})`;
+      const input = inputs[next++];
+      const absent: Tensor = { type: step.type, dims: [], data: new Uint8Array(0) };
+      assertTensor(input ?? absent, step.type, step.dims, place);
+      (this.#tensors[i] as Tensor).data.set((input as Tensor).data);
+    }
+    return this.#tensors;
+  }
+
+  runStep(i: number, operands: readonly (Tensor | undefined)[]): Tensor {
+    const step = this.program.steps[i] as Step;
+    const content = [step.a, step.b, step.c].map((operand, slot) => {
+      if (!isStep(operand)) return isWeight(operand) ? this.#dataOf(operand) : undefined;
+      const { type, dims } = this.program.steps[operand] as Step;
+      const tensor = operands[slot] ?? { type, dims: [], data: new Uint8Array(0) };
+      assertTensor(tensor, type, dims, `operand ${slot} of step ${i}`);
+      return tensor.data;
+    });
+    const data = newData(step.type, elementCount(step.dims));
+    (this.#kernels[i] as Kernel)(data, content[0], content[1], content[2]);
+    return { type: step.type, dims: step.dims, data };
+  }
+}

@@ -1,0 +1,161 @@
+import { elementCount, FLOAT_VARIANTS, type Step, type TensorData } from "../program/form.ts";
+import { bitsOf, CANONICAL_NAN } from "../program/tensor.ts";
+import { floatReader, integerReader, readBroadcast } from "./broadcast.ts";
+import type { Kernel, OpcodeForm, PreparedOperand } from "./opcode.ts";
+import { quantum, roundHalfEven, S32_MAX, S32_MIN } from "./rounding.ts";
+import { saturateInto } from "./saturate.ts";
+
+type Variant = (typeof FLOAT_VARIANTS)[number];
+
+/** FLOAT: element-wise binary32, correctly rounded. Doubles carry add, sub, mul, div and sqrt of binary32 numbers
+ *  without double rounding (53 >= 2·24 + 2), so one store into a Float32Array rounds once.
+ *  Source: docs/EXACT.md, section 3. */
+export const float: OpcodeForm = {
+  prepare(step, [a, b, c]) {
+    const variant = FLOAT_VARIANTS[step.variant] as Variant;
+    const { dims } = step;
+    if (variant === "dequant" || variant === "quant") {
+      return prepareScaled(step, variant, a as PreparedOperand, b as PreparedOperand, c as PreparedOperand);
+    }
+    if (variant === "tofloat") {
+      const read = integerReader(dims, a as PreparedOperand);
+      return (out, x) => out.set(read(x));
+    }
+    const readA = floatReader(dims, a as PreparedOperand);
+    if (variant === "toint") {
+      const numbers = new Int32Array(elementCount(dims));
+      return (out, x) => {
+        toInteger(numbers, readA(x));
+        saturateInto(out, step.type, numbers);
+      };
+    }
+    if (variant === "sqrt" || variant === "round") {
+      const compute = UNARY[variant];
+      return (out, x) => {
+        compute(out as Float32Array, readA(x));
+        canonicalize(out as Float32Array);
+      };
+    }
+    const readB = floatReader(dims, b as PreparedOperand);
+    if (variant === "lt" || variant === "le" || variant === "eq") {
+      const compare = COMPARE[variant];
+      return (out, x, y) => compare(out as Uint8Array, readA(x), readB(y));
+    }
+    const compute = BINARY[variant];
+    return (out, x, y) => {
+      compute(out as Float32Array, readA(x), readB(y));
+      canonicalize(out as Float32Array);
+    };
+  },
+  reads(step, element, source) {
+    const operands = [step.a, step.b, step.c].slice(
+      0,
+      OPERANDS[FLOAT_VARIANTS[step.variant] as Variant] ?? 2,
+    );
+    return operands.map((operand) => readBroadcast(step.dims, operand, element, source));
+  },
+};
+
+/** Operands of the variants that do not have two. */
+const OPERANDS: Readonly<Partial<Record<Variant, number>>> = {
+  sqrt: 1,
+  round: 1,
+  tofloat: 1,
+  toint: 1,
+  dequant: 3,
+  quant: 3,
+};
+
+/** Every NaN result is 7FC00000; the processor's own NaN is another one. */
+function canonicalize(out: Float32Array): void {
+  const bits = bitsOf(out);
+  for (let i = 0; i < out.length; i++) if (Number.isNaN(out[i])) bits[i] = CANONICAL_NAN;
+}
+
+function prepareScaled(
+  step: Step,
+  variant: "dequant" | "quant",
+  a: PreparedOperand,
+  b: PreparedOperand,
+  c: PreparedOperand,
+): Kernel {
+  const { dims, type } = step;
+  const readScale = floatReader(dims, b);
+  const readZero = integerReader(dims, c);
+  if (variant === "dequant") {
+    const read = integerReader(dims, a);
+    return (out, x, y, z) => {
+      const [value, scale, zero] = [read(x), readScale(y), readZero(z)];
+      for (let i = 0; i < out.length; i++) {
+        const difference = ((value[i] as number) - (zero[i] as number)) | 0;
+        out[i] = Math.fround(difference) * (scale[i] as number);
+      }
+      canonicalize(out as Float32Array);
+    };
+  }
+  const read = floatReader(dims, a);
+  const low = type === "s8" ? -128 : 0;
+  return (out, x, y, z) => {
+    const [value, scale, zero] = [read(x), readScale(y), readZero(z)];
+    for (let i = 0; i < out.length; i++) {
+      const q = quantum(Math.fround((value[i] as number) / (scale[i] as number))) + (zero[i] as number) - low;
+      out[i] = q < 0 ? 0 : Math.min(q, 255);
+    }
+  };
+}
+
+function toInteger(out: Int32Array, a: Float32Array): void {
+  for (let i = 0; i < out.length; i++) {
+    const x = Math.trunc(a[i] as number);
+    out[i] = x >= S32_MAX ? S32_MAX : Math.max(x, S32_MIN);
+  }
+}
+
+type Unary = (out: Float32Array, a: Float32Array) => void;
+const UNARY: Readonly<Record<"sqrt" | "round", Unary>> = {
+  sqrt: (out, a) => {
+    for (let i = 0; i < out.length; i++) out[i] = Math.sqrt(a[i] as number);
+  },
+  round: (out, a) => {
+    for (let i = 0; i < out.length; i++) {
+      const x = a[i] as number;
+      const rounded = roundHalfEven(x);
+      out[i] = rounded === 0 && (x < 0 || Object.is(x, -0)) ? -0 : rounded;
+    }
+  },
+};
+
+type Binary<Out extends TensorData> = (out: Out, a: Float32Array, b: Float32Array) => void;
+const BINARY: Readonly<Record<"add" | "sub" | "mul" | "div" | "min" | "max", Binary<Float32Array>>> = {
+  add: (out, a, b) => {
+    for (let i = 0; i < out.length; i++) out[i] = (a[i] as number) + (b[i] as number);
+  },
+  sub: (out, a, b) => {
+    for (let i = 0; i < out.length; i++) out[i] = (a[i] as number) - (b[i] as number);
+  },
+  mul: (out, a, b) => {
+    for (let i = 0; i < out.length; i++) out[i] = (a[i] as number) * (b[i] as number);
+  },
+  div: (out, a, b) => {
+    for (let i = 0; i < out.length; i++) out[i] = (a[i] as number) / (b[i] as number);
+  },
+  // Adding +0 turns a result of -0 into +0 and changes nothing else.
+  min: (out, a, b) => {
+    for (let i = 0; i < out.length; i++) out[i] = Math.min(a[i] as number, b[i] as number) + 0;
+  },
+  max: (out, a, b) => {
+    for (let i = 0; i < out.length; i++) out[i] = Math.max(a[i] as number, b[i] as number) + 0;
+  },
+};
+
+const COMPARE: Readonly<Record<"lt" | "le" | "eq", Binary<Uint8Array>>> = {
+  lt: (out, a, b) => {
+    for (let i = 0; i < out.length; i++) out[i] = (a[i] as number) < (b[i] as number) ? 1 : 0;
+  },
+  le: (out, a, b) => {
+    for (let i = 0; i < out.length; i++) out[i] = (a[i] as number) <= (b[i] as number) ? 1 : 0;
+  },
+  eq: (out, a, b) => {
+    for (let i = 0; i < out.length; i++) out[i] = a[i] === b[i] ? 1 : 0;
+  },
+};

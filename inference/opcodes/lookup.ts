@@ -1,0 +1,81 @@
+import {
+  elementBytes,
+  elementCount,
+  lastDim,
+  rowCount,
+  type Step,
+  type TensorData,
+} from "../program/form.ts";
+import { bitsOf } from "../program/tensor.ts";
+import { unpackLookup } from "../program/weights.ts";
+import { readWord } from "./broadcast.ts";
+import type { Kernel, OpcodeForm, PreparedOperand } from "./opcode.ts";
+
+/** LOOKUP: sums of table rows (variant 0), or one row picked (variant 1). Source: docs/EXACT.md, section 3. */
+export const lookup: OpcodeForm = {
+  prepare(step, [ids, table]) {
+    return step.variant === 0
+      ? sum(ids as PreparedOperand, table as PreparedOperand)
+      : pick(step, table as PreparedOperand);
+  },
+  reads(step, element, source) {
+    const { dims } = source.shape(step.a);
+    const d = lastDim(step.dims);
+    const row = Math.floor(element / d);
+    const column = element % d;
+    const ids = source.data(step.a) as Int32Array;
+    const table = source.weights(step.b);
+    const last = (table.dims[0] as number) - 1;
+    if (step.variant === 0) {
+      const j = lastDim(dims);
+      const rows = Array.from(ids.subarray(row * j, (row + 1) * j), (id) => clamp(id, last)).filter(
+        (id) => id !== 0,
+      );
+      return [
+        { operand: step.a, row },
+        ...rows.map((id) => ({ operand: step.b, row: id, word: column >> 5 })),
+      ];
+    }
+    const id = clamp(ids[row] as number, last);
+    return [readWord(step.a, "s32", dims, row), readWord(step.b, table.type, table.dims, id * d + column)];
+  },
+};
+
+const clamp = (id: number, last: number): number => (id < 0 ? 0 : Math.min(id, last));
+
+function sum(ids: PreparedOperand, { dims, words }: PreparedOperand): Kernel {
+  const [v, d] = dims as [number, number];
+  const values = unpackLookup(words as Uint8Array, v, d);
+  const j = lastDim(ids.dims);
+  const rows = rowCount(ids.dims);
+  return (out, a) => {
+    const source = a as Int32Array;
+    out.fill(0);
+    for (let row = 0; row < rows; row++) {
+      const start = row * d;
+      for (let i = row * j; i < (row + 1) * j; i++) {
+        const id = clamp(source[i] as number, v - 1);
+        if (id === 0) continue;
+        const from = id * d;
+        // 16 rows of s8 sum to at most 2,048 in size: nothing wraps.
+        for (let k = 0; k < d; k++)
+          out[start + k] = (out[start + k] as number) + (values[from + k] as number);
+      }
+    }
+  };
+}
+
+function pick(step: Step, { dims, constant }: PreparedOperand): Kernel {
+  const [v, d] = dims as [number, number];
+  const wide = elementBytes(step.type) === 4;
+  const table = wide ? bitsOf(constant as TensorData) : (constant as TensorData);
+  const rows = elementCount(step.dims) / d;
+  return (out, a) => {
+    const ids = a as Int32Array;
+    const target = wide ? bitsOf(out) : out;
+    for (let row = 0; row < rows; row++) {
+      const from = clamp(ids[row] as number, v - 1) * d;
+      target.set(table.subarray(from, from + d), row * d);
+    }
+  };
+}

@@ -1,0 +1,44 @@
+import type { Operand, Step, TensorData, TensorType, WeightDescriptor } from "../program/form.ts";
+
+/** What a kernel is built from: an operand's shape, and its content where it is constant. */
+export interface PreparedOperand {
+  readonly type: TensorType;
+  readonly dims: readonly number[];
+  /** Content of a PLAIN weight tensor. */
+  readonly constant?: TensorData;
+  /** Words of a DOT, LOOKUP or CHANNEL weight tensor, as `Model.weights` holds them. */
+  readonly words?: Uint8Array;
+}
+
+/** Computes a step's whole tensor into `out`. Operands without data (weights in words, absent ones) are undefined.
+ *  Total: every content of the operands has a result. */
+export type Kernel = (
+  out: TensorData,
+  a: TensorData | undefined,
+  b: TensorData | undefined,
+  c: TensorData | undefined,
+) => void;
+
+/** Words that one element is computed from: one word of a row, or, without `word`, the row's real words. */
+export interface Read {
+  readonly operand: Operand;
+  readonly row: number;
+  readonly word?: number;
+}
+
+/** What `reads` may ask about a step's operands. */
+export interface OperandSource {
+  shape(operand: Operand): { readonly type: TensorType; readonly dims: readonly number[] };
+  weights(operand: Operand): WeightDescriptor;
+  /** Content; only LOOKUP and TABLE ask, because values say which words of the table are read. */
+  data(operand: Operand): TensorData;
+}
+
+/** One opcode off chain. The structure rules are in inference/program/rules.ts, the judge is in
+ *  verifier-contracts/opcodes/. */
+export interface OpcodeForm {
+  /** Builds the kernel of one step of a valid program. Operands in the order a, b, c. */
+  prepare(step: Step, operands: readonly (PreparedOperand | undefined)[]): Kernel;
+  /** What a judge of one element opens after the output's word, in order. Source: docs/PROTOCOL.md, section 4. */
+  reads(step: Step, element: number, source: OperandSource): Read[];
+}

@@ -1,0 +1,34 @@
+import { elementCount, lastDim, type Step } from "../program/form.ts";
+import { readWord } from "./broadcast.ts";
+import type { OpcodeForm, OperandSource, PreparedOperand, Read } from "./opcode.ts";
+import { Requantizer } from "./requantizer.ts";
+
+/** REQUANT: s32 → u8 or s8 by the channel's parameter word. Source: docs/EXACT.md, section 3. */
+export const requant: OpcodeForm = {
+  prepare(step, [, parameters]) {
+    const channels = channelsOf(parameters as PreparedOperand);
+    const count = elementCount(step.dims);
+    const period = channels.bias.length;
+    const integer = step.variant === 1;
+    return (out, a) => {
+      const input = a as Int32Array;
+      for (let i = 0, n = 0; i < count; i++) {
+        const acc = ((input[i] as number) + (channels.bias[n] as number)) | 0;
+        out[i] = integer ? channels.integer(acc, n) : channels.binary32(acc, n);
+        if (++n === period) n = 0;
+      }
+    };
+  },
+  reads: readChannel,
+};
+
+export function channelsOf({ dims, words }: PreparedOperand): Requantizer {
+  return new Requantizer(words as Uint8Array, dims[0] as number, 0, 32);
+}
+
+/** Word of a, parameter word: what REQUANT and RESCALE read. */
+export function readChannel(step: Step, element: number, source: OperandSource): Read[] {
+  const n = source.weights(step.b).dims[0] as number;
+  const channel = n === 1 ? 0 : element % lastDim(step.dims);
+  return [readWord(step.a, "s32", step.dims, element), { operand: step.b, row: channel, word: 0 }];
+}

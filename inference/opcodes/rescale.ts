@@ -1,0 +1,20 @@
+import { elementCount } from "../program/form.ts";
+import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
+import { channelsOf, readChannel } from "./requant.ts";
+
+/** RESCALE: s32 → s32 by the channel's multiplier, addend and shift. Source: docs/EXACT.md, section 3. */
+export const rescale: OpcodeForm = {
+  prepare(step, [, parameters]) {
+    const channels = channelsOf(parameters as PreparedOperand);
+    const count = elementCount(step.dims);
+    const period = channels.bias.length;
+    return (out, a) => {
+      const input = a as Int32Array;
+      for (let i = 0, n = 0; i < count; i++) {
+        out[i] = channels.rescale(((input[i] as number) + (channels.bias[n] as number)) | 0, n);
+        if (++n === period) n = 0;
+      }
+    };
+  },
+  reads: readChannel,
+};
