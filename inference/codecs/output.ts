@@ -1,0 +1,82 @@
+import { BaseError } from "../errors.ts";
+import { elementBytes, elementCount, type Program, type Tensor, type TensorType } from "../program/form.ts";
+import { lastStep, outputLength } from "../program/shape.ts";
+import { fromStoredBytes, newData } from "../program/tensor.ts";
+import { decodeAbi, encodeAbi, readWord, writeWord } from "./abi.ts";
+import { lanesTensor, readLanes, writeLanes } from "./lanes.ts";
+import { rawBytes } from "./raw.ts";
+
+/** Return data of the last step's tensor. Source: docs/EXACT.md, section 5, outputs. */
+export function encodeOutput(program: Program, tensor: Tensor): Uint8Array {
+  const { type, data } = tensor;
+  switch (program.outputCodec) {
+    case "words": {
+      const words = new Uint8Array(32 * data.length);
+      const offset = type === "s8" ? 128 : 0;
+      for (let i = 0; i < data.length; i++) writeWord(words, 32 * i, BigInt((data[i] as number) - offset));
+      return words;
+    }
+    case "lanes":
+      return encodeAbi(["uint256[]"], [writeLanes(data)]);
+    case "raw":
+      return encodeAbi(["bytes"], [rawBytes(type, data)]);
+  }
+}
+
+const RANGES: Readonly<Record<TensorType, readonly [bigint, bigint]>> = {
+  u8: [0n, 255n],
+  s8: [-128n, 127n],
+  s32: [-(2n ** 31n), 2n ** 31n - 1n],
+  f32: [0n, -1n],
+  bool: [0n, 255n],
+};
+
+/** The tensor that return data stands for: its values with lanes, which saturate, as they come.
+ *  @throws BaseError OUTPUT_INVALID, CALLDATA_NOT_CANONICAL or LANES_INVALID for bytes that no tensor encodes to */
+export function decodeOutput(program: Program, output: Uint8Array): Tensor {
+  const { type, dims } = lastStep(program);
+  const count = elementCount(dims);
+  const length = outputLength(program);
+  if (output.length !== length) refuse("length", output.length, `${length} bytes`);
+  if (program.outputCodec === "words") {
+    const data = newData(type, count);
+    const [low, high] = RANGES[type];
+    for (let i = 0; i < count; i++) {
+      const value = BigInt.asIntN(256, readWord(output, 32 * i));
+      if (value < low || value > high) refuse(`word ${i}`, value, `${low}..${high}`);
+      data[i] = Number(value) + (type === "s8" ? 128 : 0);
+    }
+    return { type, dims, data };
+  }
+  if (program.outputCodec === "lanes") {
+    const data = new Int32Array(count);
+    lanesTensor(readLanes(decodeAbi(["uint256[]"], output)[0] as Uint8Array, count), data, 0);
+    return { type, dims, data };
+  }
+  const bytes = decodeAbi(["bytes"], output)[0] as Uint8Array;
+  if (bytes.length !== count * elementBytes(type)) {
+    refuse("bytes", bytes.length, `${count * elementBytes(type)}`);
+  }
+  return { type, dims, data: fromRawBytes(type, bytes) };
+}
+
+/** Inverse of `rawBytes`: nothing is sanitized, an output may hold any bits. */
+function fromRawBytes(type: TensorType, bytes: Uint8Array): Tensor["data"] {
+  if (elementBytes(type) === 4) {
+    const stored = bytes.slice();
+    for (let i = 0; i < stored.length; i += 4) stored.subarray(i, i + 4).reverse();
+    return fromStoredBytes(type, stored);
+  }
+  const wrong = type === "bool" ? bytes.findIndex((byte) => byte > 1) : -1;
+  if (wrong >= 0) refuse(`bool ${wrong}`, bytes[wrong] as number, "0 or 1");
+  return type === "s8" ? bytes.map((byte) => byte ^ 0x80) : bytes.slice();
+}
+
+function refuse(field: string, value: number | bigint, limit: string): never {
+  throw new BaseError({
+    code: "OUTPUT_INVALID",
+    shortMessage: `Return data: ${field} is ${value}, must be ${limit}.`,
+    nextStep: "Check that the output belongs to this model.",
+    details: { field, value, limit },
+  });
+}
