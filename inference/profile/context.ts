@@ -1,0 +1,102 @@
+/** What the interval rules of one step see: its operands with their intervals, and where to report. */
+
+import {
+  isStep,
+  isWeight,
+  type Model,
+  NONE,
+  type Step,
+  type TensorType,
+  type WeightDescriptor,
+  weightIndex,
+} from "../program/form.ts";
+import { fromStoredBytes } from "../program/tensor.ts";
+import { anything, exactly, highest, LIMITS, lowest, type Range } from "./range.ts";
+
+/** A proof that failed. */
+export interface ProfileProblem {
+  readonly step: number;
+  readonly opcode: string;
+  /** Name of the ONNX node that the step came from, where it is known. */
+  readonly node?: string;
+  /** What could happen, e.g. "the sum can leave s32". */
+  readonly what: string;
+  readonly low: number;
+  readonly high: number;
+  readonly limit: string;
+  readonly nextStep: string;
+}
+
+export interface RangedOperand {
+  readonly type: TensorType;
+  readonly dims: readonly number[];
+  readonly range: Range;
+}
+
+/** Intervals of a model's plain weights, computed once. */
+export type WeightRanges = Map<number, Range>;
+
+export class StepRanges {
+  constructor(
+    readonly model: Model,
+    readonly step: Step,
+    readonly index: number,
+    private readonly ranges: readonly Range[],
+    private readonly weightRanges: WeightRanges,
+    private readonly report: (problem: ProfileProblem) => void,
+  ) {}
+
+  /** A step, or a PLAIN weight tensor, with its intervals. */
+  operand(name: "a" | "b" | "c"): RangedOperand {
+    const operand = this.step[name];
+    if (isStep(operand)) {
+      const { type, dims } = this.model.program.steps[operand] as Step;
+      return { type, dims, range: this.ranges[operand] as Range };
+    }
+    const { descriptor, bytes } = this.weight(name);
+    const index = weightIndex(operand);
+    let range = this.weightRanges.get(index);
+    if (range === undefined) {
+      range = plainRange(descriptor.type, bytes);
+      this.weightRanges.set(index, range);
+    }
+    return { type: descriptor.type, dims: descriptor.dims, range };
+  }
+
+  /** Present operands in order a, b, c. */
+  operands(): RangedOperand[] {
+    return (["a", "b", "c"] as const).filter((n) => this.step[n] !== NONE).map((n) => this.operand(n));
+  }
+
+  weight(name: "a" | "b" | "c"): { descriptor: WeightDescriptor; bytes: Uint8Array } {
+    const operand = this.step[name];
+    if (!isWeight(operand)) throw new TypeError(`operand ${name} of step ${this.index} is no weight tensor`);
+    const index = weightIndex(operand);
+    return {
+      descriptor: this.model.program.weights[index] as WeightDescriptor,
+      bytes: this.model.weights[index] as Uint8Array,
+    };
+  }
+
+  problem(what: string, low: number, high: number, limit: string, nextStep: string): void {
+    this.report({ step: this.index, opcode: this.step.opcode, what, low, high, limit, nextStep });
+  }
+
+  /** The range if it fits the output type; else reports and continues with every value of the type. */
+  within(range: Range, what: string, nextStep: string): Range {
+    const [min, max] = LIMITS[this.step.type];
+    const low = lowest(range);
+    const high = highest(range);
+    if (low >= min && high <= max) return range;
+    this.problem(what, low, high, `${this.step.type}: ${min} to ${max}`, nextStep);
+    return anything(this.step.type);
+  }
+}
+
+/** @param bytes stored bytes */
+function plainRange(type: TensorType, bytes: Uint8Array): Range {
+  const data = fromStoredBytes(type, bytes);
+  if (type === "s8") return exactly(Float64Array.from(data, (v) => v - 128));
+  if (type === "bool") return exactly(Float64Array.from(data, (v) => (v === 0 ? 0 : 1)));
+  return exactly(Float64Array.from(data));
+}

@@ -1,0 +1,147 @@
+/** Intervals of FLOAT. Rounding is monotone, so the rounded corners bound every rounded result. */
+
+import { FLOAT_VARIANTS } from "../program/form.ts";
+import type { RangedOperand, StepRanges } from "./context.ts";
+import { combine, highest, LIMITS, lowest, type Range, SMALLEST_NORMAL, uniform } from "./range.ts";
+
+const f = Math.fround;
+const SAFER = "Quantize earlier, or clip the operands so that this cannot happen.";
+
+/** Grid of floats that are at least `tiny` in size: all are multiples of it, and so are their exact sums. */
+const grid = (tiny: number): number => 2 ** (Math.floor(Math.log2(tiny)) - 23);
+
+function roundEven(x: number): number {
+  const floor = Math.floor(x);
+  const rest = x - floor;
+  return rest > 0.5 || (rest === 0.5 && floor % 2 !== 0) ? floor + 1 : floor;
+}
+
+export function floatRange(ctx: StepRanges): Range {
+  const { step } = ctx;
+  const name = FLOAT_VARIANTS[step.variant] as (typeof FLOAT_VARIANTS)[number];
+  if (name === "lt" || name === "le" || name === "eq") return uniform(0, 1);
+  const operands = ctx.operands();
+  guard(ctx, name, operands);
+  const result = combine(operands, step.dims, (low, high, out) => corners(name, low, high, out));
+  const range: Range = { ...result, tiny: tinyOf(name, operands) };
+  switch (name) {
+    case "toint":
+      return ctx.within({ ...range, tiny: 1 }, `the cast value can leave ${step.type}`, SAFER);
+    case "quant": {
+      const [min, max] = LIMITS[step.type];
+      const clamp = (v: number): number => Math.min(Math.max(v, min), max);
+      return { low: range.low.map(clamp), high: range.high.map(clamp), tiny: 1 };
+    }
+    default:
+      return finite(ctx, range);
+  }
+}
+
+function finite(ctx: StepRanges, range: Range): Range {
+  const checked = ctx.within(range, "the result can be infinite or not a number", SAFER);
+  if (checked.tiny < SMALLEST_NORMAL) {
+    ctx.problem(
+      "the result can be subnormal",
+      checked.tiny,
+      checked.tiny,
+      "0, or 2^-126 and above in size",
+      SAFER,
+    );
+    return { ...checked, tiny: SMALLEST_NORMAL };
+  }
+  return checked;
+}
+
+/** Operands for which the operation has no finite result. */
+function guard(ctx: StepRanges, name: string, operands: readonly RangedOperand[]): void {
+  const divisor = operands[1]?.range;
+  if ((name === "div" || name === "dequant" || name === "quant") && divisor !== undefined) {
+    const [low, high] = [lowest(divisor), highest(divisor)];
+    if (name !== "dequant" && low <= 0 && high >= 0) {
+      ctx.problem(
+        "the divisor can be 0",
+        low,
+        high,
+        "an interval without 0",
+        "Take the maximum with a positive number.",
+      );
+    }
+  }
+  const radicand = operands[0]?.range;
+  if (name === "sqrt" && radicand !== undefined && lowest(radicand) < 0) {
+    const low = lowest(radicand);
+    ctx.problem(
+      "the square root of a negative number",
+      low,
+      highest(radicand),
+      "at least 0",
+      "Take the maximum with 0.",
+    );
+  }
+}
+
+function tinyOf(name: string, operands: readonly RangedOperand[]): number {
+  const [a, b] = operands.map((o) => o.range.tiny);
+  const size = (o: RangedOperand | undefined): number =>
+    o === undefined ? 1 : Math.max(Math.abs(lowest(o.range)), Math.abs(highest(o.range)), SMALLEST_NORMAL);
+  switch (name) {
+    case "add":
+    case "sub":
+      return grid(Math.min(a ?? 1, b ?? 1));
+    case "mul":
+      return f((a ?? 1) * (b ?? 1));
+    case "div":
+      return f((a ?? 1) / size(operands[1]));
+    case "dequant":
+      return b ?? 1;
+    case "sqrt":
+      return f(Math.sqrt(a ?? 1));
+    case "min":
+    case "max":
+      return Math.min(a ?? 1, b ?? 1);
+    default:
+      return 1;
+  }
+}
+
+/** Bounds of one element, written to `out`. */
+function corners(name: string, low: readonly number[], high: readonly number[], out: Float64Array): void {
+  const values = cornerValues(name, low, high);
+  out[0] = Math.min(...values);
+  out[1] = Math.max(...values);
+}
+
+function cornerValues(name: string, low: readonly number[], high: readonly number[]): number[] {
+  const [al = 0, bl = 0, cl = 0] = low;
+  const [ah = 0, bh = 0, ch = 0] = high;
+  switch (name) {
+    case "add":
+      return [f(al + bl), f(ah + bh)];
+    case "sub":
+      return [f(al - bh), f(ah - bl)];
+    case "mul":
+      return [f(al * bl), f(al * bh), f(ah * bl), f(ah * bh)];
+    case "div":
+      return [f(al / bl), f(al / bh), f(ah / bl), f(ah / bh)];
+    case "sqrt":
+      return [f(Math.sqrt(Math.max(al, 0))), f(Math.sqrt(Math.max(ah, 0)))];
+    case "round":
+      return [roundEven(al), roundEven(ah)];
+    case "min":
+      return [Math.min(al, bl), Math.min(ah, bh)];
+    case "max":
+      return [Math.max(al, bl), Math.max(ah, bh)];
+    case "tofloat":
+      return [f(al), f(ah)];
+    case "toint":
+      return [Math.trunc(al), Math.trunc(ah)];
+    case "dequant": {
+      const [least, most] = [f(al - ch), f(ah - cl)];
+      return [f(least * bl), f(least * bh), f(most * bl), f(most * bh)];
+    }
+    default: {
+      const parts = [f(al / bl), f(al / bh), f(ah / bl), f(ah / bh)].map(roundEven);
+      return [Math.min(...parts) + cl, Math.max(...parts) + ch];
+    }
+  }
+}

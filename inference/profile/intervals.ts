@@ -1,0 +1,69 @@
+/** Proves, for every input that the codec can give and the model's own weights, what docs/EXACT.md section 4 lists. */
+
+import type { Model, Opcode, Step } from "../program/form.ts";
+import { codecRange } from "./codec.ts";
+import { type ProfileProblem, StepRanges, type WeightRanges } from "./context.ts";
+import { accumulators, channelRange, type DotWeights, dotRange } from "./dot.ts";
+import { floatRange } from "./float.ts";
+import { arithRange, reduceRange, selectRange, tableRange } from "./integer.ts";
+import { lookupRange } from "./lookup.ts";
+import { moveRange } from "./move.ts";
+import type { Range } from "./range.ts";
+
+const RULES: Readonly<Record<Opcode, (ctx: StepRanges) => Range>> = {
+  codec: codecRange,
+  move: moveRange,
+  lookup: lookupRange,
+  dot: dotRange,
+  requant: channelRange,
+  rescale: channelRange,
+  table: tableRange,
+  arith: arithRange,
+  float: floatRange,
+  reduce: reduceRange,
+  select: selectRange,
+};
+
+/** Intervals of a model's steps, computed step by step so that an import can ask while it builds the program. */
+export class IntervalAnalysis {
+  readonly ranges: Range[] = [];
+  readonly problems: ProfileProblem[] = [];
+  private readonly weightRanges: WeightRanges = new Map();
+
+  /** @param model must pass `validateProgram`; its lists may still grow at the end */
+  constructor(readonly model: Model) {}
+
+  /** Analyses the next step. */
+  next(node?: string): Range {
+    const index = this.ranges.length;
+    const step = this.model.program.steps[index] as Step;
+    const report = (problem: ProfileProblem): void => {
+      this.problems.push(node === undefined ? problem : { ...problem, node });
+    };
+    const ctx = new StepRanges(this.model, step, index, this.ranges, this.weightRanges, report);
+    const range = RULES[step.opcode](ctx);
+    this.ranges.push(range);
+    return range;
+  }
+
+  /** Accumulators of a DOT step that would come next, with weights that the model does not hold yet. */
+  accumulators(step: Step, weights: DotWeights): { low: Float64Array; high: Float64Array } {
+    const ctx = new StepRanges(
+      this.model,
+      step,
+      this.ranges.length,
+      this.ranges,
+      this.weightRanges,
+      () => {},
+    );
+    return accumulators(ctx, weights);
+  }
+}
+
+export function analyse(model: Model, nodes: readonly string[] = []): IntervalAnalysis {
+  const analysis = new IntervalAnalysis(model);
+  model.program.steps.forEach((_: Step, i) => {
+    analysis.next(nodes[i]);
+  });
+  return analysis;
+}

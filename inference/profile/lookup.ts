@@ -1,0 +1,45 @@
+import { elementCount, lastDim } from "../program/form.ts";
+import { fromStoredBytes } from "../program/tensor.ts";
+import { unpackLookup } from "../program/weights.ts";
+import type { StepRanges } from "./context.ts";
+import { empty, highest, lowest, type Range, uniform } from "./range.ts";
+
+/** LOOKUP: per column from the rows that the ids can name; the sum counts each of the J ids, id 0 as zero. */
+export function lookupRange(ctx: StepRanges): Range {
+  const { step } = ctx;
+  const ids = ctx.operand("a");
+  const { descriptor, bytes } = ctx.weight("b");
+  const [rows, columns] = descriptor.dims as [number, number];
+  const clamp = (id: number): number => Math.min(Math.max(id, 0), rows - 1);
+  const from = clamp(lowest(ids.range));
+  const to = clamp(highest(ids.range));
+  const sum = step.variant === 0;
+  const times = sum ? lastDim(ids.dims) : 1;
+  const values = sum ? unpackLookup(bytes, rows, columns) : plainValues(descriptor.type, bytes);
+  const low = new Float64Array(columns).fill(Number.POSITIVE_INFINITY);
+  const high = new Float64Array(columns).fill(Number.NEGATIVE_INFINITY);
+  let tiny = Number.POSITIVE_INFINITY;
+  for (let row = from; row <= to; row++) {
+    for (let d = 0; d < columns; d++) {
+      const value = sum && row === 0 ? 0 : (values[row * columns + d] as number);
+      if (value < (low[d] as number)) low[d] = value;
+      if (value > (high[d] as number)) high[d] = value;
+      if (value !== 0) tiny = Math.min(tiny, Math.abs(value));
+    }
+  }
+  if (!Number.isFinite(tiny)) tiny = 1;
+  const result = empty(step.dims);
+  if (result.low.length === 1 && elementCount(step.dims) > 1) {
+    return uniform(Math.min(...low) * times, Math.max(...high) * times, tiny);
+  }
+  for (let i = 0; i < result.low.length; i++) {
+    result.low[i] = (low[i % columns] as number) * times;
+    result.high[i] = (high[i % columns] as number) * times;
+  }
+  return { ...result, tiny };
+}
+
+function plainValues(type: Parameters<typeof fromStoredBytes>[0], bytes: Uint8Array): ArrayLike<number> {
+  const data = fromStoredBytes(type, bytes);
+  return type === "s8" ? Float64Array.from(data, (v) => v - 128) : data;
+}

@@ -1,0 +1,118 @@
+/** Intervals of a tensor's elements. */
+
+import { elementCount, type TensorType } from "../program/form.ts";
+
+/** Lowest and highest value of each element, or of all of them when the arrays have length 1.
+ *  Values are real: s8 as −128..127, bool as 0..1, f32 as its number. */
+export interface Range {
+  readonly low: Float64Array;
+  readonly high: Float64Array;
+  /** f32 only: no element is nearer to zero than this without being zero. */
+  readonly tiny: number;
+}
+
+/** Tensors above this many elements get one interval for all, so that a proof stays cheap. */
+export const MAX_INTERVALS = 2 ** 18;
+
+/** The smallest normal binary32 number. */
+export const SMALLEST_NORMAL = 2 ** -126;
+
+export const LIMITS: Readonly<Record<TensorType, readonly [number, number]>> = {
+  u8: [0, 255],
+  s8: [-128, 127],
+  s32: [-(2 ** 31), 2 ** 31 - 1],
+  f32: [-3.4028234663852886e38, 3.4028234663852886e38],
+  bool: [0, 1],
+};
+
+export function uniform(low: number, high: number, tiny = 1): Range {
+  return { low: Float64Array.of(low), high: Float64Array.of(high), tiny };
+}
+
+/** Any value of a type: what a step counts as after a failed proof. */
+export const anything = (type: TensorType): Range => uniform(...LIMITS[type], SMALLEST_NORMAL);
+
+/** Exactly these values. */
+export function exactly(values: ArrayLike<number>): Range {
+  const data = Float64Array.from(values);
+  let tiny = Number.POSITIVE_INFINITY;
+  for (const v of data) if (v !== 0) tiny = Math.min(tiny, Math.abs(v));
+  const range = { low: data, high: data, tiny: Number.isFinite(tiny) ? tiny : 1 };
+  return data.length > MAX_INTERVALS ? hull(range) : range;
+}
+
+export const isUniform = (range: Range): boolean => range.low.length === 1;
+
+export function lowest(range: Range): number {
+  let low = Number.POSITIVE_INFINITY;
+  for (const v of range.low) if (v < low || Number.isNaN(v)) low = v;
+  return low;
+}
+
+export function highest(range: Range): number {
+  let high = Number.NEGATIVE_INFINITY;
+  for (const v of range.high) if (v > high || Number.isNaN(v)) high = v;
+  return high;
+}
+
+/** One interval for all elements. */
+export const hull = (range: Range): Range => uniform(lowest(range), highest(range), range.tiny);
+
+/** Arrays for a result of these dims, or of length 1 if it is too large for one interval each. */
+export function empty(dims: readonly number[]): { low: Float64Array; high: Float64Array } {
+  const count = elementCount(dims);
+  const length = count > MAX_INTERVALS ? 1 : count;
+  return { low: new Float64Array(length), high: new Float64Array(length) };
+}
+
+/** Index into an operand of `dims` for each element of an output, under broadcast: strides for the output's axes. */
+export function broadcastIndex(dims: readonly number[], output: readonly number[]): Int32Array {
+  const index = new Int32Array(elementCount(output));
+  const strides = new Array<number>(output.length).fill(0);
+  let stride = 1;
+  for (let axis = output.length - 1, from = dims.length - 1; from >= 0; axis--, from--) {
+    if (dims[from] !== 1) strides[axis] = stride;
+    stride *= dims[from] as number;
+  }
+  const at = new Array<number>(output.length).fill(0);
+  let source = 0;
+  for (let i = 0; i < index.length; i++) {
+    index[i] = source;
+    for (let axis = output.length - 1; axis >= 0; axis--) {
+      source += strides[axis] as number;
+      at[axis] = (at[axis] as number) + 1;
+      if ((at[axis] as number) < (output[axis] as number)) break;
+      source -= (strides[axis] as number) * (output[axis] as number);
+      at[axis] = 0;
+    }
+  }
+  return index;
+}
+
+/** Applies `f` to the intervals of broadcast operands; f writes [low, high] of one element into `out`. */
+export function combine(
+  operands: readonly { readonly range: Range; readonly dims: readonly number[] }[],
+  dims: readonly number[],
+  f: (low: readonly number[], high: readonly number[], out: Float64Array) => void,
+): { low: Float64Array; high: Float64Array } {
+  const low = new Array<number>(operands.length);
+  const high = new Array<number>(operands.length);
+  const out = new Float64Array(2);
+  const single = operands.every((o) => isUniform(o.range)) || elementCount(dims) > MAX_INTERVALS;
+  const result = single ? { low: new Float64Array(1), high: new Float64Array(1) } : empty(dims);
+  const ranges = operands.map((o) => (single ? hull(o.range) : o.range));
+  const indices = operands.map((o, k) =>
+    isUniform(ranges[k] as Range) ? undefined : broadcastIndex(o.dims, dims),
+  );
+  for (let i = 0; i < result.low.length; i++) {
+    for (let k = 0; k < ranges.length; k++) {
+      const at = indices[k]?.[i] ?? 0;
+      low[k] = (ranges[k] as Range).low[at] as number;
+      high[k] = (ranges[k] as Range).high[at] as number;
+    }
+    f(low, high, out);
+    result.low[i] = out[0] as number;
+    result.high[i] = out[1] as number;
+  }
+  return result;
+}

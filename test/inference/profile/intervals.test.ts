@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+
+import { trace } from "../../../inference/executor/execute.ts";
+import { prepare } from "../../../inference/executor/prepare.ts";
+import { analyse } from "../../../inference/profile/intervals.ts";
+import { proveProfile } from "../../../inference/profile/prove.ts";
+import type { Range } from "../../../inference/profile/range.ts";
+import {
+  type Model,
+  NONE,
+  OPCODES,
+  type Step,
+  type Tensor,
+  WEIGHT,
+} from "../../../inference/program/form.ts";
+import { seededProgram } from "../../support/random-program.ts";
+
+/** First element outside its interval, as a message. */
+function outside(tensor: Tensor, range: Range): string | undefined {
+  for (let i = 0; i < tensor.data.length; i++) {
+    const stored = tensor.data[i] as number;
+    const value = tensor.type === "s8" ? stored - 128 : tensor.type === "bool" ? Math.min(stored, 1) : stored;
+    const at = range.low.length === 1 ? 0 : i;
+    const [low, high] = [range.low[at] as number, range.high[at] as number];
+    if (!(value >= low && value <= high)) return `element ${i} is ${value}, proven was ${low} to ${high}`;
+    if (tensor.type === "f32" && value !== 0 && Math.abs(value) < range.tiny)
+      return `element ${i} is ${value}, below ${range.tiny}`;
+  }
+  return undefined;
+}
+
+describe("analyse", () => {
+  it("behavior: every value of every step of random programs lies in its interval", () => {
+    const checked = new Map<string, number>();
+    for (let seed = 0; seed < 1200; seed++) {
+      const opcode = OPCODES[seed % OPCODES.length] as (typeof OPCODES)[number];
+      const { model, selector, calldata } = seededProgram(seed, { opcode, steps: 3 });
+      const { ranges, problems } = analyse(model);
+      const broken = new Set(problems.map((p) => p.step));
+      const tensors = trace(prepare(model, selector), calldata);
+      tensors.forEach((tensor, i) => {
+        // After a failed proof a step counts as any value of its type; what wraps or is NaN is reported, not bounded.
+        if (broken.has(i)) return;
+        const step = model.program.steps[i] as Step;
+        expect(
+          outside(tensor, ranges[i] as Range),
+          `seed ${seed}, step ${i} (${step.opcode} ${step.variant})`,
+        ).toBeUndefined();
+        checked.set(step.opcode, (checked.get(step.opcode) ?? 0) + 1);
+      });
+    }
+    for (const opcode of OPCODES) expect(checked.get(opcode) ?? 0, opcode).toBeGreaterThan(30);
+  });
+});
+
+describe("proveProfile", () => {
+  const step = (fields: Partial<Step> & Pick<Step, "opcode" | "variant" | "type">): Step => ({
+    dims: [2],
+    a: NONE,
+    b: NONE,
+    c: NONE,
+    k: 0,
+    coordinates: [],
+    ...fields,
+  });
+  const input = (type: Step["type"]): Step => step({ opcode: "codec", variant: 4, type });
+  const model = (type: Step["type"], last: Step, constant: readonly number[] = []): Model => {
+    const bytes = new Uint8Array(4 * constant.length);
+    constant.forEach((v, i) => {
+      const view = new DataView(bytes.buffer);
+      if (type === "f32") view.setFloat32(4 * i, v);
+      else view.setInt32(4 * i, v);
+    });
+    const weights =
+      constant.length === 0 ? [] : [{ layout: "plain", type, dims: [constant.length] } as const];
+    const program = {
+      inputCodec: "raw",
+      outputCodec: "raw",
+      inputSize: 8,
+      weights,
+      steps: [input(type), last],
+    } as const;
+    return { program, weights: constant.length === 0 ? [] : [bytes] };
+  };
+
+  it("default: bounds of each step with its node", () => {
+    const last = step({ opcode: "arith", variant: 3, type: "s32", a: 0, b: WEIGHT });
+    expect(proveProfile(model("s32", last, [7, -9]), ["in", "clip"]).steps[1]).toEqual({
+      step: 1,
+      node: "clip",
+      operation: "arith min s32 [2]",
+      low: -(2 ** 31),
+      high: 7,
+    });
+  });
+
+  it.each<[string, Model, string]>([
+    [
+      "a sum that wraps",
+      model("s32", step({ opcode: "arith", variant: 0, type: "s32", a: 0, b: 0 })),
+      "the result can leave s32: -4294967296 to 4294967294",
+    ],
+    [
+      "a divisor below 1",
+      model("s32", step({ opcode: "arith", variant: 5, type: "s32", a: 0, b: WEIGHT }), [5, 0]),
+      "the divisor can be below 1",
+    ],
+    [
+      "a cast out of range",
+      model("s32", step({ opcode: "arith", variant: 9, type: "u8", a: 0 })),
+      "the cast value can leave u8",
+    ],
+    [
+      "a float divisor around 0",
+      model("f32", step({ opcode: "float", variant: 3, type: "f32", a: 0, b: WEIGHT }), [-1, 1]),
+      "the divisor can be 0",
+    ],
+    [
+      "a negative root",
+      model("f32", step({ opcode: "float", variant: 4, type: "f32", a: 0 })),
+      "the square root of a negative number",
+    ],
+    [
+      "a subnormal product",
+      model("f32", step({ opcode: "float", variant: 2, type: "f32", a: 0, b: 0 })),
+      "the result can be subnormal",
+    ],
+    [
+      "an infinite product",
+      model("f32", step({ opcode: "float", variant: 2, type: "f32", a: 0, b: WEIGHT }), [3e38, 3e38]),
+      "the result can be infinite",
+    ],
+  ])("error: %s", (_name, bad, message) => {
+    expect(() => proveProfile(bad, ["in", "risky"])).toThrow(`node risky): ${message}`);
+  });
+});
