@@ -1,0 +1,225 @@
+/** Appends steps and weight tensors to a program, each step with its intervals as soon as it is there. */
+
+import { IntervalAnalysis } from "../profile/intervals.ts";
+import type { Range } from "../profile/range.ts";
+import { MAX_ELEMENTS, MAX_HEIGHT, MAX_STEPS, MAX_WEIGHTS } from "../program/check.ts";
+import { MAX_RANK } from "../program/encode.ts";
+import {
+  ARITH_VARIANTS,
+  type Coordinate,
+  elementCount,
+  FLOAT_VARIANTS,
+  INPUT_CODECS,
+  type InputCodec,
+  isStep,
+  lastDim,
+  type Model,
+  NONE,
+  type Operand,
+  type Program,
+  REDUCE_VARIANTS,
+  type Step,
+  type TensorData,
+  type TensorType,
+  WEIGHT,
+  type WeightDescriptor,
+  weightIndex,
+} from "../program/form.ts";
+import { tensorShape } from "../program/shape.ts";
+import { storedBytes } from "../program/tensor.ts";
+import { type ChannelParameters, packChannel, packLookup } from "../program/weights.ts";
+import { refuse } from "./refusal.ts";
+
+export type ArithName = (typeof ARITH_VARIANTS)[number];
+export type FloatName = (typeof FLOAT_VARIANTS)[number];
+export type ReduceName = (typeof REDUCE_VARIANTS)[number];
+
+const EMPTY = { a: NONE, b: NONE, c: NONE, k: 0, coordinates: [] } as const;
+
+/** Dims of an element-wise result. */
+export function broadcastDims(...operands: readonly (readonly number[])[]): number[] {
+  const rank = Math.max(...operands.map((dims) => dims.length));
+  return Array.from({ length: rank }, (_, axis) => {
+    let dim = 1;
+    for (const dims of operands) {
+      const d = dims[axis - rank + dims.length] ?? 1;
+      if (d !== 1 && dim !== 1 && d !== dim) {
+        refuse(`dims ${operands.map((o) => `[${o}]`).join(" and ")} do not broadcast`, "Correct the shapes.");
+      }
+      if (d !== 1) dim = d;
+    }
+    return dim;
+  });
+}
+
+export class ProgramBuilder {
+  readonly steps: Step[] = [];
+  /** ONNX node of each step. */
+  readonly nodes: string[] = [];
+  readonly analysis: IntervalAnalysis;
+  /** Name that the next steps carry. */
+  node = "";
+  private readonly descriptors: WeightDescriptor[] = [];
+  private readonly bytes: Uint8Array[] = [];
+  private readonly known = new Map<string, Operand>();
+
+  constructor(
+    readonly inputCodec: InputCodec,
+    readonly inputSize: number,
+  ) {
+    this.analysis = new IntervalAnalysis(this.model("words"));
+  }
+
+  model(outputCodec: Program["outputCodec"]): Model {
+    const { inputCodec, inputSize } = this;
+    const program = { inputCodec, outputCodec, inputSize, weights: this.descriptors, steps: this.steps };
+    return { program, weights: this.bytes };
+  }
+
+  push(step: Pick<Step, "opcode" | "variant" | "type" | "dims"> & Partial<Step>): Operand {
+    const { type, dims } = step;
+    const elements = elementCount(dims);
+    if (dims.length > MAX_RANK || elements > MAX_ELEMENTS || tensorShape(type, dims).height > MAX_HEIGHT) {
+      const limit = `rank ${MAX_RANK}, ${MAX_ELEMENTS} elements and 2^${MAX_HEIGHT} padded words of 32 bytes`;
+      refuse(`it needs a tensor of dims [${dims}], above ${limit}`, "Use smaller shapes or split the node.");
+    }
+    if (this.steps.length >= MAX_STEPS) {
+      refuse(`the program has more than ${MAX_STEPS} steps`, "Split the model.");
+    }
+    this.steps.push({ ...EMPTY, ...step });
+    this.nodes.push(this.node);
+    this.analysis.next(this.node);
+    return this.steps.length - 1;
+  }
+
+  /** Adds a weight tensor, or finds one with the same content. */
+  weight(descriptor: WeightDescriptor, bytes: Uint8Array): Operand {
+    const { layout, type, dims } = descriptor;
+    const content = bytes.length <= 4096 ? Buffer.from(bytes).toString("latin1") : `#${this.bytes.length}`;
+    const key = `${layout} ${type} ${dims} ${content}`;
+    const found = this.known.get(key);
+    if (found !== undefined) return found;
+    if (this.bytes.length >= MAX_WEIGHTS)
+      refuse(`the program has more than ${MAX_WEIGHTS} weight tensors`, "Split it.");
+    this.descriptors.push(descriptor);
+    this.bytes.push(bytes);
+    const operand = WEIGHT + this.bytes.length - 1;
+    this.known.set(key, operand);
+    return operand;
+  }
+
+  /** @param data as in a Tensor: s8 as stored bytes */
+  plain(type: TensorType, dims: readonly number[], data: TensorData): Operand {
+    return this.weight(
+      { layout: "plain", type, dims: dims.length === 0 ? [1] : dims },
+      storedBytes(data).slice(),
+    );
+  }
+
+  /** @param values s8, [rows, length] row-major */
+  lookupTable(values: Int8Array, rows: number, length: number): Operand {
+    return this.weight({ layout: "lookup", type: "s8", dims: [rows, length] }, packLookup(values, length));
+  }
+
+  s32(...values: number[]): Operand {
+    return this.plain("s32", [values.length], Int32Array.from(values));
+  }
+
+  f32(...values: number[]): Operand {
+    return this.plain("f32", [values.length], Float32Array.from(values));
+  }
+
+  /** Type and dims of a step or plain weight tensor. */
+  shape(operand: Operand): { readonly type: TensorType; readonly dims: readonly number[] } {
+    return isStep(operand)
+      ? (this.steps[operand] as Step)
+      : (this.descriptors[weightIndex(operand)] as WeightDescriptor);
+  }
+
+  range(step: Operand): Range {
+    return this.analysis.ranges[step] as Range;
+  }
+
+  /** Accumulators of a DOT step that is not there yet: one interval an output element, or one a channel. */
+  accumulators(
+    a: Operand,
+    groups: number,
+    rows: readonly number[],
+    weights: { readonly descriptor: WeightDescriptor; readonly bytes: Uint8Array },
+  ): { low: Float64Array; high: Float64Array } {
+    const n = weights.descriptor.dims[0] as number;
+    const step: Step = { ...EMPTY, opcode: "dot", variant: 0, type: "s32", dims: [...rows, n], a, k: groups };
+    return this.analysis.accumulators(step, weights);
+  }
+
+  codec(type: TensorType, dims: readonly number[], k: number): Operand {
+    return this.push({ opcode: "codec", variant: INPUT_CODECS.indexOf(this.inputCodec) + 1, type, dims, k });
+  }
+
+  move(
+    a: Operand,
+    dims: readonly number[],
+    coordinates: readonly Coordinate[],
+    fill: { readonly other?: Operand; readonly pad?: number } = {},
+  ): Operand {
+    const { type } = this.shape(a);
+    const b = fill.other ?? NONE;
+    return this.push({ opcode: "move", variant: 0, type, dims, a, b, k: fill.pad ?? 0, coordinates });
+  }
+
+  arith(name: ArithName, type: TensorType, a: Operand, b: Operand = NONE): Operand {
+    const dims = this.broadcast(a, b);
+    return this.push({ opcode: "arith", variant: ARITH_VARIANTS.indexOf(name), type, dims, a, b });
+  }
+
+  float(name: FloatName, type: TensorType, a: Operand, b: Operand = NONE, c: Operand = NONE): Operand {
+    const dims = this.broadcast(a, b, c);
+    return this.push({ opcode: "float", variant: FLOAT_VARIANTS.indexOf(name), type, dims, a, b, c });
+  }
+
+  select(a: Operand, b: Operand, c: Operand): Operand {
+    const { type } = this.shape(b);
+    return this.push({ opcode: "select", variant: 0, type, dims: this.broadcast(a, b, c), a, b, c });
+  }
+
+  /** Reduces the last axis; `dims` has as many elements as a has rows. */
+  reduce(name: ReduceName, a: Operand, dims: readonly number[]): Operand {
+    const type = name === "sum" ? "s32" : this.shape(a).type;
+    return this.push({ opcode: "reduce", variant: REDUCE_VARIANTS.indexOf(name), type, dims, a });
+  }
+
+  /** @param map stored byte of the result for each stored byte of the source */
+  table(a: Operand, type: TensorType, map: Uint8Array): Operand {
+    const b = this.plain("u8", [256], map);
+    return this.push({ opcode: "table", variant: 0, type, dims: this.shape(a).dims, a, b });
+  }
+
+  /** @param channels one, or one for each index of the last axis */
+  requant(a: Operand, variant: 1 | 2, type: TensorType, channels: readonly ChannelParameters[]): Operand {
+    const b = this.weight({ layout: "channel", type: "u8", dims: [channels.length] }, packChannel(channels));
+    return this.push({ opcode: "requant", variant, type, dims: this.shape(a).dims, a, b });
+  }
+
+  /** @param words as packDot makes them, of N rows of K bytes */
+  dot(
+    variant: 0 | 1 | 2,
+    type: TensorType,
+    a: Operand,
+    b: Operand,
+    groups: number,
+    rows: readonly number[],
+  ): Operand {
+    const n = this.shape(b).dims[0] as number;
+    return this.push({ opcode: "dot", variant, type, dims: [...rows, n], a, b, k: groups });
+  }
+
+  lookup(variant: 0 | 1, a: Operand, b: Operand, rows: readonly number[]): Operand {
+    const table = this.shape(b);
+    const type = variant === 0 ? "s32" : table.type;
+    return this.push({ opcode: "lookup", variant, type, dims: [...rows, lastDim(table.dims)], a, b });
+  }
+
+  private broadcast(...operands: Operand[]): number[] {
+    return broadcastDims(...operands.filter((o) => o !== NONE).map((o) => this.shape(o).dims));
+  }
+}

@@ -1,0 +1,150 @@
+/** How a graph's inputs come out of calldata: one CODEC step each. */
+
+import { MAX_WHOLE_HEIGHT } from "../program/check.ts";
+import { MAX_RANK } from "../program/encode.ts";
+import { elementBytes, type InputCodec, type TensorType } from "../program/form.ts";
+import { tensorShape } from "../program/shape.ts";
+import type { ProgramBuilder } from "./builder.ts";
+import { fail } from "./fail.ts";
+import { count, type OnnxGraph, type OnnxType, type OnnxValueInfo } from "./graph.ts";
+import { TENSOR_TYPE, type TensorValue } from "./lower/values.ts";
+
+export interface BoundInput {
+  readonly name: string;
+  readonly type: OnnxType;
+  readonly dims: readonly number[];
+  /** First element (lanes), first byte (raw), 0 otherwise. */
+  readonly offset: number;
+}
+
+export interface InputBinding {
+  readonly codec: InputCodec;
+  /** Input size of the program's header. */
+  readonly size: number;
+  readonly inputs: readonly BoundInput[];
+  /** Rows of the table that text ids point into; 0 for other codecs. */
+  readonly tableRows: number;
+}
+
+const refusal = (message: string, nextStep: string) => fail("IMPORT_CODEC", message, nextStep);
+
+/** @param textBytes most bytes of a text */
+export function bindInputs(graph: OnnxGraph, codec: InputCodec, textBytes: number): InputBinding {
+  if (graph.inputs.length === 0) throw refusal("The graph has no input.", "Export a graph with inputs.");
+  for (const input of graph.inputs) {
+    if (input.type === "int64") {
+      throw refusal(`Input ${input.name} is int64; no program holds int64.`, "Declare the input as int32.");
+    }
+  }
+  if (codec === "raw") return joined(graph, codec, (input) => elementBytes(TENSOR_TYPE[input.type]), 65_536);
+  for (const input of graph.inputs) {
+    if (input.type !== "int32") {
+      throw refusal(`Input ${input.name} is ${input.type}; codec ${codec} gives int32.`, "Use --codec raw.");
+    }
+  }
+  if (codec === "lanes") return joined(graph, codec, () => 1, 4096);
+  const [input, ...more] = graph.inputs as [OnnxValueInfo, ...OnnxValueInfo[]];
+  if (more.length > 0) {
+    throw refusal(
+      `Codec ${codec} gives one input, the graph has ${graph.inputs.length}.`,
+      "Use --codec raw or lanes.",
+    );
+  }
+  const [outer = 0, inner = 0] = input.dims.slice(-2);
+  const lead = count(input.dims.slice(0, -2));
+  const inputs = [{ ...input, offset: 0 }];
+  if (codec === "prices") {
+    if (lead !== 1 || outer !== 3 || inner < 1 || inner > 255) {
+      throw refusal(
+        `Input ${input.name} has dims [${input.dims}]; codec prices gives [3, n − 1], n ≤ 256.`,
+        "Change the input or the codec.",
+      );
+    }
+    return { codec, size: inner + 1, inputs, tableRows: 0 };
+  }
+  if (lead !== 1 || outer < 1 || outer > 64 || inner < 1 || inner > 16) {
+    throw refusal(
+      `Input ${input.name} has dims [${input.dims}]; codec text gives [tokens ≤ 64, width ≤ 16].`,
+      "Change the input or the codec.",
+    );
+  }
+  return { codec, size: textBytes, inputs, tableRows: tableRowsOf(graph, input.name) };
+}
+
+function joined(
+  graph: OnnxGraph,
+  codec: InputCodec,
+  sizeOf: (input: OnnxValueInfo) => number,
+  limit: number,
+): InputBinding {
+  let size = 0;
+  const inputs = graph.inputs.map((input) => {
+    const offset = size;
+    size += count(input.dims) * sizeOf(input);
+    return { ...input, offset };
+  });
+  if (size > limit) {
+    const unit = codec === "raw" ? "bytes" : "elements";
+    throw refusal(`The inputs have ${size} ${unit}, codec ${codec} holds ${limit}.`, "Use smaller inputs.");
+  }
+  return { codec, size, inputs, tableRows: 0 };
+}
+
+/** Operators that hand ids on as they are. */
+const ID_PATH = new Set([
+  "Identity",
+  "Reshape",
+  "Flatten",
+  "Squeeze",
+  "Unsqueeze",
+  "Slice",
+  "Transpose",
+  "Cast",
+]);
+
+/** Rows of the constant table that the ids of `input` pick from. */
+function tableRowsOf(graph: OnnxGraph, input: string): number {
+  const ids = new Set([input]);
+  const found = new Map<number, string>();
+  const producer = new Map(graph.nodes.flatMap((n) => n.outputs.map((o) => [o, n] as const)));
+  for (const node of graph.nodes) {
+    const [first = "", second = ""] = node.inputs;
+    if (ID_PATH.has(node.op) && ids.has(first)) for (const output of node.outputs) ids.add(output);
+    if (node.op === "Gather" && ids.has(second)) {
+      const source = producer.get(first);
+      const table = graph.constants.get(source?.op === "DequantizeLinear" ? (source.inputs[0] ?? "") : first);
+      if (table?.dims[0] !== undefined) found.set(table.dims[0], node.name);
+    }
+  }
+  const [rows, ...others] = found.keys();
+  if (rows === undefined || others.length > 0) {
+    throw refusal(
+      rows === undefined
+        ? `The ids of input ${input} pick from no constant table (Gather).`
+        : `The ids of input ${input} pick from tables of ${[...found.keys()].join(" and ")} rows.`,
+      "Codec text needs one table size, because it hashes tokens to its rows.",
+    );
+  }
+  return rows;
+}
+
+/** Emits the CODEC steps. */
+export function emitInputs(builder: ProgramBuilder, binding: InputBinding): Map<string, TensorValue> {
+  const values = new Map<string, TensorValue>();
+  for (const { name, type, dims, offset } of binding.inputs) {
+    const stored = TENSOR_TYPE[type];
+    builder.node = `input ${name}`;
+    const k = binding.codec === "text" ? binding.tableRows : offset;
+    const fixed = binding.codec === "text" || binding.codec === "prices";
+    const operand = builder.codec(stored, fixed ? dims.slice(-2) : codecDims(stored, dims), k);
+    values.set(name, { kind: "tensor", operand, type: stored, onnx: type, dims });
+  }
+  return values;
+}
+
+/** The input's own dims where a tensor of them may be judged whole, else one row. */
+export function codecDims(type: TensorType, dims: readonly number[]): readonly number[] {
+  if (dims.length === 0) return [1];
+  const fits = dims.length <= MAX_RANK && tensorShape(type, dims).height <= MAX_WHOLE_HEIGHT;
+  return fits ? dims : [count(dims)];
+}

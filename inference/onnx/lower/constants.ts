@@ -1,0 +1,144 @@
+/** Constants: how the program stores them, and the operators that are computed at import. */
+
+import type { TensorData, TensorType } from "../../program/form.ts";
+import { count, type OnnxData, type OnnxTensor, type OnnxType } from "../graph.ts";
+import { refuse } from "../refusal.ts";
+import { TENSOR_TYPE } from "./values.ts";
+
+/** Data of a PLAIN weight tensor; int64 must fit s32, floats must be finite and normal or zero. */
+export function storedConstant(tensor: OnnxTensor): { type: TensorType; data: TensorData } {
+  const type = TENSOR_TYPE[tensor.type];
+  const { data } = tensor;
+  if (data instanceof BigInt64Array) {
+    for (const v of data) {
+      if (v < -(2n ** 31n) || v >= 2n ** 31n)
+        refuse(`a constant holds ${v}, outside s32`, "Use smaller constants.");
+    }
+    return { type, data: Int32Array.from(data, Number) };
+  }
+  if (data instanceof Int8Array) return { type, data: Uint8Array.from(data, (v) => v + 128) };
+  if (data instanceof Float32Array) {
+    for (const v of data) {
+      if (!Number.isFinite(v)) refuse(`a constant holds ${v}`, "Use finite constants.");
+      if (v !== 0 && Math.abs(v) < 2 ** -126)
+        refuse(`a constant holds the subnormal number ${v}`, "Round it to 0.");
+    }
+    return { type, data: data.map((v) => (v === 0 ? 0 : v)) };
+  }
+  return { type, data };
+}
+
+export function makeTensor(
+  type: OnnxType,
+  dims: readonly number[],
+  values: ArrayLike<number | bigint>,
+): OnnxTensor {
+  return { type, dims, data: makeData(type, values) };
+}
+
+function makeData(type: OnnxType, values: ArrayLike<number | bigint>): OnnxData {
+  const list = Array.from(values);
+  switch (type) {
+    case "float32":
+      return Float32Array.from(list, Number);
+    case "int64":
+      return BigInt64Array.from(list, BigInt);
+    case "int32":
+      return Int32Array.from(list, Number);
+    case "int8":
+      return Int8Array.from(list, Number);
+    case "uint8":
+      return Uint8Array.from(list, Number);
+    case "bool":
+      return Uint8Array.from(list, (v) => (Number(v) === 0 ? 0 : 1));
+  }
+}
+
+/** Elements of a constant by source index, `fill` where the index is below 0. */
+export function pickConstant(
+  tensor: OnnxTensor,
+  dims: readonly number[],
+  sources: ArrayLike<number>,
+  fill: number | bigint,
+): OnnxTensor {
+  const zero = tensor.data instanceof BigInt64Array ? BigInt(fill) : Number(fill);
+  const values = Array.from(sources as ArrayLike<number>, (i) =>
+    i < 0 ? zero : (tensor.data[i] as number | bigint),
+  );
+  return makeTensor(tensor.type, dims, values);
+}
+
+/** The constant transposed to `order`. */
+export function movedConstant(tensor: OnnxTensor, order: readonly number[]): OnnxTensor {
+  const rank = order.length;
+  const padded = [...new Array<number>(rank - tensor.dims.length).fill(1), ...tensor.dims];
+  const strides = new Array<number>(rank).fill(1);
+  for (let axis = rank - 2; axis >= 0; axis--) {
+    strides[axis] = (strides[axis + 1] as number) * (padded[axis + 1] as number);
+  }
+  const dims = order.map((axis) => padded[axis] as number);
+  const sources = new Int32Array(count(dims));
+  const at = new Array<number>(rank).fill(0);
+  for (let i = 0; i < sources.length; i++) {
+    sources[i] = order.reduce((sum, axis, k) => sum + (at[k] as number) * (strides[axis] as number), 0);
+    for (let k = rank - 1; k >= 0; k--) {
+      at[k] = (at[k] as number) + 1;
+      if ((at[k] as number) < (dims[k] as number)) break;
+      at[k] = 0;
+    }
+  }
+  return pickConstant(tensor, dims, sources, 0);
+}
+
+/** Cast of a constant as ONNX defines it for values that fit the target. */
+export function castConstant(tensor: OnnxTensor, type: OnnxType): OnnxTensor {
+  const values = Array.from(tensor.data as ArrayLike<number | bigint>, (v) => {
+    if (type === "float32" || type === "bool" || typeof v === "bigint") return v;
+    return Math.trunc(v);
+  });
+  const result = makeTensor(type, tensor.dims, values);
+  const same = values.every(
+    (v, i) => type === "float32" || type === "bool" || BigInt(v) === BigInt(result.data[i] ?? 0),
+  );
+  if (!same) refuse(`a constant does not fit ${type}`, "Use constants inside the type's range.");
+  return result;
+}
+
+/** Integer and float32 arithmetic on constants, with broadcasting. */
+export function foldArithmetic(
+  op: string,
+  a: OnnxTensor,
+  b: OnnxTensor,
+  dims: readonly number[],
+  index: (tensor: OnnxTensor) => Int32Array,
+): OnnxTensor {
+  const [ia, ib] = [index(a), index(b)];
+  const values = Array.from({ length: count(dims) }, (_, i) => {
+    const x = a.data[ia[i] as number] as number | bigint;
+    const y = b.data[ib[i] as number] as number | bigint;
+    return a.type === "float32"
+      ? Math.fround(real(op, Number(x), Number(y)))
+      : integer(op, BigInt(x), BigInt(y));
+  });
+  return castConstant(
+    {
+      type: a.type === "float32" ? "float32" : "int64",
+      dims,
+      data: makeData(a.type === "float32" ? "float32" : "int64", values),
+    },
+    a.type,
+  );
+}
+
+function real(op: string, x: number, y: number): number {
+  if (op === "Add") return x + y;
+  if (op === "Sub") return x - y;
+  return op === "Mul" ? x * y : x / y;
+}
+
+function integer(op: string, x: bigint, y: bigint): bigint {
+  if (op === "Add") return x + y;
+  if (op === "Sub") return x - y;
+  if (op === "Mul") return x * y;
+  return y === 0n ? refuse("it divides constants by 0", "Correct the constants.") : x / y;
+}

@@ -1,0 +1,168 @@
+/** Convolutions: QLinearConv, ConvInteger, and Conv in QDQ form. Windows become rows (MOVE), channels are last inside. */
+
+import type { Operand } from "../../program/form.ts";
+import { coordinates, type SourceAxis } from "../axes.ts";
+import { count, numbers, type OnnxNode, type OnnxTensor } from "../graph.ts";
+import { refuse } from "../refusal.ts";
+import { intAttribute, intsAttribute, type Lowering, scalar } from "./lowering.ts";
+import {
+  activationOf,
+  activationZero,
+  biasOf,
+  dotChannel,
+  perChannel,
+  productResult,
+  quantizedOperands,
+  quantizeProduct,
+  storedZero,
+  weightsAt,
+} from "./matmul.ts";
+import { checkScale, quantizationAt } from "./quantize.ts";
+import type { Product, TensorValue, Value } from "./values.ts";
+import { type WindowAxis, windowAxes } from "./windows.ts";
+
+/** @param zeros weight zero points: one, or one for each output channel */
+function convProduct(
+  ctx: Lowering,
+  node: OnnxNode,
+  activation: TensorValue,
+  zeroPoint: number,
+  weights: OnnxTensor,
+  zeros: readonly number[],
+  bias: OnnxTensor | undefined,
+): Product {
+  const [batch = 1, channelsIn = 1, ...spatial] = activation.dims;
+  const [channelsOut = 1, perGroup = 1, ...kernel] = weights.dims;
+  const groups = intAttribute(node, "group", 1);
+  if (
+    groups < 1 ||
+    perGroup * groups !== channelsIn ||
+    channelsOut % groups !== 0 ||
+    kernel.length !== spatial.length
+  ) {
+    refuse(
+      `its weights [${weights.dims}] in ${groups} groups do not fit its input [${activation.dims}]`,
+      "Correct the shapes.",
+    );
+  }
+  const declared = intsAttribute(node, "kernel_shape");
+  if (declared !== undefined && declared.join() !== kernel.join())
+    refuse("its kernel_shape is not that of its weights", "Correct it.");
+  const axes = windowAxes(node, spatial, kernel);
+  const zeroOf = perChannel(zeros, channelsOut, "weight zero point");
+  const biases = bias === undefined ? [0] : numbers(bias);
+  const biasAt = perChannel(biases, channelsOut, "bias");
+  const taps = count(kernel);
+  // DOT reads a row as kernel positions, then input channels; weights lie as [out, in, kernel positions].
+  const channels = Array.from({ length: channelsOut }, (_, o) => ({
+    ...dotChannel(
+      weights,
+      zeroOf(o),
+      taps * perGroup,
+      (i) => (o * perGroup + (i % perGroup)) * taps + Math.floor(i / perGroup),
+    ),
+    bias: biasAt(o),
+  }));
+  const zero = storedZero(activation, zeroPoint);
+  const rank = activation.dims.length;
+  const layout = [0, ...spatial.map((_, i) => i + 2), 1];
+  const outputs = axes.map((a) => a.output);
+  return {
+    activation: windows(ctx, activation, axes, groups, zero),
+    zeroPoint: zero,
+    groups,
+    channels,
+    rows: [batch, ...outputs],
+    dims: [batch, channelsOut, ...outputs],
+    ...(rank > 2 ? { layout } : {}),
+  };
+}
+
+/** Rows [batch, outputs…, groups] of kernel positions × channels of the group, padded with the zero point. */
+function windows(
+  ctx: Lowering,
+  activation: TensorValue,
+  axes: readonly WindowAxis[],
+  groups: number,
+  zero: number,
+): Operand {
+  const { builder } = ctx;
+  const [batch = 1, channels = 1] = activation.dims;
+  const perGroup = channels / groups;
+  const outputs = axes.map((a) => a.output);
+  const kernel = axes.map((a) => a.kernel);
+  const grouped = groups > 1;
+  // Output axes: batch, outputs…, [groups], kernel…, channels of a group.
+  const dims = [batch, ...outputs, ...(grouped ? [groups] : []), ...kernel, perGroup];
+  if (dims.length > 6) {
+    if (batch === 1) dims.shift();
+    else
+      refuse(
+        `it has groups, two spatial axes and a batch of ${batch}`,
+        "Fix the batch size to 1 with --dim.",
+      );
+  }
+  const first = dims.length - 1 - axes.length - (grouped ? 1 : 0) - axes.length;
+  const kernelAt = dims.length - 1 - axes.length;
+  const bySource: SourceAxis[] = [
+    { dim: batch, terms: first > 0 ? [{ axis: 0, factor: 1 }] : [], offset: 0, checked: false },
+    {
+      dim: channels,
+      terms: [
+        ...(grouped ? [{ axis: kernelAt - 1, factor: perGroup }] : []),
+        { axis: dims.length - 1, factor: 1 },
+      ],
+      offset: 0,
+      checked: false,
+    },
+    ...axes.map((a, i) => ({
+      dim: a.size,
+      terms: [
+        { axis: first + i, factor: a.stride },
+        { axis: kernelAt + i, factor: a.dilation },
+      ],
+      offset: -a.before,
+      checked: a.before > 0 || a.after > 0,
+    })),
+  ];
+  const order = activation.layout ?? activation.dims.map((_, axis) => axis);
+  const stored = order.map((axis) => bySource[axis] as SourceAxis);
+  const operand = builder.move(activation.operand, dims, coordinates(stored, dims), { pad: zero });
+  const length = count(kernel) * perGroup;
+  const flat: TensorValue = { kind: "tensor", operand, type: activation.type, onnx: activation.onnx, dims };
+  return ctx.withLast(flat, length);
+}
+
+export function qLinearConv(ctx: Lowering, node: OnnxNode): Value {
+  const activation = activationOf(ctx, ctx.input(node, 0));
+  const factor = checkScale(scalar(ctx.constant(node, 1, "scale"), "activation scale"), "activation scale");
+  const weights = weightsAt(ctx, node, 3);
+  const scale = ctx.numbers(node, 4, "weight scale");
+  for (const s of scale) checkScale(s, "weight scale");
+  perChannel(scale, weights.dims[0] as number, "weight scale");
+  const bias = ctx.optionalConstant(node, 8, "bias");
+  if (bias !== undefined && bias.type !== "int32") refuse(`its bias is ${bias.type}`, "Use an int32 bias.");
+  const zeros = ctx.numbers(node, 5, "weight zero point");
+  const product = convProduct(ctx, node, activation, activationZero(ctx, node, 2), weights, zeros, bias);
+  return quantizeProduct(ctx, product, factor, scale, quantizationAt(ctx, node, 6, "output"));
+}
+
+export function convInteger(ctx: Lowering, node: OnnxNode): Value {
+  const activation = activationOf(ctx, ctx.input(node, 0));
+  const weights = weightsAt(ctx, node, 1);
+  const zeros = ctx.optionalConstant(node, 3, "weight zero point");
+  const zero = activationZero(ctx, node, 2);
+  const list = zeros === undefined ? [0] : numbers(zeros);
+  return productResult(ctx, node, convProduct(ctx, node, activation, zero, weights, list, undefined));
+}
+
+export function conv(ctx: Lowering, node: OnnxNode): Value {
+  const { activation, factor, zero, weights, scale, zeros, axis } = quantizedOperands(ctx, node);
+  if (scale.length > 1 && axis !== 0)
+    refuse(`its weights have a scale for each index of axis ${axis}`, "Scale per output channel.");
+  const bias = ctx.optional(node, 2);
+  const tensor = bias === undefined ? undefined : biasOf(bias, factor, scale);
+  const product = convProduct(ctx, node, activation, zero, weights, zeros, tensor);
+  const bounds = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
+  return { kind: "scaled", source: product, scale, factor, axis: 1, ...bounds, fused: true };
+}

@@ -1,0 +1,55 @@
+/** MaxPool of bytes: windows along one axis after the other (MOVE), the maximum of each (REDUCE). */
+
+import { coordinates } from "../axes.ts";
+import type { OnnxNode } from "../graph.ts";
+import { refuse } from "../refusal.ts";
+import { intAttribute, intsAttribute, type Lowering } from "./lowering.ts";
+import { reduceRows } from "./reduce.ts";
+import { structural } from "./shape.ts";
+import { dimsOf, type TensorValue, type Value } from "./values.ts";
+import { type WindowAxis, windowAxes } from "./windows.ts";
+
+export function maxPool(ctx: Lowering, node: OnnxNode): Value {
+  const value = ctx.input(node, 0);
+  const kernel =
+    intsAttribute(node, "kernel_shape") ?? refuse("it has no kernel_shape", "Export the model again.");
+  if (intAttribute(node, "storage_order", 0) !== 0)
+    refuse("its storage_order is not 0", "Use storage_order 0.");
+  const axes = windowAxes(node, dimsOf(value).slice(2), kernel);
+  return structural(ctx, value, (inner) => pooled(ctx, inner, axes));
+}
+
+function pooled(ctx: Lowering, value: Value, axes: readonly WindowAxis[]): TensorValue {
+  const tensor = ctx.tensor(value);
+  if (tensor.type !== "u8" && tensor.type !== "s8") {
+    refuse(`its input is ${tensor.onnx}`, "Pool uint8 or int8 (quantize before it).");
+  }
+  return axes.reduce((t, window, i) => pooledAlong(ctx, t, i + 2, window), tensor);
+}
+
+/** Pads are stored 0, the least value of both byte types. */
+function pooledAlong(ctx: Lowering, tensor: TensorValue, axis: number, window: WindowAxis): TensorValue {
+  const { builder } = ctx;
+  const order = tensor.layout ?? tensor.dims.map((_, a) => a);
+  const at = order.indexOf(axis);
+  const dims = [
+    ...order.map((a) => (a === axis ? window.output : (tensor.dims[a] as number))),
+    window.kernel,
+  ];
+  const axes = order.map((a, i) => ({
+    dim: tensor.dims[a] as number,
+    terms:
+      i === at
+        ? [
+            { axis: i, factor: window.stride },
+            { axis: order.length, factor: window.dilation },
+          ]
+        : [{ axis: i, factor: 1 }],
+    offset: i === at ? -window.before : 0,
+    checked: i === at && (window.before > 0 || window.after > 0),
+  }));
+  const moved = builder.move(tensor.operand, dims, coordinates(axes, dims));
+  const operand = reduceRows(ctx, "max", moved, dims.slice(0, -1));
+  const result = tensor.dims.map((d, a) => (a === axis ? window.output : d));
+  return { ...tensor, operand, dims: result };
+}

@@ -1,0 +1,112 @@
+/** ONNX tensors: from the protobuf message to typed arrays, with every length checked before it is used. */
+
+import type onnxProto from "onnx-proto";
+
+import type { BaseError } from "../errors.ts";
+import { fail } from "./fail.ts";
+import { count, ONNX_TYPES, type OnnxData, type OnnxTensor, type OnnxType } from "./graph.ts";
+
+/** Most elements of a constant: what a program's tensor may have (docs/EXACT.md, section 2). */
+export const MAX_ELEMENTS = 2 ** 24 - 1;
+
+const ELEMENT_BYTES: Readonly<Record<OnnxType, number>> = {
+  float32: 4,
+  uint8: 1,
+  int8: 1,
+  int32: 4,
+  int64: 8,
+  bool: 1,
+};
+
+type Long = { toString(): string };
+export const toBigInt = (value: number | Long): bigint => BigInt(value.toString());
+
+/** Name of an ONNX element type, or undefined where it has no place in a program. */
+export function onnxType(code: number | null | undefined): OnnxType | undefined {
+  return (ONNX_TYPES as Readonly<Record<number, OnnxType>>)[code ?? 0];
+}
+
+/** @throws ONNX_UNSUPPORTED for a type or storage that is not read, ONNX_MALFORMED for lengths that disagree */
+export function readTensor(proto: onnxProto.onnx.ITensorProto, label: string): OnnxTensor {
+  if (proto.dataLocation === 1 || (proto.externalData ?? []).length > 0) {
+    throw unsupported(
+      label,
+      "keeps its data in another file",
+      "Save the model as one file, without external data.",
+    );
+  }
+  if (proto.segment != null)
+    throw unsupported(label, "is a segment of a tensor", "Save the model as one file.");
+  const type = onnxType(proto.dataType);
+  if (type === undefined) {
+    const next = "Use float32, uint8, int8, int32, int64 or bool.";
+    throw unsupported(label, `has the element type ${proto.dataType ?? 0}`, next);
+  }
+  const dims = readDims(proto.dims ?? [], label);
+  const raw = proto.rawData ?? new Uint8Array(0);
+  const data = raw.length > 0 || count(dims) === 0 ? fromRaw(raw, type) : fromList(proto, type);
+  if (data === undefined || data.length !== count(dims)) {
+    throw fail(
+      "ONNX_MALFORMED",
+      `Tensor ${label} has ${data?.length ?? "a broken number of"} elements where its dims say ${count(dims)}.`,
+      "Export the model again.",
+      { tensor: label, dims: dims.join("x") },
+    );
+  }
+  return { type, dims, data };
+}
+
+function unsupported(label: string, what: string, nextStep: string): BaseError {
+  return fail("ONNX_UNSUPPORTED", `Tensor ${label} ${what}.`, nextStep, { tensor: label });
+}
+
+function readDims(dims: readonly (number | Long)[], label: string): number[] {
+  let product = 1n;
+  const values = dims.map(toBigInt);
+  for (const dim of values) product *= dim < 0n ? BigInt(MAX_ELEMENTS + 1) : dim;
+  if (values.length > 8 || product > BigInt(MAX_ELEMENTS)) {
+    throw fail(
+      "ONNX_TOO_LARGE",
+      `Tensor ${label} has dims ${values.slice(0, 9).join("x")}; at most ${MAX_ELEMENTS} elements and rank 8 are read.`,
+      "Split the tensor.",
+      { tensor: label },
+    );
+  }
+  return values.map(Number);
+}
+
+function fromRaw(raw: Uint8Array, type: OnnxType): OnnxData | undefined {
+  if (raw.length % ELEMENT_BYTES[type] !== 0) return undefined;
+  const bytes = new Uint8Array(raw).buffer; // a copy, aligned: raw may be a Buffer, whose slice() is none
+  switch (type) {
+    case "float32":
+      return new Float32Array(bytes);
+    case "int32":
+      return new Int32Array(bytes);
+    case "int64":
+      return new BigInt64Array(bytes);
+    case "int8":
+      return new Int8Array(bytes);
+    case "uint8":
+      return new Uint8Array(bytes);
+    case "bool":
+      return new Uint8Array(bytes).map((b) => (b === 0 ? 0 : 1));
+  }
+}
+
+function fromList(proto: onnxProto.onnx.ITensorProto, type: OnnxType): OnnxData {
+  switch (type) {
+    case "float32":
+      return Float32Array.from(proto.floatData ?? []);
+    case "int64":
+      return BigInt64Array.from((proto.int64Data ?? []).map(toBigInt));
+    case "int32":
+      return Int32Array.from(proto.int32Data ?? []);
+    case "int8":
+      return Int8Array.from(proto.int32Data ?? []);
+    case "uint8":
+      return Uint8Array.from(proto.int32Data ?? []);
+    case "bool":
+      return Uint8Array.from(proto.int32Data ?? [], (v) => (v === 0 ? 0 : 1));
+  }
+}

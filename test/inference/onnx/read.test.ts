@@ -1,0 +1,158 @@
+import type onnxProto from "onnx-proto";
+import { describe, expect, it } from "vitest";
+
+import { BaseError } from "../../../inference/errors.ts";
+import { readOnnx } from "../../../inference/onnx/read.ts";
+import { LIMITS } from "../../../inference/onnx/wire.ts";
+import { encodeProto, graphProto, onnxFile, type TestGraph } from "../../support/onnx-file.ts";
+
+const GRAPH: TestGraph = {
+  nodes: [
+    { op: "Add", name: "add", inputs: ["x", "c"], outputs: ["y"] },
+    {
+      op: "Relu",
+      name: "relu",
+      inputs: ["y"],
+      outputs: ["z"],
+      attributes: { note: "text", list: [1, 2], real: { f: 0.5 } },
+    },
+  ],
+  inputs: { x: { type: "int32", dims: ["N", 3] } },
+  outputs: { z: "int32" },
+  constants: { c: { type: "int32", dims: [3], data: [1, -2, 3] } },
+};
+
+function codeOf(f: () => unknown): string {
+  try {
+    f();
+  } catch (error) {
+    if (error instanceof BaseError) return error.code;
+    throw error;
+  }
+  return "accepted";
+}
+
+describe("readOnnx", () => {
+  it("default", () => {
+    const graph = readOnnx(onnxFile(GRAPH));
+    expect(graph.opset).toBe(17);
+    expect(graph.inputs).toEqual([{ name: "x", type: "int32", dims: [1, 3] }]);
+    expect(graph.constants.get("c")?.data).toEqual(Int32Array.of(1, -2, 3));
+    expect(graph.nodes.map((n) => n.name)).toEqual(["add", "relu"]);
+    expect(graph.nodes[1]?.attributes.get("real")).toEqual({ kind: "float", value: 0.5 });
+  });
+
+  it("args: symbolic dims take the size that is given", () => {
+    expect(readOnnx(onnxFile(GRAPH), { dims: new Map([["N", 7]]) }).inputs[0]?.dims).toEqual([7, 3]);
+  });
+
+  it("behavior: nodes are sorted by what they read", () => {
+    const file = onnxFile({ ...GRAPH, nodes: [...GRAPH.nodes].reverse() });
+    expect(readOnnx(file).nodes.map((n) => n.name)).toEqual(["add", "relu"]);
+  });
+
+  it("behavior: raw data in a Buffer is read like a list", () => {
+    const proto = graphProto(GRAPH);
+    const raw = new Uint8Array(Int32Array.of(1, -2, 3).buffer);
+    (proto.graph as onnxProto.onnx.IGraphProto).initializer = [
+      { name: "c", dims: [3], dataType: 6, rawData: raw },
+    ];
+    expect(readOnnx(Buffer.from(encodeProto(proto))).constants.get("c")?.data).toEqual(
+      Int32Array.of(1, -2, 3),
+    );
+  });
+
+  const broken = (
+    change: (proto: onnxProto.onnx.IModelProto, graph: onnxProto.onnx.IGraphProto) => unknown,
+  ) => {
+    const proto = graphProto(GRAPH);
+    change(proto, proto.graph as onnxProto.onnx.IGraphProto);
+    return codeOf(() => readOnnx(encodeProto(proto)));
+  };
+
+  it("error: external data is refused and never read", () => {
+    expect(
+      broken((_, g) => {
+        g.initializer = [
+          {
+            name: "c",
+            dims: [3],
+            dataType: 6,
+            dataLocation: 1,
+            externalData: [{ key: "location", value: "../secret" }],
+          },
+        ];
+      }),
+    ).toBe("ONNX_UNSUPPORTED");
+  });
+
+  type Change = Parameters<typeof broken>[0];
+  const first = (graph: onnxProto.onnx.IGraphProto) => ({
+    node: graph.node?.[0] as onnxProto.onnx.INodeProto,
+    tensor: graph.initializer?.[0] as onnxProto.onnx.ITensorProto,
+  });
+
+  it("error: functions, training parts and sparse tensors", () => {
+    const changes: Change[] = [
+      (proto) => Object.assign(proto, { functions: [{ name: "f" }] }),
+      (proto) => Object.assign(proto, { trainingInfo: [{}] }),
+      (_, graph) => Object.assign(graph, { sparseInitializer: [{}] }),
+    ];
+    expect(changes.map(broken)).toEqual(["ONNX_UNSUPPORTED", "ONNX_UNSUPPORTED", "ONNX_UNSUPPORTED"]);
+  });
+
+  it.each<[string, string, Change]>([
+    ["two initializers of one name", "ONNX_INVALID", (_, g) => g.initializer?.push(first(g).tensor)],
+    ["a cycle", "ONNX_INVALID", (_, g) => first(g).node.input?.push("z")],
+    ["a value from nowhere", "ONNX_INVALID", (_, g) => first(g).node.input?.push("nowhere")],
+    [
+      "dims that disagree with the data",
+      "ONNX_MALFORMED",
+      (_, g) => Object.assign(first(g).tensor, { dims: [4] }),
+    ],
+    [
+      "dims of 2^40 elements",
+      "ONNX_TOO_LARGE",
+      (_, g) => Object.assign(first(g).tensor, { dims: [2 ** 20, 2 ** 20] }),
+    ],
+    ["double", "ONNX_UNSUPPORTED", (_, g) => Object.assign(first(g).tensor, { dataType: 11 })],
+    [
+      "operator set 9",
+      "ONNX_UNSUPPORTED",
+      (p) => Object.assign(p, { opsetImport: [{ domain: "", version: 9 }] }),
+    ],
+    ["no graph", "ONNX_INVALID", (p) => Object.assign(p, { graph: null })],
+  ])("error: %s", (_name, code, change) => {
+    expect(broken(change)).toBe(code);
+  });
+
+  it("error: nesting, groups and node counts are limited before anything is decoded", () => {
+    let nested: onnxProto.onnx.IGraphProto = { name: "g" };
+    for (let i = 0; i < 40; i++)
+      nested = { node: [{ opType: "If", attribute: [{ name: "then", type: 5, g: nested }] }] };
+    expect(codeOf(() => readOnnx(encodeProto({ graph: nested })))).toBe("ONNX_TOO_LARGE");
+    expect(codeOf(() => readOnnx(Uint8Array.of(0x0b, 0x0c)))).toBe("ONNX_MALFORMED");
+    const many = { graph: { node: Array.from({ length: LIMITS.nodes + 1 }, () => ({ opType: "Relu" })) } };
+    expect(codeOf(() => readOnnx(encodeProto(many)))).toBe("ONNX_TOO_LARGE");
+  });
+
+  it("behavior: every mutation of a file is read or refused by a BaseError", () => {
+    const file = onnxFile(GRAPH);
+    let state = 12345;
+    const below = (n: number): number => {
+      state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+      return Math.floor((state / 2 ** 32) * n);
+    };
+    const codes = new Map<string, number>();
+    for (let i = 0; i < 6000; i++) {
+      let bytes = file.slice();
+      for (let k = 0; k <= below(4); k++) bytes[below(bytes.length)] = below(256);
+      if (i % 5 === 0) bytes = bytes.slice(0, below(bytes.length));
+      if (i % 7 === 0) bytes = Uint8Array.from([...bytes.slice(below(40)), ...bytes]);
+      const code = codeOf(() => readOnnx(bytes));
+      codes.set(code, (codes.get(code) ?? 0) + 1);
+    }
+    expect(codes.get("accepted") ?? 0).toBeGreaterThan(100);
+    expect(codes.get("ONNX_MALFORMED") ?? 0).toBeGreaterThan(1000);
+  });
+});
