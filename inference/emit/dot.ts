@@ -1,0 +1,128 @@
+/** DOT as ONNX nodes: u8 times u8, which no CPU saturates. Source: docs/EXACT.md, section 3. */
+import { DOT_VARIANTS, rowCount, type WeightDescriptor, weightIndex } from "../program/form.ts";
+import { type ChannelParameters, unpackDot } from "../program/weights.ts";
+import type { GraphBuilder, Value } from "./graph.ts";
+import { NotEmittable } from "./not-emittable.ts";
+import { type Place, reshaped } from "./place.ts";
+import { biases, isBinary32Rule, parametersOf, requantized, scalesOf } from "./requantize.ts";
+
+export function dot(place: Place): Value {
+  const { graph, model, step, value, shape } = place;
+  const { dims } = model.program.weights[weightIndex(step.b)] as WeightDescriptor;
+  const [n, k] = dims as [number, number];
+  const channels = parametersOf(place);
+  const offset = channels[0]?.weightOffset as number;
+  if (offset > 255 || channels.some(({ weightOffset }) => weightOffset !== offset)) {
+    throw new NotEmittable("its weight offsets are above 255 or differ between rows");
+  }
+  const [groups, m] = [step.k, rowCount(step.dims)];
+  const bytes = unpackDot(model.weights[weightIndex(step.b)] as Uint8Array, n, k);
+  const form = formOf(DOT_VARIANTS[step.variant] as (typeof DOT_VARIANTS)[number], channels, bytes, k);
+  const source = value(step.a);
+  const from = shape(step.a).dims;
+  if (groups === 1) {
+    const rows = reshaped(graph, source, from, [m, k]);
+    const weights = graph.constant("uint8", [k, n], transposed(bytes, 1, n, k));
+    const result =
+      form === "binary32" && isUniform(channels)
+        ? fused(graph, rows, weights, channels)
+        : finished(graph, integerProduct(graph, rows, weights, offset), channels, form);
+    return reshaped(graph, result, [m, n], step.dims);
+  }
+  const weights = graph.constant("uint8", [groups, k, n / groups], transposed(bytes, groups, n / groups, k));
+  const products = grouped(graph, source, from, [m, groups, k], (rows) =>
+    integerProduct(graph, rows, weights, offset),
+  );
+  const result = finished(graph, graph.reshape(products, [m, n]), channels, form);
+  return reshaped(graph, result, [m, n], step.dims);
+}
+
+const byte = (graph: GraphBuilder, value: number): Value => graph.constant("uint8", [], Uint8Array.of(value));
+
+const integerProduct = (graph: GraphBuilder, rows: Value, weights: Value, offset: number): Value =>
+  graph.node("MatMulInteger", [rows, weights, byte(graph, 0), byte(graph, offset)]);
+
+/** [m·G, K] as a batch of G products, and back to [m, G, N/G]. One row needs no transposition. */
+function grouped(
+  graph: GraphBuilder,
+  source: Value,
+  from: readonly number[],
+  [m, groups, k]: readonly [number, number, number],
+  product: (rows: Value) => Value,
+): Value {
+  if (m === 1) return product(reshaped(graph, source, from, [groups, 1, k]));
+  const order = { perm: [1, 0, 2] };
+  const rows = reshaped(graph, source, from, [m, groups, k]);
+  return graph.node("Transpose", [product(graph.node("Transpose", [rows], order))], order);
+}
+
+type Form = (typeof DOT_VARIANTS)[number];
+
+function finished(
+  graph: GraphBuilder,
+  products: Value,
+  channels: readonly ChannelParameters[],
+  form: Form,
+): Value {
+  const acc = graph.node("Add", [products, biases(graph, channels)]);
+  return form === "s32" ? acc : requantized(graph, acc, channels, form);
+}
+
+/** The binary32 form where that is the same function: it is one node. */
+function formOf(form: Form, channels: readonly ChannelParameters[], bytes: Uint8Array, k: number): Form {
+  if (form !== "integer") return form;
+  const isRule = channels.every((channel, n) => {
+    let [low, high] = [channel.bias, channel.bias];
+    for (const w of bytes.subarray(n * k, (n + 1) * k)) {
+      const largest = 255 * (w - channel.weightOffset);
+      if (largest < 0) low += largest;
+      else high += largest;
+    }
+    return isBinary32Rule(channel, low, high);
+  });
+  return isRule ? "binary32" : "integer";
+}
+
+/** One zero point, and clamps that Clip takes, for all channels. */
+function isUniform(channels: readonly ChannelParameters[]): boolean {
+  const { zeroPoint, lower, upper } = channels[0] as ChannelParameters;
+  return (
+    lower <= upper &&
+    channels.every((c) => c.zeroPoint === zeroPoint && c.lower === lower && c.upper === upper)
+  );
+}
+
+/** Product and requantization by com.microsoft QGemm, whose scales of 1 leave each channel's scale as it is. */
+function fused(
+  graph: GraphBuilder,
+  rows: Value,
+  weights: Value,
+  channels: readonly ChannelParameters[],
+): Value {
+  const { zeroPoint, lower, upper, weightOffset } = channels[0] as ChannelParameters;
+  const one = graph.float(1);
+  const y = graph.microsoft("QGemm", [
+    rows,
+    one,
+    byte(graph, 0),
+    weights,
+    graph.constant("float", [channels.length], scalesOf(channels)),
+    graph.constant("uint8", [channels.length], new Uint8Array(channels.length).fill(weightOffset)),
+    biases(graph, channels),
+    one,
+    byte(graph, zeroPoint),
+  ]);
+  if (lower === 0 && upper === 255) return y;
+  return graph.node("Clip", [y, byte(graph, lower), byte(graph, upper)]);
+}
+
+/** [G, N, K] → [G, K, N] */
+function transposed(bytes: Uint8Array, groups: number, n: number, k: number): Uint8Array {
+  const out = new Uint8Array(bytes.length);
+  for (let g = 0; g < groups; g++) {
+    for (let row = 0; row < n; row++) {
+      for (let i = 0; i < k; i++) out[(g * k + i) * n + row] = bytes[(g * n + row) * k + i] as number;
+    }
+  }
+  return out;
+}

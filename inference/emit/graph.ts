@@ -1,0 +1,137 @@
+import onnxProto from "onnx-proto";
+
+const { onnx } = onnxProto;
+
+export type ElementType = "uint8" | "int8" | "int32" | "int64" | "float" | "bool";
+/** TensorProto.DataType. */
+const CODES: Readonly<Record<ElementType, number>> = {
+  float: 1,
+  uint8: 2,
+  int8: 3,
+  int32: 6,
+  int64: 7,
+  bool: 9,
+};
+
+/** A value of the graph by its name. */
+export type Value = string;
+
+const OPSET = 17;
+/** Domain of the contributed operators of onnxruntime. */
+const MICROSOFT = "com.microsoft";
+const IR_VERSION = 8;
+
+/** Builds an ONNX graph node by node. Names are numbered, so the same calls give the same bytes. */
+export class GraphBuilder {
+  readonly #nodes: InstanceType<typeof onnx.NodeProto>[] = [];
+  readonly #initializers: InstanceType<typeof onnx.TensorProto>[] = [];
+  readonly #inputs: InstanceType<typeof onnx.ValueInfoProto>[] = [];
+  readonly #outputs: InstanceType<typeof onnx.ValueInfoProto>[] = [];
+  readonly #constants = new Map<string, Value>();
+  #next = 0;
+
+  input(name: string, type: ElementType, dims: readonly number[]): Value {
+    this.#inputs.push(valueInfo(name, type, dims));
+    return name;
+  }
+
+  /** Names `value` as an output of the graph. */
+  output(name: string, value: Value, type: ElementType, dims: readonly number[]): void {
+    this.#nodes.push(onnx.NodeProto.create({ opType: "Identity", input: [value], output: [name] }));
+    this.#outputs.push(valueInfo(name, type, dims));
+  }
+
+  /** @param data little-endian elements, as typed arrays hold them */
+  constant(type: ElementType, dims: readonly number[], data: ArrayBufferView): Value {
+    const rawData = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    const key =
+      rawData.length <= 64 ? `${type} ${dims.join()} ${Buffer.from(rawData).toString("hex")}` : undefined;
+    const known = key === undefined ? undefined : this.#constants.get(key);
+    if (known !== undefined) return known;
+    const name = this.#name("c");
+    this.#initializers.push(
+      onnx.TensorProto.create({ name, dataType: CODES[type], dims: [...dims], rawData: rawData.slice() }),
+    );
+    if (key !== undefined) this.#constants.set(key, name);
+    return name;
+  }
+
+  int32(value: number): Value {
+    return this.constant("int32", [], Int32Array.of(value));
+  }
+
+  float(value: number): Value {
+    return this.constant("float", [], Float32Array.of(value));
+  }
+
+  shape(dims: readonly number[]): Value {
+    return this.constant("int64", [dims.length], BigInt64Array.from(dims, BigInt));
+  }
+
+  node(
+    opType: string,
+    input: readonly Value[],
+    attributes: Readonly<Record<string, number | readonly number[]>> = {},
+    domain = "",
+  ): Value {
+    const output = this.#name("v");
+    const attribute = Object.entries(attributes).map(([name, value]) =>
+      typeof value === "number"
+        ? onnx.AttributeProto.create({ name, type: onnx.AttributeProto.AttributeType.INT, i: value })
+        : onnx.AttributeProto.create({
+            name,
+            type: onnx.AttributeProto.AttributeType.INTS,
+            ints: [...value],
+          }),
+    );
+    this.#nodes.push(
+      onnx.NodeProto.create({ opType, domain, input: [...input], output: [output], attribute }),
+    );
+    return output;
+  }
+
+  /** A contributed operator of onnxruntime, without attributes. */
+  microsoft(opType: string, input: readonly Value[]): Value {
+    return this.node(opType, input, {}, MICROSOFT);
+  }
+
+  cast(value: Value, to: ElementType): Value {
+    return this.node("Cast", [value], { to: CODES[to] });
+  }
+
+  reshape(value: Value, dims: readonly number[]): Value {
+    return this.node("Reshape", [value, this.shape(dims)]);
+  }
+
+  /** The file's bytes. */
+  finish(): Uint8Array {
+    const graph = onnx.GraphProto.create({
+      name: "assay",
+      node: this.#nodes,
+      initializer: this.#initializers,
+      input: this.#inputs,
+      output: this.#outputs,
+    });
+    const model = onnx.ModelProto.create({
+      irVersion: IR_VERSION,
+      producerName: "assay",
+      opsetImport: [
+        { domain: "", version: OPSET },
+        { domain: MICROSOFT, version: 1 },
+      ],
+      graph,
+    });
+    return onnx.ModelProto.encode(model).finish();
+  }
+
+  #name(prefix: string): Value {
+    return `${prefix}${this.#next++}`;
+  }
+}
+
+function valueInfo(name: string, type: ElementType, dims: readonly number[]) {
+  return onnx.ValueInfoProto.create({
+    name,
+    type: { tensorType: { elemType: CODES[type], shape: { dim: dims.map((dimValue) => ({ dimValue })) } } },
+  });
+}

@@ -1,0 +1,25 @@
+import type { Model, Operand, Step, TensorType } from "../program/form.ts";
+import type { ElementType, GraphBuilder, Value } from "./graph.ts";
+
+/** What a step's emission needs. */
+export interface Place {
+  readonly graph: GraphBuilder;
+  readonly model: Model;
+  readonly step: Step;
+  /** Value of a step or PLAIN operand, in stored form, with the operand's dims. */
+  value(operand: Operand): Value;
+  shape(operand: Operand): { readonly type: TensorType; readonly dims: readonly number[] };
+}
+
+export const elementTypeOf = (type: TensorType): ElementType =>
+  type === "s32" ? "int32" : type === "f32" ? "float" : "uint8";
+
+/** A value under other dims; itself where they are the same. */
+export function reshaped(
+  graph: GraphBuilder,
+  value: Value,
+  from: readonly number[],
+  to: readonly number[],
+): Value {
+  return from.join() === to.join() ? value : graph.reshape(value, to);
+}

@@ -1,0 +1,93 @@
+/** Requantization as ONNX nodes. Source: docs/EXACT.md, section 3, DOT, REQUANT and RESCALE. */
+import { integerRequantized } from "../onnx/requantize/integer-form.ts";
+import { requantized as byRule, thresholds } from "../onnx/requantize/rule.ts";
+import { type DOT_VARIANTS, weightIndex } from "../program/form.ts";
+import { floatOfBits } from "../program/tensor.ts";
+import { type ChannelParameters, readParameters } from "../program/weights.ts";
+import type { GraphBuilder, Value } from "./graph.ts";
+import { NotEmittable } from "./not-emittable.ts";
+import type { Place } from "./place.ts";
+
+/** Parameter words of a step's operand b, the last word of each row. */
+export function parametersOf({ model, step }: Place): ChannelParameters[] {
+  const words = model.weights[weightIndex(step.b)] as Uint8Array;
+  const channels = model.program.weights[weightIndex(step.b)]?.dims[0] as number;
+  const stride = words.length / channels;
+  return Array.from({ length: channels }, (_, n) => readParameters(words, (n + 1) * stride - 32));
+}
+
+export const biases = (graph: GraphBuilder, channels: readonly ChannelParameters[]): Value =>
+  graph.constant(
+    "int32",
+    [channels.length],
+    Int32Array.from(channels, ({ bias }) => bias),
+  );
+
+/** Stored bytes of s32 sums, channels on the last axis. */
+export function requantized(
+  graph: GraphBuilder,
+  acc: Value,
+  channels: readonly ChannelParameters[],
+  form: (typeof DOT_VARIANTS)[number],
+): Value {
+  const q = form === "integer" ? shifted(graph, acc, channels) : scaled(graph, acc, channels);
+  const of = (pick: (channel: ChannelParameters) => number): Value =>
+    form === "integer"
+      ? graph.constant(
+          "int64",
+          [channels.length],
+          BigInt64Array.from(channels, (c) => BigInt(pick(c))),
+        )
+      : graph.constant("float", [channels.length], Float32Array.from(channels, pick));
+  // Clamped before the zero point is added: a large float has no room for small addends.
+  const raised = graph.node("Max", [q, of(({ lower, zeroPoint }) => lower - zeroPoint)]);
+  const clamped = graph.node("Min", [raised, of(({ upper, zeroPoint }) => upper - zeroPoint)]);
+  return graph.cast(graph.node("Add", [clamped, of(({ zeroPoint }) => zeroPoint)]), "uint8");
+}
+
+/** binary32 scales of all channels. @throws NotEmittable unless they are finite and above 0 */
+export function scalesOf(channels: readonly ChannelParameters[]): Float32Array {
+  const scales = Float32Array.from(channels, ({ scaleBits }) => floatOfBits(scaleBits));
+  if (!scales.every((scale) => Number.isFinite(scale) && scale > 0))
+    throw new NotEmittable("a requantization scale is not a finite number above 0");
+  return scales;
+}
+
+/** `roundHalfEven(f32(f32(acc) × scale))`, float. */
+function scaled(graph: GraphBuilder, acc: Value, channels: readonly ChannelParameters[]): Value {
+  const scale = graph.constant("float", [channels.length], scalesOf(channels));
+  return graph.node("Round", [graph.node("Mul", [graph.cast(acc, "float"), scale])]);
+}
+
+/** `(acc·M + B) >> S`, int64. */
+export function shifted(graph: GraphBuilder, acc: Value, channels: readonly ChannelParameters[]): Value {
+  for (const { multiplier, addend } of channels) {
+    const largest = 2n ** 31n * BigInt(multiplier) + (addend < 0n ? -addend : addend);
+    if (largest >= 2n ** 62n) throw new NotEmittable("a product of the integer form may leave 62 bits");
+  }
+  const of = (pick: (channel: ChannelParameters) => bigint): Value =>
+    graph.constant("int64", [channels.length], BigInt64Array.from(channels, pick));
+  if (channels.some(({ shift }) => (shift & 63) > 61)) throw new NotEmittable("a shift is above 61");
+  const product = graph.node("Mul", [graph.cast(acc, "int64"), of(({ multiplier }) => BigInt(multiplier))]);
+  const sum = graph.node("Add", [product, of(({ addend }) => addend)]);
+  const unit = of(({ shift }) => 2n ** BigInt(shift & 63));
+  // Mod of a positive divisor is not negative, so the division is exact: together they floor.
+  return graph.node("Div", [graph.node("Sub", [sum, graph.node("Mod", [sum, unit])]), unit]);
+}
+
+/** True if the integer form gives the byte of the binary32 rule for every accumulator from `low` to `high`. Both are
+ *  monotone, so it is enough to compare them at both sides of each change of the rule's byte. */
+export function isBinary32Rule(channel: ChannelParameters, low: number, high: number): boolean {
+  const scale = floatOfBits(channel.scaleBits);
+  if (!Number.isFinite(scale) || scale <= 0 || channel.lower > channel.upper) return false;
+  const { multiplier, addend, shift } = channel;
+  const isExact = [low, high].every((acc) => Math.abs(acc * multiplier) + Math.abs(Number(addend)) < 2 ** 53);
+  if (!isExact || low < -(2 ** 31) || high >= 2 ** 31) return false;
+  const rule = { ...channel, scale };
+  const form = { m: multiplier, b: addend, s: shift & 63 };
+  const agrees = (acc: number): boolean => byRule(acc, rule) === integerRequantized(acc, form, rule);
+  if (!agrees(low) || !agrees(high)) return false;
+  return thresholds(rule, low, high).every(
+    ({ acc }) => acc <= low || acc > high || (agrees(acc) && agrees(acc - 1)),
+  );
+}

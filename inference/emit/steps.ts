@@ -1,0 +1,226 @@
+/** One step of a program as ONNX nodes that compute the same bytes. Source: docs/EXACT.md, section 3.
+ *
+ *  Tensors of 1-byte types travel as uint8 in stored form (s8 as value + 128): onnxruntime's u8·s8 products saturate
+ *  on some CPUs, u8·u8 products do not. Everything but the products is element-wise. */
+
+import { sourceMap } from "../opcodes/move.ts";
+import {
+  ARITH_VARIANTS,
+  DOT_VARIANTS,
+  elementCount,
+  FLOAT_VARIANTS,
+  LOOKUP_VARIANTS,
+  lastDim,
+  NONE,
+  type Operand,
+  REDUCE_VARIANTS,
+  rowCount,
+  type Step,
+  type TensorType,
+  weightIndex,
+} from "../program/form.ts";
+import { unpackLookup } from "../program/weights.ts";
+import { dot } from "./dot.ts";
+import type { GraphBuilder, Value } from "./graph.ts";
+import { type Place, reshaped } from "./place.ts";
+import { biases, parametersOf, requantized, shifted } from "./requantize.ts";
+
+/** @throws NotEmittable for content that only the canonical executor computes */
+export function emitStep(place: Place): Value {
+  const { graph, step } = place;
+  switch (step.opcode) {
+    case "codec":
+      throw new TypeError("codec steps are the graph's inputs");
+    case "move":
+      return move(place);
+    case "lookup":
+      return LOOKUP_VARIANTS[step.variant] === "sum" ? sum(place) : pick(place);
+    case "dot":
+      return dot(place);
+    case "requant":
+    case "rescale": {
+      const channels = parametersOf(place);
+      const acc = graph.node("Add", [place.value(step.a), biases(graph, channels)]);
+      return step.opcode === "rescale"
+        ? graph.cast(shifted(graph, acc, channels), "int32")
+        : requantized(graph, acc, channels, DOT_VARIANTS[step.variant] as (typeof DOT_VARIANTS)[number]);
+    }
+    case "table":
+      return graph.node("Gather", [place.value(step.b), graph.cast(place.value(step.a), "int32")]);
+    case "arith":
+      return arith(place);
+    case "float":
+      return float(place);
+    case "reduce":
+      return reduce(place);
+    case "select": {
+      const condition = graph.cast(place.value(step.a), "bool");
+      return spread(place, graph.node("Where", [condition, place.value(step.b), place.value(step.c)]));
+    }
+  }
+}
+
+function move({ graph, step, value, shape }: Place): Value {
+  const map = sourceMap(step);
+  const source = value(step.a);
+  const count = elementCount(shape(step.a).dims);
+  if (map.length === count && map.every((from, i) => from === i))
+    return reshaped(graph, source, shape(step.a).dims, step.dims);
+  const hasGaps = map.includes(-1);
+  const indices = graph.constant(
+    "int32",
+    [map.length],
+    map.map((from) => Math.max(0, from)),
+  );
+  const flat = reshaped(graph, source, shape(step.a).dims, [count]);
+  const moved = reshaped(graph, graph.node("Gather", [flat, indices]), [map.length], step.dims);
+  if (!hasGaps) return moved;
+  const isInside = graph.constant(
+    "bool",
+    step.dims,
+    Uint8Array.from(map, (from) => (from < 0 ? 0 : 1)),
+  );
+  const other = step.b === NONE ? pad(graph, step) : value(step.b);
+  return graph.node("Where", [isInside, moved, other]);
+}
+
+function pad(graph: GraphBuilder, { type, k }: Step): Value {
+  if (type === "s32") return graph.int32(k | 0);
+  if (type === "f32") return graph.constant("float", [], Uint32Array.of(k));
+  return graph.constant("uint8", [], Uint8Array.of(k));
+}
+
+const clampIds = (graph: GraphBuilder, ids: Value, rows: number): Value =>
+  graph.node("Min", [graph.node("Max", [ids, graph.int32(0)]), graph.int32(rows - 1)]);
+
+function sum({ graph, model, step, value, shape }: Place): Value {
+  const { dims } = shape(step.b);
+  const [v, d] = dims as [number, number];
+  const values = unpackLookup(model.weights[weightIndex(step.b)] as Uint8Array, v, d);
+  // Row 0 is skipped by definition, whatever it holds.
+  values.fill(0, 0, d);
+  const { dims: idDims } = shape(step.a);
+  const ids = graph.reshape(clampIds(graph, value(step.a), v), [rowCount(idDims), lastDim(idDims)]);
+  const rows = graph.cast(graph.node("Gather", [graph.constant("int8", [v, d], values), ids]), "int32");
+  return graph.reshape(graph.node("ReduceSum", [rows, graph.shape([1])], { keepdims: 0 }), step.dims);
+}
+
+function pick({ graph, step, value, shape }: Place): Value {
+  const [v] = shape(step.b).dims as [number];
+  const ids = graph.reshape(clampIds(graph, value(step.a), v), [rowCount(step.dims)]);
+  return graph.reshape(graph.node("Gather", [value(step.b), ids]), step.dims);
+}
+
+/** An integer operand as int32 numbers. */
+function numbers({ graph, value, shape }: Place, operand: Operand): Value {
+  const { type } = shape(operand);
+  if (type === "s32") return value(operand);
+  const wide = graph.cast(value(operand), "int32");
+  return type === "s8" ? graph.node("Sub", [wide, graph.int32(128)]) : wide;
+}
+
+/** int32 numbers saturated to a type, in stored form. */
+function saturated(graph: GraphBuilder, value: Value, type: TensorType): Value {
+  if (type === "s32") return value;
+  if (type === "bool") return graph.cast(graph.cast(value, "bool"), "uint8");
+  const [low, high] = type === "u8" ? [0, 255] : [-128, 127];
+  const clamped = graph.node("Min", [graph.node("Max", [value, graph.int32(low)]), graph.int32(high)]);
+  const stored = type === "s8" ? graph.node("Add", [clamped, graph.int32(128)]) : clamped;
+  return graph.cast(stored, "uint8");
+}
+
+const COMPARISONS: Readonly<Record<string, string>> = { lt: "Less", le: "LessOrEqual", eq: "Equal" };
+const OPERATORS: Readonly<Record<string, string>> = {
+  add: "Add",
+  sub: "Sub",
+  mul: "Mul",
+  div: "Div",
+  min: "Min",
+  max: "Max",
+  sqrt: "Sqrt",
+  round: "Round",
+};
+
+function arith(place: Place): Value {
+  const { graph, step } = place;
+  const variant = ARITH_VARIANTS[step.variant] as (typeof ARITH_VARIANTS)[number];
+  const a = numbers(place, step.a);
+  if (variant === "cast") return saturated(graph, spread(place, a), step.type);
+  const b = numbers(place, step.b);
+  const comparison = COMPARISONS[variant];
+  if (comparison !== undefined) return graph.cast(spread(place, graph.node(comparison, [a, b])), "uint8");
+  if (variant !== "div")
+    return saturated(graph, spread(place, graph.node(OPERATORS[variant] as string, [a, b])), step.type);
+  // The divisor is never below 1 inside Div: INT_MIN / -1 would kill the process.
+  const one = graph.int32(1);
+  const quotient = graph.node("Div", [a, graph.node("Max", [b, one])]);
+  const result = graph.node("Where", [graph.node("Less", [b, one]), graph.int32(0), quotient]);
+  return saturated(graph, spread(place, result), step.type);
+}
+
+/** Repeats a value along the output's dims where all its operands are smaller than the output. */
+function spread({ graph, step, shape }: Place, value: Value): Value {
+  const operands = [step.a, step.b, step.c].filter((operand) => operand !== NONE).map((o) => shape(o).dims);
+  const isWhole = step.dims.every((dim, axis) =>
+    operands.some((dims) => (dims[dims.length - step.dims.length + axis] ?? 1) === dim),
+  );
+  const hasRank = operands.some((dims) => dims.length === step.dims.length);
+  return isWhole && hasRank ? value : graph.node("Expand", [value, graph.shape(step.dims)]);
+}
+
+function float(place: Place): Value {
+  const { graph, step, value } = place;
+  const variant = FLOAT_VARIANTS[step.variant] as (typeof FLOAT_VARIANTS)[number];
+  switch (variant) {
+    case "tofloat":
+      return spread(place, graph.cast(numbers(place, step.a), "float"));
+    case "toint":
+      return saturated(graph, spread(place, graph.cast(value(step.a), "int32")), step.type);
+    case "dequant": {
+      const distance = graph.node("Sub", [numbers(place, step.a), value(step.c)]);
+      return spread(place, graph.node("Mul", [graph.cast(distance, "float"), value(step.b)]));
+    }
+    case "quant": {
+      const q = graph.node("Round", [graph.node("Div", [value(step.a), value(step.b)])]);
+      // Far outside every zero point's reach, so that Cast never leaves int32.
+      const near = graph.node("Min", [graph.node("Max", [q, graph.float(-(2 ** 30))]), graph.float(2 ** 30)]);
+      return saturated(
+        graph,
+        spread(place, graph.node("Add", [graph.cast(near, "int32"), value(step.c)])),
+        step.type,
+      );
+    }
+    case "lt":
+    case "le":
+    case "eq": {
+      const result = graph.node(COMPARISONS[variant] as string, [value(step.a), value(step.b)]);
+      return graph.cast(spread(place, result), "uint8");
+    }
+    case "min":
+    case "max": {
+      // Which zero Min and Max return differs between CPUs; adding +0 makes it +0.
+      const result = graph.node(OPERATORS[variant] as string, [value(step.a), value(step.b)]);
+      return spread(place, graph.node("Add", [result, graph.float(0)]));
+    }
+    case "sqrt":
+    case "round":
+      return spread(place, graph.node(OPERATORS[variant] as string, [value(step.a)]));
+    default:
+      return spread(place, graph.node(OPERATORS[variant] as string, [value(step.a), value(step.b)]));
+  }
+}
+
+function reduce(place: Place): Value {
+  const { graph, step, value, shape } = place;
+  const { dims } = shape(step.a);
+  const rows = [rowCount(dims), lastDim(dims)];
+  const variant = REDUCE_VARIANTS[step.variant] as (typeof REDUCE_VARIANTS)[number];
+  if (variant === "sum") {
+    const wide = graph.reshape(numbers(place, step.a), rows);
+    return graph.reshape(graph.node("ReduceSum", [wide, graph.shape([1])], { keepdims: 0 }), step.dims);
+  }
+  // Stored bytes are in the order of their values, so s8 needs no conversion.
+  const operator = variant === "min" ? "ReduceMin" : "ReduceMax";
+  const result = graph.node(operator, [graph.reshape(value(step.a), rows)], { axes: [1], keepdims: 0 });
+  return graph.reshape(result, step.dims);
+}

@@ -1,0 +1,135 @@
+import onnxProto from "onnx-proto";
+import { describe, expect, it } from "vitest";
+import { type Emission, type EmitOptions, emit } from "../../../inference/emit/emit.ts";
+import { findIntegerForm } from "../../../inference/onnx/requantize/integer-form.ts";
+import { type Model, NONE, type Step, WEIGHT } from "../../../inference/program/form.ts";
+import { bitsOfFloat } from "../../../inference/program/tensor.ts";
+import { type ChannelParameters, packChannel, packDot } from "../../../inference/program/weights.ts";
+import { directedProgram, TARGETS } from "../../support/directed-program.ts";
+import { createRng } from "../../support/rng.ts";
+
+function emitted(model: Model, options: EmitOptions = {}): Emission {
+  const emission = emit(model, options);
+  if ("refused" in emission) throw new Error(emission.refused);
+  return emission;
+}
+
+const operators = (onnx: Uint8Array): string[] =>
+  (onnxProto.onnx.ModelProto.decode(onnx).graph?.node ?? []).map(({ opType }) => opType ?? "");
+
+const K = 16;
+/** Both forms, equal: a scale one unit in the last place above 2^-8. */
+function parameters(): ChannelParameters {
+  const scale = 2 ** -8 * (1 + 2 ** -23);
+  const rule = { scale, zeroPoint: 128, lower: 0, upper: 255 };
+  const form = findIntegerForm(rule, -255 * 255 * K, 255 * 255 * K);
+  if (form === undefined) throw new Error("this scale has an integer form");
+  return {
+    bias: 5,
+    multiplier: form.m,
+    addend: form.b,
+    shift: form.s,
+    scaleBits: bitsOfFloat(scale),
+    zeroPoint: 128,
+    lower: 0,
+    upper: 255,
+    weightOffset: 128,
+  };
+}
+
+/** One product of two rows with three channels, or one requantization of three channels. */
+function model(step: Pick<Step, "opcode" | "variant">, channels: readonly ChannelParameters[]): Model {
+  const isDot = step.opcode === "dot";
+  const empty = { b: NONE, c: NONE, coordinates: [] };
+  const [type, dims] = isDot ? (["u8", [2, K]] as const) : (["s32", [2, 3]] as const);
+  return {
+    program: {
+      inputCodec: "raw",
+      outputCodec: "raw",
+      inputSize: isDot ? 2 * K : 24,
+      weights: [
+        isDot ? { layout: "dot", type: "u8", dims: [3, K] } : { layout: "channel", type: "u8", dims: [3] },
+      ],
+      steps: [
+        { ...empty, opcode: "codec", variant: 4, type, dims, a: NONE, k: 0 },
+        { ...empty, ...step, type: "u8", dims: [2, 3], a: 0, b: WEIGHT, k: isDot ? 1 : 0 },
+      ],
+    },
+    weights: [isDot ? packDot(createRng(1).bytes(3 * K), K, channels) : packChannel(channels)],
+  };
+}
+const three = (change: Partial<ChannelParameters> = {}): ChannelParameters[] => [
+  parameters(),
+  { ...parameters(), ...change },
+  parameters(),
+];
+
+describe("emit", () => {
+  it("behavior: the same program gives the same bytes", () => {
+    for (const [seed, target] of TARGETS.entries()) {
+      const once = emitted(directedProgram(createRng(seed), target).model);
+      expect(emitted(directedProgram(createRng(seed), target).model)).toEqual(once);
+    }
+  });
+
+  it("args: trace makes every step an output", () => {
+    const dot = model({ opcode: "dot", variant: 2 }, three());
+    expect(emitted(dot)).toMatchObject({ inputs: [0], outputs: [1] });
+    expect(emitted(dot, { trace: true })).toMatchObject({ inputs: [0], outputs: [0, 1] });
+  });
+
+  it("behavior: a product with the rule that its integer form is equal to is one node", () => {
+    for (const variant of [1, 2]) {
+      expect(operators(emitted(model({ opcode: "dot", variant }, three())).onnx)).toEqual([
+        "QGemm",
+        "Identity",
+      ]);
+    }
+    const clamped = three().map((channel) => ({ ...channel, lower: 10 }));
+    const { onnx } = emitted(model({ opcode: "dot", variant: 2 }, clamped));
+    expect(operators(onnx)).toEqual(["QGemm", "Clip", "Identity"]);
+  });
+
+  it("behavior: an integer form that is not equal to the rule stays in integers", () => {
+    for (const change of [{ addend: parameters().addend + 2n ** 20n }, { scaleBits: 0x7fc00000 }]) {
+      const { onnx } = emitted(model({ opcode: "dot", variant: 1 }, three(change)));
+      expect(operators(onnx)).toContain("Mod");
+      expect(operators(onnx)).not.toContain("QGemm");
+    }
+  });
+
+  it("error: weights that no import writes are refused with the step and the reason", () => {
+    const refusal = (opcode: "dot" | "requant", variant: number, change: Partial<ChannelParameters>) =>
+      emit(model({ opcode, variant }, three(change)));
+    expect(refusal("dot", 2, { weightOffset: 300 })).toMatchInlineSnapshot(`
+      {
+        "refused": "step 1 (dot): its weight offsets are above 255 or differ between rows",
+      }
+    `);
+    expect(refusal("dot", 2, { weightOffset: 127 })).toMatchInlineSnapshot(`
+      {
+        "refused": "step 1 (dot): its weight offsets are above 255 or differ between rows",
+      }
+    `);
+    expect(refusal("dot", 2, { scaleBits: 0x7fc00000 })).toMatchInlineSnapshot(`
+      {
+        "refused": "step 1 (dot): a requantization scale is not a finite number above 0",
+      }
+    `);
+    expect(refusal("requant", 2, { scaleBits: bitsOfFloat(-1) })).toMatchInlineSnapshot(`
+      {
+        "refused": "step 1 (requant): a requantization scale is not a finite number above 0",
+      }
+    `);
+    expect(refusal("requant", 1, { multiplier: 2 ** 31 })).toMatchInlineSnapshot(`
+      {
+        "refused": "step 1 (requant): a product of the integer form may leave 62 bits",
+      }
+    `);
+    expect(refusal("requant", 1, { shift: 62 })).toMatchInlineSnapshot(`
+      {
+        "refused": "step 1 (requant): a shift is above 61",
+      }
+    `);
+  });
+});
