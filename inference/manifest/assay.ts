@@ -1,0 +1,158 @@
+/** The `assay` section of a manifest: what a node checks before it trusts a model's files. */
+
+import type { OnnxType } from "../onnx/graph.ts";
+import type { InputCodec, OutputCodec } from "../program/form.ts";
+import { INPUT_CODECS, OUTPUT_CODECS } from "../program/form.ts";
+import type { AbiFunction } from "./abi.ts";
+import type { Checker } from "./problems.ts";
+
+export const LANES = ["EXECUTION", "PROOF", "BOND"] as const;
+export type Lane = (typeof LANES)[number];
+
+/** Files that a model's folder holds besides manifest.json. */
+export const MODEL_FILES = ["README.md", "eval.json", "model.onnx", "program.bin", "weights.bin"] as const;
+/** Files without which there is no model. */
+export const REQUIRED_FILES = ["model.onnx", "program.bin", "weights.bin"] as const;
+
+export interface FileEntry {
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+export interface ValueEntry {
+  readonly name: string;
+  readonly type: OnnxType;
+  readonly dims: readonly number[];
+  /** Inputs: first element (lanes) or byte (raw). Outputs: first element of the last tensor. */
+  readonly offset: number;
+}
+
+export interface AssaySection {
+  readonly format: 1;
+  readonly modelId: string;
+  readonly programHash: string;
+  readonly weightsRoot: string;
+  readonly selector: string;
+  readonly lanes: readonly Lane[];
+  readonly vkHash: string;
+  readonly judgeVersion: number;
+  readonly codec: { readonly input: InputCodec; readonly output: OutputCodec; readonly inputSize: number };
+  readonly maxCalldata: number;
+  readonly outputLength: number;
+  /** Windows that requests should ask for, in seconds. */
+  readonly windowSeconds: { readonly default: number; readonly local: number };
+  readonly files: Readonly<Record<string, FileEntry>>;
+  readonly inputs: readonly ValueEntry[];
+  readonly outputs: readonly ValueEntry[];
+  readonly import: {
+    readonly steps: number;
+    readonly requantizations: { readonly integer: number; readonly binary32: number };
+    readonly nudges: number;
+  };
+  /** Hashes of the outputs of the inputs that inference/self-test.ts makes from each seed. */
+  readonly selfTest: readonly { readonly seed: number; readonly outputHash: string }[];
+  /** Metrics as eval.json states them. */
+  readonly evaluation?: Readonly<Record<string, unknown>>;
+}
+
+export interface Manifest {
+  readonly name: string;
+  readonly description: string;
+  readonly container_image: string;
+  readonly version: string;
+  readonly abi: readonly AbiFunction[];
+  readonly image?: string;
+  readonly author?: string;
+  readonly tags?: readonly string[];
+  readonly homepage?: string;
+  readonly repository?: string;
+  readonly external_url?: string;
+  readonly attributes?: readonly { readonly trait_type: string; readonly value: string | number | boolean }[];
+  readonly assay: AssaySection;
+}
+
+/** Bits of PROTOCOL.md, section 1. */
+export const laneBits = (lanes: readonly Lane[]): number =>
+  lanes.reduce((bits, lane) => bits | (1 << LANES.indexOf(lane)), 0);
+
+/** Whether the section has the form of an AssaySection; whether it is true is the model folder's question. */
+export function checkAssay(check: Checker, value: unknown, path: string): void {
+  const section = check.object(value, path);
+  if (section === undefined) return;
+  const hex = (key: string, bytes: number): void => {
+    const text = check.text(section[key], `${path}.${key}`);
+    if (text !== undefined && !new RegExp(`^0x[0-9a-f]{${2 * bytes}}$`).test(text)) {
+      check.error(`${path}.${key}`, `must be 0x and ${2 * bytes} digits 0-9a-f`);
+    }
+  };
+  if (section.format !== 1) check.error(`${path}.format`, `must be 1, is ${JSON.stringify(section.format)}`);
+  for (const key of ["modelId", "programHash", "weightsRoot", "vkHash"]) hex(key, 32);
+  hex("selector", 4);
+  const lanes = check.array(section.lanes, `${path}.lanes`);
+  if (lanes?.length === 0) check.error(`${path}.lanes`, "must name at least one lane");
+  lanes?.forEach((lane, i) => {
+    if (!LANES.includes(lane as Lane))
+      check.error(`${path}.lanes[${i}]`, `must be one of ${LANES.join(", ")}`);
+  });
+  const positive = (object: Record<string, unknown> | undefined, key: string, at: string): void => {
+    const v = object?.[key];
+    if (object !== undefined && (!Number.isSafeInteger(v) || (v as number) < 0))
+      check.error(`${at}.${key}`, "must be a whole number");
+  };
+  for (const key of ["judgeVersion", "maxCalldata", "outputLength"]) positive(section, key, path);
+  const codec = check.object(section.codec, `${path}.codec`);
+  if (codec !== undefined) {
+    if (!INPUT_CODECS.includes(codec.input as InputCodec))
+      check.error(`${path}.codec.input`, `must be one of ${INPUT_CODECS.join(", ")}`);
+    if (!OUTPUT_CODECS.includes(codec.output as OutputCodec))
+      check.error(`${path}.codec.output`, `must be one of ${OUTPUT_CODECS.join(", ")}`);
+    positive(codec, "inputSize", `${path}.codec`);
+  }
+  const windows = check.object(section.windowSeconds, `${path}.windowSeconds`);
+  for (const key of ["default", "local"]) positive(windows, key, `${path}.windowSeconds`);
+  checkFiles(check, section.files, `${path}.files`);
+  for (const key of ["inputs", "outputs"]) checkValues(check, section[key], `${path}.${key}`);
+  check.array(section.selfTest, `${path}.selfTest`)?.forEach((entry, i) => {
+    const vector = check.object(entry, `${path}.selfTest[${i}]`);
+    positive(vector, "seed", `${path}.selfTest[${i}]`);
+    if (vector !== undefined && !/^0x[0-9a-f]{64}$/.test(String(vector.outputHash))) {
+      check.error(`${path}.selfTest[${i}].outputHash`, "must be 0x and 64 digits 0-9a-f");
+    }
+  });
+  const imported = check.object(section.import, `${path}.import`);
+  for (const key of ["steps", "nudges"]) positive(imported, key, `${path}.import`);
+}
+
+function checkFiles(check: Checker, value: unknown, path: string): void {
+  const files = check.object(value, path);
+  if (files === undefined) return;
+  for (const name of REQUIRED_FILES)
+    if (files[name] === undefined) check.error(`${path}["${name}"]`, "is missing");
+  for (const [name, entry] of Object.entries(files)) {
+    const at = `${path}["${name}"]`;
+    if (!(MODEL_FILES as readonly string[]).includes(name))
+      check.error(at, `must be one of ${MODEL_FILES.join(", ")}`);
+    const object = check.object(entry, at);
+    if (object === undefined) continue;
+    if (typeof object.sha256 !== "string" || !/^[0-9a-f]{64}$/.test(object.sha256)) {
+      check.error(`${at}.sha256`, "must be 64 digits 0-9a-f");
+    }
+    if (!Number.isSafeInteger(object.bytes) || (object.bytes as number) < 0)
+      check.error(`${at}.bytes`, "must be a whole number");
+  }
+}
+
+function checkValues(check: Checker, value: unknown, path: string): void {
+  check.array(value, path)?.forEach((entry, i) => {
+    const at = `${path}[${i}]`;
+    const object = check.object(entry, at);
+    if (object === undefined) return;
+    check.text(object.name, `${at}.name`);
+    check.text(object.type, `${at}.type`);
+    const dims = check.array(object.dims, `${at}.dims`);
+    if (dims?.some((d) => !Number.isSafeInteger(d) || (d as number) < 1))
+      check.error(`${at}.dims`, "must be numbers >= 1");
+    if (!Number.isSafeInteger(object.offset) || (object.offset as number) < 0)
+      check.error(`${at}.offset`, "must be a whole number");
+  });
+}

@@ -1,0 +1,72 @@
+/** tool.json: what a person writes about a model; the rest of its manifest is computed. */
+
+import type { ImportSettings } from "../onnx/import.ts";
+import { INPUT_CODECS, type InputCodec, OUTPUT_CODECS, type OutputCodec } from "../program/form.ts";
+import type { Lane, Manifest } from "./assay.ts";
+import { LANES } from "./assay.ts";
+
+/** Descriptive fields of the manifest, and how the model is imported. */
+export interface ToolDescription extends Omit<Manifest, "container_image" | "assay"> {
+  readonly import?: {
+    readonly codec?: InputCodec;
+    readonly output?: OutputCodec;
+    readonly textBytes?: number;
+    readonly dims?: Readonly<Record<string, number>>;
+    readonly nudge?: boolean;
+  };
+  /** Default: BOND. */
+  readonly lanes?: readonly Lane[];
+  readonly windowSeconds?: { readonly default: number; readonly local: number };
+}
+
+export const DEFAULT_LANES: readonly Lane[] = ["BOND"];
+export const DEFAULT_WINDOWS = { default: 3600, local: 60 } as const;
+
+/** Problems of the fields that no manifest has; the others are checked with the manifest. */
+export function toolFaults(tool: ToolDescription): string[] {
+  const faults: string[] = [];
+  const { codec, output, textBytes } = tool.import ?? {};
+  if (codec !== undefined && !INPUT_CODECS.includes(codec))
+    faults.push(`$.import.codec: must be one of ${INPUT_CODECS.join(", ")}`);
+  if (output !== undefined && !OUTPUT_CODECS.includes(output))
+    faults.push(`$.import.output: must be one of ${OUTPUT_CODECS.join(", ")}`);
+  if (textBytes !== undefined && !(Number.isInteger(textBytes) && textBytes >= 1 && textBytes <= 4096)) {
+    faults.push("$.import.textBytes: must be 1 to 4096");
+  }
+  for (const lane of tool.lanes ?? [])
+    if (!LANES.includes(lane)) faults.push(`$.lanes: must be of ${LANES.join(", ")}`);
+  return faults;
+}
+
+export function importSettings(tool: ToolDescription): ImportSettings {
+  const { dims, ...rest } = tool.import ?? {};
+  return { ...rest, ...(dims === undefined ? {} : { dims: new Map(Object.entries(dims)) }) };
+}
+
+/** A description for a file that has none: one function `infer` with the codec's types. */
+export function defaultTool(
+  name: string,
+  input: InputCodec,
+  output: OutputCodec,
+  words: number,
+): ToolDescription {
+  const argument = { type: "bytes", name: "input" };
+  const inputs = {
+    text: [{ name: "text", type: "string" }],
+    prices: ["closes", "highs", "lows"].map((n) => ({ name: n, type: "uint256[]" })),
+    lanes: [{ name: "lanes", type: "uint256[]" }],
+    raw: [argument],
+  }[input];
+  const outputs = {
+    words: [{ name: "values", type: words === 1 ? "int256" : `int256[${words}]` }],
+    lanes: [{ name: "values", type: "uint256[]" }],
+    raw: [{ name: "output", type: "bytes" }],
+  }[output];
+  const description = `Output of the model ${name} on the given input`;
+  return {
+    name,
+    description: `${description}, as one function of bytes.`,
+    version: "0.1.0",
+    abi: [{ type: "function", name: "infer", description, inputs, outputs }],
+  };
+}

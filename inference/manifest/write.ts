@@ -1,0 +1,97 @@
+/** Makes a model's folder from its ONNX file and its description. */
+
+import { toHex } from "../bytes.ts";
+import { commitModel, JUDGE_VERSION, modelId } from "../commit/commitments.ts";
+import { prepare } from "../executor/prepare.ts";
+import { checkedManifest, checkFunction, imageOf, joinWeights, sha256 } from "../model-folder.ts";
+import type { ImportedModel } from "../onnx/import.ts";
+import { encodeProgram } from "../program/encode.ts";
+import { selfTestHash } from "../self-test.ts";
+import { selectorOf } from "./abi.ts";
+import { type AssaySection, laneBits, type Manifest } from "./assay.ts";
+import { DEFAULT_LANES, DEFAULT_WINDOWS, type ToolDescription } from "./tool.ts";
+
+export const SELF_TESTS = 8;
+const NO_KEY = new Uint8Array(32);
+
+export interface WrittenModel {
+  readonly manifest: Manifest;
+  /** All files but manifest.json. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+}
+
+/** @param extra eval.json and README.md, where there are any
+ *  @throws MANIFEST_INVALID, MODEL_MISMATCH when the description's function does not fit the codecs */
+export function writeModel(
+  onnx: Uint8Array,
+  imported: ImportedModel,
+  tool: ToolDescription,
+  extra: ReadonlyMap<string, Uint8Array>,
+): WrittenModel {
+  const { model, io, requantizations } = imported;
+  const files = new Map([
+    ...extra,
+    ["model.onnx", onnx] as const,
+    ["program.bin", encodeProgram(model.program)] as const,
+    ["weights.bin", joinWeights(model)] as const,
+  ]);
+  const [first] = tool.abi;
+  const selector = first === undefined ? new Uint8Array(4) : selectorOf(first);
+  const commitment = commitModel(model);
+  const lanes = tool.lanes ?? DEFAULT_LANES;
+  const id = modelId({ ...commitment, selector, lanes: laneBits(lanes), vkHash: NO_KEY });
+  const prepared = prepare(model, selector);
+  const assay: AssaySection = {
+    format: 1,
+    modelId: toHex(id),
+    programHash: toHex(commitment.programHash),
+    weightsRoot: toHex(commitment.weightsRoot),
+    selector: toHex(selector),
+    lanes,
+    vkHash: toHex(NO_KEY),
+    judgeVersion: JUDGE_VERSION,
+    codec: {
+      input: model.program.inputCodec,
+      output: model.program.outputCodec,
+      inputSize: model.program.inputSize,
+    },
+    maxCalldata: commitment.maxCalldata,
+    outputLength: commitment.outputLength,
+    windowSeconds: tool.windowSeconds ?? DEFAULT_WINDOWS,
+    files: Object.fromEntries(
+      [...files]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, c]) => [name, { sha256: sha256(c), bytes: c.length }]),
+    ),
+    inputs: io.inputs,
+    outputs: io.outputs,
+    import: {
+      steps: model.program.steps.length,
+      requantizations: {
+        integer: requantizations.filter((r) => r.form === "integer").length,
+        binary32: requantizations.filter((r) => r.form === "binary32").length,
+      },
+      nudges: requantizations.reduce((sum, r) => sum + r.nudges.length, 0),
+    },
+    selfTest: Array.from({ length: SELF_TESTS }, (_, seed) => ({
+      seed,
+      outputHash: toHex(selfTestHash(prepared, seed)),
+    })),
+    ...evaluationOf(extra.get("eval.json")),
+  };
+  const { import: _, lanes: __, windowSeconds: ___, ...described } = tool;
+  const manifest = checkedManifest({ ...described, container_image: imageOf(files), assay }, "manifest.json");
+  checkFunction(model.program, manifest.abi, selector);
+  return { manifest, files };
+}
+
+/** The metrics that eval.json states for the shipped file: `test`, or `shipped.valid`. */
+function evaluationOf(content: Uint8Array | undefined): Pick<AssaySection, "evaluation"> {
+  if (content === undefined) return {};
+  const value = JSON.parse(new TextDecoder().decode(content)) as {
+    readonly test?: Record<string, unknown>;
+    readonly shipped?: { readonly valid?: Record<string, unknown> };
+  };
+  const metrics = value.test ?? value.shipped?.valid;
+  return metrics === undefined ? {} : { evaluation: metrics };
+}
