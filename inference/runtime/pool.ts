@@ -1,0 +1,204 @@
+/** Child processes that run onnxruntime, with a watchdog over each run. */
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { concatBytes } from "../bytes.ts";
+import {
+  bytesOf,
+  type Content,
+  contentAt,
+  type FromChild,
+  type Port,
+  portBytes,
+  type SessionSource,
+  type ToChild,
+} from "./messages.ts";
+
+export interface PoolOptions {
+  /** child processes; default 1 */
+  readonly size?: number;
+  /** threads of one run; default 1 */
+  readonly threads?: number;
+  /** without an answer, while runs wait, after which a child is killed; default 30,000 */
+  readonly timeoutMs?: number;
+}
+
+/** "Could not run" is no statement about the model or the input. */
+export type RunResult =
+  | {
+      readonly output: Content;
+      /** Time of `session.run`, with its tensors made and read: the mean of the runs that were answered together. */
+      readonly sessionMs: number;
+    }
+  | { readonly failure: string };
+
+interface Waiting {
+  readonly resolve: (result: RunResult) => void;
+  /** Of a run; a session that opens has no output. */
+  readonly output?: Port;
+}
+
+interface Unsent {
+  readonly ids: number[];
+  readonly inputs: Uint8Array[];
+}
+
+/** One child and what it owes. It is started at first use and again after it died. */
+class Child {
+  readonly #timeoutMs: number;
+  readonly #threads: number;
+  readonly #opened = new Map<string, Promise<RunResult>>();
+  readonly #waiting = new Map<number, Waiting>();
+  /** Runs of this turn of the event loop, by model: they are sent together. */
+  readonly #unsent = new Map<string, Unsent>();
+  #watchdog: NodeJS.Timeout | undefined;
+  #process: ChildProcess | undefined;
+  #next = 0;
+
+  constructor({ timeoutMs = 30_000, threads = 1 }: PoolOptions) {
+    this.#timeoutMs = timeoutMs;
+    this.#threads = threads;
+  }
+
+  get load(): number {
+    return this.#waiting.size;
+  }
+
+  async run(source: SessionSource, inputs: readonly Content[]): Promise<RunResult> {
+    // Runs share a block of bytes: one of another size would shift the others.
+    const [found, expected] = [inputs.map((data) => data.byteLength), source.inputs.map(portBytes)];
+    if (found.join() !== expected.join())
+      return { failure: `the inputs have [${found}] bytes, must have [${expected}]` };
+    let opened = this.#opened.get(source.model);
+    if (opened === undefined) {
+      opened = this.#ask((id) => this.#send({ kind: "open", id, source, threads: this.#threads }));
+      this.#opened.set(source.model, opened);
+    }
+    const result = await opened;
+    if ("failure" in result) {
+      this.#opened.delete(source.model);
+      return result;
+    }
+    return this.#ask((id) => this.#collect(id, source.model, inputs), source.output);
+  }
+
+  close(): void {
+    this.#lose("the pool was closed", true);
+  }
+
+  #ask(send: (id: number) => void, output?: Port): Promise<RunResult> {
+    const id = this.#next++;
+    return new Promise((resolve) => {
+      this.#waiting.set(id, output === undefined ? { resolve } : { resolve, output });
+      this.#watchdog ??= this.#watch();
+      send(id);
+    });
+  }
+
+  #watch(): NodeJS.Timeout {
+    const reason = `a run took longer than ${this.#timeoutMs} ms`;
+    return setTimeout(() => this.#lose(reason, true), this.#timeoutMs);
+  }
+
+  #collect(id: number, model: string, inputs: readonly Content[]): void {
+    if (this.#unsent.size === 0) process.nextTick(() => this.#flush());
+    const runs = this.#unsent.get(model) ?? { ids: [], inputs: [] };
+    this.#unsent.set(model, runs);
+    runs.ids.push(id);
+    for (const data of inputs) runs.inputs.push(bytesOf(data));
+  }
+
+  #flush(): void {
+    const runs = [...this.#unsent].map(([model, { ids, inputs }]) => {
+      return { model, ids, data: concatBytes(...inputs) };
+    });
+    this.#unsent.clear();
+    if (runs.length > 0) this.#send({ kind: "run", runs });
+  }
+
+  #send(message: ToChild): void {
+    const child = this.#started();
+    child.send(message, (error) => {
+      if (error !== null && child === this.#process)
+        this.#lose(`the child process cannot be reached: ${error.message}`, true);
+    });
+  }
+
+  #started(): ChildProcess {
+    if (this.#process !== undefined) return this.#process;
+    const child = fork(fileURLToPath(new URL("worker.ts", import.meta.url)), [], {
+      execArgv: ["--import", "tsx"],
+      serialization: "advanced",
+      // Its standard output belongs to the parent's results.
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    child.on("message", (message: FromChild) => {
+      if (child === this.#process) this.#answered(message);
+    });
+    child.on("error", (error) => this.#lost(child, `the child process failed: ${error.message}`));
+    child.on("exit", (code, signal) =>
+      this.#lost(child, `the child process ended (${signal ?? `exit code ${code}`})`),
+    );
+    // A pool that is idle keeps no program alive.
+    child.unref();
+    child.channel?.unref();
+    this.#process = child;
+    return child;
+  }
+
+  #answered({ done, data, sessionMs, failed }: FromChild): void {
+    clearTimeout(this.#watchdog);
+    this.#watchdog = undefined;
+    let at = 0;
+    for (const id of done) {
+      const waiting = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      if (waiting?.output === undefined) {
+        waiting?.resolve({ output: new Uint8Array(0), sessionMs: 0 });
+        continue;
+      }
+      const output = contentAt(waiting.output, data, at);
+      waiting.resolve({ output, sessionMs: sessionMs / done.length });
+      at += portBytes(waiting.output);
+    }
+    for (const { id, reason } of failed) {
+      this.#waiting.get(id)?.resolve({ failure: reason });
+      this.#waiting.delete(id);
+    }
+    if (this.#waiting.size > 0) this.#watchdog = this.#watch();
+  }
+
+  #lost(child: ChildProcess, reason: string): void {
+    if (child === this.#process) this.#lose(reason, false);
+  }
+
+  #lose(reason: string, kill: boolean): void {
+    const child = this.#process;
+    this.#process = undefined;
+    this.#opened.clear();
+    if (kill) child?.kill("SIGKILL");
+    clearTimeout(this.#watchdog);
+    this.#watchdog = undefined;
+    this.#unsent.clear();
+    const lost = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { resolve } of lost) resolve({ failure: reason });
+  }
+}
+
+export class RuntimePool {
+  readonly #children: readonly Child[];
+
+  constructor(options: PoolOptions = {}) {
+    this.#children = Array.from({ length: options.size ?? 1 }, () => new Child(options));
+  }
+
+  /** Runs a session on the least busy child. Never rejects. */
+  run(source: SessionSource, inputs: readonly Content[]): Promise<RunResult> {
+    const child = this.#children.reduce((least, other) => (other.load < least.load ? other : least));
+    return child.run(source, inputs);
+  }
+
+  close(): void {
+    for (const child of this.#children) child.close();
+  }
+}

@@ -1,0 +1,36 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { prepare } from "../../../inference/executor/prepare.ts";
+import { loadModelFolder } from "../../../inference/model-folder.ts";
+import { namedTensor } from "../../../inference/model-values.ts";
+import type { Tensor } from "../../../inference/program/form.ts";
+import { selfTestCalldata } from "../../../inference/self-test.ts";
+import { compareOriginal, nothingCompared } from "../../support/onnx-original.ts";
+
+const MODELS = join(import.meta.dirname, "../../../models");
+const NAMES = readdirSync(MODELS).filter((name) => name !== "shared");
+const INPUTS = 300;
+
+describe("a shipped model and onnxruntime on its model.onnx", () => {
+  it.each(NAMES)("behavior: %s gives the same outputs", async (name) => {
+    const { manifest, model, onnx, selector } = loadModelFolder(join(MODELS, name));
+    const { inputs, outputs } = manifest.assay;
+    const prepared = prepare(model, selector);
+    // One named input: the one CODEC step's tensor.
+    expect(inputs).toHaveLength(1);
+    const runs = Array.from({ length: INPUTS }, (_, seed) => {
+      const [tensor] = prepared.inputTensors(
+        prepared.decode(selfTestCalldata(prepared.program, selector, seed)),
+      );
+      return { [inputs[0]?.name ?? ""]: namedTensor(tensor as Tensor) };
+    });
+    const comparison = nothingCompared();
+    await compareOriginal(onnx, { prepared, io: { inputs, outputs } }, runs, comparison);
+    const { compared, different, largest } = comparison;
+    process.stdout.write(`${name}: ${compared} compared, ${different} different, by at most ${largest}\n`);
+    expect(compared).toBeGreaterThanOrEqual(INPUTS);
+    // Their products, sums and tables are exact operators, so the whole is: no allowance.
+    expect(comparison).toMatchObject({ different: 0, largest: 0 });
+  });
+});

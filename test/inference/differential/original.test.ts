@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import type { NamedTensors } from "../../../inference/model-values.ts";
+import { onnxFile } from "../../support/onnx-file.ts";
+import { type Comparison, compareImport, nothingCompared } from "../../support/onnx-original.ts";
+import { EXACT, NEAR } from "../../support/operator-graphs.ts";
+import type { Generator, OperatorGraph } from "../../support/quantized-graphs.ts";
+import { createRng, type Rng } from "../../support/rng.ts";
+
+const GRAPHS = 12;
+const RUNS = 6;
+
+function inputsOf(rng: Rng, { graph, ranges }: OperatorGraph): NamedTensors {
+  return Object.fromEntries(
+    Object.entries(graph.inputs).map(([name, { type, dims }]) => {
+      const [low, high] = ranges[name] as readonly [number, number];
+      const length = (dims as number[]).reduce((a, b) => a * b, 1);
+      const data = Array.from({ length }, () =>
+        rng.chance(0.1) ? rng.pick([low, high]) : rng.int(low, high),
+      );
+      return [name, { type, dims: dims as number[], data }];
+    }),
+  );
+}
+
+async function compare(name: string, generator: Generator): Promise<Comparison> {
+  const comparison = nothingCompared();
+  for (let seed = 0; seed < GRAPHS; seed++) {
+    const rng = createRng(1000 + seed);
+    const operator = generator(rng);
+    const runs = Array.from({ length: RUNS }, () => inputsOf(rng, operator));
+    await compareImport(onnxFile(operator.graph), runs, comparison);
+  }
+  const { compared, different, largest } = comparison;
+  process.stdout.write(`${name}: ${compared} compared, ${different} different, by at most ${largest}\n`);
+  expect(compared).toBeGreaterThan(1000);
+  return comparison;
+}
+
+describe("import and onnxruntime on the original file", () => {
+  it.each(Object.entries(EXACT))("behavior: %s is exact", async (name, generator) => {
+    expect(await compare(name, generator)).toMatchObject({ different: 0, largest: 0 });
+  });
+
+  it.each(Object.entries(NEAR))("behavior: %s is at most one unit off", async (name, generator) => {
+    const { compared, different, largest } = await compare(name, generator);
+    expect(largest).toBeLessThanOrEqual(1);
+    // Now and then, not as a rule.
+    expect(different / compared).toBeLessThan(0.1);
+  });
+});

@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { execute } from "../../../inference/executor/execute.ts";
+import { type PreparedModel, prepare } from "../../../inference/executor/prepare.ts";
+import { Engine } from "../../../inference/runtime/engine.ts";
+import { RuntimePool } from "../../../inference/runtime/pool.ts";
+import { randomProgram } from "../../support/random-program.ts";
+import { createRng } from "../../support/rng.ts";
+
+const pools: RuntimePool[] = [];
+afterEach(() => {
+  for (const pool of pools.splice(0)) pool.close();
+});
+
+function newPool(options: ConstructorParameters<typeof RuntimePool>[0] = {}): RuntimePool {
+  const pool = new RuntimePool(options);
+  pools.push(pool);
+  return pool;
+}
+
+function someModels(count: number): {
+  prepared: Map<string, PreparedModel>;
+  calldata: Map<string, Uint8Array>;
+} {
+  const prepared = new Map<string, PreparedModel>();
+  const calldata = new Map<string, Uint8Array>();
+  for (let seed = 0; seed < count; seed++) {
+    const { model, selector, calldata: input } = randomProgram(createRng(seed), { opcode: "dot" });
+    prepared.set(`m${seed}`, prepare(model, selector));
+    calldata.set(`m${seed}`, input);
+  }
+  return { prepared, calldata };
+}
+
+describe("Engine", () => {
+  it("default: runs many models at once with the canonical executor's results", async () => {
+    const { prepared, calldata } = someModels(6);
+    const fallen: string[] = [];
+    const engine = await Engine.open(newPool({ size: 2 }), prepared, {
+      onFallBack: (model, reason) => fallen.push(`${model}: ${reason}`),
+    });
+    expect(fallen).toEqual([]);
+    const results = await Promise.all(
+      [...calldata].flatMap(([id, input]) => [0, 1, 2].map(() => engine.runFast(id, input))),
+    );
+    const expected = [...calldata].flatMap(([id, input]) => {
+      const output = execute(prepared.get(id) as PreparedModel, input);
+      return [output, output, output];
+    });
+    expect(results.map((result) => "output" in result && result.output)).toEqual(expected);
+  });
+
+  it("behavior: a model that a session cannot open falls back to the canonical executor, and says why", async () => {
+    const { prepared, calldata } = someModels(1);
+    const fallen: string[] = [];
+    const engine = await Engine.open(newPool({ timeoutMs: 1 }), prepared, {
+      onFallBack: (model, reason) => fallen.push(`${model}: ${reason}`),
+    });
+    expect(fallen).toEqual(["m0: a run took longer than 1 ms"]);
+    const input = calldata.get("m0") as Uint8Array;
+    expect(await engine.runFast("m0", input)).toEqual({ failure: "this model is not run by onnxruntime" });
+    expect(await engine.run("m0", input)).toEqual(execute(prepared.get("m0") as PreparedModel, input));
+  });
+
+  it("error: calldata that no request can hold", async () => {
+    const { prepared } = someModels(1);
+    const engine = await Engine.open(newPool(), prepared, { onFallBack: () => undefined });
+    await expect(engine.run("m0", new Uint8Array(3))).rejects.toMatchObject({ name: "BaseError" });
+  });
+});
+
+describe("RuntimePool", () => {
+  it("behavior: a file that onnxruntime refuses is a failure, and the child goes on", async () => {
+    const pool = newPool();
+    const broken = {
+      model: "broken",
+      onnx: Uint8Array.of(1, 2, 3),
+      inputs: [],
+      output: { name: "o", type: "u8", dims: [1] },
+    } as const;
+    expect(await pool.run(broken, [])).toHaveProperty("failure");
+    const { prepared, calldata } = someModels(1);
+    const engine = await Engine.open(pool, prepared, {
+      onFallBack: (_model, reason) => {
+        throw new Error(reason);
+      },
+    });
+    expect(await engine.runFast("m0", calldata.get("m0") as Uint8Array)).toHaveProperty("output");
+  });
+
+  it("error: inputs of another size are refused, and disturb no run that is sent with them", async () => {
+    const pool = newPool();
+    const { prepared, calldata } = someModels(1);
+    const model = prepared.get("m0") as PreparedModel;
+    const engine = await Engine.open(pool, prepared, { onFallBack: () => undefined });
+    const inputs = model.inputTensors(model.decode(calldata.get("m0") as Uint8Array));
+    const short = inputs.map((tensor) => ({ ...tensor, data: tensor.data.slice(1) }));
+    const [refused, right] = await Promise.all([
+      engine.runTensors("m0", short),
+      engine.runFast("m0", calldata.get("m0") as Uint8Array),
+    ]);
+    expect(refused).toMatchObject({
+      failure: expect.stringMatching(/^the inputs have \[.*\] bytes, must have/),
+    });
+    expect(right).toEqual({ output: execute(model, calldata.get("m0") as Uint8Array) });
+  });
+
+  it("behavior: closing answers every run that waits", async () => {
+    const pool = newPool();
+    const waiting = pool.run(
+      { model: "none", onnx: new Uint8Array(0), inputs: [], output: { name: "o", type: "u8", dims: [1] } },
+      [],
+    );
+    pool.close();
+    expect(await waiting).toEqual({ failure: "the pool was closed" });
+  });
+});
