@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {Record} from "../types/Program.sol";
+
+/// @notice The codecs (docs/EXACT.md, section 5), in a contract of their own because of the 24,576-byte limit.
+/// The caller has checked model word and records against the registry.
+interface ICodecJudge {
+    /// @notice True if calldata is the canonical encoding that the model's input codec takes, selector included.
+    function isCanonicalInput(uint256 modelWord, bytes calldata input) external view returns (bool);
+
+    /// @notice Root of the tensor that a CODEC step makes of canonical calldata.
+    function inputRoot(uint256 modelWord, Record calldata record, bytes calldata input)
+        external
+        view
+        returns (bytes32 tensorRoot);
+
+    /// @notice keccak256 of the return data that the output codec makes of the last step's tensor.
+    /// @param words all real words of the tensor, row by row; their number is right
+    function outputHash(uint256 modelWord, Record calldata record, bytes32[] calldata words)
+        external
+        view
+        returns (bytes32 hash);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {ProgramField, ProgramPart} from "../types/Program.sol";
+import {ModelId} from "../types/Types.sol";
+
+interface IModelRegistry {
+    /// @notice Thrown when the model is not registered.
+    error UnknownModel(ModelId modelId);
+    /// @notice Thrown when a chunk is empty or longer than the limit.
+    error WrongChunkLength(uint256 length, uint256 limit);
+    /// @notice Thrown when a chunk could not be created: send more gas, about 200 a byte.
+    error ChunkNotStored(uint256 length);
+    /// @notice Thrown when a program's chunk was not stored by this registry's storeChunk.
+    error UnknownChunk(address chunk);
+    /// @notice Thrown when a chunk before the last is not full.
+    error ChunkNotFull(uint256 index, uint256 length);
+    /// @notice Thrown when lanes are none or unknown; allowed are the bits 1, 2 and 4.
+    error WrongLanes(uint8 lanes);
+    /// @notice Thrown when a model has a PROOF lane and no verification key, or a key and no such lane.
+    error WrongVerificationKey(uint8 lanes, bytes32 vkHash);
+    /// @notice Thrown when a program without weight tensors comes with a weights root.
+    error WrongWeightsRoot(bytes32 weightsRoot);
+    /// @notice Thrown when a program breaks a structure rule (docs/EXACT.md, sections 2, 3 and 5).
+    /// @param index of the weight tensor or step, 0 for the header
+    /// @param value what stands there: the field, or the quantity that the rule limits
+    error InvalidProgram(ProgramPart part, uint256 index, ProgramField field, uint256 value);
+    /// @notice Thrown when a program has no such step.
+    error StepOutOfRange(uint256 step, uint256 steps);
+
+    /// @notice A model was registered; everything about it is immutable from now on.
+    /// @param word the model word (docs/PROTOCOL.md, section 1)
+    event ModelRegistered(
+        ModelId indexed modelId, bytes32 programHash, bytes32 weightsRoot, bytes32 vkHash, uint256 word
+    );
+
+    /// @notice Stores up to 24,544 bytes of a program as code of a data contract; the same bytes give the same
+    /// address, and storing them twice is harmless.
+    function storeChunk(bytes calldata chunk) external returns (address pointer);
+
+    /// @notice Registers the program whose bytes are those of the chunks in order, after validating its structure.
+    /// Idempotent: registering the same model again returns the same id.
+    function register(
+        address[] calldata chunks,
+        bytes32 weightsRoot,
+        bytes4 selector,
+        uint8 lanes,
+        bytes32 vkHash
+    ) external returns (ModelId modelId);
+
+    /// @notice What a judge needs of a model in one call. Reverts if it is not registered.
+    /// @return word the model word @return root the weights root @return chunks data contracts of the program
+    function modelOf(ModelId modelId)
+        external
+        view
+        returns (uint256 word, bytes32 root, address[] memory chunks);
+
+    /// @notice What a trace reader needs of a model in one call. Reverts if it is not registered.
+    /// @return word the model word @return chunks data contracts of the program
+    function programOf(ModelId modelId) external view returns (uint256 word, address[] memory chunks);
+
+    /// @notice The model word, 0 if the model is not registered.
+    function modelWord(ModelId modelId) external view returns (uint256);
+
+    function weightsRoot(ModelId modelId) external view returns (bytes32);
+
+    function vkHash(ModelId modelId) external view returns (bytes32);
+
+    /// @notice The data contracts that hold the program, in order.
+    function programChunks(ModelId modelId) external view returns (address[] memory);
+
+    /// @notice Tree shape of a step's tensor. @return rows real rows @return words real words of a row
+    function stepShape(ModelId modelId, uint256 step) external view returns (uint256 rows, uint256 words);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {ITraceReader} from "../interfaces/ITraceReader.sol";
+import {Merkle} from "./Merkle.sol";
+
+/// @notice A node of a tensor's tree or of the trace tree (docs/PROTOCOL.md, sections 1 and 3).
+/// @param level l of the node, from the leaves of its tree up
+/// @param index of the node at that level, from the left
+/// @param height of its tree
+/// @param rows real rows, 0 if there is no such step; in the trace tree the number of steps
+/// @param words real words of a row @param wordBits log2 of the words of a padded row
+/// @param rowBytes bytes of a row before it is padded to words; 0 in the trace tree, whose level 0 are tensor roots
+/// @param step of the tensor, 0 in the trace tree
+/// @param above height of the trace tree above a tensor, 0 in the trace tree
+struct Node {
+    uint256 level;
+    uint256 index;
+    uint256 height;
+    uint256 rows;
+    uint256 words;
+    uint256 wordBits;
+    uint256 rowBytes;
+    uint256 step;
+    uint256 above;
+}
+
+/// @notice Which nodes can be demanded, and what a canonical reveal of one is.
+library Positions {
+    /// @dev The step of a position in the trace tree itself.
+    uint256 internal constant TRACE = 0xFFFF;
+
+    /// @notice m: the level whose nodes a reveal of level l shows; of the trace tree's root, the level that
+    /// commitTrace publishes.
+    function contentLevel(uint256 level) internal pure returns (uint256) {
+        unchecked {
+            return level <= 6 ? 0 : 6 * ((level + 5) / 6 - 1);
+        }
+    }
+
+    /// @notice True if the node can be demanded: it has a revealable level, and its first leaf is real.
+    function isInside(Node memory n) internal pure returns (bool) {
+        bool whole = n.level == n.height;
+        bool six = n.level != 0 && n.level % 6 == 0;
+        if (isTrace(n)) {
+            if (!six || n.level > contentLevel(n.height)) return false;
+        } else if (!whole && (!six || n.level > n.height)) {
+            return false;
+        }
+        return isReal(n, n.index << n.level);
+    }
+
+    /// @notice True if the leaf is a real word, or in the trace tree a step's root. A subtree whose first leaf is
+    /// padding is all padding, because rows and words are padded to powers of two.
+    function isReal(Node memory n, uint256 leaf) internal pure returns (bool) {
+        return leaf >> n.wordBits < n.rows && _column(n, leaf) < n.words;
+    }
+
+    /// @notice Checks a node's content and folds it.
+    /// @param content exactly its 2^(l - m) nodes at level m, or words
+    function foldContent(Node memory n, bytes32[] calldata content) internal pure returns (bytes32 root) {
+        unchecked {
+            uint256 from = contentLevel(n.level);
+            uint256 levels = n.level - from;
+            if (content.length != 1 << levels) {
+                revert ITraceReader.WrongContentLength(content.length, 1 << levels);
+            }
+            uint256 pointer = checkPadding(n, n.index << n.level, from, content);
+            if (from == 0 && !isTrace(n)) Merkle.hashLeaves(pointer, content.length);
+            return Merkle.foldNodes(pointer, content.length, levels, 0);
+        }
+    }
+
+    /// @notice Copies consecutive nodes of a level, or words, to memory; reverts unless padding among them is
+    /// canonical.
+    /// @param first the first one's first leaf @param from their level
+    /// @return pointer memory of the first
+    function checkPadding(Node memory n, uint256 first, uint256 from, bytes32[] calldata content)
+        internal
+        pure
+        returns (uint256 pointer)
+    {
+        unchecked {
+            bool words = from == 0 && !isTrace(n);
+            if (!_isFull(n, first + (content.length << from), words)) {
+                bytes32 zero = words ? bytes32(0) : _zeroNode(n, from);
+                for (uint256 i = 0; i < content.length; ++i) {
+                    uint256 leaf = first + (i << from);
+                    bytes32 value = content[i];
+                    if (!isReal(n, leaf)) {
+                        if (value != zero) revert ITraceReader.NotCanonical(i, value);
+                    } else if (words && value & _paddingMask(n, leaf) != 0) {
+                        revert ITraceReader.NotCanonical(i, value);
+                    }
+                }
+            }
+        }
+        // Beyond what Solidity has allocated: nothing allocates before the nodes are folded.
+        assembly ("memory-safe") {
+            pointer := mload(0x40)
+            calldatacopy(pointer, content.offset, shl(5, content.length))
+        }
+    }
+
+    function isTrace(Node memory n) internal pure returns (bool) {
+        return n.rowBytes == 0;
+    }
+
+    /// @dev True if no leaf before `end` is padding, nor a byte of it where `words` are shown.
+    function _isFull(Node memory n, uint256 end, bool words) private pure returns (bool) {
+        unchecked {
+            uint256 width = 1 << n.wordBits;
+            return end <= n.rows << n.wordBits && n.words == width && (!words || n.rowBytes == width << 5);
+        }
+    }
+
+    /// @dev The root of a subtree of the node's tree that is all padding.
+    function _zeroNode(Node memory n, uint256 level) private pure returns (bytes32) {
+        bytes32 zero = isTrace(n) ? bytes32(0) : Merkle.zeroLeaf();
+        return Merkle.zeroAbove(zero, level);
+    }
+
+    /// @dev Bits of a real word that no element of its row uses.
+    function _paddingMask(Node memory n, uint256 leaf) private pure returns (bytes32) {
+        unchecked {
+            uint256 used = n.rowBytes - 32 * _column(n, leaf);
+            return used >= 32 ? bytes32(0) : bytes32(type(uint256).max >> (8 * used));
+        }
+    }
+
+    function _column(Node memory n, uint256 leaf) private pure returns (uint256) {
+        unchecked {
+            return leaf & ((1 << n.wordBits) - 1);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {LAYOUT_PLAIN, Record, Tensor, WEIGHT} from "../types/Program.sol";
+import {Shapes} from "./Shapes.sol";
+
+/// @notice Reads a registered program from its data contracts: each a STOP byte, then CHUNK_BYTES of the program, the
+/// last one maybe fewer. What it reads was validated at registration.
+library ProgramReader {
+    /// @dev 767 words, so that with the STOP byte the code is within 24,576 bytes and words never straddle.
+    uint256 internal constant CHUNK_BYTES = 24_544;
+    uint256 internal constant HEADER_BYTES = 32;
+    uint256 internal constant DESCRIPTOR_BYTES = 32;
+    uint256 internal constant RECORD_BYTES = 128;
+
+    /// @notice Copies a part of the program into memory that the caller owns.
+    function copy(address[] memory chunks, uint256 offset, uint256 length, uint256 pointer) internal view {
+        unchecked {
+            while (length != 0) {
+                address chunk = chunks[offset / CHUNK_BYTES];
+                uint256 start = offset % CHUNK_BYTES;
+                uint256 size = CHUNK_BYTES - start;
+                if (size > length) size = length;
+                assembly ("memory-safe") {
+                    extcodecopy(chunk, pointer, add(start, 1), size)
+                }
+                offset += size;
+                pointer += size;
+                length -= size;
+            }
+        }
+    }
+
+    /// @notice The record of a step. @param weights number of weight tensors
+    function record(address[] memory chunks, uint256 weights, uint256 step)
+        internal
+        view
+        returns (Record memory r)
+    {
+        uint256 pointer;
+        assembly ("memory-safe") {
+            pointer := r
+        }
+        copy(chunks, recordOffset(weights, step), RECORD_BYTES, pointer);
+    }
+
+    /// @notice The tensor of a step or a weight tensor, as a record names it.
+    /// @param operand index of a step, or WEIGHT + index of a weight tensor
+    function tensor(address[] memory chunks, uint256 weights, uint256 operand)
+        internal
+        view
+        returns (Tensor memory t)
+    {
+        unchecked {
+            // Scratch space: two words hold what a tensor needs of a record, or a descriptor.
+            uint256 head;
+            uint256 shape;
+            if (operand < WEIGHT) {
+                copy(chunks, recordOffset(weights, operand), 64, 0);
+                assembly ("memory-safe") {
+                    head := mload(0)
+                    shape := mload(0x20)
+                }
+                t = Shapes.tensor(LAYOUT_PLAIN, outputType(head), outputRank(head), shape);
+                t.index = operand;
+            } else {
+                operand -= WEIGHT;
+                copy(chunks, HEADER_BYTES + DESCRIPTOR_BYTES * operand, 32, 0);
+                assembly ("memory-safe") {
+                    head := mload(0)
+                }
+                t = Shapes.tensor(head >> 248, (head >> 240) & 0xFF, (head >> 232) & 0xFF, head << 32);
+                t.index = operand;
+                t.isWeight = true;
+            }
+        }
+    }
+
+    function recordOffset(uint256 weights, uint256 step) internal pure returns (uint256) {
+        unchecked {
+            return HEADER_BYTES + DESCRIPTOR_BYTES * weights + RECORD_BYTES * step;
+        }
+    }
+
+    // Fields of a record's first word.
+
+    function opcode(uint256 head) internal pure returns (uint256) {
+        return head >> 248;
+    }
+
+    function variant(uint256 head) internal pure returns (uint256) {
+        return (head >> 240) & 0xFF;
+    }
+
+    function outputType(uint256 head) internal pure returns (uint256) {
+        return (head >> 232) & 0xFF;
+    }
+
+    function outputRank(uint256 head) internal pure returns (uint256) {
+        return (head >> 224) & 0xFF;
+    }
+
+    /// @param position 0 for a, 1 for b, 2 for c
+    function operandOf(uint256 head, uint256 position) internal pure returns (uint256) {
+        unchecked {
+            return (head >> (208 - 16 * position)) & 0xFFFF;
+        }
+    }
+
+    /// @notice The attribute k.
+    function attribute(uint256 head) internal pure returns (uint256) {
+        return (head >> 144) & 0xFFFFFFFF;
+    }
+}

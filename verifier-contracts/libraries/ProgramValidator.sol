@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
+import {
+    INPUT_LANES,
+    INPUT_PRICES,
+    INPUT_RAW,
+    INPUT_TEXT,
+    LAYOUT_CHANNEL,
+    LAYOUT_DOT,
+    LAYOUT_LOOKUP,
+    LAYOUT_PLAIN,
+    OUTPUT_LANES,
+    OUTPUT_RAW,
+    OUTPUT_WORDS,
+    ProgramField,
+    ProgramPart,
+    TYPE_BOOL,
+    TYPE_F32,
+    TYPE_S32,
+    TYPE_S8,
+    TYPE_U8
+} from "../types/Program.sol";
+import {ProgramReader} from "./ProgramReader.sol";
+import {Facts, Scan} from "./Scan.sol";
+import {Shapes} from "./Shapes.sol";
+import {StepRules} from "./StepRules.sol";
+
+/// @notice The structure rules of docs/EXACT.md, sections 2, 3 and 5: accepts a program if and only if the validator
+/// of inference/program does. Reverts with IModelRegistry.InvalidProgram at the first rule that is broken.
+library ProgramValidator {
+    uint256 private constant MAGIC = 0x41535931;
+    uint256 private constant MAX_WEIGHTS = 4096;
+    uint256 private constant MAX_STEPS = 4096;
+    uint256 private constant MAX_ELEMENTS = 2 ** 24 - 1;
+    /// @dev 2^22 leaves.
+    uint256 private constant MAX_HEIGHT = 22;
+    uint256 private constant MAX_DOT_LENGTH = 992;
+    uint256 private constant MAX_LOOKUP_LENGTH = 1024;
+
+    /// @return word the model word without lanes and selector (docs/PROTOCOL.md, section 1)
+    function validate(bytes memory program) internal pure returns (uint256 word) {
+        unchecked {
+            Scan memory s = _header(program);
+            uint256 depth = 1;
+            for (uint256 i = 0; i < s.weights; ++i) {
+                _descriptor(s, i);
+            }
+            for (uint256 i = 0; i < s.steps; ++i) {
+                _record(s, i);
+                StepRules.check(s);
+                // A path through the tensor needs a demand for each six levels, at least one.
+                uint256 levels = (Facts.height(s.own) + 5) / 6;
+                if (levels > depth) depth = levels;
+            }
+            _output(s);
+            uint256 traceHeight = Shapes.ceilLog2(s.steps);
+            if (traceHeight > 6) depth += (traceHeight + 5) / 6 - 1;
+            word = 1 | (depth << 16) | (traceHeight << 24) | (s.steps << 32) | (s.weights << 48);
+            word |= (_maxCalldata(s) << 96) | (_outputLength(s) << 128);
+            word |= (s.inputCodec << 160) | (s.outputCodec << 168) | (s.inputSize << 176);
+        }
+    }
+
+    function _header(bytes memory program) private pure returns (Scan memory s) {
+        unchecked {
+            uint256 head;
+            uint256 base;
+            assembly ("memory-safe") {
+                base := add(program, 0x20)
+                head := mload(base)
+            }
+            if (program.length < ProgramReader.HEADER_BYTES) {
+                _failHeader(ProgramField.LENGTH, program.length);
+            }
+            if (head >> 224 != MAGIC) _failHeader(ProgramField.MAGIC, head >> 224);
+            s.weights = (head >> 208) & 0xFFFF;
+            s.steps = (head >> 192) & 0xFFFF;
+            s.inputCodec = (head >> 184) & 0xFF;
+            s.outputCodec = (head >> 176) & 0xFF;
+            s.inputSize = (head >> 144) & 0xFFFFFFFF;
+            if (s.weights > MAX_WEIGHTS) _failHeader(ProgramField.WEIGHTS, s.weights);
+            if (s.steps == 0 || s.steps > MAX_STEPS) _failHeader(ProgramField.STEPS, s.steps);
+            if (program.length != ProgramReader.recordOffset(s.weights, s.steps)) {
+                _failHeader(ProgramField.LENGTH, program.length);
+            }
+            if (head << 112 != 0) _failHeader(ProgramField.ZERO, (head << 112) >> 112);
+            _inputSize(s.inputCodec, s.inputSize);
+            if (s.outputCodec < OUTPUT_WORDS || s.outputCodec > OUTPUT_RAW) {
+                _failHeader(ProgramField.OUTPUT_CODEC, s.outputCodec);
+            }
+            s.descriptors = base + ProgramReader.HEADER_BYTES;
+            s.records = base + ProgramReader.recordOffset(s.weights, 0);
+            s.facts = new uint256[](s.weights + s.steps);
+        }
+    }
+
+    function _inputSize(uint256 codec, uint256 size) private pure {
+        uint256 most;
+        if (codec == INPUT_TEXT || codec == INPUT_LANES) most = 4096;
+        else if (codec == INPUT_PRICES) most = 256;
+        else if (codec == INPUT_RAW) most = 65_536;
+        else _failHeader(ProgramField.INPUT_CODEC, codec);
+        if (size < (codec == INPUT_PRICES ? 2 : 1) || size > most) {
+            _failHeader(ProgramField.INPUT_SIZE, size);
+        }
+    }
+
+    function _descriptor(Scan memory s, uint256 index) private pure {
+        unchecked {
+            s.part = ProgramPart.WEIGHT;
+            s.index = index;
+            uint256 word;
+            uint256 pointer = s.descriptors + ProgramReader.DESCRIPTOR_BYTES * index;
+            assembly ("memory-safe") {
+                word := mload(pointer)
+            }
+            uint256 rowLayout = word >> 248;
+            uint256 code = (word >> 240) & 0xFF;
+            uint256 rank = (word >> 232) & 0xFF;
+            if (rowLayout < LAYOUT_PLAIN || rowLayout > LAYOUT_CHANNEL) {
+                StepRules.fail(s, ProgramField.LAYOUT, rowLayout);
+            }
+            if ((word >> 224) & 0xFF != 0 || word & 0xFFFFFFFF != 0) {
+                StepRules.fail(s, ProgramField.ZERO, word);
+            }
+            if (rowLayout != LAYOUT_PLAIN) {
+                if (code != (rowLayout == LAYOUT_LOOKUP ? TYPE_S8 : TYPE_U8)) {
+                    StepRules.fail(s, ProgramField.TYPE, code);
+                }
+                if (rank != (rowLayout == LAYOUT_CHANNEL ? 1 : 2)) {
+                    StepRules.fail(s, ProgramField.RANK, rank);
+                }
+            }
+            uint256 facts = _tensor(s, rowLayout, code, rank, word << 32);
+            uint256 last = Facts.last(facts);
+            if (rowLayout == LAYOUT_DOT && last > MAX_DOT_LENGTH) StepRules.fail(s, ProgramField.DIMS, last);
+            if (rowLayout == LAYOUT_LOOKUP && last > MAX_LOOKUP_LENGTH) {
+                StepRules.fail(s, ProgramField.DIMS, last);
+            }
+            Facts.set(s, index, facts);
+        }
+    }
+
+    /// @dev Rules that hold for every record; loads it into the scan.
+    function _record(Scan memory s, uint256 index) private pure {
+        unchecked {
+            s.part = ProgramPart.STEP;
+            s.index = index;
+            uint256 pointer = s.records + ProgramReader.RECORD_BYTES * index;
+            uint256 head;
+            uint256 shape;
+            assembly ("memory-safe") {
+                head := mload(pointer)
+                shape := mload(add(pointer, 0x20))
+            }
+            s.pointer = pointer;
+            s.head = head;
+            s.shape = shape;
+            if (head << 112 != 0) StepRules.fail(s, ProgramField.ZERO, (head << 112) >> 112);
+            if (shape & 0xFFFFFFFFFFFFFFFF != 0) {
+                StepRules.fail(s, ProgramField.ZERO, shape & 0xFFFFFFFFFFFFFFFF);
+            }
+            s.own = _tensor(
+                s, LAYOUT_PLAIN, ProgramReader.outputType(head), ProgramReader.outputRank(head), shape
+            );
+            Facts.set(s, s.weights + index, s.own);
+        }
+    }
+
+    /// @dev Type, rank, dims and limits of any tensor. @return facts of it
+    function _tensor(Scan memory s, uint256 rowLayout, uint256 code, uint256 rank, uint256 shape)
+        private
+        pure
+        returns (uint256 facts)
+    {
+        unchecked {
+            if (code > TYPE_BOOL) StepRules.fail(s, ProgramField.TYPE, code);
+            if (rank == 0 || rank > 6) StepRules.fail(s, ProgramField.RANK, rank);
+            uint256 rows = 1;
+            uint256 last = 1;
+            uint256 rest = shape;
+            assembly ("memory-safe") {
+                for { let axes := rank } axes { axes := sub(axes, 1) } {
+                    rows := mul(rows, last)
+                    last := shr(224, rest)
+                    rest := shl(32, rest)
+                }
+            }
+            // 192 bits at most: it does not wrap, and is 0 only if a dim is. What is left of the shape is unused.
+            uint256 count = rows * last;
+            if (count == 0 || rest != 0) StepRules.fail(s, ProgramField.DIMS, shape);
+            if (count > MAX_ELEMENTS) StepRules.fail(s, ProgramField.SIZE, count);
+            if (rowLayout == LAYOUT_CHANNEL) (rows, last) = (last, 1);
+            uint256 height = Shapes.ceilLog2(rows) + Shapes.ceilLog2(Shapes.rowWords(rowLayout, code, last));
+            if (height > MAX_HEIGHT) StepRules.fail(s, ProgramField.SIZE, 1 << height);
+            return Facts.pack(rows, last, code, rowLayout, height, rank);
+        }
+    }
+
+    /// @dev The last step's tensor must be one that the output codec encodes.
+    function _output(Scan memory s) private pure {
+        unchecked {
+            uint256 code = Facts.code(s.own);
+            uint256 count = Facts.count(s.own);
+            if (Facts.height(s.own) > StepRules.MAX_WHOLE_HEIGHT) {
+                StepRules.fail(s, ProgramField.SIZE, 1 << Facts.height(s.own));
+            }
+            if (s.outputCodec == OUTPUT_WORDS) {
+                if (code == TYPE_F32) StepRules.fail(s, ProgramField.TYPE, code);
+                if (count > 256) StepRules.fail(s, ProgramField.SIZE, count);
+            } else if (s.outputCodec == OUTPUT_LANES) {
+                if (code != TYPE_S32) StepRules.fail(s, ProgramField.TYPE, code);
+                if (count > 4096) StepRules.fail(s, ProgramField.SIZE, count);
+            } else if (count * Shapes.elementBytes(code) > 65_536) {
+                StepRules.fail(s, ProgramField.SIZE, count * Shapes.elementBytes(code));
+            }
+        }
+    }
+
+    function _maxCalldata(Scan memory s) private pure returns (uint256) {
+        unchecked {
+            if (s.inputCodec == INPUT_PRICES) return 4 + 96 + 3 * (32 + 32 * s.inputSize);
+            uint256 wordItems = s.inputCodec == INPUT_LANES ? 16 : 32;
+            return 4 + 64 + 32 * ((s.inputSize + wordItems - 1) / wordItems);
+        }
+    }
+
+    function _outputLength(Scan memory s) private pure returns (uint256) {
+        unchecked {
+            uint256 count = Facts.count(s.own);
+            if (s.outputCodec == OUTPUT_WORDS) return 32 * count;
+            if (s.outputCodec == OUTPUT_LANES) return 64 + 32 * ((count + 15) / 16);
+            return 64 + 32 * ((count * Shapes.elementBytes(Facts.code(s.own)) + 31) / 32);
+        }
+    }
+
+    function _failHeader(ProgramField field, uint256 value) private pure {
+        revert IModelRegistry.InvalidProgram(ProgramPart.HEADER, 0, field, value);
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {Openings, Trial} from "../libraries/Openings.sol";
+import {ProgramReader} from "../libraries/ProgramReader.sol";
+import {Values} from "../libraries/Values.sol";
+import {Opening} from "../types/Types.sol";
+
+/// @notice ARITH: integer arithmetic, comparison and cast (docs/EXACT.md, section 3).
+library Arith {
+    uint256 private constant ADD = 0;
+    uint256 private constant SUB = 1;
+    uint256 private constant MUL = 2;
+    uint256 private constant MIN = 3;
+    uint256 private constant MAX = 4;
+    uint256 private constant DIV = 5;
+    uint256 private constant LT = 6;
+    uint256 private constant LE = 7;
+    uint256 private constant EQ = 8;
+    uint256 private constant CAST = 9;
+
+    function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
+        uint256 variant = ProgramReader.variant(t.record.head);
+        int256 a = _open(t, openings, 0);
+        int256 b = variant == CAST ? int256(0) : _open(t, openings, 1);
+        return compute(variant, t.out.code, a, b);
+    }
+
+    function _open(Trial memory t, Opening[] calldata openings, uint256 position)
+        private
+        view
+        returns (int256)
+    {
+        (uint256 stored, uint256 code) = Openings.openBroadcast(t, openings, position);
+        return Values.toInteger(code, stored);
+    }
+
+    /// @param variant 0 to 9 @param outputCode type of the output @param a within s32 @param b likewise, 0 for CAST
+    /// @return stored bytes of the result
+    function compute(uint256 variant, uint256 outputCode, int256 a, int256 b)
+        internal
+        pure
+        returns (uint256)
+    {
+        if (variant >= LT && variant <= EQ) return compare(variant, a, b) ? 1 : 0;
+        return Values.saturate(outputCode, Values.wrap(combine(variant, a, b)));
+    }
+
+    /// @notice The exact value before it wraps.
+    function combine(uint256 variant, int256 a, int256 b) internal pure returns (int256) {
+        unchecked {
+            if (variant == ADD) return a + b;
+            if (variant == SUB) return a - b;
+            if (variant == MUL) return a * b;
+            if (variant == MIN) return a < b ? a : b;
+            if (variant == MAX) return a > b ? a : b;
+            if (variant == DIV) return b < 1 ? int256(0) : a / b;
+            return a;
+        }
+    }
+
+    function compare(uint256 variant, int256 a, int256 b) internal pure returns (bool) {
+        if (variant == LT) return a < b;
+        return variant == LE ? a <= b : a == b;
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {Openings, Trial} from "../libraries/Openings.sol";
+import {ProgramReader} from "../libraries/ProgramReader.sol";
+import {TYPE_S32, TYPE_S8, Tensor} from "../types/Program.sol";
+import {Opening} from "../types/Types.sol";
+
+/// @notice REDUCE: sum, min or max over a row (docs/EXACT.md, section 3).
+library Reduce {
+    uint256 private constant SUM = 0;
+    uint256 private constant MAX = 2;
+
+    function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
+        Tensor memory a = Openings.operand(t, 0);
+        uint256 row = Openings.openRow(t, openings, a, t.element);
+        return reduce(ProgramReader.variant(t.record.head), a.code, row, a.last);
+    }
+
+    /// @notice Stored result of a row in memory. @param variant 0 sum, 1 min, 2 max @param code type of the elements
+    /// @param count of the elements, at least 1
+    function reduce(uint256 variant, uint256 code, uint256 row, uint256 count)
+        internal
+        pure
+        returns (uint256)
+    {
+        if (variant == SUM) return sum(code, row, count);
+        return extreme(variant == MAX, code == TYPE_S32, row, count);
+    }
+
+    /// @notice Stored s32: the sum modulo 2^32.
+    function sum(uint256 code, uint256 row, uint256 count) internal pure returns (uint256 total) {
+        bool wide = code == TYPE_S32;
+        assembly ("memory-safe") {
+            let shift := sub(248, mul(24, wide))
+            let bytesOf := add(1, mul(3, wide))
+            for { let end := add(row, mul(count, bytesOf)) } lt(row, end) { row := add(row, bytesOf) } {
+                total := add(total, shr(shift, mload(row)))
+            }
+        }
+        unchecked {
+            // A stored s8 is its value + 128.
+            if (code == TYPE_S8) total -= 128 * count;
+        }
+        return total & 0xFFFFFFFF;
+    }
+
+    /// @notice The least or greatest stored element. Stored bytes order as their values do; of s32 they do so once
+    /// the sign bit is flipped.
+    function extreme(bool greatest, bool wide, uint256 row, uint256 count)
+        internal
+        pure
+        returns (uint256 result)
+    {
+        assembly ("memory-safe") {
+            let shift := sub(248, mul(24, wide))
+            let bytesOf := add(1, mul(3, wide))
+            // Order by `element xor flip`; a minimum is the maximum of the complement.
+            let flip := mul(wide, 0x80000000)
+            if iszero(greatest) { flip := xor(flip, sub(shl(shl(3, bytesOf), 1), 1)) }
+            let end := add(row, mul(count, bytesOf))
+            for {} lt(row, end) { row := add(row, bytesOf) } {
+                let ordered := xor(shr(shift, mload(row)), flip)
+                if gt(ordered, result) { result := ordered }
+            }
+            result := xor(result, flip)
+        }
+    }
+}

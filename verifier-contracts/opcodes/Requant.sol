@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {Openings, Trial} from "../libraries/Openings.sol";
+import {ProgramReader} from "../libraries/ProgramReader.sol";
+import {Values} from "../libraries/Values.sol";
+import {Tensor} from "../types/Program.sol";
+import {Opening} from "../types/Types.sol";
+
+/// @notice REQUANT, and the parameter words that DOT, REQUANT and RESCALE share (docs/EXACT.md, sections 2 and 3).
+library Requant {
+    /// @dev Variants; DOT's 0 puts the accumulator out as it is.
+    uint256 internal constant INTEGER = 1;
+    uint256 internal constant BINARY32 = 2;
+
+    function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
+        (int256 acc, uint256 parameters) = open(t, openings);
+        return outputOf(t, acc, parameters);
+    }
+
+    /// @notice Opens the element of a and its channel's parameter word; REQUANT's and RESCALE's operands.
+    /// @return acc `wrap(a + bias′)`
+    function open(Trial memory t, Opening[] calldata openings)
+        internal
+        view
+        returns (int256 acc, uint256 parameters)
+    {
+        unchecked {
+            Tensor memory a = Openings.operand(t, 0);
+            uint256 stored = Openings.openElement(t, openings, a, t.element);
+            Tensor memory channels = Openings.operand(t, 1);
+            uint256 channel = channels.rows == 1 ? 0 : t.element % t.out.last;
+            parameters = Openings.openWord(t, openings, channels, channel, 0);
+            acc = Values.wrap(int256(stored) + bias(parameters));
+        }
+    }
+
+    /// @notice The stored output of the trial's DOT or REQUANT step. @param acc within s32
+    function outputOf(Trial memory t, int256 acc, uint256 parameters) internal pure returns (uint256) {
+        uint256 form = ProgramReader.variant(t.record.head);
+        if (form == BINARY32) return clamp(t.floatJudge.requantize(acc, scaleBits(parameters)), parameters);
+        return form == INTEGER ? clamp(scale(acc, parameters), parameters) : Values.storeS32(acc);
+    }
+
+    /// @notice The binary32 scale.
+    function scaleBits(uint256 parameters) internal pure returns (uint256) {
+        return (parameters >> 88) & 0xFFFFFFFF;
+    }
+
+    /// @notice bias′, s32.
+    function bias(uint256 parameters) internal pure returns (int256) {
+        return int256(parameters) >> 224;
+    }
+
+    /// @notice `(acc·M + B) >> S`: modulo 2^64 as signed, S modulo 64, arithmetic shift.
+    function scale(int256 acc, uint256 parameters) internal pure returns (int256 scaled) {
+        assembly ("memory-safe") {
+            let multiplier := and(shr(192, parameters), 0xFFFFFFFF)
+            // B's low 64 bits are all that counts, the sum is cut to 64.
+            let sum := signextend(7, add(mul(acc, multiplier), shr(128, parameters)))
+            scaled := sar(and(shr(120, parameters), 63), sum)
+        }
+    }
+
+    /// @notice Stored byte `clamp(q + zero point)`. @param q within s64
+    function clamp(int256 q, uint256 parameters) internal pure returns (uint256) {
+        unchecked {
+            int256 value = q + int256((parameters >> 80) & 0xFF);
+            int256 lower = int256((parameters >> 72) & 0xFF);
+            return uint256(Values.clamp(value, lower, int256((parameters >> 64) & 0xFF)));
+        }
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {Trial} from "../libraries/Openings.sol";
+import {Values} from "../libraries/Values.sol";
+import {Opening} from "../types/Types.sol";
+import {Requant} from "./Requant.sol";
+
+/// @notice RESCALE: s32 to s32 by `(x·M + B) >> S` (docs/EXACT.md, section 3).
+library Rescale {
+    function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
+        (int256 acc, uint256 parameters) = Requant.open(t, openings);
+        return rescale(acc, parameters);
+    }
+
+    /// @notice Stored s32. @param acc `wrap(a + bias′)`
+    function rescale(int256 acc, uint256 parameters) internal pure returns (uint256) {
+        return Values.storeS32(Requant.scale(acc, parameters));
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {Openings, Trial} from "../libraries/Openings.sol";
+import {Opening} from "../types/Types.sol";
+
+/// @notice SELECT: `a ≠ 0 ? b : c`, stored bytes copied (docs/EXACT.md, section 3).
+library Select {
+    function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
+        (uint256 condition,) = Openings.openBroadcast(t, openings, 0);
+        (uint256 b,) = Openings.openBroadcast(t, openings, 1);
+        (uint256 c,) = Openings.openBroadcast(t, openings, 2);
+        return condition != 0 ? b : c;
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {ModelWord} from "../../libraries/ModelWord.sol";
+import {Shapes} from "../../libraries/Shapes.sol";
+import {INPUT_LANES, INPUT_PRICES, INPUT_TEXT, Tensor} from "../../types/Program.sol";
+import {Abi} from "./Abi.sol";
+import {Lanes} from "./Lanes.sol";
+import {Prices} from "./Prices.sol";
+import {Raw} from "./Raw.sol";
+import {Text} from "./Text.sol";
+
+/// @notice The input codecs: which calldata a model takes, and the tensors that CODEC steps make of it
+/// (docs/EXACT.md, section 5 and opcode 1).
+library Inputs {
+    using ModelWord for uint256;
+
+    uint256 private constant LANES_PER_WORD = 16;
+
+    /// @notice True if calldata is the one encoding of some input of the model. Total on any bytes.
+    function isCanonical(uint256 modelWord, bytes calldata input) internal pure returns (bool canonical) {
+        unchecked {
+            if (input.length < Abi.SELECTOR_BYTES || bytes4(input) != modelWord.selector()) return false;
+            uint256 codec = modelWord.inputCodec();
+            uint256 size = modelWord.inputSize();
+            if (codec == INPUT_PRICES) return Abi.isArrays(input, 3, size);
+            if (codec == INPUT_LANES) {
+                uint256 words = (size + LANES_PER_WORD - 1) / LANES_PER_WORD;
+                return Abi.isArrays(input, 1, words) && _unusedLanes(input, size) == 0;
+            }
+            uint256 length;
+            (canonical, length) = Abi.isBytes(input);
+            return canonical && (codec == INPUT_TEXT ? length <= size : length == size);
+        }
+    }
+
+    /// @notice Copies the arguments of canonical calldata into new memory, a zero word behind them: codecs read ahead.
+    function load(bytes calldata input) internal pure returns (uint256 arguments) {
+        unchecked {
+            uint256 size = input.length - Abi.SELECTOR_BYTES;
+            arguments = allocate(size + 32);
+            assembly ("memory-safe") {
+                calldatacopy(arguments, add(input.offset, 4), size)
+            }
+        }
+    }
+
+    /// @notice Writes the tensor of a CODEC step.
+    /// @param k the record's attribute @param t the step's tensor
+    /// @param arguments what `load` returned @param out zeroed memory: t.rows rows of t.words words
+    function write(uint256 modelWord, uint256 k, Tensor memory t, uint256 arguments, uint256 out)
+        internal
+        pure
+    {
+        unchecked {
+            uint256 codec = modelWord.inputCodec();
+            uint256 content = arguments + Abi.HEAD_BYTES;
+            if (codec == INPUT_TEXT) {
+                uint256 length;
+                assembly ("memory-safe") {
+                    length := mload(sub(content, 0x20))
+                }
+                Text.write(content, length, t.rows, t.last, k, out);
+            } else if (codec == INPUT_PRICES) {
+                uint256 n = modelWord.inputSize();
+                // Three offsets, then each list behind its length.
+                uint256 closes = arguments + 128;
+                Prices.write(closes, closes + 32 * (n + 1), closes + 64 * (n + 1), n, out);
+            } else if (codec == INPUT_LANES) {
+                Lanes.write(content + 2 * k, t.rows, t.last, out);
+            } else {
+                Raw.write(content + k, t.code, t.rows, t.last * Shapes.elementBytes(t.code), out);
+            }
+        }
+    }
+
+    /// @notice New memory of whole words, all zero.
+    function allocate(uint256 size) internal pure returns (uint256 pointer) {
+        assembly ("memory-safe") {
+            size := and(add(size, 31), not(31))
+            pointer := mload(0x40)
+            calldatacopy(pointer, calldatasize(), size)
+            mstore(0x40, add(pointer, size))
+        }
+    }
+
+    /// @dev Lanes of the last word beyond `size`, shifted to the top.
+    function _unusedLanes(bytes calldata input, uint256 size) private pure returns (uint256) {
+        unchecked {
+            // The remainder is at least 1: 16 lanes a word leave none unused, and a shift by 256 gives 0.
+            uint256 used = (size + LANES_PER_WORD - 1) % LANES_PER_WORD + 1;
+            return uint256(bytes32(input[input.length - 32:])) << (16 * used);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+/// @notice Codec text: bytes to the ids of their tokens and n-grams (docs/EXACT.md, section 5). Total on any bytes.
+library Text {
+    /// @dev Bit b is set if byte b is of the class: word 0-9 A-Z a-z 80..FF, space 00..20 7F.
+    uint256 private constant WORD = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF07FFFFFE07FFFFFE03FF000000000000;
+    uint256 private constant SPACE = 0x00000000000000000000000000000000800000000000000000000001FFFFFFFF;
+    /// @dev "http://" and "https://".
+    uint256 private constant HTTP = 0x687474703A2F2F;
+    uint256 private constant HTTPS = 0x68747470733A2F2F;
+    /// @dev Only so many bytes of a token count.
+    uint256 private constant TOKEN_BYTES = 31;
+
+    /// @notice Writes the ids, s32 [tokens, width].
+    /// @param text memory of the first byte; 32 zero bytes behind the last one end every scan
+    /// @param length in bytes @param tokens most tokens, at least 1 @param width ids a token, 1 to 16
+    /// @param rows of the table that the ids point into, at least 2
+    /// @param out zeroed memory: tokens rows of whole words
+    function write(uint256 text, uint256 length, uint256 tokens, uint256 width, uint256 rows, uint256 out)
+        internal
+        pure
+    {
+        unchecked {
+            uint256 end = text + length;
+            uint256 stride = 32 * ((width + 7) / 8);
+            uint256 stop = out + stride * tokens;
+            while (text < end && out != stop) {
+                uint256 word;
+                (word, text, length) = _token(text);
+                if (length == 0) continue;
+                _ids(word, length, width, rows - 1, out);
+                out += stride;
+            }
+        }
+    }
+
+    /// @dev Reads from a byte on.
+    /// @return word the token's first bytes, in lower case, and what follows them
+    /// @return next where to read on
+    /// @return length of the token in bytes, 0 if there was a space or a URL
+    function _token(uint256 text) private pure returns (uint256 word, uint256 next, uint256 length) {
+        assembly ("memory-safe") {
+            word := mload(text)
+            let first := byte(0, word)
+            next := add(text, 1)
+            switch and(shr(first, WORD), 1)
+            case 0 { length := iszero(and(shr(first, SPACE), 1)) }
+            default {
+                // Sets bit 5 of each byte A to Z: the seven low bits reach 80 when 3F is added, and not when 25 is.
+                let low := and(word, 0x7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F7F)
+                let upper := add(low, 0x3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F3F)
+                low := add(low, 0x2525252525252525252525252525252525252525252525252525252525252525)
+                upper := and(upper, not(or(low, word)))
+                upper := and(upper, 0x8080808080808080808080808080808080808080808080808080808080808080)
+                word := or(word, shr(2, upper))
+                // The colon is no word byte, so a run with this prefix is http or https and nothing else.
+                switch or(eq(shr(200, word), HTTP), eq(shr(192, word), HTTPS))
+                case 0 {
+                    for {} and(shr(byte(0, mload(next)), WORD), 1) {} { next := add(next, 1) }
+                    length := sub(next, text)
+                }
+                default {
+                    for {} gt(byte(0, mload(next)), 0x20) {} { next := add(next, 1) }
+                }
+            }
+        }
+    }
+
+    /// @dev Writes a token's row: its own id, those of its 3-grams, those of its 4-grams, `width` in all.
+    function _ids(uint256 word, uint256 length, uint256 width, uint256 modulus, uint256 out) private pure {
+        assembly ("memory-safe") {
+            /// Adds the id of the first `size` bytes of a word.
+            function put(pointer, content, size, tag, n) {
+                let unused := sub(256, shl(3, size))
+                mstore(0, or(shl(unused, shr(unused, content)), tag))
+                // The 4 bytes there are the lowest of the word that starts 28 bytes before.
+                pointer := sub(pointer, 28)
+                mstore(pointer, or(mload(pointer), add(mod(keccak256(0, 0x20), n), 1)))
+            }
+
+            if gt(length, TOKEN_BYTES) { length := TOKEN_BYTES }
+            put(out, word, length, length, modulus)
+            let end := add(out, shl(2, width))
+            for { let size := 3 } lt(size, 5) { size := add(size, 1) } {
+                let gram := word
+                for { let left := length } iszero(lt(left, size)) { left := sub(left, 1) } {
+                    out := add(out, 4)
+                    if eq(out, end) { break }
+                    put(out, gram, size, or(0x80, size), modulus)
+                    gram := shl(8, gram)
+                }
+                if eq(out, end) { break }
+            }
+        }
+    }
+}
