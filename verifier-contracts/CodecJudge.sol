@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {ICodecJudge} from "./interfaces/ICodecJudge.sol";
+import {Merkle} from "./libraries/Merkle.sol";
+import {ModelWord} from "./libraries/ModelWord.sol";
+import {ProgramReader} from "./libraries/ProgramReader.sol";
+import {Shapes} from "./libraries/Shapes.sol";
+import {Inputs} from "./opcodes/codecs/Inputs.sol";
+import {Outputs} from "./opcodes/codecs/Outputs.sol";
+import {LAYOUT_PLAIN, Record, Tensor} from "./types/Program.sol";
+
+/// @notice The codecs for the judge of single elements; holds no state.
+contract CodecJudge is ICodecJudge {
+    using ModelWord for uint256;
+
+    /// @inheritdoc ICodecJudge
+    function isCanonicalInput(uint256 modelWord, bytes calldata input) external pure returns (bool) {
+        return Inputs.isCanonical(modelWord, input);
+    }
+
+    /// @inheritdoc ICodecJudge
+    function inputRoot(uint256 modelWord, Record calldata record, bytes calldata input)
+        external
+        pure
+        returns (bytes32 tensorRoot)
+    {
+        unchecked {
+            Tensor memory t = _tensor(record);
+            uint256 pointer = Inputs.allocate(32 * t.rows * t.words);
+            Inputs.write(modelWord, ProgramReader.attribute(record.head), t, Inputs.load(input), pointer);
+            return Merkle.tensorRoot(pointer, t.rows, t.words, t.wordBits, t.height);
+        }
+    }
+
+    /// @inheritdoc ICodecJudge
+    function outputHash(uint256 modelWord, Record calldata record, bytes32[] calldata words)
+        external
+        pure
+        returns (bytes32 hash)
+    {
+        unchecked {
+            uint256 size = 32 * words.length;
+            uint256 pointer = Inputs.allocate(size);
+            assembly ("memory-safe") {
+                calldatacopy(pointer, words.offset, size)
+            }
+            return keccak256(Outputs.encode(modelWord.outputCodec(), _tensor(record), pointer));
+        }
+    }
+
+    function _tensor(Record calldata record) private pure returns (Tensor memory t) {
+        uint256 head = record.head;
+        return Shapes.tensor(
+            LAYOUT_PLAIN, ProgramReader.outputType(head), ProgramReader.outputRank(head), record.shape
+        );
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {ICodecJudge} from "./interfaces/ICodecJudge.sol";
+import {IFloatJudge} from "./interfaces/IFloatJudge.sol";
+import {IJudge} from "./interfaces/IJudge.sol";
+import {IModelRegistry} from "./interfaces/IModelRegistry.sol";
+import {Merkle} from "./libraries/Merkle.sol";
+import {ModelWord} from "./libraries/ModelWord.sol";
+import {Openings, Trial} from "./libraries/Openings.sol";
+import {ProgramReader} from "./libraries/ProgramReader.sol";
+import {Shapes} from "./libraries/Shapes.sol";
+import {Arith} from "./opcodes/Arith.sol";
+import {Dot} from "./opcodes/Dot.sol";
+import {Lookup} from "./opcodes/Lookup.sol";
+import {Move} from "./opcodes/Move.sol";
+import {Reduce} from "./opcodes/Reduce.sol";
+import {Requant} from "./opcodes/Requant.sol";
+import {Rescale} from "./opcodes/Rescale.sol";
+import {Select} from "./opcodes/Select.sol";
+import {Table} from "./opcodes/Table.sol";
+import {
+    LAYOUT_PLAIN,
+    OP_ARITH,
+    OP_CODEC,
+    OP_DOT,
+    OP_FLOAT,
+    OP_LOOKUP,
+    OP_MOVE,
+    OP_REDUCE,
+    OP_REQUANT,
+    OP_RESCALE,
+    OP_TABLE,
+    Tensor
+} from "./types/Program.sol";
+import {ModelId, Opening} from "./types/Types.sol";
+
+/// @notice Judges one element, one codec step or the output of a committed trace (docs/PROTOCOL.md, section 4).
+/// Positions come from the registered program; a sender brings words and siblings only. Holds no state.
+contract Judge is IJudge {
+    IModelRegistry public immutable registry;
+    IFloatJudge public immutable floatJudge;
+    ICodecJudge public immutable codecJudge;
+
+    constructor(IModelRegistry registry_, IFloatJudge floatJudge_, ICodecJudge codecJudge_) {
+        registry = registry_;
+        floatJudge = floatJudge_;
+        codecJudge = codecJudge_;
+    }
+
+    /// @inheritdoc IJudge
+    function judgeElement(
+        ModelId modelId,
+        bytes32 traceRoot,
+        uint256 step,
+        uint256 element,
+        Opening[] calldata openings
+    ) external view returns (uint256 expected, uint256 claimed) {
+        Trial memory t = _trial(modelId, traceRoot, step);
+        uint256 elements = t.out.rows * t.out.last;
+        if (element >= elements) revert ElementOutOfRange(element, elements);
+        t.element = element;
+        claimed = Openings.openElement(t, openings, t.out, element);
+        expected = _compute(t, openings);
+        if (t.used != openings.length) revert WrongOpeningCount(openings.length, t.used);
+    }
+
+    /// @inheritdoc IJudge
+    function judgeCodec(
+        ModelId modelId,
+        bytes32 traceRoot,
+        uint256 step,
+        bytes calldata input,
+        bytes32 tensorRoot,
+        bytes32[] calldata path
+    ) external view returns (bytes32 expectedRoot) {
+        Trial memory t = _trial(modelId, traceRoot, step);
+        uint256 opcode = ProgramReader.opcode(t.record.head);
+        if (opcode != OP_CODEC) revert WrongOpcode(step, opcode);
+        _requireInTrace(t, tensorRoot, path);
+        if (!codecJudge.isCanonicalInput(t.word, input)) revert InputNotCanonical();
+        return codecJudge.inputRoot(t.word, t.record, input);
+    }
+
+    /// @inheritdoc IJudge
+    function judgeOutput(
+        ModelId modelId,
+        bytes32 traceRoot,
+        bytes32[] calldata words,
+        bytes32[] calldata path
+    ) external view returns (bytes32 outputHash) {
+        Trial memory t = _load(modelId, traceRoot);
+        _setStep(t, ModelWord.steps(t.word) - 1);
+        _requireInTrace(t, _rootOf(t.out, words), path);
+        return codecJudge.outputHash(t.word, t.record, words);
+    }
+
+    /// @inheritdoc IJudge
+    function isCanonicalInput(uint256 modelWord, bytes calldata input) external view returns (bool) {
+        return codecJudge.isCanonicalInput(modelWord, input);
+    }
+
+    function _compute(Trial memory t, Opening[] calldata openings) private view returns (uint256) {
+        uint256 opcode = ProgramReader.opcode(t.record.head);
+        if (opcode == OP_DOT) return Dot.judge(t, openings);
+        if (opcode == OP_MOVE) return Move.judge(t, openings);
+        if (opcode == OP_ARITH) return Arith.judge(t, openings);
+        if (opcode == OP_FLOAT) return _float(t, openings);
+        if (opcode == OP_REQUANT) return Requant.judge(t, openings);
+        if (opcode == OP_RESCALE) return Rescale.judge(t, openings);
+        if (opcode == OP_TABLE) return Table.judge(t, openings);
+        if (opcode == OP_LOOKUP) return Lookup.judge(t, openings);
+        if (opcode == OP_REDUCE) return Reduce.judge(t, openings);
+        if (opcode == OP_CODEC) revert WrongOpcode(t.out.index, OP_CODEC);
+        return Select.judge(t, openings);
+    }
+
+    function _float(Trial memory t, Opening[] calldata openings) private view returns (uint256) {
+        uint256 head = t.record.head;
+        (uint256 a, uint256 aCode) = Openings.openBroadcast(t, openings, 0);
+        uint256 b = Openings.openIfNamed(t, openings, 1);
+        uint256 c = Openings.openIfNamed(t, openings, 2);
+        return floatJudge.compute(ProgramReader.variant(head), t.out.code, aCode, a, b, c);
+    }
+
+    function _trial(ModelId modelId, bytes32 traceRoot, uint256 step) private view returns (Trial memory t) {
+        t = _load(modelId, traceRoot);
+        uint256 steps = ModelWord.steps(t.word);
+        if (step >= steps) revert StepOutOfRange(step, steps);
+        _setStep(t, step);
+    }
+
+    function _load(ModelId modelId, bytes32 traceRoot) private view returns (Trial memory t) {
+        (t.word, t.weightsRoot, t.chunks) = registry.modelOf(modelId);
+        t.traceRoot = traceRoot;
+        t.floatJudge = floatJudge;
+    }
+
+    function _setStep(Trial memory t, uint256 step) private view {
+        t.record = ProgramReader.record(t.chunks, ModelWord.weights(t.word), step);
+        uint256 head = t.record.head;
+        t.out = Shapes.tensor(
+            LAYOUT_PLAIN, ProgramReader.outputType(head), ProgramReader.outputRank(head), t.record.shape
+        );
+        t.out.index = step;
+    }
+
+    /// @dev Root of the tensor whose real words these are.
+    function _rootOf(Tensor memory x, bytes32[] calldata words) private pure returns (bytes32) {
+        uint256 required = x.rows * x.words;
+        if (words.length != required) revert WrongWordCount(words.length, required);
+        uint256 pointer;
+        // Beyond what is allocated: nothing allocates before the words are folded.
+        assembly ("memory-safe") {
+            pointer := mload(0x40)
+            calldatacopy(pointer, words.offset, shl(5, words.length))
+        }
+        return Merkle.tensorRoot(pointer, x.rows, x.words, x.wordBits, x.height);
+    }
+
+    /// @dev Reverts unless the root of the trial's tensor is in the trace.
+    function _requireInTrace(Trial memory t, bytes32 tensorRoot, bytes32[] calldata path) private pure {
+        uint256 height = ModelWord.traceHeight(t.word);
+        if (path.length != height) revert WrongPathLength(path.length, height);
+        bytes32 folded = Merkle.foldPath(tensorRoot, t.out.index, path);
+        if (folded != t.traceRoot) revert WrongRoot(folded, t.traceRoot);
+    }
+}

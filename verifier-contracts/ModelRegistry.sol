@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {IModelRegistry} from "./interfaces/IModelRegistry.sol";
+import {ModelWord} from "./libraries/ModelWord.sol";
+import {ProgramReader} from "./libraries/ProgramReader.sol";
+import {ProgramValidator} from "./libraries/ProgramValidator.sol";
+import {Shapes} from "./libraries/Shapes.sol";
+import {Tensor} from "./types/Program.sol";
+import {LANE_BOND, LANE_EXECUTION, LANE_PROOF, ModelId} from "./types/Types.sol";
+
+/// @notice Registered models (docs/PROTOCOL.md, section 1). Nothing can change one afterwards, and nobody owns this.
+contract ModelRegistry is IModelRegistry {
+    uint16 private constant JUDGE_VERSION = 1;
+    uint8 private constant ALL_LANES = LANE_EXECUTION | LANE_PROOF | LANE_BOND;
+
+    struct Model {
+        uint256 word;
+        bytes32 weightsRoot;
+        bytes32 vkHash;
+        mapping(uint256 index => address) chunks;
+    }
+
+    mapping(ModelId => Model) private _models;
+
+    /// @dev Only chunks that this contract made count: any other contract with the right code could have been created
+    /// in the same transaction by init code that also destroys it, and would be gone when a judge reads it.
+    mapping(address chunk => bool) private _isChunk;
+
+    /// @inheritdoc IModelRegistry
+    function storeChunk(bytes calldata chunk) external returns (address pointer) {
+        if (chunk.length == 0 || chunk.length > ProgramReader.CHUNK_BYTES) {
+            revert WrongChunkLength(chunk.length, ProgramReader.CHUNK_BYTES);
+        }
+        // Init code that returns what follows its ten bytes (RETURNDATASIZE is a cheap 0): PUSH2 size, DUP1, PUSH1 10,
+        // RETURNDATASIZE, CODECOPY, RETURNDATASIZE, RETURN.
+        bytes memory initCode =
+            abi.encodePacked(hex"61", uint16(chunk.length + 1), hex"80600a3d393df3", hex"00", chunk);
+        bytes32 digest =
+            keccak256(abi.encodePacked(bytes1(0xff), address(this), bytes32(0), keccak256(initCode)));
+        pointer = address(uint160(uint256(digest)));
+        if (_isChunk[pointer]) return pointer;
+        address created;
+        assembly ("memory-safe") {
+            created := create2(0, add(initCode, 0x20), mload(initCode), 0)
+        }
+        // Too little gas fails only the creation; were it marked all the same, nobody could store this chunk again.
+        if (created != pointer) revert ChunkNotStored(chunk.length);
+        _isChunk[pointer] = true;
+    }
+
+    /// @inheritdoc IModelRegistry
+    function register(
+        address[] calldata chunks,
+        bytes32 root,
+        bytes4 selector,
+        uint8 lanes,
+        bytes32 verificationKeyHash
+    ) external returns (ModelId modelId) {
+        if (lanes == 0 || lanes & ~ALL_LANES != 0) revert WrongLanes(lanes);
+        if ((lanes & LANE_PROOF != 0) != (verificationKeyHash != 0)) {
+            revert WrongVerificationKey(lanes, verificationKeyHash);
+        }
+        bytes memory program = _load(chunks);
+        uint256 word = ProgramValidator.validate(program);
+        if (ModelWord.weights(word) == 0 && root != 0) revert WrongWeightsRoot(root);
+        word |= (uint256(lanes) << 8) | (uint256(uint32(selector)) << 64);
+        bytes32 programHash = keccak256(program);
+        modelId = _modelId(programHash, word, root, verificationKeyHash);
+        Model storage model = _models[modelId];
+        if (model.word != 0) return modelId;
+        model.word = word;
+        model.weightsRoot = root;
+        model.vkHash = verificationKeyHash;
+        for (uint256 i = 0; i < chunks.length; ++i) {
+            model.chunks[i] = chunks[i];
+        }
+        emit ModelRegistered(modelId, programHash, root, verificationKeyHash, word);
+    }
+
+    /// @inheritdoc IModelRegistry
+    function modelOf(ModelId modelId)
+        external
+        view
+        returns (uint256 word, bytes32 root, address[] memory chunks)
+    {
+        Model storage model = _models[modelId];
+        word = model.word;
+        if (word == 0) revert UnknownModel(modelId);
+        return (word, model.weightsRoot, _chunksOf(model, word));
+    }
+
+    /// @inheritdoc IModelRegistry
+    function programOf(ModelId modelId) external view returns (uint256 word, address[] memory chunks) {
+        Model storage model = _models[modelId];
+        word = model.word;
+        if (word == 0) revert UnknownModel(modelId);
+        return (word, _chunksOf(model, word));
+    }
+
+    /// @inheritdoc IModelRegistry
+    function modelWord(ModelId modelId) external view returns (uint256) {
+        return _models[modelId].word;
+    }
+
+    /// @inheritdoc IModelRegistry
+    function weightsRoot(ModelId modelId) external view returns (bytes32) {
+        return _models[modelId].weightsRoot;
+    }
+
+    /// @inheritdoc IModelRegistry
+    function vkHash(ModelId modelId) external view returns (bytes32) {
+        return _models[modelId].vkHash;
+    }
+
+    /// @inheritdoc IModelRegistry
+    function programChunks(ModelId modelId) external view returns (address[] memory) {
+        return _chunksOf(_models[modelId], _models[modelId].word);
+    }
+
+    /// @inheritdoc IModelRegistry
+    function stepShape(ModelId modelId, uint256 step) external view returns (uint256 rows, uint256 words) {
+        Model storage model = _models[modelId];
+        uint256 word = model.word;
+        if (word == 0) revert UnknownModel(modelId);
+        uint256 steps = ModelWord.steps(word);
+        if (step >= steps) revert StepOutOfRange(step, steps);
+        Tensor memory tensor = ProgramReader.tensor(_chunksOf(model, word), ModelWord.weights(word), step);
+        return (tensor.rows, tensor.words);
+    }
+
+    /// @dev The word says how long the program is, so their number needs no slot of its own.
+    function _chunksOf(Model storage model, uint256 word) private view returns (address[] memory chunks) {
+        if (word == 0) return chunks;
+        uint256 length = ProgramReader.recordOffset(ModelWord.weights(word), ModelWord.steps(word));
+        chunks = new address[]((length + ProgramReader.CHUNK_BYTES - 1) / ProgramReader.CHUNK_BYTES);
+        for (uint256 i = 0; i < chunks.length; ++i) {
+            chunks[i] = model.chunks[i];
+        }
+    }
+
+    /// @dev The program's bytes. Every chunk but the last is full, so that an offset says where a byte is.
+    function _load(address[] calldata chunks) private view returns (bytes memory program) {
+        uint256 length = 0;
+        for (uint256 i = 0; i < chunks.length; ++i) {
+            address chunk = chunks[i];
+            if (!_isChunk[chunk]) revert UnknownChunk(chunk);
+            uint256 size = chunk.code.length - 1;
+            if (size != ProgramReader.CHUNK_BYTES && i + 1 != chunks.length) revert ChunkNotFull(i, size);
+            length += size;
+        }
+        program = new bytes(length);
+        uint256 pointer;
+        assembly ("memory-safe") {
+            pointer := add(program, 0x20)
+        }
+        ProgramReader.copy(chunks, 0, length, pointer);
+    }
+
+    function _modelId(bytes32 programHash, uint256 word, bytes32 root, bytes32 verificationKeyHash)
+        private
+        pure
+        returns (ModelId)
+    {
+        return ModelId.wrap(
+            keccak256(
+                abi.encode(
+                    programHash,
+                    root,
+                    ModelWord.selector(word),
+                    ModelWord.maxCalldata(word),
+                    ModelWord.outputLength(word),
+                    ModelWord.lanes(word),
+                    verificationKeyHash,
+                    JUDGE_VERSION
+                )
+            )
+        );
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {IAssay} from "../interfaces/IAssay.sol";
+import {activeClaim} from "../libraries/ClaimWord.sol";
+import {ModelWord} from "../libraries/ModelWord.sol";
+import {
+    REQUEST_BUSY,
+    REQUEST_NONE,
+    REQUEST_OPEN,
+    REQUEST_REFUNDED,
+    RequestWord,
+    openRequest
+} from "../libraries/RequestWord.sol";
+import {Terms} from "../libraries/Terms.sol";
+import {Inputs} from "../opcodes/codecs/Inputs.sol";
+import {Claim, ClaimId, LANE_BOND, ModelId, Request, RequestId} from "../types/Types.sol";
+import {AssayMoney} from "./AssayMoney.sol";
+
+/// @notice Filing of requests and claims.
+abstract contract AssayRequests is AssayMoney {
+    using Terms for Request;
+    using ModelWord for uint256;
+
+    uint256 internal constant MAX_WINDOW = 30 days;
+    uint256 private constant MAX_EXPIRY_AHEAD = 365 days;
+    uint256 private constant MAX_EXCLUSIVE = 600;
+    uint256 private constant BASE_FEE_FACTOR = 5;
+
+    mapping(ModelId => uint256) private _modelWords;
+
+    /// @inheritdoc IAssay
+    function request(Request calldata r, bytes calldata input) external payable returns (RequestId id) {
+        if (r.requester != msg.sender) revert NotRequester(msg.sender, r.requester);
+        uint256 required = uint256(r.fee) + r.deliveryFee;
+        if (msg.value != required) revert ValueWrong(msg.value, required);
+        if (r.deliveryFee != 0 && r.callback == address(0)) revert CallbackMissing(r.deliveryFee);
+        _requireTimes(r);
+        _requireClean(r);
+        id = r.idOf();
+        if (_requests[id].state() != REQUEST_NONE) revert AlreadyRequested(id);
+        if (keccak256(input) != r.inputHash) revert InputHashMismatch(keccak256(input), r.inputHash);
+        uint256 model = _modelWord(r.modelId);
+        if (r.lanes == 0 || r.lanes & ~model.lanes() != 0) revert LanesInvalid(r.lanes, model.lanes());
+        if (!Inputs.isCanonical(model, input)) revert InputNotCanonical();
+        _requests[id] = openRequest(block.timestamp, model.depth(), model.outputLength());
+        _logRequested(id, r, input);
+    }
+
+    /// @inheritdoc IAssay
+    function claim(Request calldata r, address operator, uint64 gasPrice, bytes calldata output)
+        external
+        payable
+        returns (ClaimId id)
+    {
+        RequestId requestId = r.idOf();
+        RequestWord word = _requests[requestId];
+        if (word.state() != REQUEST_OPEN) revert RequestNotOpen(requestId, word.state());
+        if (block.timestamp > r.expiry) revert RequestExpired(block.timestamp, r.expiry);
+        if (r.lanes & LANE_BOND == 0) revert LaneNotAllowed(LANE_BOND, r.lanes);
+        if (
+            r.exclusiveProver != address(0) && block.timestamp <= r.exclusiveUntil
+                && msg.sender != r.exclusiveProver
+        ) revert NotExclusiveProver(msg.sender, r.exclusiveProver, r.exclusiveUntil);
+        if (output.length != word.outputLength()) {
+            revert OutputLengthWrong(output.length, word.outputLength());
+        }
+        _requireGasPrice(gasPrice);
+        (uint96 bond, uint96 ticketBond) = _bonds(gasPrice, r.minBond, word.depth(), word.attempt());
+        if (msg.value != bond) revert ValueWrong(msg.value, bond);
+        Claim memory c = Claim({
+            requestId: requestId,
+            modelId: r.modelId,
+            attempt: word.attempt(),
+            prover: msg.sender,
+            operator: operator,
+            outputHash: keccak256(output),
+            bond: bond,
+            ticketBond: ticketBond,
+            gasPrice: gasPrice
+        });
+        id = Terms.idOfMemory(c);
+        _requests[requestId] = word.withState(REQUEST_BUSY);
+        _claims[id] = activeClaim(block.timestamp + r.window, word.depth());
+        emit Claimed(id, requestId, c, uint40(block.timestamp + r.window), output);
+    }
+
+    /// @inheritdoc IAssay
+    function refund(Request calldata r) external {
+        RequestId id = r.idOf();
+        RequestWord word = _requests[id];
+        if (word.state() != REQUEST_OPEN) revert RequestNotOpen(id, word.state());
+        if (block.timestamp <= r.expiry) revert NotExpired(block.timestamp, r.expiry);
+        _requests[id] = word.withState(REQUEST_REFUNDED);
+        emit Refunded(id);
+        _credit(r.requester, uint256(r.fee) + r.deliveryFee);
+    }
+
+    /// @inheritdoc IAssay
+    function bondsOf(Request calldata r, uint64 gasPrice) external view returns (uint96, uint96) {
+        uint256 model = registry.modelWord(r.modelId);
+        if (model == 0) revert UnknownModel(r.modelId);
+        return _bonds(gasPrice, r.minBond, model.depth(), _requests[r.idOf()].attempt());
+    }
+
+    /// @dev emit Requested(id, r.modelId, r, input), for 1,400 gas less: the words are encoded already.
+    function _logRequested(RequestId id, Request calldata r, bytes calldata input) private {
+        bytes32 topic = Requested.selector;
+        ModelId modelId = r.modelId;
+        assembly ("memory-safe") {
+            // The fourteen words, the offset of the input, its length, its bytes and their padding.
+            let free := mload(0x40)
+            let content := add(free, 512)
+            calldatacopy(free, r, 448)
+            mstore(add(free, 448), 480)
+            mstore(add(free, 480), input.length)
+            calldatacopy(content, input.offset, input.length)
+            mstore(add(content, input.length), 0)
+            log3(free, add(512, and(add(input.length, 31), not(31))), topic, id, modelId)
+        }
+    }
+
+    /// @dev A registered model never changes, so its word is copied once: later requests save a call.
+    function _modelWord(ModelId modelId) private returns (uint256 word) {
+        word = _modelWords[modelId];
+        if (word != 0) return word;
+        word = registry.modelWord(modelId);
+        if (word == 0) revert UnknownModel(modelId);
+        _modelWords[modelId] = word;
+    }
+
+    function _bonds(uint256 gasPrice, uint256 minBond, uint256 depth, uint256 attempt)
+        private
+        view
+        returns (uint96, uint96)
+    {
+        uint256 defenceCost;
+        // SAFETY: two products of 64-bit factors and d < 2^8: below 2^137.
+        unchecked {
+            defenceCost = (gasBase + uint256(gasPerDemand) * depth) * gasPrice;
+        }
+        (uint256 bond, uint256 ticketBond) = Terms.bonds(defenceCost, minBond, attempt);
+        // A ticket's bond is at most a tenth of the prover's.
+        if (bond > type(uint96).max) revert BondTooLarge(bond, type(uint96).max);
+        return (uint96(bond), uint96(ticketBond));
+    }
+
+    /// @dev A claim names its price, so that what it must send is known before it is mined; the going price may
+    /// double meanwhile. It is what defence and challenge will cost, so it may not be made up.
+    function _requireGasPrice(uint256 gasPrice) private view {
+        uint256 going = BASE_FEE_FACTOR * block.basefee;
+        if (going < gasPriceFloor) going = gasPriceFloor;
+        if (gasPrice < going || gasPrice > 2 * going) revert GasPriceOutOfRange(gasPrice, going, 2 * going);
+    }
+
+    function _requireTimes(Request calldata r) private view {
+        uint256 minWindow = 4 * uint256(answerSeconds);
+        if (r.window < minWindow || r.window > MAX_WINDOW) {
+            revert WindowOutOfRange(r.window, minWindow, MAX_WINDOW);
+        }
+        uint256 latest = block.timestamp + MAX_EXPIRY_AHEAD;
+        if (r.expiry <= block.timestamp || r.expiry > latest) {
+            revert ExpiryOutOfRange(r.expiry, block.timestamp + 1, latest);
+        }
+        uint256 longest = block.timestamp + MAX_EXCLUSIVE;
+        if (r.exclusiveUntil > longest) revert ExclusiveTooLong(r.exclusiveUntil, longest);
+    }
+
+    /// @dev The id is a hash of the words in calldata. Reading a field checks its unused high bits: these are the
+    /// fields that nothing else here reads, and that a later move would trip over.
+    function _requireClean(Request calldata r) private pure {
+        r.minBond;
+        r.exclusiveProver;
+        r.callback;
+        r.callbackGas;
+    }
+}

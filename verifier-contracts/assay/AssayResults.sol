@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {IAssay} from "../interfaces/IAssay.sol";
+import {ITruth} from "../interfaces/ITruth.sol";
+import {ClaimWord} from "../libraries/ClaimWord.sol";
+import {ModelWord} from "../libraries/ModelWord.sol";
+import {REQUEST_BUSY, REQUEST_DONE, REQUEST_OPEN, RequestWord} from "../libraries/RequestWord.sol";
+import {Terms} from "../libraries/Terms.sol";
+import {Inputs} from "../opcodes/codecs/Inputs.sol";
+import {
+    Claim,
+    ClaimId,
+    Fall,
+    LANE_BOND,
+    LANE_EXECUTION,
+    LANE_PROOF,
+    ModelId,
+    Policy,
+    Request,
+    RequestId,
+    Truth
+} from "../types/Types.sol";
+import {AssayMoney} from "./AssayMoney.sol";
+
+/// @notice How an output becomes final, by time or by truth, and the gate that agents read it through.
+abstract contract AssayResults is AssayMoney {
+    using Terms for Request;
+    using Terms for Claim;
+    using ModelWord for uint256;
+
+    /// @inheritdoc IAssay
+    function finalize(Request calldata r, Claim calldata c) external {
+        RequestId requestId = r.idOf();
+        _requireClaimOf(requestId, c);
+        (ClaimId id, ClaimWord word) = _activeClaim(c);
+        if (!word.isFinal(answerSeconds, block.timestamp)) _revertNotFinal(id, word);
+        _finish(requestId, id, LANE_BOND, c.outputHash);
+        _win(c, id, word, r.fee);
+    }
+
+    /// @inheritdoc IAssay
+    function settle(
+        Request calldata r,
+        Claim calldata c,
+        uint8 lane,
+        bytes calldata input,
+        bytes calldata output,
+        bytes calldata evidence
+    ) external {
+        RequestId requestId = r.idOf();
+        _requireUnsettled(r, requestId, lane, keccak256(input), output.length);
+        _requireTrue(r.modelId, lane, input, output, evidence, msg.sender);
+        emit Settled(requestId, msg.sender, lane, output);
+        _settle(r, c, requestId, lane, keccak256(output));
+    }
+
+    /// @inheritdoc IAssay
+    function haltProof(ModelId modelId, bytes calldata input, Truth calldata proof, Truth calldata other)
+        external
+    {
+        uint256 model = registry.modelWord(modelId);
+        if (model == 0) revert UnknownModel(modelId);
+        if (_proofHalted[modelId]) revert ProofIsHalted(modelId);
+        if (proof.lane != LANE_PROOF) revert LaneNotAllowed(proof.lane, LANE_PROOF);
+        if (model.lanes() & LANE_PROOF == 0) revert LaneNotAllowed(LANE_PROOF, model.lanes());
+        if (model.lanes() & other.lane == 0) revert LaneNotAllowed(other.lane, model.lanes());
+        // A lane's answer counts only on input that a request can hold.
+        if (!Inputs.isCanonical(model, input)) revert InputNotCanonical();
+        bytes32 outputHash = keccak256(proof.output);
+        if (outputHash == keccak256(other.output)) revert NoContradiction(outputHash);
+        _requireTrue(modelId, proof.lane, input, proof.output, proof.evidence, proof.submitter);
+        _requireTrue(modelId, other.lane, input, other.output, other.evidence, other.submitter);
+        _proofHalted[modelId] = true;
+        emit ProofHalted(modelId);
+    }
+
+    /// @inheritdoc IAssay
+    function requireFinal(Request calldata r, Claim calldata c, bytes calldata output, Policy calldata p)
+        external
+        view
+    {
+        if (ModelId.unwrap(r.modelId) != ModelId.unwrap(p.modelId)) revert WrongModel(r.modelId, p.modelId);
+        if (r.inputHash != p.inputHash) revert InputHashMismatch(r.inputHash, p.inputHash);
+        RequestId requestId = r.idOf();
+        RequestWord word = _requests[requestId];
+        uint8 lane = word.lane();
+        if (word.state() == REQUEST_BUSY) {
+            // Final is what nothing can change any more, whether or not somebody has booked it.
+            _requireFinalClaim(requestId, c);
+            _requireOutput(output, c.outputHash);
+            lane = LANE_BOND;
+        } else {
+            _requireResult(requestId, word, c, output);
+        }
+        if (p.lanes & lane == 0) revert LaneNotAllowed(lane, p.lanes);
+        if (lane == LANE_BOND) {
+            if (c.bond < p.minBond) revert BondTooSmall(c.bond, p.minBond);
+            if (r.window < p.minWindow) revert WindowTooShort(r.window, p.minWindow);
+        }
+    }
+
+    /// @dev Passes if `output` is the final one of a request that is DONE.
+    function _requireResult(RequestId requestId, RequestWord word, Claim calldata c, bytes calldata output)
+        internal
+        view
+    {
+        if (word.state() != REQUEST_DONE) revert RequestNotDone(requestId, word.state());
+        bytes32 result = _results[requestId];
+        if (result == 0) {
+            _requireFinalClaim(requestId, c);
+            result = c.outputHash;
+        }
+        _requireOutput(output, result);
+    }
+
+    function _requireFinalClaim(RequestId requestId, Claim calldata c) private view {
+        _requireClaimOf(requestId, c);
+        ClaimId id = c.idOf();
+        ClaimWord word = _claims[id];
+        if (!word.isFinal(answerSeconds, block.timestamp)) _revertNotFinal(id, word);
+    }
+
+    function _revertNotFinal(ClaimId id, ClaimWord word) private view {
+        revert ClaimNotFinal(id, word.status(), word.finalAt(answerSeconds), word.pending());
+    }
+
+    function _requireOutput(bytes calldata output, bytes32 required) private pure {
+        if (keccak256(output) != required) revert OutputMismatch(keccak256(output), required);
+    }
+
+    /// @dev INVARIANT: a request's lanes are among its model's, and its output length is; `request` took both.
+    function _requireUnsettled(
+        Request calldata r,
+        RequestId requestId,
+        uint8 lane,
+        bytes32 inputHash,
+        uint256 length
+    ) private view {
+        RequestWord word = _requests[requestId];
+        if (word.state() != REQUEST_OPEN && word.state() != REQUEST_BUSY) {
+            revert RequestSettled(requestId, word.state());
+        }
+        if (r.lanes & lane == 0) revert LaneNotAllowed(lane, r.lanes);
+        if (lane == LANE_PROOF && _proofHalted[r.modelId]) revert ProofIsHalted(r.modelId);
+        if (inputHash != r.inputHash) revert InputHashMismatch(inputHash, r.inputHash);
+        if (length != word.outputLength()) revert OutputLengthWrong(length, word.outputLength());
+    }
+
+    /// @dev While the request is OPEN no claim is read: one that fell a moment ago does not stop truth.
+    function _settle(
+        Request calldata r,
+        Claim calldata c,
+        RequestId requestId,
+        uint8 lane,
+        bytes32 outputHash
+    ) private {
+        uint256 reward = r.fee;
+        if (_requests[requestId].state() == REQUEST_BUSY) {
+            _requireClaimOf(requestId, c);
+            (ClaimId id, ClaimWord word) = _openClaim(c);
+            if (c.outputHash == outputHash) {
+                _finish(requestId, id, lane, outputHash);
+                _win(c, id, word, r.fee);
+                return;
+            }
+            emit Fell(id, requestId, Fall.TRUTH, 0, 0, uint256(outputHash), uint256(c.outputHash));
+            reward += _lose(c, id, word, Fall.TRUTH);
+        }
+        _results[requestId] = outputHash;
+        _finish(requestId, ClaimId.wrap(0), lane, outputHash);
+        _credit(msg.sender, reward);
+    }
+
+    function _finish(RequestId requestId, ClaimId id, uint8 lane, bytes32 outputHash) private {
+        _requests[requestId] = _requests[requestId].done(lane, block.timestamp);
+        emit Finalized(requestId, id, lane, outputHash);
+    }
+
+    function _requireTrue(
+        ModelId modelId,
+        uint8 lane,
+        bytes calldata input,
+        bytes calldata output,
+        bytes calldata evidence,
+        address submitter
+    ) private view {
+        if (lane != LANE_EXECUTION && lane != LANE_PROOF) revert NotATruthLane(lane);
+        ITruth adapter = lane == LANE_EXECUTION ? executionAdapter : proofAdapter;
+        if (address(adapter) == address(0)) revert LaneUnavailable(lane);
+        if (!adapter.isTrue(modelId, input, output, evidence, submitter)) {
+            revert EvidenceRejected(lane, keccak256(output));
+        }
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {IAssay} from "../interfaces/IAssay.sol";
+import {IJudge} from "../interfaces/IJudge.sol";
+import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
+import {ITraceReader} from "../interfaces/ITraceReader.sol";
+import {ITruth} from "../interfaces/ITruth.sol";
+import {CLAIM_ACTIVE, ClaimWord} from "../libraries/ClaimWord.sol";
+import {RequestWord} from "../libraries/RequestWord.sol";
+import {Terms} from "../libraries/Terms.sol";
+import {Claim, ClaimId, ModelId, Request, RequestId} from "../types/Types.sol";
+
+/// @notice Storage, constants and plain views. Nobody owns this contract, and no constant can change.
+abstract contract AssayState is IAssay {
+    using Terms for Request;
+    using Terms for Claim;
+
+    IModelRegistry public immutable registry;
+    IJudge public immutable judge;
+    ITraceReader public immutable traceReader;
+    ITruth public immutable executionAdapter;
+    ITruth public immutable proofAdapter;
+    address public immutable courier;
+    uint40 public immutable answerSeconds;
+    uint64 public immutable gasPriceFloor;
+    uint64 public immutable gasBase;
+    uint64 public immutable gasPerDemand;
+
+    mapping(RequestId => RequestWord) internal _requests;
+    mapping(ClaimId => ClaimWord) internal _claims;
+    mapping(ClaimId => bytes32) internal _traceRoots;
+    /// @dev HELD, demands made at bits 8..15, COLLECTED
+    mapping(ClaimId => mapping(address owner => uint256)) internal _tickets;
+    /// @dev deadline at bits 0..39, ANSWERED
+    mapping(ClaimId => mapping(uint64 position => uint256)) internal _demands;
+    /// @dev Only where truth settled a request without a claim that agreed.
+    mapping(RequestId => bytes32) internal _results;
+    mapping(ModelId => bool) internal _proofHalted;
+
+    uint256 internal constant HELD = 1;
+    uint256 internal constant ONE_DEMAND = 1 << 8;
+    uint256 internal constant COLLECTED = 1 << 16;
+    uint256 internal constant ANSWERED = 1 << 40;
+
+    /// @dev The word's fields in docs/PROTOCOL.md; what stands above is for this contract alone.
+    uint256 private constant REQUEST_FIELDS = (1 << 136) - 1;
+
+    /// @inheritdoc IAssay
+    function requestIdOf(Request calldata r) external view returns (RequestId) {
+        return r.idOf();
+    }
+
+    /// @inheritdoc IAssay
+    function claimIdOf(Claim calldata c) external view returns (ClaimId) {
+        return c.idOf();
+    }
+
+    /// @inheritdoc IAssay
+    function requestWord(RequestId id) external view returns (uint256) {
+        return RequestWord.unwrap(_requests[id]) & REQUEST_FIELDS;
+    }
+
+    /// @inheritdoc IAssay
+    function claimWord(ClaimId id) external view returns (uint256) {
+        return ClaimWord.unwrap(_claims[id]);
+    }
+
+    /// @inheritdoc IAssay
+    function traceRootOf(ClaimId id) external view returns (bytes32) {
+        return _traceRoots[id];
+    }
+
+    /// @inheritdoc IAssay
+    function ticketOf(ClaimId id, address owner)
+        external
+        view
+        returns (bool held, uint8 demands, bool collected)
+    {
+        uint256 ticket = _tickets[id][owner];
+        return (ticket & HELD != 0, uint8(ticket >> 8), ticket & COLLECTED != 0);
+    }
+
+    /// @inheritdoc IAssay
+    function demandOf(ClaimId id, uint64 position) external view returns (uint40 deadline, bool answered) {
+        uint256 word = _demands[id][position];
+        return (uint40(word), word & ANSWERED != 0);
+    }
+
+    /// @inheritdoc IAssay
+    function isFinal(ClaimId id) external view returns (bool) {
+        return _claims[id].isFinal(answerSeconds, block.timestamp);
+    }
+
+    /// @inheritdoc IAssay
+    function resultOf(RequestId id) external view returns (bytes32) {
+        return _results[id];
+    }
+
+    /// @inheritdoc IAssay
+    function isProofHalted(ModelId modelId) external view returns (bool) {
+        return _proofHalted[modelId];
+    }
+
+    /// @dev A claim that moves can still change.
+    function _openClaim(Claim calldata c) internal view returns (ClaimId id, ClaimWord word) {
+        (id, word) = _activeClaim(c);
+        // INVARIANT: from finalAt on nothing changes the outcome, booked or not.
+        if (word.isFinal(answerSeconds, block.timestamp)) {
+            revert ClaimIsFinal(id, word.finalAt(answerSeconds));
+        }
+    }
+
+    function _activeClaim(Claim calldata c) internal view returns (ClaimId id, ClaimWord word) {
+        id = c.idOf();
+        word = _claims[id];
+        if (word.status() != CLAIM_ACTIVE) revert ClaimNotActive(id, word.status());
+    }
+
+    /// @dev INVARIANT: a request's claim may only act on, or be paid from, that request.
+    function _requireClaimOf(RequestId required, Claim calldata c) internal pure {
+        if (RequestId.unwrap(c.requestId) != RequestId.unwrap(required)) {
+            revert WrongClaim(c.requestId, required);
+        }
+    }
+}
