@@ -1,0 +1,207 @@
+/** Moves as transactions, each under the key by which the journal knows it.
+ *
+ *  A key names the effect, not the attempt: sending it twice sends once. `doneBy` lists the contract's errors that
+ *  mean that the effect is already there, by this or another sender. */
+import { type Address, encodeFunctionData, type Hex } from "viem";
+import { iAssayAbi } from "../generated/abis.ts";
+import { claimIdOf, type GameAddress, requestIdOf } from "../ids.ts";
+import { type Claim, NO_CLAIM, type Opening, type Request, type TruthLane } from "../terms.ts";
+
+export interface Action {
+  readonly key: string;
+  readonly to: Address;
+  readonly data: Hex;
+  /** wei */
+  readonly value: bigint;
+  /** gas limit; absent: estimated */
+  readonly gas?: bigint;
+  /** names of reverts that mean that there is nothing left to do */
+  readonly doneBy: readonly string[];
+}
+
+/** The error by which a claim that ended shows itself to a late move. */
+const OVER = ["ClaimNotActive", "ClaimIsFinal"] as const;
+
+/** Builders of the actions of one game. */
+export class Actions {
+  readonly #game: GameAddress;
+
+  constructor(game: GameAddress) {
+    this.#game = game;
+  }
+
+  request(request: Request, input: Hex): Action {
+    const data = encodeFunctionData({ abi: iAssayAbi, functionName: "request", args: [request, input] });
+    const value = request.fee + request.deliveryFee;
+    return this.#action(`request:${this.#idOf(request)}`, data, ["AlreadyRequested"], value);
+  }
+
+  /** @param attempt how many claims on the request fell before @param bond exact, from `bondsOf` */
+  claim(
+    request: Request,
+    attempt: number,
+    operator: Address,
+    gasPrice: bigint,
+    output: Hex,
+    bond: bigint,
+  ): Action {
+    const data = encodeFunctionData({
+      abi: iAssayAbi,
+      functionName: "claim",
+      args: [request, operator, gasPrice, output],
+    });
+    return this.#action(`claim:${this.#idOf(request)}:${attempt}`, data, [], bond);
+  }
+
+  challenge(claim: Claim): Action {
+    const data = encodeFunctionData({ abi: iAssayAbi, functionName: "challenge", args: [claim] });
+    return this.#onClaim("challenge", claim, data, ["AlreadyHolding"], claim.ticketBond);
+  }
+
+  commitTrace(claim: Claim, tops: readonly Hex[]): Action {
+    const data = encodeFunctionData({ abi: iAssayAbi, functionName: "commitTrace", args: [claim, tops] });
+    return this.#onClaim("commitTrace", claim, data, ["TraceAlreadyCommitted"]);
+  }
+
+  /** @param position encoded */
+  demand(claim: Claim, traceRoot: Hex, position: bigint): Action {
+    const data = encodeFunctionData({
+      abi: iAssayAbi,
+      functionName: "demand",
+      args: [claim, traceRoot, position],
+    });
+    return this.#onClaim(`demand:${position}`, claim, data, ["AlreadyDemanded"]);
+  }
+
+  /** @param position encoded @param path siblings to the trace root, bottom up */
+  reveal(claim: Claim, position: bigint, content: readonly Hex[], path: readonly Hex[]): Action {
+    const data = encodeFunctionData({
+      abi: iAssayAbi,
+      functionName: "reveal",
+      args: [claim, position, content, path],
+    });
+    return this.#onClaim(`reveal:${position}`, claim, data, ["AlreadyAnswered"]);
+  }
+
+  convictElement(claim: Claim, step: number, element: number, openings: readonly Opening[]): Action {
+    const data = encodeFunctionData({
+      abi: iAssayAbi,
+      functionName: "convictElement",
+      args: [claim, BigInt(step), BigInt(element), openings],
+    });
+    return this.#onClaim("convict", claim, data, OVER);
+  }
+
+  convictCodec(
+    request: Request,
+    claim: Claim,
+    step: number,
+    input: Hex,
+    tensorRoot: Hex,
+    path: readonly Hex[],
+  ): Action {
+    const data = encodeFunctionData({
+      abi: iAssayAbi,
+      functionName: "convictCodec",
+      args: [request, claim, BigInt(step), input, tensorRoot, path],
+    });
+    return this.#onClaim("convict", claim, data, OVER);
+  }
+
+  /** @param words all real words of the last tensor */
+  convictOutput(claim: Claim, words: readonly Hex[], path: readonly Hex[]): Action {
+    const data = encodeFunctionData({
+      abi: iAssayAbi,
+      functionName: "convictOutput",
+      args: [claim, words, path],
+    });
+    return this.#onClaim("convict", claim, data, OVER);
+  }
+
+  timeoutTrace(claim: Claim): Action {
+    const data = encodeFunctionData({ abi: iAssayAbi, functionName: "timeoutTrace", args: [claim] });
+    return this.#onClaim("timeoutTrace", claim, data, ["ClaimNotActive", "TraceAlreadyCommitted"]);
+  }
+
+  /** @param position encoded */
+  timeoutDemand(claim: Claim, position: bigint): Action {
+    const data = encodeFunctionData({
+      abi: iAssayAbi,
+      functionName: "timeoutDemand",
+      args: [claim, position],
+    });
+    return this.#onClaim(`timeoutDemand:${position}`, claim, data, ["ClaimNotActive", "AlreadyAnswered"]);
+  }
+
+  /** @param claim absent: the request has no live claim */
+  settle(
+    request: Request,
+    claim: Claim | undefined,
+    lane: TruthLane,
+    input: Hex,
+    output: Hex,
+    evidence: Hex,
+  ): Action {
+    const data = encodeFunctionData({
+      abi: iAssayAbi,
+      functionName: "settle",
+      args: [request, claim ?? NO_CLAIM, lane, input, output, evidence],
+    });
+    return this.#action(`settle:${this.#idOf(request)}`, data, ["ClaimIsFinal", "RequestSettled"]);
+  }
+
+  finalize(request: Request, claim: Claim): Action {
+    const data = encodeFunctionData({ abi: iAssayAbi, functionName: "finalize", args: [request, claim] });
+    return this.#onClaim("finalize", claim, data, ["ClaimNotActive"]);
+  }
+
+  /** @param claim the final claim; absent after truth without an agreeing claim
+   *  @param gas limit of the transaction, if the estimate is not to be trusted */
+  deliver(request: Request, claim: Claim | undefined, output: Hex, gas?: bigint): Action {
+    const data = encodeFunctionData({
+      abi: iAssayAbi,
+      functionName: "deliver",
+      args: [request, claim ?? NO_CLAIM, output],
+    });
+    const action = this.#action(`deliver:${this.#idOf(request)}`, data, ["AlreadyDelivered"]);
+    return gas === undefined ? action : { ...action, gas };
+  }
+
+  reclaimDelivery(request: Request): Action {
+    const data = encodeFunctionData({ abi: iAssayAbi, functionName: "reclaimDelivery", args: [request] });
+    return this.#action(`reclaimDelivery:${this.#idOf(request)}`, data, [
+      "NothingToReclaim",
+      "AlreadyDelivered",
+    ]);
+  }
+
+  refund(request: Request): Action {
+    const data = encodeFunctionData({ abi: iAssayAbi, functionName: "refund", args: [request] });
+    return this.#action(`refund:${this.#idOf(request)}`, data, []);
+  }
+
+  collect(claim: Claim, owner: Address): Action {
+    const data = encodeFunctionData({ abi: iAssayAbi, functionName: "collect", args: [claim, owner] });
+    return this.#onClaim(`collect:${owner}`, claim, data, ["AlreadyCollected"]);
+  }
+
+  /** @param occasion names this withdrawal: the same occasion withdraws once */
+  withdraw(to: Address, occasion: string): Action {
+    const data = encodeFunctionData({ abi: iAssayAbi, functionName: "withdraw", args: [to] });
+    return this.#action(`withdraw:${to}:${occasion}`, data, ["NoCredit"]);
+  }
+
+  #onClaim(what: string, claim: Claim, data: Hex, doneBy: readonly string[], value = 0n): Action {
+    const [move, ...rest] = what.split(":");
+    const key = [move, claimIdOf(this.#game, claim), ...rest].join(":");
+    return this.#action(key, data, doneBy, value);
+  }
+
+  #action(key: string, data: Hex, doneBy: readonly string[], value = 0n): Action {
+    return { key, to: this.#game.assay, data, value, doneBy };
+  }
+
+  #idOf(request: Request): Hex {
+    return requestIdOf(this.#game, request);
+  }
+}

@@ -1,0 +1,120 @@
+/** The connection to one deployment on one chain, checked once at the start. */
+import { createPublicClient, type Hex, http, type LocalAccount, type PublicClient } from "viem";
+import { JUDGE_VERSION } from "../../inference/commit/commitments.ts";
+import { BaseError } from "../../inference/errors.ts";
+import { iAssayAbi } from "../generated/abis.ts";
+import type { GameAddress } from "../ids.ts";
+import type { GameConstants } from "../terms.ts";
+import { contractsOf, type Deployment } from "./deployment.ts";
+import { withContext } from "./errors.ts";
+
+/** A block that may be re-organized away: its hash says which one is meant. */
+export interface BlockRef {
+  readonly number: bigint;
+  readonly hash: Hex;
+}
+
+export interface Chain {
+  readonly client: PublicClient;
+  readonly deployment: Deployment;
+  /** chain id and Assay's address: what ids are computed with */
+  readonly game: GameAddress;
+  readonly constants: GameConstants;
+  /** absent: the chain can only be read */
+  readonly account?: LocalAccount;
+}
+
+export interface ConnectOptions {
+  readonly rpcUrl: string;
+  readonly deployment: Deployment;
+  readonly account?: LocalAccount;
+  /** of one RPC call; default 10,000 */
+  readonly timeoutMs?: number;
+}
+
+/** A client without the checks of `connect`. Calls of one moment travel in one HTTP request. */
+export function createClient(rpcUrl: string, timeoutMs = 10_000): PublicClient {
+  return createPublicClient({
+    transport: http(rpcUrl, { batch: { wait: 0, batchSize: 100 }, timeout: timeoutMs, retryCount: 2 }),
+    // Every poll of ours asks the node: a cached block number would hide new blocks.
+    cacheTime: 0,
+  });
+}
+
+/** Connects and checks that chain id, code, block of deployment and constants are those of the deployment.
+ *  @throws BaseError RPC_UNREACHABLE and RPC_FAULT (retryable), JUDGE_VERSION_MISMATCH, CHAIN_MISMATCH,
+ *  CHAIN_REPLACED, CONTRACT_MISSING, CONSTANTS_MISMATCH */
+export async function connect(options: ConnectOptions): Promise<Chain> {
+  const { rpcUrl, deployment, account, timeoutMs } = options;
+  if (deployment.judgeVersion !== JUDGE_VERSION) {
+    throw new BaseError({
+      code: "JUDGE_VERSION_MISMATCH",
+      shortMessage: `The deployment has judge version ${deployment.judgeVersion}, this program knows ${JUDGE_VERSION}.`,
+      nextStep: "Use the program's version that belongs to the deployment.",
+    });
+  }
+  const client = createClient(rpcUrl, timeoutMs);
+  await checkChainId(client, deployment);
+  await Promise.all([checkCode(client, deployment), checkBlock(client, deployment)]);
+  await checkConstants(client, deployment);
+  const game = { chainId: deployment.chainId, assay: deployment.contracts.assay };
+  const chain = { client, deployment, game, constants: deployment.constants };
+  return account === undefined ? chain : { ...chain, account };
+}
+
+async function checkChainId(client: PublicClient, { chainId }: Deployment): Promise<void> {
+  const actual = await withContext("ask the node for its chain id", () => client.getChainId());
+  if (actual === chainId) return;
+  throw new BaseError({
+    code: "CHAIN_MISMATCH",
+    shortMessage: `The node is on chain ${actual}, the deployment on chain ${chainId}.`,
+    nextStep: "Change --rpc-url (ASSAY_RPC_URL) or --deployment (ASSAY_DEPLOYMENT).",
+    details: { chainId: actual, required: chainId },
+  });
+}
+
+async function checkCode(client: PublicClient, deployment: Deployment): Promise<void> {
+  const codes = await withContext("read the contracts' code", () =>
+    Promise.all(contractsOf(deployment).map(([, address]) => client.getCode({ address }))),
+  );
+  for (const [index, [name, address]] of contractsOf(deployment).entries()) {
+    if (codes[index] !== undefined && codes[index] !== "0x") continue;
+    throw new BaseError({
+      code: "CONTRACT_MISSING",
+      shortMessage: `There is no contract at ${address}, where the deployment has ${name}.`,
+      nextStep: "Deploy to this chain with `assay deploy`, or name the right deployment file.",
+      details: { name, address },
+    });
+  }
+}
+
+async function checkBlock(client: PublicClient, { block }: Deployment): Promise<void> {
+  const actual = await withContext("read the block of the deployment", async () => {
+    const head = await client.getBlockNumber();
+    return head < block.number ? undefined : (await client.getBlock({ blockNumber: block.number })).hash;
+  });
+  if (actual === block.hash) return;
+  throw new BaseError({
+    code: "CHAIN_REPLACED",
+    shortMessage: `Block ${block.number} is ${actual ?? "not there yet"}, the deployment was in ${block.hash}: another chain with the same id, such as a local one that was started anew.`,
+    nextStep: "Deploy again with `assay deploy --force`.",
+    details: { blockNumber: block.number },
+  });
+}
+
+async function checkConstants(client: PublicClient, { contracts, constants }: Deployment): Promise<void> {
+  const read = <Name extends keyof GameConstants>(functionName: Name) =>
+    client.readContract({ address: contracts.assay, abi: iAssayAbi, functionName });
+  const actual = await withContext("read Assay's constants", () =>
+    Promise.all([read("answerSeconds"), read("gasPriceFloor"), read("gasBase"), read("gasPerDemand")]),
+  );
+  const names = ["answerSeconds", "gasPriceFloor", "gasBase", "gasPerDemand"] as const;
+  for (const [index, name] of names.entries()) {
+    if (actual[index] === constants[name]) continue;
+    throw new BaseError({
+      code: "CONSTANTS_MISMATCH",
+      shortMessage: `Assay at ${contracts.assay} has ${name} ${actual[index]}, the deployment file says ${constants[name]}.`,
+      nextStep: "Take the deployment file from whoever deployed, or deploy again.",
+    });
+  }
+}

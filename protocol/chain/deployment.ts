@@ -1,0 +1,95 @@
+/** deployments/<chainId>.json: where a system is deployed and with which constants. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Address, getAddress, type Hex, isAddress } from "viem";
+import { z } from "zod";
+import { BaseError } from "../../inference/errors.ts";
+
+const address = z
+  .string()
+  .refine((text) => isAddress(text), "is no address (20 bytes as hex, checksum right or all lower case)")
+  .transform((text) => getAddress(text));
+const hash = z
+  .string()
+  .regex(/^0x[0-9a-f]{64}$/, "is no hash (32 bytes as lower-case hex)")
+  .transform((text) => text as Hex);
+const amount = z
+  .string()
+  .regex(/^\d{1,30}$/, "is no decimal integer in quotes")
+  .transform((text) => BigInt(text));
+
+const schema = z.strictObject({
+  chainId: z.int().positive(),
+  judgeVersion: z.int().positive(),
+  /** Every contract of the system by name. */
+  contracts: z.object({ assay: address, registry: address }).catchall(address),
+  constants: z.strictObject({
+    answerSeconds: z.int().positive(),
+    gasPriceFloor: amount,
+    gasBase: amount,
+    gasPerDemand: amount,
+  }),
+  /** Where Assay was created: events start here, and it tells one chain from another with the same id. */
+  block: z.strictObject({ number: amount, hash }),
+});
+
+export type Deployment = z.infer<typeof schema>;
+
+/** The file of a chain below the folder `deployments`. */
+export const deploymentPath = (folder: string, chainId: number): string => `${folder}/${chainId}.json`;
+
+/** @throws BaseError DEPLOYMENT_MISSING, DEPLOYMENT_INVALID */
+export function readDeployment(path: string): Deployment {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new BaseError({
+      code: "DEPLOYMENT_MISSING",
+      shortMessage: `There is no deployment file ${path}.`,
+      nextStep: "Run `assay deploy`, or name the file with --deployment or ASSAY_DEPLOYMENT.",
+      cause,
+    });
+  }
+  return parseDeployment(text, path);
+}
+
+/** @param name of the text, for errors
+ *  @throws BaseError DEPLOYMENT_INVALID */
+export function parseDeployment(text: string, name: string): Deployment {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw invalid(name, "is not JSON", cause);
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw invalid(name, `${issue?.path.join(".") || "the file"}: ${issue?.message}`, parsed.error);
+}
+
+export function renderDeployment(deployment: Deployment): string {
+  const text = (_key: string, value: unknown) => (typeof value === "bigint" ? value.toString() : value);
+  return `${JSON.stringify(deployment, text, 2)}\n`;
+}
+
+/** Replaces the file in one step, so that nobody reads half of it. */
+export function writeDeployment(path: string, deployment: Deployment): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(`${path}.new`, renderDeployment(deployment));
+  renameSync(`${path}.new`, path);
+}
+
+/** The addresses that hold contracts, by name. */
+export const contractsOf = (deployment: Deployment): [name: string, address: Address][] =>
+  Object.entries(deployment.contracts);
+
+function invalid(name: string, why: string, cause: unknown): BaseError {
+  return new BaseError({
+    code: "DEPLOYMENT_INVALID",
+    shortMessage: `The deployment file ${name} cannot be used: ${why}.`,
+    nextStep: "Write it anew with `assay deploy --force`, or take it from whoever deployed.",
+    cause,
+  });
+}

@@ -1,0 +1,114 @@
+/** Faults of chain and RPC as errors, reverts as values with the contracts' names. */
+import {
+  decodeErrorResult,
+  type Hex,
+  HttpRequestError,
+  InsufficientFundsError,
+  isHex,
+  RpcRequestError,
+  TimeoutError,
+  BaseError as ViemError,
+} from "viem";
+import { BaseError } from "../../inference/errors.ts";
+import { iAssayAbi, iJudgeAbi, iModelRegistryAbi, iTraceReaderAbi } from "../generated/abis.ts";
+
+const errorAbi = [...iAssayAbi, ...iModelRegistryAbi, ...iTraceReaderAbi, ...iJudgeAbi].filter(
+  (item) => item.type === "error",
+);
+
+/** Why a contract refused a call. */
+export interface Revert {
+  /** name of the custom error; "Error" and "Panic" for Solidity's own, "UnknownRevert" for anything else */
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** `name(arg: value, …)` */
+  readonly message: string;
+}
+
+/** @param data revert data */
+export function decodeRevertData(data: Hex): Revert {
+  try {
+    const { errorName, args = [], abiItem } = decodeErrorResult({ abi: errorAbi, data });
+    const names = "inputs" in abiItem ? abiItem.inputs.map(({ name }, index) => name || String(index)) : [];
+    const named = Object.fromEntries(names.map((name, index) => [name, (args as readonly unknown[])[index]]));
+    const text = Object.entries(named).map(([name, value]) => `${name}: ${String(value)}`);
+    return { name: errorName, args: named, message: `${errorName}(${text.join(", ")})` };
+  } catch {
+    return { name: "UnknownRevert", args: { data }, message: `UnknownRevert(${data})` };
+  }
+}
+
+/** The revert behind an error of viem, or undefined if the error is no revert. */
+export function decodeRevert(error: unknown): Revert | undefined {
+  for (const link of causes(error)) {
+    const data = revertData(link);
+    if (data !== undefined) return decodeRevertData(data);
+  }
+  for (const link of causes(error)) {
+    // Code 3 and this message: a revert without data.
+    if (link instanceof Error && /execution reverted|^revert/i.test(link.message))
+      return decodeRevertData("0x");
+  }
+  return undefined;
+}
+
+/** Wraps an error of viem once, where the context is known. Faults of network and node are retryable.
+ *  @param context what was tried: "read the claim" */
+export function chainError(error: unknown, context: string): BaseError {
+  if (error instanceof BaseError) return error;
+  const links = [...causes(error)];
+  const first = links.find((link) => link instanceof ViemError);
+  const why = first?.shortMessage ?? (error instanceof Error ? error.message : String(error));
+  const revert = decodeRevert(error);
+  if (revert !== undefined) {
+    return new BaseError({
+      code: "CALL_REVERTED",
+      shortMessage: `Could not ${context}: the contract refused with ${revert.message}.`,
+      details: { revert: revert.name },
+      cause: error,
+    });
+  }
+  if (links.some((link) => link instanceof InsufficientFundsError)) {
+    return new BaseError({
+      code: "INSUFFICIENT_FUNDS",
+      shortMessage: `Could not ${context}: the account has too little ether for value and gas.`,
+      nextStep: "Send ether to the account, or withdraw its credit with `assay withdraw`.",
+      retryable: true,
+      cause: error,
+    });
+  }
+  const unreachable = links.some((link) => link instanceof HttpRequestError || link instanceof TimeoutError);
+  return new BaseError({
+    code: unreachable ? "RPC_UNREACHABLE" : "RPC_FAULT",
+    shortMessage: `Could not ${context}: ${why}`,
+    nextStep: unreachable
+      ? "Check that a node runs at the RPC URL (--rpc-url, ASSAY_RPC_URL)."
+      : "Try again; if it stays, read the node's log.",
+    retryable: true,
+    cause: error,
+  });
+}
+
+/** Runs a call and wraps what it throws.
+ *  @throws BaseError */
+export async function withContext<T>(context: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw chainError(error, context);
+  }
+}
+
+function* causes(error: unknown): Generator<unknown> {
+  for (let link = error; link !== undefined && link !== null; link = (link as { cause?: unknown }).cause) {
+    yield link;
+  }
+}
+
+/** Nodes put revert data into `data` of the RPC error, as hex or one level deeper. */
+function revertData(link: unknown): Hex | undefined {
+  if (!(link instanceof RpcRequestError)) return undefined;
+  const outer: unknown = link.data;
+  const data = typeof outer === "object" && outer !== null ? (outer as { data?: unknown }).data : outer;
+  return isHex(data) && data.length >= 10 ? data : undefined;
+}

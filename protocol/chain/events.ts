@@ -1,0 +1,46 @@
+/** Logs of Assay and the registry as events with the protocol's types. */
+import { type Address, type Hex, type Log, type ParseEventLogsReturnType, parseEventLogs } from "viem";
+import { iAssayAbi, iModelRegistryAbi } from "../generated/abis.ts";
+import type { Claim, ClaimId, ModelId, Request, RequestId } from "../terms.ts";
+import type { BlockRef } from "./connect.ts";
+
+const eventAbi = [...iAssayAbi, ...iModelRegistryAbi] as const;
+
+type Decoded = ParseEventLogsReturnType<typeof eventAbi, undefined, true>[number];
+interface Terms {
+  readonly requestId: RequestId;
+  readonly claimId: ClaimId;
+  readonly modelId: ModelId;
+  readonly request: Request;
+  readonly claim: Claim;
+}
+type WithTerms<Args> = { readonly [Name in keyof Args]: Name extends keyof Terms ? Terms[Name] : Args[Name] };
+type Named<Event> = Event extends { eventName: infer Name; args: infer Args }
+  ? { readonly name: Name; readonly args: WithTerms<Args> }
+  : never;
+
+/** An event of Assay or the registry; narrow it by `name`. */
+export type ChainEvent = Named<Decoded> & {
+  readonly contract: Address;
+  readonly block: BlockRef;
+  readonly logIndex: number;
+  readonly transactionHash: Hex;
+};
+export type EventName = ChainEvent["name"];
+export type EventOf<Name extends EventName> = Extract<ChainEvent, { readonly name: Name }>;
+
+/** Decodes mined logs in their order; logs that are none of ours are left out. */
+export function decodeEvents(logs: readonly Log<bigint, number, false>[]): ChainEvent[] {
+  return parseEventLogs({ abi: eventAbi, logs: [...logs], strict: true }).map((log) => {
+    const event = {
+      name: log.eventName,
+      args: log.args,
+      contract: log.address,
+      block: { number: log.blockNumber, hash: log.blockHash },
+      logIndex: log.logIndex,
+      transactionHash: log.transactionHash,
+    };
+    // The ABI has no words for our ids; their values are the same hex.
+    return event as unknown as ChainEvent;
+  });
+}

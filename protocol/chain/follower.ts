@@ -1,0 +1,184 @@
+/** Follows the logs of Assay and the registry in order, by polling, through re-orgs. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { BaseError } from "../../inference/errors.ts";
+import type { Logger } from "../log.ts";
+import { SILENT } from "../log.ts";
+import type { BlockRef, Chain } from "./connect.ts";
+import { chainError, withContext } from "./errors.ts";
+import { type ChainEvent, decodeEvents } from "./events.ts";
+
+export interface Head extends BlockRef {
+  /** seconds */
+  readonly timestamp: number;
+}
+
+/** Blocks that were followed, oldest first: store it with what you derived, and follow on from it. */
+export type Cursor = readonly BlockRef[];
+
+export type Batch =
+  | {
+      readonly kind: "blocks";
+      /** first block of the batch */
+      readonly from: bigint;
+      /** last block of the batch: read state at its hash */
+      readonly to: Head;
+      /** newest block of the chain; `to` is the same block once the follower has caught up */
+      readonly head: Head;
+      /** in order of block and log index; often empty: a new block is a new time */
+      readonly events: readonly ChainEvent[];
+      readonly cursor: Cursor;
+    }
+  | {
+      readonly kind: "rollback";
+      /** last block that is still there; forget everything above it */
+      readonly ancestor: bigint;
+      /** blocks with events, and ends of batches, that are gone */
+      readonly gone: readonly BlockRef[];
+      readonly cursor: Cursor;
+    };
+
+export interface FollowerOptions {
+  /** first block to follow; default: the deployment's */
+  readonly from?: bigint;
+  /** where an earlier follower stopped */
+  readonly cursor?: Cursor;
+  readonly pollIntervalMs?: number;
+  /** most blocks a batch; default 2,000 */
+  readonly maxBlocks?: number;
+  /** blocks that a block must have above it; default 0 */
+  readonly confirmations?: number;
+  readonly log?: Logger;
+}
+
+/** Hashes kept; a deeper re-org rolls back to the first block. */
+const KEPT = 512;
+
+export class EventFollower {
+  readonly #chain: Chain;
+  readonly #first: bigint;
+  readonly #pollIntervalMs: number;
+  readonly #maxBlocks: bigint;
+  readonly #confirmations: bigint;
+  readonly #log: Logger;
+  #cursor: Cursor;
+
+  constructor(chain: Chain, options: FollowerOptions = {}) {
+    this.#chain = chain;
+    this.#first = options.from ?? chain.deployment.block.number;
+    this.#pollIntervalMs = options.pollIntervalMs ?? 1_000;
+    this.#maxBlocks = BigInt(options.maxBlocks ?? 2_000);
+    this.#confirmations = BigInt(options.confirmations ?? 0);
+    this.#log = options.log ?? SILENT;
+    this.#cursor = options.cursor ?? [];
+  }
+
+  get cursor(): Cursor {
+    return this.#cursor;
+  }
+
+  /** The next batch, or undefined if there is nothing new. Gives the same again until `advance` is called.
+   *  @throws BaseError, retryable, when the node fails or its chain changes while it is read */
+  next(): Promise<Batch | undefined> {
+    return withContext("follow the chain's events", () => this.#poll());
+  }
+
+  /** Marks a batch as handled. */
+  advance(batch: Batch): void {
+    this.#cursor = batch.cursor;
+  }
+
+  /** Hands batches to the consumer, one at a time, until the signal aborts. A batch whose consumer throws comes
+   *  again after a pause. Faults of the node are logged and tried again. */
+  async run(consumer: (batch: Batch) => Promise<void> | void, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      let isCaughtUp = true;
+      try {
+        const batch = await this.next();
+        if (batch !== undefined) {
+          await consumer(batch);
+          this.advance(batch);
+          isCaughtUp = batch.kind === "blocks" && batch.to.number === batch.head.number;
+        }
+      } catch (error) {
+        const { code, message } = chainError(error, "follow the chain's events");
+        this.#log.warn({ code, error }, message);
+      }
+      if (isCaughtUp) await pause(this.#pollIntervalMs, signal);
+    }
+  }
+
+  async #poll(): Promise<Batch | undefined> {
+    const head = await this.#confirmedHead();
+    if (head === undefined) return undefined;
+    const last = this.#cursor.at(-1);
+    if (last !== undefined) {
+      // A node that lags, or a shorter chain: either way the next longer head decides.
+      if (head.number < last.number || head.hash === last.hash) return undefined;
+      if (!(await this.#isCanonical(last))) return this.#rollback();
+    }
+    const from = last === undefined ? this.#first : last.number + 1n;
+    if (from > head.number) return undefined;
+    const end = from + this.#maxBlocks - 1n;
+    const to = end < head.number ? await this.#block(end) : head;
+    const { assay, registry } = this.#chain.deployment.contracts;
+    const logs = await this.#chain.client.getLogs({
+      address: [assay, registry],
+      fromBlock: from,
+      toBlock: to.number,
+    });
+    // The hash of the end fixes all blocks before it: if both ends are still there, so is what lies between.
+    const isSteady = (last === undefined || (await this.#isCanonical(last))) && (await this.#isCanonical(to));
+    const strays = logs.some((log) => log.blockNumber === to.number && log.blockHash !== to.hash);
+    if (!isSteady || strays) {
+      throw new BaseError({
+        code: "CHAIN_MOVED",
+        shortMessage: `The chain changed while blocks ${from} to ${to.number} were read.`,
+        nextStep: "Read again.",
+        retryable: true,
+      });
+    }
+    const events = decodeEvents(logs);
+    return { kind: "blocks", from, to, head, events, cursor: this.#extended(events, to) };
+  }
+
+  async #rollback(): Promise<Batch> {
+    let kept = this.#cursor.length - 1;
+    while (kept > 0 && !(await this.#isCanonical(this.#cursor[kept - 1] as BlockRef))) kept -= 1;
+    const cursor = this.#cursor.slice(0, kept);
+    const ancestor = cursor.at(-1)?.number ?? this.#first - 1n;
+    return { kind: "rollback", ancestor, gone: this.#cursor.slice(kept), cursor };
+  }
+
+  #extended(events: readonly ChainEvent[], to: BlockRef): Cursor {
+    const blocks = new Map(this.#cursor.map((block) => [block.number, block]));
+    for (const { block } of events) blocks.set(block.number, block);
+    blocks.set(to.number, { number: to.number, hash: to.hash });
+    return [...blocks.values()].slice(-KEPT);
+  }
+
+  async #isCanonical({ number, hash }: BlockRef): Promise<boolean> {
+    return (await this.#block(number)).hash === hash;
+  }
+
+  async #confirmedHead(): Promise<Head | undefined> {
+    const newest = await this.#chain.client.getBlock({ blockTag: "latest" });
+    if (this.#confirmations === 0n) return toHead(newest);
+    const number = newest.number - this.#confirmations;
+    return number < 0n ? undefined : this.#block(number);
+  }
+
+  async #block(blockNumber: bigint): Promise<Head> {
+    return toHead(await this.#chain.client.getBlock({ blockNumber }));
+  }
+}
+
+const toHead = (block: { number: bigint; hash: BlockRef["hash"]; timestamp: bigint }): Head => ({
+  number: block.number,
+  hash: block.hash,
+  timestamp: Number(block.timestamp),
+});
+
+/** Sleeps until the time is over or the signal aborts. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}

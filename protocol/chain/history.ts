@@ -1,0 +1,35 @@
+/** Past events of one claim or one request. */
+import { formatLog, type Hex, numberToHex, type RpcLog } from "viem";
+import type { ClaimId, RequestId } from "../terms.ts";
+import type { Chain } from "./connect.ts";
+import { withContext } from "./errors.ts";
+import { type ChainEvent, decodeEvents } from "./events.ts";
+
+/** All events that name the id in an indexed argument, in order.
+ *  @throws BaseError RPC_UNREACHABLE, RPC_FAULT (retryable) */
+export async function historyOf(chain: Chain, id: ClaimId | RequestId): Promise<ChainEvent[]> {
+  const query = (topics: (Hex | null)[]) =>
+    chain.client.request({
+      method: "eth_getLogs",
+      params: [
+        {
+          address: chain.game.assay,
+          fromBlock: numberToHex(chain.deployment.block.number),
+          toBlock: "latest",
+          topics,
+        },
+      ],
+    });
+  // Every event of Assay has its ids in the first two indexed arguments.
+  const found = await withContext(`read the events of ${id}`, () =>
+    Promise.all([query([null, id]), query([null, null, id])]),
+  );
+  const logs = new Map<string, RpcLog>();
+  for (const log of found.flat()) logs.set(`${log.blockNumber}/${log.logIndex}`, log);
+  const events = decodeEvents([...logs.values()].map((log) => formatLog(log) as MinedLog));
+  return events.sort(
+    (a, b) => Number(a.block.number - b.block.number) || Number(a.logIndex) - Number(b.logIndex),
+  );
+}
+
+type MinedLog = Parameters<typeof decodeEvents>[0][number];

@@ -1,0 +1,162 @@
+/** Compares the journal with the chain: what was mined, what must be sent again, what is stuck. */
+import type { Hex, LocalAccount } from "viem";
+import type { Journal, JournalEntry } from "../journal/journal.ts";
+import type { Logger } from "../log.ts";
+import type { Chain } from "./connect.ts";
+import { chainError } from "./errors.ts";
+import { bumpedFees, currentFees } from "./fees.ts";
+import { broadcast, explainRevert, findReceipt, sign, toInclusion } from "./transactions.ts";
+
+export interface ReconcilerOptions {
+  readonly stuckAfterMs: number;
+  readonly reorgDepth: number;
+  readonly maxFeePerGas: bigint;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** How often a nonce must look taken before it counts: nodes behind one URL need not agree at once. */
+const SIGHTINGS = 3;
+
+export class Reconciler {
+  readonly #chain: Chain & { readonly account: LocalAccount };
+  readonly #journal: Journal;
+  readonly #options: ReconcilerOptions;
+  /** when this process last sent a transaction, ms, by hash */
+  readonly #sentAtMs = new Map<Hex, number>();
+  readonly #sightings = new Map<string, number>();
+
+  constructor(
+    chain: Chain & { readonly account: LocalAccount },
+    journal: Journal,
+    options: ReconcilerOptions,
+  ) {
+    this.#chain = chain;
+    this.#journal = journal;
+    this.#options = options;
+  }
+
+  /** Sends the newest transaction of an entry.
+   *  @throws BaseError when the node does not take it */
+  async send(entry: JournalEntry): Promise<void> {
+    const [newest] = this.#journal.transactionsOf(entry);
+    if (newest === undefined) return;
+    this.#sentAtMs.set(newest.hash, this.#options.now());
+    await broadcast(this.#chain.client, newest.raw, entry.key);
+  }
+
+  /** @returns keys of entries that are not waiting any more
+   *  @throws when the node fails; the next pass goes on */
+  async pass(): Promise<string[]> {
+    const mined = this.#journal.inState("mined");
+    if (mined.length > 0) await this.#checkMined(mined);
+    const signed = this.#journal.inState("signed");
+    if (signed.length === 0) return [];
+    const { client, account } = this.#chain;
+    const count = await client.getTransactionCount({ address: account.address, blockTag: "latest" });
+    const settled: string[] = [];
+    const open: JournalEntry[] = [];
+    for (const entry of signed) {
+      (await this.#isSettled(entry, count)) ? settled.push(entry.key) : open.push(entry);
+    }
+    await this.#fillGap(count, open);
+    for (const [index, entry] of open.entries()) {
+      try {
+        await this.#push(entry, index === 0);
+      } catch (error) {
+        const { code, message } = chainError(error, `send ${entry.key} again`);
+        this.#options.log.warn({ key: entry.key, code }, message);
+      }
+    }
+    return settled;
+  }
+
+  /** Follows mined entries until they are deep enough; takes up those that a re-org dropped. */
+  async #checkMined(mined: readonly JournalEntry[]): Promise<void> {
+    const { client } = this.#chain;
+    const head = await client.getBlockNumber();
+    const numbers = [...new Set(mined.map(({ inclusion }) => inclusion?.blockNumber ?? 0n))];
+    const hashes = new Map(
+      await Promise.all(
+        numbers.map(async (blockNumber) => {
+          const hash = blockNumber > head ? undefined : (await client.getBlock({ blockNumber })).hash;
+          return [blockNumber, hash] as const;
+        }),
+      ),
+    );
+    for (const entry of mined) {
+      const { blockNumber, blockHash } = entry.inclusion ?? { blockNumber: 0n };
+      if (hashes.get(blockNumber) !== blockHash) await this.#recover(entry);
+      else if (head >= blockNumber + BigInt(this.#options.reorgDepth)) this.#journal.markDone(entry);
+    }
+  }
+
+  /** The block of a mined entry is gone: it is in another one, or wanted again. */
+  async #recover(entry: JournalEntry): Promise<void> {
+    if (await this.#isBooked(entry)) return;
+    this.#options.log.warn({ key: entry.key }, "a re-org dropped a mined transaction, sending it again");
+    this.#journal.markSigned(entry);
+    for (const { hash } of this.#journal.transactionsOf(entry)) this.#sentAtMs.delete(hash);
+  }
+
+  /** Books the entry's receipt if there is one. */
+  async #isBooked(entry: JournalEntry): Promise<boolean> {
+    const { client, account } = this.#chain;
+    const hashes = this.#journal.transactionsOf(entry).map(({ hash }) => hash);
+    const receipt = await findReceipt(client, hashes);
+    if (receipt === undefined) return false;
+    if (receipt.status === "success") {
+      this.#journal.markMined(entry, toInclusion(receipt));
+    } else {
+      const revert = await explainRevert(client, account, entry, receipt);
+      this.#journal.markReverted(entry, toInclusion(receipt), revert);
+    }
+    return true;
+  }
+
+  async #isSettled(entry: JournalEntry, count: number): Promise<boolean> {
+    if (await this.#isBooked(entry)) {
+      this.#sightings.delete(entry.key);
+      return true;
+    }
+    if (entry.nonce >= count) return false;
+    const sightings = (this.#sightings.get(entry.key) ?? 0) + 1;
+    this.#sightings.set(entry.key, sightings);
+    if (sightings < SIGHTINGS) return false;
+    this.#sightings.delete(entry.key);
+    this.#journal.markDisplaced(entry);
+    this.#options.log.error(
+      { key: entry.key, nonce: entry.nonce },
+      "another transaction took the nonce: is the key used elsewhere?",
+    );
+    return true;
+  }
+
+  /** A re-org can drop transactions that are settled for the journal but hold nonces that the open ones need. */
+  async #fillGap(count: number, open: readonly JournalEntry[]): Promise<void> {
+    const lowest = open[0]?.nonce ?? count;
+    for (let nonce = count; nonce < lowest; nonce += 1) {
+      const raw = this.#journal.transactionAt(nonce);
+      if (raw !== undefined) await broadcast(this.#chain.client, raw, `nonce ${nonce}`);
+    }
+  }
+
+  /** Sends an open entry if this process has not, or replaces it if it blocks the others for too long. */
+  async #push(entry: JournalEntry, isLowest: boolean): Promise<void> {
+    const [newest] = this.#journal.transactionsOf(entry);
+    if (newest === undefined) return;
+    const sentAtMs = this.#sentAtMs.get(newest.hash);
+    if (sentAtMs === undefined) return this.send(entry);
+    const { stuckAfterMs, maxFeePerGas, now, log } = this.#options;
+    if (now() - sentAtMs < stuckAfterMs) return;
+    const { client, account, game } = this.#chain;
+    const fees = isLowest
+      ? bumpedFees(newest, await currentFees(client, maxFeePerGas), maxFeePerGas)
+      : undefined;
+    if (fees !== undefined) {
+      this.#journal.replace(entry, await sign(account, game.chainId, entry, fees, now()));
+      log.info({ key: entry.key, maxFeePerGas: fees.maxFeePerGas.toString() }, "raised the fee");
+    }
+    await this.send(entry);
+  }
+}

@@ -1,0 +1,128 @@
+/** Simulates, signs and broadcasts transactions, and finds out what became of them. */
+import {
+  type Hex,
+  keccak256,
+  type LocalAccount,
+  type PublicClient,
+  type TransactionReceipt,
+  TransactionReceiptNotFoundError,
+  BaseError as ViemError,
+} from "viem";
+import type { Inclusion, JournalEntry, SignedTransaction } from "../journal/journal.ts";
+import type { Action } from "./actions.ts";
+import { chainError, decodeRevert, decodeRevertData, type Revert } from "./errors.ts";
+import type { Fees } from "./fees.ts";
+
+/** Room above the estimate: other moves in the same block change storage costs. */
+const GAS_MARGIN_NUMERATOR = 5n;
+const GAS_MARGIN_DENOMINATOR = 4n;
+
+/** Runs the action on the newest block.
+ *  @param fees that it will be sent with: without any, nodes run it at base fee 0, and a claim looks at that
+ *  @returns its gas limit, or why the contract refuses
+ *  @throws BaseError when the node could not tell */
+export async function simulate(
+  client: PublicClient,
+  account: LocalAccount,
+  { key, to, data, value, gas }: Action,
+  fees: Fees,
+): Promise<bigint | Revert> {
+  try {
+    const call = { account: account.address, to, data, value, ...fees } as const;
+    if (gas !== undefined) {
+      await client.call({ ...call, gas });
+      return gas;
+    }
+    const estimate = await client.estimateGas(call);
+    return (estimate * GAS_MARGIN_NUMERATOR) / GAS_MARGIN_DENOMINATOR;
+  } catch (error) {
+    const revert = decodeRevert(error);
+    if (revert !== undefined) return revert;
+    throw chainError(error, `simulate ${key}`);
+  }
+}
+
+/** @param content what the transaction does; replacements differ in fees only */
+export async function sign(
+  account: LocalAccount,
+  chainId: number,
+  content: Pick<JournalEntry, "to" | "data" | "value" | "gas" | "nonce">,
+  fees: Fees,
+  nowMs: number,
+): Promise<SignedTransaction> {
+  const { to, data, value, gas, nonce } = content;
+  const raw = await account.signTransaction({
+    type: "eip1559",
+    chainId,
+    to,
+    data,
+    value,
+    gas,
+    nonce,
+    ...fees,
+  });
+  return { hash: keccak256(raw), raw, signedAtMs: nowMs, ...fees };
+}
+
+/** Hands a signed transaction to the node. A node that has it, or whose chain has it, is content.
+ *  @throws BaseError when the node does not take it */
+export async function broadcast(client: PublicClient, raw: Hex, key: string): Promise<void> {
+  try {
+    await client.sendRawTransaction({ serializedTransaction: raw });
+  } catch (error) {
+    if (isKnown(error)) return;
+    throw chainError(error, `send ${key}`);
+  }
+}
+
+function isKnown(error: unknown): boolean {
+  const text = error instanceof ViemError ? `${error.message} ${error.details}` : String(error);
+  return /already known|already imported|alreadyknown|known transaction|nonce too low|nonce is lower/i.test(
+    text,
+  );
+}
+
+/** The receipt of whichever of these transactions was mined. They share a nonce, so at most one was. */
+export async function findReceipt(
+  client: PublicClient,
+  hashes: readonly Hex[],
+): Promise<TransactionReceipt | undefined> {
+  const receipts = await Promise.all(
+    hashes.map(async (hash) => {
+      try {
+        return await client.getTransactionReceipt({ hash });
+      } catch (error) {
+        if (error instanceof TransactionReceiptNotFoundError) return undefined;
+        throw error;
+      }
+    }),
+  );
+  return receipts.find((receipt) => receipt !== undefined);
+}
+
+export const toInclusion = (receipt: TransactionReceipt): Inclusion => ({
+  hash: receipt.transactionHash,
+  blockNumber: receipt.blockNumber,
+  blockHash: receipt.blockHash,
+  gasUsed: receipt.gasUsed,
+  gasPrice: receipt.effectiveGasPrice,
+});
+
+/** Why a mined transaction was refused: its call again, on the state before its block. */
+export async function explainRevert(
+  client: PublicClient,
+  account: LocalAccount,
+  { to, data, value, gas }: JournalEntry,
+  receipt: TransactionReceipt,
+): Promise<Revert> {
+  const blockNumber = receipt.blockNumber - 1n;
+  try {
+    await client.call({ account: account.address, to, data, value, gas, blockNumber });
+  } catch (error) {
+    const revert = decodeRevert(error);
+    if (revert !== undefined) return revert;
+    throw error;
+  }
+  // It depended on another transaction of the block, or on the block's time.
+  return decodeRevertData("0x");
+}

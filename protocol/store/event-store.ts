@@ -1,0 +1,89 @@
+/** Keeps what was followed of the chain, so that a restart goes on where it stopped. */
+import { fileURLToPath } from "node:url";
+import { Book } from "../chain/book.ts";
+import type { ChainEvent } from "../chain/events.ts";
+import type { Batch, Cursor } from "../chain/follower.ts";
+import type { SchemaPart, SqliteDatabase } from "../journal/database.ts";
+import type { RequestId } from "../terms.ts";
+
+/** The tables of the followed events. */
+export const EVENTS_SCHEMA: SchemaPart = {
+  name: "events",
+  folder: fileURLToPath(new URL("migrations", import.meta.url)),
+};
+
+/** A book that survives its process. Batch and cursor are written in one transaction. */
+export class EventStore {
+  readonly #db: SqliteDatabase;
+  #book = new Book();
+
+  /** @param db opened with EVENTS_SCHEMA */
+  constructor(db: SqliteDatabase) {
+    this.#db = db;
+    this.#rebuild();
+  }
+
+  get book(): Book {
+    return this.#book;
+  }
+
+  /** Where to follow on; absent at the first start. */
+  cursor(): Cursor | undefined {
+    const row = this.#db.prepare<[], { body: string }>("SELECT body FROM cursor").get();
+    return row === undefined ? undefined : (decode(row.body) as Cursor);
+  }
+
+  /** Takes a batch; the same one again changes nothing. After a rollback the book is another one, without what is
+   *  gone. */
+  take(batch: Batch): void {
+    const last = this.cursor()?.at(-1);
+    // A follower hands a batch out again when its consumer failed after taking it.
+    if (batch.kind === "blocks" && last?.hash === batch.to.hash) return;
+    const write = this.#db.transaction(() => {
+      if (batch.kind === "blocks") for (const event of batch.events) this.#append(event);
+      else this.#db.prepare("DELETE FROM events WHERE block > ?").run(Number(batch.ancestor));
+      this.#db
+        .prepare("INSERT INTO cursor VALUES (1, ?) ON CONFLICT (only) DO UPDATE SET body = excluded.body")
+        .run(encode(batch.cursor));
+    });
+    try {
+      write.immediate();
+    } catch (error) {
+      // The book must not know more than the database.
+      this.#rebuild();
+      throw error;
+    }
+    if (batch.kind === "rollback") this.#rebuild();
+  }
+
+  /** Drops a request that is over and too deep to come back. */
+  forget(id: RequestId): void {
+    this.#db.prepare("DELETE FROM events WHERE request_id = ?").run(id);
+    this.#book.forget(id);
+  }
+
+  #append(event: ChainEvent): void {
+    const id = this.#book.apply(event);
+    if (id === undefined) return;
+    this.#db
+      .prepare("INSERT OR REPLACE INTO events VALUES (?, ?, ?, ?)")
+      .run(Number(event.block.number), event.logIndex, id, encode(event));
+  }
+
+  #rebuild(): void {
+    this.#book = new Book();
+    const rows = this.#db
+      .prepare<[], { body: string }>("SELECT body FROM events ORDER BY block, log_index")
+      .all();
+    for (const { body } of rows) this.#book.apply(decode(body) as ChainEvent);
+  }
+}
+
+/** JSON with big integers. */
+const encode = (value: unknown): string =>
+  JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? { $integer: `${part}` } : part));
+
+const decode = (text: string): unknown =>
+  JSON.parse(text, (_key, part: unknown) =>
+    typeof part === "object" && part !== null && "$integer" in part ? BigInt(String(part.$integer)) : part,
+  );

@@ -1,0 +1,162 @@
+/** The words of the protocol, one line each. Rules and byte layouts: docs/PROTOCOL.md.
+ *
+ *  model       a registered program with its weights; its id commits to both
+ *  request     an order for one output of one model on one input, with a fee
+ *  claim       a prover's bonded statement of what the output is
+ *  prover      who claims and stands for the claim with a bond
+ *  operator    an address that may answer for the prover's claim
+ *  challenger  who holds a ticket against a claim
+ *  ticket      a challenger's bonded right to demand; it has no state but its claim's
+ *  bond        wei that its owner loses at least half of when he is wrong
+ *  window      seconds in which a claim can be challenged
+ *  lane        how an output becomes final: EXECUTION, PROOF or BOND
+ *  trace       all tensors of one run; its root commits to every byte
+ *  step        one operation of the program, with one output tensor
+ *  position    a node of the trace's trees that can be demanded
+ *  demand      a ticket's order to open a position within the answer time
+ *  reveal      the content of a position, in data
+ *  convict     to show the contract a fault that it can recompute
+ *  truth       an output that the chain itself executed or whose proof it verified
+ *  settle      to end a request by truth
+ *  fall        the end of a claim that was convicted, timed out or contradicted by truth
+ *  finalize    to book a claim that outlived its window and its demands
+ *  attempt     how many claims on this request fell before
+ *  T           answer time in seconds
+ *  d           most demands that one path from the trace root to a word needs
+ */
+import type { Address, Hex } from "viem";
+
+declare const brand: unique symbol;
+type Branded<Name extends string> = Hex & { readonly [brand]: Name };
+
+/** keccak256 of chain, contract and Request. */
+export type RequestId = Branded<"RequestId">;
+/** keccak256 of chain, contract and Claim. */
+export type ClaimId = Branded<"ClaimId">;
+/** keccak256 of all that fixes the function. */
+export type ModelId = Branded<"ModelId">;
+
+export const LANE = { EXECUTION: 1, PROOF: 2, BOND: 4 } as const;
+export type LaneName = keyof typeof LANE;
+export type Lane = (typeof LANE)[LaneName];
+/** The lanes that know the right output at once. */
+export type TruthLane = typeof LANE.EXECUTION | typeof LANE.PROOF;
+
+/** Index = code in the request word. */
+export const REQUEST_STATES = ["NONE", "OPEN", "BUSY", "DONE", "REFUNDED"] as const;
+export type RequestStatus = (typeof REQUEST_STATES)[number];
+
+/** Index = code in the claim word. */
+export const CLAIM_STATES = ["NONE", "ACTIVE", "FINAL", "FALLEN"] as const;
+export type ClaimStatus = (typeof CLAIM_STATES)[number];
+
+/** Index = code in the claim word and in the event Fell. */
+export const FALL_REASONS = [
+  "NONE",
+  "TRACE_TIMEOUT",
+  "DEMAND_TIMEOUT",
+  "ELEMENT",
+  "CODEC",
+  "OUTPUT",
+  "TRUTH",
+] as const;
+export type FallReason = (typeof FALL_REASONS)[number];
+/** The faults that a contract can recompute. */
+export type ConvictReason = "ELEMENT" | "CODEC" | "OUTPUT";
+
+/** Index = code in the request word. */
+export const DELIVERY_STATES = ["PENDING", "DELIVERED", "RECLAIMED"] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATES)[number];
+
+/** What an agent asks for. Field types are those that the ABI gives: up to 48 bits number, above bigint. */
+export interface Request {
+  readonly requester: Address;
+  readonly modelId: ModelId;
+  /** keccak256 of the calldata, selector included. */
+  readonly inputHash: Hex;
+  /** Bits of the lanes that the requester accepts. */
+  readonly lanes: number;
+  /** wei to whoever makes the output final */
+  readonly fee: bigint;
+  /** wei to whoever delivers the callback */
+  readonly deliveryFee: bigint;
+  /** least bond of a claim, wei */
+  readonly minBond: bigint;
+  /** seconds */
+  readonly window: number;
+  /** last second in which a claim may be made */
+  readonly expiry: number;
+  /** zero address: anybody may claim at once */
+  readonly exclusiveProver: Address;
+  readonly exclusiveUntil: number;
+  /** zero address: no callback */
+  readonly callback: Address;
+  readonly callbackGas: number;
+  readonly salt: Hex;
+}
+
+/** A prover's bonded statement. */
+export interface Claim {
+  readonly requestId: RequestId;
+  readonly modelId: ModelId;
+  readonly attempt: number;
+  readonly prover: Address;
+  /** zero address: none */
+  readonly operator: Address;
+  /** keccak256 of the return data */
+  readonly outputHash: Hex;
+  readonly bond: bigint;
+  readonly ticketBond: bigint;
+  /** wei a unit of gas, the price at which the bonds were computed */
+  readonly gasPrice: bigint;
+}
+
+/** Words of an aligned subtree and the siblings from it to the root, bottom up. */
+export interface Opening {
+  readonly words: readonly Hex[];
+  readonly path: readonly Hex[];
+}
+
+/** What a consumer demands of an output before it uses it. */
+export interface Policy {
+  readonly modelId: ModelId;
+  readonly inputHash: Hex;
+  readonly lanes: number;
+  readonly minBond: bigint;
+  readonly minWindow: number;
+}
+
+/** What the contract's constructor fixed. */
+export interface GameConstants {
+  /** T, seconds */
+  readonly answerSeconds: number;
+  /** wei a unit of gas */
+  readonly gasPriceFloor: bigint;
+  /** gas of a defence without demands */
+  readonly gasBase: bigint;
+  readonly gasPerDemand: bigint;
+}
+
+/** Limits of docs/PROTOCOL.md, section 4; all in seconds. */
+export const LIMITS = {
+  maxWindow: 30 * 86_400,
+  maxExpiryAhead: 365 * 86_400,
+  maxExclusive: 600,
+  reclaimDeliveryAfter: 7 * 86_400,
+} as const;
+
+export const ZERO_ADDRESS: Address = "0x0000000000000000000000000000000000000000";
+export const ZERO_HASH: Hex = "0x0000000000000000000000000000000000000000000000000000000000000000";
+
+/** What stands for "no claim" where a move takes one: all zeros. */
+export const NO_CLAIM: Claim = {
+  requestId: ZERO_HASH as RequestId,
+  modelId: ZERO_HASH as ModelId,
+  attempt: 0,
+  prover: ZERO_ADDRESS,
+  operator: ZERO_ADDRESS,
+  outputHash: ZERO_HASH,
+  bond: 0n,
+  ticketBond: 0n,
+  gasPrice: 0n,
+};

@@ -1,0 +1,254 @@
+import { keccak256 } from "viem";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { encodeProgram } from "../../inference/program/encode.ts";
+import { Actions } from "../../protocol/chain/actions.ts";
+import { type Chain, connect } from "../../protocol/chain/connect.ts";
+import { decodeRevertData } from "../../protocol/chain/errors.ts";
+import type { ChainEvent } from "../../protocol/chain/events.ts";
+import { type Batch, EventFollower } from "../../protocol/chain/follower.ts";
+import { historyOf } from "../../protocol/chain/history.ts";
+import { StateReader } from "../../protocol/chain/reads.ts";
+import { iAssayAbi } from "../../protocol/generated/abis.ts";
+import { claimIdOf, requestIdOf } from "../../protocol/ids.ts";
+import { bondsOf, gasPriceRange } from "../../protocol/money.ts";
+import { type Claim, type Request, ZERO_ADDRESS } from "../../protocol/terms.ts";
+import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
+import { openLocalSystem, TINY_MODEL, tinyInput, tinyRequest } from "../support/deploy.ts";
+import { startRpcProxy } from "../support/rpc-proxy.ts";
+
+let local: LocalChain;
+let system: Awaited<ReturnType<typeof openLocalSystem>>;
+let salt = 1_000;
+const input = tinyInput([9, 8, 7, 6]);
+
+beforeAll(async () => {
+  local = await startLocalChain();
+  system = await openLocalSystem(local);
+}, 240_000);
+afterAll(async () => {
+  await system?.close();
+  await local?.stop();
+});
+
+async function newRequest(changes: Partial<Request> = {}): Promise<Request> {
+  salt += 1;
+  const word = `0x${salt.toString(16).padStart(64, "0")}` as const;
+  return tinyRequest(accountAt(1), system.modelId, input, await local.now(), { salt: word, ...changes });
+}
+
+/** A request and a claim on it by the same account. */
+async function claimed(): Promise<{ request: Request; claim: Claim }> {
+  const actions = new Actions(system.chain.game);
+  const request = await newRequest();
+  await system.sender.send(actions.request(request, input));
+  const { baseFeePerGas } = await local.client.getBlock();
+  const gasPrice = (gasPriceRange(system.chain.constants, baseFeePerGas ?? 0n).least * 3n) / 2n;
+  const depth = 1;
+  const bonds = bondsOf(system.chain.constants, { ...request, gasPrice, depth, attempt: 0 });
+  const output = `0x${input.slice(10)}` as const;
+  const result = await system.sender.send(
+    actions.claim(request, 0, ZERO_ADDRESS, gasPrice, output, bonds.bond),
+  );
+  expect(result).toMatchObject({ status: "sent" });
+  const claim: Claim = {
+    requestId: requestIdOf(system.chain.game, request),
+    modelId: system.modelId,
+    attempt: 0,
+    prover: accountAt(1).address,
+    operator: ZERO_ADDRESS,
+    outputHash: keccak256(output),
+    ...bonds,
+    gasPrice,
+  };
+  return { request, claim };
+}
+
+describe("ids, words and money against the contract", () => {
+  test("default: the same ids, bonds and words", async () => {
+    const { request, claim } = await claimed();
+    const { client, game } = system.chain;
+    const read = { address: game.assay, abi: iAssayAbi } as const;
+    expect(await client.readContract({ ...read, functionName: "requestIdOf", args: [request] })).toBe(
+      requestIdOf(game, request),
+    );
+    expect(await client.readContract({ ...read, functionName: "claimIdOf", args: [claim] })).toBe(
+      claimIdOf(game, claim),
+    );
+    const reader = new StateReader(system.chain);
+    const { bond, ticketBond } = claim;
+    expect(await reader.bonds(request, claim.gasPrice)).toEqual({ bond, ticketBond });
+    const requestWord = await reader.requestWord(requestIdOf(game, request));
+    expect(requestWord).toMatchObject({ state: "BUSY", attempt: 0, delivered: "PENDING", lane: 0 });
+    const claimId = claimIdOf(game, claim);
+    const state = await reader.claim(claimId, claim, [accountAt(1).address], [7n]);
+    const [event] = await historyOf(system.chain, claimId);
+    expect(event).toMatchObject({ name: "Claimed", args: { claim } });
+    expect(state).toMatchObject({
+      word: { state: "ACTIVE", tickets: 0, pending: 0, depth: 1, fall: "NONE", truthShare: false },
+    });
+    expect(state?.tickets.size).toBe(0);
+    expect(state?.word.windowEnd).toBe((await local.now()) + request.window);
+    expect(state?.traceRoot).toBeUndefined();
+  });
+
+  test("default: the registered program reads back", async () => {
+    const reader = new StateReader(system.chain);
+    expect(Buffer.from(await reader.program(system.modelId))).toEqual(
+      Buffer.from(encodeProgram(TINY_MODEL.program)),
+    );
+    expect(await reader.model(system.modelId)).toMatchObject({
+      lanes: 4,
+      depth: 1,
+      steps: 1,
+      selector: 0xaabbccdd,
+      inputCodec: "raw",
+      outputCodec: "raw",
+      inputSize: 4,
+      outputLength: 96,
+    });
+  });
+
+  test("behavior: state at a block hash stays what it was", async () => {
+    const before = await local.client.getBlock();
+    const { request } = await claimed();
+    const id = requestIdOf(system.chain.game, request);
+    expect((await new StateReader(system.chain, before.hash).requestWord(id)).state).toBe("NONE");
+    expect((await new StateReader(system.chain).requestWord(id)).state).toBe("BUSY");
+  });
+});
+
+describe("connect", () => {
+  const attempt = (changes: object, rpcUrl = local.rpcUrl): Promise<Chain> =>
+    connect({ rpcUrl, deployment: { ...system.deployment, ...changes } });
+
+  test("error: another chain, another block, no code, other constants, another judge", async () => {
+    const { contracts, constants, block } = system.deployment;
+    await expect(attempt({ chainId: 1 })).rejects.toMatchObject({ code: "CHAIN_MISMATCH" });
+    await expect(attempt({ block: { ...block, number: 0n } })).rejects.toMatchObject({
+      code: "CHAIN_REPLACED",
+    });
+    await expect(attempt({ block: { ...block, number: 10n ** 9n } })).rejects.toMatchObject({
+      code: "CHAIN_REPLACED",
+    });
+    await expect(attempt({ contracts: { ...contracts, judge: accountAt(5).address } })).rejects.toMatchObject(
+      { code: "CONTRACT_MISSING", details: { name: "judge" } },
+    );
+    await expect(attempt({ constants: { ...constants, answerSeconds: 6 } })).rejects.toMatchObject({
+      code: "CONSTANTS_MISMATCH",
+    });
+    await expect(attempt({ judgeVersion: 2 })).rejects.toMatchObject({ code: "JUDGE_VERSION_MISMATCH" });
+  });
+
+  test("error: no node is retryable", async () => {
+    const proxy = await startRpcProxy(local.rpcUrl);
+    await proxy.stop();
+    await expect(attempt({}, proxy.url)).rejects.toMatchObject({ code: "RPC_UNREACHABLE", retryable: true });
+  });
+});
+
+describe("decodeRevertData", () => {
+  test("default: unknown data and Solidity's own errors keep a name", () => {
+    expect(decodeRevertData("0x").name).toBe("UnknownRevert");
+    expect(decodeRevertData("0x12345678").name).toBe("UnknownRevert");
+    const panic = `0x4e487b71${"11".padStart(64, "0")}` as const;
+    expect(decodeRevertData(panic)).toMatchObject({ name: "Panic" });
+  });
+});
+
+describe("EventFollower", () => {
+  /** Follows until nothing is new. */
+  async function drain(follower: EventFollower): Promise<Batch[]> {
+    const batches: Batch[] = [];
+    for (;;) {
+      const batch = await follower.next();
+      if (batch === undefined) return batches;
+      batches.push(batch);
+      follower.advance(batch);
+    }
+  }
+  const eventsOf = (batches: readonly Batch[]): ChainEvent[] =>
+    batches.flatMap((batch) => (batch.kind === "blocks" ? batch.events : []));
+
+  test("default: all events in order, in batches of any size, and on from a stored cursor", async () => {
+    await claimed();
+    const whole = new EventFollower(system.chain);
+    const all = eventsOf(await drain(whole));
+    expect(all.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["ModelRegistered", "Requested", "Claimed"]),
+    );
+    const order = all.map(({ block, logIndex }) => Number(block.number) * 1_000 + logIndex);
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+    const small = new EventFollower(system.chain, { maxBlocks: 2 });
+    expect(eventsOf(await drain(small))).toEqual(all);
+    const later = new EventFollower(system.chain, { cursor: small.cursor });
+    expect(await later.next()).toBeUndefined();
+    await claimed();
+    expect(eventsOf(await drain(later)).map(({ name }) => name)).toEqual(["Requested", "Claimed"]);
+  });
+
+  test("behavior: a batch comes again until it is advanced", async () => {
+    const follower = new EventFollower(system.chain);
+    const first = await follower.next();
+    expect(await follower.next()).toEqual(first);
+  });
+
+  test("behavior: a re-org rolls back to the common ancestor and follows the other branch", async () => {
+    const follower = new EventFollower(system.chain);
+    await drain(follower);
+    const ancestor = await local.client.getBlockNumber();
+    const { claim } = await claimed();
+    const [old] = await drain(follower);
+    expect(eventsOf(old === undefined ? [] : [old]).map(({ name }) => name)).toEqual([
+      "Requested",
+      "Claimed",
+    ]);
+    // Two blocks go; others without these transactions come, one of them longer.
+    await local.control.request({ method: "anvil_reorg", params: [2, []] } as never);
+    await local.control.mine({ blocks: 2 });
+    const [rollback, ...rest] = await drain(follower);
+    expect(rollback).toMatchObject({ kind: "rollback", ancestor });
+    if (rollback?.kind !== "rollback") throw new Error("no rollback");
+    expect(rollback.gone.map(({ number }) => number)).toEqual([ancestor + 1n, ancestor + 2n]);
+    const replayed = eventsOf(rest);
+    expect(replayed.every(({ block }) => block.number > ancestor)).toBe(true);
+    // The journal sends both again: the same claim, hence the same id.
+    await expect.poll(() => system.sender.unmined(), { timeout: 10_000 }).toEqual([]);
+    const events = [...replayed, ...eventsOf(await drain(follower))];
+    const ids = events.flatMap((event) => (event.name === "Claimed" ? [event.args.claimId] : []));
+    expect(ids).toEqual([claimIdOf(system.chain.game, claim)]);
+  });
+
+  test("behavior: confirmations hold events back", async () => {
+    await claimed();
+    const follower = new EventFollower(system.chain, { confirmations: 1 });
+    const names = () => drain(follower).then((batches) => eventsOf(batches).map(({ name }) => name));
+    expect((await names()).at(-1)).toBe("Requested");
+    await local.control.mine({ blocks: 1 });
+    expect(await names()).toEqual(["Claimed"]);
+  });
+
+  test("behavior: run survives a throwing consumer and a silent node, and ends with the signal", async () => {
+    const proxy = await startRpcProxy(local.rpcUrl);
+    const chain = await connect({ rpcUrl: proxy.url, deployment: system.deployment, timeoutMs: 300 });
+    const follower = new EventFollower(chain, { pollIntervalMs: 10 });
+    const stop = new AbortController();
+    const seen: bigint[] = [];
+    let failures = 2;
+    const running = follower.run((batch) => {
+      if (failures > 0) {
+        failures -= 1;
+        throw new Error("the consumer failed");
+      }
+      if (batch.kind === "blocks") seen.push(batch.to.number);
+    }, stop.signal);
+    const head = await local.client.getBlockNumber();
+    await expect.poll(() => seen, { timeout: 10_000 }).toEqual([head]);
+    proxy.decide = () => "hold";
+    await local.control.mine({ blocks: 1 });
+    proxy.decide = () => "pass";
+    await expect.poll(() => seen.at(-1), { timeout: 15_000 }).toBe(head + 1n);
+    stop.abort();
+    await running;
+    await proxy.stop();
+  });
+});
