@@ -1,0 +1,65 @@
+/** What the parts of a prover share. */
+import type { Address } from "viem";
+import type { Action, Actions } from "../protocol/chain/actions.ts";
+import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
+import type { Logger } from "../protocol/log.ts";
+import type { EventStore } from "../protocol/store/event-store.ts";
+import type { ClaimId } from "../protocol/terms.ts";
+import type { Policy } from "./decide.ts";
+import type { ServedModels } from "./models.ts";
+import type { Runs } from "./runs.ts";
+import { again, DONE, type Outcome } from "./workers.ts";
+
+export interface Context {
+  readonly chain: SigningChain;
+  readonly sender: Sender;
+  readonly actions: Actions;
+  readonly store: EventStore;
+  readonly models: ServedModels;
+  readonly runs: Runs;
+  readonly policy: Policy;
+  /** named in claims: it may commit traces too; zero: nobody */
+  readonly operator: Address;
+  readonly log: Logger;
+  /** aborts when the node stops */
+  readonly signal: AbortSignal;
+}
+
+/** A claim with its request, from the newest book. */
+export function claimAndRequest(
+  { store }: Context,
+  id: ClaimId,
+): { readonly claim: ClaimEntry; readonly request: RequestEntry } | undefined {
+  const claim = store.book.claims.get(id);
+  const request = claim && store.book.requests.get(claim.claim.requestId);
+  return claim === undefined || request === undefined ? undefined : { claim, request };
+}
+
+/** True if this key is the claim's prover or operator. */
+export const isOwn = ({ chain }: Pick<Context, "chain">, { claim }: ClaimEntry): boolean =>
+  claim.prover === chain.account.address || claim.operator === chain.account.address;
+
+/** After a refusal: the state that it came from changes with blocks, not at once. */
+const REFUSED_AFTER_MS = 2_000;
+
+/** Brings an action onto the chain.
+ *  @param facts of the log line */
+export async function carryOut(
+  { sender, log, signal }: Context,
+  action: Action,
+  facts: Record<string, unknown>,
+): Promise<Outcome> {
+  const result = await sender.send(action, signal);
+  switch (result.status) {
+    case "sent":
+      log.info({ ...facts, gas: result.inclusion.gasUsed, hash: result.inclusion.hash }, "moved");
+      return DONE;
+    case "already-done":
+      return DONE;
+    case "refused":
+      return again(`the contract refuses: ${result.revert.message}`, REFUSED_AFTER_MS);
+    case "retryable":
+      return again(result.error.message);
+  }
+}

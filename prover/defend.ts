@@ -1,0 +1,66 @@
+/** Answers to challengers: the trace, and what they demand of it. */
+import { fromHex, toHex } from "../inference/bytes.ts";
+import type { Commitment } from "../inference/commit/commitments.ts";
+import { decodePosition } from "../inference/commit/positions.ts";
+import { revealAt, topsOf } from "../inference/commit/reveal.ts";
+import type { ClaimId } from "../protocol/terms.ts";
+import { type Context, carryOut, claimAndRequest } from "./context.ts";
+import { again, DONE, type Outcome } from "./workers.ts";
+
+export class Defence {
+  readonly #context: Context;
+  /** Of claims in dispute; a trace never changes, so it is computed once. */
+  readonly #traces = new Map<ClaimId, Commitment>();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  async commitTrace(id: ClaimId): Promise<Outcome> {
+    const { actions, runs } = this.#context;
+    const found = claimAndRequest(this.#context, id);
+    if (found?.claim.status !== "active" || found.claim.trace !== undefined) return DONE;
+    if (!runs.conduct.commitsTrace) return again("this prover does not answer", 60_000);
+    const trace = this.#traceOf(id);
+    if (trace === undefined) return again("no folder here holds its model", 1_000);
+    const action = actions.commitTrace(found.claim.claim, topsOf(trace).map(toHex));
+    return carryOut(this.#context, action, { move: "commitTrace", claim: id, traceRoot: toHex(trace.root) });
+  }
+
+  /** @param position encoded */
+  async reveal(id: ClaimId, position: bigint): Promise<Outcome> {
+    const { actions, runs } = this.#context;
+    const found = claimAndRequest(this.#context, id);
+    if (found?.claim.status !== "active" || found.claim.demands.get(position)?.content !== undefined)
+      return DONE;
+    if (runs.conduct.reveals === "nothing") return again("this prover does not reveal", 60_000);
+    const trace = this.#traceOf(id);
+    if (trace === undefined) return again("no folder here holds its model", 1_000);
+    const decoded = decodePosition(position);
+    const { content, path } = revealAt(trace, decoded);
+    const words =
+      runs.conduct.reveals === "garbage" ? content.map((word) => word.map((byte) => byte ^ 0x5a)) : content;
+    const action = actions.reveal(found.claim.claim, position, words.map(toHex), path.map(toHex));
+    return carryOut(this.#context, action, { move: "reveal", claim: id, ...decoded });
+  }
+
+  /** Drops traces of claims that are over. */
+  tidy(): void {
+    const { book } = this.#context.store;
+    for (const id of this.#traces.keys()) {
+      if (book.claims.get(id)?.status !== "active") this.#traces.delete(id);
+    }
+  }
+
+  #traceOf(id: ClaimId): Commitment | undefined {
+    const known = this.#traces.get(id);
+    if (known !== undefined) return known;
+    const { models, runs } = this.#context;
+    const found = claimAndRequest(this.#context, id);
+    const model = found && models.get(found.claim.claim.modelId);
+    if (found === undefined || model === undefined) return undefined;
+    const trace = runs.trace(model, fromHex(found.request.input));
+    this.#traces.set(id, trace);
+    return trace;
+  }
+}

@@ -1,0 +1,149 @@
+/** What the node knows of the chain: claims, requests, quotes, health. */
+import { Router } from "express";
+import { BaseError } from "../../inference/errors.ts";
+import type { ChainEvent } from "../../protocol/chain/events.ts";
+import { historyOf } from "../../protocol/chain/history.ts";
+import { StateReader } from "../../protocol/chain/reads.ts";
+import { RULES } from "../../protocol/machine.ts";
+import type { ClaimId, RequestId } from "../../protocol/terms.ts";
+import { findModel } from "../models.ts";
+import { quote } from "../quote.ts";
+import { jsonOf } from "./json.ts";
+import type { HttpParts } from "./parts.ts";
+import { queryInvalid } from "./tools.ts";
+
+/** Blocks that the node may lie behind and still be well. */
+const MAX_BEHIND = 10n;
+
+export function chainRoutes(parts: HttpParts): Router {
+  const router = Router();
+  const send = (response: { type(type: string): { send(body: string): unknown } }, body: unknown) =>
+    response.type("application/json").send(jsonOf(body));
+  router.get("/v1/claims/:id", async (request, response) => {
+    send(response, await claimView(parts, idOf(request.params.id) as ClaimId));
+  });
+  router.get("/v1/requests/:id", async (request, response) => {
+    send(response, await requestView(parts, idOf(request.params.id) as RequestId));
+  });
+  router.get("/v1/quote", (request, response) => {
+    const { model, callbackGas = "0", minBond = "0" } = request.query;
+    if (typeof model !== "string") throw queryInvalid("model", model, "a model's name or id");
+    const { standing, head } = parts.node;
+    if (standing === undefined || head === undefined) throw notReadYet();
+    const served = findModel(parts.models, model);
+    const terms = {
+      callbackGas: Number(decimal("callbackGas", callbackGas, 9)),
+      minBond: decimal("minBond", minBond, 28),
+    };
+    send(response, {
+      ...parts.chain.game,
+      block: head.number,
+      modelId: served.id,
+      ...quote(served, terms, standing, parts.policy),
+      suggestedWindow: served.manifest.assay.windowSeconds,
+    });
+  });
+  router.get("/healthz", async (_request, response) => {
+    const { node, models, chain } = parts;
+    const newest = await chain.client.getBlockNumber().catch(() => undefined);
+    const behind = newest === undefined || node.head === undefined ? undefined : newest - node.head.number;
+    const isWell = behind !== undefined && behind <= MAX_BEHIND;
+    response.status(isWell ? 200 : 503);
+    send(response, {
+      status: isWell ? "ok" : newest === undefined ? "node-unreachable" : "behind",
+      ...chain.game,
+      account: chain.account?.address,
+      head: node.head,
+      blocksBehind: behind,
+      models: [...models.values()].map(({ name }) => name),
+      jobs: node.jobs(),
+    });
+  });
+  return router;
+}
+
+async function claimView({ chain, node }: HttpParts, id: ClaimId): Promise<Record<string, unknown>> {
+  const [word, history] = await Promise.all([new StateReader(chain).claimWord(id), historyOf(chain, id)]);
+  if (word.state === "NONE") throw unknown("CLAIM_UNKNOWN", "claim", id);
+  const claimed = history.find((event) => event.name === "Claimed");
+  const { answerSeconds } = chain.constants;
+  return {
+    claimId: id,
+    state: word.state,
+    fall: word.fall,
+    ...(claimed?.name === "Claimed" ? { ...claimed.args.claim, output: claimed.args.output } : {}),
+    windowEnd: word.windowEnd,
+    /** earliest second in which it is final, if nobody moves any more */
+    finalAt: RULES.finalAt(word, answerSeconds),
+    tickets: word.tickets,
+    pending: word.pending,
+    traceDeadline: word.traceDeadline,
+    seenByThisNode: node.book.claims.has(id),
+    timeline: await timelineOf(chain, history),
+  };
+}
+
+async function requestView({ chain, node }: HttpParts, id: RequestId): Promise<Record<string, unknown>> {
+  const [word, history] = await Promise.all([new StateReader(chain).requestWord(id), historyOf(chain, id)]);
+  if (word.state === "NONE") throw unknown("REQUEST_UNKNOWN", "request", id);
+  const requested = history.find((event) => event.name === "Requested");
+  const entry = node.book.requests.get(id);
+  const decision = word.state === "OPEN" ? node.decisionOn(id) : undefined;
+  return {
+    requestId: id,
+    state: word.state,
+    attempt: word.attempt,
+    delivered: word.delivered,
+    ...(requested?.name === "Requested"
+      ? { request: requested.args.request, input: requested.args.input }
+      : {}),
+    ...(entry?.claimId === undefined ? {} : { claimId: entry.claimId }),
+    ...(entry?.result === undefined ? {} : { result: entry.result }),
+    ...(decision === undefined ? {} : { decision }),
+    timeline: await timelineOf(chain, history),
+  };
+}
+
+/** Events in order, with the time of their block. */
+async function timelineOf({ client }: HttpParts["chain"], history: readonly ChainEvent[]) {
+  const numbers = [...new Set(history.map(({ block }) => block.number))];
+  const blocks = await Promise.all(numbers.map((blockNumber) => client.getBlock({ blockNumber })));
+  const times = new Map(blocks.map(({ number, timestamp }) => [number, Number(timestamp)]));
+  return history.map(({ name, args, block, transactionHash }) => ({
+    event: name,
+    time: times.get(block.number),
+    block: block.number,
+    transactionHash,
+    args,
+  }));
+}
+
+/** @throws BaseError ID_INVALID */
+function idOf(text: string): string {
+  if (/^0x[0-9a-fA-F]{64}$/.test(text)) return text.toLowerCase();
+  throw new BaseError({
+    code: "ID_INVALID",
+    shortMessage: `${JSON.stringify(text.slice(0, 80))} is no id.`,
+    nextStep: "Give 0x and 64 hexadecimal digits.",
+  });
+}
+
+function decimal(name: string, value: unknown, digits: number): bigint {
+  if (typeof value === "string" && new RegExp(`^\\d{1,${digits}}$`).test(value)) return BigInt(value);
+  throw queryInvalid(name, value, `a decimal integer of at most ${digits} digits`);
+}
+
+const unknown = (code: string, what: string, id: string) =>
+  new BaseError({
+    code,
+    shortMessage: `There is no ${what} ${id} on this chain.`,
+    nextStep: "Check the id, the chain and the deployment.",
+  });
+
+const notReadYet = () =>
+  new BaseError({
+    code: "CHAIN_NOT_READ_YET",
+    shortMessage: "This node has not caught up with the chain yet.",
+    nextStep: "Ask again in a moment.",
+    retryable: true,
+  });

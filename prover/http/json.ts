@@ -1,0 +1,67 @@
+/** JSON with 256-bit integers as decimal strings, and no text that is not Unicode. */
+import { BaseError } from "../../inference/errors.ts";
+
+/** Integers above 53 bits become decimal strings. */
+export function jsonOf(value: unknown): string {
+  return `${JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? `${part}` : part))}\n`;
+}
+
+/** Strict: UTF-8, one object, no number that JSON cannot hold exactly, no half of a surrogate pair.
+ *  @throws BaseError JSON_INVALID, NUMBER_UNSAFE, TEXT_NOT_UNICODE */
+export function parseObject(body: Uint8Array): Record<string, unknown> {
+  const text = decodeUtf8(body, "the body");
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw jsonInvalid(cause instanceof Error ? cause.message : String(cause));
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw jsonInvalid(`it is ${Array.isArray(value) ? "an array" : `${JSON.stringify(value).slice(0, 40)}`}`);
+  }
+  for (const [name, part] of Object.entries(value)) check(part, name);
+  return value as Record<string, unknown>;
+}
+
+/** @throws BaseError TEXT_NOT_UNICODE */
+export function decodeUtf8(bytes: Uint8Array, what: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new BaseError({
+      code: "TEXT_NOT_UNICODE",
+      shortMessage: `The ${bytes.length} bytes of ${what} are not UTF-8.`,
+      nextStep: "Send UTF-8. A contract may ask for any bytes; this interface takes text only.",
+      cause,
+    });
+  }
+}
+
+function check(value: unknown, path: string): void {
+  if (typeof value === "number" && !Number.isSafeInteger(value)) {
+    throw new BaseError({
+      code: "NUMBER_UNSAFE",
+      shortMessage: `${path} is ${value}, not an integer of at most 53 bits.`,
+      nextStep: "Send larger integers as decimal strings.",
+      details: { path },
+    });
+  }
+  if (typeof value === "string" && /\p{Surrogate}/u.test(value)) {
+    throw new BaseError({
+      code: "TEXT_NOT_UNICODE",
+      shortMessage: `${path} holds half of a surrogate pair, which UTF-8 cannot hold.`,
+      nextStep: "Send whole characters.",
+      details: { path },
+    });
+  }
+  if (typeof value === "object" && value !== null) {
+    for (const [name, part] of Object.entries(value)) check(part, `${path}.${name}`);
+  }
+}
+
+const jsonInvalid = (why: string) =>
+  new BaseError({
+    code: "JSON_INVALID",
+    shortMessage: `The body is not a JSON object: ${why}.`,
+    nextStep: "Send an object of the function's arguments by name.",
+  });

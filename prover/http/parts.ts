@@ -1,0 +1,37 @@
+/** What the routes need of the node. */
+import type { Book } from "../../protocol/chain/book.ts";
+import type { Chain } from "../../protocol/chain/connect.ts";
+import type { Head } from "../../protocol/chain/follower.ts";
+import type { Logger } from "../../protocol/log.ts";
+import type { RequestId } from "../../protocol/terms.ts";
+import type { Policy, RequestDecision, Standing } from "../decide.ts";
+import type { Engine } from "../engine.ts";
+import type { ServedModels } from "../models.ts";
+
+/** The node as the routes see it. */
+export interface NodeView {
+  readonly book: Book;
+  /** the newest block that was looked at; absent at the start */
+  readonly head: Head | undefined;
+  /** the node's own standing at that block */
+  readonly standing: Standing | undefined;
+  decisionOn(id: RequestId): RequestDecision | undefined;
+  /** jobs by kind */
+  jobs(): Readonly<Record<string, number>>;
+}
+
+export interface HttpParts {
+  readonly node: NodeView;
+  readonly chain: Chain;
+  readonly models: ServedModels;
+  readonly engine: Engine;
+  readonly policy: Policy;
+  readonly log: Logger;
+  readonly nowMs: () => number;
+  /** pause between two looks at the book of who waits for finality */
+  readonly pollIntervalMs: number;
+  /** most seconds that anybody waits for finality */
+  readonly maxWaitSeconds: number;
+  /** aborts when the node stops */
+  readonly signal: AbortSignal;
+}

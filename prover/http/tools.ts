@@ -1,0 +1,171 @@
+/** POST /tools/:name, calldata to return data; POST /v1/tools/:name, the same as JSON. */
+import { type Request, type Response, Router } from "express";
+import { keccak256 } from "viem";
+import { fromHex, toHex } from "../../inference/bytes.ts";
+import { BaseError } from "../../inference/errors.ts";
+import { decodeReturn, encodeCall, type ModelFunction } from "../../protocol/abi.ts";
+import { pause } from "../../protocol/chain/follower.ts";
+import { findModel, type ServedModel } from "../models.ts";
+import { outputOf } from "../runs.ts";
+import { readBody, requireType } from "./body.ts";
+import { type Finality, finalityOf } from "./finality.ts";
+import { decodeUtf8, jsonOf, parseObject } from "./json.ts";
+import type { HttpParts } from "./parts.ts";
+
+/** Runs and waiting callers at once. */
+const MAX_RUNNING = 256;
+const DEFAULT_WAIT_SECONDS = 60;
+
+export function toolRoutes(parts: HttpParts): Router {
+  const router = Router();
+  let running = 0;
+  const bounded = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (running >= MAX_RUNNING) throw tooBusy(running);
+    running += 1;
+    try {
+      return await work();
+    } finally {
+      running -= 1;
+    }
+  };
+  router.post("/tools/:name", async (request, response) => {
+    requireType(request, "application/octet-stream");
+    const model = findModel(parts.models, request.params.name);
+    const wait = waitOf(request, parts);
+    const calldata = await readBody(request, model.maxCalldata);
+    refuseText(calldata);
+    const { output, finality } = await bounded(() => answer(parts, model, calldata, wait, response));
+    announce(response, model, finality);
+    response.type("application/octet-stream").send(Buffer.from(output));
+  });
+  router.post("/v1/tools/:name", async (request, response) => {
+    requireType(request, "application/json");
+    const model = findModel(parts.models, request.params.name);
+    const wait = waitOf(request, parts);
+    const values = parseObject(await readBody(request, jsonLimit(model)));
+    const called = functionOf(model);
+    const calldata = fromHex(encodeCall(called, values));
+    const { output, finality } = await bounded(() => answer(parts, model, calldata, wait, response));
+    announce(response, model, finality);
+    const result = decodeReturn(called, toHex(output));
+    const body = {
+      modelId: model.id,
+      ...finality,
+      result,
+      output: toHex(output),
+      inputHash: keccak256(calldata),
+    };
+    response.type("application/json").send(jsonOf(body));
+  });
+  return router;
+}
+
+/** An escaped character of JSON takes six bytes, a word as a decimal string at most 81. */
+const jsonLimit = ({ maxCalldata }: ServedModel): number => 4_096 + 6 * maxCalldata;
+
+const functionOf = (model: ServedModel): ModelFunction => ({
+  ...model.function,
+  selector: toHex(model.prepared.selector),
+});
+
+interface Answer {
+  readonly output: Uint8Array;
+  readonly finality: Finality;
+}
+
+/** @param waitMs how long to wait for finality, undefined: not at all
+ *  @throws BaseError NOT_FINAL_IN_TIME, STOPPING, and what `decodeInput` throws */
+async function answer(
+  parts: HttpParts,
+  model: ServedModel,
+  calldata: Uint8Array,
+  waitMs: number | undefined,
+  response: Response,
+): Promise<Answer> {
+  const input = model.prepared.decode(calldata);
+  if (input.codec === "text") decodeUtf8(input.text, "the text");
+  const output = await outputOf(model, calldata, parts.engine, parts.log);
+  const [inputHash, outputHash] = [keccak256(calldata), keccak256(output)];
+  const look = (): Finality => finalityOf(parts.node.book, model.id, inputHash, outputHash);
+  if (waitMs === undefined) return { output, finality: look() };
+  const deadline = parts.nowMs() + waitMs;
+  for (;;) {
+    const finality = look();
+    if (finality.status === "final") return { output, finality };
+    if (parts.signal.aborted) throw stopping();
+    if (parts.nowMs() >= deadline || response.destroyed) {
+      announce(response, model, finality);
+      throw notFinal(finality, waitMs);
+    }
+    await pause(Math.min(parts.pollIntervalMs, Math.max(1, deadline - parts.nowMs())), parts.signal);
+  }
+}
+
+function announce(response: Response, model: ServedModel, finality: Finality): void {
+  response.setHeader("Assay-Status", finality.status);
+  response.setHeader("Assay-Model", model.id);
+  if (finality.status === "unverified") return;
+  response.setHeader("Assay-Request", finality.request);
+  if (finality.claim !== undefined) response.setHeader("Assay-Claim", finality.claim);
+}
+
+/** @returns ms to wait for finality, or undefined
+ *  @throws BaseError QUERY_INVALID */
+function waitOf(request: Request, { maxWaitSeconds }: HttpParts): number | undefined {
+  const { finality, timeout } = request.query;
+  if (finality === undefined || finality === "any") return undefined;
+  if (finality !== "final") throw queryInvalid("finality", finality, "final or any");
+  if (timeout === undefined) return 1_000 * Math.min(DEFAULT_WAIT_SECONDS, maxWaitSeconds);
+  const seconds = typeof timeout === "string" && /^\d{1,6}$/.test(timeout) ? Number(timeout) : Number.NaN;
+  if (seconds >= 1 && seconds <= maxWaitSeconds) return 1_000 * seconds;
+  throw queryInvalid("timeout", timeout, `1 to ${maxWaitSeconds} seconds`);
+}
+
+/** Hexadecimal text instead of the bytes that it stands for. */
+function refuseText(body: Uint8Array): void {
+  if (body.length < 10 || !/^(0x)?[0-9a-fA-F]+\s*$/.test(Buffer.from(body).toString("latin1"))) return;
+  throw new BaseError({
+    code: "BODY_NOT_BYTES",
+    shortMessage: `The body is hexadecimal text of ${body.length} characters.`,
+    nextStep: "Send the bytes themselves: selector, then ABI-encoded parameters.",
+  });
+}
+
+export const queryInvalid = (name: string, value: unknown, limit: string): BaseError =>
+  new BaseError({
+    code: "QUERY_INVALID",
+    shortMessage: `${name} is ${JSON.stringify(value)?.slice(0, 80)}, must be ${limit}.`,
+    nextStep: "Correct the query.",
+    details: { name },
+  });
+
+function notFinal(finality: Finality, waitMs: number): BaseError {
+  const asked = finality.status !== "unverified";
+  return new BaseError({
+    code: "NOT_FINAL_IN_TIME",
+    shortMessage: `The output is ${finality.status} after ${waitMs / 1_000} seconds.`,
+    nextStep: asked
+      ? "Ask again: the claim goes on without you."
+      : "Nobody has claimed this output on the chain: ask there with `assay request`.",
+    details: asked
+      ? { status: finality.status, request: finality.request, claim: finality.claim }
+      : { status: finality.status },
+    retryable: true,
+  });
+}
+
+const stopping = () =>
+  new BaseError({
+    code: "STOPPING",
+    shortMessage: "This node is stopping.",
+    nextStep: "Ask another.",
+    retryable: true,
+  });
+
+const tooBusy = (running: number) =>
+  new BaseError({
+    code: "TOO_BUSY",
+    shortMessage: `${running} requests run or wait, the limit is ${MAX_RUNNING}.`,
+    nextStep: "Ask again in a second.",
+    retryable: true,
+  });

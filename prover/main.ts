@@ -1,0 +1,110 @@
+/** Wires a prover together. */
+import { randomUUID } from "node:crypto";
+import type { Address } from "viem";
+import type { LoadedModel } from "../inference/model-folder.ts";
+import { Actions } from "../protocol/chain/actions.ts";
+import { EventFollower } from "../protocol/chain/follower.ts";
+import { StateReader } from "../protocol/chain/reads.ts";
+import type { SigningChain } from "../protocol/chain/sender.ts";
+import { openDataFolder } from "../protocol/data-folder.ts";
+import type { Logger } from "../protocol/log.ts";
+import { EVENTS_SCHEMA, EventStore } from "../protocol/store/event-store.ts";
+import { ZERO_ADDRESS } from "../protocol/terms.ts";
+import type { Context } from "./context.ts";
+import type { Policy } from "./decide.ts";
+import type { Engine } from "./engine.ts";
+import { dishonestRuns, type Fault } from "./faults.ts";
+import { listen } from "./http/server.ts";
+import { JOBS_SCHEMA, JobStore } from "./jobs.ts";
+import { checkRegistered, serveModels } from "./models.ts";
+import { honestRuns } from "./runs.ts";
+import { Prover } from "./watch.ts";
+
+export interface ProverOptions {
+  readonly chain: SigningChain;
+  readonly models: readonly LoadedModel[];
+  readonly engine: Engine;
+  /** folder of database and journal */
+  readonly data: string;
+  readonly policy: Policy;
+  /** named in claims, may answer for them */
+  readonly operator?: Address;
+  /** false: answers and ends claims only */
+  readonly claims: boolean;
+  readonly width: number;
+  readonly withdrawAbove: bigint;
+  readonly pollIntervalMs: number;
+  readonly confirmations: number;
+  /** absent: no HTTP */
+  readonly http?: { readonly host: string; readonly port: number; readonly maxWaitSeconds: number };
+  readonly maxFee: bigint;
+  /** a dishonest prover, for tests and demonstrations */
+  readonly fault?: Fault;
+  readonly log: Logger;
+}
+
+/** Runs until the signal aborts, then ends what it began.
+ *  @throws BaseError as openDataFolder, serveModels and checkRegistered do, PORT_TAKEN, LISTEN_FAILED */
+export async function runProver(options: ProverOptions, signal: AbortSignal): Promise<void> {
+  const { chain, log, pollIntervalMs, confirmations, maxFee } = options;
+  const models = serveModels(options.models);
+  const { engine } = options;
+  await checkRegistered(models, new StateReader(chain), log);
+  const folder = openDataFolder(options.data, chain, [EVENTS_SCHEMA, JOBS_SCHEMA], {
+    pollIntervalMs,
+    maxFeePerGas: maxFee,
+    log,
+  });
+  try {
+    const { db, sender } = folder;
+    const store = new EventStore(db);
+    const context: Context = {
+      chain,
+      sender,
+      actions: new Actions(chain.game),
+      store,
+      models,
+      runs: options.fault === undefined ? honestRuns(engine, log) : dishonestRuns(options.fault),
+      policy: options.policy,
+      operator: options.operator ?? ZERO_ADDRESS,
+      log,
+      signal,
+    };
+    const prover = new Prover({
+      ...context,
+      jobs: new JobStore(db, randomUUID()),
+      claims: options.claims,
+      width: options.width,
+      withdrawAbove: options.withdrawAbove,
+      nowMs: Date.now,
+    });
+    const cursor = store.cursor();
+    const follower = new EventFollower(chain, {
+      pollIntervalMs,
+      confirmations,
+      log,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const facts = { account: chain.account.address, models: models.size, fault: options.fault };
+    const { http } = options;
+    const parts = {
+      node: prover,
+      chain,
+      models,
+      engine,
+      policy: options.policy,
+      log,
+      nowMs: Date.now,
+      signal,
+    };
+    const server =
+      http &&
+      (await listen({ ...parts, pollIntervalMs, maxWaitSeconds: http.maxWaitSeconds }, http.host, http.port));
+    log.info({ ...facts, url: server?.url }, "prover is up");
+    await follower.run((batch) => prover.take(batch), signal);
+    await Promise.all([prover.stop(), server?.close()]);
+    log.info({}, "prover stopped");
+  } finally {
+    await folder.close();
+  }
+}

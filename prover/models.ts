@@ -1,0 +1,98 @@
+/** The models that this node serves: folders that passed every check of their own files. */
+import { basename } from "node:path";
+import { BaseError } from "../inference/errors.ts";
+import { type PreparedModel, prepare } from "../inference/executor/prepare.ts";
+import type { AbiFunction } from "../inference/manifest/abi.ts";
+import type { Manifest } from "../inference/manifest/assay.ts";
+import { checkFunction, type LoadedModel } from "../inference/model-folder.ts";
+import { demandDepth } from "../inference/program/shape.ts";
+import type { StateReader } from "../protocol/chain/reads.ts";
+import type { Logger } from "../protocol/log.ts";
+import type { ModelId } from "../protocol/terms.ts";
+
+/** A model that is ready to run. */
+export interface ServedModel {
+  readonly id: ModelId;
+  readonly name: string;
+  readonly directory: string;
+  readonly manifest: Manifest;
+  /** the function that calldata calls */
+  readonly function: AbiFunction;
+  readonly prepared: PreparedModel;
+  /** bits */
+  readonly lanes: number;
+  /** d, the most demands of one path */
+  readonly depth: number;
+  readonly maxCalldata: number;
+  /** bytes */
+  readonly outputLength: number;
+}
+
+export type ServedModels = ReadonlyMap<ModelId, ServedModel>;
+
+/** Prepares loaded folders.
+ *  @throws BaseError MODEL_TWICE when two folders hold the same model */
+export function serveModels(folders: readonly LoadedModel[]): Map<ModelId, ServedModel> {
+  const served = new Map<ModelId, ServedModel>();
+  for (const { directory, manifest, model, modelId, selector, laneBits, commitment } of folders) {
+    const id = modelId as ModelId;
+    const other = served.get(id);
+    if (other !== undefined) {
+      throw new BaseError({
+        code: "MODEL_TWICE",
+        shortMessage: `${directory} and ${other.directory} hold the same model ${id}.`,
+        nextStep: "Serve one of them.",
+        details: { modelId: id },
+      });
+    }
+    served.set(id, {
+      id,
+      name: manifest.name,
+      directory,
+      manifest,
+      function: checkFunction(model.program, manifest.abi, selector),
+      prepared: prepare(model, selector),
+      lanes: laneBits,
+      depth: demandDepth(model.program),
+      maxCalldata: commitment.maxCalldata,
+      outputLength: commitment.outputLength,
+    });
+  }
+  return served;
+}
+
+/** Looks the models up in the registry: one that is not there may be another version of what people ask for. */
+export async function checkRegistered(models: ServedModels, state: StateReader, log: Logger): Promise<void> {
+  for (const { name, id } of models.values()) {
+    if ((await state.model(id)) === undefined) {
+      log.warn(
+        { model: name, id },
+        "a model here is not registered on this chain; requests for it cannot come",
+      );
+    } else log.info({ model: name, id }, "serving model");
+  }
+}
+
+/** The model that its name, its folder's name or its id means.
+ *  @throws BaseError MODEL_NOT_SERVED, MODEL_NAME_AMBIGUOUS */
+export function findModel(models: ServedModels, nameOrId: string): ServedModel {
+  const byId = models.get(nameOrId.toLowerCase() as ModelId);
+  if (byId !== undefined) return byId;
+  const named = [...models.values()].filter(
+    ({ name, directory }) => name === nameOrId || basename(directory) === nameOrId,
+  );
+  if (named.length > 1) {
+    throw new BaseError({
+      code: "MODEL_NAME_AMBIGUOUS",
+      shortMessage: `${named.length} models here are called ${JSON.stringify(nameOrId)}.`,
+      nextStep: `Use an id: ${named.map(({ id }) => id).join(", ")}.`,
+    });
+  }
+  const [model] = named;
+  if (model !== undefined) return model;
+  throw new BaseError({
+    code: "MODEL_NOT_SERVED",
+    shortMessage: `No model here is called ${JSON.stringify(nameOrId.slice(0, 80))}.`,
+    nextStep: `Use one of ${[...models.values()].map(({ name }) => name).join(", ") || "none: no model is loaded"}.`,
+  });
+}

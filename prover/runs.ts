@@ -1,0 +1,58 @@
+/** Runs of models: what is claimed, and what a challenged claim is defended with. */
+import { equalBytes, toHex } from "../inference/bytes.ts";
+import { type Commitment, commitTrace } from "../inference/commit/commitments.ts";
+import { execute, trace } from "../inference/executor/execute.ts";
+import type { Logger } from "../protocol/log.ts";
+import type { Engine } from "./engine.ts";
+import type { ServedModel } from "./models.ts";
+
+/** Output without a bond: the engine's, or the executor's where the engine fails. */
+export async function outputOf(
+  model: ServedModel,
+  calldata: Uint8Array,
+  engine: Engine,
+  log: Logger,
+): Promise<Uint8Array> {
+  const result = await engine.run(model.id, calldata);
+  if ("output" in result) return result.output;
+  log.warn({ model: model.name, reason: result.failure }, "the engine failed; the executor stands in");
+  return execute(model.prepared, calldata);
+}
+
+/** How a prover runs and answers. */
+export interface Runs {
+  /** What is claimed for this calldata. */
+  output(model: ServedModel, calldata: Uint8Array): Promise<Uint8Array>;
+  /** Commitment to all tensors of the run behind a claim; the same each time. */
+  trace(model: ServedModel, calldata: Uint8Array): Commitment;
+  /** How challenges are answered: everything truly, or as a cheat would. */
+  readonly conduct: Conduct;
+}
+
+export interface Conduct {
+  readonly commitsTrace: boolean;
+  readonly reveals: "content" | "garbage" | "nothing";
+}
+
+const HONEST: Conduct = { commitsTrace: true, reveals: "content" };
+
+/** Claims what the canonical executor computes, and says loudly where the engine differs. */
+export function honestRuns(engine: Engine, log: Logger): Runs {
+  return {
+    conduct: HONEST,
+    output: async (model, calldata) => {
+      const right = execute(model.prepared, calldata);
+      const fast = await engine.run(model.id, calldata);
+      if ("failure" in fast) {
+        log.warn({ model: model.name, reason: fast.failure }, "the engine failed; the executor stands in");
+      } else if (!equalBytes(fast.output, right)) {
+        log.error(
+          { model: model.name, engine: toHex(fast.output), canonical: toHex(right) },
+          "the engine differs from the canonical executor, whose output is claimed",
+        );
+      }
+      return right;
+    },
+    trace: (model, calldata) => commitTrace(model.prepared.program, trace(model.prepared, calldata)),
+  };
+}

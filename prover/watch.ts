@@ -1,0 +1,262 @@
+/** Follows requests and own claims, decides at each block, and has the work done. */
+import type { Book, ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+import { chainError } from "../protocol/chain/errors.ts";
+import { type Batch, type Head, pause } from "../protocol/chain/follower.ts";
+import { StateReader } from "../protocol/chain/reads.ts";
+import type { ClaimId, RequestId } from "../protocol/terms.ts";
+import type { ClaimWord } from "../protocol/words.ts";
+import { fileClaim } from "./claims.ts";
+import { type Context, isOwn } from "./context.ts";
+import {
+  decideClaim,
+  decideRequests,
+  deliveryRefusal,
+  type RequestDecision,
+  type Standing,
+} from "./decide.ts";
+import { Defence } from "./defend.ts";
+import { deliverOutput, finalizeClaim } from "./deliver.ts";
+import type { HeldJob, Job, JobKind, JobStore } from "./jobs.ts";
+import { type Outcome, Workers } from "./workers.ts";
+
+export interface ProverParts extends Context {
+  readonly jobs: JobStore;
+  /** false: only answers for claims that were made with this key, or that name it as operator */
+  readonly claims: boolean;
+  /** claims, endings and deliveries at once; answers are never limited */
+  readonly width: number;
+  /** credit from which it is withdrawn */
+  readonly withdrawAbove: bigint;
+  readonly nowMs: () => number;
+}
+
+/** Blocks after which what is over is forgotten; deeper than re-orgs go. */
+const FORGET_AFTER = 7_200n;
+/** How often one block is looked at when the node fails, and the pause between, ms. */
+const LOOK_TRIES = 5;
+const LOOK_AGAIN_MS = 500;
+/** Blocks between two looks at the own credit. */
+const WITHDRAW_EVERY = 10n;
+
+export class Prover {
+  readonly #parts: ProverParts;
+  readonly #defence: Defence;
+  readonly #workers: Workers;
+  readonly #said = new Map<RequestId, string>();
+  #decisions: ReadonlyMap<RequestId, RequestDecision> = new Map();
+  #head: Head | undefined;
+  #standing: Standing | undefined;
+  #creditAt = 0n;
+  #withdrawing: Promise<void> = Promise.resolve();
+
+  constructor(parts: ProverParts) {
+    this.#parts = parts;
+    this.#defence = new Defence(parts);
+    const { jobs, width, nowMs, log } = parts;
+    this.#workers = new Workers({ jobs, width, nowMs, log, work: (held) => this.#work(held) });
+  }
+
+  /** The newest block that was looked at. */
+  get head(): Head | undefined {
+    return this.#head;
+  }
+
+  /** The own standing at that block. */
+  get standing(): Standing | undefined {
+    return this.#standing;
+  }
+
+  get book(): Book {
+    return this.#parts.store.book;
+  }
+
+  /** Jobs by kind. */
+  jobs(): Partial<Record<JobKind, number>> {
+    return this.#parts.jobs.counts();
+  }
+
+  /** What was decided on an open request at the newest block. */
+  decisionOn(id: RequestId): RequestDecision | undefined {
+    return this.#decisions.get(id);
+  }
+
+  /** Consumer of an EventFollower. */
+  async take(batch: Batch): Promise<void> {
+    const { store, log } = this.#parts;
+    store.take(batch);
+    if (batch.kind === "rollback") {
+      log.warn({ ancestor: batch.ancestor }, "the chain was re-organized; going on from the common block");
+      return;
+    }
+    if (batch.to.number === batch.head.number) await this.#lookUntilDone(batch.head);
+  }
+
+  /** Takes no more work and waits for what is on its way. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#workers.stop(), this.#withdrawing]);
+  }
+
+  /** The book holds the batch already, so it must not come again: a fault of the node is tried again here, and after
+   *  some tries left to the next block. */
+  async #lookUntilDone(head: Head): Promise<void> {
+    const { log, signal } = this.#parts;
+    for (let tries = LOOK_TRIES; tries > 0 && !signal.aborted; tries--) {
+      try {
+        return await this.#look(head);
+      } catch (error) {
+        const { code, message } = chainError(error, `look at block ${head.number}`);
+        log.warn({ code, error }, message);
+        await pause(LOOK_AGAIN_MS, signal);
+      }
+    }
+  }
+
+  async #look(head: Head): Promise<void> {
+    const { book } = this.#parts.store;
+    const own = [...book.claims.values()].filter((claim) => isOwn(this.#parts, claim));
+    const active = own.filter(({ status }) => status === "active");
+    const [standing, words] = await Promise.all([
+      this.#standingAt(head, own),
+      this.#words(
+        head,
+        active.filter((claim) => mayMove(claim, head.timestamp)),
+      ),
+    ]);
+    const open = [...book.requests.values()].filter(({ status }) => status === "open");
+    this.#decide(open, standing);
+    const wanted = [
+      ...this.#claimJobs(open),
+      ...this.#endJobs(active, words, head.timestamp),
+      ...this.#deliveryJobs(own, standing),
+    ];
+    this.#parts.jobs.sync(wanted);
+    this.#head = head;
+    this.#standing = standing;
+    this.#workers.wake();
+    this.#defence.tidy();
+    this.#collect(head);
+    this.#forgetOld(head.number);
+  }
+
+  #decide(open: readonly RequestEntry[], standing: Standing): void {
+    const { models, policy, log } = this.#parts;
+    this.#decisions = decideRequests(open, models, standing, policy);
+    for (const [id, decision] of this.#decisions) {
+      if (decision.kind !== "skip") this.#said.delete(id);
+      else if (this.#said.get(id) !== decision.code) {
+        this.#said.set(id, decision.code);
+        log.info({ request: id, code: decision.code, reason: decision.reason }, "skipping a request");
+      }
+    }
+  }
+
+  #claimJobs(open: readonly RequestEntry[]): Job[] {
+    if (!this.#parts.claims) return [];
+    const chosen = open.filter(({ id }) => this.#decisions.get(id)?.kind === "claim");
+    return chosen.map(({ id, request }) => ({ kind: "claim", subject: id, due: request.expiry }));
+  }
+
+  #endJobs(active: readonly ClaimEntry[], words: ReadonlyMap<ClaimId, ClaimWord>, now: number): Job[] {
+    const { answerSeconds } = this.#parts.chain.constants;
+    return active.flatMap((claim) => {
+      const word = words.get(claim.id);
+      const moves = word === undefined ? [] : decideClaim(claim, word, now, answerSeconds);
+      return moves.map((move): Job => ({ due: now, ...move, subject: claim.id }));
+    });
+  }
+
+  #deliveryJobs(own: readonly ClaimEntry[], { now, gasPrice }: Standing): Job[] {
+    const { store, policy } = this.#parts;
+    return own.flatMap(({ claim, status }): Job[] => {
+      const request = store.book.requests.get(claim.requestId);
+      if (status !== "final" || request === undefined) return [];
+      // The contract knows when it was settled; an old book entry is at most FORGET_AFTER blocks old.
+      const refusal = deliveryRefusal(request, { now, gasPrice, settledAt: 0 }, policy);
+      return refusal === undefined ? [{ kind: "deliver", subject: request.id, due: now }] : [];
+    });
+  }
+
+  #work({ job }: HeldJob): Promise<Outcome> {
+    switch (job.kind) {
+      case "commitTrace":
+        return this.#defence.commitTrace(job.subject);
+      case "reveal":
+        return this.#defence.reveal(job.subject, job.position);
+      case "claim":
+        return fileClaim(this.#parts, job.subject, this.#decisions.get(job.subject));
+      case "finalize":
+        return finalizeClaim(this.#parts, job.subject);
+      case "deliver":
+        return deliverOutput(this.#parts, job.subject);
+    }
+  }
+
+  async #standingAt({ hash, number, timestamp }: Head, own: readonly ClaimEntry[]): Promise<Standing> {
+    const { chain, models } = this.#parts;
+    const { address } = chain.account;
+    const [block, tip, balance] = await Promise.all([
+      chain.client.getBlock({ blockHash: hash }),
+      chain.client.estimateMaxPriorityFeePerGas(),
+      chain.client.getBalance({ address, blockNumber: number }),
+    ]);
+    const baseFee = block.baseFeePerGas ?? 0n;
+    const mine = own.filter(({ claim }) => claim.prover === address);
+    return {
+      now: timestamp,
+      own: address,
+      constants: chain.constants,
+      baseFee,
+      gasPrice: baseFee + tip,
+      balance,
+      live: mine
+        .filter(({ status }) => status === "active")
+        .map(({ claim }) => ({
+          bond: claim.bond,
+          gasPrice: claim.gasPrice,
+          depth: models.get(claim.modelId)?.depth ?? 0,
+        })),
+      fallen: new Set(mine.filter(({ status }) => status === "fallen").map(({ claim }) => claim.requestId)),
+    };
+  }
+
+  async #words({ hash }: Head, claims: readonly ClaimEntry[]): Promise<Map<ClaimId, ClaimWord>> {
+    const reader = new StateReader(this.#parts.chain, hash);
+    return new Map(
+      await Promise.all(claims.map(async ({ id }) => [id, await reader.claimWord(id)] as const)),
+    );
+  }
+
+  #collect(head: Head): void {
+    if (head.number < this.#creditAt + WITHDRAW_EVERY) return;
+    this.#creditAt = head.number;
+    this.#withdrawing = this.#withdraw(head).catch((error: unknown) => {
+      this.#parts.log.warn({ reason: String(error) }, "the own credit could not be withdrawn");
+    });
+  }
+
+  async #withdraw({ hash }: Head): Promise<void> {
+    const { chain, sender, actions, withdrawAbove, signal, log } = this.#parts;
+    const { address } = chain.account;
+    const credit = await new StateReader(chain, hash).credits(address);
+    if (credit === 0n || credit < withdrawAbove) return;
+    const result = await sender.send(actions.withdraw(address, hash), signal);
+    if (result.status === "sent") log.info({ wei: credit }, "withdrew");
+  }
+
+  #forgetOld(head: bigint): void {
+    const { store } = this.#parts;
+    const isActive = new Set<RequestId>();
+    for (const { claim, status } of store.book.claims.values())
+      if (status === "active") isActive.add(claim.requestId);
+    for (const { id, status, block } of [...store.book.requests.values()]) {
+      const isOver = status === "done" || status === "refunded";
+      if (!isOver || isActive.has(id) || block.number + FORGET_AFTER > head) continue;
+      store.forget(id);
+      this.#said.delete(id);
+    }
+  }
+}
+
+/** False for a claim that needs nothing: unchallenged, its window open. */
+const mayMove = ({ challengers, windowEnd }: ClaimEntry, now: number): boolean =>
+  challengers.size > 0 || now >= windowEnd;

@@ -1,0 +1,236 @@
+import { describe, expect, test } from "vitest";
+import type { ClaimEntry, RequestEntry } from "../../protocol/chain/book.ts";
+import { bondsOf, defenceGas } from "../../protocol/money.ts";
+import {
+  type Claim,
+  type ClaimId,
+  LANE,
+  type ModelId,
+  type Request,
+  type RequestId,
+  ZERO_ADDRESS,
+  ZERO_HASH,
+} from "../../protocol/terms.ts";
+import { type ClaimWord, EMPTY_CLAIM_WORD } from "../../protocol/words.ts";
+import {
+  claimGasPrice,
+  decideClaim,
+  decideRequests,
+  deliveryRefusal,
+  leastDeliveryFee,
+  leastFee,
+  type Policy,
+  type Standing,
+} from "../../prover/decide.ts";
+import { quote } from "../../prover/quote.ts";
+
+const ETHER = 10n ** 18n;
+const MODEL = `0x${"11".repeat(32)}` as ModelId;
+const OWN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+const OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
+const terms = { lanes: LANE.BOND | LANE.EXECUTION, depth: 2, outputLength: 96 };
+const models = new Map([[MODEL, terms]]);
+const policy: Policy = { marginPercent: 20, maxBonds: ETHER, maxWindow: 3_600 };
+const standing: Standing = {
+  now: 1_000,
+  own: OWN,
+  constants: { answerSeconds: 5, gasPriceFloor: 10n ** 9n, gasBase: 145_000n, gasPerDemand: 122_000n },
+  baseFee: 10n ** 9n,
+  gasPrice: 2n * 10n ** 9n,
+  balance: 10n * ETHER,
+  live: [],
+  fallen: new Set(),
+};
+
+const least = leastFee(terms, standing.gasPrice, policy);
+let serial = 0;
+function requested(changes: Partial<Request> = {}, entry: Partial<RequestEntry> = {}): RequestEntry {
+  serial += 1;
+  const request: Request = {
+    requester: OTHER,
+    modelId: MODEL,
+    inputHash: ZERO_HASH,
+    lanes: LANE.BOND,
+    fee: least,
+    deliveryFee: 0n,
+    minBond: 0n,
+    window: 20,
+    expiry: 2_000,
+    exclusiveProver: ZERO_ADDRESS,
+    exclusiveUntil: 0,
+    callback: ZERO_ADDRESS,
+    callbackGas: 0,
+    salt: ZERO_HASH,
+    ...changes,
+  };
+  const id = `0x${serial.toString(16).padStart(64, "0")}` as RequestId;
+  const block = { number: BigInt(serial), hash: ZERO_HASH };
+  return { id, request, input: "0x", block, status: "open", attempt: 0, delivered: false, ...entry };
+}
+
+function decideOne(entry: RequestEntry, changes: Partial<Standing> = {}, chosen: Policy = policy) {
+  return decideRequests([entry], models, { ...standing, ...changes }, chosen).get(entry.id);
+}
+const codeOf = (...args: Parameters<typeof decideOne>) => {
+  const decision = decideOne(...args);
+  return decision?.kind === "skip" ? decision.code : decision?.kind;
+};
+const gasPrice = claimGasPrice(standing.constants, standing.baseFee);
+const { bond } = bondsOf(standing.constants, { gasPrice, depth: 2, minBond: 0n, attempt: 0 });
+
+describe("decideRequests", () => {
+  test("default: claims with the contract's bond", () => {
+    expect(decideOne(requested())).toEqual({ kind: "claim", gasPrice, bond });
+  });
+
+  test("behavior: an attempt doubles the bond, a minimum raises it", () => {
+    expect(decideOne(requested({}, { attempt: 1 }))).toMatchObject({ bond: 2n * bond });
+    expect(decideOne(requested({ minBond: 3n * bond }))).toMatchObject({ bond: 3n * bond });
+  });
+
+  test.each<[string, RequestEntry, Partial<Standing>]>([
+    ["MODEL_NOT_SERVED", requested({ modelId: ZERO_HASH as ModelId }), {}],
+    ["LANE_NOT_BOND", requested({ lanes: LANE.EXECUTION }), {}],
+    ["EXPIRED", requested({ expiry: 1_000 }), {}],
+    ["EXCLUSIVE", requested({ exclusiveProver: OTHER, exclusiveUntil: 1_000 }), {}],
+    ["WINDOW_TOO_LONG", requested({ window: 3_601 }), {}],
+    ["FEE_TOO_LOW", requested({ fee: least - 1n }), {}],
+    ["BALANCE_TOO_LOW", requested(), { balance: bond }],
+    ["BOND_TOO_HIGH", requested({ minBond: 2n ** 90n }, { attempt: 32 }), {}],
+  ])("behavior: skips with %s", (code, entry, changes) => {
+    expect(codeOf(entry, changes)).toBe(code);
+  });
+
+  test("behavior: each limit holds to the unit", () => {
+    expect(codeOf(requested({ expiry: 1_001 }))).toBe("claim");
+    expect(codeOf(requested({ exclusiveProver: OTHER, exclusiveUntil: 999 }))).toBe("claim");
+    expect(codeOf(requested({ exclusiveProver: OWN, exclusiveUntil: 1_000 }))).toBe("claim");
+    expect(codeOf(requested({ window: 3_600 }))).toBe("claim");
+    const needed = bond + defenceGas(standing.constants, 2) * gasPrice;
+    expect(codeOf(requested(), { balance: needed })).toBe("claim");
+    expect(codeOf(requested(), { balance: needed - 1n })).toBe("BALANCE_TOO_LOW");
+    expect(codeOf(requested(), {}, { ...policy, maxBonds: bond })).toBe("claim");
+    expect(codeOf(requested(), {}, { ...policy, maxBonds: bond - 1n })).toBe("BONDS_AT_LIMIT");
+  });
+
+  test("behavior: never claims again where an own claim fell", () => {
+    const entry = requested({}, { attempt: 1 });
+    expect(codeOf(entry, { fallen: new Set([entry.id]) })).toBe("OWN_CLAIM_FELL");
+  });
+
+  test("behavior: the oldest first; bonds of live and newly chosen claims count against the limit", () => {
+    const [older, newer] = [requested(), requested()];
+    const limit = { ...policy, maxBonds: 2n * bond };
+    const live = [{ bond, gasPrice, depth: 2 }];
+    const decisions = decideRequests([newer, older], models, { ...standing, live }, limit);
+    expect(decisions.get(older.id)?.kind).toBe("claim");
+    expect(decisions.get(newer.id)).toMatchObject({ code: "BONDS_AT_LIMIT" });
+  });
+
+  test("behavior: keeps the gas of defending live claims", () => {
+    const live = [{ bond, gasPrice, depth: 2 }];
+    const needed = bond + 2n * defenceGas(standing.constants, 2) * gasPrice;
+    expect(codeOf(requested(), { live, balance: needed })).toBe("claim");
+    expect(codeOf(requested(), { live, balance: needed - 1n })).toBe("BALANCE_TOO_LOW");
+  });
+});
+
+describe("claimGasPrice", () => {
+  test.each([0n, 10n ** 8n, 10n ** 9n, 7n * 10n ** 10n])(
+    "behavior: in range now and after a rise by half, at %d",
+    (baseFee) => {
+      const price = claimGasPrice(standing.constants, baseFee);
+      for (const later of [baseFee, (baseFee * 3n) / 2n]) {
+        const going = later * 5n > 10n ** 9n ? later * 5n : 10n ** 9n;
+        expect(price >= going && price <= 2n * going).toBe(true);
+      }
+    },
+  );
+});
+
+function claimed(changes: Partial<ClaimEntry> = {}): ClaimEntry {
+  return {
+    id: ZERO_HASH as ClaimId,
+    claim: {} as Claim,
+    output: "0x",
+    windowEnd: 1_020,
+    block: { number: 1n, hash: ZERO_HASH },
+    status: "active",
+    challengers: new Set(),
+    collected: new Set(),
+    demands: new Map(),
+    ...changes,
+  };
+}
+const active = (changes: Partial<ClaimWord> = {}): ClaimWord => ({
+  ...EMPTY_CLAIM_WORD,
+  state: "ACTIVE",
+  windowEnd: 1_020,
+  ...changes,
+});
+
+describe("decideClaim", () => {
+  const challenged = active({ tickets: 1, pending: 1, traceDeadline: 1_005, hardEnd: 1_040 });
+  test("default: waits while nobody moves, ends when it is final", () => {
+    expect(decideClaim(claimed(), active(), 1_019, 5)).toEqual([]);
+    expect(decideClaim(claimed(), active(), 1_020, 5)).toEqual([{ kind: "finalize" }]);
+  });
+
+  test("behavior: owes the trace until its deadline, the last second included", () => {
+    expect(decideClaim(claimed(), challenged, 1_005, 5)).toEqual([{ kind: "commitTrace", due: 1_005 }]);
+    expect(decideClaim(claimed(), challenged, 1_006, 5)).toEqual([]);
+  });
+
+  test("behavior: answers every open demand that is not late, and does not end meanwhile", () => {
+    const demands = new Map([
+      [1n, { by: OTHER, deadline: 1_030 } as const],
+      [2n, { by: OTHER, deadline: 1_029, content: [] } as const],
+      [3n, { by: OTHER, deadline: 1_024 } as const],
+    ]);
+    const trace = { root: ZERO_HASH, tops: [] };
+    const word = active({ tickets: 1, pending: 2, traceDeadline: 1_005, lastEvent: 1_004, hardEnd: 1_040 });
+    expect(decideClaim(claimed({ trace, demands }), word, 1_025, 5)).toEqual([
+      { kind: "reveal", position: 1n, due: 1_030 },
+    ]);
+  });
+
+  test("behavior: nothing for a claim that is over", () => {
+    expect(decideClaim(claimed(), active({ state: "FALLEN" }), 2_000, 5)).toEqual([]);
+    expect(decideClaim(claimed(), active({ state: "FINAL" }), 2_000, 5)).toEqual([]);
+  });
+});
+
+describe("deliveryRefusal", () => {
+  const market = { now: 1_000, gasPrice: 10n ** 9n, settledAt: 900 };
+  const fee = leastDeliveryFee(50_000, market.gasPrice, policy);
+  const done = (changes: Partial<Request> = {}, entry: Partial<RequestEntry> = {}) =>
+    requested(
+      { callback: OTHER, callbackGas: 50_000, deliveryFee: fee, ...changes },
+      { status: "done", ...entry },
+    );
+
+  test("default: delivers what pays", () => {
+    expect(deliveryRefusal(done(), market, policy)).toBeUndefined();
+  });
+
+  test.each([
+    ["not done", done({}, { status: "busy" })],
+    ["no callback", done({ callback: ZERO_ADDRESS })],
+    ["is delivered", done({}, { delivered: true })],
+    ["its delivery fee is", done({ deliveryFee: fee - 1n })],
+  ])("behavior: not when it is %s", (reason, entry) => {
+    expect(deliveryRefusal(entry, market, policy)).toContain(reason);
+  });
+
+  test("behavior: not when the fee can be reclaimed", () => {
+    expect(deliveryRefusal(done(), { ...market, now: 900 + 7 * 86_400 }, policy)).toContain("reclaimed");
+  });
+});
+
+describe("quote", () => {
+  test("behavior: a request at the quote is claimed, a wei less is not", () => {
+    const { leastFee: fee, bond: quoted } = quote(terms, { callbackGas: 0, minBond: 0n }, standing, policy);
+    expect(decideOne(requested({ fee }))).toMatchObject({ kind: "claim", bond: quoted });
+    expect(codeOf(requested({ fee: fee - 1n }))).toBe("FEE_TOO_LOW");
+  });
+});

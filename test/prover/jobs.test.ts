@@ -1,0 +1,158 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openDatabase, type SqliteDatabase } from "../../protocol/journal/database.ts";
+import { SILENT } from "../../protocol/log.ts";
+import type { ClaimId, RequestId } from "../../protocol/terms.ts";
+import { type HeldJob, JOBS_SCHEMA, type Job, JobStore, jobKey } from "../../prover/jobs.ts";
+import { again, DONE, type Outcome, Workers } from "../../prover/workers.ts";
+import { temporaryFolder } from "../support/deploy.ts";
+
+const id = (n: number) => `0x${n.toString(16).padStart(64, "0")}`;
+const claim = (n: number, due = 100): Job => ({ kind: "claim", subject: id(n) as RequestId, due });
+const trace = (n: number, due = 100): Job => ({ kind: "commitTrace", subject: id(n) as ClaimId, due });
+const reveal = (n: number, position: bigint, due = 100): Job => ({
+  kind: "reveal",
+  subject: id(n) as ClaimId,
+  position,
+  due,
+});
+
+let folder: ReturnType<typeof temporaryFolder>;
+let db: SqliteDatabase;
+beforeEach(() => {
+  folder = temporaryFolder();
+  db = openDatabase(`${folder.path}/jobs.sqlite`, [JOBS_SCHEMA]);
+});
+afterEach(() => {
+  db.close();
+  folder.remove();
+});
+
+const takeAll = (store: JobStore, nowMs = 0): HeldJob[] => {
+  const held = store.take(nowMs);
+  return held === undefined ? [] : [held, ...takeAll(store, nowMs)];
+};
+
+describe("JobStore", () => {
+  test("default: answers that are owed come first, by deadline, then the rest", () => {
+    const store = new JobStore(db, "a");
+    store.sync([claim(1, 1), trace(2, 50), reveal(3, 2n ** 60n + 1n, 20), claim(4, 0)]);
+    const jobs = takeAll(store).map(({ job }) => job);
+    expect(jobs.map(jobKey)).toEqual([
+      jobKey(reveal(3, 2n ** 60n + 1n)),
+      jobKey(trace(2)),
+      jobKey(claim(4)),
+      jobKey(claim(1)),
+    ]);
+    expect(jobs[0]).toEqual(reveal(3, 2n ** 60n + 1n, 20));
+  });
+
+  test("behavior: a job is held once, and asked for again changes nothing", () => {
+    const store = new JobStore(db, "a");
+    store.sync([claim(1)]);
+    const held = store.take(0) as HeldJob;
+    store.sync([claim(1)]);
+    expect(store.take(0)).toBeUndefined();
+    expect(store.finish(held)).toBe(true);
+    expect(store.finish(held)).toBe(false);
+    expect(store.counts()).toEqual({});
+  });
+
+  test("behavior: what nobody wants any more leaves, unless it runs", () => {
+    const store = new JobStore(db, "a");
+    store.sync([claim(1), claim(2)]);
+    const held = store.take(0) as HeldJob;
+    store.sync([]);
+    expect(store.counts()).toEqual({ claim: 1 });
+    expect(store.finish(held)).toBe(true);
+  });
+
+  test("behavior: a postponed job waits for its time", () => {
+    const store = new JobStore(db, "a");
+    store.sync([claim(1)]);
+    store.postpone(store.take(0) as HeldJob, 500);
+    expect(store.take(499)).toBeUndefined();
+    expect(store.take(500)).toMatchObject({ attempt: 2 });
+  });
+
+  test("behavior: a new process takes over what a dead one held, whose result is dropped", () => {
+    const dead = new JobStore(db, "dead");
+    dead.sync([claim(1)]);
+    const held = dead.take(0) as HeldJob;
+    const next = new JobStore(db, "next");
+    expect(next.take(0)).toMatchObject({ job: claim(1), attempt: 2 });
+    expect(dead.finish(held)).toBe(false);
+    expect(dead.postpone(held, 0)).toBe(false);
+    expect(next.counts()).toEqual({ claim: 1 });
+  });
+});
+
+describe("Workers", () => {
+  /** Jobs that end when told. */
+  function setUp(width: number) {
+    const jobs = new JobStore(db, "a");
+    const running = new Map<string, (outcome: Outcome) => void>();
+    let nowMs = 0;
+    const workers = new Workers({
+      jobs,
+      width,
+      nowMs: () => nowMs,
+      log: SILENT,
+      work: ({ job }) => new Promise((resolve) => running.set(jobKey(job), resolve)),
+    });
+    const end = async (job: Job, outcome: Outcome) => {
+      running.get(jobKey(job))?.(outcome);
+      running.delete(jobKey(job));
+      await new Promise(setImmediate);
+    };
+    return { jobs, workers, running, end, at: (ms: number) => (nowMs = ms) };
+  }
+
+  test("default: runs as many as it is wide, and the next when one ends", async () => {
+    const { jobs, workers, running, end } = setUp(2);
+    jobs.sync([claim(1, 1), claim(2, 2), claim(3, 3)]);
+    workers.wake();
+    expect([...running.keys()]).toEqual([jobKey(claim(1)), jobKey(claim(2))]);
+    await end(claim(1), DONE);
+    expect([...running.keys()]).toEqual([jobKey(claim(2)), jobKey(claim(3))]);
+    expect(jobs.counts()).toEqual({ claim: 2 });
+  });
+
+  test("behavior: answers that are owed never wait for a free place", () => {
+    const { jobs, workers, running } = setUp(1);
+    jobs.sync([claim(1), claim(2)]);
+    workers.wake();
+    jobs.sync([claim(1), claim(2), trace(3), reveal(4, 1n), reveal(4, 2n)]);
+    workers.wake();
+    expect(running.size).toBe(4);
+    expect(running.has(jobKey(claim(2)))).toBe(false);
+  });
+
+  test("behavior: what is not done yet comes again in its time", async () => {
+    const { jobs, workers, running, end, at } = setUp(1);
+    jobs.sync([claim(1)]);
+    workers.wake();
+    await end(claim(1), again("not yet", 1_000));
+    at(999);
+    workers.wake();
+    expect(running.size).toBe(0);
+    at(1_000);
+    workers.wake();
+    expect(running.size).toBe(1);
+  });
+
+  test("behavior: stops after what runs, and starts nothing more", async () => {
+    const { jobs, workers, running, end } = setUp(1);
+    jobs.sync([claim(1), claim(2)]);
+    workers.wake();
+    let isStopped = false;
+    const stopped = workers.stop().then(() => {
+      isStopped = true;
+    });
+    await new Promise(setImmediate);
+    expect(isStopped).toBe(false);
+    await end(claim(1), DONE);
+    await stopped;
+    expect(running.size).toBe(0);
+    expect(jobs.counts()).toEqual({ claim: 1 });
+  });
+});
