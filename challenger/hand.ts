@@ -1,0 +1,158 @@
+/** What acts for a challenger: on the chain, or only in simulation. */
+import type { Address } from "viem";
+import type { Action, Actions } from "../protocol/chain/actions.ts";
+import type { ClaimEntry } from "../protocol/chain/book.ts";
+import { currentFees } from "../protocol/chain/fees.ts";
+import type { Head } from "../protocol/chain/follower.ts";
+import { StateReader } from "../protocol/chain/reads.ts";
+import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
+import { simulate } from "../protocol/chain/transactions.ts";
+import type { Logger } from "../protocol/log.ts";
+import type { EventStore } from "../protocol/store/event-store.ts";
+
+export interface Hand {
+  readonly address: Address;
+  /** Carries an action out.
+   *  @param facts of the log lines @param claim that it is about
+   *  @returns true if it is on the chain now and was not before */
+  act(action: Action, facts: Record<string, unknown>, claim: ClaimEntry): Promise<boolean>;
+  /** Called at each new head, after all claims were looked at. */
+  tidy(head: Head): void;
+}
+
+/** Simulates each transaction and says what it would put at risk. */
+export class DryHand implements Hand {
+  readonly #chain: SigningChain;
+  readonly #maxFee: bigint;
+  readonly #log: Logger;
+  readonly #said = new Set<string>();
+
+  /** @param maxFee most wei a unit of gas */
+  constructor(chain: SigningChain, maxFee: bigint, log: Logger) {
+    this.#chain = chain;
+    this.#maxFee = maxFee;
+    this.#log = log;
+  }
+
+  get address(): Address {
+    return this.#chain.account.address;
+  }
+
+  async act(action: Action, facts: Record<string, unknown>): Promise<boolean> {
+    if (this.#said.has(action.key)) return false;
+    this.#said.add(action.key);
+    const { client, account } = this.#chain;
+    const result = await simulate(client, account, action, await currentFees(client, this.#maxFee));
+    if (typeof result === "bigint") {
+      this.#log.info({ ...facts, gas: result, exposureWei: action.value }, "would move");
+    } else {
+      this.#log.warn({ ...facts, refused: result }, "would move, but the contract refuses");
+    }
+    return false;
+  }
+
+  tidy(): void {}
+}
+
+export interface Limits {
+  /** most wei in tickets whose claims are not over */
+  readonly maxExposure: bigint;
+  /** credit from which it is withdrawn, wei */
+  readonly withdrawAbove: bigint;
+}
+
+/** Blocks between two looks at the own credit. */
+const WITHDRAW_EVERY = 10n;
+
+/** Sends transactions through the journal. */
+export class SendingHand implements Hand {
+  readonly #chain: SigningChain;
+  readonly #sender: Sender;
+  readonly #actions: Actions;
+  readonly #store: EventStore;
+  readonly #limits: Limits;
+  readonly #log: Logger;
+  readonly #stopping: AbortSignal;
+  /** Tickets that are sent but not seen in an event yet. */
+  readonly #sending = new Map<string, bigint>();
+  #lookedAt = 0n;
+
+  constructor(parts: {
+    chain: SigningChain;
+    sender: Sender;
+    actions: Actions;
+    store: EventStore;
+    limits: Limits;
+    log: Logger;
+    signal: AbortSignal;
+  }) {
+    this.#chain = parts.chain;
+    this.#sender = parts.sender;
+    this.#actions = parts.actions;
+    this.#store = parts.store;
+    this.#limits = parts.limits;
+    this.#log = parts.log;
+    this.#stopping = parts.signal;
+  }
+
+  get address(): Address {
+    return this.#chain.account.address;
+  }
+
+  async act(action: Action, facts: Record<string, unknown>, claim: ClaimEntry): Promise<boolean> {
+    const isTicket = facts.move === "challenge";
+    if (isTicket && !this.#affords(claim)) return false;
+    if (isTicket) this.#sending.set(claim.id, claim.claim.ticketBond);
+    try {
+      const result = await this.#sender.send(action, this.#stopping);
+      if (result.status === "sent") return true;
+      if (result.status === "refused") {
+        this.#log.warn({ ...facts, refused: result.revert }, "the contract refused a move; looking again");
+      } else if (result.status === "retryable") {
+        this.#log.warn({ ...facts, reason: result.error.message }, "a move is not on the chain yet");
+      }
+      return false;
+    } finally {
+      if (isTicket) this.#sending.delete(claim.id);
+    }
+  }
+
+  tidy(head: Head): void {
+    if (head.number < this.#lookedAt + WITHDRAW_EVERY) return;
+    this.#lookedAt = head.number;
+    void this.#withdraw(head).catch((error: unknown) => {
+      this.#log.warn({ reason: String(error) }, "the own credit could not be withdrawn");
+    });
+  }
+
+  /** wei in own tickets of claims that are not over or not collected. */
+  #exposure(): bigint {
+    let sum = 0n;
+    for (const { claim, challengers, collected, status } of this.#store.book.claims.values()) {
+      const isAtRisk = status === "active" || (status === "fallen" && !collected.has(this.address));
+      if (isAtRisk && challengers.has(this.address)) sum += claim.ticketBond;
+    }
+    for (const bond of this.#sending.values()) sum += bond;
+    return sum;
+  }
+
+  #affords({ id, claim }: ClaimEntry): boolean {
+    const exposure = this.#exposure();
+    if (exposure + claim.ticketBond <= this.#limits.maxExposure) return true;
+    this.#log.error(
+      { claim: id, ticketBond: claim.ticketBond, exposure, maxExposure: this.#limits.maxExposure },
+      "a wrong claim is not challenged: its ticket would exceed --max-exposure",
+    );
+    return false;
+  }
+
+  async #withdraw(head: Head): Promise<void> {
+    const credit = await new StateReader(this.#chain, head.hash).credits(this.address);
+    if (credit === 0n || credit < this.#limits.withdrawAbove) return;
+    const result = await this.#sender.send(
+      this.#actions.withdraw(this.address, `${head.hash}`),
+      this.#stopping,
+    );
+    if (result.status === "sent") this.#log.info({ wei: credit }, "withdrew");
+  }
+}

@@ -1,0 +1,122 @@
+import { equalBytes } from "../inference/bytes.ts";
+import type { Commitment } from "../inference/commit/commitments.ts";
+import { type Opening, open, readsOf } from "../inference/commit/openings.ts";
+import { openedLevel, type Position, TRACE_STEP, topLevel } from "../inference/commit/positions.ts";
+import {
+  elementBytes,
+  type Operand,
+  type Program,
+  type Step,
+  type Tensor,
+  type TensorData,
+} from "../inference/program/form.ts";
+import type { ClaimedTrace } from "./claimed-trace.ts";
+
+/** The honest run of the disputed input, by the canonical executor. */
+export interface OwnTrace {
+  readonly program: Program;
+  readonly tensors: readonly Tensor[];
+  readonly trace: Commitment;
+  readonly weights: Commitment;
+  /** Content of a PLAIN weight tensor, as the executor holds it. */
+  constant(operand: Operand): TensorData;
+}
+
+/** The next thing to learn from, or to show about, a wrong claim. */
+export type Question =
+  | { readonly kind: "demand"; readonly position: Position }
+  | {
+      readonly kind: "element";
+      readonly step: number;
+      readonly element: number;
+      readonly openings: readonly Opening[];
+    }
+  | {
+      readonly kind: "codec";
+      readonly step: number;
+      readonly root: Uint8Array;
+      readonly path: readonly Uint8Array[];
+    }
+  | { readonly kind: "output"; readonly words: readonly Uint8Array[]; readonly path: readonly Uint8Array[] };
+
+/** Finds the fault of a committed trace, one position at a time.
+ *
+ *  At the first step whose root differs from the own one, all operands are agreed. Some child differs at each
+ *  reveal, and at the bottom some element, which a judge can compute from agreed words. If no root differs, the
+ *  trace is honest and the claimed output is not what it encodes to.
+ *  @returns a demand, where the content of that position is not known yet; else a conviction */
+export function interrogate(own: OwnTrace, claimed: ClaimedTrace): Question {
+  const step = firstDifferentStep(own, claimed);
+  if (typeof step === "object") return { kind: "demand", position: step };
+  if (step === undefined) return outputQuestion(own);
+  if ((own.program.steps[step] as Step).opcode === "codec") {
+    return {
+      kind: "codec",
+      step,
+      root: claimed.root(step) as Uint8Array,
+      path: claimed.rootSiblings(step, own.trace.roots),
+    };
+  }
+  return descend(own, claimed, step);
+}
+
+/** Index of the first step with another root; a position while its root is hidden; undefined if none differs. */
+function firstDifferentStep(own: OwnTrace, claimed: ClaimedTrace): number | Position | undefined {
+  const { roots, tensors } = own.trace;
+  const level = topLevel(tensors.length);
+  const different = claimed.tops.findIndex((top, i) => !equalBytes(top, roots.node(level, i)));
+  if (different === -1) return undefined;
+  if (level === 0) return different;
+  const position = { step: TRACE_STEP, level, index: different };
+  const children = claimed.children(position);
+  if (children === undefined) return position;
+  const first = different * children.length;
+  return first + children.findIndex((root, i) => !equalBytes(root, roots.node(0, first + i)));
+}
+
+function descend(own: OwnTrace, claimed: ClaimedTrace, step: number): Question {
+  const tree = own.trace.tensors[step] as Commitment["tensors"][number];
+  let position: Position = { step, level: tree.shape.height, index: 0 };
+  for (;;) {
+    const children = claimed.children(position);
+    if (children === undefined) return { kind: "demand", position };
+    const below = openedLevel(position.level);
+    const first = position.index * children.length;
+    const child = first + children.findIndex((node, i) => !equalBytes(node, tree.node(below, first + i)));
+    if (below === 0) return elementQuestion(own, claimed, position, child);
+    position = { step, level: below, index: child };
+  }
+}
+
+/** @param position the revealed node over the leaf @param leaf a real word that differs */
+function elementQuestion(own: OwnTrace, claimed: ClaimedTrace, position: Position, leaf: number): Question {
+  const { program, trace, weights, tensors } = own;
+  const { step } = position;
+  const { type, dims } = program.steps[step] as Step;
+  const tree = trace.tensors[step] as Commitment["tensors"][number];
+  const words = claimed.words(position) as readonly Uint8Array[];
+  const word = words[leaf % words.length] as Uint8Array;
+  const honest = tree.leafWord(leaf);
+  const byte = word.findIndex((value, i) => value !== honest[i]);
+  const size = elementBytes(type);
+  const width = 2 ** tree.shape.rowHeight;
+  const row = Math.floor(leaf / width);
+  const element = row * (dims[dims.length - 1] as number) + Math.floor((32 * (leaf % width) + byte) / size);
+  const dataOf = (operand: Operand): TensorData => tensors[operand]?.data ?? own.constant(operand);
+  const operands = readsOf(program, step, element, dataOf).map((read) =>
+    open(read, trace, weights, (index) => claimed.rootSiblings(index, trace.roots)),
+  );
+  const output: Opening = { words: [word], path: claimed.leafSiblings(step, leaf, trace.roots) };
+  return { kind: "element", step, element, openings: [output, ...operands] };
+}
+
+function outputQuestion({ program, trace }: OwnTrace): Question {
+  const last = program.steps.length - 1;
+  const tree = trace.tensors[last] as Commitment["tensors"][number];
+  const { rows, words } = tree.shape;
+  return {
+    kind: "output",
+    words: Array.from({ length: rows * words }, (_, i) => tree.word(Math.floor(i / words), i % words)),
+    path: trace.roots.siblings(0, last),
+  };
+}

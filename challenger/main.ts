@@ -1,0 +1,105 @@
+/** Wires a challenger together. */
+import type { LoadedModel } from "../inference/model-folder.ts";
+import { Actions } from "../protocol/chain/actions.ts";
+import type { Chain } from "../protocol/chain/connect.ts";
+import { EventFollower } from "../protocol/chain/follower.ts";
+import { StateReader } from "../protocol/chain/reads.ts";
+import { requireAccount } from "../protocol/chain/sender.ts";
+import { openDataFolder } from "../protocol/data-folder.ts";
+import { lockFolder, openDatabase, type SqliteDatabase } from "../protocol/journal/database.ts";
+import type { Logger } from "../protocol/log.ts";
+import { EVENTS_SCHEMA, EventStore } from "../protocol/store/event-store.ts";
+import { DryHand, type Hand, type Limits, SendingHand } from "./hand.ts";
+import { coverModels } from "./models.ts";
+import type { FastPath } from "./reexecute.ts";
+import { VERDICTS_SCHEMA, VerdictStore } from "./verdicts.ts";
+import { Challenger } from "./watch.ts";
+
+/** Each contains the one before: reports; simulates what it would do; acts. */
+export const MODES = ["watch", "dry-run", "defend"] as const;
+export type Mode = (typeof MODES)[number];
+
+export interface ChallengerOptions {
+  readonly mode: Mode;
+  readonly chain: Chain;
+  readonly models: readonly LoadedModel[];
+  readonly fast: FastPath;
+  /** folder of database and journal */
+  readonly data: string;
+  readonly width: number;
+  readonly limits: Limits;
+  readonly pollIntervalMs: number;
+  readonly confirmations: number;
+  readonly maxFee: bigint;
+  readonly log: Logger;
+}
+
+/** Runs until the signal aborts, then ends what it began.
+ *  @throws BaseError as openDataFolder does, KEY_MISSING in the modes that need a key */
+export async function runChallenger(options: ChallengerOptions, signal: AbortSignal): Promise<void> {
+  const { mode, chain, log, pollIntervalMs, confirmations } = options;
+  const models = await coverModels(options.models, new StateReader(chain), log);
+  const parts = openParts(options, signal);
+  try {
+    const store = new EventStore(parts.db);
+    const hand = parts.hand(store);
+    const challenger = new Challenger({
+      chain,
+      store,
+      models,
+      verdicts: new VerdictStore(parts.db),
+      fast: options.fast,
+      width: options.width,
+      log,
+      ...(hand === undefined ? {} : { hand }),
+    });
+    const cursor = store.cursor();
+    const follower = new EventFollower(chain, {
+      pollIntervalMs,
+      confirmations,
+      log,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    log.info({ mode, account: hand?.address, models: models.size }, "challenger is up");
+    await follower.run((batch) => challenger.take(batch), signal);
+    await challenger.stop();
+    log.info({}, "challenger stopped");
+  } finally {
+    await parts.close();
+  }
+}
+
+interface Parts {
+  readonly db: SqliteDatabase;
+  hand(store: EventStore): Hand | undefined;
+  close(): Promise<void>;
+}
+
+function openParts(options: ChallengerOptions, signal: AbortSignal): Parts {
+  const { mode, chain, log, data } = options;
+  const schemas = [EVENTS_SCHEMA, VERDICTS_SCHEMA];
+  if (mode === "defend") {
+    const signing = requireAccount(chain);
+    const { pollIntervalMs, maxFee } = options;
+    const folder = openDataFolder(data, signing, schemas, { pollIntervalMs, maxFeePerGas: maxFee, log });
+    const { db, sender } = folder;
+    const actions = new Actions(chain.game);
+    const { limits } = options;
+    return {
+      db,
+      hand: (store) => new SendingHand({ chain: signing, sender, actions, store, limits, log, signal }),
+      close: () => folder.close(),
+    };
+  }
+  const signing = mode === "dry-run" ? requireAccount(chain) : undefined;
+  const lock = lockFolder(data);
+  const db = openDatabase(`${data}/assay.sqlite`, schemas);
+  return {
+    db,
+    hand: () => (signing === undefined ? undefined : new DryHand(signing, options.maxFee, log)),
+    close: async () => {
+      db.close();
+      lock.release();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/** Runs claimed inputs again and says what became of the comparison. */
+import type { Hex } from "viem";
+import { equalBytes, fromHex, toHex } from "../inference/bytes.ts";
+import type { Commitment } from "../inference/commit/commitments.ts";
+import { execute } from "../inference/executor/execute.ts";
+import type { PreparedModel } from "../inference/executor/prepare.ts";
+import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+import type { Logger } from "../protocol/log.ts";
+import type { ModelId } from "../protocol/terms.ts";
+
+/** A model whose files match the registered one. */
+export interface CoveredModel {
+  readonly id: ModelId;
+  readonly name: string;
+  readonly prepared: PreparedModel;
+  readonly weights: Commitment;
+}
+
+/** The fast path. It may be wrong or fail: nothing is ever decided on its word alone. */
+export interface FastPath {
+  /** @returns return data, or why there is none */
+  run(
+    model: ModelId,
+    calldata: Uint8Array,
+  ): Promise<{ readonly output: Uint8Array } | { readonly failure: string }>;
+}
+
+/** "Could not check" is a third answer, never fraud. */
+export type Verdict =
+  | { readonly kind: "right" }
+  | { readonly kind: "wrong"; readonly honest: Hex }
+  | { readonly kind: "could-not-check"; readonly reason: string };
+
+/** Compares a claim with the fast path and, where that differs or fails, with the canonical executor, whose word is
+ *  the only one that makes a claim wrong. */
+export async function reexecute(
+  model: CoveredModel,
+  request: RequestEntry,
+  claim: ClaimEntry,
+  fast: FastPath,
+  log: Logger,
+): Promise<Verdict> {
+  const input = fromHex(request.input);
+  const claimed = fromHex(claim.output);
+  const quick = await fast.run(model.id, input);
+  if ("output" in quick && equalBytes(quick.output, claimed)) return { kind: "right" };
+  let honest: Uint8Array;
+  try {
+    honest = execute(model.prepared, input);
+  } catch (error) {
+    return { kind: "could-not-check", reason: error instanceof Error ? error.message : String(error) };
+  }
+  if ("failure" in quick) {
+    log.warn({ claim: claim.id, model: model.name, reason: quick.failure }, "the fast path failed");
+  } else if (!equalBytes(quick.output, honest)) {
+    log.error(
+      { claim: claim.id, model: model.name, fast: toHex(quick.output), canonical: toHex(honest) },
+      "the fast path differs from the canonical executor, whose result counts",
+    );
+  }
+  return equalBytes(honest, claimed) ? { kind: "right" } : { kind: "wrong", honest: toHex(honest) };
+}

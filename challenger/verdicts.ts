@@ -1,0 +1,43 @@
+import { fileURLToPath } from "node:url";
+import type { Hex } from "viem";
+import type { SchemaPart, SqliteDatabase } from "../protocol/journal/database.ts";
+import type { ClaimId } from "../protocol/terms.ts";
+import type { Verdict } from "./reexecute.ts";
+
+/** The table of verdicts. */
+export const VERDICTS_SCHEMA: SchemaPart = {
+  name: "verdicts",
+  folder: fileURLToPath(new URL("store", import.meta.url)),
+};
+
+/** A verdict that stands; "could not check" is none. */
+export type SettledVerdict = Exclude<Verdict, { kind: "could-not-check" }>;
+
+export class VerdictStore {
+  readonly #db: SqliteDatabase;
+
+  /** @param db opened with VERDICTS_SCHEMA */
+  constructor(db: SqliteDatabase) {
+    this.#db = db;
+  }
+
+  get(claim: ClaimId): SettledVerdict | undefined {
+    const row = this.#db
+      .prepare<[string], { is_right: number; honest: Hex }>(
+        "SELECT is_right, honest FROM verdicts WHERE claim_id = ?",
+      )
+      .get(claim);
+    if (row === undefined) return undefined;
+    return row.is_right === 1 ? { kind: "right" } : { kind: "wrong", honest: row.honest };
+  }
+
+  put(claim: ClaimId, verdict: SettledVerdict): void {
+    this.#db
+      .prepare("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?)")
+      .run(claim, verdict.kind === "right" ? 1 : 0, verdict.kind === "wrong" ? verdict.honest : null);
+  }
+
+  forget(claim: ClaimId): void {
+    this.#db.prepare("DELETE FROM verdicts WHERE claim_id = ?").run(claim);
+  }
+}

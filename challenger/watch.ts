@@ -1,0 +1,227 @@
+/** Follows claims, has them re-executed and carries disputes to their end. */
+import { fromHex } from "../inference/bytes.ts";
+import { commitTrace } from "../inference/commit/commitments.ts";
+import { decodePosition } from "../inference/commit/positions.ts";
+import { traceShapes } from "../inference/commit/reveal.ts";
+import { trace } from "../inference/executor/execute.ts";
+import { Actions } from "../protocol/chain/actions.ts";
+import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+import type { Chain } from "../protocol/chain/connect.ts";
+import type { Batch, Head } from "../protocol/chain/follower.ts";
+import { StateReader } from "../protocol/chain/reads.ts";
+import type { Logger } from "../protocol/log.ts";
+import type { EventStore } from "../protocol/store/event-store.ts";
+import type { ClaimId, ModelId } from "../protocol/terms.ts";
+import { actionOf } from "./act.ts";
+import { ClaimedTrace } from "./claimed-trace.ts";
+import { type Decision, decide } from "./decide.ts";
+import type { Hand } from "./hand.ts";
+import { interrogate, type OwnTrace, type Question } from "./interrogate.ts";
+import { StakeQueue } from "./queue.ts";
+import { type CoveredModel, type FastPath, reexecute } from "./reexecute.ts";
+import type { VerdictStore } from "./verdicts.ts";
+
+export interface ChallengerParts {
+  readonly chain: Chain;
+  readonly store: EventStore;
+  readonly verdicts: VerdictStore;
+  readonly models: ReadonlyMap<ModelId, CoveredModel>;
+  readonly fast: FastPath;
+  /** absent: watch only */
+  readonly hand?: Hand;
+  /** claims that are re-executed at the same time */
+  readonly width: number;
+  readonly log: Logger;
+}
+
+/** Blocks after which what is over is forgotten; deeper than re-orgs go. */
+const FORGET_AFTER = 256n;
+/** Blocks between two tries to check a claim that could not be checked. */
+const RETRY_AFTER = 5n;
+
+export class Challenger {
+  readonly #parts: ChallengerParts;
+  readonly #actions: Actions;
+  readonly #queue: StakeQueue<ClaimId>;
+  readonly #runs = new Map<ClaimId, OwnTrace>();
+  readonly #stepping = new Map<ClaimId, Promise<void>>();
+  readonly #retryAt = new Map<ClaimId, bigint>();
+  readonly #said = new Set<string>();
+  #head: Head | undefined;
+
+  constructor(parts: ChallengerParts) {
+    this.#parts = parts;
+    this.#actions = new Actions(parts.chain.game);
+    this.#queue = new StakeQueue(parts.width, (id) => this.#check(id));
+  }
+
+  /** Consumer of an EventFollower. */
+  take(batch: Batch): void {
+    const { store, models, log } = this.#parts;
+    store.take(batch);
+    if (batch.kind === "rollback") {
+      log.warn({ ancestor: batch.ancestor }, "the chain was re-organized; going on from the common block");
+      return;
+    }
+    for (const event of batch.events) {
+      if (event.name !== "ModelRegistered" || models.has(event.args.modelId)) continue;
+      this.#sayOnce(`model ${event.args.modelId}`, () =>
+        log.warn(
+          { model: event.args.modelId },
+          "a registered model is not covered: no folder here has its id",
+        ),
+      );
+    }
+    if (batch.to.number !== batch.head.number) return;
+    this.#head = batch.head;
+    for (const entry of [...store.book.claims.values()]) this.#look(entry);
+    this.#parts.hand?.tidy(batch.head);
+    this.#forgetOld(batch.head.number);
+  }
+
+  /** Stops checking, and waits for what is on its way. */
+  async stop(): Promise<void> {
+    await this.#queue.stop();
+    await Promise.all(this.#stepping.values());
+  }
+
+  #look(entry: ClaimEntry): void {
+    const verdict = this.#parts.verdicts.get(entry.id);
+    if (verdict?.kind === "wrong") this.#step(entry.id);
+    if (verdict !== undefined || entry.status !== "active") return;
+    if (!this.#parts.models.has(entry.claim.modelId)) {
+      this.#sayOnce(`claim ${entry.id}`, () =>
+        this.#parts.log.warn(
+          { claim: entry.id, model: entry.claim.modelId },
+          "a claim is not covered: no folder here has its model",
+        ),
+      );
+      return;
+    }
+    if ((this.#retryAt.get(entry.id) ?? 0n) > (this.#head?.number ?? 0n)) return;
+    this.#queue.add({ key: entry.id, stake: entry.claim.bond, age: entry.block.number });
+  }
+
+  async #check(id: ClaimId): Promise<void> {
+    const { store, verdicts, models, fast, log } = this.#parts;
+    const { claim, request } = this.#entries(id) ?? {};
+    const model = claim && models.get(claim.claim.modelId);
+    if (claim === undefined || request === undefined || model === undefined) return;
+    const verdict = await reexecute(model, request, claim, fast, log);
+    const facts = { claim: id, request: request.id, model: model.name, prover: claim.claim.prover };
+    if (verdict.kind === "could-not-check") {
+      this.#retryAt.set(id, (this.#head?.number ?? 0n) + RETRY_AFTER);
+      log.error({ ...facts, reason: verdict.reason }, "a claim could not be checked; trying again");
+      return;
+    }
+    this.#retryAt.delete(id);
+    verdicts.put(id, verdict);
+    if (verdict.kind === "right") {
+      log.info(facts, "claim is right");
+      return;
+    }
+    log.warn({ ...facts, claimed: claim.output, honest: verdict.honest }, "claim is wrong");
+    if (store.book.claims.has(id)) this.#step(id);
+  }
+
+  #step(id: ClaimId): void {
+    const { hand, log } = this.#parts;
+    if (hand === undefined || this.#stepping.has(id)) return;
+    const done = this.#dispute(id, hand)
+      .catch((error: unknown) => log.error({ claim: id, error: String(error) }, "a dispute's step failed"))
+      .finally(() => this.#stepping.delete(id));
+    this.#stepping.set(id, done);
+  }
+
+  async #dispute(id: ClaimId, hand: Hand): Promise<void> {
+    const { chain, log } = this.#parts;
+    const { claim, request } = this.#entries(id) ?? {};
+    const head = this.#head;
+    if (claim === undefined || request === undefined || head === undefined) return;
+    if (this.#said.has(`over ${id}`)) return;
+    const word = await new StateReader(chain, head.hash).claimWord(id);
+    const question = claim.status === "active" ? this.#question(claim, request) : undefined;
+    const decision = decide({
+      now: head.timestamp,
+      answerSeconds: chain.constants.answerSeconds,
+      entry: claim,
+      word,
+      own: hand.address,
+      ...(question === undefined ? {} : { question }),
+    });
+    if (decision.kind === "over") this.#over(id, decision);
+    const action = actionOf(this.#actions, decision, request, claim, hand.address);
+    if (action === undefined) return;
+    const facts = { claim: id, move: decision.kind, ...describe(decision) };
+    if (await hand.act(action, facts, claim)) log.info(facts, "moved");
+  }
+
+  /** What to ask next; a trace once committed never changes, so the own run is kept until the claim is over. */
+  #question(claim: ClaimEntry, request: RequestEntry): Question | undefined {
+    if (claim.trace === undefined) return undefined;
+    const own = this.#runs.get(claim.id) ?? this.#run(claim, request);
+    const claimed = new ClaimedTrace(traceShapes(own.program), claim.trace.tops.map(fromHex));
+    for (const [position, { content }] of claim.demands) {
+      if (content !== undefined) claimed.addReveal(decodePosition(position), content.map(fromHex));
+    }
+    return interrogate(own, claimed);
+  }
+
+  #run(claim: ClaimEntry, request: RequestEntry): OwnTrace {
+    const { prepared, weights } = this.#parts.models.get(claim.claim.modelId) as CoveredModel;
+    const { program } = prepared;
+    const tensors = trace(prepared, fromHex(request.input));
+    const constant: OwnTrace["constant"] = (operand) => prepared.constant(operand);
+    const own = { program, tensors, trace: commitTrace(program, tensors), weights, constant };
+    this.#runs.set(claim.id, own);
+    return own;
+  }
+
+  #over(id: ClaimId, { lost }: Extract<Decision, { kind: "over" }>): void {
+    this.#runs.delete(id);
+    this.#sayOnce(`over ${id}`, () => {
+      if (lost) this.#parts.log.error({ claim: id }, "a wrong claim became final");
+      else this.#parts.log.info({ claim: id }, "dispute is over");
+    });
+  }
+
+  #forgetOld(head: bigint): void {
+    const { store, verdicts } = this.#parts;
+    for (const { id, status, block } of [...store.book.requests.values()]) {
+      if (status !== "done" && status !== "refunded") continue;
+      if (block.number + FORGET_AFTER > head) continue;
+      const claims = [...store.book.claims.values()].filter(({ claim }) => claim.requestId === id);
+      if (claims.some(({ status: state }) => state === "active")) continue;
+      for (const claim of claims) {
+        verdicts.forget(claim.id);
+        this.#runs.delete(claim.id);
+      }
+      store.forget(id);
+    }
+  }
+
+  #entries(id: ClaimId): { claim: ClaimEntry; request: RequestEntry } | undefined {
+    const { book } = this.#parts.store;
+    const claim = book.claims.get(id);
+    const request = claim && book.requests.get(claim.claim.requestId);
+    return claim === undefined || request === undefined ? undefined : { claim, request };
+  }
+
+  #sayOnce(key: string, say: () => void): void {
+    if (this.#said.has(key)) return;
+    this.#said.add(key);
+    say();
+  }
+}
+
+function describe(decision: Decision): Record<string, unknown> {
+  if (decision.kind === "demand" || decision.kind === "timeoutDemand") {
+    const { step, level, index } = decodePosition(decision.position);
+    return { step, level, index };
+  }
+  if (decision.kind !== "convict") return {};
+  const { question } = decision;
+  if (question.kind === "element")
+    return { fault: "ELEMENT", step: question.step, element: question.element };
+  return question.kind === "codec" ? { fault: "CODEC", step: question.step } : { fault: "OUTPUT" };
+}

@@ -1,0 +1,176 @@
+import { describe, expect, it } from "vitest";
+import { ClaimedTrace } from "../../challenger/claimed-trace.ts";
+import { interrogate, type OwnTrace, type Question } from "../../challenger/interrogate.ts";
+import { toHex } from "../../inference/bytes.ts";
+import { commitTrace, commitWeights } from "../../inference/commit/commitments.ts";
+import { foldOpening, outputRead, readsOf } from "../../inference/commit/openings.ts";
+import { isInside } from "../../inference/commit/positions.ts";
+import { foldReveal, revealAt, topsOf, traceShapes } from "../../inference/commit/reveal.ts";
+import { foldPath } from "../../inference/commit/tree.ts";
+import { trace } from "../../inference/executor/execute.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
+import { isWeight, type Step } from "../../inference/program/form.ts";
+import { demandDepth, locate } from "../../inference/program/shape.ts";
+import { type DishonestRun, falsify, parseFault } from "../../prover/faults.ts";
+import { randomProgram } from "../support/random-program.ts";
+import { judge } from "../support/reference-judge.ts";
+import { createRng } from "../support/rng.ts";
+
+interface Case {
+  readonly own: OwnTrace;
+  readonly cheat: DishonestRun;
+}
+
+/** A random program, its honest run and a cheat's run of the same input, or undefined where that cannot be made. */
+function randomCase(
+  seed: number,
+  fault: (steps: readonly Step[]) => string,
+  steps?: number,
+): Case | undefined {
+  const rng = createRng(seed);
+  const { model, selector, calldata } = randomProgram(rng, {
+    hostile: rng.chance(0.3),
+    ...(steps && { steps }),
+  });
+  const prepared = prepare(model, selector);
+  const tensors = trace(prepared, calldata);
+  const { program } = model;
+  let cheat: DishonestRun;
+  try {
+    cheat = falsify(prepared, calldata, parseFault(fault(program.steps)));
+  } catch (error) {
+    if ((error as { code?: string }).code === "FAULT_IMPOSSIBLE") return undefined;
+    throw error;
+  }
+  const own: OwnTrace = {
+    program,
+    tensors,
+    trace: commitTrace(program, tensors),
+    weights: commitWeights(model),
+    constant: (operand) => prepared.constant(operand),
+  };
+  return { own, cheat };
+}
+
+/** Asks until there is a conviction; the cheat answers every demand honestly from its wrong trace. */
+function play({ own, cheat }: Case): { question: Question; demands: number } {
+  const shapes = traceShapes(own.program);
+  const claimed = new ClaimedTrace(shapes, topsOf(cheat.trace));
+  for (let demands = 0; ; demands++) {
+    const question = interrogate(own, claimed);
+    if (question.kind !== "demand") return { question, demands };
+    const { position } = question;
+    expect(isInside(shapes, position)).toBe(true);
+    expect(claimed.children(position)).toBeUndefined();
+    const reveal = revealAt(cheat.trace, position);
+    expect(toHex(foldReveal(shapes, position, reveal))).toBe(toHex(cheat.trace.root));
+    claimed.addReveal(position, reveal.content);
+  }
+}
+
+describe("interrogate", () => {
+  it("behavior: convicts one wrong element of any step by openings that fold, within d demands", () => {
+    const opcodes = new Map<string, number>();
+    for (let seed = 0; seed < 400; seed++) {
+      const game = randomCase(seed, (steps) => {
+        const wanted = seed % steps.length;
+        return `${(steps[wanted] as Step).opcode === "codec" ? "codec" : "element"}:${wanted}`;
+      });
+      if (game === undefined) continue;
+      const { own, cheat } = game;
+      const { question, demands } = play(game);
+      expect(demands).toBeLessThanOrEqual(demandDepth(own.program));
+      if (question.kind === "codec") {
+        expect(toHex(foldPath(question.root, question.step, question.path))).toBe(toHex(cheat.trace.root));
+        opcodes.set("codec", (opcodes.get("codec") ?? 0) + 1);
+        continue;
+      }
+      if (question.kind !== "element") throw new Error(`seed ${seed} ended in ${question.kind}`);
+      const { step, element, openings } = question;
+      const dataOf = (operand: number) => own.tensors[operand]?.data ?? own.constant(operand);
+      const reads = [outputRead(own.program, step, element), ...readsOf(own.program, step, element, dataOf)];
+      expect(openings).toHaveLength(reads.length);
+      for (const [i, read] of reads.entries()) {
+        const root = isWeight(read.operand) ? own.weights.root : cheat.trace.root;
+        const opening = openings[i];
+        if (opening === undefined) throw new Error("an opening is missing");
+        expect(toHex(foldOpening(own.program, read, opening))).toBe(toHex(root));
+      }
+      const record = own.program.steps[step] as Step;
+      const { byte } = locate(record.type, record.dims, element);
+      const size = record.type === "s32" || record.type === "f32" ? 4 : 1;
+      const claimed = BigInt(toHex(openings[0]?.words[0]?.slice(byte, byte + size) ?? new Uint8Array()));
+      expect(judge(own.program, step, element, openings)).not.toBe(claimed);
+      opcodes.set(record.opcode, (opcodes.get(record.opcode) ?? 0) + 1);
+    }
+    // Every opcode was convicted, or this test saw less than it says.
+    expect([...opcodes.keys()].sort()).toMatchInlineSnapshot(`
+      [
+        "arith",
+        "codec",
+        "dot",
+        "float",
+        "lookup",
+        "move",
+        "reduce",
+        "requant",
+        "rescale",
+        "select",
+        "table",
+      ]
+    `);
+  });
+
+  it("behavior: opens agreed groups of a trace of more than 64 steps from the own run", () => {
+    let convicted = 0;
+    for (let seed = 0; seed < 6; seed++) {
+      const game = randomCase(seed, (steps) => `element:${steps.length - 1}`, 90);
+      if (game === undefined) continue;
+      const { question, demands } = play(game);
+      expect(game.own.program.steps.length).toBeGreaterThan(64);
+      expect(demands).toBeLessThanOrEqual(demandDepth(game.own.program));
+      if (question.kind !== "element") continue;
+      const { step, element, openings } = question;
+      const dataOf = (operand: number) => game.own.tensors[operand]?.data ?? game.own.constant(operand);
+      const reads = readsOf(game.own.program, step, element, dataOf);
+      for (const [i, read] of reads.entries()) {
+        const opening = openings[i + 1];
+        if (opening === undefined) throw new Error("an opening is missing");
+        const root = isWeight(read.operand) ? game.own.weights.root : game.cheat.trace.root;
+        expect(toHex(foldOpening(game.own.program, read, opening))).toBe(toHex(root));
+      }
+      convicted++;
+    }
+    expect(convicted).toBeGreaterThan(0);
+  });
+
+  it("behavior: shows the last tensor when the trace is honest and the output is not", () => {
+    for (let seed = 0; seed < 20; seed++) {
+      const game = randomCase(seed, () => "output");
+      if (game === undefined) throw new Error("a wrong output can always be made");
+      expect(play(game)).toMatchObject({ demands: 0, question: { kind: "output" } });
+    }
+  });
+
+  it("behavior: garbage in padding ends in a demand that nobody can answer", () => {
+    let ended = 0;
+    for (let seed = 0; seed < 60; seed++) {
+      const game = randomCase(seed, (steps) => `padding:${seed % steps.length}`);
+      if (game === undefined) continue;
+      if ((game.own.program.steps[seed % game.own.program.steps.length] as Step).opcode === "codec") continue;
+      const shapes = traceShapes(game.own.program);
+      const claimed = new ClaimedTrace(shapes, topsOf(game.cheat.trace));
+      expect(() => {
+        for (;;) {
+          const question = interrogate(game.own, claimed);
+          if (question.kind !== "demand") return;
+          const reveal = revealAt(game.cheat.trace, question.position);
+          foldReveal(shapes, question.position, reveal);
+          claimed.addReveal(question.position, reveal.content);
+        }
+      }).toThrow("padding");
+      ended++;
+    }
+    expect(ended).toBeGreaterThan(10);
+  });
+});
