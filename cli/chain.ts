@@ -1,0 +1,59 @@
+/** The way of every command to its chain: configuration, key, deployment, connection. */
+import type { Command } from "commander";
+import { loadAccount } from "../protocol/account.ts";
+import { type Chain, connect, createClient } from "../protocol/chain/connect.ts";
+import { deploymentPath, readDeployment } from "../protocol/chain/deployment.ts";
+import { withContext } from "../protocol/chain/errors.ts";
+import { requireAccount, type Sender, type SigningChain } from "../protocol/chain/sender.ts";
+import { CHAIN_SETTINGS, type Config, flagName, loadConfig, type Settings } from "../protocol/config.ts";
+import { openDataFolder } from "../protocol/data-folder.ts";
+import { SILENT } from "../protocol/log.ts";
+
+export type ChainConfig = Config<typeof CHAIN_SETTINGS>;
+
+/** Adds a flag for each setting. Commander keeps absent ones undefined: defaults belong to the configuration. */
+export function withSettings(command: Command, settings: Settings): Command {
+  for (const [name, { description, default: fallback }] of Object.entries(settings)) {
+    const note = fallback === undefined ? "" : ` (default ${fallback})`;
+    command.option(`${flagName(name)} <value>`, `${description}${note}`);
+  }
+  return command;
+}
+
+export const withChain = (command: Command): Command => withSettings(command, CHAIN_SETTINGS);
+
+export function chainConfig(command: Command): ChainConfig {
+  return loadConfig(CHAIN_SETTINGS, { flags: command.optsWithGlobals(), env: process.env });
+}
+
+/** Connects with the configured key, if there is one.
+ *  @throws BaseError as loadConfig, loadAccount, readDeployment and connect do */
+export async function openChain(config: ChainConfig): Promise<Chain> {
+  const { rpcUrl } = config;
+  const account = loadAccount(config, process.env);
+  const path = config.deployment ?? deploymentPath("deployments", await chainIdAt(rpcUrl));
+  const deployment = readDeployment(path);
+  return connect({ rpcUrl, deployment, ...(account === undefined ? {} : { account }) });
+}
+
+export function chainIdAt(rpcUrl: string): Promise<number> {
+  return withContext("ask the node for its chain id", () => createClient(rpcUrl).getChainId());
+}
+
+/** Runs some work with a sender on the configured data folder, and closes it again. */
+export async function withSender<T>(
+  config: ChainConfig,
+  work: (chain: SigningChain, sender: Sender) => Promise<T>,
+): Promise<T> {
+  const chain = requireAccount(await openChain(config));
+  const { sender, close } = openDataFolder(config.data, chain, [], {
+    pollIntervalMs: config.pollIntervalMs,
+    maxFeePerGas: config.maxFee,
+    log: SILENT,
+  });
+  try {
+    return await work(chain, sender);
+  } finally {
+    await close();
+  }
+}

@@ -1,0 +1,68 @@
+/** `assay challenger watch|dry-run|defend` */
+import type { Command } from "commander";
+import { MODES, type Mode, runChallenger } from "../challenger/main.ts";
+import { integer, loadConfig, type Settings, wei } from "../protocol/config.ts";
+import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
+import { createLogger, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
+import { openEngine } from "./engine.ts";
+
+const SETTINGS = {
+  models: MODELS_SETTING,
+  width: { schema: integer(1, 256), default: 4, description: "claims that are re-executed at the same time" },
+  processes: { schema: integer(1, 64), default: 1, description: "child processes that run onnxruntime" },
+  maxExposure: {
+    schema: wei,
+    default: "10000000000000000000",
+    description: "most wei in tickets that are not over",
+  },
+  withdrawAbove: {
+    schema: wei,
+    default: "100000000000000000",
+    description: "credit from which it is withdrawn, wei",
+  },
+} as const satisfies Settings;
+
+const DESCRIPTIONS: Readonly<Record<Mode, string>> = {
+  watch: "re-execute claims and report wrong ones",
+  "dry-run": "also simulate the transactions and print what they would put at risk",
+  defend: "challenge and convict wrong claims",
+};
+
+export function addChallengerCommand(program: Command): void {
+  const parent = program.command("challenger").description("re-execute claims and dispute wrong ones");
+  for (const mode of MODES) {
+    const command = parent.command(mode).description(DESCRIPTIONS[mode]);
+    withSettings(withChain(command), SETTINGS).action(async (_options: object, self: Command) => {
+      const config = chainConfig(self);
+      const settings = loadConfig(
+        SETTINGS,
+        { flags: self.optsWithGlobals(), env: process.env },
+        "challenger",
+      );
+      const log = createLogger("challenger");
+      const signal = stopSignal(log);
+      const models = loadModels(settings.models, log);
+      const fast = await openEngine(models, settings.processes, log);
+      try {
+        await runChallenger(
+          {
+            mode,
+            chain: await openChain(config),
+            models,
+            fast,
+            data: config.data,
+            width: settings.width,
+            limits: settings,
+            pollIntervalMs: config.pollIntervalMs,
+            confirmations: config.confirmations,
+            maxFee: config.maxFee,
+            log,
+          },
+          signal,
+        );
+      } finally {
+        fast.close();
+      }
+    });
+  }
+}

@@ -1,0 +1,83 @@
+/** What the long-running commands share: their log, their models and how they stop. */
+import { setMaxListeners } from "node:events";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { pino } from "pino";
+import { BaseError } from "../inference/errors.ts";
+import { type LoadedModel, loadModelFolder } from "../inference/model-folder.ts";
+import { text } from "../protocol/config.ts";
+import type { Logger } from "../protocol/log.ts";
+import { projectRoot } from "../tools/foundry.ts";
+
+export const MODELS_SETTING = {
+  schema: text,
+  default: join(projectRoot, "models"),
+  description: "folder that holds model folders",
+} as const;
+
+/** One JSON object a line on standard output; levels by name, amounts of wei as text. */
+export function createLogger(name: string): Logger {
+  const plain = (fields: Record<string, unknown>): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(fields).map(([key, value]) => [key, typeof value === "bigint" ? `${value}` : value]),
+    );
+  return pino({
+    name,
+    base: { pid: process.pid },
+    formatters: { level: (level) => ({ level }), log: plain },
+    serializers: { error: pino.stdSerializers.err },
+  });
+}
+
+/** Loads every folder below `folder` that has a manifest. One that is not as its manifest says is reported and left
+ *  out: a node never works with a model that its own checks did not accept.
+ *  @throws BaseError MODELS_MISSING when none is left */
+export function loadModels(folder: string, log: Logger): LoadedModel[] {
+  const loaded: LoadedModel[] = [];
+  for (const name of namesIn(folder)) {
+    try {
+      loaded.push(loadModelFolder(join(folder, name)));
+    } catch (error) {
+      log.error({ folder: join(folder, name), error }, "a model folder is left out");
+    }
+  }
+  if (loaded.length > 0) return loaded;
+  throw new BaseError({
+    code: "MODELS_MISSING",
+    shortMessage: `There is no usable model in ${folder}.`,
+    nextStep: "Name a folder of model folders with --models, or fill it with `assay model pull`.",
+    details: { folder },
+  });
+}
+
+function namesIn(folder: string): string[] {
+  const isModel = (name: string): boolean => readdirSync(join(folder, name)).includes("manifest.json");
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && isModel(entry.name))
+      .map(({ name }) => name)
+      .sort();
+  } catch (cause) {
+    throw new BaseError({
+      code: "MODELS_MISSING",
+      shortMessage: `The folder ${folder} cannot be read.`,
+      nextStep: "Name a folder of model folders with --models.",
+      cause,
+    });
+  }
+}
+
+/** Aborts at SIGINT or SIGTERM. The second signal ends the process at once: the journal takes care of the rest. */
+export function stopSignal(log: Logger): AbortSignal {
+  const controller = new AbortController();
+  // Every move on its way listens; there is no limit on how many that are.
+  setMaxListeners(0, controller.signal);
+  for (const name of ["SIGINT", "SIGTERM"] as const) {
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(1);
+      log.info({ signal: name }, "stopping");
+      controller.abort();
+    });
+  }
+  return controller.signal;
+}

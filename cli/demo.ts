@@ -1,0 +1,251 @@
+/** `npm run demo`: the main job on a local chain, with real processes, in about a minute.
+ *
+ *  An agent's contract asks for the sentiment of headlines and for a forecast. One prover lies; a challenger convicts
+ *  it on chain; the contract ends up with right and final outputs only. --keep leaves everything running. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Address, formatEther, type Hex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { fromHex } from "../inference/bytes.ts";
+import { BaseError } from "../inference/errors.ts";
+import { loadModelFolder } from "../inference/model-folder.ts";
+import { encodeProgram } from "../inference/program/encode.ts";
+import type { Step } from "../inference/program/form.ts";
+import { type Chain, connect, createClient } from "../protocol/chain/connect.ts";
+import { deploySystem } from "../protocol/chain/deploy.ts";
+import { writeDeployment } from "../protocol/chain/deployment.ts";
+import { EventFollower, pause } from "../protocol/chain/follower.ts";
+import { registerModel } from "../protocol/chain/register.ts";
+import { requireAccount } from "../protocol/chain/sender.ts";
+import { openDataFolder } from "../protocol/data-folder.ts";
+import { projectRoot } from "../tools/foundry.ts";
+import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
+import { loadArtifact, loadArtifacts } from "./artifacts.ts";
+import { Agent, type Question } from "./demo/agent.ts";
+import { type Daemon, startDaemon } from "./demo/processes.ts";
+import { Timeline } from "./demo/timeline.ts";
+import { modelFolder } from "./model-source.ts";
+import { reportError } from "./output.ts";
+
+const MODELS = ["sentiment", "forecast-vix"] as const;
+const ANSWER_SECONDS = 3;
+const LIMIT_MS = 180_000;
+const ROLES = ["deployer", "honest prover", "dishonest prover", "challenger", "agent's owner"] as const;
+
+interface Input {
+  readonly headlines: readonly string[];
+  readonly prices: { readonly series: string } & Readonly<
+    Record<"closes" | "highs" | "lows", readonly string[]>
+  >;
+}
+
+const keyOf = (role: (typeof ROLES)[number]): Hex => ANVIL_KEYS[ROLES.indexOf(role)] as Hex;
+const addressOf = (role: (typeof ROLES)[number]): Address => privateKeyToAccount(keyOf(role)).address;
+
+async function main(keep: boolean): Promise<void> {
+  const startMs = Date.now();
+  const folder = mkdtempSync(join(tmpdir(), "assay-demo-"));
+  const sentiment = loadModelFolder(modelFolder("sentiment"));
+  const timeline = new Timeline({
+    startMs,
+    names: new Map(ROLES.map((role) => [addressOf(role), `the ${role}`])),
+    stepOf: (step) => sentiment.model.program.steps[step] as Step,
+    print: (line) => console.log(line),
+  });
+  timeline.say("compiling the contracts");
+  const artifacts = loadArtifacts();
+  const anvil = await startAnvil({ blockTimeSeconds: 1 });
+  const daemons: Daemon[] = [];
+  const stopping = new AbortController();
+  try {
+    timeline.say(`deploying to a local chain at ${anvil.rpcUrl}, answer time T = ${ANSWER_SECONDS} s`);
+    const chain = await deploy(anvil.rpcUrl, folder, artifacts, timeline);
+    const deployment = join(folder, "deployment.json");
+    const lie = sentiment.model.program.steps.findLastIndex(({ opcode }) => opcode === "dot");
+    const start = (name: string, role: (typeof ROLES)[number], args: readonly string[]) => {
+      const daemon = startDaemon({ name, args, key: keyOf(role), folder, rpcUrl: anvil.rpcUrl, deployment });
+      daemons.push(daemon);
+      return daemon;
+    };
+    const ready = [
+      start("honest-prover", "honest prover", ["prover", "--port", "0"]).said("prover is up"),
+      start("dishonest-prover", "dishonest prover", [
+        "prover",
+        "--port",
+        "0",
+        "--fault",
+        `element:${lie}`,
+      ]).said("prover is up"),
+      start("challenger", "challenger", ["challenger", "defend"]).said("challenger is up"),
+    ];
+    const owner = privateKeyToAccount(keyOf("agent's owner"));
+    const artifact = loadArtifact("ToolAgent");
+    const agents = {
+      sentiment: await Agent.deploy(chain, anvil.rpcUrl, owner, artifact, "sentiment"),
+      forecast: await Agent.deploy(chain, anvil.rpcUrl, owner, artifact, "forecast-vix"),
+    };
+    await Promise.all(ready);
+    timeline.say("an honest prover, a dishonest one and a challenger are up; the agent asks");
+    const follower = new EventFollower(chain, { pollIntervalMs: 100 });
+    const following = follower.run((batch) => {
+      if (batch.kind === "blocks") for (const event of batch.events) timeline.tell(event);
+    }, stopping.signal);
+    const asked = await askAll(agents, timeline);
+    await answersOf(asked, startMs);
+    await pause(1_500, stopping.signal);
+    if (keep) await keepRunning(anvil.rpcUrl, chain, deployment, daemons, agents);
+    stopping.abort();
+    await following;
+    await report(asked, chain, timeline);
+  } finally {
+    stopping.abort();
+    await Promise.all(daemons.map((daemon) => daemon.stop()));
+    await anvil.stop();
+  }
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function deploy(
+  rpcUrl: string,
+  folder: string,
+  artifacts: ReturnType<typeof loadArtifacts>,
+  timeline: Timeline,
+): Promise<Chain> {
+  const account = privateKeyToAccount(keyOf("deployer"));
+  const gas = JSON.parse(readFileSync(join(projectRoot, "protocol/generated/gas.json"), "utf8")) as {
+    gasBase: number;
+    gasPerDemand: number;
+  };
+  const deployment = await deploySystem({
+    client: createClient(rpcUrl),
+    account,
+    artifacts,
+    constants: {
+      answerSeconds: ANSWER_SECONDS,
+      gasPriceFloor: 10n ** 9n,
+      gasBase: BigInt(gas.gasBase),
+      gasPerDemand: BigInt(gas.gasPerDemand),
+    },
+    pollIntervalMs: 100,
+  });
+  writeDeployment(join(folder, "deployment.json"), deployment);
+  const chain = await connect({ rpcUrl, deployment, account });
+  const { sender, close } = openDataFolder(join(folder, "deployer"), requireAccount(chain), [], {
+    pollIntervalMs: 100,
+  });
+  try {
+    for (const name of MODELS) {
+      const { model, commitment, selector, laneBits: lanes, manifest } = loadModelFolder(modelFolder(name));
+      const identity = { ...commitment, selector, lanes, vkHash: fromHex(manifest.assay.vkHash) };
+      const { modelId } = await registerModel(chain, sender, encodeProgram(model.program), identity);
+      timeline.say(`registered ${name}: ${model.program.steps.length} steps, model ${modelId.slice(0, 18)}…`);
+    }
+  } finally {
+    await close();
+  }
+  return chain;
+}
+
+interface Asked extends Question {
+  readonly agent: Agent;
+  readonly text: string;
+}
+
+/** One headline goes to the dishonest prover first, the rest to the honest one. */
+async function askAll(
+  agents: { readonly sentiment: Agent; readonly forecast: Agent },
+  timeline: Timeline,
+): Promise<Asked[]> {
+  const { headlines, prices } = JSON.parse(
+    readFileSync(join(projectRoot, "cli/demo/input.json"), "utf8"),
+  ) as Input;
+  const { series, ...lists } = prices;
+  const questions = [
+    ...headlines.map((text, i) => ({
+      agent: agents.sentiment,
+      label: `headline ${i + 1}`,
+      text,
+      inputs: { text },
+      prover: i === 0 ? addressOf("dishonest prover") : addressOf("honest prover"),
+      exclusiveSeconds: i === 0 ? 5 : 120,
+    })),
+    {
+      agent: agents.forecast,
+      label: "forecast",
+      text: series,
+      inputs: lists,
+      prover: addressOf("honest prover"),
+      exclusiveSeconds: 120,
+    },
+  ];
+  const asked: Asked[] = [];
+  for (const { agent, text, ...question } of questions) {
+    const { label, requestId } = await agent.ask(question);
+    timeline.nameQuestion(requestId, label);
+    timeline.say(`${label.padEnd(11)} asked: "${text}"`);
+    asked.push({ label, requestId, agent, text });
+  }
+  return asked;
+}
+
+/** Waits until the contracts hold an answer to every question. */
+async function answersOf(asked: readonly Asked[], startMs: number): Promise<void> {
+  for (;;) {
+    const answers = await Promise.all(asked.map(({ agent, requestId }) => agent.answerTo(requestId)));
+    const open = asked.filter((_, i) => answers[i] === undefined);
+    if (open.length === 0) return;
+    if (Date.now() - startMs > LIMIT_MS) {
+      throw new BaseError({
+        code: "DEMO_TIMED_OUT",
+        shortMessage: `After ${LIMIT_MS / 1_000} s there is no final answer for ${open.map(({ label }) => label).join(", ")}.`,
+        nextStep: "Run it again on a machine that is less busy, or read the logs with --keep.",
+      });
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+async function report(asked: readonly Asked[], chain: Chain, timeline: Timeline): Promise<void> {
+  console.log("\nWhat the agent's contracts received, final:");
+  for (const { agent, requestId, text } of asked) {
+    const values = (await agent.answerTo(requestId)) ?? {};
+    const shown = Object.entries(values).map(([name, value]) => `${name} ${value}`);
+    const { label } = values;
+    const meaning = label === undefined ? "ppm" : ["bearish", "neutral", "bullish"][Number(label)];
+    console.log(`  ${text}\n    ${meaning}: ${shown.join(", ")}`);
+  }
+  console.log("\nCredited in Assay:");
+  for (const [name, wei] of timeline.credited) console.log(`  ${name.padEnd(22)} ${formatEther(wei)} ether`);
+  const gone = await chain.client.getBalance({ address: chain.game.assay });
+  console.log(`  (${formatEther(gone)} ether are still in the contract: credits, and what is burned)`);
+}
+
+async function keepRunning(
+  rpcUrl: string,
+  chain: Chain,
+  deployment: string,
+  daemons: readonly Daemon[],
+  agents: Readonly<Record<string, Agent>>,
+): Promise<void> {
+  const { url } = await (daemons[0] as Daemon).said("HTTP is up");
+  console.log(`\nStill running; stop it with Ctrl-C.
+  chain       ${rpcUrl}, chain id ${chain.game.chainId}
+  assay       ${chain.game.assay}
+  deployment  ${deployment}
+  prover      ${url}
+${Object.entries(agents)
+  .map(([name, { address }]) => `  agent       ${address} (${name})`)
+  .join("\n")}
+${daemons.map(({ name, log }) => `  log         ${log} (${name})`).join("\n")}`);
+  await new Promise((resolve) => {
+    process.once("SIGINT", resolve);
+    process.once("SIGTERM", resolve);
+  });
+}
+
+try {
+  await main(process.argv.includes("--keep"));
+} catch (error) {
+  process.exitCode = reportError(error, { debug: process.argv.includes("--debug") });
+}

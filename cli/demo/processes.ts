@@ -1,0 +1,108 @@
+/** The demo's daemons: the assay program as separate processes, each with its own key and folder. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Hex } from "viem";
+import { BaseError } from "../../inference/errors.ts";
+import { projectRoot } from "../../tools/foundry.ts";
+
+export interface Daemon {
+  readonly name: string;
+  /** file of its log, JSON lines */
+  readonly log: string;
+  readonly pid: number | undefined;
+  /** Resolves when the process has ended, by itself or not. */
+  readonly ended: Promise<unknown>;
+  /** Resolves with the fields of the first log line that has this message. */
+  said(message: string): Promise<Record<string, unknown>>;
+  stop(): Promise<void>;
+}
+
+export interface DaemonOptions {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly key: Hex;
+  readonly folder: string;
+  readonly rpcUrl: string;
+  readonly deployment: string;
+}
+
+const STOP_TIMEOUT_MS = 5_000;
+
+/** Starts one daemon; it ends with this process. */
+export function startDaemon({ name, args, key, folder, rpcUrl, deployment }: DaemonOptions): Daemon {
+  const inherited = Object.entries(process.env).filter(([variable]) => !variable.startsWith("ASSAY_"));
+  const child = spawn(process.execPath, [join(projectRoot, "bin/assay.js"), ...args], {
+    cwd: projectRoot,
+    env: {
+      ...Object.fromEntries(inherited),
+      ASSAY_RPC_URL: rpcUrl,
+      ASSAY_DEPLOYMENT: deployment,
+      ASSAY_KEY: key,
+      ASSAY_DATA: join(folder, name),
+      ASSAY_POLL_INTERVAL_MS: "100",
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const killWithParent = () => child.kill("SIGKILL");
+  process.once("exit", killWithParent);
+  const ended = once(child, "exit").then(() => process.removeListener("exit", killWithParent));
+  const log = join(folder, `${name}.log`);
+  const file = createWriteStream(log);
+  child.stderr.pipe(file, { end: false });
+  const lines: Record<string, unknown>[] = [];
+  const listeners = new Set<() => void>();
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    file.write(`${line}\n`);
+    try {
+      lines.push(JSON.parse(line) as Record<string, unknown>);
+    } catch {
+      // Not a log line; the file has it.
+    }
+    for (const listener of listeners) listener();
+  });
+  return {
+    name,
+    log,
+    pid: child.pid,
+    ended,
+    said: (message) => waitFor(child, name, log, lines, listeners, message),
+    stop: async () => {
+      child.kill("SIGTERM");
+      const kill = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
+      await ended;
+      clearTimeout(kill);
+    },
+  };
+}
+
+function waitFor(
+  child: ChildProcess,
+  name: string,
+  log: string,
+  lines: readonly Record<string, unknown>[],
+  listeners: Set<() => void>,
+  message: string,
+): Promise<Record<string, unknown>> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const found = lines.find(({ msg }) => msg === message);
+      if (found === undefined) return;
+      listeners.delete(look);
+      resolve(found);
+    };
+    listeners.add(look);
+    child.once("exit", (code) =>
+      reject(
+        new BaseError({
+          code: "DAEMON_ENDED",
+          shortMessage: `The ${name} ended with exit code ${code} before it said "${message}".`,
+          nextStep: `Read ${log}.`,
+        }),
+      ),
+    );
+    look();
+  });
+}

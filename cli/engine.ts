@@ -1,0 +1,40 @@
+/** The engine that runs models for the daemons. */
+import { prepare } from "../inference/executor/prepare.ts";
+import type { LoadedModel } from "../inference/model-folder.ts";
+import { Engine } from "../inference/runtime/engine.ts";
+import { RuntimePool } from "../inference/runtime/pool.ts";
+import type { Logger } from "../protocol/log.ts";
+
+export interface OpenedEngine {
+  /** The fast path. @returns return data, or why there is none: "could not run" is no verdict */
+  run(
+    model: string,
+    calldata: Uint8Array,
+  ): Promise<{ readonly output: Uint8Array } | { readonly failure: string }>;
+  close(): void;
+}
+
+/** onnxruntime in child processes.
+ *  @param processes how many */
+export async function openEngine(
+  models: readonly LoadedModel[],
+  processes: number,
+  log: Logger,
+): Promise<OpenedEngine> {
+  const pool = new RuntimePool({ size: processes });
+  const prepared = new Map(models.map(({ modelId, model, selector }) => [modelId, prepare(model, selector)]));
+  const engine = await Engine.open(pool, prepared, {
+    onFallBack: (model, reason) =>
+      log.warn({ model, reason }, "onnxruntime does not run this model here: the canonical executor does"),
+  });
+  return {
+    run: async (model, calldata) => {
+      try {
+        return await engine.runFast(model, calldata);
+      } catch (error) {
+        return { failure: error instanceof Error ? error.message : String(error) };
+      }
+    },
+    close: () => pool.close(),
+  };
+}

@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+import { runProgram } from "./output.ts";
+import { createProgram } from "./program.ts";
+
+await runProgram(createProgram(), process.argv);

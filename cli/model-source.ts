@@ -1,0 +1,53 @@
+/** Which model a command means: a name below models/, a folder, or an id. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { isHex } from "viem";
+import { toHex } from "../inference/bytes.ts";
+import { BaseError } from "../inference/errors.ts";
+import { selectorOf } from "../inference/manifest/abi.ts";
+import { readManifest } from "../inference/model-folder.ts";
+import { functionOfWord, type ModelFunction } from "../protocol/abi.ts";
+import type { Chain } from "../protocol/chain/connect.ts";
+import { StateReader } from "../protocol/chain/reads.ts";
+import type { ModelId } from "../protocol/terms.ts";
+import { projectRoot } from "../tools/foundry.ts";
+
+export interface RegisteredModel {
+  readonly modelId: ModelId;
+  readonly function: ModelFunction;
+  readonly lanes: number;
+}
+
+export const isModelId = (text: string): text is ModelId => isHex(text) && text.length === 66;
+
+/** Folder of a model: the argument itself, or its name below models/ here or in the project.
+ *  @throws BaseError MODEL_NOT_FOUND */
+export function modelFolder(name: string): string {
+  const candidates = [name, join("models", name), join(projectRoot, "models", name)];
+  const found = candidates.find((folder) => existsSync(join(folder, "manifest.json")));
+  if (found !== undefined) return found;
+  throw new BaseError({
+    code: "MODEL_NOT_FOUND",
+    shortMessage: `There is no model ${JSON.stringify(name)}: no manifest.json in ${candidates.join(", ")}.`,
+    nextStep: "Name a folder of models/, another folder, or a model id; `assay model import` makes a folder.",
+  });
+}
+
+/** A model that is registered on the chain, with its function from the manifest if there is one here.
+ *  @throws BaseError MODEL_NOT_FOUND, MANIFEST_INVALID, MODEL_UNKNOWN */
+export async function findModel(chain: Chain, name: string): Promise<RegisteredModel> {
+  const manifest = isModelId(name) ? undefined : readManifest(join(modelFolder(name), "manifest.json"));
+  const modelId = (manifest?.assay.modelId ?? name) as ModelId;
+  const word = await new StateReader(chain).model(modelId);
+  if (word === undefined) {
+    throw new BaseError({
+      code: "MODEL_UNKNOWN",
+      shortMessage: `Model ${modelId} is not registered on chain ${chain.game.chainId}.`,
+      nextStep: "Register it with `assay model register`.",
+    });
+  }
+  const declared = manifest?.abi.find((entry) => toHex(selectorOf(entry)) === manifest.assay.selector);
+  const { lanes } = word;
+  if (declared === undefined) return { modelId, lanes, function: functionOfWord(word) };
+  return { modelId, lanes, function: { ...declared, selector: toHex(selectorOf(declared)) } };
+}

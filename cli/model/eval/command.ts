@@ -1,0 +1,81 @@
+/** `assay model eval NAME --data DIR`: the metrics of eval.json again, by the canonical executor on the shipped files. */
+
+import { join } from "node:path";
+import type { Command } from "commander";
+import { BaseError } from "../../../inference/errors.ts";
+import { prepare } from "../../../inference/executor/prepare.ts";
+import { type LoadedModel, loadModelFolder, sha256 } from "../../../inference/model-folder.ts";
+import { printResult, withJson } from "../../output.ts";
+import { modelDirectory, readBytes, readJson } from "../resolve.ts";
+import { evaluateDaily } from "./daily.ts";
+import { evaluateHourly } from "./hourly.ts";
+import { evaluateSentiment } from "./sentiment.ts";
+import type { Evaluation, EvaluationContext } from "./types.ts";
+
+const EVALUATIONS: readonly (readonly [RegExp, (context: EvaluationContext) => Evaluation])[] = [
+  [/^sentiment$/, evaluateSentiment],
+  [/^forecast-hourly$/, evaluateHourly],
+  [/^forecast-(vix|btc|eth)$/, evaluateDaily],
+];
+
+export function addEvalCommand(parent: Command): void {
+  const command = parent
+    .command("eval <name>")
+    .description("compute a shipped model's metrics from the data files, by the canonical executor")
+    .requiredOption("--data <dir>", "folder with the data sets");
+  withJson(command).action((name: string, flags: { data: string }, self: Command) => {
+    const found = EVALUATIONS.find(([pattern]) => pattern.test(name));
+    if (found === undefined) {
+      throw new BaseError({
+        code: "ARGUMENT_INVALID",
+        shortMessage: `There is no evaluation for ${name}.`,
+        nextStep: "Use sentiment, forecast-hourly, forecast-vix, forecast-btc or forecast-eth.",
+      });
+    }
+    const directory = modelDirectory(name);
+    const loaded = loadModelFolder(directory);
+    const started = performance.now();
+    const result = found[1](contextOf(loaded, directory, flags.data));
+    const seconds = (performance.now() - started) / 1000;
+    printResult(self, { model: name, modelId: loaded.modelId, seconds, ...result }, [
+      `${name} (${loaded.modelId}), ${result.count} inputs in ${seconds.toFixed(1)} s`,
+      ...Object.entries(result.metrics).map(([key, v]) => `${key}: ${v}${stated(result, key)}`),
+    ]);
+    const wrong = Object.entries(result.stated).filter(
+      ([key, v]) => Math.abs((result.metrics[key] ?? Number.NaN) - v) > 5e-3,
+    );
+    if (wrong.length > 0) {
+      throw new BaseError({
+        code: "EVALUATION_MISMATCH",
+        shortMessage: `${wrong.map(([key, v]) => `${key} is ${result.metrics[key]}, eval.json says ${v}`).join("; ")}.`,
+        nextStep: "Check that the data files are those of eval.json (data/SOURCES.md).",
+      });
+    }
+  });
+}
+
+const stated = (result: Evaluation, key: string): string =>
+  result.stated[key] === undefined ? "" : ` (eval.json: ${result.stated[key]})`;
+
+function contextOf(loaded: LoadedModel, directory: string, folder: string): EvaluationContext {
+  const evaluation = readJson(join(directory, "eval.json")) as Record<string, unknown>;
+  const data = (evaluation.data ?? {}) as Record<string, unknown>;
+  const hashes = (data.files ?? data) as Record<string, unknown>;
+  return {
+    name: loaded.directory.split("/").at(-1) ?? "",
+    evaluation,
+    prepared: prepare(loaded.model, loaded.selector),
+    file: (path) => {
+      const content = readBytes(join(folder, path));
+      const expected = hashes[path];
+      if (typeof expected === "string" && sha256(content) !== expected) {
+        throw new BaseError({
+          code: "DATA_MISMATCH",
+          shortMessage: `${path} has sha256 ${sha256(content)}, eval.json was made with ${expected}.`,
+          nextStep: "Take the file that SOURCES.md names.",
+        });
+      }
+      return new TextDecoder().decode(content);
+    },
+  };
+}

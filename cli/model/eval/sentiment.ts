@@ -1,0 +1,48 @@
+/** Accuracy and macro-F1 of the sentiment model on valid without duplicates; the rule is in models/sentiment/README.md. */
+
+import { encodeInput } from "../../../inference/codecs/input.ts";
+import { decodeOutput } from "../../../inference/codecs/output.ts";
+import { execute } from "../../../inference/executor/execute.ts";
+import { csvRows, rounded } from "./numbers.ts";
+import { type Evaluation, type EvaluationContext, numbersOf } from "./types.ts";
+
+/** Class of a label in the csv files: 0 bearish, 1 bullish, 2 neutral. */
+const CLASS_OF_LABEL = [0, 2, 1] as const;
+const CLASSES = 3;
+const [TRAIN, VALID] = [
+  "twitter_financial_news/sent_train.csv",
+  "twitter_financial_news/sent_valid.csv",
+] as const;
+
+const withoutUrls = (text: string): string => text.replace(/https?:\/\/\S+/g, "").trim();
+
+export function evaluateSentiment(context: EvaluationContext): Evaluation {
+  const { evaluation, prepared } = context;
+  const { program, selector } = prepared;
+  const known = new Set(csvRows(context.file(TRAIN)).map((row) => withoutUrls(row.text ?? "")));
+  const rows = csvRows(context.file(VALID)).filter((row) => !known.has(withoutUrls(row.text ?? "")));
+  const confusion = Array.from({ length: CLASSES }, () => new Array<number>(CLASSES).fill(0));
+  for (const row of rows) {
+    const text = new TextEncoder().encode(row.text ?? "").subarray(0, program.inputSize);
+    const calldata = encodeInput(program, selector, { codec: "text", text });
+    const [label = 0] = decodeOutput(program, execute(prepared, calldata)).data;
+    const truth = confusion[CLASS_OF_LABEL[Number(row.label)] ?? -1];
+    if (truth !== undefined) truth[label] = (truth[label] ?? 0) + 1;
+  }
+  const right = confusion.reduce((sum, row, i) => sum + (row[i] ?? 0), 0);
+  const metrics = {
+    accuracy: rounded((100 * right) / rows.length, 2),
+    macro_f1: rounded((100 * confusion.reduce((sum, _, c) => sum + f1(confusion, c), 0)) / CLASSES, 2),
+  };
+  const shipped = evaluation.shipped as { readonly valid?: unknown } | undefined;
+  const stated = numbersOf(shipped?.valid, "accuracy", "macro_f1");
+  return { count: rows.length, metrics, stated };
+}
+
+/** F1 of one class; rows are the truth, columns the predictions. */
+function f1(confusion: readonly (readonly number[])[], c: number): number {
+  const hit = confusion[c]?.[c] ?? 0;
+  const actual = (confusion[c] ?? []).reduce((a, b) => a + b, 0);
+  const predicted = confusion.reduce((sum, row) => sum + (row[c] ?? 0), 0);
+  return actual + predicted === 0 ? 0 : (2 * hit) / (actual + predicted);
+}

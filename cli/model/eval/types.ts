@@ -1,0 +1,26 @@
+import type { PreparedModel } from "../../../inference/executor/prepare.ts";
+
+export interface EvaluationContext {
+  readonly name: string;
+  /** eval.json. */
+  readonly evaluation: Readonly<Record<string, unknown>>;
+  readonly prepared: PreparedModel;
+  /** Text of a data file, checked against the sha256 in eval.json. */
+  readonly file: (path: string) => string;
+}
+
+export interface Evaluation {
+  /** Inputs that were run. */
+  readonly count: number;
+  readonly metrics: Readonly<Record<string, number>>;
+  /** What eval.json says of the same metrics. */
+  readonly stated: Readonly<Record<string, number>>;
+}
+
+/** Numbers of an object, by name. */
+export function numbersOf(value: unknown, ...names: readonly string[]): Record<string, number> {
+  const object = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+  return Object.fromEntries(
+    names.flatMap((n) => (typeof object[n] === "number" ? [[n, object[n] as number]] : [])),
+  );
+}

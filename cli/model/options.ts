@@ -1,0 +1,55 @@
+import type { Command } from "commander";
+import type { ImportSettings } from "../../inference/onnx/import.ts";
+import {
+  INPUT_CODECS,
+  type InputCodec,
+  OUTPUT_CODECS,
+  type OutputCodec,
+} from "../../inference/program/form.ts";
+import { refuseArgument } from "../output.ts";
+
+export interface ImportFlags {
+  readonly codec?: string;
+  readonly output?: string;
+  readonly dim: readonly string[];
+  readonly textBytes?: string;
+  readonly nudge?: boolean;
+}
+
+export function withImportOptions(command: Command): Command {
+  return command
+    .option("--codec <name>", `how calldata becomes inputs: ${INPUT_CODECS.join(", ")} (default raw)`)
+    .option("--output <name>", `how outputs become return data: ${OUTPUT_CODECS.join(", ")}`)
+    .option("--dim <NAME=N>", "size of a symbolic dim (default 1); repeatable", collect, [])
+    .option("--text-bytes <n>", "most bytes of a text, for --codec text (default 1024)")
+    .option("--nudge", "move weight scales by at most 1e-3 where that gives the integer form");
+}
+
+const collect = (value: string, all: readonly string[]): string[] => [...all, value];
+
+/** @throws ARGUMENT_INVALID */
+export function importSettingsOf(flags: ImportFlags): ImportSettings {
+  const { codec, output, textBytes, nudge } = flags;
+  if (codec !== undefined && !INPUT_CODECS.includes(codec as InputCodec))
+    refuseArgument("--codec", codec, INPUT_CODECS.join(", "));
+  if (output !== undefined && !OUTPUT_CODECS.includes(output as OutputCodec)) {
+    refuseArgument("--output", output, OUTPUT_CODECS.join(", "));
+  }
+  const bytes = textBytes === undefined ? undefined : Number(textBytes);
+  if (bytes !== undefined && !(Number.isInteger(bytes) && bytes >= 1 && bytes <= 4096)) {
+    refuseArgument("--text-bytes", textBytes, "a number from 1 to 4096");
+  }
+  const dims = new Map<string, number>();
+  for (const text of flags.dim) {
+    const match = /^(.+)=([1-9][0-9]*)$/.exec(text);
+    if (match === null) refuseArgument("--dim", text, "NAME=N with N at least 1");
+    dims.set(match[1] as string, Number(match[2]));
+  }
+  return {
+    ...(codec === undefined ? {} : { codec: codec as InputCodec }),
+    ...(output === undefined ? {} : { output: output as OutputCodec }),
+    ...(bytes === undefined ? {} : { textBytes: bytes }),
+    ...(nudge === undefined ? {} : { nudge }),
+    dims,
+  };
+}

@@ -1,0 +1,129 @@
+/** What MODEL means on the command line: a name under models/, a model's folder, or an ONNX file. */
+
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { BaseError } from "../../inference/errors.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
+import { type ToolDescription, toolFaults } from "../../inference/manifest/tool.ts";
+import { loadModelFolder } from "../../inference/model-folder.ts";
+import type { RunnableModel } from "../../inference/model-values.ts";
+import { type ImportedModel, type ImportSettings, importOnnx } from "../../inference/onnx/import.ts";
+import type { Model } from "../../inference/program/form.ts";
+
+export const MODELS = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "models");
+
+const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile();
+
+/** Folder of a model given by name or path. @throws MODEL_NOT_FOUND */
+export function modelDirectory(name: string): string {
+  for (const path of [resolve(name), join(MODELS, basename(name))]) {
+    if (isFile(join(path, "manifest.json")) || isFile(join(path, "model.onnx"))) return path;
+  }
+  throw new BaseError({
+    code: "MODEL_NOT_FOUND",
+    shortMessage: `${name} is no model folder, and models/ holds none of that name.`,
+    nextStep: "Give the path of a folder with manifest.json, or import an ONNX file with assay model import.",
+    details: { model: name },
+  });
+}
+
+/** @throws FILE_NOT_READABLE */
+export function readBytes(path: string): Uint8Array {
+  try {
+    return new Uint8Array(readFileSync(path));
+  } catch (cause) {
+    throw new BaseError({
+      code: "FILE_NOT_READABLE",
+      shortMessage: `${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
+      nextStep: "Check the path and its permissions.",
+      details: { path },
+      cause,
+    });
+  }
+}
+
+/** @throws FILE_NOT_READABLE, FILE_NOT_JSON */
+export function readJson(path: string): unknown {
+  const text = new TextDecoder().decode(readBytes(path));
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new BaseError({
+      code: "FILE_NOT_JSON",
+      shortMessage: `${path} is no JSON: ${cause instanceof Error ? cause.message : String(cause)}.`,
+      nextStep: "Correct the file.",
+      details: { path },
+      cause,
+    });
+  }
+}
+
+/** @throws TOOL_INVALID */
+export function readTool(path: string): ToolDescription {
+  const value = readJson(path);
+  const faults =
+    typeof value !== "object" || value === null || !Array.isArray((value as { abi?: unknown }).abi)
+      ? ["$: must be an object with name, description, version and abi"]
+      : toolFaults(value as ToolDescription);
+  if (faults.length > 0) {
+    throw new BaseError({
+      code: "TOOL_INVALID",
+      shortMessage: `${path} breaks ${faults.length} rule(s): ${faults.join("; ")}.`,
+      nextStep: "Correct the file; models/sentiment/tool.json is an example.",
+      details: { problems: faults },
+    });
+  }
+  return value as ToolDescription;
+}
+
+export interface OpenedModel extends RunnableModel {
+  readonly model: Model;
+  /** ONNX node of each step; known after an import only. */
+  readonly imported: ImportedModel;
+}
+
+/** A model from a folder (checked against its manifest, and imported again) or straight from an ONNX file. */
+export function openModel(name: string, settings: ImportSettings): OpenedModel {
+  if (isFile(name)) {
+    const onnx = readBytes(name);
+    const imported = importOnnx(onnx, settings);
+    return {
+      onnx,
+      imported,
+      model: imported.model,
+      io: imported.io,
+      prepared: prepare(imported.model, new Uint8Array(4)),
+    };
+  }
+  const { manifest, model, onnx, selector } = loadModelFolder(modelDirectory(name));
+  const imported = importOnnx(onnx, settingsOf(manifest.assay));
+  const io = { inputs: manifest.assay.inputs, outputs: manifest.assay.outputs };
+  return { onnx, imported, model, io, prepared: prepare(model, selector) };
+}
+
+/** Settings that gave a folder its program. */
+export function settingsOf(assay: {
+  readonly codec: {
+    readonly input: ImportSettings["codec"];
+    readonly output: ImportSettings["output"];
+    readonly inputSize: number;
+  };
+  readonly import: { readonly nudges: number };
+  readonly inputs: readonly { readonly name: string; readonly dims: readonly number[] }[];
+}): ImportSettings {
+  const { input, output, inputSize } = assay.codec;
+  // A symbolic dim is given by its place, which the reader accepts like its name.
+  const dims = new Map(
+    assay.inputs.flatMap((i) => i.dims.map((d, axis) => [`${i.name}:${axis}`, d] as const)),
+  );
+  const text = input === "text" ? { textBytes: inputSize } : {};
+  return {
+    ...(input === undefined ? {} : { codec: input }),
+    ...(output === undefined ? {} : { output }),
+    ...text,
+    dims,
+    nudge: assay.import.nudges > 0,
+  };
+}

@@ -1,0 +1,61 @@
+/** `assay model run MODEL --inputs FILE.json`: one inference on named tensors. */
+
+import type { Command } from "commander";
+import { BaseError } from "../../inference/errors.ts";
+import { type Engine, type NamedTensors, namedTensor, runNamed } from "../../inference/model-values.ts";
+import { printResult, refuseArgument, withJson } from "../output.ts";
+import { type ImportFlags, importSettingsOf, withImportOptions } from "./options.ts";
+import { openModel, readJson } from "./resolve.ts";
+
+interface Flags extends ImportFlags {
+  readonly inputs: string;
+  readonly engine: string;
+  readonly trace?: boolean;
+}
+
+/** @param engines engines besides the canonical executor, by name */
+export function addRunCommand(parent: Command, engines: Readonly<Record<string, Engine>>): void {
+  const names = ["canonical", ...Object.keys(engines)];
+  const command = parent
+    .command("run <model>")
+    .description("run a model folder or an ONNX file on tensors {name: {type, dims, data}}")
+    .requiredOption("--inputs <file>", "JSON file with the inputs")
+    .option("--engine <name>", `one of ${names.join(", ")}`, "canonical")
+    .option("--trace", "print the tensor of every step too (canonical only)");
+  withJson(withImportOptions(command)).action(async (name: string, flags: Flags, self: Command) => {
+    const engine = engines[flags.engine];
+    if (engine === undefined && flags.engine !== "canonical")
+      refuseArgument("--engine", flags.engine, names.join(", "));
+    if (engine !== undefined && flags.trace === true)
+      refuseArgument("--trace", flags.engine, "used with --engine canonical");
+    const inputs = namedTensors(readJson(flags.inputs), flags.inputs);
+    const model = openModel(name, importSettingsOf(flags));
+    const run =
+      engine === undefined
+        ? runNamed(model, inputs)
+        : { outputs: await engine.run(model, inputs), trace: [] };
+    const steps = flags.trace === true ? { trace: run.trace.map(namedTensor) } : {};
+    printResult(self, { engine: flags.engine, outputs: run.outputs, ...steps }, [
+      ...Object.entries(run.outputs).map(([key, t]) => `${key}: ${t.type} [${t.dims}] ${t.data.join(" ")}`),
+      ...(steps.trace ?? []).map((t, i) => `step ${i}: ${t.type} [${t.dims}] ${t.data.join(" ")}`),
+    ]);
+  });
+}
+
+/** @throws INPUT_INVALID */
+function namedTensors(value: unknown, path: string): NamedTensors {
+  const isTensor = (t: unknown): boolean => {
+    if (typeof t !== "object" || t === null) return false;
+    const { type, dims, data } = t as Record<string, unknown>;
+    const list = (v: unknown): boolean => Array.isArray(v) && v.every((n) => typeof n === "number");
+    return typeof type === "string" && list(dims) && list(data);
+  };
+  if (typeof value !== "object" || value === null || !Object.values(value).every(isTensor)) {
+    throw new BaseError({
+      code: "INPUT_INVALID",
+      shortMessage: `${path} does not hold tensors.`,
+      nextStep: 'Write {"name": {"type": "int32", "dims": [1, 2], "data": [1, 2]}}.',
+    });
+  }
+  return value as NamedTensors;
+}

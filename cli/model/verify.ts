@@ -1,0 +1,77 @@
+/** `assay model verify MODEL`: everything that a folder claims about itself. */
+
+import type { Command } from "commander";
+import { equalBytes, toHex } from "../../inference/bytes.ts";
+import { BaseError } from "../../inference/errors.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
+import { validateManifest } from "../../inference/manifest/validate.ts";
+import {
+  archiveFiles,
+  checkFiles,
+  imageOf,
+  joinWeights,
+  loadModelFolder,
+} from "../../inference/model-folder.ts";
+import { importOnnx } from "../../inference/onnx/import.ts";
+import { encodeProgram } from "../../inference/program/encode.ts";
+import { selfTestHash } from "../../inference/self-test.ts";
+import { printResult, withJson } from "../output.ts";
+import { modelDirectory, settingsOf } from "./resolve.ts";
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+export function addVerifyCommand(parent: Command): void {
+  const command = parent
+    .command("verify <model>")
+    .description("check a model folder: hashes, structure, proofs, self-tests");
+  withJson(command).action((name: string, _flags: unknown, self: Command) => {
+    const directory = modelDirectory(name);
+    const checks = verifyFolder(directory);
+    const failed = checks.filter((c) => !c.ok);
+    printResult(self, { directory, ok: failed.length === 0, checks }, checks.map(line));
+    if (failed.length > 0) {
+      throw new BaseError({
+        code: "MODEL_MISMATCH",
+        shortMessage: `${failed.length} of ${checks.length} checks of ${directory} failed: ${failed.map((c) => c.name).join(", ")}.`,
+        nextStep: "Import the model again with assay model import --out.",
+        details: { failed: failed.map(line) },
+      });
+    }
+  });
+}
+
+const line = (c: Check): string => `${c.ok ? "ok  " : "FAIL"} ${c.name}: ${c.detail}`;
+
+/** @throws as loadModelFolder, for a folder that cannot be loaded at all */
+export function verifyFolder(directory: string): Check[] {
+  const loaded = loadModelFolder(directory);
+  const { manifest, model, onnx, selector } = loaded;
+  const { assay } = manifest;
+  checkFiles(directory, manifest);
+  const again = importOnnx(onnx, settingsOf(assay));
+  const program = equalBytes(encodeProgram(again.model.program), encodeProgram(model.program));
+  const weights = equalBytes(joinWeights(again.model), joinWeights(model));
+  const image = imageOf(archiveFiles(directory));
+  const prepared = prepare(model, selector);
+  const tests = assay.selfTest.filter(
+    ({ seed, outputHash }) => toHex(selfTestHash(prepared, seed)) === outputHash,
+  );
+  const { warnings } = validateManifest(manifest);
+  return [
+    { name: "manifest", ok: true, detail: `valid, ${warnings.length} warning(s)` },
+    { name: "files", ok: true, detail: `${Object.keys(assay.files).length} files have their sha256` },
+    { name: "modelId", ok: true, detail: loaded.modelId },
+    { name: "profile", ok: true, detail: `${loaded.profile.steps.length} steps proven` },
+    { name: "import", ok: program && weights, detail: "model.onnx imports to program.bin and weights.bin" },
+    { name: "container_image", ok: image === manifest.container_image, detail: image },
+    {
+      name: "self-tests",
+      ok: tests.length === assay.selfTest.length,
+      detail: `${tests.length} of ${assay.selfTest.length} outputs are as the manifest says`,
+    },
+  ];
+}

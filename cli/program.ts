@@ -1,0 +1,43 @@
+/** The commands of the `assay` program, each in a file of its own. */
+import { Command } from "commander";
+import { onnxruntimeEngine } from "../inference/runtime/named-engine.ts";
+import { addChallengerCommand } from "./challenger.ts";
+import { addClaimCommands } from "./claim.ts";
+import { addDeployCommand } from "./deploy.ts";
+import { addKeyCommands } from "./key.ts";
+import { addModelCommands } from "./model/commands.ts";
+import { addNodeCommands } from "./node.ts";
+import { EXIT } from "./output.ts";
+import { addProverCommand } from "./prover.ts";
+import { addPullCommand } from "./pull.ts";
+import { addRegisterCommand } from "./register.ts";
+import { addRequestCommands } from "./request.ts";
+import { addWithdrawCommand } from "./withdraw.ts";
+
+/** A program that has not run: parse arguments with it once. */
+export function createProgram(): Command {
+  const program = new Command("assay")
+    .description("Use the output of a model that somebody else ran, without trusting who ran it.")
+    .option("--config <file>", "configuration file (default assay.json if it is there)")
+    .option("--debug", "print the causes of errors")
+    .showHelpAfterError("(--help shows what is possible)")
+    .exitOverride()
+    .addHelpText(
+      "after",
+      `\nExit codes: ${EXIT.failed} failed or refused, ${EXIT.usage} wrong arguments or configuration, ${EXIT.retryable} try again later, ${EXIT.unexpected} a fault of this program.`,
+    );
+
+  const model = program.command("model").description("import, run, check, register and pull models");
+  addModelCommands(program, { onnxruntime: onnxruntimeEngine });
+  addRegisterCommand(model);
+  addPullCommand(model);
+  addProverCommand(program);
+  addChallengerCommand(program);
+  addRequestCommands(program);
+  addClaimCommands(program);
+  addWithdrawCommand(program);
+  addDeployCommand(program);
+  addKeyCommands(program);
+  addNodeCommands(program);
+  return program;
+}

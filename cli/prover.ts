@@ -1,0 +1,107 @@
+/** `assay prover` */
+import type { Command } from "commander";
+import { getAddress, isAddress } from "viem";
+import { z } from "zod";
+import { requireAccount } from "../protocol/chain/sender.ts";
+import { integer, loadConfig, type Settings, text, wei } from "../protocol/config.ts";
+import { FAULTS, parseFault } from "../prover/faults.ts";
+import { runProver } from "../prover/main.ts";
+import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
+import { createLogger, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
+import { openEngine } from "./engine.ts";
+
+const SETTINGS = {
+  models: MODELS_SETTING,
+  host: { schema: text, default: "127.0.0.1", description: "address that HTTP listens on" },
+  port: { schema: integer(0, 65_535), default: 8_787, description: "port of HTTP, 0 for any" },
+  maxWaitSeconds: {
+    schema: integer(1, 86_400),
+    default: 600,
+    description: "longest that a caller of HTTP may wait for finality, seconds",
+  },
+  marginPercent: {
+    schema: integer(0, 10_000),
+    default: 20,
+    description: "how far a fee must lie above the gas that it pays for, percent",
+  },
+  maxBonds: {
+    schema: wei,
+    default: "10000000000000000000",
+    description: "most wei in bonds that are not over",
+  },
+  maxWindow: {
+    schema: integer(1, 30 * 86_400),
+    default: 30 * 86_400,
+    description: "longest window of a request that is claimed, seconds",
+  },
+  withdrawAbove: {
+    schema: wei,
+    default: "100000000000000000",
+    description: "credit from which it is withdrawn, wei",
+  },
+  operator: {
+    schema: z
+      .string()
+      .refine((value) => isAddress(value), "must be an address")
+      .transform((value) => getAddress(value)),
+    description: "address named in claims that may answer for them too",
+  },
+  claims: {
+    schema: z.enum(["on", "off"], "must be on or off"),
+    default: "on",
+    description: "off: only answer for claims that this key made or may answer for",
+  },
+  processes: { schema: integer(1, 64), default: 1, description: "child processes that run onnxruntime" },
+  width: { schema: integer(1, 256), default: 4, description: "claims, endings and deliveries at once" },
+} as const satisfies Settings;
+
+const faultHelp = (): string => {
+  const lines = Object.entries(FAULTS).map(([kind, { takesStep, fall, does }]) => {
+    const form = takesStep ? `${kind}:<step>` : kind;
+    return `  ${form.padEnd(16)} ${does}; falls by ${fall}`;
+  });
+  return `\nKinds of --fault, for tests and demonstrations; the bond is lost:\n${lines.join("\n")}`;
+};
+
+export function addProverCommand(program: Command): void {
+  const command = program
+    .command("prover")
+    .description("run models for requests, claim their outputs, answer challenges, serve HTTP")
+    .option("--fault <kind[:step]>", "be dishonest, for tests and demonstrations")
+    .addHelpText("after", faultHelp);
+  withSettings(withChain(command), SETTINGS).action(async ({ fault }: { fault?: string }, self: Command) => {
+    const config = chainConfig(self);
+    const settings = loadConfig(SETTINGS, { flags: self.optsWithGlobals(), env: process.env }, "prover");
+    const { operator } = settings;
+    const parsed = fault === undefined ? undefined : parseFault(fault);
+    const log = createLogger("prover");
+    const signal = stopSignal(log);
+    const models = loadModels(settings.models, log);
+    const chain = requireAccount(await openChain(config));
+    const engine = await openEngine(models, settings.processes, log);
+    try {
+      await runProver(
+        {
+          chain,
+          models,
+          engine,
+          data: config.data,
+          policy: settings,
+          claims: settings.claims === "on",
+          width: settings.width,
+          withdrawAbove: settings.withdrawAbove,
+          pollIntervalMs: config.pollIntervalMs,
+          confirmations: config.confirmations,
+          maxFee: config.maxFee,
+          http: settings,
+          log,
+          ...(operator === undefined ? {} : { operator }),
+          ...(parsed === undefined ? {} : { fault: parsed }),
+        },
+        signal,
+      );
+    } finally {
+      engine.close();
+    }
+  });
+}

@@ -1,0 +1,163 @@
+/** `assay request` and `assay refund` */
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { formatEther, type Hex, keccak256 } from "viem";
+import { toHex } from "../inference/bytes.ts";
+import { BaseError } from "../inference/errors.ts";
+import { encodeCall, type ModelFunction } from "../protocol/abi.ts";
+import { Actions } from "../protocol/chain/actions.ts";
+import { historyOf } from "../protocol/chain/history.ts";
+import type { SigningChain } from "../protocol/chain/sender.ts";
+import { integer, loadConfig, type Settings, wei } from "../protocol/config.ts";
+import { requestIdOf } from "../protocol/ids.ts";
+import { LANE, LIMITS, type Request, type RequestId, ZERO_ADDRESS } from "../protocol/terms.ts";
+import { chainConfig, withChain, withSender, withSettings } from "./chain.ts";
+import { findModel, isModelId, type RegisteredModel } from "./model-source.ts";
+import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
+import { requireSent } from "./sent.ts";
+import { awaitResult, describeResult } from "./wait.ts";
+
+const REQUEST_SETTINGS = {
+  fee: { schema: wei, description: "wei to the prover; default: gas of a claim and its end, doubled" },
+  minBond: { schema: wei, default: "0", description: "least bond of a claim, wei" },
+  window: { schema: integer(1, LIMITS.maxWindow), description: "seconds to challenge; default 4T" },
+  expirySeconds: {
+    schema: integer(1, LIMITS.maxExpiryAhead),
+    default: 3_600,
+    description: "how long a claim may be made",
+  },
+} as const satisfies Settings;
+
+/** Gas that a prover spends on claim and finalize, at their targets. Source: DESIGN, section 10. */
+const CLAIM_GAS = 140_000n;
+
+interface RequestOptions {
+  readonly inputs?: string;
+  readonly text?: string;
+  readonly wait?: boolean;
+}
+
+export function addRequestCommands(program: Command): void {
+  const request = program
+    .command("request")
+    .description("ask for a model's output; --wait prints it once it is final")
+    .argument("<model>", "name, folder or id of a registered model")
+    .option("--inputs <file>", "JSON object of the function's parameters by name, - for standard input")
+    .option("--text <text>", "the one text of a model that takes a text")
+    .option("--wait", "wait until the output is final");
+  withJson(withSettings(withChain(request), REQUEST_SETTINGS)).action(ask);
+  const refund = program
+    .command("refund")
+    .description("take back the fees of a request that nobody answered")
+    .argument("<request>", "id of the request");
+  withJson(withChain(refund)).action(takeBack);
+}
+
+async function ask(name: string, options: RequestOptions, self: Command): Promise<void> {
+  const config = chainConfig(self);
+  const terms = loadConfig(REQUEST_SETTINGS, { flags: self.optsWithGlobals(), env: {} });
+  await withSender(config, async (chain, sender) => {
+    const model = await findModel(chain, name);
+    const input = encodeCall(model.function, readInputs(model.function, options));
+    const request = await makeRequest(chain, model, input, terms);
+    const requestId = requestIdOf(chain.game, request);
+    const inclusion = requireSent(
+      "request",
+      await sender.send(new Actions(chain.game).request(request, input)),
+    );
+    const asked = { requestId, modelId: model.modelId, hash: inclusion?.hash, request };
+    const line = `Request ${requestId} for ${formatEther(request.fee)} ether`;
+    if (options.wait !== true) return printResult(self, asked, [line]);
+    printProgress(line);
+    const result = await awaitResult(chain, request, config.pollIntervalMs, printProgress);
+    const described = describeResult(model.function, result);
+    printResult(self, { ...asked, result: described }, [
+      `Final in the ${described.lane} lane:`,
+      ...Object.entries(described.values).map(([output, value]) => `  ${output} = ${String(value)}`),
+    ]);
+  });
+}
+
+async function makeRequest(
+  chain: SigningChain,
+  { modelId, lanes }: RegisteredModel,
+  input: Hex,
+  terms: { fee: bigint | undefined; minBond: bigint; window: number | undefined; expirySeconds: number },
+): Promise<Request> {
+  const { answerSeconds } = chain.constants;
+  const window = terms.window ?? 4 * answerSeconds;
+  if (window < 4 * answerSeconds)
+    refuseArgument("--window", window, `at least ${4 * answerSeconds} seconds, 4T`);
+  const [block, gasPrice] = await Promise.all([chain.client.getBlock(), chain.client.getGasPrice()]);
+  return {
+    requester: chain.account.address,
+    modelId,
+    inputHash: keccak256(input),
+    // A request may name what the model has; the bond lane is what provers follow.
+    lanes: lanes & (LANE.BOND | LANE.EXECUTION | LANE.PROOF),
+    fee: terms.fee ?? 2n * CLAIM_GAS * gasPrice,
+    deliveryFee: 0n,
+    minBond: terms.minBond,
+    window,
+    expiry: Number(block.timestamp) + terms.expirySeconds,
+    exclusiveProver: ZERO_ADDRESS,
+    exclusiveUntil: 0,
+    callback: ZERO_ADDRESS,
+    callbackGas: 0,
+    // The same input may be asked for twice.
+    salt: toHex(randomBytes(32)),
+  };
+}
+
+function readInputs(
+  { inputs }: ModelFunction,
+  { inputs: path, text }: RequestOptions,
+): Record<string, unknown> {
+  if ((path === undefined) === (text === undefined)) {
+    refuseArgument("--inputs and --text", null, "exactly one of the two");
+  }
+  if (text !== undefined) {
+    const [only, ...more] = inputs;
+    if (only?.type !== "string" || more.length > 0) {
+      refuseArgument("--text", text, "given only for a model that takes one text; use --inputs");
+    }
+    return { [only.name || "0"]: text };
+  }
+  try {
+    const value: unknown = JSON.parse(readFileSync(path === "-" ? 0 : String(path), "utf8"));
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return value as Record<string, unknown>;
+    }
+  } catch (cause) {
+    throw new BaseError({
+      code: "INPUTS_INVALID",
+      shortMessage: `The inputs in ${path} cannot be read as JSON: ${(cause as Error).message}.`,
+      nextStep: "Give a JSON object of the function's parameters by name.",
+      cause,
+    });
+  }
+  return refuseArgument("--inputs", path, "a JSON object of the function's parameters by name");
+}
+
+async function takeBack(id: string, _options: object, self: Command): Promise<void> {
+  if (!isModelId(id)) refuseArgument("request", id, "32 bytes as hex");
+  const requestId = id as string as RequestId;
+  const result = await withSender(chainConfig(self), async (chain, sender) => {
+    const requested = (await historyOf(chain, requestId)).find((event) => event.name === "Requested");
+    if (requested?.name !== "Requested") throw unknownRequest(requestId);
+    const { request } = requested.args;
+    requireSent("refund", await sender.send(new Actions(chain.game).refund(request)));
+    return { requestId, requester: request.requester, amount: request.fee + request.deliveryFee };
+  });
+  printResult(self, result, [
+    `${formatEther(result.amount)} ether are credited to ${result.requester}; take them with \`assay withdraw\``,
+  ]);
+}
+
+const unknownRequest = (requestId: RequestId) =>
+  new BaseError({
+    code: "REQUEST_UNKNOWN",
+    shortMessage: `The chain has no request ${requestId}.`,
+    nextStep: "Check the id, the RPC URL and the deployment.",
+  });

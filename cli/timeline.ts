@@ -1,0 +1,63 @@
+/** Events as lines for people. */
+import { formatEther, type Hex } from "viem";
+import { decodePosition, TRACE_STEP } from "../inference/commit/positions.ts";
+import type { ChainEvent } from "../protocol/chain/events.ts";
+import { FALL_REASONS, LANE } from "../protocol/terms.ts";
+
+/** One line for an event, without its time. */
+export function describeEvent(event: ChainEvent): string {
+  switch (event.name) {
+    case "Requested":
+      return `requested by ${event.args.request.requester}, fee ${formatEther(event.args.request.fee)} ether`;
+    case "Claimed":
+      return `claimed by ${event.args.claim.prover}, bond ${formatEther(event.args.claim.bond)} ether, output ${short(event.args.output)}`;
+    case "Challenged":
+      return `challenged by ${event.args.challenger}`;
+    case "TraceCommitted":
+      return `trace committed, root ${event.args.traceRoot}`;
+    case "Demanded":
+      return `${event.args.challenger} demands ${describePosition(event.args.position)}`;
+    case "Revealed":
+      return `revealed ${describePosition(event.args.position)}, ${event.args.content.length} words or hashes`;
+    case "Fell":
+      return describeFall(event.args);
+    case "Finalized":
+      return `final in the ${laneName(event.args.lane)} lane`;
+    case "Settled":
+      return `settled by ${laneName(event.args.lane)} through ${event.args.submitter}`;
+    case "Delivered":
+      return `${event.args.success ? "delivered" : "delivery failed"} by ${event.args.by}`;
+    case "Collected":
+      return `${event.args.owner} collected ${formatEther(event.args.amount)} ether`;
+    default:
+      return event.name;
+  }
+}
+
+/** A position in words.
+ *  @param position encoded */
+export function describePosition(position: bigint): string {
+  const { step, level, index } = decodePosition(position);
+  const tree = step === TRACE_STEP ? "the trace tree" : `step ${step}`;
+  return `node ${index} at level ${level} of ${tree}`;
+}
+
+function describeFall(args: {
+  readonly reason: number;
+  readonly step: bigint;
+  readonly element: bigint;
+  readonly expected: bigint;
+  readonly claimed: bigint;
+}): string {
+  const reason = FALL_REASONS[args.reason] ?? String(args.reason);
+  if (reason === "TRACE_TIMEOUT") return "fell: the trace was not committed in time";
+  if (reason === "DEMAND_TIMEOUT") return `fell: ${describePosition(args.element)} was not revealed in time`;
+  const where = reason === "ELEMENT" ? ` at step ${args.step}, element ${args.element}` : "";
+  return `fell by ${reason}${where}: expected ${hex(args.expected)}, claimed ${hex(args.claimed)}`;
+}
+
+const laneName = (lane: number): string =>
+  Object.entries(LANE).find(([, bit]) => bit === lane)?.[0] ?? String(lane);
+const hex = (value: bigint): string => `0x${value.toString(16)}`;
+const short = (data: Hex): string =>
+  data.length <= 74 ? data : `${data.slice(0, 66)}… (${data.length / 2 - 1} bytes)`;
