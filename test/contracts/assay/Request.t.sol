@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.30;
+
+import {IAssay} from "../../../verifier-contracts/interfaces/IAssay.sol";
+import {IAssayErrors} from "../../../verifier-contracts/interfaces/IAssayErrors.sol";
+import {ModelId, Request, RequestId} from "../../../verifier-contracts/types/Types.sol";
+import {AssayFixture} from "../support/assay/AssayFixture.sol";
+
+contract RequestTest is AssayFixture {
+    function _refused(Request memory r, bytes memory why) private {
+        vm.expectRevert(why);
+        vm.prank(r.requester);
+        assay.request{value: uint256(r.fee) + r.deliveryFee}(r, _input());
+    }
+
+    function test_request_valid_succeeds() public {
+        Request memory r = _newRequest();
+        r.callback = alice;
+        r.deliveryFee = DELIVERY_FEE;
+        RequestId id = assay.requestIdOf(r);
+        assertEq(RequestId.unwrap(id), keccak256(abi.encode(block.chainid, address(assay), r)));
+        vm.expectEmit(address(assay));
+        emit IAssay.Requested(id, MODEL, r, _input());
+        assertEq(RequestId.unwrap(_file(r)), RequestId.unwrap(id));
+        // OPEN, no lane, undelivered, attempt 0, filed now, not settled; nothing above the published fields.
+        assertEq(assay.requestWord(id), 1 | block.timestamp << 56);
+        assertEq(address(assay).balance, uint256(FEE) + DELIVERY_FEE);
+    }
+
+    function test_request_foreignName_reverts() public {
+        Request memory r = _newRequest();
+        vm.expectRevert(abi.encodeWithSelector(IAssayErrors.NotRequester.selector, stranger, requester));
+        vm.prank(stranger);
+        assay.request{value: FEE}(r, _input());
+    }
+
+    function testFuzz_request_wrongValue_reverts(uint256 value) public {
+        Request memory r = _newRequest();
+        value = bound(value, 0, 100 ether);
+        vm.assume(value != FEE);
+        vm.expectRevert(abi.encodeWithSelector(IAssayErrors.ValueWrong.selector, value, uint256(FEE)));
+        vm.prank(requester);
+        assay.request{value: value}(r, _input());
+    }
+
+    function test_request_twice_reverts() public {
+        Request memory r = _newRequest();
+        RequestId id = _file(r);
+        _refused(r, abi.encodeWithSelector(IAssayErrors.AlreadyRequested.selector, id));
+    }
+
+    function test_request_afterItsRefund_reverts() public {
+        Request memory r = _newRequest();
+        RequestId id = _file(r);
+        vm.warp(r.expiry + 1);
+        assay.refund(r);
+        vm.warp(r.expiry - 1);
+        _refused(r, abi.encodeWithSelector(IAssayErrors.AlreadyRequested.selector, id));
+    }
+
+    function test_request_otherInput_reverts() public {
+        Request memory r = _newRequest();
+        r.inputHash = keccak256("other");
+        _refused(
+            r,
+            abi.encodeWithSelector(IAssayErrors.InputHashMismatch.selector, keccak256(_input()), r.inputHash)
+        );
+    }
+
+    function test_request_shortCalldata_reverts() public {
+        Request memory r = _newRequest();
+        bytes memory short = abi.encodePacked(SELECTOR, uint256(32), uint256(2), uint256(1), uint248(2));
+        r.inputHash = keccak256(short);
+        vm.expectRevert(IAssayErrors.InputNotCanonical.selector);
+        vm.prank(requester);
+        assay.request{value: FEE}(r, short);
+    }
+
+    function test_request_otherSelector_reverts() public {
+        Request memory r = _newRequest();
+        bytes memory input = abi.encodeWithSelector(0xdeadbeef, new uint256[](2));
+        r.inputHash = keccak256(input);
+        vm.expectRevert(IAssayErrors.InputNotCanonical.selector);
+        vm.prank(requester);
+        assay.request{value: FEE}(r, input);
+    }
+
+    function test_request_unknownModel_reverts() public {
+        Request memory r = _newRequest();
+        r.modelId = ModelId.wrap(keccak256("nobody's"));
+        _refused(r, abi.encodeWithSelector(IAssayErrors.UnknownModel.selector, r.modelId));
+    }
+
+    function test_request_lanesOutsideModel_reverts() public {
+        registry.setModel(MODEL, _modelWord(5, DEPTH));
+        Request memory r = _newRequest();
+        uint8[4] memory bad = [0, 2, 7, 12];
+        for (uint256 i; i < bad.length; i++) {
+            r.lanes = bad[i];
+            _refused(r, abi.encodeWithSelector(IAssayErrors.LanesInvalid.selector, bad[i], uint8(5)));
+        }
+        r.lanes = 5;
+        _file(r);
+    }
+
+    function test_request_windowOutside_reverts() public {
+        Request memory r = _newRequest();
+        uint32[2] memory bad = [4 * uint32(T) - 1, 30 days + 1];
+        for (uint256 i; i < bad.length; i++) {
+            r.window = bad[i];
+            _refused(
+                r,
+                abi.encodeWithSelector(
+                    IAssayErrors.WindowOutOfRange.selector, bad[i], 4 * uint256(T), 30 days
+                )
+            );
+        }
+    }
+
+    function test_request_windowAtLimits_succeeds() public {
+        Request memory r = _newRequest();
+        r.window = 4 * uint32(T);
+        _file(r);
+        r.window = 30 days;
+        _file(r);
+    }
+
+    function test_request_expiryOutside_reverts() public {
+        Request memory r = _newRequest();
+        uint40[2] memory bad = [uint40(block.timestamp), uint40(block.timestamp + 365 days + 1)];
+        for (uint256 i; i < bad.length; i++) {
+            r.expiry = bad[i];
+            _refused(
+                r,
+                abi.encodeWithSelector(
+                    IAssayErrors.ExpiryOutOfRange.selector,
+                    bad[i],
+                    block.timestamp + 1,
+                    block.timestamp + 365 days
+                )
+            );
+        }
+    }
+
+    function test_request_expiryAtLimits_succeeds() public {
+        Request memory r = _newRequest();
+        r.expiry = uint40(block.timestamp + 1);
+        _file(r);
+        r.expiry = uint40(block.timestamp + 365 days);
+        _file(r);
+    }
+
+    function test_request_exclusiveTooLong_reverts() public {
+        Request memory r = _newRequest();
+        r.exclusiveProver = prover;
+        r.exclusiveUntil = uint40(block.timestamp + 601);
+        _refused(
+            r,
+            abi.encodeWithSelector(
+                IAssayErrors.ExclusiveTooLong.selector, r.exclusiveUntil, block.timestamp + 600
+            )
+        );
+        r.exclusiveUntil--;
+        _file(r);
+    }
+
+    function test_request_deliveryFeeWithoutCallback_reverts() public {
+        Request memory r = _newRequest();
+        r.deliveryFee = 1;
+        _refused(r, abi.encodeWithSelector(IAssayErrors.CallbackMissing.selector, uint256(1)));
+    }
+
+    /// @dev The id hashes calldata words: dirt in a narrow field would make a request that no later move can use.
+    function test_request_dirtyBits_reverts() public {
+        Request memory r = _newRequest();
+        bytes memory clean = abi.encodeCall(assay.request, (r, _input()));
+        // word index of every field narrower than a word, and the first byte that must be zero
+        uint256[11] memory words = [uint256(0), 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+        for (uint256 i; i < words.length; i++) {
+            bytes memory dirty = bytes.concat(clean);
+            dirty[4 + 32 * words[i]] = 0x01;
+            vm.prank(requester);
+            (bool accepted,) = address(assay).call{value: FEE}(dirty);
+            assertFalse(accepted, "dirty field accepted");
+        }
+        vm.prank(requester);
+        (bool sent,) = address(assay).call{value: FEE}(clean);
+        assertTrue(sent, "clean request refused");
+    }
+
+    function test_refund_boundary_succeeds() public {
+        Request memory r = _newRequest();
+        r.callback = alice;
+        r.deliveryFee = DELIVERY_FEE;
+        RequestId id = _file(r);
+        vm.warp(r.expiry);
+        vm.expectRevert(
+            abi.encodeWithSelector(IAssayErrors.NotExpired.selector, uint256(r.expiry), uint256(r.expiry))
+        );
+        assay.refund(r);
+        vm.warp(r.expiry + 1);
+        vm.prank(stranger);
+        assay.refund(r);
+        assertEq(_requestState(r), 4);
+        assertEq(assay.credits(requester), uint256(FEE) + DELIVERY_FEE);
+        vm.expectRevert(abi.encodeWithSelector(IAssayErrors.RequestNotOpen.selector, id, 4));
+        assay.refund(r);
+    }
+
+    function test_refund_busy_reverts() public {
+        (Request memory r,) = _filedAndClaimed(_right());
+        vm.warp(r.expiry + 1);
+        vm.expectRevert(abi.encodeWithSelector(IAssayErrors.RequestNotOpen.selector, assay.requestIdOf(r), 2));
+        assay.refund(r);
+    }
+
+    function test_refund_unknown_reverts() public {
+        Request memory r = _newRequest();
+        vm.warp(r.expiry + 1);
+        vm.expectRevert(abi.encodeWithSelector(IAssayErrors.RequestNotOpen.selector, assay.requestIdOf(r), 0));
+        assay.refund(r);
+    }
+}

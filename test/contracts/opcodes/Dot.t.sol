@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {Dot} from "../../../verifier-contracts/opcodes/Dot.sol";
+import {Requant} from "../../../verifier-contracts/opcodes/Requant.sol";
+import {Rescale} from "../../../verifier-contracts/opcodes/Rescale.sol";
+import {Test} from "../support/Test.sol";
+
+contract DotTest is Test {
+    function _word(
+        int32 bias,
+        uint32 m,
+        int64 b,
+        uint8 s,
+        uint8 zeroPoint,
+        uint8 lower,
+        uint8 upper,
+        uint16 o
+    ) private pure returns (uint256) {
+        return uint256(
+            bytes32(abi.encodePacked(bias, m, b, s, uint32(0), zeroPoint, lower, upper, o, bytes6(0)))
+        );
+    }
+
+    function _accumulate(bytes memory activations, uint256 length, bytes memory weights)
+        private
+        pure
+        returns (int256 acc, uint256 parameters)
+    {
+        uint256 a;
+        uint256 w;
+        assembly {
+            a := add(activations, 32)
+            w := add(weights, 32)
+        }
+        return Dot.accumulate(a, length, w);
+    }
+
+    /// @dev acc = (1·10 + 2·20 + 3·30) − 5·(1 + 2 + 3) − 1000 = 140 − 30 − 1000.
+    function test_accumulate_byHand_succeeds() public pure {
+        bytes memory a = bytes.concat(hex"010203", new bytes(29));
+        bytes memory w = bytes.concat(new bytes(29), hex"1e140a", bytes32(_word(-1000, 0, 0, 0, 0, 0, 0, 5)));
+        (int256 acc, uint256 parameters) = _accumulate(a, 3, w);
+        assertEq(acc, -890);
+        assertEq(parameters, _word(-1000, 0, 0, 0, 0, 0, 0, 5));
+    }
+
+    /// @dev 992 products of 255·255, the most that one row has.
+    function test_accumulate_longest_succeeds() public pure {
+        bytes memory a = new bytes(992);
+        bytes memory w = new bytes(1024);
+        for (uint256 i = 0; i < 992; ++i) {
+            (a[i], w[i]) = (0xff, 0xff);
+        }
+        (int256 acc,) = _accumulate(a, 992, w);
+        assertEq(acc, 992 * 255 * 255);
+        // bias′ = 2^31 − 1 on top wraps.
+        w[992] = 0x7f;
+        (w[993], w[994], w[995]) = (0xff, 0xff, 0xff);
+        (acc,) = _accumulate(a, 992, w);
+        assertEq(acc, int256(992 * 255 * 255) + 2 ** 31 - 1 - 2 ** 32);
+    }
+
+    /// @dev Bytes beyond the row, in activations and weights, are anything.
+    function testFuzz_accumulate_equalsLoop_succeeds(uint256 seed, uint256 length) public pure {
+        length = bound(length, 1, 992);
+        uint256 words = (length + 31) / 32;
+        bytes memory a = new bytes(32 * words);
+        bytes memory w = new bytes(32 * words + 32);
+        for (uint256 i = 0; i < w.length; ++i) {
+            bytes32 random = keccak256(abi.encode(seed, i));
+            // Extremes often.
+            bytes1 value = uint8(random[2]) < 64 ? bytes1(0xff) : random[0];
+            if (i < a.length) a[i] = uint8(random[3]) < 64 ? bytes1(0xff) : random[1];
+            w[i] = value;
+        }
+        (int256 acc, uint256 parameters) = _accumulate(a, length, w);
+        int256 expected = int256(int32(uint32(parameters >> 224)));
+        int256 offset = int256(uint256(uint16(parameters >> 48)));
+        for (uint256 i = 0; i < length; ++i) {
+            uint256 word = i / 32;
+            int256 weight = int256(uint256(uint8(w[32 * word + 31 - i % 32])));
+            expected += int256(uint256(uint8(a[i]))) * (weight - offset);
+        }
+        assertEq(acc, int256(int32(uint32(uint256(expected)))));
+    }
+
+    function test_activationRow_byHand_succeeds() public pure {
+        // N = 6, G = 3: outputs 0, 1 read row 0 of their three, 2, 3 row 1, 4, 5 row 2.
+        uint8[12] memory rows = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5];
+        for (uint256 e = 0; e < 12; ++e) {
+            assertEq(Dot.activationRow(e, 6, 3), rows[e]);
+        }
+    }
+
+    function test_scale_byHand_succeeds() public pure {
+        assertEq(Requant.scale(100, _word(0, 3, 7, 4, 0, 0, 0, 0)), 19);
+        // −300 + 7 = −293, shifted by 4 rounds down to −19.
+        assertEq(Requant.scale(-100, _word(0, 3, 7, 4, 0, 0, 0, 0)), -19);
+        // S = 68 is 4.
+        assertEq(Requant.scale(100, _word(0, 3, 7, 68, 0, 0, 0, 0)), 19);
+        // 2^31 · −1 · … wraps past 2^63: acc·M = −2^31·(2^32 − 1), B = −2^63 gives a positive sum.
+        int256 sum = -int256(2 ** 31) * int256(2 ** 32 - 1) + 2 ** 63;
+        assertEq(Requant.scale(-2 ** 31, _word(0, type(uint32).max, type(int64).min, 0, 0, 0, 0, 0)), sum);
+    }
+
+    function testFuzz_scale_equalsInt64_succeeds(int32 acc, uint256 parameters) public pure {
+        int64 product;
+        unchecked {
+            product = int64(acc) * int64(uint64(uint32(parameters >> 192))) + int64(uint64(parameters >> 128));
+        }
+        uint256 shift = uint8(parameters >> 120) % 64;
+        assertEq(Requant.scale(acc, parameters), product >> shift);
+        assertEq(Rescale.rescale(acc, parameters), uint32(uint64(product >> shift)));
+    }
+
+    function test_clamp_byHand_succeeds() public pure {
+        assertEq(Requant.clamp(19, _word(0, 0, 0, 0, 128, 0, 255, 0)), 147);
+        assertEq(Requant.clamp(200, _word(0, 0, 0, 0, 128, 0, 255, 0)), 255);
+        assertEq(Requant.clamp(-129, _word(0, 0, 0, 0, 128, 0, 255, 0)), 0);
+        assertEq(Requant.clamp(-129, _word(0, 0, 0, 0, 128, 10, 20, 0)), 10);
+        // Crossed bounds: the upper one comes last.
+        assertEq(Requant.clamp(50, _word(0, 0, 0, 0, 0, 200, 20, 0)), 20);
+        assertEq(Requant.clamp(type(int64).max, _word(0, 0, 0, 0, 255, 0, 255, 0)), 255);
+        assertEq(Requant.clamp(type(int64).min, _word(0, 0, 0, 0, 255, 3, 255, 0)), 3);
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {IModelRegistry} from "../../../verifier-contracts/interfaces/IModelRegistry.sol";
+import {ProgramField, ProgramPart} from "../../../verifier-contracts/types/Program.sol";
+import {ModelId} from "../../../verifier-contracts/types/Types.sol";
+import {ProgramBuilder as B} from "./ProgramBuilder.sol";
+import {RegistryTest} from "./RegistryTest.sol";
+
+/// @dev Creates a data contract that is destroyed at the end of the transaction, although it has code until then.
+contract Vanishing {
+    constructor(bytes memory code, Destroyer destroyer) {
+        (bool ok,) = address(destroyer).delegatecall(abi.encodeCall(Destroyer.destroy, ()));
+        require(ok, "destroy");
+        assembly {
+            return(add(code, 32), mload(code))
+        }
+    }
+}
+
+contract Destroyer {
+    function destroy() external {
+        selfdestruct(payable(address(0)));
+    }
+}
+
+contract ModelRegistryTest is RegistryTest {
+    using B for B.Draft;
+
+    function _program() private pure returns (bytes memory) {
+        B.Draft memory d = B.start(3, 100, 1);
+        d.lanes(B.dims2(3, 5), 7);
+        return d.bytesOf();
+    }
+
+    /// @dev `steps` copies of one lanes step; the last one is [2, 9], the others [1].
+    function _long(uint256 steps) private pure returns (bytes memory program) {
+        B.Draft memory one = B.start(3, 100, 1);
+        one.lanes(B.dims1(1), 0);
+        B.Draft memory last = B.start(3, 100, 1);
+        last.lanes(B.dims2(2, 9), 3);
+        program = new bytes(32 + 128 * steps);
+        bytes memory head = one.bytesOf();
+        bytes memory tail = last.bytesOf();
+        assembly {
+            mstore(add(program, 32), mload(add(head, 32)))
+            for { let i := 0 } lt(i, steps) { i := add(i, 1) } {
+                let from := add(head, 64)
+                if eq(i, sub(steps, 1)) { from := add(tail, 64) }
+                mcopy(add(add(program, 64), mul(128, i)), from, 128)
+            }
+        }
+        program[6] = bytes1(uint8(steps >> 8));
+        program[7] = bytes1(uint8(steps));
+    }
+
+    function test_storeChunk_createsStopAndBytes_succeeds() public {
+        address chunk = registry.storeChunk(hex"0102030405");
+        assertEq(chunk.code, hex"000102030405");
+        bytes32 initCodeHash = keccak256(hex"61000680600a3d393df3000102030405");
+        bytes32 digest = keccak256(abi.encodePacked(hex"ff", address(registry), bytes32(0), initCodeHash));
+        assertEq(chunk, address(uint160(uint256(digest))));
+    }
+
+    function test_storeChunk_sameBytesTwice_succeeds() public {
+        assertEq(registry.storeChunk(hex"aa"), registry.storeChunk(hex"aa"));
+    }
+
+    function test_storeChunk_longest_succeeds() public {
+        assertEq(registry.storeChunk(new bytes(CHUNK)).code.length, CHUNK + 1);
+    }
+
+    function test_storeChunk_empty_reverts() public {
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.WrongChunkLength.selector, 0, CHUNK));
+        registry.storeChunk("");
+    }
+
+    function test_storeChunk_tooLong_reverts() public {
+        bytes memory chunk = new bytes(CHUNK + 1);
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.WrongChunkLength.selector, CHUNK + 1, CHUNK));
+        registry.storeChunk(chunk);
+    }
+
+    /// @dev 63 of 64 parts of the gas fail inside the creation, and the rest would be enough to mark it as made.
+    function test_storeChunk_tooLittleGas_reverts() public {
+        bytes memory chunk = new bytes(CHUNK);
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.ChunkNotStored.selector, CHUNK));
+        registry.storeChunk{gas: 4_700_000}(chunk);
+        assertEq(registry.storeChunk(chunk).code.length, CHUNK + 1);
+    }
+
+    function test_register_hashesContent_succeeds() public {
+        bytes memory program = _program();
+        address[] memory chunks = chunksOf(program);
+        bytes32 expected = keccak256(
+            abi.encode(
+                keccak256(program),
+                bytes32(0),
+                SELECTOR,
+                uint32(4 + 64 + 32 * 7),
+                uint32(32 * 15),
+                uint8(5),
+                bytes32(0),
+                uint16(1)
+            )
+        );
+        // registered, BOND and EXECUTION, d = 1, trace height 0, one step, no weights, codecs and sizes.
+        uint256 word = 1 | (5 << 8) | (1 << 16) | (1 << 32) | (uint256(0x11223344) << 64);
+        word |= (uint256(292) << 96) | (uint256(480) << 128) | (uint256(3) << 160) | (uint256(1) << 168);
+        word |= uint256(100) << 176;
+        vm.expectEmit(address(registry));
+        emit IModelRegistry.ModelRegistered(ModelId.wrap(expected), keccak256(program), 0, 0, word);
+        ModelId modelId = registry.register(chunks, 0, SELECTOR, 5, 0);
+        assertEq(ModelId.unwrap(modelId), expected);
+        assertEq(registry.modelWord(modelId), word);
+        assertEq(registry.programChunks(modelId)[0], chunks[0]);
+        (uint256 rows, uint256 words) = registry.stepShape(modelId, 0);
+        assertEq(rows, 3);
+        assertEq(words, 1);
+    }
+
+    function test_register_twice_succeeds() public {
+        ModelId first = register(_program(), 0);
+        assertEq(ModelId.unwrap(register(_program(), 0)), ModelId.unwrap(first));
+        assertEq(registry.programChunks(first).length, 1);
+    }
+
+    function test_register_proofLane_succeeds() public {
+        ModelId modelId = registry.register(chunksOf(_program()), 0, SELECTOR, 2, bytes32(uint256(9)));
+        assertEq(registry.vkHash(modelId), bytes32(uint256(9)));
+    }
+
+    /// @dev 191 steps fill the first chunk but 64 bytes, so record 191 straddles the two.
+    function test_register_recordAcrossChunks_succeeds() public {
+        bytes memory program = _long(192);
+        ModelId modelId = register(program, 0);
+        (uint256 rows, uint256 words) = registry.stepShape(modelId, 191);
+        assertEq(rows, 2);
+        assertEq(words, 2);
+        assertEq(registry.programChunks(modelId).length, 2);
+    }
+
+    function test_register_mostSteps_succeeds() public {
+        address[] memory chunks = chunksOf(_long(4096));
+        uint256 gasBefore = gasleft();
+        ModelId modelId = registry.register(chunks, 0, SELECTOR, BOND, 0);
+        assertLt(gasBefore - gasleft(), 16_000_000, "one transaction");
+        // h_trace = 12 adds one demand.
+        assertEq((registry.modelWord(modelId) >> 16) & 0xFFFF, 2 | (12 << 8));
+        (uint256 rows,) = registry.stepShape(modelId, 4095);
+        assertEq(rows, 2);
+    }
+
+    function test_register_tooManySteps_reverts() public {
+        rejects(_long(4097), ProgramPart.HEADER, 0, ProgramField.STEPS, 4097);
+    }
+
+    function test_register_foreignChunk_reverts() public {
+        Vanishing foreign = new Vanishing(bytes.concat(hex"00", _program()), new Destroyer());
+        address[] memory chunks = new address[](1);
+        chunks[0] = address(foreign);
+        assertEq(chunks[0].code, bytes.concat(hex"00", _program()));
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.UnknownChunk.selector, chunks[0]));
+        registry.register(chunks, 0, SELECTOR, BOND, 0);
+    }
+
+    function test_register_shortChunkBeforeLast_reverts() public {
+        bytes memory program = _program();
+        address[] memory chunks = new address[](2);
+        chunks[0] = registry.storeChunk(this.slice(program, 0, 96));
+        chunks[1] = registry.storeChunk(this.slice(program, 96, 160));
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.ChunkNotFull.selector, 0, 96));
+        registry.register(chunks, 0, SELECTOR, BOND, 0);
+    }
+
+    function test_register_noChunks_reverts() public {
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                IModelRegistry.InvalidProgram.selector, ProgramPart.HEADER, 0, ProgramField.LENGTH, 0
+            )
+        );
+        registry.register(new address[](0), 0, SELECTOR, BOND, 0);
+    }
+
+    function test_register_noLanes_reverts() public {
+        address[] memory chunks = chunksOf(_program());
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.WrongLanes.selector, 0));
+        registry.register(chunks, 0, SELECTOR, 0, 0);
+    }
+
+    function test_register_unknownLane_reverts() public {
+        address[] memory chunks = chunksOf(_program());
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.WrongLanes.selector, 12));
+        registry.register(chunks, 0, SELECTOR, 12, 0);
+    }
+
+    function test_register_keyWithoutProofLane_reverts() public {
+        address[] memory chunks = chunksOf(_program());
+        bytes32 key = bytes32(uint256(9));
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.WrongVerificationKey.selector, 4, key));
+        registry.register(chunks, 0, SELECTOR, BOND, key);
+    }
+
+    function test_register_proofLaneWithoutKey_reverts() public {
+        address[] memory chunks = chunksOf(_program());
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.WrongVerificationKey.selector, 6, bytes32(0)));
+        registry.register(chunks, 0, SELECTOR, 6, 0);
+    }
+
+    function test_register_weightsRootWithoutWeights_reverts() public {
+        address[] memory chunks = chunksOf(_program());
+        bytes32 root = bytes32(uint256(1));
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.WrongWeightsRoot.selector, root));
+        registry.register(chunks, root, SELECTOR, BOND, 0);
+    }
+
+    function test_modelOf_unknown_reverts() public {
+        ModelId modelId = ModelId.wrap(bytes32(uint256(5)));
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.UnknownModel.selector, modelId));
+        registry.modelOf(modelId);
+        assertEq(registry.modelWord(modelId), 0);
+    }
+
+    function test_stepShape_outOfRange_reverts() public {
+        ModelId modelId = register(_program(), 0);
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.StepOutOfRange.selector, 1, 1));
+        registry.stepShape(modelId, 1);
+    }
+}

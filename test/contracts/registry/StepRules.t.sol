@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {ProgramField as F} from "../../../verifier-contracts/types/Program.sol";
+import {ProgramBuilder as B} from "./ProgramBuilder.sol";
+import {StepRulesContext} from "./StepRulesContext.sol";
+
+/// @dev The rules of docs/EXACT.md, sections 2 and 3: good records of each opcode, and records that break one rule.
+contract StepRulesTest is StepRulesContext {
+    uint32[] private _d3 = B.dims3(2, 3, 4);
+    uint32[] private _d24 = B.dims2(2, 4);
+
+    function test_register_anyRecord_succeeds() public {
+        good(record(0x080902, B.dims2(2 ** 22, 1), SCALAR, N, N, 0));
+        // 2^21 rows of one word: 8 s32 each are the most elements in the fewest leaves.
+        good(record(0x080902, B.dims2(2 ** 21 - 1, 8), SCALAR, N, N, 0));
+    }
+
+    function test_register_anyRecord_reverts() public {
+        bad(F.OPCODE, 0, record(0x000002, _d3, N, N, N, 0));
+        bad(F.OPCODE, 12, record(0x0c0002, _d3, N, N, N, 0));
+        bad(F.TYPE, 5, record(0x080905, _d3, INT, N, N, 0));
+        bad(F.RANK, 0, record(0x080902, new uint32[](0), INT, N, N, 0));
+        bad(F.RANK, 7, record(0x080902, new uint32[](7), INT, N, N, 0));
+        bad(F.DIMS, shape(B.dims3(2, 0, 4)), record(0x080902, B.dims3(2, 0, 4), INT, N, N, 0));
+        bad(F.SIZE, 2 ** 24, record(0x080902, B.dims2(2 ** 21, 8), SCALAR, N, N, 0));
+        bad(F.SIZE, 2 ** 23, record(0x080902, B.dims2(2 ** 22 + 1, 1), SCALAR, N, N, 0));
+        // 2^160 elements do not wrap round.
+        uint32[] memory huge = new uint32[](6);
+        for (uint256 i = 0; i < 6; ++i) {
+            huge[i] = 2 ** 31;
+        }
+        bad(F.SIZE, 2 ** 186, record(0x080902, huge, SCALAR, N, N, 0));
+        bad(F.OPERAND_A, SELF, record(0x080902, _d3, SELF, N, N, 0));
+        bad(F.OPERAND_A, SELF + 1, record(0x080902, _d3, SELF + 1, N, N, 0));
+        bad(F.OPERAND_A, 0x7FFF, record(0x080902, _d3, 0x7FFF, N, N, 0));
+        bad(F.OPERAND_A, NO_WEIGHT, record(0x080902, _d3, NO_WEIGHT, N, N, 0));
+        bad(F.OPERAND_A, N, record(0x080902, _d3, N, N, N, 0));
+        bad(F.OPERAND_A, DOT, record(0x080900, _d3, DOT, N, N, 0));
+    }
+
+    function test_register_unusedBytes_reverts() public {
+        bytes memory tested = record(0x080902, _d3, INT, N, N, 0);
+        for (uint256 i = 14; i < 128; i += i == 31 ? 13 : 1) {
+            tested[i] = 0x01;
+            uint256 value = 256 ** (31 - (i & 31));
+            if (i < 32) bad(F.ZERO, value, tested);
+            else if (i < 56) bad(F.DIMS, shape(_d3) | value, tested);
+            else if (i < 64) bad(F.ZERO, value, tested);
+            else bad(F.COORDINATES, value, tested);
+            tested[i] = 0x00;
+        }
+    }
+
+    function test_register_lanesCodec_succeeds() public {
+        good(record(0x010302, B.dims2(64, 64), N, N, N, 0));
+        good(record(0x010302, B.dims1(1), N, N, N, 4095));
+        good(record(0x010302, B.dims2(512, 8), N, N, N, 0));
+    }
+
+    function test_register_lanesCodec_reverts() public {
+        bad(F.VARIANT, 4, record(0x010402, _d3, N, N, N, 0));
+        bad(F.TYPE, 0, record(0x010300, _d3, N, N, N, 0));
+        bad(F.OPERAND_A, INT, record(0x010302, _d3, INT, N, N, 0));
+        bad(F.OPERAND_B, MAP, record(0x010302, _d3, N, MAP, N, 0));
+        bad(F.OPERAND_C, INT, record(0x010302, _d3, N, N, INT, 0));
+        bad(F.K, 4073, record(0x010302, _d3, N, N, N, 4073));
+        bad(F.K, 0xFFFFFFFF, record(0x010302, _d3, N, N, N, 0xFFFFFFFF));
+        // 4,097 rows of one word are 8,192 leaves.
+        bad(F.SIZE, 8192, record(0x010302, B.dims2(4097, 1), N, N, N, 0));
+    }
+
+    function test_register_lookup_succeeds() public {
+        good(record(0x030002, B.dims2(6, 6), IDS, LOOKUP, N, 0));
+        good(record(0x030002, B.dims3(2, 3, 6), INT, LOOKUP, N, 0));
+        good(record(0x030102, B.dims2(6, 4), IDS, ROWS, N, 0));
+    }
+
+    function test_register_lookup_reverts() public {
+        uint32[] memory d66 = B.dims2(6, 6);
+        bad(F.VARIANT, 2, record(0x030202, d66, IDS, LOOKUP, N, 0));
+        bad(F.TYPE, 0, record(0x030000, d66, IDS, LOOKUP, N, 0));
+        bad(F.OPERAND_A, BYTE, record(0x030002, B.dims3(2, 3, 6), BYTE, LOOKUP, N, 0));
+        bad(F.OPERAND_A, 257, record(0x030002, B.dims2(2, 6), WIDE, LOOKUP, N, 0));
+        bad(F.OPERAND_A, 6, record(0x030002, B.dims2(5, 6), IDS, LOOKUP, N, 0));
+        bad(F.OPERAND_B, ROWS, record(0x030002, B.dims2(6, 4), IDS, ROWS, N, 0));
+        bad(F.OPERAND_B, 6, record(0x030002, B.dims2(6, 5), IDS, LOOKUP, N, 0));
+        bad(F.OPERAND_B, INT, record(0x030002, d66, IDS, INT, N, 0));
+        bad(F.OPERAND_C, INT, record(0x030002, d66, IDS, LOOKUP, INT, 0));
+        bad(F.K, 1, record(0x030002, d66, IDS, LOOKUP, N, 1));
+        bad(F.OPERAND_A, 4, record(0x030102, B.dims3(2, 3, 4), INT, ROWS, N, 0));
+        bad(F.OPERAND_B, LOOKUP, record(0x030101, d66, IDS, LOOKUP, N, 0));
+        bad(F.OPERAND_B, shape(B.dims1(256)), record(0x030100, B.dims2(6, 256), IDS, MAP, N, 0));
+        bad(F.OPERAND_B, 4, record(0x030102, B.dims2(6, 5), IDS, ROWS, N, 0));
+        bad(F.TYPE, 3, record(0x030103, B.dims2(6, 4), IDS, ROWS, N, 0));
+    }
+
+    function test_register_dot_succeeds() public {
+        good(record(0x040002, _d24, LONG, DOT, N, 1));
+        good(record(0x040100, B.dims3(1, 2, 4), LONG, DOT, N, 1));
+        good(record(0x040201, B.dims1(4), LONG, DOT, N, 2));
+    }
+
+    function test_register_dot_reverts() public {
+        bad(F.VARIANT, 3, record(0x040302, _d24, LONG, DOT, N, 1));
+        bad(F.TYPE, 0, record(0x040000, _d24, LONG, DOT, N, 1));
+        bad(F.TYPE, 2, record(0x040102, _d24, LONG, DOT, N, 1));
+        bad(F.TYPE, 4, record(0x040204, _d24, LONG, DOT, N, 1));
+        bad(F.OPERAND_A, INT, record(0x040002, _d24, INT, DOT, N, 1));
+        bad(F.OPERAND_A, 4, record(0x040002, B.dims2(6, 4), BYTE, DOT, N, 1));
+        bad(F.OPERAND_A, 2, record(0x040002, B.dims2(3, 4), LONG, DOT, N, 1));
+        bad(F.OPERAND_A, 2, record(0x040002, _d24, LONG, DOT, N, 2));
+        bad(F.OPERAND_B, MAP, record(0x040002, _d24, LONG, MAP, N, 1));
+        bad(F.OPERAND_B, LONG, record(0x040002, _d24, LONG, LONG, N, 1));
+        bad(F.OPERAND_B, 4, record(0x040002, B.dims2(2, 5), LONG, DOT, N, 1));
+        bad(F.OPERAND_C, INT, record(0x040002, _d24, LONG, DOT, INT, 1));
+        bad(F.K, 0, record(0x040002, _d24, LONG, DOT, N, 0));
+        bad(F.K, 3, record(0x040002, _d24, LONG, DOT, N, 3));
+    }
+
+    function test_register_channelwise_succeeds() public {
+        good(record(0x050100, _d3, INT, CHANNELS, N, 0));
+        good(record(0x050201, _d3, INT, CHANNEL, N, 0));
+        good(record(0x060002, _d3, INT, CHANNELS, N, 0));
+    }
+
+    function test_register_channelwise_reverts() public {
+        bad(F.VARIANT, 0, record(0x050000, _d3, INT, CHANNELS, N, 0));
+        bad(F.VARIANT, 3, record(0x050300, _d3, INT, CHANNELS, N, 0));
+        bad(F.VARIANT, 1, record(0x060102, _d3, INT, CHANNELS, N, 0));
+        bad(F.TYPE, 2, record(0x050102, _d3, INT, CHANNELS, N, 0));
+        bad(F.TYPE, 0, record(0x060000, _d3, INT, CHANNELS, N, 0));
+        bad(F.OPERAND_A, BYTE, record(0x050100, _d3, BYTE, CHANNELS, N, 0));
+        bad(F.OPERAND_A, shape(_d3), record(0x050100, B.dims2(6, 4), INT, CHANNELS, N, 0));
+        bad(F.OPERAND_B, 4, record(0x050100, B.dims2(6, 1), IDS, CHANNELS, N, 0));
+        bad(F.OPERAND_B, ROWS, record(0x060002, _d3, INT, ROWS, N, 0));
+        bad(F.OPERAND_C, INT, record(0x060002, _d3, INT, CHANNELS, INT, 0));
+        bad(F.K, 7, record(0x050100, _d3, INT, CHANNELS, N, 7));
+    }
+
+    function test_register_table_succeeds() public {
+        good(record(0x070001, _d3, BYTE, MAP, N, 0));
+        good(record(0x070004, _d3, BOOL, MAP, N, 0));
+    }
+
+    function test_register_table_reverts() public {
+        bad(F.VARIANT, 1, record(0x070100, _d3, BYTE, MAP, N, 0));
+        bad(F.TYPE, 2, record(0x070002, _d3, BYTE, MAP, N, 0));
+        bad(F.OPERAND_A, INT, record(0x070000, _d3, INT, MAP, N, 0));
+        bad(F.OPERAND_A, shape(_d3), record(0x070000, B.dims2(6, 4), BYTE, MAP, N, 0));
+        bad(F.OPERAND_B, shape(B.dims1(1)), record(0x070000, _d3, BYTE, SCALAR, N, 0));
+        bad(F.OPERAND_B, BYTE, record(0x070000, _d3, BYTE, BYTE, N, 0));
+        bad(F.OPERAND_C, MAP, record(0x070000, _d3, BYTE, MAP, MAP, 0));
+        bad(F.K, 1, record(0x070000, _d3, BYTE, MAP, N, 1));
+    }
+
+    function test_register_reduce_succeeds() public {
+        good(record(0x0a0002, B.dims2(2, 3), INT, N, N, 0));
+        good(record(0x0a0100, B.dims3(2, 3, 1), BYTE, N, N, 0));
+        good(record(0x0a0204, B.dims1(6), BOOL, N, N, 0));
+    }
+
+    function test_register_reduce_reverts() public {
+        bad(F.VARIANT, 3, record(0x0a0302, B.dims1(6), INT, N, N, 0));
+        bad(F.TYPE, 0, record(0x0a0000, B.dims1(6), BYTE, N, N, 0));
+        bad(F.TYPE, 2, record(0x0a0102, B.dims1(6), BYTE, N, N, 0));
+        bad(F.OPERAND_A, FLOAT, record(0x0a0103, B.dims1(6), FLOAT, N, N, 0));
+        bad(F.OPERAND_A, 6, record(0x0a0002, B.dims1(5), INT, N, N, 0));
+        bad(F.OPERAND_A, 1028, record(0x0a0002, B.dims1(2), WIDE, N, N, 0));
+        bad(F.OPERAND_B, INT, record(0x0a0002, B.dims1(6), INT, INT, N, 0));
+        bad(F.OPERAND_C, INT, record(0x0a0002, B.dims1(6), INT, N, INT, 0));
+        bad(F.K, 1, record(0x0a0002, B.dims1(6), INT, N, N, 1));
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {ProgramField, ProgramPart} from "../../../verifier-contracts/types/Program.sol";
+import {ProgramBuilder as B} from "./ProgramBuilder.sol";
+import {RegistryTest} from "./RegistryTest.sol";
+
+/// @notice A valid program with tensors of every kind, into which a test puts one step.
+abstract contract StepRulesContext is RegistryTest {
+    using B for B.Draft;
+
+    uint16 internal constant N = B.NONE;
+    // Weight tensors: u8 [256], DOT [4, 40], LOOKUP [10, 6], CHANNEL [4] and [1], s32 [10, 4], f32 [4], s32 [1].
+    uint16 internal constant MAP = 0x8000;
+    uint16 internal constant DOT = 0x8001;
+    uint16 internal constant LOOKUP = 0x8002;
+    uint16 internal constant CHANNELS = 0x8003;
+    uint16 internal constant CHANNEL = 0x8004;
+    uint16 internal constant ROWS = 0x8005;
+    uint16 internal constant FLOATS = 0x8006;
+    uint16 internal constant SCALAR = 0x8007;
+    uint16 internal constant NO_WEIGHT = 0x8008;
+    // Steps: s32, u8, bool and f32 [2, 3, 4], s32 [6, 1], u8 [2, 40], s32 [2, 257]; then the tested one, then an
+    // output.
+    uint16 internal constant INT = 0;
+    uint16 internal constant BYTE = 1;
+    uint16 internal constant BOOL = 2;
+    uint16 internal constant FLOAT = 3;
+    uint16 internal constant IDS = 4;
+    uint16 internal constant LONG = 5;
+    uint16 internal constant WIDE = 6;
+    uint16 internal constant SELF = 7;
+
+    function record(bytes3 code, uint32[] memory dims, uint16 a, uint16 b, uint16 c, uint32 k)
+        internal
+        pure
+        returns (bytes memory)
+    {
+        return record(code, dims, a, b, c, k, new bytes(64));
+    }
+
+    function record(
+        bytes3 code,
+        uint32[] memory dims,
+        uint16 a,
+        uint16 b,
+        uint16 c,
+        uint32 k,
+        bytes memory coordinates
+    ) internal pure returns (bytes memory) {
+        B.Draft memory d;
+        d.step(code, dims, a, b, c, k, coordinates);
+        return d.records;
+    }
+
+    function good(bytes memory tested) internal {
+        accepts(programWith(tested));
+    }
+
+    /// @notice The tested step is refused for this field.
+    function bad(ProgramField field, uint256 value, bytes memory tested) internal {
+        rejects(programWith(tested).bytesOf(), ProgramPart.STEP, SELF, field, value);
+    }
+
+    function programWith(bytes memory tested) internal pure returns (B.Draft memory d) {
+        d = B.start(3, 4096, 1);
+        d.weight(1, 0, B.dims1(256));
+        d.weight(2, 0, B.dims2(4, 40));
+        d.weight(3, 1, B.dims2(10, 6));
+        d.weight(4, 0, B.dims1(4));
+        d.weight(4, 0, B.dims1(1));
+        d.weight(1, 2, B.dims2(10, 4));
+        d.weight(1, 3, B.dims1(4));
+        d.weight(1, 2, B.dims1(1));
+        d.lanes(B.dims3(2, 3, 4), 0);
+        d.step(0x080900, B.dims3(2, 3, 4), INT, N, N, 0);
+        d.step(0x080604, B.dims3(2, 3, 4), INT, INT, N, 0);
+        d.step(0x090b03, B.dims3(2, 3, 4), INT, N, N, 0);
+        d.lanes(B.dims2(6, 1), 0);
+        d.step(0x080900, B.dims2(2, 40), SCALAR, N, N, 0);
+        d.step(0x080902, B.dims2(2, 257), SCALAR, N, N, 0);
+        d.records = bytes.concat(d.records, tested);
+        d.steps++;
+        d.lanes(B.dims1(1), 0);
+    }
+
+    /// @notice The shape word of dims.
+    function shape(uint32[] memory dims) internal pure returns (uint256) {
+        return uint256(bytes32(bytes.concat(B.shapeBytes(dims), new bytes(8))));
+    }
+}
