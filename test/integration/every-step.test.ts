@@ -1,0 +1,160 @@
+import { setMaxListeners } from "node:events";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runChallenger } from "../../challenger/main.ts";
+import { openEngine } from "../../cli/engine.ts";
+import { toHex } from "../../inference/bytes.ts";
+import type { LoadedModel } from "../../inference/model-folder.ts";
+import type { Step } from "../../inference/program/form.ts";
+import { selfTestCalldata } from "../../inference/self-test.ts";
+import { Actions } from "../../protocol/chain/actions.ts";
+import { EventFollower } from "../../protocol/chain/follower.ts";
+import { openDataFolder } from "../../protocol/data-folder.ts";
+import { SILENT } from "../../protocol/log.ts";
+import { EVENTS_SCHEMA, EventStore } from "../../protocol/store/event-store.ts";
+import { FALL_REASONS, type RequestId, ZERO_ADDRESS } from "../../protocol/terms.ts";
+import { FAULTS, type Fault, type FaultKind, falsify } from "../../prover/faults.ts";
+import { JOBS_SCHEMA, JobStore } from "../../prover/jobs.ts";
+import { serveModels } from "../../prover/models.ts";
+import type { Runs } from "../../prover/runs.ts";
+import { Prover } from "../../prover/watch.ts";
+import { ROLES, SHIPPED, type System, startSystem, systemAccount } from "../support/system.ts";
+
+/** No deadline is at stake here: one process plays a prover with hundreds of claims and their challenger. */
+const ANSWER_SECONDS = 120;
+const POLL_MS = 100;
+
+interface Lie {
+  readonly model: LoadedModel;
+  readonly calldata: Uint8Array;
+  readonly fault: Fault;
+}
+
+/** Every fault that a step can have: an element of any step but the codec's, which can be wrong in two ways. */
+function liesOf(model: LoadedModel): Lie[] {
+  const { program } = model.model;
+  const faults = program.steps.flatMap(({ opcode }: Step, step): Fault[] => {
+    const kinds: FaultKind[] = opcode === "codec" ? ["codec", "input"] : ["element"];
+    return kinds.map((kind) => ({ kind, step }));
+  });
+  // Even seeds stay near usual values; each lie has an input of its own.
+  return faults.map((fault, i) => ({
+    model,
+    fault,
+    calldata: selfTestCalldata(program, model.selector, 2 * i),
+  }));
+}
+
+/** One cheat for all lies: which it tells depends on the input. */
+function lyingRuns(lies: readonly Lie[]): Runs {
+  const faults = new Map(lies.map(({ calldata, fault }) => [toHex(calldata), fault]));
+  const faultOf = (calldata: Uint8Array): Fault => {
+    const fault = faults.get(toHex(calldata));
+    if (fault === undefined) throw new Error("Nobody planned to lie about this input.");
+    return fault;
+  };
+  return {
+    conduct: { commitsTrace: true, reveals: "content" },
+    output: async ({ prepared }, calldata) => falsify(prepared, calldata, faultOf(calldata)).output,
+    trace: ({ prepared }, calldata) => falsify(prepared, calldata, faultOf(calldata)).trace,
+  };
+}
+
+let system: System;
+const stopping = new AbortController();
+const ends: Promise<void>[] = [];
+
+beforeAll(async () => {
+  // Every move on its way listens.
+  setMaxListeners(0, stopping.signal);
+  system = await startSystem({ models: SHIPPED, answerSeconds: ANSWER_SECONDS });
+});
+
+afterAll(async () => {
+  stopping.abort();
+  await Promise.all(ends);
+  await system.stop();
+});
+
+async function runCheat(lies: readonly Lie[]): Promise<void> {
+  const chain = await system.chainOf(systemAccount(ROLES.cheat));
+  const { signal } = stopping;
+  const options = { pollIntervalMs: POLL_MS };
+  const folder = openDataFolder(join(system.folder, "cheat"), chain, [EVENTS_SCHEMA, JOBS_SCHEMA], options);
+  const prover = new Prover({
+    chain,
+    sender: folder.sender,
+    actions: new Actions(chain.game),
+    store: new EventStore(folder.db),
+    models: serveModels(system.models),
+    runs: lyingRuns(lies),
+    policy: { marginPercent: 0, maxBonds: 10n ** 24n, maxWindow: 86_400 },
+    operator: ZERO_ADDRESS,
+    log: SILENT,
+    signal,
+    jobs: new JobStore(folder.db, "cheat"),
+    claims: true,
+    width: lies.length,
+    withdrawAbove: 10n ** 24n,
+    nowMs: Date.now,
+  });
+  await new EventFollower(chain, options).run((batch) => prover.take(batch), signal);
+  await prover.stop();
+  await folder.close();
+}
+
+async function runHonestChallenger(): Promise<void> {
+  const fast = await openEngine(system.models, 1, SILENT);
+  await runChallenger(
+    {
+      mode: "defend",
+      chain: await system.chainOf(systemAccount(ROLES.challenger)),
+      models: system.models,
+      fast,
+      data: join(system.folder, "challenger"),
+      width: 4,
+      limits: { maxExposure: 10n ** 24n, withdrawAbove: 10n ** 24n },
+      pollIntervalMs: POLL_MS,
+      confirmations: 0,
+      maxFee: 500n * 10n ** 9n,
+      log: SILENT,
+    },
+    stopping.signal,
+  ).finally(() => fast.close());
+}
+
+describe("a lie at every step of every shipped model", () => {
+  it("behavior: side by side on one chain, each falls by the reason that its kind states", async () => {
+    const lies = system.models.flatMap(liesOf);
+    const steps = system.models.reduce((sum, { model }) => sum + model.program.steps.length, 0);
+    expect(lies.length).toBe(steps + system.models.length);
+    ends.push(runCheat(lies), runHonestChallenger());
+    const cheat = systemAccount(ROLES.cheat).address;
+    const asked = await Promise.all(
+      lies.map(({ model, calldata }) => system.ask({ model, calldata, prover: cheat })),
+    );
+    const fallen = await system.events.when(
+      () => {
+        const falls = new Map(system.events.all("Fell").map((fall) => [fall.requestId, fall]));
+        return falls.size === lies.length ? falls : undefined;
+      },
+      () => `${system.events.all("Fell").length} of ${lies.length} claims fell`,
+      240_000,
+    );
+    const told = asked.map(({ requestId }, i) => {
+      const { fault, model } = lies[i] as Lie;
+      const fall = fallen.get(requestId as RequestId);
+      const facts = { model: model.manifest.name, kind: fault.kind };
+      return { ...facts, step: fall && Number(fall.step), reason: fall && FALL_REASONS[fall.reason] };
+    });
+    const expected = lies.map(({ fault, model }) => ({
+      model: model.manifest.name,
+      kind: fault.kind,
+      step: fault.step,
+      reason: FAULTS[fault.kind].fall,
+    }));
+    expect(told).toEqual(expected);
+    expect(system.events.all("Finalized")).toEqual([]);
+    // Longer than the rest of the suite: hundreds of disputes on whatever cores there are.
+  }, 300_000);
+});

@@ -1,0 +1,70 @@
+import { decodeAbiParameters, type Hex } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadArtifact } from "../../cli/artifacts.ts";
+import { Agent } from "../../cli/demo/agent.ts";
+import { toHex } from "../../inference/bytes.ts";
+import { execute } from "../../inference/executor/execute.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
+import { checkFunction } from "../../inference/model-folder.ts";
+import { selfTestCalldata } from "../../inference/self-test.ts";
+import { decodeReturn } from "../../protocol/abi.ts";
+import { LANE } from "../../protocol/terms.ts";
+import {
+  ROLES,
+  SHIPPED,
+  type ShippedModel,
+  type System,
+  startSystem,
+  systemAccount,
+} from "../support/system.ts";
+
+let system: System;
+
+beforeAll(async () => {
+  system = await startSystem({ models: SHIPPED, answerSeconds: 2 });
+  const daemons = [
+    system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).said("prover is up"),
+    system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]).said("challenger is up"),
+  ];
+  await Promise.all(daemons);
+});
+
+afterAll(() => system.stop());
+
+/** The model's function, and the values that this calldata passes to it by name. */
+function question(name: ShippedModel) {
+  const { model, manifest, selector } = system.model(name);
+  const calldata = selfTestCalldata(model.program, selector, 4);
+  const called = { ...checkFunction(model.program, manifest.abi, selector), selector: toHex(selector) };
+  const values = decodeAbiParameters(called.inputs, toHex(calldata.subarray(4)));
+  const inputs = Object.fromEntries(called.inputs.map(({ name: key }, i) => [key, values[i]]));
+  const right = toHex(execute(prepare(model, selector), calldata));
+  return { inputs, expected: decodeReturn(called, right), right };
+}
+
+/** Asks through a contract of its own. @param index of the account that owns it */
+async function consume(name: ShippedModel, index: number): Promise<void> {
+  const { chain, rpcUrl, events } = system;
+  const { inputs, expected, right } = question(name);
+  const agent = await Agent.deploy(chain, rpcUrl, systemAccount(index), loadArtifact("ToolAgent"), name);
+  const prover = systemAccount(ROLES.prover).address;
+  const asked = await agent.ask({ label: name, inputs, prover, exclusiveSeconds: 300 });
+  const ofRequest = ({ requestId }: { requestId: Hex }) => requestId === asked.requestId;
+  const claimed = await events.until("Claimed", ofRequest);
+  expect(claimed.output).toBe(right);
+  expect(claimed.claim.prover).toBe(prover);
+  const { claimId } = claimed;
+  expect(await agent.answerTo(asked.requestId)).toBeUndefined();
+  expect(await events.until("Finalized", ofRequest)).toMatchObject({ claimId, lane: LANE.BOND });
+  expect(await events.until("Delivered", ofRequest)).toMatchObject({ by: prover, success: true });
+  expect(await agent.answerTo(asked.requestId)).toEqual(expected);
+}
+
+describe("an honest prover under the eyes of a challenger", () => {
+  it("behavior: request, claim, finality and delivery to a contract, for every shipped model", async () => {
+    await Promise.all(SHIPPED.map((name, i) => consume(name, ROLES.cheat + i)));
+    // The challenger looked at each claim, which the tests of lies show it to do, and left all of them alone.
+    expect(system.events.all("Challenged")).toEqual([]);
+    expect(system.events.all("Claimed")).toHaveLength(SHIPPED.length);
+  });
+});

@@ -1,0 +1,248 @@
+import { join } from "node:path";
+import { type Address, createWalletClient, type Hex, http, keccak256 } from "viem";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { fromHex, toHex } from "../../inference/bytes.ts";
+import { demandPath, encodePosition } from "../../inference/commit/positions.ts";
+import { traceShapes } from "../../inference/commit/reveal.ts";
+import { execute } from "../../inference/executor/execute.ts";
+import { encodeProgram } from "../../inference/program/encode.ts";
+import { Actions } from "../../protocol/chain/actions.ts";
+import { connect } from "../../protocol/chain/connect.ts";
+import { historyOf } from "../../protocol/chain/history.ts";
+import { registerModel } from "../../protocol/chain/register.ts";
+import { requireAccount } from "../../protocol/chain/sender.ts";
+import { openDataFolder } from "../../protocol/data-folder.ts";
+import { iAssayAbi } from "../../protocol/generated/abis.ts";
+import { requestIdOf } from "../../protocol/ids.ts";
+import { SILENT } from "../../protocol/log.ts";
+import { bondsOf } from "../../protocol/money.ts";
+import {
+  type Claim,
+  type ClaimId,
+  LANE,
+  type ModelId,
+  type Request,
+  ZERO_ADDRESS,
+  ZERO_HASH,
+} from "../../protocol/terms.ts";
+import { claimGas, GAS } from "../../prover/decide.ts";
+import { type ProverOptions, runProver } from "../../prover/main.ts";
+import { type ServedModel, serveModels } from "../../prover/models.ts";
+import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
+import { deployLocal, LOCAL_CONSTANTS, QUICK, temporaryFolder } from "../support/deploy.ts";
+import { forecastInput, loadForecast } from "../support/forecast.ts";
+
+const forecast = loadForecast();
+const model = serveModels([forecast]).get(forecast.modelId as ModelId) as ServedModel;
+const raise = (): never => {
+  throw new Error("impossible");
+};
+/** Long enough for a restart on a slow machine. */
+const ANSWER_SECONDS = 8;
+const WINDOW = 4 * ANSWER_SECONDS;
+const SOON = { timeout: 20_000, interval: 100 };
+const outputOf = (input: Hex): Uint8Array => execute(model.prepared, fromHex(input));
+
+describe("prover", () => {
+  let local: LocalChain;
+  let user: Awaited<ReturnType<typeof open>>;
+  let serial = 0;
+  const folder = temporaryFolder();
+
+  /** An account of its own, with a sender. */
+  async function open(index: number) {
+    const chain = await chainOf(index);
+    const data = openDataFolder(join(folder.path, `account-${index}`), chain, [], QUICK);
+    return { chain, ...data, actions: new Actions(chain.game) };
+  }
+  let deployment: Awaited<ReturnType<typeof deployLocal>>;
+  const chainOf = async (index: number) =>
+    requireAccount(await connect({ rpcUrl: local.rpcUrl, deployment, account: accountAt(index) }));
+
+  beforeAll(async () => {
+    local = await startLocalChain();
+    deployment = await deployLocal(local, { ...LOCAL_CONSTANTS, answerSeconds: ANSWER_SECONDS });
+    user = await open(1);
+    const { commitment, selector, laneBits: lanes } = forecast;
+    const identity = { ...commitment, selector, lanes, vkHash: new Uint8Array(32) };
+    await registerModel(user.chain, user.sender, encodeProgram(forecast.model.program), identity);
+    await local.control.setIntervalMining({ interval: 1 });
+  }, 240_000);
+  afterAll(async () => {
+    await user?.close();
+    await local?.stop();
+    folder.remove();
+  });
+
+  /** A prover that runs until `stop`. */
+  async function start(index: number, changes: Partial<ProverOptions> = {}) {
+    const stopping = new AbortController();
+    let announce = (_url: string) => {};
+    const url = new Promise<string>((resolve) => {
+      announce = resolve;
+    });
+    const log = {
+      ...SILENT,
+      info: (fields: object, message: string) => {
+        if (message === "prover is up") announce((fields as { url: string }).url);
+      },
+    };
+    const running = runProver(
+      {
+        chain: await chainOf(index),
+        models: [forecast],
+        engine: { run: async (_id, calldata) => ({ output: execute(model.prepared, calldata) }) },
+        data: join(folder.path, `prover-${index}`),
+        policy: { marginPercent: 20, maxBonds: 10n ** 20n, maxWindow: 3_600 },
+        claims: true,
+        width: 4,
+        withdrawAbove: 1n,
+        pollIntervalMs: 50,
+        confirmations: 0,
+        maxFee: 10n ** 12n,
+        http: { host: "127.0.0.1", port: 0, maxWaitSeconds: 60 },
+        log,
+        ...changes,
+      },
+      stopping.signal,
+    );
+    const stop = async () => {
+      stopping.abort();
+      await running;
+    };
+    return { url: await Promise.race([url, running.then(() => raise())]), stop };
+  }
+
+  /** @param index account that alone may claim */
+  async function ask(index: number, changes: Partial<Request> = {}) {
+    const now = await local.now();
+    serial += 1;
+    const input = forecastInput(forecast, serial);
+    const request: Request = {
+      requester: user.chain.account.address,
+      modelId: forecast.modelId as ModelId,
+      inputHash: keccak256(input),
+      lanes: LANE.BOND,
+      fee: 10n ** 15n,
+      deliveryFee: 0n,
+      minBond: 0n,
+      window: WINDOW,
+      expiry: now + 3_600,
+      exclusiveProver: accountAt(index).address,
+      exclusiveUntil: now + 300,
+      callback: ZERO_ADDRESS,
+      callbackGas: 0,
+      salt: ZERO_HASH,
+      ...changes,
+    };
+    expect((await user.sender.send(user.actions.request(request, input))).status).toBe("sent");
+    return { request, input, id: requestIdOf(user.chain.game, request) };
+  }
+
+  /** The first event of this name about a request or claim. */
+  async function event<Name extends string>(id: Hex, name: Name) {
+    type Found = Extract<Awaited<ReturnType<typeof historyOf>>[number], { name: Name }>;
+    const search = async () => (await historyOf(user.chain, id as ClaimId)).find((one) => one.name === name);
+    const found = await vi.waitUntil(search, { timeout: 60_000, interval: 100 });
+    return found as Found;
+  }
+  const gasOf = async ({ transactionHash: hash }: { transactionHash: Hex }) =>
+    (await local.client.getTransactionReceipt({ hash })).gasUsed;
+  const claimOf = async (id: Hex): Promise<{ claim: Claim; claimId: Hex }> =>
+    (await event(id, "Claimed")).args;
+  const getJson = async (url: string) => (await (await fetch(url)).json()) as Record<string, unknown>;
+
+  test.concurrent("default: claims at the quote, ends, delivers, is paid, and says so over HTTP", async () => {
+    const prover = await start(2);
+    await vi.waitUntil(async () => (await getJson(`${prover.url}/healthz`)).status === "ok", SOON);
+    const offer = await getJson(`${prover.url}/v1/quote?model=forecast-vix&callbackGas=50000`);
+    const [fee, deliveryFee] = [
+      BigInt(String(offer.leastFee)) * 2n,
+      BigInt(String(offer.leastDeliveryFee)) * 2n,
+    ];
+    const poor = await ask(2, { fee: 1n });
+    const decision = () => getJson(`${prover.url}/v1/requests/${poor.id}`).then((seen) => seen.decision);
+    expect(await vi.waitUntil(decision, SOON)).toMatchObject({ kind: "skip", code: "FEE_TOO_LOW" });
+    const callback = await createAlwaysContent();
+    const { id, input } = await ask(2, { fee, deliveryFee, callback, callbackGas: 50_000 });
+    const asked = await fetch(`${prover.url}/tools/forecast-vix?finality=final`, {
+      method: "POST",
+      body: Buffer.from(fromHex(input)),
+    });
+    const { claimId, claim } = await claimOf(id);
+    expect([asked.status, asked.headers.get("assay-status")]).toEqual([200, "final"]);
+    expect(asked.headers.get("assay-claim")).toBe(claimId);
+    expect(toHex(new Uint8Array(await asked.arrayBuffer()))).toBe(toHex(outputOf(input)));
+    const { depth } = model;
+    const { gasPrice } = claim;
+    expect(claim.bond).toBe(bondsOf(deployment.constants, { gasPrice, depth, minBond: 0n, attempt: 0 }).bond);
+    const delivered = await event(id, "Delivered");
+    expect(delivered.args).toMatchObject({ success: true });
+    // What fees are computed from covers what was spent.
+    const [filed, ended] = [
+      await gasOf(await event(claimId, "Claimed")),
+      await gasOf(await event(id, "Finalized")),
+    ];
+    expect(filed + ended).toBeLessThanOrEqual(claimGas(model));
+    expect(await gasOf(delivered)).toBeLessThanOrEqual(GAS.deliver);
+    const seen = await getJson(`${prover.url}/v1/claims/${claimId}`);
+    expect(seen).toMatchObject({ state: "FINAL", prover: accountAt(2).address });
+    const timeline = seen.timeline as { event: string }[];
+    expect(timeline.map((entry) => entry.event)).toEqual(["Claimed", "Finalized"]);
+    const logs = () =>
+      local.client.getContractEvents({
+        address: deployment.contracts.assay,
+        abi: iAssayAbi,
+        eventName: "Withdrawn",
+        fromBlock: 0n,
+      });
+    // Other provers are paid on the same chain: wait for this one's own money.
+    const paid = async () => (await logs()).some((log) => log.args.to === accountAt(2).address);
+    await vi.waitUntil(paid, { timeout: 60_000, interval: 200 });
+    expect((await fetch(`${prover.url}/v1/claims/0x${"00".repeat(31)}01`)).status).toBe(404);
+    await prover.stop();
+  });
+
+  test.concurrent("behavior: answers a challenger who is wrong, over a restart, and keeps the ticket's half", async () => {
+    let prover = await start(3);
+    const { id } = await ask(3);
+    const { claim, claimId } = await claimOf(id);
+    const rival = await open(4);
+    expect((await rival.sender.send(rival.actions.challenge(claim))).status).toBe("sent");
+    const { args } = await event(claimId, "TraceCommitted");
+    await prover.stop();
+    const [position] = demandPath(traceShapes(model.prepared.program), 1, 0);
+    const place = encodePosition(position ?? raise());
+    expect((await rival.sender.send(rival.actions.demand(claim, args.traceRoot, place))).status).toBe("sent");
+    prover = await start(3);
+    expect((await event(claimId, "Revealed")).args.position).toBe(place);
+    await event(id, "Finalized");
+    expect((await historyOf(user.chain, claimId as ClaimId)).some(({ name }) => name === "Fell")).toBe(false);
+    await prover.stop();
+    await rival.close();
+  });
+
+  test.concurrent("behavior: an operator with a key of its own answers for a prover that is down", async () => {
+    const operator = accountAt(6).address;
+    const prover = await start(5, { operator });
+    const { id } = await ask(5);
+    const { claim, claimId } = await claimOf(id);
+    await prover.stop();
+    expect(claim.operator).toBe(operator);
+    const helper = await start(6, { claims: false });
+    const rival = await open(7);
+    expect((await rival.sender.send(rival.actions.challenge(claim))).status).toBe("sent");
+    await event(claimId, "TraceCommitted");
+    await event(id, "Finalized");
+    await helper.stop();
+    await rival.close();
+  });
+
+  /** Deploys a contract that takes every call: its code is STOP. */
+  async function createAlwaysContent(): Promise<Address> {
+    const wallet = createWalletClient({ account: accountAt(8), transport: http(local.rpcUrl) });
+    const hash = await wallet.sendTransaction({ chain: null, data: "0x6001600c60003960016000f300" });
+    const receipt = await local.client.waitForTransactionReceipt({ hash, pollingInterval: 50 });
+    return receipt.contractAddress ?? raise();
+  }
+});

@@ -1,0 +1,26 @@
+/** A chain of its own for a test, with helpers for time and re-orgs. */
+import { createTestClient, type Hex, http, type LocalAccount } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { ANVIL_KEYS, type AnvilOptions, startAnvil } from "../../cli/anvil.ts";
+import { createClient } from "../../protocol/chain/connect.ts";
+
+export type LocalChain = Awaited<ReturnType<typeof startLocalChain>>;
+
+/** Starts anvil on a free port; call `stop` when done. */
+export async function startLocalChain(options: AnvilOptions = {}) {
+  const anvil = await startAnvil(options);
+  const client = createClient(anvil.rpcUrl);
+  const control = createTestClient({ mode: "anvil", transport: http(anvil.rpcUrl) });
+  /** Mines one block at this second, or `seconds` after the last one. */
+  const passTime = async (seconds: number) => {
+    await control.increaseTime({ seconds });
+    await control.mine({ blocks: 1 });
+  };
+  const now = async () => Number((await client.getBlock()).timestamp);
+  return { ...anvil, client, control, passTime, now };
+}
+
+/** One of anvil's funded accounts. */
+export function accountAt(index: number): LocalAccount {
+  return privateKeyToAccount(ANVIL_KEYS[index] as Hex);
+}

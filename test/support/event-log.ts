@@ -1,0 +1,72 @@
+/** Every event of a system in order, for tests that wait for what happens. */
+import type { Chain } from "../../protocol/chain/connect.ts";
+import type { ChainEvent, EventName, EventOf } from "../../protocol/chain/events.ts";
+import { EventFollower } from "../../protocol/chain/follower.ts";
+
+export type Args<Name extends EventName> = EventOf<Name>["args"];
+
+export class EventLog {
+  readonly events: ChainEvent[] = [];
+  readonly #stopping = new AbortController();
+  readonly #listeners = new Set<() => void>();
+  readonly #following: Promise<void>;
+
+  constructor(chain: Chain) {
+    const follower = new EventFollower(chain, { pollIntervalMs: 50 });
+    this.#following = follower.run((batch) => {
+      if (batch.kind === "rollback") throw new Error("This log takes no re-orgs.");
+      this.events.push(...batch.events);
+      for (const listener of [...this.#listeners]) listener();
+    }, this.#stopping.signal);
+  }
+
+  /** All events of this name so far. */
+  all<Name extends EventName>(name: Name, matches: (args: Args<Name>) => boolean = () => true): Args<Name>[] {
+    const args = this.events.filter((event) => event.name === name).map((event) => event.args as Args<Name>);
+    return args.filter(matches);
+  }
+
+  /** The first such event, now or later.
+   *  @param matches which of them is meant @param deadlineMs after which it counts as missing
+   *  @throws Error naming the event and what came instead */
+  async until<Name extends EventName>(
+    name: Name,
+    matches: (args: Args<Name>) => boolean = () => true,
+    deadlineMs = 60_000,
+  ): Promise<Args<Name>> {
+    return this.when(
+      () => this.all(name, matches)[0],
+      () => `There is no such ${name}`,
+      deadlineMs,
+    );
+  }
+
+  /** The first answer that is not undefined; asked at every batch of events. */
+  async when<T>(answer: () => T | undefined, missing: () => string, deadlineMs = 60_000): Promise<T> {
+    const found = answer();
+    if (found !== undefined) return found;
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.#listeners.delete(look);
+      };
+      const look = () => {
+        const late = answer();
+        if (late === undefined) return;
+        end();
+        resolve(late);
+      };
+      const timer = setTimeout(() => {
+        end();
+        const names = this.events.slice(-20).map((event) => event.name);
+        reject(new Error(`${missing()} after ${deadlineMs} ms; the last events are ${names.join(", ")}.`));
+      }, deadlineMs);
+      this.#listeners.add(look);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#following;
+  }
+}

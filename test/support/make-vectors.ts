@@ -1,0 +1,104 @@
+/** Writes the vectors that forge tests read: {"source": …, "vectors": [hex, …]}, one file an opcode and one each for
+ *  codecs, outputs, calldata, programs and reveals. test/support/vectors.ts documents the structs.
+ *
+ *  `tsx test/support/make-vectors.ts` rewrites test/vectors/ (small, committed).
+ *  `tsx test/support/make-vectors.ts --elements 2000 --seed 7 --out build/vectors` writes as many elements an opcode
+ *  as asked, of programs of any size. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import type { Hex } from "../../inference/bytes.ts";
+import {
+  ARITH_VARIANTS,
+  DOT_VARIANTS,
+  FLOAT_VARIANTS,
+  LOOKUP_VARIANTS,
+  OPCODES,
+  type Opcode,
+  REDUCE_VARIANTS,
+} from "../../inference/program/form.ts";
+import { createRng } from "./rng.ts";
+import {
+  calldataVectors,
+  codecVectors,
+  elementVector,
+  lastVariant,
+  outputVector,
+  programVectors,
+  revealVectors,
+} from "./vectors.ts";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
+const { values: flags } = parseArgs({
+  options: { elements: { type: "string" }, seed: { type: "string" }, out: { type: "string" } },
+});
+const large = flags.elements !== undefined;
+const elements = Number(flags.elements ?? 72);
+const seed = Number(flags.seed ?? 1);
+const out = join(root, flags.out ?? "test/vectors");
+if (!(Number.isInteger(elements) && elements >= 1 && Number.isInteger(seed) && seed >= 0)) {
+  throw new Error("usage: make-vectors.ts [--elements COUNT] [--seed NUMBER] [--out FOLDER]");
+}
+
+/** Cases of one program, and the most bytes of its blob in the committed set. */
+const CASES = large ? 16 : 3;
+const MOST_BYTES = 5_000;
+
+/** Variants of the opcodes that have more than one; requant's begin at 1. */
+const VARIANTS: Readonly<Partial<Record<Opcode, readonly number[]>>> = {
+  lookup: [...LOOKUP_VARIANTS.keys()],
+  dot: [...DOT_VARIANTS.keys()],
+  requant: [1, 2],
+  arith: [...ARITH_VARIANTS.keys()],
+  float: [...FLOAT_VARIANTS.keys()],
+  reduce: [...REDUCE_VARIANTS.keys()],
+};
+
+function elementVectors(opcode: Opcode): Hex[] {
+  const rng = createRng(seed * 1000 + OPCODES.indexOf(opcode));
+  const variants = VARIANTS[opcode] ?? [0];
+  const options = large ? {} : { steps: 0 };
+  const vectors: Hex[] = [];
+  const programs = Math.ceil(elements / CASES);
+  while (vectors.length < programs) {
+    // Kinds (honest, hostile, lying) follow seed mod 3, variants the number of the vector.
+    const i = vectors.length;
+    const candidate = 3 * rng.int(0, 2 ** 30) + ((i + Math.floor(i / variants.length)) % 3);
+    if (lastVariant(candidate, opcode, options) !== variants[i % variants.length]) continue;
+    const vector = elementVector(candidate, opcode, CASES, options);
+    if (large || i % 12 === 11 || vector.length <= 2 * MOST_BYTES) vectors.push(vector);
+  }
+  return vectors;
+}
+
+function collect(least: number, make: (seed: number) => readonly Hex[]): Hex[] {
+  const rng = createRng(seed * 1000 + 500);
+  const vectors: Hex[] = [];
+  for (let i = 0; vectors.length < least; i++) {
+    const made = make(4 * rng.int(0, 2 ** 30) + (i % 4));
+    if (large || made.every((vector) => vector.length <= 4 * MOST_BYTES)) vectors.push(...made);
+  }
+  return vectors;
+}
+
+function write(name: string, vectors: readonly Hex[]): void {
+  const source = `test/support/make-vectors.ts, seed ${seed}`;
+  const lines = vectors.map((vector) => `  ${JSON.stringify(vector)}`).join(",\n");
+  writeFileSync(
+    join(out, `${name}.json`),
+    `{"source": ${JSON.stringify(source)}, "vectors": [\n${lines}\n]}\n`,
+  );
+}
+
+mkdirSync(out, { recursive: true });
+for (const opcode of OPCODES) if (opcode !== "codec") write(opcode, elementVectors(opcode));
+const whole = large ? 256 : 48;
+write("codec", collect(whole, codecVectors));
+write(
+  "output",
+  collect(whole, (s) => [outputVector(s)]),
+);
+write("calldata", collect(whole, calldataVectors));
+write("program", collect(3 * whole, programVectors));
+write("reveal", collect(whole, revealVectors));

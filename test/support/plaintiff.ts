@@ -1,0 +1,103 @@
+/** A malicious challenger: a scripted account that disputes an honest claim as far as the rules allow. */
+import type { LocalAccount } from "viem";
+import { toHex } from "../../inference/bytes.ts";
+import { type Commitment, commitTrace, commitWeights } from "../../inference/commit/commitments.ts";
+import { openElement } from "../../inference/commit/openings.ts";
+import { demandPath, encodePosition } from "../../inference/commit/positions.ts";
+import { revealAt, traceShapes } from "../../inference/commit/reveal.ts";
+import { trace } from "../../inference/executor/execute.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
+import type { LoadedModel } from "../../inference/model-folder.ts";
+import { isStep, type Tensor } from "../../inference/program/form.ts";
+import { type Action, Actions } from "../../protocol/chain/actions.ts";
+import type { Sender, SendResult } from "../../protocol/chain/sender.ts";
+import type { Claim } from "../../protocol/terms.ts";
+import type { Args } from "./event-log.ts";
+import { type System, systemAccount } from "./system.ts";
+
+/** A step of models/sentiment whose tensor takes as many demands as a ticket has. */
+const STEP = 1;
+
+export class Plaintiff {
+  readonly account: LocalAccount;
+  readonly #sender: Sender;
+  readonly #actions: Actions;
+  readonly #claim: Claim;
+  readonly #own: { readonly tensors: readonly Tensor[]; readonly trace: Commitment };
+  readonly #model: LoadedModel;
+
+  private constructor(
+    system: System,
+    index: number,
+    sender: Sender,
+    claim: Claim,
+    model: LoadedModel,
+    calldata: Uint8Array,
+  ) {
+    this.account = systemAccount(index);
+    this.#sender = sender;
+    this.#actions = new Actions(system.chain.game);
+    this.#claim = claim;
+    this.#model = model;
+    const tensors = trace(prepare(model.model, model.selector), calldata);
+    this.#own = { tensors, trace: commitTrace(model.model.program, tensors) };
+  }
+
+  /** @param index of its account */
+  static async sue(
+    system: System,
+    index: number,
+    { claim }: Args<"Claimed">,
+    model: LoadedModel,
+    calldata: Uint8Array,
+  ): Promise<Plaintiff> {
+    const { sender } = await system.open(`plaintiff-${index}`, index);
+    return new Plaintiff(system, index, sender, claim, model, calldata);
+  }
+
+  async challenge(): Promise<void> {
+    await this.#must(this.#actions.challenge(this.#claim));
+  }
+
+  /** Demands everything on the way to a word, all of it at once.
+   *  @returns each position with the content that only an honest trace has there */
+  async demandAll(root: `0x${string}`): Promise<{ position: bigint; content: readonly string[] }[]> {
+    const path = demandPath(traceShapes(this.#model.model.program), STEP, 0);
+    await Promise.all(
+      path.map((position) => this.#must(this.#actions.demand(this.#claim, root, encodePosition(position)))),
+    );
+    return path.map((position) => ({
+      position: encodePosition(position),
+      content: revealAt(this.#own.trace, position).content.map(toHex),
+    }));
+  }
+
+  /** One demand more than the ticket has. */
+  async demandTooMuch(root: `0x${string}`): Promise<SendResult> {
+    return this.#sender.send(
+      this.#actions.demand(this.#claim, root, encodePosition({ step: 2, level: 7, index: 0 })),
+    );
+  }
+
+  /** Shows the judge an element of the honest trace as if it were wrong. */
+  async convict(): Promise<SendResult> {
+    const { program } = this.#model.model;
+    const prepared = prepare(this.#model.model, this.#model.selector);
+    const { tensors, trace: own } = this.#own;
+    const openings = openElement(program, STEP, 0, own, commitWeights(this.#model.model), (operand) =>
+      isStep(operand) ? (tensors[operand] as Tensor).data : prepared.constant(operand),
+    );
+    const hexes = (words: readonly Uint8Array[]) => words.map(toHex);
+    const shown = openings.map(({ words, path }) => ({ words: hexes(words), path: hexes(path) }));
+    return this.#sender.send(this.#actions.convictElement(this.#claim, STEP, 0, shown));
+  }
+
+  async collect(): Promise<SendResult> {
+    return this.#sender.send(this.#actions.collect(this.#claim, this.account.address));
+  }
+
+  async #must(action: Action): Promise<void> {
+    const result = await this.#sender.send(action);
+    if (result.status !== "sent") throw new Error(`${action.key} is not on the chain: ${result.status}.`);
+  }
+}

@@ -1,0 +1,313 @@
+import type { Opening } from "../../inference/commit/openings.ts";
+import {
+  ARITH_VARIANTS,
+  elementBytes,
+  elementCount,
+  FLOAT_VARIANTS,
+  NONE,
+  type Operand,
+  type Program,
+  REDUCE_VARIANTS,
+  type Step,
+  type TensorType,
+  WEIGHT,
+} from "../../inference/program/form.ts";
+import * as binary32 from "./binary32.ts";
+
+/** One element of a step by docs/EXACT.md, section 3, from the opened words alone: BigInt, one element at a time,
+ *  no code shared with the executor. What a judge contract computes.
+ *  @param openings in the order of docs/PROTOCOL.md, section 4; the first, the output's word, is not looked at
+ *  @returns stored bytes as an unsigned number */
+export function judge(
+  program: Program,
+  stepIndex: number,
+  element: number,
+  openings: readonly Opening[],
+): bigint {
+  const step = program.steps[stepIndex] as Step;
+  const place: Place = {
+    program,
+    step,
+    element,
+    words: openings.slice(1).map((opening) => join(opening.words)),
+  };
+  switch (step.opcode) {
+    case "codec":
+      throw new Error("a codec step is judged whole");
+    case "move":
+      return move(place);
+    case "lookup":
+      return lookup(place);
+    case "dot":
+      return dot(place);
+    case "requant":
+    case "rescale":
+      return channel(place);
+    case "table":
+      return BigInt(bytesOf(place, 1)[Number(stored(place, step.a, 0)) % 32] as number);
+    case "arith":
+      return arith(place);
+    case "float":
+      return float(place);
+    case "reduce":
+      return reduce(place);
+    case "select":
+      return stored(place, step.a, 0) !== 0n ? stored(place, step.b, 1) : stored(place, step.c, 2);
+  }
+}
+
+interface Place {
+  readonly program: Program;
+  readonly step: Step;
+  readonly element: number;
+  /** Bytes of each opening after the output's. */
+  readonly words: readonly Uint8Array[];
+}
+
+const join = (words: readonly Uint8Array[]): Uint8Array =>
+  Uint8Array.from(words.flatMap((word) => [...word]));
+const bytesOf = (place: Place, opening: number): Uint8Array => place.words[opening] as Uint8Array;
+const lastOf = (dims: readonly number[]): number => dims[dims.length - 1] as number;
+
+function tensorOf(program: Program, operand: Operand): { type: TensorType; dims: readonly number[] } {
+  return (operand < WEIGHT ? program.steps[operand] : program.weights[operand - WEIGHT]) as Step;
+}
+
+const unsigned = (bytes: Uint8Array): bigint => bytes.reduce((all, byte) => all * 256n + BigInt(byte), 0n);
+
+/** Stored bytes as the number that they stand for. */
+function number(type: TensorType, value: bigint): bigint {
+  return type === "s8" ? value - 128n : type === "s32" ? BigInt.asIntN(32, value) : value;
+}
+
+/** `sat` of the type, as stored bytes. */
+function saturated(type: TensorType, value: bigint): bigint {
+  if (type === "bool") return value === 0n ? 0n : 1n;
+  if (type === "s32") return BigInt.asUintN(32, clamp(value, -(2n ** 31n), 2n ** 31n - 1n));
+  return type === "s8" ? clamp(value, -128n, 127n) + 128n : clamp(value, 0n, 255n);
+}
+
+const clamp = (value: bigint, low: bigint, high: bigint): bigint => {
+  const raised = value > low ? value : low;
+  return raised < high ? raised : high;
+};
+const wrap = (value: bigint): bigint => BigInt.asIntN(32, value);
+
+/** Index of the output element, axis by axis. */
+function indexOf(dims: readonly number[], element: number): number[] {
+  let stride = elementCount(dims);
+  let rest = element;
+  return dims.map((dim) => {
+    stride /= dim;
+    const i = Math.floor(rest / stride);
+    rest -= i * stride;
+    return i;
+  });
+}
+
+/** Stored bytes of the operand's element under broadcast, out of its opened word. */
+function stored(place: Place, operand: Operand, opening: number): bigint {
+  const { type, dims } = tensorOf(place.program, operand);
+  const index = indexOf(place.step.dims, place.element).slice(-dims.length);
+  const column = lastOf(dims) === 1 ? 0 : (index[dims.length - 1] as number);
+  return elementOf(bytesOf(place, opening), type, column);
+}
+
+/** Element of a row at a column, out of the word that holds it. */
+function elementOf(word: Uint8Array, type: TensorType, column: number): bigint {
+  const size = elementBytes(type);
+  const at = (column * size) % 32;
+  return unsigned(word.subarray(at, at + size));
+}
+
+function move(place: Place): bigint {
+  const { step, program, element } = place;
+  const index = indexOf(step.dims, element).map(BigInt);
+  const s = step.coordinates.map(
+    ({ a, p, b, q, c }) => BigInt(a) * (index[p] as bigint) + BigInt(b) * (index[q] as bigint) + BigInt(c),
+  );
+  const inside = step.coordinates.every(
+    ({ view }, j) => (s[j] as bigint) >= 0n && (s[j] as bigint) < BigInt(view),
+  );
+  if (inside) {
+    const flat = step.coordinates.reduce((all, { view }, j) => all * BigInt(view) + (s[j] as bigint), 0n);
+    const { type, dims } = tensorOf(program, step.a);
+    return elementOf(bytesOf(place, 0), type, Number(flat % BigInt(lastOf(dims))));
+  }
+  if (step.b === NONE) return BigInt(step.k);
+  return elementOf(bytesOf(place, 0), step.type, element % lastOf(step.dims));
+}
+
+function lookup(place: Place): bigint {
+  const { step, element, words } = place;
+  const column = element % lastOf(step.dims);
+  if (step.variant === 1) return elementOf(bytesOf(place, 1), step.type, column);
+  const lane = column % 32;
+  const byte = 4 * (lane % 8) + 3 - Math.floor(lane / 8);
+  const sum = words.slice(1).reduce((all, word) => all + BigInt(word[byte] as number) - 128n, 0n);
+  return BigInt.asUintN(32, sum);
+}
+
+interface Parameters {
+  readonly bias: bigint;
+  readonly m: bigint;
+  readonly b: bigint;
+  readonly s: bigint;
+  readonly scale: number;
+  readonly zero: bigint;
+  readonly lower: bigint;
+  readonly upper: bigint;
+  readonly offset: bigint;
+}
+
+function parametersOf(word: Uint8Array): Parameters {
+  const field = (from: number, to: number): bigint => unsigned(word.subarray(from, to));
+  return {
+    bias: wrap(field(0, 4)),
+    m: field(4, 8),
+    b: BigInt.asIntN(64, field(8, 16)),
+    s: field(16, 17) % 64n,
+    scale: Number(field(17, 21)),
+    zero: field(21, 22),
+    lower: field(22, 23),
+    upper: field(23, 24),
+    offset: field(24, 26),
+  };
+}
+
+/** Variants 0 to 2 of DOT; 1 and 2 are REQUANT's too. */
+function finish(variant: number, acc: bigint, p: Parameters): bigint {
+  if (variant === 0) return BigInt.asUintN(32, acc);
+  const q =
+    variant === 1
+      ? BigInt.asIntN(64, acc * p.m + p.b) >> p.s
+      : binary32.quantize(binary32.multiply(binary32.fromInteger(acc), p.scale));
+  return clamp(q + p.zero, p.lower, p.upper);
+}
+
+function dot(place: Place): bigint {
+  const [a, b] = [bytesOf(place, 0), bytesOf(place, 1)];
+  const { dims } = tensorOf(place.program, place.step.b);
+  const k = lastOf(dims);
+  const p = parametersOf(b.subarray(b.length - 32));
+  let acc = p.bias;
+  for (let i = 0; i < k; i++) {
+    const x = BigInt(a[i] as number);
+    const w = BigInt(b[32 * Math.floor(i / 32) + 31 - (i % 32)] as number);
+    acc += x * (w - p.offset);
+  }
+  return finish(place.step.variant, wrap(acc), p);
+}
+
+function channel(place: Place): bigint {
+  const { step, element } = place;
+  const p = parametersOf(bytesOf(place, 1));
+  const value = wrap(elementOf(bytesOf(place, 0), "s32", element % lastOf(step.dims)));
+  const acc = wrap(value + p.bias);
+  if (step.opcode === "requant") return finish(step.variant, acc, p);
+  return BigInt.asUintN(32, BigInt.asIntN(64, acc * p.m + p.b) >> p.s);
+}
+
+function arith(place: Place): bigint {
+  const { step, program } = place;
+  const name = ARITH_VARIANTS[step.variant];
+  const x = number(tensorOf(program, step.a).type, stored(place, step.a, 0));
+  if (name === "cast") return saturated(step.type, wrap(x));
+  const y = number(tensorOf(program, step.b).type, stored(place, step.b, 1));
+  switch (name) {
+    case "add":
+      return saturated(step.type, wrap(x + y));
+    case "sub":
+      return saturated(step.type, wrap(x - y));
+    case "mul":
+      return saturated(step.type, wrap(x * y));
+    case "min":
+      return saturated(step.type, lesser(x, y));
+    case "max":
+      return saturated(step.type, -lesser(-x, -y));
+    case "div":
+      return saturated(step.type, y < 1n ? 0n : x / y);
+    case "lt":
+      return x < y ? 1n : 0n;
+    case "le":
+      return x <= y ? 1n : 0n;
+    default:
+      return x === y ? 1n : 0n;
+  }
+}
+
+function float(place: Place): bigint {
+  const { step, program } = place;
+  const bits = (operand: Operand, opening: number): number => Number(stored(place, operand, opening));
+  const integer = (operand: Operand, opening: number): bigint =>
+    number(tensorOf(program, operand).type, stored(place, operand, opening));
+  const name = FLOAT_VARIANTS[step.variant] as (typeof FLOAT_VARIANTS)[number];
+  switch (name) {
+    case "sqrt":
+      return BigInt(binary32.squareRoot(bits(step.a, 0)));
+    case "round":
+      return BigInt(binary32.round(bits(step.a, 0)));
+    case "tofloat":
+      return BigInt(binary32.fromInteger(integer(step.a, 0)));
+    case "toint":
+      return saturated(step.type, binary32.truncate(bits(step.a, 0)));
+    case "dequant": {
+      const difference = wrap(integer(step.a, 0) - integer(step.c, 2));
+      return BigInt(binary32.multiply(binary32.fromInteger(difference), bits(step.b, 1)));
+    }
+    case "quant": {
+      const q = binary32.quantize(binary32.divide(bits(step.a, 0), bits(step.b, 1)));
+      return saturated(step.type, q + integer(step.c, 2));
+    }
+    default:
+      return binaryFloat(name, bits(step.a, 0), bits(step.b, 1));
+  }
+}
+
+function binaryFloat(name: string, x: number, y: number): bigint {
+  const order = binary32.compare(x, y);
+  switch (name) {
+    case "add":
+      return BigInt(binary32.add(x, y));
+    case "sub":
+      return BigInt(binary32.subtract(x, y));
+    case "mul":
+      return BigInt(binary32.multiply(x, y));
+    case "div":
+      return BigInt(binary32.divide(x, y));
+    case "min":
+      return BigInt(binary32.extreme(x, y, -1));
+    case "max":
+      return BigInt(binary32.extreme(x, y, 1));
+    case "lt":
+      return order === -1 ? 1n : 0n;
+    case "le":
+      return order === -1 || order === 0 ? 1n : 0n;
+    default:
+      return order === 0 ? 1n : 0n;
+  }
+}
+
+function reduce(place: Place): bigint {
+  const { step, program } = place;
+  const { type, dims } = tensorOf(program, step.a);
+  const row = bytesOf(place, 0);
+  const size = elementBytes(type);
+  const values = Array.from({ length: lastOf(dims) }, (_, i) =>
+    number(type, unsigned(row.subarray(i * size, (i + 1) * size))),
+  );
+  const name = REDUCE_VARIANTS[step.variant];
+  if (name === "sum") {
+    return BigInt.asUintN(
+      32,
+      values.reduce((all, value) => all + value, 0n),
+    );
+  }
+  const best = values.reduce((all, value) => ((name === "min" ? value < all : value > all) ? value : all));
+  return type === "s8" ? best + 128n : BigInt.asUintN(32, best);
+}
+
+function lesser(x: bigint, y: bigint): bigint {
+  if (x < y) return x;
+  return y;
+}

@@ -1,0 +1,53 @@
+/** Stands between a client and a node, and holds back or answers what a test wants. */
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+
+interface RpcCall {
+  readonly id: number;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+/** What to do with a call: pass it on, never answer, or pass it on and never answer. */
+export type Verdict = "pass" | "hold" | "swallow";
+
+export interface RpcProxy {
+  readonly url: string;
+  /** decides about each call; may be replaced at any time */
+  decide: (call: RpcCall) => Verdict;
+  stop(): Promise<void>;
+}
+
+export async function startRpcProxy(target: string): Promise<RpcProxy> {
+  const server = createServer(async (request, response) => {
+    const body: unknown = JSON.parse(await textOf(request));
+    const calls = (Array.isArray(body) ? body : [body]) as RpcCall[];
+    const verdicts = calls.map((call) => proxy.decide(call));
+    if (verdicts.includes("hold")) return;
+    const answer = await fetch(target, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const text = await answer.text();
+    if (verdicts.includes("swallow")) return;
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const proxy: RpcProxy = {
+    url: `http://127.0.0.1:${port}`,
+    decide: () => "pass",
+    stop: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+  return proxy;
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of request) parts.push(part as Uint8Array);
+  return Buffer.concat(parts).toString("utf8");
+}

@@ -1,0 +1,158 @@
+/** A whole system for a test: a chain that makes blocks, contracts, registered models, accounts and daemons. */
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { type Address, type Hex, keccak256, type LocalAccount } from "viem";
+import { mnemonicToAccount } from "viem/accounts";
+import { type Daemon, startDaemon } from "../../cli/demo/processes.ts";
+import { modelFolder } from "../../cli/model-source.ts";
+import { fromHex, toHex } from "../../inference/bytes.ts";
+import { type LoadedModel, loadModelFolder } from "../../inference/model-folder.ts";
+import { encodeProgram } from "../../inference/program/encode.ts";
+import { Actions } from "../../protocol/chain/actions.ts";
+import { connect } from "../../protocol/chain/connect.ts";
+import { writeDeployment } from "../../protocol/chain/deployment.ts";
+import { registerModel } from "../../protocol/chain/register.ts";
+import { requireAccount, type Sender, type SigningChain } from "../../protocol/chain/sender.ts";
+import { openDataFolder } from "../../protocol/data-folder.ts";
+import { requestIdOf } from "../../protocol/ids.ts";
+import { LANE, type ModelId, type Request, type RequestId, ZERO_ADDRESS } from "../../protocol/terms.ts";
+import { startLocalChain } from "./anvil.ts";
+import { deployLocal, LOCAL_CONSTANTS, QUICK, temporaryFolder } from "./deploy.ts";
+import { EventLog } from "./event-log.ts";
+
+/** Names of the models that the repository ships. */
+export const SHIPPED = [
+  "sentiment",
+  "forecast-vix",
+  "forecast-btc",
+  "forecast-eth",
+  "forecast-hourly",
+] as const;
+export type ShippedModel = (typeof SHIPPED)[number];
+
+/** Who does what, and with which of anvil's accounts. */
+export const ROLES = { deployer: 0, requester: 1, prover: 2, challenger: 3, cheat: 4 } as const;
+
+const MNEMONIC = "test test test test test test test test test test test junk";
+const ACCOUNTS = 24;
+
+/** An account with ether. @param index below 24; from ROLES.cheat on there are twenty for cheats */
+export const systemAccount = (index: number): LocalAccount =>
+  mnemonicToAccount(MNEMONIC, { addressIndex: index });
+
+function keyOf(index: number): Hex {
+  const key = mnemonicToAccount(MNEMONIC, { addressIndex: index }).getHdKey().privateKey;
+  if (key === null) throw new RangeError(`Account ${index} has no key.`);
+  return toHex(key);
+}
+
+export interface SystemOptions {
+  readonly models: readonly ShippedModel[];
+  /** T */
+  readonly answerSeconds: number;
+}
+
+export interface AskOptions {
+  readonly model: LoadedModel;
+  readonly calldata: Uint8Array;
+  /** absent: anybody may claim */
+  readonly prover?: Address;
+}
+
+export type System = Awaited<ReturnType<typeof startSystem>>;
+
+/** Starts a chain with a block a second; call `stop` when done. */
+export async function startSystem({ models: names, answerSeconds }: SystemOptions) {
+  const local = await startLocalChain({ accounts: ACCOUNTS });
+  const folder = temporaryFolder();
+  const closers: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const close of closers.reverse()) await close();
+    await local.stop();
+    folder.remove();
+  };
+  try {
+    const deployment = await deployLocal(local, { ...LOCAL_CONSTANTS, answerSeconds });
+    const deploymentPath = join(folder.path, "deployment.json");
+    writeDeployment(deploymentPath, deployment);
+    const models = new Map(names.map((name) => [name, loadModelFolder(modelFolder(name))]));
+    const modelsFolder = join(folder.path, "models");
+    for (const name of names) cpSync(modelFolder(name), join(modelsFolder, name), { recursive: true });
+    const chainOf = async (account: LocalAccount) =>
+      requireAccount(await connect({ rpcUrl: local.rpcUrl, deployment, account }));
+    const open = async (name: string, index: number) => {
+      const chain = await chainOf(systemAccount(index));
+      const { sender, close } = openDataFolder(join(folder.path, name), chain, [], QUICK);
+      closers.push(close);
+      return { chain, sender };
+    };
+    const requester = await open("requester", ROLES.requester);
+    for (const model of models.values()) await register(requester.chain, requester.sender, model);
+    await local.control.setAutomine(false);
+    await local.control.setIntervalMining({ interval: 1 });
+    const events = new EventLog(requester.chain);
+    closers.push(() => events.stop());
+    return {
+      ...local,
+      folder: folder.path,
+      chain: requester.chain,
+      events,
+      chainOf,
+      open,
+      model: (name: ShippedModel) => models.get(name) as LoadedModel,
+      models: [...models.values()],
+      ask: (options: AskOptions) => ask(requester.chain, requester.sender, options),
+      /** The assay program with an account's key, which works with this system's models only. */
+      daemon: (name: string, index: number, args: readonly string[]): Daemon => {
+        const { rpcUrl } = local;
+        const own = [...args, "--models", modelsFolder];
+        const common = { name, folder: folder.path, rpcUrl, deployment: deploymentPath };
+        const daemon = startDaemon({ ...common, args: own, key: keyOf(index) });
+        closers.push(() => daemon.stop());
+        return daemon;
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function register(
+  chain: SigningChain,
+  sender: Sender,
+  { model, commitment, selector, laneBits: lanes, manifest }: LoadedModel,
+): Promise<void> {
+  const identity = { ...commitment, selector, lanes, vkHash: fromHex(manifest.assay.vkHash) };
+  await registerModel(chain, sender, encodeProgram(model.program), identity);
+}
+
+/** Files a request with the shortest window. */
+async function ask(
+  chain: SigningChain,
+  sender: Sender,
+  { model, calldata, prover = ZERO_ADDRESS }: AskOptions,
+): Promise<{ readonly request: Request; readonly requestId: RequestId }> {
+  const now = Number((await chain.client.getBlock()).timestamp);
+  const input = toHex(calldata);
+  const request: Request = {
+    requester: chain.account.address,
+    modelId: model.modelId as ModelId,
+    inputHash: keccak256(input),
+    lanes: LANE.BOND,
+    fee: 10n ** 16n,
+    deliveryFee: 0n,
+    minBond: 0n,
+    window: 4 * chain.constants.answerSeconds,
+    expiry: now + 3_600,
+    exclusiveProver: prover,
+    exclusiveUntil: prover === ZERO_ADDRESS ? 0 : now + 590,
+    callback: ZERO_ADDRESS,
+    callbackGas: 0,
+    salt: keccak256(input),
+  };
+  const result = await sender.send(new Actions(chain.game).request(request, input));
+  if (result.status !== "sent") throw new Error(`The request is not on the chain: ${result.status}.`);
+  return { request, requestId: requestIdOf(chain.game, request) };
+}
