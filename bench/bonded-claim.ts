@@ -1,0 +1,58 @@
+/** A request and a claim on it, as the moves of a measured game need them. */
+import { type Hex, keccak256, type LocalAccount } from "viem";
+import { StateReader } from "../protocol/chain/reads.ts";
+import { gasPriceRange } from "../protocol/money.ts";
+import { type Claim, LANE, type ModelId, type Request, ZERO_ADDRESS } from "../protocol/terms.ts";
+import { accountAt } from "../test/support/anvil.ts";
+import { type BenchChain, eventOf, type Mined } from "./chain.ts";
+
+export const REQUESTER: LocalAccount = accountAt(1);
+export const PROVER: LocalAccount = accountAt(2);
+export const CHALLENGER: LocalAccount = accountAt(3);
+export const OPERATOR: LocalAccount = accountAt(4);
+
+export interface BondedClaim {
+  readonly request: Request;
+  readonly claim: Claim;
+  readonly requested: Mined;
+  readonly claimed: Mined;
+}
+
+/** Asks for the input and claims the output. */
+export async function fileBondedClaim(
+  bench: BenchChain,
+  { modelId, input, output }: { modelId: ModelId; input: Hex; output: Hex },
+): Promise<BondedClaim> {
+  const { answerSeconds } = bench.chain.constants;
+  const request: Request = {
+    requester: REQUESTER.address,
+    modelId,
+    inputHash: keccak256(input),
+    lanes: LANE.BOND,
+    fee: 10n ** 15n,
+    deliveryFee: 0n,
+    minBond: 0n,
+    window: 4 * answerSeconds,
+    expiry: (await bench.now()) + 86_400,
+    exclusiveProver: ZERO_ADDRESS,
+    exclusiveUntil: 0,
+    callback: ZERO_ADDRESS,
+    callbackGas: 0,
+    salt: keccak256(input),
+  };
+  const requested = await bench.send(REQUESTER, bench.actions.request(request, input));
+  const gasPrice = await allowedGasPrice(bench);
+  const { bond } = await new StateReader(bench.chain).bonds(request, gasPrice);
+  const claimed = await bench.send(
+    PROVER,
+    bench.actions.claim(request, 0, OPERATOR.address, gasPrice, output, bond),
+  );
+  return { request, claim: eventOf(claimed, "Claimed").claim, requested, claimed };
+}
+
+/** In the middle of what the next block allows. */
+async function allowedGasPrice({ client, chain }: BenchChain): Promise<bigint> {
+  const { baseFeePerGas } = await client.getBlock();
+  const { least, greatest } = gasPriceRange(chain.constants, baseFeePerGas ?? 0n);
+  return (least + greatest) / 2n;
+}

@@ -1,0 +1,112 @@
+/** A local chain for measurements: the same bytes, times and addresses at each run. */
+import {
+  type Account,
+  createWalletClient,
+  custom,
+  type LocalAccount,
+  type TransactionReceipt,
+  type Transport,
+  type Chain as ViemChain,
+  type WalletClient,
+} from "viem";
+import { loadArtifacts } from "../cli/artifacts.ts";
+import { commitModel } from "../inference/commit/commitments.ts";
+import { encodeProgram } from "../inference/program/encode.ts";
+import type { Model } from "../inference/program/form.ts";
+import { type Action, Actions } from "../protocol/chain/actions.ts";
+import { type Chain, connect } from "../protocol/chain/connect.ts";
+import { deploySystem } from "../protocol/chain/deploy.ts";
+import { decodeRevert } from "../protocol/chain/errors.ts";
+import { type ChainEvent, decodeEvents, type EventName, type EventOf } from "../protocol/chain/events.ts";
+import { registerModel } from "../protocol/chain/register.ts";
+import { requireAccount } from "../protocol/chain/sender.ts";
+import { openDataFolder } from "../protocol/data-folder.ts";
+import { type GameConstants, LANE, type ModelId } from "../protocol/terms.ts";
+import { accountAt, startLocalChain } from "../test/support/anvil.ts";
+import { temporaryFolder } from "../test/support/deploy.ts";
+
+/** Gas constants only set bonds: no move's gas depends on them. */
+const CONSTANTS: GameConstants = {
+  answerSeconds: 600,
+  gasPriceFloor: 10n ** 9n,
+  gasBase: 100_000n,
+  gasPerDemand: 100_000n,
+};
+/** Ids hash times, and a zero byte of calldata costs less than another: so times are fixed too. */
+const FIRST_SECOND = 2_000_000_000n;
+/** Just under a transaction's limit (EIP-7825). */
+const GAS_LIMIT = 16_000_000n;
+export const SELECTOR = Uint8Array.of(0xa5, 0x5a, 0xc3, 0x3c);
+
+export interface Mined {
+  readonly receipt: TransactionReceipt;
+  readonly events: readonly ChainEvent[];
+}
+
+export type BenchChain = Awaited<ReturnType<typeof openBenchChain>>;
+
+/** Starts anvil and deploys; call `close` when done. A block for each transaction. */
+export async function openBenchChain() {
+  const local = await startLocalChain();
+  try {
+    await local.control.setBlockTimestampInterval({ interval: 1 });
+    await local.control.setNextBlockTimestamp({ timestamp: FIRST_SECOND });
+    const [artifacts, account] = [loadArtifacts(), accountAt(0)];
+    const options = { client: local.client, account, artifacts, constants: CONSTANTS, pollIntervalMs: 10 };
+    const deployment = await deploySystem(options);
+    const chain = await connect({ rpcUrl: local.rpcUrl, deployment, account });
+    return {
+      ...local,
+      chain,
+      actions: new Actions(chain.game),
+      send: (from: LocalAccount, action: Action) => send(chain, from, action),
+      register: (model: Model) => register(chain, model),
+      close: () => local.stop(),
+    };
+  } catch (error) {
+    await local.stop();
+    throw error;
+  }
+}
+
+/** One whole transaction. @throws Error when it reverts: what is measured then is no move */
+async function send(chain: Chain, account: LocalAccount, action: Action): Promise<Mined> {
+  const { client } = chain;
+  const wallet: WalletClient<Transport, ViemChain | undefined, Account> = createWalletClient({
+    account,
+    transport: custom(client),
+  });
+  const { to, data, value } = action;
+  const hash = await wallet.sendTransaction({ chain: null, to, data, value, gas: GAS_LIMIT });
+  const receipt = await client.waitForTransactionReceipt({ hash, pollingInterval: 10 });
+  if (receipt.status === "success") return { receipt, events: decodeEvents(receipt.logs) };
+  const why = await client
+    .call({ account, to, data, value, blockNumber: receipt.blockNumber - 1n })
+    .then(() => undefined, decodeRevert);
+  throw new Error(`${action.key} reverted: ${why?.message ?? "not any more when it is repeated"}.`);
+}
+
+/** Registers a model of raw calldata with the selector of all measurements. */
+async function register(chain: Chain, model: Model): Promise<ModelId> {
+  const folder = temporaryFolder();
+  const { sender, close } = openDataFolder(folder.path, requireAccount(chain), [], { pollIntervalMs: 10 });
+  try {
+    const identity = {
+      ...commitModel(model),
+      selector: SELECTOR,
+      lanes: LANE.BOND,
+      vkHash: new Uint8Array(32),
+    };
+    return (await registerModel(chain, sender, encodeProgram(model.program), identity)).modelId;
+  } finally {
+    await close();
+    folder.remove();
+  }
+}
+
+/** The one event of this name that a transaction emitted. */
+export function eventOf<Name extends EventName>({ events }: Mined, name: Name): EventOf<Name>["args"] {
+  const event = events.find((one) => one.name === name);
+  if (event === undefined) throw new Error(`The transaction emitted no ${name}.`);
+  return event.args as EventOf<Name>["args"];
+}

@@ -1,0 +1,84 @@
+/** A whole dispute, move by move: gas of each transaction and the time of both sides. */
+
+import { ClaimedTrace } from "../challenger/claimed-trace.ts";
+import { interrogate, type OwnTrace, type Question } from "../challenger/interrogate.ts";
+import { toHex } from "../inference/bytes.ts";
+import { encodeInput } from "../inference/codecs/input.ts";
+import { commitTrace, commitWeights } from "../inference/commit/commitments.ts";
+import type { Opening } from "../inference/commit/openings.ts";
+import { encodePosition } from "../inference/commit/positions.ts";
+import { revealAt, topsOf, traceShapes } from "../inference/commit/reveal.ts";
+import { execute, trace } from "../inference/executor/execute.ts";
+import { type PreparedModel, prepare } from "../inference/executor/prepare.ts";
+import type { Model } from "../inference/program/form.ts";
+import type { Claim } from "../protocol/terms.ts";
+import { falsify } from "../prover/faults.ts";
+import { createRng } from "../test/support/rng.ts";
+import { CHALLENGER, fileBondedClaim, PROVER } from "./bonded-claim.ts";
+import { type BenchChain, eventOf, SELECTOR } from "./chain.ts";
+import { DOT_STEP } from "./limit-model.ts";
+import { hexes } from "./worst-trace.ts";
+
+export interface Move {
+  readonly name: string;
+  readonly gas: bigint;
+}
+
+export interface MeasuredDispute {
+  /** from the challenge to the conviction */
+  readonly moves: readonly Move[];
+  /** seconds from the mined claim to the mined conviction, all computing of both sides included */
+  readonly seconds: number;
+}
+
+/** Claims a run with one wrong element of the DOT step, and disputes it to its fall. */
+export async function measureDispute(bench: BenchChain, model: Model): Promise<MeasuredDispute> {
+  const { actions } = bench;
+  const prepared = prepare(model, SELECTOR);
+  const bytes = createRng(7).bytes(model.program.inputSize);
+  const calldata = encodeInput(model.program, SELECTOR, { codec: "raw", bytes });
+  const fault = { kind: "element", step: DOT_STEP } as const;
+  const modelId = await bench.register(model);
+  const weights = commitWeights(model);
+  const output = toHex(falsify(prepared, calldata, fault).output);
+  const { claim } = await fileBondedClaim(bench, { modelId, input: toHex(calldata), output });
+  const moves: Move[] = [];
+  const move = async (name: string, ...sent: Parameters<BenchChain["send"]>) => {
+    const mined = await bench.send(...sent);
+    moves.push({ name, gas: mined.receipt.gasUsed });
+    return mined;
+  };
+  const start = performance.now();
+  if (toHex(execute(prepared, calldata)) === output) throw new Error("The claim is right.");
+  await move("challenge", CHALLENGER, actions.challenge(claim));
+  const cheat = falsify(prepared, calldata, fault).trace;
+  await move("commitTrace", PROVER, actions.commitTrace(claim, hexes(topsOf(cheat))));
+  const own = ownTrace(prepared, calldata, weights);
+  const claimed = new ClaimedTrace(traceShapes(model.program), topsOf(cheat));
+  for (;;) {
+    const question = interrogate(own, claimed);
+    if (question.kind !== "demand") {
+      const mined = await move("convictElement", CHALLENGER, convict(bench, claim, question));
+      eventOf(mined, "Fell");
+      return { moves, seconds: (performance.now() - start) / 1000 };
+    }
+    const position = encodePosition(question.position);
+    await move("demand", CHALLENGER, actions.demand(claim, toHex(cheat.root), position));
+    const { content, path } = revealAt(cheat, question.position);
+    await move("reveal", PROVER, actions.reveal(claim, position, hexes(content), hexes(path)));
+    claimed.addReveal(question.position, content);
+  }
+}
+
+function ownTrace(prepared: PreparedModel, calldata: Uint8Array, weights: OwnTrace["weights"]): OwnTrace {
+  const { program } = prepared;
+  const tensors = trace(prepared, calldata);
+  const constant: OwnTrace["constant"] = (operand) => prepared.constant(operand);
+  return { program, tensors, trace: commitTrace(program, tensors), weights, constant };
+}
+
+function convict({ actions }: BenchChain, claim: Claim, question: Question) {
+  if (question.kind !== "element") throw new Error(`The dispute ends in ${question.kind}.`);
+  const opened = ({ words, path }: Opening) => ({ words: hexes(words), path: hexes(path) });
+  return actions.convictElement(claim, question.step, question.element, question.openings.map(opened));
+}

@@ -1,0 +1,86 @@
+/** What a benchmark yields, and how it is shown. */
+import { cpus, totalmem, type } from "node:os";
+
+/** One measured number. */
+export interface Figure {
+  readonly name: string;
+  /** with its unit */
+  readonly value: string;
+  /** what it should be; absent: it is only reported */
+  readonly target?: string;
+  readonly isMet?: boolean;
+}
+
+export interface Part {
+  /** for --only */
+  readonly name: string;
+  readonly title: string;
+  /** how it is measured, in a sentence or two */
+  readonly method: string;
+  run(): Promise<readonly Figure[]>;
+}
+
+export interface PartResult {
+  readonly part: Part;
+  readonly figures: readonly Figure[];
+}
+
+export const grouped = (value: number | bigint): string => value.toLocaleString("en-US");
+
+/** Gas with a limit, or without. */
+export function gasFigure(name: string, gas: bigint, limit?: number): Figure {
+  const value = `${grouped(gas)} gas`;
+  if (limit === undefined) return { name, value };
+  return { name, value, target: `≤ ${grouped(limit)}`, isMet: Number(gas) <= limit };
+}
+
+const verdict = ({ isMet }: Figure): string => (isMet === undefined ? "" : isMet ? "yes" : "NO");
+
+/** Lines for a terminal. */
+export function renderText({ part, figures }: PartResult): string {
+  const width = (column: (figure: Figure) => string) => Math.max(0, ...figures.map((f) => column(f).length));
+  const [name, value] = [width((f) => f.name), width((f) => f.value)];
+  const lines = figures.map((figure) => {
+    const target = figure.target === undefined ? "" : `  target ${figure.target}: ${verdict(figure)}`;
+    return `  ${figure.name.padEnd(name)}  ${figure.value.padStart(value)}${target}`;
+  });
+  return [`${part.title}`, ...lines].join("\n");
+}
+
+/** What the numbers depend on besides the code. */
+export function describeMachine(): string[] {
+  const processors = cpus();
+  return [
+    `CPU: ${processors[0]?.model.trim() ?? "unknown"}, ${processors.length} cores`,
+    `Memory: ${Math.round(totalmem() / 2 ** 30)} GiB`,
+    `System: ${type()}, ${process.arch}`,
+    `Node: ${process.version}`,
+  ];
+}
+
+/** A page of all parts. */
+export function renderPage(results: readonly PartResult[], command: string): string {
+  const sections = results.map(({ part, figures }) =>
+    [
+      `## ${part.title}`,
+      "",
+      part.method,
+      "",
+      "| figure | measured | target | met |",
+      "|---|---|---|---|",
+      ...figures.map((figure) => {
+        return `| ${figure.name} | ${figure.value} | ${figure.target ?? ""} | ${verdict(figure)} |`;
+      }),
+      "",
+    ].join("\n"),
+  );
+  return [
+    "# Benchmarks",
+    "",
+    `Written by \`${command}\`; repeat it to measure on another machine.`,
+    "",
+    ...describeMachine().map((line) => `- ${line}`),
+    "",
+    ...sections,
+  ].join("\n");
+}
