@@ -6,13 +6,17 @@ import {ModelWord} from "./libraries/ModelWord.sol";
 import {ProgramReader} from "./libraries/ProgramReader.sol";
 import {ProgramValidator} from "./libraries/ProgramValidator.sol";
 import {Shapes} from "./libraries/Shapes.sol";
-import {Tensor} from "./types/Program.sol";
+import {INPUT_LANES, OUTPUT_WORDS, Tensor} from "./types/Program.sol";
 import {LANE_BOND, LANE_EXECUTION, LANE_PROOF, ModelId} from "./types/Types.sol";
 
 /// @notice Registered models (docs/PROTOCOL.md, section 1). Nothing can change one afterwards, and nobody owns this.
 contract ModelRegistry is IModelRegistry {
     uint16 private constant JUDGE_VERSION = 1;
     uint8 private constant ALL_LANES = LANE_EXECUTION | LANE_PROOF | LANE_BOND;
+    /// @dev Limits of codecs lanes and words (docs/EXACT.md, section 5).
+    uint256 private constant MAX_INPUTS = 4096;
+    uint256 private constant MAX_OUTPUTS = 256;
+    bytes32 private constant NO_PROGRAM = keccak256("assay model without a program");
 
     struct Model {
         uint256 word;
@@ -79,22 +83,42 @@ contract ModelRegistry is IModelRegistry {
     }
 
     /// @inheritdoc IModelRegistry
+    function registerProofModel(bytes4 selector, uint32 inputs, uint32 outputs, bytes32 verificationKeyHash)
+        external
+        returns (ModelId modelId)
+    {
+        if (verificationKeyHash == 0) revert WrongVerificationKey(LANE_PROOF, 0);
+        _requireElements(inputs, MAX_INPUTS);
+        _requireElements(outputs, MAX_OUTPUTS);
+        uint256 word = 1 | (uint256(LANE_PROOF) << 8) | (uint256(uint32(selector)) << 64);
+        // Calldata: selector, offset, length, 16 lanes a word. Return data: a word an element.
+        word |= ((68 + 32 * ((uint256(inputs) + 15) / 16)) << 96) | ((32 * uint256(outputs)) << 128);
+        word |= (INPUT_LANES << 160) | (OUTPUT_WORDS << 168) | (uint256(inputs) << 176);
+        // Calldata's length alone does not fix the number of lanes.
+        bytes32 programHash = keccak256(abi.encode(NO_PROGRAM, INPUT_LANES, OUTPUT_WORDS, inputs));
+        modelId = _modelId(programHash, word, 0, verificationKeyHash);
+        Model storage model = _models[modelId];
+        if (model.word != 0) return modelId;
+        model.word = word;
+        model.vkHash = verificationKeyHash;
+        emit ModelRegistered(modelId, programHash, 0, verificationKeyHash, word);
+    }
+
+    /// @inheritdoc IModelRegistry
     function modelOf(ModelId modelId)
         external
         view
         returns (uint256 word, bytes32 root, address[] memory chunks)
     {
         Model storage model = _models[modelId];
-        word = model.word;
-        if (word == 0) revert UnknownModel(modelId);
+        word = _programWord(modelId, model);
         return (word, model.weightsRoot, _chunksOf(model, word));
     }
 
     /// @inheritdoc IModelRegistry
     function programOf(ModelId modelId) external view returns (uint256 word, address[] memory chunks) {
         Model storage model = _models[modelId];
-        word = model.word;
-        if (word == 0) revert UnknownModel(modelId);
+        word = _programWord(modelId, model);
         return (word, _chunksOf(model, word));
     }
 
@@ -129,9 +153,20 @@ contract ModelRegistry is IModelRegistry {
         return (tensor.rows, tensor.words);
     }
 
+    /// @dev A judge has nothing to judge in a model without a program.
+    function _programWord(ModelId modelId, Model storage model) private view returns (uint256 word) {
+        word = model.word;
+        if (word == 0) revert UnknownModel(modelId);
+        if (ModelWord.steps(word) == 0) revert NoProgram(modelId);
+    }
+
+    function _requireElements(uint256 count, uint256 limit) private pure {
+        if (count == 0 || count > limit) revert WrongElementCount(count, limit);
+    }
+
     /// @dev The word says how long the program is, so their number needs no slot of its own.
     function _chunksOf(Model storage model, uint256 word) private view returns (address[] memory chunks) {
-        if (word == 0) return chunks;
+        if (ModelWord.steps(word) == 0) return chunks;
         uint256 length = ProgramReader.recordOffset(ModelWord.weights(word), ModelWord.steps(word));
         chunks = new address[]((length + ProgramReader.CHUNK_BYTES - 1) / ProgramReader.CHUNK_BYTES);
         for (uint256 i = 0; i < chunks.length; ++i) {

@@ -4057,6 +4057,40 @@ export const iModelRegistryAbi = [
   },
   {
     "type": "function",
+    "name": "registerProofModel",
+    "inputs": [
+      {
+        "name": "selector",
+        "type": "bytes4",
+        "internalType": "bytes4"
+      },
+      {
+        "name": "inputs",
+        "type": "uint32",
+        "internalType": "uint32"
+      },
+      {
+        "name": "outputs",
+        "type": "uint32",
+        "internalType": "uint32"
+      },
+      {
+        "name": "vkHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      }
+    ],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
     "name": "stepShape",
     "inputs": [
       {
@@ -4233,6 +4267,17 @@ export const iModelRegistryAbi = [
   },
   {
     "type": "error",
+    "name": "NoProgram",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "StepOutOfRange",
     "inputs": [
       {
@@ -4275,6 +4320,22 @@ export const iModelRegistryAbi = [
     "inputs": [
       {
         "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "limit",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongElementCount",
+    "inputs": [
+      {
+        "name": "count",
         "type": "uint256",
         "internalType": "uint256"
       },

@@ -25,6 +25,10 @@ interface IModelRegistry {
     /// @param index of the weight tensor or step, 0 for the header
     /// @param value what stands there: the field, or the quantity that the rule limits
     error InvalidProgram(ProgramPart part, uint256 index, ProgramField field, uint256 value);
+    /// @notice Thrown when a model without a program has no inputs or outputs, or too many.
+    error WrongElementCount(uint256 count, uint256 limit);
+    /// @notice Thrown when a judge asks for the program of a model that was registered without one.
+    error NoProgram(ModelId modelId);
     /// @notice Thrown when a program has no such step.
     error StepOutOfRange(uint256 step, uint256 steps);
 
@@ -48,14 +52,21 @@ interface IModelRegistry {
         bytes32 vkHash
     ) external returns (ModelId modelId);
 
-    /// @notice What a judge needs of a model in one call. Reverts if it is not registered.
+    /// @notice Registers a model without a program: only proofs make its outputs final, so its one lane is PROOF.
+    /// Calldata is `inputs` signed 16-bit numbers in codec lanes, return data `outputs` words. Idempotent.
+    /// @param inputs 1 to 4,096 @param outputs 1 to 256 @param vkHash of the proof system's key, not 0
+    function registerProofModel(bytes4 selector, uint32 inputs, uint32 outputs, bytes32 vkHash)
+        external
+        returns (ModelId modelId);
+
+    /// @notice What a judge needs of a model in one call. Reverts if it is not registered or has no program.
     /// @return word the model word @return root the weights root @return chunks data contracts of the program
     function modelOf(ModelId modelId)
         external
         view
         returns (uint256 word, bytes32 root, address[] memory chunks);
 
-    /// @notice What a trace reader needs of a model in one call. Reverts if it is not registered.
+    /// @notice What a trace reader needs of a model in one call. Reverts if it is not registered or has no program.
     /// @return word the model word @return chunks data contracts of the program
     function programOf(ModelId modelId) external view returns (uint256 word, address[] memory chunks);
 
@@ -66,7 +77,7 @@ interface IModelRegistry {
 
     function vkHash(ModelId modelId) external view returns (bytes32);
 
-    /// @notice The data contracts that hold the program, in order.
+    /// @notice The data contracts that hold the program, in order; none if there is no program.
     function programChunks(ModelId modelId) external view returns (address[] memory);
 
     /// @notice Tree shape of a step's tensor. @return rows real rows @return words real words of a row
