@@ -80,11 +80,13 @@ export class Sender {
     this.#loop ??= this.#run();
   }
 
-  /** Ends the loop; waiting sends return retryable, their transactions stay journalled. */
+  /** Ends the loop and waits for sends that are under way: afterwards nothing reads or writes the journal. Waiting
+   *  sends return retryable, their transactions stay journalled. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#loop;
     for (const key of [...this.#waiting.keys()]) this.#wake(key);
+    await Promise.all(this.#starting.values());
   }
 
   /** Actions that are not mined yet. */

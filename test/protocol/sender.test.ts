@@ -104,7 +104,7 @@ describe("Sender", () => {
       const before = await countOf(3);
       const sending = other.sender.send(actions().request(await newRequest(accountAt(3)), input));
       await expect
-        .poll(() => other.db.prepare("SELECT count(*) AS n FROM transactions").get(), { timeout: 10_000 })
+        .poll(() => other.db.prepare("SELECT count(*) AS n FROM transactions").get(), { timeout: 60_000 })
         .toEqual({ n: 3 });
       await local.control.mine({ blocks: 1 });
       expect(await sending).toMatchObject({ status: "sent" });
@@ -129,14 +129,14 @@ describe("Sender", () => {
       expect((await reader.requestWord(id)).state).toBe("NONE");
       expect(await local.client.getBlockNumber()).toBe(snapshotBlock);
       await expect
-        .poll(() => other.sender.unmined().map(({ key }) => key), { timeout: 10_000 })
+        .poll(() => other.sender.unmined().map(({ key }) => key), { timeout: 60_000 })
         .toEqual([`request:${id}`]);
     } finally {
       await local.control.setAutomine(true);
     }
     await local.control.mine({ blocks: 1 });
-    await expect.poll(async () => (await reader.requestWord(id)).state, { timeout: 10_000 }).toBe("OPEN");
-    await expect.poll(() => other.sender.unmined(), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(async () => (await reader.requestWord(id)).state, { timeout: 60_000 }).toBe("OPEN");
+    await expect.poll(() => other.sender.unmined(), { timeout: 60_000 }).toEqual([]);
     await other.close();
     other.folder.remove();
   });
@@ -162,7 +162,7 @@ describe("Sender", () => {
     proxy.decide = ({ method }) => (method === "eth_sendRawTransaction" ? "hold" : "pass");
     const action = actions().request(await newRequest(accountAt(6)), input);
     const sending = other.sender.send(action);
-    await expect.poll(() => other.sender.unmined().length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => other.sender.unmined().length, { timeout: 60_000 }).toBe(1);
     const raw = await accountAt(6).signTransaction({
       type: "eip1559",
       chainId: 31337,
@@ -178,9 +178,28 @@ describe("Sender", () => {
     await other.close();
     expect(await sending).toMatchObject({ status: "retryable" });
     const again = await reopen(other.folder.path, 6);
-    await expect.poll(() => again.sender.unmined(), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => again.sender.unmined(), { timeout: 60_000 }).toEqual([]);
     expect(await again.sender.send(action)).toMatchObject({ status: "sent" });
     await again.close();
+    other.folder.remove();
+  });
+
+  test("behavior: stopping waits for a send that is under way", async () => {
+    const proxy = await startRpcProxy(local.rpcUrl);
+    const other = await openFor(8, QUICK, proxy.url);
+    proxy.decide = ({ method }) => (method === "eth_sendRawTransaction" ? "hold" : "pass");
+    let ended = false;
+    const sending = other.sender
+      .send(actions().request(await newRequest(accountAt(8)), input))
+      .finally(() => {
+        ended = true;
+      });
+    await expect.poll(() => other.sender.unmined().length, { timeout: 60_000 }).toBe(1);
+    const closing = other.close().then(() => ended);
+    // The held transaction breaks with its connection; only then may the journal's database close.
+    await proxy.stop();
+    expect(await closing).toBe(true);
+    expect(await sending).toMatchObject({ status: "retryable" });
     other.folder.remove();
   });
 
@@ -222,20 +241,25 @@ describe("Sender", () => {
       );
     const before = await countOf(index);
     const reached = new Promise<void>((resolve) => {
+      let isSent = false;
       proxy.decide = ({ method }) => {
-        if (method !== "eth_sendRawTransaction") return "pass";
-        setTimeout(resolve, verdict === "swallow" ? 200 : 0);
+        // From here on the process learns nothing more of the chain; what shares a batch is still passed on.
+        if (method !== "eth_sendRawTransaction") return isSent ? "swallow" : "pass";
+        isSent = true;
+        resolve();
         return verdict;
       };
     });
     const first = start(proxy.url);
     await reached;
+    const after = verdict === "hold" ? before : before + 1;
+    await expect.poll(() => countOf(index), { timeout: 60_000 }).toBe(after);
     first.kill("SIGKILL");
     await new Promise((resolve) => first.once("exit", resolve));
     const db = new Database(join(data, "assay.sqlite"), { readonly: true });
     expect(db.prepare("SELECT state FROM actions").all()).toEqual([{ state: "signed" }]);
     db.close();
-    expect(await countOf(index)).toBe(verdict === "hold" ? before : before + 1);
+    expect(await countOf(index)).toBe(after);
 
     const second = start(local.rpcUrl);
     const output: string[] = [];
