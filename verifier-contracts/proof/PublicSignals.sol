@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {ModelWord} from "../libraries/ModelWord.sol";
+import {ProgramReader} from "../libraries/ProgramReader.sol";
+import {Shapes} from "../libraries/Shapes.sol";
+import {Values} from "../libraries/Values.sol";
+import {Inputs} from "../opcodes/codecs/Inputs.sol";
+import {Lanes} from "../opcodes/codecs/Lanes.sol";
+import {Outputs} from "../opcodes/codecs/Outputs.sol";
+import {Raw} from "../opcodes/codecs/Raw.sol";
+import {
+    INPUT_RAW,
+    INPUT_TEXT,
+    LAYOUT_PLAIN,
+    OP_CODEC,
+    OUTPUT_LANES,
+    OUTPUT_WORDS,
+    TYPE_F32,
+    Tensor
+} from "../types/Program.sol";
+
+/// @notice The public signals of a model's PROOF, from the registered program, calldata and return data
+/// (docs/PROTOCOL.md, Proofs; protocol/proof/public-signals.ts is the same list).
+library PublicSignals {
+    using ModelWord for uint256;
+
+    /// @dev Bytes of a signal: below the order of the scalar field, whatever they hold.
+    uint256 private constant PIECE_BYTES = 31;
+    /// @dev The lower half of every 4 bytes, and its highest bit.
+    uint256 private constant HALVES = 0x0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF;
+    uint256 private constant HALF_HIGH = 0x0000800000008000000080000000800000008000000080000000800000008000;
+
+    /// @param next where the next signal is written
+    struct Draft {
+        uint256 next;
+        uint256 modelWord;
+        uint256 records;
+        uint256 steps;
+    }
+
+    /// @notice Thrown when a tensor among the public signals is f32.
+    error NoPublicSignals(uint256 step);
+
+    /// @param chunks data contracts of the program @param binding the last signal
+    /// @return canonical false if input or output is not the one encoding of what it holds; then there are no signals
+    /// @return signals all of them in order, each below 2^248
+    function build(
+        uint256 modelWord,
+        address[] memory chunks,
+        bytes calldata input,
+        bytes calldata output,
+        uint256 binding
+    ) internal view returns (bool canonical, uint256[] memory signals) {
+        unchecked {
+            if (output.length != modelWord.outputLength() || !Inputs.isCanonical(modelWord, input)) {
+                return (false, signals);
+            }
+            uint256 steps = modelWord.steps();
+            uint256 records = Inputs.allocate(steps * ProgramReader.RECORD_BYTES);
+            ProgramReader.copy(
+                chunks,
+                ProgramReader.recordOffset(modelWord.weights(), 0),
+                steps * ProgramReader.RECORD_BYTES,
+                records
+            );
+            signals = new uint256[](_count(modelWord, records, steps));
+            Draft memory d;
+            (d.modelWord, d.records, d.steps) = (modelWord, records, steps);
+            assembly ("memory-safe") {
+                mstore(d, add(signals, 0x20))
+            }
+            _packInputs(d, Inputs.load(input));
+            canonical = _packOutput(d, output);
+            signals[signals.length - 1] = binding;
+        }
+    }
+
+    /// @dev Number of signals; refuses what has none.
+    function _count(uint256 modelWord, uint256 records, uint256 steps) private pure returns (uint256 count) {
+        unchecked {
+            count = 1;
+            for (uint256 step = 0; step < steps; ++step) {
+                bool last = step + 1 == steps;
+                (uint256 head, uint256 shape) = _record(records, step);
+                bool codec = ProgramReader.opcode(head) == OP_CODEC;
+                if (!codec && !last) continue;
+                Tensor memory t = _tensor(head, shape);
+                if (t.code == TYPE_F32) revert NoPublicSignals(step);
+                uint256 elements = t.rows * t.last;
+                if (codec) count += _pieces(elements * _fieldBytes(modelWord, head, t.code));
+                if (last) count += _pieces(elements * Shapes.elementBytes(t.code));
+            }
+        }
+    }
+
+    /// @param arguments what Inputs.load returned
+    function _packInputs(Draft memory d, uint256 arguments) private pure {
+        unchecked {
+            uint256 codec = d.modelWord.inputCodec();
+            // Signed 16-bit numbers + 2^15: their lower half with its highest bit flipped.
+            uint256 flip = codec == INPUT_TEXT || codec == INPUT_RAW ? 0 : HALF_HIGH;
+            for (uint256 step = 0; step < d.steps; ++step) {
+                (uint256 head, uint256 shape) = _record(d.records, step);
+                if (ProgramReader.opcode(head) != OP_CODEC) continue;
+                Tensor memory t = _tensor(head, shape);
+                uint256 rows = Inputs.allocate(32 * t.rows * t.words);
+                Inputs.write(d.modelWord, ProgramReader.attribute(head), t, arguments, rows);
+                _pack(d, t, rows, _fieldBytes(d.modelWord, head, t.code), flip);
+            }
+        }
+    }
+
+    function _packOutput(Draft memory d, bytes calldata output) private pure returns (bool canonical) {
+        unchecked {
+            (uint256 head, uint256 shape) = _record(d.records, d.steps - 1);
+            Tensor memory t = _tensor(head, shape);
+            uint256 codec = d.modelWord.outputCodec();
+            uint256 rows = _decode(codec, t, output);
+            _pack(d, t, rows, Shapes.elementBytes(t.code), 0);
+            // Several byte strings decode to one tensor; the model returns one of them.
+            return keccak256(Outputs.encode(codec, t, rows)) == keccak256(output);
+        }
+    }
+
+    /// @dev The tensor that return data of the right length holds, whatever stands beside its elements.
+    function _decode(uint256 codec, Tensor memory t, bytes calldata output)
+        private
+        pure
+        returns (uint256 rows)
+    {
+        unchecked {
+            // Codecs read ahead.
+            uint256 content = Inputs.allocate(output.length + 32);
+            rows = Inputs.allocate(32 * t.rows * t.words);
+            assembly ("memory-safe") {
+                calldatacopy(content, output.offset, output.length)
+            }
+            if (codec == OUTPUT_WORDS) _decodeWords(t, content, rows);
+            else if (codec == OUTPUT_LANES) Lanes.write(content + 64, t.rows, t.last, rows);
+            else Raw.write(content + 64, t.code, t.rows, t.last * Shapes.elementBytes(t.code), rows);
+        }
+    }
+
+    function _decodeWords(Tensor memory t, uint256 from, uint256 rows) private pure {
+        unchecked {
+            uint256 size = Shapes.elementBytes(t.code);
+            // s8 is stored as value + 128.
+            uint256 offset = uint256(-Values.toInteger(t.code, 0));
+            for (uint256 row = 0; row < t.rows; ++row) {
+                for (uint256 i = 0; i < t.last; ++i) {
+                    assembly ("memory-safe") {
+                        // The element's last byte is the last of a word that starts 32 bytes before its end.
+                        let pointer := sub(add(rows, mul(add(i, 1), size)), 32)
+                        let unused := sub(256, shl(3, size))
+                        let stored := shr(unused, shl(unused, add(mload(from), offset)))
+                        mstore(pointer, or(mload(pointer), stored))
+                    }
+                    from += 32;
+                }
+                rows += 32 * t.words;
+            }
+        }
+    }
+
+    /// @dev Packs a tensor's rows. @param flip bits to flip in every 4 bytes before halves are cut out of them
+    function _pack(Draft memory d, Tensor memory t, uint256 rows, uint256 fieldBytes, uint256 flip)
+        private
+        pure
+    {
+        unchecked {
+            uint256 length = t.rows * t.last * fieldBytes;
+            uint256 size = Shapes.elementBytes(t.code);
+            if (fieldBytes != size) {
+                // The last field is written with up to 31 bytes behind it.
+                uint256 fields = Inputs.allocate(length + 32);
+                if (fieldBytes == 2) _halves(t, rows, flip, fields);
+                else _narrow(t, rows, fieldBytes, fields);
+                rows = fields;
+            } else if (t.last * size != 32 * t.words && t.rows != 1) {
+                rows = _joined(rows, t.rows, 32 * t.words, t.last * size);
+            }
+            d.next = _cut(rows, length, d.next);
+        }
+    }
+
+    /// @dev Writes the lower half of every s32.
+    function _halves(Tensor memory t, uint256 rows, uint256 flip, uint256 out) private pure {
+        unchecked {
+            for (uint256 row = 0; row < t.rows; ++row) {
+                for (uint256 left = t.last; left != 0;) {
+                    assembly ("memory-safe") {
+                        // Eight halves move together: pairs, fours, eights.
+                        let x := and(xor(mload(rows), flip), HALVES)
+                        x := and(
+                            or(x, shr(16, x)),
+                            0x00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF
+                        )
+                        x := and(
+                            or(x, shr(32, x)),
+                            0x0000000000000000FFFFFFFFFFFFFFFF0000000000000000FFFFFFFFFFFFFFFF
+                        )
+                        x := or(x, shr(64, x))
+                        // What stands behind the row's last half is overwritten by the next row, or cut off.
+                        mstore(out, shl(128, x))
+                    }
+                    rows += 32;
+                    uint256 taken = left < 8 ? left : 8;
+                    out += 2 * taken;
+                    left -= taken;
+                }
+            }
+        }
+    }
+
+    /// @dev Writes the lowest `fieldBytes` bytes of every s32.
+    function _narrow(Tensor memory t, uint256 rows, uint256 fieldBytes, uint256 out) private pure {
+        unchecked {
+            uint256 size = 4 * t.last;
+            for (uint256 row = 0; row < t.rows; ++row) {
+                assembly ("memory-safe") {
+                    let skipped := shl(3, sub(4, fieldBytes))
+                    for { let pointer := rows } lt(pointer, add(rows, size)) { pointer := add(pointer, 4) } {
+                        mstore(out, shl(skipped, mload(pointer)))
+                        out := add(out, fieldBytes)
+                    }
+                }
+                rows += 32 * t.words;
+            }
+        }
+    }
+
+    /// @dev Joins rows without their padding.
+    function _joined(uint256 rows, uint256 count, uint256 stride, uint256 size)
+        private
+        pure
+        returns (uint256 joined)
+    {
+        joined = Inputs.allocate(count * size);
+        assembly ("memory-safe") {
+            let out := joined
+            for {} count { count := sub(count, 1) } {
+                mcopy(out, rows, size)
+                rows := add(rows, stride)
+                out := add(out, size)
+            }
+        }
+    }
+
+    /// @dev Cuts bytes into signals. @return the pointer behind the last one
+    function _cut(uint256 from, uint256 length, uint256 out) private pure returns (uint256) {
+        unchecked {
+            for (; length > PIECE_BYTES; length -= PIECE_BYTES) {
+                _put(from, PIECE_BYTES, out);
+                from += PIECE_BYTES;
+                out += 32;
+            }
+            _put(from, length, out);
+            return out + 32;
+        }
+    }
+
+    function _put(uint256 from, uint256 length, uint256 out) private pure {
+        assembly ("memory-safe") {
+            mstore(out, shr(sub(256, shl(3, length)), mload(from)))
+        }
+    }
+
+    function _pieces(uint256 length) private pure returns (uint256) {
+        unchecked {
+            return (length + PIECE_BYTES - 1) / PIECE_BYTES;
+        }
+    }
+
+    /// @dev Bytes of a field of a CODEC step's tensor.
+    function _fieldBytes(uint256 modelWord, uint256 head, uint256 code) private pure returns (uint256) {
+        uint256 codec = modelWord.inputCodec();
+        if (codec == INPUT_RAW) return Shapes.elementBytes(code);
+        if (codec != INPUT_TEXT) return 2;
+        // Ids are 0 to k - 1.
+        uint256 rows = ProgramReader.attribute(head);
+        return rows <= 1 << 8 ? 1 : rows <= 1 << 16 ? 2 : 3;
+    }
+
+    function _record(uint256 records, uint256 step) private pure returns (uint256 head, uint256 shape) {
+        assembly ("memory-safe") {
+            let record := add(records, shl(7, step))
+            head := mload(record)
+            shape := mload(add(record, 0x20))
+        }
+    }
+
+    function _tensor(uint256 head, uint256 shape) private pure returns (Tensor memory) {
+        return
+            Shapes.tensor(LAYOUT_PLAIN, ProgramReader.outputType(head), ProgramReader.outputRank(head), shape);
+    }
+}
