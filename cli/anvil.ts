@@ -59,7 +59,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
     ended.then(() => undefined),
     once(child, "error").then(() => undefined),
     new Promise<undefined>((resolve) => {
-      setTimeout(() => resolve(undefined), options.startTimeoutMs ?? 30_000).unref();
+      setTimeout(() => resolve(undefined), options.startTimeoutMs ?? 60_000).unref();
     }),
   ]);
   if (address === undefined || child.pid === undefined) {

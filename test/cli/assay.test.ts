@@ -17,7 +17,6 @@ import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts
 import { runAssay, runInProcess } from "../support/assay.ts";
 import { QUICK, TINY_IDENTITY, TINY_MODEL, temporaryFolder } from "../support/deploy.ts";
 
-const LONG = { timeout: 120_000 };
 let local: LocalChain;
 let folder: ReturnType<typeof temporaryFolder>;
 let deployment: string;
@@ -26,7 +25,7 @@ beforeAll(async () => {
   local = await startLocalChain();
   folder = temporaryFolder();
   deployment = join(folder.path, "deployment.json");
-}, 240_000);
+});
 afterAll(async () => {
   await local?.stop();
   folder?.remove();
@@ -43,7 +42,7 @@ const environment = (index: number): Record<string, string> => ({
 const measured = JSON.parse(readFileSync("protocol/generated/gas.json", "utf8")) as { gasBase: number };
 
 describe("assay deploy, request, claim show, withdraw", () => {
-  test("default: from an empty chain to a final output that is paid for", { timeout: 240_000 }, async () => {
+  test("default: from an empty chain to a final output that is paid for", async () => {
     const deployed = await runAssay(["deploy", "--json", "--answer-seconds", "2"], environment(0));
     expect(deployed).toMatchObject({ code: 0 });
     expect(JSON.parse(deployed.stdout).deployment).toMatchObject({
@@ -119,7 +118,7 @@ describe("assay deploy, request, claim show, withdraw", () => {
     }
   }
 
-  test("error: each with its exit code and what to do next", LONG, async () => {
+  test("error: each with its exit code and what to do next", async () => {
     const id = `0x${"ab".repeat(32)}`;
     const failing = async (args: string[], env: Record<string, string> = {}) => {
       const { code, stdout, stderr } = await runInProcess([...args, "--json"], { ...environment(3), ...env });
@@ -145,13 +144,13 @@ describe("assay deploy, request, claim show, withdraw", () => {
     expect(await failing(["withdraw"], { ASSAY_RPC_URL: "localhost" })).toEqual([2, "CONFIG_INVALID"]);
   });
 
-  test("error: an unknown command is a wrong argument", LONG, async () => {
+  test("error: an unknown command is a wrong argument", async () => {
     expect(await runAssay(["frobnicate"])).toMatchObject({ code: 2, stdout: "" });
   });
 });
 
 describe("assay key", () => {
-  test("default: new, address, import; never overwrites, never prints the key", LONG, async () => {
+  test("default: new, address, import; never overwrites, never prints the key", async () => {
     const passwordFile = join(folder.path, "password");
     const keystore = join(folder.path, "keys", "key.json");
     writeFileSync(passwordFile, "correct horse battery staple\n");
@@ -175,7 +174,7 @@ describe("assay key", () => {
 });
 
 describe("assay node anvil", () => {
-  test("error: a port that is taken", LONG, async () => {
+  test("error: a port that is taken", async () => {
     const port = new URL(local.rpcUrl).port;
     const result = await runInProcess(["node", "anvil", "--port", port]);
     expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining(`on port ${port}`) });

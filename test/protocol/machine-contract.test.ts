@@ -82,13 +82,13 @@ let system: Awaited<ReturnType<typeof openLocalSystem>>;
 beforeAll(async () => {
   local = await startLocalChain();
   system = await openLocalSystem(local, accountAt(9), QUICK, CONSTANTS);
-}, 240_000);
+});
 afterAll(async () => {
   await system?.close();
   await local?.stop();
 });
 
-test("behavior: machine and contract agree on random moves", { timeout: 300_000 }, async () => {
+test("behavior: machine and contract agree on random moves", async () => {
   const rng = createRng(7);
   const { game } = system.chain;
   const actions = new Actions(game);

@@ -19,7 +19,7 @@ function firstViolation(rules: Rules, games: number): Violation | undefined {
 }
 
 describe("random play", () => {
-  test("behavior: no invariant breaks, and every kind of ending occurs", { timeout: 120_000 }, () => {
+  test("behavior: no invariant breaks, and every kind of ending occurs", () => {
     const endings = new Map<string, number>();
     let moves = 0;
     for (let seed = 0; seed < GAMES; seed += 1) {
@@ -58,7 +58,7 @@ describe("mutants of the rules", () => {
     "L one second short": { disputeSeconds: (depth, answerSeconds) => (2 * depth + 2) * answerSeconds },
     "lastEvent not moved by a reveal": { lastEventAfterReveal: ({ lastEvent }) => lastEvent },
   };
-  test.each(Object.entries(mutants))("behavior: %s is found", { timeout: 120_000 }, (_name, mutation) => {
+  test.each(Object.entries(mutants))("behavior: %s is found", (_name, mutation) => {
     expect(firstViolation({ ...RULES, ...mutation }, GAMES)).toBeInstanceOf(Violation);
   });
 });

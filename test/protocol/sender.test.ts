@@ -17,6 +17,9 @@ import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts
 import { openLocalSystem, QUICK, temporaryFolder, tinyInput, tinyRequest } from "../support/deploy.ts";
 import { startRpcProxy } from "../support/rpc-proxy.ts";
 
+/** How long a poll may take on any machine. */
+const SLOW = { timeout: 120_000 };
+
 describe("Sender", () => {
   let local: LocalChain;
   let system: Awaited<ReturnType<typeof openLocalSystem>>;
@@ -25,7 +28,7 @@ describe("Sender", () => {
   beforeAll(async () => {
     local = await startLocalChain();
     system = await openLocalSystem(local);
-  }, 240_000);
+  });
   afterAll(async () => {
     await system?.close();
     await local?.stop();
@@ -103,9 +106,8 @@ describe("Sender", () => {
     try {
       const before = await countOf(3);
       const sending = other.sender.send(actions().request(await newRequest(accountAt(3)), input));
-      await expect
-        .poll(() => other.db.prepare("SELECT count(*) AS n FROM transactions").get(), { timeout: 60_000 })
-        .toEqual({ n: 3 });
+      const count = other.db.prepare<[], { n: number }>("SELECT count(*) AS n FROM transactions");
+      await expect.poll(() => count.get()?.n, SLOW).toBeGreaterThanOrEqual(3);
       await local.control.mine({ blocks: 1 });
       expect(await sending).toMatchObject({ status: "sent" });
       expect(await countOf(3)).toBe(before + 1);
@@ -128,15 +130,13 @@ describe("Sender", () => {
       await local.control.request({ method: "anvil_reorg", params: [1, []] } as never);
       expect((await reader.requestWord(id)).state).toBe("NONE");
       expect(await local.client.getBlockNumber()).toBe(snapshotBlock);
-      await expect
-        .poll(() => other.sender.unmined().map(({ key }) => key), { timeout: 60_000 })
-        .toEqual([`request:${id}`]);
+      await expect.poll(() => other.sender.unmined().map(({ key }) => key), SLOW).toEqual([`request:${id}`]);
     } finally {
       await local.control.setAutomine(true);
     }
     await local.control.mine({ blocks: 1 });
-    await expect.poll(async () => (await reader.requestWord(id)).state, { timeout: 60_000 }).toBe("OPEN");
-    await expect.poll(() => other.sender.unmined(), { timeout: 60_000 }).toEqual([]);
+    await expect.poll(async () => (await reader.requestWord(id)).state, SLOW).toBe("OPEN");
+    await expect.poll(() => other.sender.unmined(), SLOW).toEqual([]);
     await other.close();
     other.folder.remove();
   });
@@ -162,7 +162,7 @@ describe("Sender", () => {
     proxy.decide = ({ method }) => (method === "eth_sendRawTransaction" ? "hold" : "pass");
     const action = actions().request(await newRequest(accountAt(6)), input);
     const sending = other.sender.send(action);
-    await expect.poll(() => other.sender.unmined().length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => other.sender.unmined().length, SLOW).toBe(1);
     const raw = await accountAt(6).signTransaction({
       type: "eip1559",
       chainId: 31337,
@@ -178,7 +178,7 @@ describe("Sender", () => {
     await other.close();
     expect(await sending).toMatchObject({ status: "retryable" });
     const again = await reopen(other.folder.path, 6);
-    await expect.poll(() => again.sender.unmined(), { timeout: 60_000 }).toEqual([]);
+    await expect.poll(() => again.sender.unmined(), SLOW).toEqual([]);
     expect(await again.sender.send(action)).toMatchObject({ status: "sent" });
     await again.close();
     other.folder.remove();
@@ -194,7 +194,7 @@ describe("Sender", () => {
       .finally(() => {
         ended = true;
       });
-    await expect.poll(() => other.sender.unmined().length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => other.sender.unmined().length, SLOW).toBe(1);
     const closing = other.close().then(() => ended);
     // The held transaction breaks with its connection; only then may the journal's database close.
     await proxy.stop();
@@ -224,7 +224,7 @@ describe("Sender", () => {
   test.each([
     ["before the node has the transaction", "hold", 8],
     ["after the node has it, before the process knows", "swallow", 9],
-  ] as const)("behavior: kill -9 %s", { timeout: 60_000 }, async (_when, verdict, index) => {
+  ] as const)("behavior: kill -9 %s", async (_when, verdict, index) => {
     const folder = temporaryFolder();
     const proxy = await startRpcProxy(local.rpcUrl);
     const request = await newRequest(accountAt(index));
@@ -253,7 +253,7 @@ describe("Sender", () => {
     const first = start(proxy.url);
     await reached;
     const after = verdict === "hold" ? before : before + 1;
-    await expect.poll(() => countOf(index), { timeout: 60_000 }).toBe(after);
+    await expect.poll(() => countOf(index), SLOW).toBe(after);
     first.kill("SIGKILL");
     await new Promise((resolve) => first.once("exit", resolve));
     const db = new Database(join(data, "assay.sqlite"), { readonly: true });

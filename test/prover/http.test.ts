@@ -11,6 +11,7 @@ import {
   encodeText,
   JSON_TYPE,
   logged,
+  MAX_WAIT_SECONDS,
   OCTETS,
   post,
   prover,
@@ -226,7 +227,7 @@ describe("finality", () => {
 
   test("behavior: ?finality=final waits until it is final", async () => {
     asked("busy");
-    const waiting = ask("?finality=final&timeout=2");
+    const waiting = ask("?finality=final");
     await new Promise((resolve) => setTimeout(resolve, 50));
     const { claim } = asked("done");
     const response = await waiting;
@@ -247,7 +248,7 @@ describe("finality", () => {
   test.each([
     "?finality=soon",
     "?finality=final&timeout=0",
-    "?finality=final&timeout=3",
+    `?finality=final&timeout=${MAX_WAIT_SECONDS + 1}`,
     "?finality=final&timeout=x",
   ])("error: %s", async (query) => {
     expect(await codeOf(ask(query))).toEqual([400, "QUERY_INVALID"]);

@@ -5,6 +5,9 @@ import { EventFollower } from "../../protocol/chain/follower.ts";
 
 export type Args<Name extends EventName> = EventOf<Name>["args"];
 
+/** After which an event counts as missing; a slow machine needs seconds. */
+const PATIENCE_MS = 300_000;
+
 export class EventLog {
   readonly events: ChainEvent[] = [];
   readonly #stopping = new AbortController();
@@ -32,7 +35,7 @@ export class EventLog {
   async until<Name extends EventName>(
     name: Name,
     matches: (args: Args<Name>) => boolean = () => true,
-    deadlineMs = 60_000,
+    deadlineMs = PATIENCE_MS,
   ): Promise<Args<Name>> {
     return this.when(
       () => this.all(name, matches)[0],
@@ -42,7 +45,7 @@ export class EventLog {
   }
 
   /** The first answer that is not undefined; asked at every batch of events. */
-  async when<T>(answer: () => T | undefined, missing: () => string, deadlineMs = 60_000): Promise<T> {
+  async when<T>(answer: () => T | undefined, missing: () => string, deadlineMs = PATIENCE_MS): Promise<T> {
     const found = answer();
     if (found !== undefined) return found;
     return new Promise((resolve, reject) => {

@@ -20,6 +20,7 @@ const [first, second] = [...models.values()];
 if (first === undefined || second === undefined) throw new Error("two models");
 export const served = first;
 export const texts = second;
+export const MAX_WAIT_SECONDS = 240;
 /** What the tests of one file share. */
 export const prover: { book: Book; failure: unknown; server: HttpServer } = {
   book: new Book(),
@@ -66,7 +67,7 @@ beforeAll(async () => {
       log,
       nowMs: Date.now,
       pollIntervalMs: 5,
-      maxWaitSeconds: 2,
+      maxWaitSeconds: MAX_WAIT_SECONDS,
       signal: stopping.signal,
     },
     "127.0.0.1",

@@ -14,6 +14,8 @@ export interface RpcProxy {
   readonly url: string;
   /** decides about each call; may be replaced at any time */
   decide: (call: RpcCall) => Verdict;
+  /** called once the node has a call that is never answered, or will never have it */
+  onSilence: (verdict: "hold" | "swallow") => void;
   stop(): Promise<void>;
 }
 
@@ -22,14 +24,14 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     const body: unknown = JSON.parse(await textOf(request));
     const calls = (Array.isArray(body) ? body : [body]) as RpcCall[];
     const verdicts = calls.map((call) => proxy.decide(call));
-    if (verdicts.includes("hold")) return;
+    if (verdicts.includes("hold")) return proxy.onSilence("hold");
     const answer = await fetch(target, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
     });
     const text = await answer.text();
-    if (verdicts.includes("swallow")) return;
+    if (verdicts.includes("swallow")) return proxy.onSilence("swallow");
     response.writeHead(answer.status, { "content-type": "application/json" }).end(text);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -37,6 +39,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const proxy: RpcProxy = {
     url: `http://127.0.0.1:${port}`,
     decide: () => "pass",
+    onSilence: () => undefined,
     stop: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

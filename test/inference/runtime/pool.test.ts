@@ -12,7 +12,7 @@ afterEach(() => {
 });
 
 function newPool(options: ConstructorParameters<typeof RuntimePool>[0] = {}): RuntimePool {
-  const pool = new RuntimePool(options);
+  const pool = new RuntimePool({ timeoutMs: 240_000, ...options });
   pools.push(pool);
   return pool;
 }
