@@ -16,7 +16,14 @@ import { encodeProgram } from "../../inference/program/encode.ts";
 import { selfTestHash } from "../../inference/self-test.ts";
 
 const MODELS = "models";
-const names = ["sentiment", "forecast-vix", "forecast-btc", "forecast-eth", "forecast-hourly"];
+const names = [
+  "sentiment",
+  "sentiment-words",
+  "forecast-vix",
+  "forecast-btc",
+  "forecast-eth",
+  "forecast-hourly",
+];
 const temporary = mkdtempSync(join(tmpdir(), "assay-models-"));
 afterAll(() => rmSync(temporary, { recursive: true }));
 

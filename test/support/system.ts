@@ -23,6 +23,7 @@ import { EventLog } from "./event-log.ts";
 /** Names of the models that the repository ships. */
 export const SHIPPED = [
   "sentiment",
+  "sentiment-words",
   "forecast-vix",
   "forecast-btc",
   "forecast-eth",

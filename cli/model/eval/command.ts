@@ -13,7 +13,7 @@ import { evaluateSentiment } from "./sentiment.ts";
 import type { Evaluation, EvaluationContext } from "./types.ts";
 
 const EVALUATIONS: readonly (readonly [RegExp, (context: EvaluationContext) => Evaluation])[] = [
-  [/^sentiment$/, evaluateSentiment],
+  [/^sentiment(-words)?$/, evaluateSentiment],
   [/^forecast-hourly$/, evaluateHourly],
   [/^forecast-(vix|btc|eth)$/, evaluateDaily],
 ];
@@ -29,7 +29,8 @@ export function addEvalCommand(parent: Command): void {
       throw new BaseError({
         code: "ARGUMENT_INVALID",
         shortMessage: `There is no evaluation for ${name}.`,
-        nextStep: "Use sentiment, forecast-hourly, forecast-vix, forecast-btc or forecast-eth.",
+        nextStep:
+          "Use sentiment, sentiment-words, forecast-hourly, forecast-vix, forecast-btc or forecast-eth.",
       });
     }
     const directory = modelDirectory(name);

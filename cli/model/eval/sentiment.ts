@@ -1,4 +1,4 @@
-/** Accuracy and macro-F1 of the sentiment model on valid without duplicates; the rule is in models/sentiment/README.md. */
+/** Accuracy and macro-F1 of the sentiment models on valid without duplicates; the rule is in models/sentiment/README.md. */
 
 import { encodeInput } from "../../../inference/codecs/input.ts";
 import { decodeOutput } from "../../../inference/codecs/output.ts";
