@@ -1,0 +1,200 @@
+/** Compiles a program with its weights into a circuit: weights are constants, CODEC tensors and the output are public
+ *  signals (protocol/proof/public-signals.ts). Source: docs/CIRCUIT.md. */
+import { BaseError } from "../../../inference/errors.ts";
+import { describeOperation } from "../../../inference/profile/describe.ts";
+import { analyse } from "../../../inference/profile/intervals.ts";
+import { proveProfile } from "../../../inference/profile/prove.ts";
+import type { Range } from "../../../inference/profile/range.ts";
+import {
+  isStep,
+  type Model,
+  NONE,
+  type Program,
+  type Step,
+  weightIndex,
+} from "../../../inference/program/form.ts";
+import { fromStoredBytes } from "../../../inference/program/tensor.ts";
+import {
+  type PackedTensor,
+  type SignalLayout,
+  signalLayout,
+} from "../../../protocol/proof/public-signals.ts";
+import { Circuit, type StepCost } from "./circuit.ts";
+import type { CircuitTensor, GadgetContext } from "./gadgets/gadget.ts";
+import { GADGETS } from "./gadgets/index.ts";
+import { constant, type Int, narrow } from "./integer.ts";
+import type { R1cs, Witness } from "./r1cs.ts";
+import { packOutput, unpackInput } from "./unpack.ts";
+
+/** What a circuit may have unless the caller says otherwise: a key of some 20 MB and proofs below two seconds. */
+export const MAX_CONSTRAINTS = 2 ** 14;
+
+export interface CompiledCircuit {
+  readonly r1cs: R1cs;
+  readonly signals: SignalLayout;
+  readonly costs: readonly StepCost[];
+  /** Every wire for one request. The witness holds the output's signals.
+   *  @param inputs signals of the CODEC tensors, in order @param binding the last public signal
+   *  @param forced values by wire instead of those computed, for tests of soundness */
+  witness(inputs: readonly bigint[], binding: bigint, forced?: ReadonlyMap<number, bigint>): Witness;
+}
+
+/** What a circuit would be. */
+export interface CircuitSize {
+  readonly constraints: number;
+  /** Coefficients of A and B. */
+  readonly coefficients: number;
+  readonly publicSignals: number;
+  readonly costs: readonly StepCost[];
+}
+
+/** @param limit most constraints
+ *  @throws BaseError CIRCUIT_TOO_LARGE with the constraints of the dearest steps; NO_CIRCUIT, NO_PUBLIC_SIGNALS for a
+ *  program without a circuit; PROFILE_UNPROVEN */
+export function compileCircuit(model: Model, limit = MAX_CONSTRAINTS): CompiledCircuit {
+  const size = circuitSize(model);
+  if (size.constraints > limit) tooLarge(size, limit);
+  const { circuit, signals } = build(model, false);
+  const first = signals.output.first;
+  return {
+    r1cs: circuit.r1cs(),
+    signals,
+    costs: circuit.costs,
+    witness: (inputs, binding, forced) => {
+      if (inputs.length !== first) throw new TypeError(`${inputs.length} input signals, must be ${first}`);
+      return circuit.witness((values) => {
+        inputs.forEach((value, i) => {
+          values[1 + i] = value;
+        });
+        values[1 + signals.binding] = binding;
+      }, forced);
+    },
+  };
+}
+
+/** Counts constraints without keeping them: also for a program far too large to prove.
+ *  @throws BaseError as `compileCircuit`, but for the limit */
+export function circuitSize(model: Model): CircuitSize {
+  const { circuit, signals } = build(model, true);
+  const coefficients = circuit.costs.reduce((sum, cost) => sum + cost.coefficients, 0);
+  return {
+    constraints: circuit.constraintCount,
+    coefficients,
+    publicSignals: signals.count,
+    costs: circuit.costs,
+  };
+}
+
+function tooLarge({ constraints, costs }: CircuitSize, limit: number): never {
+  const dearest = [...costs].sort((a, b) => b.constraints - a.constraints).slice(0, 5);
+  const lines = dearest.map((cost) => `step ${cost.step} (${cost.operation}): ${cost.constraints}`);
+  throw new BaseError({
+    code: "CIRCUIT_TOO_LARGE",
+    shortMessage: `The circuit has ${constraints} constraints, at most ${limit} are allowed:\n${lines.join("\n")}`,
+    nextStep: "Use the execution or the bond lane, a smaller model, or a higher limit.",
+    details: { constraints, limit, steps: lines },
+  });
+}
+
+function build(model: Model, counting: boolean): { circuit: Circuit; signals: SignalLayout } {
+  const { program } = model;
+  const signals = signalLayout(program);
+  const { ranges, problems } = analyse(model);
+  if (problems.length > 0) proveProfile(model);
+  const circuit = new Circuit(signals.count, { counting });
+  const tensors: (CircuitTensor | undefined)[] = [];
+  const live = liveSteps(program);
+  program.steps.forEach((step, index) => {
+    tensors.push(undefined);
+    if (!live.has(index)) return;
+    const elements = circuit.step(index, describeOperation(step), () =>
+      step.opcode === "codec"
+        ? unpackInput(circuit, step, signals.inputs.find((part) => part.step === index) as PackedTensor)
+        : new StepContext(model, circuit, index, tensors, ranges[index] as Range).elements(),
+    );
+    const bounds = boundsOf(ranges[index] as Range);
+    const { type, dims } = step;
+    tensors[index] = { type, dims, elements: elements.map((x, i) => narrow(x, ...bounds(i))) };
+  });
+  const last = program.steps.length - 1;
+  const { elements } = tensors[last] as CircuitTensor;
+  circuit.step(last, "output", () => {
+    const saturate = program.outputCodec === "lanes";
+    packOutput(circuit, program.steps[last] as Step, signals.output, elements, saturate);
+  });
+  return { circuit, signals };
+}
+
+/** Steps that the output depends on, and the CODEC steps, whose signals are always read. */
+function liveSteps({ steps }: Program): Set<number> {
+  const live = new Set([steps.length - 1]);
+  for (let i = steps.length - 1; i >= 0; i--) {
+    const { opcode, a, b, c } = steps[i] as Step;
+    if (opcode === "codec") live.add(i);
+    if (live.has(i)) for (const operand of [a, b, c]) if (isStep(operand)) live.add(operand);
+  }
+  return live;
+}
+
+function boundsOf({ low, high }: Range): (i: number) => readonly [bigint, bigint] {
+  const one = low.length === 1;
+  return (i) => [BigInt(low[one ? 0 : i] as number), BigInt(high[one ? 0 : i] as number)];
+}
+
+class StepContext implements GadgetContext {
+  readonly step: Step;
+  readonly bounds: (i: number) => readonly [low: bigint, high: bigint];
+
+  constructor(
+    private readonly model: Model,
+    readonly circuit: Circuit,
+    private readonly index: number,
+    private readonly tensors: readonly (CircuitTensor | undefined)[],
+    range: Range,
+  ) {
+    this.step = model.program.steps[index] as Step;
+    this.bounds = boundsOf(range);
+  }
+
+  elements(): Int[] {
+    const { opcode } = this.step;
+    const gadget = opcode === "codec" ? undefined : GADGETS[opcode];
+    if (gadget === undefined) throw new TypeError(`no gadget for ${opcode}`);
+    return gadget(this);
+  }
+
+  operand(name: "a" | "b" | "c"): CircuitTensor {
+    const operand = this.step[name];
+    if (isStep(operand)) return this.tensors[operand] as CircuitTensor;
+    const { descriptor, bytes } = this.weight(name);
+    const { type, dims } = descriptor;
+    if (type === "f32")
+      this.refuse("reads f32 constants; only integers have a circuit", "Use the bond lane.");
+    const data = fromStoredBytes(type, bytes);
+    if (type === "bool" && data.some((x) => x > 1)) {
+      this.refuse("reads a bool constant above 1", "Import the model again.");
+    }
+    const offset = type === "s8" ? 128 : 0;
+    return { type, dims, elements: Array.from(data, (x) => constant(x - offset)) };
+  }
+
+  weight(name: "a" | "b" | "c"): ReturnType<GadgetContext["weight"]> {
+    const operand = this.step[name];
+    if (operand === NONE) throw new TypeError(`step ${this.index} has no operand ${name}`);
+    const index = weightIndex(operand);
+    const descriptor = this.model.program.weights[index];
+    return {
+      descriptor: descriptor as NonNullable<typeof descriptor>,
+      bytes: this.model.weights[index] as Uint8Array,
+    };
+  }
+
+  readonly refuse = (reason: string, nextStep: string): never => {
+    throw new BaseError({
+      code: "NO_CIRCUIT",
+      shortMessage: `Step ${this.index} (${describeOperation(this.step)}) ${reason}.`,
+      nextStep,
+      details: { step: this.index, opcode: this.step.opcode },
+    });
+  };
+}
