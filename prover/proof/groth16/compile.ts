@@ -9,6 +9,7 @@ import {
   isStep,
   type Model,
   NONE,
+  type Opcode,
   type Program,
   type Step,
   weightIndex,
@@ -157,10 +158,7 @@ class StepContext implements GadgetContext {
   }
 
   elements(): Int[] {
-    const { opcode } = this.step;
-    const gadget = opcode === "codec" ? undefined : GADGETS[opcode];
-    if (gadget === undefined) throw new TypeError(`no gadget for ${opcode}`);
-    return gadget(this);
+    return GADGETS[this.step.opcode as Exclude<Opcode, "codec">](this);
   }
 
   operand(name: "a" | "b" | "c"): CircuitTensor {

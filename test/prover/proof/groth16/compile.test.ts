@@ -22,16 +22,19 @@ describe("compileCircuit", () => {
     }
   });
 
-  test.each(["forecast-vix", "forecast-btc", "forecast-eth"])("behavior: %s within 2^13", (name) => {
-    const rng = createRng(2);
-    const { model } = loadModelFolder(`models/${name}`);
-    const pair = new CircuitPair(model, 2 ** 13 - 16);
-    for (let i = 0; i < INPUTS; i++) {
-      const { witness, expected } = pair.run(randomInput(rng, model.program, i % 2 === 1));
-      expect(satisfies(pair.circuit.r1cs, witness)).toEqual({ satisfied: true });
-      expect(witness.slice(1, expected.length + 1)).toEqual(expected);
-    }
-  });
+  test.each(["forecast-vix", "forecast-btc", "forecast-eth", "sentiment-words"])(
+    "behavior: %s within 2^13",
+    (name) => {
+      const rng = createRng(2);
+      const { model } = loadModelFolder(`models/${name}`);
+      const pair = new CircuitPair(model, 2 ** 13 - 16);
+      for (let i = 0; i < INPUTS; i++) {
+        const { witness, expected } = pair.run(randomInput(rng, model.program, i % 2 === 1));
+        expect(satisfies(pair.circuit.r1cs, witness)).toEqual({ satisfied: true });
+        expect(witness.slice(1, expected.length + 1)).toEqual(expected);
+      }
+    },
+  );
 
   test("args: limit", () => {
     const { model } = mlpModel();
