@@ -1,5 +1,5 @@
 /** A request and a claim on it, as the moves of a measured game need them. */
-import { type Hex, keccak256, type LocalAccount } from "viem";
+import { type Hex, keccak256, type LocalAccount, slice } from "viem";
 import { StateReader } from "../protocol/chain/reads.ts";
 import { gasPriceRange } from "../protocol/money.ts";
 import { type Claim, LANE, type ModelId, type Request, ZERO_ADDRESS } from "../protocol/terms.ts";
@@ -38,7 +38,7 @@ export async function fileBondedClaim(
     exclusiveUntil: 0,
     callback: ZERO_ADDRESS,
     callbackGas: 0,
-    salt: keccak256(input),
+    salt: BigInt(slice(keccak256(input), 0, 8)),
   };
   const requested = await bench.send(REQUESTER, bench.actions.request(request, input));
   const gasPrice = await allowedGasPrice(bench);

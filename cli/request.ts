@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { formatEther, type Hex, keccak256 } from "viem";
-import { toHex } from "../inference/bytes.ts";
 import { BaseError } from "../inference/errors.ts";
 import { encodeCall, type ModelFunction } from "../protocol/abi.ts";
 import { Actions } from "../protocol/chain/actions.ts";
@@ -106,7 +105,7 @@ async function makeRequest(
     callback: ZERO_ADDRESS,
     callbackGas: 0,
     // The same input may be asked for twice.
-    salt: toHex(randomBytes(32)),
+    salt: randomBytes(8).readBigUInt64BE(),
   };
 }
 

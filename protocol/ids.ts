@@ -6,7 +6,7 @@ import type { Claim, ClaimId, ModelId, Request, RequestId } from "./terms.ts";
 
 const REQUEST_ID = parseAbiParameters([
   "uint256 chainId, address assay, Request request",
-  "struct Request { address requester; bytes32 modelId; bytes32 inputHash; uint8 lanes; uint96 fee; uint96 deliveryFee; uint96 minBond; uint32 window; uint40 expiry; address exclusiveProver; uint40 exclusiveUntil; address callback; uint32 callbackGas; bytes32 salt; }",
+  "struct Request { address requester; bytes32 modelId; bytes32 inputHash; uint8 lanes; uint96 fee; uint96 deliveryFee; uint96 minBond; uint32 window; uint40 expiry; address exclusiveProver; uint40 exclusiveUntil; address callback; uint32 callbackGas; uint64 salt; }",
 ]);
 const CLAIM_ID = parseAbiParameters([
   "uint256 chainId, address assay, Claim claim",

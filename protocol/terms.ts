@@ -92,7 +92,8 @@ export interface Request {
   /** zero address: no callback */
   readonly callback: Address;
   readonly callbackGas: number;
-  readonly salt: Hex;
+  /** tells apart what one requester asks twice; 64 bits */
+  readonly salt: bigint;
 }
 
 /** A prover's bonded statement. */

@@ -100,7 +100,7 @@ export class Agent {
       callbackGas: this.#callbackGas,
       exclusiveProver: exclusiveSeconds === 0 ? ZERO_ADDRESS : prover,
       exclusiveUntil: exclusiveSeconds === 0 ? 0 : now + exclusiveSeconds,
-      salt: toHex(randomBytes(32)),
+      salt: randomBytes(8).readBigUInt64BE(),
     };
     const hash = await wallet.writeContract({
       address: this.address,

@@ -5,6 +5,7 @@
 import { type Address, encodeFunctionData, type Hex } from "viem";
 import { iAssayAbi } from "../generated/abis.ts";
 import { claimIdOf, type GameAddress, requestIdOf } from "../ids.ts";
+import { encodeOrder } from "../orders.ts";
 import { type Claim, NO_CLAIM, type Opening, type Request, type TruthLane } from "../terms.ts";
 
 export interface Action {
@@ -30,8 +31,11 @@ export class Actions {
     this.#game = game;
   }
 
+  /** The request's requester must be the sender: an order names none.
+   *  @throws BaseError INPUT_MISMATCH */
   request(request: Request, input: Hex): Action {
-    const data = encodeFunctionData({ abi: iAssayAbi, functionName: "request", args: [request, input] });
+    const args = [request.modelId, encodeOrder(request, input)] as const;
+    const data = encodeFunctionData({ abi: iAssayAbi, functionName: "request", args });
     const value = request.fee + request.deliveryFee;
     return this.#action(`request:${this.#idOf(request)}`, data, ["AlreadyRequested"], value);
   }

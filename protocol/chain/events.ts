@@ -1,6 +1,7 @@
 /** Logs of Assay and the registry as events with the protocol's types. */
 import { type Address, type Hex, type Log, type ParseEventLogsReturnType, parseEventLogs } from "viem";
 import { iAssayAbi, iModelRegistryAbi } from "../generated/abis.ts";
+import { decodeOrder } from "../orders.ts";
 import type { Claim, ClaimId, ModelId, Request, RequestId } from "../terms.ts";
 import type { BlockRef } from "./connect.ts";
 
@@ -11,12 +12,18 @@ interface Terms {
   readonly requestId: RequestId;
   readonly claimId: ClaimId;
   readonly modelId: ModelId;
-  readonly request: Request;
   readonly claim: Claim;
 }
 type WithTerms<Args> = { readonly [Name in keyof Args]: Name extends keyof Terms ? Terms[Name] : Args[Name] };
+/** An order is read as the request and the input that it stands for. */
+interface RequestedArgs {
+  readonly requestId: RequestId;
+  readonly modelId: ModelId;
+  readonly request: Request;
+  readonly input: Hex;
+}
 type Named<Event> = Event extends { eventName: infer Name; args: infer Args }
-  ? { readonly name: Name; readonly args: WithTerms<Args> }
+  ? { readonly name: Name; readonly args: Name extends "Requested" ? RequestedArgs : WithTerms<Args> }
   : never;
 
 /** An event of Assay or the registry; narrow it by `name`. */
@@ -34,7 +41,7 @@ export function decodeEvents(logs: readonly Log<bigint, number, false>[]): Chain
   return parseEventLogs({ abi: eventAbi, logs: [...logs], strict: true }).map((log) => {
     const event = {
       name: log.eventName,
-      args: log.args,
+      args: log.eventName === "Requested" ? requestedArgs(log.args) : log.args,
       contract: log.address,
       block: { number: log.blockNumber, hash: log.blockHash },
       logIndex: log.logIndex,
@@ -44,3 +51,11 @@ export function decodeEvents(logs: readonly Log<bigint, number, false>[]): Chain
     return event as unknown as ChainEvent;
   });
 }
+
+/** @throws BaseError ORDER_MALFORMED for an event that is not Assay's */
+function requestedArgs(args: OrderedArgs): RequestedArgs {
+  const [requestId, modelId] = [args.requestId as RequestId, args.modelId as ModelId];
+  return { requestId, modelId, ...decodeOrder(modelId, args.order) };
+}
+
+type OrderedArgs = Extract<Decoded, { eventName: "Requested" }>["args"];

@@ -90,8 +90,8 @@ export const iAssayAbi = [
           },
           {
             "name": "salt",
-            "type": "bytes32",
-            "internalType": "bytes32"
+            "type": "uint64",
+            "internalType": "uint64"
           }
         ]
       },
@@ -264,8 +264,8 @@ export const iAssayAbi = [
           },
           {
             "name": "salt",
-            "type": "bytes32",
-            "internalType": "bytes32"
+            "type": "uint64",
+            "internalType": "uint64"
           }
         ]
       },
@@ -585,8 +585,8 @@ export const iAssayAbi = [
           },
           {
             "name": "salt",
-            "type": "bytes32",
-            "internalType": "bytes32"
+            "type": "uint64",
+            "internalType": "uint64"
           }
         ]
       },
@@ -931,8 +931,8 @@ export const iAssayAbi = [
           },
           {
             "name": "salt",
-            "type": "bytes32",
-            "internalType": "bytes32"
+            "type": "uint64",
+            "internalType": "uint64"
           }
         ]
       },
@@ -1185,8 +1185,8 @@ export const iAssayAbi = [
           },
           {
             "name": "salt",
-            "type": "bytes32",
-            "internalType": "bytes32"
+            "type": "uint64",
+            "internalType": "uint64"
           }
         ]
       },
@@ -1504,8 +1504,8 @@ export const iAssayAbi = [
           },
           {
             "name": "salt",
-            "type": "bytes32",
-            "internalType": "bytes32"
+            "type": "uint64",
+            "internalType": "uint64"
           }
         ]
       }
@@ -1589,8 +1589,8 @@ export const iAssayAbi = [
           },
           {
             "name": "salt",
-            "type": "bytes32",
-            "internalType": "bytes32"
+            "type": "uint64",
+            "internalType": "uint64"
           }
         ]
       }
@@ -1616,84 +1616,12 @@ export const iAssayAbi = [
     "name": "request",
     "inputs": [
       {
-        "name": "r",
-        "type": "tuple",
-        "internalType": "struct Request",
-        "components": [
-          {
-            "name": "requester",
-            "type": "address",
-            "internalType": "address"
-          },
-          {
-            "name": "modelId",
-            "type": "bytes32",
-            "internalType": "ModelId"
-          },
-          {
-            "name": "inputHash",
-            "type": "bytes32",
-            "internalType": "bytes32"
-          },
-          {
-            "name": "lanes",
-            "type": "uint8",
-            "internalType": "uint8"
-          },
-          {
-            "name": "fee",
-            "type": "uint96",
-            "internalType": "uint96"
-          },
-          {
-            "name": "deliveryFee",
-            "type": "uint96",
-            "internalType": "uint96"
-          },
-          {
-            "name": "minBond",
-            "type": "uint96",
-            "internalType": "uint96"
-          },
-          {
-            "name": "window",
-            "type": "uint32",
-            "internalType": "uint32"
-          },
-          {
-            "name": "expiry",
-            "type": "uint40",
-            "internalType": "uint40"
-          },
-          {
-            "name": "exclusiveProver",
-            "type": "address",
-            "internalType": "address"
-          },
-          {
-            "name": "exclusiveUntil",
-            "type": "uint40",
-            "internalType": "uint40"
-          },
-          {
-            "name": "callback",
-            "type": "address",
-            "internalType": "address"
-          },
-          {
-            "name": "callbackGas",
-            "type": "uint32",
-            "internalType": "uint32"
-          },
-          {
-            "name": "salt",
-            "type": "bytes32",
-            "internalType": "bytes32"
-          }
-        ]
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
       },
       {
-        "name": "input",
+        "name": "order",
         "type": "bytes",
         "internalType": "bytes"
       }
@@ -1783,8 +1711,8 @@ export const iAssayAbi = [
           },
           {
             "name": "salt",
-            "type": "bytes32",
-            "internalType": "bytes32"
+            "type": "uint64",
+            "internalType": "uint64"
           }
         ]
       }
@@ -1893,8 +1821,8 @@ export const iAssayAbi = [
           },
           {
             "name": "salt",
-            "type": "bytes32",
-            "internalType": "bytes32"
+            "type": "uint64",
+            "internalType": "uint64"
           }
         ]
       },
@@ -2161,8 +2089,8 @@ export const iAssayAbi = [
           },
           {
             "name": "salt",
-            "type": "bytes32",
-            "internalType": "bytes32"
+            "type": "uint64",
+            "internalType": "uint64"
           }
         ]
       },
@@ -2810,85 +2738,7 @@ export const iAssayAbi = [
         "internalType": "ModelId"
       },
       {
-        "name": "request",
-        "type": "tuple",
-        "indexed": false,
-        "internalType": "struct Request",
-        "components": [
-          {
-            "name": "requester",
-            "type": "address",
-            "internalType": "address"
-          },
-          {
-            "name": "modelId",
-            "type": "bytes32",
-            "internalType": "ModelId"
-          },
-          {
-            "name": "inputHash",
-            "type": "bytes32",
-            "internalType": "bytes32"
-          },
-          {
-            "name": "lanes",
-            "type": "uint8",
-            "internalType": "uint8"
-          },
-          {
-            "name": "fee",
-            "type": "uint96",
-            "internalType": "uint96"
-          },
-          {
-            "name": "deliveryFee",
-            "type": "uint96",
-            "internalType": "uint96"
-          },
-          {
-            "name": "minBond",
-            "type": "uint96",
-            "internalType": "uint96"
-          },
-          {
-            "name": "window",
-            "type": "uint32",
-            "internalType": "uint32"
-          },
-          {
-            "name": "expiry",
-            "type": "uint40",
-            "internalType": "uint40"
-          },
-          {
-            "name": "exclusiveProver",
-            "type": "address",
-            "internalType": "address"
-          },
-          {
-            "name": "exclusiveUntil",
-            "type": "uint40",
-            "internalType": "uint40"
-          },
-          {
-            "name": "callback",
-            "type": "address",
-            "internalType": "address"
-          },
-          {
-            "name": "callbackGas",
-            "type": "uint32",
-            "internalType": "uint32"
-          },
-          {
-            "name": "salt",
-            "type": "bytes32",
-            "internalType": "bytes32"
-          }
-        ]
-      },
-      {
-        "name": "input",
+        "name": "order",
         "type": "bytes",
         "indexed": false,
         "internalType": "bytes"
@@ -3544,22 +3394,6 @@ export const iAssayAbi = [
   },
   {
     "type": "error",
-    "name": "NotRequester",
-    "inputs": [
-      {
-        "name": "sender",
-        "type": "address",
-        "internalType": "address"
-      },
-      {
-        "name": "requester",
-        "type": "address",
-        "internalType": "address"
-      }
-    ]
-  },
-  {
-    "type": "error",
     "name": "NotYet",
     "inputs": [
       {
@@ -3582,6 +3416,27 @@ export const iAssayAbi = [
         "name": "requestId",
         "type": "bytes32",
         "internalType": "RequestId"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "OrderMalformed",
+    "inputs": [
+      {
+        "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "parts",
+        "type": "uint256",
+        "internalType": "uint256"
       }
     ]
   },
@@ -4933,8 +4788,8 @@ export const toolAgentAbi = [
           },
           {
             "name": "salt",
-            "type": "bytes32",
-            "internalType": "bytes32"
+            "type": "uint64",
+            "internalType": "uint64"
           }
         ]
       },
@@ -5081,8 +4936,8 @@ export const toolAgentAbi = [
           },
           {
             "name": "salt",
-            "type": "bytes32",
-            "internalType": "bytes32"
+            "type": "uint64",
+            "internalType": "uint64"
           }
         ]
       }
@@ -5285,8 +5140,8 @@ export const toolAgentAbi = [
           },
           {
             "name": "salt",
-            "type": "bytes32",
-            "internalType": "bytes32"
+            "type": "uint64",
+            "internalType": "uint64"
           }
         ]
       }
@@ -5364,8 +5219,8 @@ export const toolAgentAbi = [
           },
           {
             "name": "salt",
-            "type": "bytes32",
-            "internalType": "bytes32"
+            "type": "uint64",
+            "internalType": "uint64"
           }
         ]
       }

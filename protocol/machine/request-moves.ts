@@ -18,8 +18,9 @@ import type { MoveOf, MoveResult } from "./moves.ts";
 import type { GameState } from "./state.ts";
 
 export function request(state: GameState, move: MoveOf<"request">): MoveResult {
-  const { request: r, now, value = 0n, input } = move;
-  if (r.requester !== move.from) return refuse("NotRequester");
+  const { now, value = 0n, input } = move;
+  // An order has neither: the sender is the requester, and the input's hash is computed.
+  const r = { ...move.request, requester: move.from, inputHash: input.hash };
   if (value !== r.fee + r.deliveryFee) return refuse("ValueWrong");
   if (r.deliveryFee !== 0n && isNobody(r.callback)) return refuse("CallbackMissing");
   if (r.window < 4 * state.constants.answerSeconds || r.window > LIMITS.maxWindow) {
@@ -29,7 +30,6 @@ export function request(state: GameState, move: MoveOf<"request">): MoveResult {
   if (r.exclusiveUntil > now + LIMITS.maxExclusive) return refuse("ExclusiveTooLong");
   const id = requestIdOf(state.address, r);
   if (state.requests.has(id)) return refuse("AlreadyRequested");
-  if (input.hash !== r.inputHash) return refuse("InputHashMismatch");
   const model = state.models.get(r.modelId);
   if (model === undefined) return refuse("UnknownModel");
   if (r.lanes === 0 || (r.lanes & ~model.lanes) !== 0) return refuse("LanesInvalid");

@@ -23,7 +23,6 @@ import {
   type ModelId,
   type Request,
   ZERO_ADDRESS,
-  ZERO_HASH,
 } from "../../protocol/terms.ts";
 import { claimGas, GAS } from "../../prover/decide.ts";
 import { type ProverOptions, runProver } from "../../prover/main.ts";
@@ -133,7 +132,7 @@ describe("prover", () => {
       exclusiveUntil: now + 300,
       callback: ZERO_ADDRESS,
       callbackGas: 0,
-      salt: ZERO_HASH,
+      salt: 0n,
       ...changes,
     };
     expect((await user.sender.send(user.actions.request(request, input))).status).toBe("sent");

@@ -34,8 +34,8 @@ afterAll(async () => {
 
 async function newRequest(changes: Partial<Request> = {}): Promise<Request> {
   salt += 1;
-  const word = `0x${salt.toString(16).padStart(64, "0")}` as const;
-  return tinyRequest(accountAt(1), system.modelId, input, await local.now(), { salt: word, ...changes });
+  const own = BigInt(salt);
+  return tinyRequest(accountAt(1), system.modelId, input, await local.now(), { salt: own, ...changes });
 }
 
 /** A request and a claim on it by the same account. */

@@ -213,7 +213,7 @@ test("behavior: machine and contract agree on random moves", async () => {
       exclusiveUntil: now + (rng.chance(0.1) ? 601 : rng.int(0, 20)),
       callback: ZERO_ADDRESS,
       callbackGas: 0,
-      salt: keccak256(toHex(rng.bytes(8))),
+      salt: BigInt(toHex(rng.bytes(8))),
     };
   }
 

@@ -38,8 +38,8 @@ describe("Sender", () => {
   const actions = () => new Actions(system.chain.game);
   async function newRequest(account = accountAt(1), changes: Partial<Request> = {}): Promise<Request> {
     salt += 1;
-    const word = `0x${salt.toString(16).padStart(64, "0")}` as const;
-    return tinyRequest(account, system.modelId, input, await local.now(), { salt: word, ...changes });
+    const own = BigInt(salt);
+    return tinyRequest(account, system.modelId, input, await local.now(), { salt: own, ...changes });
   }
   /** A sender of its own for another key. */
   async function openFor(index: number, options: SenderOptions = QUICK, rpcUrl = local.rpcUrl) {

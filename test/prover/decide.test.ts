@@ -60,7 +60,7 @@ function requested(changes: Partial<Request> = {}, entry: Partial<RequestEntry> 
     exclusiveUntil: 0,
     callback: ZERO_ADDRESS,
     callbackGas: 0,
-    salt: ZERO_HASH,
+    salt: 0n,
     ...changes,
   };
   const id = `0x${serial.toString(16).padStart(64, "0")}` as RequestId;

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Hex, keccak256, type LocalAccount } from "viem";
+import { type Hex, keccak256, type LocalAccount, slice } from "viem";
 import { loadArtifacts } from "../../cli/artifacts.ts";
 import { toHex } from "../../inference/bytes.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
@@ -120,7 +120,7 @@ export function tinyRequest(
     exclusiveUntil: 0,
     callback: ZERO_ADDRESS,
     callbackGas: 0,
-    salt: keccak256(input),
+    salt: BigInt(slice(keccak256(input), 0, 8)),
     ...changes,
   };
 }

@@ -85,7 +85,7 @@ export function playGame(rng: Rng, rules: Rules): Outcome {
     exclusiveUntil: 0,
     callback: ZERO_ADDRESS,
     callbackGas: 0,
-    salt: hashOf(rng.u32()),
+    salt: BigInt(rng.u32()),
   };
   const address = { chainId: 31337, assay: addressOf(0x1) };
   const facts = { lanes: LANE.BOND | LANE.PROOF, depth, outputLength: 64, shapes: shape };

@@ -1,7 +1,7 @@
 /** A whole system for a test: a chain that makes blocks, contracts, registered models, accounts and daemons. */
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { type Address, type Hex, keccak256, type LocalAccount } from "viem";
+import { type Address, type Hex, keccak256, type LocalAccount, slice } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 import { type Daemon, startDaemon } from "../../cli/demo/processes.ts";
 import { modelFolder } from "../../cli/model-source.ts";
@@ -151,7 +151,7 @@ async function ask(
     exclusiveUntil: prover === ZERO_ADDRESS ? 0 : now + 590,
     callback: ZERO_ADDRESS,
     callbackGas: 0,
-    salt: keccak256(input),
+    salt: BigInt(slice(keccak256(input), 0, 8)),
   };
   const result = await sender.send(new Actions(chain.game).request(request, input));
   if (result.status !== "sent") throw new Error(`The request is not on the chain: ${result.status}.`);

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IAssay} from "../interfaces/IAssay.sol";
 import {IAssayCallback} from "../interfaces/IAssayCallback.sol";
+import {Orders} from "../libraries/Orders.sol";
 import {Claim, LANE_BOND, ModelId, Policy, Request, RequestId} from "../types/Types.sol";
 
 /// @notice A contract that asks one model and keeps only final outputs: the smallest consumer of Assay.
@@ -27,7 +28,7 @@ contract ToolAgent is IAssayCallback {
         uint32 callbackGas;
         address exclusiveProver;
         uint40 exclusiveUntil;
-        bytes32 salt;
+        uint64 salt;
     }
 
     event Asked(RequestId indexed requestId, bytes input);
@@ -70,7 +71,7 @@ contract ToolAgent is IAssayCallback {
     function ask(bytes calldata input, Offer calldata offer) external payable returns (RequestId id) {
         _requireOwner();
         Request memory r = requestFor(keccak256(input), offer);
-        id = assay.request{value: msg.value}(r, input);
+        id = assay.request{value: msg.value}(modelId, Orders.pack(r, input));
         asked[id] = r.inputHash;
         emit Asked(id, input);
     }

@@ -4,9 +4,9 @@ pragma solidity ^0.8.28;
 import {IAssay} from "../interfaces/IAssay.sol";
 import {activeClaim} from "../libraries/ClaimWord.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
+import {Order, Orders} from "../libraries/Orders.sol";
 import {
     REQUEST_BUSY,
-    REQUEST_NONE,
     REQUEST_OPEN,
     REQUEST_REFUNDED,
     RequestWord,
@@ -30,21 +30,44 @@ abstract contract AssayRequests is AssayMoney {
     mapping(ModelId => uint256) private _modelWords;
 
     /// @inheritdoc IAssay
-    function request(Request calldata r, bytes calldata input) external payable returns (RequestId id) {
-        if (r.requester != msg.sender) revert NotRequester(msg.sender, r.requester);
-        uint256 required = uint256(r.fee) + r.deliveryFee;
-        if (msg.value != required) revert ValueWrong(msg.value, required);
-        if (r.deliveryFee != 0 && r.callback == address(0)) revert CallbackMissing(r.deliveryFee);
-        _requireTimes(r);
-        _requireClean(r);
-        id = r.idOf();
-        if (_requests[id].state() != REQUEST_NONE) revert AlreadyRequested(id);
-        if (keccak256(input) != r.inputHash) revert InputHashMismatch(keccak256(input), r.inputHash);
-        uint256 model = _modelWord(r.modelId);
-        if (r.lanes == 0 || r.lanes & ~model.lanes() != 0) revert LanesInvalid(r.lanes, model.lanes());
+    function request(ModelId modelId, bytes calldata order) external payable returns (RequestId id) {
+        (Order o, bytes calldata input) = Orders.read(modelId, order);
+        uint256 deliveryFee = o.deliveryFee();
+        // SAFETY: two amounts of 96 bits.
+        unchecked {
+            uint256 required = o.fee() + deliveryFee;
+            if (msg.value != required) revert ValueWrong(msg.value, required);
+        }
+        if (deliveryFee != 0 && o.callback() == 0) revert CallbackMissing(deliveryFee);
+        _requireTimes(o);
+        id = o.id();
+        // The slot of _requests[id], computed once for reading and writing.
+        uint256 slot;
+        uint256 before;
+        assembly ("memory-safe") {
+            mstore(0, id)
+            mstore(0x20, _requests.slot)
+            slot := keccak256(0, 0x40)
+            before := sload(slot)
+        }
+        if (before != 0) revert AlreadyRequested(id);
+        uint256 model = _modelWord(modelId);
+        uint256 lanes = o.lanes();
+        // Eight bits, so that the model word above its lanes does not count.
+        if (lanes == 0 || lanes & ~(model >> 8) != 0) {
+            revert LanesInvalid(uint8(lanes), model.lanes());
+        }
         if (!Inputs.isCanonical(model, input)) revert InputNotCanonical();
-        _requests[id] = openRequest(block.timestamp, model.depth(), model.outputLength());
-        _logRequested(id, r, input);
+        RequestWord opened = openRequest(block.timestamp, model);
+        assembly ("memory-safe") {
+            sstore(slot, opened)
+        }
+        o.log(id, modelId, order.length);
+        // The compiler's own return costs ninety gas more.
+        assembly ("memory-safe") {
+            mstore(0, id)
+            return(0, 0x20)
+        }
     }
 
     /// @inheritdoc IAssay
@@ -103,23 +126,6 @@ abstract contract AssayRequests is AssayMoney {
         return _bonds(gasPrice, r.minBond, model.depth(), _requests[r.idOf()].attempt());
     }
 
-    /// @dev emit Requested(id, r.modelId, r, input), for 1,400 gas less: the words are encoded already.
-    function _logRequested(RequestId id, Request calldata r, bytes calldata input) private {
-        bytes32 topic = Requested.selector;
-        ModelId modelId = r.modelId;
-        assembly ("memory-safe") {
-            // The fourteen words, the offset of the input, its length, its bytes and their padding.
-            let free := mload(0x40)
-            let content := add(free, 512)
-            calldatacopy(free, r, 448)
-            mstore(add(free, 448), 480)
-            mstore(add(free, 480), input.length)
-            calldatacopy(content, input.offset, input.length)
-            mstore(add(content, input.length), 0)
-            log3(free, add(512, and(add(input.length, 31), not(31))), topic, id, modelId)
-        }
-    }
-
     /// @dev A registered model never changes, so its word is copied once: later requests save a call.
     function _modelWord(ModelId modelId) private returns (uint256 word) {
         word = _modelWords[modelId];
@@ -153,25 +159,20 @@ abstract contract AssayRequests is AssayMoney {
         if (gasPrice < going || gasPrice > 2 * going) revert GasPriceOutOfRange(gasPrice, going, 2 * going);
     }
 
-    function _requireTimes(Request calldata r) private view {
-        uint256 minWindow = 4 * uint256(answerSeconds);
-        if (r.window < minWindow || r.window > MAX_WINDOW) {
-            revert WindowOutOfRange(r.window, minWindow, MAX_WINDOW);
+    function _requireTimes(Order o) private view {
+        // SAFETY: sums of seconds stay far below 2^256; a difference that wraps is above every limit.
+        unchecked {
+            (uint256 window, uint256 expiry, uint256 exclusiveUntil) = o.times();
+            uint256 minWindow = 4 * uint256(answerSeconds);
+            if (window - minWindow > MAX_WINDOW - minWindow) {
+                revert WindowOutOfRange(window, minWindow, MAX_WINDOW);
+            }
+            uint256 first = block.timestamp + 1;
+            if (expiry - first >= MAX_EXPIRY_AHEAD) {
+                revert ExpiryOutOfRange(expiry, first, block.timestamp + MAX_EXPIRY_AHEAD);
+            }
+            uint256 longest = block.timestamp + MAX_EXCLUSIVE;
+            if (exclusiveUntil > longest) revert ExclusiveTooLong(exclusiveUntil, longest);
         }
-        uint256 latest = block.timestamp + MAX_EXPIRY_AHEAD;
-        if (r.expiry <= block.timestamp || r.expiry > latest) {
-            revert ExpiryOutOfRange(r.expiry, block.timestamp + 1, latest);
-        }
-        uint256 longest = block.timestamp + MAX_EXCLUSIVE;
-        if (r.exclusiveUntil > longest) revert ExclusiveTooLong(r.exclusiveUntil, longest);
-    }
-
-    /// @dev The id is a hash of the words in calldata. Reading a field checks its unused high bits: these are the
-    /// fields that nothing else here reads, and that a later move would trip over.
-    function _requireClean(Request calldata r) private pure {
-        r.minBond;
-        r.exclusiveProver;
-        r.callback;
-        r.callbackGas;
     }
 }

@@ -10,7 +10,8 @@ import {ITruth} from "./ITruth.sol";
 
 /// @notice Requests, claims, the game and the money. States, deadlines and amounts: docs/PROTOCOL.md.
 interface IAssay is IAssayErrors {
-    event Requested(RequestId indexed requestId, ModelId indexed modelId, Request request, bytes input);
+    /// @param order the requester's 20 bytes, then what he sent: with the model it is the Request and its input
+    event Requested(RequestId indexed requestId, ModelId indexed modelId, bytes order);
     event Claimed(
         ClaimId indexed claimId, RequestId indexed requestId, Claim claim, uint40 windowEnd, bytes output
     );
@@ -47,7 +48,9 @@ interface IAssay is IAssayErrors {
     /// @notice Burned ether left for the dead address.
     event Burned(uint256 amount);
 
-    function request(Request calldata r, bytes calldata input) external payable returns (RequestId);
+    /// @notice Files the sender's request. The value sent is fee + delivery fee.
+    /// @param order Request and input as docs/PROTOCOL.md, section 2 packs them; contracts use libraries/Orders.sol
+    function request(ModelId modelId, bytes calldata order) external payable returns (RequestId);
     function claim(Request calldata r, address operator, uint64 gasPrice, bytes calldata output)
         external
         payable

@@ -15,8 +15,8 @@ interface IAssayErrors {
 
     // Requests
 
-    /// @notice Thrown when somebody files a request in another account's name.
-    error NotRequester(address sender, address requester);
+    /// @notice Thrown when an order ends before its parts do, or names parts that are unknown (bits above 2).
+    error OrderMalformed(uint256 length, uint256 required, uint256 parts);
     /// @notice Thrown when no such model is registered.
     error UnknownModel(ModelId modelId);
     /// @notice Thrown when a request names no lane, or one that the model lacks.

@@ -30,6 +30,11 @@ library ModelWord {
         return bytes4(uint32(word >> 64));
     }
 
+    /// @notice The selector as a number.
+    function selectorCode(uint256 word) internal pure returns (uint256) {
+        return uint32(word >> 64);
+    }
+
     function maxCalldata(uint256 word) internal pure returns (uint256) {
         return uint32(word >> 96);
     }

@@ -31,8 +31,10 @@ using {
     flagged
 } for RequestWord global;
 
-function openRequest(uint256 nowSeconds, uint256 d, uint256 outputBytes) pure returns (RequestWord) {
-    return RequestWord.wrap(REQUEST_OPEN | nowSeconds << 56 | d << 136 | outputBytes << 144);
+/// @param model word of the model: d stands there at bit 16, the output length at bit 128
+function openRequest(uint256 nowSeconds, uint256 model) pure returns (RequestWord) {
+    uint256 copies = (model & 0xff << 16) << 120 | (model & 0xffffffff << 128) << 16;
+    return RequestWord.wrap(REQUEST_OPEN | nowSeconds << 56 | copies);
 }
 
 function state(RequestWord w) pure returns (uint8) {

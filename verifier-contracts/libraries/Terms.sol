@@ -9,8 +9,8 @@ library Terms {
     uint256 private constant CLAIM_BYTES = 9 * 32;
 
     /// @notice keccak256(abi.encode(chainid, this contract, request)).
-    /// @dev Takes the words as they stand in calldata. INVARIANT: `request` refuses dirty bits in any of them, so a
-    /// request that exists has one encoding.
+    /// @dev Takes the words as they stand in calldata. INVARIANT: `request` makes the words of a request that exists,
+    /// so none of them has dirty bits.
     function idOf(Request calldata r) internal view returns (RequestId id) {
         uint256 pointer;
         assembly ("memory-safe") {

@@ -13,6 +13,7 @@ type ClaimId is bytes32;
 /// @param minBond least bond of a claim, wei
 /// @param window seconds in which a claim can be challenged
 /// @param expiry last second in which a claim may be made
+/// @param salt tells apart what one requester asks twice
 struct Request {
     address requester;
     ModelId modelId;
@@ -27,7 +28,7 @@ struct Request {
     uint40 exclusiveUntil;
     address callback;
     uint32 callbackGas;
-    bytes32 salt;
+    uint64 salt;
 }
 
 /// @notice A prover's bonded statement; its hash is the ClaimId.

@@ -260,7 +260,7 @@ contract AttacksTest is AssayFixture {
     function test_settle_otherRequestsMoney_reverts() public {
         (Request memory cheap,) = _filedAndClaimed(_wrong());
         Request memory rich = _newRequest();
-        (rich.fee, rich.salt) = (100 * FEE, bytes32(uint256(9)));
+        (rich.fee, rich.salt) = (100 * FEE, 9);
         _file(rich);
         Claim memory other = _claim(rich, alice, _right());
         execution.setRight(MODEL, _input(), _right());

@@ -4,6 +4,7 @@ pragma solidity ^0.8.30;
 import {Courier} from "../../../verifier-contracts/Courier.sol";
 import {IAssay} from "../../../verifier-contracts/interfaces/IAssay.sol";
 import {IAssayErrors} from "../../../verifier-contracts/interfaces/IAssayErrors.sol";
+import {Orders} from "../../../verifier-contracts/libraries/Orders.sol";
 import {
     Claim,
     LANE_BOND,
@@ -188,8 +189,10 @@ contract DeliverTest is AssayFixture {
         (Request memory r, Claim memory c) = _finalFor(address(saboteur));
         Request memory next = _newRequest();
         next.requester = address(saboteur);
-        next.salt = bytes32(uint256(77));
-        saboteur.set(Saboteur.Way.REQUEST, abi.encodeCall(assay.request, (next, _input())));
+        next.salt = 77;
+        saboteur.set(
+            Saboteur.Way.REQUEST, abi.encodeCall(assay.request, (next.modelId, Orders.pack(next, _input())))
+        );
         _deliver(r, c, true);
         assertEq(saboteur.tried(), "done");
         assertEq(_requestState(next), 1);

@@ -103,7 +103,7 @@ contract DisputesTest is DisputeFixture {
     function checkReveals(bytes memory blob) external returns (uint256 flips) {
         Dispute memory d = abi.decode(blob, (Dispute));
         Request memory r = _requestOf(d);
-        r.salt = keccak256("reveals");
+        r.salt = 98;
         _file(r, d);
         Claim memory c = _claimOf(r, d);
         _claim(r, c, d);

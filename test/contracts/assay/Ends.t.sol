@@ -270,7 +270,7 @@ contract EndsTest is AssayFixture {
     function test_finalize_otherRequest_reverts() public {
         (, Claim memory c) = _filedAndClaimed(_right());
         Request memory other = _newRequest();
-        other.salt = bytes32(uint256(2));
+        other.salt = 2;
         other.fee = 10 * FEE;
         _file(other);
         skip(WINDOW);

@@ -177,7 +177,7 @@ contract MoneyTest is AssayFixture {
         vm.deal(address(thief), 100 ether);
         Claim memory c = _claim(r, address(thief), _right());
         Request memory other = _newRequest();
-        other.salt = bytes32(uint256(2));
+        other.salt = 2;
         _file(other);
         skip(WINDOW);
         assay.finalize(r, c);

@@ -3,6 +3,7 @@ pragma solidity ^0.8.30;
 
 import {IAssay} from "../../../verifier-contracts/interfaces/IAssay.sol";
 import {IAssayErrors} from "../../../verifier-contracts/interfaces/IAssayErrors.sol";
+import {Orders} from "../../../verifier-contracts/libraries/Orders.sol";
 import {ModelId, Request, RequestId} from "../../../verifier-contracts/types/Types.sol";
 import {AssayFixture} from "../support/assay/AssayFixture.sol";
 
@@ -10,7 +11,7 @@ contract RequestTest is AssayFixture {
     function _refused(Request memory r, bytes memory why) private {
         vm.expectRevert(why);
         vm.prank(r.requester);
-        assay.request{value: uint256(r.fee) + r.deliveryFee}(r, _input());
+        assay.request{value: uint256(r.fee) + r.deliveryFee}(r.modelId, Orders.pack(r, _input()));
     }
 
     function test_request_valid_succeeds() public {
@@ -20,18 +21,39 @@ contract RequestTest is AssayFixture {
         RequestId id = assay.requestIdOf(r);
         assertEq(RequestId.unwrap(id), keccak256(abi.encode(block.chainid, address(assay), r)));
         vm.expectEmit(address(assay));
-        emit IAssay.Requested(id, MODEL, r, _input());
+        emit IAssay.Requested(id, MODEL, abi.encodePacked(requester, Orders.pack(r, _input())));
         assertEq(RequestId.unwrap(_file(r)), RequestId.unwrap(id));
         // OPEN, no lane, undelivered, attempt 0, filed now, not settled; nothing above the published fields.
         assertEq(assay.requestWord(id), 1 | block.timestamp << 56);
         assertEq(address(assay).balance, uint256(FEE) + DELIVERY_FEE);
     }
 
-    function test_request_foreignName_reverts() public {
+    /// @dev Every field that is in the order, in each combination of its parts, reaches the id.
+    function testFuzz_request_anyTerms_succeeds(Request memory r, uint8 parts) public {
+        (r.requester, r.modelId, r.inputHash) = (requester, MODEL, keccak256(_input()));
+        r.lanes = uint8(bound(r.lanes, 1, 7));
+        r.window = uint32(bound(r.window, 4 * T, 30 days));
+        r.expiry = uint40(bound(r.expiry, block.timestamp + 1, block.timestamp + 365 days));
+        r.exclusiveUntil = uint40(bound(r.exclusiveUntil, 0, block.timestamp + 600));
+        (r.fee, r.deliveryFee) = (uint96(r.fee % 100 ether), uint96(r.deliveryFee % 100 ether));
+        if (parts & 1 != 0) r.minBond = 0;
+        if (parts & 2 != 0) (r.exclusiveProver, r.exclusiveUntil) = (address(0), 0);
+        if (parts & 4 != 0) (r.callbackGas, r.deliveryFee) = (0, 0);
+        if (r.callback == address(0) || parts & 8 != 0) (r.callback, r.deliveryFee) = (address(0), 0);
+        RequestId id = _file(r);
+        assertEq(RequestId.unwrap(id), keccak256(abi.encode(block.chainid, address(assay), r)));
+        assertEq(_requestState(r), 1);
+    }
+
+    /// @dev Whoever copies an order files a request of his own, and the copied one still works.
+    function test_request_copied_succeeds() public {
         Request memory r = _newRequest();
-        vm.expectRevert(abi.encodeWithSelector(IAssayErrors.NotRequester.selector, stranger, requester));
         vm.prank(stranger);
-        assay.request{value: FEE}(r, _input());
+        RequestId copy = assay.request{value: FEE}(MODEL, Orders.pack(r, _input()));
+        assertEq(_requestState(r), 0, "not the requester's");
+        _file(r);
+        r.requester = stranger;
+        assertEq(RequestId.unwrap(assay.requestIdOf(r)), RequestId.unwrap(copy));
     }
 
     function testFuzz_request_wrongValue_reverts(uint256 value) public {
@@ -40,7 +62,7 @@ contract RequestTest is AssayFixture {
         vm.assume(value != FEE);
         vm.expectRevert(abi.encodeWithSelector(IAssayErrors.ValueWrong.selector, value, uint256(FEE)));
         vm.prank(requester);
-        assay.request{value: value}(r, _input());
+        assay.request{value: value}(MODEL, Orders.pack(r, _input()));
     }
 
     function test_request_twice_reverts() public {
@@ -58,31 +80,20 @@ contract RequestTest is AssayFixture {
         _refused(r, abi.encodeWithSelector(IAssayErrors.AlreadyRequested.selector, id));
     }
 
-    function test_request_otherInput_reverts() public {
-        Request memory r = _newRequest();
-        r.inputHash = keccak256("other");
-        _refused(
-            r,
-            abi.encodeWithSelector(IAssayErrors.InputHashMismatch.selector, keccak256(_input()), r.inputHash)
-        );
-    }
-
     function test_request_shortCalldata_reverts() public {
         Request memory r = _newRequest();
         bytes memory short = abi.encodePacked(SELECTOR, uint256(32), uint256(2), uint256(1), uint248(2));
-        r.inputHash = keccak256(short);
         vm.expectRevert(IAssayErrors.InputNotCanonical.selector);
         vm.prank(requester);
-        assay.request{value: FEE}(r, short);
+        assay.request{value: FEE}(MODEL, Orders.pack(r, short));
     }
 
     function test_request_otherSelector_reverts() public {
         Request memory r = _newRequest();
         bytes memory input = abi.encodeWithSelector(0xdeadbeef, new uint256[](2));
-        r.inputHash = keccak256(input);
         vm.expectRevert(IAssayErrors.InputNotCanonical.selector);
         vm.prank(requester);
-        assay.request{value: FEE}(r, input);
+        assay.request{value: FEE}(MODEL, Orders.pack(r, input));
     }
 
     function test_request_unknownModel_reverts() public {
@@ -170,22 +181,40 @@ contract RequestTest is AssayFixture {
         _refused(r, abi.encodeWithSelector(IAssayErrors.CallbackMissing.selector, uint256(1)));
     }
 
-    /// @dev The id hashes calldata words: dirt in a narrow field would make a request that no later move can use.
-    function test_request_dirtyBits_reverts() public {
+    /// @dev An order that is cut off anywhere, with a length that the call states right.
+    function test_request_cutOff_reverts() public {
         Request memory r = _newRequest();
-        bytes memory clean = abi.encodeCall(assay.request, (r, _input()));
-        // word index of every field narrower than a word, and the first byte that must be zero
-        uint256[11] memory words = [uint256(0), 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
-        for (uint256 i; i < words.length; i++) {
-            bytes memory dirty = bytes.concat(clean);
-            dirty[4 + 32 * words[i]] = 0x01;
+        (r.minBond, r.exclusiveProver, r.callback) = (1 ether, prover, alice);
+        bytes memory order = Orders.pack(r, "");
+        uint256 required = order.length;
+        while (order.length != 0) {
+            uint256 shorter = order.length - 1;
+            assembly {
+                mstore(order, shorter)
+            }
+            if (shorter == 0) required = 31;
+            vm.expectRevert(
+                abi.encodeWithSelector(
+                    IAssayErrors.OrderMalformed.selector, shorter, required, shorter == 0 ? 0 : 7
+                )
+            );
             vm.prank(requester);
-            (bool accepted,) = address(assay).call{value: FEE}(dirty);
-            assertFalse(accepted, "dirty field accepted");
+            assay.request{value: FEE}(MODEL, order);
         }
-        vm.prank(requester);
-        (bool sent,) = address(assay).call{value: FEE}(clean);
-        assertTrue(sent, "clean request refused");
+    }
+
+    function test_request_unknownParts_reverts() public {
+        bytes memory order = Orders.pack(_newRequest(), _input());
+        for (uint8 bit = 3; bit < 8; bit++) {
+            order[0] = bytes1(uint8(1) << bit);
+            vm.expectRevert(
+                abi.encodeWithSelector(
+                    IAssayErrors.OrderMalformed.selector, order.length, 31, uint256(1) << bit
+                )
+            );
+            vm.prank(requester);
+            assay.request{value: FEE}(MODEL, order);
+        }
     }
 
     function test_refund_boundary_succeeds() public {

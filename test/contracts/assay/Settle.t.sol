@@ -136,7 +136,7 @@ contract SettleTest is AssayFixture {
         bytes4 why = IAssayErrors.WrongClaim.selector;
         _refused(r, _noClaim(), LANE_PROOF, abi.encodeWithSelector(why, bytes32(0), c.requestId));
         Request memory other = _newRequest();
-        other.salt = bytes32(uint256(2));
+        other.salt = 2;
         _file(other);
         Claim memory foreign = _claim(other, alice, _right());
         _refused(r, foreign, LANE_PROOF, abi.encodeWithSelector(why, foreign.requestId, c.requestId));

@@ -24,15 +24,15 @@ contract ToolAgentTest is AssayFixture {
         (r, id) = _ask(1);
     }
 
-    function _offer(uint256 salt) private view returns (ToolAgent.Offer memory o) {
+    function _offer(uint64 salt) private view returns (ToolAgent.Offer memory o) {
         o.fee = FEE;
         o.deliveryFee = DELIVERY_FEE;
         o.expiry = uint40(block.timestamp + 1 days);
         o.callbackGas = 300_000;
-        o.salt = bytes32(salt);
+        o.salt = salt;
     }
 
-    function _ask(uint256 salt) private returns (Request memory, RequestId) {
+    function _ask(uint64 salt) private returns (Request memory, RequestId) {
         ToolAgent.Offer memory o = _offer(salt);
         vm.prank(alice);
         RequestId asked = agent.ask{value: uint256(FEE) + DELIVERY_FEE}(_input(), o);

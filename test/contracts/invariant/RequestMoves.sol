@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.30;
 
+import {Orders} from "../../../verifier-contracts/libraries/Orders.sol";
 import {Claim, Request} from "../../../verifier-contracts/types/Types.sol";
 import {GameSpec} from "./GameSpec.sol";
 
@@ -20,10 +21,16 @@ abstract contract RequestMoves is GameSpec {
         r.callback = [address(0), listener, saboteur][seed % 3];
         r.callbackGas = 300_000;
         r.deliveryFee = r.callback == address(0) ? 0 : uint96(fee % 1 gwei);
-        r.salt = bytes32(requests.length);
+        r.salt = uint64(requests.length);
         bool allowed = r.window >= 4 * T && r.expiry > block.timestamp;
         uint256 value = uint256(r.fee) + r.deliveryFee;
-        if (play(Move.REQUEST, r.requester, value, abi.encodeCall(assay.request, (r, input)), allowed)) {
+        if (play(
+                Move.REQUEST,
+                r.requester,
+                value,
+                abi.encodeCall(assay.request, (r.modelId, Orders.pack(r, input))),
+                allowed
+            )) {
             Filed storage f = requests.push();
             (f.r, f.state, f.claim) = (r, 1, NO_CLAIM);
         }

@@ -7,6 +7,7 @@ import {FloatJudge} from "../../../verifier-contracts/FloatJudge.sol";
 import {Judge} from "../../../verifier-contracts/Judge.sol";
 import {TraceReader} from "../../../verifier-contracts/TraceReader.sol";
 import {ITruth} from "../../../verifier-contracts/interfaces/ITruth.sol";
+import {Orders} from "../../../verifier-contracts/libraries/Orders.sol";
 import {Claim, Opening, Request} from "../../../verifier-contracts/types/Types.sol";
 import {NaiveTree} from "../libraries/NaiveTree.sol";
 import {ProgramBuilder as B} from "../registry/ProgramBuilder.sol";
@@ -43,7 +44,7 @@ contract ConvictionGasTest is TraceFixture {
         bytes memory input = abi.encodePacked(SELECTOR, abi.encode(32, 1, 0));
         (r.requester, r.modelId, r.inputHash, r.lanes) = (address(this), modelId, keccak256(input), BOND);
         (r.window, r.expiry) = (1000, uint40(block.timestamp + 1 days));
-        assay.request(r, input);
+        assay.request(r.modelId, Orders.pack(r, input));
         bytes memory output = new bytes(64);
         (c.modelId, c.prover, c.outputHash, c.gasPrice) = (modelId, address(this), keccak256(output), 1 gwei);
         c.requestId = assay.requestIdOf(r);

@@ -9,21 +9,20 @@ library Abi {
     uint256 internal constant HEAD_BYTES = 64;
 
     /// @notice Reads the encoding of one `string` or `bytes`.
-    /// @return canonical true if it is canonical
-    /// @return length of its content, 0 if it is not
-    function isBytes(bytes calldata input) internal pure returns (bool canonical, uint256 length) {
+    /// @return length of its content, 2^256 - 1 if it is not canonical
+    function bytesLength(bytes calldata input) internal pure returns (uint256 length) {
         assembly ("memory-safe") {
             let first := add(input.offset, SELECTOR_BYTES)
             length := calldataload(add(first, 0x20))
             // A length of 2^32 or more would wrap around in the sums below.
-            canonical := and(gt(input.length, 67), lt(length, 0x100000000))
+            let canonical := and(gt(input.length, 67), lt(length, 0x100000000))
             canonical := and(canonical, eq(calldataload(first), 0x20))
             let padding := and(sub(0, length), 31)
             canonical := and(canonical, eq(input.length, add(add(length, padding), 68)))
             // The bytes behind the content, as many as pad it to a whole word.
             let rest := calldataload(add(add(first, HEAD_BYTES), length))
             canonical := and(canonical, iszero(shr(sub(256, shl(3, padding)), rest)))
-            length := mul(length, canonical)
+            length := or(length, sub(canonical, 1))
         }
     }
 

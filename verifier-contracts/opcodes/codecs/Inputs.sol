@@ -18,9 +18,14 @@ library Inputs {
     uint256 private constant LANES_PER_WORD = 16;
 
     /// @notice True if calldata is the one encoding of some input of the model. Total on any bytes.
-    function isCanonical(uint256 modelWord, bytes calldata input) internal pure returns (bool canonical) {
+    function isCanonical(uint256 modelWord, bytes calldata input) internal pure returns (bool) {
         unchecked {
-            if (input.length < Abi.SELECTOR_BYTES || bytes4(input) != modelWord.selector()) return false;
+            // Calldata shorter than its selector reads as zeros, and has none of the lengths below.
+            uint256 selector;
+            assembly ("memory-safe") {
+                selector := shr(224, calldataload(input.offset))
+            }
+            if (selector != modelWord.selectorCode()) return false;
             uint256 codec = modelWord.inputCodec();
             uint256 size = modelWord.inputSize();
             if (codec == INPUT_PRICES) return Abi.isArrays(input, 3, size);
@@ -28,9 +33,8 @@ library Inputs {
                 uint256 words = (size + LANES_PER_WORD - 1) / LANES_PER_WORD;
                 return Abi.isArrays(input, 1, words) && _unusedLanes(input, size) == 0;
             }
-            uint256 length;
-            (canonical, length) = Abi.isBytes(input);
-            return canonical && (codec == INPUT_TEXT ? length <= size : length == size);
+            uint256 length = Abi.bytesLength(input);
+            return codec == INPUT_TEXT ? length <= size : length == size;
         }
     }
 

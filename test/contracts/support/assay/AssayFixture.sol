@@ -5,6 +5,7 @@ import {Assay} from "../../../../verifier-contracts/Assay.sol";
 import {IJudge} from "../../../../verifier-contracts/interfaces/IJudge.sol";
 import {IModelRegistry} from "../../../../verifier-contracts/interfaces/IModelRegistry.sol";
 import {ITraceReader} from "../../../../verifier-contracts/interfaces/ITraceReader.sol";
+import {Orders} from "../../../../verifier-contracts/libraries/Orders.sol";
 import {
     Claim,
     ClaimId,
@@ -106,14 +107,14 @@ abstract contract AssayFixture is Test {
         r.fee = FEE;
         r.window = WINDOW;
         r.expiry = uint40(block.timestamp + 1 days);
-        r.salt = bytes32(uint256(1));
+        r.salt = 1;
     }
 
     // Moves
 
     function _file(Request memory r) internal returns (RequestId) {
         vm.prank(r.requester);
-        return assay.request{value: uint256(r.fee) + r.deliveryFee}(r, _input());
+        return assay.request{value: uint256(r.fee) + r.deliveryFee}(r.modelId, Orders.pack(r, _input()));
     }
 
     /// @notice The claim that `claimant` would make now.

@@ -3,6 +3,7 @@ pragma solidity ^0.8.30;
 
 import {Assay} from "../../../../verifier-contracts/Assay.sol";
 import {ITruth} from "../../../../verifier-contracts/interfaces/ITruth.sol";
+import {Orders} from "../../../../verifier-contracts/libraries/Orders.sol";
 import {Claim, ModelId, Opening, Request} from "../../../../verifier-contracts/types/Types.sol";
 import {VectorFixture} from "../../judge/VectorFixture.sol";
 
@@ -75,7 +76,7 @@ abstract contract DisputeFixture is VectorFixture {
         r.fee = FEE;
         r.window = WINDOW;
         r.expiry = uint40(block.timestamp + 1 days);
-        r.salt = keccak256("salt");
+        r.salt = type(uint64).max;
     }
 
     function _claimOf(Request memory r, Dispute memory d) internal view returns (Claim memory c) {
@@ -89,7 +90,7 @@ abstract contract DisputeFixture is VectorFixture {
 
     function _file(Request memory r, Dispute memory d) internal {
         vm.prank(requester);
-        assay.request{value: r.fee}(r, d.input);
+        assay.request{value: r.fee}(r.modelId, Orders.pack(r, d.input));
     }
 
     function _claim(Request memory r, Claim memory c, Dispute memory d) internal {

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {IAssay} from "../interfaces/IAssay.sol";
+import {IAssayErrors} from "../interfaces/IAssayErrors.sol";
+import {ModelId, Request, RequestId} from "../types/Types.sol";
+
+/// @notice Memory of a request that is being filed: chainid, this contract and the words of its Request, as its id
+/// hashes them; then the data of its event.
+type Order is uint256;
+
+uint256 constant ID_BYTES = 512;
+
+/// @dev Behind it: data of the event.
+uint256 constant EVENT = 512;
+uint256 constant EVENT_ORDER = 596;
+
+using {lanes, fee, deliveryFee, times, callback, id, log} for Order global;
+
+function lanes(Order o) pure returns (uint256 word) {
+    assembly ("memory-safe") {
+        word := mload(add(o, 160))
+    }
+}
+
+function fee(Order o) pure returns (uint256 word) {
+    assembly ("memory-safe") {
+        word := mload(add(o, 192))
+    }
+}
+
+function deliveryFee(Order o) pure returns (uint256 word) {
+    assembly ("memory-safe") {
+        word := mload(add(o, 224))
+    }
+}
+
+/// @return window seconds @return expiry and @return exclusiveUntil in seconds since 1970
+function times(Order o) pure returns (uint256 window, uint256 expiry, uint256 exclusiveUntil) {
+    assembly ("memory-safe") {
+        window := mload(add(o, 288))
+        expiry := mload(add(o, 320))
+        exclusiveUntil := mload(add(o, 384))
+    }
+}
+
+function callback(Order o) pure returns (uint256 word) {
+    assembly ("memory-safe") {
+        word := mload(add(o, 416))
+    }
+}
+
+function id(Order o) pure returns (RequestId hash) {
+    assembly ("memory-safe") {
+        hash := keccak256(o, ID_BYTES)
+    }
+}
+
+/// @notice emit Requested(id, modelId, sender ‖ order), of what stands in memory already.
+/// @param length of the order
+function log(Order o, RequestId requestId, ModelId modelId, uint256 length) {
+    bytes32 topic = IAssay.Requested.selector;
+    assembly ("memory-safe") {
+        log3(add(o, EVENT), and(add(length, 115), not(31)), topic, requestId, modelId)
+    }
+}
+
+/// @notice Orders: what a requester sends, a Request and its input without what follows from the rest
+/// (docs/PROTOCOL.md, section 2). The requester is the sender, the input's hash is computed.
+/// Parts u8, lanes u8, window u32, expiry u40, fee u96, salt u64; then for each bit of parts that is set: 0 minBond u96,
+/// 1 exclusiveProver and exclusiveUntil u40, 2 callback, callbackGas u32 and deliveryFee u96; then the input.
+library Orders {
+    uint256 private constant HEAD_BYTES = 31;
+    uint256 private constant BOND_BYTES = 12;
+    uint256 private constant EXCLUSIVE_BYTES = 25;
+    uint256 private constant DELIVERY_BYTES = 36;
+    uint256 private constant ALL_PARTS = 7;
+
+    /// @notice The order that files a request.
+    /// @param r its requester and inputHash are not used
+    function pack(Request memory r, bytes memory input) internal pure returns (bytes memory order) {
+        uint8 parts;
+        bytes memory optional;
+        if (r.minBond != 0) {
+            parts = 1;
+            optional = abi.encodePacked(r.minBond);
+        }
+        if (r.exclusiveProver != address(0) || r.exclusiveUntil != 0) {
+            parts |= 2;
+            optional = abi.encodePacked(optional, r.exclusiveProver, r.exclusiveUntil);
+        }
+        if (r.callback != address(0) || r.callbackGas != 0 || r.deliveryFee != 0) {
+            parts |= 4;
+            optional = abi.encodePacked(optional, r.callback, r.callbackGas, r.deliveryFee);
+        }
+        return abi.encodePacked(parts, r.lanes, r.window, r.expiry, r.fee, r.salt, optional, input);
+    }
+
+    /// @notice Reads the sender's order. @return o its request @return input the model's calldata
+    function read(ModelId modelId, bytes calldata order)
+        internal
+        view
+        returns (Order o, bytes calldata input)
+    {
+        uint256 parts;
+        uint256 size = HEAD_BYTES;
+        assembly ("memory-safe") {
+            let at := order.offset
+            let head := calldataload(at)
+            parts := byte(0, head)
+            o := mload(0x40)
+            // A part that is absent is zero.
+            calldatacopy(add(o, 224), calldatasize(), 256)
+            mstore(o, chainid())
+            mstore(add(o, 32), address())
+            mstore(add(o, 64), caller())
+            mstore(add(o, 96), modelId)
+            mstore(add(o, 160), byte(1, head))
+            mstore(add(o, 192), and(shr(72, head), 0xFFFFFFFFFFFFFFFFFFFFFFFF))
+            mstore(add(o, 288), and(shr(208, head), 0xFFFFFFFF))
+            mstore(add(o, 320), and(shr(168, head), 0xFFFFFFFFFF))
+            mstore(add(o, 480), and(shr(8, head), 0xFFFFFFFFFFFFFFFF))
+            if parts {
+                if and(parts, 1) {
+                    mstore(add(o, 256), shr(160, calldataload(add(at, size))))
+                    size := add(size, BOND_BYTES)
+                }
+                if and(parts, 2) {
+                    let exclusive := calldataload(add(at, size))
+                    mstore(add(o, 352), shr(96, exclusive))
+                    mstore(add(o, 384), and(shr(56, exclusive), 0xFFFFFFFFFF))
+                    size := add(size, EXCLUSIVE_BYTES)
+                }
+                if and(parts, 4) {
+                    let delivery := calldataload(add(at, size))
+                    mstore(add(o, 416), shr(96, delivery))
+                    mstore(add(o, 448), and(shr(64, delivery), 0xFFFFFFFF))
+                    mstore(add(o, 224), shr(160, calldataload(add(add(at, 24), size))))
+                    size := add(size, DELIVERY_BYTES)
+                }
+            }
+        }
+        bool malformed;
+        assembly ("memory-safe") {
+            malformed := or(lt(order.length, size), gt(parts, ALL_PARTS))
+        }
+        // INVARIANT: nothing behind the order's end was read into the request, and no bit has two meanings later.
+        if (malformed) {
+            revert IAssayErrors.OrderMalformed(order.length, size, parts);
+        }
+        assembly ("memory-safe") {
+            // The event's one argument: offset, length, requester, order, padding.
+            let copy := add(o, EVENT_ORDER)
+            mstore(sub(copy, 84), 32)
+            mstore(sub(copy, 52), add(order.length, 20))
+            mstore(sub(copy, 20), shl(96, caller()))
+            calldatacopy(copy, order.offset, order.length)
+            let end := add(copy, order.length)
+            mstore(end, 0)
+            mstore(0x40, and(add(end, 63), not(31)))
+            input.offset := add(order.offset, size)
+            input.length := sub(order.length, size)
+            mstore(add(o, 128), keccak256(add(copy, size), input.length))
+        }
+    }
+}
