@@ -109,7 +109,7 @@ export class DisputeTable {
       exclusiveUntil: 0,
       callback: ZERO_ADDRESS,
       callbackGas: 0,
-      salt: hashOf(1),
+      salt: 1n,
     };
     this.#requestId = requestIdOf(address, request);
     const requested = { from: WHO.requester, now: FILED_AT - 1, value: request.fee, request } as const;
