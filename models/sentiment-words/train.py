@@ -17,7 +17,8 @@ from text_onnx import export_words  # noqa: E402
 from text_words import Recipe, Shape, Student, integer_scores  # noqa: E402
 
 TASK = Task(
-    folder=HERE, shape=Shape(), recipes={"8 epochs": Recipe()},
+    folder=HERE, shape=Shape(), student_seeds=(1, 2, 3),
+    recipes={"token dropout .25": Recipe(), "token dropout .4": Recipe(token_dropout=.4)},
     train=lambda shape, seed, *rest: Student(shape, seed).train(*rest), scores=integer_scores,
     export=lambda q, shape, path: export_words(q, shape.tokens, path),
     facts=lambda q: {"requantization shifts": [q["shift"], q["hidden_shift"]]}, name="-words")

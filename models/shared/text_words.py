@@ -26,11 +26,11 @@ class Shape:
 
 @dataclass(frozen=True)
 class Recipe:
-    epochs: float = 8
+    epochs: float = 12
     rate: float = 3e-3
     decay: float = .01
     batch: int = 128
-    token_dropout: float = .1
+    token_dropout: float = .25
     head_dropout: float = .1
     qat_epochs: float = 2
     qat_rate: float = 5e-4
