@@ -39,6 +39,11 @@ library CompiledLayer {
         return address(uint160(uint256(keccak256(identity))));
     }
 
+    /// @notice A part's word in the directory. @param from first byte of an output row that it makes @param made of them
+    function entry(uint256 step, uint256 from, uint256 made, address part) internal pure returns (uint256) {
+        return ((step + 1) << 224) | (from << 192) | (made << 160) | uint160(part);
+    }
+
     /// @notice Reads the model's directory. @return cursor at its first word
     function open(address builder, ModelId modelId) internal view returns (uint256 cursor) {
         address directory = directoryOf(builder, modelId);
@@ -73,17 +78,17 @@ library CompiledLayer {
         uint256 rowBytes
     ) internal view returns (uint256 next) {
         assembly ("memory-safe") {
-            let entry := mload(cursor)
-            let step := shr(224, entry)
-            for {} eq(shr(224, entry), step) {} {
-                let made := and(shr(160, entry), 0xFFFFFFFF)
-                let to := add(output, and(shr(192, entry), 0xFFFFFFFF))
+            let word := mload(cursor)
+            let step := shr(224, word)
+            for {} eq(shr(224, word), step) {} {
+                let made := and(shr(160, word), 0xFFFFFFFF)
+                let to := add(output, and(shr(192, word), 0xFFFFFFFF))
                 // A single row is written where it belongs, more are copied there row by row.
                 let single := mul(made, eq(rows, 1))
-                let success := staticcall(gas(), entry, activations, length, to, single)
+                let success := staticcall(gas(), word, activations, length, to, single)
                 if iszero(and(success, eq(returndatasize(), mul(made, rows)))) {
                     mstore(0, shl(224, 0x78b9b48e)) // PartFailed(address)
-                    mstore(4, and(entry, 0xffffffffffffffffffffffffffffffffffffffff))
+                    mstore(4, and(word, 0xffffffffffffffffffffffffffffffffffffffff))
                     revert(0, 0x24)
                 }
                 if iszero(single) {
@@ -94,7 +99,7 @@ library CompiledLayer {
                     }
                 }
                 cursor := add(cursor, 0x20)
-                entry := mload(cursor)
+                word := mload(cursor)
             }
             next := cursor
         }
