@@ -5,7 +5,7 @@ import type { Logger } from "../log.ts";
 import type { Chain } from "./connect.ts";
 import { chainError } from "./errors.ts";
 import { bumpedFees, currentFees } from "./fees.ts";
-import { broadcast, explainRevert, findReceipt, sign, toInclusion } from "./transactions.ts";
+import { broadcast, explainRevert, findReceipt, isKnown, sign, toInclusion } from "./transactions.ts";
 
 export interface ReconcilerOptions {
   readonly stuckAfterMs: number;
@@ -141,15 +141,20 @@ export class Reconciler {
     }
   }
 
-  /** Sends an open entry if this process has not, or replaces it if it blocks the others for too long. */
+  /** Sends an open entry if this process has not or the node has lost it, or replaces it if it blocks the others for
+   *  too long. */
   async #push(entry: JournalEntry, isLowest: boolean): Promise<void> {
     const [newest] = this.#journal.transactionsOf(entry);
     if (newest === undefined) return;
     const sentAtMs = this.#sentAtMs.get(newest.hash);
     if (sentAtMs === undefined) return this.send(entry);
     const { stuckAfterMs, maxFeePerGas, now, log } = this.#options;
-    if (now() - sentAtMs < stuckAfterMs) return;
     const { client, account, game } = this.#chain;
+    if (now() - sentAtMs < stuckAfterMs) {
+      // A re-org took it back before its receipt was seen, or the node dropped it: nobody else brings it back.
+      if (!(await isKnown(client, newest.hash))) await broadcast(client, newest.raw, entry.key);
+      return;
+    }
     const fees = isLowest
       ? bumpedFees(newest, await currentFees(client, maxFeePerGas), maxFeePerGas)
       : undefined;

@@ -4,6 +4,7 @@ import {
   keccak256,
   type LocalAccount,
   type PublicClient,
+  TransactionNotFoundError,
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
   BaseError as ViemError,
@@ -70,16 +71,27 @@ export async function broadcast(client: PublicClient, raw: Hex, key: string): Pr
   try {
     await client.sendRawTransaction({ serializedTransaction: raw });
   } catch (error) {
-    if (isKnown(error)) return;
+    if (hasIt(error)) return;
     throw chainError(error, `send ${key}`);
   }
 }
 
-function isKnown(error: unknown): boolean {
+function hasIt(error: unknown): boolean {
   const text = error instanceof ViemError ? `${error.message} ${error.details}` : String(error);
   return /already known|already imported|alreadyknown|known transaction|nonce too low|nonce is lower/i.test(
     text,
   );
+}
+
+/** True if the node has the transaction, mined or waiting. */
+export async function isKnown(client: PublicClient, hash: Hex): Promise<boolean> {
+  try {
+    await client.getTransaction({ hash });
+    return true;
+  } catch (error) {
+    if (error instanceof TransactionNotFoundError) return false;
+    throw error;
+  }
 }
 
 /** The receipt of whichever of these transactions was mined. They share a nonce, so at most one was. */

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
+import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ANVIL_KEYS } from "../../cli/anvil.ts";
 import { toJson } from "../../cli/output.ts";
@@ -139,6 +140,26 @@ describe("Sender", () => {
     await expect.poll(() => other.sender.unmined(), SLOW).toEqual([]);
     await other.close();
     other.folder.remove();
+  });
+
+  test("behavior: a transaction that the node loses before it is mined is sent again at once", async () => {
+    const never = 3_600_000;
+    const other = await openFor(4, { pollIntervalMs: 20, stuckAfterMs: never });
+    await local.control.setAutomine(false);
+    try {
+      const sending = other.sender.send(actions().request(await newRequest(accountAt(4)), input));
+      const pool = async () => (await local.control.getTxpoolStatus()).pending;
+      await expect.poll(pool, SLOW).toBe(1);
+      const lost = other.db.prepare<[], { hash: Hex }>("SELECT hash FROM transactions").get();
+      await local.control.dropTransaction({ hash: lost?.hash ?? "0x" });
+      await expect.poll(pool, SLOW).toBe(1);
+      await local.control.mine({ blocks: 1 });
+      expect(await sending).toMatchObject({ status: "sent" });
+    } finally {
+      await local.control.setAutomine(true);
+      await other.close();
+      other.folder.remove();
+    }
   });
 
   test("error: a node that does not answer is retryable, and nothing is journalled", async () => {

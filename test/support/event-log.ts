@@ -1,4 +1,4 @@
-/** Every event of a system in order, for tests that wait for what happens. */
+/** Every event of a system's chain in order, without what a re-org took back, for tests that wait for what happens. */
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { ChainEvent, EventName, EventOf } from "../../protocol/chain/events.ts";
 import { EventFollower } from "../../protocol/chain/follower.ts";
@@ -17,8 +17,12 @@ export class EventLog {
   constructor(chain: Chain) {
     const follower = new EventFollower(chain, { pollIntervalMs: 50 });
     this.#following = follower.run((batch) => {
-      if (batch.kind === "rollback") throw new Error("This log takes no re-orgs.");
-      this.events.push(...batch.events);
+      if (batch.kind === "rollback") {
+        const kept = this.events.findLastIndex(({ block }) => block.number <= batch.ancestor) + 1;
+        this.events.length = kept;
+      } else {
+        this.events.push(...batch.events);
+      }
       for (const listener of [...this.#listeners]) listener();
     }, this.#stopping.signal);
   }
