@@ -1,5 +1,5 @@
 /** Writes the vectors that forge tests read: {"source": …, "vectors": [hex, …]}, one file an opcode and one each for
- *  codecs, outputs, calldata, programs and reveals. test/support/vectors.ts documents the structs.
+ *  codecs, outputs, calldata, programs, reveals and whole runs. test/support/vectors.ts documents the structs.
  *
  *  `tsx test/support/make-vectors.ts` rewrites test/vectors/ (small, committed).
  *  `tsx test/support/make-vectors.ts --elements 2000 --seed 7 --out build/vectors` writes as many elements an opcode
@@ -27,6 +27,7 @@ import {
   outputVector,
   programVectors,
   revealVectors,
+  runVector,
 } from "./vectors.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -82,6 +83,19 @@ function collect(least: number, make: (seed: number) => readonly Hex[]): Hex[] {
   return vectors;
 }
 
+/** Whole runs of programs that end with an opcode, of every kind and every variant of it. */
+function runVectors(opcode: Opcode, index: number): Hex[] {
+  const rng = createRng(seed * 1000 + 600 + index);
+  const vectors: Hex[] = [];
+  const least = large ? 64 : 4;
+  while (vectors.length < least) {
+    const options = large ? {} : { steps: rng.int(0, 2) };
+    const vector = runVector(3 * rng.int(0, 2 ** 30) + (vectors.length % 3), opcode, options);
+    if (vector.length <= (large ? 400_000 : 2 * MOST_BYTES)) vectors.push(vector);
+  }
+  return vectors;
+}
+
 function write(name: string, vectors: readonly Hex[]): void {
   const source = `test/support/make-vectors.ts, seed ${seed}`;
   const lines = vectors.map((vector) => `  ${JSON.stringify(vector)}`).join(",\n");
@@ -102,3 +116,7 @@ write(
 write("calldata", collect(whole, calldataVectors));
 write("program", collect(3 * whole, programVectors));
 write("reveal", collect(whole, revealVectors));
+write(
+  "run",
+  OPCODES.flatMap((opcode, i) => runVectors(opcode, i)),
+);

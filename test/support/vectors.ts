@@ -1,12 +1,14 @@
 import { encodeAbiParameters, type Hex, parseAbiParameters } from "viem";
-import { toHex } from "../../inference/bytes.ts";
+import { concatBytes, toHex } from "../../inference/bytes.ts";
 import { encodeOutput } from "../../inference/codecs/output.ts";
-import { modelId, programHash } from "../../inference/commit/commitments.ts";
+import { commitWeights, modelId, programHash } from "../../inference/commit/commitments.ts";
 import { keccak256 } from "../../inference/commit/keccak.ts";
 import type { Opening } from "../../inference/commit/openings.ts";
 import { demandPath, encodePosition } from "../../inference/commit/positions.ts";
 import { revealAt, topsOf, traceShapes } from "../../inference/commit/reveal.ts";
 import { isBaseError } from "../../inference/errors.ts";
+import { execute } from "../../inference/executor/execute.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import type { Opcode, Program, Step, Tensor } from "../../inference/program/form.ts";
 import { maxCalldata, modelWord, outputLength } from "../../inference/program/shape.ts";
@@ -35,6 +37,8 @@ import { createRng, type Rng } from "./rng.ts";
  *                                                                   // no verification key; zeros if refused
  *      struct RevealVector { bytes program; bytes32 traceRoot; bytes32[] tops; uint64 position;
  *                            bytes32[] content; bytes32[] path; }   // reveal.json
+ *      struct RunVector { bytes program; bytes4 selector; bytes weights; bytes32 weightsRoot; bytes input;
+ *                         bytes output; }                              // run.json: weights are all rows in order
  *
  *  `weights` are the packed bytes that inference/program/form.ts calls `Model.weights`. Expected values come from
  *  the executor, which test/inference/ checks against an exact reference; hostile ones hold any stored bytes. */
@@ -65,6 +69,10 @@ export const VECTOR_ABIS = {
   reveal: parseAbiParameters([
     "RevealVector vector",
     "struct RevealVector { bytes program; bytes32 traceRoot; bytes32[] tops; uint64 position; bytes32[] content; bytes32[] path; }",
+  ]),
+  run: parseAbiParameters([
+    "RunVector vector",
+    "struct RunVector { bytes program; bytes4 selector; bytes weights; bytes32 weightsRoot; bytes input; bytes output; }",
   ]),
 };
 
@@ -256,6 +264,23 @@ function programVerdict(bytes: Uint8Array) {
     modelWord: modelWord(program, SELECTOR, BOND),
     modelId: toHex(modelId(identity)),
   };
+}
+
+/** A whole run of one program by the executor; of three programs two have hostile weights and inputs. */
+export function runVector(seed: number, opcode: Opcode, options: RandomProgramOptions = {}): Hex {
+  const rng = createRng(seed);
+  const program = randomProgram(rng, { opcode, hostile: seed % 3 !== 0, ...options });
+  const { model, selector, calldata } = program;
+  return encodeAbiParameters(VECTOR_ABIS.run, [
+    {
+      program: programHex(model.program),
+      selector: toHex(selector),
+      weights: toHex(concatBytes(...model.weights)),
+      weightsRoot: toHex(commitWeights(model).root),
+      input: toHex(calldata),
+      output: toHex(execute(prepare(model, selector), calldata)),
+    },
+  ]);
 }
 
 /** Reveals on the way to random leaves of one program's trace. */

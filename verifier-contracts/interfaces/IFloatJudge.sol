@@ -19,4 +19,26 @@ interface IFloatJudge {
     /// saturated to s32.
     /// @param acc within s32 @param scale binary32 bits, any
     function requantize(int256 acc, uint256 scale) external pure returns (int256 q);
+
+    /// @notice A whole FLOAT step: `compute` element by element.
+    /// @param count elements, at least 1
+    /// @param operands packed elements of a, of one byte or four as aType says, then those of b and of c, of four bytes,
+    /// as far as the variant names them
+    /// @return stored packed elements
+    function computeAll(
+        uint256 variant,
+        uint256 outputType,
+        uint256 aType,
+        uint256 count,
+        bytes calldata operands
+    ) external pure returns (bytes memory stored);
+
+    /// @notice The binary32 form of requantization of many elements, clamps included.
+    /// @param accs packed s32, bias′ in them
+    /// @param parameters parameter words, one a channel; element i is of channel i modulo their number
+    /// @return stored a byte for each
+    function requantizeAll(bytes calldata accs, bytes calldata parameters)
+        external
+        pure
+        returns (bytes memory stored);
 }

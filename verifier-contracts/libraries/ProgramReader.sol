@@ -31,6 +31,25 @@ library ProgramReader {
         }
     }
 
+    /// @notice Copies a part of a stream that is cut as a program is.
+    /// @param chunks memory of the addresses of its data contracts, 20 bytes each
+    function copyPacked(uint256 chunks, uint256 offset, uint256 length, uint256 pointer) internal view {
+        assembly ("memory-safe") {
+            let index := div(offset, CHUNK_BYTES)
+            let start := sub(offset, mul(index, CHUNK_BYTES))
+            chunks := add(chunks, mul(20, index))
+            for {} length {} {
+                let size := sub(CHUNK_BYTES, start)
+                if gt(size, length) { size := length }
+                extcodecopy(shr(96, mload(chunks)), pointer, add(start, 1), size)
+                pointer := add(pointer, size)
+                length := sub(length, size)
+                chunks := add(chunks, 20)
+                start := 0
+            }
+        }
+    }
+
     /// @notice The record of a step. @param weights number of weight tensors
     function record(address[] memory chunks, uint256 weights, uint256 step)
         internal

@@ -3,21 +3,23 @@ pragma solidity ^0.8.28;
 
 import {Openings, Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
+import {Swar} from "../libraries/Swar.sol";
 import {Values} from "../libraries/Values.sol";
+import {TYPE_S32} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 
 /// @notice ARITH: integer arithmetic, comparison and cast (docs/EXACT.md, section 3).
 library Arith {
-    uint256 private constant ADD = 0;
-    uint256 private constant SUB = 1;
-    uint256 private constant MUL = 2;
-    uint256 private constant MIN = 3;
-    uint256 private constant MAX = 4;
-    uint256 private constant DIV = 5;
+    uint256 internal constant ADD = 0;
+    uint256 internal constant SUB = 1;
+    uint256 internal constant MUL = 2;
+    uint256 internal constant MIN = 3;
+    uint256 internal constant MAX = 4;
+    uint256 internal constant DIV = 5;
     uint256 private constant LT = 6;
     uint256 private constant LE = 7;
     uint256 private constant EQ = 8;
-    uint256 private constant CAST = 9;
+    uint256 internal constant CAST = 9;
 
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
         uint256 variant = ProgramReader.variant(t.record.head);
@@ -43,7 +45,16 @@ library Arith {
         returns (uint256)
     {
         if (variant >= LT && variant <= EQ) return compare(variant, a, b) ? 1 : 0;
+        if (outputCode == TYPE_S32 && (variant < MUL || variant == MIN || variant == MAX)) {
+            return lanes(variant, Values.storeS32(a), Values.storeS32(b));
+        }
         return Values.saturate(outputCode, Values.wrap(combine(variant, a, b)));
+    }
+
+    /// @notice Eight s32 results at once. @param variant ADD, SUB, MIN or MAX
+    function lanes(uint256 variant, uint256 a, uint256 b) internal pure returns (uint256) {
+        if (variant < MUL) return variant == ADD ? Swar.add(a, b) : Swar.sub(a, b);
+        return variant == MIN ? Swar.min(a, b) : Swar.max(a, b);
     }
 
     /// @notice The exact value before it wraps.

@@ -57,20 +57,21 @@ library Dot {
         }
     }
 
-    /// @notice Splits an activation row into the lanes that `dot` multiplies. Sets what its last word holds beyond the
-    /// row to zero first: nobody vouches for that part of a trace, and a weight there may be anything.
-    /// @param row memory of its words @param length bytes of the row, 1 to 4,096
+    /// @notice Splits an activation row into the lanes that `dot` multiplies. What its last word holds beyond the row
+    /// counts as zero: nobody vouches for it, and a weight there may be anything.
+    /// @param row memory of its bytes @param length bytes of the row, 1 to 4,096
     /// @param prepared memory for four words a word @return sum of the row's stored bytes
     function prepare(uint256 row, uint256 length, uint256 prepared) internal pure returns (uint256 sum) {
         assembly ("memory-safe") {
-            let end := add(row, and(add(length, 31), not(31)))
-            let last := sub(end, 0x20)
-            // Bits beyond the row: 8 for each of the (-length mod 32) bytes.
-            mstore(last, and(mload(last), not(sub(shl(shl(3, and(sub(0, length), 31)), 1), 1))))
             // 16 lanes of 16 bits: each adds two bytes a word, of 128 words at most.
             let lanes := 0
-            for {} lt(row, end) { row := add(row, 0x20) } {
+            for { let end := add(row, length) } lt(row, end) { row := add(row, 0x20) } {
                 let word := mload(row)
+                let left := sub(end, row)
+                if lt(left, 0x20) {
+                    let unused := shl(3, sub(0x20, left))
+                    word := shl(unused, shr(unused, word))
+                }
                 mstore(prepared, and(shr(24, word), LANES))
                 mstore(add(prepared, 0x20), and(shr(16, word), LANES))
                 mstore(add(prepared, 0x40), and(shr(8, word), LANES))

@@ -9,6 +9,11 @@ import {Opening} from "../types/Types.sol";
 
 /// @notice LOOKUP: sums of table rows, or one row picked (docs/EXACT.md, section 3).
 library Lookup {
+    uint256 private constant PAIRS = 0x00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF;
+    uint256 private constant HALVES = 0x0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF;
+    uint256 private constant ONES = 0x0000000100000001000000010000000100000001000000010000000100000001;
+    uint256 private constant SIGNS = 0x8000000080000000800000008000000080000000800000008000000080000000;
+
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
         Tensor memory ids = Openings.operand(t, 0);
         Tensor memory table = Openings.operand(t, 1);
@@ -58,6 +63,38 @@ library Lookup {
         unchecked {
             uint256 position = 4 * (column & 7) + 3 - (column >> 3);
             return int256((word >> (248 - 8 * position)) & 0xFF) - 128;
+        }
+    }
+
+    /// @notice Sums of table rows in memory, as s32.
+    /// @param from memory of the first row @param rows how many, 0 to 16 @param rowBytes of one, whole words
+    /// @param target memory for four bytes a byte of a row
+    function sumRows(uint256 from, uint256 rows, uint256 rowBytes, uint256 target) internal pure {
+        assembly ("memory-safe") {
+            let offset := mul(shl(7, rows), ONES)
+            for { let end := add(from, rowBytes) } lt(from, end) { from := add(from, 0x20) } {
+                // Bytes to lanes of 16 bits, which hold the sum of 16.
+                let even := 0
+                let odd := 0
+                for {
+                    let row := from
+                    let behind := add(from, mul(rows, rowBytes))
+                } lt(row, behind) { row := add(row, rowBytes) } {
+                    let word := mload(row)
+                    even := add(even, and(word, PAIRS))
+                    odd := add(odd, and(shr(8, word), PAIRS))
+                }
+                // Elements 8r on are the byte r from the low end of each lane of 32 bits; 128 was added to each.
+                for { let i := 0 } lt(i, 2) { i := add(i, 1) } {
+                    let a := or(and(even, HALVES), SIGNS)
+                    let b := or(and(odd, HALVES), SIGNS)
+                    mstore(target, xor(sub(a, offset), SIGNS))
+                    mstore(add(target, 0x20), xor(sub(b, offset), SIGNS))
+                    target := add(target, 0x40)
+                    even := shr(16, even)
+                    odd := shr(16, odd)
+                }
+            }
         }
     }
 }

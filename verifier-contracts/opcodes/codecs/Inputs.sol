@@ -58,23 +58,57 @@ library Inputs {
     {
         unchecked {
             uint256 codec = modelWord.inputCodec();
-            uint256 content = arguments + Abi.HEAD_BYTES;
-            if (codec == INPUT_TEXT) {
+            uint256 size = t.last * Shapes.elementBytes(t.code);
+            if (codec == INPUT_TEXT || codec == INPUT_PRICES) {
+                writeRows(modelWord, k, t.rows, t.last, arguments, out, 32 * t.words);
+            } else {
+                writeElements(codec, k, t.code, t.rows, size, arguments, out);
+            }
+        }
+    }
+
+    /// @notice Writes the ids of a text, or returns of prices. @param out zeroed memory
+    /// @param stride bytes from one row to the next
+    function writeRows(
+        uint256 modelWord,
+        uint256 k,
+        uint256 rows,
+        uint256 last,
+        uint256 arguments,
+        uint256 out,
+        uint256 stride
+    ) internal pure {
+        unchecked {
+            if (modelWord.inputCodec() == INPUT_TEXT) {
+                uint256 content = arguments + Abi.HEAD_BYTES;
                 uint256 length;
                 assembly ("memory-safe") {
                     length := mload(sub(content, 0x20))
                 }
-                Text.write(content, length, t.rows, t.last, k, out);
-            } else if (codec == INPUT_PRICES) {
+                Text.write(content, length, rows, last, k, out, stride);
+            } else {
                 uint256 n = modelWord.inputSize();
                 // Three offsets, then each list behind its length.
                 uint256 closes = arguments + 128;
-                Prices.write(closes, closes + 32 * (n + 1), closes + 64 * (n + 1), n, out);
-            } else if (codec == INPUT_LANES) {
-                Lanes.write(content + 2 * k, t.rows, t.last, out);
-            } else {
-                Raw.write(content + k, t.code, t.rows, t.last * Shapes.elementBytes(t.code), out);
+                Prices.write(closes, closes + 32 * (n + 1), closes + 64 * (n + 1), n, out, stride);
             }
+        }
+    }
+
+    /// @notice Writes lanes or raw elements, rows of whole words. @param size bytes of a row
+    function writeElements(
+        uint256 codec,
+        uint256 k,
+        uint256 code,
+        uint256 rows,
+        uint256 size,
+        uint256 arguments,
+        uint256 out
+    ) internal pure {
+        unchecked {
+            uint256 content = arguments + Abi.HEAD_BYTES;
+            if (codec == INPUT_LANES) Lanes.write(content + 2 * k, rows, size >> 2, out);
+            else Raw.write(content + k, code, rows, size, out);
         }
     }
 

@@ -8,10 +8,13 @@ library Prices {
 
     /// @notice Writes the returns, s32 [3, n − 1].
     /// @param closes memory of the first close @param highs of the first high @param lows of the first low
-    /// @param n prices a list, at least 2 @param out zeroed memory: three rows of whole words
-    function write(uint256 closes, uint256 highs, uint256 lows, uint256 n, uint256 out) internal pure {
+    /// @param n prices a list, at least 2 @param out zeroed memory: three rows
+    /// @param stride bytes from one to the next, at least 4 · (n − 1)
+    function write(uint256 closes, uint256 highs, uint256 lows, uint256 n, uint256 out, uint256 stride)
+        internal
+        pure
+    {
         unchecked {
-            uint256 stride = 32 * ((n + 6) / 8);
             uint256 size = 32 * (n - 1);
             uint256 before = _price(closes);
             uint256 last = _price(closes + size);

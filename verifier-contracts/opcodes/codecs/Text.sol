@@ -16,14 +16,18 @@ library Text {
     /// @param text memory of the first byte; 32 zero bytes behind the last one end every scan
     /// @param length in bytes @param tokens most tokens, at least 1 @param width ids a token, 1 to 16
     /// @param rows of the table that the ids point into, at least 2
-    /// @param out zeroed memory: tokens rows of whole words
-    function write(uint256 text, uint256 length, uint256 tokens, uint256 width, uint256 rows, uint256 out)
-        internal
-        pure
-    {
+    /// @param out zeroed memory: tokens rows @param stride bytes from one to the next, at least 4 · width
+    function write(
+        uint256 text,
+        uint256 length,
+        uint256 tokens,
+        uint256 width,
+        uint256 rows,
+        uint256 out,
+        uint256 stride
+    ) internal pure {
         unchecked {
             uint256 end = text + length;
-            uint256 stride = 32 * ((width + 7) / 8);
             uint256 stop = out + stride * tokens;
             while (text < end && out != stop) {
                 uint256 word;

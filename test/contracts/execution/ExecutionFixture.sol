@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {FloatJudge} from "../../../verifier-contracts/FloatJudge.sol";
+import {Interpreter} from "../../../verifier-contracts/execution/Interpreter.sol";
+import {WeightStore} from "../../../verifier-contracts/execution/WeightStore.sol";
+import {ModelId} from "../../../verifier-contracts/types/Types.sol";
+import {VectorFixture} from "../judge/VectorFixture.sol";
+
+/// @notice Registry, weight store and interpreter.
+abstract contract ExecutionFixture is VectorFixture {
+    uint8 internal constant EXECUTION = 1;
+    uint256 internal constant ALL = type(uint256).max;
+
+    WeightStore internal store;
+    Interpreter internal interpreter;
+
+    struct RunVector {
+        bytes program;
+        bytes4 selector;
+        bytes weights;
+        bytes32 weightsRoot;
+        bytes input;
+        bytes output;
+    }
+
+    function setUp() public virtual override {
+        super.setUp();
+        store = new WeightStore(registry);
+        interpreter = new Interpreter(registry, address(store), new FloatJudge());
+    }
+
+    function registerRun(RunVector memory v) internal returns (ModelId) {
+        return registry.register(chunksOf(v.program), v.weightsRoot, v.selector, EXECUTION | BOND, 0);
+    }
+
+    /// @notice Stores a stream. @return chunks its data contracts
+    function storeWeights(bytes memory weights) internal returns (address[] memory chunks) {
+        uint256 count = (weights.length + CHUNK - 1) / CHUNK;
+        chunks = new address[](count);
+        for (uint256 i = 0; i < count; ++i) {
+            uint256 end = i + 1 == count ? weights.length : (i + 1) * CHUNK;
+            chunks[i] = store.storeChunk(this.slice(weights, i * CHUNK, end));
+        }
+    }
+
+    /// @notice Runs of a model; program and weights of a shipped one are in its folder.
+    struct ModelRun {
+        string name;
+        bytes program;
+        bytes weights;
+        bytes32 weightsRoot;
+        bytes4 selector;
+        bytes[] inputs;
+        bytes[] outputs;
+    }
+
+    function readModelRun(bytes memory blob) internal view returns (ModelRun memory v) {
+        v = abi.decode(blob, (ModelRun));
+        if (v.program.length != 0) return v;
+        v.program = vm.readFileBinary(string.concat("models/", v.name, "/program.bin"));
+        v.weights = vm.readFileBinary(string.concat("models/", v.name, "/weights.bin"));
+    }
+
+    function publishRun(ModelRun memory v) internal returns (ModelId modelId) {
+        modelId = registry.register(chunksOf(v.program), v.weightsRoot, v.selector, EXECUTION | BOND, 0);
+        assertTrue(store.publish(modelId, storeWeights(v.weights), ALL));
+    }
+}

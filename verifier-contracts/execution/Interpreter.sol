@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {IFloatJudge} from "../interfaces/IFloatJudge.sol";
+import {IInterpreter} from "../interfaces/IInterpreter.sol";
+import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
+import {Directory} from "../libraries/Directory.sol";
+import {Flat} from "../libraries/Flat.sol";
+import {Machine} from "../libraries/Machine.sol";
+import {ModelWord} from "../libraries/ModelWord.sol";
+import {ProgramReader} from "../libraries/ProgramReader.sol";
+import {WeightStream} from "../libraries/WeightStream.sol";
+import {Inputs} from "../opcodes/codecs/Inputs.sol";
+import {Outputs} from "../opcodes/codecs/Outputs.sol";
+import {MoveRows} from "../opcodes/rows/MoveRows.sol";
+import {Tensor} from "../types/Program.sol";
+import {LANE_EXECUTION, ModelId} from "../types/Types.sol";
+import {Steps} from "./Steps.sol";
+
+/// @notice Runs a registered program on whole tensors in memory, with the opcode libraries that judge single elements.
+/// Holds no state.
+contract Interpreter is IInterpreter {
+    IModelRegistry public immutable registry;
+    address public immutable weightStore;
+    IFloatJudge public immutable floatJudge;
+
+    constructor(IModelRegistry registry_, address weightStore_, IFloatJudge floatJudge_) {
+        registry = registry_;
+        weightStore = weightStore_;
+        floatJudge = floatJudge_;
+    }
+
+    /// @inheritdoc IInterpreter
+    function infer(ModelId modelId, bytes calldata input) external view returns (bytes memory) {
+        Machine memory m;
+        if (!_openPublished(m, modelId)) {
+            _openRegistered(m, modelId);
+            if (ModelWord.weights(m.word) != 0) revert WeightsNotPublished(modelId);
+        }
+        _check(m, modelId, input);
+        return _run(m, input);
+    }
+
+    /// @inheritdoc IInterpreter
+    function inferWith(ModelId modelId, bytes calldata input, bytes calldata weights)
+        external
+        view
+        returns (bytes memory)
+    {
+        Machine memory m;
+        bytes32 root = _openRegistered(m, modelId);
+        _check(m, modelId, input);
+        _loadWeights(m, weights, root);
+        return _run(m, input);
+    }
+
+    function _check(Machine memory m, ModelId modelId, bytes calldata input) private pure {
+        uint8 lanes = ModelWord.lanes(m.word);
+        if (lanes & LANE_EXECUTION == 0) revert NotExecutable(modelId, lanes);
+        if (!Inputs.isCanonical(m.word, input)) revert InputNotCanonical();
+    }
+
+    /// @dev Reads the model word and the program by the directory. @return found false if there is none
+    function _openPublished(Machine memory m, ModelId modelId) private view returns (bool found) {
+        unchecked {
+            address directory = Directory.addressOf(weightStore, modelId);
+            uint256 size = directory.code.length;
+            if (size == 0) return false;
+            uint256 place = Flat.reserve(size);
+            assembly ("memory-safe") {
+                extcodecopy(directory, place, 1, sub(size, 1))
+            }
+            uint256 chunks = Flat.load(place + 32) >> 240;
+            uint256 first = place + Directory.HEAD_BYTES - 1;
+            m.chunks = first + Directory.ADDRESS_BYTES * chunks;
+            _openProgram(m, Flat.load(place), first);
+            return true;
+        }
+    }
+
+    /// @dev Reads the model word and the program by the registry.
+    function _openRegistered(Machine memory m, ModelId modelId) private view returns (bytes32 root) {
+        unchecked {
+            uint256 word;
+            address[] memory chunks;
+            (word, root, chunks) = registry.modelOf(modelId);
+            uint256 first = Flat.reserve(Directory.ADDRESS_BYTES * chunks.length);
+            for (uint256 i = 0; i < chunks.length; ++i) {
+                address chunk = chunks[i];
+                assembly ("memory-safe") {
+                    mstore(add(first, mul(20, i)), shl(96, chunk))
+                }
+            }
+            _openProgram(m, word, first);
+        }
+    }
+
+    /// @param chunks memory of the addresses of the program's chunks, 20 bytes each
+    function _openProgram(Machine memory m, uint256 word, uint256 chunks) private view {
+        unchecked {
+            m.word = word;
+            m.floatJudge = floatJudge;
+            uint256 weights = ModelWord.weights(word);
+            uint256 steps = ModelWord.steps(word);
+            uint256 offset = ProgramReader.HEADER_BYTES;
+            uint256 length = ProgramReader.recordOffset(weights, steps) - offset;
+            uint256 program = Flat.reserve(length);
+            ProgramReader.copyPacked(chunks, offset, length, program);
+            m.records = program + ProgramReader.DESCRIPTOR_BYTES * weights;
+            m.steps = Flat.reserve(32 * steps);
+            m.plan = Flat.reserve(MoveRows.PLAN_BYTES);
+        }
+    }
+
+    /// @dev Takes weights that came along, if they fold to the root.
+    function _loadWeights(Machine memory m, bytes calldata weights, bytes32 root) private pure {
+        unchecked {
+            uint256 count = ModelWord.weights(m.word);
+            uint256 descriptors = m.records - ProgramReader.DESCRIPTOR_BYTES * count;
+            uint256 length = WeightStream.lengthOf(descriptors, count);
+            if (weights.length != length) revert WrongWeightsLength(weights.length, length);
+            if (count == 0) return;
+            uint256 stream = Flat.reserve(length);
+            assembly ("memory-safe") {
+                calldatacopy(stream, weights.offset, length)
+            }
+            bytes32 folded = WeightStream.rootOf(descriptors, count, stream);
+            if (folded != root) revert WrongWeights(folded, root);
+            m.stream = stream;
+        }
+    }
+
+    function _run(Machine memory m, bytes calldata input) private view returns (bytes memory) {
+        unchecked {
+            Steps.describeWeights(m);
+            m.arguments = Inputs.load(input);
+            uint256 last = Steps.run(m);
+            Tensor memory t;
+            (t.code, t.rows, t.last) = (Flat.code(last), 1, Flat.count(last));
+            return Outputs.encode(ModelWord.outputCodec(m.word), t, Flat.pointer(last));
+        }
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {Flat} from "../../libraries/Flat.sol";
+import {Swar} from "../../libraries/Swar.sol";
+import {Values} from "../../libraries/Values.sol";
+import {TYPE_S32} from "../../types/Program.sol";
+import {Arith} from "../Arith.sol";
+import {Broadcast} from "./Broadcast.sol";
+
+/// @notice ARITH of whole tensors.
+library ArithRows {
+    /// @param variant 0 to 9 @param out tensor without a pointer @param a operand @param b likewise, 0 for a cast
+    function run(uint256 variant, uint256 out, uint256 a, uint256 b) internal pure returns (uint256 flat) {
+        unchecked {
+            flat = Flat.allocate(out);
+            uint256 free = Flat.mark();
+            uint256 pa = Broadcast.expand(a, out);
+            uint256 pb = b == 0 ? pa : Broadcast.expand(b, out);
+            bool wide = Flat.code(a) == TYPE_S32 && (b == 0 || Flat.code(b) == TYPE_S32);
+            if (wide && Flat.code(out) == TYPE_S32) {
+                if (variant < Arith.MUL || variant == Arith.MIN || variant == Arith.MAX) {
+                    _lanes(variant, Flat.pointer(flat), pa, pb, Flat.size(out));
+                } else {
+                    _s32(variant, Flat.pointer(flat), pa, pb, Flat.size(out));
+                }
+            } else if (wide && variant == Arith.CAST) {
+                _cast(flat, pa);
+            } else {
+                _elements(variant, flat, (a & ~uint256(0xFFFFFFFF)) | pa, (b & ~uint256(0xFFFFFFFF)) | pb);
+            }
+            Flat.release(free);
+        }
+    }
+
+    /// @dev Eight elements at a time. @param size bytes of the output
+    function _lanes(uint256 variant, uint256 out, uint256 a, uint256 b, uint256 size) private pure {
+        unchecked {
+            for (uint256 end = out + size; out < end; out += 32) {
+                uint256 word = Arith.lanes(variant, Flat.load(a), Flat.load(b));
+                assembly ("memory-safe") {
+                    mstore(out, word)
+                }
+                a += 32;
+                b += 32;
+            }
+        }
+    }
+
+    /// @dev mul, div and cast of s32 to s32.
+    function _s32(uint256 variant, uint256 out, uint256 a, uint256 b, uint256 size) private pure {
+        bool isDiv = variant == Arith.DIV;
+        if (variant == Arith.CAST) {
+            assembly ("memory-safe") {
+                mcopy(out, a, size)
+            }
+            return;
+        }
+        assembly ("memory-safe") {
+            let end := add(out, size)
+            switch isDiv
+            case 0 {
+                for {} lt(out, end) { out := add(out, 4) } {
+                    mstore(out, shl(224, mul(shr(224, mload(a)), shr(224, mload(b)))))
+                    a := add(a, 4)
+                    b := add(b, 4)
+                }
+            }
+            default {
+                for {} lt(out, end) { out := add(out, 4) } {
+                    let divisor := sar(224, mload(b))
+                    mstore(out, shl(224, mul(sgt(divisor, 0), sdiv(sar(224, mload(a)), divisor))))
+                    a := add(a, 4)
+                    b := add(b, 4)
+                }
+            }
+        }
+    }
+
+    /// @dev s32 to bytes.
+    function _cast(uint256 flat, uint256 a) private pure {
+        unchecked {
+            uint256 code = Flat.code(flat);
+            uint256 out = Flat.pointer(flat);
+            for (uint256 end = out + Flat.count(flat); out < end; ++out) {
+                uint256 stored = Values.saturate(code, Values.wrap(int256(Flat.load(a) >> 224)));
+                assembly ("memory-safe") {
+                    mstore8(out, stored)
+                }
+                a += 4;
+            }
+        }
+    }
+
+    function _elements(uint256 variant, uint256 flat, uint256 a, uint256 b) private pure {
+        unchecked {
+            (uint256 code, uint256 aCode, uint256 bCode) = (Flat.code(flat), Flat.code(a), Flat.code(b));
+            uint256 count = Flat.count(flat);
+            bool isCast = variant == Arith.CAST;
+            for (uint256 i = 0; i < count; ++i) {
+                int256 x = Values.toInteger(aCode, Flat.element(a, i));
+                int256 y = isCast ? int256(0) : Values.toInteger(bCode, Flat.element(b, i));
+                Flat.put(flat, i, Arith.compute(variant, code, x, y));
+            }
+        }
+    }
+}

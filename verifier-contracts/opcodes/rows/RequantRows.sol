@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {IFloatJudge} from "../../interfaces/IFloatJudge.sol";
+import {Flat} from "../../libraries/Flat.sol";
+import {Values} from "../../libraries/Values.sol";
+import {Requant} from "../Requant.sol";
+import {Rescale} from "../Rescale.sol";
+
+/// @notice REQUANT and RESCALE of whole tensors.
+library RequantRows {
+    /// @param form 1 or 2 @param out tensor without a pointer @param a s32 operand
+    /// @param parameters memory of the parameter words @param channels 1 or a's last dim
+    function requantize(
+        IFloatJudge floatJudge,
+        uint256 form,
+        uint256 out,
+        uint256 a,
+        uint256 parameters,
+        uint256 channels
+    ) internal view returns (uint256 flat) {
+        unchecked {
+            if (form == Requant.BINARY32) {
+                uint256 sums = _biased(a, parameters, channels);
+                return binary32(floatJudge, out, sums, parameters, 32 * channels, 32);
+            }
+            flat = Flat.allocate(out);
+            for (uint256 channel = 0; channel < channels; ++channel) {
+                uint256 word = Flat.load(parameters + 32 * channel);
+                _channel(
+                    Flat.pointer(flat) + channel,
+                    Flat.pointer(a) + 4 * channel,
+                    Flat.count(out),
+                    channels,
+                    word
+                );
+            }
+        }
+    }
+
+    /// @dev Every `step`-th element. @param count of all elements
+    function _channel(uint256 out, uint256 a, uint256 count, uint256 step, uint256 parameters) private pure {
+        assembly ("memory-safe") {
+            let bias := sar(224, parameters)
+            let multiplier := and(shr(192, parameters), 0xFFFFFFFF)
+            let addend := shr(128, parameters)
+            let shift := and(shr(120, parameters), 63)
+            let zeroPoint := and(shr(80, parameters), 0xFF)
+            let lower := and(shr(72, parameters), 0xFF)
+            let upper := and(shr(64, parameters), 0xFF)
+            let stride := shl(2, step)
+            for { let end := add(out, count) } lt(out, end) { out := add(out, step) } {
+                // As Requant.scale and Requant.clamp.
+                let acc := signextend(3, add(sar(224, mload(a)), bias))
+                let value := add(sar(shift, signextend(7, add(mul(acc, multiplier), addend))), zeroPoint)
+                if slt(value, lower) { value := lower }
+                if sgt(value, upper) { value := upper }
+                mstore8(out, value)
+                a := add(a, stride)
+            }
+        }
+    }
+
+    /// @dev Memory of `wrap(a + bias′)`.
+    function _biased(uint256 a, uint256 parameters, uint256 channels) private pure returns (uint256) {
+        unchecked {
+            uint256 count = Flat.count(a);
+            uint256 sums = (a & ~uint256(0xFFFFFFFF)) | Flat.reserve(4 * count);
+            for (uint256 i = 0; i < count; ++i) {
+                int256 bias = Requant.bias(Flat.load(parameters + 32 * (i % channels)));
+                Flat.put(sums, i, Values.storeS32(int256(Flat.element(a, i)) + bias));
+            }
+            return Flat.pointer(sums);
+        }
+    }
+
+    /// @notice The binary32 form, in one call.
+    /// @param accs memory of s32 elements, bias′ in them @param parameters memory of the first parameter word
+    /// @param period bytes after which the parameter words start again @param stride bytes from one to the next
+    function binary32(
+        IFloatJudge floatJudge,
+        uint256 out,
+        uint256 accs,
+        uint256 parameters,
+        uint256 period,
+        uint256 stride
+    ) internal view returns (uint256 flat) {
+        unchecked {
+            uint256 count = Flat.count(out);
+            bytes memory sums = new bytes(4 * count);
+            bytes memory words = new bytes(period / stride * 32);
+            assembly ("memory-safe") {
+                mcopy(add(sums, 0x20), accs, shl(2, count))
+                let target := add(words, 0x20)
+                for { let end := add(parameters, period) } lt(parameters, end) { parameters := add(
+                    parameters,
+                    stride
+                ) } {
+                    mstore(target, mload(parameters))
+                    target := add(target, 0x20)
+                }
+            }
+            bytes memory stored = floatJudge.requantizeAll(sums, words);
+            assembly ("memory-safe") {
+                flat := or(out, add(stored, 0x20))
+            }
+            Flat.reserve(0);
+        }
+    }
+
+    /// @notice RESCALE; parameters as in `requantize`.
+    function rescale(uint256 out, uint256 a, uint256 parameters, uint256 channels)
+        internal
+        pure
+        returns (uint256 flat)
+    {
+        unchecked {
+            flat = Flat.allocate(out);
+            uint256 count = Flat.count(out);
+            for (uint256 i = 0; i < count; ++i) {
+                uint256 word = Flat.load(parameters + 32 * (i % channels));
+                int256 acc = Values.wrap(int256(Flat.element(a, i)) + Requant.bias(word));
+                Flat.put(flat, i, Rescale.rescale(acc, word));
+            }
+        }
+    }
+}
