@@ -1,4 +1,5 @@
-/** Deploys a whole system: registry, judges, trace reader and Assay, which makes its courier itself. */
+/** Deploys a whole system: registry, judges, trace reader, the EXECUTION lane and Assay, which makes its courier
+ *  itself. */
 import {
   type Abi,
   type Address,
@@ -31,6 +32,9 @@ export const DEPLOYED_CONTRACTS = [
   "CodecJudge",
   "Judge",
   "TraceReader",
+  "WeightStore",
+  "Interpreter",
+  "ExecutionLane",
   "Assay",
 ] as const;
 export type DeployedContract = (typeof DEPLOYED_CONTRACTS)[number];
@@ -41,7 +45,6 @@ export interface DeployOptions {
   readonly artifacts: Readonly<Record<DeployedContract, Artifact>>;
   readonly constants: GameConstants;
   /** zero or absent: this deployment has no such lane */
-  readonly executionAdapter?: Address;
   readonly proofAdapter?: Address;
   /** blocks above the last deployment before it counts; default 1: its own */
   readonly confirmations?: number;
@@ -52,7 +55,7 @@ export interface DeployOptions {
 
 /** @throws BaseError DEPLOY_FAILED, RPC_UNREACHABLE, RPC_FAULT, INSUFFICIENT_FUNDS */
 export async function deploySystem(options: DeployOptions): Promise<Deployment> {
-  const { client, constants, executionAdapter = zeroAddress, proofAdapter = zeroAddress } = options;
+  const { client, constants, proofAdapter = zeroAddress } = options;
   const chainId = await withContext("ask the node for its chain id", () => client.getChainId());
   const create = async (name: DeployedContract, args: readonly unknown[] = []) => {
     const receipt = await createContract(options, chainId, name, args);
@@ -65,6 +68,9 @@ export async function deploySystem(options: DeployOptions): Promise<Deployment> 
   const { address: codecJudge } = await create("CodecJudge");
   const { address: judge } = await create("Judge", [registry, floatJudge, codecJudge]);
   const { address: traceReader } = await create("TraceReader", [registry]);
+  const { address: weightStore } = await create("WeightStore", [registry]);
+  const { address: interpreter } = await create("Interpreter", [registry, weightStore, floatJudge]);
+  const { address: executionAdapter } = await create("ExecutionLane", [interpreter]);
   const { answerSeconds, gasPriceFloor, gasBase, gasPerDemand } = constants;
   const { address: assay, receipt } = await create("Assay", [
     registry,
@@ -80,9 +86,6 @@ export async function deploySystem(options: DeployOptions): Promise<Deployment> 
   const courier = await withContext("read the courier's address", () =>
     client.readContract({ address: assay, abi: options.artifacts.Assay.abi, functionName: "courier" }),
   );
-  const adapters = Object.entries({ executionAdapter, proofAdapter }).filter(
-    ([, address]) => address !== zeroAddress,
-  );
   return {
     chainId,
     judgeVersion: JUDGE_VERSION,
@@ -94,7 +97,10 @@ export async function deploySystem(options: DeployOptions): Promise<Deployment> 
       codecJudge,
       traceReader,
       courier: courier as Address,
-      ...Object.fromEntries(adapters),
+      weightStore,
+      interpreter,
+      executionAdapter,
+      ...(proofAdapter === zeroAddress ? {} : { proofAdapter }),
     },
     constants,
     block: { number: receipt.blockNumber, hash: receipt.blockHash },

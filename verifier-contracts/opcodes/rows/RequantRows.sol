@@ -92,10 +92,9 @@ library RequantRows {
             assembly ("memory-safe") {
                 mcopy(add(sums, 0x20), accs, shl(2, count))
                 let target := add(words, 0x20)
-                for { let end := add(parameters, period) } lt(parameters, end) { parameters := add(
-                    parameters,
-                    stride
-                ) } {
+                for { let end := add(parameters, period) } lt(parameters, end) {
+                    parameters := add(parameters, stride)
+                } {
                     mstore(target, mload(parameters))
                     target := add(target, 0x20)
                 }
