@@ -123,6 +123,18 @@ contract ModelRegistry is IModelRegistry {
     }
 
     /// @inheritdoc IModelRegistry
+    function proofModelOf(ModelId modelId)
+        external
+        view
+        returns (uint256 word, bytes32 keyHash, address[] memory chunks)
+    {
+        Model storage model = _models[modelId];
+        word = model.word;
+        if (word == 0) revert UnknownModel(modelId);
+        return (word, model.vkHash, _chunksOf(model, word));
+    }
+
+    /// @inheritdoc IModelRegistry
     function modelWord(ModelId modelId) external view returns (uint256) {
         return _models[modelId].word;
     }

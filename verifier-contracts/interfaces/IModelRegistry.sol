@@ -70,6 +70,15 @@ interface IModelRegistry {
     /// @return word the model word @return chunks data contracts of the program
     function programOf(ModelId modelId) external view returns (uint256 word, address[] memory chunks);
 
+    /// @notice What a verifier of proofs needs of a model in one call. Reverts if it is not registered.
+    /// @return word the model word
+    /// @return keyHash vkHash, 0 if it has no PROOF lane
+    /// @return chunks data contracts of the program, none if there is no program
+    function proofModelOf(ModelId modelId)
+        external
+        view
+        returns (uint256 word, bytes32 keyHash, address[] memory chunks);
+
     /// @notice The model word, 0 if the model is not registered.
     function modelWord(ModelId modelId) external view returns (uint256);
 

@@ -31,49 +31,55 @@ library PublicSignals {
     uint256 private constant HALVES = 0x0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF;
     uint256 private constant HALF_HIGH = 0x0000800000008000000080000000800000008000000080000000800000008000;
 
-    /// @param next where the next signal is written
-    struct Draft {
-        uint256 next;
+    /// @notice What the program says about the signals of all its proofs.
+    /// @param count of the signals @param records memory of the step records @param binding the last signal
+    struct Plan {
         uint256 modelWord;
         uint256 records;
         uint256 steps;
+        uint256 count;
+        uint256 binding;
     }
 
     /// @notice Thrown when a tensor among the public signals is f32.
     error NoPublicSignals(uint256 step);
 
     /// @param chunks data contracts of the program @param binding the last signal
+    function plan(uint256 modelWord, address[] memory chunks, uint256 binding)
+        internal
+        view
+        returns (Plan memory p)
+    {
+        unchecked {
+            p.modelWord = modelWord;
+            p.binding = binding;
+            p.steps = modelWord.steps();
+            uint256 size = p.steps * ProgramReader.RECORD_BYTES;
+            p.records = Inputs.allocate(size);
+            ProgramReader.copy(chunks, ProgramReader.recordOffset(modelWord.weights(), 0), size, p.records);
+            p.count = _count(modelWord, p.records, p.steps);
+        }
+    }
+
     /// @return canonical false if input or output is not the one encoding of what it holds; then there are no signals
     /// @return signals all of them in order, each below 2^248
-    function build(
-        uint256 modelWord,
-        address[] memory chunks,
-        bytes calldata input,
-        bytes calldata output,
-        uint256 binding
-    ) internal view returns (bool canonical, uint256[] memory signals) {
-        unchecked {
-            if (output.length != modelWord.outputLength() || !Inputs.isCanonical(modelWord, input)) {
-                return (false, signals);
-            }
-            uint256 steps = modelWord.steps();
-            uint256 records = Inputs.allocate(steps * ProgramReader.RECORD_BYTES);
-            ProgramReader.copy(
-                chunks,
-                ProgramReader.recordOffset(modelWord.weights(), 0),
-                steps * ProgramReader.RECORD_BYTES,
-                records
-            );
-            signals = new uint256[](_count(modelWord, records, steps));
-            Draft memory d;
-            (d.modelWord, d.records, d.steps) = (modelWord, records, steps);
-            assembly ("memory-safe") {
-                mstore(d, add(signals, 0x20))
-            }
-            _packInputs(d, Inputs.load(input));
-            canonical = _packOutput(d, output);
-            signals[signals.length - 1] = binding;
+    function build(Plan memory p, bytes calldata input, bytes calldata output)
+        internal
+        pure
+        returns (bool canonical, uint256[] memory signals)
+    {
+        if (output.length != p.modelWord.outputLength() || !Inputs.isCanonical(p.modelWord, input)) {
+            return (false, signals);
         }
+        signals = new uint256[](p.count);
+        uint256 next;
+        assembly ("memory-safe") {
+            next := add(signals, 0x20)
+        }
+        next = _packInputs(p, Inputs.load(input), next);
+        (canonical,) = _packOutput(p, output, next);
+        signals[signals.length - 1] = p.binding;
+        if (!canonical) signals = new uint256[](0);
     }
 
     /// @dev Number of signals; refuses what has none.
@@ -95,31 +101,36 @@ library PublicSignals {
     }
 
     /// @param arguments what Inputs.load returned
-    function _packInputs(Draft memory d, uint256 arguments) private pure {
+    function _packInputs(Plan memory p, uint256 arguments, uint256 out) private pure returns (uint256) {
         unchecked {
-            uint256 codec = d.modelWord.inputCodec();
+            uint256 codec = p.modelWord.inputCodec();
             // Signed 16-bit numbers + 2^15: their lower half with its highest bit flipped.
             uint256 flip = codec == INPUT_TEXT || codec == INPUT_RAW ? 0 : HALF_HIGH;
-            for (uint256 step = 0; step < d.steps; ++step) {
-                (uint256 head, uint256 shape) = _record(d.records, step);
+            for (uint256 step = 0; step < p.steps; ++step) {
+                (uint256 head, uint256 shape) = _record(p.records, step);
                 if (ProgramReader.opcode(head) != OP_CODEC) continue;
                 Tensor memory t = _tensor(head, shape);
                 uint256 rows = Inputs.allocate(32 * t.rows * t.words);
-                Inputs.write(d.modelWord, ProgramReader.attribute(head), t, arguments, rows);
-                _pack(d, t, rows, _fieldBytes(d.modelWord, head, t.code), flip);
+                Inputs.write(p.modelWord, ProgramReader.attribute(head), t, arguments, rows);
+                out = _pack(t, rows, _fieldBytes(p.modelWord, head, t.code), flip, out);
             }
+            return out;
         }
     }
 
-    function _packOutput(Draft memory d, bytes calldata output) private pure returns (bool canonical) {
+    function _packOutput(Plan memory p, bytes calldata output, uint256 out)
+        private
+        pure
+        returns (bool canonical, uint256)
+    {
         unchecked {
-            (uint256 head, uint256 shape) = _record(d.records, d.steps - 1);
+            (uint256 head, uint256 shape) = _record(p.records, p.steps - 1);
             Tensor memory t = _tensor(head, shape);
-            uint256 codec = d.modelWord.outputCodec();
+            uint256 codec = p.modelWord.outputCodec();
             uint256 rows = _decode(codec, t, output);
-            _pack(d, t, rows, Shapes.elementBytes(t.code), 0);
             // Several byte strings decode to one tensor; the model returns one of them.
-            return keccak256(Outputs.encode(codec, t, rows)) == keccak256(output);
+            canonical = keccak256(Outputs.encode(codec, t, rows)) == keccak256(output);
+            return (canonical, _pack(t, rows, Shapes.elementBytes(t.code), 0, out));
         }
     }
 
@@ -164,9 +175,11 @@ library PublicSignals {
     }
 
     /// @dev Packs a tensor's rows. @param flip bits to flip in every 4 bytes before halves are cut out of them
-    function _pack(Draft memory d, Tensor memory t, uint256 rows, uint256 fieldBytes, uint256 flip)
+    /// @return the pointer behind its last signal
+    function _pack(Tensor memory t, uint256 rows, uint256 fieldBytes, uint256 flip, uint256 out)
         private
         pure
+        returns (uint256)
     {
         unchecked {
             uint256 length = t.rows * t.last * fieldBytes;
@@ -180,7 +193,7 @@ library PublicSignals {
             } else if (t.last * size != 32 * t.words && t.rows != 1) {
                 rows = _joined(rows, t.rows, 32 * t.words, t.last * size);
             }
-            d.next = _cut(rows, length, d.next);
+            return _cut(rows, length, out);
         }
     }
 

@@ -103,7 +103,7 @@ contract PublicSignalsTest is RegistryTest {
         bytes calldata output,
         uint256 binding
     ) external view returns (bool, uint256[] memory) {
-        return PublicSignals.build(modelWord, chunks, input, output, binding);
+        return PublicSignals.build(PublicSignals.plan(modelWord, chunks, binding), input, output);
     }
 
     function _binding(bytes32 modelId) private view returns (uint256) {

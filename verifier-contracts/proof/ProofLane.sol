@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
+import {IProofLane} from "../interfaces/IProofLane.sol";
+import {ITruth} from "../interfaces/ITruth.sol";
+import {ModelId, Settlement} from "../types/Types.sol";
+import {Groth16} from "./Groth16.sol";
+import {PublicSignals} from "./PublicSignals.sol";
+
+/// @notice The PROOF lane: keys by their hash, and the verifier of each kind. Every public signal is built here, from
+/// the registered program, calldata, return data and who presents the proof to whom.
+contract ProofLane is IProofLane {
+    /// @dev Largest code without its STOP byte (EIP-170).
+    uint256 private constant MAX_KEY_BYTES = 24_575;
+
+    /// @inheritdoc IProofLane
+    IModelRegistry public immutable registry;
+
+    /// @inheritdoc IProofLane
+    mapping(bytes32 vkHash => address) public keyOf;
+
+    constructor(IModelRegistry registry_) {
+        registry = registry_;
+    }
+
+    /// @inheritdoc IProofLane
+    function storeKey(bytes calldata key) external returns (bytes32 vkHash) {
+        vkHash = keccak256(key);
+        if (keyOf[vkHash] != address(0)) return vkHash;
+        uint8 kind = key.length == 0 ? 0 : uint8(key[0]);
+        if (kind != Groth16.KIND) revert UnknownKeyKind(kind);
+        if (key.length > MAX_KEY_BYTES || !Groth16.isKeyLength(key.length)) {
+            revert WrongKeyLength(key.length, MAX_KEY_BYTES);
+        }
+        address pointer = _create(key);
+        keyOf[vkHash] = pointer;
+        emit KeyStored(vkHash, kind, pointer);
+    }
+
+    /// @inheritdoc ITruth
+    function isTrue(
+        ModelId modelId,
+        bytes calldata input,
+        bytes calldata output,
+        bytes calldata evidence,
+        address submitter
+    ) external view returns (bool) {
+        (PublicSignals.Plan memory plan, Groth16.Product memory product) = _begin(modelId, submitter, 1);
+        (bool canonical, uint256[] memory signals) = PublicSignals.build(plan, input, output);
+        return canonical && Groth16.add(product, 1, signals, evidence) && Groth16.holds(product);
+    }
+
+    /// @inheritdoc IProofLane
+    function areTrue(address submitter, Settlement[] calldata batch) external view returns (bool) {
+        if (batch.length == 0) revert EmptyBatch();
+        ModelId modelId = batch[0].request.modelId;
+        (PublicSignals.Plan memory plan, Groth16.Product memory product) =
+            _begin(modelId, submitter, batch.length);
+        // Nobody can choose a proof for its coefficient: every byte of every proof and of its signals is in the seed.
+        bytes32 seed = keccak256(msg.data);
+        for (uint256 i = 0; i < batch.length; ++i) {
+            Settlement calldata s = batch[i];
+            _requireModel(s.request.modelId, modelId);
+            (bool canonical, uint256[] memory signals) = PublicSignals.build(plan, s.input, s.output);
+            if (!canonical || !Groth16.add(product, _coefficient(seed, i), signals, s.evidence)) {
+                return false;
+            }
+        }
+        return Groth16.holds(product);
+    }
+
+    /// @inheritdoc IProofLane
+    function signalsOf(ModelId modelId, bytes calldata input, bytes calldata output, address submitter)
+        external
+        view
+        returns (bool canonical, uint256[] memory signals)
+    {
+        (uint256 word, address[] memory chunks) = registry.programOf(modelId);
+        PublicSignals.Plan memory plan = PublicSignals.plan(word, chunks, _binding(modelId, submitter));
+        return PublicSignals.build(plan, input, output);
+    }
+
+    /// @param proofs number of proofs to come
+    function _begin(ModelId modelId, address submitter, uint256 proofs)
+        private
+        view
+        returns (PublicSignals.Plan memory plan, Groth16.Product memory product)
+    {
+        (uint256 word, bytes32 vkHash, address[] memory chunks) = registry.proofModelOf(modelId);
+        if (chunks.length == 0) revert IModelRegistry.NoProgram(modelId);
+        plan = PublicSignals.plan(word, chunks, _binding(modelId, submitter));
+        product = Groth16.begin(_loadKey(vkHash), proofs);
+    }
+
+    function _loadKey(bytes32 vkHash) private view returns (bytes memory key) {
+        address pointer = keyOf[vkHash];
+        if (pointer == address(0)) revert KeyMissing(vkHash);
+        key = new bytes(pointer.code.length - 1);
+        assembly ("memory-safe") {
+            extcodecopy(pointer, add(key, 0x20), 1, mload(key))
+        }
+    }
+
+    function _requireModel(ModelId modelId, ModelId required) private pure {
+        if (ModelId.unwrap(modelId) != ModelId.unwrap(required)) revert MixedModels(modelId, required);
+    }
+
+    /// @dev Ties a proof to this chain, this contract, the model and whoever presents it; 248 bits, so below the order.
+    function _binding(ModelId modelId, address submitter) private view returns (uint256) {
+        return uint256(keccak256(abi.encode(block.chainid, address(this), modelId, submitter))) >> 8;
+    }
+
+    /// @dev 128 random bits; 1 for the first proof, since only the ratios count.
+    function _coefficient(bytes32 seed, uint256 index) private pure returns (uint256) {
+        return index == 0 ? 1 : uint128(uint256(keccak256(abi.encode(seed, index))));
+    }
+
+    /// @dev A contract whose code is a STOP byte and the key.
+    function _create(bytes calldata key) private returns (address pointer) {
+        // Init code that returns what follows its ten bytes: PUSH2 size, DUP1, PUSH1 10, RETURNDATASIZE (a cheap 0),
+        // CODECOPY, RETURNDATASIZE, RETURN.
+        bytes memory initCode =
+            abi.encodePacked(hex"61", uint16(key.length + 1), hex"80600a3d393df3", hex"00", key);
+        assembly ("memory-safe") {
+            pointer := create(0, add(initCode, 0x20), mload(initCode))
+        }
+        if (pointer == address(0)) revert KeyNotCreated(key.length);
+    }
+}
