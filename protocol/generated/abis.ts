@@ -3873,6 +3873,35 @@ export const iModelRegistryAbi = [
   },
   {
     "type": "function",
+    "name": "proofModelOf",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "word",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "keyHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      },
+      {
+        "name": "chunks",
+        "type": "address[]",
+        "internalType": "address[]"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
     "name": "register",
     "inputs": [
       {
@@ -5737,6 +5766,403 @@ export const iInterpreterAbi = [
       },
       {
         "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  }
+] as const;
+
+export const iProofLaneAbi = [
+  {
+    "type": "function",
+    "name": "areTrue",
+    "inputs": [
+      {
+        "name": "submitter",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "batch",
+        "type": "tuple[]",
+        "internalType": "struct Settlement[]",
+        "components": [
+          {
+            "name": "request",
+            "type": "tuple",
+            "internalType": "struct Request",
+            "components": [
+              {
+                "name": "requester",
+                "type": "address",
+                "internalType": "address"
+              },
+              {
+                "name": "modelId",
+                "type": "bytes32",
+                "internalType": "ModelId"
+              },
+              {
+                "name": "inputHash",
+                "type": "bytes32",
+                "internalType": "bytes32"
+              },
+              {
+                "name": "lanes",
+                "type": "uint8",
+                "internalType": "uint8"
+              },
+              {
+                "name": "fee",
+                "type": "uint96",
+                "internalType": "uint96"
+              },
+              {
+                "name": "deliveryFee",
+                "type": "uint96",
+                "internalType": "uint96"
+              },
+              {
+                "name": "minBond",
+                "type": "uint96",
+                "internalType": "uint96"
+              },
+              {
+                "name": "window",
+                "type": "uint32",
+                "internalType": "uint32"
+              },
+              {
+                "name": "expiry",
+                "type": "uint40",
+                "internalType": "uint40"
+              },
+              {
+                "name": "exclusiveProver",
+                "type": "address",
+                "internalType": "address"
+              },
+              {
+                "name": "exclusiveUntil",
+                "type": "uint40",
+                "internalType": "uint40"
+              },
+              {
+                "name": "callback",
+                "type": "address",
+                "internalType": "address"
+              },
+              {
+                "name": "callbackGas",
+                "type": "uint32",
+                "internalType": "uint32"
+              },
+              {
+                "name": "salt",
+                "type": "uint64",
+                "internalType": "uint64"
+              }
+            ]
+          },
+          {
+            "name": "claim",
+            "type": "tuple",
+            "internalType": "struct Claim",
+            "components": [
+              {
+                "name": "requestId",
+                "type": "bytes32",
+                "internalType": "RequestId"
+              },
+              {
+                "name": "modelId",
+                "type": "bytes32",
+                "internalType": "ModelId"
+              },
+              {
+                "name": "attempt",
+                "type": "uint32",
+                "internalType": "uint32"
+              },
+              {
+                "name": "prover",
+                "type": "address",
+                "internalType": "address"
+              },
+              {
+                "name": "operator",
+                "type": "address",
+                "internalType": "address"
+              },
+              {
+                "name": "outputHash",
+                "type": "bytes32",
+                "internalType": "bytes32"
+              },
+              {
+                "name": "bond",
+                "type": "uint96",
+                "internalType": "uint96"
+              },
+              {
+                "name": "ticketBond",
+                "type": "uint96",
+                "internalType": "uint96"
+              },
+              {
+                "name": "gasPrice",
+                "type": "uint64",
+                "internalType": "uint64"
+              }
+            ]
+          },
+          {
+            "name": "input",
+            "type": "bytes",
+            "internalType": "bytes"
+          },
+          {
+            "name": "output",
+            "type": "bytes",
+            "internalType": "bytes"
+          },
+          {
+            "name": "evidence",
+            "type": "bytes",
+            "internalType": "bytes"
+          }
+        ]
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "bool",
+        "internalType": "bool"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "isTrue",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      },
+      {
+        "name": "input",
+        "type": "bytes",
+        "internalType": "bytes"
+      },
+      {
+        "name": "output",
+        "type": "bytes",
+        "internalType": "bytes"
+      },
+      {
+        "name": "evidence",
+        "type": "bytes",
+        "internalType": "bytes"
+      },
+      {
+        "name": "submitter",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "bool",
+        "internalType": "bool"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "keyOf",
+    "inputs": [
+      {
+        "name": "vkHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "pointer",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "registry",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "contract IModelRegistry"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "signalsOf",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      },
+      {
+        "name": "input",
+        "type": "bytes",
+        "internalType": "bytes"
+      },
+      {
+        "name": "output",
+        "type": "bytes",
+        "internalType": "bytes"
+      },
+      {
+        "name": "submitter",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "canonical",
+        "type": "bool",
+        "internalType": "bool"
+      },
+      {
+        "name": "signals",
+        "type": "uint256[]",
+        "internalType": "uint256[]"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "storeKey",
+    "inputs": [
+      {
+        "name": "key",
+        "type": "bytes",
+        "internalType": "bytes"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "vkHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "event",
+    "name": "KeyStored",
+    "inputs": [
+      {
+        "name": "vkHash",
+        "type": "bytes32",
+        "indexed": true,
+        "internalType": "bytes32"
+      },
+      {
+        "name": "kind",
+        "type": "uint8",
+        "indexed": false,
+        "internalType": "uint8"
+      },
+      {
+        "name": "pointer",
+        "type": "address",
+        "indexed": false,
+        "internalType": "address"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "error",
+    "name": "EmptyBatch",
+    "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "KeyMissing",
+    "inputs": [
+      {
+        "name": "vkHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "KeyNotCreated",
+    "inputs": [
+      {
+        "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "MixedModels",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      },
+      {
+        "name": "required",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "UnknownKeyKind",
+    "inputs": [
+      {
+        "name": "kind",
+        "type": "uint8",
+        "internalType": "uint8"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongKeyLength",
+    "inputs": [
+      {
+        "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
         "type": "uint256",
         "internalType": "uint256"
       }

@@ -112,7 +112,8 @@ library Groth16 {
     function holds(Product memory p) internal view returns (bool right) {
         (uint256 key, uint256 pair, uint256 pairs, uint256 c) = (p.key, p.next, p.pairs, p.c);
         uint256 total = p.total;
-        right = _sumSignals(key, total, p.sums, pair + PAIR_BYTES);
+        if (!_sumSignals(key, total, p.sums, pair + PAIR_BYTES)) return false;
+        right = true;
         assembly ("memory-safe") {
             // total · alpha and beta; the signals' sum and gamma; the sum of C and delta.
             mcopy(pair, key, 0xc0)
@@ -156,7 +157,9 @@ library Groth16 {
                 mcopy(term, point, 0x40)
                 mstore(add(term, 0x40), sum)
                 formed := and(formed, staticcall(gas(), EC_MUL, term, 0x60, term, 0x40))
-                formed := and(formed, staticcall(gas(), EC_ADD, scratch, 0x80, scratch, 0x40))
+                // A point that is none has cost all gas but a sixty-fourth.
+                if iszero(formed) { break }
+                formed := staticcall(gas(), EC_ADD, scratch, 0x80, scratch, 0x40)
             }
             mcopy(out, scratch, 0x40)
         }

@@ -22,6 +22,7 @@ declare module "ffjavascript" {
     fromObject(point: readonly unknown[]): Uint8Array;
     toAffine(point: Uint8Array): Uint8Array;
     timesScalar(point: Uint8Array, scalar: bigint): Uint8Array;
+    add(a: Uint8Array, b: Uint8Array): Uint8Array;
   }
   export interface Curve {
     readonly G1: CurveGroup;

@@ -13,6 +13,8 @@ import { writeZkey } from "./zkey.ts";
 /** log2 of the largest domain: above it this set-up takes minutes and gigabytes. */
 const MAX_POWER = 18;
 
+type Points = [Uint8Array, Uint8Array, Uint8Array];
+
 export interface KeyPair {
   /** .zkey file, as snarkjs proves with it. */
   readonly provingKey: Uint8Array;
@@ -38,9 +40,7 @@ export async function developmentSetup(r1cs: R1cs, seed: string): Promise<KeyPai
     });
   }
   const curve = await buildBn128(true);
-  const [tau, alpha, beta, gamma, delta] = ["tau", "alpha", "beta", "gamma", "delta"].map((name) =>
-    secret(seed, name),
-  ) as [bigint, bigint, bigint, bigint, bigint];
+  const { tau, alpha, beta, gamma, delta } = developmentSecrets(seed);
   const root = curve.Fr.toObject(curve.Fr.w[bits + 1] as Uint8Array);
   const size = 2 ** bits;
   const rows = lagrangeBasis((root * root) % FIELD_ORDER, size, tau);
@@ -55,8 +55,8 @@ export async function developmentSetup(r1cs: R1cs, seed: string): Promise<KeyPai
   const g1 = (scalars: readonly bigint[]): Uint8Array => multiplyGenerator(curve, "G1", scalars);
   const g2 = (scalars: readonly bigint[]): Uint8Array => multiplyGenerator(curve, "G2", scalars);
   const signals = g1(joint.slice(0, r1cs.publicWires + 1));
-  const [alphaG1, betaG1, deltaG1] = split(g1([alpha, beta, delta]), 3);
-  const [betaG2, gammaG2, deltaG2] = split(g2([beta, gamma, delta]), 3);
+  const [alphaG1, betaG1, deltaG1] = split(g1([alpha, beta, delta]), 3) as Points;
+  const [betaG2, gammaG2, deltaG2] = split(g2([beta, gamma, delta]), 3) as Points;
   const provingKey = writeZkey(r1cs, bits, {
     alphaG1,
     betaG1,
@@ -80,6 +80,12 @@ export async function developmentSetup(r1cs: R1cs, seed: string): Promise<KeyPai
     signals: split(signals, r1cs.publicWires + 1).map((point) => g1Point(curve, point)),
   });
   return { provingKey, verificationKey };
+}
+
+/** What nobody may know of a key that is worth anything: with it any statement can be proved. */
+export function developmentSecrets(seed: string) {
+  const of = (name: string): bigint => secret(seed, name);
+  return { tau: of("tau"), alpha: of("alpha"), beta: of("beta"), gamma: of("gamma"), delta: of("delta") };
 }
 
 /** A field element from 512 bits of the seed: none is likelier than another by 2^-250. */
@@ -111,12 +117,10 @@ function wirePolynomials({ wires, publicWires, constraints }: R1cs, rows: readon
   return { a: reduce(a), b: reduce(b), c: reduce(c) };
 }
 
-function split<N extends number>(
-  points: Uint8Array,
-  count: N,
-): Uint8Array[] & { [K in 0 | 1 | 2]: Uint8Array } {
+/** The points of a group of `count` points. */
+function split(points: Uint8Array, count: number): Uint8Array[] {
   const size = points.length / count;
-  return Array.from({ length: count }, (_, i) => points.slice(size * i, size * (i + 1))) as never;
+  return Array.from({ length: count }, (_, i) => points.slice(size * i, size * (i + 1)));
 }
 
 function g1Point(curve: Curve, point: Uint8Array): G1Point {
