@@ -8,6 +8,7 @@ import { addKeyCommands } from "./key.ts";
 import { addModelCommands } from "./model/commands.ts";
 import { addNodeCommands } from "./node.ts";
 import { EXIT } from "./output.ts";
+import { addProofCommands } from "./proof/commands.ts";
 import { addProverCommand } from "./prover.ts";
 import { addPullCommand } from "./pull.ts";
 import { addRegisterCommand } from "./register.ts";
@@ -38,6 +39,7 @@ export function createProgram(): Command {
   addWithdrawCommand(program);
   addDeployCommand(program);
   addKeyCommands(program);
+  addProofCommands(program);
   addNodeCommands(program);
   return program;
 }

@@ -26,6 +26,7 @@ export const bit = (linear: Linear): Int => ({ linear, low: 0n, high: 1n });
  *  that are its bits already.
  *  @param x at least 0 @param length at least the bits of x.high @param what names x in notes */
 export function bitsOf(c: Circuit, x: Int, length: number, what: string): Int[] {
+  if (length === 1 && isBit(x)) return [x];
   const known = knownBits(c, x, length);
   if (known !== undefined) return known;
   const linear = c.settle(x.linear);

@@ -46,6 +46,8 @@ export interface CircuitSize {
   /** Coefficients of A and B. */
   readonly coefficients: number;
   readonly publicSignals: number;
+  /** Points at which a prover evaluates: a power of two with room for the rows of the public signals. */
+  readonly domain: number;
   readonly costs: readonly StepCost[];
 }
 
@@ -53,8 +55,7 @@ export interface CircuitSize {
  *  @throws BaseError CIRCUIT_TOO_LARGE with the constraints of the dearest steps; NO_CIRCUIT, NO_PUBLIC_SIGNALS for a
  *  program without a circuit; PROFILE_UNPROVEN */
 export function compileCircuit(model: Model, limit = MAX_CONSTRAINTS): CompiledCircuit {
-  const size = circuitSize(model);
-  if (size.constraints > limit) tooLarge(size, limit);
+  assertWithin(circuitSize(model), limit);
   const { circuit, signals } = build(model, false);
   const first = signals.output.first;
   return {
@@ -78,15 +79,19 @@ export function compileCircuit(model: Model, limit = MAX_CONSTRAINTS): CompiledC
 export function circuitSize(model: Model): CircuitSize {
   const { circuit, signals } = build(model, true);
   const coefficients = circuit.costs.reduce((sum, cost) => sum + cost.coefficients, 0);
+  const constraints = circuit.constraintCount;
   return {
-    constraints: circuit.constraintCount,
+    constraints,
     coefficients,
     publicSignals: signals.count,
+    domain: 2 ** Math.ceil(Math.log2(constraints + signals.count + 1)),
     costs: circuit.costs,
   };
 }
 
-function tooLarge({ constraints, costs }: CircuitSize, limit: number): never {
+/** @throws BaseError CIRCUIT_TOO_LARGE naming the dearest steps */
+export function assertWithin({ constraints, costs }: CircuitSize, limit: number): void {
+  if (constraints <= limit) return;
   const dearest = [...costs].sort((a, b) => b.constraints - a.constraints).slice(0, 5);
   const lines = dearest.map((cost) => `step ${cost.step} (${cost.operation}): ${cost.constraints}`);
   throw new BaseError({

@@ -147,7 +147,7 @@ function twosComplement(c: Circuit, x: Int, split: number): (readonly [place: nu
           [split, constant(field >> BigInt(split))],
         ];
   }
-  if (split === 0 && x.low >= 0n) return [[0, x]];
+  if (x.low >= 0n && (split === 0 || bitLength(x.high) <= split)) return [[0, x]];
   const negative = x.low < 0n;
   const k = negative ? signBits(x) : bitLength(x.high);
   const lifted = negative ? shifted(x, 1n << BigInt(k)) : x;

@@ -1,40 +1,69 @@
 import { describe, expect, test } from "vitest";
 import { MLP_DIMS, mlpInput, mlpModel } from "../../../../bench/tasks/mlp.ts";
 import { loadModelFolder } from "../../../../inference/model-folder.ts";
+import type { Model } from "../../../../inference/program/form.ts";
 import { circuitSize, compileCircuit } from "../../../../prover/proof/groth16/compile.ts";
+import { determinism, givenWires } from "../../../../prover/proof/groth16/determinism.ts";
 import { satisfies } from "../../../../prover/proof/groth16/satisfies.ts";
-import { CircuitPair } from "../../../support/circuit-run.ts";
+import { BINDING, CircuitPair, type CircuitRun } from "../../../support/circuit-run.ts";
 import { randomInput } from "../../../support/random-program.ts";
-import { createRng } from "../../../support/rng.ts";
+import { createRng, type Rng } from "../../../support/rng.ts";
 
-const INPUTS = 40;
+const INPUTS = 1000;
+/** Runs whose whole witness is checked, not only its output. */
+const CHECKED = 50;
+/** Constraints that are dropped one at a time, and wires that are forged. */
+const ATTEMPTS = 25;
+
+const shipped = (name: string): Model => loadModelFolder(`models/${name}`).model;
+
+const MODELS: readonly (readonly [
+  name: string,
+  model: Model,
+  random: (pair: CircuitPair, rng: Rng) => CircuitRun,
+])[] = [
+  [
+    "the MLP",
+    mlpModel().model,
+    (pair, rng) =>
+      pair.run({ codec: "raw", bytes: rng.chance(0.5) ? mlpInput(rng) : rng.bytes(MLP_DIMS[0]) }),
+  ],
+  ...["forecast-vix", "forecast-btc", "forecast-eth", "sentiment-words"].map((name) => {
+    const model = shipped(name);
+    const random = (pair: CircuitPair, rng: Rng): CircuitRun =>
+      rng.chance(0.1) ? pair.random(rng) : pair.run(randomInput(rng, model.program, rng.chance(0.3)));
+    return [name, model, random] as const;
+  }),
+];
 
 describe("compileCircuit", () => {
-  test("default: the MLP's circuit gives the executor's output", () => {
+  test.each(MODELS)("behavior: %s, within 2^13, gives the executor's output", (_name, model, random) => {
     const rng = createRng(1);
-    const { model } = mlpModel();
-    const pair = new CircuitPair(model);
+    const pair = new CircuitPair(model, 2 ** 13 - 32);
     for (let i = 0; i < INPUTS; i++) {
-      const bytes = i % 2 === 0 ? mlpInput(rng) : rng.bytes(MLP_DIMS[0]);
-      const { witness, expected } = pair.run({ codec: "raw", bytes });
-      expect(satisfies(pair.circuit.r1cs, witness)).toEqual({ satisfied: true });
-      expect(witness.slice(1, expected.length + 1)).toEqual(expected);
+      const { witness, expected } = random(pair, rng);
+      expect(witness.slice(1, 1 + expected.length)).toEqual(expected);
+      if (i < CHECKED) expect(satisfies(pair.circuit.r1cs, witness)).toEqual({ satisfied: true });
     }
   });
 
-  test.each(["forecast-vix", "forecast-btc", "forecast-eth", "sentiment-words"])(
-    "behavior: %s within 2^13",
-    (name) => {
-      const rng = createRng(2);
-      const { model } = loadModelFolder(`models/${name}`);
-      const pair = new CircuitPair(model, 2 ** 13 - 16);
-      for (let i = 0; i < INPUTS; i++) {
-        const { witness, expected } = pair.run(randomInput(rng, model.program, i % 2 === 1));
-        expect(satisfies(pair.circuit.r1cs, witness)).toEqual({ satisfied: true });
-        expect(witness.slice(1, expected.length + 1)).toEqual(expected);
-      }
-    },
-  );
+  test.each(MODELS)("behavior: the inputs of %s fix every wire", (_name, model, random) => {
+    const rng = createRng(2);
+    const pair = new CircuitPair(model);
+    const { r1cs, signals, witness } = pair.circuit;
+    const given = givenWires(signals.output.first, signals.count);
+    expect(determinism(r1cs, given)).toEqual({ free: [], idle: [] });
+    const honest = random(pair, rng).witness;
+    for (let i = 0; i < ATTEMPTS; i++) {
+      const dropped = rng.int(0, r1cs.constraints.length - 1);
+      const constraints = r1cs.constraints.filter((_, j) => j !== dropped);
+      expect(determinism({ ...r1cs, constraints }, given).free).not.toEqual([]);
+      const wire = rng.int(r1cs.publicWires + 1, r1cs.wires - 1);
+      const forced = new Map([[wire, (honest[wire] as bigint) === 0n ? 1n : 0n]]);
+      const forged = witness(honest.slice(1, 1 + signals.output.first), BINDING, forced);
+      expect(satisfies(r1cs, forged).satisfied).toBe(false);
+    }
+  });
 
   test("args: limit", () => {
     const { model } = mlpModel();
@@ -48,5 +77,37 @@ describe("compileCircuit", () => {
         ),
       }),
     );
+  });
+
+  test.each(["sentiment", "forecast-hourly"])("error: %s is too large, and says where", (name) => {
+    const found = expect.stringMatching(
+      /^The circuit has 1[0-9]{5} constraints, at most 16384 are allowed:\nstep /,
+    );
+    expect(() => compileCircuit(shipped(name))).toThrowError(
+      expect.objectContaining({ code: "CIRCUIT_TOO_LARGE", shortMessage: found }),
+    );
+  });
+});
+
+describe("circuitSize", () => {
+  test("default: the MLP, step by step", () => {
+    const { costs, ...size } = circuitSize(mlpModel().model);
+    expect(size).toMatchInlineSnapshot(`
+      {
+        "coefficients": 9996,
+        "constraints": 4594,
+        "domain": 8192,
+        "publicSignals": 11,
+      }
+    `);
+    expect(costs.map((cost) => `${cost.operation}: ${cost.constraints}`)).toMatchInlineSnapshot(`
+      [
+        "codec raw u8 [1, 256]: 2057",
+        "dot integer u8 [1, 64]: 1728",
+        "dot integer u8 [1, 32]: 768",
+        "dot s32 s32 [1, 2]: 0",
+        "output: 41",
+      ]
+    `);
   });
 });

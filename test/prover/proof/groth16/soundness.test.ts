@@ -1,0 +1,140 @@
+import { describe, expect, test } from "vitest";
+import type { CompiledCircuit } from "../../../../prover/proof/groth16/compile.ts";
+import { determinism, givenWires } from "../../../../prover/proof/groth16/determinism.ts";
+import {
+  type Constraint,
+  FIELD_ORDER,
+  type R1cs,
+  type Witness,
+} from "../../../../prover/proof/groth16/r1cs.ts";
+import { satisfies } from "../../../../prover/proof/groth16/satisfies.ts";
+import { CIRCUIT_PROGRAMS } from "../../../support/circuit-programs.ts";
+import { BINDING, CircuitPair } from "../../../support/circuit-run.ts";
+import { booleanOf, evaluateAt, Forger, wiresOf } from "../../../support/forge.ts";
+import { createRng, type Rng } from "../../../support/rng.ts";
+
+const given = ({ signals }: CompiledCircuit): number[] => givenWires(signals.output.first, signals.count);
+
+function without(r1cs: R1cs, i: number): R1cs {
+  return { ...r1cs, constraints: r1cs.constraints.filter((_, j) => j !== i) };
+}
+
+/** What a wire is changed to. */
+function mutations(rng: Rng, value: bigint): bigint[] {
+  const random = BigInt(rng.u32()) ** 8n;
+  const power = 1n << BigInt(rng.int(1, 253));
+  return [value + 1n, value - 1n, 0n, 1n, -1n, power, -power, value + power, random, FIELD_ORDER - value]
+    .map((x) => ((x % FIELD_ORDER) + FIELD_ORDER) % FIELD_ORDER)
+    .filter((x) => x !== value);
+}
+
+/** Wrong outputs found without a constraint, by kind, in all programs. */
+const forged = new Map<string, number>();
+
+/** Forgeries of one kind in one program after which the search goes on with the next kind. */
+const ENOUGH = 2;
+
+/** What a constraint says, whatever its step, element and numbers. */
+const kindOf = (note: string): string => note.slice(note.indexOf(": ") + 2).replaceAll(/\d+/g, "#");
+
+/** Kinds that the function does not need, and why the circuit has them. */
+const HARMLESS: readonly (readonly [kind: string, reason: string])[] = [
+  "the inverse of the difference = # is #",
+  "the inverse of the bits above the byte = # is #",
+  "the inverse of division: remainder = # is #",
+].map((kind) => [kind, "pins the inverse of 0, which nothing else reads, so that no wire is free"] as const);
+
+describe.each(CIRCUIT_PROGRAMS)("$name", ({ model }) => {
+  const pair = new CircuitPair(model);
+  const { circuit } = pair;
+  const { r1cs } = circuit;
+  const binding = r1cs.publicWires;
+
+  test("behavior: every single wire that is changed breaks a constraint, but for the binding signal", () => {
+    const rng = createRng(11);
+    const constraintsOf = Array.from({ length: r1cs.wires }, (): number[] => []);
+    r1cs.constraints.forEach((constraint, i) => {
+      for (const wire of wiresOf(constraint)) constraintsOf[wire]?.push(i);
+    });
+    const accepted = new Set<number>();
+    for (let run = 0; run < 3; run++) {
+      const honest = [...pair.random(rng).witness];
+      for (let wire = 1; wire < r1cs.wires; wire++) {
+        const value = honest[wire] as bigint;
+        for (const mutation of mutations(rng, value)) {
+          honest[wire] = mutation;
+          if (!(constraintsOf[wire] as number[]).some((i) => isBroken(r1cs, i, honest))) accepted.add(wire);
+        }
+        honest[wire] = value;
+      }
+    }
+    expect([...accepted]).toEqual([binding]);
+  });
+
+  test("behavior: no wire can be forged so that the others follow", () => {
+    const rng = createRng(12);
+    const { witness } = pair.random(rng);
+    const inputs = witness.slice(1, 1 + circuit.signals.output.first);
+    for (let wire = r1cs.publicWires + 1; wire < r1cs.wires; wire++) {
+      const value = rng.pick(mutations(rng, witness[wire] as bigint));
+      const forged = circuit.witness(inputs, BINDING, new Map([[wire, value]]));
+      expect(satisfies(r1cs, forged).satisfied, `wire ${wire} as ${value}`).toBe(false);
+    }
+  });
+
+  test("behavior: the inputs fix every wire, and every constraint takes part in that", () => {
+    expect(determinism(r1cs, given(circuit))).toEqual({ free: [], idle: [] });
+  });
+
+  test("behavior: dropping any one constraint leaves a wire that the inputs do not fix", () => {
+    const rng = createRng(13);
+    const forgers = Array.from(
+      { length: 4 },
+      () => new Forger(circuit, pair.random(rng).witness, BINDING, rng),
+    );
+    const here = new Map<string, number>();
+    const missed = r1cs.constraints.filter(({ note }, i) => {
+      const kind = kindOf(note);
+      const found = here.get(kind) ?? 0;
+      if (found < ENOUGH && forgers.some((forger) => forger.forge(i)?.changesOutput === true)) {
+        here.set(kind, found + 1);
+      }
+      const { free } = determinism(without(r1cs, i), given(circuit));
+      return free.length === 0 && !letsInputLeaveItsRange(circuit, i, pair.random(rng).witness);
+    });
+    for (const { note } of r1cs.constraints) {
+      const kind = kindOf(note);
+      forged.set(kind, (forged.get(kind) ?? 0) + (here.get(kind) ?? 0));
+    }
+    expect(missed.map(({ note }) => note)).toEqual([]);
+  });
+});
+
+describe("every kind of constraint", () => {
+  test("behavior: without it a wrong output is accepted", () => {
+    const kinds = [...forged].filter(([, found]) => found === 0).map(([kind]) => kind);
+    expect(kinds.sort()).toEqual(HARMLESS.map(([kind]) => kind).sort());
+  });
+});
+
+/** Whether without constraint i a signal of one bit can be 2. */
+function letsInputLeaveItsRange(
+  { r1cs, signals, witness }: CompiledCircuit,
+  i: number,
+  honest: Witness,
+): boolean {
+  const wire = booleanOf(r1cs.constraints[i] as Constraint);
+  if (wire === undefined) return false;
+  for (let signal = 1; signal <= signals.output.first; signal++) {
+    const inputs = honest.slice(1, 1 + signals.output.first);
+    inputs[signal - 1] = 2n;
+    const forgery = witness(inputs, BINDING, new Map([[wire, 2n]]));
+    if (satisfies(r1cs, forgery, i).satisfied && !satisfies(r1cs, forgery).satisfied) return true;
+  }
+  return false;
+}
+
+function isBroken({ constraints }: R1cs, i: number, witness: Witness): boolean {
+  const { a, b, c } = constraints[i] as R1cs["constraints"][number];
+  return (evaluateAt(a, witness) * evaluateAt(b, witness) - evaluateAt(c, witness)) % FIELD_ORDER !== 0n;
+}
