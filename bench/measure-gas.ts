@@ -3,7 +3,7 @@
  *  G = gasBase + gasPerDemand · d is the most gas that answering one ticket takes: commitTrace, and a reveal for each
  *  of its d demands. A ticket costs at least 2·G·p and half of a lost one goes to the prover, so no ticket makes an
  *  honest prover pay (docs/PROTOCOL.md, section 5). Measured are whole transactions on the deployed contracts, at the
- *  limits of a program: 4,096 steps, a tensor of 2^22 leaves, calldata without a zero byte. */
+ *  limits of a program: 4,096 steps, the deepest tensors, calldata without a zero byte. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,11 +14,12 @@ import { createRng } from "../test/support/rng.ts";
 import { projectRoot } from "../tools/foundry.ts";
 import { CHALLENGER, fileBondedClaim, PROVER } from "./bonded-claim.ts";
 import { openBenchChain, SELECTOR } from "./chain.ts";
-import { hexes, worstModel, worstTrace } from "./worst-trace.ts";
+import { DEEP_STEPS, hexes, worstModel, worstTrace } from "./worst-trace.ts";
 
 export interface DefenceGas {
-  readonly commitTrace: bigint;
-  /** of each position on one path, from the trace root down to a word */
+  /** commitTrace of each trace */
+  readonly commits: readonly bigint[];
+  /** of each position on a path of each trace, from the trace root down to a word */
   readonly reveals: readonly bigint[];
 }
 
@@ -28,34 +29,36 @@ export async function measureDefence(): Promise<DefenceGas> {
     const { actions, send } = bench;
     const model = worstModel();
     const modelId = await bench.register(model);
-    const bytes = Uint8Array.of(1, 2, 3, 4);
-    const { claim } = await fileBondedClaim(bench, {
-      modelId,
-      input: toHex(encodeInput(model.program, SELECTOR, { codec: "raw", bytes })),
-      output: toHex(new Uint8Array(outputLength(model.program))),
-    });
-    const trace = worstTrace(createRng(1), model);
-    await send(CHALLENGER, actions.challenge(claim));
-    const { receipt } = await send(PROVER, actions.commitTrace(claim, hexes(trace.tops)));
+    const commits: bigint[] = [];
     const reveals: bigint[] = [];
-    for (const { position, content, path } of trace.reveals) {
-      await send(CHALLENGER, actions.demand(claim, toHex(trace.root), position));
-      const answer = actions.reveal(claim, position, hexes(content), hexes(path));
-      reveals.push((await send(PROVER, answer)).receipt.gasUsed);
+    for (const step of DEEP_STEPS) {
+      const bytes = Uint8Array.of(step, 2, 3, 4);
+      const { claim } = await fileBondedClaim(bench, {
+        modelId,
+        input: toHex(encodeInput(model.program, SELECTOR, { codec: "raw", bytes })),
+        output: toHex(new Uint8Array(outputLength(model.program))),
+      });
+      const trace = worstTrace(createRng(step), model, step);
+      await send(CHALLENGER, actions.challenge(claim));
+      const { receipt } = await send(PROVER, actions.commitTrace(claim, hexes(trace.tops)));
+      commits.push(receipt.gasUsed);
+      for (const { position, content, path } of trace.reveals) {
+        await send(CHALLENGER, actions.demand(claim, toHex(trace.root), position));
+        const answer = actions.reveal(claim, position, hexes(content), hexes(path));
+        reveals.push((await send(PROVER, answer)).receipt.gasUsed);
+      }
     }
-    return { commitTrace: receipt.gasUsed, reveals };
+    return { commits, reveals };
   } finally {
     await bench.close();
   }
 }
 
 /** The constants: each the next thousand above what was measured. */
-export function gasConstants({ commitTrace, reveals }: DefenceGas) {
-  const dearest = Math.max(...reveals.map(Number));
-  return { gasBase: thousandAbove(Number(commitTrace)), gasPerDemand: thousandAbove(dearest) };
+export function gasConstants({ commits, reveals }: DefenceGas) {
+  const dearest = (gas: readonly bigint[]) => Math.ceil(Math.max(...gas.map(Number)) / 1000) * 1000;
+  return { gasBase: dearest(commits), gasPerDemand: dearest(reveals) };
 }
-
-const thousandAbove = (gas: number): number => Math.ceil(gas / 1000) * 1000;
 
 async function main(): Promise<void> {
   const measured = await measureDefence();
@@ -68,8 +71,8 @@ async function main(): Promise<void> {
   };
   const path = join(projectRoot, "protocol/generated/gas.json");
   writeFileSync(path, `${JSON.stringify(content, undefined, 2)}\n`);
-  console.log(`commitTrace    ${measured.commitTrace}`);
-  for (const [i, gas] of measured.reveals.entries()) console.log(`reveal ${i + 1} of d  ${gas}`);
+  for (const gas of measured.commits) console.log(`commitTrace  ${gas}`);
+  for (const gas of measured.reveals) console.log(`reveal       ${gas}`);
   console.log(`G = ${constants.gasBase} + ${constants.gasPerDemand} * d, written to ${path}`);
 }
 

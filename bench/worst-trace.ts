@@ -7,28 +7,40 @@ import { type Model, NONE, type Step } from "../inference/program/form.ts";
 import { demandDepth, stepShape, traceHeight } from "../inference/program/shape.ts";
 import type { Rng } from "../test/support/rng.ts";
 
-/** Rows of 65 words under a tree of 2^22 leaves, the most that a tensor may have: its elements stay below 2^24, and
- *  no node on the demanded path is padding. */
-const DEEP_DIMS = [32_000, 520];
-const DEEP_STEP = 1;
+const neutral = { variant: 0, a: 0, b: NONE, c: NONE, k: 0, coordinates: [] } as const;
+const view = { view: 1, a: 0, p: 0, b: 0, q: 0, c: 0 };
+const copyOf = (type: "s32" | "u8", a: number, dims: number[]): Step => ({
+  ...neutral,
+  opcode: "move",
+  type,
+  dims,
+  a,
+  coordinates: [view, view, view, view],
+});
+const inputAs = (type: "s32" | "u8"): Step => ({
+  ...neutral,
+  opcode: "codec",
+  variant: 4,
+  type,
+  dims: [1],
+  a: NONE,
+});
 const STEPS = 4_096;
 
-/** One element in, one element out; in between a tensor as deep as they get. */
+/** The steps whose reveals cost most. Rows of 65 words stand under a tree of 2^22 leaves, the most that a tensor may
+ *  have: its paths are the longest. Rows of 31 bytes leave a byte of padding to check in each word; above 2^19 leaves
+ *  they would have more than 2^24 elements. No node on the demanded paths is padding. */
+export const DEEP_STEPS = [1, 3] as const;
+const FIRST_STEPS = [
+  inputAs("s32"),
+  copyOf("s32", 0, [32_000, 520]),
+  inputAs("u8"),
+  copyOf("u8", 2, [524_288, 31]),
+];
+
+/** One element in, one element out; in between two tensors as deep as they get. */
 export function worstModel(): Model {
-  const neutral = { variant: 0, type: "s32", a: 0, b: NONE, c: NONE, k: 0 } as const;
-  const view = { view: 1, a: 0, p: 0, b: 0, q: 0, c: 0 };
-  const input: Step = {
-    ...neutral,
-    opcode: "codec",
-    variant: 4,
-    dims: [1],
-    a: NONE,
-    coordinates: [],
-  };
-  const copy: Step = { ...neutral, opcode: "move", dims: [1], coordinates: [view, view, view, view] };
-  const steps = Array.from({ length: STEPS }, (_, i) =>
-    i === 0 ? input : i === DEEP_STEP ? { ...copy, dims: DEEP_DIMS } : copy,
-  );
+  const steps = Array.from({ length: STEPS }, (_, i) => FIRST_STEPS[i] ?? copyOf("s32", 0, [1]));
   return {
     program: { inputCodec: "raw", outputCodec: "raw", inputSize: 4, weights: [], steps },
     weights: [],
@@ -50,21 +62,23 @@ export interface WorstTrace {
 }
 
 /** Builds the nodes that a dispute opens; nobody ever sees the others, so they are random hashes. */
-export function worstTrace(rng: Rng, { program }: Model): WorstTrace {
-  const deep = stepShape(program.steps[DEEP_STEP] as Step);
+export function worstTrace(rng: Rng, { program }: Model, step: number): WorstTrace {
+  const deep = stepShape(program.steps[step] as Step);
   // Words of the lowest node, then the children of each node above it, the path's child first.
-  const tensor = levelsUp(rng, deep.height, nonzero(rng, 2 ** SPAN));
+  const words = nonzero(rng, 2 ** SPAN);
+  if (deep.words === 1) for (const word of words) word.fill(0, deep.rowBytes);
+  const tensor = levelsUp(rng, deep.height, words);
   const height = traceHeight(program);
-  const trace = levelsUp(rng, height, withFirst(rng, tensor.root, 2 ** SPAN, DEEP_STEP), true);
+  const trace = levelsUp(rng, height, withFirst(rng, tensor.root, 2 ** SPAN, step), true);
   const tops = trace.levels[trace.levels.length - 1] as Opened;
   const below = trace.levels.slice(0, -1).map(({ level, content }) => ({
     position: encodePosition({ step: TRACE_STEP, level, index: 0 }),
     content,
     path: pathAbove(trace.levels, level, 0, height),
   }));
-  const tail = pathAbove(trace.levels, 0, DEEP_STEP, height);
+  const tail = pathAbove(trace.levels, 0, step, height);
   const inTensor = tensor.levels.map(({ level, content }) => ({
-    position: encodePosition({ step: DEEP_STEP, level, index: 0 }),
+    position: encodePosition({ step, level, index: 0 }),
     content,
     path: [...pathAbove(tensor.levels, level, 0, deep.height), ...tail],
   }));

@@ -155,14 +155,27 @@ contract ModelRegistry is IModelRegistry {
     }
 
     /// @inheritdoc IModelRegistry
-    function stepShape(ModelId modelId, uint256 step) external view returns (uint256 rows, uint256 words) {
+    function stepOf(ModelId modelId, uint256 step)
+        external
+        view
+        returns (uint256 word, uint256 head, uint256 shape)
+    {
         Model storage model = _models[modelId];
-        uint256 word = model.word;
-        if (word == 0) revert UnknownModel(modelId);
-        uint256 steps = ModelWord.steps(word);
-        if (step >= steps) revert StepOutOfRange(step, steps);
-        Tensor memory tensor = ProgramReader.tensor(_chunksOf(model, word), ModelWord.weights(word), step);
-        return (tensor.rows, tensor.words);
+        word = _programWord(modelId, model);
+        if (step >= ModelWord.steps(word)) return (word, 0, 0);
+        uint256 offset = ProgramReader.recordOffset(ModelWord.weights(word), step);
+        head = _wordAt(model, offset);
+        shape = _wordAt(model, offset + 32);
+    }
+
+    /// @dev A word of the program; words never straddle chunks.
+    function _wordAt(Model storage model, uint256 offset) private view returns (uint256 word) {
+        address chunk = model.chunks[offset / ProgramReader.CHUNK_BYTES];
+        uint256 start = offset % ProgramReader.CHUNK_BYTES + 1;
+        assembly ("memory-safe") {
+            extcodecopy(chunk, 0, start, 0x20)
+            word := mload(0)
+        }
     }
 
     /// @dev A judge has nothing to judge in a model without a program.

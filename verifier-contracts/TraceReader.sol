@@ -8,7 +8,7 @@ import {ModelWord} from "./libraries/ModelWord.sol";
 import {Node, Positions} from "./libraries/Positions.sol";
 import {ProgramReader} from "./libraries/ProgramReader.sol";
 import {Shapes} from "./libraries/Shapes.sol";
-import {Tensor} from "./types/Program.sol";
+import {LAYOUT_PLAIN, Tensor} from "./types/Program.sol";
 import {ModelId} from "./types/Types.sol";
 
 /// @notice Reads positions, reveals and tops of traces of registered models. Holds no state.
@@ -20,19 +20,32 @@ contract TraceReader is ITraceReader {
     }
 
     /// @inheritdoc ITraceReader
-    function isInside(ModelId modelId, uint64 position) external view returns (bool) {
-        return Positions.isInside(_node(modelId, position));
+    function shapeAt(ModelId modelId, uint64 position) external view returns (uint256 shape) {
+        uint256 step = position >> 48;
+        if (step == Positions.TRACE) {
+            uint256 word = registry.modelWord(modelId);
+            if (word == 0) revert IModelRegistry.UnknownModel(modelId);
+            shape = Positions.packShape(ModelWord.steps(word), 0, 0);
+        } else {
+            (uint256 word, uint256 head, uint256 dims) = registry.stepOf(modelId, step);
+            // No record begins with 0.
+            if (head == 0) return 0;
+            uint256 code = ProgramReader.outputType(head);
+            Tensor memory t = Shapes.tensor(LAYOUT_PLAIN, code, ProgramReader.outputRank(head), dims);
+            shape =
+                Positions.packShape(t.rows, t.last * Shapes.elementBytes(code), ModelWord.traceHeight(word));
+        }
+        if (!Positions.isInside(Positions.nodeAt(shape, position))) return 0;
     }
 
     /// @inheritdoc ITraceReader
-    function checkReveal(
-        ModelId modelId,
-        uint64 position,
-        bytes32[] calldata content,
-        bytes32[] calldata path
-    ) external view returns (bytes32 traceRoot) {
-        Node memory node = _node(modelId, position);
-        if (!Positions.isInside(node)) revert PositionOutside(position);
+    function checkReveal(uint256 shape, uint64 position, bytes32[] calldata content, bytes32[] calldata path)
+        external
+        pure
+        returns (bytes32 traceRoot)
+    {
+        if (shape == 0) revert PositionOutside(position);
+        Node memory node = Positions.nodeAt(shape, position);
         unchecked {
             uint256 levels = node.height - node.level;
             if (path.length != levels + node.above) revert WrongPathLength(path.length, levels + node.above);
@@ -43,49 +56,15 @@ contract TraceReader is ITraceReader {
     }
 
     /// @inheritdoc ITraceReader
-    function foldTops(ModelId modelId, bytes32[] calldata tops) external view returns (bytes32 traceRoot) {
-        Node memory trace = _traceTree(_modelWord(modelId));
+    function foldTops(uint256 modelWord, bytes32[] calldata tops) external pure returns (bytes32 traceRoot) {
+        uint256 steps = ModelWord.steps(modelWord);
+        Node memory trace = Positions.nodeAt(Positions.packShape(steps, 0, 0), 0);
         unchecked {
             uint256 from = Positions.contentLevel(trace.height);
-            uint256 required = from == 0 ? trace.rows : 1 << (trace.height - from);
+            uint256 required = from == 0 ? steps : 1 << (trace.height - from);
             if (tops.length != required) revert WrongContentLength(tops.length, required);
             uint256 pointer = Positions.checkPadding(trace, 0, from, tops);
             return Merkle.foldNodes(pointer, tops.length, trace.height - from, 0);
         }
-    }
-
-    function _modelWord(ModelId modelId) private view returns (uint256 word) {
-        word = registry.modelWord(modelId);
-        if (word == 0) revert IModelRegistry.UnknownModel(modelId);
-    }
-
-    function _node(ModelId modelId, uint64 position) private view returns (Node memory node) {
-        uint256 step = position >> 48;
-        if (step == Positions.TRACE) {
-            node = _traceTree(_modelWord(modelId));
-        } else {
-            (uint256 word, address[] memory chunks) = registry.programOf(modelId);
-            // A step that the model lacks leaves a tree without rows, which no position is inside.
-            if (step < ModelWord.steps(word)) _readTensor(node, chunks, word, step);
-        }
-        node.level = uint8(position >> 40);
-        node.index = uint40(position);
-    }
-
-    function _traceTree(uint256 word) private pure returns (Node memory node) {
-        node.height = ModelWord.traceHeight(word);
-        node.rows = ModelWord.steps(word);
-        node.words = 1;
-    }
-
-    function _readTensor(Node memory node, address[] memory chunks, uint256 word, uint256 step) private view {
-        Tensor memory tensor = ProgramReader.tensor(chunks, ModelWord.weights(word), step);
-        node.height = tensor.height;
-        node.rows = tensor.rows;
-        node.words = tensor.words;
-        node.wordBits = tensor.wordBits;
-        node.rowBytes = tensor.last * Shapes.elementBytes(tensor.code);
-        node.step = step;
-        node.above = ModelWord.traceHeight(word);
     }
 }

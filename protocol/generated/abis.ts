@@ -3975,7 +3975,7 @@ export const iModelRegistryAbi = [
   },
   {
     "type": "function",
-    "name": "stepShape",
+    "name": "stepOf",
     "inputs": [
       {
         "name": "modelId",
@@ -3990,12 +3990,17 @@ export const iModelRegistryAbi = [
     ],
     "outputs": [
       {
-        "name": "rows",
+        "name": "word",
         "type": "uint256",
         "internalType": "uint256"
       },
       {
-        "name": "words",
+        "name": "head",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "shape",
         "type": "uint256",
         "internalType": "uint256"
       }
@@ -4162,22 +4167,6 @@ export const iModelRegistryAbi = [
   },
   {
     "type": "error",
-    "name": "StepOutOfRange",
-    "inputs": [
-      {
-        "name": "step",
-        "type": "uint256",
-        "internalType": "uint256"
-      },
-      {
-        "name": "steps",
-        "type": "uint256",
-        "internalType": "uint256"
-      }
-    ]
-  },
-  {
-    "type": "error",
     "name": "UnknownChunk",
     "inputs": [
       {
@@ -4276,9 +4265,9 @@ export const iTraceReaderAbi = [
     "name": "checkReveal",
     "inputs": [
       {
-        "name": "modelId",
-        "type": "bytes32",
-        "internalType": "ModelId"
+        "name": "shape",
+        "type": "uint256",
+        "internalType": "uint256"
       },
       {
         "name": "position",
@@ -4310,9 +4299,9 @@ export const iTraceReaderAbi = [
     "name": "foldTops",
     "inputs": [
       {
-        "name": "modelId",
-        "type": "bytes32",
-        "internalType": "ModelId"
+        "name": "modelWord",
+        "type": "uint256",
+        "internalType": "uint256"
       },
       {
         "name": "tops",
@@ -4331,7 +4320,7 @@ export const iTraceReaderAbi = [
   },
   {
     "type": "function",
-    "name": "isInside",
+    "name": "shapeAt",
     "inputs": [
       {
         "name": "modelId",
@@ -4346,9 +4335,9 @@ export const iTraceReaderAbi = [
     ],
     "outputs": [
       {
-        "name": "",
-        "type": "bool",
-        "internalType": "bool"
+        "name": "shape",
+        "type": "uint256",
+        "internalType": "uint256"
       }
     ],
     "stateMutability": "view"

@@ -43,7 +43,7 @@ abstract contract AssayGame is AssayMoney {
         if (block.timestamp > word.traceDeadline()) {
             revert DeadlinePassed(block.timestamp, word.traceDeadline());
         }
-        bytes32 traceRoot = traceReader.foldTops(c.modelId, tops);
+        bytes32 traceRoot = traceReader.foldTops(_modelWords[c.modelId], tops);
         // Zero means "no trace yet" here; only the single hash of a one-step trace could be zero.
         if (traceRoot == 0) revert EmptyTrace();
         _traceRoots[id] = traceRoot;
@@ -68,10 +68,11 @@ abstract contract AssayGame is AssayMoney {
         if (block.timestamp > latest) revert DemandTooLate(block.timestamp, latest);
         uint256 before = _demands[id][position];
         if (before != 0) revert AlreadyDemanded(position, uint40(before));
-        if (!traceReader.isInside(c.modelId, position)) revert PositionOutside(position);
+        uint256 shape = traceReader.shapeAt(c.modelId, position);
+        if (shape == 0) revert PositionOutside(position);
         uint256 deadline = block.timestamp + answerSeconds;
         _tickets[id][msg.sender] = ticket + ONE_DEMAND;
-        _demands[id][position] = deadline;
+        _demands[id][position] = shape << SHAPE | deadline;
         _claims[id] = word.owing();
         emit Demanded(id, msg.sender, position, uint40(deadline));
     }
@@ -81,11 +82,11 @@ abstract contract AssayGame is AssayMoney {
         external
     {
         (ClaimId id, ClaimWord word) = _openClaim(c);
-        uint256 deadline = _requireUnanswered(id, position);
-        if (block.timestamp > deadline) revert DeadlinePassed(block.timestamp, deadline);
-        bytes32 folded = traceReader.checkReveal(c.modelId, position, content, path);
+        uint256 demanded = _requireUnanswered(id, position);
+        if (block.timestamp > uint40(demanded)) revert DeadlinePassed(block.timestamp, uint40(demanded));
+        bytes32 folded = traceReader.checkReveal(demanded >> SHAPE, position, content, path);
         if (folded != _traceRoots[id]) revert TraceMismatch(folded, _traceRoots[id]);
-        _demands[id][position] = deadline | ANSWERED;
+        _demands[id][position] = demanded | ANSWERED;
         _claims[id] = word.answered(block.timestamp);
         emit Revealed(id, position, content);
     }
@@ -135,7 +136,7 @@ abstract contract AssayGame is AssayMoney {
     /// @inheritdoc IAssay
     function timeoutDemand(Claim calldata c, uint64 position) external {
         (ClaimId id, ClaimWord word) = _activeClaim(c);
-        _requirePassed(_requireUnanswered(id, position));
+        _requirePassed(uint40(_requireUnanswered(id, position)));
         _fall(c, id, word, Fall.DEMAND_TIMEOUT, position >> 48, position, 0, 0);
     }
 
@@ -159,10 +160,10 @@ abstract contract AssayGame is AssayMoney {
         if (traceRoot == 0) revert TraceMissing(id);
     }
 
-    function _requireUnanswered(ClaimId id, uint64 position) private view returns (uint256 deadline) {
-        deadline = _demands[id][position];
-        if (deadline == 0) revert NotDemanded(position);
-        if (deadline & ANSWERED != 0) revert AlreadyAnswered(position);
+    function _requireUnanswered(ClaimId id, uint64 position) private view returns (uint256 demanded) {
+        demanded = _demands[id][position];
+        if (demanded == 0) revert NotDemanded(position);
+        if (demanded & ANSWERED != 0) revert AlreadyAnswered(position);
     }
 
     function _requirePassed(uint256 deadline) private view {

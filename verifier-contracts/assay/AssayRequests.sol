@@ -27,8 +27,6 @@ abstract contract AssayRequests is AssayMoney {
     uint256 private constant MAX_EXCLUSIVE = 600;
     uint256 private constant BASE_FEE_FACTOR = 5;
 
-    mapping(ModelId => uint256) private _modelWords;
-
     /// @inheritdoc IAssay
     function request(ModelId modelId, bytes calldata order) external payable returns (RequestId id) {
         (Order o, bytes calldata input) = Orders.read(modelId, order);

@@ -32,16 +32,19 @@ abstract contract AssayState is IAssay {
     mapping(ClaimId => bytes32) internal _traceRoots;
     /// @dev HELD, demands made at bits 8..15, COLLECTED
     mapping(ClaimId => mapping(address owner => uint256)) internal _tickets;
-    /// @dev deadline at bits 0..39, ANSWERED
+    /// @dev deadline at bits 0..39, ANSWERED, the shape of the position's tree from bit 48: a reveal reads no program
     mapping(ClaimId => mapping(uint64 position => uint256)) internal _demands;
     /// @dev Only where truth settled a request without a claim that agreed.
     mapping(RequestId => bytes32) internal _results;
     mapping(ModelId => bool) internal _proofHalted;
+    /// @dev Copies of the registry's; a model that has a request has one.
+    mapping(ModelId => uint256) internal _modelWords;
 
     uint256 internal constant HELD = 1;
     uint256 internal constant ONE_DEMAND = 1 << 8;
     uint256 internal constant COLLECTED = 1 << 16;
     uint256 internal constant ANSWERED = 1 << 40;
+    uint256 internal constant SHAPE = 48;
 
     /// @dev The word's fields in docs/PROTOCOL.md; what stands above is for this contract alone.
     uint256 private constant REQUEST_FIELDS = (1 << 136) - 1;

@@ -29,8 +29,6 @@ interface IModelRegistry {
     error WrongElementCount(uint256 count, uint256 limit);
     /// @notice Thrown when a judge asks for the program of a model that was registered without one.
     error NoProgram(ModelId modelId);
-    /// @notice Thrown when a program has no such step.
-    error StepOutOfRange(uint256 step, uint256 steps);
 
     /// @notice A model was registered; everything about it is immutable from now on.
     /// @param word the model word (docs/PROTOCOL.md, section 1)
@@ -66,7 +64,7 @@ interface IModelRegistry {
         view
         returns (uint256 word, bytes32 root, address[] memory chunks);
 
-    /// @notice What a trace reader needs of a model in one call. Reverts if it is not registered or has no program.
+    /// @notice Where the program of a model is. Reverts if it is not registered or has no program.
     /// @return word the model word @return chunks data contracts of the program
     function programOf(ModelId modelId) external view returns (uint256 word, address[] memory chunks);
 
@@ -89,6 +87,11 @@ interface IModelRegistry {
     /// @notice The data contracts that hold the program, in order; none if there is no program.
     function programChunks(ModelId modelId) external view returns (address[] memory);
 
-    /// @notice Tree shape of a step's tensor. @return rows real rows @return words real words of a row
-    function stepShape(ModelId modelId, uint256 step) external view returns (uint256 rows, uint256 words);
+    /// @notice What a trace reader needs of one step, read from no more chunks than its record lies in.
+    /// Reverts if the model is not registered or has no program.
+    /// @return word the model word @return head and @return shape first two words of the record, 0 if there is none
+    function stepOf(ModelId modelId, uint256 step)
+        external
+        view
+        returns (uint256 word, uint256 head, uint256 shape);
 }

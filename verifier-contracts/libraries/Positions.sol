@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {ITraceReader} from "../interfaces/ITraceReader.sol";
 import {Merkle} from "./Merkle.sol";
+import {Shapes} from "./Shapes.sol";
 
 /// @notice A node of a tensor's tree or of the trace tree (docs/PROTOCOL.md, sections 1 and 3).
 /// @param level l of the node, from the leaves of its tree up
@@ -29,6 +30,30 @@ struct Node {
 library Positions {
     /// @dev The step of a position in the trace tree itself.
     uint256 internal constant TRACE = 0xFFFF;
+
+    /// @notice A tree in one word: real rows u32, bytes of a row u32, height of the trace tree above it u8, and a bit
+    /// that makes it differ from 0. Of a trace tree: its steps, and 0 bytes.
+    function packShape(uint256 rows, uint256 rowBytes, uint256 above) internal pure returns (uint256) {
+        return 1 << 72 | above << 64 | rowBytes << 32 | rows;
+    }
+
+    /// @notice The node that a position names in a tree of this shape.
+    function nodeAt(uint256 shape, uint64 position) internal pure returns (Node memory n) {
+        unchecked {
+            n.level = uint8(position >> 40);
+            n.index = uint40(position);
+            n.rows = uint32(shape);
+            n.rowBytes = uint32(shape >> 32);
+            n.words = 1;
+            if (n.rowBytes != 0) {
+                n.words = (n.rowBytes + 31) >> 5;
+                n.wordBits = Shapes.ceilLog2(n.words);
+                n.step = position >> 48;
+                n.above = uint8(shape >> 64);
+            }
+            n.height = n.wordBits + Shapes.ceilLog2(n.rows);
+        }
+    }
 
     /// @notice m: the level whose nodes a reveal of level l shows; of the trace tree's root, the level that
     /// commitTrace publishes.
@@ -83,16 +108,8 @@ library Positions {
         unchecked {
             bool words = from == 0 && !isTrace(n);
             if (!_isFull(n, first + (content.length << from), words)) {
-                bytes32 zero = words ? bytes32(0) : _zeroNode(n, from);
-                for (uint256 i = 0; i < content.length; ++i) {
-                    uint256 leaf = first + (i << from);
-                    bytes32 value = content[i];
-                    if (!isReal(n, leaf)) {
-                        if (value != zero) revert ITraceReader.NotCanonical(i, value);
-                    } else if (words && value & _paddingMask(n, leaf) != 0) {
-                        revert ITraceReader.NotCanonical(i, value);
-                    }
-                }
+                (uint256 at, bytes32 value) = _findGarbage(n, first, from, words, content);
+                if (at != 0) revert ITraceReader.NotCanonical(at - 1, value);
             }
         }
         // Beyond what Solidity has allocated: nothing allocates before the nodes are folded.
@@ -114,18 +131,62 @@ library Positions {
         }
     }
 
+    /// @dev Looks at padding alone: what stands behind the last real node of each row, and the rest of its last word.
+    /// @return at 1 + index of the first that is not canonical, 0 if all are @return value what stands there
+    function _findGarbage(Node memory n, uint256 first, uint256 from, bool words, bytes32[] calldata content)
+        private
+        pure
+        returns (uint256 at, bytes32 value)
+    {
+        unchecked {
+            bytes32 zero = words ? bytes32(0) : _zeroNode(n, from);
+            // Nodes of one row stand side by side, `real` real ones before padding, in this many real rows.
+            uint256 span = content.length;
+            uint256 real = n.rows - (first >> n.wordBits);
+            uint256 rows = real;
+            // Bits of a row's last real word that no element uses.
+            uint256 mask = 0;
+            if (from < n.wordBits || words) {
+                if (span > 1 << (n.wordBits - from)) span = 1 << (n.wordBits - from);
+                real = n.words - _column(n, first);
+                if (words && real <= span) mask = type(uint256).max >> (8 * ((n.rowBytes - 1) % 32 + 1));
+            } else {
+                // A node is one row or more.
+                from -= n.wordBits;
+                rows = 1;
+            }
+            real = (real + (1 << from) - 1) >> from;
+            if (real > span) real = span;
+            assembly ("memory-safe") {
+                let start := content.offset
+                for { let row := 0 } lt(row, content.length) { row := add(row, span) } {
+                    let i := row
+                    if rows {
+                        rows := sub(rows, 1)
+                        i := add(row, real)
+                        value := calldataload(add(start, shl(5, sub(i, 1))))
+                        if and(value, mask) {
+                            at := i
+                            break
+                        }
+                    }
+                    for { let end := add(row, span) } lt(i, end) { i := add(i, 1) } {
+                        value := calldataload(add(start, shl(5, i)))
+                        if xor(value, zero) {
+                            at := add(i, 1)
+                            break
+                        }
+                    }
+                    if at { break }
+                }
+            }
+        }
+    }
+
     /// @dev The root of a subtree of the node's tree that is all padding.
     function _zeroNode(Node memory n, uint256 level) private pure returns (bytes32) {
         bytes32 zero = isTrace(n) ? bytes32(0) : Merkle.zeroLeaf();
         return Merkle.zeroAbove(zero, level);
-    }
-
-    /// @dev Bits of a real word that no element of its row uses.
-    function _paddingMask(Node memory n, uint256 leaf) private pure returns (bytes32) {
-        unchecked {
-            uint256 used = n.rowBytes - 32 * _column(n, leaf);
-            return used >= 32 ? bytes32(0) : bytes32(type(uint256).max >> (8 * used));
-        }
     }
 
     function _column(Node memory n, uint256 leaf) private pure returns (uint256) {

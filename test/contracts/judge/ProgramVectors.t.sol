@@ -94,12 +94,13 @@ contract ProgramVectorsTest is VectorFixture {
     function checkReveal(bytes memory blob) external returns (uint256) {
         RevealVector memory v = abi.decode(blob, (RevealVector));
         ModelId modelId = _register(v.program, SELECTOR);
-        assertTrue(reader.isInside(modelId, v.position));
-        assertEq(reader.foldTops(modelId, v.tops), v.traceRoot);
-        assertEq(reader.checkReveal(modelId, v.position, v.content, v.path), v.traceRoot);
+        uint256 shape = reader.shapeAt(modelId, v.position);
+        assertTrue(shape != 0);
+        assertEq(reader.foldTops(registry.modelWord(modelId), v.tops), v.traceRoot);
+        assertEq(reader.checkReveal(shape, v.position, v.content, v.path), v.traceRoot);
         uint256 random = uint256(keccak256(abi.encode(v.traceRoot, v.position)));
         v.content[random % v.content.length] ^= bytes32(uint256(1) << ((random >> 64) % 256));
-        try reader.checkReveal(modelId, v.position, v.content, v.path) returns (bytes32 root) {
+        try reader.checkReveal(shape, v.position, v.content, v.path) returns (bytes32 root) {
             assertTrue(root != v.traceRoot, "a corrupted bit was accepted");
         } catch {}
         return 1;

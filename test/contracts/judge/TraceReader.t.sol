@@ -4,6 +4,7 @@ pragma solidity ^0.8.28;
 import {TraceReader} from "../../../verifier-contracts/TraceReader.sol";
 import {IModelRegistry} from "../../../verifier-contracts/interfaces/IModelRegistry.sol";
 import {ITraceReader} from "../../../verifier-contracts/interfaces/ITraceReader.sol";
+import {Positions} from "../../../verifier-contracts/libraries/Positions.sol";
 import {ModelId} from "../../../verifier-contracts/types/Types.sol";
 import {NaiveTree} from "../libraries/NaiveTree.sol";
 import {ProgramBuilder as B} from "../registry/ProgramBuilder.sol";
@@ -16,6 +17,7 @@ contract TraceReaderTest is RegistryTest {
 
     TraceReader private _reader;
     ModelId private _model;
+    uint256 private _word;
     uint256 private _steps;
     bytes32[] private _roots;
     bytes32[] private _words;
@@ -35,6 +37,7 @@ contract TraceReaderTest is RegistryTest {
         }
         _steps = others + 1;
         _model = register(d.bytesOf(), bytes32(uint256(1)));
+        _word = registry.modelWord(_model);
         bytes32[] memory roots = new bytes32[](_steps);
         for (uint256 i = 0; i < _steps; ++i) {
             roots[i] = keccak256(abi.encode("root", i));
@@ -65,11 +68,15 @@ contract TraceReaderTest is RegistryTest {
     }
 
     function _inside(uint64 step, uint64 level, uint64 index) private view returns (bool) {
-        return _reader.isInside(_model, _position(step, level, index));
+        return _shape(step, level, index) != 0;
+    }
+
+    function _shape(uint64 step, uint64 level, uint64 index) private view returns (uint256) {
+        return _reader.shapeAt(_model, _position(step, level, index));
     }
 
     /// @dev 3 rows of 40 words: 4 · 64 leaves, h = 8.
-    function test_isInside_tensor_succeeds() public {
+    function test_shapeAt_tensor_succeeds() public {
         _model0(B.dims2(3, 1280), 2);
         assertTrue(_inside(0, 8, 0));
         assertFalse(_inside(0, 8, 1));
@@ -91,7 +98,7 @@ contract TraceReaderTest is RegistryTest {
     }
 
     /// @dev One row of 65 words: 128 leaves, of which level 6 node 1 has one real word, in a tree of height 7.
-    function test_isInside_paddedWords_succeeds() public {
+    function test_shapeAt_paddedWords_succeeds() public {
         _model0(B.dims2(2, 2080), 0);
         assertTrue(_inside(0, 8, 0));
         assertTrue(_inside(0, 6, 1));
@@ -104,7 +111,7 @@ contract TraceReaderTest is RegistryTest {
     }
 
     /// @dev 70 steps: a trace tree of height 7, of which level 6 has two nodes.
-    function test_isInside_trace_succeeds() public {
+    function test_shapeAt_trace_succeeds() public {
         _model0(B.dims1(1), 69);
         assertTrue(_inside(TRACE, 6, 0));
         assertTrue(_inside(TRACE, 6, 1));
@@ -116,14 +123,12 @@ contract TraceReaderTest is RegistryTest {
         assertTrue(_inside(69, 0, 0));
     }
 
-    function test_isInside_unknownModel_reverts() public {
+    function test_shapeAt_unknownModel_reverts() public {
         ModelId unknown = ModelId.wrap(bytes32(uint256(3)));
         for (uint64 step = 0; step <= TRACE; step += TRACE) {
             vm.expectRevert(abi.encodeWithSelector(IModelRegistry.UnknownModel.selector, unknown));
-            _reader.isInside(unknown, _position(step, 6, 0));
+            _reader.shapeAt(unknown, _position(step, 6, 0));
         }
-        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.UnknownModel.selector, unknown));
-        _reader.foldTops(unknown, new bytes32[](1));
     }
 
     function _slice(bytes32[] memory all, uint256 from, uint256 count)
@@ -157,15 +162,16 @@ contract TraceReaderTest is RegistryTest {
         bytes32[] memory leaves = _tensor0(5, 9599);
         bytes32 root = NaiveTree.rootOf(_roots);
         (bytes32[] memory content, bytes32[] memory path) = _reveal(leaves, 12, 0);
-        assertEq(_reader.checkReveal(_model, _position(0, 12, 0), content, path), root);
+        assertEq(_reader.checkReveal(_shape(0, 12, 0), _position(0, 12, 0), content, path), root);
         for (uint64 i = 0; i < 64; i += 3) {
             (content, path) = _reveal(leaves, 6, i);
-            if (_inside(0, 6, i)) {
-                assertEq(_reader.checkReveal(_model, _position(0, 6, i), content, path), root);
-            } else {
-                uint64 position = _position(0, 6, i);
+            uint64 position = _position(0, 6, i);
+            uint256 shape = _shape(0, 6, i);
+            if (shape == 0) {
                 vm.expectRevert(abi.encodeWithSelector(ITraceReader.PositionOutside.selector, position));
-                _reader.checkReveal(_model, position, content, path);
+                _reader.checkReveal(shape, position, content, path);
+            } else {
+                assertEq(_reader.checkReveal(shape, position, content, path), root);
             }
         }
     }
@@ -175,11 +181,12 @@ contract TraceReaderTest is RegistryTest {
         bytes32[] memory leaves = _tensor0(3, 1280);
         (bytes32[] memory content, bytes32[] memory path) = _reveal(leaves, 8, 0);
         assertEq(content.length, 4);
-        assertEq(_reader.checkReveal(_model, _position(0, 8, 0), content, path), NaiveTree.rootOf(_roots));
+        uint256 shape = _shape(0, 8, 0);
+        assertEq(_reader.checkReveal(shape, _position(0, 8, 0), content, path), NaiveTree.rootOf(_roots));
         // The fourth row is padding: only the zero subtree may stand for it.
         content[3] ^= bytes32(uint256(1));
         vm.expectRevert(abi.encodeWithSelector(ITraceReader.NotCanonical.selector, 3, content[3]));
-        _reader.checkReveal(_model, _position(0, 8, 0), content, path);
+        _reader.checkReveal(shape, _position(0, 8, 0), content, path);
     }
 
     /// @dev 3 rows of 2 words, 33 bytes each: 7 of 8 leaves, and 31 bytes of every second, are partly or all padding.
@@ -188,7 +195,8 @@ contract TraceReaderTest is RegistryTest {
         bytes32[] memory leaves = _tensor0(3, 33);
         (bytes32[] memory content, bytes32[] memory path) = _reveal(leaves, 3, 0);
         uint64 position = _position(0, 3, 0);
-        assertEq(_reader.checkReveal(_model, position, content, path), NaiveTree.rootOf(_roots));
+        uint256 shape = _shape(0, 3, 0);
+        assertEq(_reader.checkReveal(shape, position, content, path), NaiveTree.rootOf(_roots));
         for (uint256 i = 0; i < 8; ++i) {
             bytes32 right = content[i];
             for (uint256 b = 0; b < 32; ++b) {
@@ -196,11 +204,11 @@ contract TraceReaderTest is RegistryTest {
                 if (content[i] == right) content[i] ^= bytes32(bytes1(0x01)) >> (8 * b);
                 if (i < 6 && (i % 2 == 0 || b == 0)) {
                     assertTrue(
-                        _reader.checkReveal(_model, position, content, path) != NaiveTree.rootOf(_roots)
+                        _reader.checkReveal(shape, position, content, path) != NaiveTree.rootOf(_roots)
                     );
                 } else {
                     vm.expectRevert(abi.encodeWithSelector(ITraceReader.NotCanonical.selector, i, content[i]));
-                    _reader.checkReveal(_model, position, content, path);
+                    _reader.checkReveal(shape, position, content, path);
                 }
             }
             content[i] = right;
@@ -213,21 +221,81 @@ contract TraceReaderTest is RegistryTest {
         bytes32 root = NaiveTree.rootOf(_roots);
         (bytes32[] memory content, bytes32[] memory path) = _reveal(leaves, 6, 1);
         uint64 position = _position(0, 6, 1);
+        uint256 shape = _shape(0, 6, 1);
         for (uint256 i = 0; i < path.length; ++i) {
             path[i] ^= bytes32(uint256(1) << i);
-            assertTrue(_reader.checkReveal(_model, position, content, path) != root);
+            assertTrue(_reader.checkReveal(shape, position, content, path) != root);
             path[i] ^= bytes32(uint256(1) << i);
         }
-        assertEq(_reader.checkReveal(_model, position, content, path), root);
+        assertEq(_reader.checkReveal(shape, position, content, path), root);
     }
 
     function test_checkReveal_lengths_reverts() public {
         _model0(B.dims2(3, 33), 2);
         uint64 position = _position(0, 3, 0);
+        uint256 shape = _shape(0, 3, 0);
         vm.expectRevert(abi.encodeWithSelector(ITraceReader.WrongContentLength.selector, 7, 8));
-        _reader.checkReveal(_model, position, new bytes32[](7), new bytes32[](2));
+        _reader.checkReveal(shape, position, new bytes32[](7), new bytes32[](2));
         vm.expectRevert(abi.encodeWithSelector(ITraceReader.WrongPathLength.selector, 3, 2));
-        _reader.checkReveal(_model, position, new bytes32[](8), new bytes32[](3));
+        _reader.checkReveal(shape, position, new bytes32[](8), new bytes32[](3));
+    }
+
+    /// @dev Any node of any shape against the definition: a leaf is real if its row and its word are, and padding is
+    /// whatever else there is. Garbage anywhere in it reverts, at its place.
+    function testFuzz_checkReveal_padding_reverts(uint256 rows, uint256 rowBytes, uint256 pick, uint256 noise)
+        public
+    {
+        rowBytes = bound(rowBytes, 1, 3 ** bound(pick >> 8, 1, 10));
+        uint256 words = (rowBytes + 31) / 32;
+        uint256 width = NaiveTree.powerOfTwo(words);
+        rows = bound(rows, 1, 4_000_000 / width);
+        uint256 height;
+        while (1 << height < width * NaiveTree.powerOfTwo(rows)) height++;
+        uint256 level = 6 * bound(pick >> 16, 0, height / 6);
+        if (level == 0) level = height;
+        uint256 below = level <= 6 ? 0 : level % 6 == 0 ? level - 6 : level - level % 6;
+        uint256 first = bound(pick >> 32, 0, rows - 1) * width + bound(pick >> 64, 0, words - 1);
+        uint64 index = uint64(first >> level);
+        bytes32[] memory content = new bytes32[](1 << level - below);
+        bytes32[] memory padding = new bytes32[](content.length);
+        for (uint256 i; i < content.length; i++) {
+            (content[i], padding[i]) = _reference(rows, rowBytes, (index << level) + (i << below), below);
+        }
+        uint256 shape = Positions.packShape(rows, rowBytes, 0);
+        bytes32[] memory path = new bytes32[](height - level);
+        _reader.checkReveal(shape, _position(0, uint64(level), index), content, path);
+        for (uint256 i; i < content.length; i++) {
+            bytes32 garbage = bytes32(noise) & padding[i];
+            if (garbage == 0) continue;
+            content[i] ^= garbage;
+            vm.expectRevert(abi.encodeWithSelector(ITraceReader.NotCanonical.selector, i, content[i]));
+            _reader.checkReveal(shape, _position(0, uint64(level), index), content, path);
+            content[i] ^= garbage;
+        }
+    }
+
+    /// @return node that may stand there @return padding its bits that nothing else may
+    function _reference(uint256 rows, uint256 rowBytes, uint256 leaf, uint256 level)
+        private
+        pure
+        returns (bytes32 node, bytes32 padding)
+    {
+        uint256 width = NaiveTree.powerOfTwo((rowBytes + 31) / 32);
+        uint256 row = leaf / width;
+        uint256 at = 32 * (leaf % width);
+        if (row >= rows || at >= rowBytes) {
+            padding = bytes32(type(uint256).max);
+            if (level != 0) node = keccak256(abi.encode(0));
+            for (; level != 0; level--) {
+                node = keccak256(abi.encode(node, node));
+            }
+        } else {
+            node = keccak256(abi.encode(leaf));
+            if (level == 0 && rowBytes - at < 32) {
+                padding = bytes32(type(uint256).max >> (8 * (rowBytes - at)));
+            }
+            node &= ~padding;
+        }
     }
 
     function test_checkReveal_trace_succeeds() public {
@@ -237,11 +305,12 @@ contract TraceReaderTest is RegistryTest {
             bytes32[] memory content = _slice(_roots, 64 * i, 64);
             bytes32[] memory path = NaiveTree.pathOf(nodes, i);
             bytes32 root = NaiveTree.rootOf(_roots);
-            assertEq(_reader.checkReveal(_model, _position(TRACE, 6, i), content, path), root);
+            uint256 shape = _shape(TRACE, 6, i);
+            assertEq(_reader.checkReveal(shape, _position(TRACE, 6, i), content, path), root);
             if (i == 0) continue;
             content[6] = keccak256("garbage");
             vm.expectRevert(abi.encodeWithSelector(ITraceReader.NotCanonical.selector, 6, content[6]));
-            _reader.checkReveal(_model, _position(TRACE, 6, i), content, path);
+            _reader.checkReveal(shape, _position(TRACE, 6, i), content, path);
         }
     }
 
@@ -249,7 +318,7 @@ contract TraceReaderTest is RegistryTest {
         for (uint256 others = 0; others < 64; others += 9) {
             _model0(B.dims1(1), others);
             bytes32[] memory tops = _slice(_roots, 0, others + 1);
-            assertEq(_reader.foldTops(_model, tops), NaiveTree.rootOf(_roots));
+            assertEq(_reader.foldTops(_word, tops), NaiveTree.rootOf(_roots));
         }
     }
 
@@ -258,18 +327,18 @@ contract TraceReaderTest is RegistryTest {
         _model0(B.dims1(1), 129);
         bytes32[] memory tops = NaiveTree.up(_roots, 6);
         assertEq(tops.length, 4);
-        assertEq(_reader.foldTops(_model, tops), NaiveTree.rootOf(_roots));
+        assertEq(_reader.foldTops(_word, tops), NaiveTree.rootOf(_roots));
         tops[3] = keccak256("garbage");
         vm.expectRevert(abi.encodeWithSelector(ITraceReader.NotCanonical.selector, 3, tops[3]));
-        _reader.foldTops(_model, tops);
+        _reader.foldTops(_word, tops);
     }
 
     function test_foldTops_count_reverts() public {
         _model0(B.dims1(1), 4);
         vm.expectRevert(abi.encodeWithSelector(ITraceReader.WrongContentLength.selector, 8, 5));
-        _reader.foldTops(_model, new bytes32[](8));
+        _reader.foldTops(_word, new bytes32[](8));
         _model0(B.dims1(1), 129);
         vm.expectRevert(abi.encodeWithSelector(ITraceReader.WrongContentLength.selector, 3, 4));
-        _reader.foldTops(_model, new bytes32[](3));
+        _reader.foldTops(_word, new bytes32[](3));
     }
 }

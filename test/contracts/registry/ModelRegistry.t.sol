@@ -114,9 +114,7 @@ contract ModelRegistryTest is RegistryTest {
         assertEq(ModelId.unwrap(modelId), expected);
         assertEq(registry.modelWord(modelId), word);
         assertEq(registry.programChunks(modelId)[0], chunks[0]);
-        (uint256 rows, uint256 words) = registry.stepShape(modelId, 0);
-        assertEq(rows, 3);
-        assertEq(words, 1);
+        assertEq(_records(modelId, program, 1), 1);
     }
 
     function test_register_twice_succeeds() public {
@@ -134,9 +132,7 @@ contract ModelRegistryTest is RegistryTest {
     function test_register_recordAcrossChunks_succeeds() public {
         bytes memory program = _long(192);
         ModelId modelId = register(program, 0);
-        (uint256 rows, uint256 words) = registry.stepShape(modelId, 191);
-        assertEq(rows, 2);
-        assertEq(words, 2);
+        assertEq(_records(modelId, program, 191), 2);
         assertEq(registry.programChunks(modelId).length, 2);
     }
 
@@ -147,8 +143,7 @@ contract ModelRegistryTest is RegistryTest {
         assertLt(gasBefore - gasleft(), 16_000_000, "one transaction");
         // h_trace = 12 adds one demand.
         assertEq((registry.modelWord(modelId) >> 16) & 0xFFFF, 2 | (12 << 8));
-        (uint256 rows,) = registry.stepShape(modelId, 4095);
-        assertEq(rows, 2);
+        assertEq(_records(modelId, _long(4096), 512), 8);
     }
 
     function test_register_tooManySteps_reverts() public {
@@ -221,9 +216,35 @@ contract ModelRegistryTest is RegistryTest {
         assertEq(registry.modelWord(modelId), 0);
     }
 
-    function test_stepShape_outOfRange_reverts() public {
+    function test_stepOf_noStep_succeeds() public {
         ModelId modelId = register(_program(), 0);
-        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.StepOutOfRange.selector, 1, 1));
-        registry.stepShape(modelId, 1);
+        (uint256 word, uint256 head, uint256 shape) = registry.stepOf(modelId, 1);
+        assertEq(word, registry.modelWord(modelId));
+        assertEq(head | shape, 0);
+    }
+
+    /// @dev Compares every `stride`th record with the program's bytes. @return compared how many
+    function _records(ModelId modelId, bytes memory program, uint256 stride)
+        private
+        view
+        returns (uint256 compared)
+    {
+        uint256 last = (program.length - 32) / 128 - 1;
+        for (uint256 step = last % stride; step <= last; step += stride) {
+            (, uint256 head, uint256 shape) = registry.stepOf(modelId, step);
+            uint256 pointer;
+            assembly {
+                pointer := add(add(program, 0x40), mul(128, step))
+            }
+            assertEq(head, _memory(pointer));
+            assertEq(shape, _memory(pointer + 32));
+            compared++;
+        }
+    }
+
+    function _memory(uint256 pointer) private pure returns (uint256 word) {
+        assembly {
+            word := mload(pointer)
+        }
     }
 }

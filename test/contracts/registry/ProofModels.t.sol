@@ -83,8 +83,8 @@ contract ProofModelsTest is RegistryTest {
         registry.modelOf(modelId);
         vm.expectRevert(why);
         registry.programOf(modelId);
-        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.StepOutOfRange.selector, 0, 0));
-        registry.stepShape(modelId, 0);
+        vm.expectRevert(why);
+        registry.stepOf(modelId, 0);
     }
 
     /// @dev Nothing can be claimed, so nothing is judged; the judge says so all the same.
@@ -101,7 +101,7 @@ contract ProofModelsTest is RegistryTest {
         vm.expectRevert(why);
         judge.judgeCodec(modelId, 0, 0, "", 0, none);
         vm.expectRevert(why);
-        reader.checkReveal(modelId, 0, none, none);
-        assertTrue(!reader.isInside(modelId, uint64(0xFFFF) << 48), "no position is inside");
+        reader.shapeAt(modelId, 0);
+        assertEq(reader.shapeAt(modelId, uint64(0xFFFF) << 48), 0, "no position is inside");
     }
 }

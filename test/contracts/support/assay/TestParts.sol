@@ -20,11 +20,11 @@ contract TestRegistry {
 contract TestTraceReader {
     uint64 public constant INSIDE = 1000;
 
-    function isInside(ModelId, uint64 position) external pure returns (bool) {
-        return position < INSIDE;
+    function shapeAt(ModelId, uint64 position) external pure returns (uint256) {
+        return position < INSIDE ? 1 : 0;
     }
 
-    function checkReveal(ModelId, uint64, bytes32[] calldata content, bytes32[] calldata)
+    function checkReveal(uint256, uint64, bytes32[] calldata content, bytes32[] calldata)
         external
         pure
         returns (bytes32)
@@ -32,7 +32,7 @@ contract TestTraceReader {
         return content[0];
     }
 
-    function foldTops(ModelId, bytes32[] calldata tops) external pure returns (bytes32) {
+    function foldTops(uint256, bytes32[] calldata tops) external pure returns (bytes32) {
         return tops[0];
     }
 }
