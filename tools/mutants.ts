@@ -64,8 +64,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: GAME,
-        from: "_demands[id][position] = deadline | ANSWERED;\n        _claims[id] = word.answered(block.timestamp);",
-        to: "_demands[id][position] = deadline | ANSWERED;\n        _claims[id] = word.answered(word.lastEvent());",
+        from: "_demands[id][position] = demanded | ANSWERED;\n        _claims[id] = word.answered(block.timestamp);",
+        to: "_demands[id][position] = demanded | ANSWERED;\n        _claims[id] = word.answered(word.lastEvent());",
       },
     ],
   },
