@@ -61,7 +61,11 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
       ...(cursor === undefined ? {} : { cursor }),
     });
     log.info({ mode, account: hand?.address, models: models.size }, "challenger is up");
-    await follower.run((batch) => challenger.take(batch), signal);
+    await follower.run(
+      (batch) => challenger.take(batch),
+      signal,
+      (now) => challenger.onTime(now),
+    );
     await challenger.stop();
     log.info({}, "challenger stopped");
   } finally {

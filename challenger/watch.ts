@@ -14,7 +14,7 @@ import type { EventStore } from "../protocol/store/event-store.ts";
 import type { ClaimId, ModelId } from "../protocol/terms.ts";
 import { actionOf } from "./act.ts";
 import { ClaimedTrace } from "./claimed-trace.ts";
-import { type Decision, decide } from "./decide.ts";
+import { type Decision, type Dispute, decide } from "./decide.ts";
 import type { Hand } from "./hand.ts";
 import { interrogate, type OwnTrace, type Question } from "./interrogate.ts";
 import { StakeQueue } from "./queue.ts";
@@ -48,6 +48,8 @@ export class Challenger {
   readonly #retryAt = new Map<ClaimId, bigint>();
   readonly #said = new Set<string>();
   #head: Head | undefined;
+  /** time of the next block as far as it is known, seconds */
+  #now = 0;
 
   constructor(parts: ChallengerParts) {
     this.#parts = parts;
@@ -77,6 +79,15 @@ export class Challenger {
     for (const entry of [...store.book.claims.values()]) this.#look(entry);
     this.#parts.hand?.tidy(batch.head);
     this.#forgetOld(batch.head.number);
+  }
+
+  /** No block came, but the next one will have this time: deadlines that passed may be enforced, which makes it.
+   *  @param now seconds */
+  onTime(now: number): void {
+    this.#now = now;
+    for (const { id, status } of [...this.#parts.store.book.claims.values()]) {
+      if (status === "active" && this.#parts.verdicts.get(id)?.kind === "wrong") this.#step(id);
+    }
   }
 
   /** Stops checking, and waits for what is on its way. */
@@ -141,7 +152,7 @@ export class Challenger {
     if (this.#said.has(`over ${id}`)) return;
     const word = await new StateReader(chain, head.hash).claimWord(id);
     const question = claim.status === "active" ? this.#question(claim, request) : undefined;
-    const decision = decide({
+    const decision = decideAt(Math.max(head.timestamp, this.#now), {
       now: head.timestamp,
       answerSeconds: chain.constants.answerSeconds,
       entry: claim,
@@ -212,6 +223,14 @@ export class Challenger {
     this.#said.add(key);
     say();
   }
+}
+
+/** A node's word for the next block's time ends nothing but what a deadline ended: all else goes by the head's. */
+function decideAt(next: number, dispute: Dispute): Decision {
+  const decision = decide(dispute);
+  if (decision.kind !== "wait") return decision;
+  const later = decide({ ...dispute, now: next });
+  return later.kind === "timeoutTrace" || later.kind === "timeoutDemand" ? later : decision;
 }
 
 function describe(decision: Decision): Record<string, unknown> {

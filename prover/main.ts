@@ -101,7 +101,11 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       http &&
       (await listen({ ...parts, pollIntervalMs, maxWaitSeconds: http.maxWaitSeconds }, http.host, http.port));
     log.info({ ...facts, url: server?.url }, "prover is up");
-    await follower.run((batch) => prover.take(batch), signal);
+    await follower.run(
+      (batch) => prover.take(batch),
+      signal,
+      (now) => prover.onTime(now),
+    );
     await Promise.all([prover.stop(), server?.close()]);
     log.info({}, "prover stopped");
   } finally {

@@ -3,6 +3,7 @@ import type { Book, ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
 import { chainError } from "../protocol/chain/errors.ts";
 import { type Batch, type Head, pause } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
+import { isFinal } from "../protocol/machine.ts";
 import type { ClaimId, RequestId } from "../protocol/terms.ts";
 import type { ClaimWord } from "../protocol/words.ts";
 import { fileClaim } from "./claims.ts";
@@ -91,6 +92,17 @@ export class Prover {
     if (batch.to.number === batch.head.number) await this.#lookUntilDone(batch.head);
   }
 
+  /** No block came, but the next one will have this time: what waits for time alone may end, and make that block.
+   *  @param now seconds */
+  async onTime(now: number): Promise<void> {
+    const head = this.#head;
+    const { claims, requests } = this.book;
+    const waits =
+      [...claims.values()].some((claim) => claim.status === "active" && isOwn(this.#parts, claim)) ||
+      [...requests.values()].some(({ status }) => status === "open");
+    if (head !== undefined && now > head.timestamp && waits) await this.#look(head, now);
+  }
+
   /** Takes no more work and waits for what is on its way. */
   async stop(): Promise<void> {
     await Promise.all([this.#workers.stop(), this.#withdrawing]);
@@ -111,22 +123,23 @@ export class Prover {
     }
   }
 
-  async #look(head: Head): Promise<void> {
+  /** @param now time by which what waits for time is judged; all state is the head's */
+  async #look(head: Head, now = head.timestamp): Promise<void> {
     const { book } = this.#parts.store;
     const own = [...book.claims.values()].filter((claim) => isOwn(this.#parts, claim));
     const active = own.filter(({ status }) => status === "active");
     const [standing, words] = await Promise.all([
-      this.#standingAt(head, own),
+      this.#standingAt(head, own, now),
       this.#words(
         head,
-        active.filter((claim) => mayMove(claim, head.timestamp)),
+        active.filter((claim) => mayMove(claim, now)),
       ),
     ]);
     const open = [...book.requests.values()].filter(({ status }) => status === "open");
     this.#decide(open, standing);
     const wanted = [
       ...this.#claimJobs(open),
-      ...this.#endJobs(active, words, head.timestamp),
+      ...this.#endJobs(active, words, head.timestamp, now),
       ...this.#deliveryJobs(own, standing),
     ];
     this.#parts.jobs.sync(wanted);
@@ -156,12 +169,20 @@ export class Prover {
     return chosen.map(({ id, request }) => ({ kind: "claim", subject: id, due: request.expiry }));
   }
 
-  #endJobs(active: readonly ClaimEntry[], words: ReadonlyMap<ClaimId, ClaimWord>, now: number): Job[] {
+  /** @param then time of the head: by it alone an answer counts as late @param now not before it */
+  #endJobs(
+    active: readonly ClaimEntry[],
+    words: ReadonlyMap<ClaimId, ClaimWord>,
+    then: number,
+    now: number,
+  ): Job[] {
     const { answerSeconds } = this.#parts.chain.constants;
     return active.flatMap((claim) => {
       const word = words.get(claim.id);
-      const moves = word === undefined ? [] : decideClaim(claim, word, now, answerSeconds);
-      return moves.map((move): Job => ({ due: now, ...move, subject: claim.id }));
+      if (word === undefined) return [];
+      const time = isFinal(word, answerSeconds, now) ? now : then;
+      const moves = decideClaim(claim, word, time, answerSeconds);
+      return moves.map((move): Job => ({ due: time, ...move, subject: claim.id }));
     });
   }
 
@@ -191,7 +212,7 @@ export class Prover {
     }
   }
 
-  async #standingAt({ hash, number, timestamp }: Head, own: readonly ClaimEntry[]): Promise<Standing> {
+  async #standingAt({ hash, number }: Head, own: readonly ClaimEntry[], now: number): Promise<Standing> {
     const { chain, models } = this.#parts;
     const { address } = chain.account;
     const [block, tip, balance] = await Promise.all([
@@ -202,7 +223,7 @@ export class Prover {
     const baseFee = block.baseFeePerGas ?? 0n;
     const mine = own.filter(({ claim }) => claim.prover === address);
     return {
-      now: timestamp,
+      now,
       own: address,
       constants: chain.constants,
       baseFee,

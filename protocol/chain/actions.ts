@@ -18,6 +18,8 @@ export interface Action {
   readonly gas?: bigint;
   /** names of reverts that mean that there is nothing left to do */
   readonly doneBy: readonly string[];
+  /** name of the revert that time alone cures: the next block may take what the newest one refuses */
+  readonly tooEarly?: string;
 }
 
 /** The error by which a claim that ended shows itself to a late move. */
@@ -124,7 +126,8 @@ export class Actions {
 
   timeoutTrace(claim: Claim): Action {
     const data = encodeFunctionData({ abi: iAssayAbi, functionName: "timeoutTrace", args: [claim] });
-    return this.#onClaim("timeoutTrace", claim, data, ["ClaimNotActive", "TraceAlreadyCommitted"]);
+    const doneBy = ["ClaimNotActive", "TraceAlreadyCommitted"];
+    return { ...this.#onClaim("timeoutTrace", claim, data, doneBy), tooEarly: "DeadlineNotPassed" };
   }
 
   /** @param position encoded */
@@ -134,7 +137,9 @@ export class Actions {
       functionName: "timeoutDemand",
       args: [claim, position],
     });
-    return this.#onClaim(`timeoutDemand:${position}`, claim, data, ["ClaimNotActive", "AlreadyAnswered"]);
+    const doneBy = ["ClaimNotActive", "AlreadyAnswered"];
+    const action = this.#onClaim(`timeoutDemand:${position}`, claim, data, doneBy);
+    return { ...action, tooEarly: "DeadlineNotPassed" };
   }
 
   /** @param claim absent: the request has no live claim */
@@ -156,7 +161,7 @@ export class Actions {
 
   finalize(request: Request, claim: Claim): Action {
     const data = encodeFunctionData({ abi: iAssayAbi, functionName: "finalize", args: [request, claim] });
-    return this.#onClaim("finalize", claim, data, ["ClaimNotActive"]);
+    return { ...this.#onClaim("finalize", claim, data, ["ClaimNotActive"]), tooEarly: "ClaimNotFinal" };
   }
 
   /** @param claim the final claim; absent after truth without an agreeing claim

@@ -88,8 +88,15 @@ export class EventFollower {
   }
 
   /** Hands batches to the consumer, one at a time, until the signal aborts. A batch whose consumer throws comes
-   *  again after a pause. Faults of the node are logged and tried again. */
-  async run(consumer: (batch: Batch) => Promise<void> | void, signal: AbortSignal): Promise<void> {
+   *  again after a pause. Faults of the node are logged and tried again.
+   *  @param onTime told the time of the next block, seconds, when it moved on and no block came: a chain may make
+   *  blocks on demand, and nobody else may demand one */
+  async run(
+    consumer: (batch: Batch) => Promise<void> | void,
+    signal: AbortSignal,
+    onTime?: (now: number) => Promise<void> | void,
+  ): Promise<void> {
+    let time = 0;
     while (!signal.aborted) {
       let isCaughtUp = true;
       try {
@@ -98,6 +105,10 @@ export class EventFollower {
           await consumer(batch);
           this.advance(batch);
           isCaughtUp = batch.kind === "blocks" && batch.to.number === batch.head.number;
+        } else if (onTime !== undefined) {
+          const now = await this.#nextTime();
+          if (now > time) await onTime(now);
+          time = now;
         }
       } catch (error) {
         const { code, message } = chainError(error, "follow the chain's events");
@@ -158,6 +169,12 @@ export class EventFollower {
 
   async #isCanonical({ number, hash }: BlockRef): Promise<boolean> {
     return (await this.#block(number)).hash === hash;
+  }
+
+  /** @returns 0 where the node has no pending block */
+  async #nextTime(): Promise<number> {
+    const pending = await this.#chain.client.getBlock({ blockTag: "pending" }).catch(() => undefined);
+    return Number(pending?.timestamp ?? 0);
   }
 
   async #confirmedHead(): Promise<Head | undefined> {

@@ -18,18 +18,33 @@ import type { Fees } from "./fees.ts";
 const GAS_MARGIN_NUMERATOR = 5n;
 const GAS_MARGIN_DENOMINATOR = 4n;
 
-/** Runs the action on the newest block.
+/** Runs the action on the newest block, and on the pending one where only time is missing.
  *  @param fees that it will be sent with: without any, nodes run it at base fee 0, and a claim looks at that
  *  @returns its gas limit, or why the contract refuses
  *  @throws BaseError when the node could not tell */
 export async function simulate(
   client: PublicClient,
   account: LocalAccount,
-  { key, to, data, value, gas }: Action,
+  action: Action,
   fees: Fees,
 ): Promise<bigint | Revert> {
+  const result = await simulateAt(client, account, action, fees);
+  if (typeof result === "bigint" || result.name !== action.tooEarly) return result;
+  // On a chain that makes blocks on demand the newest one may be old. A node without a pending block refuses as before.
+  const next = await simulateAt(client, account, action, fees, "pending").catch(() => result);
+  return typeof next === "bigint" ? next : result;
+}
+
+async function simulateAt(
+  client: PublicClient,
+  account: LocalAccount,
+  { key, to, data, value, gas }: Action,
+  fees: Fees,
+  blockTag?: "pending",
+): Promise<bigint | Revert> {
   try {
-    const call = { account: account.address, to, data, value, ...fees } as const;
+    const at = blockTag === undefined ? {} : { blockTag };
+    const call = { account: account.address, to, data, value, ...fees, ...at } as const;
     if (gas !== undefined) {
       await client.call({ ...call, gas });
       return gas;

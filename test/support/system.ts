@@ -51,6 +51,8 @@ export interface SystemOptions {
   readonly models: readonly ShippedModel[];
   /** T */
   readonly answerSeconds: number;
+  /** a block for each transaction and none besides, instead of one a second */
+  readonly onDemand?: boolean;
 }
 
 export interface AskOptions {
@@ -62,8 +64,8 @@ export interface AskOptions {
 
 export type System = Awaited<ReturnType<typeof startSystem>>;
 
-/** Starts a chain with a block a second; call `stop` when done. */
-export async function startSystem({ models: names, answerSeconds }: SystemOptions) {
+/** Starts a chain; call `stop` when done. */
+export async function startSystem({ models: names, answerSeconds, onDemand = false }: SystemOptions) {
   const local = await startLocalChain({ accounts: ACCOUNTS });
   const folder = temporaryFolder();
   const closers: (() => Promise<unknown>)[] = [];
@@ -89,8 +91,10 @@ export async function startSystem({ models: names, answerSeconds }: SystemOption
     };
     const requester = await open("requester", ROLES.requester);
     for (const model of models.values()) await register(requester.chain, requester.sender, model);
-    await local.control.setAutomine(false);
-    await local.control.setIntervalMining({ interval: 1 });
+    if (!onDemand) {
+      await local.control.setAutomine(false);
+      await local.control.setIntervalMining({ interval: 1 });
+    }
     const events = new EventLog(requester.chain);
     closers.push(() => events.stop());
     return {
