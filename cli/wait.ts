@@ -12,6 +12,10 @@ import { isFinal } from "../protocol/machine.ts";
 import { type ClaimId, LANE, type Request } from "../protocol/terms.ts";
 import { describeEvent } from "./timeline.ts";
 
+/** Blocks that a re-org may take back. */
+const REORG_DEPTH = 64n;
+const floor = (block: bigint): bigint => (block > 0n ? block : 0n);
+
 export interface FinalResult {
   readonly output: Hex;
   readonly lane: number;
@@ -30,12 +34,16 @@ export async function awaitResult(
 ): Promise<FinalResult> {
   const requestId = requestIdOf(chain.game, request);
   const told = new Set<string>();
+  let from: bigint | undefined;
   for (;;) {
     const head = await chain.client.getBlock();
     const [word, events] = await Promise.all([
       new StateReader(chain, head.hash).requestWord(requestId),
-      historyOf(chain, requestId),
+      historyOf(chain, requestId, from),
     ]);
+    const [requested] = events;
+    // Nothing happens to a request before it is there; a re-org may move it.
+    if (from === undefined && requested !== undefined) from = floor(requested.block.number - REORG_DEPTH);
     for (const event of events) {
       const mark = `${event.transactionHash}/${event.logIndex}`;
       if (!told.has(mark)) tell(describeEvent(event));

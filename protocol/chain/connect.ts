@@ -7,6 +7,7 @@ import type { GameAddress } from "../ids.ts";
 import type { GameConstants } from "../terms.ts";
 import { contractsOf, type Deployment } from "./deployment.ts";
 import { withContext } from "./errors.ts";
+import { BlockRanges } from "./ranges.ts";
 
 /** A block that may be re-organized away: its hash says which one is meant. */
 export interface BlockRef {
@@ -20,6 +21,8 @@ export interface Chain {
   /** chain id and Assay's address: what ids are computed with */
   readonly game: GameAddress;
   readonly constants: GameConstants;
+  /** how the node takes questions about many blocks */
+  readonly ranges: BlockRanges;
   /** absent: the chain can only be read */
   readonly account?: LocalAccount;
 }
@@ -58,7 +61,8 @@ export async function connect(options: ConnectOptions): Promise<Chain> {
   await Promise.all([checkCode(client, deployment), checkBlock(client, deployment)]);
   await checkConstants(client, deployment);
   const game = { chainId: deployment.chainId, assay: deployment.contracts.assay };
-  const chain = { client, deployment, game, constants: deployment.constants };
+  const { constants } = deployment;
+  const chain = { client, deployment, game, constants, ranges: new BlockRanges() };
   return account === undefined ? chain : { ...chain, account };
 }
 

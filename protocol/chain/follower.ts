@@ -132,11 +132,10 @@ export class EventFollower {
     const end = from + this.#maxBlocks - 1n;
     const to = end < head.number ? await this.#block(end) : head;
     const { assay, registry } = this.#chain.deployment.contracts;
-    const logs = await this.#chain.client.getLogs({
-      address: [assay, registry],
-      fromBlock: from,
-      toBlock: to.number,
-    });
+    const { client, ranges } = this.#chain;
+    const logs = await ranges.ask(from, to.number, (fromBlock, toBlock) =>
+      client.getLogs({ address: [assay, registry], fromBlock, toBlock }),
+    );
     // The hash of the end fixes all blocks before it: if both ends are still there, so is what lies between.
     const isSteady = (last === undefined || (await this.#isCanonical(last))) && (await this.#isCanonical(to));
     const strays = logs.some((log) => log.blockNumber === to.number && log.blockHash !== to.hash);

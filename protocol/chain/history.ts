@@ -6,24 +6,25 @@ import { withContext } from "./errors.ts";
 import { type ChainEvent, decodeEvents } from "./events.ts";
 
 /** All events that name the id in an indexed argument, in order.
+ *  @param from first block to look at; default: the deployment's
  *  @throws BaseError RPC_UNREACHABLE, RPC_FAULT (retryable) */
-export async function historyOf(chain: Chain, id: ClaimId | RequestId): Promise<ChainEvent[]> {
-  const query = (topics: (Hex | null)[]) =>
-    chain.client.request({
-      method: "eth_getLogs",
-      params: [
-        {
-          address: chain.game.assay,
-          fromBlock: numberToHex(chain.deployment.block.number),
-          toBlock: "latest",
-          topics,
-        },
-      ],
-    });
+export async function historyOf(
+  { client, deployment, game, ranges }: Chain,
+  id: ClaimId | RequestId,
+  from: bigint = deployment.block.number,
+): Promise<ChainEvent[]> {
+  const query = (topics: (Hex | null)[], to: bigint) =>
+    ranges.ask(from, to, (first, last) =>
+      client.request({
+        method: "eth_getLogs",
+        params: [{ address: game.assay, fromBlock: numberToHex(first), toBlock: numberToHex(last), topics }],
+      }),
+    );
   // Every event of Assay has its ids in the first two indexed arguments.
-  const found = await withContext(`read the events of ${id}`, () =>
-    Promise.all([query([null, id]), query([null, null, id])]),
-  );
+  const found = await withContext(`read the events of ${id}`, async () => {
+    const head = await client.getBlockNumber();
+    return Promise.all([query([null, id], head), query([null, null, id], head)]);
+  });
   const logs = new Map<string, RpcLog>();
   for (const log of found.flat()) logs.set(`${log.blockNumber}/${log.logIndex}`, log);
   const events = decodeEvents([...logs.values()].map((log) => formatLog(log) as MinedLog));

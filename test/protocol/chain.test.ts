@@ -157,6 +157,67 @@ describe("decodeRevertData", () => {
   });
 });
 
+describe("ranges of blocks", () => {
+  const LIMIT = 7n;
+  /** A connection to a node that answers about so many blocks at once and no more. */
+  async function limited(error: { code: number; message: string }) {
+    const proxy = await startRpcProxy(local.rpcUrl);
+    const asked = { tooMuch: 0, taken: 0 };
+    proxy.decide = ({ method, params }) => {
+      if (method !== "eth_getLogs") return "pass";
+      const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string };
+      const isTooMuch = BigInt(toBlock) - BigInt(fromBlock) + 1n > LIMIT;
+      asked[isTooMuch ? "tooMuch" : "taken"] += 1;
+      return isTooMuch ? { error } : "pass";
+    };
+    const chain = await connect({ rpcUrl: proxy.url, deployment: system.deployment });
+    return { chain, asked, stop: () => proxy.stop() };
+  }
+
+  test.each([
+    [-32_005, "query exceeds max block range 7"],
+    [-32_602, "Log response size exceeded. You can make eth_getLogs requests with up to a 7 block range."],
+    [-32_614, "eth_getLogs is limited to a 7 range"],
+    [-32_000, "query returned more than 10000 results"],
+  ])("behavior: %i %s: asks for less until the node answers, and remembers it", async (code, message) => {
+    const { claim } = await claimed();
+    await local.control.mine({ blocks: 40 });
+    const id = claimIdOf(system.chain.game, claim);
+    const { chain, asked, stop } = await limited({ code, message });
+    const all = await historyOf(system.chain, id);
+    expect(all.map(({ name }) => name)).toEqual(["Claimed"]);
+    expect(await historyOf(chain, id)).toEqual(all);
+    expect(asked.tooMuch).toBeGreaterThan(0);
+    const before = asked.tooMuch;
+    expect(await historyOf(chain, id)).toEqual(all);
+    const batch = await new EventFollower(chain).next();
+    expect(batch).toEqual(await new EventFollower(system.chain).next());
+    expect(asked.tooMuch).toBe(before);
+    await stop();
+  });
+
+  test("behavior: from a later block on", async () => {
+    const { request, claim } = await claimed();
+    const id = requestIdOf(system.chain.game, request);
+    const head = await local.client.getBlockNumber();
+    const names = (await historyOf(system.chain, id, head)).map(({ name }) => name);
+    expect(names).toEqual(["Claimed"]);
+    expect(claim.requestId).toBe(id);
+  });
+
+  test("error: another fault is not taken for a limit", async () => {
+    const { claim } = await claimed();
+    const { chain, asked, stop } = await limited({ code: -32_000, message: "header not found" });
+    await local.control.mine({ blocks: 10 });
+    await expect(historyOf(chain, claimIdOf(system.chain.game, claim))).rejects.toMatchObject({
+      code: "RPC_FAULT",
+      retryable: true,
+    });
+    expect(asked.taken).toBe(0);
+    await stop();
+  });
+});
+
 describe("EventFollower", () => {
   /** Follows until nothing is new. */
   async function drain(follower: EventFollower): Promise<Batch[]> {

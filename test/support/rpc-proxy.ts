@@ -7,8 +7,12 @@ interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
 }
-/** What to do with a call: pass it on, never answer, or pass it on and never answer. */
-export type Verdict = "pass" | "hold" | "swallow";
+/** What to do with a call: pass it on, never answer, pass it on and never answer, or answer with an error. */
+export type Verdict =
+  | "pass"
+  | "hold"
+  | "swallow"
+  | { readonly error: { readonly code: number; readonly message: string } };
 
 export interface RpcProxy {
   readonly url: string;
@@ -30,9 +34,16 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
     });
-    const text = await answer.text();
+    const answered: unknown = await answer.json();
     if (verdicts.includes("swallow")) return proxy.onSilence("swallow");
-    response.writeHead(answer.status, { "content-type": "application/json" }).end(text);
+    const refused = new Map(calls.map(({ id }, i) => [id, verdicts[i]]));
+    const answers = (Array.isArray(answered) ? answered : [answered]).map((one: { id: number }) => {
+      const verdict = refused.get(one.id);
+      return typeof verdict === "object" ? { jsonrpc: "2.0", id: one.id, ...verdict } : one;
+    });
+    response
+      .writeHead(answer.status, { "content-type": "application/json" })
+      .end(JSON.stringify(Array.isArray(answered) ? answers : answers[0]));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
