@@ -50,6 +50,8 @@ export function play(state: GameState, move: Move, rules: Rules = RULES): MoveRe
       return disputes.timeoutDemand(state, move);
     case "settle":
       return endings.settle(state, move, rules);
+    case "settleBatch":
+      return endings.settleBatch(state, move, rules);
     case "haltProof":
       return endings.haltProof(state, move);
     case "finalize":

@@ -2,7 +2,7 @@
  *
  *  A key names the effect, not the attempt: sending it twice sends once. `doneBy` lists the contract's errors that
  *  mean that the effect is already there, by this or another sender. */
-import { type Address, encodeFunctionData, type Hex } from "viem";
+import { type Address, concatHex, encodeFunctionData, type Hex, keccak256 } from "viem";
 import { iAssayAbi } from "../generated/abis.ts";
 import { claimIdOf, type GameAddress, requestIdOf } from "../ids.ts";
 import { encodeOrder } from "../orders.ts";
@@ -20,6 +20,15 @@ export interface Action {
   readonly doneBy: readonly string[];
   /** name of the revert that time alone cures: the next block may take what the newest one refuses */
   readonly tooEarly?: string;
+}
+
+/** One request of a batch that proofs settle. */
+export interface Settlement {
+  readonly request: Request;
+  readonly claim?: Claim | undefined;
+  readonly input: Hex;
+  readonly output: Hex;
+  readonly evidence: Hex;
 }
 
 /** The error by which a claim that ended shows itself to a late move. */
@@ -157,6 +166,19 @@ export class Actions {
       args: [request, claim ?? NO_CLAIM, lane, input, output, evidence],
     });
     return this.#action(`settle:${this.#idOf(request)}`, data, ["ClaimIsFinal", "RequestSettled"]);
+  }
+
+  /** Settles requests of one model by proofs. Absent claims: those requests have no live one.
+   *  @param submitter the sender, to whom the proofs are bound */
+  settleBatch(submitter: Address, settlements: readonly Settlement[]): Action {
+    const batch = settlements.map((one) => ({ ...one, claim: one.claim ?? NO_CLAIM }));
+    const data = encodeFunctionData({
+      abi: iAssayAbi,
+      functionName: "settleBatch",
+      args: [submitter, batch],
+    });
+    const ids = settlements.map(({ request }) => this.#idOf(request));
+    return this.#action(`settleBatch:${keccak256(concatHex(ids))}`, data, []);
   }
 
   finalize(request: Request, claim: Claim): Action {

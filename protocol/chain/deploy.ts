@@ -11,7 +11,6 @@ import {
   type LocalAccount,
   type PublicClient,
   type TransactionReceipt,
-  zeroAddress,
 } from "viem";
 import { JUDGE_VERSION } from "../../inference/commit/commitments.ts";
 import { BaseError } from "../../inference/errors.ts";
@@ -35,6 +34,7 @@ export const DEPLOYED_CONTRACTS = [
   "WeightStore",
   "Interpreter",
   "ExecutionLane",
+  "ProofLane",
   "Assay",
 ] as const;
 export type DeployedContract = (typeof DEPLOYED_CONTRACTS)[number];
@@ -44,8 +44,6 @@ export interface DeployOptions {
   readonly account: LocalAccount;
   readonly artifacts: Readonly<Record<DeployedContract, Artifact>>;
   readonly constants: GameConstants;
-  /** zero or absent: this deployment has no such lane */
-  readonly proofAdapter?: Address;
   /** blocks above the last deployment before it counts; default 1: its own */
   readonly confirmations?: number;
   /** receipts are polled this often; default 1,000 */
@@ -55,7 +53,7 @@ export interface DeployOptions {
 
 /** @throws BaseError DEPLOY_FAILED, RPC_UNREACHABLE, RPC_FAULT, INSUFFICIENT_FUNDS */
 export async function deploySystem(options: DeployOptions): Promise<Deployment> {
-  const { client, constants, proofAdapter = zeroAddress } = options;
+  const { client, constants } = options;
   const chainId = await withContext("ask the node for its chain id", () => client.getChainId());
   const create = async (name: DeployedContract, args: readonly unknown[] = []) => {
     const receipt = await createContract(options, chainId, name, args);
@@ -71,6 +69,7 @@ export async function deploySystem(options: DeployOptions): Promise<Deployment> 
   const { address: weightStore } = await create("WeightStore", [registry]);
   const { address: interpreter } = await create("Interpreter", [registry, weightStore, floatJudge]);
   const { address: executionAdapter } = await create("ExecutionLane", [interpreter]);
+  const { address: proofAdapter } = await create("ProofLane", [registry]);
   const { answerSeconds, gasPriceFloor, gasBase, gasPerDemand } = constants;
   const { address: assay, receipt } = await create("Assay", [
     registry,
@@ -100,7 +99,7 @@ export async function deploySystem(options: DeployOptions): Promise<Deployment> 
       weightStore,
       interpreter,
       executionAdapter,
-      ...(proofAdapter === zeroAddress ? {} : { proofAdapter }),
+      proofAdapter,
     },
     constants,
     block: { number: receipt.blockNumber, hash: receipt.blockHash },

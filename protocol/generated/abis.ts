@@ -2172,6 +2172,170 @@ export const iAssayAbi = [
   },
   {
     "type": "function",
+    "name": "settleBatch",
+    "inputs": [
+      {
+        "name": "submitter",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "batch",
+        "type": "tuple[]",
+        "internalType": "struct Settlement[]",
+        "components": [
+          {
+            "name": "request",
+            "type": "tuple",
+            "internalType": "struct Request",
+            "components": [
+              {
+                "name": "requester",
+                "type": "address",
+                "internalType": "address"
+              },
+              {
+                "name": "modelId",
+                "type": "bytes32",
+                "internalType": "ModelId"
+              },
+              {
+                "name": "inputHash",
+                "type": "bytes32",
+                "internalType": "bytes32"
+              },
+              {
+                "name": "lanes",
+                "type": "uint8",
+                "internalType": "uint8"
+              },
+              {
+                "name": "fee",
+                "type": "uint96",
+                "internalType": "uint96"
+              },
+              {
+                "name": "deliveryFee",
+                "type": "uint96",
+                "internalType": "uint96"
+              },
+              {
+                "name": "minBond",
+                "type": "uint96",
+                "internalType": "uint96"
+              },
+              {
+                "name": "window",
+                "type": "uint32",
+                "internalType": "uint32"
+              },
+              {
+                "name": "expiry",
+                "type": "uint40",
+                "internalType": "uint40"
+              },
+              {
+                "name": "exclusiveProver",
+                "type": "address",
+                "internalType": "address"
+              },
+              {
+                "name": "exclusiveUntil",
+                "type": "uint40",
+                "internalType": "uint40"
+              },
+              {
+                "name": "callback",
+                "type": "address",
+                "internalType": "address"
+              },
+              {
+                "name": "callbackGas",
+                "type": "uint32",
+                "internalType": "uint32"
+              },
+              {
+                "name": "salt",
+                "type": "uint64",
+                "internalType": "uint64"
+              }
+            ]
+          },
+          {
+            "name": "claim",
+            "type": "tuple",
+            "internalType": "struct Claim",
+            "components": [
+              {
+                "name": "requestId",
+                "type": "bytes32",
+                "internalType": "RequestId"
+              },
+              {
+                "name": "modelId",
+                "type": "bytes32",
+                "internalType": "ModelId"
+              },
+              {
+                "name": "attempt",
+                "type": "uint32",
+                "internalType": "uint32"
+              },
+              {
+                "name": "prover",
+                "type": "address",
+                "internalType": "address"
+              },
+              {
+                "name": "operator",
+                "type": "address",
+                "internalType": "address"
+              },
+              {
+                "name": "outputHash",
+                "type": "bytes32",
+                "internalType": "bytes32"
+              },
+              {
+                "name": "bond",
+                "type": "uint96",
+                "internalType": "uint96"
+              },
+              {
+                "name": "ticketBond",
+                "type": "uint96",
+                "internalType": "uint96"
+              },
+              {
+                "name": "gasPrice",
+                "type": "uint64",
+                "internalType": "uint64"
+              }
+            ]
+          },
+          {
+            "name": "input",
+            "type": "bytes",
+            "internalType": "bytes"
+          },
+          {
+            "name": "output",
+            "type": "bytes",
+            "internalType": "bytes"
+          },
+          {
+            "name": "evidence",
+            "type": "bytes",
+            "internalType": "bytes"
+          }
+        ]
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
     "name": "ticketOf",
     "inputs": [
       {
@@ -2935,6 +3099,17 @@ export const iAssayAbi = [
   },
   {
     "type": "error",
+    "name": "BatchRejected",
+    "inputs": [
+      {
+        "name": "count",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "BondTooLarge",
     "inputs": [
       {
@@ -3387,6 +3562,22 @@ export const iAssayAbi = [
       },
       {
         "name": "operator",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotSubmitter",
+    "inputs": [
+      {
+        "name": "sender",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "submitter",
         "type": "address",
         "internalType": "address"
       }

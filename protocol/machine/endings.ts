@@ -45,9 +45,8 @@ export function settle(state: GameState, move: MoveOf<"settle">, rules: Rules): 
   if (word.state !== "OPEN" && word.state !== "BUSY") return refuse("RequestSettled");
   if ((request.lanes & lane) === 0) return refuse("LaneNotAllowed");
   if (lane === LANE.PROOF && state.proofHalted.has(request.modelId)) return refuse("ProofIsHalted");
-  if (!move.accepted) return refuse("EvidenceRejected");
   // No claim is read while the request is OPEN: one that fell a moment ago does not stop truth.
-  if (word.state === "OPEN") return done(settleByTruth(state, move, request.fee));
+  if (word.state === "OPEN") return proved(move, settleByTruth(state, move, request.fee));
   const live = claimId === undefined ? undefined : state.claims.get(claimId);
   if (live === undefined || claimId === undefined || live.claim.requestId !== requestId) {
     return refuse("WrongClaim");
@@ -55,10 +54,31 @@ export function settle(state: GameState, move: MoveOf<"settle">, rules: Rules): 
   if (live.word.state !== "ACTIVE") return refuse("ClaimNotActive");
   // INVARIANT: nothing undoes a final result, booked or not.
   if (isFinal(live.word, state.constants.answerSeconds, now, rules)) return refuse("ClaimIsFinal");
-  if (live.claim.outputHash === move.outputHash) return done(win(state, claimId, live, lane, now));
+  if (live.claim.outputHash === move.outputHash) return proved(move, win(state, claimId, live, lane, now));
   const fallen = fallBooked(state, claimId, live, "TRUTH");
   const { share } = fallPayout(live.claim, live.word.tickets, true);
-  return done(settleByTruth(fallen, move, request.fee + share));
+  return proved(move, settleByTruth(fallen, move, request.fee + share));
+}
+
+/** Evidence is verified last: a race that is lost costs no verification. */
+const proved = (move: MoveOf<"settle">, state: GameState): MoveResult =>
+  move.accepted ? done(state) : refuse("EvidenceRejected");
+
+/** Each as `settle` would, one after the other; what one of them is refused for refuses all. */
+export function settleBatch(state: GameState, move: MoveOf<"settleBatch">, rules: Rules): MoveResult {
+  const { from, now } = move;
+  let next = state;
+  for (const one of move.settlements) {
+    const settled = settle(
+      next,
+      { ...one, kind: "settle", lane: LANE.PROOF, accepted: true, from, now },
+      rules,
+    );
+    if (!settled.ok) return settled;
+    next = settled.state;
+  }
+  if (move.settlements.length === 0) return refuse("EmptyBatch");
+  return move.accepted ? done(next) : refuse("BatchRejected");
 }
 
 /** Truth's submitter earns the reward; the result is stored, for no claim holds it. */

@@ -1,6 +1,6 @@
 /** Moves and the reasons for which one is refused. */
 import type { Address, Hex } from "viem";
-import type { iAssayAbi } from "../generated/abis.ts";
+import type { iAssayAbi, iProofLaneAbi } from "../generated/abis.ts";
 import type { ClaimId, ConvictReason, ModelId, Request, RequestId, TruthLane } from "../terms.ts";
 import type { GameState } from "./state.ts";
 
@@ -63,6 +63,17 @@ export type Move = Sent &
         /** the lane's adapter accepts the output */
         readonly accepted: boolean;
       }
+    | {
+        readonly kind: "settleBatch";
+        /** in the lane PROOF, of one model */
+        readonly settlements: readonly {
+          readonly requestId: RequestId;
+          readonly claimId?: ClaimId;
+          readonly outputHash: Hex;
+        }[];
+        /** every proof of it is right */
+        readonly accepted: boolean;
+      }
     | { readonly kind: "haltProof"; readonly modelId: ModelId; readonly contradiction: boolean }
     | { readonly kind: "finalize"; readonly claimId: ClaimId }
     | {
@@ -83,7 +94,10 @@ export type MoveKind = Move["kind"];
 export type MoveOf<Kind extends MoveKind> = Extract<Move, { readonly kind: Kind }>;
 
 /** Why a move is refused: the contract's error. */
-export type Refusal = Extract<(typeof iAssayAbi)[number], { readonly type: "error" }>["name"];
+export type Refusal = Extract<
+  (typeof iAssayAbi)[number] | (typeof iProofLaneAbi)[number],
+  { readonly type: "error" }
+>["name"];
 
 export type MoveResult =
   /** claimId: of the claim that the move made */

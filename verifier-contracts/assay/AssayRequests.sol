@@ -124,15 +124,6 @@ abstract contract AssayRequests is AssayMoney {
         return _bonds(gasPrice, r.minBond, model.depth(), _requests[r.idOf()].attempt());
     }
 
-    /// @dev A registered model never changes, so its word is copied once: later requests save a call.
-    function _modelWord(ModelId modelId) private returns (uint256 word) {
-        word = _modelWords[modelId];
-        if (word != 0) return word;
-        word = registry.modelWord(modelId);
-        if (word == 0) revert UnknownModel(modelId);
-        _modelWords[modelId] = word;
-    }
-
     function _bonds(uint256 gasPrice, uint256 minBond, uint256 depth, uint256 attempt)
         private
         view

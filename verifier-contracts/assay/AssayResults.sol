@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {IAssay} from "../interfaces/IAssay.sol";
+import {IProofLane} from "../interfaces/IProofLane.sol";
 import {ITruth} from "../interfaces/ITruth.sol";
 import {ClaimWord} from "../libraries/ClaimWord.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
@@ -19,6 +20,7 @@ import {
     Policy,
     Request,
     RequestId,
+    Settlement,
     Truth
 } from "../types/Types.sol";
 import {AssayMoney} from "./AssayMoney.sol";
@@ -48,29 +50,35 @@ abstract contract AssayResults is AssayMoney {
         bytes calldata output,
         bytes calldata evidence
     ) external {
-        RequestId requestId = r.idOf();
-        _requireUnsettled(r, requestId, lane, keccak256(input), output.length);
+        _settle(r, c, lane, keccak256(input), output);
+        // Last, so that a lost race costs no verification: what is booked is undone unless it is true.
         _requireTrue(r.modelId, lane, input, output, evidence, msg.sender);
-        emit Settled(requestId, msg.sender, lane, output);
-        _settle(r, c, requestId, lane, keccak256(output));
+    }
+
+    /// @inheritdoc IAssay
+    function settleBatch(address submitter, Settlement[] calldata batch) external {
+        if (submitter != msg.sender) revert NotSubmitter(msg.sender, submitter);
+        for (uint256 i = 0; i < batch.length; ++i) {
+            Settlement calldata s = batch[i];
+            _settle(s.request, s.claim, LANE_PROOF, keccak256(s.input), s.output);
+        }
+        // As in `settle`. The adapter sees the same arguments.
+        if (!_areTrue()) revert BatchRejected(batch.length);
     }
 
     /// @inheritdoc IAssay
     function haltProof(ModelId modelId, bytes calldata input, Truth calldata proof, Truth calldata other)
         external
     {
-        uint256 model = registry.modelWord(modelId);
-        if (model == 0) revert UnknownModel(modelId);
+        uint256 model = _modelWord(modelId);
         if (_proofHalted[modelId]) revert ProofIsHalted(modelId);
         if (proof.lane != LANE_PROOF) revert LaneNotAllowed(proof.lane, LANE_PROOF);
-        if (model.lanes() & LANE_PROOF == 0) revert LaneNotAllowed(LANE_PROOF, model.lanes());
-        if (model.lanes() & other.lane == 0) revert LaneNotAllowed(other.lane, model.lanes());
         // A lane's answer counts only on input that a request can hold.
         if (!Inputs.isCanonical(model, input)) revert InputNotCanonical();
         bytes32 outputHash = keccak256(proof.output);
         if (outputHash == keccak256(other.output)) revert NoContradiction(outputHash);
-        _requireTrue(modelId, proof.lane, input, proof.output, proof.evidence, proof.submitter);
-        _requireTrue(modelId, other.lane, input, other.output, other.evidence, other.submitter);
+        _requireTruth(modelId, model.lanes(), input, proof);
+        _requireTruth(modelId, model.lanes(), input, other);
         _proofHalted[modelId] = true;
         emit ProofHalted(modelId);
     }
@@ -129,39 +137,36 @@ abstract contract AssayResults is AssayMoney {
         if (keccak256(output) != required) revert OutputMismatch(keccak256(output), required);
     }
 
-    /// @dev INVARIANT: a request's lanes are among its model's, and its output length is; `request` took both.
-    function _requireUnsettled(
+    /// @dev Books an output as true; whoever calls this makes sure that it is.
+    function _settle(
         Request calldata r,
-        RequestId requestId,
+        Claim calldata c,
         uint8 lane,
         bytes32 inputHash,
-        uint256 length
-    ) private view {
-        RequestWord word = _requests[requestId];
-        if (word.state() != REQUEST_OPEN && word.state() != REQUEST_BUSY) {
-            revert RequestSettled(requestId, word.state());
-        }
-        if (r.lanes & lane == 0) revert LaneNotAllowed(lane, r.lanes);
-        if (lane == LANE_PROOF && _proofHalted[r.modelId]) revert ProofIsHalted(r.modelId);
-        if (inputHash != r.inputHash) revert InputHashMismatch(inputHash, r.inputHash);
-        if (length != word.outputLength()) revert OutputLengthWrong(length, word.outputLength());
+        bytes calldata output
+    ) private {
+        RequestId requestId = r.idOf();
+        bool busy = _requireUnsettled(r, requestId, lane, inputHash, output.length);
+        emit Settled(requestId, msg.sender, lane, output);
+        _book(r, c, requestId, lane, keccak256(output), busy);
     }
 
     /// @dev While the request is OPEN no claim is read: one that fell a moment ago does not stop truth.
-    function _settle(
+    function _book(
         Request calldata r,
         Claim calldata c,
         RequestId requestId,
         uint8 lane,
-        bytes32 outputHash
+        bytes32 outputHash,
+        bool busy
     ) private {
         uint256 reward = r.fee;
-        if (_requests[requestId].state() == REQUEST_BUSY) {
+        if (busy) {
             _requireClaimOf(requestId, c);
             (ClaimId id, ClaimWord word) = _openClaim(c);
             if (c.outputHash == outputHash) {
                 _finish(requestId, id, lane, outputHash);
-                _win(c, id, word, r.fee);
+                _win(c, id, word, reward);
                 return;
             }
             emit Fell(id, requestId, Fall.TRUTH, 0, 0, uint256(outputHash), uint256(c.outputHash));
@@ -172,9 +177,35 @@ abstract contract AssayResults is AssayMoney {
         _credit(msg.sender, reward);
     }
 
+    /// @dev INVARIANT: a request's lanes are among its model's, and its output length is; `request` took both.
+    /// @return busy true if a claim is under way
+    function _requireUnsettled(
+        Request calldata r,
+        RequestId requestId,
+        uint8 lane,
+        bytes32 inputHash,
+        uint256 length
+    ) private view returns (bool busy) {
+        RequestWord word = _requests[requestId];
+        busy = word.state() == REQUEST_BUSY;
+        if (!busy && word.state() != REQUEST_OPEN) revert RequestSettled(requestId, word.state());
+        if (r.lanes & lane == 0) revert LaneNotAllowed(lane, r.lanes);
+        if (lane == LANE_PROOF && _proofHalted[r.modelId]) revert ProofIsHalted(r.modelId);
+        if (inputHash != r.inputHash) revert InputHashMismatch(inputHash, r.inputHash);
+        if (length != word.outputLength()) revert OutputLengthWrong(length, word.outputLength());
+    }
+
     function _finish(RequestId requestId, ClaimId id, uint8 lane, bytes32 outputHash) private {
         _requests[requestId] = _requests[requestId].done(lane, block.timestamp);
         emit Finalized(requestId, id, lane, outputHash);
+    }
+
+    function _requireTruth(ModelId modelId, uint8 lanes, bytes calldata input, Truth calldata t)
+        private
+        view
+    {
+        if (lanes & t.lane == 0) revert LaneNotAllowed(t.lane, lanes);
+        _requireTrue(modelId, t.lane, input, t.output, t.evidence, t.submitter);
     }
 
     function _requireTrue(
@@ -190,6 +221,25 @@ abstract contract AssayResults is AssayMoney {
         if (address(adapter) == address(0)) revert LaneUnavailable(lane);
         if (!adapter.isTrue(modelId, input, output, evidence, submitter)) {
             revert EvidenceRejected(lane, keccak256(output));
+        }
+    }
+
+    /// @dev Asks the PROOF adapter about this call's own arguments: areTrue takes the same ones.
+    function _areTrue() private view returns (bool answer) {
+        address adapter = address(proofAdapter);
+        uint256 selector = uint32(IProofLane.areTrue.selector);
+        assembly ("memory-safe") {
+            // The selector's four bytes end a word; the arguments follow.
+            let free := mload(0x40)
+            mstore(free, selector)
+            calldatacopy(add(free, 0x20), 4, sub(calldatasize(), 4))
+            let success := staticcall(gas(), adapter, add(free, 0x1c), calldatasize(), 0, 0x20)
+            if iszero(success) {
+                returndatacopy(free, 0, returndatasize())
+                revert(free, returndatasize())
+            }
+            // An adapter that is not there answers nothing.
+            answer := and(gt(returndatasize(), 0x1f), eq(mload(0), 1))
         }
     }
 }

@@ -114,6 +114,15 @@ abstract contract AssayState is IAssay {
         }
     }
 
+    /// @dev A registered model never changes, so its word is copied once: later requests save a call.
+    function _modelWord(ModelId modelId) internal returns (uint256 word) {
+        word = _modelWords[modelId];
+        if (word != 0) return word;
+        word = registry.modelWord(modelId);
+        if (word == 0) revert UnknownModel(modelId);
+        _modelWords[modelId] = word;
+    }
+
     function _activeClaim(Claim calldata c) internal view returns (ClaimId id, ClaimWord word) {
         id = c.idOf();
         word = _claims[id];

@@ -119,6 +119,10 @@ interface IAssayErrors {
     error ProofIsHalted(ModelId modelId);
     /// @notice Thrown when a lane's adapter does not confirm an output.
     error EvidenceRejected(uint8 lane, bytes32 outputHash);
+    /// @notice Thrown when a batch of proofs is not settled by the account that they are bound to.
+    error NotSubmitter(address sender, address submitter);
+    /// @notice Thrown when at least one proof of a batch is wrong: verify them one by one off chain to find which.
+    error BatchRejected(uint256 count);
     /// @notice Thrown when two truths that shall contradict each other agree.
     error NoContradiction(bytes32 outputHash);
 
