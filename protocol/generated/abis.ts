@@ -6126,6 +6126,19 @@ export const iProofLaneAbi = [
   },
   {
     "type": "function",
+    "name": "ezklVerifiers",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "contract IEzklVerifiers"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
     "name": "isTrue",
     "inputs": [
       {
@@ -6343,6 +6356,58 @@ export const iProofLaneAbi = [
       },
       {
         "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  }
+] as const;
+
+export const iEzklVerifiersAbi = [
+  {
+    "type": "function",
+    "name": "addressOf",
+    "inputs": [
+      {
+        "name": "initCodeHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "create",
+    "inputs": [
+      {
+        "name": "initCode",
+        "type": "bytes",
+        "internalType": "bytes"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "verifier",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "error",
+    "name": "VerifierNotCreated",
+    "inputs": [
+      {
+        "name": "length",
         "type": "uint256",
         "internalType": "uint256"
       }

@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {ModelId, Settlement} from "../types/Types.sol";
+import {IEzklVerifiers} from "./IEzklVerifiers.sol";
 import {IModelRegistry} from "./IModelRegistry.sol";
 import {ITruth} from "./ITruth.sol";
 
@@ -42,4 +43,7 @@ interface IProofLane is ITruth {
         returns (bool canonical, uint256[] memory signals);
 
     function registry() external view returns (IModelRegistry);
+
+    /// @notice Where verifier contracts of key kind 2 are created, at addresses that follow from their code.
+    function ezklVerifiers() external view returns (IEzklVerifiers);
 }

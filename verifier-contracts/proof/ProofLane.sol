@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {IEzklVerifiers} from "../interfaces/IEzklVerifiers.sol";
 import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
 import {IProofLane} from "../interfaces/IProofLane.sol";
 import {ITruth} from "../interfaces/ITruth.sol";
 import {ModelId, Settlement} from "../types/Types.sol";
+import {EzklProof} from "./EzklProof.sol";
+import {EzklVerifiers} from "./EzklVerifiers.sol";
 import {Groth16} from "./Groth16.sol";
 import {PublicSignals} from "./PublicSignals.sol";
 
@@ -14,14 +17,27 @@ contract ProofLane is IProofLane {
     /// @dev Largest code without its STOP byte (EIP-170).
     uint256 private constant MAX_KEY_BYTES = 24_575;
 
+    /// @dev What a proof is checked against.
+    /// @param chunks data contracts of the program, none without one @param binding of chain, model and submitter
+    struct Model {
+        uint256 word;
+        bytes key;
+        address[] chunks;
+        uint256 binding;
+    }
+
     /// @inheritdoc IProofLane
     IModelRegistry public immutable registry;
+
+    /// @inheritdoc IProofLane
+    IEzklVerifiers public immutable ezklVerifiers;
 
     /// @inheritdoc IProofLane
     mapping(bytes32 vkHash => address) public keyOf;
 
     constructor(IModelRegistry registry_) {
         registry = registry_;
+        ezklVerifiers = new EzklVerifiers();
     }
 
     /// @inheritdoc IProofLane
@@ -29,10 +45,10 @@ contract ProofLane is IProofLane {
         vkHash = keccak256(key);
         if (keyOf[vkHash] != address(0)) return vkHash;
         uint8 kind = key.length == 0 ? 0 : uint8(key[0]);
-        if (kind != Groth16.KIND) revert UnknownKeyKind(kind);
-        if (key.length > MAX_KEY_BYTES || !Groth16.isKeyLength(key.length)) {
-            revert WrongKeyLength(key.length, MAX_KEY_BYTES);
-        }
+        if (kind != Groth16.KIND && kind != EzklProof.KIND) revert UnknownKeyKind(kind);
+        bool known =
+            kind == Groth16.KIND ? Groth16.isKeyLength(key.length) : EzklProof.isKeyLength(key.length);
+        if (key.length > MAX_KEY_BYTES || !known) revert WrongKeyLength(key.length, MAX_KEY_BYTES);
         address pointer = _create(key);
         keyOf[vkHash] = pointer;
         emit KeyStored(vkHash, kind, pointer);
@@ -46,7 +62,11 @@ contract ProofLane is IProofLane {
         bytes calldata evidence,
         address submitter
     ) external view returns (bool) {
-        (PublicSignals.Plan memory plan, Groth16.Product memory product) = _begin(modelId, submitter, 1);
+        Model memory m = _load(modelId, submitter);
+        if (m.chunks.length == 0) {
+            return EzklProof.isTrue(m.word, m.key, m.binding, input, output, evidence);
+        }
+        (PublicSignals.Plan memory plan, Groth16.Product memory product) = _begin(m, 1);
         (bool canonical, uint256[] memory signals) = PublicSignals.build(plan, input, output);
         return canonical && Groth16.add(product, 1, signals, evidence) && Groth16.holds(product);
     }
@@ -55,8 +75,9 @@ contract ProofLane is IProofLane {
     function areTrue(address submitter, Settlement[] calldata batch) external view returns (bool) {
         if (batch.length == 0) revert EmptyBatch();
         ModelId modelId = batch[0].request.modelId;
-        (PublicSignals.Plan memory plan, Groth16.Product memory product) =
-            _begin(modelId, submitter, batch.length);
+        Model memory m = _load(modelId, submitter);
+        if (m.chunks.length == 0) return _areEzkl(m, modelId, batch);
+        (PublicSignals.Plan memory plan, Groth16.Product memory product) = _begin(m, batch.length);
         // Nobody can choose a proof for its coefficient: every byte of every proof and of its signals is in the seed.
         bytes32 seed = keccak256(msg.data);
         for (uint256 i = 0; i < batch.length; ++i) {
@@ -81,16 +102,37 @@ contract ProofLane is IProofLane {
         return PublicSignals.build(plan, input, output);
     }
 
+    /// @dev Proofs of a model without a program, each by itself: nothing of theirs can be shared.
+    function _areEzkl(Model memory m, ModelId modelId, Settlement[] calldata batch)
+        private
+        view
+        returns (bool)
+    {
+        for (uint256 i = 0; i < batch.length; ++i) {
+            Settlement calldata s = batch[i];
+            _requireModel(s.request.modelId, modelId);
+            if (!EzklProof.isTrue(m.word, m.key, m.binding, s.input, s.output, s.evidence)) return false;
+        }
+        return true;
+    }
+
     /// @param proofs number of proofs to come
-    function _begin(ModelId modelId, address submitter, uint256 proofs)
+    function _begin(Model memory m, uint256 proofs)
         private
         view
         returns (PublicSignals.Plan memory plan, Groth16.Product memory product)
     {
-        (uint256 word, bytes32 vkHash, address[] memory chunks) = registry.proofModelOf(modelId);
-        if (chunks.length == 0) revert IModelRegistry.NoProgram(modelId);
-        plan = PublicSignals.plan(word, chunks, _binding(modelId, submitter));
-        product = Groth16.begin(_loadKey(vkHash), proofs);
+        // Only Groth16 proves programs.
+        if (uint8(m.key[0]) != Groth16.KIND) revert UnknownKeyKind(uint8(m.key[0]));
+        plan = PublicSignals.plan(m.word, m.chunks, m.binding);
+        product = Groth16.begin(m.key, proofs);
+    }
+
+    function _load(ModelId modelId, address submitter) private view returns (Model memory m) {
+        bytes32 vkHash;
+        (m.word, vkHash, m.chunks) = registry.proofModelOf(modelId);
+        m.key = _loadKey(vkHash);
+        m.binding = _binding(modelId, submitter);
     }
 
     function _loadKey(bytes32 vkHash) private view returns (bytes memory key) {

@@ -143,9 +143,18 @@ contract ProofLaneTest is ProofFixture {
         lane.isTrue(twin, inputs[0], outputs[0], proofs[0], submitter);
     }
 
-    function test_isTrue_withoutProgram_reverts() public {
+    /// @dev A model without a program is proven by the other kind.
+    function test_isTrue_withoutProgram_succeeds() public {
         ModelId twin = registry.registerProofModel(selector, 16, 2, vkHash);
-        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.NoProgram.selector, twin));
+        assertFalse(lane.isTrue(twin, inputs[0], outputs[0], proofs[0], submitter));
+    }
+
+    /// @dev And a program by this one.
+    function test_isTrue_keyOfAnotherKind_reverts() public {
+        bytes memory ezkl = bytes.concat(key);
+        ezkl[0] = 0x02;
+        ModelId twin = _register(lane.storeKey(ezkl));
+        vm.expectRevert(abi.encodeWithSelector(IProofLane.UnknownKeyKind.selector, 2));
         lane.isTrue(twin, inputs[0], outputs[0], proofs[0], submitter);
     }
 

@@ -36,6 +36,8 @@ contract ProofModelsTest is RegistryTest {
         emit IModelRegistry.ModelRegistered(ModelId.wrap(expected), programHash, 0, KEY, word);
         ModelId modelId = registry.registerProofModel(SELECTOR, 100, 15, KEY);
         assertEq(ModelId.unwrap(modelId), expected);
+        // What TypeScript computes: test/inference/manifest/proof-model.test.ts.
+        assertEq(expected, 0xa4957058be45ad1da97ddc35b394d0fcfd795c2cdcd3c408e54feace5fe5785a);
         assertEq(registry.modelWord(modelId), word);
         assertEq(registry.vkHash(modelId), KEY);
         assertEq(registry.weightsRoot(modelId), 0);
