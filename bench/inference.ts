@@ -1,5 +1,5 @@
 /** Speed of inference: the pool of child processes over plain onnxruntime, and a challenger's checks. */
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { equalBytes, fromHex, toHex } from "../inference/bytes.ts";
 import { encodeInput } from "../inference/codecs/input.ts";
@@ -61,7 +61,7 @@ function layer(): PreparedModel {
 }
 
 function shippedModels(): Map<string, PreparedModel> {
-  const names = readdirSync(MODELS).filter((name) => name !== "shared");
+  const names = readdirSync(MODELS).filter((name) => existsSync(join(MODELS, name, "program.bin")));
   return new Map(
     names.map((name) => {
       const { model, selector } = loadModelFolder(join(MODELS, name));

@@ -3,7 +3,7 @@ import { setMaxListeners } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
-import { BaseError } from "../inference/errors.ts";
+import { BaseError, isBaseError } from "../inference/errors.ts";
 import { type LoadedModel, loadModelFolder } from "../inference/model-folder.ts";
 import { text } from "../protocol/config.ts";
 import type { Logger } from "../protocol/log.ts";
@@ -30,7 +30,8 @@ export function createLogger(name: string): Logger {
 }
 
 /** Loads every folder below `folder` that has a manifest. One that is not as its manifest says is reported and left
- *  out: a node never works with a model that its own checks did not accept.
+ *  out: a node never works with a model that its own checks did not accept. Models without a program are left out, too:
+ *  there is nothing to execute.
  *  @throws BaseError MODELS_MISSING when none is left */
 export function loadModels(folder: string, log: Logger): LoadedModel[] {
   const loaded: LoadedModel[] = [];
@@ -38,6 +39,7 @@ export function loadModels(folder: string, log: Logger): LoadedModel[] {
     try {
       loaded.push(loadModelFolder(join(folder, name)));
     } catch (error) {
+      if (isBaseError(error, "MODEL_WITHOUT_PROGRAM")) continue;
       log.error({ folder: join(folder, name), error }, "a model folder is left out");
     }
   }

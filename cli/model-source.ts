@@ -5,7 +5,7 @@ import { isHex } from "viem";
 import { toHex } from "../inference/bytes.ts";
 import { BaseError } from "../inference/errors.ts";
 import { selectorOf } from "../inference/manifest/abi.ts";
-import { readManifest } from "../inference/model-folder.ts";
+import { readAnyManifest } from "../inference/model-folder.ts";
 import { functionOfWord, type ModelFunction } from "../protocol/abi.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
@@ -36,7 +36,7 @@ export function modelFolder(name: string): string {
 /** A model that is registered on the chain, with its function from the manifest if there is one here.
  *  @throws BaseError MODEL_NOT_FOUND, MANIFEST_INVALID, MODEL_UNKNOWN */
 export async function findModel(chain: Chain, name: string): Promise<RegisteredModel> {
-  const manifest = isModelId(name) ? undefined : readManifest(join(modelFolder(name), "manifest.json"));
+  const manifest = isModelId(name) ? undefined : readAnyManifest(join(modelFolder(name), "manifest.json"));
   const modelId = (manifest?.assay.modelId ?? name) as ModelId;
   const word = await new StateReader(chain).model(modelId);
   if (word === undefined) {

@@ -11,6 +11,7 @@ import { BaseError } from "./errors.ts";
 import { type AbiFunction, selectorOf, signatureOf } from "./manifest/abi.ts";
 import { type FileEntry, laneBits, type Manifest, MODEL_FILES, REQUIRED_FILES } from "./manifest/assay.ts";
 import { cidOf } from "./manifest/cid.ts";
+import { isProofManifest, type ProofManifest } from "./manifest/proof-model.ts";
 import { tar } from "./manifest/tar.ts";
 import { validateManifest } from "./manifest/validate.ts";
 import { type ProfileReport, proveProfile } from "./profile/prove.ts";
@@ -76,7 +77,8 @@ export function loadModelFolder(directory: string): LoadedModel {
   };
 }
 
-function mustEqual(what: string, expected: string | number, found: string | number): void {
+/** @throws MODEL_MISMATCH */
+export function mustEqual(what: string, expected: string | number, found: string | number): void {
   if (expected === found) return;
   throw new BaseError({
     code: "MODEL_MISMATCH",
@@ -111,8 +113,13 @@ function read(path: string, limit: number): Uint8Array {
   }
 }
 
-/** @throws MANIFEST_INVALID listing every problem with its JSON path */
+/** @throws MANIFEST_INVALID listing every problem with its JSON path; MODEL_WITHOUT_PROGRAM */
 export function readManifest(path: string): Manifest {
+  return withProgram(readAnyManifest(path), path);
+}
+
+/** The manifest of a model with or without a program. @throws MANIFEST_INVALID */
+export function readAnyManifest(path: string): Manifest | ProofManifest {
   const text = new TextDecoder().decode(read(path, MAX_MANIFEST_BYTES));
   let value: unknown;
   try {
@@ -123,13 +130,26 @@ export function readManifest(path: string): Manifest {
       cause,
     );
   }
-  return checkedManifest(value, path);
+  return checkedAny(value, path);
 }
 
-export function checkedManifest(value: unknown, path: string): Manifest {
+/** @throws MANIFEST_INVALID, MODEL_WITHOUT_PROGRAM */
+export const checkedManifest = (value: unknown, path: string): Manifest =>
+  withProgram(checkedAny(value, path), path);
+
+function withProgram(manifest: Manifest | ProofManifest, path: string): Manifest {
+  if (!isProofManifest(manifest)) return manifest;
+  throw new BaseError({
+    code: "MODEL_WITHOUT_PROGRAM",
+    shortMessage: `${path} describes a model without a program: nothing but a proof says what it computes.`,
+    nextStep: "Run it with `assay proof ezkl prove`.",
+  });
+}
+
+export function checkedAny(value: unknown, path: string): Manifest | ProofManifest {
   const { errors } = validateManifest(value);
   const lines = errors.map((e) => `${e.path}: ${e.message}`);
-  const manifest = value as Manifest;
+  const manifest = value as Manifest | ProofManifest;
   if (lines.length === 0 && manifest.assay === undefined) lines.push("$.assay: is missing");
   if (lines.length > 0) {
     throw new BaseError({
@@ -142,7 +162,8 @@ export function checkedManifest(value: unknown, path: string): Manifest {
   return manifest;
 }
 
-function readChecked(directory: string, name: string, entry: FileEntry): Uint8Array {
+/** A file as the manifest describes it. @throws MODEL_FOLDER_INVALID, MODEL_MISMATCH */
+export function readChecked(directory: string, name: string, entry: FileEntry): Uint8Array {
   const content = read(join(directory, name), MAX_FILE_BYTES);
   mustEqual(`the length of ${name}`, entry.bytes, content.length);
   mustEqual(`sha256 of ${name}`, entry.sha256, sha256(content));
@@ -150,7 +171,7 @@ function readChecked(directory: string, name: string, entry: FileEntry): Uint8Ar
 }
 
 /** Every file that the manifest names. @throws MODEL_FOLDER_INVALID, MODEL_MISMATCH naming the file */
-export function checkFiles(directory: string, manifest: Manifest): void {
+export function checkFiles(directory: string, manifest: Manifest | ProofManifest): void {
   for (const [name, entry] of Object.entries(manifest.assay.files)) readChecked(directory, name, entry);
 }
 
@@ -231,7 +252,7 @@ export const joinWeights = (model: Model): Uint8Array => concatBytes(...model.we
 /** Writes files into a folder, manifest.json last: a folder with a manifest is complete. */
 export function saveModelFolder(
   directory: string,
-  manifest: Manifest,
+  manifest: Manifest | ProofManifest,
   files: ReadonlyMap<string, Uint8Array>,
 ): void {
   mkdirSync(directory, { recursive: true });

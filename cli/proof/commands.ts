@@ -1,6 +1,7 @@
 /** `assay proof …`: keys and proofs of the PROOF lane. One file a command. */
 import type { Command } from "commander";
 import { addCircuitCommand } from "./circuit.ts";
+import { addEzklCommands } from "./ezkl.ts";
 
 /** The command that holds all proof commands, made if it is not there. */
 export function proofCommand(program: Command): Command {
@@ -9,5 +10,7 @@ export function proofCommand(program: Command): Command {
 }
 
 export function addProofCommands(program: Command): void {
-  addCircuitCommand(proofCommand(program));
+  const proof = proofCommand(program);
+  addCircuitCommand(proof);
+  addEzklCommands(proof);
 }

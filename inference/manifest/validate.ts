@@ -6,6 +6,7 @@ import { identifierFault, isCamelCase, isTuple, selectorOf, signatureOf, typeFau
 import { checkAssay } from "./assay.ts";
 import { isCid } from "./cid.ts";
 import { Checker, kind, type ManifestReport } from "./problems.ts";
+import { checkProofModel } from "./proof-model.ts";
 import { parseVersion } from "./version.ts";
 
 const REQUIRED = ["name", "description", "container_image", "version", "abi"] as const;
@@ -57,7 +58,11 @@ function checkManifest(check: Checker, manifest: Record<string, unknown>): void 
       checkAttribute(check, entry, `${path}[${i}]`);
     });
   });
-  check.optional(manifest, "assay", (v, path) => checkAssay(check, v, path));
+  check.optional(manifest, "assay", (v, path) => {
+    const { format } = (v ?? {}) as { format?: unknown };
+    if (format === 2) checkProofModel(check, v as Record<string, unknown>, path);
+    else checkAssay(check, v, path);
+  });
   for (const key of Object.keys(manifest)) {
     if (!KNOWN.has(key)) check.warn(`$.${key}`, "is no field of the format");
   }

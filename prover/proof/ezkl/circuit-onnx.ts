@@ -1,0 +1,66 @@
+/** The ONNX file that becomes a circuit: the user's, with one more input that ties a proof to who submits it. */
+import onnxProto from "onnx-proto";
+import { BaseError } from "../../../inference/errors.ts";
+import { count, type OnnxValueInfo } from "../../../inference/onnx/graph.ts";
+import { type ReadOptions, readOnnx } from "../../../inference/onnx/read.ts";
+import { BINDING_ELEMENTS, MAX_INPUTS } from "./instances.ts";
+
+const { onnx } = onnxProto;
+const FLOAT = 1;
+/** No node reads it; its values are public, and a proof is one of all public values. */
+const BINDING_NAME = "assay_binding";
+
+export interface CircuitOnnx {
+  readonly bytes: Uint8Array;
+  /** the user's, in declared order; static shapes */
+  readonly inputs: readonly OnnxValueInfo[];
+  /** names in declared order */
+  readonly outputs: readonly string[];
+}
+
+/** @param dims sizes of symbolic dims; one that is not named is 1
+ *  @throws BaseError as readOnnx does; EZKL_MODEL_REFUSED for inputs or outputs that are not float32, and for too many
+ *  input elements */
+export function circuitOnnx(bytes: Uint8Array, dims: ReadOptions["dims"] = new Map()): CircuitOnnx {
+  const graph = readOnnx(bytes, { dims });
+  for (const { name, type } of [...graph.inputs, ...graph.outputs]) {
+    if (type !== "float32") throw refused(`${name} is of ${type}, must be float32`, "Export a float model.");
+  }
+  const total = graph.inputs.reduce((sum, input) => sum + count(input.dims), 0);
+  if (total < 1 || total > MAX_INPUTS) {
+    throw refused(
+      `the inputs have ${total} elements, must have 1 to ${MAX_INPUTS}`,
+      "Give the model fewer inputs.",
+    );
+  }
+  const taken = new Set([
+    ...graph.constants.keys(),
+    ...graph.inputs.map(({ name }) => name),
+    ...graph.nodes.flatMap(({ outputs }) => outputs),
+  ]);
+  if (taken.has(BINDING_NAME))
+    throw refused(`it has a value called ${BINDING_NAME}`, "Give it another name.");
+  const model = onnx.ModelProto.decode(bytes);
+  if (model.graph == null) throw refused("it has no graph", "Export the model again.");
+  model.graph.input = [
+    ...graph.inputs.map(({ name, dims: shape }) => valueInfo(name, shape)),
+    valueInfo(BINDING_NAME, [1, BINDING_ELEMENTS]),
+  ];
+  return {
+    bytes: onnx.ModelProto.encode(model).finish(),
+    inputs: graph.inputs,
+    outputs: graph.outputs.map(({ name }) => name),
+  };
+}
+
+const valueInfo = (name: string, dims: readonly number[]): onnxProto.onnx.IValueInfoProto => ({
+  name,
+  type: { tensorType: { elemType: FLOAT, shape: { dim: dims.map((dimValue) => ({ dimValue })) } } },
+});
+
+const refused = (why: string, nextStep: string): BaseError =>
+  new BaseError({
+    code: "EZKL_MODEL_REFUSED",
+    shortMessage: `The model cannot be proven: ${why}.`,
+    nextStep,
+  });
