@@ -3,7 +3,7 @@
  *  G = gasBase + gasPerDemand · d is the most gas that answering one ticket takes: commitTrace, and a reveal for each
  *  of its d demands. A ticket costs at least 2·G·p and half of a lost one goes to the prover, so no ticket makes an
  *  honest prover pay (docs/PROTOCOL.md, section 5). Measured are whole transactions on the deployed contracts, at the
- *  limits of a program: 4,096 steps, the deepest tensors, calldata without a zero byte. */
+ *  limits of a program: the most steps, the deepest tensors, calldata without a zero byte. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,7 +14,7 @@ import { createRng } from "../test/support/rng.ts";
 import { projectRoot } from "../tools/foundry.ts";
 import { CHALLENGER, fileBondedClaim, PROVER } from "./bonded-claim.ts";
 import { openBenchChain, SELECTOR } from "./chain.ts";
-import { DEEP_STEPS, hexes, worstModel, worstTrace } from "./worst-trace.ts";
+import { DEEP_STEPS, hexes, STEP_COUNTS, worstModel, worstTrace } from "./worst-trace.ts";
 
 export interface DefenceGas {
   /** commitTrace of each trace */
@@ -27,11 +27,13 @@ export async function measureDefence(): Promise<DefenceGas> {
   const bench = await openBenchChain();
   try {
     const { actions, send } = bench;
-    const model = worstModel();
-    const modelId = await bench.register(model);
     const commits: bigint[] = [];
     const reveals: bigint[] = [];
-    for (const step of DEEP_STEPS) {
+    for (const [count, step] of STEP_COUNTS.flatMap((count) =>
+      DEEP_STEPS.map((step) => [count, step] as const),
+    )) {
+      const model = worstModel(count);
+      const modelId = await bench.register(model);
       const bytes = Uint8Array.of(step, 2, 3, 4);
       const { claim } = await fileBondedClaim(bench, {
         modelId,

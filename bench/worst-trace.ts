@@ -25,7 +25,8 @@ const inputAs = (type: "s32" | "u8"): Step => ({
   dims: [1],
   a: NONE,
 });
-const STEPS = 4_096;
+/** The most steps, whose trace has the longest paths, and the most whose roots commitTrace publishes one by one. */
+export const STEP_COUNTS = [2_048, 64] as const;
 
 /** The steps whose reveals cost most. Rows of 65 words stand under a tree of 2^22 leaves, the most that a tensor may
  *  have: its paths are the longest. Rows of 31 bytes leave a byte of padding to check in each word; above 2^19 leaves
@@ -39,8 +40,8 @@ const FIRST_STEPS = [
 ];
 
 /** One element in, one element out; in between two tensors as deep as they get. */
-export function worstModel(): Model {
-  const steps = Array.from({ length: STEPS }, (_, i) => FIRST_STEPS[i] ?? copyOf("s32", 0, [1]));
+export function worstModel(count: number): Model {
+  const steps = Array.from({ length: count }, (_, i) => FIRST_STEPS[i] ?? copyOf("s32", 0, [1]));
   return {
     program: { inputCodec: "raw", outputCodec: "raw", inputSize: 4, weights: [], steps },
     weights: [],

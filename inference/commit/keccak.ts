@@ -51,5 +51,5 @@ function ladder(bottom: Uint8Array, levels: number): readonly Uint8Array[] {
  *  Source: docs/PROTOCOL.md, section 1. */
 export const ZERO_SUBTREES: readonly Uint8Array[] = ladder(keccak256(new Uint8Array(HASH_BYTES)), 22);
 
-/** z of a tree over tensor roots: level 0 is 32 zero bytes. Levels up to 12, 4,096 roots. */
-export const ZERO_ROOTS: readonly Uint8Array[] = ladder(new Uint8Array(HASH_BYTES), 12);
+/** z of a tree over tensor roots: level 0 is 32 zero bytes. Levels up to 11, 2,048 roots. */
+export const ZERO_ROOTS: readonly Uint8Array[] = ladder(new Uint8Array(HASH_BYTES), 11);

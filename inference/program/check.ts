@@ -27,8 +27,9 @@ export interface Problem {
   readonly limit: string;
 }
 
-export const MAX_WEIGHTS = 4096;
-export const MAX_STEPS = 4096;
+/** As many as the registry can check in one transaction, whatever they are. */
+export const MAX_WEIGHTS = 2048;
+export const MAX_STEPS = 2048;
 /** log2 of the most leaves of a tensor; rows and words each rounded up to a power of two. */
 export const MAX_HEIGHT = 22;
 export const MAX_ELEMENTS = 2 ** 24 - 1;

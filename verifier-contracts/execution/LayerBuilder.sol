@@ -111,7 +111,7 @@ contract LayerBuilder is ILayerBuilder {
         if (part == address(0)) revert NotCreated(length);
     }
 
-    /// @dev The directory's words, or why there cannot be one yet. A program has at most 4,096 steps.
+    /// @dev The directory's words, or why there cannot be one yet. A program has at most 2,048 steps.
     function _directoryCode(ModelId modelId) private view returns (bytes memory code) {
         (uint256 word, address[] memory chunks) = registry.programOf(modelId);
         uint256[] memory entries = new uint256[](MAX_PARTS);

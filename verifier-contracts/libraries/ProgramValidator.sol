@@ -31,8 +31,9 @@ import {StepRules} from "./StepRules.sol";
 /// of inference/program does. Reverts with IModelRegistry.InvalidProgram at the first rule that is broken.
 library ProgramValidator {
     uint256 private constant MAGIC = 0x41535931;
-    uint256 private constant MAX_WEIGHTS = 4096;
-    uint256 private constant MAX_STEPS = 4096;
+    /// @dev As many as can be checked in one transaction of 2^24 gas (EIP-7825), whatever they are.
+    uint256 private constant MAX_WEIGHTS = 2048;
+    uint256 private constant MAX_STEPS = 2048;
     uint256 private constant MAX_ELEMENTS = 2 ** 24 - 1;
     /// @dev 2^22 leaves.
     uint256 private constant MAX_HEIGHT = 22;

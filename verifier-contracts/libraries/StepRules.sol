@@ -41,6 +41,11 @@ library StepRules {
     uint256 private constant MAX_TABLE_ROWS = 2 ** 24;
     uint256 private constant MAX_REDUCED_BYTES = 1024;
 
+    // In each 32-bit lane of a shape: 1, all bits but the top one, the top bit.
+    uint256 private constant ONES = 0x0000000100000001000000010000000100000001000000010000000000000000;
+    uint256 private constant LOW_BITS = 0x7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF0000000000000000;
+    uint256 private constant TOP_BITS = 0x8000000080000000800000008000000080000000800000000000000000000000;
+
     // Sets of types, a bit each.
     uint256 private constant BYTES = (1 << TYPE_U8) | (1 << TYPE_S8);
     uint256 private constant S32 = 1 << TYPE_S32;
@@ -350,16 +355,17 @@ library StepRules {
         uint256 ownRank = ProgramReader.outputRank(s.head);
         uint256 own = s.shape;
         uint256 rank = Facts.rank(facts);
-        bool misfit = rank > ownRank;
+        bool misfit;
         assembly ("memory-safe") {
-            // Last axes at the low bits.
-            let dims := shr(sub(256, shl(5, rank)), shape)
-            own := shr(sub(256, shl(5, ownRank)), own)
-            for {} dims { dims := shr(32, dims) } {
-                let dim := and(dims, 0xFFFFFFFF)
-                if xor(dim, 1) { if xor(dim, and(own, 0xFFFFFFFF)) { misfit := 1 } }
-                own := shr(32, own)
-            }
+            // Six dims at once, last axes aligned; where the operand has no axis its dim is 0.
+            let x := shr(shl(5, sub(ownRank, rank)), shape)
+            // The top bit of each lane of 32 bits that is not 0, in the sum of its other bits or by itself. A lane is
+            // wrong if it is none of 0, the output's dim and 1.
+            let y := xor(x, own)
+            let z := xor(x, ONES)
+            let wrong := and(or(x, add(and(x, LOW_BITS), LOW_BITS)), or(y, add(and(y, LOW_BITS), LOW_BITS)))
+            wrong := and(wrong, or(z, add(and(z, LOW_BITS), LOW_BITS)))
+            misfit := or(gt(rank, ownRank), iszero(iszero(and(wrong, TOP_BITS))))
         }
         if (misfit) _failOperand(s, position, shape);
     }

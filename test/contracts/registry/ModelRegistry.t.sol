@@ -137,17 +137,17 @@ contract ModelRegistryTest is RegistryTest {
     }
 
     function test_register_mostSteps_succeeds() public {
-        address[] memory chunks = chunksOf(_long(4096));
+        address[] memory chunks = chunksOf(_long(2048));
         uint256 gasBefore = gasleft();
         ModelId modelId = registry.register(chunks, 0, SELECTOR, BOND, 0);
         assertLt(gasBefore - gasleft(), 16_000_000, "one transaction");
-        // h_trace = 12 adds one demand.
-        assertEq((registry.modelWord(modelId) >> 16) & 0xFFFF, 2 | (12 << 8));
-        assertEq(_records(modelId, _long(4096), 512), 8);
+        // h_trace = 11 adds one demand.
+        assertEq((registry.modelWord(modelId) >> 16) & 0xFFFF, 2 | (11 << 8));
+        assertEq(_records(modelId, _long(2048), 256), 8);
     }
 
     function test_register_tooManySteps_reverts() public {
-        rejects(_long(4097), ProgramPart.HEADER, 0, ProgramField.STEPS, 4097);
+        rejects(_long(2049), ProgramPart.HEADER, 0, ProgramField.STEPS, 2049);
     }
 
     function test_register_foreignChunk_reverts() public {
