@@ -1,5 +1,6 @@
 /** `assay proof circuit MODEL`: what proving a model with Groth16 would take, step by step. */
 import type { Command } from "commander";
+import { MAX_COUNTED } from "../../prover/proof/groth16/circuit.ts";
 import { assertWithin, circuitSize, MAX_CONSTRAINTS } from "../../prover/proof/groth16/compile.ts";
 import { type ImportFlags, importSettingsOf, withImportOptions } from "../model/options.ts";
 import { openModel } from "../model/resolve.ts";
@@ -21,7 +22,7 @@ export function addCircuitCommand(parent: Command): void {
     const size = circuitSize(model);
     const { constraints, coefficients, publicSignals, domain, costs } = size;
     printResult(self, { ...size, limit, fits: constraints <= limit }, [
-      `constraints: ${constraints}, at most ${limit}`,
+      `constraints: ${constraints > MAX_COUNTED ? `more than ${MAX_COUNTED}` : constraints}, at most ${limit}`,
       `domain: 2^${Math.log2(domain)}`,
       `public signals: ${publicSignals}`,
       `coefficients of A and B: ${coefficients}`,

@@ -24,6 +24,12 @@ export interface CircuitOptions {
   readonly counting?: boolean;
 }
 
+/** Constraints after which counting ends: far beyond what anybody proves with Groth16. */
+export const MAX_COUNTED = 2 ** 20;
+
+/** Thrown by a circuit that counts, when it has counted enough. */
+export class CountedEnough extends Error {}
+
 /** A circuit under construction. Public wires come first; every other wire is determined by the constraints that
  *  come with it. */
 export class Circuit {
@@ -33,7 +39,8 @@ export class Circuit {
   readonly #publicWires: number;
   readonly #constraints: Constraint[] = [];
   readonly #assignments: Assignment[] = [];
-  readonly #booleans = new Set<number>();
+  /** 1 for wires that are 0 or 1. */
+  #booleans = new Uint8Array(1024);
   #wires: number;
   #count = 0;
   #coefficients = 0;
@@ -56,14 +63,16 @@ export class Circuit {
     const [constraints, coefficients] = [this.#count, this.#coefficients];
     this.#place = `step ${step} (${operation})`;
     this.#element = -1;
-    const result = build();
-    this.costs.push({
-      step,
-      operation,
-      constraints: this.#count - constraints,
-      coefficients: this.#coefficients - coefficients,
-    });
-    return result;
+    try {
+      return build();
+    } finally {
+      this.costs.push({
+        step,
+        operation,
+        constraints: this.#count - constraints,
+        coefficients: this.#coefficients - coefficients,
+      });
+    }
   }
 
   /** Element of the output that the next constraints belong to. */
@@ -92,8 +101,7 @@ export class Circuit {
   /** `a · b = c`. Products cost a prover time by the coefficients of a and b.
    *  @param property what breaks without it */
   enforce(a: Linear, b: Linear, c: Linear, property: string): void {
-    this.#count++;
-    this.#coefficients += a.size + b.size;
+    this.skip(1, a.size + b.size);
     if (this.counting) return;
     const place = this.#element < 0 ? this.#place : `${this.#place} element ${this.#element}`;
     this.#constraints.push({
@@ -104,10 +112,12 @@ export class Circuit {
     });
   }
 
-  /** Counts constraints that a counting circuit need not write out. */
+  /** Counts constraints that a counting circuit need not write out.
+   *  @throws CountedEnough if it counts only */
   skip(constraints: number, coefficients: number): void {
     this.#count += constraints;
     this.#coefficients += coefficients;
+    if (this.counting && this.#count > MAX_COUNTED) throw new CountedEnough();
   }
 
   /** `x = 0`, without a coefficient in A or B. */
@@ -120,14 +130,23 @@ export class Circuit {
     const first = this.wires(count, assign);
     return Array.from({ length: count }, (_, i) => {
       const bit = wireOf(first + i);
-      this.#booleans.add(first + i);
+      this.#markBoolean(first + i);
       this.enforce(bit, bit, bit, `bit ${i} of ${property} is 0 or 1`);
       return first + i;
     });
   }
 
   isBoolean(wire: number): boolean {
-    return this.#booleans.has(wire);
+    return this.#booleans[wire] === 1;
+  }
+
+  #markBoolean(wire: number): void {
+    if (wire >= this.#booleans.length) {
+      const larger = new Uint8Array(2 * wire);
+      larger.set(this.#booleans);
+      this.#booleans = larger;
+    }
+    this.#booleans[wire] = 1;
   }
 
   /** The wire of `a · b`. @param boolean true where both factors are 0 or 1 */
@@ -136,7 +155,7 @@ export class Circuit {
     const product = this.wires(1, (values, at) => {
       values[at] = reduce(evaluate(left, values) * evaluate(right, values));
     });
-    if (boolean) this.#booleans.add(product);
+    if (boolean) this.#markBoolean(product);
     this.enforce(left, right, wireOf(product), property);
     return wireOf(product);
   }

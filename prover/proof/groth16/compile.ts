@@ -20,7 +20,7 @@ import {
   type SignalLayout,
   signalLayout,
 } from "../../../protocol/proof/public-signals.ts";
-import { Circuit, type StepCost } from "./circuit.ts";
+import { Circuit, CountedEnough, MAX_COUNTED, type StepCost } from "./circuit.ts";
 import type { CircuitTensor, GadgetContext } from "./gadgets/gadget.ts";
 import { GADGETS } from "./gadgets/index.ts";
 import { constant, type Int, narrow } from "./integer.ts";
@@ -42,6 +42,7 @@ export interface CompiledCircuit {
 
 /** What a circuit would be. */
 export interface CircuitSize {
+  /** Above MAX_COUNTED: at least so many; later steps are not counted. */
   readonly constraints: number;
   /** Coefficients of A and B. */
   readonly coefficients: number;
@@ -92,11 +93,12 @@ export function circuitSize(model: Model): CircuitSize {
 /** @throws BaseError CIRCUIT_TOO_LARGE naming the dearest steps */
 export function assertWithin({ constraints, costs }: CircuitSize, limit: number): void {
   if (constraints <= limit) return;
+  const count = constraints > MAX_COUNTED ? `more than ${MAX_COUNTED}` : constraints;
   const dearest = [...costs].sort((a, b) => b.constraints - a.constraints).slice(0, 5);
   const lines = dearest.map((cost) => `step ${cost.step} (${cost.operation}): ${cost.constraints}`);
   throw new BaseError({
     code: "CIRCUIT_TOO_LARGE",
-    shortMessage: `The circuit has ${constraints} constraints, at most ${limit} are allowed:\n${lines.join("\n")}`,
+    shortMessage: `The circuit has ${count} constraints, at most ${limit} are allowed:\n${lines.join("\n")}`,
     nextStep: "Use the execution or the bond lane, a smaller model, or a higher limit.",
     details: { constraints, limit, steps: lines },
   });
@@ -108,6 +110,16 @@ function build(model: Model, counting: boolean): { circuit: Circuit; signals: Si
   const { ranges, problems } = analyse(model);
   if (problems.length > 0) proveProfile(model);
   const circuit = new Circuit(signals.count, { counting });
+  try {
+    buildSteps(model, circuit, signals, ranges);
+  } catch (error) {
+    if (!(error instanceof CountedEnough)) throw error;
+  }
+  return { circuit, signals };
+}
+
+function buildSteps(model: Model, circuit: Circuit, signals: SignalLayout, ranges: readonly Range[]): void {
+  const { program } = model;
   const tensors: (CircuitTensor | undefined)[] = [];
   const live = liveSteps(program);
   program.steps.forEach((step, index) => {
@@ -121,6 +133,8 @@ function build(model: Model, counting: boolean): { circuit: Circuit; signals: Si
     const bounds = boundsOf(ranges[index] as Range);
     const { type, dims } = step;
     tensors[index] = { type, dims, elements: elements.map((x, i) => narrow(x, ...bounds(i))) };
+    // A program of many steps needs the memory of those that are still read.
+    for (const [read, last] of live) if (last === index) tensors[read] = undefined;
   });
   const last = program.steps.length - 1;
   const { elements } = tensors[last] as CircuitTensor;
@@ -128,16 +142,17 @@ function build(model: Model, counting: boolean): { circuit: Circuit; signals: Si
     const saturate = program.outputCodec === "lanes";
     packOutput(circuit, program.steps[last] as Step, signals.output, elements, saturate);
   });
-  return { circuit, signals };
 }
 
-/** Steps that the output depends on, and the CODEC steps, whose signals are always read. */
-function liveSteps({ steps }: Program): Set<number> {
-  const live = new Set([steps.length - 1]);
+/** Steps that the output depends on, and the CODEC steps, whose signals are always read, each with the last step
+ *  that reads it. */
+function liveSteps({ steps }: Program): Map<number, number> {
+  const live = new Map([[steps.length - 1, steps.length]]);
   for (let i = steps.length - 1; i >= 0; i--) {
     const { opcode, a, b, c } = steps[i] as Step;
-    if (opcode === "codec") live.add(i);
-    if (live.has(i)) for (const operand of [a, b, c]) if (isStep(operand)) live.add(operand);
+    if (opcode === "codec" && !live.has(i)) live.set(i, i);
+    if (!live.has(i)) continue;
+    for (const operand of [a, b, c]) if (isStep(operand) && !live.has(operand)) live.set(operand, i);
   }
   return live;
 }

@@ -2,10 +2,12 @@ import { describe, expect, test } from "vitest";
 import { MLP_DIMS, mlpInput, mlpModel } from "../../../../bench/tasks/mlp.ts";
 import { loadModelFolder } from "../../../../inference/model-folder.ts";
 import type { Model } from "../../../../inference/program/form.ts";
+import { MAX_COUNTED } from "../../../../prover/proof/groth16/circuit.ts";
 import { circuitSize, compileCircuit } from "../../../../prover/proof/groth16/compile.ts";
 import { determinism, givenWires } from "../../../../prover/proof/groth16/determinism.ts";
 import { satisfies } from "../../../../prover/proof/groth16/satisfies.ts";
 import { BINDING, CircuitPair, type CircuitRun } from "../../../support/circuit-run.ts";
+import { CircuitSteps } from "../../../support/circuit-steps.ts";
 import { randomInput } from "../../../support/random-program.ts";
 import { createRng, type Rng } from "../../../support/rng.ts";
 
@@ -90,6 +92,32 @@ describe("compileCircuit", () => {
 });
 
 describe("circuitSize", () => {
+  test("behavior: counting ends where nobody proves any more", () => {
+    const options = { inputCodec: "raw", inputSize: 0, hostile: false, floatSane: true } as const;
+    const b = new CircuitSteps(createRng(1), options);
+    b.table("u8", b.input("u8", [256, 256]), (byte) => 255 - byte);
+    const program = {
+      inputCodec: "raw",
+      outputCodec: "raw",
+      inputSize: b.used,
+      weights: b.weights,
+      steps: b.steps,
+    } as const;
+    const model = { program, weights: b.weightBytes };
+    const { constraints, costs } = circuitSize(model);
+    expect(constraints).toBe(MAX_COUNTED + 1);
+    expect(costs.map(({ operation }) => operation)).toEqual([
+      "codec raw u8 [256, 256]",
+      "table u8 [256, 256]",
+    ]);
+    expect(() => compileCircuit(model)).toThrowError(
+      expect.objectContaining({
+        code: "CIRCUIT_TOO_LARGE",
+        shortMessage: expect.stringContaining(`has more than ${MAX_COUNTED} constraints`),
+      }),
+    );
+  });
+
   test("default: the MLP, step by step", () => {
     const { costs, ...size } = circuitSize(mlpModel().model);
     expect(size).toMatchInlineSnapshot(`
