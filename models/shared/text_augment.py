@@ -21,9 +21,12 @@ def neighbours(words, pieces, count):
 
 
 class Augmenter:
-    """Splices of two texts (25 %), crops of 3 to 13 words (15 %), else substitutions, deletions and swaps."""
+    """Splices of two texts (25 %), crops of 3 to 13 words (15 %), else substitutions, deletions and swaps.
 
-    def __init__(self, texts, words, piece_ids, seed, near=15, least=2):
+    @param extra words that may be substituted although no text holds them
+    """
+
+    def __init__(self, texts, words, piece_ids, seed, near=15, least=2, extra=()):
         self.rng = np.random.default_rng(seed)
         self.tokens = [t.split() for t in texts]
         count = {}
@@ -32,7 +35,7 @@ class Augmenter:
                 core = token.strip(".,:;!?\"'()").lower()
                 if SUFFIX.match(core):
                     count[core] = count.get(core, 0) + 1
-        vocabulary = sorted(w for w, c in count.items() if c >= least and len(w) > 1)
+        vocabulary = sorted({w for w, c in count.items() if c >= least and len(w) > 1}.union(extra))
         self.index = {w: n for n, w in enumerate(vocabulary)}
         self.near = [[vocabulary[m] for m in row] for row in neighbours(words, piece_ids(vocabulary), near)]
         self.tickers = sorted({t for tokens in self.tokens for t in tokens if re.fullmatch(r"\$[A-Z.]{1,5}", t)}) or ["$SPY"]

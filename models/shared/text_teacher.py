@@ -44,6 +44,12 @@ def load_pretrained():
     return raw["embeddings.word_embeddings.weight"], {"position": position, "norm": norm("embeddings"), "layers": layers}
 
 
+def whole_words():
+    """The words of letters only, of at least three, that have a word piece of their own."""
+    vocabulary = Tokenizer.from_file(os.path.join(pretrained_dir(), "tokenizer.json")).get_vocab()
+    return sorted(w for w in vocabulary if w.isascii() and w.isalpha() and w.islower() and len(w) > 2)
+
+
 def word_pieces(texts):
     tokenizer = Tokenizer.from_file(os.path.join(pretrained_dir(), "tokenizer.json"))
     tokenizer.no_padding()
