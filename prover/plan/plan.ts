@@ -1,0 +1,140 @@
+/** What each lane would cost for one result, before anything is spent, and which one to take. Pure.
+ *  Seconds, bytes and gas come from `estimates.ts`; money and rules are DESIGN's: a bond must outweigh the value. */
+import { bondsOf, gasPriceRange } from "../../protocol/money.ts";
+import { type GameConstants, LANE } from "../../protocol/terms.ts";
+
+/** Ways to finality, in order of trust. */
+export const MEANS = ["execution", "execution-compiled", "groth16", "ezkl", "bond"] as const;
+export type Means = (typeof MEANS)[number];
+
+export const LANE_OF: Readonly<Record<Means, number>> = {
+  execution: LANE.EXECUTION,
+  "execution-compiled": LANE.EXECUTION,
+  groth16: LANE.PROOF,
+  ezkl: LANE.PROOF,
+  bond: LANE.BOND,
+};
+
+/** What one result takes by these means; all of it is estimated unless the row says otherwise. */
+export interface Estimate {
+  /** once for the prover: keys, or 0 */
+  readonly setupSeconds: number;
+  /** from calldata to evidence */
+  readonly seconds: number;
+  readonly memoryBytes: number;
+  /** proving key, or 0 */
+  readonly keyBytes: number;
+  /** gas once for the model on this chain: weights, code, keys; 0 where it is there already */
+  readonly gasSetup: bigint;
+  /** whole transactions of one result, the request's included where there is one */
+  readonly gasPerResult: bigint;
+  /** the largest single transaction */
+  readonly gasOfLargest: bigint;
+  /** what makes this row weaker than its lane, such as development keys */
+  readonly caution?: string;
+}
+
+/** An estimate, or why these means cannot be used. */
+export type Offer = Estimate | { readonly unavailable: string };
+
+export interface PlanTerms {
+  /** bits of the model */
+  readonly modelLanes: number;
+  /** bits that the request accepts; absent: all */
+  readonly acceptedLanes?: number;
+  readonly depth: number;
+  readonly offers: Readonly<Record<Means, Offer>>;
+  /** share of the outputs that differ from the int8 file's task metric, by means; 0: the same bytes */
+  readonly accuracyLoss: Readonly<Partial<Record<Means, number>>>;
+  readonly constants: GameConstants;
+  /** wei a unit of gas */
+  readonly gasPrice: bigint;
+  /** wei that the consumer has at stake on this output */
+  readonly value: bigint;
+  /** seconds in which a claim can be challenged */
+  readonly window: number;
+  readonly blockSeconds: number;
+  /** most gas of one transaction on this chain */
+  readonly transactionGas: bigint;
+  /** what locked money costs a year, in percent */
+  readonly capitalPercent: number;
+}
+
+export type PlanRow =
+  | {
+      readonly means: Means;
+      readonly available: true;
+      readonly estimate: Estimate;
+      /** wei locked from the claim to finality, 0 without a claim */
+      readonly locked: bigint;
+      readonly lockedSeconds: number;
+      readonly secondsToFinality: number;
+      readonly accuracyLoss: number;
+      /** gas, and what locked money costs meanwhile; without set-up */
+      readonly wei: bigint;
+      readonly usable: boolean;
+    }
+  | { readonly means: Means; readonly available: false; readonly reason: string };
+
+export interface Plan {
+  readonly rows: readonly PlanRow[];
+  /** the cheapest usable means, absent if there is none */
+  readonly choice?: Means;
+}
+
+const YEAR_SECONDS = 365n * 86_400n;
+const LANE_NAMES = new Map<number, string>(Object.entries(LANE).map(([name, bit]) => [bit, name]));
+
+export function plan(terms: PlanTerms): Plan {
+  const rows = MEANS.map((means) => rowOf(means, terms));
+  let choice: (PlanRow & { available: true }) | undefined;
+  for (const row of rows) {
+    if (!row.available || !row.usable) continue;
+    // A tie goes to the lane that is trusted more, which comes first.
+    if (choice === undefined || row.wei < choice.wei) choice = row;
+  }
+  return choice === undefined ? { rows } : { rows, choice: choice.means };
+}
+
+function rowOf(means: Means, terms: PlanTerms): PlanRow {
+  const { offers, modelLanes, acceptedLanes = modelLanes, transactionGas } = terms;
+  const lane = LANE_OF[means];
+  const no = (reason: string): PlanRow => ({ means, available: false, reason });
+  if ((modelLanes & lane) === 0) return no(`the model has no lane ${LANE_NAMES.get(lane)}`);
+  if ((acceptedLanes & lane) === 0) return no(`the request does not accept lane ${LANE_NAMES.get(lane)}`);
+  const offer = offers[means];
+  if ("unavailable" in offer) return no(offer.unavailable);
+  if (offer.gasOfLargest > transactionGas) {
+    return no(
+      `it needs a transaction of about ${offer.gasOfLargest} gas, the chain's limit is ${transactionGas}`,
+    );
+  }
+  const { locked, lockedSeconds } = means === "bond" ? lockedBy(terms) : { locked: 0n, lockedSeconds: 0 };
+  const rent =
+    (locked * BigInt(terms.capitalPercent) * BigInt(Math.ceil(lockedSeconds))) / (100n * YEAR_SECONDS);
+  return {
+    means,
+    available: true,
+    estimate: offer,
+    locked,
+    lockedSeconds,
+    secondsToFinality: secondsToFinality(means, offer, terms),
+    accuracyLoss: terms.accuracyLoss[means] ?? 0,
+    wei: offer.gasPerResult * terms.gasPrice + rent,
+    usable: offer.caution === undefined,
+  };
+}
+
+/** A cheat gains at most the value and loses its bond, so the bond must be the larger of the two. */
+function lockedBy({ constants, gasPrice, depth, value, window, blockSeconds }: PlanTerms) {
+  const { least } = gasPriceRange(constants, gasPrice);
+  const { bond } = bondsOf(constants, { gasPrice: least, depth, minBond: value + 1n, attempt: 0 });
+  return { locked: bond, lockedSeconds: window + 2 * blockSeconds };
+}
+
+/** From the moment in which the request is on the chain; an execution needs none. */
+function secondsToFinality(means: Means, { seconds }: Estimate, { window, blockSeconds }: PlanTerms): number {
+  if (LANE_OF[means] === LANE.EXECUTION) return 0;
+  if (means === "bond") return seconds + window + 2 * blockSeconds;
+  return seconds + blockSeconds;
+}

@@ -1,0 +1,146 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { LANE } from "../../../protocol/terms.ts";
+import {
+  type Estimate,
+  LANE_OF,
+  MEANS,
+  type Offer,
+  type PlanTerms,
+  plan,
+} from "../../../prover/plan/plan.ts";
+
+const GWEI = 10n ** 9n;
+const ESTIMATE: Estimate = {
+  setupSeconds: 0,
+  seconds: 1,
+  memoryBytes: 0,
+  keyBytes: 0,
+  gasSetup: 0n,
+  gasPerResult: 200_000n,
+  gasOfLargest: 200_000n,
+};
+const costing = (gas: bigint, changes: Partial<Estimate> = {}): Estimate => ({
+  ...ESTIMATE,
+  gasPerResult: gas,
+  gasOfLargest: gas,
+  ...changes,
+});
+const NO: Offer = { unavailable: "the model has no program" };
+const TERMS: PlanTerms = {
+  modelLanes: 7,
+  depth: 3,
+  offers: {
+    execution: costing(220_000n),
+    "execution-compiled": costing(90_000n),
+    groth16: costing(350_000n, { seconds: 0.5 }),
+    ezkl: NO,
+    bond: costing(180_000n, { seconds: 0.01 }),
+  },
+  accuracyLoss: { ezkl: 0.02 },
+  constants: { answerSeconds: 60, gasPriceFloor: GWEI, gasBase: 125_000n, gasPerDemand: 150_000n },
+  gasPrice: GWEI,
+  value: 0n,
+  window: 3_600,
+  blockSeconds: 12,
+  transactionGas: 16_777_216n,
+  capitalPercent: 5,
+};
+const rowOf = (terms: PlanTerms, means: (typeof MEANS)[number]) => {
+  const row = plan(terms).rows.find((one) => one.means === means);
+  if (row === undefined) throw new Error(`no row ${means}`);
+  return row;
+};
+const available = (terms: PlanTerms, means: (typeof MEANS)[number]) => {
+  const row = rowOf(terms, means);
+  if (!row.available) throw new Error(row.reason);
+  return row;
+};
+
+describe("plan", () => {
+  test("default: every means has a row, and the cheapest is chosen", () => {
+    const { rows, choice } = plan(TERMS);
+    expect(rows.map(({ means }) => means)).toEqual([...MEANS]);
+    expect(choice).toBe("execution-compiled");
+    expect(available(TERMS, "execution")).toMatchObject({
+      locked: 0n,
+      secondsToFinality: 0,
+      wei: 220_000n * GWEI,
+    });
+    expect(available(TERMS, "groth16").secondsToFinality).toBe(12.5);
+    expect(rowOf(TERMS, "ezkl")).toEqual({
+      means: "ezkl",
+      available: false,
+      reason: "the model has no program",
+    });
+  });
+
+  test("args: value: the bond outweighs what is at stake, and what it costs to lock decides", () => {
+    const modest = available(TERMS, "bond");
+    expect(modest.locked).toBe(20n * (125_000n + 3n * 150_000n) * 5n * GWEI);
+    const value = 10n ** 21n;
+    const rich = available({ ...TERMS, value }, "bond");
+    expect(rich.locked).toBe(value + 1n);
+    expect(rich.wei).toBeGreaterThan(modest.wei);
+    expect(rich.lockedSeconds).toBe(3_624);
+    const lanes = { acceptedLanes: LANE.PROOF | LANE.BOND, capitalPercent: 10 };
+    expect(plan({ ...TERMS, ...lanes }).choice).toBe("bond");
+    expect(plan({ ...TERMS, ...lanes, value }).choice).toBe("groth16");
+  });
+
+  test("behavior: what a lane lacks is its reason", () => {
+    expect(rowOf({ ...TERMS, modelLanes: LANE.BOND }, "groth16")).toMatchObject({
+      reason: "the model has no lane PROOF",
+    });
+    expect(rowOf({ ...TERMS, acceptedLanes: LANE.PROOF }, "bond")).toMatchObject({
+      reason: "the request does not accept lane BOND",
+    });
+    const large = { ...TERMS.offers, execution: costing(20_000_000n) };
+    expect(rowOf({ ...TERMS, offers: large }, "execution")).toMatchObject({
+      reason: "it needs a transaction of about 20000000 gas, the chain's limit is 16777216",
+    });
+  });
+
+  test("behavior: means with a caution are shown and never chosen", () => {
+    const offers = {
+      execution: NO,
+      "execution-compiled": NO,
+      groth16: costing(1n, { caution: "development keys" }),
+      ezkl: NO,
+      bond: NO,
+    };
+    const { rows, choice } = plan({ ...TERMS, offers });
+    expect(choice).toBeUndefined();
+    expect(rows[2]).toMatchObject({ available: true, usable: false });
+  });
+
+  test("behavior: the choice is usable, of an accepted lane, and no usable means is cheaper", () => {
+    const offer = fc.oneof(
+      fc.constant(NO),
+      fc
+        .tuple(fc.bigInt(1n, 2n ** 26n), fc.boolean())
+        .map(([gas, weak]) => costing(gas, weak ? { caution: "weak" } : {})),
+    );
+    const offers = fc.record({
+      execution: offer,
+      "execution-compiled": offer,
+      groth16: offer,
+      ezkl: offer,
+      bond: offer,
+    });
+    const bits = fc.integer({ min: 0, max: 7 });
+    fc.assert(
+      fc.property(offers, bits, bits, fc.bigInt(0n, 2n ** 80n), (made, modelLanes, acceptedLanes, value) => {
+        const { rows, choice } = plan({ ...TERMS, offers: made, modelLanes, acceptedLanes, value });
+        const usable = rows.flatMap((row) => (row.available && row.usable ? [row] : []));
+        if (choice === undefined) return usable.length === 0;
+        const chosen = usable.find(({ means }) => means === choice);
+        return (
+          chosen !== undefined &&
+          (LANE_OF[choice] & modelLanes & acceptedLanes) !== 0 &&
+          usable.every(({ wei }) => wei >= chosen.wei)
+        );
+      }),
+    );
+  });
+});
