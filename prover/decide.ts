@@ -9,9 +9,11 @@ import {
   LIMITS,
   type ModelId,
   type RequestId,
+  type TruthLane,
   ZERO_ADDRESS,
 } from "../protocol/terms.ts";
 import type { ClaimWord } from "../protocol/words.ts";
+import type { Means } from "./plan/plan.ts";
 
 /** What an operator of a prover chooses. */
 export interface Policy {
@@ -30,6 +32,16 @@ export interface ModelTerms {
   readonly depth: number;
   /** bytes */
   readonly outputLength: number;
+  /** how this node can settle its requests at once; absent: by no truth */
+  readonly truths?: readonly TruthTerms[];
+}
+
+/** Means that this node has ready for a model. */
+export interface TruthTerms {
+  readonly means: Means;
+  readonly lane: TruthLane;
+  /** of the whole transaction that settles a request with it */
+  readonly gas: bigint;
 }
 
 /** The prover and the chain at one block. */
@@ -50,11 +62,12 @@ export interface Standing {
 
 export type RequestDecision =
   | { readonly kind: "claim"; readonly gasPrice: bigint; readonly bond: bigint }
+  | { readonly kind: "settle"; readonly truth: TruthTerms }
   | { readonly kind: "skip"; readonly code: SkipCode; readonly reason: string };
 
 export type SkipCode =
   | "MODEL_NOT_SERVED"
-  | "LANE_NOT_BOND"
+  | "NO_LANE"
   | "EXPIRED"
   | "EXCLUSIVE"
   | "WINDOW_TOO_LONG"
@@ -72,12 +85,15 @@ export const claimGas = ({ outputLength }: Pick<ModelTerms, "outputLength">): bi
   GAS.claim + GAS.perOutputByte * BigInt(outputLength) + GAS.finalize;
 
 /** Least fee at a gas price. */
-export const leastFee = (model: ModelTerms, gasPrice: bigint, { marginPercent }: Policy): bigint =>
-  (claimGas(model) * gasPrice * BigInt(100 + marginPercent)) / 100n;
+export const leastFee = (model: ModelTerms, gasPrice: bigint, policy: Policy): bigint =>
+  withMargin(claimGas(model) * gasPrice, policy);
 
 /** Least fee for a delivery. */
-export const leastDeliveryFee = (callbackGas: number, gasPrice: bigint, { marginPercent }: Policy): bigint =>
-  ((GAS.deliver + BigInt(callbackGas)) * gasPrice * BigInt(100 + marginPercent)) / 100n;
+export const leastDeliveryFee = (callbackGas: number, gasPrice: bigint, policy: Policy): bigint =>
+  withMargin((GAS.deliver + BigInt(callbackGas)) * gasPrice, policy);
+
+const withMargin = (wei: bigint, { marginPercent }: Policy): bigint =>
+  (wei * BigInt(100 + marginPercent)) / 100n;
 
 /** Price to name in a claim: room for the base fee to rise by half before the claim is mined. */
 export function claimGasPrice(constants: GameConstants, baseFee: bigint): bigint {
@@ -86,51 +102,118 @@ export function claimGasPrice(constants: GameConstants, baseFee: bigint): bigint
   return later < greatest ? max(later, least) : greatest;
 }
 
-/** Decides on open requests, the oldest first: what one takes of balance and limit is not there for the next. */
+/** Decides on open requests, the oldest first: what one takes of balance and limit is not there for the next.
+ *  Of the lanes that a request accepts the one that costs the least gas is taken; a bond that cannot be put up leaves
+ *  the truths. */
 export function decideRequests(
   requests: readonly RequestEntry[],
   models: ReadonlyMap<ModelId, ModelTerms>,
   standing: Standing,
   policy: Policy,
 ): Map<RequestId, RequestDecision> {
-  const gasPrice = claimGasPrice(standing.constants, standing.baseFee);
-  let bonded = 0n;
-  let spent = 0n;
-  for (const claim of standing.live) {
-    bonded += claim.bond;
-    // Whoever holds no gas for its defence has lost its bond.
-    spent += defenceGas(standing.constants, claim.depth) * claim.gasPrice;
-  }
+  const purse = new Purse(standing, policy);
   const decisions = new Map<RequestId, RequestDecision>();
   const oldestFirst = [...requests].sort((a, b) => Number(a.block.number - b.block.number));
   for (const entry of oldestFirst) {
     const model = models.get(entry.request.modelId);
-    const refusal = model === undefined ? notServed(entry) : unsuited(entry, model, standing, policy);
-    if (model === undefined || refusal !== undefined) {
-      decisions.set(entry.id, refusal ?? notServed(entry));
-      continue;
-    }
-    const { minBond } = entry.request;
-    const { bond } = bondsOf(standing.constants, {
-      gasPrice,
-      depth: model.depth,
-      minBond,
-      attempt: entry.attempt,
-    });
-    const needed = bond + defenceGas(standing.constants, model.depth) * gasPrice;
-    const limit = unaffordable({ bond, bonded, needed, left: standing.balance - spent }, policy);
-    decisions.set(entry.id, limit ?? { kind: "claim", gasPrice, bond });
-    if (limit !== undefined) continue;
-    bonded += bond;
-    spent += needed;
+    const decision =
+      model === undefined ? notServed(entry) : decideRequest(entry, model, standing, policy, purse);
+    decisions.set(entry.id, decision);
   }
   return decisions;
+}
+
+function decideRequest(
+  entry: RequestEntry,
+  model: ModelTerms,
+  standing: Standing,
+  policy: Policy,
+  purse: Purse,
+): RequestDecision {
+  const { request } = entry;
+  const truth = truthFor(model, request.lanes);
+  const canBond = (request.lanes & model.lanes & LANE.BOND) !== 0;
+  if (truth === undefined && !canBond) {
+    return skip("NO_LANE", "it accepts no lane in which this node can answer for the model");
+  }
+  const settle = (): RequestDecision => {
+    const least = withMargin(purse.settleCost(truth?.gas ?? 0n), policy);
+    if (truth === undefined || request.fee < least) return feeTooLow(request.fee, least, standing.gasPrice);
+    return purse.pay(truth) ?? { kind: "settle", truth };
+  };
+  const bond = (): RequestDecision => unsuited(entry, model, standing, policy) ?? purse.bond(entry, model);
+  const truthFirst = truth !== undefined && (!canBond || truth.gas < claimGas(model));
+  const first = truthFirst ? settle() : bond();
+  if (first.kind !== "skip" || truth === undefined || !canBond) return first;
+  const second = truthFirst ? bond() : settle();
+  return second.kind === "skip" ? first : second;
+}
+
+/** The cheapest truth among those of the accepted lanes. */
+export function truthFor({ truths = [] }: ModelTerms, acceptedLanes: number): TruthTerms | undefined {
+  const accepted = truths.filter(({ lane }) => (lane & acceptedLanes) !== 0);
+  return accepted.reduce<TruthTerms | undefined>(
+    (best, one) => (best === undefined || one.gas < best.gas ? one : best),
+    undefined,
+  );
+}
+
+/** What is left of the balance and of the limit on bonds while requests are decided on. */
+class Purse {
+  readonly #standing: Standing;
+  readonly #policy: Policy;
+  readonly #gasPrice: bigint;
+  #bonded = 0n;
+  #spent = 0n;
+
+  constructor(standing: Standing, policy: Policy) {
+    this.#standing = standing;
+    this.#policy = policy;
+    this.#gasPrice = claimGasPrice(standing.constants, standing.baseFee);
+    for (const claim of standing.live) {
+      this.#bonded += claim.bond;
+      // Whoever holds no gas for its defence has lost its bond.
+      this.#spent += defenceGas(standing.constants, claim.depth) * claim.gasPrice;
+    }
+  }
+
+  settleCost(gas: bigint): bigint {
+    return gas * this.#standing.gasPrice;
+  }
+
+  /** Takes the gas of a settlement. @returns a refusal if it is not there */
+  pay({ gas }: TruthTerms): RequestDecision | undefined {
+    const needed = this.settleCost(gas);
+    const left = this.#standing.balance - this.#spent;
+    if (needed > left) {
+      return skip("BALANCE_TOO_LOW", `a settlement costs ${needed} wei, the balance has ${left} wei for it`);
+    }
+    this.#spent += needed;
+    return undefined;
+  }
+
+  /** Takes bond and gas of a defence, or refuses. */
+  bond({ request, attempt }: RequestEntry, { depth }: ModelTerms): RequestDecision {
+    const { constants, balance } = this.#standing;
+    const gasPrice = this.#gasPrice;
+    const { bond } = bondsOf(constants, { gasPrice, depth, minBond: request.minBond, attempt });
+    const needed = bond + defenceGas(constants, depth) * gasPrice;
+    const amounts = { bond, bonded: this.#bonded, needed, left: balance - this.#spent };
+    const limit = unaffordable(amounts, this.#policy);
+    if (limit !== undefined) return limit;
+    this.#bonded += bond;
+    this.#spent += needed;
+    return { kind: "claim", gasPrice, bond };
+  }
 }
 
 const skip = (code: SkipCode, reason: string): RequestDecision => ({ kind: "skip", code, reason });
 
 const notServed = ({ request }: RequestEntry): RequestDecision =>
   skip("MODEL_NOT_SERVED", `no folder here holds model ${request.modelId}`);
+
+const feeTooLow = (fee: bigint, least: bigint, gasPrice: bigint): RequestDecision =>
+  skip("FEE_TOO_LOW", `its fee is ${fee} wei, gas and margin ask for ${least} wei at ${gasPrice} wei a gas`);
 
 /** Why nobody with this key and these models should claim it. */
 function unsuited(
@@ -139,9 +222,7 @@ function unsuited(
   { now, own, gasPrice, fallen }: Standing,
   policy: Policy,
 ): RequestDecision | undefined {
-  const { lanes, expiry, exclusiveProver, exclusiveUntil, window, fee } = request;
-  if ((lanes & model.lanes & LANE.BOND) === 0)
-    return skip("LANE_NOT_BOND", "it does not accept the BOND lane");
+  const { expiry, exclusiveProver, exclusiveUntil, window, fee } = request;
   if (now >= expiry) return skip("EXPIRED", `it expired at ${expiry}, the chain is at ${now}`);
   if (exclusiveProver !== ZERO_ADDRESS && exclusiveProver !== own && now <= exclusiveUntil) {
     return skip("EXCLUSIVE", `only ${exclusiveProver} may claim it until ${exclusiveUntil}`);
@@ -152,11 +233,7 @@ function unsuited(
   // Whatever made it fall would make it fall again, at twice the bond.
   if (fallen.has(id)) return skip("OWN_CLAIM_FELL", "an own claim on it fell");
   const least = leastFee(model, gasPrice, policy);
-  if (fee >= least) return undefined;
-  return skip(
-    "FEE_TOO_LOW",
-    `its fee is ${fee} wei, gas and margin ask for ${least} wei at ${gasPrice} wei a gas`,
-  );
+  return fee >= least ? undefined : feeTooLow(fee, least, gasPrice);
 }
 
 function unaffordable(

@@ -90,7 +90,7 @@ describe("decideRequests", () => {
 
   test.each<[string, RequestEntry, Partial<Standing>]>([
     ["MODEL_NOT_SERVED", requested({ modelId: ZERO_HASH as ModelId }), {}],
-    ["LANE_NOT_BOND", requested({ lanes: LANE.EXECUTION }), {}],
+    ["NO_LANE", requested({ lanes: LANE.EXECUTION }), {}],
     ["EXPIRED", requested({ expiry: 1_000 }), {}],
     ["EXCLUSIVE", requested({ exclusiveProver: OTHER, exclusiveUntil: 1_000 }), {}],
     ["WINDOW_TOO_LONG", requested({ window: 3_601 }), {}],
@@ -132,6 +132,46 @@ describe("decideRequests", () => {
     const needed = bond + 2n * defenceGas(standing.constants, 2) * gasPrice;
     expect(codeOf(requested(), { live, balance: needed })).toBe("claim");
     expect(codeOf(requested(), { live, balance: needed - 1n })).toBe("BALANCE_TOO_LOW");
+  });
+});
+
+describe("decideRequests, with truths", () => {
+  const proof = { means: "groth16", lane: LANE.PROOF, gas: 350_000n } as const;
+  const execution = { means: "execution", lane: LANE.EXECUTION, gas: 100_000n } as const;
+  const all = { lanes: 7, depth: 2, outputLength: 96, truths: [proof, execution] };
+  const cost = (gas: bigint) => (gas * standing.gasPrice * 120n) / 100n;
+  const decide = (entry: RequestEntry, changes: Partial<Standing> = {}, chosen: Policy = policy) =>
+    decideRequests([entry], new Map([[MODEL, all]]), { ...standing, ...changes }, chosen).get(entry.id);
+
+  test("default: the cheapest of the accepted lanes", () => {
+    expect(decide(requested({ lanes: 7 }))).toEqual({ kind: "settle", truth: execution });
+    expect(decide(requested({ lanes: LANE.PROOF | LANE.BOND }))).toMatchObject({ kind: "claim" });
+    expect(decide(requested({ lanes: LANE.PROOF, fee: cost(350_000n) }))).toEqual({
+      kind: "settle",
+      truth: proof,
+    });
+  });
+
+  test("behavior: a truth needs neither bond nor window, and the fee must pay for its gas", () => {
+    const entry = requested({ lanes: LANE.PROOF | LANE.BOND, window: 3_601, fee: cost(350_000n) });
+    expect(decide(entry)).toEqual({ kind: "settle", truth: proof });
+    expect(decide(entry, { fallen: new Set([entry.id]) })).toEqual({ kind: "settle", truth: proof });
+    expect(decide(requested({ lanes: LANE.PROOF, fee: cost(350_000n) - 1n }))).toMatchObject({
+      code: "FEE_TOO_LOW",
+    });
+    expect(decide(entry, {}, { ...policy, maxBonds: 0n })).toEqual({ kind: "settle", truth: proof });
+  });
+
+  test("behavior: where neither lane can be paid the first one's reason is given", () => {
+    const entry = requested({ lanes: 7 });
+    expect(decide(entry, { balance: 0n })).toMatchObject({ kind: "skip", code: "BALANCE_TOO_LOW" });
+    const settled = decideRequests(
+      [requested({ lanes: 7 }), requested({ lanes: LANE.EXECUTION })],
+      new Map([[MODEL, all]]),
+      { ...standing, balance: 150_000n * standing.gasPrice },
+      policy,
+    );
+    expect([...settled.values()].map(({ kind }) => kind)).toEqual(["settle", "skip"]);
   });
 });
 
