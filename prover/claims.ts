@@ -1,13 +1,15 @@
-/** Claims on requests: run, compare, bond. */
+/** Answers to requests: run, compare, then bond or settle; and truth for own claims that are disputed. */
 import { fromHex, toHex } from "../inference/bytes.ts";
-import type { RequestId } from "../protocol/terms.ts";
-import { type Context, carryOut } from "./context.ts";
-import type { RequestDecision } from "./decide.ts";
+import type { ClaimId, RequestId } from "../protocol/terms.ts";
+import { type Context, carryOut, claimAndRequest } from "./context.ts";
+import { disputeTruth, type ModelTerms, type RequestDecision } from "./decide.ts";
+import type { ServedModel } from "./models.ts";
+import { settleRequest } from "./truths.ts";
 import { again, DONE, type Outcome } from "./workers.ts";
 
-/** Runs the model and files the claim that was decided on.
+/** Runs the model and files the claim, or the settlement, that was decided on.
  *  @param decision on this request at the newest block */
-export async function fileClaim(
+export async function answerRequest(
   context: Context,
   id: RequestId,
   decision: RequestDecision | undefined,
@@ -15,7 +17,9 @@ export async function fileClaim(
   const { store, models, runs, actions, operator } = context;
   const entry = store.book.requests.get(id);
   const model = entry && models.get(entry.request.modelId);
-  if (entry?.status !== "open" || model === undefined || decision?.kind !== "claim") return DONE;
+  if (entry?.status !== "open" || model === undefined) return DONE;
+  if (decision?.kind === "settle") return settleRequest(context, entry, undefined, decision.truth);
+  if (decision?.kind !== "claim") return DONE;
   let output: Uint8Array;
   try {
     output = await runs.output(model, fromHex(entry.input));
@@ -27,4 +31,19 @@ export async function fileClaim(
   const { request, attempt } = entry;
   const action = actions.claim(request, attempt, operator, gasPrice, toHex(output), bond);
   return carryOut(context, action, { move: "claim", request: id, model: model.name, bond });
+}
+
+/** Ends the dispute about an own claim by truth, while the defence goes on. */
+export async function settleDispute(context: Context, id: ClaimId): Promise<Outcome> {
+  const found = claimAndRequest(context, id);
+  const model = found && context.models.get(found.claim.claim.modelId);
+  if (found?.claim.status !== "active" || model === undefined) return DONE;
+  const terms = withTruths(context, model);
+  const truth = disputeTruth(terms, found.request.request.lanes, context.chain.constants);
+  return truth === undefined ? DONE : settleRequest(context, found.request, found.claim, truth);
+}
+
+/** A model's terms with the truths that are ready for it. */
+export function withTruths({ truths }: Pick<Context, "truths">, model: ServedModel): ModelTerms {
+  return { ...model, truths: truths.flatMap((source) => source.terms(model) ?? []) };
 }

@@ -8,7 +8,9 @@ import type { EventStore } from "../protocol/store/event-store.ts";
 import type { ClaimId } from "../protocol/terms.ts";
 import type { Policy } from "./decide.ts";
 import type { ServedModels } from "./models.ts";
+import type { Outbox } from "./outbox.ts";
 import type { Runs } from "./runs.ts";
+import type { TruthSource } from "./truths.ts";
 import { again, DONE, type Outcome } from "./workers.ts";
 
 export interface Context {
@@ -18,6 +20,9 @@ export interface Context {
   readonly store: EventStore;
   readonly models: ServedModels;
   readonly runs: Runs;
+  /** means of settling at once, none for a node that only bonds */
+  readonly truths: readonly TruthSource[];
+  readonly outbox: Outbox;
   readonly policy: Policy;
   /** named in claims: it may commit traces too; zero: nobody */
   readonly operator: Address;
@@ -46,7 +51,7 @@ const REFUSED_AFTER_MS = 2_000;
 /** Brings an action onto the chain.
  *  @param facts of the log line */
 export async function carryOut(
-  { sender, log, signal }: Context,
+  { sender, log, signal }: Pick<Context, "sender" | "log" | "signal">,
   action: Action,
   facts: Record<string, unknown>,
 ): Promise<Outcome> {

@@ -158,6 +158,16 @@ export function truthFor({ truths = [] }: ModelTerms, acceptedLanes: number): Tr
   );
 }
 
+/** The truth by which an own disputed claim is ended: one that costs no more gas than defending it to the end. */
+export function disputeTruth(
+  model: ModelTerms,
+  acceptedLanes: number,
+  constants: GameConstants,
+): TruthTerms | undefined {
+  const truth = truthFor(model, acceptedLanes);
+  return truth === undefined || truth.gas > defenceGas(constants, model.depth) ? undefined : truth;
+}
+
 /** What is left of the balance and of the limit on bonds while requests are decided on. */
 class Purse {
   readonly #standing: Standing;

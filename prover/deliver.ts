@@ -24,8 +24,9 @@ const CALLBACK_FAILED_AFTER_MS = 60_000;
 export async function deliverOutput(context: Context, id: RequestId): Promise<Outcome> {
   const { store, actions, chain } = context;
   const entry = store.book.requests.get(id);
-  const claim = entry?.claimId === undefined ? undefined : store.book.claims.get(entry.claimId);
-  if (entry?.status !== "done" || entry.delivered || claim === undefined) return DONE;
+  if (entry?.status !== "done" || entry.delivered || entry.result === undefined) return DONE;
+  const claim = entry.claimId === undefined ? undefined : store.book.claims.get(entry.claimId);
+  const { output } = entry.result;
   const word = await new StateReader(chain).requestWord(id);
   if (word.delivered !== "PENDING") return DONE;
   const refusal = await callbackRefusal(context, {
@@ -34,11 +35,11 @@ export async function deliverOutput(context: Context, id: RequestId): Promise<Ou
     data: encodeFunctionData({
       abi: CALLBACK_ABI,
       functionName: "onAssayResult",
-      args: [id, claim.output, word.lane, BigInt(word.requestedAt), BigInt(word.settledAt)],
+      args: [id, output, word.lane, BigInt(word.requestedAt), BigInt(word.settledAt)],
     }),
   });
   if (refusal !== undefined) return again(`the callback refuses: ${refusal}`, CALLBACK_FAILED_AFTER_MS);
-  return carryOut(context, actions.deliver(entry.request, claim.claim, claim.output), {
+  return carryOut(context, actions.deliver(entry.request, claim?.claim, output), {
     move: "deliver",
     request: id,
   });

@@ -14,7 +14,10 @@ export type Job =
   | { readonly kind: "commitTrace"; readonly subject: ClaimId; readonly due: number }
   | { readonly kind: "reveal"; readonly subject: ClaimId; readonly position: bigint; readonly due: number }
   | { readonly kind: "finalize"; readonly subject: ClaimId; readonly due: number }
+  /** answer a request, by a claim or by truth */
   | { readonly kind: "claim"; readonly subject: RequestId; readonly due: number }
+  /** end a dispute about an own claim by truth */
+  | { readonly kind: "settle"; readonly subject: ClaimId; readonly due: number }
   | { readonly kind: "deliver"; readonly subject: RequestId; readonly due: number };
 export type JobKind = Job["kind"];
 

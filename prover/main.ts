@@ -18,6 +18,7 @@ import { listen } from "./http/server.ts";
 import { JOBS_SCHEMA, JobStore } from "./jobs.ts";
 import { checkRegistered, serveModels } from "./models.ts";
 import { honestRuns } from "./runs.ts";
+import type { TruthSource } from "./truths.ts";
 import { Prover } from "./watch.ts";
 
 export interface ProverOptions {
@@ -27,6 +28,8 @@ export interface ProverOptions {
   /** folder of database and journal */
   readonly data: string;
   readonly policy: Policy;
+  /** means of settling at once; absent: none */
+  readonly truths?: readonly TruthSource[];
   /** named in claims, may answer for them */
   readonly operator?: Address;
   /** false: answers and ends claims only */
@@ -58,13 +61,14 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
   try {
     const { db, sender } = folder;
     const store = new EventStore(db);
-    const context: Context = {
+    const context: Omit<Context, "outbox"> = {
       chain,
       sender,
       actions: new Actions(chain.game),
       store,
       models,
       runs: options.fault === undefined ? honestRuns(engine, log) : dishonestRuns(options.fault),
+      truths: options.truths ?? [],
       policy: options.policy,
       operator: options.operator ?? ZERO_ADDRESS,
       log,

@@ -6,21 +6,23 @@ import { StateReader } from "../protocol/chain/reads.ts";
 import { isFinal } from "../protocol/machine.ts";
 import type { ClaimId, RequestId } from "../protocol/terms.ts";
 import type { ClaimWord } from "../protocol/words.ts";
-import { fileClaim } from "./claims.ts";
-import { type Context, isOwn } from "./context.ts";
+import { answerRequest, settleDispute, withTruths } from "./claims.ts";
+import { type Context, carryOut, isOwn } from "./context.ts";
 import {
   decideClaim,
   decideRequests,
   deliveryRefusal,
+  disputeTruth,
   type RequestDecision,
   type Standing,
 } from "./decide.ts";
 import { Defence } from "./defend.ts";
 import { deliverOutput, finalizeClaim } from "./deliver.ts";
 import type { HeldJob, Job, JobKind, JobStore } from "./jobs.ts";
+import { Outbox } from "./outbox.ts";
 import { type Outcome, Workers } from "./workers.ts";
 
-export interface ProverParts extends Context {
+export interface ProverParts extends Omit<Context, "outbox"> {
   readonly jobs: JobStore;
   /** false: only answers for claims that were made with this key, or that name it as operator */
   readonly claims: boolean;
@@ -40,7 +42,7 @@ const LOOK_AGAIN_MS = 500;
 const WITHDRAW_EVERY = 10n;
 
 export class Prover {
-  readonly #parts: ProverParts;
+  readonly #parts: ProverParts & Context;
   readonly #defence: Defence;
   readonly #workers: Workers;
   readonly #said = new Map<RequestId, string>();
@@ -51,8 +53,10 @@ export class Prover {
   #withdrawing: Promise<void> = Promise.resolve();
 
   constructor(parts: ProverParts) {
-    this.#parts = parts;
-    this.#defence = new Defence(parts);
+    const { actions } = parts;
+    const outbox = new Outbox({ actions, carryOut: (action, facts) => carryOut(parts, action, facts) });
+    this.#parts = { ...parts, outbox };
+    this.#defence = new Defence(this.#parts);
     const { jobs, width, nowMs, log } = parts;
     this.#workers = new Workers({ jobs, width, nowMs, log, work: (held) => this.#work(held) });
   }
@@ -105,6 +109,7 @@ export class Prover {
 
   /** Takes no more work and waits for what is on its way. */
   async stop(): Promise<void> {
+    this.#parts.outbox.flush();
     await Promise.all([this.#workers.stop(), this.#withdrawing]);
   }
 
@@ -140,8 +145,10 @@ export class Prover {
     const wanted = [
       ...this.#claimJobs(open),
       ...this.#endJobs(active, words, head.timestamp, now),
-      ...this.#deliveryJobs(own, standing),
+      ...this.#truthJobs(active, head.timestamp),
+      ...this.#deliveryJobs(standing),
     ];
+    this.#parts.outbox.flush();
     this.#parts.jobs.sync(wanted);
     this.#head = head;
     this.#standing = standing;
@@ -153,7 +160,8 @@ export class Prover {
 
   #decide(open: readonly RequestEntry[], standing: Standing): void {
     const { models, policy, log } = this.#parts;
-    this.#decisions = decideRequests(open, models, standing, policy);
+    const terms = new Map([...models].map(([id, model]) => [id, withTruths(this.#parts, model)]));
+    this.#decisions = decideRequests(open, terms, standing, policy);
     for (const [id, decision] of this.#decisions) {
       if (decision.kind !== "skip") this.#said.delete(id);
       else if (this.#said.get(id) !== decision.code) {
@@ -165,7 +173,7 @@ export class Prover {
 
   #claimJobs(open: readonly RequestEntry[]): Job[] {
     if (!this.#parts.claims) return [];
-    const chosen = open.filter(({ id }) => this.#decisions.get(id)?.kind === "claim");
+    const chosen = open.filter(({ id }) => (this.#decisions.get(id)?.kind ?? "skip") !== "skip");
     return chosen.map(({ id, request }) => ({ kind: "claim", subject: id, due: request.expiry }));
   }
 
@@ -186,15 +194,34 @@ export class Prover {
     });
   }
 
-  #deliveryJobs(own: readonly ClaimEntry[], { now, gasPrice }: Standing): Job[] {
-    const { store, policy } = this.#parts;
-    return own.flatMap(({ claim, status }): Job[] => {
+  /** Truth for own claims that somebody disputes. */
+  #truthJobs(active: readonly ClaimEntry[], now: number): Job[] {
+    const { models, chain, store } = this.#parts;
+    return active.flatMap(({ id, claim, challengers }): Job[] => {
+      const model = models.get(claim.modelId);
       const request = store.book.requests.get(claim.requestId);
-      if (status !== "final" || request === undefined) return [];
+      if (challengers.size === 0 || model === undefined || request === undefined) return [];
+      const truth = disputeTruth(withTruths(this.#parts, model), request.request.lanes, chain.constants);
+      return truth === undefined ? [] : [{ kind: "settle", subject: id, due: now }];
+    });
+  }
+
+  #deliveryJobs({ now, gasPrice }: Standing): Job[] {
+    const { store, policy } = this.#parts;
+    return [...store.book.requests.values()].flatMap((request): Job[] => {
+      if (request.status !== "done" || !this.#isOwnResult(request)) return [];
       // The contract knows when it was settled; an old book entry is at most FORGET_AFTER blocks old.
       const refusal = deliveryRefusal(request, { now, gasPrice, settledAt: 0 }, policy);
       return refusal === undefined ? [{ kind: "deliver", subject: request.id, due: now }] : [];
     });
+  }
+
+  /** True if an own claim, or an own truth, made the request's output final. */
+  #isOwnResult({ claimId, settled }: RequestEntry): boolean {
+    const { store, chain } = this.#parts;
+    const claim = claimId === undefined ? undefined : store.book.claims.get(claimId);
+    if (claim !== undefined) return isOwn(this.#parts, claim);
+    return settled?.submitter === chain.account.address;
   }
 
   #work({ job }: HeldJob): Promise<Outcome> {
@@ -204,7 +231,9 @@ export class Prover {
       case "reveal":
         return this.#defence.reveal(job.subject, job.position);
       case "claim":
-        return fileClaim(this.#parts, job.subject, this.#decisions.get(job.subject));
+        return answerRequest(this.#parts, job.subject, this.#decisions.get(job.subject));
+      case "settle":
+        return settleDispute(this.#parts, job.subject);
       case "finalize":
         return finalizeClaim(this.#parts, job.subject);
       case "deliver":

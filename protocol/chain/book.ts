@@ -21,7 +21,9 @@ export interface RequestEntry {
   attempt: number;
   /** the live or final claim */
   claimId?: ClaimId;
-  result?: { readonly lane: number; readonly outputHash: Hex; output?: Hex };
+  /** truth came, from whom */
+  settled?: { readonly submitter: Address; readonly output: Hex };
+  result?: { readonly lane: number; readonly outputHash: Hex; readonly output: Hex };
   delivered: boolean;
 }
 
@@ -72,8 +74,8 @@ export class Book {
       case "Finalized":
         return this.#finalized(event);
       case "Settled":
-        return this.#onRequest(event.args.requestId, ({ result }) => {
-          if (result !== undefined) result.output = event.args.output;
+        return this.#onRequest(event.args.requestId, (entry) => {
+          entry.settled = { submitter: event.args.submitter, output: event.args.output };
         });
       case "Refunded":
         return this.#onRequest(event.args.requestId, (entry) => {
@@ -157,7 +159,8 @@ export class Book {
     return this.#onRequest(requestId, (entry) => {
       const claim = this.claims.get(claimId);
       entry.status = "done";
-      entry.result = { lane, outputHash, ...(claim === undefined ? {} : { output: claim.output }) };
+      // The contract says Settled before it says Finalized.
+      entry.result = { lane, outputHash, output: claim?.output ?? entry.settled?.output ?? "0x" };
       if (claim !== undefined) claim.status = "final";
     });
   }

@@ -90,6 +90,7 @@ async function runCheat(lies: readonly Lie[]): Promise<void> {
     store: new EventStore(folder.db),
     models: serveModels(system.models),
     runs: lyingRuns(lies),
+    truths: [],
     policy: { marginPercent: 0, maxBonds: 10n ** 24n, maxWindow: 86_400 },
     operator: ZERO_ADDRESS,
     log: SILENT,
