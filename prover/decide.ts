@@ -78,7 +78,13 @@ export type SkipCode =
   | "BALANCE_TOO_LOW";
 
 /** Gas of whole transactions, above what was measured on a local chain; test/integration/prover.test.ts holds them to it. */
-export const GAS = { claim: 70_000n, perOutputByte: 40n, finalize: 75_000n, deliver: 120_000n } as const;
+export const GAS = {
+  claim: 70_000n,
+  perOutputByte: 40n,
+  finalize: 75_000n,
+  settle: 150_000n,
+  deliver: 120_000n,
+} as const;
 
 /** Gas that a claim costs who makes it, if nobody challenges it. */
 export const claimGas = ({ outputLength }: Pick<ModelTerms, "outputLength">): bigint =>

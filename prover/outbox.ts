@@ -1,4 +1,5 @@
 /** Sends settlements; proofs that are ready within one block go in one transaction, for they share its pairings. */
+import type { Address } from "viem";
 import type { Action, Actions } from "../protocol/chain/actions.ts";
 import { LANE } from "../protocol/terms.ts";
 import type { Settling } from "./truths.ts";
@@ -6,6 +7,8 @@ import type { Outcome } from "./workers.ts";
 
 export interface OutboxParts {
   readonly actions: Actions;
+  /** the own account, to which proofs are bound */
+  readonly submitter: Address;
   /** brings an action onto the chain @param facts of the log line */
   readonly carryOut: (action: Action, facts: Record<string, unknown>) => Promise<Outcome>;
 }

@@ -38,8 +38,8 @@ const FORGET_AFTER = 7_200n;
 /** How often one block is looked at when the node fails, and the pause between, ms. */
 const LOOK_TRIES = 5;
 const LOOK_AGAIN_MS = 500;
-/** Blocks between two looks at the own credit. */
-const WITHDRAW_EVERY = 10n;
+/** Blocks between two looks at the own credit and at the means of settling. */
+const SELDOM = 10n;
 
 export class Prover {
   readonly #parts: ProverParts & Context;
@@ -49,12 +49,15 @@ export class Prover {
   #decisions: ReadonlyMap<RequestId, RequestDecision> = new Map();
   #head: Head | undefined;
   #standing: Standing | undefined;
-  #creditAt = 0n;
-  #withdrawing: Promise<void> = Promise.resolve();
+  #seldomAt: bigint | undefined;
+  #seldom: Promise<void> = Promise.resolve();
 
   constructor(parts: ProverParts) {
-    const { actions } = parts;
-    const outbox = new Outbox({ actions, carryOut: (action, facts) => carryOut(parts, action, facts) });
+    const outbox = new Outbox({
+      actions: parts.actions,
+      submitter: parts.chain.account.address,
+      carryOut: (action, facts) => carryOut(parts, action, facts),
+    });
     this.#parts = { ...parts, outbox };
     this.#defence = new Defence(this.#parts);
     const { jobs, width, nowMs, log } = parts;
@@ -110,7 +113,7 @@ export class Prover {
   /** Takes no more work and waits for what is on its way. */
   async stop(): Promise<void> {
     this.#parts.outbox.flush();
-    await Promise.all([this.#workers.stop(), this.#withdrawing]);
+    await Promise.all([this.#workers.stop(), this.#seldom]);
   }
 
   /** The book holds the batch already, so it must not come again: a fault of the node is tried again here, and after
@@ -154,7 +157,7 @@ export class Prover {
     this.#standing = standing;
     this.#workers.wake();
     this.#defence.tidy();
-    this.#collect(head);
+    this.#doSeldom(head);
     this.#forgetOld(head.number);
   }
 
@@ -276,12 +279,20 @@ export class Prover {
     );
   }
 
-  #collect(head: Head): void {
-    if (head.number < this.#creditAt + WITHDRAW_EVERY) return;
-    this.#creditAt = head.number;
-    this.#withdrawing = this.#withdraw(head).catch((error: unknown) => {
-      this.#parts.log.warn({ reason: String(error) }, "the own credit could not be withdrawn");
-    });
+  /** What need not be done at each block, beside the work of the blocks that follow. */
+  #doSeldom(head: Head): void {
+    if (this.#seldomAt !== undefined && head.number < this.#seldomAt + SELDOM) return;
+    this.#seldomAt = head.number;
+    const { truths, models, log } = this.#parts;
+    this.#seldom = this.#seldom
+      .then(() =>
+        Promise.all([this.#withdraw(head), ...truths.map((source) => source.refresh(models.values()))]),
+      )
+      .then(
+        () => undefined,
+        (error: unknown) =>
+          log.warn({ reason: String(error) }, "credit or means of settling could not be looked at"),
+      );
   }
 
   async #withdraw({ hash }: Head): Promise<void> {

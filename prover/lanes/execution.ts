@@ -1,0 +1,75 @@
+/** The EXECUTION lane as a means of settling: the chain runs the model, the evidence is empty. */
+import { encodeFunctionData, type Hex } from "viem";
+import { toHex } from "../../inference/bytes.ts";
+import { selfTestCalldata } from "../../inference/self-test.ts";
+import type { Chain } from "../../protocol/chain/connect.ts";
+import { iInterpreterAbi, iWeightStoreAbi } from "../../protocol/generated/abis.ts";
+import type { Logger } from "../../protocol/log.ts";
+import { LANE, type ModelId } from "../../protocol/terms.ts";
+import { GAS, type TruthTerms } from "../decide.ts";
+import type { ServedModel } from "../models.ts";
+import type { TruthSource } from "../truths.ts";
+
+/** Inputs that an execution's gas is asked for: two that are usual, two of the whole range. */
+const SEEDS = [0, 1, 2, 3];
+/** Gas of a transaction before its first instruction. Source: EIP-2718. */
+const TRANSACTION_GAS = 21_000n;
+
+/** Models whose weights are published on this chain. */
+export class ExecutionSource implements TruthSource {
+  readonly means = "execution";
+  readonly lane = LANE.EXECUTION;
+  readonly #chain: Chain;
+  readonly #log: Logger;
+  readonly #gas = new Map<ModelId, bigint>();
+
+  constructor(chain: Chain, log: Logger) {
+    this.#chain = chain;
+    this.#log = log;
+  }
+
+  async refresh(models: Iterable<ServedModel>): Promise<void> {
+    const { weightStore, interpreter } = this.#chain.deployment.contracts;
+    if (weightStore === undefined || interpreter === undefined) return;
+    for (const model of models) {
+      if ((model.lanes & LANE.EXECUTION) === 0 || this.#gas.has(model.id)) continue;
+      try {
+        const published = await this.#chain.client.readContract({
+          address: weightStore,
+          abi: iWeightStoreAbi,
+          functionName: "isPublished",
+          args: [model.id],
+        });
+        if (published) this.#gas.set(model.id, await this.#gasOf(model, interpreter));
+      } catch (error) {
+        this.#log.warn(
+          { model: model.name, reason: String(error) },
+          "the gas of an execution is not known yet",
+        );
+      }
+    }
+  }
+
+  terms(model: ServedModel): TruthTerms | undefined {
+    const gas = this.#gas.get(model.id);
+    return gas === undefined ? undefined : { means: this.means, lane: this.lane, gas };
+  }
+
+  async evidence(): Promise<Hex> {
+    return "0x";
+  }
+
+  /** The dearest of some inputs, as the node estimates them. */
+  async #gasOf({ id, prepared }: ServedModel, interpreter: Hex): Promise<bigint> {
+    const estimates = await Promise.all(
+      SEEDS.map((seed) => {
+        const input = toHex(selfTestCalldata(prepared.program, prepared.selector, seed));
+        const data = encodeFunctionData({ abi: iInterpreterAbi, functionName: "infer", args: [id, input] });
+        return this.#chain.client.estimateGas({ to: interpreter, data });
+      }),
+    );
+    let dearest = 0n;
+    for (const gas of estimates) if (gas > dearest) dearest = gas;
+    return dearest - TRANSACTION_GAS + GAS.settle;
+  }
+}
