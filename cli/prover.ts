@@ -5,6 +5,7 @@ import { z } from "zod";
 import { requireAccount } from "../protocol/chain/sender.ts";
 import { integer, loadConfig, type Settings, text, wei } from "../protocol/config.ts";
 import { FAULTS, parseFault } from "../prover/faults.ts";
+import { ExecutionSource } from "../prover/lanes/execution.ts";
 import { runProver } from "../prover/main.ts";
 import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
 import { createLogger, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
@@ -87,6 +88,8 @@ export function addProverCommand(program: Command): void {
           engine,
           data: config.data,
           policy: settings,
+          // A cheat has no truth to tell.
+          truths: parsed === undefined ? [new ExecutionSource(chain, log)] : [],
           claims: settings.claims === "on",
           width: settings.width,
           withdrawAbove: settings.withdrawAbove,

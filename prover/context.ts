@@ -7,10 +7,10 @@ import type { Logger } from "../protocol/log.ts";
 import type { EventStore } from "../protocol/store/event-store.ts";
 import type { ClaimId } from "../protocol/terms.ts";
 import type { Policy } from "./decide.ts";
+import type { TruthSource } from "./lanes/source.ts";
 import type { ServedModels } from "./models.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Runs } from "./runs.ts";
-import type { TruthSource } from "./truths.ts";
 import { again, DONE, type Outcome } from "./workers.ts";
 
 export interface Context {

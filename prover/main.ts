@@ -16,9 +16,9 @@ import type { Engine } from "./engine.ts";
 import { dishonestRuns, type Fault } from "./faults.ts";
 import { listen } from "./http/server.ts";
 import { JOBS_SCHEMA, JobStore } from "./jobs.ts";
+import type { TruthSource } from "./lanes/source.ts";
 import { checkRegistered, serveModels } from "./models.ts";
 import { honestRuns } from "./runs.ts";
-import type { TruthSource } from "./truths.ts";
 import { Prover } from "./watch.ts";
 
 export interface ProverOptions {

@@ -1,9 +1,19 @@
 /** Sends settlements; proofs that are ready within one block go in one transaction, for they share its pairings. */
-import type { Address } from "viem";
+import type { Address, Hex } from "viem";
 import type { Action, Actions } from "../protocol/chain/actions.ts";
+import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
 import { LANE } from "../protocol/terms.ts";
-import type { Settling } from "./truths.ts";
+import type { TruthTerms } from "./decide.ts";
 import type { Outcome } from "./workers.ts";
+
+/** Evidence for a request, ready to be sent. */
+export interface Settling {
+  readonly request: RequestEntry;
+  readonly claim: ClaimEntry | undefined;
+  readonly truth: TruthTerms;
+  readonly output: Hex;
+  readonly evidence: Hex;
+}
 
 export interface OutboxParts {
   readonly actions: Actions;
@@ -83,6 +93,7 @@ export class Outbox {
 
   #batch(settlings: readonly Settling[]): Promise<Outcome> {
     const action = this.#parts.actions.settleBatch(
+      this.#parts.submitter,
       settlings.map(({ request, claim, output, evidence }) => ({
         request: request.request,
         claim: claim?.claim,

@@ -1,36 +1,9 @@
-/** Truths that this node can tell: outputs that the chain executes, or that a proof shows. */
-import type { Hex } from "viem";
+/** Settles requests by truth: outputs that the chain executes, or that a proof shows. */
 import { fromHex, toHex } from "../inference/bytes.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
-import type { TruthLane } from "../protocol/terms.ts";
 import type { Context } from "./context.ts";
 import type { TruthTerms } from "./decide.ts";
-import type { ServedModel } from "./models.ts";
-import type { Means } from "./plan/plan.ts";
 import { again, type Outcome } from "./workers.ts";
-
-/** One means of settling, for all models that have it. */
-export interface TruthSource {
-  readonly means: Means;
-  readonly lane: TruthLane;
-  /** Looks whether chain and keys are ready for the models; called at start and every few blocks. Keeps what it knew
-   *  when it cannot look. */
-  refresh(models: Iterable<ServedModel>): Promise<void>;
-  /** Terms for a model, undefined while these means are not ready for it. */
-  terms(model: ServedModel): TruthTerms | undefined;
-  /** Evidence for `settle` that this output is right.
-   *  @throws when it cannot be made now; nothing is spent then */
-  evidence(model: ServedModel, calldata: Uint8Array, output: Uint8Array, signal: AbortSignal): Promise<Hex>;
-}
-
-/** Evidence for a request, ready to be sent. */
-export interface Settling {
-  readonly request: RequestEntry;
-  readonly claim: ClaimEntry | undefined;
-  readonly truth: TruthTerms;
-  readonly output: Hex;
-  readonly evidence: Hex;
-}
 
 const RUN_AGAIN_MS = 60_000;
 

@@ -8,7 +8,7 @@ import type { Logger } from "../../protocol/log.ts";
 import { LANE, type ModelId } from "../../protocol/terms.ts";
 import { GAS, type TruthTerms } from "../decide.ts";
 import type { ServedModel } from "../models.ts";
-import type { TruthSource } from "../truths.ts";
+import type { TruthSource } from "./source.ts";
 
 /** Inputs that an execution's gas is asked for: two that are usual, two of the whole range. */
 const SEEDS = [0, 1, 2, 3];
