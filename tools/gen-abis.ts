@@ -9,6 +9,7 @@ import { projectRoot } from "./foundry.ts";
 const CONTRACTS: readonly string[] = [
   "IAssay",
   "IModelRegistry",
+  "ILayerBuilder",
   "ITraceReader",
   "IJudge",
   "ToolAgent",

@@ -1,7 +1,8 @@
-/** `assay model …`: import, run, inspect, verify, eval. */
+/** `assay model …`: import, run, inspect, verify, eval, compile. */
 
 import type { Command } from "commander";
 import type { Engine } from "../../inference/model-values.ts";
+import { addCompileCommand } from "./compile.ts";
 import { addEvalCommand } from "./eval/command.ts";
 import { addImportCommand } from "./import.ts";
 import { addInspectCommand } from "./inspect.ts";
@@ -22,4 +23,5 @@ export function addModelCommands(program: Command, engines: Readonly<Record<stri
   addInspectCommand(model);
   addVerifyCommand(model);
   addEvalCommand(model);
+  addCompileCommand(model);
 }

@@ -32,6 +32,7 @@ export const DEPLOYED_CONTRACTS = [
   "Judge",
   "TraceReader",
   "WeightStore",
+  "LayerBuilder",
   "Interpreter",
   "ExecutionLane",
   "ProofLane",
@@ -67,7 +68,13 @@ export async function deploySystem(options: DeployOptions): Promise<Deployment> 
   const { address: judge } = await create("Judge", [registry, floatJudge, codecJudge]);
   const { address: traceReader } = await create("TraceReader", [registry]);
   const { address: weightStore } = await create("WeightStore", [registry]);
-  const { address: interpreter } = await create("Interpreter", [registry, weightStore, floatJudge]);
+  const { address: layerBuilder } = await create("LayerBuilder", [registry]);
+  const { address: interpreter } = await create("Interpreter", [
+    registry,
+    weightStore,
+    layerBuilder,
+    floatJudge,
+  ]);
   const { address: executionAdapter } = await create("ExecutionLane", [interpreter]);
   const { address: proofAdapter } = await create("ProofLane", [registry]);
   const { answerSeconds, gasPriceFloor, gasBase, gasPerDemand } = constants;
@@ -97,6 +104,7 @@ export async function deploySystem(options: DeployOptions): Promise<Deployment> 
       traceReader,
       courier: courier as Address,
       weightStore,
+      layerBuilder,
       interpreter,
       executionAdapter,
       proofAdapter,

@@ -10,11 +10,21 @@ import {
   BaseError as ViemError,
 } from "viem";
 import { BaseError } from "../../inference/errors.ts";
-import { iAssayAbi, iJudgeAbi, iModelRegistryAbi, iTraceReaderAbi } from "../generated/abis.ts";
+import {
+  iAssayAbi,
+  iJudgeAbi,
+  iLayerBuilderAbi,
+  iModelRegistryAbi,
+  iTraceReaderAbi,
+} from "../generated/abis.ts";
 
-const errorAbi = [...iAssayAbi, ...iModelRegistryAbi, ...iTraceReaderAbi, ...iJudgeAbi].filter(
-  (item) => item.type === "error",
-);
+const errorAbi = [
+  ...iAssayAbi,
+  ...iModelRegistryAbi,
+  ...iTraceReaderAbi,
+  ...iJudgeAbi,
+  ...iLayerBuilderAbi,
+].filter((item) => item.type === "error");
 
 /** Why a contract refused a call. */
 export interface Revert {

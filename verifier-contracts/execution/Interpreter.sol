@@ -16,17 +16,25 @@ import {MoveRows} from "../opcodes/rows/MoveRows.sol";
 import {Tensor} from "../types/Program.sol";
 import {LANE_EXECUTION, ModelId} from "../types/Types.sol";
 import {Steps} from "./Steps.sol";
+import {CompiledLayer} from "./compiled/CompiledLayer.sol";
 
 /// @notice Runs a registered program on whole tensors in memory, with the opcode libraries that judge single elements.
 /// Holds no state.
 contract Interpreter is IInterpreter {
     IModelRegistry public immutable registry;
     address public immutable weightStore;
+    address public immutable layerBuilder;
     IFloatJudge public immutable floatJudge;
 
-    constructor(IModelRegistry registry_, address weightStore_, IFloatJudge floatJudge_) {
+    constructor(
+        IModelRegistry registry_,
+        address weightStore_,
+        address layerBuilder_,
+        IFloatJudge floatJudge_
+    ) {
         registry = registry_;
         weightStore = weightStore_;
+        layerBuilder = layerBuilder_;
         floatJudge = floatJudge_;
     }
 
@@ -38,6 +46,7 @@ contract Interpreter is IInterpreter {
             if (ModelWord.weights(m.word) != 0) revert WeightsNotPublished(modelId);
         }
         _check(m, modelId, input);
+        m.compiled = CompiledLayer.open(layerBuilder, modelId);
         return _run(m, input);
     }
 
@@ -51,6 +60,7 @@ contract Interpreter is IInterpreter {
         bytes32 root = _openRegistered(m, modelId);
         _check(m, modelId, input);
         _loadWeights(m, weights, root);
+        m.compiled = CompiledLayer.NONE;
         return _run(m, input);
     }
 

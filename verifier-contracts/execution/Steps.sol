@@ -30,11 +30,12 @@ import {
     TYPE_S32,
     WEIGHT
 } from "../types/Program.sol";
+import {CompiledLayer} from "./compiled/CompiledLayer.sol";
 
 /// @notice The steps of a program, one after another.
 library Steps {
-    /// @notice Finds where each weight tensor is in the stream; holds the stream in memory if it is one chunk.
-    function describeWeights(Machine memory m) internal view {
+    /// @notice Finds where each weight tensor is in the stream.
+    function describeWeights(Machine memory m) internal pure {
         unchecked {
             uint256 count = ModelWord.weights(m.word);
             uint256 place = Flat.reserve(32 * count);
@@ -49,9 +50,7 @@ library Steps {
                 }
                 place += 32;
             }
-            if (m.stream == 0 && offset != 0 && offset <= ProgramReader.CHUNK_BYTES) {
-                m.stream = Machines.copyNew(m, 0, offset);
-            }
+            if (offset <= ProgramReader.CHUNK_BYTES) m.whole = offset;
         }
     }
 
@@ -86,7 +85,10 @@ library Steps {
         if (opcode == OP_REDUCE) return _reduce(m, variant, out, a);
         a = Machines.tensor(m, a);
         uint256 b = ProgramReader.operandOf(head, 1);
-        if (opcode == OP_DOT) return DotRows.run(m, variant, ProgramReader.attribute(head), out, a, b);
+        if (opcode == OP_DOT) {
+            if (CompiledLayer.isAt(m.compiled, _indexOf(m, record))) return _compiled(m, out, a);
+            return DotRows.run(m, variant, ProgramReader.attribute(head), out, a, b);
+        }
         if (opcode == OP_REQUANT || opcode == OP_RESCALE) return _requant(m, opcode, variant, out, a, b);
         b = b == NONE ? 0 : Machines.tensor(m, b);
         if (opcode == OP_MOVE) return MoveRows.move(m.plan, record, out, a, b);
@@ -96,6 +98,24 @@ library Steps {
         c = c == NONE ? 0 : Machines.tensor(m, c);
         if (opcode == OP_FLOAT) return ElementRows.float(m.floatJudge, variant, out, a, b, c);
         return ElementRows.select(out, a, b, c);
+    }
+
+    function _indexOf(Machine memory m, uint256 record) private pure returns (uint256) {
+        unchecked {
+            return (record - m.records) / ProgramReader.RECORD_BYTES;
+        }
+    }
+
+    /// @dev A DOT step by the code that LayerBuilder made of it.
+    function _compiled(Machine memory m, uint256 out, uint256 a) private view returns (uint256 flat) {
+        unchecked {
+            flat = Flat.allocate(out);
+            uint256 rows = Flat.count(out) / Flat.last(out);
+            uint256 size = Flat.size(out);
+            m.compiled = CompiledLayer.run(
+                m.compiled, Flat.pointer(a), Flat.size(a), Flat.pointer(flat), rows, size / rows
+            );
+        }
     }
 
     function _codec(Machine memory m, uint256 head, uint256 out) private pure returns (uint256 flat) {

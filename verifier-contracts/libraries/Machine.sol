@@ -12,6 +12,8 @@ import {ProgramReader} from "./ProgramReader.sol";
 /// @param steps memory of a flat tensor for each step so far
 /// @param weights memory of a flat tensor for each weight tensor, whose pointer is its offset in the stream
 /// @param stream memory of the whole stream, 0 if it is not held
+/// @param whole bytes of the whole stream if it is one chunk, which the first step that reads it holds; else 0
+/// @param compiled CompiledLayer's cursor
 /// @param chunks memory of the addresses of the stream's chunks, 20 bytes each
 /// @param arguments memory of the input's arguments, 0 until a step reads them
 /// @param plan memory for MoveRows
@@ -21,6 +23,8 @@ struct Machine {
     uint256 steps;
     uint256 weights;
     uint256 stream;
+    uint256 whole;
+    uint256 compiled;
     uint256 chunks;
     uint256 arguments;
     uint256 plan;
@@ -43,6 +47,7 @@ library Machines {
                 return _materialize(m, index);
             }
             flat = weight(m, index);
+            hold(m);
             if (m.stream != 0) return flat + m.stream;
             uint256 offset = Flat.pointer(flat);
             return (flat - offset) | copyNew(m, offset, Flat.size(flat));
@@ -59,8 +64,15 @@ library Machines {
     /// @notice A part of the stream in memory: where it is held, or a copy.
     function part(Machine memory m, uint256 offset, uint256 length) internal view returns (uint256 pointer) {
         unchecked {
+            hold(m);
             return m.stream != 0 ? m.stream + offset : copyNew(m, offset, length);
         }
+    }
+
+    /// @notice Brings the stream to memory if it is one chunk. Memory that is given back must not contain it: whoever
+    /// does so calls this first.
+    function hold(Machine memory m) internal view {
+        if (m.stream == 0 && m.whole != 0) m.stream = copyNew(m, 0, m.whole);
     }
 
     function copyNew(Machine memory m, uint256 offset, uint256 length)

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {FloatJudge} from "../../../verifier-contracts/FloatJudge.sol";
 import {Interpreter} from "../../../verifier-contracts/execution/Interpreter.sol";
+import {LayerBuilder} from "../../../verifier-contracts/execution/LayerBuilder.sol";
 import {WeightStore} from "../../../verifier-contracts/execution/WeightStore.sol";
 import {ModelId} from "../../../verifier-contracts/types/Types.sol";
 import {VectorFixture} from "../judge/VectorFixture.sol";
@@ -13,6 +14,7 @@ abstract contract ExecutionFixture is VectorFixture {
     uint256 internal constant ALL = type(uint256).max;
 
     WeightStore internal store;
+    LayerBuilder internal builder;
     Interpreter internal interpreter;
 
     struct RunVector {
@@ -27,7 +29,8 @@ abstract contract ExecutionFixture is VectorFixture {
     function setUp() public virtual override {
         super.setUp();
         store = new WeightStore(registry);
-        interpreter = new Interpreter(registry, address(store), new FloatJudge());
+        builder = new LayerBuilder(registry);
+        interpreter = new Interpreter(registry, address(store), address(builder), new FloatJudge());
     }
 
     function registerRun(RunVector memory v) internal returns (ModelId) {

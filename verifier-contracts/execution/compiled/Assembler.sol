@@ -12,7 +12,7 @@ import {Rows} from "./Rows.sol";
 /// @param spill memory, when the code runs, of the first row's accumulator between blocks, a word each
 /// @param results memory, when the code runs, of the part's outputs of one output row
 /// @param returned memory, when the code runs, of the return data
-/// @param rooms memory of each row's Rows.roomOf @param row the one that is being emitted
+/// @param rows the weight rows
 struct Part {
     uint256 start;
     uint256 words;
@@ -22,8 +22,7 @@ struct Part {
     uint256 spill;
     uint256 results;
     uint256 returned;
-    uint256 rooms;
-    Row row;
+    Row[] rows;
 }
 
 /// @notice Writes the code of a part. What it emits, in order:
@@ -40,9 +39,8 @@ struct Part {
 ///
 /// Memory of the running code: 0x00 2^231, 0x20 lane mask, 0x40 sum of the activations, then Part's three places.
 library Assembler {
-    uint256 internal constant HALF = 0x00;
-    uint256 internal constant MASK = 0x20;
-    uint256 internal constant SUM = 0x40;
+    uint256 private constant MASK = 0x20;
+    uint256 private constant SUM = 0x40;
     uint256 private constant SPILL = 0x60;
 
     /// @dev Byte 3i + 2 of a word: where a group's activations stand after a shift by 16, 8 or 0 bits.
@@ -60,10 +58,10 @@ library Assembler {
         unchecked {
             Part memory part;
             (part.words, part.first, part.count) = (words, first, count);
-            _classify(layer, part);
             part.spill = SPILL;
             part.results = SPILL + (layer.blocks > 1 ? 32 * count : 0);
             part.returned = part.results + ((count * layer.width + OVERHANG + 31) & ~uint256(31));
+            _classify(layer, part);
             uint256 most = Parts.MAX_CODE;
             assembly ("memory-safe") {
                 // Room for ten bytes of creation code before it, and for the last PUSH's padding behind it.
@@ -79,21 +77,24 @@ library Assembler {
     /// @dev Finds out which rows are narrow, and whether a row needs the sum of its activations.
     function _classify(Layer memory layer, Part memory part) private pure {
         unchecked {
-            uint256 rooms;
-            uint256 count = part.count;
-            assembly ("memory-safe") {
-                rooms := mload(0x40)
-                mstore(0x40, add(rooms, shl(5, count)))
-            }
-            part.rooms = rooms;
-            for (uint256 i = 0; i < count; ++i) {
-                uint256 row = part.words + 32 * layer.weights.words * i;
-                uint256 offset = Finish.offsetOf(_parameters(layer, row));
-                uint256 room = Rows.roomOf(row, layer.length, offset);
-                if (room == 0 && offset != Rows.WIDE_CENTRE) part.needsSum = true;
+            part.rows = new Row[](part.count);
+            uint256 words = layer.weights.words;
+            uint256 place = part.words;
+            for (uint256 i = 0; i < part.count; ++i) {
+                Row memory row = part.rows[i];
+                row.words = place;
+                place += 32 * words;
+                uint256 parameters;
                 assembly ("memory-safe") {
-                    mstore(add(rooms, shl(5, i)), room)
+                    parameters := mload(sub(place, 0x20))
                 }
+                row.parameters = parameters;
+                row.kept = part.spill + 32 * i;
+                row.to = part.results + layer.width * i;
+                uint256 offset = Finish.offsetOf(parameters);
+                row.room = Rows.roomOf(row.words, layer.length, offset);
+                if (row.room == 0 && offset != Rows.WIDE_CENTRE) part.needsSum = true;
+                Finish.setAddend(row, layer.width);
             }
         }
     }
@@ -138,7 +139,7 @@ library Assembler {
                     (code, lanes) = _emitActivations(code, layer, group, b);
                     if (part.needsSum) code = _emitSum(code, lanes, b);
                     for (uint256 i = row; i < end; ++i) {
-                        code = _emitRow(code, layer, part, i, b);
+                        code = _emitRow(code, layer, part, part.rows[i], b);
                     }
                     for (; lanes != 0; --lanes) {
                         code = Emit.op(code, POP);
@@ -157,9 +158,7 @@ library Assembler {
         returns (uint256, uint256 lanes)
     {
         unchecked {
-            uint256 from = Parts.SLICE * Parts.BLOCK_SLICES * b;
-            uint256 to = from + Parts.SLICE * Parts.BLOCK_SLICES;
-            if (to > layer.length) to = layer.length;
+            (uint256 from, uint256 to) = Parts.blockOf(layer, b);
             for (; from < to; from += Parts.SLICE) {
                 // The activation pointer is below the lanes, under the offset.
                 code = Emit.op(Emit.push(code, group * layer.length + from), DUP1 + 1 + lanes);
@@ -174,7 +173,7 @@ library Assembler {
                         uint256 empty = 10 - (left + 2 - g) / 3;
                         code = Emit.pushBytes(code, (LANE_BYTES >> (24 * empty)) << (24 * empty), 32);
                     } else {
-                        code = Emit.load(code, MASK);
+                        code = Emit.put(code, 0x602051, 3);
                     }
                     code = Emit.op(code, AND);
                     if (g != last) code = Emit.op(code, SWAP1);
@@ -194,61 +193,34 @@ library Assembler {
             }
             code = Emit.pushOp(Emit.pushOp(code, Rows.ONES, MUL), Rows.TOP, SHR);
             if (b != 0) code = Emit.op(Emit.load(code, SUM), ADD);
-            return Emit.pushOp(code, SUM, MSTORE);
+            return Emit.store(code, SUM);
         }
     }
 
-    function _emitRow(uint256 code, Layer memory layer, Part memory part, uint256 i, uint256 b)
+    function _emitRow(uint256 code, Layer memory layer, Part memory part, Row memory row, uint256 b)
         private
         pure
         returns (uint256)
     {
         unchecked {
-            Row memory row = _rowOf(layer, part, i);
             bool isLast = b + 1 == layer.blocks;
             if (layer.width == 1 && Finish.isConstant(row.parameters)) {
                 return isLast ? Finish.emitConstant(code, row) : code;
             }
-            uint256 kept = part.spill + 32 * i;
             bool narrow = row.room != 0;
             // A narrow row's accumulator goes on, a wide row's starts anew and is added up as a number.
-            if (narrow && b != 0) code = Emit.load(code, kept);
-            else if (row.added) code = Emit.push(code, Rows.HALF + (uint256(row.addend) << Rows.TOP));
-            else code = Emit.load(code, HALF);
+            if (narrow && b != 0) code = Emit.load(code, row.kept);
+            else if (!row.added) code = Emit.put(code, 0x5f51, 2);
+            else code = Emit.pushBytes(code, Rows.HALF + (uint256(row.addend) << Rows.TOP), 32);
             uint256 centre = narrow ? Finish.offsetOf(row.parameters) : Rows.WIDE_CENTRE;
-            code = Rows.emitProducts(code, row.words, layer.length, Parts.BLOCK_SLICES * b, centre);
+            (uint256 from, uint256 to) = Parts.blockOf(layer, b);
+            code = Rows.emitProducts(code, row.words, from, to, centre);
             if (!narrow) {
-                code = Emit.pushOp(code, Rows.TOP, SAR);
-                if (b != 0) code = Emit.op(Emit.load(code, kept), ADD);
+                code = Finish.emitShift(code);
+                if (b != 0) code = Emit.op(Emit.load(code, row.kept), ADD);
             }
-            if (!isLast) return Emit.pushOp(code, kept, MSTORE);
+            if (!isLast) return Emit.store(code, row.kept);
             return layer.width == 4 ? Finish.emitS32(code, row) : Finish.emitByte(code, part.start, row);
-        }
-    }
-
-    /// @dev Sets part.row to a row of the part.
-    function _rowOf(Layer memory layer, Part memory part, uint256 i) private pure returns (Row memory row) {
-        unchecked {
-            row = part.row;
-            row.words = part.words + 32 * layer.weights.words * i;
-            row.parameters = _parameters(layer, row.words);
-            row.room = _room(part, i);
-            row.to = part.results + layer.width * i;
-            Finish.setAddend(row, layer.width);
-        }
-    }
-
-    function _parameters(Layer memory layer, uint256 row) private pure returns (uint256 parameters) {
-        uint256 words = layer.weights.words;
-        assembly ("memory-safe") {
-            parameters := mload(add(row, sub(shl(5, words), 0x20)))
-        }
-    }
-
-    function _room(Part memory part, uint256 i) private pure returns (uint256 room) {
-        uint256 rooms = part.rooms;
-        assembly ("memory-safe") {
-            room := mload(add(rooms, shl(5, i)))
         }
     }
 }

@@ -24,19 +24,32 @@ library CompiledLayer {
     /// @dev Creation code of a contract that creates one from its calldata: PUSH8 runtime, PUSH0, MSTORE, PUSH1 8,
     /// PUSH1 24, RETURN; the runtime is CALLDATASIZE, PUSH0, PUSH0, CALLDATACOPY, CALLDATASIZE, PUSH0, PUSH0, CREATE.
     bytes internal constant CREATOR = hex"67365f5f37365f5ff05f5260086018f3";
+    bytes32 internal constant CREATOR_HASH = keccak256(CREATOR);
+
+    /// @dev A cursor at a zero word: Solidity's zero slot.
+    uint256 internal constant NONE = 0x60;
 
     /// @notice Where the directory of a model is or will be: the first contract that the creator whose salt is the
     /// model's id creates. So the address depends on nothing that the directory holds.
-    function directoryOf(address builder, ModelId modelId) internal pure returns (address) {
-        // RLP of [creator, nonce 1].
-        bytes memory list = abi.encodePacked(bytes2(0xd694), creatorOf(builder, modelId), bytes1(0x01));
-        return address(uint160(uint256(keccak256(list))));
+    function directoryOf(address builder, ModelId modelId) internal pure returns (address directory) {
+        address creator = creatorOf(builder, modelId);
+        assembly ("memory-safe") {
+            // RLP of [creator, nonce 1].
+            mstore(0, or(or(shl(240, 0xd694), shl(80, creator)), shl(72, 1)))
+            directory := and(keccak256(0, 23), 0xffffffffffffffffffffffffffffffffffffffff)
+        }
     }
 
     /// @notice The contract that creates the model's directory.
-    function creatorOf(address builder, ModelId modelId) internal pure returns (address) {
-        bytes memory identity = abi.encodePacked(bytes1(0xff), builder, modelId, keccak256(CREATOR));
-        return address(uint160(uint256(keccak256(identity))));
+    function creatorOf(address builder, ModelId modelId) internal pure returns (address creator) {
+        bytes32 hash = CREATOR_HASH;
+        assembly ("memory-safe") {
+            let pointer := mload(0x40)
+            mstore(pointer, or(shl(248, 0xff), shl(88, builder)))
+            mstore(add(pointer, 21), modelId)
+            mstore(add(pointer, 53), hash)
+            creator := and(keccak256(pointer, 85), 0xffffffffffffffffffffffffffffffffffffffff)
+        }
     }
 
     /// @notice A part's word in the directory. @param from first byte of an output row that it makes @param made of them

@@ -43,12 +43,43 @@ library Emit {
         }
     }
 
+    /// @notice Several instructions at once. @param bytes_ their bytes, right-aligned @param size of them, 1 to 32
+    function put(uint256 code, uint256 bytes_, uint256 size) internal pure returns (uint256 end) {
+        assembly ("memory-safe") {
+            mstore(code, shl(sub(256, shl(3, size)), bytes_))
+            end := add(code, size)
+        }
+    }
+
+    /// @notice Loads the word at a place in memory: PUSH2, MLOAD. @param place below 2^16
+    function load(uint256 code, uint256 place) internal pure returns (uint256 end) {
+        assembly ("memory-safe") {
+            mstore(code, or(shl(248, 0x61), or(shl(232, place), shl(224, MLOAD))))
+            end := add(code, 4)
+        }
+    }
+
+    /// @notice Stores a word there: PUSH2, MSTORE. @param place below 2^16
+    function store(uint256 code, uint256 place) internal pure returns (uint256 end) {
+        assembly ("memory-safe") {
+            mstore(code, or(shl(248, 0x61), or(shl(232, place), shl(224, MSTORE))))
+            end := add(code, 4)
+        }
+    }
+
     /// @notice The shortest PUSH of a value.
-    function push(uint256 code, uint256 value) internal pure returns (uint256) {
-        unchecked {
-            uint256 size = 0;
-            while (size < 32 && value >> (8 * size) != 0) ++size;
-            return pushBytes(code, value, size);
+    function push(uint256 code, uint256 value) internal pure returns (uint256 end) {
+        assembly ("memory-safe") {
+            // Bytes of the value: halve what is left of it four times.
+            let size := shl(4, lt(0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF, value))
+            size := or(size, shl(3, lt(0xFFFFFFFFFFFFFFFF, shr(shl(3, size), value))))
+            size := or(size, shl(2, lt(0xFFFFFFFF, shr(shl(3, size), value))))
+            size := or(size, shl(1, lt(0xFFFF, shr(shl(3, size), value))))
+            let rest := shr(shl(3, size), value)
+            size := add(size, add(lt(0, rest), lt(0xFF, rest)))
+            mstore8(code, add(PUSH0, size))
+            mstore(add(code, 1), shl(sub(256, shl(3, size)), value))
+            end := add(code, add(1, size))
         }
     }
 
@@ -66,10 +97,5 @@ library Emit {
     /// @notice PUSH of a value, then an instruction.
     function pushOp(uint256 code, uint256 value, uint256 instruction) internal pure returns (uint256) {
         return op(push(code, value), instruction);
-    }
-
-    /// @notice Loads the word at a place in memory.
-    function load(uint256 code, uint256 place) internal pure returns (uint256) {
-        return op(push(code, place), MLOAD);
     }
 }

@@ -10,6 +10,7 @@ import {Rows} from "./Rows.sol";
 /// @param room Rows.roomOf, 0 if the row is wide @param to memory of its output when the code runs
 /// @param added true if `addend` is in the accumulator from the start
 /// @param addend to c, right under the top lane: it needs no instruction of its own
+/// @param kept memory of its accumulator between blocks when the code runs
 struct Row {
     uint256 words;
     uint256 parameters;
@@ -17,6 +18,7 @@ struct Row {
     uint256 to;
     bool added;
     int256 addend;
+    uint256 kept;
 }
 
 /// @notice The end of a row: from c, the sum of activation · (weight − centre), to the stored output. c is a number on
@@ -38,6 +40,11 @@ library Finish {
     /// @notice True if the clamps meet or cross: the upper one, which comes last, is then the output.
     function isConstant(uint256 parameters) internal pure returns (bool) {
         return _lower(parameters) >= _upper(parameters);
+    }
+
+    /// @notice From an accumulator to the number in its top lane: PUSH1 232, SAR.
+    function emitShift(uint256 code) internal pure returns (uint256) {
+        return Emit.put(code, 0x60e81d, 3);
     }
 
     /// @notice Stores the upper clamp.
@@ -67,7 +74,7 @@ library Finish {
         } else {
             code = Emit.pushOp(_emitAccumulator(code, row), 224, SHL);
         }
-        return Emit.pushOp(code, row.to, MSTORE);
+        return Emit.store(code, row.to);
     }
 
     /// @notice Requantizes and stores one byte. @param start memory of the code's first byte
@@ -78,12 +85,12 @@ library Finish {
             if (row.added) {
                 code = Emit.pushOp(code, Rows.TOP + shift, SAR);
             } else if (row.room != 0 && _cannotWrap(parameters)) {
-                code = Emit.pushOp(code, Rows.TOP, SAR);
+                code = emitShift(code);
                 uint256 multiplier = _multiplier(parameters);
                 if (multiplier != 1) code = Emit.pushOp(code, multiplier, MUL);
                 code = Emit.pushOp(_emitAdd(code, _addend(parameters)), shift, SAR);
             } else {
-                if (row.room != 0) code = Emit.pushOp(code, Rows.TOP, SAR);
+                if (row.room != 0) code = emitShift(code);
                 code = Emit.pushOp(_emitAccumulator(code, row), 3, SIGNEXTEND);
                 code = Emit.pushOp(code, _multiplier(parameters), MUL);
                 code = Emit.pushOp(code, uint64(parameters >> 128), ADD);
@@ -100,13 +107,14 @@ library Finish {
         unchecked {
             uint256 lower = _lower(row.parameters);
             uint256 span = _upper(row.parameters) - lower;
-            code = Emit.op(Emit.pushOp(code, span + 1, DUP1 + 1), LT);
-            // Behind PUSH2, JUMPI, PUSH0, SLT, PUSH1, MUL.
-            code = Emit.op(Emit.pushBytes(code, code + 9 - start, 2), JUMPI);
-            code = Emit.op(Emit.op(code, PUSH0), SLT);
-            code = Emit.op(Emit.pushOp(code, span, MUL), JUMPDEST);
-            if (lower != 0) code = Emit.pushOp(code, lower, ADD);
-            return Emit.pushOp(code, row.to, MSTORE8);
+            // PUSH2 span + 1, DUP2, LT, PUSH2, JUMPI, PUSH0, SLT, PUSH1 span, MUL, JUMPDEST
+            uint256 check = (0x61 << 32) | ((span + 1) << 16) | 0x8110;
+            uint256 fix = 0x575f126000025b | (span << 16);
+            uint256 jump = (0x61 << 16) | (code + 14 - start);
+            code = Emit.put(code, (((check << 24) | jump) << 56) | fix, 15);
+            if (lower != 0) code = Emit.put(code, 0x600001 | (lower << 8), 3);
+            // PUSH2 to, MSTORE8
+            return Emit.put(code, 0x61000053 | (row.to << 8), 4);
         }
     }
 

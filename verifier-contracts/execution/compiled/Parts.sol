@@ -112,6 +112,15 @@ library Parts {
         }
     }
 
+    /// @notice Elements from .. to - 1 of a row's block.
+    function blockOf(Layer memory layer, uint256 b) internal pure returns (uint256 from, uint256 to) {
+        unchecked {
+            from = SLICE * BLOCK_SLICES * b;
+            to = from + SLICE * BLOCK_SLICES;
+            if (to > layer.length) to = layer.length;
+        }
+    }
+
     /// @notice Lane words of consecutive elements that start with a slice: up to three a slice, none without an element.
     function lanes(uint256 elements) internal pure returns (uint256) {
         unchecked {

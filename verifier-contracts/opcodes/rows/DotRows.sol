@@ -21,6 +21,7 @@ library DotRows {
         unchecked {
             // The binary32 form starts from the sums, with the bias in them.
             flat = Flat.allocate(form == Requant.BINARY32 ? _as32(out) : out);
+            Machines.hold(m);
             uint256 free = Flat.mark();
             uint256 outputs = Flat.last(out);
             uint256 rowBytes = 32 * ((Flat.last(a) + 31) >> 5) + 32;

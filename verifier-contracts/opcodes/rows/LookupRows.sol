@@ -17,6 +17,7 @@ library LookupRows {
         returns (uint256 flat)
     {
         unchecked {
+            Machines.hold(m);
             uint256 table = Machines.weight(m, index);
             uint256 columns = Flat.last(table);
             flat = Flat.allocate(out);
@@ -59,6 +60,7 @@ library LookupRows {
         returns (uint256 flat)
     {
         unchecked {
+            Machines.hold(m);
             uint256 table = index < WEIGHT ? Machines.tensor(m, index) : Machines.weight(m, index);
             uint256 tableRows = Flat.count(table) / Flat.last(table);
             uint256 rowBytes = Flat.last(table) * Shapes.elementBytes(Flat.code(table));
