@@ -6,6 +6,7 @@ import { MAX_COUNTED } from "../../../../prover/proof/groth16/circuit.ts";
 import { circuitSize, compileCircuit } from "../../../../prover/proof/groth16/compile.ts";
 import { determinism, givenWires } from "../../../../prover/proof/groth16/determinism.ts";
 import { satisfies } from "../../../../prover/proof/groth16/satisfies.ts";
+import { freeWires } from "../../../support/circuit-mutations.ts";
 import { BINDING, CircuitPair, type CircuitRun } from "../../../support/circuit-run.ts";
 import { CircuitSteps } from "../../../support/circuit-steps.ts";
 import { randomInput } from "../../../support/random-program.ts";
@@ -56,6 +57,7 @@ describe("compileCircuit", () => {
     const given = givenWires(signals.output.first, signals.count);
     expect(determinism(r1cs, given)).toEqual({ free: [], idle: [] });
     const honest = random(pair, rng).witness;
+    expect([...freeWires(r1cs, honest, rng)], "wires that may change alone").toEqual([r1cs.publicWires]);
     for (let i = 0; i < ATTEMPTS; i++) {
       const dropped = rng.int(0, r1cs.constraints.length - 1);
       const constraints = r1cs.constraints.filter((_, j) => j !== dropped);
