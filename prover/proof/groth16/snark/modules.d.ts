@@ -40,7 +40,12 @@ declare module "snarkjs" {
     readonly pi_b: readonly (readonly string[])[];
     readonly pi_c: readonly string[];
   }
-  type File = string | Uint8Array | { type: "mem"; data?: Uint8Array };
+  /** Holds what is written to it. */
+  export interface MemoryFile {
+    readonly type: "mem";
+    readonly data?: Uint8Array;
+  }
+  type File = string | Uint8Array | MemoryFile;
   interface Logger {
     debug(text: string): void;
     info(text: string): void;

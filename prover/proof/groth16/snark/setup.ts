@@ -1,14 +1,13 @@
 /** Development keys: a Groth16 set-up computed from a seed, in seconds and the same on every machine. Whoever knows
  *  the seed can prove anything, so a key of it is marked and good for local chains only. */
-import { buildBn128, type Curve } from "ffjavascript";
+import { buildBn128 } from "ffjavascript";
 import { concatBytes, toHex } from "../../../../inference/bytes.ts";
 import { keccak256 } from "../../../../inference/commit/keccak.ts";
 import { BaseError } from "../../../../inference/errors.ts";
-import { encodeKey, type G1Point, type G2Point } from "../../../../protocol/proof/groth16.ts";
 import { FIELD_ORDER, type LinearCombination, type R1cs } from "../r1cs.ts";
 import { multiplyGenerator } from "./fixed-base.ts";
 import { inverse, lagrangeBasis } from "./lagrange.ts";
-import { writeZkey } from "./zkey.ts";
+import { verificationKeyOf, writeZkey } from "./zkey.ts";
 
 /** log2 of the largest domain: above it this set-up takes minutes and gigabytes. */
 const MAX_POWER = 18;
@@ -71,15 +70,7 @@ export async function developmentSetup(r1cs: R1cs, seed: string): Promise<KeyPai
     c: g1(joint.slice(r1cs.publicWires + 1)),
     h: g1(odd.map((value) => (value * perDelta) % FIELD_ORDER)),
   });
-  const verificationKey = encodeKey({
-    origin: "development",
-    alpha: g1Point(curve, alphaG1),
-    beta: g2Point(curve, betaG2),
-    gamma: g2Point(curve, gammaG2),
-    delta: g2Point(curve, deltaG2),
-    signals: split(signals, r1cs.publicWires + 1).map((point) => g1Point(curve, point)),
-  });
-  return { provingKey, verificationKey };
+  return { provingKey, verificationKey: await verificationKeyOf(provingKey) };
 }
 
 /** What nobody may know of a key that is worth anything: with it any statement can be proved. */
@@ -121,14 +112,4 @@ function wirePolynomials({ wires, publicWires, constraints }: R1cs, rows: readon
 function split(points: Uint8Array, count: number): Uint8Array[] {
   const size = points.length / count;
   return Array.from({ length: count }, (_, i) => points.slice(size * i, size * (i + 1)));
-}
-
-function g1Point(curve: Curve, point: Uint8Array): G1Point {
-  const [x, y] = curve.G1.toObject(point) as [bigint, bigint];
-  return [x, y];
-}
-
-function g2Point(curve: Curve, point: Uint8Array): G2Point {
-  const [x, y] = curve.G2.toObject(point) as unknown as G2Point;
-  return [x, y];
 }

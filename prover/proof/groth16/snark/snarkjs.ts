@@ -66,22 +66,3 @@ export function readProof({ pi_a, pi_b, pi_c }: SnarkjsProof): Groth16Proof {
   const [x, y] = pi_b as readonly (readonly string[])[];
   return { a: pair(pi_a), b: [pair(x as readonly string[]), pair(y as readonly string[])], c: pair(pi_c) };
 }
-
-/** The key as snarkjs exports it from a .zkey file. */
-export function readSnarkjsKey(exported: Readonly<Record<string, unknown>>): Omit<VerificationKey, "origin"> {
-  const point1 = (value: unknown): G1Point => {
-    const [x, y] = (value as string[]).map(BigInt);
-    return [x as bigint, y as bigint];
-  };
-  const point2 = (value: unknown): G2Point => {
-    const [x, y] = (value as string[][]).map(point1);
-    return [x as G1Point, y as G1Point];
-  };
-  return {
-    alpha: point1(exported.vk_alpha_1),
-    beta: point2(exported.vk_beta_2),
-    gamma: point2(exported.vk_gamma_2),
-    delta: point2(exported.vk_delta_2),
-    signals: (exported.IC as unknown[]).map(point1),
-  };
-}

@@ -1,6 +1,8 @@
 /** Proving keys as .zkey files, which snarkjs and most other provers read. Points lie there as ffjavascript's memory
  *  holds them: affine, little-endian, in Montgomery form. */
+import { buildBn128 } from "ffjavascript";
 import { concatBytes } from "../../../../inference/bytes.ts";
+import { encodeKey, type G1Point, type G2Point } from "../../../../protocol/proof/groth16.ts";
 import { FIELD_ORDER, type LinearCombination, type R1cs } from "../r1cs.ts";
 import { readBinFile, type Section, u32s, writeBinFile, writeFields } from "./binfile.ts";
 
@@ -70,6 +72,34 @@ export function writeZkey(r1cs: R1cs, bits: number, points: ProvingPoints): Uint
 export function isDevelopmentZkey(zkey: Uint8Array): boolean {
   const mark = readBinFile("zkey", zkey).get(SECTION.mpc)?.subarray(0, 64);
   return new TextDecoder("latin1").decode(mark) === DEVELOPMENT_MARK;
+}
+
+/** The key that verifies what this file proves, as ProofLane stores it; its origin is what the file says.
+ *  @throws BaseError BINFILE_INVALID */
+export async function verificationKeyOf(zkey: Uint8Array): Promise<Uint8Array> {
+  const sections = readBinFile("zkey", zkey);
+  const header = sections.get(SECTION.header) ?? new Uint8Array(0);
+  const signals = sections.get(SECTION.signals) ?? new Uint8Array(0);
+  const { G1, G2 } = await buildBn128(true);
+  // Behind the orders with their lengths, and three counts.
+  let at = 2 * (4 + FIELD_BYTES) + 12;
+  const next = (bytes: number): Uint8Array => {
+    at += bytes;
+    return header.slice(at - bytes, at);
+  };
+  const [alpha, , beta, gamma, , delta] = [64, 64, 128, 128, 64, 128].map(next) as Uint8Array[];
+  const g2 = (point: Uint8Array | undefined): G2Point =>
+    G2.toObject(point as Uint8Array).slice(0, 2) as unknown as G2Point;
+  const g1 = (point: Uint8Array | undefined): G1Point =>
+    G1.toObject(point as Uint8Array).slice(0, 2) as unknown as G1Point;
+  return encodeKey({
+    origin: isDevelopmentZkey(zkey) ? "development" : "ceremony",
+    alpha: g1(alpha),
+    beta: g2(beta),
+    gamma: g2(gamma),
+    delta: g2(delta),
+    signals: Array.from({ length: signals.length / 64 }, (_, i) => g1(signals.slice(64 * i, 64 * (i + 1)))),
+  });
 }
 
 /** Matrices A and B: matrix u32, row u32, wire u32, coefficient · 2^512, which is twice in Montgomery form. */

@@ -1,0 +1,77 @@
+/** Proving keys of models, made on first use and kept in a folder: they are megabytes, and a seed gives them again. */
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Hex, toHex } from "../../../inference/bytes.ts";
+import { commitModel } from "../../../inference/commit/commitments.ts";
+import { keccak256 } from "../../../inference/commit/keccak.ts";
+import { BaseError } from "../../../inference/errors.ts";
+import type { Model } from "../../../inference/program/form.ts";
+import { vkHashOf } from "../../../protocol/proof/groth16.ts";
+import { type CompiledCircuit, compileCircuit } from "./compile.ts";
+import { developmentSetup } from "./snark/setup.ts";
+import { verificationKeyOf } from "./snark/zkey.ts";
+
+/** Seed of development keys that name none. */
+export const DEFAULT_SEED = "assay";
+
+export interface ModelKeys {
+  /** Path of the .zkey file. */
+  readonly provingKey: string;
+  /** What ProofLane stores. */
+  readonly verificationKey: Uint8Array;
+  readonly vkHash: Hex;
+}
+
+/** Development keys of a model, from the folder or made now.
+ *  @throws BaseError as `compileCircuit` and `developmentSetup` */
+export async function developmentKeys(
+  model: Model,
+  folder: string,
+  seed = DEFAULT_SEED,
+  circuit: CompiledCircuit = compileCircuit(model),
+): Promise<ModelKeys> {
+  const { programHash, weightsRoot } = commitModel(model);
+  const name = JSON.stringify(["groth16", toHex(programHash), toHex(weightsRoot), seed]);
+  const path = join(folder, `${toHex(keccak256(new TextEncoder().encode(name))).slice(2, 34)}.zkey`);
+  if (!existsSync(path)) {
+    const { provingKey } = await developmentSetup(circuit.r1cs, seed);
+    saveKey(path, provingKey);
+  }
+  return openKeys(path);
+}
+
+/** Keys of a .zkey file. @throws BaseError BINFILE_INVALID, PROVING_KEY_MISSING */
+export async function openKeys(path: string): Promise<ModelKeys> {
+  let content: Uint8Array;
+  try {
+    content = new Uint8Array(readFileSync(path));
+  } catch (cause) {
+    throw new BaseError({
+      code: "PROVING_KEY_MISSING",
+      shortMessage: `The proving key ${path} cannot be read.`,
+      nextStep: "Make it with `assay proof setup`, or name another file.",
+      cause,
+    });
+  }
+  const verificationKey = await verificationKeyOf(content);
+  return { provingKey: path, verificationKey, vkHash: vkHashOf(verificationKey) };
+}
+
+/** Another process sees no key or a whole one. */
+export function saveKey(path: string, provingKey: Uint8Array): void {
+  mkdirSync(join(path, ".."), { recursive: true });
+  const part = `${path}.${process.pid}.part`;
+  writeFileSync(part, provingKey);
+  renameSync(part, path);
+}
+
+/** @throws BaseError KEY_MISMATCH unless the keys are those that the model names */
+export function assertKeysOf(vkHash: string, keys: ModelKeys): void {
+  if (keys.vkHash === vkHash) return;
+  throw new BaseError({
+    code: "KEY_MISMATCH",
+    shortMessage: `The proving key ${keys.provingKey} belongs to vkHash ${keys.vkHash}, the model names ${vkHash}.`,
+    nextStep: "Give the .zkey file of the model's ceremony with --key, or the seed of its development key.",
+    details: { vkHash: keys.vkHash, limit: vkHash },
+  });
+}
