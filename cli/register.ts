@@ -1,25 +1,42 @@
-/** `assay model register`: puts a model's program and identity on the chain. */
+/** `assay model register`: puts a model's key, program and identity on the chain. */
 import type { Command } from "commander";
 import { fromHex } from "../inference/bytes.ts";
 import { loadModelFolder } from "../inference/model-folder.ts";
 import { encodeProgram } from "../inference/program/encode.ts";
 import { registerModel } from "../protocol/chain/register.ts";
+import { storeKey } from "../protocol/proof/store-key.ts";
 import { chainConfig, withChain, withSender } from "./chain.ts";
 import { modelFolder } from "./model-source.ts";
 import { printProgress, printResult, withJson } from "./output.ts";
 
+interface Options {
+  readonly allowDevelopmentKeys?: boolean;
+}
+
 export function addRegisterCommand(model: Command): void {
   const command = model
     .command("register")
-    .description("register a model; harmless to repeat")
-    .argument("<model>", "name or folder of a model");
-  withJson(withChain(command)).action(async (name: string, _options: object, self: Command) => {
-    const { model, commitment, selector, laneBits: lanes, manifest } = loadModelFolder(modelFolder(name));
-    const identity = { ...commitment, selector, lanes, vkHash: fromHex(manifest.assay.vkHash) };
-    const program = encodeProgram(model.program);
-    const result = await withSender(chainConfig(self), (chain, sender) =>
-      registerModel(chain, sender, program, identity, printProgress),
+    .description("register a model, with its verification key; harmless to repeat")
+    .argument("<model>", "name or folder of a model")
+    .option(
+      "--allow-development-keys",
+      "also on a chain that is not local: whoever knows the seed can forge proofs there",
     );
+  withJson(withChain(command)).action(async (name: string, options: Options, self: Command) => {
+    const { model, commitment, selector, laneBits, manifest, verificationKey } = loadModelFolder(
+      modelFolder(name),
+    );
+    const identity = { ...commitment, selector, lanes: laneBits, vkHash: fromHex(manifest.assay.vkHash) };
+    const program = encodeProgram(model.program);
+    const allowDevelopment = options.allowDevelopmentKeys === true;
+    const result = await withSender(chainConfig(self), async (chain, sender) => {
+      // The key first: a model whose key is missing could not be settled by proof.
+      if (verificationKey !== undefined) {
+        const stored = await storeKey(chain, sender, verificationKey, { allowDevelopment });
+        if (stored.isNew) printProgress(`stored the verification key ${stored.vkHash}`);
+      }
+      return registerModel(chain, sender, program, identity, printProgress);
+    });
     printResult(self, { name, ...result }, [
       `${name} is model ${result.modelId}${result.isNew ? "" : ", registered before"}`,
     ]);

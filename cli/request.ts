@@ -109,7 +109,7 @@ async function makeRequest(
   };
 }
 
-function readInputs(
+export function readInputs(
   { inputs }: ModelFunction,
   { inputs: path, text }: RequestOptions,
 ): Record<string, unknown> {
@@ -154,7 +154,7 @@ async function takeBack(id: string, _options: object, self: Command): Promise<vo
   ]);
 }
 
-const unknownRequest = (requestId: RequestId) =>
+export const unknownRequest = (requestId: RequestId) =>
   new BaseError({
     code: "REQUEST_UNKNOWN",
     shortMessage: `The chain has no request ${requestId}.`,

@@ -7,9 +7,17 @@ import { join } from "node:path";
 import { concatBytes, equalBytes, fromHex, type Hex, toHex } from "./bytes.ts";
 import { INPUT_TYPES } from "./codecs/input.ts";
 import { commitModel, JUDGE_VERSION, type ModelCommitment, modelId } from "./commit/commitments.ts";
+import { keccak256 } from "./commit/keccak.ts";
 import { BaseError } from "./errors.ts";
 import { type AbiFunction, selectorOf, signatureOf } from "./manifest/abi.ts";
-import { type FileEntry, laneBits, type Manifest, MODEL_FILES, REQUIRED_FILES } from "./manifest/assay.ts";
+import {
+  type FileEntry,
+  KEY_FILE,
+  laneBits,
+  type Manifest,
+  MODEL_FILES,
+  REQUIRED_FILES,
+} from "./manifest/assay.ts";
 import { cidOf } from "./manifest/cid.ts";
 import { isProofManifest, type ProofManifest } from "./manifest/proof-model.ts";
 import { tar } from "./manifest/tar.ts";
@@ -31,6 +39,8 @@ export interface LoadedModel {
   readonly profile: ProfileReport;
   /** Content of model.onnx. */
   readonly onnx: Uint8Array;
+  /** The key behind vkHash, of a model with the lane PROOF. */
+  readonly verificationKey: Uint8Array | undefined;
 }
 
 const MAX_MANIFEST_BYTES = 1 << 20;
@@ -63,6 +73,7 @@ export function loadModelFolder(directory: string): LoadedModel {
   mustEqual("codec.output", assay.codec.output, program.outputCodec);
   mustEqual("codec.inputSize", assay.codec.inputSize, program.inputSize);
   mustEqual("modelId", assay.modelId, id);
+  const verificationKey = readKey(directory, manifest);
   const profile = proveProfile(model);
   return {
     directory,
@@ -74,7 +85,16 @@ export function loadModelFolder(directory: string): LoadedModel {
     laneBits: identity.lanes,
     profile,
     onnx,
+    verificationKey,
   };
+}
+
+function readKey(directory: string, { assay }: Manifest): Uint8Array | undefined {
+  const entry = assay.files[KEY_FILE];
+  if (entry === undefined) return undefined;
+  const key = readChecked(directory, KEY_FILE, entry);
+  mustEqual("vkHash", assay.vkHash, toHex(keccak256(key)));
+  return key;
 }
 
 /** @throws MODEL_MISMATCH */

@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
+import { KEY_FILE } from "../../inference/manifest/assay.ts";
 import { defaultTool, importSettings } from "../../inference/manifest/tool.ts";
 import { writeModel } from "../../inference/manifest/write.ts";
 import { saveModelFolder } from "../../inference/model-folder.ts";
@@ -41,7 +42,7 @@ export function addImportCommand(parent: Command): void {
     const name = basename(dirname(resolve(file)));
     const described = tool ?? defaultTool(name, program.inputCodec, program.outputCodec, words);
     const extra = new Map(
-      ["README.md", "eval.json"]
+      ["README.md", "eval.json", KEY_FILE]
         .filter((f) => existsSync(join(dirname(file), f)))
         .map((f) => [f, readBytes(join(dirname(file), f))]),
     );

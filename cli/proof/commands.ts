@@ -2,6 +2,10 @@
 import type { Command } from "commander";
 import { addCircuitCommand } from "./circuit.ts";
 import { addEzklCommands } from "./ezkl.ts";
+import { addProveCommands } from "./prove.ts";
+import { addR1csCommand } from "./r1cs.ts";
+import { addSettleCommand } from "./settle.ts";
+import { addSetupCommand } from "./setup.ts";
 
 /** The command that holds all proof commands, made if it is not there. */
 export function proofCommand(program: Command): Command {
@@ -12,5 +16,9 @@ export function proofCommand(program: Command): Command {
 export function addProofCommands(program: Command): void {
   const proof = proofCommand(program);
   addCircuitCommand(proof);
+  addR1csCommand(proof);
+  addSetupCommand(proof);
+  addProveCommands(proof);
+  addSettleCommand(proof);
   addEzklCommands(proof);
 }

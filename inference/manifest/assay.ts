@@ -10,7 +10,19 @@ export const LANES = ["EXECUTION", "PROOF", "BOND"] as const;
 export type Lane = (typeof LANES)[number];
 
 /** Files that a model's folder holds besides manifest.json. */
-export const MODEL_FILES = ["README.md", "eval.json", "model.onnx", "program.bin", "weights.bin"] as const;
+export const MODEL_FILES = [
+  "README.md",
+  "eval.json",
+  "model.onnx",
+  "program.bin",
+  "weights.bin",
+  "verification-key.bin",
+] as const;
+/** What ProofLane stores, the content behind vkHash. A model with the lane PROOF has it. */
+export const KEY_FILE = "verification-key.bin";
+
+/** Who can forge proofs of a key: nobody, if one contributor of its ceremony was honest; whoever knows its seed. */
+export const KEY_ORIGINS = ["ceremony", "development"] as const;
 /** Files without which there is no model. */
 export const REQUIRED_FILES = ["model.onnx", "program.bin", "weights.bin"] as const;
 
@@ -35,6 +47,8 @@ export interface AssaySection {
   readonly selector: string;
   readonly lanes: readonly Lane[];
   readonly vkHash: string;
+  /** Where a Groth16 key comes from, as the key itself says; absent without one. */
+  readonly keyOrigin?: (typeof KEY_ORIGINS)[number];
   readonly judgeVersion: number;
   readonly codec: { readonly input: InputCodec; readonly output: OutputCodec; readonly inputSize: number };
   readonly maxCalldata: number;
@@ -88,6 +102,8 @@ export function checkAssay(check: Checker, value: unknown, path: string): void {
   if (section.format !== 1) check.error(`${path}.format`, `must be 1, is ${JSON.stringify(section.format)}`);
   for (const key of ["modelId", "programHash", "weightsRoot", "vkHash"]) hex(key, 32);
   hex("selector", 4);
+  if (section.keyOrigin !== undefined && !(KEY_ORIGINS as readonly unknown[]).includes(section.keyOrigin))
+    check.error(`${path}.keyOrigin`, `must be one of ${KEY_ORIGINS.join(", ")}`);
   const lanes = check.array(section.lanes, `${path}.lanes`);
   if (lanes?.length === 0) check.error(`${path}.lanes`, "must name at least one lane");
   lanes?.forEach((lane, i) => {

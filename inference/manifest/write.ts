@@ -2,13 +2,15 @@
 
 import { toHex } from "../bytes.ts";
 import { commitModel, JUDGE_VERSION, modelId } from "../commit/commitments.ts";
+import { keccak256 } from "../commit/keccak.ts";
+import { BaseError } from "../errors.ts";
 import { prepare } from "../executor/prepare.ts";
 import { checkedManifest, checkFunction, imageOf, joinWeights, sha256 } from "../model-folder.ts";
 import type { ImportedModel } from "../onnx/import.ts";
 import { encodeProgram } from "../program/encode.ts";
 import { selfTestHash } from "../self-test.ts";
 import { selectorOf } from "./abi.ts";
-import { type AssaySection, laneBits, type Manifest } from "./assay.ts";
+import { type AssaySection, KEY_FILE, KEY_ORIGINS, type Lane, laneBits, type Manifest } from "./assay.ts";
 import { DEFAULT_LANES, DEFAULT_WINDOWS, type ToolDescription } from "./tool.ts";
 
 export const SELF_TESTS = 8;
@@ -29,8 +31,10 @@ export function writeModel(
   extra: ReadonlyMap<string, Uint8Array>,
 ): WrittenModel {
   const { model, io, requantizations } = imported;
+  const lanes = tool.lanes ?? DEFAULT_LANES;
+  const key = keyOf(lanes, extra);
   const files = new Map([
-    ...extra,
+    ...[...extra].filter(([name]) => name !== KEY_FILE || key !== undefined),
     ["model.onnx", onnx] as const,
     ["program.bin", encodeProgram(model.program)] as const,
     ["weights.bin", joinWeights(model)] as const,
@@ -38,8 +42,8 @@ export function writeModel(
   const [first] = tool.abi;
   const selector = first === undefined ? new Uint8Array(4) : selectorOf(first);
   const commitment = commitModel(model);
-  const lanes = tool.lanes ?? DEFAULT_LANES;
-  const id = modelId({ ...commitment, selector, lanes: laneBits(lanes), vkHash: NO_KEY });
+  const vkHash = key === undefined ? NO_KEY : keccak256(key);
+  const id = modelId({ ...commitment, selector, lanes: laneBits(lanes), vkHash });
   const prepared = prepare(model, selector);
   const assay: AssaySection = {
     format: 1,
@@ -48,7 +52,8 @@ export function writeModel(
     weightsRoot: toHex(commitment.weightsRoot),
     selector: toHex(selector),
     lanes,
-    vkHash: toHex(NO_KEY),
+    vkHash: toHex(vkHash),
+    ...originOf(key),
     judgeVersion: JUDGE_VERSION,
     codec: {
       input: model.program.inputCodec,
@@ -83,6 +88,24 @@ export function writeModel(
   const manifest = checkedManifest({ ...described, container_image: imageOf(files), assay }, "manifest.json");
   checkFunction(model.program, manifest.abi, selector);
   return { manifest, files };
+}
+
+/** The verification key of a model with the lane PROOF. @throws VERIFICATION_KEY_MISSING */
+function keyOf(lanes: readonly Lane[], extra: ReadonlyMap<string, Uint8Array>): Uint8Array | undefined {
+  if (!lanes.includes("PROOF")) return undefined;
+  const key = extra.get(KEY_FILE);
+  if (key !== undefined) return key;
+  throw new BaseError({
+    code: "VERIFICATION_KEY_MISSING",
+    shortMessage: `The lanes name PROOF, and there is no ${KEY_FILE} beside the model.`,
+    nextStep: "Make it with `assay proof setup`, or take PROOF out of tool.json's lanes.",
+  });
+}
+
+/** Groth16 keys, of kind 1, say it in their second byte (docs/PROTOCOL.md, Proofs). */
+function originOf(key: Uint8Array | undefined): Pick<AssaySection, "keyOrigin"> {
+  const origin = key?.[0] === 1 ? KEY_ORIGINS[key[1] as number] : undefined;
+  return origin === undefined ? {} : { keyOrigin: origin };
 }
 
 /** The metrics that eval.json states for the shipped file: `test`, or `shipped.valid`. */

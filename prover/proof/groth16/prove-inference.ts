@@ -1,0 +1,51 @@
+/** From a model and calldata to evidence that ProofLane accepts. */
+import { type Hex, toHex } from "../../../inference/bytes.ts";
+import { execute } from "../../../inference/executor/execute.ts";
+import { prepare } from "../../../inference/executor/prepare.ts";
+import type { Model } from "../../../inference/program/form.ts";
+import { encodeProof } from "../../../protocol/proof/groth16.ts";
+import { bindingSignal, type ProofBinding } from "../../../protocol/proof/public-signals.ts";
+import { type CompiledCircuit, compileCircuit } from "./compile.ts";
+import type { ModelKeys } from "./keys.ts";
+import type { Groth16Prover } from "./snark/prover.ts";
+import { stateInference } from "./statement.ts";
+
+/** A proof with its statement, as `assay proof prove` writes it. */
+export interface ProvenInference extends ProofBinding {
+  readonly vkHash: Hex;
+  readonly input: Hex;
+  readonly output: Hex;
+  readonly signals: readonly bigint[];
+  /** 256 bytes: the evidence of `settle`. */
+  readonly evidence: Hex;
+}
+
+/** @param circuit of the model, if it is compiled already
+ *  @throws BaseError as the codecs, `compileCircuit` and `Groth16Prover.prove` */
+export async function proveInference(
+  { model, selector }: { readonly model: Model; readonly selector: Uint8Array },
+  calldata: Uint8Array,
+  binding: ProofBinding,
+  keys: ModelKeys,
+  prover: Groth16Prover,
+  circuit: CompiledCircuit = compileCircuit(model),
+): Promise<ProvenInference> {
+  const output = execute(prepare(model, selector), calldata);
+  const { signals, witness } = stateInference(
+    circuit,
+    model.program,
+    selector,
+    calldata,
+    output,
+    bindingSignal(binding),
+  );
+  const proof = await prover.prove(keys.provingKey, witness);
+  return {
+    ...binding,
+    vkHash: keys.vkHash,
+    input: toHex(calldata),
+    output: toHex(output),
+    signals,
+    evidence: toHex(encodeProof(proof)),
+  };
+}
