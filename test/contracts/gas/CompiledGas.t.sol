@@ -32,9 +32,6 @@ contract CompiledGasTest is StreamCompiler {
             vm.snapshotValue("inference-compiled", name, used);
             emit log_named_uint(name, used);
             if (keccak256(bytes(v.name)) == keccak256("mlp")) assertLe(used, 95_000);
-            if (keccak256(bytes(v.name)) == keccak256("forecast-hourly")) {
-                emit log_named_uint("limit", 450_000);
-            }
         }
         return true;
     }
