@@ -94,10 +94,10 @@ async function main(keep: boolean): Promise<void> {
     const asked = await askAll(agents, timeline);
     await answersOf(asked, startMs);
     await pause(1_500, stopping.signal);
+    await report(asked, chain, timeline);
     if (keep) await keepRunning(anvil.rpcUrl, chain, deployment, daemons, agents);
     stopping.abort();
     await following;
-    await report(asked, chain, timeline);
   } finally {
     stopping.abort();
     await Promise.all(daemons.map((daemon) => daemon.stop()));
@@ -228,7 +228,7 @@ async function keepRunning(
   daemons: readonly Daemon[],
   agents: Readonly<Record<string, Agent>>,
 ): Promise<void> {
-  const { url } = await (daemons[0] as Daemon).said("HTTP is up");
+  const { url } = await (daemons[0] as Daemon).said("prover is up");
   console.log(`\nStill running; stop it with Ctrl-C.
   chain       ${rpcUrl}, chain id ${chain.game.chainId}
   assay       ${chain.game.assay}

@@ -34,7 +34,10 @@ export function proveProfile(model: Model, nodes: readonly string[] = []): Profi
     throw new BaseError({
       code: "PROFILE_UNPROVEN",
       shortMessage: `The profile of ${problems.length} step(s) cannot be proved:\n${lines.join("\n")}`,
-      nextStep: "Change the model as each line says and import it again.",
+      nextStep:
+        model.program.inputCodec === "raw"
+          ? "Change the model as each line says and import it again; or, if its inputs are narrower than their type, name the codec that says so with --codec."
+          : "Change the model as each line says and import it again.",
       details: { steps: lines },
     });
   }

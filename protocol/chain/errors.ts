@@ -87,16 +87,22 @@ export function chainError(error: unknown, context: string): BaseError {
       cause: error,
     });
   }
-  const unreachable = links.some((link) => link instanceof HttpRequestError || link instanceof TimeoutError);
+  const unreachable = links.find((link) => link instanceof HttpRequestError || link instanceof TimeoutError);
   return new BaseError({
-    code: unreachable ? "RPC_UNREACHABLE" : "RPC_FAULT",
-    shortMessage: `Could not ${context}: ${why}`,
+    code: unreachable === undefined ? "RPC_FAULT" : "RPC_UNREACHABLE",
+    shortMessage: `Could not ${context}${hostOf(unreachable)}: ${why}`,
     nextStep: unreachable
       ? "Check that a node runs at the RPC URL (--rpc-url, ASSAY_RPC_URL)."
       : "Try again; if it stays, read the node's log.",
     retryable: true,
     cause: error,
   });
+}
+
+/** Where a request went, without its path, query and user: providers put keys there. */
+function hostOf(failed: unknown): string {
+  const { url } = (failed ?? {}) as { url?: unknown };
+  return typeof url === "string" && URL.canParse(url) ? ` at ${new URL(url).origin}` : "";
 }
 
 /** Runs a call and wraps what it throws.

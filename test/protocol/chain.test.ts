@@ -144,7 +144,11 @@ describe("connect", () => {
   test("error: no node is retryable", async () => {
     const proxy = await startRpcProxy(local.rpcUrl);
     await proxy.stop();
-    await expect(attempt({}, proxy.url)).rejects.toMatchObject({ code: "RPC_UNREACHABLE", retryable: true });
+    await expect(attempt({}, `${proxy.url}/v3/secret?key=secret`)).rejects.toMatchObject({
+      code: "RPC_UNREACHABLE",
+      retryable: true,
+      shortMessage: `Could not ask the node for its chain id at ${proxy.url}: HTTP request failed.`,
+    });
   });
 });
 
