@@ -11,7 +11,7 @@ import { type Model, NONE, WEIGHT } from "../inference/program/form.ts";
 import { lastStep } from "../inference/program/shape.ts";
 import { bitsOfFloat } from "../inference/program/tensor.ts";
 import { packDot } from "../inference/program/weights.ts";
-import { Engine } from "../inference/runtime/engine.ts";
+import { OnnxruntimeEngine } from "../inference/runtime/engine.ts";
 import { RuntimePool } from "../inference/runtime/pool.ts";
 import { selfTestCalldata } from "../inference/self-test.ts";
 import { canonicalExecutor } from "../test/support/differential.ts";
@@ -111,7 +111,7 @@ function succeeded<T extends object>(result: T | { readonly failure: string }): 
 }
 
 async function overheadOf(
-  engine: Engine,
+  engine: OnnxruntimeEngine,
   name: string,
   prepared: PreparedModel,
   isShipped: boolean,
@@ -146,14 +146,14 @@ async function overheadOf(
 
 async function withEngine<T>(
   models: ReadonlyMap<string, PreparedModel>,
-  work: (engine: Engine) => Promise<T>,
+  work: (engine: OnnxruntimeEngine) => Promise<T>,
 ): Promise<T> {
   const pool = new RuntimePool();
   try {
     const onFallBack = (model: string, reason: string): void => {
       throw new Error(`${model} is not run by onnxruntime: ${reason}`);
     };
-    return await work(await Engine.open(pool, models, { onFallBack }));
+    return await work(await OnnxruntimeEngine.open(pool, models, { onFallBack }));
   } finally {
     pool.close();
   }
@@ -238,7 +238,8 @@ async function challenger(): Promise<Figure[]> {
   const alone = await rate(prepared, (input) => execute(canonical, input), 1);
   const fast = await withEngine(
     new Map([["sentiment", prepare(prepared.model, prepared.selector)]]),
-    (engine) => rate(prepared, (input) => engine.run("sentiment", input), IN_FLIGHT),
+    (engine) =>
+      rate(prepared, async (input) => succeeded(await engine.run("sentiment", input)).output, IN_FLIGHT),
   );
   return [
     figure("canonical executor alone, one thread", alone),

@@ -4,9 +4,9 @@ import type { Action, Actions } from "../protocol/chain/actions.ts";
 import type { ClaimEntry } from "../protocol/chain/book.ts";
 import { currentFees } from "../protocol/chain/fees.ts";
 import type { Head } from "../protocol/chain/follower.ts";
-import { StateReader } from "../protocol/chain/reads.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
 import { simulate } from "../protocol/chain/transactions.ts";
+import { type WithdrawParts, withdrawCredit } from "../protocol/chain/withdraw.ts";
 import type { Logger } from "../protocol/log.ts";
 import type { EventStore } from "../protocol/store/event-store.ts";
 
@@ -18,6 +18,8 @@ export interface Hand {
   act(action: Action, facts: Record<string, unknown>, claim: ClaimEntry): Promise<boolean>;
   /** Called at each new head, after all claims were looked at. */
   tidy(head: Head): void;
+  /** Resolves when nothing of its own is on its way. */
+  stop(): Promise<void>;
 }
 
 /** Simulates each transaction and says what it would put at risk. */
@@ -52,6 +54,8 @@ export class DryHand implements Hand {
   }
 
   tidy(): void {}
+
+  async stop(): Promise<void> {}
 }
 
 export interface Limits {
@@ -68,14 +72,15 @@ const WITHDRAW_EVERY = 10n;
 export class SendingHand implements Hand {
   readonly #chain: SigningChain;
   readonly #sender: Sender;
-  readonly #actions: Actions;
   readonly #store: EventStore;
   readonly #limits: Limits;
   readonly #log: Logger;
   readonly #stopping: AbortSignal;
   /** Tickets that are sent but not seen in an event yet. */
   readonly #sending = new Map<string, bigint>();
+  readonly #withdrawal: WithdrawParts;
   #lookedAt = 0n;
+  #withdrawing: Promise<void> = Promise.resolve();
 
   constructor(parts: {
     chain: SigningChain;
@@ -88,11 +93,11 @@ export class SendingHand implements Hand {
   }) {
     this.#chain = parts.chain;
     this.#sender = parts.sender;
-    this.#actions = parts.actions;
     this.#store = parts.store;
     this.#limits = parts.limits;
     this.#log = parts.log;
     this.#stopping = parts.signal;
+    this.#withdrawal = { ...parts, withdrawAbove: parts.limits.withdrawAbove };
   }
 
   get address(): Address {
@@ -120,9 +125,13 @@ export class SendingHand implements Hand {
   tidy(head: Head): void {
     if (head.number < this.#lookedAt + WITHDRAW_EVERY) return;
     this.#lookedAt = head.number;
-    void this.#withdraw(head).catch((error: unknown) => {
+    this.#withdrawing = withdrawCredit(this.#withdrawal, head).catch((error: unknown) => {
       this.#log.warn({ reason: String(error) }, "the own credit could not be withdrawn");
     });
+  }
+
+  stop(): Promise<void> {
+    return this.#withdrawing;
   }
 
   /** wei in own tickets of claims that are not over or not collected. */
@@ -144,15 +153,5 @@ export class SendingHand implements Hand {
       "a wrong claim is not challenged: its ticket would exceed --max-exposure",
     );
     return false;
-  }
-
-  async #withdraw(head: Head): Promise<void> {
-    const credit = await new StateReader(this.#chain, head.hash).credits(this.address);
-    if (credit === 0n || credit < this.#limits.withdrawAbove) return;
-    const result = await this.#sender.send(
-      this.#actions.withdraw(this.address, `${head.hash}`),
-      this.#stopping,
-    );
-    if (result.status === "sent") this.#log.info({ wei: credit }, "withdrew");
   }
 }

@@ -93,7 +93,7 @@ export class Challenger {
   /** Stops checking, and waits for what is on its way. */
   async stop(): Promise<void> {
     await this.#queue.stop();
-    await Promise.all(this.#stepping.values());
+    await Promise.all([...this.#stepping.values(), this.#parts.hand?.stop()]);
   }
 
   #look(entry: ClaimEntry): void {

@@ -1,7 +1,7 @@
 /** The engine that runs models for the daemons. */
 import { prepare } from "../inference/executor/prepare.ts";
 import type { LoadedModel } from "../inference/model-folder.ts";
-import { Engine } from "../inference/runtime/engine.ts";
+import { OnnxruntimeEngine } from "../inference/runtime/engine.ts";
 import { RuntimePool } from "../inference/runtime/pool.ts";
 import type { Logger } from "../protocol/log.ts";
 
@@ -23,14 +23,14 @@ export async function openEngine(
 ): Promise<OpenedEngine> {
   const pool = new RuntimePool({ size: processes });
   const prepared = new Map(models.map(({ modelId, model, selector }) => [modelId, prepare(model, selector)]));
-  const engine = await Engine.open(pool, prepared, {
+  const engine = await OnnxruntimeEngine.open(pool, prepared, {
     onFallBack: (model, reason) =>
       log.warn({ model, reason }, "onnxruntime does not run this model here: the canonical executor does"),
   });
   return {
     run: async (model, calldata) => {
       try {
-        return await engine.runFast(model, calldata);
+        return await engine.run(model, calldata);
       } catch (error) {
         return { failure: error instanceof Error ? error.message : String(error) };
       }

@@ -17,7 +17,7 @@ export interface NamedTensor {
 export type NamedTensors = Readonly<Record<string, NamedTensor>>;
 
 /** What runs a model on named tensors: the canonical executor, or another runtime that must agree with it. */
-export interface Engine {
+export interface NamedEngine {
   readonly name: string;
   run(model: RunnableModel, inputs: NamedTensors): Promise<NamedTensors>;
 }

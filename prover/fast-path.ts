@@ -4,7 +4,7 @@ import type { ModelId } from "../protocol/terms.ts";
 export type EngineResult = { readonly output: Uint8Array } | { readonly failure: string };
 
 /** What computes outputs fast. It may be wrong or fail: no bond hangs on its word alone. */
-export interface Engine {
+export interface FastPath {
   /** @throws BaseError as `decodeInput`, for calldata that no request can hold */
   run(model: ModelId, calldata: Uint8Array): Promise<EngineResult>;
 }

@@ -12,7 +12,7 @@ import { EVENTS_SCHEMA, EventStore } from "../protocol/store/event-store.ts";
 import { ZERO_ADDRESS } from "../protocol/terms.ts";
 import type { Context } from "./context.ts";
 import type { Policy } from "./decide.ts";
-import type { Engine } from "./engine.ts";
+import type { FastPath } from "./fast-path.ts";
 import { dishonestRuns, type Fault } from "./faults.ts";
 import { listen } from "./http/server.ts";
 import { JOBS_SCHEMA, JobStore } from "./jobs.ts";
@@ -24,7 +24,7 @@ import { Prover } from "./watch.ts";
 export interface ProverOptions {
   readonly chain: SigningChain;
   readonly models: readonly LoadedModel[];
-  readonly engine: Engine;
+  readonly engine: FastPath;
   /** folder of database and journal */
   readonly data: string;
   readonly policy: Policy;

@@ -3,14 +3,14 @@ import { equalBytes, toHex } from "../inference/bytes.ts";
 import { type Commitment, commitTrace } from "../inference/commit/commitments.ts";
 import { execute, trace } from "../inference/executor/execute.ts";
 import type { Logger } from "../protocol/log.ts";
-import type { Engine } from "./engine.ts";
+import type { FastPath } from "./fast-path.ts";
 import type { ServedModel } from "./models.ts";
 
 /** Output without a bond: the engine's, or the executor's where the engine fails. */
 export async function outputOf(
   model: ServedModel,
   calldata: Uint8Array,
-  engine: Engine,
+  engine: FastPath,
   log: Logger,
 ): Promise<Uint8Array> {
   const result = await engine.run(model.id, calldata);
@@ -37,7 +37,7 @@ export interface Conduct {
 const HONEST: Conduct = { commitsTrace: true, reveals: "content" };
 
 /** Claims what the canonical executor computes, and says loudly where the engine differs. */
-export function honestRuns(engine: Engine, log: Logger): Runs {
+export function honestRuns(engine: FastPath, log: Logger): Runs {
   return {
     conduct: HONEST,
     output: async (model, calldata) => {

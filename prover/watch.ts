@@ -3,6 +3,7 @@ import type { Book, ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
 import { chainError } from "../protocol/chain/errors.ts";
 import { type Batch, type Head, pause } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
+import { withdrawCredit } from "../protocol/chain/withdraw.ts";
 import { isFinal } from "../protocol/machine.ts";
 import type { ClaimId, RequestId } from "../protocol/terms.ts";
 import type { ClaimWord } from "../protocol/words.ts";
@@ -286,22 +287,16 @@ export class Prover {
     const { truths, models, log } = this.#parts;
     this.#seldom = this.#seldom
       .then(() =>
-        Promise.all([this.#withdraw(head), ...truths.map((source) => source.refresh(models.values()))]),
+        Promise.all([
+          withdrawCredit(this.#parts, head),
+          ...truths.map((source) => source.refresh(models.values())),
+        ]),
       )
       .then(
         () => undefined,
         (error: unknown) =>
           log.warn({ reason: String(error) }, "credit or means of settling could not be looked at"),
       );
-  }
-
-  async #withdraw({ hash }: Head): Promise<void> {
-    const { chain, sender, actions, withdrawAbove, signal, log } = this.#parts;
-    const { address } = chain.account;
-    const credit = await new StateReader(chain, hash).credits(address);
-    if (credit === 0n || credit < withdrawAbove) return;
-    const result = await sender.send(actions.withdraw(address, hash), signal);
-    if (result.status === "sent") log.info({ wei: credit }, "withdrew");
   }
 
   #forgetOld(head: bigint): void {

@@ -1,7 +1,7 @@
 /** `assay model …`: import, run, inspect, verify, eval, compile. */
 
 import type { Command } from "commander";
-import type { Engine } from "../../inference/model-values.ts";
+import type { NamedEngine } from "../../inference/model-values.ts";
 import { addCompileCommand } from "./compile.ts";
 import { addEvalCommand } from "./eval/command.ts";
 import { addImportCommand } from "./import.ts";
@@ -16,7 +16,10 @@ export function modelCommand(program: Command): Command {
 }
 
 /** @param engines engines besides the canonical executor, by name: `onnxruntime` */
-export function addModelCommands(program: Command, engines: Readonly<Record<string, Engine>> = {}): void {
+export function addModelCommands(
+  program: Command,
+  engines: Readonly<Record<string, NamedEngine>> = {},
+): void {
   const model = modelCommand(program);
   addImportCommand(model);
   addRunCommand(model, engines);

@@ -1,8 +1,6 @@
 /** What MODEL means on the command line: a name under models/, a model's folder, or an ONNX file. */
 
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { BaseError } from "../../inference/errors.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
@@ -11,23 +9,9 @@ import { loadModelFolder } from "../../inference/model-folder.ts";
 import type { RunnableModel } from "../../inference/model-values.ts";
 import { type ImportedModel, type ImportSettings, importOnnx } from "../../inference/onnx/import.ts";
 import type { Model } from "../../inference/program/form.ts";
-
-export const MODELS = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "models");
+import { modelFolder } from "../model-source.ts";
 
 const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile();
-
-/** Folder of a model given by name or path. @throws MODEL_NOT_FOUND */
-export function modelDirectory(name: string): string {
-  for (const path of [resolve(name), join(MODELS, basename(name))]) {
-    if (isFile(join(path, "manifest.json")) || isFile(join(path, "model.onnx"))) return path;
-  }
-  throw new BaseError({
-    code: "MODEL_NOT_FOUND",
-    shortMessage: `${name} is no model folder, and models/ holds none of that name.`,
-    nextStep: "Give the path of a folder with manifest.json, or import an ONNX file with assay model import.",
-    details: { model: name },
-  });
-}
 
 /** @throws FILE_NOT_READABLE */
 export function readBytes(path: string): Uint8Array {
@@ -97,7 +81,7 @@ export function openModel(name: string, settings: ImportSettings): OpenedModel {
       prepared: prepare(imported.model, new Uint8Array(4)),
     };
   }
-  const { manifest, model, onnx, selector } = loadModelFolder(modelDirectory(name));
+  const { manifest, model, onnx, selector } = loadModelFolder(modelFolder(name));
   const imported = importOnnx(onnx, settingsOf(manifest.assay));
   const io = { inputs: manifest.assay.inputs, outputs: manifest.assay.outputs };
   return { onnx, imported, model, io, prepared: prepare(model, selector) };

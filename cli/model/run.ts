@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { BaseError } from "../../inference/errors.ts";
-import { type Engine, type NamedTensors, namedTensor, runNamed } from "../../inference/model-values.ts";
+import { type NamedEngine, type NamedTensors, namedTensor, runNamed } from "../../inference/model-values.ts";
 import { printResult, refuseArgument, withJson } from "../output.ts";
 import { type ImportFlags, importSettingsOf, withImportOptions } from "./options.ts";
 import { openModel, readJson } from "./resolve.ts";
@@ -14,7 +14,7 @@ interface Flags extends ImportFlags {
 }
 
 /** @param engines engines besides the canonical executor, by name */
-export function addRunCommand(parent: Command, engines: Readonly<Record<string, Engine>>): void {
+export function addRunCommand(parent: Command, engines: Readonly<Record<string, NamedEngine>>): void {
   const names = ["canonical", ...Object.keys(engines)];
   const command = parent
     .command("run <model>")

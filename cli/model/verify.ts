@@ -15,8 +15,9 @@ import {
 import { importOnnx } from "../../inference/onnx/import.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import { selfTestHash } from "../../inference/self-test.ts";
+import { modelFolder } from "../model-source.ts";
 import { printResult, withJson } from "../output.ts";
-import { modelDirectory, settingsOf } from "./resolve.ts";
+import { settingsOf } from "./resolve.ts";
 
 interface Check {
   readonly name: string;
@@ -29,7 +30,7 @@ export function addVerifyCommand(parent: Command): void {
     .command("verify <model>")
     .description("check a model folder: hashes, structure, proofs, self-tests");
   withJson(command).action((name: string, _flags: unknown, self: Command) => {
-    const directory = modelDirectory(name);
+    const directory = modelFolder(name);
     const checks = verifyFolder(directory);
     const failed = checks.filter((c) => !c.ok);
     printResult(self, { directory, ok: failed.length === 0, checks }, checks.map(line));

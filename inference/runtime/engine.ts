@@ -1,4 +1,4 @@
-/** Runs models by onnxruntime where that is exact and alive, else by the canonical executor. */
+/** Runs models by onnxruntime where its result is exact, and says why where it is not. */
 import { equalBytes } from "../bytes.ts";
 import { encodeOutput } from "../codecs/output.ts";
 import { emit } from "../emit/emit.ts";
@@ -28,7 +28,7 @@ interface Entry {
   source: SessionSource | undefined;
 }
 
-export class Engine {
+export class OnnxruntimeEngine {
   readonly #pool: RuntimePool;
   readonly #entries = new Map<string, Entry>();
   readonly #onFallBack: FallBackReason;
@@ -44,8 +44,8 @@ export class Engine {
     pool: RuntimePool,
     models: ReadonlyMap<string, PreparedModel>,
     { selfTests = 8, onFallBack }: EngineOptions,
-  ): Promise<Engine> {
-    const engine = new Engine(pool, onFallBack);
+  ): Promise<OnnxruntimeEngine> {
+    const engine = new OnnxruntimeEngine(pool, onFallBack);
     for (const [id, prepared] of models) {
       const entry: Entry = { prepared, source: undefined };
       engine.#entries.set(id, entry);
@@ -61,7 +61,7 @@ export class Engine {
 
   /** By onnxruntime alone: what the fast path says, or why it says nothing.
    *  @throws BaseError as `decodeInput`, for calldata that no request can hold */
-  async runFast(model: string, calldata: Uint8Array): Promise<FastResult> {
+  async run(model: string, calldata: Uint8Array): Promise<FastResult> {
     const { prepared } = this.#entry(model);
     const result = await this.runTensors(model, prepared.inputTensors(prepared.decode(calldata)));
     if ("failure" in result) return result;
@@ -79,13 +79,6 @@ export class Engine {
     );
   }
 
-  /** By onnxruntime, and by the canonical executor where that gives nothing.
-   *  @throws BaseError as `decodeInput` */
-  async run(model: string, calldata: Uint8Array): Promise<Uint8Array> {
-    const fast = await this.runFast(model, calldata);
-    return "output" in fast ? fast.output : execute(this.#entry(model).prepared, calldata);
-  }
-
   #entry(model: string): Entry {
     const entry = this.#entries.get(model);
     if (entry === undefined) throw new RangeError(`model ${model} is not loaded`);
@@ -96,7 +89,7 @@ export class Engine {
     const { prepared } = entry;
     for (let seed = 0; seed < count; seed++) {
       const calldata = selfTestCalldata(prepared.program, prepared.selector, seed);
-      const fast = await this.runFast(id, calldata);
+      const fast = await this.run(id, calldata);
       const isEqual = "output" in fast && equalBytes(fast.output, execute(prepared, calldata));
       if (isEqual) continue;
       entry.source = undefined;

@@ -2,7 +2,7 @@ import { emit } from "../emit/emit.ts";
 import { BaseError } from "../errors.ts";
 import {
   boundInputs,
-  type Engine,
+  type NamedEngine,
   type NamedTensors,
   namedOutputs,
   type RunnableModel,
@@ -12,7 +12,7 @@ import { sourceOf } from "./engine.ts";
 import { RuntimePool } from "./pool.ts";
 
 /** Runs one model on named tensors by onnxruntime, in a child process of its own. */
-export const onnxruntimeEngine: Engine = {
+export const onnxruntimeEngine: NamedEngine = {
   name: "onnxruntime",
 
   /** @throws BaseError INPUT_INVALID, NOT_EMITTABLE, RUNTIME_FAILED */

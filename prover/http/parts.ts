@@ -5,7 +5,7 @@ import type { Head } from "../../protocol/chain/follower.ts";
 import type { Logger } from "../../protocol/log.ts";
 import type { RequestId } from "../../protocol/terms.ts";
 import type { Policy, RequestDecision, Standing } from "../decide.ts";
-import type { Engine } from "../engine.ts";
+import type { FastPath } from "../fast-path.ts";
 import type { ServedModels } from "../models.ts";
 
 /** The node as the routes see it. */
@@ -24,7 +24,7 @@ export interface HttpParts {
   readonly node: NodeView;
   readonly chain: Chain;
   readonly models: ServedModels;
-  readonly engine: Engine;
+  readonly engine: FastPath;
   readonly policy: Policy;
   readonly log: Logger;
   readonly nowMs: () => number;

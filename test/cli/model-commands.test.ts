@@ -6,14 +6,17 @@ import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 
 import { addModelCommands } from "../../cli/model/commands.ts";
 import { BaseError } from "../../inference/errors.ts";
-import type { Engine } from "../../inference/model-values.ts";
+import type { NamedEngine } from "../../inference/model-values.ts";
 import { onnxFile } from "../support/onnx-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "assay-cli-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => vi.restoreAllMocks());
 
-const ENGINE: Engine = { name: "other", run: async () => ({ y: { type: "uint8", dims: [1], data: [42] } }) };
+const ENGINE: NamedEngine = {
+  name: "other",
+  run: async () => ({ y: { type: "uint8", dims: [1], data: [42] } }),
+};
 
 /** Runs `assay model …` and returns what it printed. */
 async function assay(...argv: readonly string[]): Promise<string> {

@@ -7,7 +7,7 @@ import { loadModelFolder } from "../../inference/model-folder.ts";
 import { Book } from "../../protocol/chain/book.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { type Claim, type ClaimId, LANE, type Request, type RequestId } from "../../protocol/terms.ts";
-import type { Engine } from "../../prover/engine.ts";
+import type { FastPath } from "../../prover/fast-path.ts";
 import { type HttpServer, listen } from "../../prover/http/server.ts";
 import { serveModels } from "../../prover/models.ts";
 import { projectRoot } from "../../tools/foundry.ts";
@@ -29,7 +29,7 @@ export const prover: { book: Book; failure: unknown; server: HttpServer } = {
   server: undefined as unknown as HttpServer,
 };
 /** The canonical executor; fails when told to. */
-const engine: Engine = {
+const engine: FastPath = {
   run: async (id, calldata) => {
     if (prover.failure instanceof Error) throw prover.failure;
     if (prover.failure !== undefined) return { failure: String(prover.failure) };

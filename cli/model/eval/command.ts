@@ -5,8 +5,9 @@ import type { Command } from "commander";
 import { BaseError } from "../../../inference/errors.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
 import { type LoadedModel, loadModelFolder, sha256 } from "../../../inference/model-folder.ts";
+import { modelFolder } from "../../model-source.ts";
 import { printResult, withJson } from "../../output.ts";
-import { modelDirectory, readBytes, readJson } from "../resolve.ts";
+import { readBytes, readJson } from "../resolve.ts";
 import { evaluateDaily } from "./daily.ts";
 import { evaluateHourly } from "./hourly.ts";
 import { evaluateSentiment } from "./sentiment.ts";
@@ -33,7 +34,7 @@ export function addEvalCommand(parent: Command): void {
           "Use sentiment, sentiment-words, forecast-hourly, forecast-vix, forecast-btc or forecast-eth.",
       });
     }
-    const directory = modelDirectory(name);
+    const directory = modelFolder(name);
     const loaded = loadModelFolder(directory);
     const started = performance.now();
     const result = found[1](contextOf(loaded, directory, flags.data));

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { execute } from "../../../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../../../inference/executor/prepare.ts";
-import { Engine } from "../../../inference/runtime/engine.ts";
+import { OnnxruntimeEngine } from "../../../inference/runtime/engine.ts";
 import { RuntimePool } from "../../../inference/runtime/pool.ts";
 import { randomProgram } from "../../support/random-program.ts";
 import { createRng } from "../../support/rng.ts";
@@ -31,16 +31,16 @@ function someModels(count: number): {
   return { prepared, calldata };
 }
 
-describe("Engine", () => {
+describe("OnnxruntimeEngine", () => {
   it("default: runs many models at once with the canonical executor's results", async () => {
     const { prepared, calldata } = someModels(6);
     const fallen: string[] = [];
-    const engine = await Engine.open(newPool({ size: 2 }), prepared, {
+    const engine = await OnnxruntimeEngine.open(newPool({ size: 2 }), prepared, {
       onFallBack: (model, reason) => fallen.push(`${model}: ${reason}`),
     });
     expect(fallen).toEqual([]);
     const results = await Promise.all(
-      [...calldata].flatMap(([id, input]) => [0, 1, 2].map(() => engine.runFast(id, input))),
+      [...calldata].flatMap(([id, input]) => [0, 1, 2].map(() => engine.run(id, input))),
     );
     const expected = [...calldata].flatMap(([id, input]) => {
       const output = execute(prepared.get(id) as PreparedModel, input);
@@ -49,21 +49,20 @@ describe("Engine", () => {
     expect(results.map((result) => "output" in result && result.output)).toEqual(expected);
   });
 
-  it("behavior: a model that a session cannot open falls back to the canonical executor, and says why", async () => {
+  it("behavior: a model that a session cannot open is not run, and it says why", async () => {
     const { prepared, calldata } = someModels(1);
     const fallen: string[] = [];
-    const engine = await Engine.open(newPool({ timeoutMs: 1 }), prepared, {
+    const engine = await OnnxruntimeEngine.open(newPool({ timeoutMs: 1 }), prepared, {
       onFallBack: (model, reason) => fallen.push(`${model}: ${reason}`),
     });
     expect(fallen).toEqual(["m0: a run took longer than 1 ms"]);
     const input = calldata.get("m0") as Uint8Array;
-    expect(await engine.runFast("m0", input)).toEqual({ failure: "this model is not run by onnxruntime" });
-    expect(await engine.run("m0", input)).toEqual(execute(prepared.get("m0") as PreparedModel, input));
+    expect(await engine.run("m0", input)).toEqual({ failure: "this model is not run by onnxruntime" });
   });
 
   it("error: calldata that no request can hold", async () => {
     const { prepared } = someModels(1);
-    const engine = await Engine.open(newPool(), prepared, { onFallBack: () => undefined });
+    const engine = await OnnxruntimeEngine.open(newPool(), prepared, { onFallBack: () => undefined });
     await expect(engine.run("m0", new Uint8Array(3))).rejects.toMatchObject({ name: "BaseError" });
   });
 });
@@ -79,24 +78,24 @@ describe("RuntimePool", () => {
     } as const;
     expect(await pool.run(broken, [])).toHaveProperty("failure");
     const { prepared, calldata } = someModels(1);
-    const engine = await Engine.open(pool, prepared, {
+    const engine = await OnnxruntimeEngine.open(pool, prepared, {
       onFallBack: (_model, reason) => {
         throw new Error(reason);
       },
     });
-    expect(await engine.runFast("m0", calldata.get("m0") as Uint8Array)).toHaveProperty("output");
+    expect(await engine.run("m0", calldata.get("m0") as Uint8Array)).toHaveProperty("output");
   });
 
   it("error: inputs of another size are refused, and disturb no run that is sent with them", async () => {
     const pool = newPool();
     const { prepared, calldata } = someModels(1);
     const model = prepared.get("m0") as PreparedModel;
-    const engine = await Engine.open(pool, prepared, { onFallBack: () => undefined });
+    const engine = await OnnxruntimeEngine.open(pool, prepared, { onFallBack: () => undefined });
     const inputs = model.inputTensors(model.decode(calldata.get("m0") as Uint8Array));
     const short = inputs.map((tensor) => ({ ...tensor, data: tensor.data.slice(1) }));
     const [refused, right] = await Promise.all([
       engine.runTensors("m0", short),
-      engine.runFast("m0", calldata.get("m0") as Uint8Array),
+      engine.run("m0", calldata.get("m0") as Uint8Array),
     ]);
     expect(refused).toMatchObject({
       failure: expect.stringMatching(/^the inputs have \[.*\] bytes, must have/),
