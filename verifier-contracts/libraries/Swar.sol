@@ -1,46 +1,57 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-/// @notice Eight s32 lanes in a word, each operated on alone.
+/// @notice Eight s32 lanes in a word, each operated on alone; words of two operands in memory, one after another.
+/// @dev Every function takes the memory of the output, which may be that of an operand, its end, and the operands.
 library Swar {
     uint256 private constant SIGNS = 0x8000000080000000800000008000000080000000800000008000000080000000;
     uint256 private constant SIZES = 0x7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF;
 
     /// @notice Sums modulo 2^32: no carry passes the sign bits, which are added apart.
-    function add(uint256 a, uint256 b) internal pure returns (uint256 sum) {
+    function add(uint256 out, uint256 end, uint256 a, uint256 b) internal pure {
         assembly ("memory-safe") {
-            sum := xor(add(and(a, SIZES), and(b, SIZES)), and(xor(a, b), SIGNS))
+            a := sub(a, out)
+            b := sub(b, out)
+            for {} lt(out, end) { out := add(out, 0x20) } {
+                let x := mload(add(a, out))
+                let y := mload(add(b, out))
+                mstore(out, xor(add(and(x, SIZES), and(y, SIZES)), and(xor(x, y), SIGNS)))
+            }
         }
     }
 
     /// @notice Differences modulo 2^32: a borrow stops at the sign bits, which are all set before.
-    function sub(uint256 a, uint256 b) internal pure returns (uint256 difference) {
+    function sub(uint256 out, uint256 end, uint256 a, uint256 b) internal pure {
         assembly ("memory-safe") {
-            difference := xor(sub(or(a, SIGNS), and(b, SIZES)), and(not(xor(a, b)), SIGNS))
+            a := sub(a, out)
+            b := sub(b, out)
+            for {} lt(out, end) { out := add(out, 0x20) } {
+                let x := mload(add(a, out))
+                let y := mload(add(b, out))
+                mstore(out, xor(sub(or(x, SIGNS), and(y, SIZES)), and(not(xor(x, y)), SIGNS)))
+            }
         }
     }
 
-    function max(uint256 a, uint256 b) internal pure returns (uint256 greater) {
-        uint256 mask = _atLeast(a, b);
+    /// @notice The lesser, or the greater, of each two. @param greater which
+    function extreme(bool greater, uint256 out, uint256 end, uint256 a, uint256 b) internal pure {
         assembly ("memory-safe") {
-            greater := xor(b, and(xor(a, b), mask))
-        }
-    }
-
-    function min(uint256 a, uint256 b) internal pure returns (uint256 less) {
-        uint256 mask = _atLeast(a, b);
-        assembly ("memory-safe") {
-            less := xor(a, and(xor(a, b), mask))
-        }
-    }
-
-    /// @dev All ones in each lane where a ≥ b. Where the signs differ b's says it, else the sign bit of a difference
-    /// that cannot borrow.
-    function _atLeast(uint256 a, uint256 b) private pure returns (uint256 mask) {
-        assembly ("memory-safe") {
-            let difference := sub(or(a, SIGNS), and(b, SIZES))
-            let bits := and(xor(difference, and(xor(difference, b), xor(a, b))), SIGNS)
-            mask := sub(shl(1, bits), shr(31, bits))
+            a := sub(a, out)
+            b := sub(b, out)
+            for {} lt(out, end) { out := add(out, 0x20) } {
+                let x := mload(add(a, out))
+                let y := mload(add(b, out))
+                let differ := xor(x, y)
+                // Sign bits where x is at least y: where the signs differ y's says it, else that of a difference that
+                // cannot borrow.
+                let bits := sub(or(x, SIGNS), and(y, SIZES))
+                bits := and(xor(bits, and(xor(bits, y), differ)), SIGNS)
+                // To all 32 bits; the lesser of both is x where the greater is y.
+                bits := and(differ, sub(shl(1, bits), shr(31, bits)))
+                switch greater
+                case 0 { mstore(out, xor(x, bits)) }
+                default { mstore(out, xor(y, bits)) }
+            }
         }
     }
 }

@@ -46,15 +46,29 @@ library Arith {
     {
         if (variant >= LT && variant <= EQ) return compare(variant, a, b) ? 1 : 0;
         if (outputCode == TYPE_S32 && (variant < MUL || variant == MIN || variant == MAX)) {
-            return lanes(variant, Values.storeS32(a), Values.storeS32(b));
+            return _lane(variant, a, b);
         }
         return Values.saturate(outputCode, Values.wrap(combine(variant, a, b)));
     }
 
-    /// @notice Eight s32 results at once. @param variant ADD, SUB, MIN or MAX
-    function lanes(uint256 variant, uint256 a, uint256 b) internal pure returns (uint256) {
-        if (variant < MUL) return variant == ADD ? Swar.add(a, b) : Swar.sub(a, b);
-        return variant == MIN ? Swar.min(a, b) : Swar.max(a, b);
+    /// @notice s32 results, eight at a time. @param variant ADD, SUB, MIN or MAX
+    /// @param out memory of them @param end of them @param a memory of the first operand @param b of the second
+    function lanes(uint256 variant, uint256 out, uint256 end, uint256 a, uint256 b) internal pure {
+        if (variant == ADD) Swar.add(out, end, a, b);
+        else if (variant == SUB) Swar.sub(out, end, a, b);
+        else Swar.extreme(variant == MAX, out, end, a, b);
+    }
+
+    /// @dev One result in scratch space.
+    function _lane(uint256 variant, int256 a, int256 b) private pure returns (uint256 stored) {
+        assembly ("memory-safe") {
+            mstore(0, shl(224, a))
+            mstore(0x20, shl(224, b))
+        }
+        lanes(variant, 0, 0x20, 0, 0x20);
+        assembly ("memory-safe") {
+            stored := shr(224, mload(0))
+        }
     }
 
     /// @notice The exact value before it wraps.

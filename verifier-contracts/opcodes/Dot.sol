@@ -26,6 +26,9 @@ library Dot {
         uint256 row = activationRow(t.element, t.out.last, ProgramReader.attribute(t.record.head));
         uint256 activations = Openings.openRow(t, openings, a, row);
         uint256 weights = Openings.openRow(t, openings, b, n);
+        if (ProgramReader.variant(t.record.head) == Requant.INTEGER) {
+            return one(true, activations, a.last, weights);
+        }
         (int256 acc, uint256 parameters) = accumulate(activations, a.last, weights);
         return Requant.outputOf(t, acc, parameters);
     }
@@ -38,11 +41,23 @@ library Dot {
     }
 
     /// @notice The accumulator of one row of activations and one of weights, both in memory.
-    /// @param length K, bytes of the activation row @return parameters word behind the weight row
+    /// @param length K, bytes of the activation row @return acc within s32 @return parameters word behind the weight row
     function accumulate(uint256 activations, uint256 length, uint256 weights)
         internal
         pure
         returns (int256 acc, uint256 parameters)
+    {
+        acc = Values.wrap(int256(one(false, activations, length, weights)));
+        assembly ("memory-safe") {
+            parameters := mload(add(weights, and(add(length, 31), not(31))))
+        }
+    }
+
+    /// @notice One output, stored: in the integer form, or the accumulator.
+    function one(bool integerForm, uint256 activations, uint256 length, uint256 weights)
+        internal
+        pure
+        returns (uint256 stored)
     {
         unchecked {
             uint256 words = (length + 31) >> 5;
@@ -50,10 +65,20 @@ library Dot {
             // Beyond what is allocated: nothing allocates before the row is multiplied.
             assembly ("memory-safe") {
                 prepared := mload(0x40)
-                parameters := mload(add(weights, shl(5, words)))
             }
             uint256 sum = prepare(activations, length, prepared);
-            acc = accumulator(dot(prepared, weights, words), sum, parameters);
+            // The output is in scratch space.
+            if (integerForm) {
+                integers(0, 1, prepared, sum, weights, 32 * words);
+                assembly ("memory-safe") {
+                    stored := byte(0, mload(0))
+                }
+            } else {
+                sums(0, 4, prepared, sum, weights, 32 * words);
+                assembly ("memory-safe") {
+                    stored := shr(224, mload(0))
+                }
+            }
         }
     }
 
@@ -84,34 +109,84 @@ library Dot {
         }
     }
 
-    /// @notice Sum of the products of stored bytes.
-    /// @param prepared memory of a prepared row @param weights memory of a byte-reversed weight row
-    /// @param words of the weight row without its parameter word
-    function dot(uint256 prepared, uint256 weights, uint256 words) internal pure returns (uint256 product) {
+    /// @notice Outputs of one activation row and consecutive weight rows: `wrap(Σ a·w − o·Σ a + bias′)`, s32. What the
+    /// last one spills behind `end` is room.
+    /// @param target memory of the first @param end of the last @param prepared memory of the prepared row
+    /// @param sum of its stored bytes @param weights memory of the first byte-reversed weight row
+    /// @param size bytes of a weight row without its parameter word
+    function sums(uint256 target, uint256 end, uint256 prepared, uint256 sum, uint256 weights, uint256 size)
+        internal
+        pure
+    {
         assembly ("memory-safe") {
-            for { let end := add(weights, shl(5, words)) } lt(weights, end) { weights := add(weights, 0x20) }
-            {
-                let word := mload(weights)
-                // Group j of the weights is the byte 8j bits from the low end of each lane.
-                product := add(
-                    add(product, mul(mload(prepared), and(word, LANES))),
-                    mul(mload(add(prepared, 0x20)), and(shr(8, word), LANES))
-                )
-                product := add(
-                    add(product, mul(mload(add(prepared, 0x40)), and(shr(16, word), LANES))),
-                    mul(mload(add(prepared, 0x60)), and(shr(24, word), LANES))
-                )
-                prepared := add(prepared, 0x80)
+            for {} lt(target, end) { target := add(target, 4) } {
+                let product := 0
+                let row := prepared
+                for { let last := add(weights, size) } lt(weights, last) { weights := add(weights, 0x20) } {
+                    let word := mload(weights)
+                    // Group j of the weights is the byte 8j bits from the low end of each lane.
+                    product := add(
+                        add(
+                            add(product, mul(mload(row), and(word, LANES))),
+                            mul(mload(add(row, 0x20)), and(shr(8, word), LANES))
+                        ),
+                        add(
+                            mul(mload(add(row, 0x40)), and(shr(16, word), LANES)),
+                            mul(mload(add(row, 0x60)), and(shr(24, word), LANES))
+                        )
+                    )
+                    row := add(row, 0x80)
+                }
+                let parameters := mload(weights)
+                weights := add(weights, 0x20)
+                let acc := sub(shr(224, product), mul(and(shr(48, parameters), 0xFFFF), sum))
+                mstore(target, shl(224, add(acc, sar(224, parameters))))
             }
-            product := shr(224, product)
         }
     }
 
-    /// @notice `wrap(product − o·sum + bias′)`. @param product of stored bytes @param sum of the activations
-    function accumulator(uint256 product, uint256 sum, uint256 parameters) internal pure returns (int256) {
-        unchecked {
-            uint256 offset = (parameters >> 48) & 0xFFFF;
-            return Values.wrap(int256(product) - int256(offset * sum) + Requant.bias(parameters));
+    /// @notice The same in the integer form: `clamp(((acc·M + B) >> S) + zero point)`, bytes, as Requant.scale and
+    /// Requant.clamp.
+    function integers(
+        uint256 target,
+        uint256 end,
+        uint256 prepared,
+        uint256 sum,
+        uint256 weights,
+        uint256 size
+    ) internal pure {
+        assembly ("memory-safe") {
+            for {} lt(target, end) { target := add(target, 1) } {
+                let product := 0
+                let row := prepared
+                for { let last := add(weights, size) } lt(weights, last) { weights := add(weights, 0x20) } {
+                    let word := mload(weights)
+                    // Group j of the weights is the byte 8j bits from the low end of each lane.
+                    product := add(
+                        add(
+                            add(product, mul(mload(row), and(word, LANES))),
+                            mul(mload(add(row, 0x20)), and(shr(8, word), LANES))
+                        ),
+                        add(
+                            mul(mload(add(row, 0x40)), and(shr(16, word), LANES)),
+                            mul(mload(add(row, 0x60)), and(shr(24, word), LANES))
+                        )
+                    )
+                    row := add(row, 0x80)
+                }
+                let parameters := mload(weights)
+                weights := add(weights, 0x20)
+                let value := sub(shr(224, product), mul(and(shr(48, parameters), 0xFFFF), sum))
+                value := signextend(3, add(value, sar(224, parameters)))
+                value := add(mul(value, and(shr(192, parameters), 0xFFFFFFFF)), shr(128, parameters))
+                value := sar(and(shr(120, parameters), 63), signextend(7, value))
+                value := add(value, and(shr(80, parameters), 0xFF))
+                let bound := and(shr(72, parameters), 0xFF)
+                if slt(value, bound) { value := bound }
+                bound := and(shr(64, parameters), 0xFF)
+                if sgt(value, bound) { value := bound }
+                mstore8(target, value)
+            }
         }
     }
 }

@@ -71,6 +71,10 @@ library Lookup {
     /// @param target memory for four bytes a byte of a row
     function sumRows(uint256 from, uint256 rows, uint256 rowBytes, uint256 target) internal pure {
         assembly ("memory-safe") {
+            if iszero(rows) {
+                calldatacopy(target, calldatasize(), shl(2, rowBytes))
+                rowBytes := 0
+            }
             let offset := mul(shl(7, rows), ONES)
             for { let end := add(from, rowBytes) } lt(from, end) { from := add(from, 0x20) } {
                 // Bytes to lanes of 16 bits, which hold the sum of 16.

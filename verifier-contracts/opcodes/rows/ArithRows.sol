@@ -2,7 +2,6 @@
 pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
-import {Swar} from "../../libraries/Swar.sol";
 import {Values} from "../../libraries/Values.sol";
 import {TYPE_S32} from "../../types/Program.sol";
 import {Arith} from "../Arith.sol";
@@ -20,7 +19,8 @@ library ArithRows {
             bool wide = Flat.code(a) == TYPE_S32 && (b == 0 || Flat.code(b) == TYPE_S32);
             if (wide && Flat.code(out) == TYPE_S32) {
                 if (variant < Arith.MUL || variant == Arith.MIN || variant == Arith.MAX) {
-                    _lanes(variant, Flat.pointer(flat), pa, pb, Flat.size(out));
+                    uint256 target = Flat.pointer(flat);
+                    Arith.lanes(variant, target, target + Flat.size(out), pa, pb);
                 } else {
                     _s32(variant, Flat.pointer(flat), pa, pb, Flat.size(out));
                 }
@@ -30,20 +30,6 @@ library ArithRows {
                 _elements(variant, flat, (a & ~uint256(0xFFFFFFFF)) | pa, (b & ~uint256(0xFFFFFFFF)) | pb);
             }
             Flat.release(free);
-        }
-    }
-
-    /// @dev Eight elements at a time. @param size bytes of the output
-    function _lanes(uint256 variant, uint256 out, uint256 a, uint256 b, uint256 size) private pure {
-        unchecked {
-            for (uint256 end = out + size; out < end; out += 32) {
-                uint256 word = Arith.lanes(variant, Flat.load(a), Flat.load(b));
-                assembly ("memory-safe") {
-                    mstore(out, word)
-                }
-                a += 32;
-                b += 32;
-            }
         }
     }
 

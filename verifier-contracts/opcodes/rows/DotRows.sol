@@ -3,7 +3,6 @@ pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
 import {Machine, Machines} from "../../libraries/Machine.sol";
-import {Values} from "../../libraries/Values.sol";
 import {TYPE_S32} from "../../types/Program.sol";
 import {Dot} from "../Dot.sol";
 import {Requant} from "../Requant.sol";
@@ -40,70 +39,24 @@ library DotRows {
     function _rows(uint256 flat, uint256 a, uint256 weights, uint256 groups, bool isInteger) private pure {
         unchecked {
             uint256 length = Flat.last(a);
-            uint256 words = (length + 31) >> 5;
-            uint256 count = Flat.last(flat) / groups;
+            uint256 size = (length + 31) & ~uint256(31);
+            uint256 stride = Flat.last(flat) / groups;
+            uint256 rowBytes = (size + 32) * stride;
+            if (!isInteger) stride *= 4;
             uint256 target = Flat.pointer(flat);
             uint256 end = target + Flat.size(flat);
             uint256 row = Flat.pointer(a);
             // Beyond what is allocated: nothing allocates before all rows are multiplied.
             uint256 prepared = Flat.mark();
-            while (target < end) {
-                uint256 weight = weights;
-                for (uint256 group = 0; group < groups; ++group) {
-                    uint256 sum = Dot.prepare(row, length, prepared);
-                    row += length;
-                    if (isInteger) target = _integer(target, prepared, sum, weight, words, count);
-                    else target = _sums(target, prepared, sum, weight, words, count);
-                    weight += (32 * words + 32) * count;
-                }
+            uint256 group = 0;
+            for (; target < end; target += stride) {
+                uint256 sum = Dot.prepare(row, length, prepared);
+                row += length;
+                uint256 first = weights + rowBytes * group;
+                if (isInteger) Dot.integers(target, target + stride, prepared, sum, first, size);
+                else Dot.sums(target, target + stride, prepared, sum, first, size);
+                if (++group == groups) group = 0;
             }
-        }
-    }
-
-    function _integer(
-        uint256 target,
-        uint256 prepared,
-        uint256 sum,
-        uint256 weight,
-        uint256 words,
-        uint256 count
-    ) private pure returns (uint256) {
-        unchecked {
-            for (uint256 end = target + count; target < end; ++target) {
-                uint256 product = Dot.dot(prepared, weight, words);
-                weight += 32 * words;
-                uint256 parameters = Flat.load(weight);
-                weight += 32;
-                int256 acc = Dot.accumulator(product, sum, parameters);
-                uint256 stored = Requant.clamp(Requant.scale(acc, parameters), parameters);
-                assembly ("memory-safe") {
-                    mstore8(target, stored)
-                }
-            }
-            return target;
-        }
-    }
-
-    function _sums(
-        uint256 target,
-        uint256 prepared,
-        uint256 sum,
-        uint256 weight,
-        uint256 words,
-        uint256 count
-    ) private pure returns (uint256) {
-        unchecked {
-            for (uint256 end = target + 4 * count; target < end; target += 4) {
-                uint256 product = Dot.dot(prepared, weight, words);
-                weight += 32 * words;
-                uint256 stored = Values.storeS32(Dot.accumulator(product, sum, Flat.load(weight))) << 224;
-                weight += 32;
-                // The last one spills into the room behind the tensor.
-                assembly ("memory-safe") {
-                    mstore(target, stored)
-                }
-            }
-            return target;
         }
     }
 

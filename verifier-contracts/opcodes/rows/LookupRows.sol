@@ -10,6 +10,8 @@ import {Lookup} from "../Lookup.sol";
 
 /// @notice LOOKUP of whole tensors: of a table that is not in memory only the rows that the ids name are read.
 library LookupRows {
+    uint256 private constant CHUNK_BYTES = 24_544;
+
     /// @param out tensor without a pointer @param ids operand a @param index WEIGHT + index of the table
     function sum(Machine memory m, uint256 out, uint256 ids, uint256 index)
         internal
@@ -42,14 +44,62 @@ library LookupRows {
     {
         unchecked {
             uint256 rowBytes = (Flat.last(table) + 31) & ~uint256(31);
-            uint256 tableRows = Flat.count(table) / Flat.last(table);
+            uint256 most = Flat.count(table) / Flat.last(table) - 1;
             uint256 first = Flat.pointer(table);
-            for (uint256 end = id + width; id < end; id += 4) {
-                uint256 row = Lookup.clampId(Flat.load(id) >> 224, tableRows);
-                if (row == 0) continue;
-                _read(m, first + row * rowBytes, rowBytes, scratch + rows * rowBytes);
-                ++rows;
+            uint256 target = scratch;
+            if (m.stream != 0) {
+                first += m.stream;
+                assembly ("memory-safe") {
+                    for { let end := add(id, width) } lt(id, end) { id := add(id, 4) } {
+                        let row := shr(224, mload(id))
+                        // As Lookup.clampId: what is negative is 0.
+                        if gt(row, most) { row := mul(most, lt(row, 0x80000000)) }
+                        if row {
+                            mcopy(target, add(first, mul(row, rowBytes)), rowBytes)
+                            target := add(target, rowBytes)
+                        }
+                    }
+                }
+            } else {
+                _read(m.chunks, first, rowBytes, most, id, width, target);
+                assembly ("memory-safe") {
+                    target := mload(0)
+                }
             }
+            return (target - scratch) / rowBytes;
+        }
+    }
+
+    /// @dev The same from the chunks; the end of what was copied is left in scratch space.
+    function _read(
+        uint256 chunks,
+        uint256 first,
+        uint256 rowBytes,
+        uint256 most,
+        uint256 id,
+        uint256 width,
+        uint256 target
+    ) private view {
+        assembly ("memory-safe") {
+            for { let end := add(id, width) } lt(id, end) { id := add(id, 4) } {
+                let row := shr(224, mload(id))
+                if gt(row, most) { row := mul(most, lt(row, 0x80000000)) }
+                if row {
+                    row := add(first, mul(row, rowBytes))
+                    let chunk := div(row, CHUNK_BYTES)
+                    row := sub(row, mul(chunk, CHUNK_BYTES))
+                    chunk := add(chunks, mul(20, chunk))
+                    extcodecopy(shr(96, mload(chunk)), target, add(row, 1), rowBytes)
+                    target := add(target, rowBytes)
+                    // Code ends where the chunk does; the rest of the row is the next one's beginning.
+                    let rest := add(row, rowBytes)
+                    if gt(rest, CHUNK_BYTES) {
+                        rest := sub(rest, CHUNK_BYTES)
+                        extcodecopy(shr(96, mload(add(chunk, 20))), sub(target, rest), 1, rest)
+                    }
+                }
+            }
+            mstore(0, target)
         }
     }
 
@@ -69,13 +119,13 @@ library LookupRows {
             uint256 id = Flat.pointer(ids);
             for (uint256 end = id + Flat.size(ids); id < end; id += 4) {
                 uint256 row = Lookup.clampId(Flat.load(id) >> 224, tableRows);
-                _read(m, Flat.pointer(table) + row * rowBytes, rowBytes, target);
+                _copy(m, Flat.pointer(table) + row * rowBytes, rowBytes, target);
                 target += rowBytes;
             }
         }
     }
 
-    function _read(Machine memory m, uint256 offset, uint256 length, uint256 target) private view {
+    function _copy(Machine memory m, uint256 offset, uint256 length, uint256 target) private view {
         uint256 stream = m.stream;
         if (stream == 0) return ProgramReader.copyPacked(m.chunks, offset, length, target);
         assembly ("memory-safe") {

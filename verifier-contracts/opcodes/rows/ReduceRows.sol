@@ -36,17 +36,13 @@ library ReduceRows {
             uint256 target = Flat.pointer(flat);
             uint256 operation = variant == 0 ? Arith.ADD : variant == 1 ? Arith.MIN : Arith.MAX;
             stride *= 4;
-            for (uint256 end = target + Flat.size(out); target < end; target += 32) {
-                uint256 lanes = Flat.load(source);
-                uint256 place = source;
-                for (uint256 i = 1; i < length; ++i) {
-                    place += stride;
-                    lanes = Arith.lanes(operation, lanes, Flat.load(place));
-                }
-                assembly ("memory-safe") {
-                    mstore(target, lanes)
-                }
-                source += 32;
+            uint256 size = (Flat.size(out) + 31) & ~uint256(31);
+            assembly ("memory-safe") {
+                mcopy(target, source, size)
+            }
+            for (uint256 i = 1; i < length; ++i) {
+                source += stride;
+                Arith.lanes(operation, target, target + size, target, source);
             }
         }
     }

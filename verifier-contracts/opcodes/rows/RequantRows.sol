@@ -40,23 +40,44 @@ library RequantRows {
 
     /// @dev Every `step`-th element. @param count of all elements
     function _channel(uint256 out, uint256 a, uint256 count, uint256 step, uint256 parameters) private pure {
+        unchecked {
+            int256 addend = int256(int64(uint64(parameters >> 128)));
+            bool fits = (parameters >> 222) & 3 == 0 && addend < 2 ** 61 && addend >= -2 ** 61;
+            if (fits) _fitting(out, a, count, step, parameters);
+            else _any(out, a, count, step, parameters);
+        }
+    }
+
+    /// @dev As Requant.scale and Requant.clamp where M < 2^30 and B is within ±2^61: the sum is within 64 bits, so
+    /// that nothing is cut, and the zero point may be added before the shift.
+    function _fitting(uint256 out, uint256 a, uint256 count, uint256 step, uint256 parameters) private pure {
         assembly ("memory-safe") {
             let bias := sar(224, parameters)
             let multiplier := and(shr(192, parameters), 0xFFFFFFFF)
-            let addend := shr(128, parameters)
             let shift := and(shr(120, parameters), 63)
-            let zeroPoint := and(shr(80, parameters), 0xFF)
+            let addend := add(signextend(7, shr(128, parameters)), shl(shift, and(shr(80, parameters), 0xFF)))
             let lower := and(shr(72, parameters), 0xFF)
             let upper := and(shr(64, parameters), 0xFF)
-            let stride := shl(2, step)
             for { let end := add(out, count) } lt(out, end) { out := add(out, step) } {
-                // As Requant.scale and Requant.clamp.
-                let acc := signextend(3, add(sar(224, mload(a)), bias))
-                let value := add(sar(shift, signextend(7, add(mul(acc, multiplier), addend))), zeroPoint)
+                let value := sar(shift, add(mul(signextend(3, add(sar(224, mload(a)), bias)), multiplier), addend))
                 if slt(value, lower) { value := lower }
                 if sgt(value, upper) { value := upper }
                 mstore8(out, value)
-                a := add(a, stride)
+                a := add(a, shl(2, step))
+            }
+        }
+    }
+
+    /// @dev As Requant.scale and Requant.clamp.
+    function _any(uint256 out, uint256 a, uint256 count, uint256 step, uint256 parameters) private pure {
+        unchecked {
+            for (uint256 end = out + count; out < end; out += step) {
+                int256 acc = Values.wrap(int256(Flat.load(a) >> 224) + Requant.bias(parameters));
+                uint256 stored = Requant.clamp(Requant.scale(acc, parameters), parameters);
+                assembly ("memory-safe") {
+                    mstore8(out, stored)
+                }
+                a += 4 * step;
             }
         }
     }

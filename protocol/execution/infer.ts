@@ -1,0 +1,42 @@
+/** The EXECUTION lane from outside: one `eth_call` that runs a model. */
+import type { Address, Hex } from "viem";
+import { BaseError } from "../../inference/errors.ts";
+import type { Chain } from "../chain/connect.ts";
+import { chainError } from "../chain/errors.ts";
+import { iInterpreterAbi } from "../generated/abis.ts";
+import type { ModelId } from "../terms.ts";
+
+/** Most bytes of weights that come along: the calldata of one transaction. */
+export const MAX_WEIGHTS_BYTES = 120_000;
+
+/** @throws BaseError LANE_UNAVAILABLE for a deployment without the contract */
+export function contractOf(chain: Chain, name: "weightStore" | "interpreter"): Address {
+  const address = chain.deployment.contracts[name];
+  if (address !== undefined) return address;
+  throw new BaseError({
+    code: "LANE_UNAVAILABLE",
+    shortMessage: `The deployment on chain ${chain.game.chainId} names no ${name}: it has no EXECUTION lane.`,
+    nextStep: "Use a deployment that `assay deploy` of this version wrote, or another lane.",
+  });
+}
+
+/** The model's return data, computed by the chain.
+ *  @param input the model's calldata @param weights the stream of all weight rows; absent: the published ones
+ *  @throws BaseError WEIGHTS_NOT_PUBLISHED, EXECUTION_REFUSED with the contract's reason; faults of the node */
+export async function inferOnChain(
+  chain: Chain,
+  modelId: ModelId,
+  input: Hex,
+  weights?: Hex,
+): Promise<Hex> {
+  const contract = { address: contractOf(chain, "interpreter"), abi: iInterpreterAbi } as const;
+  try {
+    if (weights === undefined) {
+      return await chain.client.readContract({ ...contract, functionName: "infer", args: [modelId, input] });
+    }
+    const args = [modelId, input, weights] as const;
+    return await chain.client.readContract({ ...contract, functionName: "inferWith", args });
+  } catch (cause) {
+    throw refusal(modelId, cause);
+  }
+}

@@ -1,0 +1,149 @@
+/** Publishes a model's weights, so that the chain can run it: chunks as data contracts, then their rows folded to the
+ *  weights root. Anybody may, anybody may go on where another stopped, and repeating it is harmless. */
+import { type Address, encodeFunctionData, type Hex, keccak256 } from "viem";
+import { concatBytes, toHex } from "../../inference/bytes.ts";
+import { BaseError } from "../../inference/errors.ts";
+import type { Model } from "../../inference/program/form.ts";
+import { weightShape } from "../../inference/program/shape.ts";
+import type { Action } from "../chain/actions.ts";
+import type { Chain } from "../chain/connect.ts";
+import { withContext } from "../chain/errors.ts";
+import type { Sender } from "../chain/sender.ts";
+import { iWeightStoreAbi } from "../generated/abis.ts";
+import type { ModelId } from "../terms.ts";
+import { contractOf } from "./infer.ts";
+
+/** Bytes of a chunk but the last. Source: docs/PROTOCOL.md, section 1. */
+export const CHUNK_BYTES = 24_544;
+/** What one call folds at most; the directory's creation still fits into a transaction beside it. */
+const FOLD_GAS = 10_000_000;
+/** Measured: a row's copy and path, and each of its words; a byte of a chunk, calldata included. */
+const GAS = { row: 1_000, word: 260, byte: 225, transaction: 60_000, directory: 5_400 } as const;
+
+export interface PublicationPlan {
+  /** The stream of all weight rows, in chunks. */
+  readonly chunks: readonly Uint8Array[];
+  /** Rows of each weight tensor and gas to fold one. */
+  readonly tensors: readonly { readonly rows: number; readonly rowGas: number }[];
+  /** Estimate of all transactions. */
+  readonly gas: number;
+}
+
+export function planPublication(model: Model): PublicationPlan {
+  const stream = concatBytes(...model.weights);
+  const count = Math.ceil(stream.length / CHUNK_BYTES);
+  const chunks = Array.from({ length: count }, (_, i) =>
+    stream.subarray(i * CHUNK_BYTES, (i + 1) * CHUNK_BYTES),
+  );
+  const tensors = model.program.weights.map((weight) => {
+    const { rows, words } = weightShape(weight);
+    return { rows, rowGas: GAS.row + GAS.word * words };
+  });
+  const folding = tensors.reduce((sum, { rows, rowGas }) => sum + rows * rowGas, 0);
+  const transactions = chunks.length + Math.max(1, Math.ceil(folding / FOLD_GAS));
+  const gas =
+    GAS.byte * stream.length + folding + GAS.transaction * transactions + GAS.directory * (count + 2);
+  return { chunks, tensors, gas };
+}
+
+/** Rows from a place on that one call may fold. */
+export function rowsOfCall({ tensors }: PublicationPlan, tensor: number, row: number): number {
+  let rows = 0;
+  let gas = 0;
+  for (const [index, { rows: all, rowGas }] of tensors.entries()) {
+    if (index < tensor) continue;
+    const left = index === tensor ? all - row : all;
+    const fit = Math.min(left, Math.floor((FOLD_GAS - gas) / rowGas));
+    rows += fit;
+    gas += fit * rowGas;
+    if (fit < left) break;
+  }
+  return Math.max(1, rows);
+}
+
+export interface PublicationResult {
+  /** false if the weights were published before */
+  readonly isNew: boolean;
+  readonly transactions: number;
+  /** of the transactions that this call sent */
+  readonly gasUsed: bigint;
+}
+
+/** @param onProgress called before each transaction
+ *  @throws BaseError PUBLICATION_REFUSED with the contract's reason; RPC_UNREACHABLE, RPC_FAULT, NOT_MINED_YET
+ *  (retryable): repeat it, it goes on where it stopped */
+export async function publishWeights(
+  chain: Chain,
+  sender: Sender,
+  modelId: ModelId,
+  plan: PublicationPlan,
+  onProgress: (message: string) => void = () => undefined,
+): Promise<PublicationResult> {
+  const store = { address: contractOf(chain, "weightStore"), abi: iWeightStoreAbi } as const;
+  const spent = new Spending(chain, sender);
+  const isPublished = () =>
+    withContext(`ask whether the weights of ${modelId} are published`, () =>
+      chain.client.readContract({ ...store, functionName: "isPublished", args: [modelId] }),
+    );
+  if (await isPublished()) return { isNew: false, transactions: 0, gasUsed: 0n };
+  const pointers: Address[] = [];
+  for (const [index, bytes] of plan.chunks.entries()) {
+    const chunk = toHex(bytes);
+    const [pointer, stored] = await withContext("look for a chunk of the weights", () =>
+      chain.client.readContract({ ...store, functionName: "chunkOf", args: [chunk] }),
+    );
+    pointers.push(pointer);
+    if (stored) continue;
+    onProgress(`store chunk ${index + 1} of ${plan.chunks.length}, ${bytes.length} bytes`);
+    const data = encodeFunctionData({ abi: iWeightStoreAbi, functionName: "storeChunk", args: [chunk] });
+    await spent.send({ ...action(store.address, data), key: `storeWeights:${keccak256(chunk)}` });
+  }
+  const total = plan.tensors.reduce((sum, { rows }) => sum + rows, 0);
+  while (!(await isPublished())) {
+    const [tensor, row] = (
+      await withContext("read how far the weights are folded", () =>
+        chain.client.readContract({ ...store, functionName: "progressOf", args: [modelId, pointers] }),
+      )
+    ).map(Number) as [number, number];
+    const done = plan.tensors.slice(0, tensor).reduce((sum, { rows }) => sum + rows, row);
+    const rows = rowsOfCall(plan, tensor, row);
+    onProgress(`fold rows ${done + 1} to ${Math.min(total, done + rows)} of ${total}`);
+    const args = [modelId, pointers, BigInt(rows)] as const;
+    const data = encodeFunctionData({ abi: iWeightStoreAbi, functionName: "publish", args });
+    await spent.send({ ...action(store.address, data), key: `publish:${modelId}:${tensor}:${row}` });
+  }
+  return { isNew: true, transactions: spent.transactions, gasUsed: spent.gasUsed };
+}
+
+const action = (to: Address, data: Hex): Omit<Action, "key"> => ({ to, data, value: 0n, doneBy: [] });
+
+/** Sends one transaction after another and adds up what they cost. */
+class Spending {
+  transactions = 0;
+  gasUsed = 0n;
+
+  constructor(
+    private readonly chain: Chain,
+    private readonly sender: Sender,
+  ) {}
+
+  async send(wanted: Action): Promise<void> {
+    const result = await this.sender.send(wanted);
+    if (result.status === "retryable") throw result.error;
+    if (result.status === "refused") {
+      throw new BaseError({
+        code: "PUBLICATION_REFUSED",
+        shortMessage: `The weight store refused ${wanted.key}: ${result.revert.message}.`,
+        nextStep: "Check that the folder's weights are the registered model's with `assay model inspect`.",
+        details: { revert: result.revert.name },
+      });
+    }
+    const hash = result.inclusion?.hash;
+    if (result.status !== "sent" || hash === undefined) return;
+    const { gasUsed } = await withContext("read a receipt", () =>
+      this.chain.client.getTransactionReceipt({ hash }),
+    );
+    this.transactions++;
+    this.gasUsed += gasUsed;
+  }
+}
