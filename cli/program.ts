@@ -4,6 +4,7 @@ import { onnxruntimeEngine } from "../inference/runtime/named-engine.ts";
 import { addChallengerCommand } from "./challenger.ts";
 import { addClaimCommands } from "./claim.ts";
 import { addDeployCommand } from "./deploy.ts";
+import { addExecutionCommands } from "./execution.ts";
 import { addKeyCommands } from "./key.ts";
 import { addModelCommands } from "./model/commands.ts";
 import { addNodeCommands } from "./node.ts";
@@ -32,6 +33,7 @@ export function createProgram(): Command {
   addModelCommands(program, { onnxruntime: onnxruntimeEngine });
   addRegisterCommand(model);
   addPullCommand(model);
+  addExecutionCommands(program, model);
   addProverCommand(program);
   addChallengerCommand(program);
   addRequestCommands(program);

@@ -109,9 +109,10 @@ async function makeRequest(
   };
 }
 
+/** The one input of a model's function. @throws BaseError INPUTS_INVALID, ARGUMENT_INVALID */
 export function readInputs(
   { inputs }: ModelFunction,
-  { inputs: path, text }: RequestOptions,
+  { inputs: path, text }: Pick<RequestOptions, "inputs" | "text">,
 ): Record<string, unknown> {
   if ((path === undefined) === (text === undefined)) {
     refuseArgument("--inputs and --text", null, "exactly one of the two");

@@ -12,10 +12,12 @@ import {
 import { BaseError } from "../../inference/errors.ts";
 import {
   iAssayAbi,
+  iInterpreterAbi,
   iJudgeAbi,
   iLayerBuilderAbi,
   iModelRegistryAbi,
   iTraceReaderAbi,
+  iWeightStoreAbi,
 } from "../generated/abis.ts";
 
 const errorAbi = [
@@ -24,6 +26,8 @@ const errorAbi = [
   ...iTraceReaderAbi,
   ...iJudgeAbi,
   ...iLayerBuilderAbi,
+  ...iWeightStoreAbi,
+  ...iInterpreterAbi,
 ].filter((item) => item.type === "error");
 
 /** Why a contract refused a call. */

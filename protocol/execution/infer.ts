@@ -2,7 +2,7 @@
 import type { Address, Hex } from "viem";
 import { BaseError } from "../../inference/errors.ts";
 import type { Chain } from "../chain/connect.ts";
-import { chainError } from "../chain/errors.ts";
+import { chainError, decodeRevert } from "../chain/errors.ts";
 import { iInterpreterAbi } from "../generated/abis.ts";
 import type { ModelId } from "../terms.ts";
 
@@ -23,12 +23,7 @@ export function contractOf(chain: Chain, name: "weightStore" | "interpreter"): A
 /** The model's return data, computed by the chain.
  *  @param input the model's calldata @param weights the stream of all weight rows; absent: the published ones
  *  @throws BaseError WEIGHTS_NOT_PUBLISHED, EXECUTION_REFUSED with the contract's reason; faults of the node */
-export async function inferOnChain(
-  chain: Chain,
-  modelId: ModelId,
-  input: Hex,
-  weights?: Hex,
-): Promise<Hex> {
+export async function inferOnChain(chain: Chain, modelId: ModelId, input: Hex, weights?: Hex): Promise<Hex> {
   const contract = { address: contractOf(chain, "interpreter"), abi: iInterpreterAbi } as const;
   try {
     if (weights === undefined) {
@@ -39,4 +34,24 @@ export async function inferOnChain(
   } catch (cause) {
     throw refusal(modelId, cause);
   }
+}
+
+function refusal(modelId: ModelId, cause: unknown): BaseError {
+  const revert = decodeRevert(cause);
+  if (revert === undefined) return chainError(cause, `run model ${modelId} on chain`);
+  if (revert.name === "WeightsNotPublished") {
+    return new BaseError({
+      code: "WEIGHTS_NOT_PUBLISHED",
+      shortMessage: `Nobody has published the weights of model ${modelId}.`,
+      nextStep: "Publish them with `assay model publish`, or send them along with --with-weights.",
+      cause,
+    });
+  }
+  return new BaseError({
+    code: "EXECUTION_REFUSED",
+    shortMessage: `The chain did not run model ${modelId}: ${revert.message}.`,
+    nextStep: revert.name === "NotExecutable" ? "Use another lane of the model." : "Check model and input.",
+    details: { revert: revert.name },
+    cause,
+  });
 }
