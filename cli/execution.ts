@@ -60,7 +60,11 @@ async function publish(name: string, _options: object, self: Command): Promise<v
 }
 
 /** @throws BaseError LANE_UNAVAILABLE, EXECUTION_TOO_LARGE with the lanes that remain */
-function requireExecutable({ model, laneBits, modelId }: LoadedModel): void {
+export function requireExecutable({
+  model,
+  laneBits,
+  modelId,
+}: Pick<LoadedModel, "model" | "laneBits" | "modelId">): void {
   const others = Object.entries(LANE).filter(([, bit]) => bit !== LANE.EXECUTION && (laneBits & bit) !== 0);
   const remain = others.map(([lane]) => lane).join(", ") || "none";
   if ((laneBits & LANE.EXECUTION) === 0) {

@@ -1,0 +1,53 @@
+/** The shipped models and the bench's task, registered and published on a local chain. */
+import { equalBytes, fromHex, toHex } from "../../inference/bytes.ts";
+import { commitModel } from "../../inference/commit/commitments.ts";
+import { encodeProgram } from "../../inference/program/encode.ts";
+import type { Chain } from "../../protocol/chain/connect.ts";
+import { registerModel } from "../../protocol/chain/register.ts";
+import type { Sender } from "../../protocol/chain/sender.ts";
+import { inferOnChain } from "../../protocol/execution/infer.ts";
+import { planPublication, publishWeights } from "../../protocol/execution/publication.ts";
+import { LANE, type ModelId } from "../../protocol/terms.ts";
+import { type RunnableModel, realInput, runnableModel } from "./model-inputs.ts";
+import { createRng } from "./rng.ts";
+
+export interface ExecutedModel extends RunnableModel {
+  readonly modelId: ModelId;
+}
+
+export async function publishModel(chain: Chain, sender: Sender, name: string): Promise<ExecutedModel> {
+  const runnable = runnableModel(name);
+  const { model, selector } = runnable.prepared;
+  const identity = {
+    ...commitModel(model),
+    selector,
+    lanes: LANE.EXECUTION | LANE.BOND,
+    vkHash: new Uint8Array(32),
+  };
+  const { modelId } = await registerModel(chain, sender, encodeProgram(model.program), identity);
+  await publishWeights(chain, sender, modelId, planPublication(model));
+  return { ...runnable, modelId };
+}
+
+/** Runs inputs such as users give on the chain and in the executor.
+ *  @returns how many outputs differ */
+export async function countDifferences(
+  chain: Chain,
+  model: ExecutedModel,
+  inputs: number,
+  seed: number,
+): Promise<number> {
+  const rng = createRng(seed);
+  const { program, selector } = model.prepared;
+  let [next, different] = [0, 0];
+  const worker = async (): Promise<void> => {
+    while (next < inputs) {
+      next++;
+      const input = realInput(rng, program, selector);
+      const output = await inferOnChain(chain, model.modelId, toHex(input));
+      if (!equalBytes(fromHex(output), model.run(input))) different++;
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+  return different;
+}
