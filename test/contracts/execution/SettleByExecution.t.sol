@@ -85,7 +85,8 @@ contract SettleByExecutionTest is DisputeFixture {
     function _reach(uint256 state, bool agrees) private returns (Request memory r, Claim memory c) {
         Dispute memory d = _dispute(agrees);
         r = _requestOf(d);
-        r.modelId = registry.register(chunksOf(d.program), d.weightsRoot, d.selector, BOND | LANE_EXECUTION, 0);
+        r.modelId =
+            registry.register(chunksOf(d.program), d.weightsRoot, d.selector, BOND | LANE_EXECUTION, 0);
         r.lanes = BOND | LANE_EXECUTION;
         r.salt = uint64(state);
         _file(r, d);
@@ -174,9 +175,7 @@ contract SettleByExecutionTest is DisputeFixture {
         _settle(r, c, _run.outputs[0], weights);
         uint256 length = weights.length;
         weights = bytes.concat(_run.weights, hex"00");
-        vm.expectRevert(
-            abi.encodeWithSelector(IInterpreter.WrongWeightsLength.selector, length + 1, length)
-        );
+        vm.expectRevert(abi.encodeWithSelector(IInterpreter.WrongWeightsLength.selector, length + 1, length));
         _settle(r, c, _run.outputs[0], weights);
     }
 

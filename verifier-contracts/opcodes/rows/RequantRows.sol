@@ -59,7 +59,8 @@ library RequantRows {
             let lower := and(shr(72, parameters), 0xFF)
             let upper := and(shr(64, parameters), 0xFF)
             for { let end := add(out, count) } lt(out, end) { out := add(out, step) } {
-                let value := sar(shift, add(mul(signextend(3, add(sar(224, mload(a)), bias)), multiplier), addend))
+                let value :=
+                    sar(shift, add(mul(signextend(3, add(sar(224, mload(a)), bias)), multiplier), addend))
                 if slt(value, lower) { value := lower }
                 if sgt(value, upper) { value := upper }
                 mstore8(out, value)
