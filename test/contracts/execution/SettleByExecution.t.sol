@@ -5,6 +5,7 @@ import {Assay} from "../../../verifier-contracts/Assay.sol";
 import {FloatJudge} from "../../../verifier-contracts/FloatJudge.sol";
 import {ExecutionLane} from "../../../verifier-contracts/execution/ExecutionLane.sol";
 import {Interpreter} from "../../../verifier-contracts/execution/Interpreter.sol";
+import {LayerBuilder} from "../../../verifier-contracts/execution/LayerBuilder.sol";
 import {WeightStore} from "../../../verifier-contracts/execution/WeightStore.sol";
 import {IAssay} from "../../../verifier-contracts/interfaces/IAssay.sol";
 import {IAssayErrors} from "../../../verifier-contracts/interfaces/IAssayErrors.sol";
@@ -45,7 +46,8 @@ contract SettleByExecutionTest is DisputeFixture {
     function setUp() public override {
         super.setUp();
         _store = new WeightStore(registry);
-        _interpreter = new Interpreter(registry, address(_store), new FloatJudge());
+        _interpreter =
+            new Interpreter(registry, address(_store), address(new LayerBuilder(registry)), new FloatJudge());
         assay = new Assay(
             registry,
             judge,
