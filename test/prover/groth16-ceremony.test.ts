@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 describe("localCeremony", () => {
-  test("default: from powers of tau to a proof that verifies", { timeout: 300_000 }, async () => {
+  test("default: from powers of tau to a proof that verifies", async () => {
     const stages: string[] = [];
     const keys = await localCeremony(SMALL_CIRCUIT, (stage) => stages.push(stage));
     expect(stages).toMatchInlineSnapshot(`
