@@ -1,5 +1,5 @@
 /** What an execution costs, estimated from the program alone. The constants are fitted to the gas of each step of the
- *  shipped models and of the bench's task; `npm run bench -- execution` prints estimate beside actual. */
+ *  shipped models and of the bench's task; test/protocol/execution/execution.test.ts holds them against actual gas. */
 import {
   elementCount,
   isWeight,
