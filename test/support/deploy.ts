@@ -26,8 +26,11 @@ export const LOCAL_CONSTANTS: GameConstants = {
 /** Fast polls: local answers take a millisecond. */
 export const QUICK: SenderOptions = { pollIntervalMs: 20 };
 
-export function deployLocal({ client }: LocalChain, constants = LOCAL_CONSTANTS) {
-  const artifacts = loadArtifacts();
+export function deployLocal(
+  { client }: LocalChain,
+  constants = LOCAL_CONSTANTS,
+  artifacts = loadArtifacts(),
+) {
   return deploySystem({ client, account: accountAt(0), artifacts, constants, pollIntervalMs: 20 });
 }
 
@@ -80,8 +83,9 @@ export async function openLocalSystem(
   account: LocalAccount = accountAt(1),
   options: SenderOptions = QUICK,
   constants: GameConstants = LOCAL_CONSTANTS,
+  artifacts = loadArtifacts(),
 ) {
-  const deployment = await deployLocal(chain, constants);
+  const deployment = await deployLocal(chain, constants, artifacts);
   const connected = requireAccount(await connect({ rpcUrl: chain.rpcUrl, deployment, account }));
   const folder = temporaryFolder();
   const { sender, db, close } = openDataFolder(folder.path, connected, [], options);

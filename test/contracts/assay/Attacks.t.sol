@@ -2,7 +2,14 @@
 pragma solidity ^0.8.30;
 
 import {IAssayErrors} from "../../../verifier-contracts/interfaces/IAssayErrors.sol";
-import {Claim, LANE_PROOF, Request, RequestId} from "../../../verifier-contracts/types/Types.sol";
+import {
+    Claim,
+    LANE_BOND,
+    LANE_EXECUTION,
+    LANE_PROOF,
+    Request,
+    RequestId
+} from "../../../verifier-contracts/types/Types.sol";
 import {AssayFixture} from "../support/assay/AssayFixture.sol";
 
 /// @notice Plans of attackers that need several moves. Attacks on one move are with that move's tests, those with
@@ -272,5 +279,58 @@ contract AttacksTest is AssayFixture {
         );
         vm.prank(stranger);
         assay.settle(cheap, other, 1, _input(), _right(), evidence);
+    }
+
+    /// @dev Somebody reads the output of a pending settlement and claims it first. The settlement reverts and moves
+    /// nothing; the claim's bond stood for the right output, its prover takes the fee, and the result is the same.
+    function test_settle_overtakenByClaim_succeeds() public {
+        Request memory r = _newRequest();
+        RequestId id = _file(r);
+        Claim memory c = _claim(r, bob, _right());
+        execution.setRight(MODEL, _input(), _right());
+        bytes memory evidence = execution.evidenceFor(stranger);
+        vm.expectRevert(abi.encodeWithSelector(IAssayErrors.WrongClaim.selector, bytes32(0), id));
+        vm.prank(stranger);
+        assay.settle(r, _noClaim(), LANE_EXECUTION, _input(), _right(), evidence);
+        assertEq(assay.credits(stranger), 0);
+        _settleExecution(r, c, stranger, _right());
+        assertEq(_requestState(r), 3);
+        assertEq(assay.credits(bob), uint256(c.bond) + FEE);
+        assertEq(assay.credits(stranger), 0);
+        assay.requireFinal(r, c, _right(), _policy(r));
+    }
+
+    /// @dev If he claims another output instead, truth takes half of his bond.
+    function test_settle_overtakenByWrongClaim_succeeds() public {
+        Request memory r = _newRequest();
+        _file(r);
+        Claim memory c = _claim(r, bob, _wrong());
+        _settleExecution(r, c, stranger, _right());
+        assertEq(assay.credits(stranger), uint256(FEE) + c.bond / 2);
+        assertEq(assay.credits(bob), 0);
+    }
+
+    /// @dev Nobody can claim before the requester's exclusive prover, nor where the bond lane is not accepted: a
+    /// settlement in that time, or of such a request, cannot be overtaken.
+    function test_claim_overtakingSettlement_reverts() public {
+        Request memory r = _newRequest();
+        (r.exclusiveProver, r.exclusiveUntil) = (stranger, uint40(block.timestamp + 600));
+        _file(r);
+        vm.deal(bob, 1_000 ether);
+        (uint96 bond,) = assay.bondsOf(r, FLOOR);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                IAssayErrors.NotExclusiveProver.selector, bob, stranger, uint256(r.exclusiveUntil)
+            )
+        );
+        vm.prank(bob);
+        assay.claim{value: bond}(r, address(0), FLOOR, _right());
+        r.lanes = LANE_EXECUTION | LANE_PROOF;
+        _file(r);
+        vm.expectRevert(abi.encodeWithSelector(IAssayErrors.LaneNotAllowed.selector, LANE_BOND, r.lanes));
+        vm.prank(bob);
+        assay.claim{value: bond}(r, address(0), FLOOR, _right());
+        _settleExecution(r, _noClaim(), stranger, _right());
+        assertEq(assay.credits(stranger), FEE);
     }
 }
