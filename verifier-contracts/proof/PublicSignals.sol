@@ -5,6 +5,7 @@ import {ModelWord} from "../libraries/ModelWord.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
 import {Shapes} from "../libraries/Shapes.sol";
 import {Values} from "../libraries/Values.sol";
+import {Abi} from "../opcodes/codecs/Abi.sol";
 import {Inputs} from "../opcodes/codecs/Inputs.sol";
 import {Lanes} from "../opcodes/codecs/Lanes.sol";
 import {Outputs} from "../opcodes/codecs/Outputs.sol";
@@ -17,6 +18,7 @@ import {
     OUTPUT_LANES,
     OUTPUT_WORDS,
     TYPE_F32,
+    TYPE_U8,
     Tensor
 } from "../types/Program.sol";
 
@@ -91,11 +93,11 @@ library PublicSignals {
                 (uint256 head, uint256 shape) = _record(records, step);
                 bool codec = ProgramReader.opcode(head) == OP_CODEC;
                 if (!codec && !last) continue;
-                Tensor memory t = _tensor(head, shape);
-                if (t.code == TYPE_F32) revert NoPublicSignals(step);
-                uint256 elements = t.rows * t.last;
-                if (codec) count += _pieces(elements * _fieldBytes(modelWord, head, t.code));
-                if (last) count += _pieces(elements * Shapes.elementBytes(t.code));
+                uint256 code = ProgramReader.outputType(head);
+                if (code == TYPE_F32) revert NoPublicSignals(step);
+                uint256 elements = _elements(ProgramReader.outputRank(head), shape);
+                if (codec) count += _pieces(elements * _fieldBytes(modelWord, head, code));
+                if (last) count += _pieces(elements * Shapes.elementBytes(code));
             }
         }
     }
@@ -110,6 +112,12 @@ library PublicSignals {
                 (uint256 head, uint256 shape) = _record(p.records, step);
                 if (ProgramReader.opcode(head) != OP_CODEC) continue;
                 Tensor memory t = _tensor(head, shape);
+                if (codec == INPUT_RAW && t.code == TYPE_U8) {
+                    // Calldata holds these bytes as they are packed.
+                    uint256 bytesOf = arguments + Abi.HEAD_BYTES + ProgramReader.attribute(head);
+                    out = _cut(bytesOf, t.rows * t.last, out);
+                    continue;
+                }
                 uint256 rows = Inputs.allocate(32 * t.rows * t.words);
                 Inputs.write(p.modelWord, ProgramReader.attribute(head), t, arguments, rows);
                 out = _pack(t, rows, _fieldBytes(p.modelWord, head, t.code), flip, out);
@@ -260,22 +268,16 @@ library PublicSignals {
         }
     }
 
-    /// @dev Cuts bytes into signals. @return the pointer behind the last one
-    function _cut(uint256 from, uint256 length, uint256 out) private pure returns (uint256) {
-        unchecked {
-            for (; length > PIECE_BYTES; length -= PIECE_BYTES) {
-                _put(from, PIECE_BYTES, out);
-                from += PIECE_BYTES;
-                out += 32;
-            }
-            _put(from, length, out);
-            return out + 32;
-        }
-    }
-
-    function _put(uint256 from, uint256 length, uint256 out) private pure {
+    /// @dev Cuts bytes into signals. @return next the pointer behind the last one
+    function _cut(uint256 from, uint256 length, uint256 out) private pure returns (uint256 next) {
         assembly ("memory-safe") {
+            for {} gt(length, PIECE_BYTES) { length := sub(length, PIECE_BYTES) } {
+                mstore(out, shr(8, mload(from)))
+                from := add(from, PIECE_BYTES)
+                out := add(out, 0x20)
+            }
             mstore(out, shr(sub(256, shl(3, length)), mload(from)))
+            next := add(out, 0x20)
         }
     }
 
@@ -300,6 +302,15 @@ library PublicSignals {
             let record := add(records, shl(7, step))
             head := mload(record)
             shape := mload(add(record, 0x20))
+        }
+    }
+
+    function _elements(uint256 rank, uint256 shape) private pure returns (uint256 elements) {
+        unchecked {
+            elements = 1;
+            for (uint256 axis = 0; axis < rank; ++axis) {
+                elements *= Shapes.dim(shape, axis);
+            }
         }
     }
 
