@@ -52,8 +52,8 @@ contract InferenceGasTest is ExecutionFixture {
     function _limit(string memory name) private pure returns (uint256) {
         bytes32 id = keccak256(bytes(name));
         if (id == keccak256("mlp")) return 240_000;
-        if (id == keccak256("forecast-btc")) return 310_000;
-        if (id == keccak256("sentiment")) return 510_000;
+        if (id == keccak256("forecast-btc")) return 305_000;
+        if (id == keccak256("sentiment")) return 480_000;
         return 2_350_000;
     }
 

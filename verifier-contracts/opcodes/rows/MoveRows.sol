@@ -211,6 +211,11 @@ library MoveRows {
                 runs *= _at(axis, 0);
             }
             if (length == 0) return;
+            if (step == 1 && _at(plan, 64) == 2) {
+                uint256 outer = plan + AXES + AXIS_BYTES;
+                uint256 next = _at(outer, 32) * size;
+                return _runs(target, source, length * size, next, _at(outer, 64) * size, runs);
+            }
             for (uint256 run = 0; run < runs; ++run) {
                 uint256 from = 0;
                 uint256 to = 0;
@@ -229,6 +234,21 @@ library MoveRows {
                 } else {
                     _strided(target + to * size, source + from * size, length, step * size, size);
                 }
+            }
+        }
+    }
+
+    /// @dev Copies runs of `size` bytes. @param step bytes from one to the next in the source
+    /// @param outStep the same in the output
+    function _runs(uint256 target, uint256 source, uint256 size, uint256 step, uint256 outStep, uint256 runs)
+        private
+        pure
+    {
+        assembly ("memory-safe") {
+            for {} runs { runs := sub(runs, 1) } {
+                mcopy(target, source, size)
+                source := add(source, step)
+                target := add(target, outStep)
             }
         }
     }
