@@ -5,6 +5,8 @@ import { loadModelFolder } from "../inference/model-folder.ts";
 import { encodeProgram } from "../inference/program/encode.ts";
 import { registerModel } from "../protocol/chain/register.ts";
 import { storeKey } from "../protocol/proof/store-key.ts";
+import { isProofModelFolder, loadProofModel } from "../prover/proof/ezkl/folder.ts";
+import { registerEzkl } from "../prover/proof/ezkl/register.ts";
 import { chainConfig, withChain, withSender } from "./chain.ts";
 import { modelFolder } from "./model-source.ts";
 import { printProgress, printResult, withJson } from "./output.ts";
@@ -23,6 +25,7 @@ export function addRegisterCommand(model: Command): void {
       "also on a chain that is not local: whoever knows the seed can forge proofs there",
     );
   withJson(withChain(command)).action(async (name: string, options: Options, self: Command) => {
+    if (isProofModelFolder(modelFolder(name))) return registerProofModel(name, options, self);
     const { model, commitment, selector, laneBits, manifest, verificationKey } = loadModelFolder(
       modelFolder(name),
     );
@@ -41,4 +44,16 @@ export function addRegisterCommand(model: Command): void {
       `${name} is model ${result.modelId}${result.isNew ? "" : ", registered before"}`,
     ]);
   });
+}
+
+async function registerProofModel(name: string, options: Options, self: Command): Promise<void> {
+  const model = loadProofModel(modelFolder(name));
+  const allowed = options.allowDevelopmentKeys === true;
+  const result = await withSender(chainConfig(self), (chain, sender) =>
+    registerEzkl(chain, sender, model, allowed, printProgress),
+  );
+  printResult(self, { name, ...result }, [
+    `${name} is model ${result.modelId}${result.isNew ? "" : ", registered before"}`,
+    `its verifier is at ${result.verifier}`,
+  ]);
 }

@@ -82,13 +82,14 @@ async function storeChunk(chain: Chain, sender: Sender, chunk: Hex): Promise<Add
   return pointer;
 }
 
-async function sent(sender: Sender, wanted: Action): Promise<void> {
+/** Sends one step of a registration. @throws BaseError MODEL_REFUSED; what is retryable as it is */
+export async function sent(sender: Sender, wanted: Action): Promise<void> {
   const result = await sender.send(wanted);
   if (result.status === "retryable") throw result.error;
   if (result.status !== "refused") return;
   throw new BaseError({
     code: "MODEL_REFUSED",
-    shortMessage: `The registry refused ${wanted.key}: ${result.revert.message}.`,
+    shortMessage: `The contract refused ${wanted.key}: ${result.revert.message}.`,
     nextStep: "Check the model with `assay model inspect`.",
     details: { revert: result.revert.name },
   });

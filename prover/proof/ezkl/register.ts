@@ -1,0 +1,121 @@
+/** Puts a model without a program on a chain: its verifier contract, its key and its registration. Harmless to repeat,
+ *  and whatever is there already costs nothing. */
+import { type Address, encodeFunctionData, type Hex, keccak256, zeroAddress } from "viem";
+import { toHex } from "../../../inference/bytes.ts";
+import { BaseError } from "../../../inference/errors.ts";
+import type { Chain } from "../../../protocol/chain/connect.ts";
+import { withContext } from "../../../protocol/chain/errors.ts";
+import { StateReader } from "../../../protocol/chain/reads.ts";
+import { sent } from "../../../protocol/chain/register.ts";
+import type { Sender } from "../../../protocol/chain/sender.ts";
+import { iEzklVerifiersAbi, iModelRegistryAbi, iProofLaneAbi } from "../../../protocol/generated/abis.ts";
+import type { ModelId } from "../../../protocol/terms.ts";
+import type { ProofModel } from "./folder.ts";
+
+/** Chains on which nothing is worth anything: anvil's, ganache's. */
+const LOCAL_CHAINS: readonly number[] = [31337, 1337];
+
+export interface EzklRegistration {
+  readonly modelId: ModelId;
+  readonly verifier: Address;
+  /** false if the model was registered before */
+  readonly isNew: boolean;
+}
+
+/** @param developmentKeys true to register keys on any chain with which anybody can forge proofs
+ *  @throws BaseError DEVELOPMENT_KEYS; LANE_MISSING; MODEL_REFUSED; RPC_UNREACHABLE, RPC_FAULT */
+export async function registerEzkl(
+  chain: Chain,
+  sender: Sender,
+  model: ProofModel,
+  developmentKeys = false,
+  onProgress: (message: string) => void = () => undefined,
+): Promise<EzklRegistration> {
+  const { assay } = model.manifest;
+  const { chainId } = chain.game;
+  if (assay.ezkl.srs === "development" && !LOCAL_CHAINS.includes(chainId) && !developmentKeys) {
+    throw new BaseError({
+      code: "DEVELOPMENT_KEYS",
+      shortMessage: `Anybody can forge proofs with the development keys of ${model.manifest.name}, and chain ${chainId} is not local.`,
+      nextStep: "Add the model with the SRS of a ceremony (--srs), or say --allow-development-keys.",
+    });
+  }
+  const modelId = model.modelId as ModelId;
+  const lane = proofLaneOf(chain);
+  const step = async (key: string, to: Address, data: Hex): Promise<void> => {
+    onProgress(key);
+    await sent(sender, { key: `${key}:${modelId}`, to, data, value: 0n, doneBy: [] });
+  };
+  const { verifiers, verifier, isThere } = await verifierOf(chain, model);
+  if (!isThere) {
+    const args = [model.verifier.initCode as Hex] as const;
+    await step(
+      "create the verifier",
+      verifiers,
+      encodeFunctionData({ abi: iEzklVerifiersAbi, functionName: "create", args }),
+    );
+  }
+  const stored = await withContext("look for the key", () =>
+    chain.client.readContract({
+      address: lane,
+      abi: iProofLaneAbi,
+      functionName: "keyOf",
+      args: [assay.vkHash as Hex],
+    }),
+  );
+  if (stored === zeroAddress) {
+    const args = [toHex(model.keyBytes)] as const;
+    await step(
+      "store the key",
+      lane,
+      encodeFunctionData({ abi: iProofLaneAbi, functionName: "storeKey", args }),
+    );
+  }
+  const reader = new StateReader(chain);
+  if ((await reader.model(modelId)) !== undefined) return { modelId, verifier, isNew: false };
+  const args = [assay.selector as Hex, model.inputs, model.outputs, assay.vkHash as Hex] as const;
+  const data = encodeFunctionData({ abi: iModelRegistryAbi, functionName: "registerProofModel", args });
+  await step("register the model", chain.deployment.contracts.registry, data);
+  if ((await reader.model(modelId)) !== undefined) return { modelId, verifier, isNew: true };
+  throw new BaseError({
+    code: "MODEL_REFUSED",
+    shortMessage: `The registry gave the model another id than ${modelId}.`,
+    nextStep: "Check that the folder and the deployment are of one version.",
+  });
+}
+
+/** Where the model's verifier is, or will be: its address follows from its code.
+ *  @throws BaseError LANE_MISSING, RPC_UNREACHABLE, RPC_FAULT */
+export async function verifierOf(
+  chain: Chain,
+  model: ProofModel,
+): Promise<{ verifiers: Address; verifier: Address; isThere: boolean }> {
+  const { client } = chain;
+  const lane = proofLaneOf(chain);
+  return withContext("look for the verifier", async () => {
+    const verifiers = await client.readContract({
+      address: lane,
+      abi: iProofLaneAbi,
+      functionName: "ezklVerifiers",
+    });
+    const verifier = await client.readContract({
+      address: verifiers,
+      abi: iEzklVerifiersAbi,
+      functionName: "addressOf",
+      args: [keccak256(model.verifier.initCode as Hex)],
+    });
+    const code = await client.getCode({ address: verifier });
+    return { verifiers, verifier, isThere: code !== undefined && code !== "0x" };
+  });
+}
+
+/** The contract that checks proofs. @throws BaseError LANE_MISSING */
+export function proofLaneOf(chain: Chain): Address {
+  const lane = chain.deployment.contracts.proofAdapter;
+  if (lane !== undefined) return lane;
+  throw new BaseError({
+    code: "LANE_MISSING",
+    shortMessage: `The deployment on chain ${chain.game.chainId} has no PROOF lane.`,
+    nextStep: "Use a deployment that `assay deploy` made with it.",
+  });
+}
