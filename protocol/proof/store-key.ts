@@ -9,7 +9,7 @@ import { iProofLaneAbi } from "../generated/abis.ts";
 import { isDevelopmentKey, vkHashOf } from "./groth16.ts";
 
 /** Chain ids of local chains: anvil, hardhat, geth's developer mode. */
-const LOCAL_CHAINS: readonly number[] = [31_337, 1_337];
+export const LOCAL_CHAINS: readonly number[] = [31_337, 1_337];
 
 /** @param allowDevelopment a development key also on a chain that is not local
  *  @returns isNew false if it was there before

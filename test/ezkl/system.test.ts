@@ -6,6 +6,7 @@ import { type Hex, keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex } from "../../inference/bytes.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
+import { proofLaneOf } from "../../protocol/proof/store-key.ts";
 import { LANE, type ModelId, type Request, ZERO_ADDRESS } from "../../protocol/terms.ts";
 import { circuitOnnx } from "../../prover/proof/ezkl/circuit-onnx.ts";
 import { loadProofModel, type ProofModel } from "../../prover/proof/ezkl/folder.ts";
@@ -21,7 +22,7 @@ import {
 } from "../../prover/proof/ezkl/instances.ts";
 import { makeKeys } from "../../prover/proof/ezkl/keys.ts";
 import { type EzklProof, modelKeys, proveEzkl, verifyEzkl } from "../../prover/proof/ezkl/prove.ts";
-import { proofLaneOf, registerEzkl, verifierOf } from "../../prover/proof/ezkl/register.ts";
+import { registerEzkl, verifierOf } from "../../prover/proof/ezkl/register.ts";
 import { fromFixedPoint, toFixedPoint } from "../../prover/proof/ezkl/values.ts";
 import { runStage } from "../../prover/proof/ezkl/worker.ts";
 import { projectRoot } from "../../tools/foundry.ts";

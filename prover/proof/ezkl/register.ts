@@ -9,11 +9,9 @@ import { StateReader } from "../../../protocol/chain/reads.ts";
 import { sent } from "../../../protocol/chain/register.ts";
 import type { Sender } from "../../../protocol/chain/sender.ts";
 import { iEzklVerifiersAbi, iModelRegistryAbi, iProofLaneAbi } from "../../../protocol/generated/abis.ts";
+import { LOCAL_CHAINS, proofLaneOf } from "../../../protocol/proof/store-key.ts";
 import type { ModelId } from "../../../protocol/terms.ts";
 import type { ProofModel } from "./folder.ts";
-
-/** Chains on which nothing is worth anything: anvil's, ganache's. */
-const LOCAL_CHAINS: readonly number[] = [31337, 1337];
 
 export interface EzklRegistration {
   readonly modelId: ModelId;
@@ -23,7 +21,7 @@ export interface EzklRegistration {
 }
 
 /** @param developmentKeys true to register keys on any chain with which anybody can forge proofs
- *  @throws BaseError DEVELOPMENT_KEYS; LANE_MISSING; MODEL_REFUSED; RPC_UNREACHABLE, RPC_FAULT */
+ *  @throws BaseError DEVELOPMENT_KEY, LANE_UNAVAILABLE; MODEL_REFUSED; RPC_UNREACHABLE, RPC_FAULT */
 export async function registerEzkl(
   chain: Chain,
   sender: Sender,
@@ -35,7 +33,7 @@ export async function registerEzkl(
   const { chainId } = chain.game;
   if (assay.ezkl.srs === "development" && !LOCAL_CHAINS.includes(chainId) && !developmentKeys) {
     throw new BaseError({
-      code: "DEVELOPMENT_KEYS",
+      code: "DEVELOPMENT_KEY",
       shortMessage: `Anybody can forge proofs with the development keys of ${model.manifest.name}, and chain ${chainId} is not local.`,
       nextStep: "Add the model with the SRS of a ceremony (--srs), or say --allow-development-keys.",
     });
@@ -85,7 +83,7 @@ export async function registerEzkl(
 }
 
 /** Where the model's verifier is, or will be: its address follows from its code.
- *  @throws BaseError LANE_MISSING, RPC_UNREACHABLE, RPC_FAULT */
+ *  @throws BaseError LANE_UNAVAILABLE, RPC_UNREACHABLE, RPC_FAULT */
 export async function verifierOf(
   chain: Chain,
   model: ProofModel,
@@ -106,16 +104,5 @@ export async function verifierOf(
     });
     const code = await client.getCode({ address: verifier });
     return { verifiers, verifier, isThere: code !== undefined && code !== "0x" };
-  });
-}
-
-/** The contract that checks proofs. @throws BaseError LANE_MISSING */
-export function proofLaneOf(chain: Chain): Address {
-  const lane = chain.deployment.contracts.proofAdapter;
-  if (lane !== undefined) return lane;
-  throw new BaseError({
-    code: "LANE_MISSING",
-    shortMessage: `The deployment on chain ${chain.game.chainId} has no PROOF lane.`,
-    nextStep: "Use a deployment that `assay deploy` made with it.",
   });
 }
