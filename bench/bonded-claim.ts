@@ -18,17 +18,22 @@ export interface BondedClaim {
   readonly claimed: Mined;
 }
 
-/** Asks for the input and claims the output. */
-export async function fileBondedClaim(
+export interface FiledRequest {
+  readonly request: Request;
+  readonly requested: Mined;
+}
+
+/** Asks for the input. @param lanes those that are accepted */
+export async function fileRequest(
   bench: BenchChain,
-  { modelId, input, output }: { modelId: ModelId; input: Hex; output: Hex },
-): Promise<BondedClaim> {
+  { modelId, input, lanes }: { modelId: ModelId; input: Hex; lanes: number },
+): Promise<FiledRequest> {
   const { answerSeconds } = bench.chain.constants;
   const request: Request = {
     requester: REQUESTER.address,
     modelId,
     inputHash: keccak256(input),
-    lanes: LANE.BOND,
+    lanes,
     fee: 10n ** 15n,
     deliveryFee: 0n,
     minBond: 0n,
@@ -40,7 +45,15 @@ export async function fileBondedClaim(
     callbackGas: 0,
     salt: BigInt(slice(keccak256(input), 0, 8)),
   };
-  const requested = await bench.send(REQUESTER, bench.actions.request(request, input));
+  return { request, requested: await bench.send(REQUESTER, bench.actions.request(request, input)) };
+}
+
+/** Asks for the input and claims the output. */
+export async function fileBondedClaim(
+  bench: BenchChain,
+  { modelId, input, output }: { modelId: ModelId; input: Hex; output: Hex },
+): Promise<BondedClaim> {
+  const { request, requested } = await fileRequest(bench, { modelId, input, lanes: LANE.BOND });
   const gasPrice = await allowedGasPrice(bench);
   const { bond } = await new StateReader(bench.chain).bonds(request, gasPrice);
   const claimed = await bench.send(

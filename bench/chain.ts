@@ -19,7 +19,7 @@ import { deploySystem } from "../protocol/chain/deploy.ts";
 import { decodeRevert } from "../protocol/chain/errors.ts";
 import { type ChainEvent, decodeEvents, type EventName, type EventOf } from "../protocol/chain/events.ts";
 import { registerModel } from "../protocol/chain/register.ts";
-import { requireAccount } from "../protocol/chain/sender.ts";
+import { requireAccount, type Sender } from "../protocol/chain/sender.ts";
 import { openDataFolder } from "../protocol/data-folder.ts";
 import { type GameConstants, LANE, type ModelId } from "../protocol/terms.ts";
 import { accountAt, startLocalChain } from "../test/support/anvil.ts";
@@ -60,7 +60,8 @@ export async function openBenchChain() {
       chain,
       actions: new Actions(chain.game),
       send: (from: LocalAccount, action: Action) => send(chain, from, action),
-      register: (model: Model) => register(chain, model),
+      register: (model: Model, lanes?: number, vkHash?: Uint8Array) => register(chain, model, lanes, vkHash),
+      withSender: <T>(work: (sender: Sender) => Promise<T>) => withSender(chain, work),
       close: () => local.stop(),
     };
   } catch (error) {
@@ -87,17 +88,23 @@ async function send(chain: Chain, account: LocalAccount, action: Action): Promis
 }
 
 /** Registers a model of raw calldata with the selector of all measurements. */
-async function register(chain: Chain, model: Model): Promise<ModelId> {
+async function register(
+  chain: Chain,
+  model: Model,
+  lanes: number = LANE.BOND,
+  vkHash: Uint8Array = new Uint8Array(32),
+): Promise<ModelId> {
+  const identity = { ...commitModel(model), selector: SELECTOR, lanes, vkHash };
+  const program = encodeProgram(model.program);
+  return withSender(chain, async (sender) => (await registerModel(chain, sender, program, identity)).modelId);
+}
+
+/** Gives the deployer's sender, with a journal that is removed afterwards. */
+async function withSender<T>(chain: Chain, work: (sender: Sender) => Promise<T>): Promise<T> {
   const folder = temporaryFolder();
   const { sender, close } = openDataFolder(folder.path, requireAccount(chain), [], { pollIntervalMs: 10 });
   try {
-    const identity = {
-      ...commitModel(model),
-      selector: SELECTOR,
-      lanes: LANE.BOND,
-      vkHash: new Uint8Array(32),
-    };
-    return (await registerModel(chain, sender, encodeProgram(model.program), identity)).modelId;
+    return await work(sender);
   } finally {
     await close();
     folder.remove();

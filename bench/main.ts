@@ -1,15 +1,25 @@
 /** `npm run bench`: measures, prints each figure beside its target, and writes docs/BENCHMARKS.md.
- *  `--only NAME`, more than once if need be, runs parts and writes nothing. */
-import { writeFileSync } from "node:fs";
+ *  `npm run bench -- NAME…` (or `--only NAME`) runs parts; `--write` then puts their sections into the page, else
+ *  nothing is written. `--json` prints the rows of those parts that have rows, and nothing else. */
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { BaseError } from "../inference/errors.ts";
 import { projectRoot } from "../tools/foundry.ts";
 import { GAS_PARTS } from "./gas.ts";
 import { INFERENCE_PARTS } from "./inference.ts";
-import { describeMachine, type Part, type PartResult, renderPage, renderText } from "./report.ts";
+import { LANE_PARTS } from "./lanes/parts.ts";
+import {
+  describeMachine,
+  mergePage,
+  type Part,
+  type PartResult,
+  renderPage,
+  renderText,
+  runPart,
+} from "./report.ts";
 
-const PARTS: readonly Part[] = [...INFERENCE_PARTS, ...GAS_PARTS];
+const PARTS: readonly Part[] = [...INFERENCE_PARTS, ...GAS_PARTS, ...LANE_PARTS];
 
 function chosen(only: readonly string[]): readonly Part[] {
   const unknown = only.find((name) => !PARTS.some((part) => part.name === name));
@@ -24,19 +34,33 @@ function chosen(only: readonly string[]): readonly Part[] {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { only: { type: "string", multiple: true, default: [] } } });
-  const parts = chosen(values.only);
-  for (const line of describeMachine()) console.log(line);
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      only: { type: "string", multiple: true, default: [] },
+      json: { type: "boolean", default: false },
+      write: { type: "boolean", default: false },
+    },
+  });
+  const only = [...positionals, ...values.only];
+  const parts = chosen(only);
+  const print = values.json ? () => undefined : (line: string) => console.log(line);
+  for (const line of describeMachine()) print(line);
   const results: PartResult[] = [];
   for (const part of parts) {
-    const result = { part, figures: await part.run() };
-    console.log(`\n${renderText(result)}`);
+    const result = await runPart(part);
+    print(`\n${renderText(result)}`);
     results.push(result);
   }
-  if (values.only.length > 0) return;
+  if (values.json) console.log(JSON.stringify(results.flatMap(({ rows }) => rows), null, 2));
+  if (only.length > 0 && !values.write) return;
   const path = join(projectRoot, "docs/BENCHMARKS.md");
-  writeFileSync(path, renderPage(results, "npm run bench"));
-  console.log(`\nWritten to ${path}`);
+  const page =
+    only.length === 0
+      ? renderPage(results, "npm run bench")
+      : mergePage(readFileSync(path, "utf8"), results);
+  writeFileSync(path, page);
+  print(`\nWritten to ${path}`);
 }
 
 await main();

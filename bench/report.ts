@@ -17,12 +17,25 @@ export interface Part {
   readonly title: string;
   /** how it is measured, in a sentence or two */
   readonly method: string;
-  run(): Promise<readonly Figure[]>;
+  run(): Promise<readonly Figure[] | Measured>;
+}
+
+/** Figures, and the same as data for --json. */
+export interface Measured {
+  readonly figures: readonly Figure[];
+  readonly rows: readonly object[];
 }
 
 export interface PartResult {
   readonly part: Part;
   readonly figures: readonly Figure[];
+  readonly rows: readonly object[];
+}
+
+/** Runs a part. */
+export async function runPart(part: Part): Promise<PartResult> {
+  const measured = await part.run();
+  return "rows" in measured ? { part, ...measured } : { part, figures: measured, rows: [] };
 }
 
 export const grouped = (value: number | bigint): string => value.toLocaleString("en-US");
@@ -58,22 +71,23 @@ export function describeMachine(): string[] {
   ];
 }
 
+function renderSection({ part, figures }: PartResult): string {
+  return [
+    `## ${part.title}`,
+    "",
+    part.method,
+    "",
+    "| figure | measured | target | met |",
+    "|---|---|---|---|",
+    ...figures.map((figure) => {
+      return `| ${figure.name} | ${figure.value} | ${figure.target ?? ""} | ${verdict(figure)} |`;
+    }),
+    "",
+  ].join("\n");
+}
+
 /** A page of all parts. */
 export function renderPage(results: readonly PartResult[], command: string): string {
-  const sections = results.map(({ part, figures }) =>
-    [
-      `## ${part.title}`,
-      "",
-      part.method,
-      "",
-      "| figure | measured | target | met |",
-      "|---|---|---|---|",
-      ...figures.map((figure) => {
-        return `| ${figure.name} | ${figure.value} | ${figure.target ?? ""} | ${verdict(figure)} |`;
-      }),
-      "",
-    ].join("\n"),
-  );
   return [
     "# Benchmarks",
     "",
@@ -81,6 +95,17 @@ export function renderPage(results: readonly PartResult[], command: string): str
     "",
     ...describeMachine().map((line) => `- ${line}`),
     "",
-    ...sections,
+    ...results.map(renderSection),
   ].join("\n");
+}
+
+/** A page whose sections of these parts are replaced; those that it lacks come last. */
+export function mergePage(page: string, results: readonly PartResult[]): string {
+  const [head = "", ...sections] = page.split(/^(?=## )/m);
+  const merged = sections.map((section) => `${section.trimEnd()}\n`);
+  for (const result of results) {
+    const at = merged.findIndex((section) => section.startsWith(`## ${result.part.title}\n`));
+    merged.splice(at < 0 ? merged.length : at, at < 0 ? 0 : 1, renderSection(result));
+  }
+  return [`${head.trimEnd()}\n`, ...merged].join("\n");
 }

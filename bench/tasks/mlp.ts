@@ -9,8 +9,11 @@ export const MLP_DIMS = [256, 64, 32, 2] as const;
 export const MLP_MULTIPLICATIONS = 256 * 64 + 64 * 32 + 32 * 2;
 const SIDE = 16;
 const SEED = 256_64_32_2;
-/** Right shifts of the two requantizations: they leave the activations within a byte. */
-const SHIFTS = [10, 9] as const;
+/** Of inputs, two hidden layers and logits. */
+export type MlpDims = readonly [inputs: number, first: number, second: number, outputs: number];
+
+/** Right shift of a layer's requantization: it leaves the activations of K inputs within a byte. */
+const shiftOf = (k: number): number => 6 + Math.round(Math.log2(k) / 2);
 
 /** 2^-shift one unit in the last place up: the integer form is then a plain rounded shift.
  *  Source: docs/EXACT.md, section 6. */
@@ -31,16 +34,16 @@ function hidden(layer: 0 | 1, input: string, output: string): TestNode {
   return { op: "QGemm", domain: "com.microsoft", inputs: [input, ...names], outputs: [output] };
 }
 
-/** The ONNX file, the same bytes on every machine. */
-export function mlpOnnx(): Uint8Array {
+/** The ONNX file, the same bytes on every machine. @param dims of the task, or of a smaller or larger one */
+export function mlpOnnx(dims: MlpDims = MLP_DIMS): Uint8Array {
   const rng = createRng(SEED);
-  const [inputs, first, second, outputs] = MLP_DIMS;
+  const [inputs, first, second, outputs] = dims;
   const constants: Record<string, TestTensor> = {
     one: scalar("float32", 1),
     zero: scalar("uint8", 0),
     zero8: scalar("int8", 0),
-    s0: scalar("float32", scaleOf(SHIFTS[0])),
-    s1: scalar("float32", scaleOf(SHIFTS[1])),
+    s0: scalar("float32", scaleOf(shiftOf(inputs))),
+    s1: scalar("float32", scaleOf(shiftOf(first))),
     w0: weights(rng, inputs, first),
     b0: random(rng, "int32", [first], [-20_000, 20_000]),
     w1: weights(rng, first, second),
@@ -63,7 +66,7 @@ export function mlpOnnx(): Uint8Array {
 }
 
 /** The model through the project's own import: three DOT steps behind the codec step. */
-export const mlpModel = (): ImportedModel => importOnnx(mlpOnnx());
+export const mlpModel = (dims: MlpDims = MLP_DIMS): ImportedModel => importOnnx(mlpOnnx(dims));
 
 /** Selector of `infer(bytes)`, what a file without a codec of its own gets. */
 export const MLP_SIGNATURE = "infer(bytes)";

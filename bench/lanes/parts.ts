@@ -1,0 +1,112 @@
+/** The lanes side by side, and how they grow with the model. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { projectRoot } from "../../tools/foundry.ts";
+import { type Figure, grouped, type Measured, type Part } from "../report.ts";
+import { MLP_MULTIPLICATIONS } from "../tasks/mlp.ts";
+import { compare, fitCosts } from "./costs.ts";
+import { crossings, flatLanes, gasChart } from "./crossings.ts";
+import { type LaneExtras, type LaneRow, measureLanes } from "./rows.ts";
+import { measureCircuits, measureExecutions } from "./sizes.ts";
+
+/** Gas and factor that section 2 of docs/LANES names for the task. */
+const TARGETS = { execution: 240_000, compiled: 95_000, settle: 350_000, batch: 130_000, speedup: 12 };
+
+const atMost = (name: string, value: number, limit: number): Figure => ({
+  name,
+  value: `${grouped(value)} gas`,
+  target: `≤ ${grouped(limit)}`,
+  isMet: value <= limit,
+});
+
+const seconds = (value: number): string => `${Number(value.toPrecision(3))} s`;
+const megabytes = (value: number): string => `${(value / 1e6).toFixed(1)} MB`;
+
+function figuresOf(row: LaneRow): Figure[] {
+  const { lane, unavailable } = row;
+  if (unavailable !== undefined) return [{ name: lane, value: `unavailable: ${unavailable}` }];
+  const shown = (label: string, value: number | null, format: (value: number) => string): Figure[] =>
+    value === null ? [] : [{ name: `${lane}: ${label}`, value: format(value) }];
+  const gas = (value: number): string => `${grouped(value)} gas`;
+  return [
+    ...shown("set-up", row.setupSeconds, seconds),
+    ...shown("a result", row.secondsPerResult, seconds),
+    ...shown("memory", row.memoryBytes, megabytes),
+    ...shown("key", row.keyBytes, megabytes),
+    ...shown("proof", row.proofBytes, (value) => `${grouped(value)} bytes`),
+    ...shown("set-up on chain", row.gasSetup, gas),
+    ...shown("a result on chain", row.gasPerResult, gas),
+    ...shown("to finality", row.secondsToFinality, seconds),
+    ...shown("accuracy loss", row.accuracyLoss, String),
+  ];
+}
+
+function targets(rows: readonly LaneRow[], extras: LaneExtras): Figure[] {
+  const secondsOf = (lane: LaneRow["lane"]) => rows.find((row) => row.lane === lane)?.secondsPerResult;
+  const [groth16, ezkl] = [secondsOf("groth16"), secondsOf("ezkl")];
+  const speed: Figure[] = [];
+  if (groth16 && ezkl) {
+    const factor = ezkl / groth16;
+    const isMet = factor >= TARGETS.speedup;
+    speed.push({
+      name: "Groth16 over ezkl",
+      value: `${factor.toFixed(1)}×`,
+      target: `≥ ${TARGETS.speedup}×`,
+      isMet,
+    });
+  }
+  return [
+    atMost("execution inside a transaction, cold", extras.innerGas.execution, TARGETS.execution),
+    atMost("execution, compiled, inside a transaction, cold", extras.innerGas.compiled, TARGETS.compiled),
+    atMost("settlement by one proof", extras.settleGas, TARGETS.settle),
+    atMost("settlement of eight at once, each", extras.batchGasEach, TARGETS.batch),
+    ...speed,
+  ];
+}
+
+async function lanes(): Promise<Measured> {
+  const { rows, extras } = await measureLanes();
+  return { figures: [...targets(rows, extras), ...rows.flatMap(figuresOf)], rows };
+}
+
+/** Also writes what the planner reads, and the chart. */
+async function sizes(): Promise<Measured> {
+  const { extras } = await measureLanes();
+  const circuits = await measureCircuits();
+  const executions = await measureExecutions();
+  const costs = fitCosts({ lanes: extras, circuits, executions });
+  const estimates = compare(costs, { lanes: extras, circuits, executions });
+  writeFileSync(join(projectRoot, "prover/plan/costs.json"), `${JSON.stringify(costs, null, 2)}\n`);
+  mkdirSync(join(projectRoot, "docs"), { recursive: true });
+  writeFileSync(join(projectRoot, "docs/lanes.svg"), gasChart(executions, circuits, extras));
+  const figures = [
+    ...estimates.map(({ name, estimate, actual }) => ({
+      name,
+      value: `${rounded(actual)} (estimate ${rounded(estimate)})`,
+    })),
+    ...crossings(executions, flatLanes(extras)).map(({ name, x }) => ({
+      name: `gas crosses: ${name}`,
+      value: `${grouped(Math.round(x))} multiply-accumulates`,
+    })),
+  ];
+  return { figures, rows: [...circuits, ...executions] };
+}
+
+const rounded = (value: number): string =>
+  value < 100 ? String(Number(value.toPrecision(3))) : grouped(Math.round(value));
+
+export const LANE_PARTS: readonly Part[] = [
+  {
+    name: "lanes",
+    title: "The lanes side by side",
+    method: `One int8 perceptron, 256 → 64 → 32 → 2, ${grouped(MLP_MULTIPLICATIONS)} multiply-accumulates, by every lane on one local chain with whole transactions; one model id, 32 inputs compared with the int8 executor. Groth16 by snarkjs with development keys; its gas and the bond's include the request, and compiled code's set-up includes that of the weights. Time to finality counts from the request, blocks of one second, T = 600 s.`,
+    run: lanes,
+  },
+  {
+    name: "lane-sizes",
+    title: "How the lanes grow",
+    method:
+      "Perceptrons of rising width: development keys, proof and settlement of circuits of 2^10 to 2^14; whole executions of 10^3 to 10^6 multiply-accumulates, interpreted and compiled. Each figure stands beside the estimate of the formulas in prover/plan/costs.json, which are fitted to them. Gas of a result by size:\n\n![Gas of one result by multiply-accumulates, by lane](lanes.svg)",
+    run: sizes,
+  },
+];
