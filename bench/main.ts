@@ -52,13 +52,18 @@ async function main(): Promise<void> {
     print(`\n${renderText(result)}`);
     results.push(result);
   }
-  if (values.json) console.log(JSON.stringify(results.flatMap(({ rows }) => rows), null, 2));
+  if (values.json)
+    console.log(
+      JSON.stringify(
+        results.flatMap(({ rows }) => rows),
+        null,
+        2,
+      ),
+    );
   if (only.length > 0 && !values.write) return;
   const path = join(projectRoot, "docs/BENCHMARKS.md");
   const page =
-    only.length === 0
-      ? renderPage(results, "npm run bench")
-      : mergePage(readFileSync(path, "utf8"), results);
+    only.length === 0 ? renderPage(results, "npm run bench") : mergePage(readFileSync(path, "utf8"), results);
   writeFileSync(path, page);
   print(`\nWritten to ${path}`);
 }

@@ -70,9 +70,12 @@ export async function measureProofs(
   return { evidence, secondsPerProof, memoryBytes };
 }
 
-
 /** Share of the cases in which the circuit's output signals are not those of the executor's output. */
-export function circuitLoss({ circuit }: MeasuredCircuit, { model }: Subject, cases: readonly Case[]): number {
+export function circuitLoss(
+  { circuit }: MeasuredCircuit,
+  { model }: Subject,
+  cases: readonly Case[],
+): number {
   const { output } = circuit.signals;
   const different = cases.filter(({ calldata, expected }) => {
     const signals = publicSignals(model.program, SELECTOR, calldata, expected, 0n);
@@ -82,4 +85,3 @@ export function circuitLoss({ circuit }: MeasuredCircuit, { model }: Subject, ca
   });
   return different.length / cases.length;
 }
-

@@ -14,7 +14,7 @@ export interface Measurements {
 type Numbers<Name extends string> = Record<Name, number>;
 
 /** Coefficients by name, with as many digits as measurements have. */
-function fit<Point, Name extends string>(
+function formula<Point, Name extends string>(
   points: readonly Point[],
   columns: Readonly<Record<Name, (point: Point) => number>>,
   value: (point: Point) => number,
@@ -37,8 +37,8 @@ export function fitCosts({ lanes, circuits, executions }: Measurements): Costs {
   };
   const signals = { base: one, perSignal: ({ publicSignals }: CircuitPoint): number => publicSignals };
   const macs = { base: one, perMac: ({ multiplications }: ExecutionPoint): number => multiplications };
-  const interpreted = fit(executions, macs, (point) => point.interpreted);
-  const compiled = fit(executions, macs, (point) => point.compiled);
+  const interpreted = formula(executions, macs, (point) => point.interpreted);
+  const compiled = formula(executions, macs, (point) => point.compiled);
   const perMac = { perMac: macs.perMac };
   const { request, claim, finalize } = lanes.bondGas;
   return {
@@ -46,21 +46,21 @@ export function fitCosts({ lanes, circuits, executions }: Measurements): Costs {
       "Fitted to perceptrons of rising size; `npm run bench -- lane-sizes --write` measures and writes it anew.",
     machine: describeMachine(),
     groth16: {
-      proveSeconds: fit(circuits, size, (point) => point.proveSeconds),
-      setupSeconds: fit(circuits, size, (point) => point.setupSeconds),
-      keyBytes: fit(
+      proveSeconds: formula(circuits, size, (point) => point.proveSeconds),
+      setupSeconds: formula(circuits, size, (point) => point.setupSeconds),
+      keyBytes: formula(
         circuits,
         { ...size, perConstraint: ({ constraints }: CircuitPoint): number => constraints },
         (point) => point.keyBytes,
       ),
-      memoryBytes: fit(circuits, { base: one, perDomain: domain }, (point) => point.memoryBytes),
-      settleGas: fit(circuits, signals, (point) => point.settleGas),
-      batchGas: fit(
+      memoryBytes: formula(circuits, { base: one, perDomain: domain }, (point) => point.memoryBytes),
+      settleGas: formula(circuits, signals, (point) => point.settleGas),
+      batchGas: formula(
         lanes.batches,
         { base: one, perProof: ({ proofs }: LaneExtras["batches"][number]): number => proofs },
         ({ gas }) => gas,
       ),
-      storeKeyGas: fit(circuits, signals, (point) => point.storeKeyGas),
+      storeKeyGas: formula(circuits, signals, (point) => point.storeKeyGas),
       requestGas: lanes.proofRequestGas,
     },
     bond: { requestGas: request, claimGas: claim, finalizeGas: finalize },
@@ -69,8 +69,8 @@ export function fitCosts({ lanes, circuits, executions }: Measurements): Costs {
       interpretedPerMac: interpreted.perMac,
       compiledCallGas: compiled.base,
       compiledPerMac: compiled.perMac,
-      publishPerMac: fit(executions, perMac, (point) => point.publishGas).perMac,
-      compilePerMac: fit(executions, perMac, (point) => point.compileGas).perMac,
+      publishPerMac: formula(executions, perMac, (point) => point.publishGas).perMac,
+      compilePerMac: formula(executions, perMac, (point) => point.compileGas).perMac,
     },
   };
 }

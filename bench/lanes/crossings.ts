@@ -13,7 +13,10 @@ export interface Crossing {
 }
 
 /** An execution's gas over that of a lane whose gas does not depend on the model's size. */
-export function crossings(executions: readonly ExecutionPoint[], flat: ReadonlyMap<string, number>): Crossing[] {
+export function crossings(
+  executions: readonly ExecutionPoint[],
+  flat: ReadonlyMap<string, number>,
+): Crossing[] {
   const xs = executions.map((point) => point.multiplications);
   const forms = { execution: "interpreted", "execution, compiled": "compiled" } as const;
   return Object.entries(forms).flatMap(([form, key]) =>
@@ -30,7 +33,12 @@ export function crossings(executions: readonly ExecutionPoint[], flat: ReadonlyM
 }
 
 /** Gas per result of the lanes that execute nothing on chain. */
-export function flatLanes({ bondGas, proofRequestGas, settleGas, batchGasEach }: LaneExtras): Map<string, number> {
+export function flatLanes({
+  bondGas,
+  proofRequestGas,
+  settleGas,
+  batchGasEach,
+}: LaneExtras): Map<string, number> {
   return new Map([
     ["Groth16", proofRequestGas + settleGas],
     ["Groth16, eight at once", proofRequestGas + batchGasEach],
@@ -73,7 +81,11 @@ export function gasChart(
         ] as const,
       })),
     ],
-    marks: crossings(executions, flat).map(({ x, y }) => ({ name: Math.round(x).toLocaleString("en-US"), x, y })),
+    marks: crossings(executions, flat).map(({ x, y }) => ({
+      name: Math.round(x).toLocaleString("en-US"),
+      x,
+      y,
+    })),
   };
   return renderChart(chart);
 }

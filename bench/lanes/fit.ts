@@ -53,7 +53,11 @@ function solveNormal(rows: readonly (readonly number[])[]): number[] | undefined
 /** Where two curves of the same abscissas cross, straight lines between the points of the logarithms.
  *  @param xs rising, above 0 @param a, b above 0, one a point
  *  @returns undefined if neither overtakes the other */
-export function crossing(xs: readonly number[], a: readonly number[], b: readonly number[]): number | undefined {
+export function crossing(
+  xs: readonly number[],
+  a: readonly number[],
+  b: readonly number[],
+): number | undefined {
   const gap = xs.map((_, i) => Math.log((a[i] as number) / (b[i] as number)));
   for (let i = 1; i < xs.length; i++) {
     const [before, after] = [gap[i - 1] as number, gap[i] as number];

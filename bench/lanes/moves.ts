@@ -26,7 +26,11 @@ export interface ExecutionGas {
 /** @throws Error when the chain computes another output than the executor */
 export async function inferenceGas(bench: BenchChain, modelId: ModelId, one: Case): Promise<ExecutionGas> {
   const to = contractOf(bench, "interpreter");
-  const data = encodeFunctionData({ abi: iInterpreterAbi, functionName: "infer", args: [modelId, one.input] });
+  const data = encodeFunctionData({
+    abi: iInterpreterAbi,
+    functionName: "infer",
+    args: [modelId, one.input],
+  });
   const { receipt } = await bench.send(REQUESTER, { key: "infer", to, data, value: 0n, doneBy: [] });
   const zeros = fromHex(data).filter((byte) => byte === 0).length;
   const bytes = (data.length - 2) / 2;
@@ -45,7 +49,11 @@ export async function inferenceLoss(
   let different = 0;
   for (const { input, output } of cases) {
     const start = performance.now();
-    const found = await bench.client.readContract({ ...contract, functionName: "infer", args: [modelId, input] });
+    const found = await bench.client.readContract({
+      ...contract,
+      functionName: "infer",
+      args: [modelId, input],
+    });
     seconds.push((performance.now() - start) / 1_000);
     if (found !== output) different++;
   }

@@ -9,7 +9,7 @@ import { crossings, flatLanes, gasChart } from "./crossings.ts";
 import { type LaneExtras, type LaneRow, measureLanes } from "./rows.ts";
 import { measureCircuits, measureExecutions } from "./sizes.ts";
 
-/** Gas and factor that section 2 of docs/LANES names for the task. */
+/** What the task should take at most, and how much faster than ezkl a Groth16 proof should be. */
 const TARGETS = { execution: 240_000, compiled: 95_000, settle: 350_000, batch: 130_000, speedup: 12 };
 
 const atMost = (name: string, value: number, limit: number): Figure => ({

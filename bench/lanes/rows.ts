@@ -1,7 +1,8 @@
 /** The task by every lane, in one run on one chain. */
+
+import { toHex } from "../../inference/bytes.ts";
 import { Engine } from "../../inference/runtime/engine.ts";
 import { RuntimePool } from "../../inference/runtime/pool.ts";
-import { toHex } from "../../inference/bytes.ts";
 import { PROOF_BYTES } from "../../protocol/proof/groth16.ts";
 import { LANE } from "../../protocol/terms.ts";
 import { type BenchChain, openBenchChain } from "../chain.ts";
@@ -84,7 +85,10 @@ export async function measureLanes(): Promise<{ rows: LaneRow[]; extras: LaneExt
 type Id = Awaited<ReturnType<BenchChain["register"]>>;
 
 async function executionRows(bench: BenchChain, modelId: Id, subject: Subject, cases: readonly Case[]) {
-  const measure = async (lane: "execution" | "execution-compiled", setup: { gas: bigint; seconds: number }) => {
+  const measure = async (
+    lane: "execution" | "execution-compiled",
+    setup: { gas: bigint; seconds: number },
+  ) => {
     const gas = await inferenceGas(bench, modelId, cases[0] as Case);
     const { loss, seconds } = await inferenceLoss(bench, modelId, cases);
     const row: LaneRow = {

@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import { mergePage, type PartResult, renderPage } from "../../bench/report.ts";
+
+const result = (title: string, value: string): PartResult => ({
+  part: { name: title, title, method: `How ${title} is measured.`, run: async () => [] },
+  figures: [{ name: "figure", value }],
+  rows: [],
+});
+
+describe("mergePage", () => {
+  const page = renderPage([result("One", "1"), result("Two", "2"), result("Three", "3")], "run");
+
+  it("default: replaces the section of a part and nothing else", () => {
+    const expected = renderPage([result("One", "1"), result("Two", "22"), result("Three", "3")], "run");
+    expect(mergePage(page, [result("Two", "22")])).toBe(expected);
+  });
+
+  it("behavior: a part that the page lacks comes last", () => {
+    const merged = mergePage(page, [result("Four", "4")]);
+    expect(merged.startsWith(page.trimEnd())).toBe(true);
+    expect(merged.slice(page.trimEnd().length)).toContain("\n## Four\n");
+  });
+
+  it("behavior: the same results give the same page", () => {
+    expect(mergePage(page, [result("Three", "3"), result("One", "1")])).toBe(page);
+  });
+});
