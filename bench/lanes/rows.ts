@@ -1,7 +1,7 @@
 /** The task by every lane, in one run on one chain. */
 
 import { toHex } from "../../inference/bytes.ts";
-import { Engine } from "../../inference/runtime/engine.ts";
+import { OnnxruntimeEngine } from "../../inference/runtime/engine.ts";
 import { RuntimePool } from "../../inference/runtime/pool.ts";
 import { PROOF_BYTES } from "../../protocol/proof/groth16.ts";
 import { LANE } from "../../protocol/terms.ts";
@@ -195,10 +195,10 @@ async function runtimeLoss(cases: readonly Case[]): Promise<number> {
     const onFallBack = (_: string, reason: string): never => {
       throw new Error(`onnxruntime does not run the task: ${reason}`);
     };
-    const engine = await Engine.open(pool, new Map([["mlp", prepared]]), { onFallBack });
+    const engine = await OnnxruntimeEngine.open(pool, new Map([["mlp", prepared]]), { onFallBack });
     let different = 0;
     for (const { calldata, output } of cases) {
-      const result = await engine.runFast("mlp", calldata);
+      const result = await engine.run("mlp", calldata);
       if ("failure" in result) throw new Error(result.failure);
       if (toHex(result.output) !== output) different++;
     }
