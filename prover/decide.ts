@@ -83,6 +83,8 @@ export const GAS = {
   perOutputByte: 40n,
   finalize: 75_000n,
   settle: 150_000n,
+  settleProof: 320_000n,
+  perSignal: 7_300n,
   deliver: 120_000n,
 } as const;
 

@@ -1,0 +1,116 @@
+/** Groth16 as a means of settling: models whose verification key is on the chain and whose proving key is here. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Hex, zeroAddress } from "viem";
+import { fromHex, toHex } from "../../inference/bytes.ts";
+import type { Chain } from "../../protocol/chain/connect.ts";
+import { iProofLaneAbi } from "../../protocol/generated/abis.ts";
+import type { Logger } from "../../protocol/log.ts";
+import { LANE, type ModelId } from "../../protocol/terms.ts";
+import { GAS, type TruthTerms } from "../decide.ts";
+import type { ServedModel } from "../models.ts";
+import { type CompiledCircuit, compileCircuit } from "../proof/groth16/compile.ts";
+import { assertKeysOf, developmentKeys, type ModelKeys, openKeys } from "../proof/groth16/keys.ts";
+import { proveInference } from "../proof/groth16/prove-inference.ts";
+import type { Groth16Prover } from "../proof/groth16/snark/prover.ts";
+import type { TruthSource } from "./source.ts";
+
+export interface Groth16Parts {
+  readonly chain: Chain & { readonly account: { readonly address: Hex } };
+  /** folder of proving keys; development keys that are not there are made */
+  readonly keys: string;
+  readonly prover: Groth16Prover;
+  readonly log: Logger;
+}
+
+interface Ready {
+  readonly circuit: CompiledCircuit;
+  readonly keys: ModelKeys;
+}
+
+export class Groth16Source implements TruthSource {
+  readonly means = "groth16";
+  readonly lane = LANE.PROOF;
+  readonly #parts: Groth16Parts;
+  readonly #ready = new Map<ModelId, Ready>();
+  /** models without proving key or circuit, so that the reason is said once */
+  readonly #without = new Set<ModelId>();
+
+  constructor(parts: Groth16Parts) {
+    this.#parts = parts;
+  }
+
+  async refresh(models: Iterable<ServedModel>): Promise<void> {
+    const { proofAdapter } = this.#parts.chain.deployment.contracts;
+    if (proofAdapter === undefined) return;
+    for (const model of models) {
+      const isKnown = this.#ready.has(model.id) || this.#without.has(model.id);
+      if ((model.lanes & LANE.PROOF) === 0 || isKnown) continue;
+      try {
+        if (await this.#isKeyStored(model, proofAdapter)) this.#ready.set(model.id, await this.#open(model));
+      } catch (error) {
+        this.#without.add(model.id);
+        this.#parts.log.warn({ model: model.name, reason: String(error) }, "no proofs of this model from here");
+      }
+    }
+  }
+
+  terms(model: ServedModel): TruthTerms | undefined {
+    const ready = this.#ready.get(model.id);
+    if (ready === undefined) return undefined;
+    const gas = GAS.settleProof + GAS.perSignal * BigInt(ready.circuit.signals.count);
+    return { means: this.means, lane: this.lane, gas };
+  }
+
+  async evidence(
+    model: ServedModel,
+    calldata: Uint8Array,
+    output: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<Hex> {
+    const { chain, prover } = this.#parts;
+    const { proofAdapter } = chain.deployment.contracts;
+    const ready = this.#ready.get(model.id);
+    if (ready === undefined || proofAdapter === undefined) throw new Error("the proving key is not open");
+    const binding = {
+      chainId: chain.deployment.chainId,
+      proofLane: proofAdapter,
+      modelId: model.id,
+      submitter: chain.account.address,
+    };
+    const calledOff: Groth16Prover = {
+      prove: (key, witness) => prover.prove(key, witness, signal),
+      verify: (...args) => prover.verify(...args),
+      close: () => {},
+    };
+    const { prepared } = model;
+    const proven = await proveInference(prepared, calldata, binding, ready.keys, calledOff, ready.circuit);
+    // SAFETY: the circuit states the executor's output; what is settled must be the same bytes.
+    if (proven.output !== toHex(output)) throw new Error("the output to settle is not the one that was proven");
+    return proven.evidence;
+  }
+
+  async #isKeyStored({ manifest }: ServedModel, proofLane: Hex): Promise<boolean> {
+    const pointer = await this.#parts.chain.client.readContract({
+      address: proofLane,
+      abi: iProofLaneAbi,
+      functionName: "keyOf",
+      args: [manifest.assay.vkHash as Hex],
+    });
+    return pointer !== zeroAddress;
+  }
+
+  /** The proving key that a ceremony left in the folder, else the development key. */
+  async #open({ name, prepared, manifest }: ServedModel): Promise<Ready> {
+    const { keys: folder, log } = this.#parts;
+    const { vkHash } = manifest.assay;
+    const circuit = compileCircuit(prepared.model);
+    const path = join(folder, `${toHex(fromHex(vkHash as Hex)).slice(2, 34)}.zkey`);
+    const keys = existsSync(path)
+      ? await openKeys(path)
+      : await developmentKeys(prepared.model, folder, undefined, circuit);
+    assertKeysOf(vkHash, keys);
+    log.info({ model: name, constraints: circuit.r1cs.constraints.length }, "proofs of this model are possible");
+    return { circuit, keys };
+  }
+}
