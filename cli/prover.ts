@@ -6,10 +6,14 @@ import { requireAccount } from "../protocol/chain/sender.ts";
 import { integer, loadConfig, type Settings, text, wei } from "../protocol/config.ts";
 import { FAULTS, parseFault } from "../prover/faults.ts";
 import { ExecutionSource } from "../prover/lanes/execution.ts";
+import { Groth16Source } from "../prover/lanes/groth16.ts";
+import type { TruthSource } from "../prover/lanes/source.ts";
 import { runProver } from "../prover/main.ts";
+import { SnarkjsProver } from "../prover/proof/groth16/snark/prover.ts";
 import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
 import { createLogger, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
 import { openEngine } from "./engine.ts";
+import { KEY_FOLDER } from "./proof/setup.ts";
 
 const SETTINGS = {
   models: MODELS_SETTING,
@@ -52,6 +56,12 @@ const SETTINGS = {
     default: "on",
     description: "off: only answer for claims that this key made or may answer for",
   },
+  proofs: {
+    schema: z.enum(["on", "off"], "must be on or off"),
+    default: "on",
+    description: "off: settle nothing by proof",
+  },
+  keys: { schema: text, default: KEY_FOLDER, description: "folder of proving keys" },
   processes: { schema: integer(1, 64), default: 1, description: "child processes that run onnxruntime" },
   width: { schema: integer(1, 256), default: 4, description: "claims, endings and deliveries at once" },
 } as const satisfies Settings;
@@ -80,6 +90,11 @@ export function addProverCommand(program: Command): void {
     const models = loadModels(settings.models, log);
     const chain = requireAccount(await openChain(config));
     const engine = await openEngine(models, settings.processes, log);
+    const prover = new SnarkjsProver();
+    // A cheat has no truth to tell.
+    const truths: TruthSource[] = parsed === undefined ? [new ExecutionSource(chain, log)] : [];
+    if (parsed === undefined && settings.proofs === "on")
+      truths.push(new Groth16Source({ chain, keys: settings.keys, prover, log }));
     try {
       await runProver(
         {
@@ -88,8 +103,7 @@ export function addProverCommand(program: Command): void {
           engine,
           data: config.data,
           policy: settings,
-          // A cheat has no truth to tell.
-          truths: parsed === undefined ? [new ExecutionSource(chain, log)] : [],
+          truths,
           claims: settings.claims === "on",
           width: settings.width,
           withdrawAbove: settings.withdrawAbove,
@@ -104,6 +118,7 @@ export function addProverCommand(program: Command): void {
         signal,
       );
     } finally {
+      prover.close();
       engine.close();
     }
   });

@@ -82,6 +82,8 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       withdrawAbove: options.withdrawAbove,
       nowMs: Date.now,
     });
+    // Keys that are not there are made now, while no deadline waits.
+    for (const source of context.truths) await source.refresh(models.values());
     const cursor = store.cursor();
     const follower = new EventFollower(chain, {
       pollIntervalMs,

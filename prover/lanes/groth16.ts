@@ -50,7 +50,10 @@ export class Groth16Source implements TruthSource {
         if (await this.#isKeyStored(model, proofAdapter)) this.#ready.set(model.id, await this.#open(model));
       } catch (error) {
         this.#without.add(model.id);
-        this.#parts.log.warn({ model: model.name, reason: String(error) }, "no proofs of this model from here");
+        this.#parts.log.warn(
+          { model: model.name, reason: String(error) },
+          "no proofs of this model from here",
+        );
       }
     }
   }
@@ -86,7 +89,8 @@ export class Groth16Source implements TruthSource {
     const { prepared } = model;
     const proven = await proveInference(prepared, calldata, binding, ready.keys, calledOff, ready.circuit);
     // SAFETY: the circuit states the executor's output; what is settled must be the same bytes.
-    if (proven.output !== toHex(output)) throw new Error("the output to settle is not the one that was proven");
+    if (proven.output !== toHex(output))
+      throw new Error("the output to settle is not the one that was proven");
     return proven.evidence;
   }
 
@@ -110,7 +114,10 @@ export class Groth16Source implements TruthSource {
       ? await openKeys(path)
       : await developmentKeys(prepared.model, folder, undefined, circuit);
     assertKeysOf(vkHash, keys);
-    log.info({ model: name, constraints: circuit.r1cs.constraints.length }, "proofs of this model are possible");
+    log.info(
+      { model: name, constraints: circuit.r1cs.constraints.length },
+      "proofs of this model are possible",
+    );
     return { circuit, keys };
   }
 }
