@@ -51,6 +51,8 @@ export interface SystemOptions {
   readonly models: readonly ShippedModel[];
   /** T */
   readonly answerSeconds: number;
+  /** gas by which a demand's answer counts in bonds and decisions; absent: that of local tests */
+  readonly gasPerDemand?: bigint;
   /** a block for each transaction and none besides, instead of one a second */
   readonly onDemand?: boolean;
 }
@@ -60,12 +62,20 @@ export interface AskOptions {
   readonly calldata: Uint8Array;
   /** absent: anybody may claim */
   readonly prover?: Address;
+  /** bits; absent: BOND alone */
+  readonly lanes?: number;
 }
 
 export type System = Awaited<ReturnType<typeof startSystem>>;
 
 /** Starts a chain; call `stop` when done. */
-export async function startSystem({ models: names, answerSeconds, onDemand = false }: SystemOptions) {
+export async function startSystem(options: SystemOptions) {
+  const {
+    models: names,
+    answerSeconds,
+    gasPerDemand = LOCAL_CONSTANTS.gasPerDemand,
+    onDemand = false,
+  } = options;
   const local = await startLocalChain({ accounts: ACCOUNTS });
   const folder = temporaryFolder();
   const closers: (() => Promise<unknown>)[] = [];
@@ -75,7 +85,7 @@ export async function startSystem({ models: names, answerSeconds, onDemand = fal
     folder.remove();
   };
   try {
-    const deployment = await deployLocal(local, { ...LOCAL_CONSTANTS, answerSeconds });
+    const deployment = await deployLocal(local, { ...LOCAL_CONSTANTS, answerSeconds, gasPerDemand });
     const deploymentPath = join(folder.path, "deployment.json");
     writeDeployment(deploymentPath, deployment);
     const models = new Map(names.map((name) => [name, loadModelFolder(modelFolder(name))]));
@@ -137,7 +147,7 @@ async function register(
 async function ask(
   chain: SigningChain,
   sender: Sender,
-  { model, calldata, prover = ZERO_ADDRESS }: AskOptions,
+  { model, calldata, prover = ZERO_ADDRESS, lanes = LANE.BOND }: AskOptions,
 ): Promise<{ readonly request: Request; readonly requestId: RequestId }> {
   const now = Number((await chain.client.getBlock()).timestamp);
   const input = toHex(calldata);
@@ -145,7 +155,7 @@ async function ask(
     requester: chain.account.address,
     modelId: model.modelId as ModelId,
     inputHash: keccak256(input),
-    lanes: LANE.BOND,
+    lanes,
     fee: 10n ** 16n,
     deliveryFee: 0n,
     minBond: 0n,

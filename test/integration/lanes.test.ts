@@ -1,0 +1,79 @@
+/** One model, every lane: a prover as a process settles by execution and by proof, also in the middle of a dispute. */
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { toHex } from "../../inference/bytes.ts";
+import { execute } from "../../inference/executor/execute.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
+import { selfTestCalldata } from "../../inference/self-test.ts";
+import { Actions } from "../../protocol/chain/actions.ts";
+import { planPublication, publishWeights } from "../../protocol/execution/publication.ts";
+import { storeKey } from "../../protocol/proof/store-key.ts";
+import { LANE, type ModelId } from "../../protocol/terms.ts";
+import { projectRoot } from "../../tools/foundry.ts";
+import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
+
+const NAME = "forecast-vix";
+/** Long: nothing here waits for a window to end. */
+const ANSWER_SECONDS = 600;
+/** Proving keys stay here from run to run: a seed gives the same ones. */
+const KEYS = join(projectRoot, "build", "keys");
+
+let system: System;
+const prover = systemAccount(ROLES.prover).address;
+
+beforeAll(async () => {
+  // Answers so dear that truth is the cheaper defence.
+  const gasPerDemand = 1_000_000n;
+  system = await startSystem({ models: [NAME], answerSeconds: ANSWER_SECONDS, gasPerDemand });
+  const { model, modelId, verificationKey } = system.model(NAME);
+  const { chain, sender } = await system.open("publisher", ROLES.challenger);
+  if (verificationKey === undefined) throw new Error(`${NAME} has no verification key`);
+  await storeKey(chain, sender, verificationKey);
+  await publishWeights(chain, sender, modelId as ModelId, planPublication(model));
+  const args = ["prover", "--port", "0", "--keys", KEYS];
+  await system.daemon("prover", ROLES.prover, args).said("prover is up");
+});
+
+afterAll(() => system.stop());
+
+/** Asks in these lanes; each number is another input. */
+async function ask(lanes: number, seed: number) {
+  const loaded = system.model(NAME);
+  const calldata = selfTestCalldata(loaded.model.program, loaded.selector, seed);
+  const asked = await system.ask({ model: loaded, calldata, lanes });
+  const right = toHex(execute(prepare(loaded.model, loaded.selector), calldata));
+  const ofRequest = ({ requestId }: { requestId: string }) => requestId === asked.requestId;
+  return { ...asked, right, ofRequest };
+}
+
+describe("a prover with every lane", () => {
+  it.each([
+    ["execution", LANE.EXECUTION, [11]],
+    ["proof", LANE.PROOF, [12]],
+    ["proof, several requests", LANE.PROOF, [13, 14, 15]],
+  ] as const)("behavior: settles by %s", async (_name, lane, seeds) => {
+    const asked = await Promise.all(seeds.map((seed) => ask(lane, seed)));
+    for (const { ofRequest, right } of asked) {
+      const settled = await system.events.until("Settled", ofRequest);
+      expect(settled).toMatchObject({ submitter: prover, lane, output: right });
+      expect(await system.events.until("Finalized", ofRequest)).toMatchObject({ lane });
+    }
+    expect(
+      system.events.all("Claimed", ({ requestId }) => asked.some((one) => one.requestId === requestId)),
+    ).toEqual([]);
+  });
+
+  it("behavior: ends a dispute about its claim by truth, and takes the ticket's half", async () => {
+    const { ofRequest, right } = await ask(LANE.BOND | LANE.EXECUTION, 16);
+    const { claim, claimId } = await system.events.until("Claimed", ofRequest);
+    const rival = await system.open("rival", ROLES.cheat);
+    const challenged = await rival.sender.send(new Actions(rival.chain.game).challenge(claim));
+    expect(challenged.status).toBe("sent");
+    const ended = await system.events.until("Finalized", ofRequest);
+    expect(ended).toMatchObject({ claimId, lane: LANE.EXECUTION });
+    expect(await system.events.until("Settled", ofRequest)).toMatchObject({
+      submitter: prover,
+      output: right,
+    });
+  });
+});
