@@ -1,6 +1,6 @@
 /** `npm run bench`: measures, prints each figure beside its target, and writes docs/BENCHMARKS.md.
- *  `npm run bench -- NAME…` (or `--only NAME`) runs parts; `--write` then puts their sections into the page, else
- *  nothing is written. `--json` prints the rows of those parts that have rows, and nothing else. */
+ *  `npm run bench -- NAME…` (or `--only NAME`) runs parts and writes nothing, unless `--write` puts their sections
+ *  into the page. `--json` prints the rows of those parts that have rows, and nothing else. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -61,6 +61,9 @@ async function main(): Promise<void> {
       ),
     );
   if (only.length > 0 && !values.write) return;
+  for (const [path, content] of results.flatMap(({ files }) => Object.entries(files ?? {}))) {
+    writeFileSync(join(projectRoot, path), content);
+  }
   const path = join(projectRoot, "docs/BENCHMARKS.md");
   const page =
     only.length === 0 ? renderPage(results, "npm run bench") : mergePage(readFileSync(path, "utf8"), results);

@@ -24,12 +24,15 @@ export interface Part {
 export interface Measured {
   readonly figures: readonly Figure[];
   readonly rows: readonly object[];
+  /** What is written beside the page, by path in the repository. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 export interface PartResult {
   readonly part: Part;
   readonly figures: readonly Figure[];
   readonly rows: readonly object[];
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /** Runs a part. */

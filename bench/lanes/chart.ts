@@ -12,8 +12,15 @@ export interface Chart {
   readonly xLabel: string;
   readonly yLabel: string;
   readonly series: readonly Series[];
-  /** Points that are marked and named. */
-  readonly marks: readonly { readonly name: string; readonly x: number; readonly y: number }[];
+  readonly marks: readonly Mark[];
+}
+
+/** A point with its name to the upper left or lower right. */
+export interface Mark {
+  readonly name: string;
+  readonly x: number;
+  readonly y: number;
+  readonly side: "above" | "below";
 }
 
 const SIZE = { width: 760, height: 460 };
@@ -65,9 +72,11 @@ export function renderChart({ title, xLabel, yLabel, series, marks }: Chart): st
         text(x.at(endX) + 8, y.at(endY) + 4, name, `fill="${color}"`),
       ];
     }),
-    ...marks.flatMap(({ name, x: px, y: py }) => [
+    ...marks.flatMap(({ name, x: px, y: py, side }) => [
       `<circle cx="${round(x.at(px))}" cy="${round(y.at(py))}" r="4" fill="#222"><title>${escaped(name)}</title></circle>`,
-      text(x.at(px) - 6, y.at(py) - 8, name, `text-anchor="end" font-size="11"`),
+      side === "above"
+        ? text(x.at(px) - 6, y.at(py) - 8, name, `text-anchor="end" font-size="11"`)
+        : text(x.at(px) + 6, y.at(py) + 16, name, `font-size="11"`),
     ]),
     "</svg>",
     "",

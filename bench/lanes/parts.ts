@@ -1,11 +1,9 @@
 /** The lanes side by side, and how they grow with the model. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { projectRoot } from "../../tools/foundry.ts";
 import { type Figure, grouped, type Measured, type Part } from "../report.ts";
 import { MLP_MULTIPLICATIONS } from "../tasks/mlp.ts";
 import { compare, fitCosts } from "./costs.ts";
 import { crossings, flatLanes, gasChart } from "./crossings.ts";
+import { ezklRow } from "./ezkl-row.ts";
 import { type LaneExtras, type LaneRow, measureLanes } from "./rows.ts";
 import { measureCircuits, measureExecutions } from "./sizes.ts";
 
@@ -65,20 +63,24 @@ function targets(rows: readonly LaneRow[], extras: LaneExtras): Figure[] {
 }
 
 async function lanes(): Promise<Measured> {
-  const { rows, extras } = await measureLanes();
-  return { figures: [...targets(rows, extras), ...rows.flatMap(figuresOf)], rows };
+  const { rows: exact, extras } = await measureLanes();
+  const ezkl = await ezklRow();
+  const rows = [...exact, ezkl.row];
+  return { figures: [...targets(rows, extras), ...rows.flatMap(figuresOf), ...ezkl.figures], rows };
 }
 
-/** Also writes what the planner reads, and the chart. */
+/** With what the planner reads, and the chart. */
 async function sizes(): Promise<Measured> {
   const { extras } = await measureLanes();
   const circuits = await measureCircuits();
   const executions = await measureExecutions();
   const costs = fitCosts({ lanes: extras, circuits, executions });
   const estimates = compare(costs, { lanes: extras, circuits, executions });
-  writeFileSync(join(projectRoot, "prover/plan/costs.json"), `${JSON.stringify(costs, null, 2)}\n`);
-  mkdirSync(join(projectRoot, "docs"), { recursive: true });
-  writeFileSync(join(projectRoot, "docs/lanes.svg"), gasChart(executions, circuits, extras));
+  const largest = Math.max(...circuits.map((point) => point.multiplications));
+  const files = {
+    "prover/plan/costs.json": `${JSON.stringify(costs, null, 2)}\n`,
+    "docs/lanes.svg": gasChart(executions, circuits, extras),
+  };
   const figures = [
     ...estimates.map(({ name, estimate, actual }) => ({
       name,
@@ -86,10 +88,10 @@ async function sizes(): Promise<Measured> {
     })),
     ...crossings(executions, flatLanes(extras)).map(({ name, x }) => ({
       name: `gas crosses: ${name}`,
-      value: `${grouped(Math.round(x))} multiply-accumulates`,
+      value: `${grouped(Math.round(x))} multiply-accumulates${x > largest && !name.endsWith("bond") ? ", beyond the largest circuit here" : ""}`,
     })),
   ];
-  return { figures, rows: [...circuits, ...executions] };
+  return { figures, rows: [...circuits, ...executions], files };
 }
 
 const rounded = (value: number): string =>

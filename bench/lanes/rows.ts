@@ -24,7 +24,7 @@ import {
 import { type Case, type Subject, subjectOf } from "./subject.ts";
 
 /** null: not measured, `unavailable` says why. Seconds, bytes, gas of whole transactions, and the share of random
- *  inputs for which the lane's output is not the int8 executor's. */
+ *  inputs for which the lane's output is not the int8 executor's (null for ezkl, whose network is another one). */
 export interface LaneRow {
   readonly task: "mlp";
   readonly lane: "execution" | "execution-compiled" | "groth16" | "groth16-batch8" | "ezkl" | "bond";
@@ -56,7 +56,7 @@ export interface LaneExtras {
   readonly bondGas: { readonly request: number; readonly claim: number; readonly finalize: number };
 }
 
-const BLOCK_SECONDS = 1;
+export const BLOCK_SECONDS = 1;
 const LANES = LANE.EXECUTION | LANE.PROOF | LANE.BOND;
 /** Inputs for accuracyLoss. */
 const COMPARED = 32;

@@ -15,7 +15,7 @@ const CHART: Chart = {
       ],
     },
   ],
-  marks: [{ name: "here", x: 100, y: 1_000 }],
+  marks: [{ name: "here", x: 100, y: 1_000, side: "above" }],
 };
 
 describe("renderChart", () => {
