@@ -101,7 +101,7 @@ export const LANE_PARTS: readonly Part[] = [
   {
     name: "lanes",
     title: "The lanes side by side",
-    method: `One int8 perceptron, 256 → 64 → 32 → 2, ${grouped(MLP_MULTIPLICATIONS)} multiply-accumulates, by every lane on one local chain with whole transactions; one model id, 32 inputs compared with the int8 executor. Groth16 by snarkjs with development keys; its gas and the bond's include the request, and compiled code's set-up includes that of the weights. Time to finality counts from the request, blocks of one second, T = 600 s.`,
+    method: `One int8 perceptron, 256 → 64 → 32 → 2, ${grouped(MLP_MULTIPLICATIONS)} multiply-accumulates, by every lane on one local chain with whole transactions; one model id, 32 inputs compared with the int8 executor. Groth16 by snarkjs with development keys; its gas and the bond's include the request, and compiled code's set-up includes that of the weights. Time to finality counts from the request, blocks of one second, T = 600 s. Times of Groth16, execution and bond are the least of several in a warm process; ezkl's is one run, which starts its processes, and its set-up holds the SRS only where none was made before. Gas inside a transaction is the transaction's without its intrinsic gas, with a cold account added.`,
     run: lanes,
   },
   {
