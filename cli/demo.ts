@@ -5,7 +5,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Address, formatEther, type Hex } from "viem";
+import { type Address, createTestClient, formatEther, type Hex, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { fromHex } from "../inference/bytes.ts";
 import { BaseError } from "../inference/errors.ts";
@@ -15,6 +15,7 @@ import type { Step } from "../inference/program/form.ts";
 import { type Chain, connect, createClient } from "../protocol/chain/connect.ts";
 import { deploySystem } from "../protocol/chain/deploy.ts";
 import { writeDeployment } from "../protocol/chain/deployment.ts";
+import type { ChainEvent } from "../protocol/chain/events.ts";
 import { EventFollower, pause } from "../protocol/chain/follower.ts";
 import { registerModel } from "../protocol/chain/register.ts";
 import { requireAccount } from "../protocol/chain/sender.ts";
@@ -23,15 +24,25 @@ import { projectRoot } from "../tools/foundry.ts";
 import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
 import { loadArtifact, loadArtifacts } from "./artifacts.ts";
 import { Agent, type Question } from "./demo/agent.ts";
+import { allFinal, askLanes, type LaneQuestion, laneLines, openLanes } from "./demo/lanes.ts";
 import { type Daemon, startDaemon } from "./demo/processes.ts";
 import { Timeline } from "./demo/timeline.ts";
 import { modelFolder } from "./model-source.ts";
 import { reportError } from "./output.ts";
 
-const MODELS = ["sentiment", "forecast-vix"] as const;
+const MODELS = ["sentiment", "sentiment-words", "forecast-vix"] as const;
+/** Proving keys stay from run to run. */
+const KEYS = join(projectRoot, "build", "keys");
 const ANSWER_SECONDS = 3;
 const LIMIT_MS = 180_000;
-const ROLES = ["deployer", "honest prover", "dishonest prover", "challenger", "agent's owner"] as const;
+const ROLES = [
+  "deployer",
+  "honest prover",
+  "dishonest prover",
+  "challenger",
+  "agent's owner",
+  "lanes' requester",
+] as const;
 
 interface Input {
   readonly headlines: readonly string[];
@@ -55,7 +66,7 @@ async function main(keep: boolean): Promise<void> {
   });
   timeline.say("compiling the contracts");
   const artifacts = loadArtifacts();
-  const anvil = await startAnvil({ blockTimeSeconds: 1 });
+  const anvil = await startAnvil();
   const daemons: Daemon[] = [];
   const stopping = new AbortController();
   try {
@@ -69,7 +80,7 @@ async function main(keep: boolean): Promise<void> {
       return daemon;
     };
     const ready = [
-      start("honest-prover", "honest prover", ["prover", "--port", "0"]).said("prover is up"),
+      start("honest-prover", "honest prover", ["prover", "--port", "0", "--keys", KEYS]).said("prover is up"),
       start("dishonest-prover", "dishonest prover", [
         "prover",
         "--port",
@@ -88,13 +99,20 @@ async function main(keep: boolean): Promise<void> {
     await Promise.all(ready);
     timeline.say("an honest prover, a dishonest one and a challenger are up; the agent asks");
     const follower = new EventFollower(chain, { pollIntervalMs: 100 });
+    const events: ChainEvent[] = [];
     const following = follower.run((batch) => {
-      if (batch.kind === "blocks") for (const event of batch.events) timeline.tell(event);
+      if (batch.kind !== "blocks") return;
+      events.push(...batch.events);
+      for (const event of batch.events) timeline.tell(event);
     }, stopping.signal);
     const asked = await askAll(agents, timeline);
     await answersOf(asked, startMs);
+    timeline.say("every question is answered by a bonded claim; now the same in every lane that a model has");
+    const lanes = await inEveryLane(chain, folder, events, timeline, startMs);
     await pause(1_500, stopping.signal);
     await report(asked, chain, timeline);
+    console.log("\nThe same questions, in every lane of their models:");
+    for (const line of await laneLines(requireAccount(chain), lanes, events)) console.log(line);
     if (keep) await keepRunning(anvil.rpcUrl, chain, deployment, daemons, agents);
     stopping.abort();
     await following;
@@ -136,15 +154,71 @@ async function deploy(
   });
   try {
     for (const name of MODELS) {
-      const { model, commitment, selector, laneBits: lanes, manifest } = loadModelFolder(modelFolder(name));
+      const loaded = loadModelFolder(modelFolder(name));
+      const { model, commitment, selector, laneBits: lanes, manifest } = loaded;
       const identity = { ...commitment, selector, lanes, vkHash: fromHex(manifest.assay.vkHash) };
       const { modelId } = await registerModel(chain, sender, encodeProgram(model.program), identity);
       timeline.say(`registered ${name}: ${model.program.steps.length} steps, model ${modelId.slice(0, 18)}…`);
+      await openLanes(requireAccount(chain), sender, loaded, (line) => timeline.say(line));
     }
+    // From here on blocks come by time.
+    const control = createTestClient({ mode: "anvil", transport: http(rpcUrl) });
+    await control.setAutomine(false);
+    await control.setIntervalMining({ interval: 1 });
   } finally {
     await close();
   }
   return chain;
+}
+
+/** Asks in every lane and waits for finality. */
+async function inEveryLane(
+  { deployment, client }: Chain,
+  folder: string,
+  events: readonly ChainEvent[],
+  timeline: Timeline,
+  startMs: number,
+): Promise<LaneQuestion[]> {
+  const account = privateKeyToAccount(keyOf("lanes' requester"));
+  const chain = requireAccount(await connect({ rpcUrl: client.transport.url ?? "", deployment, account }));
+  const options = { pollIntervalMs: 100 };
+  const { sender, close } = openDataFolder(join(folder, "requester"), chain, [], options);
+  try {
+    const { headlines, prices } = readInput();
+    const { series: _, ...lists } = prices;
+    const text = headlines[1] ?? "";
+    const ask = (name: (typeof MODELS)[number], label: string, inputs: Readonly<Record<string, unknown>>) =>
+      askLanes(
+        { chain, sender },
+        loadModelFolder(modelFolder(name)),
+        { name, label, inputs },
+        addressOf("honest prover"),
+        (id, lane) => timeline.nameQuestion(id, `${label}, ${lane}`),
+      );
+    const questions = [
+      ...(await ask("sentiment", "headline 2", { text })),
+      ...(await ask("sentiment-words", "headline 2", { text })),
+      ...(await ask("forecast-vix", "forecast", lists)),
+    ];
+    while (!allFinal(questions, events)) {
+      if (Date.now() - startMs > LIMIT_MS) timedOut("some lane");
+      await pause(200, new AbortController().signal);
+    }
+    return questions;
+  } finally {
+    await close();
+  }
+}
+
+const readInput = (): Input =>
+  JSON.parse(readFileSync(join(projectRoot, "cli/demo/input.json"), "utf8")) as Input;
+
+function timedOut(what: string): never {
+  throw new BaseError({
+    code: "DEMO_TIMED_OUT",
+    shortMessage: `After ${LIMIT_MS / 1_000} s there is no final answer for ${what}.`,
+    nextStep: "Run it again on a machine that is less busy, or read the logs with --keep.",
+  });
 }
 
 interface Asked extends Question {
@@ -157,9 +231,7 @@ async function askAll(
   agents: { readonly sentiment: Agent; readonly forecast: Agent },
   timeline: Timeline,
 ): Promise<Asked[]> {
-  const { headlines, prices } = JSON.parse(
-    readFileSync(join(projectRoot, "cli/demo/input.json"), "utf8"),
-  ) as Input;
+  const { headlines, prices } = readInput();
   const { series, ...lists } = prices;
   const questions = [
     ...headlines.map((text, i) => ({
@@ -195,13 +267,7 @@ async function answersOf(asked: readonly Asked[], startMs: number): Promise<void
     const answers = await Promise.all(asked.map(({ agent, requestId }) => agent.answerTo(requestId)));
     const open = asked.filter((_, i) => answers[i] === undefined);
     if (open.length === 0) return;
-    if (Date.now() - startMs > LIMIT_MS) {
-      throw new BaseError({
-        code: "DEMO_TIMED_OUT",
-        shortMessage: `After ${LIMIT_MS / 1_000} s there is no final answer for ${open.map(({ label }) => label).join(", ")}.`,
-        nextStep: "Run it again on a machine that is less busy, or read the logs with --keep.",
-      });
-    }
+    if (Date.now() - startMs > LIMIT_MS) timedOut(open.map(({ label }) => label).join(", "));
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }
