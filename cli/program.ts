@@ -9,6 +9,7 @@ import { addKeyCommands } from "./key.ts";
 import { addModelCommands } from "./model/commands.ts";
 import { addNodeCommands } from "./node.ts";
 import { EXIT } from "./output.ts";
+import { addPlanCommand } from "./plan.ts";
 import { addProofCommands } from "./proof/commands.ts";
 import { addProverCommand } from "./prover.ts";
 import { addPullCommand } from "./pull.ts";
@@ -41,6 +42,7 @@ export function createProgram(): Command {
   addWithdrawCommand(program);
   addDeployCommand(program);
   addKeyCommands(program);
+  addPlanCommand(program);
   addProofCommands(program);
   addNodeCommands(program);
   return program;

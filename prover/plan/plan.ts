@@ -100,9 +100,13 @@ function rowOf(means: Means, terms: PlanTerms): PlanRow {
   const { offers, modelLanes, acceptedLanes = modelLanes, transactionGas } = terms;
   const lane = LANE_OF[means];
   const no = (reason: string): PlanRow => ({ means, available: false, reason });
-  if ((modelLanes & lane) === 0) return no(`the model has no lane ${LANE_NAMES.get(lane)}`);
-  if ((acceptedLanes & lane) === 0) return no(`the request does not accept lane ${LANE_NAMES.get(lane)}`);
   const offer = offers[means];
+  if ((modelLanes & lane) === 0) {
+    // A lane that it could not have either says why.
+    const why = "unavailable" in offer ? `: ${offer.unavailable}` : "";
+    return no(`the model has no lane ${LANE_NAMES.get(lane)}${why}`);
+  }
+  if ((acceptedLanes & lane) === 0) return no(`the request does not accept lane ${LANE_NAMES.get(lane)}`);
   if ("unavailable" in offer) return no(offer.unavailable);
   if (offer.gasOfLargest > transactionGas) {
     return no(

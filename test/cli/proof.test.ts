@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ANVIL_KEYS } from "../../cli/anvil.ts";
@@ -50,14 +50,18 @@ async function run(args: string[], account: number, code = 0) {
 
 describe("assay proof", () => {
   test("default: from keys to requests that proofs have settled", async () => {
+    const tool = JSON.parse(readFileSync(join(model, "tool.json"), "utf8"));
+    const onnx = join(model, "model.onnx");
+    // The model as it was before it had a key.
+    rmSync(join(model, "verification-key.bin"));
+    writeFileSync(join(model, "tool.json"), JSON.stringify({ ...tool, lanes: ["BOND"] }));
+    await run(["model", "import", onnx, "--out", model], 1);
     expect(
       (await run(["proof", "settle", `0x${"ab".repeat(32)}`, "--model", model], 1, 1)).error,
     ).toMatchObject({
       code: "LANE_UNAVAILABLE",
     });
-    const tool = JSON.parse(readFileSync(join(model, "tool.json"), "utf8"));
     writeFileSync(join(model, "tool.json"), JSON.stringify({ ...tool, lanes: ["PROOF", "BOND"] }));
-    const onnx = join(model, "model.onnx");
     expect((await run(["model", "import", onnx, "--out", model], 1, 1)).error.code).toBe(
       "VERIFICATION_KEY_MISSING",
     );

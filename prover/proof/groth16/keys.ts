@@ -22,6 +22,13 @@ export interface ModelKeys {
   readonly vkHash: Hex;
 }
 
+/** Where the development key of a model lies, or would. */
+export function developmentKeyPath(model: Model, folder: string, seed = DEFAULT_SEED): string {
+  const { programHash, weightsRoot } = commitModel(model);
+  const name = JSON.stringify(["groth16", toHex(programHash), toHex(weightsRoot), seed]);
+  return join(folder, `${toHex(keccak256(new TextEncoder().encode(name))).slice(2, 34)}.zkey`);
+}
+
 /** Development keys of a model, from the folder or made now.
  *  @throws BaseError as `compileCircuit` and `developmentSetup` */
 export async function developmentKeys(
@@ -30,9 +37,7 @@ export async function developmentKeys(
   seed = DEFAULT_SEED,
   circuit: CompiledCircuit = compileCircuit(model),
 ): Promise<ModelKeys> {
-  const { programHash, weightsRoot } = commitModel(model);
-  const name = JSON.stringify(["groth16", toHex(programHash), toHex(weightsRoot), seed]);
-  const path = join(folder, `${toHex(keccak256(new TextEncoder().encode(name))).slice(2, 34)}.zkey`);
+  const path = developmentKeyPath(model, folder, seed);
   if (!existsSync(path)) {
     const { provingKey } = await developmentSetup(circuit.r1cs, seed);
     saveKey(path, provingKey);

@@ -1,0 +1,96 @@
+/** Estimates of what a result costs by each means, from the program alone and from measured costs (costs.json). */
+import {
+  DOT_VARIANTS,
+  elementCount,
+  isWeight,
+  lastDim,
+  type Model,
+  type Program,
+  weightIndex,
+} from "../../inference/program/form.ts";
+import { planCompilation } from "../../protocol/execution/compiled.ts";
+import { estimateInferenceGas } from "../../protocol/execution/cost.ts";
+import { planPublication } from "../../protocol/execution/publication.ts";
+import type { CircuitSize } from "../proof/groth16/compile.ts";
+import { type Costs, ofSize } from "./costs.ts";
+import type { Means, Offer } from "./plan.ts";
+
+/** What is known of a model, and of the chain that it would be used on. */
+export interface ModelFacts {
+  readonly model: Model;
+  /** its circuit, or why there is none */
+  readonly circuit: CircuitSize | { readonly refused: string };
+  /** proofs of the key can be forged by whoever knows its seed, and the chain is not local */
+  readonly isForgeable: boolean;
+  /** what is on the chain already; nothing of it where no chain was asked */
+  readonly onChain: { readonly keyStored: boolean; readonly published: boolean; readonly compiled: boolean };
+  /** the proving key lies here */
+  readonly keyHere: boolean;
+}
+
+/** Seconds of a run of the executor, memory of a node that only runs models: small beside a proof's. */
+const RUN = { seconds: 0.01, memoryBytes: 120e6 } as const;
+/** Transactions that set something up are cut to fit a block; a result's must fit as it is. */
+const NOTHING = { setupSeconds: 0, keyBytes: 0 } as const;
+
+export function offersOf(facts: ModelFacts, costs: Costs): Readonly<Record<Means, Offer>> {
+  return {
+    execution: execution(facts),
+    "execution-compiled": compiled(facts, costs),
+    groth16: groth16(facts, costs),
+    ezkl: { unavailable: "ezkl proves float models, which have no program; this one is int8" },
+    bond: bond(costs),
+  };
+}
+
+function execution({ model, onChain }: ModelFacts): Offer {
+  const gas = BigInt(estimateInferenceGas(model.program));
+  const gasSetup = onChain.published ? 0n : BigInt(planPublication(model).gas);
+  return { ...NOTHING, ...RUN, seconds: 0, gasSetup, gasPerResult: gas, gasOfLargest: gas };
+}
+
+function compiled({ model, onChain }: ModelFacts, { execution: measured }: Costs): Offer {
+  const plan = planCompilation(model.program);
+  if (plan.parts.length === 0) return { unavailable: "no linear layer of it can be compiled" };
+  const saved = compiledMacs(model.program) * (measured.interpretedPerMac - measured.compiledPerMac);
+  const interpreted = estimateInferenceGas(model.program);
+  const gas = BigInt(Math.ceil(Math.max(interpreted - saved, measured.compiledCallGas)));
+  const publication = onChain.published ? 0n : BigInt(planPublication(model).gas);
+  const gasSetup = publication + (onChain.compiled ? 0n : plan.gas);
+  return { ...NOTHING, ...RUN, seconds: 0, gasSetup, gasPerResult: gas, gasOfLargest: gas };
+}
+
+function groth16(
+  { circuit, isForgeable, onChain, keyHere }: ModelFacts,
+  { groth16: measured }: Costs,
+): Offer {
+  if ("refused" in circuit) return { unavailable: circuit.refused };
+  const { keyBytes, memoryBytes, settleGas, storeKeyGas } = measured;
+  const settle = settleGas.base + settleGas.perSignal * circuit.publicSignals;
+  const store = storeKeyGas.base + storeKeyGas.perSignal * circuit.publicSignals;
+  return {
+    setupSeconds: keyHere ? 0 : ofSize(measured.setupSeconds, circuit),
+    seconds: ofSize(measured.proveSeconds, circuit),
+    memoryBytes: memoryBytes.base + memoryBytes.perDomain * circuit.domain,
+    keyBytes: ofSize(keyBytes, circuit) + keyBytes.perConstraint * circuit.constraints,
+    gasSetup: onChain.keyStored ? 0n : BigInt(Math.ceil(store)),
+    gasPerResult: BigInt(Math.ceil(settle + measured.requestGas)),
+    gasOfLargest: BigInt(Math.ceil(settle)),
+    ...(isForgeable ? { caution: "a development key: whoever knows its seed can forge proofs" } : {}),
+  };
+}
+
+function bond({ bond: measured }: Costs): Offer {
+  const { requestGas, claimGas, finalizeGas } = measured;
+  const gas = BigInt(Math.ceil(requestGas + claimGas + finalizeGas));
+  const largest = BigInt(Math.ceil(Math.max(requestGas, claimGas)));
+  return { ...NOTHING, ...RUN, gasSetup: 0n, gasPerResult: gas, gasOfLargest: largest };
+}
+
+/** Multiply-accumulates of the DOT steps that have a compiled form. */
+function compiledMacs({ steps, weights }: Program): number {
+  return steps.reduce((sum, { opcode, variant, dims, b }) => {
+    if (opcode !== "dot" || DOT_VARIANTS[variant] === "binary32" || !isWeight(b)) return sum;
+    return sum + elementCount(dims) * lastDim(weights[weightIndex(b)]?.dims ?? [0]);
+  }, 0);
+}

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import { mlpModel } from "../../../bench/tasks/mlp.ts";
+import { modelFolder } from "../../../cli/model-source.ts";
+import { loadModelFolder } from "../../../inference/model-folder.ts";
+import { readCosts } from "../../../prover/plan/costs.ts";
+import { type ModelFacts, offersOf } from "../../../prover/plan/estimates.ts";
+import type { Estimate, Means } from "../../../prover/plan/plan.ts";
+import { circuitSize } from "../../../prover/proof/groth16/compile.ts";
+
+const NOT_THERE = { keyStored: false, published: false, compiled: false };
+const { model } = mlpModel();
+const facts: ModelFacts = {
+  model,
+  circuit: circuitSize(model),
+  isForgeable: false,
+  onChain: NOT_THERE,
+  keyHere: false,
+};
+const costs = readCosts();
+
+function estimateOf(means: Means, changes: Partial<ModelFacts> = {}): Estimate {
+  const offer = offersOf({ ...facts, ...changes }, costs)[means];
+  if ("unavailable" in offer) throw new Error(offer.unavailable);
+  return offer;
+}
+
+describe("offersOf", () => {
+  test("default: the task that all lanes are measured on, near what was measured", () => {
+    // Whole transactions: measured 201k and 80k gas of execution with 21k of a transaction and its calldata.
+    expect(Number(estimateOf("execution").gasPerResult)).toBeGreaterThan(150_000);
+    expect(Number(estimateOf("execution").gasPerResult)).toBeLessThan(320_000);
+    expect(estimateOf("execution-compiled").gasPerResult).toBeLessThan(estimateOf("execution").gasPerResult);
+    expect(estimateOf("groth16").gasOfLargest).toBeLessThan(estimateOf("groth16").gasPerResult);
+    expect(estimateOf("groth16").keyBytes).toBeGreaterThan(1e6);
+    expect(estimateOf("bond").gasSetup).toBe(0n);
+  });
+
+  test("behavior: what is there already costs nothing again", () => {
+    const onChain = { keyStored: true, published: true, compiled: true };
+    for (const means of ["execution", "execution-compiled", "groth16"] as const) {
+      expect(estimateOf(means).gasSetup).toBeGreaterThan(0n);
+      expect(estimateOf(means, { onChain }).gasSetup).toBe(0n);
+    }
+    expect(estimateOf("groth16", { keyHere: true }).setupSeconds).toBe(0);
+  });
+
+  test("behavior: a refused circuit gives its reason, a forgeable key its caution", () => {
+    const refused = { refused: "the circuit has 197,851 constraints" };
+    expect(offersOf({ ...facts, circuit: refused }, costs).groth16).toEqual({ unavailable: refused.refused });
+    expect(estimateOf("groth16", { isForgeable: true }).caution).toMatch(/forge/);
+  });
+
+  test("behavior: every shipped model has an estimate for execution", () => {
+    for (const name of ["sentiment", "sentiment-words", "forecast-vix", "forecast-hourly"]) {
+      const { model: shipped } = loadModelFolder(modelFolder(name));
+      const { gasPerResult } = estimateOf("execution", { model: shipped });
+      expect(Number(gasPerResult)).toBeGreaterThan(50_000);
+    }
+  });
+});
