@@ -143,7 +143,7 @@ function lines({ rows, choice }: Plan): string[] {
 }
 
 function describe(row: PlanRow): string[] {
-  if (!row.available) return [`not available: ${row.reason.replaceAll("\n", "; ")}`];
+  if (!row.available) return [`not available: ${row.reason.replaceAll("\n", " ")}`];
   const { estimate, locked, lockedSeconds, secondsToFinality, wei } = row;
   const parts = [
     `${estimate.gasPerResult.toLocaleString("en-US")} gas a result (${wei} wei),`,
