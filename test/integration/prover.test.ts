@@ -63,8 +63,8 @@ describe("prover", () => {
     local = await startLocalChain();
     deployment = await deployLocal(local, { ...LOCAL_CONSTANTS, answerSeconds: ANSWER_SECONDS });
     user = await open(1);
-    const { commitment, selector, laneBits: lanes } = forecast;
-    const identity = { ...commitment, selector, lanes, vkHash: new Uint8Array(32) };
+    const { commitment, selector, laneBits: lanes, manifest } = forecast;
+    const identity = { ...commitment, selector, lanes, vkHash: fromHex(manifest.assay.vkHash) };
     await registerModel(user.chain, user.sender, encodeProgram(forecast.model.program), identity);
     await local.control.setIntervalMining({ interval: 1 });
   });
