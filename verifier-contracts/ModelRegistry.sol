@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {IModelRegistry} from "./interfaces/IModelRegistry.sol";
+import {DataContract} from "./libraries/DataContract.sol";
 import {ModelWord} from "./libraries/ModelWord.sol";
 import {ProgramReader} from "./libraries/ProgramReader.sol";
 import {ProgramValidator} from "./libraries/ProgramValidator.sol";
@@ -36,20 +37,11 @@ contract ModelRegistry is IModelRegistry {
         if (chunk.length == 0 || chunk.length > ProgramReader.CHUNK_BYTES) {
             revert WrongChunkLength(chunk.length, ProgramReader.CHUNK_BYTES);
         }
-        // Init code that returns what follows its ten bytes (RETURNDATASIZE is a cheap 0): PUSH2 size, DUP1, PUSH1 10,
-        // RETURNDATASIZE, CODECOPY, RETURNDATASIZE, RETURN.
-        bytes memory initCode =
-            abi.encodePacked(hex"61", uint16(chunk.length + 1), hex"80600a3d393df3", hex"00", chunk);
-        bytes32 digest =
-            keccak256(abi.encodePacked(bytes1(0xff), address(this), bytes32(0), keccak256(initCode)));
-        pointer = address(uint160(uint256(digest)));
+        bytes memory init = DataContract.initCode(chunk);
+        pointer = DataContract.addressOf(init);
         if (_isChunk[pointer]) return pointer;
-        address created;
-        assembly ("memory-safe") {
-            created := create2(0, add(initCode, 0x20), mload(initCode), 0)
-        }
-        // Too little gas fails only the creation; were it marked all the same, nobody could store this chunk again.
-        if (created != pointer) revert ChunkNotStored(chunk.length);
+        // Were it marked without being there, nobody could store this chunk again.
+        if (!DataContract.create(init, pointer)) revert ChunkNotStored(chunk.length);
         _isChunk[pointer] = true;
     }
 

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
 import {IWeightStore} from "../interfaces/IWeightStore.sol";
+import {DataContract} from "../libraries/DataContract.sol";
 import {Directory} from "../libraries/Directory.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
@@ -55,15 +56,11 @@ contract WeightStore is IWeightStore {
 
     /// @inheritdoc IWeightStore
     function storeChunk(bytes calldata chunk) external returns (address pointer) {
-        bytes memory initCode;
-        (pointer, initCode) = _locate(chunk);
+        bytes memory init;
+        (pointer, init) = _locate(chunk);
         if (_isChunk[pointer]) return pointer;
-        address created;
-        assembly ("memory-safe") {
-            created := create2(0, add(initCode, 0x20), mload(initCode), 0)
-        }
-        // Too little gas fails only the creation; were it marked all the same, nobody could store this chunk again.
-        if (created != pointer) revert DataNotStored(chunk.length);
+        // Were it marked without being there, nobody could store this chunk again.
+        if (!DataContract.create(init, pointer)) revert DataNotStored(chunk.length);
         _isChunk[pointer] = true;
     }
 
@@ -135,16 +132,12 @@ contract WeightStore is IWeightStore {
         return keccak256(abi.encode(modelId, chunks));
     }
 
-    /// @dev Init code that returns what follows its ten bytes (RETURNDATASIZE is a cheap 0): PUSH2 size, DUP1, PUSH1 10,
-    /// RETURNDATASIZE, CODECOPY, RETURNDATASIZE, RETURN.
-    function _locate(bytes calldata chunk) private view returns (address pointer, bytes memory initCode) {
+    function _locate(bytes calldata chunk) private view returns (address pointer, bytes memory init) {
         if (chunk.length == 0 || chunk.length > ProgramReader.CHUNK_BYTES) {
             revert WrongChunkLength(chunk.length, ProgramReader.CHUNK_BYTES);
         }
-        initCode = abi.encodePacked(hex"61", uint16(chunk.length + 1), hex"80600a3d393df3", hex"00", chunk);
-        bytes32 digest =
-            keccak256(abi.encodePacked(bytes1(0xff), address(this), bytes32(0), keccak256(initCode)));
-        pointer = address(uint160(uint256(digest)));
+        init = DataContract.initCode(chunk);
+        pointer = DataContract.addressOf(init);
     }
 
     function _begin(ModelId modelId, uint256 maxRows) private view returns (Fold memory f) {

@@ -5,6 +5,7 @@ import {IEzklVerifiers} from "../interfaces/IEzklVerifiers.sol";
 import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
 import {IProofLane} from "../interfaces/IProofLane.sol";
 import {ITruth} from "../interfaces/ITruth.sol";
+import {DataContract} from "../libraries/DataContract.sol";
 import {ModelId, Settlement} from "../types/Types.sol";
 import {EzklProof} from "./EzklProof.sol";
 import {EzklVerifiers} from "./EzklVerifiers.sol";
@@ -49,7 +50,9 @@ contract ProofLane is IProofLane {
         bool known =
             kind == Groth16.KIND ? Groth16.isKeyLength(key.length) : EzklProof.isKeyLength(key.length);
         if (key.length > MAX_KEY_BYTES || !known) revert WrongKeyLength(key.length, MAX_KEY_BYTES);
-        address pointer = _create(key);
+        bytes memory init = DataContract.initCode(key);
+        address pointer = DataContract.addressOf(init);
+        if (!DataContract.create(init, pointer)) revert KeyNotCreated(key.length);
         keyOf[vkHash] = pointer;
         emit KeyStored(vkHash, kind, pointer);
     }
@@ -156,17 +159,5 @@ contract ProofLane is IProofLane {
     /// @dev 128 random bits; 1 for the first proof, since only the ratios count.
     function _coefficient(bytes32 seed, uint256 index) private pure returns (uint256) {
         return index == 0 ? 1 : uint128(uint256(keccak256(abi.encode(seed, index))));
-    }
-
-    /// @dev A contract whose code is a STOP byte and the key.
-    function _create(bytes calldata key) private returns (address pointer) {
-        // Init code that returns what follows its ten bytes: PUSH2 size, DUP1, PUSH1 10, RETURNDATASIZE (a cheap 0),
-        // CODECOPY, RETURNDATASIZE, RETURN.
-        bytes memory initCode =
-            abi.encodePacked(hex"61", uint16(key.length + 1), hex"80600a3d393df3", hex"00", key);
-        assembly ("memory-safe") {
-            pointer := create(0, add(initCode, 0x20), mload(initCode))
-        }
-        if (pointer == address(0)) revert KeyNotCreated(key.length);
     }
 }
