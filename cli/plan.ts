@@ -1,6 +1,5 @@
 /** `assay plan`: what each lane would cost for a model, before anything is spent. */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Command } from "commander";
 import { type Hex, zeroAddress } from "viem";
 import { BaseError } from "../inference/errors.ts";
@@ -12,12 +11,13 @@ import { compileProgress } from "../protocol/execution/compiled.ts";
 import { MAX_TRANSACTION_GAS } from "../protocol/execution/cost.ts";
 import { iProofLaneAbi, iWeightStoreAbi } from "../protocol/generated/abis.ts";
 import gas from "../protocol/generated/gas.json" with { type: "json" };
+import { LOCAL_CHAINS } from "../protocol/proof/store-key.ts";
 import type { GameConstants, ModelId } from "../protocol/terms.ts";
 import { readCosts } from "../prover/plan/costs.ts";
 import { type ModelFacts, offersOf } from "../prover/plan/estimates.ts";
 import { type Plan, type PlanRow, plan } from "../prover/plan/plan.ts";
 import { assertWithin, circuitSize, MAX_CONSTRAINTS } from "../prover/proof/groth16/compile.ts";
-import { developmentKeyPath } from "../prover/proof/groth16/keys.ts";
+import { ceremonyKeyPath, developmentKeyPath } from "../prover/proof/groth16/keys.ts";
 import { chainConfig, openChain, withChain } from "./chain.ts";
 import { modelFolder } from "./model-source.ts";
 import { printResult, refuseArgument, withJson } from "./output.ts";
@@ -80,15 +80,14 @@ export function addPlanCommand(program: Command): void {
 
 async function factsOf(loaded: LoadedModel, chain: Chain | undefined, keys: string): Promise<ModelFacts> {
   const { model, manifest } = loaded;
-  const isLocal = chain === undefined || [31_337, 1_337].includes(chain.game.chainId);
+  const isLocal = chain === undefined || LOCAL_CHAINS.includes(chain.game.chainId);
   return {
     model,
     circuit: circuitOf(loaded),
     isForgeable: !isLocal && manifest.assay.keyOrigin === "development",
     onChain: chain === undefined ? NOT_THERE : await stateOf(chain, loaded),
     keyHere:
-      existsSync(developmentKeyPath(model, keys)) ||
-      existsSync(join(keys, `${manifest.assay.vkHash.slice(2, 34)}.zkey`)),
+      existsSync(developmentKeyPath(model, keys)) || existsSync(ceremonyKeyPath(manifest.assay.vkHash, keys)),
   };
 }
 

@@ -5,7 +5,13 @@ import type { Command } from "commander";
 import { KEY_FILE } from "../../inference/manifest/assay.ts";
 import { decodeKey, isDevelopmentKey, vkHashOf } from "../../protocol/proof/groth16.ts";
 import { compileCircuit } from "../../prover/proof/groth16/compile.ts";
-import { DEFAULT_SEED, developmentKeys, openKeys, saveKey } from "../../prover/proof/groth16/keys.ts";
+import {
+  ceremonyKeyPath,
+  DEFAULT_SEED,
+  developmentKeys,
+  openKeys,
+  saveKey,
+} from "../../prover/proof/groth16/keys.ts";
 import { localCeremony } from "../../prover/proof/groth16/snark/ceremony.ts";
 import { endThreads } from "../../prover/proof/groth16/snark/snarkjs.ts";
 import { type ImportFlags, importSettingsOf, withImportOptions } from "../model/options.ts";
@@ -73,7 +79,7 @@ async function ceremony(r1cs: Parameters<typeof localCeremony>[0], folder: strin
   });
   await endThreads();
   const vkHash = vkHashOf(keys.verificationKey);
-  const provingKey = join(folder, `${vkHash.slice(2, 34)}.zkey`);
+  const provingKey = ceremonyKeyPath(vkHash, folder);
   saveKey(provingKey, keys.provingKey);
   return { provingKey, verificationKey: keys.verificationKey, vkHash };
 }

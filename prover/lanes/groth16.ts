@@ -1,8 +1,7 @@
 /** Groth16 as a means of settling: models whose verification key is on the chain and whose proving key is here. */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { type Hex, zeroAddress } from "viem";
-import { fromHex, toHex } from "../../inference/bytes.ts";
+import { toHex } from "../../inference/bytes.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { iProofLaneAbi } from "../../protocol/generated/abis.ts";
 import type { Logger } from "../../protocol/log.ts";
@@ -10,7 +9,13 @@ import { LANE, type ModelId } from "../../protocol/terms.ts";
 import { GAS, type TruthTerms } from "../decide.ts";
 import type { ServedModel } from "../models.ts";
 import { type CompiledCircuit, compileCircuit } from "../proof/groth16/compile.ts";
-import { assertKeysOf, developmentKeys, type ModelKeys, openKeys } from "../proof/groth16/keys.ts";
+import {
+  assertKeysOf,
+  ceremonyKeyPath,
+  developmentKeys,
+  type ModelKeys,
+  openKeys,
+} from "../proof/groth16/keys.ts";
 import { proveInference } from "../proof/groth16/prove-inference.ts";
 import type { Groth16Prover } from "../proof/groth16/snark/prover.ts";
 import type { TruthSource } from "./source.ts";
@@ -109,7 +114,7 @@ export class Groth16Source implements TruthSource {
     const { keys: folder, log } = this.#parts;
     const { vkHash } = manifest.assay;
     const circuit = compileCircuit(prepared.model);
-    const path = join(folder, `${toHex(fromHex(vkHash as Hex)).slice(2, 34)}.zkey`);
+    const path = ceremonyKeyPath(vkHash, folder);
     const keys = existsSync(path)
       ? await openKeys(path)
       : await developmentKeys(prepared.model, folder, undefined, circuit);

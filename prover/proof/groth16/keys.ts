@@ -22,6 +22,10 @@ export interface ModelKeys {
   readonly vkHash: Hex;
 }
 
+/** Where the proving key of a ceremony lies, or would: it is found by the key that the model names. */
+export const ceremonyKeyPath = (vkHash: string, folder: string): string =>
+  join(folder, `${vkHash.slice(2, 34)}.zkey`);
+
 /** Where the development key of a model lies, or would. */
 export function developmentKeyPath(model: Model, folder: string, seed = DEFAULT_SEED): string {
   const { programHash, weightsRoot } = commitModel(model);
