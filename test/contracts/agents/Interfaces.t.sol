@@ -16,7 +16,7 @@ contract InterfacesTest is Test {
         assertEq(IERCAgentClient.handleAgentResult.selector, bytes4(0x36d21840));
     }
 
-    function test_ParamType_ordinals_succeeds() public pure {
+    function test_paramType_ordinals_succeeds() public pure {
         assertEq(uint256(IERCAgentTool.ParamType.STRING), 0);
         assertEq(uint256(IERCAgentTool.ParamType.ADDRESS), 1);
         assertEq(uint256(IERCAgentTool.ParamType.BOOL), 2);
