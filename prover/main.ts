@@ -7,6 +7,7 @@ import { EventFollower } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { SigningChain } from "../protocol/chain/sender.ts";
 import { openDataFolder } from "../protocol/data-folder.ts";
+import { listen } from "../protocol/http/listen.ts";
 import type { Logger } from "../protocol/log.ts";
 import { EVENTS_SCHEMA, EventStore } from "../protocol/store/event-store.ts";
 import { ZERO_ADDRESS } from "../protocol/terms.ts";
@@ -14,7 +15,7 @@ import type { Context } from "./context.ts";
 import type { Policy } from "./decide.ts";
 import type { FastPath } from "./fast-path.ts";
 import { dishonestRuns, type Fault } from "./faults.ts";
-import { listen } from "./http/server.ts";
+import { createApp } from "./http/server.ts";
 import { JOBS_SCHEMA, JobStore } from "./jobs.ts";
 import type { TruthSource } from "./lanes/source.ts";
 import { checkRegistered, serveModels } from "./models.ts";
@@ -105,7 +106,11 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
     };
     const server =
       http &&
-      (await listen({ ...parts, pollIntervalMs, maxWaitSeconds: http.maxWaitSeconds }, http.host, http.port));
+      (await listen(
+        createApp({ ...parts, pollIntervalMs, maxWaitSeconds: http.maxWaitSeconds }),
+        http.host,
+        http.port,
+      ));
     log.info({ ...facts, url: server?.url }, "prover is up");
     await follower.run(
       (batch) => prover.take(batch),

@@ -4,11 +4,11 @@ import { BaseError } from "../../inference/errors.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import { historyOf } from "../../protocol/chain/history.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
+import { jsonOf } from "../../protocol/http/json.ts";
 import { RULES } from "../../protocol/machine.ts";
 import type { ClaimId, RequestId } from "../../protocol/terms.ts";
 import { findModel } from "../models.ts";
 import { quote } from "../quote.ts";
-import { jsonOf } from "./json.ts";
 import type { HttpParts } from "./parts.ts";
 import { queryInvalid } from "./tools.ts";
 

@@ -5,8 +5,8 @@ import { Router } from "express";
 import { toHex } from "../../inference/bytes.ts";
 import { BaseError } from "../../inference/errors.ts";
 import { sha256 } from "../../inference/model-folder.ts";
+import { jsonOf } from "../../protocol/http/json.ts";
 import { findModel, type ServedModel } from "../models.ts";
-import { jsonOf } from "./json.ts";
 import type { HttpParts } from "./parts.ts";
 
 const MANIFEST = "manifest.json";

@@ -1,13 +1,11 @@
 /** The HTTP interface of a prover. */
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import express, { type Express } from "express";
 import { BaseError } from "../../inference/errors.ts";
+import { errorHandler } from "../../protocol/http/errors.ts";
+import { requestLog } from "../../protocol/http/request-id.ts";
 import { chainRoutes } from "./chain.ts";
-import { errorHandler } from "./errors.ts";
 import { modelRoutes } from "./models.ts";
 import type { HttpParts } from "./parts.ts";
-import { requestLog } from "./request-id.ts";
 import { toolRoutes } from "./tools.ts";
 
 const ROUTES = [
@@ -39,49 +37,4 @@ export function createApp(parts: HttpParts): Express {
   });
   app.use(errorHandler(parts.log));
   return app;
-}
-
-export interface HttpServer {
-  readonly url: string;
-  /** Takes no more requests and waits for the running ones. */
-  close(): Promise<void>;
-}
-
-/** Head and body of a request must be here by then, ms. */
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
-
-/** @param port 0: any free one
- *  @throws BaseError PORT_TAKEN, LISTEN_FAILED */
-export async function listen(parts: HttpParts, host: string, port: number): Promise<HttpServer> {
-  const server = createServer(
-    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 5_000 },
-    createApp(parts),
-  );
-  server.maxRequestsPerSocket = 1_000;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(listenFailed(error, host, port)));
-    server.listen(port, host, resolve);
-  });
-  const { port: bound } = server.address() as AddressInfo;
-  const shown = host.includes(":") ? `[${host}]` : host;
-  return { url: `http://${shown}:${bound}`, close: () => close(server) };
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-  });
-}
-
-function listenFailed(cause: NodeJS.ErrnoException, host: string, port: number): BaseError {
-  const isTaken = cause.code === "EADDRINUSE";
-  return new BaseError({
-    code: isTaken ? "PORT_TAKEN" : "LISTEN_FAILED",
-    shortMessage: `HTTP cannot listen on ${host}:${port}: ${isTaken ? "the port is taken" : cause.message}.`,
-    nextStep: "Name another with --port or --host (ASSAY_PROVER_PORT, ASSAY_PROVER_HOST); port 0 takes any.",
-    details: { host, port },
-    cause,
-  });
 }

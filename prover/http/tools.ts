@@ -5,11 +5,11 @@ import { fromHex, toHex } from "../../inference/bytes.ts";
 import { BaseError } from "../../inference/errors.ts";
 import { decodeReturn, encodeCall, type ModelFunction } from "../../protocol/abi.ts";
 import { pause } from "../../protocol/chain/follower.ts";
+import { readBody, refuseText, requireType } from "../../protocol/http/body.ts";
+import { decodeUtf8, jsonOf, parseObject } from "../../protocol/http/json.ts";
 import { findModel, type ServedModel } from "../models.ts";
 import { outputOf } from "../runs.ts";
-import { readBody, requireType } from "./body.ts";
 import { type Finality, finalityOf } from "./finality.ts";
-import { decodeUtf8, jsonOf, parseObject } from "./json.ts";
 import type { HttpParts } from "./parts.ts";
 
 /** Runs and waiting callers at once. */
@@ -29,7 +29,6 @@ export function toolRoutes(parts: HttpParts): Router {
     }
   };
   router.post("/tools/:name", async (request, response) => {
-    requireType(request, "application/octet-stream");
     const model = findModel(parts.models, request.params.name);
     const wait = waitOf(request, parts);
     const calldata = await readBody(request, model.maxCalldata);
@@ -119,16 +118,6 @@ function waitOf(request: Request, { maxWaitSeconds }: HttpParts): number | undef
   const seconds = typeof timeout === "string" && /^\d{1,6}$/.test(timeout) ? Number(timeout) : Number.NaN;
   if (seconds >= 1 && seconds <= maxWaitSeconds) return 1_000 * seconds;
   throw queryInvalid("timeout", timeout, `1 to ${maxWaitSeconds} seconds`);
-}
-
-/** Hexadecimal text instead of the bytes that it stands for. */
-function refuseText(body: Uint8Array): void {
-  if (body.length < 10 || !/^(0x)?[0-9a-fA-F]+\s*$/.test(Buffer.from(body).toString("latin1"))) return;
-  throw new BaseError({
-    code: "BODY_NOT_BYTES",
-    shortMessage: `The body is hexadecimal text of ${body.length} characters.`,
-    nextStep: "Send the bytes themselves: selector, then ABI-encoded parameters.",
-  });
 }
 
 export const queryInvalid = (name: string, value: unknown, limit: string): BaseError =>

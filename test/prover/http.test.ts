@@ -36,15 +36,16 @@ describe("POST /tools/:name", () => {
     expect(decodeFunctionResult({ abi, functionName, data })).toBeDefined();
   });
 
-  test("args: no content type, by the model's name, by its id", async () => {
-    for (const name of ["forecast-vix", encodeURIComponent(served.name), served.id]) {
-      const response = await post(`/tools/${name}`, fromHex(calldata));
-      expect(new Uint8Array(await response.arrayBuffer())).toEqual(new Uint8Array(right));
-    }
+  test("args: any content type or none, by the model's name, by its id", async () => {
+    for (const name of ["forecast-vix", encodeURIComponent(served.name), served.id])
+      for (const type of [undefined, OCTETS, "application/x-www-form-urlencoded"]) {
+        const response = await post(`/tools/${name}`, fromHex(calldata), type);
+        expect(new Uint8Array(await response.arrayBuffer())).toEqual(new Uint8Array(right));
+      }
   });
 
   test.each<[string, number, string, () => Promise<Response>]>([
-    ["JSON", 415, "CONTENT_TYPE_UNSUPPORTED", () => post("/tools/sentiment", "{}", JSON_TYPE)],
+    ["JSON", 400, "SELECTOR_MISMATCH", () => post("/tools/sentiment", "{}", JSON_TYPE)],
     ["hex text", 400, "BODY_NOT_BYTES", () => post("/tools/forecast-vix", calldata.slice(0, 600), OCTETS)],
     [
       "hex text without 0x",

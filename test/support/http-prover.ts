@@ -6,9 +6,10 @@ import { execute } from "../../inference/executor/execute.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
 import { Book } from "../../protocol/chain/book.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
+import { type HttpServer, listen } from "../../protocol/http/listen.ts";
 import { type Claim, type ClaimId, LANE, type Request, type RequestId } from "../../protocol/terms.ts";
 import type { FastPath } from "../../prover/fast-path.ts";
-import { type HttpServer, listen } from "../../prover/http/server.ts";
+import { createApp } from "../../prover/http/server.ts";
 import { serveModels } from "../../prover/models.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { forecastInput, loadForecast } from "./forecast.ts";
@@ -58,7 +59,7 @@ beforeAll(async () => {
   const chain = {} as Chain;
   const policy = { marginPercent: 0, maxBonds: 0n, maxWindow: 60 };
   prover.server = await listen(
-    {
+    createApp({
       node,
       chain,
       models,
@@ -69,7 +70,7 @@ beforeAll(async () => {
       pollIntervalMs: 5,
       maxWaitSeconds: MAX_WAIT_SECONDS,
       signal: stopping.signal,
-    },
+    }),
     "127.0.0.1",
     0,
   );

@@ -38,7 +38,18 @@ export function requireType(request: Request, accepted: string): void {
   throw new BaseError({
     code: "CONTENT_TYPE_UNSUPPORTED",
     shortMessage: `The body is ${JSON.stringify(given.slice(0, 80))}, this route takes ${accepted}.`,
-    nextStep: "POST /tools/:name takes raw calldata bytes, POST /v1/tools/:name takes JSON.",
+    nextStep: `Send it with Content-Type: ${accepted}.`,
+  });
+}
+
+/** Calldata comes as bytes, under any content type (specs/003 sends none).
+ *  @throws BaseError BODY_NOT_BYTES for hexadecimal text instead of the bytes that it stands for */
+export function refuseText(body: Uint8Array): void {
+  if (body.length < 10 || !/^(0x)?[0-9a-fA-F]+\s*$/.test(Buffer.from(body).toString("latin1"))) return;
+  throw new BaseError({
+    code: "BODY_NOT_BYTES",
+    shortMessage: `The body is hexadecimal text of ${body.length} characters.`,
+    nextStep: "Send the bytes themselves: selector, then ABI-encoded parameters.",
   });
 }
 
@@ -46,7 +57,7 @@ function tooLarge(bytes: number, limit: number): BaseError {
   return new BaseError({
     code: "BODY_TOO_LARGE",
     shortMessage: `The body has ${bytes} bytes or more, at most ${limit} are read.`,
-    nextStep: "Shorten the input; GET /v1/models names the model's limit.",
+    nextStep: "Shorten the input.",
     details: { bytes, limit },
   });
 }

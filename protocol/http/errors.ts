@@ -1,7 +1,7 @@
 /** Errors of the HTTP interface: one table from codes to statuses, one form of answer. */
 import type { ErrorRequestHandler } from "express";
 import { BaseError } from "../../inference/errors.ts";
-import type { Logger } from "../../protocol/log.ts";
+import type { Logger } from "../log.ts";
 import { jsonOf } from "./json.ts";
 import { requestIdFrom } from "./request-id.ts";
 

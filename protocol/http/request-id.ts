@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { RequestHandler, Response } from "express";
-import type { Logger } from "../../protocol/log.ts";
+import type { Logger } from "../log.ts";
 
 const HEADER = "X-Request-Id";
 
