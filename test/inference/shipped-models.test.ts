@@ -23,6 +23,7 @@ const names = [
   "forecast-btc",
   "forecast-eth",
   "forecast-hourly",
+  "credit",
 ];
 const temporary = mkdtempSync(join(tmpdir(), "assay-models-"));
 afterAll(() => rmSync(temporary, { recursive: true }));
@@ -35,7 +36,8 @@ describe.each(names)("models/%s", (name) => {
   const imported = importOnnx(onnx, importSettings(json(join(directory, "tool.json")) as never));
 
   it("behavior: every requantization has the integer form", () => {
-    expect(imported.requantizations.length).toBeGreaterThan(0);
+    const hasDot = imported.model.program.steps.some((s) => s.opcode === "dot");
+    expect(imported.requantizations.length > 0).toBe(hasDot);
     expect(imported.requantizations.every((r) => r.form === "integer" && r.nudges.length === 0)).toBe(true);
     expect(imported.model.program.steps.some((s) => s.opcode === "float")).toBe(false);
   });
@@ -81,6 +83,41 @@ describe.each(names)("models/%s", (name) => {
         new RegExp(`sha256 of ${file.replace(".", "\\.")} is [0-9a-f]{64}, the manifest says`),
       );
     }
+  });
+});
+
+describe("models/credit", () => {
+  it("behavior: points are the sum of the published score card", () => {
+    const folder = join(MODELS, "credit");
+    const { model, selector } = loadModelFolder(folder);
+    const prepared = prepare(model, selector);
+    const evaluation = json(join(folder, "eval.json")) as {
+      bias: number;
+      columns: { features: { name: string; codes: string[] | null }[] };
+      "score card": Record<string, Record<string, number>>;
+    };
+    // The first row of the data set, without the columns that the model never sees.
+    const row = "A11 6 A34 A43 1169 A65 A75 4 A101 4 A121 67 A143 A152 2 A173 1 A192".split(" ");
+    const bins: Record<string, string> = {
+      "6": "6",
+      "1169": "1000",
+      "4": "4",
+      "67": "65",
+      "2": "2",
+      "1": "1",
+    };
+    const { features } = evaluation.columns;
+    const expected = features.reduce((sum, { name, codes }, i) => {
+      const value = row[i] as string;
+      return (
+        sum + (evaluation["score card"][name]?.[codes === null ? (bins[value] as string) : value] as number)
+      );
+    }, evaluation.bias);
+    const lanes = features.map(({ codes }, i) =>
+      codes === null ? Number(row[i]) : codes.indexOf(row[i] as string),
+    );
+    const calldata = encodeInput(model.program, selector, { codec: "lanes", lanes });
+    expect([...decodeOutput(model.program, execute(prepared, calldata)).data]).toEqual([expected]);
   });
 });
 

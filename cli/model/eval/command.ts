@@ -8,6 +8,7 @@ import { type LoadedModel, loadModelFolder, sha256 } from "../../../inference/mo
 import { modelFolder } from "../../model-source.ts";
 import { printResult, withJson } from "../../output.ts";
 import { readBytes, readJson } from "../resolve.ts";
+import { evaluateCredit } from "./credit.ts";
 import { evaluateDaily } from "./daily.ts";
 import { evaluateHourly } from "./hourly.ts";
 import { evaluateSentiment } from "./sentiment.ts";
@@ -16,6 +17,7 @@ import type { Evaluation, EvaluationContext } from "./types.ts";
 const EVALUATIONS: readonly (readonly [RegExp, (context: EvaluationContext) => Evaluation])[] = [
   [/^sentiment(-words)?$/, evaluateSentiment],
   [/^forecast-hourly$/, evaluateHourly],
+  [/^credit$/, evaluateCredit],
   [/^forecast-(vix|btc|eth)$/, evaluateDaily],
 ];
 
@@ -31,7 +33,7 @@ export function addEvalCommand(parent: Command): void {
         code: "ARGUMENT_INVALID",
         shortMessage: `There is no evaluation for ${name}.`,
         nextStep:
-          "Use sentiment, sentiment-words, forecast-hourly, forecast-vix, forecast-btc or forecast-eth.",
+          "Use sentiment, sentiment-words, credit, forecast-hourly, forecast-vix, forecast-btc or forecast-eth.",
       });
     }
     const directory = modelFolder(name);
@@ -64,6 +66,7 @@ function contextOf(loaded: LoadedModel, directory: string, folder: string): Eval
   const data = (evaluation.data ?? {}) as Record<string, unknown>;
   const hashes = (data.files ?? data) as Record<string, unknown>;
   return {
+    directory,
     name: loaded.directory.split("/").at(-1) ?? "",
     evaluation,
     prepared: prepare(loaded.model, loaded.selector),

@@ -2,6 +2,8 @@ import type { PreparedModel } from "../../../inference/executor/prepare.ts";
 
 export interface EvaluationContext {
   readonly name: string;
+  /** Folder of the model. */
+  readonly directory: string;
   /** eval.json. */
   readonly evaluation: Readonly<Record<string, unknown>>;
   readonly prepared: PreparedModel;
