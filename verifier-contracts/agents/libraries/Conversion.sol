@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {ToolResultConverter} from "../interfaces/ToolResultConverter.sol";
+
+/// @notice Asks a converter for words, in a way that lets it change nothing.
+library Conversion {
+    /// @notice Thrown when a converter reverted, has no code, or returned no text. @param reason its data
+    error ConversionFailed(ToolResultConverter converter, bytes reason);
+
+    /// @param data what the converter is to put in words
+    function toText(ToolResultConverter converter, bytes memory data) internal view returns (string memory) {
+        (bool success, bytes memory returned) =
+            address(converter).staticcall(abi.encodeCall(ToolResultConverter.convertToString, (data)));
+        // A text is at least an offset and a length; what else is wrong with it, decoding refuses.
+        if (!success || returned.length < 64) revert ConversionFailed(converter, returned);
+        return abi.decode(returned, (string));
+    }
+}
