@@ -6,6 +6,7 @@ import { addClaimCommands } from "./claim.ts";
 import { addDeployCommand } from "./deploy.ts";
 import { addExecutionCommands } from "./execution.ts";
 import { addKeyCommands } from "./key.ts";
+import { addMetadataCommands } from "./metadata.ts";
 import { addModelCommands } from "./model/commands.ts";
 import { addNodeCommands } from "./node.ts";
 import { EXIT } from "./output.ts";
@@ -43,6 +44,7 @@ export function createProgram(): Command {
   addDeployCommand(program);
   addKeyCommands(program);
   addPlanCommand(program);
+  addMetadataCommands(program);
   addProofCommands(program);
   addNodeCommands(program);
   return program;

@@ -1,6 +1,8 @@
 /** ABI entries of a manifest: grammar of types, canonical signatures and selectors. Source: specs/003, the Ethereum ABI. */
 
 import { keccak256 } from "../commit/keccak.ts";
+import { METADATA_LIMITS } from "./metadata-rules.ts";
+import { quoted } from "./problems.ts";
 
 export interface AbiParameter {
   readonly name?: string;
@@ -18,26 +20,38 @@ export interface AbiFunction {
   readonly stateMutability?: string;
 }
 
-/** What is wrong with an ABI type, or undefined. */
-export function typeFault(type: string): string | undefined {
+export interface TypeFault {
+  readonly rule: "type" | "array-syntax" | "limit";
+  readonly message: string;
+}
+
+/** What is wrong with an ABI type, or undefined. All canonical types of the Ethereum ABI pass, no alias does. */
+export function typeFault(type: string): TypeFault | undefined {
   const bracket = type.indexOf("[");
   const base = bracket < 0 ? type : type.slice(0, bracket);
   const suffix = bracket < 0 ? "" : type.slice(bracket);
-  if (!/^(\[[0-9]*\])*$/.test(suffix)) return "array suffixes must be [] or [N]";
-  for (const [, length = ""] of suffix.matchAll(/\[([0-9]*)\]/g)) {
-    if (length !== "" && (!/^[1-9][0-9]*$/.test(length) || length.length > 9)) {
-      return `the array length ${length} is not a number from 1 to 999999999`;
-    }
+  if (!/^(?:\[(?:[1-9][0-9]*)?\])*$/.test(suffix)) {
+    return { rule: "array-syntax", message: "array suffixes must be [] or [N] with N from 1" };
   }
-  return isBaseType(base) ? undefined : `${base === "" ? "nothing" : base} is not an ABI type`;
+  const lengths = suffix.slice(1, -1).split("][");
+  if (lengths.length > METADATA_LIMITS.arrayDimensions || lengths.some(({ length }) => length > 9)) {
+    const { arrayDimensions } = METADATA_LIMITS;
+    return {
+      rule: "limit",
+      message: `at most ${arrayDimensions} array suffixes of at most 999999999 elements are read`,
+    };
+  }
+  return isBaseType(base) ? undefined : { rule: "type", message: `${quoted(base)} is not an ABI type` };
 }
 
 function isBaseType(base: string): boolean {
   if (["string", "bytes", "bool", "address", "tuple", "function"].includes(base)) return true;
-  const integer = /^u?int([1-9][0-9]*)$/.exec(base);
-  if (integer !== null) return Number(integer[1]) % 8 === 0 && Number(integer[1]) <= 256;
-  const fixed = /^bytes([1-9][0-9]*)$/.exec(base);
-  return fixed !== null && Number(fixed[1]) <= 32;
+  const [, name = "", size = "", decimals] =
+    /^(u?int|bytes|u?fixed)([1-9][0-9]{0,2})(?:x([1-9][0-9]?))?$/.exec(base) ?? [];
+  const isFixed = name.endsWith("fixed");
+  if (name === "" || isFixed !== (decimals !== undefined)) return false;
+  if (name === "bytes") return Number(size) <= 32;
+  return Number(size) % 8 === 0 && Number(size) <= 256 && Number(decimals ?? 0) <= 80;
 }
 
 export const isTuple = (type: string): boolean => /^tuple(\[|$)/.test(type);
@@ -72,8 +86,8 @@ const ALLOWED = new Set(["error", "from", "revert", "indexed", "unique"]);
 
 /** What is wrong with a Solidity identifier, or undefined. */
 export function identifierFault(name: string): string | undefined {
-  if (!/^[A-Za-z_$][A-Za-z0-9_$]*$/.test(name)) return `${JSON.stringify(name)} is not a Solidity identifier`;
-  const sized = /^(u?int|bytes)[0-9]+$/.test(name);
+  if (!/^[A-Za-z_$][A-Za-z0-9_$]*$/.test(name)) return `${quoted(name)} is not a Solidity identifier`;
+  const sized = /^(?:(?:u?int|bytes)[0-9]+|u?fixed[0-9]+x[0-9]+)$/.test(name);
   if (sized || (KEYWORDS.has(name) && !ALLOWED.has(name))) return `${name} is a word of Solidity`;
   return undefined;
 }

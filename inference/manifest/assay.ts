@@ -4,7 +4,7 @@ import type { OnnxType } from "../onnx/graph.ts";
 import type { InputCodec, OutputCodec } from "../program/form.ts";
 import { INPUT_CODECS, OUTPUT_CODECS } from "../program/form.ts";
 import type { AbiFunction } from "./abi.ts";
-import type { Checker } from "./problems.ts";
+import { type Checker, quoted } from "./problems.ts";
 
 export const LANES = ["EXECUTION", "PROOF", "BOND"] as const;
 export type Lane = (typeof LANES)[number];
@@ -69,7 +69,8 @@ export interface AssaySection {
   readonly evaluation?: Readonly<Record<string, unknown>>;
 }
 
-export interface Manifest {
+/** specs/003. */
+export interface AgentMetadata {
   readonly name: string;
   readonly description: string;
   readonly container_image: string;
@@ -82,6 +83,10 @@ export interface Manifest {
   readonly repository?: string;
   readonly external_url?: string;
   readonly attributes?: readonly { readonly trait_type: string; readonly value: string | number | boolean }[];
+}
+
+/** The metadata of a model's tool. */
+export interface Manifest extends AgentMetadata {
   readonly assay: AssaySection;
 }
 
@@ -99,7 +104,7 @@ export function checkAssay(check: Checker, value: unknown, path: string): void {
       check.error(`${path}.${key}`, `must be 0x and ${2 * bytes} digits 0-9a-f`);
     }
   };
-  if (section.format !== 1) check.error(`${path}.format`, `must be 1, is ${JSON.stringify(section.format)}`);
+  if (section.format !== 1) check.error(`${path}.format`, `must be 1, is ${quoted(section.format)}`);
   for (const key of ["modelId", "programHash", "weightsRoot", "vkHash"]) hex(key, 32);
   hex("selector", 4);
   if (section.keyOrigin !== undefined && !(KEY_ORIGINS as readonly unknown[]).includes(section.keyOrigin))
@@ -131,7 +136,8 @@ export function checkAssay(check: Checker, value: unknown, path: string): void {
   check.array(section.selfTest, `${path}.selfTest`)?.forEach((entry, i) => {
     const vector = check.object(entry, `${path}.selfTest[${i}]`);
     positive(vector, "seed", `${path}.selfTest[${i}]`);
-    if (vector !== undefined && !/^0x[0-9a-f]{64}$/.test(String(vector.outputHash))) {
+    const hash = vector?.outputHash;
+    if (vector !== undefined && (typeof hash !== "string" || !/^0x[0-9a-f]{64}$/.test(hash))) {
       check.error(`${path}.selfTest[${i}].outputHash`, "must be 0x and 64 digits 0-9a-f");
     }
   });
@@ -145,7 +151,7 @@ function checkFiles(check: Checker, value: unknown, path: string): void {
   for (const name of REQUIRED_FILES)
     if (files[name] === undefined) check.error(`${path}["${name}"]`, "is missing");
   for (const [name, entry] of Object.entries(files)) {
-    const at = `${path}["${name}"]`;
+    const at = `${path}[${quoted(name)}]`;
     if (!(MODEL_FILES as readonly string[]).includes(name))
       check.error(at, `must be one of ${MODEL_FILES.join(", ")}`);
     const object = check.object(entry, at);

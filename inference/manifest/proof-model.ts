@@ -6,7 +6,7 @@ import { JUDGE_VERSION, type ModelIdentity, modelId } from "../commit/commitment
 import { keccak256 } from "../commit/keccak.ts";
 import { INPUT_CODECS, OUTPUT_CODECS } from "../program/form.ts";
 import type { FileEntry, Manifest } from "./assay.ts";
-import type { Checker } from "./problems.ts";
+import { type Checker, quoted } from "./problems.ts";
 
 /** Files that such a model's folder holds besides manifest.json. */
 export const PROOF_MODEL_FILES = [
@@ -119,7 +119,8 @@ export function checkProofModel(check: Checker, section: Record<string, unknown>
       check.error(`${at}.${key}`, "must be a whole number");
   };
   for (const key of ["judgeVersion", "maxCalldata", "outputLength"]) whole(section, key, path);
-  if (JSON.stringify(section.lanes) !== '["PROOF"]')
+  const { lanes } = section;
+  if (!Array.isArray(lanes) || lanes.length !== 1 || lanes[0] !== "PROOF")
     check.error(`${path}.lanes`, 'must be ["PROOF"]: only proofs make a model without a program final');
   const codec = check.object(section.codec, `${path}.codec`);
   whole(codec, "inputSize", `${path}.codec`);
@@ -161,7 +162,7 @@ function checkFileEntries(check: Checker, value: unknown, path: string): void {
   if (files === undefined) return;
   for (const name of REQUIRED) if (files[name] === undefined) check.error(`${path}["${name}"]`, "is missing");
   for (const [name, entry] of Object.entries(files)) {
-    const at = `${path}["${name}"]`;
+    const at = `${path}[${quoted(name)}]`;
     if (!(PROOF_MODEL_FILES as readonly string[]).includes(name))
       check.error(at, `must be one of ${PROOF_MODEL_FILES.join(", ")}`);
     const object = check.object(entry, at);

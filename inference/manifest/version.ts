@@ -32,6 +32,9 @@ export function versionFaults(before: Versioned, after: Versioned): string[] {
   if (broken.length > 0 && to[0] <= from[0]) {
     return broken.map((s) => `${s} is removed or changed, which needs a major version above ${from[0]}`);
   }
+  if ((to[0] - from[0] || to[1] - from[1] || to[2] - from[2]) < 0) {
+    return [`version ${after.version} is older than ${before.version}`];
+  }
   const minor = to[0] > from[0] || (to[0] === from[0] && to[1] > from[1]);
   return added.length > 0 && !minor
     ? added.map((s) => `${s} is new, which needs a minor version above ${from[1]}`)

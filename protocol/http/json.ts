@@ -6,20 +6,29 @@ export function jsonOf(value: unknown): string {
   return `${JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? `${part}` : part))}\n`;
 }
 
+/** Nested deeper than any type of a function. */
+const MAX_DEPTH = 64;
+
+/** @param what the bytes are, for the message
+ *  @throws BaseError JSON_INVALID, TEXT_NOT_UNICODE */
+export function parseJson(bytes: Uint8Array, what: string): unknown {
+  try {
+    return JSON.parse(decodeUtf8(bytes, what));
+  } catch (cause) {
+    if (cause instanceof BaseError) throw cause;
+    throw jsonInvalid(what, cause instanceof Error ? cause.message : String(cause));
+  }
+}
+
 /** Strict: UTF-8, one object, no number that JSON cannot hold exactly, no half of a surrogate pair.
  *  @throws BaseError JSON_INVALID, NUMBER_UNSAFE, TEXT_NOT_UNICODE */
 export function parseObject(body: Uint8Array): Record<string, unknown> {
-  const text = decodeUtf8(body, "the body");
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw jsonInvalid(cause instanceof Error ? cause.message : String(cause));
-  }
+  const value = parseJson(body, "the body");
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw jsonInvalid(`it is ${Array.isArray(value) ? "an array" : `${JSON.stringify(value).slice(0, 40)}`}`);
+    const found = Array.isArray(value) ? "an array" : `${JSON.stringify(value).slice(0, 40)}`;
+    throw jsonInvalid("the body", `it is ${found} and no object`);
   }
-  for (const [name, part] of Object.entries(value)) check(part, name);
+  for (const [name, part] of Object.entries(value)) check(part, name, 1);
   return value as Record<string, unknown>;
 }
 
@@ -37,7 +46,8 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
   }
 }
 
-function check(value: unknown, path: string): void {
+function check(value: unknown, path: string, depth: number): void {
+  if (depth > MAX_DEPTH) throw jsonInvalid("the body", `it nests deeper than ${MAX_DEPTH}`);
   if (typeof value === "number" && !Number.isSafeInteger(value)) {
     throw new BaseError({
       code: "NUMBER_UNSAFE",
@@ -55,13 +65,13 @@ function check(value: unknown, path: string): void {
     });
   }
   if (typeof value === "object" && value !== null) {
-    for (const [name, part] of Object.entries(value)) check(part, `${path}.${name}`);
+    for (const [name, part] of Object.entries(value)) check(part, `${path}.${name}`, depth + 1);
   }
 }
 
-const jsonInvalid = (why: string) =>
+const jsonInvalid = (what: string, why: string) =>
   new BaseError({
     code: "JSON_INVALID",
-    shortMessage: `The body is not a JSON object: ${why}.`,
-    nextStep: "Send an object of the function's arguments by name.",
+    shortMessage: `The JSON of ${what} cannot be read: ${why}.`,
+    nextStep: "Send strict JSON; a tool's arguments are one object, by name.",
   });

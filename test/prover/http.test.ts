@@ -161,6 +161,7 @@ describe("POST /v1/tools/:name", () => {
     ["an array", 400, "JSON_INVALID", send([])],
     ["null", 400, "JSON_INVALID", send("null")],
     ["nothing", 400, "JSON_INVALID", send("")],
+    ["nesting without end", 400, "JSON_INVALID", send(`{"a":${"[".repeat(3_000)}${"]".repeat(3_000)}}`)],
     ["a missing argument", 400, "INPUTS_INVALID", send({})],
     ["an unknown argument", 400, "INPUTS_INVALID", send({ [inputName()]: "a", more: "b" })],
     ["another type", 400, "INPUTS_INVALID", send({ [inputName()]: 5 })],

@@ -42,12 +42,14 @@ const withType = (type: string, more: object = {}): string[] =>
   withFunction({ inputs: [{ name: "a", type, ...more }] });
 
 describe("validateManifest", () => {
+  // shows: S-11, S-50, D-72
   it("default: the text's complete example is valid, its CID only warns", () => {
     const { errors, warnings } = validateManifest(EXAMPLE);
     expect(errors).toEqual([]);
     expect(warnings.map((w) => w.path)).toContain("$.container_image");
   });
 
+  // shows: S-02, S-04, S-05, S-12
   it("error: each required field missing, of another type, empty or in camelCase", () => {
     for (const key of ["name", "description", "container_image", "version", "abi"]) {
       expect(errorsOf({ [key]: undefined })).toEqual([`$.${key}`]);
@@ -59,6 +61,7 @@ describe("validateManifest", () => {
     ]);
   });
 
+  // shows: S-03, D-72
   it("args: container images", () => {
     for (const image of ["https://example.com/a", "ipfs://anything", `Qm${"a".repeat(44)}`])
       expect(errorsOf({ container_image: image })).toEqual([]);
@@ -66,6 +69,7 @@ describe("validateManifest", () => {
       expect(errorsOf({ container_image: image })).toEqual(["$.container_image"]);
   });
 
+  // shows: S-06, S-07, S-08, S-09, S-10
   it("args: optional fields", () => {
     expect(errorsOf({ tags: ["a", 1] })).toEqual(["$.tags[1]"]);
     expect(errorsOf({ homepage: "no url", repository: 1 })).toEqual(["$.homepage", "$.repository"]);
@@ -81,13 +85,18 @@ describe("validateManifest", () => {
     ).toEqual([]);
   });
 
+  // shows: S-04, S-48
   it("args: versions", () => {
     for (const version of ["1.0", "v1.0.0", "01.0.0", "1.0.0-", "1.0.0-01"])
       expect(errorsOf({ version })).toEqual(["$.version"]);
     for (const version of ["1.0.0-rc.1+build.7", "0.0.0"]) expect(errorsOf({ version })).toEqual([]);
   });
 
+  // shows: S-13, S-14, S-37, S-42, S-46, S-47, S-50, D-70
   it("args: functions", () => {
+    expect(withFunction({ name: undefined })).toEqual(["$.abi[0].name"]);
+    expect(withFunction({ outputs: undefined })).toEqual(["$.abi[0].outputs"]);
+    expect(withFunction({ inputs: [], outputs: [] })).toEqual([]);
     for (const type of ["event", "error", "constructor", undefined])
       expect(withFunction({ type })).toEqual(["$.abi[0].type"]);
     for (const name of ["a-b", "1a", "", "contract", "uint256"])
@@ -103,11 +112,23 @@ describe("validateManifest", () => {
     expect(errorsOf({ abi: [FETCH, { ...FETCH, inputs: [] }] })).toEqual(["$.abi[1].name"]);
     const same = [{ name: "result", type: "string" }];
     expect(withFunction({ inputs: same, outputs: same })).toEqual(["$.abi[0].outputs[0].name"]);
+    expect(withFunction({ inputs: [...same, ...same], outputs: [] })).toEqual(["$.abi[0].inputs[1].name"]);
+    const unnamed = [
+      { name: "", type: "string" },
+      { name: "", type: "bool" },
+    ];
+    expect(withFunction({ inputs: unnamed, outputs: [{ type: "string" }] })).toEqual([]);
+    expect(withFunction({ inputs: [{ type: "string" }] })).toEqual(["$.abi[0].inputs[0].name"]);
+    const tuple = { name: "result", type: "tuple", components: [...same, ...same] };
+    expect(withFunction({ inputs: [tuple] })).toEqual(
+      ["$.abi[0].outputs[0].name", "$.abi[0].inputs[0].components[1].name"].reverse(),
+    );
     expect(
       validateManifest({ ...EXAMPLE, abi: [{ ...FETCH, name: "get_user" }] }).warnings.map((w) => w.path),
     ).toContain("$.abi[0].name");
   });
 
+  // shows: S-46
   it("error: two functions of one selector", () => {
     const f = (name: string, type: string) => ({ ...FETCH, name, inputs: [{ name: "x", type }] });
     expect(errorsOf({ abi: [f("burn", "uint256"), f("collate_propagate_storage", "bytes16")] })).toEqual([
@@ -115,8 +136,17 @@ describe("validateManifest", () => {
     ]);
   });
 
+  // shows: S-15, S-17, S-43, S-44, S-45, D-68, D-69
   it("args: parameter types at every depth", () => {
-    for (const type of ["uint8", "bytes4", "address[]", "uint256[3][]", "int24[2]", "function"])
+    for (const type of [
+      "uint8",
+      "bytes4",
+      "address[]",
+      "uint256[3][]",
+      "int24[2]",
+      "function",
+      "fixed128x18",
+    ])
       expect(withType(type)).toEqual([]);
     for (const type of [
       "uint7",
@@ -130,6 +160,12 @@ describe("validateManifest", () => {
       "[]uint256",
       "uint256[",
       "uint264",
+      "fixed",
+      "fixed128x81",
+      "bytes8x1",
+      "uint256 ",
+      "Uint256",
+      "uint0256",
     ]) {
       expect(withType(type)).toEqual(["$.abi[0].inputs[0].type"]);
     }
@@ -146,6 +182,7 @@ describe("validateManifest", () => {
     expect(typeFault("")).toBeDefined();
   });
 
+  // shows: S-49
   it("behavior: every problem is reported", () => {
     expect(errorsOf({ name: 1, version: "x", tags: {} })).toEqual(["$.name", "$.version", "$.tags"]);
     expect(validateManifest([]).errors.map((e) => e.path)).toEqual(["$"]);
@@ -153,6 +190,7 @@ describe("validateManifest", () => {
 });
 
 describe("selectorOf", () => {
+  // shows: S-20, S-23, S-28, S-30, D-71
   it("default: canonical types, tuples expanded", () => {
     const of = (name: string, inputs: Parameters<typeof selectorOf>[0]["inputs"]): string =>
       toHex(selectorOf({ name, inputs }));
@@ -171,11 +209,18 @@ describe("versionFaults", () => {
     version,
     abi: names.map((name) => ({ ...FETCH, type: "function" as const, name })),
   });
+  // shows: S-53
   it("default: a removed function needs a major version, a new one a minor", () => {
     expect(versionFaults(of("1.2.0", "a"), of("1.3.0", "b"))).toHaveLength(1);
     expect(versionFaults(of("1.2.0", "a"), of("2.0.0", "b"))).toEqual([]);
     expect(versionFaults(of("1.2.0", "a"), of("1.2.1", "a", "b"))).toHaveLength(1);
     expect(versionFaults(of("1.2.0", "a"), of("1.3.0", "a", "b"))).toEqual([]);
+    expect(versionFaults(of("1.2.0", "a"), of("1.1.9", "a"))).toEqual(["version 1.1.9 is older than 1.2.0"]);
+    const changed = {
+      ...of("1.3.0", "a"),
+      abi: [{ ...FETCH, type: "function" as const, name: "a", outputs: [] }],
+    };
+    expect(versionFaults(of("1.2.0", "a"), changed)).toHaveLength(1);
     expect(parseVersion("10.20.30")).toEqual([10, 20, 30]);
   });
 });
