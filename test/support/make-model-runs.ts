@@ -50,7 +50,7 @@ function blob(name: string): string {
   ]);
 }
 
-const lines = [MLP, "forecast-btc", "sentiment", "forecast-hourly"].map(
+const lines = [MLP, "forecast-btc", "sentiment", "forecast-hourly", "sentiment-words"].map(
   (name) => `  ${JSON.stringify(blob(name))}`,
 );
 writeFileSync(

@@ -21,6 +21,7 @@ export const SHIPPED = [
   "forecast-vix",
   "forecast-hourly",
   "sentiment",
+  "sentiment-words",
 ] as const;
 
 const WORDS =

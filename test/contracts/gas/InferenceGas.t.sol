@@ -54,6 +54,7 @@ contract InferenceGasTest is ExecutionFixture {
         if (id == keccak256("mlp")) return 240_000;
         if (id == keccak256("forecast-btc")) return 305_000;
         if (id == keccak256("sentiment")) return 480_000;
+        if (id == keccak256("sentiment-words")) return 170_000;
         return 2_350_000;
     }
 
@@ -64,6 +65,6 @@ contract InferenceGasTest is ExecutionFixture {
         while (_measure(path)) {
             ++models;
         }
-        assertEq(models, 4);
+        assertEq(models, 5);
     }
 }

@@ -118,7 +118,7 @@ async function maxGas({ client }: LocalChain): Promise<number> {
 }
 
 describe("inferOnChain", () => {
-  // 10,000 in all.
+  // 12,000 in all.
   const COUNTS = { "forecast-hourly": 500, sentiment: 1500 } as Record<string, number>;
   it.each([MLP, ...SHIPPED])("behavior: %s as the executor computes it", async (name) => {
     expect(await countDifferences(system.chain, modelOf(name), COUNTS[name] ?? 2000, 5)).toBe(0);
