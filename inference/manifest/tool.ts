@@ -20,12 +20,16 @@ export interface ToolDescription extends Omit<Manifest, "container_image" | "ass
 }
 
 export const DEFAULT_LANES: readonly Lane[] = ["BOND"];
+const IMPORT_KEYS: readonly string[] = ["codec", "output", "textBytes", "dims", "nudge"];
 export const DEFAULT_WINDOWS = { default: 3600, local: 60 } as const;
 
 /** Problems of the fields that no manifest has; the others are checked with the manifest. */
 export function toolFaults(tool: ToolDescription): string[] {
   const faults: string[] = [];
   const { codec, output, textBytes } = tool.import ?? {};
+  for (const key of Object.keys(tool.import ?? {}))
+    if (!IMPORT_KEYS.includes(key))
+      faults.push(`$.import.${key}: is no setting; there are ${IMPORT_KEYS.join(", ")}`);
   if (codec !== undefined && !INPUT_CODECS.includes(codec))
     faults.push(`$.import.codec: must be one of ${INPUT_CODECS.join(", ")}`);
   if (output !== undefined && !OUTPUT_CODECS.includes(output))

@@ -24,6 +24,7 @@ const names = [
   "forecast-eth",
   "forecast-hourly",
   "credit",
+  "policy",
 ];
 const temporary = mkdtempSync(join(tmpdir(), "assay-models-"));
 afterAll(() => rmSync(temporary, { recursive: true }));

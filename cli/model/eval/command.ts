@@ -11,6 +11,7 @@ import { readBytes, readJson } from "../resolve.ts";
 import { evaluateCredit } from "./credit.ts";
 import { evaluateDaily } from "./daily.ts";
 import { evaluateHourly } from "./hourly.ts";
+import { evaluatePolicy } from "./policy.ts";
 import { evaluateSentiment } from "./sentiment.ts";
 import type { Evaluation, EvaluationContext } from "./types.ts";
 
@@ -18,6 +19,7 @@ const EVALUATIONS: readonly (readonly [RegExp, (context: EvaluationContext) => E
   [/^sentiment(-words)?$/, evaluateSentiment],
   [/^forecast-hourly$/, evaluateHourly],
   [/^credit$/, evaluateCredit],
+  [/^policy$/, evaluatePolicy],
   [/^forecast-(vix|btc|eth)$/, evaluateDaily],
 ];
 
@@ -33,7 +35,7 @@ export function addEvalCommand(parent: Command): void {
         code: "ARGUMENT_INVALID",
         shortMessage: `There is no evaluation for ${name}.`,
         nextStep:
-          "Use sentiment, sentiment-words, credit, forecast-hourly, forecast-vix, forecast-btc or forecast-eth.",
+          "Use sentiment, sentiment-words, credit, policy, forecast-hourly, forecast-vix, forecast-btc or forecast-eth.",
       });
     }
     const directory = modelFolder(name);

@@ -1,0 +1,25 @@
+import { describe, expect, it } from "vitest";
+import { type ToolDescription, toolFaults } from "../../../inference/manifest/tool.ts";
+
+const tool = (settings: object): ToolDescription =>
+  ({
+    name: "t",
+    description: "d",
+    version: "1.0.0",
+    abi: [],
+    import: settings,
+  }) as unknown as ToolDescription;
+
+describe("toolFaults", () => {
+  it("default", () => {
+    expect(toolFaults(tool({ codec: "text", output: "words", textBytes: 512 }))).toEqual([]);
+  });
+
+  it("error: every wrong setting is named, unknown ones included", () => {
+    expect(toolFaults(tool({ codec: "morse", textBytes: 0, maxBytes: 512 }))).toEqual([
+      "$.import.maxBytes: is no setting; there are codec, output, textBytes, dims, nudge",
+      "$.import.codec: must be one of text, prices, lanes, raw",
+      "$.import.textBytes: must be 1 to 4096",
+    ]);
+  });
+});
