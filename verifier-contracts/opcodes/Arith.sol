@@ -59,6 +59,16 @@ library Arith {
         else Swar.extreme(variant == MAX, out, end, a, b);
     }
 
+    /// @notice Eight s32 results, each of a whole column. @param variant ADD, MIN or MAX @param out memory of them
+    /// @param source memory of the first row's elements @param rows how many @param stride bytes from one to the next
+    function column(uint256 variant, uint256 out, uint256 source, uint256 rows, uint256 stride)
+        internal
+        pure
+    {
+        if (variant == ADD) Swar.addColumn(out, source, rows, stride);
+        else Swar.extremeColumn(variant == MAX, out, source, rows, stride);
+    }
+
     /// @dev One result in scratch space.
     function _lane(uint256 variant, int256 a, int256 b) private pure returns (uint256 stored) {
         assembly ("memory-safe") {

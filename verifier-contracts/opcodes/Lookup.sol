@@ -76,17 +76,25 @@ library Lookup {
                 rowBytes := 0
             }
             let offset := mul(shl(7, rows), ONES)
+            let all := mul(rows, rowBytes)
             for { let end := add(from, rowBytes) } lt(from, end) { from := add(from, 0x20) } {
-                // Bytes to lanes of 16 bits, which hold the sum of 16.
+                // Bytes to lanes of 16 bits, which hold the sum of 16: two rows a turn.
+                let row := from
+                let behind := add(from, all)
                 let even := 0
                 let odd := 0
-                for {
-                    let row := from
-                    let behind := add(from, mul(rows, rowBytes))
-                } lt(row, behind) { row := add(row, rowBytes) } {
-                    let word := mload(row)
-                    even := add(even, and(word, PAIRS))
-                    odd := add(odd, and(shr(8, word), PAIRS))
+                if and(rows, 1) {
+                    odd := mload(row)
+                    even := and(odd, PAIRS)
+                    odd := and(shr(8, odd), PAIRS)
+                    row := add(row, rowBytes)
+                }
+                for {} lt(row, behind) { row := add(row, rowBytes) } {
+                    let x := mload(row)
+                    row := add(row, rowBytes)
+                    let y := mload(row)
+                    even := add(even, add(and(x, PAIRS), and(y, PAIRS)))
+                    odd := add(odd, add(and(shr(8, x), PAIRS), and(shr(8, y), PAIRS)))
                 }
                 // Elements 8r on are the byte r from the low end of each lane of 32 bits; 128 was added to each.
                 for { let i := 0 } lt(i, 2) { i := add(i, 1) } {

@@ -9,6 +9,9 @@ library Text {
     /// @dev "http://" and "https://".
     uint256 private constant HTTP = 0x687474703A2F2F;
     uint256 private constant HTTPS = 0x68747470733A2F2F;
+    /// @dev The first three, and four bytes of a word.
+    uint256 private constant GRAM_3 = 0xFFFFFF0000000000000000000000000000000000000000000000000000000000;
+    uint256 private constant GRAM_4 = 0xFFFFFFFF00000000000000000000000000000000000000000000000000000000;
     /// @dev Only so many bytes of a token count.
     uint256 private constant TOKEN_BYTES = 31;
 
@@ -71,30 +74,34 @@ library Text {
         }
     }
 
-    /// @dev Writes a token's row: its own id, those of its 3-grams, those of its 4-grams, `width` in all.
+    /// @dev Writes a token's row: its own id, those of its 3-grams, those of its 4-grams, `width` in all. The id of
+    /// bytes is a hash of them and a tag in the last byte.
     function _ids(uint256 word, uint256 length, uint256 width, uint256 modulus, uint256 out) private pure {
         assembly ("memory-safe") {
-            /// Adds the id of the first `size` bytes of a word.
-            function put(pointer, content, size, tag, n) {
-                let unused := sub(256, shl(3, size))
-                mstore(0, or(shl(unused, shr(unused, content)), tag))
-                // The 4 bytes there are the lowest of the word that starts 28 bytes before.
-                pointer := sub(pointer, 28)
-                mstore(pointer, or(mload(pointer), add(mod(keccak256(0, 0x20), n), 1)))
-            }
-
             if gt(length, TOKEN_BYTES) { length := TOKEN_BYTES }
-            put(out, word, length, length, modulus)
+            // The 4 bytes of an element are the lowest of the word that starts 28 bytes before.
+            out := sub(out, 28)
             let end := add(out, shl(2, width))
-            for { let size := 3 } lt(size, 5) { size := add(size, 1) } {
-                let gram := word
-                for { let left := length } iszero(lt(left, size)) { left := sub(left, 1) } {
-                    out := add(out, 4)
-                    if eq(out, end) { break }
-                    put(out, gram, size, or(0x80, size), modulus)
+            let unused := sub(256, shl(3, length))
+            mstore(0, or(shl(unused, shr(unused, word)), length))
+            mstore(out, or(mload(out), add(mod(keccak256(0, 0x20), modulus), 1)))
+            out := add(out, 4)
+            let bytesOf := 3
+            let mask := GRAM_3
+            for {} 1 {} {
+                // Grams start at each byte that has as many behind it: shifted out, they leave fewer elements.
+                let grams := add(out, shl(2, sub(add(length, 1), bytesOf)))
+                if slt(grams, out) { break }
+                if gt(grams, end) { grams := end }
+                let tag := or(0x80, bytesOf)
+                for { let gram := word } lt(out, grams) { out := add(out, 4) } {
+                    mstore(0, or(and(gram, mask), tag))
+                    mstore(out, or(mload(out), add(mod(keccak256(0, 0x20), modulus), 1)))
                     gram := shl(8, gram)
                 }
-                if eq(out, end) { break }
+                if eq(bytesOf, 4) { break }
+                bytesOf := 4
+                mask := GRAM_4
             }
         }
     }

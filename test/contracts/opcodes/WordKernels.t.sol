@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {Arith} from "../../../verifier-contracts/opcodes/Arith.sol";
+import {Prices} from "../../../verifier-contracts/opcodes/codecs/Prices.sol";
+import {Test} from "../support/Test.sol";
+
+/// @notice Kernels that work on several elements a word, against loops over single ones.
+contract WordKernelsTest is Test {
+    function testFuzz_column_equalsLoop_succeeds(int32[8][5] memory rows, uint256 count) public pure {
+        count = bound(count, 1, 5);
+        bytes memory packed;
+        for (uint256 i = 0; i < count; ++i) {
+            for (uint256 j = 0; j < 8; ++j) {
+                packed = abi.encodePacked(packed, rows[i][j]);
+            }
+        }
+        uint256 source;
+        assembly ("memory-safe") {
+            source := add(packed, 32)
+        }
+        uint256[3] memory variants = [Arith.ADD, Arith.MIN, Arith.MAX];
+        for (uint256 v = 0; v < 3; ++v) {
+            uint256 result;
+            uint256 place;
+            assembly ("memory-safe") {
+                place := mload(0x40)
+                mstore(0x40, add(place, 32))
+            }
+            Arith.column(variants[v], place, source, count, 32);
+            assembly ("memory-safe") {
+                result := mload(place)
+            }
+            for (uint256 j = 0; j < 8; ++j) {
+                int256 expected = rows[0][j];
+                for (uint256 i = 1; i < count; ++i) {
+                    expected = Arith.combine(variants[v], expected, rows[i][j]);
+                }
+                assertEq((result >> (224 - 32 * j)) & 0xFFFFFFFF, uint256(expected) & 0xFFFFFFFF);
+            }
+        }
+    }
+
+    /// @dev Prices around each other, so that returns are near the clamp, at the cap, zero and anything.
+    function testFuzz_prices_equalsLoop_succeeds(uint256 seed, uint256 n) public pure {
+        n = bound(n, 2, 40);
+        uint256[] memory prices = new uint256[](3 * n);
+        for (uint256 i = 0; i < 3 * n; ++i) {
+            uint256 random = uint256(keccak256(abi.encode(seed, i)));
+            uint256 kind = (seed >> 128) & 1 == 0 ? 0 : random & 15;
+            prices[i] = 1000 + (random >> 32) % 50;
+            if (kind == 1) prices[i] = 0;
+            if (kind == 2) prices[i] = random;
+            if (kind == 3) prices[i] = type(uint128).max - ((random >> 8) & 1);
+            if (kind == 4) prices[i] = 2500 + (random >> 32) % 4000;
+            if (kind == 5) prices[i] = 1 << 128;
+        }
+        bytes memory out = new bytes(12 * (n - 1) + 32);
+        for (uint256 i = 0; i < out.length; ++i) {
+            out[i] = 0xAA;
+        }
+        uint256 first;
+        uint256 target;
+        assembly ("memory-safe") {
+            first := add(prices, 32)
+            target := add(out, 32)
+        }
+        Prices.write(first, first + 32 * n, first + 64 * n, n, target, 4 * (n - 1));
+        for (uint256 i = 0; i + 1 < n; ++i) {
+            int256 close = _capped(prices[i + 1]);
+            int256 before = _capped(prices[i]);
+            int256 range = _capped(prices[n + i + 1]) - _capped(prices[2 * n + i + 1]);
+            assertEq(_element(out, i), _return(close - before, before), "rise");
+            assertEq(_element(out, n - 1 + i), _return(range, close), "range");
+            assertEq(_element(out, 2 * (n - 1) + i), _return(_capped(prices[n - 1]) - close, close), "rest");
+        }
+        // What is behind the rows stays.
+        for (uint256 i = 12 * (n - 1); i < out.length; ++i) {
+            assertEq(uint8(out[i]), 0xAA, "behind");
+        }
+    }
+
+    function _capped(uint256 price) private pure returns (int256) {
+        return int256(price > type(uint128).max ? type(uint128).max : price);
+    }
+
+    function _return(int256 difference, int256 divisor) private pure returns (int256 quotient) {
+        if (divisor == 0) return 0;
+        quotient = difference * 10_000 / divisor;
+        if (quotient > 32_767) quotient = 32_767;
+        if (quotient < -32_767) quotient = -32_767;
+    }
+
+    function _element(bytes memory out, uint256 i) private pure returns (int256) {
+        uint256 word;
+        assembly ("memory-safe") {
+            word := mload(add(add(out, 32), mul(4, i)))
+        }
+        return int32(uint32(word >> 224));
+    }
+}
