@@ -21,13 +21,14 @@ const COST = {
   weightTensor: 450,
   /** of 24,544 bytes, read cold */
   chunk: 2_700,
-  textByte: 330,
-  price: 265,
+  textByte: 270,
+  textId: 300,
+  price: 140,
   lane: 27,
   rawByte: 2,
   moveElement: 34,
   /** a row that is copied, and its part of the sum */
-  lookupId: 480,
+  lookupId: 400,
   lookupRow: 900,
   dotWord: 218,
   dotOutput: 250,
@@ -101,7 +102,7 @@ function stepGas(program: Program, step: Step): number {
 function codecGas({ inputCodec, inputSize }: Program, count: number): number {
   switch (inputCodec) {
     case "text":
-      return Math.min(COST.textByte * inputSize, 400 * count);
+      return Math.min(COST.textByte * inputSize, COST.textId * count);
     case "prices":
       return COST.price * count;
     case "lanes":
