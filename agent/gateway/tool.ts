@@ -1,0 +1,68 @@
+/** What the gateway needs of a tool, whatever is behind it. */
+import type { Hex } from "viem";
+
+/** JSON Schema of an object. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What a model is told of a tool. */
+export interface ToolDefinition {
+  /** `call_<server>_<api>` */
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonSchema;
+}
+
+export interface CallContext {
+  /** aborts when the client left, the turn ended or the time is over */
+  readonly signal: AbortSignal;
+}
+
+export interface Tool extends ToolDefinition {
+  /** `server/api` */
+  readonly id: string;
+  /** in the operator's unit of account, charged for a call that succeeds */
+  readonly price: number;
+  /** @param args fit `parameters`
+   *  @throws BaseError; anything else is a fault of the tool */
+  run(args: Readonly<Record<string, unknown>>, context: CallContext): Promise<ToolOutcome>;
+}
+
+/** Where an output comes from on the chain. */
+export interface Evidence {
+  readonly modelId?: Hex;
+  readonly inputHash?: Hex;
+  readonly outputHash?: Hex;
+  readonly requestId?: Hex;
+  readonly claimId?: Hex;
+  /** EXECUTION, PROOF or BOND */
+  readonly lane?: string;
+  /** wei that this call promised on the chain */
+  readonly feeWei?: string;
+}
+
+/** What a call came to. `final`: the output of a registered model is final on the chain. `unverified`: what some
+ *  server said. `pending`: asked or claimed and not final, so there is no data to hand on. */
+export type ToolOutcome =
+  | {
+      readonly success: true;
+      readonly status: "final" | "unverified";
+      readonly data: unknown;
+      readonly evidence?: Evidence;
+    }
+  | {
+      readonly success: false;
+      readonly status: "pending" | "failed";
+      /** one sentence of our own */
+      readonly error: string;
+      readonly code: string;
+      readonly evidence?: Evidence;
+    };
+
+/** A named set of tools. An agent belongs to one. */
+export interface ToolServer {
+  readonly slug: string;
+  readonly description: string;
+  /** The tools that can be called now. @throws BaseError when the server cannot be reached */
+  tools(): Promise<readonly Tool[]>;
+  close(): Promise<void>;
+}
