@@ -22,6 +22,8 @@ export interface Tool extends ToolDefinition {
   readonly id: string;
   /** in the operator's unit of account, charged for a call that succeeds */
   readonly price: number;
+  /** most that one call may promise on the chain, wei */
+  readonly feeWei?: bigint;
   /** @param args fit `parameters`
    *  @throws BaseError; anything else is a fault of the tool */
   run(args: Readonly<Record<string, unknown>>, context: CallContext): Promise<ToolOutcome>;

@@ -13,6 +13,8 @@ export interface SpendingLimits {
   readonly maxPricePerCallerPerDay: number;
   /** most calls that one caller may run in a day, whatever they cost */
   readonly maxCallsPerCallerPerDay: number;
+  /** most that all calls may promise on the chain in a day, wei */
+  readonly maxFeesPerDay: bigint;
 }
 
 export interface Spender {
@@ -54,26 +56,28 @@ export class Metering {
 
   /** The meter of one turn. A call is charged when it succeeds; while it runs its price is held. */
   meterFor(spender: Spender): Meter {
-    const start = this.#db.transaction((tool: string, price: number): number => {
-      this.#check(spender, price);
+    const start = this.#db.transaction((tool: string, price: number, fee: bigint): number => {
+      this.#check(spender, price, fee);
       const { turnId, agent, caller } = spender;
       const row = this.#db
         .prepare(
-          "INSERT INTO metering (at, turn_id, agent_id, caller, tool, units, price, fee_wei, outcome) VALUES (?, ?, ?, ?, ?, 1, ?, '0', 'started')",
+          "INSERT INTO metering (at, turn_id, agent_id, caller, tool, units, price, fee_wei, outcome) VALUES (?, ?, ?, ?, ?, 1, ?, ?, 'started')",
         )
-        .run(this.#nowMs(), turnId, agent.id, caller, tool, price);
+        .run(this.#nowMs(), turnId, agent.id, caller, tool, price, `${fee}`);
       return Number(row.lastInsertRowid);
     });
     const end = this.#db.prepare(
       "UPDATE metering SET outcome = ?, price = ?, fee_wei = ? WHERE id = ? AND outcome = 'started'",
     );
     return {
-      start: ({ id: tool, price }) => {
-        const row = start.immediate(tool, price);
+      start: ({ id: tool, price, feeWei = 0n }) => {
+        const row = start.immediate(tool, price, feeWei);
         return {
           end: ({ success, status, evidence }) => {
             const outcome = success ? "succeeded" : status === "pending" ? "pending" : "failed";
-            end.run(outcome, success ? price : 0, evidence?.feeWei ?? "0", row);
+            // Whoever failed may have asked first: what it held stays spent.
+            const fee = evidence?.feeWei ?? (outcome === "failed" ? `${feeWei}` : "0");
+            end.run(outcome, success ? price : 0, fee, row);
           },
         };
       },
@@ -91,7 +95,7 @@ export class Metering {
       .all(turnId);
   }
 
-  #check({ turnId, agent, caller }: Spender, price: number): void {
+  #check({ turnId, agent, caller }: Spender, price: number, fee: bigint): void {
     const limits = this.#limits;
     const turn = this.#total("turn_id = ?", turnId);
     const day = this.#total("caller = ? AND at > ?", caller, this.#nowMs() - DAY_MS);
@@ -103,9 +107,19 @@ export class Metering {
       throw exceeded("BUDGET_EXCEEDED", "price of this turn", limits.maxPricePerTurn);
     if (day.price + price > limits.maxPricePerCallerPerDay)
       throw exceeded("BUDGET_EXCEEDED", "price of this caller today", limits.maxPricePerCallerPerDay);
+    if (fee > 0n && this.#feesSince(this.#nowMs() - DAY_MS) + fee > limits.maxFeesPerDay)
+      throw exceeded("BUDGET_EXCEEDED", "fees on the chain today", `${limits.maxFeesPerDay} wei`);
     if (agent.budget === undefined) return;
     if (this.#total("agent_id = ?", agent.id).price + price > agent.budget)
       throw exceeded("BUDGET_EXCEEDED", "price of this agent", agent.budget);
+  }
+
+  /** SQLite's integers end at 9.2 ether in wei. */
+  #feesSince(at: number): bigint {
+    const rows = this.#db
+      .prepare<[number], { fee_wei: string }>("SELECT fee_wei FROM metering WHERE at > ? AND fee_wei <> '0'")
+      .all(at);
+    return rows.reduce((sum, row) => sum + BigInt(row.fee_wei), 0n);
   }
 
   #total(where: string, ...values: (string | number)[]): Total {
@@ -114,7 +128,7 @@ export class Metering {
   }
 }
 
-const exceeded = (code: string, what: string, limit: number) =>
+const exceeded = (code: string, what: string, limit: number | string) =>
   new BaseError({
     code,
     shortMessage: `The ${what} would pass the limit of ${limit}.`,

@@ -1,0 +1,73 @@
+/** Wires a gateway: tools, agents, the model, stores and HTTP. */
+import type { Chain } from "../../protocol/chain/connect.ts";
+import { type HttpServer, listen } from "../../protocol/http/listen.ts";
+import type { SqliteDatabase } from "../../protocol/journal/database.ts";
+import type { Logger } from "../../protocol/log.ts";
+import type { GatewayConfig } from "./config.ts";
+import { createApp } from "./http/app.ts";
+import { LlmService, type ModelEndpoint } from "./llm-service.ts";
+import { AgentService } from "./store/agent-service.ts";
+import { AuditLog } from "./store/audit-log.ts";
+import { Metering } from "./store/metering.ts";
+import { Turns } from "./store/turns.ts";
+import type { ToolServer } from "./tool.ts";
+import { ToolService } from "./tool-service.ts";
+import { TurnRunner } from "./turn-runner.ts";
+
+export interface GatewayOptions {
+  readonly config: Pick<GatewayConfig, "limits" | "callers" | "hosts">;
+  readonly endpoint: ModelEndpoint;
+  readonly servers: ReadonlyMap<string, ToolServer>;
+  /** opened with GATEWAY_SCHEMA */
+  readonly db: SqliteDatabase;
+  /** absent: no claims can be looked up */
+  readonly chain?: Chain;
+  readonly host: string;
+  readonly port: number;
+  readonly log: Logger;
+  readonly nowMs: () => number;
+}
+
+export interface Gateway extends HttpServer {
+  readonly agents: AgentService;
+}
+
+/** @throws BaseError PORT_TAKEN, LISTEN_FAILED */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, endpoint, servers, db, chain, host, port, log, nowMs } = options;
+  const { limits } = config;
+  const agents = new AgentService(db, servers, nowMs);
+  const turns = new Turns(db, nowMs);
+  const runner = new TurnRunner(
+    {
+      llm: new LlmService(endpoint, limits),
+      tools: new ToolService(servers, limits, log),
+      audit: new AuditLog(db, nowMs),
+      metering: new Metering(db, limits, nowMs),
+      turns,
+      limits,
+      log,
+    },
+    limits,
+  );
+  const app = createApp({
+    agents,
+    runner,
+    turns,
+    limits,
+    callers: config.callers,
+    hosts: config.hosts,
+    chain,
+    log,
+    nowMs,
+  });
+  const server = await listen(app, host, port);
+  return {
+    url: server.url,
+    agents,
+    close: async () => {
+      await runner.close();
+      await server.close();
+    },
+  };
+}

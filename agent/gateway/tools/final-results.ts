@@ -1,0 +1,182 @@
+/** Finds what the chain already knows about a model's output on an input, and asks `requireFinal` whether it is final:
+ *  the contract's own gate decides, not this program. */
+import { type Address, getAbiItem, type Hex, keccak256 } from "viem";
+import type { Chain } from "../../../protocol/chain/connect.ts";
+import { chainError, decodeRevert, withContext } from "../../../protocol/chain/errors.ts";
+import { decodeEvents } from "../../../protocol/chain/events.ts";
+import { historyOf } from "../../../protocol/chain/history.ts";
+import { StateReader } from "../../../protocol/chain/reads.ts";
+import { iAssayAbi } from "../../../protocol/generated/abis.ts";
+import {
+  type Claim,
+  type ClaimId,
+  LANE,
+  type ModelId,
+  NO_CLAIM,
+  type Policy,
+  type Request,
+  type RequestId,
+} from "../../../protocol/terms.ts";
+
+/** A request that somebody filed about this model and input. */
+interface Filed {
+  readonly requestId: RequestId;
+  readonly request: Request;
+}
+
+interface Head {
+  readonly number: bigint;
+  /** seconds */
+  readonly timestamp: bigint;
+}
+
+export type Finality =
+  | { readonly kind: "none" }
+  | {
+      readonly kind: "pending";
+      readonly requestId: RequestId;
+      /** absent: nobody has claimed yet */
+      readonly claimId?: ClaimId;
+    }
+  | {
+      readonly kind: "final";
+      readonly requestId: RequestId;
+      readonly claimId?: ClaimId;
+      readonly lane: string;
+      readonly output: Hex;
+    };
+
+const REQUESTED = getAbiItem({ abi: iAssayAbi, name: "Requested" });
+/** Requests on one input that are looked at, newest first: anybody may file more, and each costs calls. */
+const MAX_LOOKED_AT = 16;
+/** Blocks that are read again each time, as a re-org may change them. */
+const REORG_DEPTH = 64n;
+
+export class FinalResults {
+  readonly #chain: Chain;
+  readonly #modelId: ModelId;
+  readonly #policy: Omit<Policy, "modelId" | "inputHash">;
+  readonly #confirmations: bigint;
+  readonly #asker: Address | undefined;
+  /** by input hash; a request that a re-org took away reads as NONE */
+  readonly #filed = new Map<Hex, Map<RequestId, Filed>>();
+  #next: bigint;
+  #scan: Promise<unknown> = Promise.resolve();
+
+  /** @param policy what an output must be final by
+   *  @param confirmations blocks that must lie above the block in which it is final
+   *  @param asker whose unanswered requests count: anybody can file one that nobody will ever answer. Absent: all */
+  constructor(
+    chain: Chain,
+    modelId: ModelId,
+    policy: Omit<Policy, "modelId" | "inputHash">,
+    confirmations = 0,
+    asker?: Address,
+  ) {
+    this.#asker = asker;
+    this.#chain = chain;
+    this.#modelId = modelId;
+    this.#policy = policy;
+    this.#confirmations = BigInt(confirmations);
+    this.#next = chain.deployment.block.number;
+  }
+
+  /** @throws BaseError RPC_UNREACHABLE, RPC_FAULT (retryable) */
+  async find(inputHash: Hex): Promise<Finality> {
+    const head = await withContext("read the newest block", () => this.#chain.client.getBlock());
+    // One at a time: they share where to go on.
+    this.#scan = this.#scan.catch(() => undefined).then(() => this.#read(head.number));
+    await this.#scan;
+    let pending: Finality = { kind: "none" };
+    const filed = [...(this.#filed.get(inputHash)?.values() ?? [])].reverse().slice(0, MAX_LOOKED_AT);
+    for (const one of filed) {
+      const found = await this.#ask(one, inputHash, head);
+      if (found.kind === "final") return found;
+      if (found.kind === "pending" && pending.kind === "none") pending = found;
+    }
+    return pending;
+  }
+
+  async #read(head: bigint): Promise<void> {
+    const { client, game, ranges } = this.#chain;
+    const logs = await withContext("look for requests", () =>
+      ranges.ask(this.#next, head, (fromBlock, toBlock) =>
+        client.getLogs({
+          address: game.assay,
+          event: REQUESTED,
+          args: { modelId: this.#modelId },
+          fromBlock,
+          toBlock,
+        }),
+      ),
+    );
+    for (const found of decodeEvents(logs)) {
+      if (found.name !== "Requested" || found.args.modelId !== this.#modelId) continue;
+      const { requestId, request } = found.args;
+      const entry = this.#filed.get(request.inputHash) ?? new Map<RequestId, Filed>();
+      entry.set(requestId, { requestId, request });
+      this.#filed.set(request.inputHash, entry);
+    }
+    if (head > REORG_DEPTH && head - REORG_DEPTH > this.#next) this.#next = head - REORG_DEPTH;
+  }
+
+  async #ask({ requestId, request }: Filed, inputHash: Hex, head: Head): Promise<Finality> {
+    const { state } = await new StateReader(this.#chain).requestWord(requestId);
+    if (state === "NONE" || state === "REFUNDED") return { kind: "none" };
+    if (state === "OPEN")
+      return this.#isAwaited(request, head) ? { kind: "pending", requestId } : { kind: "none" };
+    const history = await historyOf(this.#chain, requestId);
+    const settled = history.findLast((event) => event.name === "Settled");
+    const claimed = history.findLast((event) => event.name === "Claimed");
+    const claim = claimed?.name === "Claimed" ? claimed.args : undefined;
+    const truth = settled?.name === "Settled" ? settled.args : undefined;
+    const output = truth?.output ?? claim?.output;
+    if (output === undefined) return { kind: "none" };
+    const agrees = claim !== undefined && claim.claim.outputHash === keccak256(output);
+    const named = agrees ? { claimId: claim.claimId } : {};
+    const isFinal = (block: bigint) =>
+      this.#isFinal(request, agrees ? claim.claim : NO_CLAIM, output, inputHash, block);
+    const deep = head.number > this.#confirmations ? head.number - this.#confirmations : 0n;
+    if (await isFinal(deep)) {
+      const lane = Object.entries(LANE).find(([, bit]) => bit === (truth?.lane ?? LANE.BOND))?.[0] ?? "BOND";
+      return { kind: "final", requestId, ...named, lane, output };
+    }
+    const { minBond, minWindow } = this.#policy;
+    // A claim that will be final by less than the policy demands is nothing to wait for.
+    const willBe =
+      state === "BUSY"
+        ? claim !== undefined && claim.claim.bond >= minBond && request.window >= minWindow
+        : this.#confirmations > 0n && (await isFinal(head.number));
+    return willBe ? { kind: "pending", requestId, ...named } : { kind: "none" };
+  }
+
+  /** True if somebody may still claim, and it would count. */
+  #isAwaited(request: Request, { timestamp }: Head): boolean {
+    const { lanes, minBond, minWindow } = this.#policy;
+    const counts = (request.lanes & lanes) !== 0 && request.minBond >= minBond && request.window >= minWindow;
+    const isOwn = this.#asker === undefined || request.requester === this.#asker;
+    return counts && isOwn && Number(timestamp) <= request.expiry;
+  }
+
+  async #isFinal(
+    request: Request,
+    claim: Claim,
+    output: Hex,
+    inputHash: Hex,
+    blockNumber: bigint,
+  ): Promise<boolean> {
+    try {
+      await this.#chain.client.readContract({
+        address: this.#chain.game.assay,
+        abi: iAssayAbi,
+        functionName: "requireFinal",
+        args: [request, claim, output, { ...this.#policy, modelId: this.#modelId, inputHash }],
+        blockNumber,
+      });
+      return true;
+    } catch (error) {
+      if (decodeRevert(error) !== undefined) return false;
+      throw chainError(error, `ask whether the input ${inputHash} is answered`);
+    }
+  }
+}
