@@ -1,15 +1,9 @@
 /** Calldata and return data of a model's one function (docs/EXACT.md, section 5). */
-import {
-  type AbiParameter,
-  concatHex,
-  decodeAbiParameters,
-  encodeAbiParameters,
-  type Hex,
-  isHex,
-  numberToHex,
-} from "viem";
-import { BaseError } from "../inference/errors.ts";
+import { concatHex, type Hex, hexToBytes, numberToHex } from "viem";
+import { BaseError, isBaseError } from "../inference/errors.ts";
+import type { AbiParameter } from "../inference/manifest/abi.ts";
 import type { InputCodec } from "../inference/program/form.ts";
+import { decodeValues, encodeValues, renamed } from "./abi-values.ts";
 import type { ModelWord } from "./words.ts";
 
 export interface ModelFunction {
@@ -52,13 +46,13 @@ export function encodeCall(
     throw inputsInvalid(names, missing === undefined ? `${unknown} is unknown` : `${missing} is missing`);
   }
   try {
-    const encoded = encodeAbiParameters(
+    const encoded = encodeValues(
       inputs,
-      inputs.map(({ type }, index) => abiValue(type, values[names[index] as string])),
+      names.map((name) => values[name]),
     );
     return concatHex([selector, encoded]);
   } catch (cause) {
-    throw inputsInvalid(names, (cause as Error).message.split("\n")[0] ?? "", cause);
+    throw isBaseError(cause) ? inputsInvalid(names, cause.shortMessage.slice(0, -1), cause) : cause;
   }
 }
 
@@ -66,37 +60,12 @@ export function encodeCall(
  *  @throws BaseError OUTPUT_INVALID for return data of another form */
 export function decodeReturn({ outputs }: ModelFunction, output: Hex): Record<string, unknown> {
   try {
-    const values = decodeAbiParameters(outputs, output);
+    const values = decodeValues(outputs, hexToBytes(output));
     return Object.fromEntries(outputs.map(({ name }, index) => [name || `${index}`, values[index]]));
   } catch (cause) {
-    throw new BaseError({
-      code: "OUTPUT_INVALID",
-      shortMessage: `The output of ${output.length / 2 - 1} bytes does not decode as (${outputs.map(({ type }) => type).join(", ")}).`,
-      nextStep: "Check that the manifest is the model's.",
-      cause,
-    });
+    throw renamed(cause, "OUTPUT_INVALID", "Check that the manifest is the model's.");
   }
 }
-
-/** A value of JSON as viem takes it. viem alone would encode a number as text, and text that is no hex as bytes.
- *  @throws Error for a value of another type */
-function abiValue(type: string, value: unknown): unknown {
-  const element = type.replace(/\[\d*\]$/, "");
-  if (element !== type && Array.isArray(value)) return value.map((item) => abiValue(element, item));
-  if (/^u?int\d*$/.test(type)) {
-    if (typeof value === "bigint") return value;
-    if (typeof value === "string" ? /^-?\d{1,78}$/.test(value) : Number.isSafeInteger(value))
-      return BigInt(value as number | string);
-  } else if (
-    element === type &&
-    (type === "string" ? typeof value === "string" : !type.startsWith("bytes") || isBytes(value))
-  ) {
-    return value;
-  }
-  throw new TypeError(`${JSON.stringify(value)?.slice(0, 80)} is no ${type}`);
-}
-
-const isBytes = (value: unknown): boolean => isHex(value) && value.length % 2 === 0;
 
 function inputsInvalid(names: readonly string[], why: string, cause?: unknown): BaseError {
   return new BaseError({
