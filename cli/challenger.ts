@@ -41,7 +41,8 @@ export function addChallengerCommand(program: Command): void {
       );
       const log = createLogger("challenger");
       const signal = stopSignal(log);
-      const models = loadModels(settings.models, log);
+      // Nobody can claim without a program, so there is nothing to challenge.
+      const { programs: models } = loadModels(settings.models, log);
       const fast = await openEngine(models, settings.processes, log);
       try {
         await runChallenger(

@@ -3,10 +3,11 @@ import { setMaxListeners } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
-import { BaseError, isBaseError } from "../inference/errors.ts";
+import { BaseError } from "../inference/errors.ts";
 import { type LoadedModel, loadModelFolder } from "../inference/model-folder.ts";
 import { text } from "../protocol/config.ts";
 import type { Logger } from "../protocol/log.ts";
+import { isProofModelFolder, loadProofModel, type ProofModel } from "../prover/proof/ezkl/folder.ts";
 import { projectRoot } from "../tools/foundry.ts";
 
 export const MODELS_SETTING = {
@@ -29,21 +30,28 @@ export function createLogger(name: string): Logger {
   });
 }
 
+/** Models with a program, which can be executed, and those that only proofs make final. */
+export interface Models {
+  readonly programs: readonly LoadedModel[];
+  readonly proofModels: readonly ProofModel[];
+}
+
 /** Loads every folder below `folder` that has a manifest. One that is not as its manifest says is reported and left
- *  out: a node never works with a model that its own checks did not accept. Models without a program are left out, too:
- *  there is nothing to execute.
+ *  out: a node never works with a model that its own checks did not accept.
  *  @throws BaseError MODELS_MISSING when none is left */
-export function loadModels(folder: string, log: Logger): LoadedModel[] {
-  const loaded: LoadedModel[] = [];
+export function loadModels(folder: string, log: Logger): Models {
+  const programs: LoadedModel[] = [];
+  const proofModels: ProofModel[] = [];
   for (const name of namesIn(folder)) {
+    const directory = join(folder, name);
     try {
-      loaded.push(loadModelFolder(join(folder, name)));
+      if (isProofModelFolder(directory)) proofModels.push(loadProofModel(directory));
+      else programs.push(loadModelFolder(directory));
     } catch (error) {
-      if (isBaseError(error, "MODEL_WITHOUT_PROGRAM")) continue;
-      log.error({ folder: join(folder, name), error }, "a model folder is left out");
+      log.error({ folder: directory, error }, "a model folder is left out");
     }
   }
-  if (loaded.length > 0) return loaded;
+  if (programs.length + proofModels.length > 0) return { programs, proofModels };
   throw new BaseError({
     code: "MODELS_MISSING",
     shortMessage: `There is no usable model in ${folder}.`,

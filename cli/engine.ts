@@ -4,6 +4,9 @@ import type { LoadedModel } from "../inference/model-folder.ts";
 import { OnnxruntimeEngine } from "../inference/runtime/engine.ts";
 import { RuntimePool } from "../inference/runtime/pool.ts";
 import type { Logger } from "../protocol/log.ts";
+import type { ProofModel } from "../prover/proof/ezkl/folder.ts";
+import type { EzklOptions } from "../prover/proof/ezkl/keys.ts";
+import { runEzkl } from "../prover/proof/ezkl/prove.ts";
 
 export interface OpenedEngine {
   /** The fast path. @returns return data, or why there is none: "could not run" is no verdict */
@@ -36,5 +39,28 @@ export async function openEngine(
       }
     },
     close: () => pool.close(),
+  };
+}
+
+/** The engine, and ezkl for the models without a program: their circuits, one run at a time. */
+export function withEzkl(
+  engine: OpenedEngine,
+  proofModels: readonly ProofModel[],
+  options: EzklOptions,
+): OpenedEngine {
+  const models = new Map<string, ProofModel>(proofModels.map((model) => [model.modelId, model]));
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    run: async (id, calldata) => {
+      const model = models.get(id);
+      if (model === undefined) return engine.run(id, calldata);
+      const running = last.then(() => runEzkl(options, model, calldata));
+      last = running.catch(() => undefined);
+      return running.then(
+        (output) => ({ output }),
+        (error: unknown) => ({ failure: error instanceof Error ? error.message : String(error) }),
+      );
+    },
+    close: () => engine.close(),
   };
 }

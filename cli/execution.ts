@@ -1,25 +1,20 @@
-/** `assay model publish`, `assay model infer` and `assay settle`: the EXECUTION lane. */
+/** `assay model publish` and `assay model infer`: the EXECUTION lane. */
 import type { Command } from "commander";
 import type { Hex } from "viem";
 import { concatBytes, toHex } from "../inference/bytes.ts";
 import { BaseError } from "../inference/errors.ts";
 import { type LoadedModel, loadModelFolder } from "../inference/model-folder.ts";
-import { decodeReturn, encodeCall, functionOfWord } from "../protocol/abi.ts";
-import { Actions } from "../protocol/chain/actions.ts";
-import type { Chain } from "../protocol/chain/connect.ts";
-import { historyOf } from "../protocol/chain/history.ts";
-import { StateReader } from "../protocol/chain/reads.ts";
+import { decodeReturn, encodeCall } from "../protocol/abi.ts";
 import { estimateInferenceGas, MAX_TRANSACTION_GAS } from "../protocol/execution/cost.ts";
 import { inferOnChain, MAX_WEIGHTS_BYTES } from "../protocol/execution/infer.ts";
 import { planPublication, publishWeights } from "../protocol/execution/publication.ts";
-import { LANE, type ModelId, type RequestId } from "../protocol/terms.ts";
+import { LANE, type ModelId } from "../protocol/terms.ts";
 import { chainConfig, openChain, withChain, withSender } from "./chain.ts";
-import { findModel, isModelId, modelFolder } from "./model-source.ts";
-import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
-import { readInputs, unknownRequest } from "./request.ts";
-import { requireSent } from "./sent.ts";
+import { findModel, modelFolder } from "./model-source.ts";
+import { printProgress, printResult, withJson } from "./output.ts";
+import { readInputs } from "./request.ts";
 
-export function addExecutionCommands(program: Command, model: Command): void {
+export function addExecutionCommands(model: Command): void {
   const publishing = model
     .command("publish")
     .description("publish a registered model's weights, so that the chain can run it; harmless to repeat")
@@ -33,12 +28,6 @@ export function addExecutionCommands(program: Command, model: Command): void {
     .option("--text <text>", "the one text of a model that takes a text")
     .option("--with-weights", "send the weights of the model's folder along");
   withJson(withChain(inference)).action(infer);
-  const settling = program
-    .command("settle")
-    .description("end a request, or the dispute about it, by letting the chain run the model")
-    .argument("<request>", "id of the request")
-    .option("--with-weights <model>", "send the weights of this model's folder along");
-  withJson(withChain(settling)).action(settle);
 }
 
 async function publish(name: string, _options: object, self: Command): Promise<void> {
@@ -84,11 +73,11 @@ export function requireExecutable({
   });
 }
 
-/** @throws BaseError WEIGHTS_TOO_LARGE */
-function weightsOf(name: string): { weights: Hex; modelId: string } {
-  const { model, modelId } = loadModelFolder(modelFolder(name));
-  const weights = concatBytes(...model.weights);
-  if (weights.length <= MAX_WEIGHTS_BYTES) return { weights: toHex(weights), modelId };
+/** All weight rows of a model's folder, to send along.
+ *  @throws BaseError WEIGHTS_TOO_LARGE; as loadModelFolder does */
+export function weightsOf(folder: string): Hex {
+  const weights = concatBytes(...loadModelFolder(folder).model.weights);
+  if (weights.length <= MAX_WEIGHTS_BYTES) return toHex(weights);
   throw new BaseError({
     code: "WEIGHTS_TOO_LARGE",
     shortMessage: `The weights have ${weights.length} bytes, at most ${MAX_WEIGHTS_BYTES} fit into a call.`,
@@ -106,7 +95,7 @@ async function infer(name: string, options: InferOptions, self: Command): Promis
   const chain = await openChain(chainConfig(self));
   const model = await findModel(chain, name);
   const input = encodeCall(model.function, readInputs(model.function, options));
-  const weights = options.withWeights === true ? weightsOf(name).weights : undefined;
+  const weights = options.withWeights === true ? weightsOf(modelFolder(name)) : undefined;
   const output = await inferOnChain(chain, model.modelId, input, weights);
   const values = decodeReturn(model.function, output);
   printResult(
@@ -114,48 +103,4 @@ async function infer(name: string, options: InferOptions, self: Command): Promis
     { modelId: model.modelId, values, output },
     Object.entries(values).map(([key, value]) => `${key} = ${String(value)}`),
   );
-}
-
-async function settle(id: string, options: { withWeights?: string }, self: Command): Promise<void> {
-  if (!isModelId(id)) refuseArgument("request", id, "32 bytes as hex");
-  const requestId = id as string as RequestId;
-  const given = options.withWeights === undefined ? undefined : weightsOf(options.withWeights);
-  const result = await withSender(chainConfig(self), async (chain, sender) => {
-    const events = await historyOf(chain, requestId);
-    const requested = events.find((event) => event.name === "Requested");
-    if (requested?.name !== "Requested") throw unknownRequest(requestId);
-    const { request, input } = requested.args;
-    if (given !== undefined && given.modelId !== request.modelId) {
-      refuseArgument("--with-weights", options.withWeights, `a folder of model ${request.modelId}`);
-    }
-    const output = await inferOnChain(chain, request.modelId, input, given?.weights);
-    const { state } = await new StateReader(chain).requestWord(requestId);
-    const claimed = events.findLast((event) => event.name === "Claimed");
-    const claim = state === "BUSY" && claimed?.name === "Claimed" ? claimed.args.claim : undefined;
-    const action = new Actions(chain.game).settle(
-      request,
-      claim,
-      LANE.EXECUTION,
-      input,
-      output,
-      given?.weights ?? "0x",
-    );
-    const inclusion = requireSent("settle", await sender.send(action));
-    const values = decodeReturn(await functionOf(chain, request.modelId), output);
-    return { requestId, output, values, hash: inclusion?.hash };
-  });
-  printResult(self, result, [
-    result.hash === undefined ? "The request was settled before:" : "Final in the EXECUTION lane:",
-    ...Object.entries(result.values).map(([name, value]) => `  ${name} = ${String(value)}`),
-  ]);
-}
-
-async function functionOf(chain: Chain, modelId: ModelId) {
-  const word = await new StateReader(chain).model(modelId);
-  if (word !== undefined) return functionOfWord(word);
-  throw new BaseError({
-    code: "MODEL_UNKNOWN",
-    shortMessage: `Model ${modelId} is not registered on chain ${chain.game.chainId}.`,
-    nextStep: "Register it with `assay model register`.",
-  });
 }

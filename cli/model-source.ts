@@ -1,5 +1,5 @@
 /** Which model a command means: a name below models/, a folder, or an id. */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isHex } from "viem";
 import { toHex } from "../inference/bytes.ts";
@@ -10,12 +10,13 @@ import { functionOfWord, type ModelFunction } from "../protocol/abi.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { ModelId } from "../protocol/terms.ts";
+import type { ModelWord } from "../protocol/words.ts";
 import { projectRoot } from "../tools/foundry.ts";
 
 export interface RegisteredModel {
   readonly modelId: ModelId;
   readonly function: ModelFunction;
-  readonly lanes: number;
+  readonly word: ModelWord;
 }
 
 export const isModelId = (text: string): text is ModelId => isHex(text) && text.length === 66;
@@ -33,21 +34,48 @@ export function modelFolder(name: string): string {
   });
 }
 
+/** The id that a folder's manifest names. @throws BaseError MODEL_FOLDER_INVALID, MANIFEST_INVALID */
+export const modelIdIn = (folder: string): ModelId =>
+  readAnyManifest(join(folder, "manifest.json")).assay.modelId as ModelId;
+
+/** The folder of a model below models/, here or in the project.
+ *  @throws BaseError MODEL_NOT_FOUND */
+export function findFolder(modelId: ModelId): string {
+  const parents = [...new Set(["models", join(projectRoot, "models")])].filter((path) => existsSync(path));
+  const folders = parents.flatMap((path) => readdirSync(path).map((name) => join(path, name)));
+  const found = folders.find(
+    (folder) => existsSync(join(folder, "manifest.json")) && modelIdIn(folder) === modelId,
+  );
+  if (found !== undefined) return found;
+  throw new BaseError({
+    code: "MODEL_NOT_FOUND",
+    shortMessage: `No folder of ${parents.join(", ")} holds model ${modelId}.`,
+    nextStep: "Name the model's folder with --model; `assay model pull` makes one.",
+  });
+}
+
+/** The function of a registered model as its codecs give it. @throws BaseError MODEL_UNKNOWN */
+export async function functionOf(chain: Chain, modelId: ModelId): Promise<ModelFunction> {
+  const word = await new StateReader(chain).model(modelId);
+  if (word !== undefined) return functionOfWord(word);
+  throw unregistered(chain, modelId);
+}
+
+const unregistered = ({ game }: Chain, modelId: ModelId): BaseError =>
+  new BaseError({
+    code: "MODEL_UNKNOWN",
+    shortMessage: `Model ${modelId} is not registered on chain ${game.chainId}.`,
+    nextStep: "Register it with `assay model register`.",
+  });
+
 /** A model that is registered on the chain, with its function from the manifest if there is one here.
  *  @throws BaseError MODEL_NOT_FOUND, MANIFEST_INVALID, MODEL_UNKNOWN */
 export async function findModel(chain: Chain, name: string): Promise<RegisteredModel> {
   const manifest = isModelId(name) ? undefined : readAnyManifest(join(modelFolder(name), "manifest.json"));
   const modelId = (manifest?.assay.modelId ?? name) as ModelId;
   const word = await new StateReader(chain).model(modelId);
-  if (word === undefined) {
-    throw new BaseError({
-      code: "MODEL_UNKNOWN",
-      shortMessage: `Model ${modelId} is not registered on chain ${chain.game.chainId}.`,
-      nextStep: "Register it with `assay model register`.",
-    });
-  }
+  if (word === undefined) throw unregistered(chain, modelId);
   const declared = manifest?.abi.find((entry) => toHex(selectorOf(entry)) === manifest.assay.selector);
-  const { lanes } = word;
-  if (declared === undefined) return { modelId, lanes, function: functionOfWord(word) };
-  return { modelId, lanes, function: { ...declared, selector: toHex(selectorOf(declared)) } };
+  if (declared === undefined) return { modelId, word, function: functionOfWord(word) };
+  return { modelId, word, function: { ...declared, selector: toHex(selectorOf(declared)) } };
 }

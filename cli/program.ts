@@ -16,6 +16,7 @@ import { addProverCommand } from "./prover.ts";
 import { addPullCommand } from "./pull.ts";
 import { addRegisterCommand } from "./register.ts";
 import { addRequestCommands } from "./request.ts";
+import { addSettleCommand } from "./settle.ts";
 import { addWithdrawCommand } from "./withdraw.ts";
 
 /** A program that has not run: parse arguments with it once. */
@@ -35,10 +36,11 @@ export function createProgram(): Command {
   addModelCommands(program, { onnxruntime: onnxruntimeEngine });
   addRegisterCommand(model);
   addPullCommand(model);
-  addExecutionCommands(program, model);
+  addExecutionCommands(model);
   addProverCommand(program);
   addChallengerCommand(program);
   addRequestCommands(program);
+  addSettleCommand(program);
   addClaimCommands(program);
   addWithdrawCommand(program);
   addDeployCommand(program);

@@ -6,13 +6,15 @@ import { requireAccount } from "../protocol/chain/sender.ts";
 import { integer, loadConfig, type Settings, text, wei } from "../protocol/config.ts";
 import { FAULTS, parseFault } from "../prover/faults.ts";
 import { ExecutionSource } from "../prover/lanes/execution.ts";
+import { EzklSource } from "../prover/lanes/ezkl.ts";
 import { Groth16Source } from "../prover/lanes/groth16.ts";
 import type { TruthSource } from "../prover/lanes/source.ts";
 import { runProver } from "../prover/main.ts";
 import { SnarkjsProver } from "../prover/proof/groth16/snark/prover.ts";
 import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
 import { createLogger, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
-import { openEngine } from "./engine.ts";
+import { openEngine, withEzkl } from "./engine.ts";
+import { EZKL_SETTINGS, ezklOptions } from "./ezkl-options.ts";
 import { KEY_FOLDER } from "./proof/setup.ts";
 
 const SETTINGS = {
@@ -62,6 +64,7 @@ const SETTINGS = {
     description: "off: settle nothing by proof",
   },
   keys: { schema: text, default: KEY_FOLDER, description: "folder of proving keys" },
+  ...EZKL_SETTINGS,
   processes: { schema: integer(1, 64), default: 1, description: "child processes that run onnxruntime" },
   width: { schema: integer(1, 256), default: 4, description: "claims, endings and deliveries at once" },
 } as const satisfies Settings;
@@ -87,19 +90,22 @@ export function addProverCommand(program: Command): void {
     const parsed = fault === undefined ? undefined : parseFault(fault);
     const log = createLogger("prover");
     const signal = stopSignal(log);
-    const models = loadModels(settings.models, log);
+    const { programs, proofModels } = loadModels(settings.models, log);
     const chain = requireAccount(await openChain(config));
-    const engine = await openEngine(models, settings.processes, log);
+    const ezkl = ezklOptions(config, settings, signal);
+    const engine = withEzkl(await openEngine(programs, settings.processes, log), proofModels, ezkl);
     const prover = new SnarkjsProver();
     // A cheat has no truth to tell.
     const truths: TruthSource[] = parsed === undefined ? [new ExecutionSource(chain, log)] : [];
-    if (parsed === undefined && settings.proofs === "on")
+    if (parsed === undefined && settings.proofs === "on") {
       truths.push(new Groth16Source({ chain, keys: settings.keys, prover, log }));
+      truths.push(new EzklSource({ chain, ezkl, log }));
+    }
     try {
       await runProver(
         {
           chain,
-          models,
+          models: [...programs, ...proofModels],
           engine,
           data: config.data,
           policy: settings,

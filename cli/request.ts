@@ -11,6 +11,8 @@ import type { SigningChain } from "../protocol/chain/sender.ts";
 import { integer, loadConfig, type Settings, wei } from "../protocol/config.ts";
 import { requestIdOf } from "../protocol/ids.ts";
 import { LANE, LIMITS, type Request, type RequestId, ZERO_ADDRESS } from "../protocol/terms.ts";
+import type { ModelWord } from "../protocol/words.ts";
+import { ezklSettleGas } from "../prover/decide.ts";
 import { chainConfig, withChain, withSender, withSettings } from "./chain.ts";
 import { findModel, isModelId, type RegisteredModel } from "./model-source.ts";
 import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
@@ -18,7 +20,10 @@ import { requireSent } from "./sent.ts";
 import { awaitResult, describeResult } from "./wait.ts";
 
 const REQUEST_SETTINGS = {
-  fee: { schema: wei, description: "wei to the prover; default: gas of a claim and its end, doubled" },
+  fee: {
+    schema: wei,
+    description: "wei to the prover; default: gas of a claim and its end, or of a proof by ezkl, doubled",
+  },
   minBond: { schema: wei, default: "0", description: "least bond of a claim, wei" },
   window: { schema: integer(1, LIMITS.maxWindow), description: "seconds to challenge; default 4T" },
   expirySeconds: {
@@ -30,6 +35,10 @@ const REQUEST_SETTINGS = {
 
 /** Gas that a prover spends on claim and finalize, at their targets. Source: DESIGN, section 10. */
 const CLAIM_GAS = 140_000n;
+
+/** Without a program nobody claims: a proof by ezkl settles. */
+const gasOf = ({ steps, inputSize, outputLength }: ModelWord): bigint =>
+  steps > 0 ? CLAIM_GAS : ezklSettleGas({ inputs: inputSize, outputs: outputLength / 32 });
 
 interface RequestOptions {
   readonly inputs?: string;
@@ -80,7 +89,7 @@ async function ask(name: string, options: RequestOptions, self: Command): Promis
 
 async function makeRequest(
   chain: SigningChain,
-  { modelId, lanes }: RegisteredModel,
+  { modelId, word }: RegisteredModel,
   input: Hex,
   terms: { fee: bigint | undefined; minBond: bigint; window: number | undefined; expirySeconds: number },
 ): Promise<Request> {
@@ -94,8 +103,8 @@ async function makeRequest(
     modelId,
     inputHash: keccak256(input),
     // A request may name what the model has; the bond lane is what provers follow.
-    lanes: lanes & (LANE.BOND | LANE.EXECUTION | LANE.PROOF),
-    fee: terms.fee ?? 2n * CLAIM_GAS * gasPrice,
+    lanes: word.lanes & (LANE.BOND | LANE.EXECUTION | LANE.PROOF),
+    fee: terms.fee ?? 2n * gasOf(word) * gasPrice,
     deliveryFee: 0n,
     minBond: terms.minBond,
     window,

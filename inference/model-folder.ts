@@ -162,7 +162,7 @@ function withProgram(manifest: Manifest | ProofManifest, path: string): Manifest
   throw new BaseError({
     code: "MODEL_WITHOUT_PROGRAM",
     shortMessage: `${path} describes a model without a program: nothing but a proof says what it computes.`,
-    nextStep: "Run it with `assay proof ezkl prove`.",
+    nextStep: "Run it with `assay proof prove`.",
   });
 }
 

@@ -3,7 +3,7 @@ import { fromHex, toHex } from "../inference/bytes.ts";
 import type { ClaimId, RequestId } from "../protocol/terms.ts";
 import { type Context, carryOut, claimAndRequest } from "./context.ts";
 import { disputeTruth, type ModelTerms, type RequestDecision } from "./decide.ts";
-import type { ServedModel } from "./models.ts";
+import { hasProgram, type ServedModel } from "./models.ts";
 import { settleRequest } from "./truths.ts";
 import { again, DONE, type Outcome } from "./workers.ts";
 
@@ -19,7 +19,7 @@ export async function answerRequest(
   const model = entry && models.get(entry.request.modelId);
   if (entry?.status !== "open" || model === undefined) return DONE;
   if (decision?.kind === "settle") return settleRequest(context, entry, undefined, decision.truth);
-  if (decision?.kind !== "claim") return DONE;
+  if (decision?.kind !== "claim" || !hasProgram(model)) return DONE;
   let output: Uint8Array;
   try {
     output = await runs.output(model, fromHex(entry.input));
@@ -45,5 +45,9 @@ export async function settleDispute(context: Context, id: ClaimId): Promise<Outc
 
 /** A model's terms with the truths that are ready for it. */
 export function withTruths({ truths }: Pick<Context, "truths">, model: ServedModel): ModelTerms {
-  return { ...model, truths: truths.flatMap((source) => source.terms(model) ?? []) };
+  return {
+    ...model,
+    truths: truths.flatMap((source) => source.terms(model) ?? []),
+    missing: truths.flatMap((source) => source.missing?.(model) ?? []),
+  };
 }

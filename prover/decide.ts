@@ -14,6 +14,7 @@ import {
 } from "../protocol/terms.ts";
 import type { ClaimWord } from "../protocol/words.ts";
 import type { Means } from "./plan/plan.ts";
+import { instanceCount } from "./proof/ezkl/instances.ts";
 
 /** What an operator of a prover chooses. */
 export interface Policy {
@@ -34,6 +35,8 @@ export interface ModelTerms {
   readonly outputLength: number;
   /** how this node can settle its requests at once; absent: by no truth */
   readonly truths?: readonly TruthTerms[];
+  /** what keeps this node from other truths that the model has, sentences */
+  readonly missing?: readonly string[];
 }
 
 /** Means that this node has ready for a model. */
@@ -85,16 +88,26 @@ export const GAS = {
   settle: 150_000n,
   settleProof: 320_000n,
   perSignal: 7_300n,
+  settleEzkl: 760_000n,
+  perInstance: 900n,
   deliver: 120_000n,
 } as const;
+
+/** Gas of a settlement by ezkl. @param model elements of its inputs and outputs */
+export const ezklSettleGas = (model: { readonly inputs: number; readonly outputs: number }): bigint =>
+  GAS.settleEzkl + GAS.perInstance * BigInt(instanceCount(model));
 
 /** Gas that a claim costs who makes it, if nobody challenges it. */
 export const claimGas = ({ outputLength }: Pick<ModelTerms, "outputLength">): bigint =>
   GAS.claim + GAS.perOutputByte * BigInt(outputLength) + GAS.finalize;
 
-/** Least fee at a gas price. */
+/** Least fee of a claim at a gas price. */
 export const leastFee = (model: ModelTerms, gasPrice: bigint, policy: Policy): bigint =>
   withMargin(claimGas(model) * gasPrice, policy);
+
+/** Least fee of a settlement at a gas price. */
+export const leastSettleFee = ({ gas }: TruthTerms, gasPrice: bigint, policy: Policy): bigint =>
+  withMargin(gas * gasPrice, policy);
 
 /** Least fee for a delivery. */
 export const leastDeliveryFee = (callbackGas: number, gasPrice: bigint, policy: Policy): bigint =>
@@ -142,10 +155,14 @@ function decideRequest(
   const truth = truthFor(model, request.lanes);
   const canBond = (request.lanes & model.lanes & LANE.BOND) !== 0;
   if (truth === undefined && !canBond) {
-    return skip("NO_LANE", "it accepts no lane in which this node can answer for the model");
+    const reasons = [
+      "it accepts no lane in which this node can answer for the model",
+      ...(model.missing ?? []),
+    ];
+    return skip("NO_LANE", reasons.join(": "));
   }
   const settle = (): RequestDecision => {
-    const least = withMargin(purse.settleCost(truth?.gas ?? 0n), policy);
+    const least = truth === undefined ? 0n : leastSettleFee(truth, standing.gasPrice, policy);
     if (truth === undefined || request.fee < least) return feeTooLow(request.fee, least, standing.gasPrice);
     return purse.pay(truth) ?? { kind: "settle", truth };
   };

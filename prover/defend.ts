@@ -5,6 +5,7 @@ import { decodePosition } from "../inference/commit/positions.ts";
 import { revealAt, topsOf } from "../inference/commit/reveal.ts";
 import type { ClaimId } from "../protocol/terms.ts";
 import { type Context, carryOut, claimAndRequest } from "./context.ts";
+import { hasProgram } from "./models.ts";
 import { again, DONE, type Outcome } from "./workers.ts";
 
 export class Defence {
@@ -58,7 +59,7 @@ export class Defence {
     const { models, runs } = this.#context;
     const found = claimAndRequest(this.#context, id);
     const model = found && models.get(found.claim.claim.modelId);
-    if (found === undefined || model === undefined) return undefined;
+    if (found === undefined || model === undefined || !hasProgram(model)) return undefined;
     const trace = runs.trace(model, fromHex(found.request.input));
     this.#traces.set(id, trace);
     return trace;

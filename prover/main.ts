@@ -19,12 +19,13 @@ import { createApp } from "./http/server.ts";
 import { JOBS_SCHEMA, JobStore } from "./jobs.ts";
 import type { TruthSource } from "./lanes/source.ts";
 import { checkRegistered, serveModels } from "./models.ts";
+import type { ProofModel } from "./proof/ezkl/folder.ts";
 import { honestRuns } from "./runs.ts";
 import { Prover } from "./watch.ts";
 
 export interface ProverOptions {
   readonly chain: SigningChain;
-  readonly models: readonly LoadedModel[];
+  readonly models: readonly (LoadedModel | ProofModel)[];
   readonly engine: FastPath;
   /** folder of database and journal */
   readonly data: string;

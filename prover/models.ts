@@ -1,64 +1,109 @@
 /** The models that this node serves: folders that passed every check of their own files. */
 import { basename } from "node:path";
+import { fromHex } from "../inference/bytes.ts";
 import { BaseError } from "../inference/errors.ts";
 import { type PreparedModel, prepare } from "../inference/executor/prepare.ts";
 import type { AbiFunction } from "../inference/manifest/abi.ts";
 import type { Manifest } from "../inference/manifest/assay.ts";
+import type { ProofManifest } from "../inference/manifest/proof-model.ts";
 import { checkFunction, type LoadedModel } from "../inference/model-folder.ts";
 import { demandDepth } from "../inference/program/shape.ts";
 import type { StateReader } from "../protocol/chain/reads.ts";
 import type { Logger } from "../protocol/log.ts";
-import type { ModelId } from "../protocol/terms.ts";
+import { LANE, type ModelId } from "../protocol/terms.ts";
+import type { ProofModel } from "./proof/ezkl/folder.ts";
 
-/** A model that is ready to run. */
-export interface ServedModel {
+/** What every model has that this node serves. */
+interface Served {
   readonly id: ModelId;
   readonly name: string;
   readonly directory: string;
-  readonly manifest: Manifest;
   /** the function that calldata calls */
   readonly function: AbiFunction;
-  readonly prepared: PreparedModel;
+  /** 4 bytes */
+  readonly selector: Uint8Array;
   /** bits */
   readonly lanes: number;
-  /** d, the most demands of one path */
+  /** d, the most demands of one path; 0 without a program */
   readonly depth: number;
   readonly maxCalldata: number;
   /** bytes */
   readonly outputLength: number;
 }
 
+/** A model that the canonical executor runs. */
+export interface ServedProgram extends Served {
+  readonly manifest: Manifest;
+  readonly prepared: PreparedModel;
+}
+
+/** A model without a program: only a proof says what it computes. */
+export interface ServedProofModel extends Served {
+  readonly manifest: ProofManifest;
+  readonly proofModel: ProofModel;
+}
+
+export type ServedModel = ServedProgram | ServedProofModel;
+
+export const hasProgram = (model: ServedModel): model is ServedProgram => "prepared" in model;
+
 export type ServedModels = ReadonlyMap<ModelId, ServedModel>;
 
 /** Prepares loaded folders.
  *  @throws BaseError MODEL_TWICE when two folders hold the same model */
-export function serveModels(folders: readonly LoadedModel[]): Map<ModelId, ServedModel> {
+export function serveModels(folders: readonly LoadedModel[]): Map<ModelId, ServedProgram>;
+export function serveModels(folders: readonly (LoadedModel | ProofModel)[]): Map<ModelId, ServedModel>;
+export function serveModels(folders: readonly (LoadedModel | ProofModel)[]): Map<ModelId, ServedModel> {
   const served = new Map<ModelId, ServedModel>();
-  for (const { directory, manifest, model, modelId, selector, laneBits, commitment } of folders) {
-    const id = modelId as ModelId;
-    const other = served.get(id);
+  for (const folder of folders) {
+    const model = "model" in folder ? serveProgram(folder) : serveProofModel(folder);
+    const other = served.get(model.id);
     if (other !== undefined) {
       throw new BaseError({
         code: "MODEL_TWICE",
-        shortMessage: `${directory} and ${other.directory} hold the same model ${id}.`,
+        shortMessage: `${model.directory} and ${other.directory} hold the same model ${model.id}.`,
         nextStep: "Serve one of them.",
-        details: { modelId: id },
+        details: { modelId: model.id },
       });
     }
-    served.set(id, {
-      id,
-      name: manifest.name,
-      directory,
-      manifest,
-      function: checkFunction(model.program, manifest.abi, selector),
-      prepared: prepare(model, selector),
-      lanes: laneBits,
-      depth: demandDepth(model.program),
-      maxCalldata: commitment.maxCalldata,
-      outputLength: commitment.outputLength,
-    });
+    served.set(model.id, model);
   }
   return served;
+}
+
+function serveProgram(folder: LoadedModel): ServedProgram {
+  const { directory, manifest, model, modelId, selector, laneBits, commitment } = folder;
+  return {
+    id: modelId as ModelId,
+    name: manifest.name,
+    directory,
+    manifest,
+    function: checkFunction(model.program, manifest.abi, selector),
+    selector,
+    prepared: prepare(model, selector),
+    lanes: laneBits,
+    depth: demandDepth(model.program),
+    maxCalldata: commitment.maxCalldata,
+    outputLength: commitment.outputLength,
+  };
+}
+
+function serveProofModel(proofModel: ProofModel): ServedProofModel {
+  const { directory, manifest, modelId } = proofModel;
+  const { selector, maxCalldata, outputLength } = manifest.assay;
+  return {
+    id: modelId as ModelId,
+    name: manifest.name,
+    directory,
+    manifest,
+    function: proofModel.function,
+    selector: fromHex(selector),
+    proofModel,
+    lanes: LANE.PROOF,
+    depth: 0,
+    maxCalldata,
+    outputLength,
+  };
 }
 
 /** Looks the models up in the registry: one that is not there may be another version of what people ask for. */

@@ -1,12 +1,16 @@
-/** What a request would have to offer now for this prover to claim it. Pure. */
+/** What a request would have to offer now for this prover to answer it. Pure. */
+import { BaseError } from "../inference/errors.ts";
 import { bondsOf } from "../protocol/money.ts";
+import { LANE } from "../protocol/terms.ts";
 import {
   claimGasPrice,
   leastDeliveryFee,
   leastFee,
+  leastSettleFee,
   type ModelTerms,
   type Policy,
   type Standing,
+  truthFor,
 } from "./decide.ts";
 
 /** Amounts in wei, times in seconds. */
@@ -16,6 +20,7 @@ export interface Quote {
   readonly leastDeliveryFee: bigint;
   /** what a unit of gas costs now */
   readonly gasPrice: bigint;
+  /** 0 for a model that nobody bonds on */
   readonly bond: bigint;
   readonly ticketBond: bigint;
   readonly window: { readonly least: number; readonly most: number };
@@ -26,23 +31,37 @@ export interface QuoteTerms {
   readonly minBond: bigint;
 }
 
+/** By a claim, or by truth for a model without the lane BOND.
+ *  @throws BaseError MODEL_CANNOT_RUN (retryable) for a model that this node can answer for in no lane */
 export function quote(
   model: ModelTerms,
   { callbackGas, minBond }: QuoteTerms,
   { constants, baseFee, gasPrice }: Standing,
   policy: Policy,
 ): Quote {
+  const common = {
+    leastDeliveryFee: callbackGas === 0 ? 0n : leastDeliveryFee(callbackGas, gasPrice, policy),
+    gasPrice,
+    window: { least: 4 * constants.answerSeconds, most: policy.maxWindow },
+  };
+  if ((model.lanes & LANE.BOND) === 0) {
+    const truth = truthFor(model, model.lanes);
+    if (truth === undefined) throw unanswerable();
+    return { ...common, leastFee: leastSettleFee(truth, gasPrice, policy), bond: 0n, ticketBond: 0n };
+  }
   const bonds = bondsOf(constants, {
     gasPrice: claimGasPrice(constants, baseFee),
     depth: model.depth,
     minBond,
     attempt: 0,
   });
-  return {
-    leastFee: leastFee(model, gasPrice, policy),
-    leastDeliveryFee: callbackGas === 0 ? 0n : leastDeliveryFee(callbackGas, gasPrice, policy),
-    gasPrice,
-    ...bonds,
-    window: { least: 4 * constants.answerSeconds, most: policy.maxWindow },
-  };
+  return { ...common, leastFee: leastFee(model, gasPrice, policy), ...bonds };
 }
+
+const unanswerable = (): BaseError =>
+  new BaseError({
+    code: "MODEL_CANNOT_RUN",
+    shortMessage: "This node has no means ready for any lane of the model.",
+    nextStep: "Ask another node; the operator of this one finds the reason in its log.",
+    retryable: true,
+  });

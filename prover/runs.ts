@@ -1,12 +1,14 @@
 /** Runs of models: what is claimed, and what a challenged claim is defended with. */
 import { equalBytes, toHex } from "../inference/bytes.ts";
 import { type Commitment, commitTrace } from "../inference/commit/commitments.ts";
+import { BaseError } from "../inference/errors.ts";
 import { execute, trace } from "../inference/executor/execute.ts";
 import type { Logger } from "../protocol/log.ts";
 import type { FastPath } from "./fast-path.ts";
-import type { ServedModel } from "./models.ts";
+import { hasProgram, type ServedModel, type ServedProgram } from "./models.ts";
 
-/** Output without a bond: the engine's, or the executor's where the engine fails. */
+/** Output without a bond: the engine's, or the executor's where the engine fails.
+ *  @throws BaseError MODEL_CANNOT_RUN (retryable) where there is no executor */
 export async function outputOf(
   model: ServedModel,
   calldata: Uint8Array,
@@ -15,16 +17,28 @@ export async function outputOf(
 ): Promise<Uint8Array> {
   const result = await engine.run(model.id, calldata);
   if ("output" in result) return result.output;
-  log.warn({ model: model.name, reason: result.failure }, "the engine failed; the executor stands in");
-  return execute(model.prepared, calldata);
+  if (hasProgram(model)) {
+    log.warn({ model: model.name, reason: result.failure }, "the engine failed; the executor stands in");
+    return execute(model.prepared, calldata);
+  }
+  log.error(
+    { model: model.name, reason: result.failure },
+    "the engine failed, and nothing else runs this model",
+  );
+  throw new BaseError({
+    code: "MODEL_CANNOT_RUN",
+    shortMessage: `${model.name} cannot be run on this node now.`,
+    nextStep: "Ask another node; the operator of this one finds the reason in its log.",
+    retryable: true,
+  });
 }
 
 /** How a prover runs and answers. */
 export interface Runs {
   /** What is claimed for this calldata. */
-  output(model: ServedModel, calldata: Uint8Array): Promise<Uint8Array>;
+  output(model: ServedProgram, calldata: Uint8Array): Promise<Uint8Array>;
   /** Commitment to all tensors of the run behind a claim; the same each time. */
-  trace(model: ServedModel, calldata: Uint8Array): Commitment;
+  trace(model: ServedProgram, calldata: Uint8Array): Commitment;
   /** How challenges are answered: everything truly, or as a cheat would. */
   readonly conduct: Conduct;
 }

@@ -14,12 +14,14 @@ import {
   decideRequests,
   deliveryRefusal,
   disputeTruth,
+  type ModelTerms,
   type RequestDecision,
   type Standing,
 } from "./decide.ts";
 import { Defence } from "./defend.ts";
 import { deliverOutput, finalizeClaim } from "./deliver.ts";
 import type { HeldJob, Job, JobKind, JobStore } from "./jobs.ts";
+import type { ServedModel } from "./models.ts";
 import { Outbox } from "./outbox.ts";
 import { type Outcome, Workers } from "./workers.ts";
 
@@ -87,6 +89,11 @@ export class Prover {
   /** What was decided on an open request at the newest block. */
   decisionOn(id: RequestId): RequestDecision | undefined {
     return this.#decisions.get(id);
+  }
+
+  /** A model with the truths that are ready for it. */
+  termsOf(model: ServedModel): ModelTerms {
+    return withTruths(this.#parts, model);
   }
 
   /** Consumer of an EventFollower. */
@@ -164,7 +171,7 @@ export class Prover {
 
   #decide(open: readonly RequestEntry[], standing: Standing): void {
     const { models, policy, log } = this.#parts;
-    const terms = new Map([...models].map(([id, model]) => [id, withTruths(this.#parts, model)]));
+    const terms = new Map([...models].map(([id, model]) => [id, this.termsOf(model)]));
     this.#decisions = decideRequests(open, terms, standing, policy);
     for (const [id, decision] of this.#decisions) {
       if (decision.kind !== "skip") this.#said.delete(id);
@@ -205,7 +212,7 @@ export class Prover {
       const model = models.get(claim.modelId);
       const request = store.book.requests.get(claim.requestId);
       if (challengers.size === 0 || model === undefined || request === undefined) return [];
-      const truth = disputeTruth(withTruths(this.#parts, model), request.request.lanes, chain.constants);
+      const truth = disputeTruth(this.termsOf(model), request.request.lanes, chain.constants);
       return truth === undefined ? [] : [{ kind: "settle", subject: id, due: now }];
     });
   }

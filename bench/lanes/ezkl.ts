@@ -8,17 +8,13 @@ import { type Address, encodeFunctionData, type Hex, keccak256 } from "viem";
 import { compileVerifier } from "../../cli/proof/compile-verifier.ts";
 import { fromHex, toHex } from "../../inference/bytes.ts";
 import { iEzklVerifiersAbi, iModelRegistryAbi, iProofLaneAbi } from "../../protocol/generated/abis.ts";
+import { bindingSignal } from "../../protocol/proof/public-signals.ts";
 import { proofLaneOf } from "../../protocol/proof/store-key.ts";
 import { LANE, type ModelId, type Request, ZERO_ADDRESS } from "../../protocol/terms.ts";
 import { addEzklModel } from "../../prover/proof/ezkl/add.ts";
 import { loadProofModel, type ProofModel } from "../../prover/proof/ezkl/folder.ts";
 import { pythonOf } from "../../prover/proof/ezkl/install.ts";
-import {
-  bindingOf,
-  encodeCalldata,
-  encodeEvidence,
-  outputNumbers,
-} from "../../prover/proof/ezkl/instances.ts";
+import { encodeCalldata, encodeEvidence, outputNumbers } from "../../prover/proof/ezkl/instances.ts";
 import type { StageCost } from "../../prover/proof/ezkl/keys.ts";
 import { modelKeys, proveEzkl } from "../../prover/proof/ezkl/prove.ts";
 import { verifierOf } from "../../prover/proof/ezkl/register.ts";
@@ -104,9 +100,9 @@ async function measure(
   const start = performance.now();
   const calldata = encodeCalldata(fromHex(assay.selector), toFixedPoint(assay.inputs, { x: picture }));
   const submitter = accountAt(0);
-  const binding = bindingOf({
+  const binding = bindingSignal({
     chainId: chain.chain.game.chainId,
-    adapter: proofLaneOf(chain.chain),
+    proofLane: proofLaneOf(chain.chain),
     modelId: model.modelId,
     submitter: submitter.address,
   });

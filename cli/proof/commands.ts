@@ -4,7 +4,6 @@ import { addCircuitCommand } from "./circuit.ts";
 import { addEzklCommands } from "./ezkl.ts";
 import { addProveCommands } from "./prove.ts";
 import { addR1csCommand } from "./r1cs.ts";
-import { addSettleCommand } from "./settle.ts";
 import { addSetupCommand } from "./setup.ts";
 
 /** The command that holds all proof commands, made if it is not there. */
@@ -19,6 +18,5 @@ export function addProofCommands(program: Command): void {
   addR1csCommand(proof);
   addSetupCommand(proof);
   addProveCommands(proof);
-  addSettleCommand(proof);
   addEzklCommands(proof);
 }

@@ -1,24 +1,16 @@
-/** `assay proof prove` and `assay proof verify`: proofs without a chain. */
+/** `assay proof prove` and `assay proof verify`: proofs without a chain, by Groth16 or, for a float model, by ezkl. */
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { getAddress, isAddress } from "viem";
 import { z } from "zod";
-import { fromHex, type Hex } from "../../inference/bytes.ts";
+import type { Hex } from "../../inference/bytes.ts";
 import { BaseError } from "../../inference/errors.ts";
-import { loadModelFolder } from "../../inference/model-folder.ts";
-import { encodeCall } from "../../protocol/abi.ts";
-import { decodeKey, decodeProof } from "../../protocol/proof/groth16.ts";
-import { bindingSignal, publicSignals } from "../../protocol/proof/public-signals.ts";
-import { proveInference } from "../../prover/proof/groth16/prove-inference.ts";
-import { SnarkjsProver } from "../../prover/proof/groth16/snark/prover.ts";
-import { modelFolder } from "../model-source.ts";
+import { withEzklSettings } from "../ezkl-options.ts";
 import { printResult, refuseArgument, toJson, withJson } from "../output.ts";
-import { readInputs } from "../request.ts";
-import { type KeyOptions, provableModel, withKeys } from "./keys.ts";
+import { type KeyOptions, withKeys } from "./keys.ts";
+import { type InputOptions, openMeans, type StatedProof } from "./means.ts";
 
-interface ProveOptions extends KeyOptions {
-  readonly inputs?: string;
-  readonly text?: string;
+interface ProveOptions extends KeyOptions, InputOptions {
   readonly submitter: string;
   readonly proofLane: string;
   readonly chainId: string;
@@ -29,18 +21,21 @@ export function addProveCommands(parent: Command): void {
   const proving = parent
     .command("prove <model>")
     .description("prove one inference; the proof is good for one submitter on one chain")
-    .option("--inputs <file>", "JSON object of the function's parameters by name, - for standard input")
+    .option(
+      "--inputs <file>",
+      "JSON object of the function's parameters by name, of a float model its numbers by input name; - for standard input",
+    )
     .option("--text <text>", "the one text of a model that takes a text")
     .requiredOption("--submitter <address>", "who will present the proof")
     .requiredOption("--proof-lane <address>", "the ProofLane contract, proofAdapter of the deployment file")
     .option("--chain-id <n>", "of the chain", "31337")
     .option("--out <file>", "write the proof here, as JSON");
-  withJson(withKeys(proving)).action(prove);
+  withJson(withEzklSettings(withKeys(proving))).action(prove);
   const verifying = parent
     .command("verify <model>")
     .description("verify a proof that `assay proof prove` wrote")
     .requiredOption("--proof <file>", "JSON file of the proof");
-  withJson(verifying).action(verify);
+  withJson(withEzklSettings(withKeys(verifying))).action(verify);
 }
 
 async function prove(name: string, options: ProveOptions, self: Command): Promise<void> {
@@ -50,25 +45,22 @@ async function prove(name: string, options: ProveOptions, self: Command): Promis
   const chainId = Number(options.chainId);
   if (!Number.isSafeInteger(chainId) || chainId < 1)
     refuseArgument("--chain-id", options.chainId, "a number from 1");
-  const { loaded, keys } = await provableModel(name, options);
-  const { manifest, modelId } = loaded;
-  const declared = manifest.abi[0] as (typeof manifest.abi)[number];
-  const called = { ...declared, selector: manifest.assay.selector as Hex };
-  const calldata = fromHex(encodeCall(called, readInputs(called, options)));
-  const prover = new SnarkjsProver();
-  const start = performance.now();
+  const means = openMeans(name, options, self);
   try {
-    const binding = { chainId, proofLane, modelId, submitter };
-    const proven = await proveInference(loaded, calldata, binding, keys, prover);
+    const calldata = means.calldataOf(options);
+    const start = performance.now();
+    const proven = await means.prove(calldata, { chainId, proofLane, submitter });
     const seconds = (performance.now() - start) / 1000;
+    const values = means.valuesOf(proven.output);
     if (options.out !== undefined) writeFileSync(options.out, `${toJson(proven)}\n`);
-    printResult(self, { ...proven, seconds }, [
+    printResult(self, { ...proven, ...(values === undefined ? {} : { values }), seconds }, [
+      ...Object.entries(values ?? {}).map(([key, held]) => `${key}: ${held.join(" ")}`),
       `output ${proven.output}`,
       `proof ${proven.evidence}`,
-      `${proven.signals.length} public signals, proved in ${seconds.toFixed(2)} s`,
+      `proved in ${seconds.toFixed(2)} s`,
     ]);
   } finally {
-    prover.close();
+    means.close();
   }
 }
 
@@ -83,35 +75,25 @@ const proofSchema = z.object({
   evidence: hex,
 });
 
-async function verify(name: string, options: { proof: string }, self: Command): Promise<void> {
-  const { model, selector, verificationKey, modelId } = loadModelFolder(modelFolder(name));
-  const stated = readProof(options.proof);
-  if (verificationKey === undefined || stated.modelId !== modelId) {
-    refuseArgument("--proof", stated.modelId, `of model ${modelId}, with a PROOF lane`);
-  }
-  const binding = bindingSignal(stated as Parameters<typeof bindingSignal>[0]);
-  const [input, output, evidence] = [stated.input, stated.output, stated.evidence].map(fromHex) as [
-    Uint8Array,
-    Uint8Array,
-    Uint8Array,
-  ];
-  const signals = publicSignals(model.program, selector, input, output, binding);
-  const prover = new SnarkjsProver();
+async function verify(name: string, options: KeyOptions & { proof: string }, self: Command): Promise<void> {
+  const means = openMeans(name, options, self);
   try {
-    const valid = await prover.verify(decodeKey(verificationKey), signals, decodeProof(evidence));
-    printResult(self, { valid, modelId, output: stated.output }, [
-      valid ? `valid: ${modelId} gives ${stated.output}` : "INVALID",
-    ]);
+    const stated = readProof(options.proof);
+    if (stated.modelId !== means.modelId)
+      refuseArgument("--proof", stated.modelId, `of model ${means.modelId}`);
+    const valid = await means.verify(stated);
+    const { modelId, output } = stated;
+    printResult(self, { valid, modelId, output }, [valid ? `valid: ${modelId} gives ${output}` : "INVALID"]);
     if (!valid) process.exitCode = 1;
   } finally {
-    prover.close();
+    means.close();
   }
 }
 
 /** @throws BaseError PROOF_INVALID */
-function readProof(path: string): z.infer<typeof proofSchema> {
+function readProof(path: string): StatedProof {
   try {
-    return proofSchema.parse(JSON.parse(readFileSync(path, "utf8")));
+    return proofSchema.parse(JSON.parse(readFileSync(path, "utf8"))) as StatedProof;
   } catch (cause) {
     throw new BaseError({
       code: "PROOF_INVALID",

@@ -28,8 +28,11 @@ export const INPUT_TYPES: Readonly<Record<InputCodec, readonly AbiType[]>> = {
  *  @param selector the model's 4 bytes
  *  @throws BaseError SELECTOR_MISMATCH, CALLDATA_NOT_CANONICAL, TEXT_TOO_LONG, PRICES_INVALID, LANES_INVALID or
  *  RAW_LENGTH_INVALID */
-export function decodeInput(program: Program, selector: Uint8Array, calldata: Uint8Array): CodecInput {
-  const { inputCodec, inputSize } = program;
+export function decodeInput(
+  { inputCodec, inputSize }: Pick<Program, "inputCodec" | "inputSize">,
+  selector: Uint8Array,
+  calldata: Uint8Array,
+): CodecInput {
   const found = calldata.subarray(0, SELECTOR_BYTES);
   if (!equalBytes(found, selector)) {
     throw new BaseError({

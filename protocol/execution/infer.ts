@@ -2,8 +2,8 @@
 import type { Address, Hex } from "viem";
 import { BaseError } from "../../inference/errors.ts";
 import type { Chain } from "../chain/connect.ts";
-import { chainError, decodeRevert } from "../chain/errors.ts";
-import { iInterpreterAbi } from "../generated/abis.ts";
+import { chainError, decodeRevert, withContext } from "../chain/errors.ts";
+import { iInterpreterAbi, iWeightStoreAbi } from "../generated/abis.ts";
 import type { ModelId } from "../terms.ts";
 
 /** Most bytes of weights that come along: the calldata of one transaction. */
@@ -18,6 +18,15 @@ export function contractOf(chain: Chain, name: "weightStore" | "interpreter"): A
     shortMessage: `The deployment on chain ${chain.game.chainId} names no ${name}: it has no EXECUTION lane.`,
     nextStep: "Use a deployment that `assay deploy` of this version wrote, or another lane.",
   });
+}
+
+/** Whether the chain holds the model's weights.
+ *  @throws BaseError LANE_UNAVAILABLE; faults of the node */
+export async function isPublished(chain: Chain, modelId: ModelId): Promise<boolean> {
+  const contract = { address: contractOf(chain, "weightStore"), abi: iWeightStoreAbi } as const;
+  return withContext(`look whether the weights of model ${modelId} are published`, () =>
+    chain.client.readContract({ ...contract, functionName: "isPublished", args: [modelId] }),
+  );
 }
 
 /** The model's return data, computed by the chain.

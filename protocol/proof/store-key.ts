@@ -32,10 +32,7 @@ export async function storeKey(
   }
   const vkHash = vkHashOf(key);
   const to = proofLaneOf(chain);
-  const pointer = await withContext("look for the verification key", () =>
-    chain.client.readContract({ address: to, abi: iProofLaneAbi, functionName: "keyOf", args: [vkHash] }),
-  );
-  if (pointer !== zeroAddress) return { vkHash, isNew: false };
+  if (await isKeyStored(chain, vkHash)) return { vkHash, isNew: false };
   const data = encodeFunctionData({ abi: iProofLaneAbi, functionName: "storeKey", args: [toHex(key)] });
   const result = await sender.send({ key: `storeKey:${vkHash}`, to, data, value: 0n, doneBy: [] });
   if (result.status === "retryable") throw result.error;
@@ -46,6 +43,16 @@ export async function storeKey(
     nextStep: "Make it again with `assay proof setup`.",
     details: { revert: result.revert.name },
   });
+}
+
+/** Whether the chain has the key with this hash.
+ *  @throws BaseError LANE_UNAVAILABLE, RPC_UNREACHABLE, RPC_FAULT */
+export async function isKeyStored(chain: Chain, vkHash: Hex): Promise<boolean> {
+  const contract = { address: proofLaneOf(chain), abi: iProofLaneAbi } as const;
+  const pointer = await withContext("look for the verification key", () =>
+    chain.client.readContract({ ...contract, functionName: "keyOf", args: [vkHash] }),
+  );
+  return pointer !== zeroAddress;
 }
 
 /** The ProofLane contract of a deployment. @throws BaseError LANE_UNAVAILABLE */

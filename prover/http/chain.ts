@@ -39,7 +39,7 @@ export function chainRoutes(parts: HttpParts): Router {
       ...parts.chain.game,
       block: head.number,
       modelId: served.id,
-      ...quote(served, terms, standing, parts.policy),
+      ...quote(parts.node.termsOf(served), terms, standing, parts.policy),
       suggestedWindow: served.manifest.assay.windowSeconds,
     });
   });

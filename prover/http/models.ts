@@ -6,7 +6,7 @@ import { toHex } from "../../inference/bytes.ts";
 import { BaseError } from "../../inference/errors.ts";
 import { sha256 } from "../../inference/model-folder.ts";
 import { jsonOf } from "../../protocol/http/json.ts";
-import { findModel, type ServedModel } from "../models.ts";
+import { findModel, hasProgram, type ServedModel } from "../models.ts";
 import type { HttpParts } from "./parts.ts";
 
 const MANIFEST = "manifest.json";
@@ -36,7 +36,7 @@ export function modelRoutes({ models }: HttpParts): Router {
 }
 
 function describe(model: ServedModel): Record<string, unknown> {
-  const { id, name, manifest, maxCalldata, outputLength, prepared } = model;
+  const { id, name, manifest, maxCalldata, outputLength } = model;
   const { codec, lanes, windowSeconds } = manifest.assay;
   return {
     modelId: id,
@@ -44,14 +44,15 @@ function describe(model: ServedModel): Record<string, unknown> {
     description: manifest.description,
     version: manifest.version,
     image: manifest.container_image,
-    selector: toHex(prepared.selector),
+    selector: toHex(model.selector),
     function: model.function,
     codec,
     lanes,
     windowSeconds,
     maxCalldata,
     outputLength,
-    steps: prepared.program.steps.length,
+    /** 0: no program, only a proof says what it computes */
+    steps: hasProgram(model) ? model.prepared.program.steps.length : 0,
     depth: model.depth,
   };
 }

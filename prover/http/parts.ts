@@ -4,9 +4,9 @@ import type { Chain } from "../../protocol/chain/connect.ts";
 import type { Head } from "../../protocol/chain/follower.ts";
 import type { Logger } from "../../protocol/log.ts";
 import type { RequestId } from "../../protocol/terms.ts";
-import type { Policy, RequestDecision, Standing } from "../decide.ts";
+import type { ModelTerms, Policy, RequestDecision, Standing } from "../decide.ts";
 import type { FastPath } from "../fast-path.ts";
-import type { ServedModels } from "../models.ts";
+import type { ServedModel, ServedModels } from "../models.ts";
 
 /** The node as the routes see it. */
 export interface NodeView {
@@ -16,6 +16,8 @@ export interface NodeView {
   /** the node's own standing at that block */
   readonly standing: Standing | undefined;
   decisionOn(id: RequestId): RequestDecision | undefined;
+  /** a model with the truths that are ready for it */
+  termsOf(model: ServedModel): ModelTerms;
   /** jobs by kind */
   jobs(): Readonly<Record<string, number>>;
 }

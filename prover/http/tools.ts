@@ -2,12 +2,13 @@
 import { type Request, type Response, Router } from "express";
 import { keccak256 } from "viem";
 import { fromHex, toHex } from "../../inference/bytes.ts";
+import { type CodecInput, decodeInput } from "../../inference/codecs/input.ts";
 import { BaseError } from "../../inference/errors.ts";
 import { decodeReturn, encodeCall, type ModelFunction } from "../../protocol/abi.ts";
 import { pause } from "../../protocol/chain/follower.ts";
 import { readBody, refuseText, requireType } from "../../protocol/http/body.ts";
 import { decodeUtf8, jsonOf, parseObject } from "../../protocol/http/json.ts";
-import { findModel, type ServedModel } from "../models.ts";
+import { findModel, hasProgram, type ServedModel } from "../models.ts";
 import { outputOf } from "../runs.ts";
 import { type Finality, finalityOf } from "./finality.ts";
 import type { HttpParts } from "./parts.ts";
@@ -64,8 +65,15 @@ const jsonLimit = ({ maxCalldata }: ServedModel): number => 4_096 + 6 * maxCalld
 
 const functionOf = (model: ServedModel): ModelFunction => ({
   ...model.function,
-  selector: toHex(model.prepared.selector),
+  selector: toHex(model.selector),
 });
+
+function decode(model: ServedModel, calldata: Uint8Array): CodecInput {
+  const { inputCodec, inputSize } = hasProgram(model)
+    ? model.prepared.program
+    : { inputCodec: "lanes" as const, inputSize: model.proofModel.inputs };
+  return decodeInput({ inputCodec, inputSize }, model.selector, calldata);
+}
 
 interface Answer {
   readonly output: Uint8Array;
@@ -81,7 +89,7 @@ async function answer(
   waitMs: number | undefined,
   response: Response,
 ): Promise<Answer> {
-  const input = model.prepared.decode(calldata);
+  const input = decode(model, calldata);
   if (input.codec === "text") decodeUtf8(input.text, "the text");
   const output = await outputOf(model, calldata, parts.engine, parts.log);
   const [inputHash, outputHash] = [keccak256(calldata), keccak256(output)];

@@ -1,14 +1,15 @@
 /** The EXECUTION lane as a means of settling: the chain runs the model, the evidence is empty. */
 import { encodeFunctionData, type Hex } from "viem";
 import { toHex } from "../../inference/bytes.ts";
+import { execute } from "../../inference/executor/execute.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { iInterpreterAbi, iWeightStoreAbi } from "../../protocol/generated/abis.ts";
 import type { Logger } from "../../protocol/log.ts";
 import { LANE, type ModelId } from "../../protocol/terms.ts";
 import { GAS, type TruthTerms } from "../decide.ts";
-import type { ServedModel } from "../models.ts";
-import type { TruthSource } from "./source.ts";
+import { hasProgram, type ServedModel, type ServedProgram } from "../models.ts";
+import type { Truth, TruthSource } from "./source.ts";
 
 /** Inputs that an execution's gas is asked for: two that are usual, two of the whole range. */
 const SEEDS = [0, 1, 2, 3];
@@ -32,7 +33,7 @@ export class ExecutionSource implements TruthSource {
     const { weightStore, interpreter } = this.#chain.deployment.contracts;
     if (weightStore === undefined || interpreter === undefined) return;
     for (const model of models) {
-      if ((model.lanes & LANE.EXECUTION) === 0 || this.#gas.has(model.id)) continue;
+      if (!hasProgram(model) || (model.lanes & LANE.EXECUTION) === 0 || this.#gas.has(model.id)) continue;
       try {
         const published = await this.#chain.client.readContract({
           address: weightStore,
@@ -55,12 +56,13 @@ export class ExecutionSource implements TruthSource {
     return gas === undefined ? undefined : { means: this.means, lane: this.lane, gas };
   }
 
-  async evidence(): Promise<Hex> {
-    return "0x";
+  async prove(model: ServedModel, calldata: Uint8Array): Promise<Truth> {
+    if (!hasProgram(model)) throw new TypeError(`${model.name} has no program`);
+    return { output: toHex(execute(model.prepared, calldata)), evidence: "0x" };
   }
 
   /** The dearest of some inputs, as the node estimates them. */
-  async #gasOf({ id, prepared }: ServedModel, interpreter: Hex): Promise<bigint> {
+  async #gasOf({ id, prepared }: ServedProgram, interpreter: Hex): Promise<bigint> {
     const estimates = await Promise.all(
       SEEDS.map((seed) => {
         const input = toHex(selfTestCalldata(prepared.program, prepared.selector, seed));

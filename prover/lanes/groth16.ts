@@ -1,13 +1,12 @@
 /** Groth16 as a means of settling: models whose verification key is on the chain and whose proving key is here. */
 import { existsSync } from "node:fs";
-import { type Hex, zeroAddress } from "viem";
-import { toHex } from "../../inference/bytes.ts";
+import type { Hex } from "viem";
 import type { Chain } from "../../protocol/chain/connect.ts";
-import { iProofLaneAbi } from "../../protocol/generated/abis.ts";
 import type { Logger } from "../../protocol/log.ts";
+import { isKeyStored } from "../../protocol/proof/store-key.ts";
 import { LANE, type ModelId } from "../../protocol/terms.ts";
 import { GAS, type TruthTerms } from "../decide.ts";
-import type { ServedModel } from "../models.ts";
+import { hasProgram, type ServedModel, type ServedProgram } from "../models.ts";
 import { type CompiledCircuit, compileCircuit } from "../proof/groth16/compile.ts";
 import {
   assertKeysOf,
@@ -18,7 +17,7 @@ import {
 } from "../proof/groth16/keys.ts";
 import { proveInference } from "../proof/groth16/prove-inference.ts";
 import type { Groth16Prover } from "../proof/groth16/snark/prover.ts";
-import type { TruthSource } from "./source.ts";
+import type { Truth, TruthSource } from "./source.ts";
 
 export interface Groth16Parts {
   readonly chain: Chain & { readonly account: { readonly address: Hex } };
@@ -50,9 +49,11 @@ export class Groth16Source implements TruthSource {
     if (proofAdapter === undefined) return;
     for (const model of models) {
       const isKnown = this.#ready.has(model.id) || this.#without.has(model.id);
-      if ((model.lanes & LANE.PROOF) === 0 || isKnown) continue;
+      if (!hasProgram(model) || (model.lanes & LANE.PROOF) === 0 || isKnown) continue;
       try {
-        if (await this.#isKeyStored(model, proofAdapter)) this.#ready.set(model.id, await this.#open(model));
+        const { vkHash } = model.manifest.assay;
+        if (await isKeyStored(this.#parts.chain, vkHash as Hex))
+          this.#ready.set(model.id, await this.#open(model));
       } catch (error) {
         this.#without.add(model.id);
         this.#parts.log.warn(
@@ -70,16 +71,12 @@ export class Groth16Source implements TruthSource {
     return { means: this.means, lane: this.lane, gas };
   }
 
-  async evidence(
-    model: ServedModel,
-    calldata: Uint8Array,
-    output: Uint8Array,
-    signal: AbortSignal,
-  ): Promise<Hex> {
+  async prove(model: ServedModel, calldata: Uint8Array, signal: AbortSignal): Promise<Truth> {
     const { chain, prover } = this.#parts;
     const { proofAdapter } = chain.deployment.contracts;
     const ready = this.#ready.get(model.id);
-    if (ready === undefined || proofAdapter === undefined) throw new Error("the proving key is not open");
+    if (!hasProgram(model) || ready === undefined || proofAdapter === undefined)
+      throw new Error("the proving key is not open");
     const binding = {
       chainId: chain.deployment.chainId,
       proofLane: proofAdapter,
@@ -92,25 +89,11 @@ export class Groth16Source implements TruthSource {
       close: () => {},
     };
     const { prepared } = model;
-    const proven = await proveInference(prepared, calldata, binding, ready.keys, calledOff, ready.circuit);
-    // SAFETY: the circuit states the executor's output; what is settled must be the same bytes.
-    if (proven.output !== toHex(output))
-      throw new Error("the output to settle is not the one that was proven");
-    return proven.evidence;
-  }
-
-  async #isKeyStored({ manifest }: ServedModel, proofLane: Hex): Promise<boolean> {
-    const pointer = await this.#parts.chain.client.readContract({
-      address: proofLane,
-      abi: iProofLaneAbi,
-      functionName: "keyOf",
-      args: [manifest.assay.vkHash as Hex],
-    });
-    return pointer !== zeroAddress;
+    return proveInference(prepared, calldata, binding, ready.keys, calledOff, ready.circuit);
   }
 
   /** The proving key that a ceremony left in the folder, else the development key. */
-  async #open({ name, prepared, manifest }: ServedModel): Promise<Ready> {
+  async #open({ name, prepared, manifest }: ServedProgram): Promise<Ready> {
     const { keys: folder, log } = this.#parts;
     const { vkHash } = manifest.assay;
     const circuit = compileCircuit(prepared.model);

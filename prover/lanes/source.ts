@@ -5,6 +5,12 @@ import type { TruthTerms } from "../decide.ts";
 import type { ServedModel } from "../models.ts";
 import type { Means } from "../plan/plan.ts";
 
+/** What `settle` takes besides the request: a right output and what shows that it is. */
+export interface Truth {
+  readonly output: Hex;
+  readonly evidence: Hex;
+}
+
 /** One means of settling, for all models that have it. */
 export interface TruthSource {
   readonly means: Means;
@@ -14,7 +20,9 @@ export interface TruthSource {
   refresh(models: Iterable<ServedModel>): Promise<void>;
   /** Terms for a model, undefined while these means are not ready for it. */
   terms(model: ServedModel): TruthTerms | undefined;
-  /** Evidence for `settle` that this output is right.
-   *  @throws when it cannot be made now; nothing is spent then */
-  evidence(model: ServedModel, calldata: Uint8Array, output: Uint8Array, signal: AbortSignal): Promise<Hex>;
+  /** What an operator has to do before these means are ready for a model that has them; undefined: nothing. */
+  missing?(model: ServedModel): string | undefined;
+  /** Runs a model whose terms are there.
+   *  @throws when it cannot be shown now; nothing is spent then */
+  prove(model: ServedModel, calldata: Uint8Array, signal: AbortSignal): Promise<Truth>;
 }

@@ -59,7 +59,11 @@ describe("assay model publish, infer, settle", () => {
     const { requestId } = JSON.parse(asked.stdout);
     const settled = await assay("settle", requestId);
     expect(settled).toMatchObject({ code: 0 });
-    expect(JSON.parse(settled.stdout)).toMatchObject({ requestId, output });
+    expect(JSON.parse(settled.stdout)).toMatchObject({
+      lane: "EXECUTION",
+      requests: [requestId],
+      outputs: [output],
+    });
   });
 
   test("args: --with-weights, for a model that nobody published", async () => {
@@ -71,11 +75,12 @@ describe("assay model publish, infer, settle", () => {
     const { output } = JSON.parse(inferred.stdout);
     const asked = await assay("request", "forecast-vix", "--inputs", inputs);
     const { requestId } = JSON.parse(asked.stdout);
-    expect(await assay("settle", requestId)).toMatchObject({ code: 1 });
-    const wrong = await assay("settle", requestId, "--with-weights", "forecast-btc");
+    const early = await assay("settle", requestId, "--lane", "execution");
+    expect(JSON.parse(early.stderr).error).toMatchObject({ code: "WEIGHTS_NOT_PUBLISHED" });
+    const wrong = await assay("settle", requestId, "--with-weights", "--model", "forecast-btc");
     expect(JSON.parse(wrong.stderr).error).toMatchObject({ code: "ARGUMENT_INVALID" });
-    const settled = await assay("settle", requestId, "--with-weights", "forecast-vix");
-    expect(JSON.parse(settled.stdout)).toMatchObject({ requestId, output });
+    const settled = await assay("settle", requestId, "--with-weights");
+    expect(JSON.parse(settled.stdout)).toMatchObject({ lane: "EXECUTION", outputs: [output] });
   });
 
   test("error: weights too large to come along, a request that is not there", async () => {

@@ -6,6 +6,7 @@ import { type Hex, keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex } from "../../inference/bytes.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
+import { bindingSignal } from "../../protocol/proof/public-signals.ts";
 import { proofLaneOf } from "../../protocol/proof/store-key.ts";
 import { LANE, type ModelId, type Request, ZERO_ADDRESS } from "../../protocol/terms.ts";
 import { circuitOnnx } from "../../prover/proof/ezkl/circuit-onnx.ts";
@@ -13,7 +14,6 @@ import { loadProofModel, type ProofModel } from "../../prover/proof/ezkl/folder.
 import { installEzkl, pythonOf } from "../../prover/proof/ezkl/install.ts";
 import {
   bindingNumbers,
-  bindingOf,
   encodeCalldata,
   encodeEvidence,
   outputBytes,
@@ -79,9 +79,9 @@ afterAll(async () => {
 
 /** What ties a proof to the account that settles here. */
 function binding(submitter = system.chain.account.address): bigint {
-  return bindingOf({
+  return bindingSignal({
     chainId: system.chain.game.chainId,
-    adapter: proofLaneOf(system.chain),
+    proofLane: proofLaneOf(system.chain),
     modelId: model.modelId,
     submitter,
   });

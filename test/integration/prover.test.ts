@@ -26,13 +26,13 @@ import {
 } from "../../protocol/terms.ts";
 import { claimGas, GAS } from "../../prover/decide.ts";
 import { type ProverOptions, runProver } from "../../prover/main.ts";
-import { type ServedModel, serveModels } from "../../prover/models.ts";
+import { type ServedProgram, serveModels } from "../../prover/models.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { deployLocal, LOCAL_CONSTANTS, QUICK, temporaryFolder } from "../support/deploy.ts";
 import { forecastInput, loadForecast } from "../support/forecast.ts";
 
 const forecast = loadForecast();
-const model = serveModels([forecast]).get(forecast.modelId as ModelId) as ServedModel;
+const model = serveModels([forecast]).get(forecast.modelId as ModelId) as ServedProgram;
 const raise = (): never => {
   throw new Error("impossible");
 };

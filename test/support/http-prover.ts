@@ -10,7 +10,7 @@ import { type HttpServer, listen } from "../../protocol/http/listen.ts";
 import { type Claim, type ClaimId, LANE, type Request, type RequestId } from "../../protocol/terms.ts";
 import type { FastPath } from "../../prover/fast-path.ts";
 import { createApp } from "../../prover/http/server.ts";
-import { serveModels } from "../../prover/models.ts";
+import { type ServedModel, serveModels } from "../../prover/models.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { forecastInput, loadForecast } from "./forecast.ts";
 
@@ -53,6 +53,7 @@ beforeAll(async () => {
     head: undefined,
     standing: undefined,
     decisionOn: () => undefined,
+    termsOf: (model: ServedModel) => model,
     jobs: () => ({}),
   };
   // No route here reaches the chain: test/integration/prover.test.ts has those.

@@ -16,6 +16,8 @@ import { requireAccount, type Sender, type SigningChain } from "../../protocol/c
 import { openDataFolder } from "../../protocol/data-folder.ts";
 import { requestIdOf } from "../../protocol/ids.ts";
 import { LANE, type ModelId, type Request, type RequestId, ZERO_ADDRESS } from "../../protocol/terms.ts";
+import { loadProofModel, type ProofModel } from "../../prover/proof/ezkl/folder.ts";
+import { registerEzkl } from "../../prover/proof/ezkl/register.ts";
 import { startLocalChain } from "./anvil.ts";
 import { deployLocal, LOCAL_CONSTANTS, QUICK, temporaryFolder } from "./deploy.ts";
 import { EventLog } from "./event-log.ts";
@@ -49,6 +51,8 @@ function keyOf(index: number): Hex {
 
 export interface SystemOptions {
   readonly models: readonly ShippedModel[];
+  /** names of shipped models without a program */
+  readonly proofModels?: readonly string[];
   /** T */
   readonly answerSeconds: number;
   /** gas by which a demand's answer counts in bonds and decisions; absent: that of local tests */
@@ -58,7 +62,7 @@ export interface SystemOptions {
 }
 
 export interface AskOptions {
-  readonly model: LoadedModel;
+  readonly model: { readonly modelId: Hex };
   readonly calldata: Uint8Array;
   /** absent: anybody may claim */
   readonly prover?: Address;
@@ -72,6 +76,7 @@ export type System = Awaited<ReturnType<typeof startSystem>>;
 export async function startSystem(options: SystemOptions) {
   const {
     models: names,
+    proofModels: proofNames = [],
     answerSeconds,
     gasPerDemand = LOCAL_CONSTANTS.gasPerDemand,
     onDemand = false,
@@ -90,7 +95,8 @@ export async function startSystem(options: SystemOptions) {
     writeDeployment(deploymentPath, deployment);
     const models = new Map(names.map((name) => [name, loadModelFolder(modelFolder(name))]));
     const modelsFolder = join(folder.path, "models");
-    for (const name of names) cpSync(modelFolder(name), join(modelsFolder, name), { recursive: true });
+    for (const name of [...names, ...proofNames])
+      cpSync(modelFolder(name), join(modelsFolder, name), { recursive: true });
     const chainOf = async (account: LocalAccount) =>
       requireAccount(await connect({ rpcUrl: local.rpcUrl, deployment, account }));
     const open = async (name: string, index: number) => {
@@ -101,6 +107,8 @@ export async function startSystem(options: SystemOptions) {
     };
     const requester = await open("requester", ROLES.requester);
     for (const model of models.values()) await register(requester.chain, requester.sender, model);
+    const proofModels = new Map(proofNames.map((name) => [name, loadProofModel(modelFolder(name))]));
+    for (const model of proofModels.values()) await registerEzkl(requester.chain, requester.sender, model);
     if (!onDemand) {
       await local.control.setAutomine(false);
       await local.control.setIntervalMining({ interval: 1 });
@@ -116,6 +124,7 @@ export async function startSystem(options: SystemOptions) {
       open,
       model: (name: ShippedModel) => models.get(name) as LoadedModel,
       models: [...models.values()],
+      proofModel: (name: string) => proofModels.get(name) as ProofModel,
       ask: (options: AskOptions) => ask(requester.chain, requester.sender, options),
       /** The assay program with an account's key, which works with this system's models only. */
       daemon: (name: string, index: number, args: readonly string[]): Daemon => {

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { fromHex, toHex } from "../../../inference/bytes.ts";
 import { modelId } from "../../../inference/commit/commitments.ts";
 import { BaseError } from "../../../inference/errors.ts";
-import { selectorOf, signatureOf } from "../../../inference/manifest/abi.ts";
+import { type AbiFunction, selectorOf, signatureOf } from "../../../inference/manifest/abi.ts";
 import type { FileEntry } from "../../../inference/manifest/assay.ts";
 import { cidOf } from "../../../inference/manifest/cid.ts";
 import {
@@ -41,6 +41,8 @@ export interface ProofModel {
   readonly modelId: Hex;
   readonly key: EzklKey;
   readonly keyBytes: Uint8Array;
+  /** the one that calldata calls */
+  readonly function: AbiFunction;
   readonly verifier: VerifierFile;
   /** elements */
   readonly inputs: number;
@@ -78,10 +80,10 @@ export function loadProofModel(directory: string): ProofModel {
   }
   mustEqual("codec.inputSize", assay.codec.inputSize, codec.inputSize);
   mustEqual("the scales", JSON.stringify(scalesOf(assay)), JSON.stringify([key.inputs, key.outputs]));
-  checkFunction(manifest, outputs);
   return {
     directory,
     manifest,
+    function: checkFunction(manifest, outputs),
     modelId: toHex(modelId(identity)),
     key,
     keyBytes,
@@ -113,14 +115,18 @@ function readVerifier(bytes: Uint8Array, directory: string): VerifierFile {
 }
 
 /** The function that calldata calls takes lanes and returns words. @throws BaseError MODEL_MISMATCH */
-export function checkFunction(manifest: ProofManifest, outputs: number): void {
-  const called = manifest.abi.find((f) => toHex(selectorOf(f)) === manifest.assay.selector);
-  const known = manifest.abi.map(signatureOf).join(", ");
-  mustEqual("the selector's function", manifest.assay.selector, called ? manifest.assay.selector : known);
-  mustEqual("the arguments", "uint256[]", called?.inputs.map(({ type }) => type).join() ?? "");
-  const words = (called?.outputs ?? []).map(({ type }) => /^int256(?:\[(\d+)\])?$/.exec(type));
+export function checkFunction(manifest: ProofManifest, outputs: number): AbiFunction {
+  const { selector } = manifest.assay;
+  const called = manifest.abi.find((f) => toHex(selectorOf(f)) === selector);
+  if (called === undefined) {
+    mustEqual("the selector's function", selector, manifest.abi.map(signatureOf).join(", "));
+    throw new TypeError("unreachable");
+  }
+  mustEqual("the arguments", "uint256[]", called.inputs.map(({ type }) => type).join());
+  const words = called.outputs.map(({ type }) => /^int256(?:\[(\d+)\])?$/.exec(type));
   const count = words.reduce((sum, match) => sum + (match === null ? Number.NaN : Number(match[1] ?? 1)), 0);
   mustEqual("the number of output words", outputs, count);
+  return called;
 }
 
 /** `ipfs://` and the CID of the archive of a folder's files. */

@@ -1,9 +1,10 @@
 /** Public values of an ezkl proof, in order: the inputs, the binding, the outputs. Calldata and return data hold the
  *  circuit's own fixed-point numbers, so nothing is rounded here. Source: docs/PROTOCOL.md, Proofs;
  *  verifier-contracts/proof/EzklProof.sol builds the same list. */
-import { type Address, concatHex, encodeAbiParameters, type Hex, keccak256, parseAbiParameters } from "viem";
+import { type Address, concatHex, type Hex } from "viem";
 import { viewOf } from "../../../inference/bytes.ts";
-import { readLanes, writeLanes } from "../../../inference/codecs/lanes.ts";
+import { decodeInput } from "../../../inference/codecs/input.ts";
+import { writeLanes } from "../../../inference/codecs/lanes.ts";
 import { BaseError } from "../../../inference/errors.ts";
 
 /** Codec lanes' limit. */
@@ -13,6 +14,10 @@ export const MAX_OUTPUTS = 256;
 /** Signed 16-bit numbers of the binding. */
 export const BINDING_ELEMENTS = 16;
 
+/** Public values of one proof. */
+export const instanceCount = (model: { readonly inputs: number; readonly outputs: number }): number =>
+  model.inputs + BINDING_ELEMENTS + model.outputs;
+
 /** Order of the scalar field of BN254. */
 export const FIELD_ORDER = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 
@@ -20,26 +25,7 @@ export const FIELD_ORDER = 21888242871839275222246405745257275088548364400416034
 const CALLDATA_HEAD_BYTES = 68;
 const OUTPUT_LIMIT = 1n << 127n;
 
-/** What a proof is made for: it is worth nothing to another submitter, on another chain or for another adapter. */
-export interface ProofBinding {
-  readonly chainId: number;
-  /** the contract that checks proofs for Assay */
-  readonly adapter: Address;
-  readonly modelId: Hex;
-  /** who settles */
-  readonly submitter: Address;
-}
-
-const BINDING = parseAbiParameters("uint256 chainId, address adapter, bytes32 modelId, address submitter");
-
-/** keccak256 of the four words, without its last byte: 248 bits. */
-export function bindingOf({ chainId, adapter, modelId, submitter }: ProofBinding): bigint {
-  return (
-    BigInt(keccak256(encodeAbiParameters(BINDING, [BigInt(chainId), adapter, modelId, submitter]))) >> 8n
-  );
-}
-
-/** The binding as 16 signed 16-bit numbers, from the top of the word. */
+/** A binding signal as 16 signed 16-bit numbers, from the top of the word. */
 export function bindingNumbers(binding: bigint): number[] {
   return Array.from({ length: BINDING_ELEMENTS }, (_, i) =>
     Number(BigInt.asIntN(16, binding >> BigInt(16 * (BINDING_ELEMENTS - 1 - i)))),
@@ -47,9 +33,11 @@ export function bindingNumbers(binding: bigint): number[] {
 }
 
 /** Fixed-point inputs in canonical calldata of codec lanes.
- *  @throws BaseError LANES_INVALID */
-export function inputNumbers(calldata: Uint8Array, inputs: number): number[] {
-  return [...readLanes(calldata.subarray(CALLDATA_HEAD_BYTES), inputs)];
+ *  @param selector the model's 4 bytes @param inputs elements
+ *  @throws BaseError as decodeInput does */
+export function inputNumbers(selector: Uint8Array, calldata: Uint8Array, inputs: number): number[] {
+  const input = decodeInput({ inputCodec: "lanes", inputSize: inputs }, selector, calldata);
+  return input.codec === "lanes" ? Array.from(input.lanes) : [];
 }
 
 /** Signed value of a field element: the nearer to 0 of x and x − order. */

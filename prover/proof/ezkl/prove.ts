@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Hex } from "viem";
-import { toHex } from "../../../inference/bytes.ts";
+import { fromHex, toHex } from "../../../inference/bytes.ts";
 import { BaseError } from "../../../inference/errors.ts";
 import { mustEqual } from "../../../inference/model-folder.ts";
 import { circuitOnnx } from "./circuit-onnx.ts";
@@ -17,7 +17,7 @@ import {
 } from "./instances.ts";
 import type { TensorScale } from "./key.ts";
 import { type CircuitKeys, type EzklOptions, makeKeys, stage, workerOf } from "./keys.ts";
-import { runStage } from "./worker.ts";
+import { runStage, type StageAnswer } from "./worker.ts";
 
 export interface EzklProof {
   /** return data of the model */
@@ -40,37 +40,39 @@ export async function modelKeys(options: EzklOptions, model: ProofModel): Promis
       nextStep: "Name its file with --srs.",
     });
   }
-  const keys = await makeKeys(options, circuitOnnx(model.onnx).bytes, model.settings);
+  // A ceremony's file is for the models that name it.
+  const { srs, ...development } = options;
+  const using = ezkl.srs === "development" || srs === undefined ? development : { ...development, srs };
+  const keys = await makeKeys(using, circuitOnnx(model.onnx).bytes, model.settings);
   mustEqual("SHA-256 of the SRS", ezkl.srsSha256, keys.srsSha256);
   mustEqual("SHA-256 of the verification key", ezkl.vkSha256, keys.vkSha256);
   return keys;
 }
 
+/** Output of the circuit on canonical calldata, without a proof.
+ *  @throws BaseError as decodeInput, modelKeys and runStage do; EZKL_OUTPUT_OUT_OF_RANGE */
+export async function runEzkl(
+  options: EzklOptions,
+  model: ProofModel,
+  calldata: Uint8Array,
+): Promise<Uint8Array> {
+  return withWitness(options, model, calldata, 0n, async ({ outputs }) => outputBytes(outputs));
+}
+
 /** Runs the circuit on canonical calldata and proves it.
- *  @param binding of submitter and chain: bindingOf
- *  @throws BaseError LANES_INVALID, EZKL_OUTPUT_OUT_OF_RANGE, EZKL_INSTANCES_WRONG; as modelKeys and runStage do */
+ *  @param binding of submitter and chain: bindingSignal
+ *  @throws BaseError as runEzkl does; EZKL_INSTANCES_WRONG */
 export async function proveEzkl(
   options: EzklOptions,
   model: ProofModel,
   calldata: Uint8Array,
   binding: bigint,
 ): Promise<EzklProof> {
-  const inputs = inputNumbers(calldata, model.inputs);
-  const keys = await modelKeys(options, model);
-  return withScratch(options, async (scratch) => {
-    const files = {
-      data: join(scratch, "data.json"),
-      witness: join(scratch, "witness.json"),
-      proof: join(scratch, "proof.json"),
-    };
-    const bound = bindingNumbers(binding);
-    writeFileSync(files.data, inputData(model.key.inputs, inputs, bound, model));
+  return withWitness(options, model, calldata, binding, async (run) => {
+    const { keys, request, witness, outputs } = run;
     const worker = workerOf(options);
-    const request = { ...keys, ...files };
-    const witness = await stage(options, "run the circuit", runStage(worker, "witness", request));
-    const outputs = witness.outputs.flat().map(signedElement);
     const made = await stage(options, "prove", runStage(worker, "prove", request));
-    const expected = [...inputs, ...bound].map(BigInt).concat(outputs);
+    const expected = run.inputs.map(BigInt).concat(outputs);
     const found = made.instances.map(signedElement);
     if (expected.length !== found.length || expected.some((value, i) => value !== found[i])) {
       throw new BaseError({
@@ -96,6 +98,41 @@ export async function proveEzkl(
   });
 }
 
+interface Run {
+  readonly keys: CircuitKeys;
+  /** files of the keys and of this run */
+  readonly request: CircuitKeys & { readonly witness: string; readonly proof: string };
+  readonly witness: StageAnswer<"witness">;
+  /** inputs of the circuit, the binding's numbers last */
+  readonly inputs: readonly number[];
+  readonly outputs: readonly bigint[];
+}
+
+async function withWitness<T>(
+  options: EzklOptions,
+  model: ProofModel,
+  calldata: Uint8Array,
+  binding: bigint,
+  work: (run: Run) => Promise<T>,
+): Promise<T> {
+  const inputs = inputNumbers(fromHex(model.manifest.assay.selector), calldata, model.inputs);
+  const keys = await modelKeys(options, model);
+  return withScratch(options, async (scratch) => {
+    const files = {
+      data: join(scratch, "data.json"),
+      witness: join(scratch, "witness.json"),
+      proof: join(scratch, "proof.json"),
+    };
+    const bound = bindingNumbers(binding);
+    writeFileSync(files.data, inputData(model.key.inputs, inputs, bound, model));
+    const request = { ...keys, ...files };
+    const running = runStage(workerOf(options), "witness", request);
+    const witness = await stage(options, "run the circuit", running);
+    const outputs = witness.outputs.flat().map(signedElement);
+    return work({ keys, request, witness, inputs: [...inputs, ...bound], outputs });
+  });
+}
+
 /** Verifies a proof with ezkl itself, beside the contract.
  *  @returns false only if the proof system rejects it */
 export async function verifyEzkl(
@@ -106,7 +143,9 @@ export async function verifyEzkl(
   proof: Uint8Array,
   binding: bigint,
 ): Promise<boolean> {
-  const numbers = [...inputNumbers(calldata, model.inputs), ...bindingNumbers(binding)].map(BigInt);
+  const selector = fromHex(model.manifest.assay.selector);
+  const inputs = inputNumbers(selector, calldata, model.inputs);
+  const numbers = [...inputs, ...bindingNumbers(binding)].map(BigInt);
   const outputs = outputNumbers(output);
   // Words outside of 128 bits have another number's field element.
   if (output.length !== 32 * model.outputs || toHex(outputBytes(outputs)) !== toHex(output)) return false;

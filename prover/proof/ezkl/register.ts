@@ -1,6 +1,6 @@
 /** Puts a model without a program on a chain: its verifier contract, its key and its registration. Harmless to repeat,
  *  and whatever is there already costs nothing. */
-import { type Address, encodeFunctionData, type Hex, keccak256, zeroAddress } from "viem";
+import { type Address, encodeFunctionData, type Hex, keccak256 } from "viem";
 import { toHex } from "../../../inference/bytes.ts";
 import { BaseError } from "../../../inference/errors.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
@@ -9,7 +9,7 @@ import { StateReader } from "../../../protocol/chain/reads.ts";
 import { sent } from "../../../protocol/chain/register.ts";
 import type { Sender } from "../../../protocol/chain/sender.ts";
 import { iEzklVerifiersAbi, iModelRegistryAbi, iProofLaneAbi } from "../../../protocol/generated/abis.ts";
-import { LOCAL_CHAINS, proofLaneOf } from "../../../protocol/proof/store-key.ts";
+import { isKeyStored, LOCAL_CHAINS, proofLaneOf } from "../../../protocol/proof/store-key.ts";
 import type { ModelId } from "../../../protocol/terms.ts";
 import type { ProofModel } from "./folder.ts";
 
@@ -53,15 +53,7 @@ export async function registerEzkl(
       encodeFunctionData({ abi: iEzklVerifiersAbi, functionName: "create", args }),
     );
   }
-  const stored = await withContext("look for the key", () =>
-    chain.client.readContract({
-      address: lane,
-      abi: iProofLaneAbi,
-      functionName: "keyOf",
-      args: [assay.vkHash as Hex],
-    }),
-  );
-  if (stored === zeroAddress) {
+  if (!(await isKeyStored(chain, assay.vkHash as Hex))) {
     const args = [toHex(model.keyBytes)] as const;
     await step(
       "store the key",

@@ -90,7 +90,8 @@ const MAX_ANSWER_BYTES = 64 << 20;
 const SHOWN_LOG = 2_000;
 
 /** Runs a stage.
- *  @throws BaseError EZKL_MISSING when it is not installed; EZKL_FAILED with ezkl's reason; EZKL_TIMEOUT (retryable);
+ *  @throws BaseError EZKL_MISSING when it is not installed; EZKL_FAILED with ezkl's reason, retryable where the process
+ *  died without one; EZKL_TIMEOUT (retryable);
  *  EZKL_CANCELLED */
 export async function runStage<S extends Stage>(
   options: WorkerOptions,
@@ -113,6 +114,8 @@ export async function runStage<S extends Stage>(
     code: "EZKL_FAILED",
     shortMessage: `ezkl's stage ${stage} failed: ${reason.slice(0, SHOWN_LOG)}`,
     nextStep: "Check the model and its inputs; the cause holds what ezkl printed.",
+    // A process that said nothing was killed or crashed; what ezkl itself refuses it refuses again.
+    retryable: !failure.success,
     details: { stage },
     cause: log.slice(-SHOWN_LOG),
   });

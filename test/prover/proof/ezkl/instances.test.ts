@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { type Address, type Hex, numberToHex } from "viem";
 import { describe, expect, it } from "vitest";
 import { fromHex, toHex } from "../../../../inference/bytes.ts";
+import { bindingSignal } from "../../../../protocol/proof/public-signals.ts";
 import {
   bindingNumbers,
-  bindingOf,
   encodeCalldata,
   encodeEvidence,
   FIELD_ORDER,
@@ -30,20 +30,22 @@ interface Vector {
 }
 const vector = JSON.parse(readFileSync(join(projectRoot, "test/vectors/ezkl.json"), "utf8")) as Vector;
 
-describe("bindingOf", () => {
+describe("bindingSignal", () => {
+  const stated = { ...vector, proofLane: vector.adapter };
+
   it("default", () => {
-    expect(numberToHex(bindingOf(vector), { size: 32 })).toBe(vector.binding);
+    expect(numberToHex(bindingSignal(stated), { size: 32 })).toBe(vector.binding);
   });
 
   it("behavior: another chain, adapter, model or submitter is another binding", () => {
     const other = "0x00000000000000000000000000000000000000dd";
     const changed = [
-      { ...vector, chainId: 1 },
-      { ...vector, adapter: other },
-      { ...vector, submitter: other },
-      { ...vector, modelId: vector.binding },
+      { ...stated, chainId: 1 },
+      { ...stated, proofLane: other },
+      { ...stated, submitter: other },
+      { ...stated, modelId: vector.binding },
     ] as const;
-    expect(new Set([vector, ...changed].map(bindingOf)).size).toBe(5);
+    expect(new Set([stated, ...changed].map(bindingSignal)).size).toBe(5);
   });
 });
 
@@ -69,12 +71,14 @@ describe("bindingNumbers", () => {
 describe("encodeCalldata", () => {
   it("default", () => {
     expect(toHex(encodeCalldata(fromHex(vector.selector), windowNumbers()))).toBe(vector.input);
-    expect(inputNumbers(fromHex(vector.input), 512)).toEqual(windowNumbers());
+    expect(inputNumbers(fromHex(vector.selector), fromHex(vector.input), 512)).toEqual(windowNumbers());
   });
 
   it("error: a lane beyond the last", () => {
     const calldata = encodeCalldata(fromHex(vector.selector), [1, 2, 3]);
-    expect(() => inputNumbers(calldata, 2)).toThrow("unused lane 2 is 3, must be 0.");
+    expect(() => inputNumbers(calldata.subarray(0, 4), calldata, 2)).toThrow(
+      "unused lane 2 is 3, must be 0.",
+    );
   });
 });
 

@@ -1,0 +1,178 @@
+/** `assay settle`: ends requests, or the disputes about them, by truth: the chain runs the model, or a proof shows it. */
+import type { Command } from "commander";
+import type { Hex } from "viem";
+import { fromHex } from "../inference/bytes.ts";
+import { BaseError } from "../inference/errors.ts";
+import { decodeReturn } from "../protocol/abi.ts";
+import { Actions, type Settlement } from "../protocol/chain/actions.ts";
+import { historyOf } from "../protocol/chain/history.ts";
+import { StateReader } from "../protocol/chain/reads.ts";
+import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
+import { inferOnChain, isPublished } from "../protocol/execution/infer.ts";
+import { proofLaneOf } from "../protocol/proof/store-key.ts";
+import { LANE, type ModelId, type Request, type RequestId } from "../protocol/terms.ts";
+import { chainConfig, withChain, withSender, withSettings } from "./chain.ts";
+import { weightsOf } from "./execution.ts";
+import { EZKL_SETTINGS } from "./ezkl-options.ts";
+import { findFolder, functionOf, isModelId, modelFolder, modelIdIn } from "./model-source.ts";
+import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
+import { type KeyOptions, withKeys } from "./proof/keys.ts";
+import { openMeans } from "./proof/means.ts";
+import { unknownRequest } from "./request.ts";
+import { requireSent } from "./sent.ts";
+
+interface Options extends KeyOptions {
+  readonly lane?: string;
+  readonly model?: string;
+  readonly withWeights?: boolean;
+}
+
+/** A request that is not final, with its live claim. */
+type Open = Omit<Settlement, "output" | "evidence"> & { readonly id: RequestId };
+type Truth = "execution" | "proof";
+
+export function addSettleCommand(program: Command): void {
+  const command = program
+    .command("settle")
+    .description("end requests of one model, or the disputes about them, by truth")
+    .argument("<requests...>", "ids")
+    .option(
+      "--lane <lane>",
+      "execution: the chain runs the model; proof: Groth16, or ezkl for a float model (default: execution where the weights are published or come along, else proof)",
+    )
+    .option("--model <model>", "name or folder of the model (default: the folder below models/ with its id)")
+    .option("--with-weights", "execution: send the weights of the model's folder along");
+  withJson(withSettings(withKeys(withChain(command)), EZKL_SETTINGS)).action(settle);
+}
+
+async function settle(ids: readonly string[], options: Options, self: Command): Promise<void> {
+  for (const id of ids) if (!isModelId(id)) refuseArgument("request", id, "32 bytes as hex");
+  const { lane } = options;
+  if (lane !== undefined && lane !== "execution" && lane !== "proof")
+    refuseArgument("--lane", lane, "execution or proof");
+  const result = await withSender(chainConfig(self), async (chain, sender) => {
+    const open: Open[] = [];
+    for (const id of ids) open.push(await openRequest(chain, id as string as RequestId));
+    const [first] = open as [Open, ...Open[]];
+    const { modelId } = first.request;
+    const other = open.find(({ request }) => request.modelId !== modelId);
+    if (other !== undefined) refuseArgument("request", other.id, `of model ${modelId}, as ${first.id} is`);
+    const truth = lane ?? (await chooseTruth(chain, first.request, options));
+    const settled =
+      truth === "execution"
+        ? await byExecution(chain, sender, open, options)
+        : await byProof(chain, sender, open, options, self);
+    const called = await functionOf(chain, modelId);
+    const values = settled.outputs.map((output) => decodeReturn(called, output));
+    return { lane: truth.toUpperCase(), requests: ids, ...settled, values };
+  });
+  printResult(self, result, [
+    result.hashes.length === 0 ? "Settled before:" : `Final in the ${result.lane} lane:`,
+    ...ids.flatMap((id, i) => [
+      `  ${id}`,
+      ...Object.entries(result.values[i] ?? {}).map(([name, value]) => `    ${name} = ${String(value)}`),
+    ]),
+  ]);
+}
+
+interface Settled {
+  readonly outputs: readonly Hex[];
+  /** of the transactions; none where all were settled before */
+  readonly hashes: readonly Hex[];
+}
+
+/** @throws BaseError REQUEST_UNKNOWN */
+async function openRequest(chain: SigningChain, id: RequestId): Promise<Open> {
+  const events = await historyOf(chain, id);
+  const requested = events.find((event) => event.name === "Requested");
+  if (requested?.name !== "Requested") throw unknownRequest(id);
+  const { request, input } = requested.args;
+  const { state } = await new StateReader(chain).requestWord(id);
+  const claimed = events.findLast((event) => event.name === "Claimed");
+  const claim = state === "BUSY" && claimed?.name === "Claimed" ? claimed.args.claim : undefined;
+  return { id, request, claim, input };
+}
+
+/** The lane that costs least work, of those that the request accepts and that can be used now.
+ *  @throws BaseError LANE_UNAVAILABLE */
+async function chooseTruth(
+  chain: SigningChain,
+  { modelId, lanes }: Request,
+  { withWeights = false }: Options,
+): Promise<Truth> {
+  const canExecute = (lanes & LANE.EXECUTION) !== 0;
+  if (canExecute && (withWeights || (await isPublished(chain, modelId)))) return "execution";
+  if ((lanes & LANE.PROOF) !== 0) return "proof";
+  throw new BaseError({
+    code: "LANE_UNAVAILABLE",
+    shortMessage: canExecute
+      ? `Nobody has published the weights of model ${modelId}, and the request accepts no proof.`
+      : "The request accepts neither execution nor proof: only a bonded claim ends it.",
+    nextStep: canExecute
+      ? "Publish them with `assay model publish`, or send them along with --with-weights."
+      : "Run `assay prover`, or wait for somebody who does.",
+  });
+}
+
+/** A transaction for each request. */
+async function byExecution(
+  chain: SigningChain,
+  sender: Sender,
+  open: readonly Open[],
+  options: Options,
+): Promise<Settled> {
+  const actions = new Actions(chain.game);
+  const outputs: Hex[] = [];
+  const hashes: Hex[] = [];
+  const [{ request: first }] = open as [Open, ...Open[]];
+  const weights = options.withWeights === true ? weightsOf(folderOf(first.modelId, options)) : undefined;
+  for (const { request, claim, input } of open) {
+    const output = await inferOnChain(chain, request.modelId, input, weights);
+    const action = actions.settle(request, claim, LANE.EXECUTION, input, output, weights ?? "0x");
+    const inclusion = requireSent("settle", await sender.send(action));
+    outputs.push(output);
+    if (inclusion !== undefined) hashes.push(inclusion.hash);
+  }
+  return { outputs, hashes };
+}
+
+/** One transaction for all. */
+async function byProof(
+  chain: SigningChain,
+  sender: Sender,
+  open: readonly Open[],
+  options: Options,
+  self: Command,
+): Promise<Settled> {
+  const [first] = open as [Open, ...Open[]];
+  const means = openMeans(folderOf(first.request.modelId, options), options, self);
+  try {
+    const submitter = chain.account.address;
+    const binding = { chainId: chain.game.chainId, proofLane: proofLaneOf(chain), submitter };
+    const settlements: Settlement[] = [];
+    for (const { id, ...one } of open) {
+      printProgress(`prove request ${id}`);
+      const { output, evidence } = await means.prove(fromHex(one.input), binding);
+      settlements.push({ ...one, output, evidence });
+    }
+    const actions = new Actions(chain.game);
+    const [only, ...more] = settlements as [Settlement, ...Settlement[]];
+    const action =
+      more.length > 0
+        ? actions.settleBatch(submitter, settlements)
+        : actions.settle(only.request, only.claim, LANE.PROOF, only.input, only.output, only.evidence);
+    const inclusion = requireSent("settle", await sender.send(action));
+    const hashes = inclusion === undefined ? [] : [inclusion.hash];
+    return { outputs: settlements.map(({ output }) => output), hashes };
+  } finally {
+    means.close();
+  }
+}
+
+/** The model's folder: --model, if it is this model, else the one below models/ with the id. */
+function folderOf(modelId: ModelId, { model }: Options): string {
+  if (model === undefined) return findFolder(modelId);
+  const folder = modelFolder(model);
+  if (modelIdIn(folder) !== modelId) refuseArgument("--model", model, `a folder of model ${modelId}`);
+  return folder;
+}
