@@ -22,6 +22,10 @@ const CONTRACTS: readonly string[] = [
   "IERCAgentClient",
   "IERCAgent",
   "ICallbackAgent",
+  "CallbackAgent",
+  "AgentClient",
+  "ExecutedModelTool",
+  "ClaimedModelTool",
   "SimpleSmartContractTool",
 ];
 

@@ -7156,7 +7156,7 @@ export const iercAgentAbi = [
     "inputs": [],
     "outputs": [
       {
-        "name": "",
+        "name": "d",
         "type": "tuple",
         "internalType": "struct IERCAgentTool.InputDescription",
         "components": [
@@ -7679,6 +7679,19 @@ export const iCallbackAgentAbi = [
   },
   {
     "type": "function",
+    "name": "agentDescription",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
     "name": "agentMaxIterations",
     "inputs": [],
     "outputs": [
@@ -7686,6 +7699,19 @@ export const iCallbackAgentAbi = [
         "name": "",
         "type": "uint16",
         "internalType": "uint16"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "agentName",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
       }
     ],
     "stateMutability": "view"
@@ -7816,6 +7842,19 @@ export const iCallbackAgentAbi = [
   },
   {
     "type": "function",
+    "name": "currentRunId",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
     "name": "deliver",
     "inputs": [
       {
@@ -7886,30 +7925,6 @@ export const iCallbackAgentAbi = [
         "name": "threshold",
         "type": "uint16",
         "internalType": "uint16"
-      }
-    ],
-    "stateMutability": "view"
-  },
-  {
-    "type": "function",
-    "name": "firstOf",
-    "inputs": [
-      {
-        "name": "runId",
-        "type": "int256",
-        "internalType": "int256"
-      },
-      {
-        "name": "iteration",
-        "type": "uint16",
-        "internalType": "uint16"
-      }
-    ],
-    "outputs": [
-      {
-        "name": "",
-        "type": "uint256",
-        "internalType": "uint256"
       }
     ],
     "stateMutability": "view"
@@ -8120,6 +8135,43 @@ export const iCallbackAgentAbi = [
   },
   {
     "type": "function",
+    "name": "reclaim",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "toolRunId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "refundedOf",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
     "name": "run",
     "inputs": [
       {
@@ -8228,6 +8280,11 @@ export const iCallbackAgentAbi = [
             "internalType": "uint32"
           },
           {
+            "name": "threshold",
+            "type": "uint16",
+            "internalType": "uint16"
+          },
+          {
             "name": "delivered",
             "type": "bool",
             "internalType": "bool"
@@ -8308,6 +8365,38 @@ export const iCallbackAgentAbi = [
         "name": "",
         "type": "uint256",
         "internalType": "uint256"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "tools",
+    "inputs": [
+      {
+        "name": "index",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "version",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
       }
     ],
     "stateMutability": "view"
@@ -8429,31 +8518,6 @@ export const iCallbackAgentAbi = [
       },
       {
         "name": "from",
-        "type": "address",
-        "indexed": true,
-        "internalType": "address"
-      },
-      {
-        "name": "amount",
-        "type": "uint256",
-        "indexed": false,
-        "internalType": "uint256"
-      }
-    ],
-    "anonymous": false
-  },
-  {
-    "type": "event",
-    "name": "ExecutorPaid",
-    "inputs": [
-      {
-        "name": "runId",
-        "type": "int256",
-        "indexed": true,
-        "internalType": "int256"
-      },
-      {
-        "name": "executor",
         "type": "address",
         "indexed": true,
         "internalType": "address"
@@ -8753,6 +8817,62 @@ export const iCallbackAgentAbi = [
   },
   {
     "type": "event",
+    "name": "ToolFeeReclaimed",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "tool",
+        "type": "address",
+        "indexed": true,
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "toolRunId",
+        "type": "int256",
+        "indexed": false,
+        "internalType": "int256"
+      },
+      {
+        "name": "amount",
+        "type": "uint256",
+        "indexed": false,
+        "internalType": "uint256"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "ToolPaid",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "tool",
+        "type": "address",
+        "indexed": true,
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "amount",
+        "type": "uint256",
+        "indexed": false,
+        "internalType": "uint256"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
     "name": "ToolPending",
     "inputs": [
       {
@@ -8868,22 +8988,6 @@ export const iCallbackAgentAbi = [
   },
   {
     "type": "error",
-    "name": "DeadlinePassed",
-    "inputs": [
-      {
-        "name": "timestamp",
-        "type": "uint256",
-        "internalType": "uint256"
-      },
-      {
-        "name": "last",
-        "type": "uint256",
-        "internalType": "uint256"
-      }
-    ]
-  },
-  {
-    "type": "error",
     "name": "DuplicateExecutor",
     "inputs": [
       {
@@ -8957,6 +9061,33 @@ export const iCallbackAgentAbi = [
       },
       {
         "name": "first",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "OnlyItself",
+    "inputs": [
+      {
+        "name": "sender",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "ToolPriceTooHigh",
+    "inputs": [
+      {
+        "name": "price",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "budget",
         "type": "uint256",
         "internalType": "uint256"
       }
@@ -9091,6 +9222,4233 @@ export const iCallbackAgentAbi = [
         "name": "required",
         "type": "uint8",
         "internalType": "enum RunState"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongToolRun",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "toolRunId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ]
+  }
+] as const;
+
+export const callbackAgentAbi = [
+  {
+    "type": "constructor",
+    "inputs": [
+      {
+        "name": "modelId_",
+        "type": "string",
+        "internalType": "string"
+      },
+      {
+        "name": "name_",
+        "type": "string",
+        "internalType": "string"
+      },
+      {
+        "name": "description_",
+        "type": "string",
+        "internalType": "string"
+      },
+      {
+        "name": "inputDescription_",
+        "type": "string",
+        "internalType": "string"
+      },
+      {
+        "name": "basePrompt_",
+        "type": "string",
+        "internalType": "string"
+      },
+      {
+        "name": "tools_",
+        "type": "address[]",
+        "internalType": "contract IERCAgentTool[]"
+      },
+      {
+        "name": "maxIterations_",
+        "type": "uint16",
+        "internalType": "uint16"
+      },
+      {
+        "name": "terms",
+        "type": "tuple",
+        "internalType": "struct CallbackTerms",
+        "components": [
+          {
+            "name": "owner",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "confirmer",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "executors",
+            "type": "address[]",
+            "internalType": "address[]"
+          },
+          {
+            "name": "threshold",
+            "type": "uint16",
+            "internalType": "uint16"
+          },
+          {
+            "name": "iterationSeconds",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "toolSeconds",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "confirmSeconds",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "toolGas",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "callbackGas",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "iterationFee",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "toolBudget",
+            "type": "uint96",
+            "internalType": "uint96"
+          }
+        ]
+      }
+    ],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "receive",
+    "stateMutability": "payable"
+  },
+  {
+    "type": "function",
+    "name": "admittedOf",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "admitted",
+        "type": "address[]",
+        "internalType": "address[]"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "advance",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "agentDescription",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "agentMaxIterations",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint16",
+        "internalType": "uint16"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "agentName",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "allTools",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address[]",
+        "internalType": "contract IERCAgentTool[]"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "answerOf",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "balanceOf",
+    "inputs": [
+      {
+        "name": "account",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "basePrompt",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "callbackGas",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint32",
+        "internalType": "uint32"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "confirm",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "toolInput",
+        "type": "tuple",
+        "internalType": "struct IERCAgentTool.Input",
+        "components": [
+          {
+            "name": "params",
+            "type": "tuple[]",
+            "internalType": "struct IERCAgentTool.ParamValue[]",
+            "components": [
+              {
+                "name": "paramType",
+                "type": "uint8",
+                "internalType": "enum IERCAgentTool.ParamType"
+              },
+              {
+                "name": "value",
+                "type": "bytes",
+                "internalType": "bytes"
+              }
+            ]
+          },
+          {
+            "name": "abiEncodedParams",
+            "type": "bytes",
+            "internalType": "bytes"
+          }
+        ]
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "confirmSeconds",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint32",
+        "internalType": "uint32"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "confirmer",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "currentRunId",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "deliver",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "deny",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "depositFor",
+    "inputs": [
+      {
+        "name": "account",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "payable"
+  },
+  {
+    "type": "function",
+    "name": "description",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "executorsOf",
+    "inputs": [
+      {
+        "name": "executorSet",
+        "type": "uint32",
+        "internalType": "uint32"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address[]",
+        "internalType": "address[]"
+      },
+      {
+        "name": "",
+        "type": "uint16",
+        "internalType": "uint16"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "handleAgentResult",
+    "inputs": [
+      {
+        "name": "toolRunId",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "result",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "inputDescription",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "d",
+        "type": "tuple",
+        "internalType": "struct IERCAgentTool.InputDescription",
+        "components": [
+          {
+            "name": "paramDescriptions",
+            "type": "tuple[]",
+            "internalType": "struct IERCAgentTool.ParamDescription[]",
+            "components": [
+              {
+                "name": "paramType",
+                "type": "uint8",
+                "internalType": "enum IERCAgentTool.ParamType"
+              },
+              {
+                "name": "name",
+                "type": "string",
+                "internalType": "string"
+              },
+              {
+                "name": "description",
+                "type": "string",
+                "internalType": "string"
+              }
+            ]
+          }
+        ]
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "iterationFee",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "iterationSeconds",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint32",
+        "internalType": "uint32"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "modelId",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "name",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "owner",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "postIteration",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "iteration",
+        "type": "uint16",
+        "internalType": "uint16"
+      },
+      {
+        "name": "historyHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      },
+      {
+        "name": "result",
+        "type": "tuple",
+        "internalType": "struct AgentIterationResult",
+        "components": [
+          {
+            "name": "isFinalAnswer",
+            "type": "bool",
+            "internalType": "bool"
+          },
+          {
+            "name": "finalAnswer",
+            "type": "string",
+            "internalType": "string"
+          },
+          {
+            "name": "tool",
+            "type": "address",
+            "internalType": "contract IERCAgentTool"
+          },
+          {
+            "name": "toolInput",
+            "type": "tuple",
+            "internalType": "struct IERCAgentTool.Input",
+            "components": [
+              {
+                "name": "params",
+                "type": "tuple[]",
+                "internalType": "struct IERCAgentTool.ParamValue[]",
+                "components": [
+                  {
+                    "name": "paramType",
+                    "type": "uint8",
+                    "internalType": "enum IERCAgentTool.ParamType"
+                  },
+                  {
+                    "name": "value",
+                    "type": "bytes",
+                    "internalType": "bytes"
+                  }
+                ]
+              },
+              {
+                "name": "abiEncodedParams",
+                "type": "bytes",
+                "internalType": "bytes"
+              }
+            ]
+          },
+          {
+            "name": "agentReasoning",
+            "type": "string",
+            "internalType": "string"
+          }
+        ]
+      },
+      {
+        "name": "transcriptHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "price",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "reclaim",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "toolRunId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "refundedOf",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "run",
+    "inputs": [
+      {
+        "name": "input",
+        "type": "tuple",
+        "internalType": "struct IERCAgentTool.Input",
+        "components": [
+          {
+            "name": "params",
+            "type": "tuple[]",
+            "internalType": "struct IERCAgentTool.ParamValue[]",
+            "components": [
+              {
+                "name": "paramType",
+                "type": "uint8",
+                "internalType": "enum IERCAgentTool.ParamType"
+              },
+              {
+                "name": "value",
+                "type": "bytes",
+                "internalType": "bytes"
+              }
+            ]
+          },
+          {
+            "name": "abiEncodedParams",
+            "type": "bytes",
+            "internalType": "bytes"
+          }
+        ]
+      },
+      {
+        "name": "resultHandler",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "runOf",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "tuple",
+        "internalType": "struct AgentRun",
+        "components": [
+          {
+            "name": "requester",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "resultHandler",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "state",
+            "type": "uint8",
+            "internalType": "enum RunState"
+          },
+          {
+            "name": "failure",
+            "type": "uint8",
+            "internalType": "enum RunFailure"
+          },
+          {
+            "name": "iteration",
+            "type": "uint16",
+            "internalType": "uint16"
+          },
+          {
+            "name": "admitted",
+            "type": "uint16",
+            "internalType": "uint16"
+          },
+          {
+            "name": "deadline",
+            "type": "uint40",
+            "internalType": "uint40"
+          },
+          {
+            "name": "executorSet",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "threshold",
+            "type": "uint16",
+            "internalType": "uint16"
+          },
+          {
+            "name": "delivered",
+            "type": "bool",
+            "internalType": "bool"
+          },
+          {
+            "name": "historyHash",
+            "type": "bytes32",
+            "internalType": "bytes32"
+          },
+          {
+            "name": "callHash",
+            "type": "bytes32",
+            "internalType": "bytes32"
+          },
+          {
+            "name": "tool",
+            "type": "address",
+            "internalType": "contract IERCAgentTool"
+          },
+          {
+            "name": "toolRunId",
+            "type": "int256",
+            "internalType": "int256"
+          },
+          {
+            "name": "reserved",
+            "type": "uint256",
+            "internalType": "uint256"
+          }
+        ]
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "setExecutors",
+    "inputs": [
+      {
+        "name": "executors",
+        "type": "address[]",
+        "internalType": "address[]"
+      },
+      {
+        "name": "threshold",
+        "type": "uint16",
+        "internalType": "uint16"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "supportsInterface",
+    "inputs": [
+      {
+        "name": "id",
+        "type": "bytes4",
+        "internalType": "bytes4"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "bool",
+        "internalType": "bool"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "toolBudget",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "toolGas",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint32",
+        "internalType": "uint32"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "toolSeconds",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint32",
+        "internalType": "uint32"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "tools",
+    "inputs": [
+      {
+        "name": "",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "useTool",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "input",
+        "type": "tuple",
+        "internalType": "struct IERCAgentTool.Input",
+        "components": [
+          {
+            "name": "params",
+            "type": "tuple[]",
+            "internalType": "struct IERCAgentTool.ParamValue[]",
+            "components": [
+              {
+                "name": "paramType",
+                "type": "uint8",
+                "internalType": "enum IERCAgentTool.ParamType"
+              },
+              {
+                "name": "value",
+                "type": "bytes",
+                "internalType": "bytes"
+              }
+            ]
+          },
+          {
+            "name": "abiEncodedParams",
+            "type": "bytes",
+            "internalType": "bytes"
+          }
+        ]
+      },
+      {
+        "name": "budget",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "id",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "result",
+        "type": "string",
+        "internalType": "string"
+      },
+      {
+        "name": "paid",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "version",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "withdraw",
+    "inputs": [
+      {
+        "name": "to",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "amount",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "event",
+    "name": "AgentRunResult",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "requester",
+        "type": "address",
+        "indexed": false,
+        "internalType": "address"
+      },
+      {
+        "name": "executionSteps",
+        "type": "string[]",
+        "indexed": false,
+        "internalType": "string[]"
+      },
+      {
+        "name": "answer",
+        "type": "string",
+        "indexed": false,
+        "internalType": "string"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "CallConfirmed",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "iteration",
+        "type": "uint16",
+        "indexed": true,
+        "internalType": "uint16"
+      },
+      {
+        "name": "callHash",
+        "type": "bytes32",
+        "indexed": false,
+        "internalType": "bytes32"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "ConfirmationRequested",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "iteration",
+        "type": "uint16",
+        "indexed": true,
+        "internalType": "uint16"
+      },
+      {
+        "name": "callHash",
+        "type": "bytes32",
+        "indexed": false,
+        "internalType": "bytes32"
+      },
+      {
+        "name": "deadline",
+        "type": "uint40",
+        "indexed": false,
+        "internalType": "uint40"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "Deposited",
+    "inputs": [
+      {
+        "name": "account",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "from",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "amount",
+        "type": "uint256",
+        "indexed": false,
+        "internalType": "uint256"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "ExecutorsChanged",
+    "inputs": [
+      {
+        "name": "executorSet",
+        "type": "uint32",
+        "indexed": true,
+        "internalType": "uint32"
+      },
+      {
+        "name": "executors",
+        "type": "address[]",
+        "indexed": false,
+        "internalType": "address[]"
+      },
+      {
+        "name": "threshold",
+        "type": "uint16",
+        "indexed": false,
+        "internalType": "uint16"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "IterationPosted",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "iteration",
+        "type": "uint16",
+        "indexed": true,
+        "internalType": "uint16"
+      },
+      {
+        "name": "executor",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "choiceHash",
+        "type": "bytes32",
+        "indexed": false,
+        "internalType": "bytes32"
+      },
+      {
+        "name": "transcriptHash",
+        "type": "bytes32",
+        "indexed": false,
+        "internalType": "bytes32"
+      },
+      {
+        "name": "agentReasoning",
+        "type": "string",
+        "indexed": false,
+        "internalType": "string"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "IterationRequested",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "iteration",
+        "type": "uint16",
+        "indexed": true,
+        "internalType": "uint16"
+      },
+      {
+        "name": "executors",
+        "type": "address[]",
+        "indexed": false,
+        "internalType": "address[]"
+      },
+      {
+        "name": "threshold",
+        "type": "uint16",
+        "indexed": false,
+        "internalType": "uint16"
+      },
+      {
+        "name": "deadline",
+        "type": "uint40",
+        "indexed": false,
+        "internalType": "uint40"
+      },
+      {
+        "name": "historyHash",
+        "type": "bytes32",
+        "indexed": false,
+        "internalType": "bytes32"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "ResultDelivered",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "resultHandler",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "success",
+        "type": "bool",
+        "indexed": false,
+        "internalType": "bool"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "RunFailed",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "failure",
+        "type": "uint8",
+        "indexed": false,
+        "internalType": "enum RunFailure"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "RunStarted",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "requester",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "resultHandler",
+        "type": "address",
+        "indexed": false,
+        "internalType": "address"
+      },
+      {
+        "name": "executorSet",
+        "type": "uint32",
+        "indexed": false,
+        "internalType": "uint32"
+      },
+      {
+        "name": "prompt",
+        "type": "string",
+        "indexed": false,
+        "internalType": "string"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "ToolAnswered",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "iteration",
+        "type": "uint16",
+        "indexed": true,
+        "internalType": "uint16"
+      },
+      {
+        "name": "success",
+        "type": "bool",
+        "indexed": false,
+        "internalType": "bool"
+      },
+      {
+        "name": "result",
+        "type": "string",
+        "indexed": false,
+        "internalType": "string"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "ToolChosen",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "iteration",
+        "type": "uint16",
+        "indexed": true,
+        "internalType": "uint16"
+      },
+      {
+        "name": "tool",
+        "type": "address",
+        "indexed": true,
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "toolInput",
+        "type": "tuple",
+        "indexed": false,
+        "internalType": "struct IERCAgentTool.Input",
+        "components": [
+          {
+            "name": "params",
+            "type": "tuple[]",
+            "internalType": "struct IERCAgentTool.ParamValue[]",
+            "components": [
+              {
+                "name": "paramType",
+                "type": "uint8",
+                "internalType": "enum IERCAgentTool.ParamType"
+              },
+              {
+                "name": "value",
+                "type": "bytes",
+                "internalType": "bytes"
+              }
+            ]
+          },
+          {
+            "name": "abiEncodedParams",
+            "type": "bytes",
+            "internalType": "bytes"
+          }
+        ]
+      },
+      {
+        "name": "agentReasoning",
+        "type": "string",
+        "indexed": false,
+        "internalType": "string"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "ToolFeeReclaimed",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "tool",
+        "type": "address",
+        "indexed": true,
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "toolRunId",
+        "type": "int256",
+        "indexed": false,
+        "internalType": "int256"
+      },
+      {
+        "name": "amount",
+        "type": "uint256",
+        "indexed": false,
+        "internalType": "uint256"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "ToolPaid",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "tool",
+        "type": "address",
+        "indexed": true,
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "amount",
+        "type": "uint256",
+        "indexed": false,
+        "internalType": "uint256"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "ToolPending",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "iteration",
+        "type": "uint16",
+        "indexed": true,
+        "internalType": "uint16"
+      },
+      {
+        "name": "tool",
+        "type": "address",
+        "indexed": true,
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "toolRunId",
+        "type": "int256",
+        "indexed": false,
+        "internalType": "int256"
+      },
+      {
+        "name": "deadline",
+        "type": "uint40",
+        "indexed": false,
+        "internalType": "uint40"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "Withdrawn",
+    "inputs": [
+      {
+        "name": "account",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "to",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "amount",
+        "type": "uint256",
+        "indexed": false,
+        "internalType": "uint256"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "error",
+    "name": "AlreadyDelivered",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "AlreadyPosted",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "iteration",
+        "type": "uint16",
+        "internalType": "uint16"
+      },
+      {
+        "name": "executor",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "AmbiguousIteration",
+    "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "BalanceTooSmall",
+    "inputs": [
+      {
+        "name": "account",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "balance",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "DuplicateExecutor",
+    "inputs": [
+      {
+        "name": "executor",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "DuplicateTool",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "DuplicateToolName",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "name",
+        "type": "string",
+        "internalType": "string"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "EmptyText",
+    "inputs": [
+      {
+        "name": "where",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "EncodingMismatch",
+    "inputs": [
+      {
+        "name": "givenHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      },
+      {
+        "name": "requiredHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "HandlerNotClient",
+    "inputs": [
+      {
+        "name": "handler",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "HandlerWithoutCode",
+    "inputs": [
+      {
+        "name": "handler",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "MalformedValue",
+    "inputs": [
+      {
+        "name": "index",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "paramType",
+        "type": "uint8",
+        "internalType": "enum IERCAgentTool.ParamType"
+      },
+      {
+        "name": "value",
+        "type": "bytes",
+        "internalType": "bytes"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NoCode",
+    "inputs": [
+      {
+        "name": "account",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NoIterations",
+    "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "NotATool",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotAdmitted",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "sender",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "admitted",
+        "type": "uint16",
+        "internalType": "uint16"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotConfirmer",
+    "inputs": [
+      {
+        "name": "sender",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "confirmer",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotEnoughGas",
+    "inputs": [
+      {
+        "name": "gasLeft",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotOwner",
+    "inputs": [
+      {
+        "name": "sender",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "owner",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotYet",
+    "inputs": [
+      {
+        "name": "timestamp",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "first",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "OnlyItself",
+    "inputs": [
+      {
+        "name": "sender",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "ReentrancyGuardReentrantCall",
+    "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "ToolPriceTooHigh",
+    "inputs": [
+      {
+        "name": "price",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "budget",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "TransferFailed",
+    "inputs": [
+      {
+        "name": "to",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "amount",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "UnknownToolRun",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "toolRunId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongCall",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "given",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      },
+      {
+        "name": "present",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongExecutors",
+    "inputs": [
+      {
+        "name": "count",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "threshold",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongHistory",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "given",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      },
+      {
+        "name": "present",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongIteration",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "given",
+        "type": "uint16",
+        "internalType": "uint16"
+      },
+      {
+        "name": "present",
+        "type": "uint16",
+        "internalType": "uint16"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongParamCount",
+    "inputs": [
+      {
+        "name": "given",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongParamType",
+    "inputs": [
+      {
+        "name": "index",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "given",
+        "type": "uint8",
+        "internalType": "enum IERCAgentTool.ParamType"
+      },
+      {
+        "name": "required",
+        "type": "uint8",
+        "internalType": "enum IERCAgentTool.ParamType"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongState",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "state",
+        "type": "uint8",
+        "internalType": "enum RunState"
+      },
+      {
+        "name": "required",
+        "type": "uint8",
+        "internalType": "enum RunState"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongToolRun",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "toolRunId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ]
+  }
+] as const;
+
+export const agentClientAbi = [
+  {
+    "type": "constructor",
+    "inputs": [
+      {
+        "name": "owner_",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "receive",
+    "stateMutability": "payable"
+  },
+  {
+    "type": "function",
+    "name": "ask",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "input",
+        "type": "tuple",
+        "internalType": "struct IERCAgentTool.Input",
+        "components": [
+          {
+            "name": "params",
+            "type": "tuple[]",
+            "internalType": "struct IERCAgentTool.ParamValue[]",
+            "components": [
+              {
+                "name": "paramType",
+                "type": "uint8",
+                "internalType": "enum IERCAgentTool.ParamType"
+              },
+              {
+                "name": "value",
+                "type": "bytes",
+                "internalType": "bytes"
+              }
+            ]
+          },
+          {
+            "name": "abiEncodedParams",
+            "type": "bytes",
+            "internalType": "bytes"
+          }
+        ]
+      }
+    ],
+    "outputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "result",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "payable"
+  },
+  {
+    "type": "function",
+    "name": "handleAgentResult",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "result",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "owner",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "resultOf",
+    "inputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "statusOf",
+    "inputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint8",
+        "internalType": "enum AgentClient.Status"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "supportsInterface",
+    "inputs": [
+      {
+        "name": "interfaceId",
+        "type": "bytes4",
+        "internalType": "bytes4"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "bool",
+        "internalType": "bool"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "withdrawFrom",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IPrepaid"
+      },
+      {
+        "name": "to",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "amount",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "event",
+    "name": "Answered",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "indexed": true,
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "result",
+        "type": "string",
+        "indexed": false,
+        "internalType": "string"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "Asked",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "indexed": true,
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "error",
+    "name": "NotOwner",
+    "inputs": [
+      {
+        "name": "sender",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "owner",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotWaiting",
+    "inputs": [
+      {
+        "name": "sender",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongRunId",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ]
+  }
+] as const;
+
+export const executedModelToolAbi = [
+  {
+    "type": "constructor",
+    "inputs": [
+      {
+        "name": "text",
+        "type": "tuple",
+        "internalType": "struct ModelToolText",
+        "components": [
+          {
+            "name": "name",
+            "type": "string",
+            "internalType": "string"
+          },
+          {
+            "name": "description",
+            "type": "string",
+            "internalType": "string"
+          },
+          {
+            "name": "paramNames",
+            "type": "string[]",
+            "internalType": "string[]"
+          },
+          {
+            "name": "paramDescriptions",
+            "type": "string[]",
+            "internalType": "string[]"
+          }
+        ]
+      },
+      {
+        "name": "interpreter_",
+        "type": "address",
+        "internalType": "contract IInterpreter"
+      },
+      {
+        "name": "registry",
+        "type": "address",
+        "internalType": "contract IModelRegistry"
+      },
+      {
+        "name": "modelId_",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      },
+      {
+        "name": "converter",
+        "type": "address",
+        "internalType": "contract ToolResultConverter"
+      }
+    ],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "description",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "inputDescription",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "tuple",
+        "internalType": "struct IERCAgentTool.InputDescription",
+        "components": [
+          {
+            "name": "paramDescriptions",
+            "type": "tuple[]",
+            "internalType": "struct IERCAgentTool.ParamDescription[]",
+            "components": [
+              {
+                "name": "paramType",
+                "type": "uint8",
+                "internalType": "enum IERCAgentTool.ParamType"
+              },
+              {
+                "name": "name",
+                "type": "string",
+                "internalType": "string"
+              },
+              {
+                "name": "description",
+                "type": "string",
+                "internalType": "string"
+              }
+            ]
+          }
+        ]
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "interpreter",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "contract IInterpreter"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "modelId",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "name",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "resultConverter",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "contract ToolResultConverter"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "run",
+    "inputs": [
+      {
+        "name": "input",
+        "type": "tuple",
+        "internalType": "struct IERCAgentTool.Input",
+        "components": [
+          {
+            "name": "params",
+            "type": "tuple[]",
+            "internalType": "struct IERCAgentTool.ParamValue[]",
+            "components": [
+              {
+                "name": "paramType",
+                "type": "uint8",
+                "internalType": "enum IERCAgentTool.ParamType"
+              },
+              {
+                "name": "value",
+                "type": "bytes",
+                "internalType": "bytes"
+              }
+            ]
+          },
+          {
+            "name": "abiEncodedParams",
+            "type": "bytes",
+            "internalType": "bytes"
+          }
+        ]
+      },
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "supportsInterface",
+    "inputs": [
+      {
+        "name": "interfaceId",
+        "type": "bytes4",
+        "internalType": "bytes4"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "bool",
+        "internalType": "bool"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "version",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "error",
+    "name": "CodecNotOffered",
+    "inputs": [
+      {
+        "name": "codec",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "ConversionFailed",
+    "inputs": [
+      {
+        "name": "converter",
+        "type": "address",
+        "internalType": "contract ToolResultConverter"
+      },
+      {
+        "name": "reason",
+        "type": "bytes",
+        "internalType": "bytes"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "EmptyText",
+    "inputs": [
+      {
+        "name": "where",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "EncodingMismatch",
+    "inputs": [
+      {
+        "name": "givenHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      },
+      {
+        "name": "requiredHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "LaneOutOfRange",
+    "inputs": [
+      {
+        "name": "index",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "value",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "LanesMissing",
+    "inputs": [
+      {
+        "name": "lanes",
+        "type": "uint8",
+        "internalType": "uint8"
+      },
+      {
+        "name": "required",
+        "type": "uint8",
+        "internalType": "uint8"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "MalformedValue",
+    "inputs": [
+      {
+        "name": "index",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "paramType",
+        "type": "uint8",
+        "internalType": "enum IERCAgentTool.ParamType"
+      },
+      {
+        "name": "value",
+        "type": "bytes",
+        "internalType": "bytes"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NoCode",
+    "inputs": [
+      {
+        "name": "account",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "UnknownModel",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongCount",
+    "inputs": [
+      {
+        "name": "given",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongParamCount",
+    "inputs": [
+      {
+        "name": "given",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongParamType",
+    "inputs": [
+      {
+        "name": "index",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "given",
+        "type": "uint8",
+        "internalType": "enum IERCAgentTool.ParamType"
+      },
+      {
+        "name": "required",
+        "type": "uint8",
+        "internalType": "enum IERCAgentTool.ParamType"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongTextCount",
+    "inputs": [
+      {
+        "name": "names",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "descriptions",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  }
+] as const;
+
+export const claimedModelToolAbi = [
+  {
+    "type": "constructor",
+    "inputs": [
+      {
+        "name": "text",
+        "type": "tuple",
+        "internalType": "struct ModelToolText",
+        "components": [
+          {
+            "name": "name",
+            "type": "string",
+            "internalType": "string"
+          },
+          {
+            "name": "description",
+            "type": "string",
+            "internalType": "string"
+          },
+          {
+            "name": "paramNames",
+            "type": "string[]",
+            "internalType": "string[]"
+          },
+          {
+            "name": "paramDescriptions",
+            "type": "string[]",
+            "internalType": "string[]"
+          }
+        ]
+      },
+      {
+        "name": "assay_",
+        "type": "address",
+        "internalType": "contract IAssay"
+      },
+      {
+        "name": "modelId_",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      },
+      {
+        "name": "converter",
+        "type": "address",
+        "internalType": "contract ToolResultConverter"
+      },
+      {
+        "name": "terms_",
+        "type": "tuple",
+        "internalType": "struct ClaimTerms",
+        "components": [
+          {
+            "name": "lanes",
+            "type": "uint8",
+            "internalType": "uint8"
+          },
+          {
+            "name": "fee",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "deliveryFee",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "minBond",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "window",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "expirySeconds",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "handlerGas",
+            "type": "uint32",
+            "internalType": "uint32"
+          }
+        ]
+      }
+    ],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "receive",
+    "stateMutability": "payable"
+  },
+  {
+    "type": "function",
+    "name": "accept",
+    "inputs": [
+      {
+        "name": "r",
+        "type": "tuple",
+        "internalType": "struct Request",
+        "components": [
+          {
+            "name": "requester",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "modelId",
+            "type": "bytes32",
+            "internalType": "ModelId"
+          },
+          {
+            "name": "inputHash",
+            "type": "bytes32",
+            "internalType": "bytes32"
+          },
+          {
+            "name": "lanes",
+            "type": "uint8",
+            "internalType": "uint8"
+          },
+          {
+            "name": "fee",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "deliveryFee",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "minBond",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "window",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "expiry",
+            "type": "uint40",
+            "internalType": "uint40"
+          },
+          {
+            "name": "exclusiveProver",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "exclusiveUntil",
+            "type": "uint40",
+            "internalType": "uint40"
+          },
+          {
+            "name": "callback",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "callbackGas",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "salt",
+            "type": "uint64",
+            "internalType": "uint64"
+          }
+        ]
+      },
+      {
+        "name": "c",
+        "type": "tuple",
+        "internalType": "struct Claim",
+        "components": [
+          {
+            "name": "requestId",
+            "type": "bytes32",
+            "internalType": "RequestId"
+          },
+          {
+            "name": "modelId",
+            "type": "bytes32",
+            "internalType": "ModelId"
+          },
+          {
+            "name": "attempt",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "prover",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "operator",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "outputHash",
+            "type": "bytes32",
+            "internalType": "bytes32"
+          },
+          {
+            "name": "bond",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "ticketBond",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "gasPrice",
+            "type": "uint64",
+            "internalType": "uint64"
+          }
+        ]
+      },
+      {
+        "name": "output",
+        "type": "bytes",
+        "internalType": "bytes"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "assay",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "contract IAssay"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "balanceOf",
+    "inputs": [
+      {
+        "name": "account",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "deliver",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "depositFor",
+    "inputs": [
+      {
+        "name": "account",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "payable"
+  },
+  {
+    "type": "function",
+    "name": "description",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "inputDescription",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "tuple",
+        "internalType": "struct IERCAgentTool.InputDescription",
+        "components": [
+          {
+            "name": "paramDescriptions",
+            "type": "tuple[]",
+            "internalType": "struct IERCAgentTool.ParamDescription[]",
+            "components": [
+              {
+                "name": "paramType",
+                "type": "uint8",
+                "internalType": "enum IERCAgentTool.ParamType"
+              },
+              {
+                "name": "name",
+                "type": "string",
+                "internalType": "string"
+              },
+              {
+                "name": "description",
+                "type": "string",
+                "internalType": "string"
+              }
+            ]
+          }
+        ]
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "modelId",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "name",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "onAssayResult",
+    "inputs": [
+      {
+        "name": "requestId",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      },
+      {
+        "name": "output",
+        "type": "bytes",
+        "internalType": "bytes"
+      },
+      {
+        "name": "lane",
+        "type": "uint8",
+        "internalType": "uint8"
+      },
+      {
+        "name": "",
+        "type": "uint64",
+        "internalType": "uint64"
+      },
+      {
+        "name": "finalAt",
+        "type": "uint64",
+        "internalType": "uint64"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "outputOf",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "bytes",
+        "internalType": "bytes"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "price",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "refund",
+    "inputs": [
+      {
+        "name": "r",
+        "type": "tuple",
+        "internalType": "struct Request",
+        "components": [
+          {
+            "name": "requester",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "modelId",
+            "type": "bytes32",
+            "internalType": "ModelId"
+          },
+          {
+            "name": "inputHash",
+            "type": "bytes32",
+            "internalType": "bytes32"
+          },
+          {
+            "name": "lanes",
+            "type": "uint8",
+            "internalType": "uint8"
+          },
+          {
+            "name": "fee",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "deliveryFee",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "minBond",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "window",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "expiry",
+            "type": "uint40",
+            "internalType": "uint40"
+          },
+          {
+            "name": "exclusiveProver",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "exclusiveUntil",
+            "type": "uint40",
+            "internalType": "uint40"
+          },
+          {
+            "name": "callback",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "callbackGas",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "salt",
+            "type": "uint64",
+            "internalType": "uint64"
+          }
+        ]
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "refundedOf",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "requestOf",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "inputHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      },
+      {
+        "name": "expiry",
+        "type": "uint40",
+        "internalType": "uint40"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "r",
+        "type": "tuple",
+        "internalType": "struct Request",
+        "components": [
+          {
+            "name": "requester",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "modelId",
+            "type": "bytes32",
+            "internalType": "ModelId"
+          },
+          {
+            "name": "inputHash",
+            "type": "bytes32",
+            "internalType": "bytes32"
+          },
+          {
+            "name": "lanes",
+            "type": "uint8",
+            "internalType": "uint8"
+          },
+          {
+            "name": "fee",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "deliveryFee",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "minBond",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "window",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "expiry",
+            "type": "uint40",
+            "internalType": "uint40"
+          },
+          {
+            "name": "exclusiveProver",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "exclusiveUntil",
+            "type": "uint40",
+            "internalType": "uint40"
+          },
+          {
+            "name": "callback",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "callbackGas",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "salt",
+            "type": "uint64",
+            "internalType": "uint64"
+          }
+        ]
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "resultConverter",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "contract ToolResultConverter"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "resultOf",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "run",
+    "inputs": [
+      {
+        "name": "input",
+        "type": "tuple",
+        "internalType": "struct IERCAgentTool.Input",
+        "components": [
+          {
+            "name": "params",
+            "type": "tuple[]",
+            "internalType": "struct IERCAgentTool.ParamValue[]",
+            "components": [
+              {
+                "name": "paramType",
+                "type": "uint8",
+                "internalType": "enum IERCAgentTool.ParamType"
+              },
+              {
+                "name": "value",
+                "type": "bytes",
+                "internalType": "bytes"
+              }
+            ]
+          },
+          {
+            "name": "abiEncodedParams",
+            "type": "bytes",
+            "internalType": "bytes"
+          }
+        ]
+      },
+      {
+        "name": "resultHandler",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "runCount",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "runIdOf",
+    "inputs": [
+      {
+        "name": "requestId",
+        "type": "bytes32",
+        "internalType": "RequestId"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "runOf",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "tuple",
+        "internalType": "struct ModelRun",
+        "components": [
+          {
+            "name": "payer",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "resultHandler",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "requestId",
+            "type": "bytes32",
+            "internalType": "RequestId"
+          },
+          {
+            "name": "lane",
+            "type": "uint8",
+            "internalType": "uint8"
+          },
+          {
+            "name": "finalAt",
+            "type": "uint64",
+            "internalType": "uint64"
+          },
+          {
+            "name": "delivered",
+            "type": "bool",
+            "internalType": "bool"
+          }
+        ]
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "supportsInterface",
+    "inputs": [
+      {
+        "name": "id",
+        "type": "bytes4",
+        "internalType": "bytes4"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "bool",
+        "internalType": "bool"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "terms",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "tuple",
+        "internalType": "struct ClaimTerms",
+        "components": [
+          {
+            "name": "lanes",
+            "type": "uint8",
+            "internalType": "uint8"
+          },
+          {
+            "name": "fee",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "deliveryFee",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "minBond",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "window",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "expirySeconds",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "handlerGas",
+            "type": "uint32",
+            "internalType": "uint32"
+          }
+        ]
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "version",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "withdraw",
+    "inputs": [
+      {
+        "name": "to",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "amount",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "event",
+    "name": "Deposited",
+    "inputs": [
+      {
+        "name": "account",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "from",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "amount",
+        "type": "uint256",
+        "indexed": false,
+        "internalType": "uint256"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "ResultDelivered",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "resultHandler",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "success",
+        "type": "bool",
+        "indexed": false,
+        "internalType": "bool"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "ResultFinal",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "requestId",
+        "type": "bytes32",
+        "indexed": true,
+        "internalType": "RequestId"
+      },
+      {
+        "name": "lane",
+        "type": "uint8",
+        "indexed": false,
+        "internalType": "uint8"
+      },
+      {
+        "name": "output",
+        "type": "bytes",
+        "indexed": false,
+        "internalType": "bytes"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "RunRefunded",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "payer",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "amount",
+        "type": "uint256",
+        "indexed": false,
+        "internalType": "uint256"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "RunRequested",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "requestId",
+        "type": "bytes32",
+        "indexed": true,
+        "internalType": "RequestId"
+      },
+      {
+        "name": "payer",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "resultHandler",
+        "type": "address",
+        "indexed": false,
+        "internalType": "address"
+      },
+      {
+        "name": "input",
+        "type": "bytes",
+        "indexed": false,
+        "internalType": "bytes"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "Withdrawn",
+    "inputs": [
+      {
+        "name": "account",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "to",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "amount",
+        "type": "uint256",
+        "indexed": false,
+        "internalType": "uint256"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "error",
+    "name": "AlreadyDelivered",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "AlreadyRefunded",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "BalanceTooSmall",
+    "inputs": [
+      {
+        "name": "account",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "balance",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "CodecNotOffered",
+    "inputs": [
+      {
+        "name": "codec",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "ConversionFailed",
+    "inputs": [
+      {
+        "name": "converter",
+        "type": "address",
+        "internalType": "contract ToolResultConverter"
+      },
+      {
+        "name": "reason",
+        "type": "bytes",
+        "internalType": "bytes"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "EmptyText",
+    "inputs": [
+      {
+        "name": "where",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "EncodingMismatch",
+    "inputs": [
+      {
+        "name": "givenHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      },
+      {
+        "name": "requiredHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "HandlerNotClient",
+    "inputs": [
+      {
+        "name": "handler",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "HandlerWithoutCode",
+    "inputs": [
+      {
+        "name": "handler",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "LaneOutOfRange",
+    "inputs": [
+      {
+        "name": "index",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "value",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "LanesMissing",
+    "inputs": [
+      {
+        "name": "lanes",
+        "type": "uint8",
+        "internalType": "uint8"
+      },
+      {
+        "name": "required",
+        "type": "uint8",
+        "internalType": "uint8"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "MalformedValue",
+    "inputs": [
+      {
+        "name": "index",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "paramType",
+        "type": "uint8",
+        "internalType": "enum IERCAgentTool.ParamType"
+      },
+      {
+        "name": "value",
+        "type": "bytes",
+        "internalType": "bytes"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NoCode",
+    "inputs": [
+      {
+        "name": "account",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotAssay",
+    "inputs": [
+      {
+        "name": "sender",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotCourier",
+    "inputs": [
+      {
+        "name": "sender",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "courier",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotEnoughGas",
+    "inputs": [
+      {
+        "name": "gasLeft",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotFinal",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotRefundable",
+    "inputs": [
+      {
+        "name": "requestId",
+        "type": "bytes32",
+        "internalType": "RequestId"
+      },
+      {
+        "name": "state",
+        "type": "uint8",
+        "internalType": "uint8"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "ReentrancyGuardReentrantCall",
+    "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "TransferFailed",
+    "inputs": [
+      {
+        "name": "to",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "amount",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "UnknownModel",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "UnknownRequest",
+    "inputs": [
+      {
+        "name": "requestId",
+        "type": "bytes32",
+        "internalType": "RequestId"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "UnknownRun",
+    "inputs": [
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongCount",
+    "inputs": [
+      {
+        "name": "given",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongParamCount",
+    "inputs": [
+      {
+        "name": "given",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongParamType",
+    "inputs": [
+      {
+        "name": "index",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "given",
+        "type": "uint8",
+        "internalType": "enum IERCAgentTool.ParamType"
+      },
+      {
+        "name": "required",
+        "type": "uint8",
+        "internalType": "enum IERCAgentTool.ParamType"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongTextCount",
+    "inputs": [
+      {
+        "name": "names",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "descriptions",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
       }
     ]
   }

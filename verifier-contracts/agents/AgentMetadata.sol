@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {IAgentMetadata} from "./interfaces/IAgentMetadata.sol";
 import {AgentIterationResult} from "./interfaces/IERCAgentExecutor.sol";
 import {IERCAgentTool} from "./interfaces/IERCAgentTool.sol";
 import {AgentInput} from "./libraries/AgentInput.sol";
@@ -10,7 +11,7 @@ import {IERC165} from "@openzeppelin/contracts/utils/introspection/IERC165.sol";
 /// @notice What an agent is, whoever executes it: name, prompt, tools. Fixed at deployment, for life.
 /// @dev Tools are checked at the first run and not in the constructor: an agent may create its own tools in its
 /// constructor, after this one.
-abstract contract AgentMetadata is IERCAgentTool, ERC165 {
+abstract contract AgentMetadata is IAgentMetadata, ERC165 {
     /// @notice Thrown when an agent is allowed no iteration.
     error NoIterations();
     /// @notice Thrown when a name or a description is empty: an agent chooses tools by them.
@@ -26,17 +27,15 @@ abstract contract AgentMetadata is IERCAgentTool, ERC165 {
     /// @notice Thrown when an iteration says both that it is over and what to do next.
     error AmbiguousIteration();
 
-    string public modelId;
-    string public agentName;
-    string public agentDescription;
-    string public basePrompt;
+    string private _modelIdText;
+    string private _nameText;
+    string private _descriptionText;
+    string private _basePromptText;
     IERCAgentTool[] public tools;
-    /// @notice Most iterations of a run; the last one can only answer, so one fewer tool uses count.
     uint16 public immutable agentMaxIterations;
-    /// @notice How many runs there were; the id of the last one where ids start at 1.
     int256 public currentRunId;
 
-    IERCAgentTool.InputDescription internal agentInputDescription;
+    string private _promptDescription;
     bool private _toolsChecked;
 
     constructor(
@@ -52,12 +51,11 @@ abstract contract AgentMetadata is IERCAgentTool, ERC165 {
             revert EmptyText(address(this));
         }
         if (_agentMaxIterations == 0) revert NoIterations();
-        modelId = _modelId;
-        agentName = _name;
-        agentDescription = _description;
-        basePrompt = _basePrompt;
-        agentInputDescription.paramDescriptions
-            .push(IERCAgentTool.ParamDescription(ParamType.STRING, "prompt", _inputDescription));
+        _modelIdText = _modelId;
+        _nameText = _name;
+        _descriptionText = _description;
+        _basePromptText = _basePrompt;
+        _promptDescription = _inputDescription;
         for (uint256 i; i < _tools.length; ++i) {
             tools.push(_tools[i]);
         }
@@ -66,25 +64,46 @@ abstract contract AgentMetadata is IERCAgentTool, ERC165 {
 
     /// @inheritdoc IERCAgentTool
     function name() external view returns (string memory) {
-        return agentName;
+        return _read(_nameText);
     }
 
     /// @inheritdoc IERCAgentTool
     function description() external view returns (string memory) {
-        return agentDescription;
+        return _read(_descriptionText);
+    }
+
+    /// @inheritdoc IAgentMetadata
+    function modelId() public view returns (string memory) {
+        return _read(_modelIdText);
+    }
+
+    /// @inheritdoc IAgentMetadata
+    function agentName() external view returns (string memory) {
+        return _read(_nameText);
+    }
+
+    /// @inheritdoc IAgentMetadata
+    function agentDescription() external view returns (string memory) {
+        return _read(_descriptionText);
+    }
+
+    /// @inheritdoc IAgentMetadata
+    function basePrompt() public view returns (string memory) {
+        return _read(_basePromptText);
     }
 
     /// @inheritdoc IERCAgentTool
-    function inputDescription() external view returns (IERCAgentTool.InputDescription memory) {
-        return agentInputDescription;
+    function inputDescription() public view returns (IERCAgentTool.InputDescription memory d) {
+        d.paramDescriptions = new IERCAgentTool.ParamDescription[](1);
+        d.paramDescriptions[0] = ParamDescription(ParamType.STRING, "prompt", _read(_promptDescription));
     }
 
-    /// @notice All tools in order.
-    function allTools() external view returns (IERCAgentTool[] memory) {
+    /// @inheritdoc IAgentMetadata
+    function allTools() public view returns (IERCAgentTool[] memory) {
         return tools;
     }
 
-    /// @notice Semantic version of this agent; whoever replaces it gives the next one another.
+    /// @inheritdoc IAgentMetadata
     function version() external view virtual returns (string memory) {
         return "1.0.0";
     }
@@ -100,15 +119,20 @@ abstract contract AgentMetadata is IERCAgentTool, ERC165 {
         return interfaceId == type(IERCAgentTool).interfaceId || super.supportsInterface(interfaceId);
     }
 
+    /// @dev One copy of the code that loads a text.
+    function _read(string storage text) internal pure returns (string memory) {
+        return text;
+    }
+
     /// @dev The prompt of a run, from an input that is exactly one text, encoded twice alike.
     function _promptOf(IERCAgentTool.Input memory input) internal view returns (string memory) {
-        AgentInput.requireMatches(agentInputDescription, input);
+        AgentInput.requireMatches(inputDescription(), input);
         return abi.decode(input.params[0].value, (string));
     }
 
     /// @dev All tools, once each, with code and names of their own; looked at once in the agent's life.
     function _checkedTools() internal returns (IERCAgentTool[] memory list) {
-        list = tools;
+        list = allTools();
         if (_toolsChecked) return list;
         bytes32[] memory names = new bytes32[](list.length);
         for (uint256 i; i < list.length; ++i) {

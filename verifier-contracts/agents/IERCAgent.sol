@@ -135,7 +135,7 @@ abstract contract IERCAgent is AgentMetadata, ReentrancyGuardTransient {
 
     function _nextIteration(Progress memory p) private returns (AgentIterationResult memory) {
         return IERCAgentExecutor(agentExecutorContract).runNextIteration{gas: _gasLeft(p.gasFloor)}(
-            modelId, basePrompt, p.tools, p.reasoning, p.results, p.prompt
+            modelId(), basePrompt(), p.tools, p.reasoning, p.results, p.prompt
         );
     }
 

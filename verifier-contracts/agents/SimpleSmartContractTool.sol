@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: CC0-1.0
 pragma solidity ^0.8.28;
 
+import {ToolMetadata, ToolText} from "./ToolMetadata.sol";
 import {IERCAgentTool} from "./interfaces/IERCAgentTool.sol";
 import {ToolResultConverter} from "./interfaces/ToolResultConverter.sol";
 import {AgentInput} from "./libraries/AgentInput.sol";
 import {Conversion} from "./libraries/Conversion.sol";
-import {ERC165} from "@openzeppelin/contracts/utils/introspection/ERC165.sol";
-import {IERC165} from "@openzeppelin/contracts/utils/introspection/IERC165.sol";
 
 /// @title One function of a contract as a tool
 /// @notice Calls the function with exactly the values that an agent gave and puts the result in words: a fixed text,
 /// or what a converter makes of the return data. The contract that is called sees this tool as the sender, so a tool
 /// that may move anything of value takes a list of callers: CallerListedTool.
-contract SimpleSmartContractTool is IERCAgentTool, ERC165 {
-    /// @notice Thrown when a name or a description is empty.
-    error EmptyText(address where);
-    /// @notice Thrown when an address that is to be called has no code.
-    error NoCode(address account);
+contract SimpleSmartContractTool is ToolMetadata {
     /// @notice Thrown when the function reverted. @param reason its error data
     error CallFailed(address target, bytes4 selector, bytes reason);
     /// @notice Thrown when a function whose success is a fixed text returned anything but nothing or `true`.
     error NotSuccessful(address target, bytes4 selector, bytes returned);
 
-    string private _name;
-    string private _description;
-    IERCAgentTool.InputDescription private _inputDescription;
     address public immutable toolContract;
     bytes4 public immutable toolSelector;
     bool public immutable useStaticResult;
@@ -48,49 +40,19 @@ contract SimpleSmartContractTool is IERCAgentTool, ERC165 {
         bool useStaticResult_,
         string memory staticResult_,
         ToolResultConverter toolResultConverter_
-    ) {
-        if (bytes(name_).length == 0 || bytes(description_).length == 0) {
-            revert EmptyText(address(this));
-        }
+    ) ToolMetadata(ToolText(name_, description_, inputDescription_)) {
         _requireCode(toolContract_);
         if (!useStaticResult_) _requireCode(address(toolResultConverter_));
-        _name = name_;
-        _description = description_;
         toolContract = toolContract_;
         toolSelector = toolSelector_;
         useStaticResult = useStaticResult_;
         staticResult = staticResult_;
         toolResultConverter = toolResultConverter_;
-        IERCAgentTool.ParamDescription[] memory params = inputDescription_.paramDescriptions;
-        for (uint256 i; i < params.length; ++i) {
-            if (bytes(params[i].name).length == 0) revert EmptyText(address(this));
-            _inputDescription.paramDescriptions.push(params[i]);
-        }
-    }
-
-    /// @inheritdoc IERCAgentTool
-    function name() external view returns (string memory) {
-        return _name;
-    }
-
-    /// @inheritdoc IERCAgentTool
-    function description() external view returns (string memory) {
-        return _description;
-    }
-
-    /// @inheritdoc IERCAgentTool
-    function inputDescription() external view returns (IERCAgentTool.InputDescription memory) {
-        return _inputDescription;
-    }
-
-    /// @notice Semantic version of this tool.
-    function version() external view virtual returns (string memory) {
-        return "1.0.0";
     }
 
     /// @notice Calls the function. Answers at once; the result handler is not used.
     function run(IERCAgentTool.Input memory input, address) public virtual returns (int256, string memory) {
-        AgentInput.requireMatches(_inputDescription, input);
+        AgentInput.requireMatches(inputDescription(), input);
         _requireCode(toolContract);
         (bool success, bytes memory returned) =
             toolContract.call(bytes.concat(toolSelector, input.abiEncodedParams));
@@ -100,20 +62,5 @@ contract SimpleSmartContractTool is IERCAgentTool, ERC165 {
             revert NotSuccessful(toolContract, toolSelector, returned);
         }
         return (-1, staticResult);
-    }
-
-    /// @inheritdoc IERC165
-    function supportsInterface(bytes4 interfaceId)
-        public
-        view
-        virtual
-        override(ERC165, IERC165)
-        returns (bool)
-    {
-        return interfaceId == type(IERCAgentTool).interfaceId || super.supportsInterface(interfaceId);
-    }
-
-    function _requireCode(address account) private view {
-        if (account.code.length == 0) revert NoCode(account);
     }
 }

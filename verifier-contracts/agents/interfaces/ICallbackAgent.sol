@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {IAgentMetadata} from "./IAgentMetadata.sol";
 import {IERCAgentClient} from "./IERCAgentClient.sol";
 import {AgentIterationResult} from "./IERCAgentExecutor.sol";
 import {IERCAgentTool} from "./IERCAgentTool.sol";
@@ -29,9 +30,9 @@ enum RunFailure {
 
 /// @notice A run. @param requester who called `run` and pays @param resultHandler who takes the answer
 /// @param iteration number of the present iteration, from 0
-/// @param admitted how many executors of the set may post for this iteration, counted from `firstOf`
+/// @param admitted how many executors of the set may post for this iteration, in turn
 /// @param deadline last second for what the run waits for, 0 when it is over
-/// @param executorSet number of the executor set, fixed when the run began
+/// @param executorSet number of the executor set @param threshold how many of it must agree; fixed when the run began
 /// @param historyHash hash of everything that has happened in the run (docs/AGENTS.md, section Callback execution)
 /// @param callHash hash of the call that waits for a human, or for its tool; 0 otherwise
 /// @param tool the asynchronous tool that the run waits for @param toolRunId its id there
@@ -46,6 +47,7 @@ struct AgentRun {
     uint16 admitted;
     uint40 deadline;
     uint32 executorSet;
+    uint16 threshold;
     bool delivered;
     bytes32 historyHash;
     bytes32 callHash;
@@ -58,8 +60,9 @@ struct AgentRun {
 /// @notice Every run is stored and asks by an event for each next iteration. The executors that the agent's owner
 /// named post what to do; the contract checks that it may be done, uses the tool, and goes on, or pauses until an
 /// asynchronous tool calls `handleAgentResult`. What tools return can be verified; what executors post is attested
-/// by those who agreed on it and nothing more.
-interface ICallbackAgent is IERCAgentTool, IERCAgentClient, IPrepaid {
+/// by those who agreed on it and nothing more. `run` sets aside `price()` of the requester's balance here:
+/// threshold · iterations · iterationFee + toolBudget; what a run has not spent goes back when it is over.
+interface ICallbackAgent is IAgentMetadata, IERCAgentClient, IPrepaid {
     /// @notice A run began. The prompt stands nowhere else.
     event RunStarted(
         int256 indexed runId,
@@ -119,7 +122,10 @@ interface ICallbackAgent is IERCAgentTool, IERCAgentClient, IPrepaid {
     event RunFailed(int256 indexed runId, RunFailure failure);
     event ResultDelivered(int256 indexed runId, address indexed resultHandler, bool success);
     event ExecutorsChanged(uint32 indexed executorSet, address[] executors, uint16 threshold);
-    event ExecutorPaid(int256 indexed runId, address indexed executor, uint256 amount);
+    event ToolPaid(int256 indexed runId, IERCAgentTool indexed tool, uint256 amount);
+    event ToolFeeReclaimed(
+        int256 indexed runId, IERCAgentTool indexed tool, int256 toolRunId, uint256 amount
+    );
 
     error NotOwner(address sender, address owner);
     error NotConfirmer(address sender, address confirmer);
@@ -130,11 +136,13 @@ interface ICallbackAgent is IERCAgentTool, IERCAgentClient, IPrepaid {
     error WrongHistory(int256 runId, bytes32 given, bytes32 present);
     error WrongCall(int256 runId, bytes32 given, bytes32 present);
     error NotYet(uint256 timestamp, uint256 first);
-    error DeadlinePassed(uint256 timestamp, uint256 last);
     error WrongExecutors(uint256 count, uint256 threshold);
     error DuplicateExecutor(address executor);
     error AlreadyDelivered(int256 runId);
     error UnknownToolRun(address tool, int256 toolRunId);
+    error ToolPriceTooHigh(uint256 price, uint256 budget);
+    error WrongToolRun(IERCAgentTool tool, int256 toolRunId);
+    error OnlyItself(address sender);
 
     /// @notice Says what the run is to do next. When enough admitted executors have said the same, it is done in the
     /// last one's transaction.
@@ -145,18 +153,20 @@ interface ICallbackAgent is IERCAgentTool, IERCAgentClient, IPrepaid {
         int256 runId,
         uint16 iteration,
         bytes32 historyHash,
-        AgentIterationResult calldata result,
+        AgentIterationResult memory result,
         bytes32 transcriptHash
     ) external;
     /// @notice After a deadline, moves a run on: admits more executors, or tells the model that its tool did not
     /// answer, or ends the run and returns what is left of its money. Anybody may call it.
     function advance(int256 runId) external;
     /// @notice Does the call that waits for the confirmer, who hands it in again.
-    function confirm(int256 runId, IERCAgentTool tool, IERCAgentTool.Input calldata toolInput) external;
+    function confirm(int256 runId, IERCAgentTool tool, IERCAgentTool.Input memory toolInput) external;
     /// @notice Ends a run whose call waits for the confirmer.
     function deny(int256 runId) external;
     /// @notice Hands the answer of a finished run to its handler; until it was taken once, anybody may try again.
     function deliver(int256 runId) external;
+    /// @notice Brings what a tool has given back of a run's payment to the run's requester. Anybody may call it.
+    function reclaim(IERCAgentTool tool, int256 toolRunId) external;
     /// @notice Names the executors of runs that begin from now on. Only the owner.
     function setExecutors(address[] calldata executors, uint16 threshold) external;
 
@@ -168,8 +178,6 @@ interface ICallbackAgent is IERCAgentTool, IERCAgentClient, IPrepaid {
         external
         view
         returns (address[] memory executors, uint16 threshold);
-    /// @notice Where in its set admission begins for an iteration, so that executors take turns.
-    function firstOf(int256 runId, uint16 iteration) external view returns (uint256);
     /// @notice Who may post the present iteration of a run.
     function admittedOf(int256 runId) external view returns (address[] memory);
     function owner() external view returns (address);
@@ -179,10 +187,4 @@ interface ICallbackAgent is IERCAgentTool, IERCAgentClient, IPrepaid {
     function iterationFee() external view returns (uint256);
     /// @notice Most wei of a run that go to its tools.
     function toolBudget() external view returns (uint256);
-    /// @notice Wei that `run` sets aside of the requester's balance: threshold · iterations · fee + tool budget.
-    function price() external view returns (uint256);
-    function modelId() external view returns (string memory);
-    function basePrompt() external view returns (string memory);
-    function allTools() external view returns (IERCAgentTool[] memory);
-    function agentMaxIterations() external view returns (uint16);
 }

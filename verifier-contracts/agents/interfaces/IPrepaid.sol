@@ -20,4 +20,6 @@ interface IPrepaid {
     function balanceOf(address account) external view returns (uint256);
     /// @notice Wei that one `run` takes from its caller's balance, at most.
     function price() external view returns (uint256);
+    /// @notice Wei of a run's price that have gone back to its caller's balance so far.
+    function refundedOf(int256 runId) external view returns (uint256);
 }

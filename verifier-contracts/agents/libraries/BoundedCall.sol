@@ -16,12 +16,16 @@ library BoundedCall {
     /// @notice Reverts unless a call made now gets all of `callGas`: a call hands on at most 63/64 of the gas,
     /// silently, so that who brings less could make a good callee fail.
     function requireGas(uint256 callGas) internal view {
+        if (hasGas(callGas)) return;
+        uint256 most = type(uint256).max / 64 - RESERVE;
+        uint256 required = callGas > most ? type(uint256).max : (callGas + RESERVE) * 64 / 63 + 1;
+        revert NotEnoughGas(gasleft(), required);
+    }
+
+    /// @notice True if a call made now gets all of `callGas`.
+    function hasGas(uint256 callGas) internal view returns (bool) {
         uint256 available = gasleft() * 63 / 64;
-        if (available < RESERVE || available - RESERVE < callGas) {
-            uint256 most = type(uint256).max / 64 - RESERVE;
-            uint256 required = callGas > most ? type(uint256).max : (callGas + RESERVE) * 64 / 63 + 1;
-            revert NotEnoughGas(gasleft(), required);
-        }
+        return available >= RESERVE && available - RESERVE >= callGas;
     }
 
     /// @notice Calls without value.

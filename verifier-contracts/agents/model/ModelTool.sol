@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {IModelRegistry} from "../../interfaces/IModelRegistry.sol";
+import {ModelWord} from "../../libraries/ModelWord.sol";
+import {INPUT_LANES, INPUT_PRICES, INPUT_TEXT} from "../../types/Program.sol";
+import {ModelId} from "../../types/Types.sol";
+import {ToolMetadata, ToolText} from "../ToolMetadata.sol";
+import {IERCAgentTool} from "../interfaces/IERCAgentTool.sol";
+import {ToolResultConverter} from "../interfaces/ToolResultConverter.sol";
+import {AgentInput} from "../libraries/AgentInput.sol";
+
+/// @notice What a model tool says of itself; the types of its parameters follow from the model.
+/// @param paramNames of the model's parameters, in order @param paramDescriptions as many
+struct ModelToolText {
+    string name;
+    string description;
+    string[] paramNames;
+    string[] paramDescriptions;
+}
+
+/// @notice A registered model as a tool: typed values in, the model's calldata out of them; return data in, words.
+/// @dev What a model takes follows from its input codec: text one STRING, prices three UINT_ARRAY (closes, highs,
+/// lows), lanes one INT_ARRAY of 16-bit numbers. Raw bytes have no type that an agent could fill in.
+abstract contract ModelTool is ToolMetadata {
+    using ModelWord for uint256;
+
+    /// @notice Thrown when a model is not registered.
+    error UnknownModel(ModelId modelId);
+    /// @notice Thrown when a model's lanes are not those that this tool needs.
+    error LanesMissing(uint8 lanes, uint8 required);
+    /// @notice Thrown when the model's input codec has no parameter types: raw bytes.
+    error CodecNotOffered(uint256 codec);
+    /// @notice Thrown when names or descriptions are not as many as the model has parameters.
+    error WrongTextCount(uint256 names, uint256 descriptions, uint256 required);
+    /// @notice Thrown when a list has another length than the model takes.
+    error WrongCount(uint256 given, uint256 required);
+    /// @notice Thrown when a number does not fit in a lane of 16 bits.
+    error LaneOutOfRange(uint256 index, int256 value);
+
+    ModelId public immutable modelId;
+    ToolResultConverter public immutable resultConverter;
+    uint256 internal immutable _modelWord;
+
+    constructor(
+        ModelToolText memory text,
+        IModelRegistry registry,
+        ModelId modelId_,
+        uint8 lanes,
+        ToolResultConverter converter
+    ) ToolMetadata(_describe(text, registry, modelId_)) {
+        _requireCode(address(converter));
+        uint256 word = registry.modelWord(modelId_);
+        if (word.lanes() & lanes != lanes) revert LanesMissing(word.lanes(), lanes);
+        modelId = modelId_;
+        resultConverter = converter;
+        _modelWord = word;
+    }
+
+    /// @dev The calldata that the model gets for an input, selector included.
+    function _calldataOf(IERCAgentTool.Input memory input) internal view returns (bytes memory) {
+        AgentInput.requireMatches(inputDescription(), input);
+        bytes memory values = input.abiEncodedParams;
+        if (_modelWord.inputCodec() == INPUT_LANES) {
+            values = _packLanes(abi.decode(values, (int256[])), _modelWord.inputSize());
+        }
+        return bytes.concat(_modelWord.selector(), values);
+    }
+
+    function _describe(ModelToolText memory text, IModelRegistry registry, ModelId id)
+        private
+        view
+        returns (ToolText memory)
+    {
+        _requireCode(address(registry));
+        uint256 word = registry.modelWord(id);
+        if (word == 0) revert UnknownModel(id);
+        (ParamType paramType, uint256 count) = _paramsOf(word.inputCodec());
+        if (text.paramNames.length != count || text.paramDescriptions.length != count) {
+            revert WrongTextCount(text.paramNames.length, text.paramDescriptions.length, count);
+        }
+        ParamDescription[] memory params = new ParamDescription[](count);
+        for (uint256 i; i < count; ++i) {
+            params[i] = ParamDescription(paramType, text.paramNames[i], text.paramDescriptions[i]);
+        }
+        return ToolText(text.name, text.description, InputDescription(params));
+    }
+
+    function _paramsOf(uint256 codec) private pure returns (ParamType, uint256 count) {
+        if (codec == INPUT_TEXT) return (ParamType.STRING, 1);
+        if (codec == INPUT_PRICES) return (ParamType.UINT_ARRAY, 3);
+        if (codec == INPUT_LANES) return (ParamType.INT_ARRAY, 1);
+        revert CodecNotOffered(codec);
+    }
+
+    /// @dev `uint256[]` of words with 16 lanes each, the first one at the top.
+    function _packLanes(int256[] memory numbers, uint256 count) private pure returns (bytes memory) {
+        if (numbers.length != count) revert WrongCount(numbers.length, count);
+        uint256[] memory words = new uint256[]((count + 15) / 16);
+        for (uint256 i; i < count; ++i) {
+            int256 number = numbers[i];
+            if (number != int16(number)) revert LaneOutOfRange(i, number);
+            words[i / 16] |= uint256(uint16(int16(number))) << (240 - 16 * (i % 16));
+        }
+        return abi.encode(words);
+    }
+}
