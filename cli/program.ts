@@ -1,6 +1,7 @@
 /** The commands of the `assay` program, each in a file of its own. */
 import { Command } from "commander";
 import { onnxruntimeEngine } from "../inference/runtime/named-engine.ts";
+import { addAgentHttpCommands } from "./agent/http.ts";
 import { addChallengerCommand } from "./challenger.ts";
 import { addClaimCommands } from "./claim.ts";
 import { addDeployCommand } from "./deploy.ts";
@@ -47,6 +48,7 @@ export function createProgram(): Command {
   addKeyCommands(program);
   addPlanCommand(program);
   addMetadataCommands(program);
+  addAgentHttpCommands(program);
   addProofCommands(program);
   addNodeCommands(program);
   return program;

@@ -8,7 +8,7 @@ export function toHex(bytes: Uint8Array): Hex {
 
 /** @throws BaseError BAD_HEX unless the text is 0x and an even number of hexadecimal digits */
 export function fromHex(text: string): Uint8Array {
-  if (!/^0x([0-9a-fA-F]{2})*$/.test(text)) {
+  if (text.length % 2 !== 0 || !/^0x[0-9a-fA-F]*$/.test(text)) {
     throw new BaseError({
       code: "BAD_HEX",
       shortMessage: `${JSON.stringify(text.slice(0, 40))} is not hexadecimal bytes.`,
@@ -16,7 +16,7 @@ export function fromHex(text: string): Uint8Array {
       details: { length: text.length },
     });
   }
-  return Uint8Array.from(Buffer.from(text.slice(2), "hex"));
+  return new Uint8Array(Buffer.from(text.slice(2), "hex"));
 }
 
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {

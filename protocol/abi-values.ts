@@ -9,14 +9,12 @@ import {
   encodeAbiParameters,
   getAddress,
   type Hex,
-  hexToBytes,
   isAddress,
   isHex,
   size,
-  stringToHex,
-  toHex,
   type AbiParameter as WireParameter,
 } from "viem";
+import { fromHex, toHex } from "../inference/bytes.ts";
 import { BaseError, isBaseError } from "../inference/errors.ts";
 import type { AbiParameter } from "../inference/manifest/abi.ts";
 import { decodeUtf8 } from "./http/json.ts";
@@ -128,7 +126,7 @@ function scalarToWire(type: string, value: unknown): unknown {
   if (type === "bool") return typeof value === "boolean" ? value : undefined;
   if (type === "string") {
     const isText = typeof value === "string" && !/\p{Surrogate}/u.test(value);
-    return isText ? stringToHex(value) : undefined;
+    return isText ? toHex(new TextEncoder().encode(value)) : undefined;
   }
   if (type === "address") return typeof value === "string" && isAddress(value) ? value : undefined;
   const integer = INTEGER.exec(type);
@@ -163,7 +161,7 @@ function fromWire(parameter: AbiParameter, wired: unknown, path: string): unknow
     if (components.some(({ name }) => !name)) return parts;
     return Object.fromEntries(components.map(({ name }, i) => [name, parts[i]]));
   }
-  if (type === "string") return decodeUtf8(hexToBytes(wired as Hex), path);
+  if (type === "string") return decodeUtf8(fromHex(wired as Hex), path);
   if (type === "address") return getAddress(wired as Hex);
   return INTEGER.test(type) ? BigInt(wired as bigint | number) : wired;
 }

@@ -1,5 +1,6 @@
 /** Calldata and return data of a model's one function (docs/EXACT.md, section 5). */
-import { concatHex, type Hex, hexToBytes, numberToHex } from "viem";
+import { concatHex, type Hex, numberToHex } from "viem";
+import { fromHex } from "../inference/bytes.ts";
 import { BaseError, isBaseError } from "../inference/errors.ts";
 import type { AbiParameter } from "../inference/manifest/abi.ts";
 import type { InputCodec } from "../inference/program/form.ts";
@@ -60,7 +61,7 @@ export function encodeCall(
  *  @throws BaseError OUTPUT_INVALID for return data of another form */
 export function decodeReturn({ outputs }: ModelFunction, output: Hex): Record<string, unknown> {
   try {
-    const values = decodeValues(outputs, hexToBytes(output));
+    const values = decodeValues(outputs, fromHex(output));
     return Object.fromEntries(outputs.map(({ name }, index) => [name || `${index}`, values[index]]));
   } catch (cause) {
     throw renamed(cause, "OUTPUT_INVALID", "Check that the manifest is the model's.");

@@ -6,9 +6,8 @@ import {
   type ContractFunctionReturnType,
   decodeFunctionResult,
   encodeFunctionData,
-  hexToBytes,
-  toHex,
 } from "viem";
+import { fromHex, toHex } from "../../inference/bytes.ts";
 import { BaseError } from "../../inference/errors.ts";
 import type { AbiFunction } from "../../inference/manifest/abi.ts";
 import { agentCodec } from "./codec.ts";
@@ -33,7 +32,7 @@ export async function callAgent<
   call: { readonly abi: A; readonly functionName: N; readonly args: Args },
   options: CallOptions = {},
 ): Promise<ContractFunctionReturnType<A, Mutability, N, Args>> {
-  const calldata = hexToBytes(encodeFunctionData(call as never));
+  const calldata = fromHex(encodeFunctionData(call as never));
   const reply = await postCalldata(url, calldata, options);
   // viem takes replies that no agent may send: ours refuses them first.
   agentCodec(call.abi as readonly AbiFunction[]).decodeReply(call.functionName, reply);

@@ -1,7 +1,6 @@
 /** Calldata and replies of an agent's methods, by its metadata. Source: specs/003, lines 173-373. */
 
-import { hexToBytes } from "viem";
-import { concatBytes, type Hex, toHex } from "../../inference/bytes.ts";
+import { concatBytes, fromHex, type Hex, toHex } from "../../inference/bytes.ts";
 import { BaseError } from "../../inference/errors.ts";
 import { type AbiFunction, selectorOf, signatureOf } from "../../inference/manifest/abi.ts";
 import { decodeValues, encodeValues, renamed } from "../../protocol/abi-values.ts";
@@ -52,7 +51,7 @@ export function agentCodec(abi: readonly AbiFunction[]): AgentCodec {
     encodeCall: (name, args) => {
       const { selector, inputs } = method(name);
       const encoded = renaming("INPUTS_INVALID", () => encodeValues(inputs, args));
-      return concatBytes(hexToBytes(selector), hexToBytes(encoded));
+      return concatBytes(fromHex(selector), fromHex(encoded));
     },
     decodeCall: (calldata) => {
       if (calldata.length < SELECTOR_BYTES) throw tooShort(calldata.length);
@@ -64,7 +63,7 @@ export function agentCodec(abi: readonly AbiFunction[]): AgentCodec {
       return { method: called, args };
     },
     encodeReply: (name, results) =>
-      hexToBytes(renaming("OUTPUT_INVALID", () => encodeValues(method(name).outputs, results))),
+      fromHex(renaming("OUTPUT_INVALID", () => encodeValues(method(name).outputs, results))),
     decodeReply: (name, reply) => {
       if (reply.length % WORD_BYTES !== 0) throw notWords(reply.length);
       return renaming("OUTPUT_INVALID", () => decodeValues(method(name).outputs, reply));

@@ -1,0 +1,2 @@
+/** How a container is configured: variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;

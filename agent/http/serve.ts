@@ -1,0 +1,75 @@
+/** Serves an agent that files describe. */
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { BaseError } from "../../inference/errors.ts";
+import { type HttpServer, listen } from "../../protocol/http/listen.ts";
+import type { Logger } from "../../protocol/log.ts";
+import { requireMetadata } from "../metadata/read.ts";
+import { createAgentApp, type MethodHandlers } from "./app.ts";
+import type { Environment } from "./examples/environment.ts";
+
+export const EXAMPLES = ["json-selector", "text-generation", "data-processor"] as const;
+export type Example = (typeof EXAMPLES)[number];
+
+/** Where an agent comes from. */
+export interface AgentFiles {
+  /** metadata JSON */
+  readonly metadata: string;
+  /** module that exports `createHandlers(environment)`: a function for each method's name */
+  readonly handlers: string;
+}
+
+export interface ServeOptions extends AgentFiles {
+  readonly host: string;
+  /** 0: any free one */
+  readonly port: number;
+  readonly environment: Environment;
+  readonly log: Logger;
+  readonly timeoutMs?: number;
+}
+
+const EXAMPLES_FOLDER = join(fileURLToPath(new URL(".", import.meta.url)), "examples");
+
+/** @throws BaseError AGENT_UNKNOWN */
+export function exampleFiles(name: string): AgentFiles {
+  if ((EXAMPLES as readonly string[]).includes(name)) {
+    return {
+      metadata: join(EXAMPLES_FOLDER, `${name}.json`),
+      handlers: join(EXAMPLES_FOLDER, `${name}.ts`),
+    };
+  }
+  throw new BaseError({
+    code: "AGENT_UNKNOWN",
+    shortMessage: `There is no example agent ${JSON.stringify(name.slice(0, 80))}.`,
+    nextStep: `Take one of ${EXAMPLES.join(", ")}, or name files with --metadata and --handlers.`,
+  });
+}
+
+/** @throws BaseError HANDLERS_INVALID, AGENT_INCOMPLETE, PORT_TAKEN, and what `requireMetadata` throws */
+export async function serveAgent(options: ServeOptions): Promise<HttpServer> {
+  const { host, port, environment, log, timeoutMs } = options;
+  const metadata = requireMetadata(readFileSync(options.metadata), options.metadata);
+  const handlers = await loadHandlers(options.handlers, environment);
+  const app = createAgentApp({
+    metadata,
+    handlers,
+    log,
+    nowMs: Date.now,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
+  const server = await listen(app, host, port);
+  log.info({ url: server.url, agent: metadata.name, version: metadata.version }, "agent is up");
+  return server;
+}
+
+async function loadHandlers(file: string, environment: Environment): Promise<MethodHandlers> {
+  const url = pathToFileURL(resolve(file)).href;
+  const module = (await import(url)) as { createHandlers?: (environment: Environment) => MethodHandlers };
+  if (typeof module.createHandlers === "function") return module.createHandlers(environment);
+  throw new BaseError({
+    code: "HANDLERS_INVALID",
+    shortMessage: `${file} exports no function createHandlers.`,
+    nextStep: "Export createHandlers(environment), which returns a function for each method.",
+  });
+}
