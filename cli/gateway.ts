@@ -9,7 +9,9 @@ import { GATEWAY_SCHEMA } from "../agent/gateway/store/schema.ts";
 import type { ToolServer } from "../agent/gateway/tool.ts";
 import { openServers } from "../agent/gateway/tool-servers.ts";
 import type { ModelSource } from "../agent/gateway/tools/model-tool.ts";
+import { toHex } from "../inference/bytes.ts";
 import { BaseError } from "../inference/errors.ts";
+import { selectorOf } from "../inference/manifest/abi.ts";
 import { readAnyManifest } from "../inference/model-folder.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { requireAccount, type Sender } from "../protocol/chain/sender.ts";
@@ -102,14 +104,18 @@ async function serversFor(
 
 /** A registered model with what its manifest says about it. */
 async function describeModel(chain: Chain, name: string): Promise<ModelSource> {
-  const model = await findModel(chain, name);
+  const { modelId, function: called, word } = await findModel(chain, name);
+  const model = { modelId, function: called, lanes: word.lanes };
   if (isModelId(name)) return { ...model, description: `Output of the model ${name}` };
   const { description, abi } = readAnyManifest(join(modelFolder(name), "manifest.json"));
-  const called = abi.find((entry) => entry.name === (model.function as { name?: string }).name);
-  const outputs = (called?.outputs ?? []).map(
+  const declared = abi.find((entry) => toHex(selectorOf(entry)) === called.selector);
+  const outputs = (declared?.outputs ?? []).map(
     ({ name: output = "", description: what = "" }) => `${output}: ${what}`,
   );
-  return { ...model, description: [description, called?.description, ...outputs].filter(Boolean).join(" ") };
+  return {
+    ...model,
+    description: [description, declared?.description, ...outputs].filter(Boolean).join(" "),
+  };
 }
 
 async function serve(_options: object, self: Command): Promise<void> {
