@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IModelRegistry} from "../../interfaces/IModelRegistry.sol";
 import {ModelWord} from "../../libraries/ModelWord.sol";
-import {INPUT_LANES, INPUT_PRICES, INPUT_TEXT} from "../../types/Program.sol";
+import {INPUT_LANES, INPUT_PRICES, INPUT_RAW, INPUT_TEXT} from "../../types/Program.sol";
 import {ModelId} from "../../types/Types.sol";
 import {ToolMetadata, ToolText} from "../ToolMetadata.sol";
 import {IERCAgentTool} from "../interfaces/IERCAgentTool.sol";
@@ -21,7 +21,7 @@ struct ModelToolText {
 
 /// @notice A registered model as a tool: typed values in, the model's calldata out of them; return data in, words.
 /// @dev What a model takes follows from its input codec: text one STRING, prices three UINT_ARRAY (closes, highs,
-/// lows), lanes one INT_ARRAY of 16-bit numbers. Raw bytes have no type that an agent could fill in.
+/// lows), lanes one INT_ARRAY of 16-bit numbers, raw one UINT_ARRAY of bytes.
 abstract contract ModelTool is ToolMetadata {
     using ModelWord for uint256;
 
@@ -29,14 +29,14 @@ abstract contract ModelTool is ToolMetadata {
     error UnknownModel(ModelId modelId);
     /// @notice Thrown when a model's lanes are not those that this tool needs.
     error LanesMissing(uint8 lanes, uint8 required);
-    /// @notice Thrown when the model's input codec has no parameter types: raw bytes.
-    error CodecNotOffered(uint256 codec);
     /// @notice Thrown when names or descriptions are not as many as the model has parameters.
     error WrongTextCount(uint256 names, uint256 descriptions, uint256 required);
     /// @notice Thrown when a list has another length than the model takes.
     error WrongCount(uint256 given, uint256 required);
     /// @notice Thrown when a number does not fit in a lane of 16 bits.
     error LaneOutOfRange(uint256 index, int256 value);
+    /// @notice Thrown when a number is not a byte.
+    error ByteOutOfRange(uint256 index, uint256 value);
 
     ModelId public immutable modelId;
     ToolResultConverter public immutable resultConverter;
@@ -61,9 +61,10 @@ abstract contract ModelTool is ToolMetadata {
     function _calldataOf(IERCAgentTool.Input memory input) internal view returns (bytes memory) {
         AgentInput.requireMatches(inputDescription(), input);
         bytes memory values = input.abiEncodedParams;
-        if (_modelWord.inputCodec() == INPUT_LANES) {
-            values = _packLanes(abi.decode(values, (int256[])), _modelWord.inputSize());
-        }
+        uint256 codec = _modelWord.inputCodec();
+        uint256 size = _modelWord.inputSize();
+        if (codec == INPUT_LANES) values = _packLanes(abi.decode(values, (int256[])), size);
+        else if (codec == INPUT_RAW) values = _packBytes(abi.decode(values, (uint256[])), size);
         return bytes.concat(_modelWord.selector(), values);
     }
 
@@ -90,7 +91,7 @@ abstract contract ModelTool is ToolMetadata {
         if (codec == INPUT_TEXT) return (ParamType.STRING, 1);
         if (codec == INPUT_PRICES) return (ParamType.UINT_ARRAY, 3);
         if (codec == INPUT_LANES) return (ParamType.INT_ARRAY, 1);
-        revert CodecNotOffered(codec);
+        return (ParamType.UINT_ARRAY, 1);
     }
 
     /// @dev `uint256[]` of words with 16 lanes each, the first one at the top.
@@ -103,5 +104,16 @@ abstract contract ModelTool is ToolMetadata {
             words[i / 16] |= uint256(uint16(int16(number))) << (240 - 16 * (i % 16));
         }
         return abi.encode(words);
+    }
+
+    /// @dev `bytes`, a number each.
+    function _packBytes(uint256[] memory numbers, uint256 count) private pure returns (bytes memory) {
+        if (numbers.length != count) revert WrongCount(numbers.length, count);
+        bytes memory packed = new bytes(count);
+        for (uint256 i; i < count; ++i) {
+            if (numbers[i] > 0xff) revert ByteOutOfRange(i, numbers[i]);
+            packed[i] = bytes1(uint8(numbers[i]));
+        }
+        return abi.encode(packed);
     }
 }
