@@ -34,6 +34,8 @@ const COST = {
   dotOutput: 250,
   dotRow: 250,
   requant: 182,
+  /** of a matrix of many rows, which is turned at once */
+  requantTall: 45,
   rescale: 420,
   table: 75,
   arithLane: 17,
@@ -45,6 +47,8 @@ const COST = {
   select: 110,
 } as const;
 const CHUNK_BYTES = 24_544;
+/** Rows from which on a matrix is tall. */
+const TALL_ROWS = 64;
 
 /** Gas of `infer` inside another transaction, everything cold. */
 export function estimateInferenceGas(program: Program): number {
@@ -81,7 +85,8 @@ function stepGas(program: Program, step: Step): number {
       return count * (words * COST.dotWord + COST.dotOutput + form) + rows * step.k * COST.dotRow * words;
     }
     case "requant":
-      return count * (step.variant === 2 ? COST.binary32 : COST.requant);
+      if (step.variant === 2) return count * COST.binary32;
+      return count * (rows < TALL_ROWS ? COST.requant : COST.requantTall);
     case "rescale":
       return count * COST.rescale;
     case "table":

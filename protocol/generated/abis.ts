@@ -5954,6 +5954,35 @@ export const iWeightStoreAbi = [
   },
   {
     "type": "function",
+    "name": "foldWeights",
+    "inputs": [
+      {
+        "name": "descriptors",
+        "type": "bytes",
+        "internalType": "bytes"
+      },
+      {
+        "name": "weights",
+        "type": "bytes",
+        "internalType": "bytes"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "root",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ],
+    "stateMutability": "pure"
+  },
+  {
+    "type": "function",
     "name": "isPublished",
     "inputs": [
       {
@@ -6261,6 +6290,11 @@ export const iInterpreterAbi = [
         "internalType": "uint8"
       }
     ]
+  },
+  {
+    "type": "error",
+    "name": "WeightsNotFolded",
+    "inputs": []
   },
   {
     "type": "error",

@@ -4,18 +4,19 @@ pragma solidity ^0.8.28;
 import {IFloatJudge} from "../interfaces/IFloatJudge.sol";
 import {IInterpreter} from "../interfaces/IInterpreter.sol";
 import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
+import {IWeightStore} from "../interfaces/IWeightStore.sol";
 import {Directory} from "../libraries/Directory.sol";
 import {Flat} from "../libraries/Flat.sol";
 import {Machine} from "../libraries/Machine.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
-import {WeightStream} from "../libraries/WeightStream.sol";
 import {Inputs} from "../opcodes/codecs/Inputs.sol";
 import {Outputs} from "../opcodes/codecs/Outputs.sol";
-import {MoveRows} from "../opcodes/rows/MoveRows.sol";
+import {MovePlan} from "../opcodes/rows/MovePlan.sol";
 import {Tensor} from "../types/Program.sol";
 import {LANE_EXECUTION, ModelId} from "../types/Types.sol";
 import {Steps} from "./Steps.sol";
+import {TurnedRequant} from "./TurnedRequant.sol";
 import {CompiledLayer} from "./compiled/CompiledLayer.sol";
 
 /// @notice Runs a registered program on whole tensors in memory, with the opcode libraries that judge single elements.
@@ -25,6 +26,7 @@ contract Interpreter is IInterpreter {
     address public immutable weightStore;
     address public immutable layerBuilder;
     IFloatJudge public immutable floatJudge;
+    address public immutable turnedRequant;
 
     constructor(
         IModelRegistry registry_,
@@ -36,6 +38,7 @@ contract Interpreter is IInterpreter {
         weightStore = weightStore_;
         layerBuilder = layerBuilder_;
         floatJudge = floatJudge_;
+        turnedRequant = address(new TurnedRequant());
     }
 
     /// @inheritdoc IInterpreter
@@ -110,6 +113,7 @@ contract Interpreter is IInterpreter {
         unchecked {
             m.word = word;
             m.floatJudge = floatJudge;
+            m.turnedRequant = turnedRequant;
             uint256 weights = ModelWord.weights(word);
             uint256 steps = ModelWord.steps(word);
             uint256 offset = ProgramReader.HEADER_BYTES;
@@ -118,26 +122,48 @@ contract Interpreter is IInterpreter {
             ProgramReader.copyPacked(chunks, offset, length, program);
             m.records = program + ProgramReader.DESCRIPTOR_BYTES * weights;
             m.steps = Flat.reserve(32 * steps);
-            m.plan = Flat.reserve(MoveRows.PLAN_BYTES);
+            m.plan = Flat.reserve(MovePlan.BYTES);
         }
     }
 
     /// @dev Takes weights that came along, if they fold to the root.
-    function _loadWeights(Machine memory m, bytes calldata weights, bytes32 root) private pure {
+    function _loadWeights(Machine memory m, bytes calldata weights, bytes32 root) private view {
         unchecked {
             uint256 count = ModelWord.weights(m.word);
-            uint256 descriptors = m.records - ProgramReader.DESCRIPTOR_BYTES * count;
-            uint256 length = WeightStream.lengthOf(descriptors, count);
+            uint256 size = ProgramReader.DESCRIPTOR_BYTES * count;
+            // Calldata of foldWeights, in whose end the stream stays: two offsets, then both behind their lengths.
+            uint256 data = Flat.reserve(132 + size + weights.length);
+            m.stream = data + 132 + size;
+            (uint256 length, bytes32 folded) = (0, root);
+            if (count != 0) (length, folded) = _fold(data, m.records - size, size, weights);
             if (weights.length != length) revert WrongWeightsLength(weights.length, length);
-            if (count == 0) return;
-            uint256 stream = Flat.reserve(length);
-            assembly ("memory-safe") {
-                calldatacopy(stream, weights.offset, length)
-            }
-            bytes32 folded = WeightStream.rootOf(descriptors, count, stream);
             if (folded != root) revert WrongWeights(folded, root);
-            m.stream = stream;
         }
+    }
+
+    function _fold(uint256 data, uint256 descriptors, uint256 size, bytes calldata weights)
+        private
+        view
+        returns (uint256 length, bytes32 folded)
+    {
+        bytes4 selector = IWeightStore.foldWeights.selector;
+        address store = weightStore;
+        bool success;
+        assembly ("memory-safe") {
+            mstore(data, selector)
+            mstore(add(data, 4), 0x40)
+            mstore(add(data, 36), add(size, 0x60))
+            mstore(add(data, 68), size)
+            mcopy(add(data, 100), descriptors, size)
+            let place := add(add(data, 100), size)
+            mstore(place, weights.length)
+            place := add(place, 0x20)
+            calldatacopy(place, weights.offset, weights.length)
+            success := staticcall(gas(), store, data, sub(add(place, weights.length), data), 0, 0x40)
+            length := mload(0)
+            folded := mload(0x20)
+        }
+        if (!success) revert WeightsNotFolded();
     }
 
     function _run(Machine memory m, bytes calldata input) private view returns (bytes memory) {

@@ -30,6 +30,7 @@ import {
     TYPE_S32,
     WEIGHT
 } from "../types/Program.sol";
+import {Waiting} from "./Waiting.sol";
 import {CompiledLayer} from "./compiled/CompiledLayer.sol";
 
 /// @notice The steps of a program, one after another.
@@ -83,15 +84,17 @@ library Steps {
         if (opcode == OP_LOOKUP) return _lookup(m, variant, head, out);
         uint256 a = ProgramReader.operandOf(head, 0);
         if (opcode == OP_REDUCE) return _reduce(m, variant, out, a);
-        a = Machines.tensor(m, a);
         uint256 b = ProgramReader.operandOf(head, 1);
+        if (opcode == OP_MOVE) return Waiting.move(m, record, out, a, b);
+        if (opcode == OP_REQUANT && Waiting.canRequantize(variant, out)) return out;
+        a = Machines.tensor(m, a);
         if (opcode == OP_DOT) {
             if (CompiledLayer.isAt(m.compiled, _indexOf(m, record))) return _compiled(m, out, a);
             return DotRows.run(m, variant, ProgramReader.attribute(head), out, a, b);
         }
         if (opcode == OP_REQUANT || opcode == OP_RESCALE) return _requant(m, opcode, variant, out, a, b);
         b = b == NONE ? 0 : Machines.tensor(m, b);
-        if (opcode == OP_MOVE) return MoveRows.move(m.plan, record, out, a, b);
+        if (opcode == OP_ARITH && Waiting.canSubtract(variant, out, a, b)) return out;
         if (opcode == OP_ARITH) return ArithRows.run(variant, out, a, b);
         if (opcode == OP_TABLE) return ElementRows.table(out, a, b);
         uint256 c = ProgramReader.operandOf(head, 2);
@@ -152,15 +155,12 @@ library Steps {
         returns (uint256)
     {
         unchecked {
-            if (index < WEIGHT) {
+            if (index < WEIGHT && Flat.code(out) == TYPE_S32) {
                 uint256 turned = Flat.load(m.steps + 32 * index);
-                uint256 move = m.records + ProgramReader.RECORD_BYTES * index;
-                if (Flat.pointer(turned) == 0 && Flat.code(out) == TYPE_S32) {
-                    uint256 source = Machines.operand(m, Flat.load(move), 0);
-                    (uint256 first, uint256 length, uint256 stride) = MoveRows.columns(m.plan, move, turned);
+                if (MoveRows.isView(turned)) {
+                    (uint256 source, uint256 length, uint256 stride) = MoveRows.columns(turned);
                     if (length == Flat.last(turned)) {
-                        return
-                            ReduceRows.columns(variant, out, Flat.pointer(source) + 4 * first, length, stride);
+                        return ReduceRows.columns(variant, out, source, length, stride);
                     }
                 }
             }
@@ -174,8 +174,7 @@ library Steps {
         returns (uint256)
     {
         unchecked {
-            uint256 channels = Flat.count(Machines.weight(m, b));
-            uint256 parameters = Machines.part(m, Flat.pointer(Machines.weight(m, b)), 32 * channels);
+            (uint256 parameters, uint256 channels) = Machines.channelWords(m, b);
             if (opcode == OP_RESCALE) return RequantRows.rescale(out, a, parameters, channels);
             return RequantRows.requantize(m.floatJudge, variant, out, a, parameters, channels);
         }

@@ -110,6 +110,22 @@ contract WeightStore is IWeightStore {
     }
 
     /// @inheritdoc IWeightStore
+    function foldWeights(bytes calldata descriptors, bytes calldata weights)
+        external
+        pure
+        returns (uint256 length, bytes32 root)
+    {
+        uint256 copied = WeightStream.allocate(descriptors.length);
+        uint256 stream = WeightStream.allocate(weights.length);
+        assembly ("memory-safe") {
+            calldatacopy(copied, descriptors.offset, descriptors.length)
+            calldatacopy(stream, weights.offset, weights.length)
+        }
+        length = WeightStream.lengthOf(copied, descriptors.length / 32);
+        if (weights.length == length) root = WeightStream.rootOf(copied, descriptors.length / 32, stream);
+    }
+
+    /// @inheritdoc IWeightStore
     function directoryOf(ModelId modelId) public view returns (address) {
         return Directory.addressOf(address(this), modelId);
     }

@@ -53,6 +53,15 @@ interface IWeightStore {
         view
         returns (uint256 tensor, uint256 row);
 
+    /// @notice Folds a whole stream.
+    /// @param descriptors the program's weight descriptors, 32 bytes each, at least one
+    /// @return length bytes that the stream must have
+    /// @return root the weights root that it folds to, 0 if it has another length
+    function foldWeights(bytes calldata descriptors, bytes calldata weights)
+        external
+        pure
+        returns (uint256 length, bytes32 root);
+
     /// @notice Address of the data contract that lists program and weights of a model; it has code once they are
     /// published. Behind the STOP byte: the model word, the number of program chunks u16, their addresses, the
     /// addresses of the weight chunks.

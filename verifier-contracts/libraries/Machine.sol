@@ -2,14 +2,16 @@
 pragma solidity ^0.8.28;
 
 import {IFloatJudge} from "../interfaces/IFloatJudge.sol";
+import {ArithRows} from "../opcodes/rows/ArithRows.sol";
 import {MoveRows} from "../opcodes/rows/MoveRows.sol";
-import {WEIGHT} from "../types/Program.sol";
+import {RequantRows} from "../opcodes/rows/RequantRows.sol";
+import {OP_ARITH, OP_MOVE, WEIGHT} from "../types/Program.sol";
 import {Flat} from "./Flat.sol";
 import {ProgramReader} from "./ProgramReader.sol";
 
 /// @notice A program at work.
 /// @param records memory of the first record
-/// @param steps memory of a flat tensor for each step so far
+/// @param steps memory of a flat tensor for each step so far; one that waits until a step reads it has no pointer
 /// @param weights memory of a flat tensor for each weight tensor, whose pointer is its offset in the stream
 /// @param stream memory of the whole stream, 0 if it is not held
 /// @param whole bytes of the whole stream if it is one chunk, which the first step that reads it holds; else 0
@@ -17,6 +19,7 @@ import {ProgramReader} from "./ProgramReader.sol";
 /// @param chunks memory of the addresses of the stream's chunks, 20 bytes each
 /// @param arguments memory of the input's arguments, 0 until a step reads them
 /// @param plan memory for MoveRows
+/// @param turnedRequant the TurnedRequant contract
 struct Machine {
     uint256 word;
     uint256 records;
@@ -29,6 +32,7 @@ struct Machine {
     uint256 arguments;
     uint256 plan;
     IFloatJudge floatJudge;
+    address turnedRequant;
 }
 
 /// @notice Operands of a step in memory.
@@ -84,13 +88,38 @@ library Machines {
         ProgramReader.copyPacked(m.chunks, offset, length, pointer);
     }
 
-    /// @dev A MOVE that was put off is done when a step needs its tensor whole.
+    /// @notice The parameter words of a CHANNEL weight tensor.
+    /// @param index WEIGHT + its index @return parameters memory of them @return channels how many
+    function channelWords(Machine memory m, uint256 index)
+        internal
+        view
+        returns (uint256 parameters, uint256 channels)
+    {
+        unchecked {
+            uint256 flat = weight(m, index);
+            channels = Flat.count(flat);
+            parameters = part(m, Flat.pointer(flat), 32 * channels);
+        }
+    }
+
+    /// @dev Makes a tensor that waited. Those that it is made of wait at most twice more: a REQUANT's for an ARITH's.
     function _materialize(Machine memory m, uint256 index) private view returns (uint256 flat) {
         unchecked {
-            uint256 record = m.records + ProgramReader.RECORD_BYTES * index;
-            uint256 a = operand(m, Flat.load(record), 0);
-            flat = MoveRows.copyStrided(m.plan, record, Flat.load(m.steps + 32 * index), a);
             uint256 place = m.steps + 32 * index;
+            flat = Flat.load(place);
+            uint256 record = m.records + ProgramReader.RECORD_BYTES * index;
+            uint256 head = Flat.load(record);
+            uint256 opcode = ProgramReader.opcode(head);
+            uint256 variant = ProgramReader.variant(head);
+            if (opcode == OP_MOVE) {
+                flat = MoveRows.copyView(m.plan, flat);
+            } else if (opcode == OP_ARITH) {
+                flat = ArithRows.run(variant, flat, operand(m, head, 0), operand(m, head, 1));
+            } else {
+                uint256 a = operand(m, head, 0);
+                (uint256 parameters, uint256 channels) = channelWords(m, ProgramReader.operandOf(head, 1));
+                flat = RequantRows.requantize(m.floatJudge, variant, flat, a, parameters, channels);
+            }
             assembly ("memory-safe") {
                 mstore(place, flat)
             }

@@ -5,40 +5,36 @@ import {Flat} from "../../libraries/Flat.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
 import {Record, TYPE_S32, Tensor} from "../../types/Program.sol";
 import {Move} from "../Move.sol";
+import {MovePlan} from "./MovePlan.sol";
 
-/// @notice MOVE of whole tensors. Where each coordinate depends on the output's index so that the source's element
-/// number is one affine function of it, inside a box of the output, the box is copied run by run, or not at all where
-/// it is one run. Everything else goes element by element, by the judge's own function.
+/// @notice MOVE of whole tensors. Where there is a plan, its box is copied run by run, or not at all where it is one run.
+/// Everything else goes element by element, by the judge's own function.
 library MoveRows {
-    /// @dev Memory of a plan: the source's element number at the box's first element, the output's, the number of axes,
-    /// then for each axis from the innermost on its length, its step in the source and in the output, in elements.
-    uint256 private constant AXES = 96;
-    uint256 private constant AXIS_BYTES = 96;
-    /// @dev Behind them, for each axis of the output: the source's step, first and last index + 1 of the box.
-    uint256 private constant BOX = AXES + 7 * AXIS_BYTES;
-    uint256 internal constant PLAN_BYTES = BOX + 6 * AXIS_BYTES;
+    using MovePlan for uint256;
+
+    /// @dev Where in a flat tensor that waits the memory of its view stands: source, length and stride.
+    uint256 private constant VIEW = 144;
 
     /// @notice Runs a MOVE step.
-    /// @param plan PLAN_BYTES of memory @param record of the step in memory @param out its tensor without a pointer
+    /// @param plan MovePlan.BYTES of memory @param record of the step in memory @param out its tensor without a pointer
     /// @param a the source @param b what fills the rest, 0 if it is the pad
-    /// @return flat the tensor; without a pointer if it can wait: `copyStrided` makes it, `columns` says what it holds
+    /// @return flat the tensor; without a pointer if it can wait: `columns` says what it holds, `copyView` makes it
     function move(uint256 plan, uint256 record, uint256 out, uint256 a, uint256 b)
         internal
         pure
         returns (uint256 flat)
     {
         unchecked {
-            (bool affine, bool whole) = _box(plan, record, out);
+            (bool affine, bool whole) = MovePlan.make(plan, record, out);
             if (!affine) return _elements(record, out, a, b);
-            _axes(plan, out);
             if (whole) {
-                uint256 step = _at(plan, AXES + 32);
-                uint256 axes = _at(plan, 64);
-                if (axes == 1 && step == 1) {
-                    return out | (Flat.pointer(a) + _at(plan, 0) * Shapes.elementBytes(Flat.code(out)));
+                uint256 axes = plan.word(MovePlan.COUNT);
+                if (axes == 1 && plan.word(MovePlan.STEP) == 1) {
+                    return out | (Flat.pointer(a) + plan.word(0) * Shapes.elementBytes(Flat.code(out)));
                 }
-                if (axes == 2 && Flat.code(out) == TYPE_S32 && _at(plan, AXES + AXIS_BYTES + 32) == 1) {
-                    return out;
+                if (axes == 2 && Flat.code(out) == TYPE_S32 && plan.word(MovePlan.OUTER_STEP) == 1) {
+                    uint256 source = Flat.pointer(a) + 4 * plan.word(0);
+                    return _view(out, source, plan.word(MovePlan.AXES), plan.word(MovePlan.STEP));
                 }
                 flat = Flat.allocate(out);
             } else {
@@ -49,249 +45,164 @@ library MoveRows {
         }
     }
 
-    /// @notice The tensor of a step that `move` put off. @param out without a pointer @param a its source
-    function copyStrided(uint256 plan, uint256 record, uint256 out, uint256 a)
-        internal
-        pure
-        returns (uint256 flat)
-    {
-        _box(plan, record, out);
-        _axes(plan, out);
-        flat = Flat.allocate(out);
-        _copy(plan, flat, Flat.pointer(a));
+    /// @notice True if `move` put the tensor off: an s32 matrix that is another one's turned columns.
+    function isView(uint256 flat) internal pure returns (bool) {
+        return Flat.pointer(flat) == 0 && flat >> VIEW != 0;
     }
 
-    /// @notice A tensor that `move` put off: element [i, j] is the source's element number first + i + j·stride.
-    /// @return first of the source @return length of a row, over j @return stride elements from j to j + 1
-    function columns(uint256 plan, uint256 record, uint256 out)
-        internal
-        pure
-        returns (uint256 first, uint256 length, uint256 stride)
-    {
-        _box(plan, record, out);
-        _axes(plan, out);
-        return (_at(plan, 0), _at(plan, AXES), _at(plan, AXES + 32));
+    /// @notice What such a tensor holds: element [i, j] is at source + 4·(i + j·stride).
+    /// @return source memory of the first element
+    /// @return length of a row, over j
+    /// @return stride elements from j to j + 1
+    function columns(uint256 flat) internal pure returns (uint256 source, uint256 length, uint256 stride) {
+        uint256 view_ = flat >> VIEW;
+        return (view_.word(0), view_.word(32), view_.word(64));
     }
 
-    /// @dev The box of output indices whose coordinates are all inside, and the affine function on it.
-    /// @return affine false if there is no such box @return whole true if it is the whole output
-    function _box(uint256 plan, uint256 record, uint256 out) private pure returns (bool affine, bool whole) {
-        unchecked {
-            uint256 rank = Flat.rank(out);
-            uint256 shape = Flat.shape(out);
-            for (uint256 axis = 0; axis < rank; ++axis) {
-                uint256 box = plan + BOX + AXIS_BYTES * axis;
-                _set(box, 0);
-                _set(box + 32, 0);
-                _set(box + 64, shape >> 224);
-                shape <<= 32;
-            }
-            whole = true;
-            uint256 first;
-            uint256 stride = 1;
-            for (uint256 j = 4; j != 0;) {
-                uint256 coordinate = Flat.load(record + 64 + 16 * --j) >> 128;
-                // View dim 1, nothing else: always inside, and no part of the number.
-                if (coordinate == 1 << 96) continue;
-                int256 c = int256(int32(uint32(coordinate >> 64)));
-                (bool isAffine, bool isWhole) = _coordinate(plan, coordinate, c, stride);
-                if (!isAffine) return (false, false);
-                whole = whole && isWhole;
-                first += uint256(c) * stride;
-                stride *= coordinate >> 96;
-            }
-            _set(plan, first);
-            return (true, whole);
-        }
-    }
-
-    /// @dev Adds a coordinate to the affine function, and cuts the box to where it is inside. Its reach is taken inside
-    /// the box so far: what lies outside of that is outside already.
-    function _coordinate(uint256 plan, uint256 coordinate, int256 c, uint256 stride)
-        private
-        pure
-        returns (bool affine, bool whole)
-    {
-        unchecked {
-            int256 a = _s24(coordinate >> 40);
-            int256 b = _s24(coordinate >> 16);
-            uint256 p = plan + BOX + AXIS_BYTES * uint8(coordinate >> 8);
-            uint256 q = plan + BOX + AXIS_BYTES * uint8(coordinate);
-            if (a == 0 || p == q) (a, p, b) = (a + b, q, int256(0));
-            int256 view_ = int256(coordinate >> 96);
-            (int256 low, int256 high) = (c, c);
-            if (a != 0) {
-                _set(p, _at(p, 0) + uint256(a) * stride);
-                int256 reach = a * (int256(_at(p, 64)) - 1);
-                if (reach < 0) low += reach;
-                else high += reach;
-            }
-            if (b != 0) {
-                _set(q, _at(q, 0) + uint256(b) * stride);
-                int256 reach = b * (int256(_at(q, 64)) - 1);
-                if (reach < 0) low += reach;
-                else high += reach;
-            }
-            if (low >= 0 && high < view_) return (true, true);
-            if (b != 0 || a < 0) return (false, false);
-            if (a == 0) {
-                _set(plan + BOX + 64, 0);
-                return (true, false);
-            }
-            int256 from = c < 0 ? (a - 1 - c) / a : int256(0);
-            int256 to = c < view_ ? (view_ - 1 - c) / a + 1 : int256(0);
-            if (from > int256(_at(p, 32))) _set(p + 32, uint256(from));
-            if (to < int256(_at(p, 64))) _set(p + 64, uint256(to));
-            return (true, false);
-        }
-    }
-
-    /// @dev Joins axes that run on in source and output alike; those of length 1 are left out.
-    function _axes(uint256 plan, uint256 out) private pure {
-        unchecked {
-            uint256 shape = Flat.shape(out);
-            uint256 outStride = 1;
-            uint256 first = _at(plan, 0);
-            uint256 outFirst = 0;
-            uint256 top = plan + AXES - AXIS_BYTES;
-            for (uint256 axis = Flat.rank(out); axis != 0;) {
-                uint256 box = plan + BOX + AXIS_BYTES * --axis;
-                uint256 from = _at(box, 32);
-                uint256 to = _at(box, 64);
-                uint256 length = to > from ? to - from : 0;
-                uint256 step = _at(box, 0);
-                first += from * step;
-                outFirst += from * outStride;
-                if (length != 1) {
-                    if (
-                        top >= plan + AXES && step == _at(top, 0) * _at(top, 32)
-                            && outStride == _at(top, 0) * _at(top, 64)
-                    ) {
-                        _set(top, _at(top, 0) * length);
-                    } else {
-                        // Runs are along the innermost axis: where the box is one element wide, so is a run.
-                        if (top < plan + AXES && outStride != 1) top = _axis(top, 1, 1, 1);
-                        top = _axis(top, length, step, outStride);
-                    }
-                }
-                outStride *= Shapes.dim(shape, axis);
-            }
-            if (top < plan + AXES) top = _axis(top, 1, 1, 1);
-            _set(plan, first);
-            _set(plan + 32, outFirst);
-            _set(plan + 64, (top - plan - AXES) / AXIS_BYTES + 1);
-        }
-    }
-
-    function _axis(uint256 top, uint256 length, uint256 step, uint256 outStep)
+    function _view(uint256 out, uint256 source, uint256 length, uint256 stride)
         private
         pure
         returns (uint256)
     {
+        uint256 place = Flat.reserve(96);
+        assembly ("memory-safe") {
+            mstore(place, source)
+            mstore(add(place, 0x20), length)
+            mstore(add(place, 0x40), stride)
+        }
+        return out | (place << VIEW);
+    }
+
+    /// @notice A MOVE of a tensor that waits, if it is another view of the same source. @return flat it, or 0
+    function moveView(uint256 plan, uint256 record, uint256 out, uint256 waiting)
+        internal
+        pure
+        returns (uint256 flat)
+    {
         unchecked {
-            top += AXIS_BYTES;
-            _set(top, length);
-            _set(top + 32, step);
-            _set(top + 64, outStep);
-            return top;
+            if (!_isMatrix(plan, record, out)) return 0;
+            (uint256 source, uint256 rowLength, uint256 stride) = columns(waiting);
+            uint256 length = plan.word(MovePlan.AXES);
+            (uint256 i, uint256 j) = (plan.word(0) / rowLength, plan.word(0) % rowLength);
+            // A part of each row, of one row after another.
+            if (plan.word(MovePlan.STEP) != 1 || plan.word(MovePlan.OUTER_STEP) != rowLength) return 0;
+            if (j + length > rowLength) return 0;
+            return _view(out, source + 4 * (i + j * stride), length, stride);
         }
     }
 
-    /// @dev Copies the box. @param source memory of the source
+    /// @notice Copies a tensor that waits. @param plan MovePlan.BYTES of memory
+    function copyView(uint256 plan, uint256 waiting) internal pure returns (uint256 flat) {
+        unchecked {
+            flat = Flat.allocate(waiting & ~(type(uint256).max << VIEW));
+            (uint256 source, uint256 length, uint256 stride) = columns(waiting);
+            MovePlan.turn(plan, length, stride, Flat.count(flat) / length);
+            _copyAxes(plan, Flat.pointer(flat), source, 4);
+        }
+    }
+
+    /// @notice True if a MOVE turns a matrix: all of it, rows becoming columns. @param columns_ of the source
+    function isTurn(uint256 plan, uint256 record, uint256 out, uint256 columns_)
+        internal
+        pure
+        returns (bool)
+    {
+        if (!_isMatrix(plan, record, out) || plan.word(0) != 0) return false;
+        if (plan.word(MovePlan.STEP) != columns_ || plan.word(MovePlan.OUTER) != columns_) return false;
+        return plan.word(MovePlan.OUTER_STEP) == 1;
+    }
+
+    /// @dev Plans. True if all of the output is copied along two axes.
+    function _isMatrix(uint256 plan, uint256 record, uint256 out) private pure returns (bool) {
+        (bool affine, bool whole) = MovePlan.make(plan, record, out);
+        return affine && whole && plan.word(MovePlan.COUNT) == 2;
+    }
+
+    /// @dev Copies the box: the two innermost axes for each index of the others. @param source memory of the source
     function _copy(uint256 plan, uint256 flat, uint256 source) private pure {
         unchecked {
             uint256 size = Shapes.elementBytes(Flat.code(flat));
-            source += _at(plan, 0) * size;
-            uint256 target = Flat.pointer(flat) + _at(plan, 32) * size;
-            uint256 length = _at(plan, AXES);
-            uint256 step = _at(plan, AXES + 32);
-            uint256 end = plan + AXES + AXIS_BYTES * _at(plan, 64);
+            source += plan.word(0) * size;
+            uint256 target = Flat.pointer(flat) + plan.word(MovePlan.OUT_FIRST) * size;
+            if (plan.word(MovePlan.COUNT) < 3) return _copyAxes(plan, target, source, size);
+            _copyOuter(plan, target, source, size);
+        }
+    }
+
+    function _copyOuter(uint256 plan, uint256 target, uint256 source, uint256 size) private pure {
+        unchecked {
+            uint256 first = plan + MovePlan.OUTER + MovePlan.AXIS_BYTES;
+            uint256 end = plan + MovePlan.AXES + MovePlan.AXIS_BYTES * plan.word(MovePlan.COUNT);
             uint256 runs = 1;
-            for (uint256 axis = plan + AXES + AXIS_BYTES; axis != end; axis += AXIS_BYTES) {
-                runs *= _at(axis, 0);
-            }
-            if (length == 0) return;
-            if (step == 1 && _at(plan, 64) == 2) {
-                uint256 outer = plan + AXES + AXIS_BYTES;
-                uint256 next = _at(outer, 32) * size;
-                return _runs(target, source, length * size, next, _at(outer, 64) * size, runs);
+            for (uint256 axis = first; axis < end; axis += MovePlan.AXIS_BYTES) {
+                runs *= axis.word(0);
             }
             for (uint256 run = 0; run < runs; ++run) {
-                uint256 from = 0;
-                uint256 to = 0;
-                uint256 rest = run;
-                for (uint256 axis = plan + AXES + AXIS_BYTES; axis != end; axis += AXIS_BYTES) {
-                    uint256 dim = _at(axis, 0);
-                    uint256 index = rest % dim;
-                    rest /= dim;
-                    from += index * _at(axis, 32);
-                    to += index * _at(axis, 64);
-                }
-                if (step == 1) {
-                    assembly ("memory-safe") {
-                        mcopy(add(target, mul(to, size)), add(source, mul(from, size)), mul(length, size))
-                    }
-                } else {
-                    _strided(target + to * size, source + from * size, length, step * size, size);
-                }
+                uint256 from = source + size * _offset(first, end, 32, run);
+                uint256 to = target + size * _offset(first, end, 64, run);
+                _copyAxes(plan, to, from, size);
             }
         }
     }
 
-    /// @dev Copies runs of `size` bytes. @param step bytes from one to the next in the source
-    /// @param outStep the same in the output
-    function _runs(uint256 target, uint256 source, uint256 size, uint256 step, uint256 outStep, uint256 runs)
+    /// @dev Elements from an outer index' place to the first one's. @param step where axes hold their steps
+    function _offset(uint256 axis, uint256 end, uint256 step, uint256 index)
         private
         pure
+        returns (uint256 offset)
     {
+        unchecked {
+            for (; axis < end; axis += MovePlan.AXIS_BYTES) {
+                offset += (index % axis.word(0)) * axis.word(step);
+                index /= axis.word(0);
+            }
+        }
+    }
+
+    /// @dev Copies runs of elements. @param size bytes of an element
+    function _copyAxes(uint256 plan, uint256 target, uint256 source, uint256 size) private pure {
+        uint256 length;
+        uint256 step;
+        uint256 runStep;
+        uint256 outStep;
+        uint256 runs = plan.word(MovePlan.OUTER);
+        unchecked {
+            length = plan.word(MovePlan.AXES) * size;
+            step = plan.word(MovePlan.STEP) * size;
+            runStep = plan.word(MovePlan.OUTER_STEP) * size;
+            outStep = plan.word(MovePlan.OUTER_STEP + 32) * size;
+        }
         assembly ("memory-safe") {
+            // Each store spills 31 or 28 bytes that the next one overwrites; the last one's are put back.
+            function copyStrided(place, from, end, apart, bytes_) {
+                let behind := mload(end)
+                for { let early := sub(end, mul(3, bytes_)) } lt(place, early) {} {
+                    mstore(place, mload(from))
+                    from := add(from, apart)
+                    place := add(place, bytes_)
+                    mstore(place, mload(from))
+                    from := add(from, apart)
+                    place := add(place, bytes_)
+                    mstore(place, mload(from))
+                    from := add(from, apart)
+                    place := add(place, bytes_)
+                    mstore(place, mload(from))
+                    from := add(from, apart)
+                    place := add(place, bytes_)
+                }
+                for {} lt(place, end) { place := add(place, bytes_) } {
+                    mstore(place, mload(from))
+                    from := add(from, apart)
+                }
+                mstore(end, behind)
+            }
             for {} runs { runs := sub(runs, 1) } {
-                mcopy(target, source, size)
-                source := add(source, step)
+                switch eq(step, size)
+                case 1 { mcopy(target, source, length) }
+                default { copyStrided(target, source, add(target, length), step, size) }
+                source := add(source, runStep)
                 target := add(target, outStep)
             }
-        }
-    }
-
-    /// @dev Each store spills 31 or 28 bytes that the next one overwrites; the last one's are put back.
-    function _strided(uint256 target, uint256 source, uint256 length, uint256 step, uint256 size)
-        private
-        pure
-    {
-        assembly ("memory-safe") {
-            let end := add(target, mul(length, size))
-            let behind := mload(end)
-            for { let early := add(target, mul(and(length, not(7)), size)) } lt(target, early) {} {
-                mstore(target, mload(source))
-                source := add(source, step)
-                target := add(target, size)
-                mstore(target, mload(source))
-                source := add(source, step)
-                target := add(target, size)
-                mstore(target, mload(source))
-                source := add(source, step)
-                target := add(target, size)
-                mstore(target, mload(source))
-                source := add(source, step)
-                target := add(target, size)
-                mstore(target, mload(source))
-                source := add(source, step)
-                target := add(target, size)
-                mstore(target, mload(source))
-                source := add(source, step)
-                target := add(target, size)
-                mstore(target, mload(source))
-                source := add(source, step)
-                target := add(target, size)
-                mstore(target, mload(source))
-                source := add(source, step)
-                target := add(target, size)
-            }
-            for {} lt(target, end) { target := add(target, size) } {
-                mstore(target, mload(source))
-                source := add(source, step)
-            }
-            mstore(end, behind)
         }
     }
 
@@ -348,24 +259,6 @@ library MoveRows {
                 uint256 stored = inside ? Flat.element(a, index) : b == 0 ? pad : Flat.element(b, i);
                 Flat.put(flat, i, stored);
             }
-        }
-    }
-
-    function _s24(uint256 value) private pure returns (int256 result) {
-        assembly ("memory-safe") {
-            result := signextend(2, value)
-        }
-    }
-
-    function _at(uint256 pointer, uint256 offset) private pure returns (uint256 word) {
-        assembly ("memory-safe") {
-            word := mload(add(pointer, offset))
-        }
-    }
-
-    function _set(uint256 pointer, uint256 word) private pure {
-        assembly ("memory-safe") {
-            mstore(pointer, word)
         }
     }
 }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
+import {Move} from "../../../verifier-contracts/opcodes/Move.sol";
+import {MovePlan} from "../../../verifier-contracts/opcodes/rows/MovePlan.sol";
+import {MoveRows} from "../../../verifier-contracts/opcodes/rows/MoveRows.sol";
+import {Record, TYPE_S32, TYPE_U8, Tensor} from "../../../verifier-contracts/types/Program.sol";
+import {Test} from "../support/Test.sol";
+
+/// @notice Moves of whole tensors against the judge's function of one element.
+contract MoveRowsTest is Test {
+    uint256 private _state;
+
+    function _random(uint256 limit) private returns (uint256) {
+        _state = uint256(keccak256(abi.encode(_state)));
+        return _state % limit;
+    }
+
+    /// @dev A factor that is often 0, 1 or what makes a box.
+    function _factor() private returns (int256) {
+        uint256 kind = _random(9);
+        if (kind < 3) return 0;
+        if (kind < 7) return 1;
+        return int256(_random(7)) - 3;
+    }
+
+    function _coordinate(uint256 dim, uint256 rank) private returns (uint256) {
+        if (dim == 1 && _random(3) != 0) return 1 << 96;
+        int256 c = _random(2) == 0 ? int256(0) : int256(_random(dim + 4)) - 2;
+        (int256 a, int256 b) = (_factor(), _random(3) == 0 ? _factor() : int256(0));
+        uint256 p = a == 0 ? 0 : _random(rank);
+        uint256 q = b == 0 ? 0 : _random(rank);
+        uint256 factors = (uint256(uint24(int24(a))) << 40) | (uint256(uint24(int24(b))) << 16);
+        return (dim << 96) | (uint256(uint32(int32(c))) << 64) | factors | (p << 8) | q;
+    }
+
+    function _randomRecord(uint256 code, uint256[4] memory dims)
+        private
+        returns (Record memory r, Tensor memory t)
+    {
+        t.code = code;
+        t.rank = _random(4) + 1;
+        for (uint256 axis = 0; axis < t.rank; ++axis) {
+            // Often a dim of the source.
+            uint256 dim = _random(2) == 0 ? dims[_random(4)] : _random(5) + 1;
+            t.shape |= dim << (224 - 32 * axis);
+            t.last = dim;
+        }
+        r.head = (2 << 248) | (code << 232) | (t.rank << 224) | (_random(256) << 144);
+        r.shape = t.shape;
+        r.coordinates01 = (_coordinate(dims[0], t.rank) << 128) | _coordinate(dims[1], t.rank);
+        r.coordinates23 = (_coordinate(dims[2], t.rank) << 128) | _coordinate(dims[3], t.rank);
+    }
+
+    /// @dev A tensor of random bytes. @param shapeAt memory of its shape
+    function _tensor(uint256 code, uint256 shapeAt, uint256 rank) private returns (uint256 flat) {
+        flat = Flat.allocate(Flat.describe(shapeAt, code, rank));
+        for (uint256 i = 0; i < Flat.count(flat); ++i) {
+            Flat.put(flat, i, _random(code == TYPE_S32 ? 2 ** 32 : 256));
+        }
+    }
+
+    function testFuzz_move_equalsJudge_succeeds(uint256 seed) public {
+        _state = seed;
+        uint256[4] memory dims;
+        uint256 view_ = 0;
+        for (uint256 j = 0; j < 4; ++j) {
+            dims[j] = _random(3) == 0 ? 1 : _random(7) + 1;
+            view_ |= dims[j] << (224 - 32 * j);
+        }
+        uint256 code = _random(2) == 0 ? TYPE_U8 : TYPE_S32;
+        (Record memory r, Tensor memory t) = _randomRecord(code, dims);
+        uint256 plan = Flat.reserve(MovePlan.BYTES);
+        uint256 shapeAt = Flat.reserve(32);
+        uint256 record;
+        assembly ("memory-safe") {
+            mstore(shapeAt, view_)
+            record := r
+        }
+        uint256 a = _tensor(code, shapeAt, 4);
+        uint256 b = _random(2) == 0 ? 0 : _tensor(code, record + 32, t.rank);
+        if (b != 0) r.head &= ~(uint256(0xFF) << 144);
+        uint256 moved = MoveRows.move(plan, record, Flat.describe(record + 32, code, t.rank), a, b);
+        if (MoveRows.isView(moved)) moved = MoveRows.copyView(plan, moved);
+        for (uint256 i = 0; i < Flat.count(moved); ++i) {
+            (bool inside, uint256 index) = Move.source(r, t, i);
+            uint256 pad = b == 0 ? (r.head >> 144) & 0xFF : Flat.element(b, i);
+            assertEq(Flat.element(moved, i), inside ? Flat.element(a, index) : pad);
+        }
+    }
+}
