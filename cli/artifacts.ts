@@ -13,9 +13,10 @@ export function loadArtifacts(): Record<DeployedContract, Artifact> {
   return Object.fromEntries(entries) as Record<DeployedContract, Artifact>;
 }
 
-/** Reads one artifact; its file must be there. */
-export function loadArtifact(name: string): Artifact {
-  const path = artifactPath(name);
+/** Reads one artifact; it must be there.
+ *  @param file the Solidity file, if it is not named after the contract */
+export function loadArtifact(name: string, file?: string): Artifact {
+  const path = artifactPath(name, file);
   try {
     const { abi, bytecode } = JSON.parse(readFileSync(path, "utf8")) as {
       abi: Abi;

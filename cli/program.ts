@@ -6,6 +6,7 @@ import { addChallengerCommand } from "./challenger.ts";
 import { addClaimCommands } from "./claim.ts";
 import { addDeployCommand } from "./deploy.ts";
 import { addExecutionCommands } from "./execution.ts";
+import { addGatewayCommands } from "./gateway.ts";
 import { addKeyCommands } from "./key.ts";
 import { addMetadataCommands } from "./metadata.ts";
 import { addModelCommands } from "./model/commands.ts";
@@ -40,6 +41,7 @@ export function createProgram(): Command {
   addExecutionCommands(model);
   addProverCommand(program);
   addChallengerCommand(program);
+  addGatewayCommands(program);
   addRequestCommands(program);
   addSettleCommand(program);
   addClaimCommands(program);

@@ -44,6 +44,7 @@ export interface TurnInput {
 }
 
 const MODEL_UNAVAILABLE = "The model of this agent could not answer. Please try again.";
+const TOOK_TOO_LONG = "This took too long. Please try again.";
 const REWRITE = "Your reply was not sent";
 
 /** What is shown of a name that no tool can have. */
@@ -105,7 +106,8 @@ class Turn {
       turns.start({ turnId, conversationId, agentId: agent.id, caller, message });
       [reply, outcome] = await this.#answer();
     } catch (error) {
-      if (this.#signal.aborted) [reply, outcome] = ["", "cancelled"];
+      if (isTimeout(this.#signal)) reply = TOOK_TOO_LONG;
+      else if (this.#signal.aborted) [reply, outcome] = ["", "cancelled"];
       else {
         const known = isBaseError(error);
         log[known ? "warn" : "error"]({ turnId, agentId: agent.id, error }, "a turn failed");
@@ -280,6 +282,9 @@ class Turn {
     });
   }
 }
+
+const isTimeout = ({ aborted, reason }: AbortSignal): boolean =>
+  aborted && (reason as Error | undefined)?.name === "TimeoutError";
 
 function resultEvent(callId: string, toolName: string, outcome: ToolOutcome) {
   const { evidence } = outcome;

@@ -58,7 +58,7 @@ export class LlmService {
   }
 
   /** One answer of the model, whole: nothing of it may leave before it was judged.
-   *  @throws BaseError MODEL_FAILED (retryable), MODEL_ANSWER_TOO_LONG, CANCELLED */
+   *  @throws BaseError MODEL_FAILED (retryable), MODEL_ANSWER_TOO_LONG, MODEL_ANSWER_INCOMPLETE, CANCELLED */
   async answer({ messages, tools, mayCall, signal }: ModelRequest): Promise<ModelAnswer> {
     const { modelTimeoutMs, maxTokens } = this.#limits;
     const limited = AbortSignal.any([signal, AbortSignal.timeout(modelTimeoutMs)]);
@@ -78,10 +78,13 @@ export class LlmService {
         },
         { signal: limited },
       );
-      return await this.#collect(stream);
+      const answer = await this.#collect(stream);
+      // The client ends a stream that is aborted as if it were complete.
+      limited.throwIfAborted();
+      return answer;
     } catch (error) {
-      if (error instanceof BaseError) throw error;
       if (signal.aborted) throw cancelled(error);
+      if (error instanceof BaseError) throw error;
       throw failed(error);
     }
   }
@@ -90,10 +93,12 @@ export class LlmService {
     const { maxAnswerChars, maxCallsPerAnswer } = this.#limits;
     const calls = new Map<number, { toolName: string; rawArguments: string }>();
     let [text, size, promptTokens, completionTokens] = ["", 0, 0, 0];
+    let reason: string | undefined;
     for await (const { choices, usage } of stream) {
       promptTokens = usage?.prompt_tokens ?? promptTokens;
       completionTokens = usage?.completion_tokens ?? completionTokens;
       const delta = choices?.[0]?.delta;
+      reason = choices?.[0]?.finish_reason ?? reason;
       if (typeof delta?.content === "string") text += delta.content;
       size += delta?.content?.length ?? 0;
       for (const { index, function: part } of delta?.tool_calls ?? []) {
@@ -109,6 +114,8 @@ export class LlmService {
       }
       if (size > maxAnswerChars) throw tooLong(maxAnswerChars);
     }
+    // Half an answer could say the opposite of the whole.
+    if (reason === undefined || reason === "length") throw incomplete(reason);
     return { text, calls: [...calls.values()], promptTokens, completionTokens };
   }
 }
@@ -119,6 +126,13 @@ const tooLong = (limit: number) =>
     shortMessage: `The model's answer has more than ${limit} characters.`,
     nextStep: "Ask for less at once.",
     details: { limit },
+  });
+
+const incomplete = (reason: string | undefined) =>
+  new BaseError({
+    code: "MODEL_ANSWER_INCOMPLETE",
+    shortMessage: `The model's answer broke off${reason === undefined ? "" : ": it reached the limit of tokens"}.`,
+    nextStep: "Raise maxTokens, or ask for less at once.",
   });
 
 const cancelled = (cause: unknown) =>

@@ -8,6 +8,8 @@ import { type ModelSource, type ModelToolParts, modelTool } from "./tools/model-
 
 export interface ServerParts {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** true: tools are only listed, and one that files requests needs no key */
+  readonly isListing?: boolean;
   /** absent: no chain is configured, and a tool of kind `model` is refused */
   readonly models?: ModelToolParts & { readonly find: (name: string) => Promise<ModelSource> };
 }
@@ -45,7 +47,7 @@ async function apiServer(
   slug: string,
   { description, apis }: ApiServerConfig,
   http: { readonly maxResponseBytes: number; readonly timeoutMs: number },
-  { env, models }: ServerParts,
+  { env, models, isListing = false }: ServerParts,
 ): Promise<ToolServer> {
   const tools: Tool[] = [];
   for (const [api, config] of Object.entries(apis)) {
@@ -60,7 +62,7 @@ async function apiServer(
     const terms = {
       ...own,
       ...(minWindow === undefined ? {} : { minWindow }),
-      ...(ask === undefined ? {} : { ask }),
+      ...(ask === undefined || isListing ? {} : { ask }),
     };
     tools.push(modelTool(id, await models.find(model), terms, models));
   }

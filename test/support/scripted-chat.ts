@@ -8,6 +8,8 @@ export interface ScriptedAnswer {
   readonly calls?: readonly { readonly name: string; readonly arguments: string }[];
   /** another status than 200 */
   readonly status?: number;
+  /** breaks off: the connection ends, or the limit of tokens is reached */
+  readonly ends?: "cut" | "length";
   /** sends nothing more after the head */
   readonly hangs?: boolean;
 }
@@ -82,6 +84,7 @@ export class ScriptedChat {
       calls = [],
       status = 200,
       hangs = false,
+      ends,
     } = this.script(request, this.requests.length - 1);
     if (status !== 200) {
       response.writeHead(status, { "content-type": "application/json" }).end("{}");
@@ -108,7 +111,11 @@ export class ScriptedChat {
         delta({ tool_calls: [{ index, function: { arguments: call.arguments.slice(at, at + 50_000) } }] });
       }
     }
-    delta({}, calls.length > 0 ? "tool_calls" : "stop");
+    if (ends === "cut") {
+      response.end();
+      return;
+    }
+    delta({}, ends ?? (calls.length > 0 ? "tool_calls" : "stop"));
     send([], { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 });
     response.end("data: [DONE]\n\n");
   }

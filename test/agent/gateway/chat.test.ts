@@ -328,6 +328,15 @@ describe("runTurn", () => {
     expect(only(events, "done")).toEqual({ outcome: "error" });
   });
 
+  test.each(["cut", "length"] as const)(
+    "error: an answer that breaks off (%s) is not judged as a whole one",
+    async (ends) => {
+      gateway.model.says({ calls: [call("call_magpie_tvl")] }, { text: "1234567.5 (call_magpie_tvl)", ends });
+      const events = await gateway.chat(tvl.id, "TVL?");
+      expect(namesOf(events)).toEqual(["tool_call", "tool_result", "error", "done"]);
+    },
+  );
+
   it("error: hundreds of calls in one answer, of which a few are looked at", async () => {
     const many = Array.from({ length: 300 }, () => call("call_magpie_tvl"));
     gateway.model.says({ calls: many }, { calls: many }, { calls: many }, { text: "" });

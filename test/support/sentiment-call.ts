@@ -1,0 +1,13 @@
+/** Calls of a model that takes one text. */
+import { fromHex, toHex } from "../../inference/bytes.ts";
+import { checkFunction, type LoadedModel } from "../../inference/model-folder.ts";
+import type { ModelFunction } from "../../protocol/abi.ts";
+import { encodeCall } from "../../protocol/abi.ts";
+
+export function sentimentFunction({ model, manifest, selector }: LoadedModel): ModelFunction {
+  return { ...checkFunction(model.program, manifest.abi, selector), selector: toHex(selector) };
+}
+
+/** Calldata of a text. */
+export const encodeText = (model: LoadedModel, text: string): Uint8Array =>
+  fromHex(encodeCall(sentimentFunction(model), { text }));
