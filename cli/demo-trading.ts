@@ -16,7 +16,8 @@ import { projectRoot } from "../tools/foundry.ts";
 import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
 import { loadArtifact, loadArtifacts } from "./artifacts.ts";
 import { ContractSender, revertReason } from "./demo/contracts.ts";
-import { type Day, deployTrading, publishModels } from "./demo/trading.ts";
+import { publishModels } from "./demo/models.ts";
+import { type Day, deployTrading, TRADING_MODELS } from "./demo/trading.ts";
 import { reportError } from "./output.ts";
 
 interface Input {
@@ -46,7 +47,7 @@ async function main(): Promise<void> {
     });
     const chain = requireAccount(await connect({ rpcUrl: anvil.rpcUrl, deployment, account }));
     const { sender, close } = openDataFolder(join(folder, "data"), chain, [], { pollIntervalMs: 50 });
-    const models = await publishModels(chain, sender, say).finally(close);
+    const models = await publishModels(chain, sender, TRADING_MODELS, say).finally(close);
     const { headlines, prices } = JSON.parse(
       readFileSync(join(projectRoot, "cli/demo/input.json"), "utf8"),
     ) as Input;

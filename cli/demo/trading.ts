@@ -1,16 +1,11 @@
 /** The trading agent on a local chain: tokens, two pools, a price feed, an account with limits, four tools, and the
  *  agent whose executor is the policy model. */
 import { type Address, parseEther } from "viem";
-import { fromHex, toHex } from "../../inference/bytes.ts";
-import { type LoadedModel, loadModelFolder } from "../../inference/model-folder.ts";
-import { encodeProgram } from "../../inference/program/encode.ts";
+import type { LoadedModel } from "../../inference/model-folder.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
-import { registerModel } from "../../protocol/chain/register.ts";
-import type { Sender } from "../../protocol/chain/sender.ts";
 import { contractOf } from "../../protocol/execution/infer.ts";
-import { planPublication, publishWeights } from "../../protocol/execution/publication.ts";
-import { modelFolder } from "../model-source.ts";
 import type { ContractSender } from "./contracts.ts";
+import { onChainModel } from "./models.ts";
 
 export interface Day {
   readonly close: bigint;
@@ -34,25 +29,6 @@ const LIMITS = { most: parseEther("5000"), perDay: parseEther("20000"), slippage
 const THRESHOLD_PPM = 100_000n;
 const MAX_ITERATIONS = 8;
 const PRICE_UNIT = 10_000n;
-
-/** Registers the models and publishes their weights, so that contracts can run them. */
-export async function publishModels(
-  chain: Chain,
-  sender: Sender,
-  say: (line: string) => void,
-): Promise<Map<string, LoadedModel>> {
-  const models = new Map<string, LoadedModel>();
-  for (const name of TRADING_MODELS) {
-    const loaded = loadModelFolder(modelFolder(name));
-    const { model, commitment, selector, laneBits: lanes, manifest } = loaded;
-    const identity = { ...commitment, selector, lanes, vkHash: fromHex(manifest.assay.vkHash) };
-    const { modelId } = await registerModel(chain, sender, encodeProgram(model.program), identity);
-    const { gasUsed, transactions } = await publishWeights(chain, sender, modelId, planPublication(model));
-    say(`published ${name}: ${transactions} transactions, ${gasUsed.toLocaleString("en")} gas`);
-    models.set(name, loaded);
-  }
-  return models;
-}
 
 /** Deploys it all. Half of the account is in the base token.
  *  @param days at least 65 days of the base token's price in the quote token, times 10^4 */
@@ -88,10 +64,7 @@ export async function deployTrading(
   await sender.call(quote, "LocalToken", "transfer", [account, held]);
   await sender.call(base, "LocalToken", "transfer", [account, (held * PRICE_UNIT) / price]);
 
-  const modelOf = (name: string) => {
-    const { modelId, selector } = models.get(name) as LoadedModel;
-    return { interpreter, id: modelId, selector: toHex(selector) };
-  };
+  const modelOf = (name: string) => onChainModel(chain, models, name);
   const policy = modelOf("policy");
   const executor = await sender.deploy("PolicyExecutor", [interpreter, policy.id, policy.selector, []]);
   const tool = (name: string, args: readonly unknown[]) => sender.deploy(name, args, "TradingTools.sol");

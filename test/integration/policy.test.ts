@@ -12,13 +12,12 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadArtifact } from "../../cli/artifacts.ts";
 import { ContractSender, revertReason } from "../../cli/demo/contracts.ts";
-import { type Day, deployTrading, publishModels, type Trading } from "../../cli/demo/trading.ts";
-import { toHex } from "../../inference/bytes.ts";
+import { onChainModel, publishModels } from "../../cli/demo/models.ts";
+import { type Day, deployTrading, TRADING_MODELS, type Trading } from "../../cli/demo/trading.ts";
 import type { LoadedModel } from "../../inference/model-folder.ts";
 import { connect } from "../../protocol/chain/connect.ts";
 import { requireAccount, type SigningChain } from "../../protocol/chain/sender.ts";
 import { openDataFolder } from "../../protocol/data-folder.ts";
-import { contractOf } from "../../protocol/execution/infer.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { deployLocal, QUICK, temporaryFolder } from "../support/deploy.ts";
 import injections from "../vectors/prompt-injections.json" with { type: "json" };
@@ -56,7 +55,7 @@ beforeAll(async () => {
   const deployment = await deployLocal(local);
   chain = requireAccount(await connect({ rpcUrl: local.rpcUrl, deployment, account: owner }));
   const { sender, close } = openDataFolder(folder.path, chain, [], QUICK);
-  models = await publishModels(chain, sender, () => undefined).finally(close);
+  models = await publishModels(chain, sender, TRADING_MODELS).finally(close);
   contracts = new ContractSender(chain, owner);
   trading = await deployTrading(chain, contracts, models, days);
   wallet = await deployWallet();
@@ -68,11 +67,11 @@ afterAll(async () => {
 
 /** A wallet agent whose executor is the policy model: the pool's three tools and a transfer. */
 async function deployWallet(): Promise<typeof wallet> {
-  const policy = models.get("policy") as LoadedModel;
+  const policy = onChainModel(chain, models, "policy");
   const executor = await contracts.deploy("PolicyExecutor", [
-    contractOf(chain, "interpreter"),
-    policy.modelId,
-    toHex(policy.selector),
+    policy.interpreter,
+    policy.id,
+    policy.selector,
     [{ symbol: "vol", token: trading.base, decimals: 18 }],
   ]);
   const pool = await contracts.deploy("WalletPool", [owner.address]);
@@ -102,7 +101,7 @@ async function deployWallet(): Promise<typeof wallet> {
     await contracts.deploy("OwnedAgent", [
       owner.address,
       executor,
-      policy.modelId,
+      policy.id,
       name,
       name,
       "a wish",

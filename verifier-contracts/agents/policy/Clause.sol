@@ -22,11 +22,13 @@ enum WordKind {
 /// @notice One clause of a prompt as the policy model reads it.
 /// @param found false if the prompt has no such clause
 /// @param text the words, with placeholders for what is data
+/// @param range first byte << 128 | end of the clause in the prompt
 /// @param kinds of each word of `text`, counted as the text codec counts tokens
 /// @param values number, text: first byte << 128 | end in the prompt; asset: its index; account: its address
 struct Clause {
     bool found;
     bytes text;
+    uint256 range;
     WordKind[32] kinds;
     uint256[32] values;
     uint256 count;
@@ -58,12 +60,14 @@ library Clauses {
         clause.text = bytes(state);
         clause.count = 2;
         uint256 current;
+        uint256 start;
         uint256 i;
-        while (i < s.length && current <= index) {
+        while (i < s.length) {
             bytes1 c = s[i];
             if (c == ";") {
+                if (current == index) break;
                 ++current;
-                ++i;
+                start = ++i;
                 continue;
             }
             if (c == "\"") {
@@ -79,10 +83,16 @@ library Clauses {
             }
             uint256 end = i;
             while (end < s.length && _isWord(s[end])) ++end;
-            if (_equals(s, i, end, "then")) ++current;
-            else if (current == index) end = _pushWord(clause, s, i, end, assets);
+            if (_equals(s, i, end, "then")) {
+                if (current == index) break;
+                ++current;
+                start = end;
+            } else if (current == index) {
+                end = _pushWord(clause, s, i, end, assets);
+            }
             i = end;
         }
+        clause.range = start << 128 | i;
         clause.found = clause.count > 2;
     }
 

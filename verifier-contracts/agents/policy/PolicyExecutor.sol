@@ -95,7 +95,7 @@ contract PolicyExecutor is IERCAgentExecutor, ERC165 {
     }
 
     /// @notice The tools that the model knows, in the order of its intents from 2 on.
-    function toolNames() public pure returns (string[8] memory) {
+    function toolNames() public pure returns (string[13] memory) {
         return [
             "DeployTool",
             "WithdrawTool",
@@ -104,7 +104,12 @@ contract PolicyExecutor is IERCAgentExecutor, ERC165 {
             "SentimentTool",
             "ForecastTool",
             "OptimizerTool",
-            "TradeTool"
+            "TradeTool",
+            "CriteriaTool",
+            "CreditScoreAgent",
+            "DecisionTool",
+            "CreditTool",
+            "RetrievalTool"
         ];
     }
 
@@ -229,6 +234,8 @@ contract PolicyExecutor is IERCAgentExecutor, ERC165 {
                     return (true, abi.encode(Clauses.slice(prompt, clause.values[i])));
                 }
             }
+            // Nothing is quoted: the tool, which may be an agent, gets the clause as it is.
+            return (true, abi.encode(Clauses.slice(prompt, clause.range)));
         } else if (p.paramType == IERCAgentTool.ParamType.ADDRESS) {
             bool isAsset = keccak256(bytes(p.name)) == keccak256("asset");
             uint256 word = isAsset ? d.asset : d.account;

@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {IInterpreter} from "../../interfaces/IInterpreter.sol";
-import {ModelId} from "../../types/Types.sol";
+import {OnChainModel} from "../OnChainModel.sol";
 import {TypedTool} from "../TypedTool.sol";
 import {PriceFeed} from "./PriceFeed.sol";
 import {TradingAccount} from "./TradingAccount.sol";
 import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
 
-/// @notice A registered model that the chain runs inside of a tool's call.
-struct Model {
-    IInterpreter interpreter;
-    ModelId id;
-    bytes4 selector;
-}
-
 /// @title Sentiment of a text, computed on chain
 contract SentimentTool is TypedTool {
-    Model private _model;
+    OnChainModel private _model;
 
-    constructor(Model memory model)
+    constructor(OnChainModel memory model)
         TypedTool(
             "SentimentTool",
             "Says how good or bad news is for a price: class 0 bearish, 1 neutral, 2 bullish, and a score, more is better",
@@ -48,10 +40,10 @@ contract ForecastTool is TypedTool {
     int256 private constant NAT = 4_096;
     int256 private constant MOST_PPM = 10_000;
 
-    Model private _model;
+    OnChainModel private _model;
     PriceFeed public immutable feed;
 
-    constructor(Model memory model, PriceFeed feed_)
+    constructor(OnChainModel memory model, PriceFeed feed_)
         TypedTool(
             "ForecastTool",
             "Forecasts the next day's return from the score of the news and the live prices: 10, 50 and 90 % quantiles "
