@@ -2,14 +2,12 @@
  *  unreadable. */
 import type { ParamType, Tool } from "../tool.ts";
 
-/** Longest thought, answer and string value that a model held to the grammar writes, characters. */
-const MAX_TEXT = 300;
-const MAX_STRING = 200;
+/** Most elements of a list that a model held to the grammar writes. */
 const MAX_ELEMENTS = 8;
 
 const RULES = [
-  `text ::= [^\\n\\r\\x00-\\x1f]{1,${MAX_TEXT}}`,
-  `string ::= "\\"" ([^"\\\\\\x00-\\x1f] | "\\\\" ["\\\\/n]){0,${MAX_STRING}} "\\""`,
+  `text ::= [^\\n\\r\\x00-\\x1f]+`,
+  `string ::= "\\"" ([^"\\\\\\x00-\\x1f] | "\\\\" ["\\\\/n])* "\\""`,
   'address ::= "\\"0x" [0-9a-f]{40} "\\""',
   'bool ::= "true" | "false"',
   'uint ::= "\\"" ("0" | [1-9] [0-9]{0,76}) "\\""',
