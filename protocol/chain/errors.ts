@@ -12,6 +12,7 @@ import {
 import { BaseError } from "../../inference/errors.ts";
 import {
   iAssayAbi,
+  iCallbackAgentAbi,
   iInterpreterAbi,
   iJudgeAbi,
   iLayerBuilderAbi,
@@ -28,6 +29,7 @@ const errorAbi = [
   ...iLayerBuilderAbi,
   ...iWeightStoreAbi,
   ...iInterpreterAbi,
+  ...iCallbackAgentAbi,
 ].filter((item) => item.type === "error");
 
 /** Why a contract refused a call. */

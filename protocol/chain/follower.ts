@@ -1,5 +1,6 @@
-/** Follows the logs of Assay and the registry in order, by polling, through re-orgs. */
+/** Follows the logs of some contracts in order, by polling, through re-orgs. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Address, Log } from "viem";
 import { BaseError } from "../../inference/errors.ts";
 import type { Logger } from "../log.ts";
 import { SILENT } from "../log.ts";
@@ -15,7 +16,19 @@ export interface Head extends BlockRef {
 /** Blocks that were followed, oldest first: store it with what you derived, and follow on from it. */
 export type Cursor = readonly BlockRef[];
 
-export type Batch =
+/** What every event has: where it stands, so that a re-org can take it back. */
+export interface Located {
+  readonly block: BlockRef;
+}
+
+/** Whose logs are followed, and what they mean. */
+export interface LogSource<Event extends Located> {
+  readonly addresses: readonly Address[];
+  /** Mined logs to events, in their order; logs that mean nothing are left out. */
+  decode(logs: readonly Log<bigint, number, false>[]): Event[];
+}
+
+export type Batch<Event extends Located = ChainEvent> =
   | {
       readonly kind: "blocks";
       /** first block of the batch */
@@ -25,7 +38,7 @@ export type Batch =
       /** newest block of the chain; `to` is the same block once the follower has caught up */
       readonly head: Head;
       /** in order of block and log index; often empty: a new block is a new time */
-      readonly events: readonly ChainEvent[];
+      readonly events: readonly Event[];
       readonly cursor: Cursor;
     }
   | {
@@ -53,8 +66,10 @@ export interface FollowerOptions {
 /** Hashes kept; a deeper re-org rolls back to the first block. */
 const KEPT = 512;
 
-export class EventFollower {
-  readonly #chain: Chain;
+/** Without a source: the events of Assay and the registry. */
+export class EventFollower<Event extends Located = ChainEvent> {
+  readonly #chain: Pick<Chain, "client" | "deployment" | "ranges">;
+  readonly #source: LogSource<Event>;
   readonly #first: bigint;
   readonly #pollIntervalMs: number;
   readonly #maxBlocks: bigint;
@@ -62,8 +77,16 @@ export class EventFollower {
   readonly #log: Logger;
   #cursor: Cursor;
 
-  constructor(chain: Chain, options: FollowerOptions = {}) {
+  constructor(
+    chain: Pick<Chain, "client" | "deployment" | "ranges">,
+    options: FollowerOptions = {},
+    source?: LogSource<Event>,
+  ) {
     this.#chain = chain;
+    const { assay, registry } = chain.deployment.contracts;
+    const own: LogSource<ChainEvent> = { addresses: [assay, registry], decode: decodeEvents };
+    // Without a source, Event is ChainEvent.
+    this.#source = source ?? (own as unknown as LogSource<Event>);
     this.#first = options.from ?? chain.deployment.block.number;
     this.#pollIntervalMs = options.pollIntervalMs ?? 1_000;
     this.#maxBlocks = BigInt(options.maxBlocks ?? 2_000);
@@ -78,12 +101,12 @@ export class EventFollower {
 
   /** The next batch, or undefined if there is nothing new. Gives the same again until `advance` is called.
    *  @throws BaseError, retryable, when the node fails or its chain changes while it is read */
-  next(): Promise<Batch | undefined> {
+  next(): Promise<Batch<Event> | undefined> {
     return withContext("follow the chain's events", () => this.#poll());
   }
 
   /** Marks a batch as handled. */
-  advance(batch: Batch): void {
+  advance(batch: Batch<Event>): void {
     this.#cursor = batch.cursor;
   }
 
@@ -92,7 +115,7 @@ export class EventFollower {
    *  @param onTime told the time of the next block, seconds, when it moved on and no block came: a chain may make
    *  blocks on demand, and nobody else may demand one */
   async run(
-    consumer: (batch: Batch) => Promise<void> | void,
+    consumer: (batch: Batch<Event>) => Promise<void> | void,
     signal: AbortSignal,
     onTime?: (now: number) => Promise<void> | void,
   ): Promise<void> {
@@ -118,7 +141,7 @@ export class EventFollower {
     }
   }
 
-  async #poll(): Promise<Batch | undefined> {
+  async #poll(): Promise<Batch<Event> | undefined> {
     const head = await this.#confirmedHead();
     if (head === undefined) return undefined;
     const last = this.#cursor.at(-1);
@@ -131,10 +154,10 @@ export class EventFollower {
     if (from > head.number) return undefined;
     const end = from + this.#maxBlocks - 1n;
     const to = end < head.number ? await this.#block(end) : head;
-    const { assay, registry } = this.#chain.deployment.contracts;
     const { client, ranges } = this.#chain;
+    const address = [...this.#source.addresses];
     const logs = await ranges.ask(from, to.number, (fromBlock, toBlock) =>
-      client.getLogs({ address: [assay, registry], fromBlock, toBlock }),
+      client.getLogs({ address, fromBlock, toBlock }),
     );
     // The hash of the end fixes all blocks before it: if both ends are still there, so is what lies between.
     const isSteady = (last === undefined || (await this.#isCanonical(last))) && (await this.#isCanonical(to));
@@ -147,11 +170,11 @@ export class EventFollower {
         retryable: true,
       });
     }
-    const events = decodeEvents(logs);
+    const events = this.#source.decode(logs);
     return { kind: "blocks", from, to, head, events, cursor: this.#extended(events, to) };
   }
 
-  async #rollback(): Promise<Batch> {
+  async #rollback(): Promise<Batch<Event>> {
     let kept = this.#cursor.length - 1;
     while (kept > 0 && !(await this.#isCanonical(this.#cursor[kept - 1] as BlockRef))) kept -= 1;
     const cursor = this.#cursor.slice(0, kept);
@@ -159,7 +182,7 @@ export class EventFollower {
     return { kind: "rollback", ancestor, gone: this.#cursor.slice(kept), cursor };
   }
 
-  #extended(events: readonly ChainEvent[], to: BlockRef): Cursor {
+  #extended(events: readonly Event[], to: BlockRef): Cursor {
     const blocks = new Map(this.#cursor.map((block) => [block.number, block]));
     for (const { block } of events) blocks.set(block.number, block);
     blocks.set(to.number, { number: to.number, hash: to.hash });

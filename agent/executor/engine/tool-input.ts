@@ -1,5 +1,5 @@
 /** A tool's typed input from the JSON that a model wrote. */
-import { encodeAbiParameters, getAddress, type Hex, isAddress } from "viem";
+import { decodeAbiParameters, encodeAbiParameters, getAddress, type Hex, isAddress } from "viem";
 import { BaseError } from "../../../inference/errors.ts";
 import { PARAM_TYPES, type Param, type ParamType, quote, type Tool } from "../tool.ts";
 
@@ -76,6 +76,20 @@ export function encodeToolInput(params: readonly Param[], values: readonly unkno
     })),
     abiEncodedParams: encodeAbiParameters(types, values),
   };
+}
+
+/** The values of an input in words.
+ *  @returns undefined for an input that is not of these parameters */
+export function decodeToolInput(params: readonly Param[], input: ToolInput): NamedValue[] | undefined {
+  try {
+    const values = decodeAbiParameters(
+      params.map(({ type }) => ({ type: FORMS[type].abi })),
+      input.abiEncodedParams,
+    );
+    return values.map((value, index) => named(params, index, value));
+  } catch {
+    return undefined;
+  }
 }
 
 /** JSON has no big integers: they are written as text. */

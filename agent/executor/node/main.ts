@@ -1,0 +1,67 @@
+/** Wires an executor node together. */
+import type { Address } from "viem";
+import { EventFollower } from "../../../protocol/chain/follower.ts";
+import type { SigningChain } from "../../../protocol/chain/sender.ts";
+import { openDataFolder } from "../../../protocol/data-folder.ts";
+import type { Logger } from "../../../protocol/log.ts";
+import { createEngineRegistry } from "../engine/engine.ts";
+import type { ModelRegistry } from "../models/language-model.ts";
+import { agentEvents } from "./agent-events.ts";
+import { ExecutorNode } from "./executor-node.ts";
+import { EXECUTOR_SCHEMA, ExecutorStore } from "./store.ts";
+
+export interface ExecutorOptions {
+  readonly chain: SigningChain;
+  readonly agents: readonly Address[];
+  readonly models: ModelRegistry;
+  readonly tries: number;
+  /** folder of database and journal */
+  readonly data: string;
+  readonly pollIntervalMs: number;
+  readonly confirmations: number;
+  readonly maxFee: bigint;
+  readonly log: Logger;
+}
+
+/** Runs until the signal aborts, then ends what it began.
+ *  @throws BaseError as openDataFolder does */
+export async function runExecutor(options: ExecutorOptions, signal: AbortSignal): Promise<void> {
+  const { chain, agents, models, tries, pollIntervalMs, confirmations, log } = options;
+  const folder = openDataFolder(options.data, chain, [EXECUTOR_SCHEMA], {
+    pollIntervalMs,
+    maxFeePerGas: options.maxFee,
+    log,
+  });
+  try {
+    const store = new ExecutorStore(folder.db);
+    const engines = createEngineRegistry();
+    const { sender } = folder;
+    const node = new ExecutorNode({
+      chain,
+      sender,
+      store,
+      models,
+      engines,
+      tries,
+      log,
+      nowMs: Date.now,
+      signal,
+    });
+    const cursor = store.cursor();
+    const follower = new EventFollower(
+      chain,
+      { pollIntervalMs, confirmations, log, ...(cursor === undefined ? {} : { cursor }) },
+      agentEvents(agents),
+    );
+    log.info({ account: chain.account.address, agents, models: models.ids() }, "executor is up");
+    await follower.run(
+      (batch) => node.take(batch),
+      signal,
+      (now) => node.onTime(now),
+    );
+    await node.stop();
+    log.info({}, "executor stopped");
+  } finally {
+    await folder.close();
+  }
+}
