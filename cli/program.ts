@@ -1,6 +1,7 @@
 /** The commands of the `assay` program, each in a file of its own. */
 import { Command } from "commander";
 import { onnxruntimeEngine } from "../inference/runtime/named-engine.ts";
+import { addAgentCommands } from "./agent/commands.ts";
 import { addAgentHttpCommands } from "./agent/http.ts";
 import { addChallengerCommand } from "./challenger.ts";
 import { addClaimCommands } from "./claim.ts";
@@ -45,6 +46,7 @@ export function createProgram(): Command {
   addRequestCommands(program);
   addSettleCommand(program);
   addClaimCommands(program);
+  addAgentCommands(program);
   addWithdrawCommand(program);
   addDeployCommand(program);
   addKeyCommands(program);

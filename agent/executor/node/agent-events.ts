@@ -1,5 +1,5 @@
 /** Events of callback agents. */
-import { type Address, type Hex, type ParseEventLogsReturnType, parseEventLogs } from "viem";
+import { type Address, getAddress, type Hex, type ParseEventLogsReturnType, parseEventLogs } from "viem";
 import type { BlockRef } from "../../../protocol/chain/connect.ts";
 import type { LogSource } from "../../../protocol/chain/follower.ts";
 import { iCallbackAgentAbi } from "../../../protocol/generated/abis.ts";
@@ -28,7 +28,7 @@ export const agentEvents = (agents: readonly Address[]): LogSource<AgentEvent> =
           ({
             name: log.eventName,
             args: log.args,
-            agent: log.address,
+            agent: getAddress(log.address),
             block: { number: log.blockNumber, hash: log.blockHash },
             logIndex: log.logIndex,
             transactionHash: log.transactionHash,

@@ -33,7 +33,7 @@ export async function runExecutor(options: ExecutorOptions, signal: AbortSignal)
     log,
   });
   try {
-    const store = new ExecutorStore(folder.db);
+    const store = new ExecutorStore(folder.db, agents);
     const engines = createEngineRegistry();
     const { sender } = folder;
     const node = new ExecutorNode({

@@ -30,15 +30,19 @@ export interface KeptTranscript {
 
 export class ExecutorStore {
   readonly #db: SqliteDatabase;
+  readonly #agents: string;
 
-  /** @param db opened with EXECUTOR_SCHEMA among its parts */
-  constructor(db: SqliteDatabase) {
+  /** @param db opened with EXECUTOR_SCHEMA among its parts @param agents that are followed */
+  constructor(db: SqliteDatabase, agents: readonly Address[] = []) {
     this.#db = db;
+    this.#agents = [...agents].sort().join(" ");
   }
 
-  /** Where following stopped; undefined at first. */
+  /** Where following these agents stopped; undefined at first, and when they are others than before. */
   cursor(): Cursor | undefined {
-    const row = this.#db.prepare<[], { cursor: string }>("SELECT cursor FROM agent_cursor").get();
+    const row = this.#db
+      .prepare<[string], { cursor: string }>("SELECT cursor FROM agent_cursor WHERE agents = ?")
+      .get(this.#agents);
     if (row === undefined) return undefined;
     const blocks = JSON.parse(row.cursor) as { number: string; hash: Hex }[];
     return blocks.map(({ number, hash }) => ({ number: BigInt(number), hash }));
@@ -54,7 +58,9 @@ export class ExecutorStore {
         if (batch.events.length > 0) this.#forget(batch.to.number);
       }
       const cursor = JSON.stringify(batch.cursor.map(({ number, hash }) => ({ number: `${number}`, hash })));
-      this.#db.prepare("INSERT OR REPLACE INTO agent_cursor (id, cursor) VALUES (1, ?)").run(cursor);
+      this.#db
+        .prepare("INSERT OR REPLACE INTO agent_cursor (id, agents, cursor) VALUES (1, ?, ?)")
+        .run(this.#agents, cursor);
     });
     write.immediate();
   }

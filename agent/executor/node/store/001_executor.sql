@@ -8,7 +8,11 @@ CREATE TABLE agent_events (
 ) STRICT;
 CREATE INDEX agent_events_by_run ON agent_events (agent, run_id);
 
-CREATE TABLE agent_cursor (id INTEGER PRIMARY KEY CHECK (id = 1), cursor TEXT NOT NULL) STRICT;
+CREATE TABLE agent_cursor (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  agents TEXT NOT NULL,
+  cursor TEXT NOT NULL
+) STRICT;
 
 CREATE TABLE transcripts (
   hash TEXT PRIMARY KEY,

@@ -1,0 +1,116 @@
+/** `assay agent transcript show|verify` and `assay agent replay` */
+import { join } from "node:path";
+import type { Command } from "commander";
+import { createEngineRegistry } from "../../agent/executor/engine/engine.ts";
+import { EXECUTOR_SCHEMA, ExecutorStore } from "../../agent/executor/node/store.ts";
+import { replayTranscript } from "../../agent/executor/replay.ts";
+import {
+  parseSignedTranscript,
+  type SignedTranscript,
+  transcriptProblems,
+} from "../../agent/executor/transcript.ts";
+import { BaseError } from "../../inference/errors.ts";
+import { CHAIN_SETTINGS, loadConfig } from "../../protocol/config.ts";
+import { JOURNAL_SCHEMA, openDatabase } from "../../protocol/journal/database.ts";
+import { withSettings } from "../chain.ts";
+import { readBytes } from "../model/resolve.ts";
+import { printResult, withJson } from "../output.ts";
+import { closeModels, MODEL_SETTINGS, modelConfig, openModels } from "./models.ts";
+
+const DATA = { data: CHAIN_SETTINGS.data };
+
+export function addTranscriptCommands(agent: Command): void {
+  const transcript = agent.command("transcript").description("signed records of iterations");
+  const show = transcript
+    .command("show [hash]")
+    .description("list the transcripts of an executor's data folder, or print one; --json gives it whole");
+  withJson(withSettings(show, DATA)).action(
+    async (hash: string | undefined, _flags: object, self: Command) => {
+      const { data } = loadConfig(DATA, { flags: self.optsWithGlobals(), env: process.env });
+      const found = transcriptsIn(data, hash);
+      if (hash === undefined) return printResult(self, { transcripts: found }, found.map(lineOf));
+      const [one] = found;
+      if (one === undefined) throw unknown(hash);
+      printResult(self, one, describe(one));
+    },
+  );
+  const verify = transcript
+    .command("verify <file>")
+    .description("check hash, signature, prompt and result of a transcript");
+  withJson(verify).action(async (file: string, _flags: object, self: Command) => {
+    const signed = readTranscript(file);
+    const problems = await transcriptProblems(signed, createEngineRegistry());
+    const isSound = problems.length === 0;
+    const { executor } = signed.transcript;
+    printResult(self, { hash: signed.hash, executor, valid: isSound, problems }, [
+      isSound
+        ? `${signed.hash} is signed by ${executor} and holds together; what the model wrote is attested, not proven`
+        : `${signed.hash} is NOT VALID:`,
+      ...problems,
+    ]);
+    if (!isSound) process.exitCode = 1;
+  });
+  const replay = agent
+    .command("replay <file>")
+    .description("ask the model of a transcript again and say where it differs");
+  withJson(withSettings(withSettings(replay, DATA), MODEL_SETTINGS)).action(
+    async (file: string, _flags: object, self: Command) => {
+      const { transcript: recorded, hash } = readTranscript(file);
+      const models = await openModels(modelConfig(self));
+      try {
+        const result = await replayTranscript(recorded, models.get(recorded.modelId), createEngineRegistry());
+        printResult(self, { hash, ...result }, [
+          result.sameModel
+            ? "the same model and parameters"
+            : "ANOTHER model or other parameters than in the transcript",
+          result.sameCompletion
+            ? "the same completion"
+            : `another completion, from character ${result.differsAt} on (a language model is not exact: no fraud follows from it)`,
+          result.sameChoice ? "the same choice" : "another choice",
+        ]);
+      } finally {
+        await closeModels(models);
+      }
+    },
+  );
+}
+
+const readTranscript = (file: string): SignedTranscript =>
+  parseSignedTranscript(Buffer.from(readBytes(file)).toString("utf8"));
+
+function transcriptsIn(folder: string, hash: string | undefined): SignedTranscript[] {
+  const db = openDatabase(join(folder, "assay.sqlite"), [JOURNAL_SCHEMA, EXECUTOR_SCHEMA]);
+  try {
+    return new ExecutorStore(db).transcripts(hash);
+  } finally {
+    db.close();
+  }
+}
+
+const lineOf = ({ hash, transcript: { agent, runId, iteration, result } }: SignedTranscript): string =>
+  `${hash}  agent ${agent} run ${runId} iteration ${iteration}: ${result.isFinalAnswer ? "answer" : "tool"}`;
+
+function describe({ hash, transcript }: SignedTranscript): string[] {
+  const { agent, runId, iteration, executor, modelId, model, attempts, prompt } = transcript;
+  return [
+    `${hash}`,
+    `agent ${agent}, run ${runId}, iteration ${iteration}, signed by ${executor}`,
+    `model ${modelId}: ${Object.entries(model)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(", ")}`,
+    "",
+    prompt,
+    "",
+    ...attempts.flatMap(({ completion, error }, index) => [
+      `-- completion ${index + 1} of ${attempts.length}${error === undefined ? "" : `, not used: ${error}`}`,
+      completion,
+    ]),
+  ];
+}
+
+const unknown = (hash: string): BaseError =>
+  new BaseError({
+    code: "TRANSCRIPT_UNKNOWN",
+    shortMessage: `There is no transcript ${hash} in this data folder.`,
+    nextStep: "`assay agent transcript show` lists those that there are.",
+  });
