@@ -89,7 +89,11 @@ export interface LocalExecutorOptions {
   readonly engine?: string;
   readonly tries?: number;
   /** told of each iteration, before its result is given: what a transcript is made of */
-  readonly onIteration?: (call: IterationArguments, tools: readonly Tool[], iteration: Iteration) => void;
+  readonly onIteration?: (
+    call: IterationArguments,
+    tools: readonly Tool[],
+    iteration: Iteration,
+  ) => Promise<void> | void;
 }
 
 /** Decides by a language model of this process. */
@@ -102,7 +106,7 @@ export function localExecutor(options: LocalExecutorOptions): AgentExecutor {
       const tools = await readTools(client, call.tools);
       const limits = tries === undefined ? {} : { tries };
       const iteration = await iterate({ ...call, tools }, { engine: reasoning, model, ...limits }, signal);
-      onIteration?.(call, tools, iteration);
+      await onIteration?.(call, tools, iteration);
       return toResult(iteration.step);
     },
   };

@@ -14,8 +14,9 @@ import { z } from "zod";
 import { BaseError } from "../../inference/errors.ts";
 import { choiceHashOf, toResult } from "./agent-executor.ts";
 import type { ReasoningEngine } from "./engine/engine.ts";
+import type { Iteration } from "./iterate.ts";
 import type { Registry } from "./registry.ts";
-import { PARAM_TYPES } from "./tool.ts";
+import { PARAM_TYPES, type Tool } from "./tool.ts";
 
 const hex = z.custom<Hex>((value) => isHex(value), "must be hex");
 const address = z.custom<Address>(
@@ -32,7 +33,7 @@ const transcriptSchema = z.strictObject({
   /** -1 for a run that no callback agent keeps */
   runId: integer,
   iteration: integer,
-  /** of the run, as the callback agent has it; zero for a run that no callback agent keeps */
+  /** of the run, as the callback agent has it; else the hash of the run's name */
   historyHash: hex,
   executor: address,
   modelId: z.string(),
@@ -83,6 +84,33 @@ export function parseSignedTranscript(json: string): SignedTranscript {
       cause,
     });
   }
+}
+
+/** What an iteration was asked for, and by whom it was decided. */
+export type TranscriptSubject = Omit<
+  Transcript,
+  "version" | "tools" | "model" | "prompt" | "attempts" | "result"
+> & { readonly tools: readonly Tool[] };
+
+/** The transcript of an iteration, to be signed. */
+export function recordIteration(
+  subject: TranscriptSubject,
+  { model, prompt, attempts, step }: Iteration,
+): Transcript {
+  const result = toResult(step);
+  return {
+    version: 1,
+    ...subject,
+    tools: subject.tools.map((tool) => ({ ...tool, params: [...tool.params] })),
+    model,
+    prompt,
+    attempts: attempts.map((attempt) => ({ ...attempt, seed: `${attempt.seed}` })),
+    result: {
+      isFinalAnswer: result.isFinalAnswer,
+      choiceHash: choiceHashOf(result),
+      agentReasoning: result.agentReasoning,
+    },
+  };
 }
 
 /** UTF-8 of JSON without spaces, keys in the order of their UTF-16 code units (RFC 8785; there are no numbers). */

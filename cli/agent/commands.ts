@@ -5,11 +5,12 @@ import { CHAIN_SETTINGS } from "../../protocol/config.ts";
 import { withSettings } from "../chain.ts";
 import { printProgress, printResult, withJson } from "../output.ts";
 import { addExecutorCommand, addRunCommand } from "./executor.ts";
+import { agentCommand } from "./http.ts";
 import { llamaFolder, MODEL_SETTINGS, modelConfig } from "./models.ts";
 import { addTranscriptCommands } from "./transcript.ts";
 
 export function addAgentCommands(program: Command): void {
-  const agent = program.command("agent").description("run agents whose reasoning is a language model's");
+  const agent = agentCommand(program);
   addExecutorCommand(agent);
   addRunCommand(agent);
   addTranscriptCommands(agent);

@@ -1,13 +1,20 @@
 /** `assay agent executor` and `assay agent run` */
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
-import { type Address, getAddress, isAddress } from "viem";
-import { contractExecutor, localExecutor } from "../../agent/executor/agent-executor.ts";
-import { createEngineRegistry } from "../../agent/executor/engine/engine.ts";
+import { type Address, getAddress, isAddress, keccak256, stringToHex } from "viem";
+import {
+  contractExecutor,
+  type IterationArguments,
+  localExecutor,
+} from "../../agent/executor/agent-executor.ts";
+import { createEngineRegistry, ENGINES } from "../../agent/executor/engine/engine.ts";
+import type { Iteration } from "../../agent/executor/iterate.ts";
 import { runExecutor } from "../../agent/executor/node/main.ts";
-import { EXECUTOR_SCHEMA } from "../../agent/executor/node/store.ts";
+import { EXECUTOR_SCHEMA, ExecutorStore } from "../../agent/executor/node/store.ts";
 import { agentOnChain, runAgent } from "../../agent/executor/run-agent.ts";
-import { requireAccount } from "../../protocol/chain/sender.ts";
+import type { Tool } from "../../agent/executor/tool.ts";
+import { recordIteration, signTranscript } from "../../agent/executor/transcript.ts";
+import { requireAccount, type SigningChain } from "../../protocol/chain/sender.ts";
 import { openDataFolder } from "../../protocol/data-folder.ts";
 import { SILENT } from "../../protocol/log.ts";
 import { chainConfig, openChain, withChain, withSettings } from "../chain.ts";
@@ -60,7 +67,8 @@ export function addRunCommand(agent: Command): void {
       });
       try {
         const run = randomUUID();
-        const target = await agentOnChain(chain, folder.sender, addressOf("agent", address), run);
+        const agentAddress = addressOf("agent", address);
+        const target = await agentOnChain(chain, folder.sender, agentAddress, run);
         const executor =
           models === undefined
             ? contractExecutor(chain.client, addressOf("--executor", flags.executor ?? ""))
@@ -69,6 +77,7 @@ export function addRunCommand(agent: Command): void {
                 models,
                 engines: createEngineRegistry(),
                 tries: settings.tries,
+                onIteration: transcriptKeeper(chain, new ExecutorStore(folder.db), agentAddress, run),
               });
         const { answer, agentReasoning, toolResults } = await runAgent(target, executor, question);
         const steps = agentReasoning.map((reasoning, i) => ({ reasoning, result: toolResults[i] ?? "" }));
@@ -82,6 +91,32 @@ export function addRunCommand(agent: Command): void {
       }
     },
   );
+}
+
+/** Signs and keeps a transcript of each iteration of a run that no callback agent keeps: its number is -1, its history
+ *  is told from others by the hash of the run's name. */
+function transcriptKeeper(chain: SigningChain, store: ExecutorStore, agent: Address, run: string) {
+  return async (call: IterationArguments, tools: readonly Tool[], iteration: Iteration): Promise<void> => {
+    const number = call.agentReasoning.length;
+    const historyHash = keccak256(stringToHex(run));
+    const subject = {
+      chainId: `${chain.game.chainId}`,
+      agent,
+      runId: "-1",
+      iteration: `${number}`,
+      historyHash,
+      executor: chain.account.address,
+      modelId: call.modelId,
+      engine: ENGINES.RE_ACT,
+      basePrompt: call.basePrompt,
+      tools,
+      agentReasoning: [...call.agentReasoning],
+      toolResults: [...call.toolResults],
+      question: call.prompt,
+    };
+    const signed = await signTranscript(chain.account, recordIteration(subject, iteration));
+    store.keep({ agent, runId: -1n, iteration: number, historyHash }, { signed, call: "0x" });
+  };
 }
 
 export function addressOf(name: string, value: string): Address {

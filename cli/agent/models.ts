@@ -20,7 +20,7 @@ import {
 import { refuseArgument } from "../output.ts";
 
 export const MODEL_SETTINGS = {
-  models: {
+  model: {
     schema: text,
     description:
       "models by the id that agents name, separated by commas: ID=llama, ID=llama:FILE.gguf or ID=openai:NAME",
@@ -71,12 +71,12 @@ export const llamaFolder = ({ llama, data }: Pick<ModelConfig, "llama" | "data">
  *  @throws BaseError ARGUMENT_INVALID, MODEL_TAKEN, LLAMA_MISSING, LLAMA_FAILED */
 export async function openModels(config: ModelConfig): Promise<ModelRegistry> {
   const registry = createModelRegistry();
-  for (const entry of (config.models ?? "").split(",").map((each) => each.trim())) {
+  for (const entry of (config.model ?? "").split(",").map((each) => each.trim())) {
     const [, id, kind, name] = /^([^=]+)=(llama|openai)(?::(.+))?$/.exec(entry) ?? [];
     if (id === undefined || kind === undefined || (kind === "openai" && name === undefined))
       refuseArgument(
-        "--models",
-        config.models,
+        "--model",
+        config.model,
         "ID=llama, ID=llama:FILE or ID=openai:NAME, separated by commas",
       );
     registry.register(id, await openModel(config, kind, name));

@@ -43,6 +43,7 @@ const ACCOUNTS = 24;
 export const systemAccount = (index: number): LocalAccount =>
   mnemonicToAccount(MNEMONIC, { addressIndex: index });
 
+/** Private key of `systemAccount(index)`. */
 export function keyOf(index: number): Hex {
   const key = mnemonicToAccount(MNEMONIC, { addressIndex: index }).getHdKey().privateKey;
   if (key === null) throw new RangeError(`Account ${index} has no key.`);

@@ -7,14 +7,14 @@ import type { Batch, Head } from "../../../protocol/chain/follower.ts";
 import type { Sender, SigningChain } from "../../../protocol/chain/sender.ts";
 import { iCallbackAgentAbi } from "../../../protocol/generated/abis.ts";
 import type { Logger } from "../../../protocol/log.ts";
-import { choiceHashOf, toResult } from "../agent-executor.ts";
+import { toResult } from "../agent-executor.ts";
 import { ENGINES, type ReasoningEngine } from "../engine/engine.ts";
 import { iterate } from "../iterate.ts";
 import type { ModelRegistry } from "../models/language-model.ts";
 import type { Registry } from "../registry.ts";
 import type { Tool } from "../tool.ts";
 import { readTools } from "../tool-reader.ts";
-import { signTranscript, type Transcript } from "../transcript.ts";
+import { recordIteration, signTranscript } from "../transcript.ts";
 import type { AgentEvent } from "./agent-events.ts";
 import { decideRun, RUN_STATES } from "./decide.ts";
 import { historyOfRun, promptHistory, type RunHistory } from "./run-history.ts";
@@ -165,8 +165,7 @@ export class ExecutorNode {
     log.info({ agent, runId, iteration, modelId }, "asking the model");
     const decided = await iterate(parts, { engine, model, tries }, signal);
     const result = toResult(decided.step);
-    const transcript: Transcript = {
-      version: 1,
+    const subject = {
       chainId: `${chain.game.chainId}`,
       agent,
       runId: `${runId}`,
@@ -175,19 +174,12 @@ export class ExecutorNode {
       executor: chain.account.address,
       modelId,
       engine: engine.id,
-      model: decided.model,
       basePrompt,
-      tools: tools.map((tool) => ({ ...tool, params: [...tool.params] })),
+      tools,
       ...lists,
       question: history.prompt,
-      prompt: decided.prompt,
-      attempts: decided.attempts.map((attempt) => ({ ...attempt, seed: `${attempt.seed}` })),
-      result: {
-        isFinalAnswer: result.isFinalAnswer,
-        choiceHash: choiceHashOf(result),
-        agentReasoning: result.agentReasoning,
-      },
     };
+    const transcript = recordIteration(subject, decided);
     const signed = await signTranscript(chain.account, transcript);
     const args = [runId, iteration, historyHash, result, signed.hash] as const;
     const call = encodeFunctionData({ abi: iCallbackAgentAbi, functionName: "postIteration", args });
