@@ -5,68 +5,16 @@ import {AgentMetadata} from "../../../verifier-contracts/agents/AgentMetadata.so
 import {IERCAgent} from "../../../verifier-contracts/agents/IERCAgent.sol";
 import {IERCAgentTool} from "../../../verifier-contracts/agents/interfaces/IERCAgentTool.sol";
 import {AgentInput} from "../../../verifier-contracts/agents/libraries/AgentInput.sol";
-import {Test} from "../support/Test.sol";
 import {Vm} from "../support/Vm.sol";
+import {AgentFixture} from "./support/AgentFixture.sol";
 import {Params} from "./support/Params.sol";
 import {ScriptedExecutor} from "./support/ScriptedExecutor.sol";
-import {ObservingAgent, PlainAgent, PrivateAgent, ThriftyAgent} from "./support/TestAgents.sol";
+import {PlainAgent, PrivateAgent} from "./support/TestAgents.sol";
 import {MoodyTool} from "./support/TestTools.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
 
-contract IERCAgentTest is Test {
-    bytes32 private constant RUN_RESULT = 0xacc2c26fc587b3896c67ae18ba81a38e10f42b3744366add9bc28252e4e0e819;
-
-    ScriptedExecutor private executor;
-    MoodyTool private tool;
-    MoodyTool private other;
-    PlainAgent private agent;
-    address private immutable alice = makeAddr("alice");
-
-    function setUp() public {
-        executor = new ScriptedExecutor();
-        tool = new MoodyTool("FirstTool");
-        other = new MoodyTool("SecondTool");
-        agent = new PlainAgent(address(executor), "Plain Agent", _tools(), 4);
-    }
-
-    function _tools() private view returns (IERCAgentTool[] memory list) {
-        list = new IERCAgentTool[](2);
-        (list[0], list[1]) = (tool, other);
-    }
-
-    function _number(uint256 number) private pure returns (IERCAgentTool.Input memory) {
-        return Params.input(Params.number(number));
-    }
-
-    function _ask(IERCAgent a, string memory prompt) private returns (string memory) {
-        (int256 runId, string memory answer) = a.run(AgentInput.prompt(prompt), address(0));
-        assertEq(runId, -1);
-        return answer;
-    }
-
-    function _expectAsk(IERCAgent a, string memory prompt, bytes memory why) private {
-        IERCAgentTool.Input memory input = AgentInput.prompt(prompt);
-        vm.expectRevert(why);
-        a.run(input, address(0));
-    }
-
-    /// @dev Steps and answer of the last run in the recorded logs.
-    function _lastRun(Vm.Log[] memory logs, address emitter)
-        private
-        pure
-        returns (int256 runId, address requester, string[] memory steps, string memory answer)
-    {
-        for (uint256 i = logs.length; i > 0; i--) {
-            Vm.Log memory log = logs[i - 1];
-            if (log.emitter != emitter || log.topics[0] != RUN_RESULT) continue;
-            assertEq(log.topics.length, 2);
-            (requester, steps, answer) = abi.decode(log.data, (address, string[], string));
-            return (int256(uint256(log.topics[1])), requester, steps, answer);
-        }
-        revert("no run");
-    }
-
+contract IERCAgentTest is AgentFixture {
     // shows: E1-036
     function test_agentRunResult_topic_succeeds() public pure {
         assertEq(IERCAgent.AgentRunResult.selector, RUN_RESULT);
@@ -356,72 +304,5 @@ contract IERCAgentTest is Test {
         vm.prank(alice);
         (, string memory answer) = mine.run(input, address(0));
         assertEq(answer, "ok");
-    }
-
-    // shows: D-18
-    function test_run_observed_succeeds() public {
-        ObservingAgent observing = new ObservingAgent(address(executor), _tools(), 1_000_000);
-        executor.onTool("go", tool, _number(5), "try");
-        executor.onTool("go", other, _number(6), "or that");
-        executor.onAnswer("go", "one failed");
-        tool.setMood(MoodyTool.Mood.REVERT);
-        assertEq(_ask(observing, "go"), "one failed");
-        assertEq(tool.uses(), 0, "undone");
-        assertEq(other.uses(), 1);
-        bytes memory inner = abi.encodeWithSelector(MoodyTool.InABadMood.selector, 5);
-        assertEq(executor.asked(2).toolResults[0], string.concat("Error: ", Strings.toHexString(inner)));
-        MoodyTool.Mood[4] memory moods =
-            [MoodyTool.Mood.BURN, MoodyTool.Mood.LATER, MoodyTool.Mood.BOMB, MoodyTool.Mood.REENTER];
-        for (uint256 i; i < moods.length; i++) {
-            tool.setMood(moods[i]);
-            assertEq(_ask(observing, "go"), "one failed");
-            assertEq(tool.uses(), 0);
-            assertEq(tool.nextId(), 0);
-        }
-    }
-
-    /// @dev Who brings little gas cannot choose which tools fail: the run reverts.
-    function test_run_observedLittleGas_reverts() public {
-        ObservingAgent observing = new ObservingAgent(address(executor), _tools(), 1_000_000);
-        executor.onTool("go", tool, _number(5), "try");
-        executor.onAnswer("go", "done");
-        bytes memory call = abi.encodeCall(observing.run, (AgentInput.prompt("go"), address(0)));
-        (bool success,) = address(observing).call{gas: 1_000_000}(call);
-        assertFalse(success);
-        assertEq(tool.uses(), 0);
-        (success,) = address(observing).call{gas: 3_000_000}(call);
-        assertTrue(success);
-        assertEq(tool.uses(), 1);
-    }
-
-    function test_run_observedWithoutToolGas_reverts() public {
-        ObservingAgent observing = new ObservingAgent(address(executor), _tools(), type(uint256).max);
-        executor.onTool("go", tool, _number(5), "try");
-        IERCAgentTool.Input memory input = AgentInput.prompt("go");
-        vm.expectPartialRevert(bytes4(keccak256("NotEnoughGas(uint256,uint256)")));
-        observing.run(input, address(0));
-    }
-
-    // shows: E1-101
-    function test_run_gasLimit_reverts() public {
-        executor.onTool("go", tool, _number(5), "try");
-        executor.onAnswer("go", "done");
-        ThriftyAgent thrifty = new ThriftyAgent(address(executor), _tools(), 5_000_000);
-        assertEq(_ask(thrifty, "go"), "done");
-        tool.setMood(MoodyTool.Mood.BURN);
-        uint256 before = gasleft();
-        IERCAgentTool.Input memory input = AgentInput.prompt("go");
-        vm.expectRevert(abi.encodeWithSelector(IERCAgent.ToolFailed.selector, tool, bytes("")));
-        thrifty.run{gas: 50_000_000}(input, address(0));
-        assertLt(before - gasleft(), 6_000_000, "no more than its limit is burned");
-        thrifty = new ThriftyAgent(address(executor), _tools(), 20_000);
-        vm.expectRevert(abi.encodeWithSelector(IERCAgent.RunGasExceeded.selector, 20_000));
-        thrifty.run(input, address(0));
-    }
-
-    function test_useTool_byOthers_reverts() public {
-        vm.expectRevert(abi.encodeWithSelector(IERCAgent.OnlyItself.selector, alice));
-        vm.prank(alice);
-        agent.useTool(tool, _number(1));
     }
 }
