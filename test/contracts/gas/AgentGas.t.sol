@@ -31,6 +31,7 @@ contract AgentGasTest is AgentFixture, AgentMeasurement {
         executor.onTool("use two", tool, _number(1), "a tool is needed");
         executor.onTool("use two", other, _number(1), "another is needed");
         executor.onAnswer("use two", "done");
+        executor.setForgetful();
         agent.run(AgentInput.prompt("answer"), address(0));
         _measure("agent run, first ever, no tool");
         agent.run(AgentInput.prompt("answer"), address(0));
@@ -90,8 +91,11 @@ contract ModelToolGasTest is ModelToolFixture, AgentMeasurement {
     // shows: E0-23, E0-24
     function test_run_claimedGas_succeeds() public {
         _ask();
-        (, Request memory r) = _ask();
-        _measure("claimed model tool, client pays and files a request");
+        uint256 price = tool.price();
+        IERCAgentTool.Input memory input = _toolInput(0);
+        (int256 runId,) = client.ask{value: price}(tool, input);
+        assertLt(_measure("claimed model tool, client pays and files a request"), 700_000);
+        Request memory r = _filed(runId);
         _settle(r, _noClaim());
         vm.prank(alice);
         assay.deliver(r, _noClaim(), outputs[0]);

@@ -21,6 +21,7 @@ contract ScriptedExecutor is IERCAgentExecutor {
 
     mapping(bytes32 promptHash => AgentIterationResult[]) private _scripts;
     Asked[] private _asked;
+    bool private _forgets;
 
     function supportsInterface(bytes4 id) external pure returns (bool) {
         return id == type(IERCAgentExecutor).interfaceId || id == 0x01ffc9a7;
@@ -53,6 +54,11 @@ contract ScriptedExecutor is IERCAgentExecutor {
         (next.isFinalAnswer, next.finalAnswer, next.agentReasoning) = (last, answer, why);
     }
 
+    /// @notice From now on keeps nothing of what it is asked: for measurements.
+    function setForgetful() external {
+        _forgets = true;
+    }
+
     function forget(string memory prompt) external {
         delete _scripts[keccak256(bytes(prompt))];
     }
@@ -74,7 +80,9 @@ contract ScriptedExecutor is IERCAgentExecutor {
         string[] memory toolResults,
         string memory prompt
     ) external returns (AgentIterationResult memory) {
-        _asked.push(Asked(modelId, basePrompt, tools.length, agentReasoning, toolResults, prompt));
+        if (!_forgets) {
+            _asked.push(Asked(modelId, basePrompt, tools.length, agentReasoning, toolResults, prompt));
+        }
         AgentIterationResult[] storage script = _scripts[keccak256(bytes(prompt))];
         uint256 i = agentReasoning.length;
         return script[i < script.length ? i : script.length - 1];
