@@ -24,7 +24,10 @@ beforeAll(async () => {
   };
   const server = { slug: "models", description: "Models", tools: async () => [tool], close: async () => {} };
   gateway = await startTestGateway({ servers: new Map([["models", server]]) });
-  await gateway.agents.createAgent({ name: "Sentiment <img src=x onerror=alert(1)>", availableTools: ["models/sentiment"] });
+  await gateway.agents.createAgent({
+    name: "Sentiment <img src=x onerror=alert(1)>",
+    availableTools: ["models/sentiment"],
+  });
   browser = await startChromium();
 });
 afterAll(async () => {

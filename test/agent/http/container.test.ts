@@ -1,12 +1,11 @@
 /** The container as far as it runs without an engine for containers: what the Dockerfile copies is there, suffices, and
  *  its command serves the example. And the same agents through the command line. */
-import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
 import { afterAll, describe, expect, it } from "vitest";
 import { callAgent } from "../../../agent/metadata/call.ts";
+import { type AgentProcess, startAgentProcess } from "../../support/agent-process.ts";
 
 const dockerfile = readFileSync("agent/http/Dockerfile", "utf8");
 const copied = [...dockerfile.matchAll(/^COPY (.+) \S+$/gm)].flatMap(([, sources = ""]) =>
@@ -14,26 +13,17 @@ const copied = [...dockerfile.matchAll(/^COPY (.+) \S+$/gm)].flatMap(([, sources
 );
 const command = JSON.parse(/^CMD (.+)$/m.exec(dockerfile)?.[1] ?? "[]") as string[];
 const folder = mkdtempSync(join(tmpdir(), "assay-container-"));
-const children: ChildProcess[] = [];
+const agents: AgentProcess[] = [];
 afterAll(() => {
-  for (const child of children) child.kill();
+  for (const agent of agents) agent.stop();
   rmSync(folder, { recursive: true });
 });
 
-/** @returns the URL that it logs when it is up */
+/** @returns its URL */
 async function start(args: readonly string[], cwd: string, env: Record<string, string>): Promise<string> {
-  const child = spawn(process.execPath, args, {
-    cwd,
-    env: { PATH: process.env.PATH ?? "", ...env },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  children.push(child);
-  for await (const line of createInterface({ input: child.stdout })) {
-    const { url, msg } = JSON.parse(line) as { url?: string; msg: string };
-    if (url !== undefined) return url;
-    throw new Error(msg);
-  }
-  throw new Error("the agent ended before it was up");
+  const agent = await startAgentProcess(args, env, cwd);
+  agents.push(agent);
+  return agent.url;
 }
 
 const ANALYZE_ABI = [

@@ -105,4 +105,16 @@ abstract contract RedundantFixture is AssayFixture {
         (address target, uint256 value, bytes memory request) = results.requestFor(data);
         return abi.encodeWithSelector(AgentAdapter.AgentResultNotFinal.selector, target, value, request);
     }
+
+    function _result(bytes memory data) internal view returns (bytes memory) {
+        (bool isFinal, bytes memory result) = results.resultOf(data);
+        assertTrue(isFinal);
+        return result;
+    }
+
+    function _assertNotFinal(bytes memory data) internal view {
+        (bool isFinal, bytes memory result) = results.resultOf(data);
+        assertFalse(isFinal);
+        assertEq(result, "");
+    }
 }
