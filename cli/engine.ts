@@ -54,10 +54,10 @@ export function withEzkl(
     run: async (id, calldata) => {
       const model = models.get(id);
       if (model === undefined) return engine.run(id, calldata);
-      const running = last.then(() => runEzkl(options, model, calldata));
+      const running = last.then(() => runEzkl(options, model, [calldata]));
       last = running.catch(() => undefined);
       return running.then(
-        (output) => ({ output }),
+        ([output]) => (output === undefined ? { failure: "ezkl gave no output" } : { output }),
         (error: unknown) => ({ failure: error instanceof Error ? error.message : String(error) }),
       );
     },

@@ -24,8 +24,11 @@ const WITH_DATA = { data: CHAIN_SETTINGS.data, ...EZKL_SETTINGS };
 export const withEzklSettings = (command: Command): Command => withSettings(command, WITH_DATA);
 
 /** What a command's flags and the configuration say; each stage is reported as progress. */
-export function ezklOptionsOf(command: Command): EzklOptions {
-  const config = loadConfig(WITH_DATA, { flags: command.optsWithGlobals(), env: process.env });
+export function ezklOptionsOf(
+  command: Command,
+  flags: Readonly<Record<string, unknown>> = command.optsWithGlobals(),
+): EzklOptions {
+  const config = loadConfig(WITH_DATA, { flags, env: process.env });
   const onStage = ({ name, seconds }: StageCost): void => printProgress(`${name}: ${seconds.toFixed(1)} s`);
   return { ...ezklOptions(config, config), onStage };
 }

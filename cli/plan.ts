@@ -1,26 +1,14 @@
 /** `assay plan`: what each lane would cost for a model, before anything is spent. */
-import { existsSync } from "node:fs";
 import type { Command } from "commander";
-import { type Hex, zeroAddress } from "viem";
-import { BaseError } from "../inference/errors.ts";
-import { type LoadedModel, loadModelFolder } from "../inference/model-folder.ts";
-import { demandDepth } from "../inference/program/shape.ts";
-import type { Chain } from "../protocol/chain/connect.ts";
-import { withContext } from "../protocol/chain/errors.ts";
-import { compileProgress } from "../protocol/execution/compiled.ts";
 import { MAX_TRANSACTION_GAS } from "../protocol/execution/cost.ts";
-import { iProofLaneAbi, iWeightStoreAbi } from "../protocol/generated/abis.ts";
 import gas from "../protocol/generated/gas.json" with { type: "json" };
-import { LOCAL_CHAINS } from "../protocol/proof/store-key.ts";
-import type { GameConstants, ModelId } from "../protocol/terms.ts";
-import { readCosts } from "../prover/plan/costs.ts";
-import { type ModelFacts, offersOf } from "../prover/plan/estimates.ts";
+import type { GameConstants } from "../protocol/terms.ts";
 import { type Plan, type PlanRow, plan } from "../prover/plan/plan.ts";
-import { assertWithin, circuitSize, MAX_CONSTRAINTS } from "../prover/proof/groth16/compile.ts";
-import { ceremonyKeyPath, developmentKeyPath } from "../prover/proof/groth16/keys.ts";
-import { chainConfig, openChain, withChain } from "./chain.ts";
+import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
+import { EZKL_SETTINGS, ezklOptionsOf } from "./ezkl-options.ts";
 import { modelFolder } from "./model-source.ts";
 import { printResult, refuseArgument, withJson } from "./output.ts";
+import { planSubject } from "./plan-subject.ts";
 import { KEY_FOLDER } from "./proof/setup.ts";
 
 interface Options {
@@ -40,7 +28,6 @@ const OFFLINE: GameConstants = {
 };
 const BLOCK_SECONDS = 12;
 const CAPITAL_PERCENT = 5;
-const NOT_THERE = { keyStored: false, published: false, compiled: false };
 
 export function addPlanCommand(program: Command): void {
   const command = program
@@ -52,9 +39,11 @@ export function addPlanCommand(program: Command): void {
     .option("--window <seconds>", "in which a claim can be challenged (default 4T)")
     .option("--keys <dir>", "folder of proving keys", KEY_FOLDER)
     .option("--offline", "ask no chain: nothing is published, T is an hour");
-  withJson(withChain(command)).action(async (name: string, options: Options, self: Command) => {
-    const loaded = loadModelFolder(modelFolder(name));
+  withSettings(withJson(withChain(command)), { ezkl: EZKL_SETTINGS.ezkl });
+  command.action(async (name: string, options: Options, self: Command) => {
     const chain = options.offline === true ? undefined : await openChain(chainConfig(self));
+    const folders = { keys: options.keys, ezkl: ezklOptionsOf(self).folder };
+    const { modelId, notes, ...subject } = await planSubject(modelFolder(name), chain, folders);
     const constants = chain?.constants ?? OFFLINE;
     const gasPrice =
       options.gasPrice === undefined
@@ -62,10 +51,7 @@ export function addPlanCommand(program: Command): void {
         : weiOf("--gas-price", options.gasPrice);
     const window = secondsOf(options.window) ?? 4 * constants.answerSeconds;
     const made = plan({
-      modelLanes: loaded.laneBits,
-      depth: demandDepth(loaded.model.program),
-      offers: offersOf(await factsOf(loaded, chain, options.keys), readCosts()),
-      accuracyLoss: {},
+      ...subject,
       constants,
       gasPrice,
       value: weiOf("--value", options.value),
@@ -74,59 +60,7 @@ export function addPlanCommand(program: Command): void {
       transactionGas: BigInt(MAX_TRANSACTION_GAS),
       capitalPercent: CAPITAL_PERCENT,
     });
-    printResult(self, { name, modelId: loaded.modelId, gasPrice, window, ...made }, lines(made));
-  });
-}
-
-async function factsOf(loaded: LoadedModel, chain: Chain | undefined, keys: string): Promise<ModelFacts> {
-  const { model, manifest } = loaded;
-  const isLocal = chain === undefined || LOCAL_CHAINS.includes(chain.game.chainId);
-  return {
-    model,
-    circuit: circuitOf(loaded),
-    isForgeable: !isLocal && manifest.assay.keyOrigin === "development",
-    onChain: chain === undefined ? NOT_THERE : await stateOf(chain, loaded),
-    keyHere:
-      existsSync(developmentKeyPath(model, keys)) || existsSync(ceremonyKeyPath(manifest.assay.vkHash, keys)),
-  };
-}
-
-function circuitOf({ model }: LoadedModel): ModelFacts["circuit"] {
-  try {
-    const size = circuitSize(model);
-    assertWithin(size, MAX_CONSTRAINTS);
-    return size;
-  } catch (error) {
-    if (!(error instanceof BaseError)) throw error;
-    return { refused: error.shortMessage };
-  }
-}
-
-async function stateOf(
-  chain: Chain,
-  { model, modelId, manifest }: LoadedModel,
-): Promise<ModelFacts["onChain"]> {
-  const { weightStore, proofAdapter } = chain.deployment.contracts;
-  return withContext(`look what is published of ${modelId}`, async () => {
-    const published =
-      weightStore !== undefined &&
-      (await chain.client.readContract({
-        address: weightStore,
-        abi: iWeightStoreAbi,
-        functionName: "isPublished",
-        args: [modelId as ModelId],
-      }));
-    const key = manifest.assay.vkHash as Hex;
-    const keyStored =
-      proofAdapter !== undefined &&
-      (await chain.client.readContract({
-        address: proofAdapter,
-        abi: iProofLaneAbi,
-        functionName: "keyOf",
-        args: [key],
-      })) !== zeroAddress;
-    const { directory } = await compileProgress(chain, modelId as ModelId, model.program);
-    return { published, keyStored, compiled: directory !== undefined };
+    printResult(self, { name, modelId, gasPrice, window, ...made, notes }, [...lines(made), ...notes]);
   });
 }
 

@@ -4,8 +4,10 @@ import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { BaseError } from "../inference/errors.ts";
 import { type Manifest, MODEL_FILES } from "../inference/manifest/assay.ts";
-import { checkedManifest, loadModelFolder } from "../inference/model-folder.ts";
+import { isProofManifest, PROOF_MODEL_FILES, type ProofManifest } from "../inference/manifest/proof-model.ts";
+import { checkedAny, checkFiles, loadModelFolder } from "../inference/model-folder.ts";
 import type { ModelId } from "../protocol/terms.ts";
+import { loadProofModel } from "../prover/proof/ezkl/folder.ts";
 import { isModelId } from "./model-source.ts";
 import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
 
@@ -36,11 +38,11 @@ export function addPullCommand(model: Command): void {
 
 /** Takes GET /v1/models/:id/files/<name>, manifest.json first. Writes the folder in one step, after every check;
  *  leaves nothing behind when one fails.
- *  @throws BaseError PULL_FAILED (retryable), PULL_REFUSED, and what loadModelFolder throws */
-export async function pullModel(url: string, id: ModelId, out: string): Promise<Manifest> {
+ *  @throws BaseError PULL_FAILED (retryable), PULL_REFUSED, and what the loaders of model folders throw */
+export async function pullModel(url: string, id: ModelId, out: string): Promise<Manifest | ProofManifest> {
   const base = `${url.replace(/\/$/, "")}/v1/models/${id}/files`;
   const text = (await get(`${base}/manifest.json`, MAX_MANIFEST_BYTES)).toString("utf8");
-  const manifest = checkedManifest(parseJson(text, base), `${base}/manifest.json`);
+  const manifest = checkedAny(parseJson(text, base), `${base}/manifest.json`);
   if (manifest.assay.modelId !== id)
     throw refused(base, `its manifest is of model ${manifest.assay.modelId}`);
   const folder = `${out}.pulling`;
@@ -49,15 +51,18 @@ export async function pullModel(url: string, id: ModelId, out: string): Promise<
   mkdirSync(folder, { recursive: true });
   try {
     writeFileSync(join(folder, "manifest.json"), text);
-    for (const name of MODEL_FILES) {
-      const entry = manifest.assay.files[name];
+    const { files } = manifest.assay;
+    for (const name of isProofManifest(manifest) ? PROOF_MODEL_FILES : MODEL_FILES) {
+      const entry = files[name];
       if (entry === undefined) continue;
       printProgress(`${name}, ${entry.bytes} bytes`);
       const content = await get(`${base}/${name}`, Math.min(entry.bytes, MAX_FILE_BYTES));
       writeFileSync(join(folder, name), content);
     }
-    // Recomputes every hash, the id among them, and proves the program's profile.
-    loadModelFolder(folder);
+    // Every file first, also those that only describe; then the id, and what proves that it is what it says.
+    checkFiles(folder, manifest);
+    if (isProofManifest(manifest)) loadProofModel(folder);
+    else loadModelFolder(folder);
     renameSync(folder, out);
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });

@@ -1,31 +1,50 @@
 /** A process that does one lane's work and nothing else, so that its time and peak memory are that work's. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { type Hex, toHex } from "../../inference/bytes.ts";
 import { execute } from "../../inference/executor/execute.ts";
-import type { Groth16Proof } from "../../protocol/proof/groth16.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
+import { readProgram } from "../../inference/program/validate.ts";
+import { encodeProof } from "../../protocol/proof/groth16.ts";
+import { compileCircuit } from "../../prover/proof/groth16/compile.ts";
+import { writeWitness } from "../../prover/proof/groth16/snark/files.ts";
 import { endThreads, prove } from "../../prover/proof/groth16/snark/snarkjs.ts";
-import type { MlpDims } from "../tasks/mlp.ts";
-import { subjectOf } from "./subject.ts";
+import { stateInference } from "../../prover/proof/groth16/statement.ts";
 
-export type Work =
-  | {
-      readonly kind: "prove";
-      readonly provingKey: Uint8Array;
-      readonly witnesses: readonly Uint8Array[];
-    }
-  | { readonly kind: "execute"; readonly dims: MlpDims; readonly runs: number };
+/** What a prover has of a model before a request comes: the bytes of its files. */
+export interface ModelBytes {
+  readonly program: Uint8Array;
+  readonly weights: readonly Uint8Array[];
+  readonly selector: Uint8Array;
+}
+
+export type Work = ModelBytes & { readonly inputs: readonly Uint8Array[] } & (
+    | {
+        readonly kind: "prove";
+        /** file of the proving key */
+        readonly provingKey: string;
+        readonly binding: bigint;
+        /** most constraints */
+        readonly limit: number;
+      }
+    | { readonly kind: "execute" }
+  );
 
 export interface WorkDone {
-  readonly proofs: readonly Groth16Proof[];
-  /** of each proof or run, in order: a process's first is slower */
+  /** of each input in order; none of an execution */
+  readonly evidence: readonly Hex[];
+  /** from calldata to evidence, or to the output, of each input: a process's first is slower */
   readonly seconds: readonly number[];
   /** peak resident memory of the process, its threads included */
   readonly memoryBytes: number;
 }
 
-/** @throws Error when the process ends without an answer */
-export async function inChild(work: Work): Promise<WorkDone> {
+/** @returns also the seconds from the start of the process to its answer
+ *  @throws Error when the process ends without an answer */
+export async function inChild(work: Work): Promise<WorkDone & { readonly wallSeconds: number }> {
+  const start = performance.now();
   const child = fork(fileURLToPath(import.meta.url), [], {
     execArgv: ["--import", "tsx"],
     serialization: "advanced",
@@ -37,7 +56,7 @@ export async function inChild(work: Work): Promise<WorkDone> {
       throw new Error(`The measured process ended with ${code} and without an answer.`);
     });
     const [answer] = (await Promise.race([once(child, "message"), ended])) as [WorkDone];
-    return answer;
+    return { ...answer, wallSeconds: since(start) };
   } finally {
     child.kill();
   }
@@ -47,25 +66,31 @@ export async function inChild(work: Work): Promise<WorkDone> {
 export const since = (start: number): number => (performance.now() - start) / 1_000;
 
 async function perform(work: Work): Promise<WorkDone> {
-  const proofs: Groth16Proof[] = [];
+  const model = { program: readProgram(work.program), weights: work.weights };
+  const prepared = prepare(model, work.selector);
+  const evidence: Hex[] = [];
   const seconds: number[] = [];
-  if (work.kind === "prove") {
-    for (const witness of work.witnesses) {
-      const start = performance.now();
-      proofs.push(await prove(work.provingKey, witness));
-      seconds.push(since(start));
+  const timed = async (one: () => Promise<unknown> | unknown): Promise<void> => {
+    const start = performance.now();
+    await one();
+    seconds.push(since(start));
+  };
+  if (work.kind === "execute") {
+    for (const calldata of work.inputs) await timed(() => execute(prepared, calldata));
+  } else {
+    const { selector, binding, limit } = work;
+    const circuit = compileCircuit(model, limit);
+    const key = new Uint8Array(readFileSync(work.provingKey));
+    for (const calldata of work.inputs) {
+      await timed(async () => {
+        const output = execute(prepared, calldata);
+        const { witness } = stateInference(circuit, model.program, selector, calldata, output, binding);
+        evidence.push(toHex(encodeProof(await prove(key, writeWitness(witness)))));
+      });
     }
     await endThreads();
-  } else {
-    const { prepared, next } = subjectOf(work.dims);
-    for (let i = 0; i < work.runs; i++) {
-      const { calldata } = next();
-      const start = performance.now();
-      execute(prepared, calldata);
-      seconds.push(since(start));
-    }
   }
-  return { proofs, seconds, memoryBytes: process.resourceUsage().maxRSS * 1_024 };
+  return { evidence, seconds, memoryBytes: process.resourceUsage().maxRSS * 1_024 };
 }
 
 // Only as a child: the parent's functions come from here, too.

@@ -1,7 +1,11 @@
 /** A perceptron's circuit with development keys, and proofs of it, measured. */
-import { type Hex, toHex } from "../../inference/bytes.ts";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Hex } from "../../inference/bytes.ts";
 import { decodeOutput } from "../../inference/codecs/output.ts";
-import { encodeProof, vkHashOf } from "../../protocol/proof/groth16.ts";
+import { encodeProgram } from "../../inference/program/encode.ts";
+import { vkHashOf } from "../../protocol/proof/groth16.ts";
 import { packTensor, publicSignals } from "../../protocol/proof/public-signals.ts";
 import {
   type CircuitSize,
@@ -9,11 +13,10 @@ import {
   circuitSize,
   compileCircuit,
 } from "../../prover/proof/groth16/compile.ts";
-import { writeWitness } from "../../prover/proof/groth16/snark/files.ts";
 import { developmentSetup, type KeyPair } from "../../prover/proof/groth16/snark/setup.ts";
-import { stateInference } from "../../prover/proof/groth16/statement.ts";
 import { SELECTOR } from "../chain.ts";
-import { inChild, since } from "./child.ts";
+import { inChild, type ModelBytes, since, type Work } from "./child.ts";
+import { median } from "./median.ts";
 import type { Case, Subject } from "./subject.ts";
 
 const SEED = "assay bench";
@@ -40,34 +43,65 @@ export async function measureCircuit({ model }: Subject): Promise<MeasuredCircui
 
 export interface MeasuredProofs {
   readonly evidence: readonly Hex[];
-  /** witness, proof and its bytes, least of those behind the process's first */
-  readonly secondsPerProof: number;
+  /** from calldata to evidence, median of the results behind a process's first */
+  readonly warmSeconds: number;
+  /** peak of the process that made them */
   readonly memoryBytes: number;
 }
 
-/** Proves each case in a fresh process. @param cases two or more */
+/** Proves each case in one fresh process. @param cases two or more */
 export async function measureProofs(
-  { circuit, keys }: MeasuredCircuit,
-  { model }: Subject,
+  measured: MeasuredCircuit,
+  subject: Subject,
   cases: readonly Case[],
   binding: bigint,
 ): Promise<MeasuredProofs> {
-  const witnessSeconds: number[] = [];
-  const witnesses = cases.map(({ calldata, expected }) => {
-    const start = performance.now();
-    const { witness } = stateInference(circuit, model.program, SELECTOR, calldata, expected, binding);
-    const bytes = writeWitness(witness);
-    witnessSeconds.push(since(start));
-    return bytes;
+  return withKeyFile(measured, async (provingKey) => {
+    const { evidence, seconds, memoryBytes } = await inChild(workOf(subject, cases, provingKey, binding));
+    return { evidence, warmSeconds: median(seconds.slice(1)), memoryBytes };
   });
-  const { proofs, seconds, memoryBytes } = await inChild({
-    kind: "prove",
-    provingKey: keys.provingKey,
-    witnesses,
+}
+
+/** Seconds from the start of a process to the evidence of its only result: median of the cases. */
+export async function measureColdProofs(
+  measured: MeasuredCircuit,
+  subject: Subject,
+  cases: readonly Case[],
+  binding: bigint,
+): Promise<number> {
+  return withKeyFile(measured, async (provingKey) => {
+    const seconds: number[] = [];
+    for (const one of cases)
+      seconds.push((await inChild(workOf(subject, [one], provingKey, binding))).wallSeconds);
+    return median(seconds);
   });
-  const evidence = proofs.map((proof) => toHex(encodeProof(proof)));
-  const secondsPerProof = Math.min(...witnessSeconds) + Math.min(...seconds.slice(1));
-  return { evidence, secondsPerProof, memoryBytes };
+}
+
+const workOf = (subject: Subject, cases: readonly Case[], provingKey: string, binding: bigint): Work => ({
+  ...modelBytes(subject),
+  inputs: cases.map(({ calldata }) => calldata),
+  kind: "prove",
+  provingKey,
+  binding,
+  limit: LIMIT,
+});
+
+/** What a prover has on its disk of a perceptron. */
+export const modelBytes = ({ model }: Subject): ModelBytes => ({
+  program: encodeProgram(model.program),
+  weights: model.weights,
+  selector: SELECTOR,
+});
+
+async function withKeyFile<T>({ keys }: MeasuredCircuit, work: (path: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "assay-bench-key-"));
+  try {
+    const path = join(folder, "proving.key");
+    writeFileSync(path, keys.provingKey);
+    return await work(path);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** Share of the cases in which the circuit's output signals are not those of the executor's output. */

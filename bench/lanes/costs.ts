@@ -1,14 +1,21 @@
 /** Fits the planner's formulas to what was measured, and compares them with it. */
-import { type Costs, ofSize } from "../../prover/plan/costs.ts";
+import type { Costs } from "../../prover/plan/costs.ts";
+import { offersOf, offersOfProofModel, type ProofModelFacts } from "../../prover/plan/estimates.ts";
+import type { Estimate, Means, Offer } from "../../prover/plan/plan.ts";
 import { describeMachine } from "../report.ts";
+import { MLP_DIMS } from "../tasks/mlp.ts";
+import type { EzklPoint, SrsPoint } from "./ezkl.ts";
 import { fitNonNegative } from "./fit.ts";
 import type { LaneExtras } from "./rows.ts";
-import type { CircuitPoint, ExecutionPoint } from "./sizes.ts";
+import { type CircuitPoint, type ExecutionPoint, sizedModel } from "./sizes.ts";
 
 export interface Measurements {
   readonly lanes: LaneExtras;
   readonly circuits: readonly CircuitPoint[];
   readonly executions: readonly ExecutionPoint[];
+  /** none where ezkl is not installed */
+  readonly ezkl: readonly EzklPoint[];
+  readonly srs: readonly SrsPoint[];
 }
 
 type Numbers<Name extends string> = Record<Name, number>;
@@ -27,7 +34,9 @@ function formula<Point, Name extends string>(
   ) as Numbers<Name>;
 }
 
-export function fitCosts({ lanes, circuits, executions }: Measurements): Costs {
+/** @param before what is kept where ezkl was not measured */
+export function fitCosts(measured: Measurements, before: Pick<Costs, "ezkl">): Costs {
+  const { lanes, circuits, executions } = measured;
   const one = (): number => 1;
   const domain = ({ domain }: CircuitPoint): number => domain;
   const size = {
@@ -63,6 +72,7 @@ export function fitCosts({ lanes, circuits, executions }: Measurements): Costs {
       storeKeyGas: formula(circuits, signals, (point) => point.storeKeyGas),
       requestGas: lanes.proofRequestGas,
     },
+    ezkl: measured.ezkl.length === 0 ? before.ezkl : fitEzkl(measured),
     bond: { requestGas: request, claimGas: claim, finalizeGas: finalize },
     execution: {
       callGas: interpreted.base,
@@ -75,54 +85,142 @@ export function fitCosts({ lanes, circuits, executions }: Measurements): Costs {
   };
 }
 
-export interface Estimate {
+function fitEzkl({ ezkl, srs }: Measurements): Costs["ezkl"] {
+  const one = (): number => 1;
+  const rows = { base: one, perRow: (point: { readonly rows: number }): number => point.rows };
+  return {
+    proveSeconds: formula(ezkl, rows, (point) => point.coldSeconds),
+    keySeconds: formula(ezkl, rows, (point) => point.keySeconds),
+    srsSeconds: formula(srs, rows, (point) => point.seconds),
+    keyBytes: formula(ezkl, rows, (point) => point.keyBytes),
+    memoryBytes: formula(ezkl, rows, (point) => point.memoryBytes),
+    settleGas: formula(
+      ezkl,
+      { base: one, perInstance: ({ instances }: EzklPoint): number => instances },
+      (point) => point.settleGas,
+    ),
+    requestGas: formula(
+      ezkl,
+      { base: one, perInput: ({ inputs }: EzklPoint): number => inputs },
+      (point) => point.requestGas,
+    ),
+    setupGas: formula(
+      ezkl,
+      { base: one, perByte: ({ initCodeBytes }: EzklPoint): number => initCodeBytes },
+      (point) => point.setupGas,
+    ),
+  };
+}
+
+export interface Comparison {
   readonly name: string;
   readonly estimate: number;
   readonly actual: number;
 }
 
-/** Estimates beside what they were fitted to. */
-export function compare(costs: Costs, { circuits, executions }: Measurements): Estimate[] {
-  const { groth16, execution } = costs;
+/** What the planner says of the models that were measured, beside what was measured. */
+export function compare(
+  costs: Costs,
+  { lanes, circuits, executions, ezkl, srs }: Measurements,
+): Comparison[] {
+  const { batchGas } = costs.groth16;
+  const { request, claim, finalize } = lanes.bondGas;
+  const task = sizedModel(MLP_DIMS);
   return [
-    ...circuits.flatMap((point) => {
-      const name = `${point.constraints} constraints`;
-      const { keyBytes, memoryBytes, settleGas } = groth16;
-      const key = ofSize(keyBytes, point) + keyBytes.perConstraint * point.constraints;
-      const memory = memoryBytes.base + memoryBytes.perDomain * point.domain;
-      const gas = settleGas.base + settleGas.perSignal * point.publicSignals;
-      return [
+    ...beside("bond", offersOf(factsOf(task), costs), "bond", { gasPerResult: request + claim + finalize }),
+    {
+      name: "eight Groth16 proofs at once: gas to settle each",
+      estimate: batchGas.base / 8 + batchGas.perProof,
+      actual: lanes.batchGasEach,
+    },
+    ...circuits.flatMap((point) =>
+      beside(
+        `groth16, ${point.constraints} constraints`,
+        offersOf({ ...factsOf(sizedModel(point.dims)), circuit: { ...point, costs: [] } }, costs),
+        "groth16",
         {
-          name: `${name}: seconds to set up`,
-          estimate: ofSize(groth16.setupSeconds, point),
-          actual: point.setupSeconds,
+          setupSeconds: point.setupSeconds,
+          seconds: point.proveSeconds,
+          keyBytes: point.keyBytes,
+          memoryBytes: point.memoryBytes,
+          gasSetup: point.storeKeyGas,
+          gasPerResult: point.settleGas + point.requestGas,
         },
-        {
-          name: `${name}: seconds to prove`,
-          estimate: ofSize(groth16.proveSeconds, point),
-          actual: point.proveSeconds,
-        },
-        { name: `${name}: bytes of key`, estimate: key, actual: point.keyBytes },
-        { name: `${name}: bytes of memory`, estimate: memory, actual: point.memoryBytes },
-        { name: `${name}: gas to settle`, estimate: gas, actual: point.settleGas },
-      ];
-    }),
+      ),
+    ),
     ...executions.flatMap((point) => {
-      const name = `${point.multiplications} multiply-accumulates`;
-      const { callGas, interpretedPerMac, compiledCallGas, compiledPerMac } = execution;
-      const of = (base: number, each: number): number => base + each * point.multiplications;
+      const offers = offersOf(factsOf(sizedModel(point.dims)), costs);
+      const of = (means: Means, gasSetup: number, gasPerResult: number): Comparison[] =>
+        beside(`${means}, ${point.multiplications} multiply-accumulates`, offers, means, {
+          gasSetup,
+          gasPerResult,
+        });
       return [
-        {
-          name: `${name}: gas interpreted`,
-          estimate: of(callGas, interpretedPerMac),
-          actual: point.interpreted,
-        },
-        {
-          name: `${name}: gas compiled`,
-          estimate: of(compiledCallGas, compiledPerMac),
-          actual: point.compiled,
-        },
+        ...of("execution", point.publishGas, point.interpreted),
+        ...of("execution-compiled", point.publishGas + point.compileGas, point.compiled),
       ];
     }),
+    ...srs.map(({ rows, seconds }) => ({
+      name: `ezkl, development SRS of ${rows} rows: seconds`,
+      estimate: costs.ezkl.srsSeconds.base + costs.ezkl.srsSeconds.perRow * rows,
+      actual: seconds,
+    })),
+    ...ezkl.flatMap((point) =>
+      beside(
+        `ezkl, ${point.target}, ${point.multiplications} multiply-accumulates`,
+        offersOfProofModel({ ...NOTHING_THERE, ...point }, costs),
+        "ezkl",
+        {
+          setupSeconds: point.keySeconds,
+          seconds: point.coldSeconds,
+          keyBytes: point.keyBytes,
+          memoryBytes: point.memoryBytes,
+          gasSetup: point.setupGas,
+          gasPerResult: point.requestGas + point.settleGas,
+        },
+      ),
+    ),
   ];
+}
+
+const NOT_ON_CHAIN = { keyStored: false, published: false, compiled: false };
+const NOTHING_THERE = {
+  isForgeable: false,
+  isRegistered: false,
+  keysHere: false,
+  srsHere: true,
+} as const satisfies Partial<ProofModelFacts>;
+
+const factsOf = (model: ReturnType<typeof sizedModel>) => ({
+  model,
+  circuit: { refused: "not asked for" },
+  isForgeable: false,
+  onChain: NOT_ON_CHAIN,
+  keyHere: false,
+});
+
+const LABELS = {
+  setupSeconds: "seconds to make keys",
+  seconds: "seconds of a result",
+  keyBytes: "bytes of key",
+  memoryBytes: "bytes of memory",
+  gasSetup: "gas to set up",
+  gasPerResult: "gas of a result",
+} as const satisfies Partial<Record<keyof Estimate, string>>;
+type Measured = Partial<Record<keyof typeof LABELS, number>>;
+
+function beside(
+  name: string,
+  offers: Readonly<Record<Means, Offer>>,
+  means: Means,
+  actual: Measured,
+): Comparison[] {
+  const offer = offers[means];
+  if ("unavailable" in offer) throw new Error(`The planner does not offer ${name}: ${offer.unavailable}.`);
+  const fields = Object.keys(actual) as (keyof typeof LABELS)[];
+  return fields.map((field) => ({
+    name: `${name}: ${LABELS[field]}`,
+    estimate: Number(offer[field]),
+    actual: actual[field] as number,
+  }));
 }

@@ -1,17 +1,14 @@
-/** ezkl's row of the task, in both of its calibrations. */
-import { join } from "node:path";
-import { projectRoot } from "../../tools/foundry.ts";
-import type { Figure } from "../report.ts";
-import { grouped } from "../report.ts";
-import { type EzklLaneFigures, measureEzkl } from "./ezkl.ts";
-import { BLOCK_SECONDS, type LaneRow } from "./rows.ts";
+/** ezkl's rows of the task, one for each of its calibrations. */
+import type { CalibrationTarget } from "../../prover/proof/ezkl/worker.ts";
+import { type Figure, grouped } from "../report.ts";
+import { MLP_DIMS, type MlpDims } from "../tasks/mlp.ts";
+import { EZKL_DATA, type EzklPoint, measureEzkl } from "./ezkl.ts";
+import { BLOCK_SECONDS, COMPARED, type LaneRow, ROUNDS } from "./rows.ts";
 
-/** Where `npm run test:ezkl` installs ezkl, too. */
-const DATA = "build/ezkl-data";
-/** The row is that of `resources`, whose circuit is the smaller one. */
-const CALIBRATIONS = ["resources", "accuracy"] as const;
+export const CALIBRATIONS: readonly CalibrationTarget[] = ["resources", "accuracy"];
 
-const UNAVAILABLE: LaneRow = {
+export const UNAVAILABLE = `ezkl is not installed: run \`assay proof ezkl install --data ${EZKL_DATA}\``;
+const NOT_MEASURED = {
   task: "mlp",
   lane: "ezkl",
   setupSeconds: null,
@@ -23,48 +20,65 @@ const UNAVAILABLE: LaneRow = {
   gasPerResult: null,
   secondsToFinality: null,
   accuracyLoss: null,
-  unavailable: `ezkl is not installed: run \`assay proof ezkl install --data ${DATA}\``,
-};
+  unavailable: UNAVAILABLE,
+} as const satisfies LaneRow;
 
-/** @returns a row of nulls without ezkl, and figures that the row has no field for */
-export async function ezklRow(): Promise<{ row: LaneRow; figures: readonly Figure[] }> {
-  const measured: EzklLaneFigures[] = [];
+/** @returns no points without ezkl */
+export async function measureTask(): Promise<EzklPoint[]> {
+  const points: EzklPoint[] = [];
   for (const target of CALIBRATIONS) {
-    const one = await measureEzkl(join(projectRoot, DATA), target);
-    if (one !== undefined) measured.push(one);
+    const one = await measureEzkl({ dims: MLP_DIMS, target, rounds: ROUNDS, compared: COMPARED });
+    if (one !== undefined) points.push(one);
   }
-  const [first] = measured;
-  if (first === undefined) return { row: UNAVAILABLE, figures: [] };
-  return { row: rowOf(first), figures: measured.flatMap(figuresOf) };
+  return points;
 }
 
-function rowOf(one: EzklLaneFigures): LaneRow {
-  const { secondsPerResult, memoryBytes, keyBytes, proofBytes } = one;
-  return {
-    task: "mlp",
-    lane: "ezkl",
-    setupSeconds: one.setupSeconds + one.srsSeconds,
-    secondsPerResult,
-    memoryBytes,
-    keyBytes,
-    proofBytes,
-    gasSetup: Number(one.gasSetup),
-    gasPerResult: Number(one.gasPerResult),
-    secondsToFinality: secondsPerResult + BLOCK_SECONDS,
-    // A float network with weights of its own: no int8 executor computes its outputs.
-    accuracyLoss: null,
-  };
+/** One with fewer inputs, one whose circuit has more rows. */
+const SIZES: readonly MlpDims[] = [
+  [64, 14, 8, 2],
+  [256, 300, 128, 2],
+];
+
+/** The task, and networks of other sizes. @returns no points without ezkl */
+export async function measureEzklSizes(): Promise<EzklPoint[]> {
+  const points: EzklPoint[] = [];
+  for (const dims of [...SIZES, MLP_DIMS]) {
+    const one = await measureEzkl({ dims, target: "resources", rounds: 2, compared: 1 });
+    if (one !== undefined) points.push(one);
+  }
+  return points;
 }
 
-function figuresOf(one: EzklLaneFigures): Figure[] {
-  const figure = (name: string, value: string): Figure => ({
-    name: `ezkl, calibrated for ${one.target}: ${name}`,
-    value,
+/** @returns rows of nulls without ezkl */
+export const ezklRows = (points: readonly EzklPoint[]): LaneRow[] =>
+  CALIBRATIONS.map((calibration) => {
+    const one = points.find(({ target }) => target === calibration);
+    return { ...(one === undefined ? NOT_MEASURED : rowOf(one)), calibration };
   });
-  return [
-    figure("a result", `${one.secondsPerResult.toFixed(2)} s`),
-    figure("key", `${(one.keyBytes / 1e6).toFixed(1)} MB, 2^${one.logrows} rows`),
-    figure("settlement", `${grouped(one.gasSettle)} gas`),
-    figure("largest difference from the float network", one.largestError.toPrecision(3)),
-  ];
-}
+
+const rowOf = (one: EzklPoint): LaneRow => ({
+  task: "mlp",
+  lane: "ezkl",
+  setupSeconds: one.setupSeconds + one.srsSeconds,
+  secondsPerResult: one.warmSeconds,
+  memoryBytes: one.memoryBytes,
+  keyBytes: one.keyBytes,
+  proofBytes: one.proofBytes,
+  gasSetup: one.setupGas,
+  gasPerResult: one.requestGas + one.settleGas,
+  secondsToFinality: one.warmSeconds + BLOCK_SECONDS,
+  accuracyLoss: one.accuracyLoss,
+});
+
+/** What the rows have no field for. */
+export const ezklFigures = (points: readonly EzklPoint[]): Figure[] =>
+  points.flatMap((one) => {
+    const figure = (name: string, value: string): Figure => ({ name: `ezkl, ${one.target}: ${name}`, value });
+    return [
+      figure("a result, process just started", `${one.coldSeconds.toFixed(2)} s`),
+      figure("settlement", `${grouped(one.settleGas)} gas`),
+      figure("rows", grouped(one.rows)),
+      figure("fraction bits of the inputs", String(one.scaleBits)),
+      figure("largest difference from the float network", one.largestError.toPrecision(3)),
+    ];
+  });

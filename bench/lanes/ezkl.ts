@@ -1,67 +1,120 @@
-/** The PROOF lane by ezkl, measured on the float twin of the task MLP in both calibrations. Needs an ezkl that is
- *  installed: `assay proof ezkl install --data FOLDER`. By itself: `tsx bench/lanes/ezkl.ts FOLDER`. */
+/** The PROOF lane by ezkl, measured on float perceptrons of the same shapes as the int8 ones. Needs an ezkl that is installed:
+ *  `assay proof ezkl install --data build/ezkl-data`. */
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-import { type Address, encodeFunctionData, type Hex, keccak256 } from "viem";
+import { join } from "node:path";
+import { type Address, encodeFunctionData, type Hex } from "viem";
 import { compileVerifier } from "../../cli/proof/compile-verifier.ts";
 import { fromHex, toHex } from "../../inference/bytes.ts";
 import { iEzklVerifiersAbi, iModelRegistryAbi, iProofLaneAbi } from "../../protocol/generated/abis.ts";
-import { bindingSignal } from "../../protocol/proof/public-signals.ts";
 import { proofLaneOf } from "../../protocol/proof/store-key.ts";
-import { LANE, type ModelId, type Request, ZERO_ADDRESS } from "../../protocol/terms.ts";
+import type { ModelId } from "../../protocol/terms.ts";
 import { addEzklModel } from "../../prover/proof/ezkl/add.ts";
 import { loadProofModel, type ProofModel } from "../../prover/proof/ezkl/folder.ts";
 import { pythonOf } from "../../prover/proof/ezkl/install.ts";
-import { encodeCalldata, encodeEvidence, outputNumbers } from "../../prover/proof/ezkl/instances.ts";
+import {
+  encodeCalldata,
+  encodeEvidence,
+  instanceCount,
+  outputBytes,
+  outputNumbers,
+  signedElement,
+} from "../../prover/proof/ezkl/instances.ts";
 import type { StageCost } from "../../prover/proof/ezkl/keys.ts";
-import { modelKeys, proveEzkl } from "../../prover/proof/ezkl/prove.ts";
+import { inputFile, modelKeys, runEzkl } from "../../prover/proof/ezkl/prove.ts";
 import { verifierOf } from "../../prover/proof/ezkl/register.ts";
-import { fromFixedPoint, toFixedPoint } from "../../prover/proof/ezkl/values.ts";
-import type { CalibrationTarget } from "../../prover/proof/ezkl/worker.ts";
+import { toFixedPoint } from "../../prover/proof/ezkl/values.ts";
+import { type CalibrationTarget, runStage } from "../../prover/proof/ezkl/worker.ts";
 import { accountAt } from "../../test/support/anvil.ts";
 import { mlpFile, randomLayers, runLayers } from "../../test/support/float-mlp.ts";
 import { createRng } from "../../test/support/rng.ts";
+import { projectRoot } from "../../tools/foundry.ts";
 import { type BenchChain, openBenchChain } from "../chain.ts";
-import { MLP_DIMS, mlpInput } from "../tasks/mlp.ts";
+import { type MlpDims, mlpInput } from "../tasks/mlp.ts";
+import { type EzklResult, ezklRounds } from "./ezkl-rounds.ts";
+import { median } from "./median.ts";
+import { type Proved, proverBinding, settle } from "./moves.ts";
 
-export interface EzklLaneFigures {
+/** Where `npm run test:ezkl` installs ezkl, too. */
+export const EZKL_DATA = "build/ezkl-data";
+const FOLDER = join(projectRoot, EZKL_DATA, "ezkl");
+
+const SEED = 256_64_32_2;
+
+export interface EzklPoint {
   readonly target: CalibrationTarget;
-  /** calibration, circuit, keys and verifier; the SRS, which serves all circuits of its size, is not in it */
+  readonly multiplications: number;
+  readonly rows: number;
+  /** public values of a proof */
+  readonly instances: number;
+  readonly inputs: number;
+  /** fraction bits of the inputs */
+  readonly scaleBits: number;
+  /** calibration, circuit, keys and verifier; without the SRS, which serves all circuits of its size */
   readonly setupSeconds: number;
+  /** of it, what a prover does who has the model's folder: circuit and keys */
+  readonly keySeconds: number;
+  /** 0 where the SRS was there */
   readonly srsSeconds: number;
-  /** witness, proof and calldata */
-  readonly secondsPerResult: number;
-  /** greatest resident memory of the process that proves */
+  /** from the start of a process to the evidence of its only result, median */
+  readonly coldSeconds: number;
+  /** from calldata to evidence, median of the results behind a process's first */
+  readonly warmSeconds: number;
+  /** peak of the process that made them */
   readonly memoryBytes: number;
   /** proving key */
   readonly keyBytes: number;
   readonly proofBytes: number;
+  readonly initCodeBytes: number;
   /** verifier contract, key and registration */
-  readonly gasSetup: bigint;
-  /** request and settlement, whole transactions */
-  readonly gasPerResult: bigint;
-  readonly gasSettle: bigint;
-  readonly logrows: number;
-  readonly scaleBits: number;
+  readonly setupGas: number;
+  readonly requestGas: number;
+  readonly settleGas: number;
+  /** share of the inputs for which the largest output is not the float network's */
+  readonly accuracyLoss: number;
   /** largest difference of an output from the float network */
   readonly largestError: number;
 }
 
-const SEED = 256_64_32_2;
+export interface EzklOptions {
+  readonly dims: MlpDims;
+  readonly target: CalibrationTarget;
+  /** processes for coldSeconds, results for warmSeconds; two or more */
+  readonly rounds: number;
+  /** inputs for accuracyLoss */
+  readonly compared: number;
+}
 
-/** @param data folder in which ezkl is installed @returns undefined without ezkl */
-export async function measureEzkl(
-  data: string,
-  target: CalibrationTarget,
-): Promise<EzklLaneFigures | undefined> {
-  const folder = resolve(data, "ezkl");
-  if (!existsSync(pythonOf(folder))) return undefined;
+/** Time of a development SRS. */
+export interface SrsPoint {
+  readonly rows: number;
+  readonly seconds: number;
+}
+
+/** @param logrows of each @returns none where ezkl is not installed */
+export async function measureSrs(logrows: readonly number[]): Promise<SrsPoint[]> {
+  const python = pythonOf(FOLDER);
+  if (!existsSync(python)) return [];
+  const scratch = mkdtempSync(join(tmpdir(), "assay-bench-srs-"));
+  try {
+    const points: SrsPoint[] = [];
+    for (const k of logrows) {
+      const { seconds } = await runStage({ python }, "srs", { srs: join(scratch, `${k}.srs`), logrows: k });
+      points.push({ rows: 2 ** k, seconds });
+    }
+    return points;
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** @returns undefined where ezkl is not installed */
+export async function measureEzkl(options: EzklOptions): Promise<EzklPoint | undefined> {
+  if (!existsSync(pythonOf(FOLDER))) return undefined;
   const scratch = mkdtempSync(join(tmpdir(), "assay-bench-ezkl-"));
   const chain = await openBenchChain();
   try {
-    return await measure(folder, join(scratch, "mlp"), target, chain);
+    return await measure(FOLDER, join(scratch, "mlp"), chain, options);
   } finally {
     await chain.close();
     rmSync(scratch, { recursive: true, force: true });
@@ -71,128 +124,120 @@ export async function measureEzkl(
 async function measure(
   folder: string,
   directory: string,
-  target: CalibrationTarget,
-  chain: BenchChain,
-): Promise<EzklLaneFigures> {
-  const layers = randomLayers(createRng(SEED), MLP_DIMS);
+  bench: BenchChain,
+  { dims, target, rounds, compared }: EzklOptions,
+): Promise<EzklPoint> {
+  const layers = randomLayers(createRng(SEED), dims);
   const stages: StageCost[] = [];
-  const options = { folder, onStage: (cost: StageCost) => stages.push(cost) };
+  const ezkl = { folder, onStage: (cost: StageCost) => stages.push(cost) };
   const onnx = mlpFile(layers);
-  await addEzklModel({
-    ...options,
-    name: "mlp",
-    directory,
-    onnx,
-    compile: compileVerifier,
-    target,
-    range: [0, 1],
-  });
-  const isSrs = ({ name }: StageCost): boolean => name.includes("SRS");
-  const seconds = (costs: readonly StageCost[]): number => costs.reduce((sum, cost) => sum + cost.seconds, 0);
-  const [srsSeconds, setupSeconds] = [
-    seconds(stages.filter(isSrs)),
-    seconds(stages.filter((s) => !isSrs(s))),
-  ];
+  const range = [0, 1] as const;
+  await addEzklModel({ ...ezkl, name: "mlp", directory, onnx, compile: compileVerifier, target, range });
+  const seconds = (chosen: RegExp): number =>
+    stages.filter(({ name }) => chosen.test(name)).reduce((sum, cost) => sum + cost.seconds, 0);
+  const [srsSeconds, allSeconds] = [seconds(/SRS/), seconds(/./)];
+  const keySeconds = seconds(/compile the circuit|set up keys/);
 
   const model = loadProofModel(directory);
-  const { assay } = model.manifest;
-  const picture = [...mlpInput(createRng(SEED))].map((byte) => byte / 255);
-  const start = performance.now();
-  const calldata = encodeCalldata(fromHex(assay.selector), toFixedPoint(assay.inputs, { x: picture }));
-  const submitter = accountAt(0);
-  const binding = bindingSignal({
-    chainId: chain.chain.game.chainId,
-    proofLane: proofLaneOf(chain.chain),
-    modelId: model.modelId,
-    submitter: submitter.address,
-  });
-  const proven = await proveEzkl(options, model, calldata, binding);
-  const { verifier } = await verifierOf(chain.chain, model);
-  const evidence = encodeEvidence(verifier, proven.proof);
-  const secondsPerResult = (performance.now() - start) / 1000;
-
-  const gasSetup = await register(chain, model);
-  const gas = await settle(chain, model, toHex(calldata), proven.output, evidence);
-  const { y = [] } = fromFixedPoint(assay.outputs, outputNumbers(fromHex(proven.output)));
-  const errors = runLayers(layers, picture).map((value, i) => Math.abs(value - (y[i] ?? Number.NaN)));
+  const keys = await modelKeys(ezkl, model);
+  const binding = proverBinding(bench, model.modelId as ModelId);
+  const rng = createRng(SEED);
+  const pictures = Array.from({ length: Math.max(compared, rounds + 1) }, () =>
+    Array.from(mlpInput(rng).subarray(0, dims[0]), (byte) => byte / 256),
+  );
+  const files = pictures.map((x) =>
+    inputFile(model, toFixedPoint(model.manifest.assay.inputs, { x }), binding),
+  );
+  const python = pythonOf(folder);
+  const cold: number[] = [];
+  for (const file of files.slice(0, rounds)) cold.push((await ezklRounds(python, keys, [file])).wallSeconds);
+  const warm = await ezklRounds(python, keys, files.slice(0, rounds + 1));
+  const setupGas = await register(bench, model);
+  const gas = await settleTwo(bench, model, pictures, warm.results);
+  const outputs = await runEzkl(
+    ezkl,
+    model,
+    pictures.slice(0, compared).map((picture) => calldataOf(model, picture)),
+  );
+  const scale = 2 ** (model.key.outputs[0]?.scaleBits ?? 0);
+  const pairs = outputs.map((output, i) => ({
+    proven: outputNumbers(output).map((number) => Number(number) / scale),
+    real: runLayers(layers, pictures[i] as number[]),
+  }));
+  const classOf = (values: readonly number[]): number => values.indexOf(Math.max(...values));
+  const wrong = pairs.filter(({ proven, real }) => classOf(proven) !== classOf(real));
+  const errors = pairs.flatMap(({ proven, real }) =>
+    proven.map((value, k) => Math.abs(value - (real[k] as number))),
+  );
+  const [inputs, first, second, last] = dims;
   return {
     target,
-    setupSeconds,
-    srsSeconds,
-    secondsPerResult,
-    memoryBytes: proven.memoryBytes,
-    keyBytes: statSync((await modelKeys(options, model)).pk).size,
-    proofBytes: proven.proof.length / 2 - 1,
-    gasSetup,
-    gasPerResult: gas.request + gas.settle,
-    gasSettle: gas.settle,
-    logrows: assay.ezkl.logrows,
+    multiplications: inputs * first + first * second + second * last,
+    rows: 2 ** keys.logrows,
+    instances: instanceCount(model),
+    inputs: model.inputs,
     scaleBits: model.key.inputs[0]?.scaleBits ?? 0,
+    setupSeconds: allSeconds - srsSeconds,
+    keySeconds,
+    srsSeconds,
+    coldSeconds: median(cold),
+    warmSeconds: median(warm.results.slice(1).map((one) => one.seconds)),
+    memoryBytes: warm.memoryBytes,
+    keyBytes: statSync(keys.pk).size,
+    proofBytes: fromHex(warm.results[0]?.proof ?? "0x").length,
+    initCodeBytes: fromHex(model.verifier.initCode as Hex).length,
+    setupGas: Number(setupGas),
+    requestGas: Number(gas.request),
+    settleGas: Number(gas.settle),
+    accuracyLoss: wrong.length / pairs.length,
     largestError: Math.max(...errors),
   };
 }
 
+const calldataOf = ({ manifest }: ProofModel, picture: readonly number[]): Uint8Array =>
+  encodeCalldata(fromHex(manifest.assay.selector), toFixedPoint(manifest.assay.inputs, { x: picture }));
+
 /** @returns gas of verifier, key and registration */
-async function register(chain: BenchChain, model: ProofModel): Promise<bigint> {
+async function register(bench: BenchChain, model: ProofModel): Promise<bigint> {
   const { assay } = model.manifest;
-  const { verifiers } = await verifierOf(chain.chain, model);
+  const { verifiers } = await verifierOf(bench.chain, model);
+  const initCode = model.verifier.initCode as Hex;
+  const identity = [assay.selector as Hex, model.inputs, model.outputs, assay.vkHash as Hex] as const;
   const steps: readonly (readonly [Address, Hex])[] = [
+    [verifiers, encodeFunctionData({ abi: iEzklVerifiersAbi, functionName: "create", args: [initCode] })],
     [
-      verifiers,
-      encodeFunctionData({
-        abi: iEzklVerifiersAbi,
-        functionName: "create",
-        args: [model.verifier.initCode as Hex],
-      }),
-    ],
-    [
-      proofLaneOf(chain.chain),
+      proofLaneOf(bench.chain),
       encodeFunctionData({ abi: iProofLaneAbi, functionName: "storeKey", args: [toHex(model.keyBytes)] }),
     ],
     [
-      chain.chain.deployment.contracts.registry,
-      encodeFunctionData({
-        abi: iModelRegistryAbi,
-        functionName: "registerProofModel",
-        args: [assay.selector as Hex, model.inputs, model.outputs, assay.vkHash as Hex],
-      }),
+      bench.chain.deployment.contracts.registry,
+      encodeFunctionData({ abi: iModelRegistryAbi, functionName: "registerProofModel", args: identity }),
     ],
   ];
   let gas = 0n;
   for (const [to, data] of steps) {
-    const { receipt } = await chain.send(accountAt(0), { key: "register", to, data, value: 0n, doneBy: [] });
+    const { receipt } = await bench.send(accountAt(0), { key: "register", to, data, value: 0n, doneBy: [] });
     gas += receipt.gasUsed;
   }
   return gas;
 }
 
-async function settle(chain: BenchChain, model: ProofModel, input: Hex, output: Hex, evidence: Hex) {
-  const now = await chain.now();
-  const request: Request = {
-    requester: accountAt(1).address,
-    modelId: model.modelId as ModelId,
-    inputHash: keccak256(input),
-    lanes: LANE.PROOF,
-    fee: 1_000n,
-    deliveryFee: 0n,
-    minBond: 0n,
-    window: 2_400,
-    expiry: now + 3_600,
-    exclusiveProver: ZERO_ADDRESS,
-    exclusiveUntil: 0,
-    callback: ZERO_ADDRESS,
-    callbackGas: 0,
-    salt: 1n,
-  };
-  const filed = await chain.send(accountAt(1), chain.actions.request(request, input));
-  const action = chain.actions.settle(request, undefined, LANE.PROOF, input, output, evidence);
-  const settled = await chain.send(accountAt(0), action);
-  return { request: filed.receipt.gasUsed, settle: settled.receipt.gasUsed };
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const target of ["resources", "accuracy"] as const) {
-    const figures = await measureEzkl(process.argv[2] ?? "data", target);
-    console.log(figures ?? "ezkl is not installed: run `assay proof ezkl install`");
+/** Settles two requests. @returns the second's gas: a prover's first settlement also pays for the storage slot of its
+ *  credit */
+async function settleTwo(
+  bench: BenchChain,
+  model: ProofModel,
+  pictures: readonly (readonly number[])[],
+  results: readonly EzklResult[],
+) {
+  const { verifier } = await verifierOf(bench.chain, model);
+  let gas = { request: 0n, settle: 0n };
+  for (const [i, { proof, outputs }] of results.slice(0, 2).entries()) {
+    const calldata = calldataOf(model, pictures[i] as number[]);
+    const expected = outputBytes(outputs.map(BigInt).map(signedElement));
+    const evidence = encodeEvidence(verifier, proof);
+    const one: Proved = { input: toHex(calldata), output: toHex(expected), evidence };
+    gas = await settle(bench, model.modelId as ModelId, one);
   }
+  return gas;
 }

@@ -9,6 +9,7 @@ import { bindingSignal } from "../../protocol/proof/public-signals.ts";
 import { LANE, type ModelId, type Request } from "../../protocol/terms.ts";
 import { fileBondedClaim, fileRequest, PROVER, REQUESTER } from "../bonded-claim.ts";
 import { type BenchChain, eventOf } from "../chain.ts";
+import { median } from "./median.ts";
 import type { Case, Subject } from "./subject.ts";
 
 /** Gas of a transaction before its first instruction, and of a byte of its calldata. Source: EIP-2028, EIP-2718. */
@@ -57,7 +58,7 @@ export async function inferenceLoss(
     seconds.push((performance.now() - start) / 1_000);
     if (found !== output) different++;
   }
-  return { loss: different / cases.length, seconds: Math.min(...seconds) };
+  return { loss: different / cases.length, seconds: median(seconds) };
 }
 
 /** @returns gas of all transactions, and seconds until the last one is mined */
@@ -102,7 +103,7 @@ export const proverBinding = (bench: BenchChain, modelId: ModelId): bigint =>
     submitter: PROVER.address,
   });
 
-export interface Proved extends Case {
+export interface Proved extends Pick<Case, "input" | "output"> {
   readonly evidence: Hex;
 }
 

@@ -5,10 +5,19 @@ import { OnnxruntimeEngine } from "../../inference/runtime/engine.ts";
 import { RuntimePool } from "../../inference/runtime/pool.ts";
 import { PROOF_BYTES } from "../../protocol/proof/groth16.ts";
 import { LANE } from "../../protocol/terms.ts";
+import type { CalibrationTarget } from "../../prover/proof/ezkl/worker.ts";
 import { type BenchChain, openBenchChain } from "../chain.ts";
 import { MLP_DIMS } from "../tasks/mlp.ts";
 import { inChild } from "./child.ts";
-import { circuitLoss, type MeasuredCircuit, measureCircuit, measureProofs } from "./circuit.ts";
+import {
+  circuitLoss,
+  type MeasuredCircuit,
+  measureCircuit,
+  measureColdProofs,
+  measureProofs,
+  modelBytes,
+} from "./circuit.ts";
+import { median } from "./median.ts";
 import {
   bond,
   compile,
@@ -24,12 +33,16 @@ import {
 import { type Case, type Subject, subjectOf } from "./subject.ts";
 
 /** null: not measured, `unavailable` says why. Seconds, bytes, gas of whole transactions, and the share of random
- *  inputs for which the lane's output is not the int8 executor's (null for ezkl, whose network is another one). */
+ *  inputs for which the lane's output is not the int8 executor's; for ezkl, whose network is a float one of the same
+ *  shape, for which its class, the larger output, is not the float network's. */
 export interface LaneRow {
   readonly task: "mlp";
   readonly lane: "execution" | "execution-compiled" | "groth16" | "groth16-batch8" | "ezkl" | "bond";
+  /** what ezkl was calibrated for */
+  readonly calibration?: CalibrationTarget;
   readonly setupSeconds: number | null;
-  /** from calldata to evidence; of an execution, the node's run; of a bond, the prover's */
+  /** from calldata to evidence in a process that has made one before; of an execution, the node's run; of a bond, the
+   *  prover's; medians */
   readonly secondsPerResult: number | null;
   /** peak of the process that makes the evidence; 0 where nobody makes any */
   readonly memoryBytes: number | null;
@@ -51,6 +64,8 @@ export interface LaneExtras {
   readonly innerGas: { readonly execution: number; readonly compiled: number };
   readonly proofRequestGas: number;
   readonly settleGas: number;
+  /** from the start of a process to the evidence of its only result */
+  readonly coldProofSeconds: number;
   readonly batchGasEach: number;
   readonly batches: readonly { readonly proofs: number; readonly gas: number }[];
   readonly bondGas: { readonly request: number; readonly claim: number; readonly finalize: number };
@@ -59,7 +74,9 @@ export interface LaneExtras {
 export const BLOCK_SECONDS = 1;
 const LANES = LANE.EXECUTION | LANE.PROOF | LANE.BOND;
 /** Inputs for accuracyLoss. */
-const COMPARED = 32;
+export const COMPARED = 32;
+/** Results of which a time is the median. */
+export const ROUNDS = 5;
 const BATCH = 8;
 const SMALL_BATCH = 2;
 
@@ -72,7 +89,7 @@ export async function measureLanes(): Promise<{ rows: LaneRow[]; extras: LaneExt
     const modelId = await bench.register(subject.model, LANES, circuit.vkHash);
     const execution = await executionRows(bench, modelId, subject, cases);
     const proof = await proofRows(bench, modelId, { subject, circuit, cases });
-    const bonded = await bondRow(bench, modelId, cases);
+    const bonded = await bondRow(bench, modelId, subject, cases);
     return {
       rows: [...execution.rows, ...proof.rows, bonded.row],
       extras: { innerGas: execution.inner, ...proof.extras, bondGas: bonded.gas },
@@ -127,7 +144,8 @@ async function proofRows(bench: BenchChain, modelId: Id, { subject, circuit, cas
   const keyGas = await storeKey(bench, circuit.keys.verificationKey);
   const chosen = cases.slice(0, 2 + SMALL_BATCH + BATCH);
   const binding = proverBinding(bench, modelId);
-  const { evidence, secondsPerProof, memoryBytes } = await measureProofs(circuit, subject, chosen, binding);
+  const { evidence, warmSeconds, memoryBytes } = await measureProofs(circuit, subject, chosen, binding);
+  const coldProofSeconds = await measureColdProofs(circuit, subject, chosen.slice(0, ROUNDS), binding);
   const proved: Proved[] = chosen.map((one, i) => ({ ...one, evidence: evidence[i] as Proved["evidence"] }));
   // A prover's first settlement also pays for the storage slot of its credit.
   await settle(bench, modelId, proved[0] as Proved);
@@ -138,13 +156,13 @@ async function proofRows(bench: BenchChain, modelId: Id, { subject, circuit, cas
     task: "mlp",
     lane: "groth16",
     setupSeconds: circuit.setupSeconds,
-    secondsPerResult: secondsPerProof,
+    secondsPerResult: warmSeconds,
     memoryBytes,
     keyBytes: circuit.keys.provingKey.length,
     proofBytes: PROOF_BYTES,
     gasSetup: Number(keyGas),
     gasPerResult: Number(single.request + single.settle),
-    secondsToFinality: secondsPerProof + BLOCK_SECONDS,
+    secondsToFinality: warmSeconds + BLOCK_SECONDS,
     accuracyLoss: circuitLoss(circuit, subject, cases),
   };
   const batchGasEach = Math.ceil(Number(batch.settle) / BATCH);
@@ -152,21 +170,25 @@ async function proofRows(bench: BenchChain, modelId: Id, { subject, circuit, cas
     ...row,
     lane: "groth16-batch8",
     gasPerResult: Number(batch.request) + batchGasEach,
-    secondsToFinality: BATCH * secondsPerProof + BLOCK_SECONDS,
+    secondsToFinality: BATCH * warmSeconds + BLOCK_SECONDS,
   };
   const batches = [
     { proofs: SMALL_BATCH, gas: Number(small.settle) },
     { proofs: BATCH, gas: Number(batch.settle) },
   ];
   const [proofRequestGas, settleGas] = [Number(single.request), Number(single.settle)];
-  return { rows: [row, batched], extras: { proofRequestGas, settleGas, batchGasEach, batches } };
+  return {
+    rows: [row, batched],
+    extras: { proofRequestGas, settleGas, coldProofSeconds, batchGasEach, batches },
+  };
 }
 
-async function bondRow(bench: BenchChain, modelId: Id, cases: readonly Case[]) {
-  const { seconds, memoryBytes } = await inChild({ kind: "execute", dims: MLP_DIMS, runs: cases.length });
+async function bondRow(bench: BenchChain, modelId: Id, subject: Subject, cases: readonly Case[]) {
+  const inputs = cases.map(({ calldata }) => calldata);
+  const { seconds, memoryBytes } = await inChild({ ...modelBytes(subject), inputs, kind: "execute" });
   // What no settlement has asked for yet: a request's salt is its input's.
   const gas = await bond(bench, modelId, cases[cases.length - 1] as Case);
-  const secondsPerResult = Math.min(...seconds);
+  const secondsPerResult = median(seconds.slice(1));
   const row: LaneRow = {
     task: "mlp",
     lane: "bond",

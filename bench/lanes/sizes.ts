@@ -1,4 +1,5 @@
 /** Circuits and executions of rising size. */
+import type { Model } from "../../inference/program/form.ts";
 import { LANE } from "../../protocol/terms.ts";
 import { type BenchChain, openBenchChain } from "../chain.ts";
 import type { MlpDims } from "../tasks/mlp.ts";
@@ -22,6 +23,8 @@ export const EXECUTIONS: readonly MlpDims[] = [
   [256, 256, 128, 2],
   [256, 1_024, 718, 2],
 ];
+
+export const sizedModel = (dims: MlpDims): Model => subjectOf(dims, 2).model;
 
 export interface CircuitPoint {
   readonly dims: MlpDims;
@@ -70,7 +73,7 @@ async function measureCircuitPoint(bench: BenchChain, dims: MlpDims): Promise<Ci
   const circuit = await measureCircuit(subject);
   const modelId = await bench.register(subject.model, LANE.PROOF, circuit.vkHash);
   const storeKeyGas = await storeKey(bench, circuit.keys.verificationKey);
-  const cases = [subject.next(), subject.next(), subject.next()];
+  const cases = [subject.next(), subject.next(), subject.next(), subject.next()];
   const binding = proverBinding(bench, modelId);
   const proofs = await measureProofs(circuit, subject, cases, binding);
   let gas = { request: 0n, settle: 0n };
@@ -87,7 +90,7 @@ async function measureCircuitPoint(bench: BenchChain, dims: MlpDims): Promise<Ci
     coefficients,
     publicSignals,
     setupSeconds: circuit.setupSeconds,
-    proveSeconds: proofs.secondsPerProof,
+    proveSeconds: proofs.warmSeconds,
     keyBytes: circuit.keys.provingKey.length,
     memoryBytes: proofs.memoryBytes,
     requestGas: Number(gas.request),

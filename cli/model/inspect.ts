@@ -20,14 +20,17 @@ import {
 } from "../../inference/program/shape.ts";
 import { printResult, withJson } from "../output.ts";
 import { requantizationLines } from "./import.ts";
+import { inspectProofModel } from "./inspect-proof-model.ts";
 import { type ImportFlags, importSettingsOf, withImportOptions } from "./options.ts";
-import { openModel } from "./resolve.ts";
+import { openModel, proofModelFolder } from "./resolve.ts";
 
 export function addInspectCommand(parent: Command): void {
   const command = parent
     .command("inspect <model>")
-    .description("list a program's steps with their proofs and sizes");
+    .description("list a program's steps with their proofs and sizes, or what a float model's proofs take");
   withJson(withImportOptions(command)).action((name: string, flags: ImportFlags, self: Command) => {
+    const folder = proofModelFolder(name);
+    if (folder !== undefined) return inspectProofModel(folder, self);
     const { model, imported } = openModel(name, importSettingsOf(flags));
     const { program } = model;
     const steps = imported.profile.steps.map((proof) => {

@@ -9,6 +9,7 @@ import { loadModelFolder } from "../../inference/model-folder.ts";
 import type { RunnableModel } from "../../inference/model-values.ts";
 import { type ImportedModel, type ImportSettings, importOnnx } from "../../inference/onnx/import.ts";
 import type { Model } from "../../inference/program/form.ts";
+import { isProofModelFolder } from "../../prover/proof/ezkl/folder.ts";
 import { modelFolder } from "../model-source.ts";
 
 const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile();
@@ -60,6 +61,14 @@ export function readTool(path: string): ToolDescription {
     });
   }
   return value as ToolDescription;
+}
+
+/** The folder of a model without a program, if MODEL means one.
+ *  @throws BaseError MODEL_NOT_FOUND, MANIFEST_INVALID */
+export function proofModelFolder(name: string): string | undefined {
+  if (isFile(name)) return undefined;
+  const folder = modelFolder(name);
+  return isProofModelFolder(folder) ? folder : undefined;
 }
 
 export interface OpenedModel extends RunnableModel {

@@ -15,23 +15,22 @@ import {
 import { importOnnx } from "../../inference/onnx/import.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import { selfTestHash } from "../../inference/self-test.ts";
+import { isProofModelFolder } from "../../prover/proof/ezkl/folder.ts";
+import { ezklOptionsOf, withEzklSettings } from "../ezkl-options.ts";
 import { modelFolder } from "../model-source.ts";
 import { printResult, withJson } from "../output.ts";
 import { settingsOf } from "./resolve.ts";
-
-interface Check {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly detail: string;
-}
+import { type Check, verifyProofModel } from "./verify-proof-model.ts";
 
 export function addVerifyCommand(parent: Command): void {
   const command = parent
     .command("verify <model>")
     .description("check a model folder: hashes, structure, proofs, self-tests");
-  withJson(command).action((name: string, _flags: unknown, self: Command) => {
+  withJson(withEzklSettings(command)).action(async (name: string, _flags: unknown, self: Command) => {
     const directory = modelFolder(name);
-    const checks = verifyFolder(directory);
+    const checks = isProofModelFolder(directory)
+      ? await verifyProofModel(directory, ezklOptionsOf(self))
+      : verifyFolder(directory);
     const failed = checks.filter((c) => !c.ok);
     printResult(self, { directory, ok: failed.length === 0, checks }, checks.map(line));
     if (failed.length > 0) {
@@ -45,7 +44,8 @@ export function addVerifyCommand(parent: Command): void {
   });
 }
 
-const line = (c: Check): string => `${c.ok ? "ok  " : "FAIL"} ${c.name}: ${c.detail}`;
+const line = (c: Check): string =>
+  `${c.skipped === true ? "skip" : c.ok ? "ok  " : "FAIL"} ${c.name}: ${c.detail}`;
 
 /** @throws as loadModelFolder, for a folder that cannot be loaded at all */
 export function verifyFolder(directory: string): Check[] {

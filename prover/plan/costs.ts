@@ -8,6 +8,9 @@ const amount = z.number().nonnegative();
 /** base + perDomain · domain + perCoefficient · coefficients, of a circuit (CircuitSize in proof/groth16/compile.ts). */
 const ofCircuit = z.strictObject({ base: amount, perDomain: amount, perCoefficient: amount });
 
+/** base + perRow · rows of ezkl's circuit. */
+const ofRows = z.strictObject({ base: amount, perRow: amount });
+
 const schema = z.strictObject({
   about: z.string(),
   /** where it was measured */
@@ -29,6 +32,21 @@ const schema = z.strictObject({
     storeKeyGas: z.strictObject({ base: amount, perSignal: amount }),
     /** a request that accepts PROOF, 292 bytes of calldata */
     requestGas: amount,
+  }),
+  ezkl: z.strictObject({
+    /** witness and proof, by processes that start for it */
+    proveSeconds: ofRows,
+    /** circuit and keys, and the development SRS of their size */
+    keySeconds: ofRows,
+    srsSeconds: ofRows,
+    /** proving key */
+    keyBytes: ofRows,
+    /** peak of the proving process */
+    memoryBytes: ofRows,
+    /** whole transactions: settlement, request, and what creates verifier, key and registration */
+    settleGas: z.strictObject({ base: amount, perInstance: amount }),
+    requestGas: z.strictObject({ base: amount, perInput: amount }),
+    setupGas: z.strictObject({ base: amount, perByte: amount }),
   }),
   /** whole transactions */
   bond: z.strictObject({ requestGas: amount, claimGas: amount, finalizeGas: amount }),

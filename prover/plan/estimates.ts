@@ -1,4 +1,4 @@
-/** Estimates of what a result costs by each means, from the program alone and from measured costs (costs.json). */
+/** Estimates of what a result costs by each means, from the model alone and from measured costs (costs.json). */
 import {
   DOT_VARIANTS,
   elementCount,
@@ -28,6 +28,7 @@ export interface ModelFacts {
   readonly keyHere: boolean;
 }
 
+const FORGEABLE = "a development key: whoever knows its seed can forge proofs";
 /** Seconds of a run of the executor, memory of a node that only runs models: small beside a proof's. */
 const RUN = { seconds: 0.01, memoryBytes: 120e6 } as const;
 /** Transactions that set something up are cut to fit a block; a result's must fit as it is. */
@@ -40,6 +41,55 @@ export function offersOf(facts: ModelFacts, costs: Costs): Readonly<Record<Means
     groth16: groth16(facts, costs),
     ezkl: { unavailable: "ezkl proves float models, which have no program; this one is int8" },
     bond: bond(costs),
+  };
+}
+
+/** What is known of a model without a program, and of the chain that it would be used on. */
+export interface ProofModelFacts {
+  /** of its circuit */
+  readonly rows: number;
+  /** elements */
+  readonly inputs: number;
+  /** public values of a proof */
+  readonly instances: number;
+  /** of its verifier contract */
+  readonly initCodeBytes: number;
+  readonly isForgeable: boolean;
+  /** verifier, key and registration are on the chain */
+  readonly isRegistered: boolean;
+  /** circuit and keys lie here, and the SRS */
+  readonly keysHere: boolean;
+  readonly srsHere: boolean;
+}
+
+const NO_PROGRAM = "a float model has no program that anybody could run again";
+
+export function offersOfProofModel(
+  facts: ProofModelFacts,
+  { ezkl: measured }: Costs,
+): Readonly<Record<Means, Offer>> {
+  const { rows, inputs, instances, initCodeBytes, isForgeable, isRegistered, keysHere, srsHere } = facts;
+  const ofRows = ({ base, perRow }: { base: number; perRow: number }): number => base + perRow * rows;
+  const { keySeconds, srsSeconds, settleGas, requestGas, setupGas } = measured;
+  const settle = settleGas.base + settleGas.perInstance * instances;
+  const request = requestGas.base + requestGas.perInput * inputs;
+  const setup = setupGas.base + setupGas.perByte * initCodeBytes;
+  const ezkl: Offer = {
+    setupSeconds: (keysHere ? 0 : ofRows(keySeconds)) + (srsHere ? 0 : ofRows(srsSeconds)),
+    seconds: ofRows(measured.proveSeconds),
+    memoryBytes: ofRows(measured.memoryBytes),
+    keyBytes: ofRows(measured.keyBytes),
+    gasSetup: isRegistered ? 0n : BigInt(Math.ceil(setup)),
+    gasPerResult: BigInt(Math.ceil(settle + request)),
+    gasOfLargest: BigInt(Math.ceil(settle)),
+    ...(isForgeable ? { caution: FORGEABLE } : {}),
+  };
+  return {
+    execution: { unavailable: NO_PROGRAM },
+    "execution-compiled": { unavailable: NO_PROGRAM },
+    groth16: { unavailable: "Groth16 proves programs, and a float model has none" },
+    ezkl,
+    bond: { unavailable: `${NO_PROGRAM}, so nobody could challenge a claim` },
   };
 }
 
@@ -76,7 +126,7 @@ function groth16(
     gasSetup: onChain.keyStored ? 0n : BigInt(Math.ceil(store)),
     gasPerResult: BigInt(Math.ceil(settle + measured.requestGas)),
     gasOfLargest: BigInt(Math.ceil(settle)),
-    ...(isForgeable ? { caution: "a development key: whoever knows its seed can forge proofs" } : {}),
+    ...(isForgeable ? { caution: FORGEABLE } : {}),
   };
 }
 

@@ -44,8 +44,6 @@ export interface PlanTerms {
   readonly acceptedLanes?: number;
   readonly depth: number;
   readonly offers: Readonly<Record<Means, Offer>>;
-  /** share of the outputs that differ from the int8 file's task metric, by means; 0: the same bytes */
-  readonly accuracyLoss: Readonly<Partial<Record<Means, number>>>;
   readonly constants: GameConstants;
   /** wei a unit of gas */
   readonly gasPrice: bigint;
@@ -69,7 +67,9 @@ export type PlanRow =
       readonly locked: bigint;
       readonly lockedSeconds: number;
       readonly secondsToFinality: number;
-      readonly accuracyLoss: number;
+      /** against the int8 file: every means gives its bytes; undefined for ezkl, whose model is another function with
+       *  figures of its own */
+      readonly accuracyLoss: 0 | undefined;
       /** gas, and what locked money costs meanwhile; without set-up */
       readonly wei: bigint;
       readonly usable: boolean;
@@ -123,7 +123,7 @@ function rowOf(means: Means, terms: PlanTerms): PlanRow {
     locked,
     lockedSeconds,
     secondsToFinality: secondsToFinality(means, offer, terms),
-    accuracyLoss: terms.accuracyLoss[means] ?? 0,
+    accuracyLoss: means === "ezkl" ? undefined : 0,
     wei: offer.gasPerResult * terms.gasPrice + rent,
     usable: offer.caution === undefined,
   };

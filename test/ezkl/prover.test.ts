@@ -52,8 +52,10 @@ const calldataOf = (shift: number): Uint8Array => {
   );
 };
 
-const rightOutput = async (calldata: Uint8Array): Promise<Hex> =>
-  toHex(await runEzkl({ folder: EZKL }, system.proofModel(NAME), calldata));
+async function rightOutput(calldata: Uint8Array): Promise<Hex> {
+  const [output] = await runEzkl({ folder: EZKL }, system.proofModel(NAME), [calldata]);
+  return toHex(output as Uint8Array);
+}
 
 /** An agent's contract that takes proofs only, and a question of it. */
 async function askAgent(calldata: Uint8Array): Promise<{ agent: Address; request: Request; id: RequestId }> {

@@ -1,11 +1,13 @@
 /** A prover without ezkl: it says what to install, and everything else goes on. */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex } from "../../inference/bytes.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import { LANE } from "../../protocol/terms.ts";
+import { loadProofModel } from "../../prover/proof/ezkl/folder.ts";
 import { encodeCalldata } from "../../prover/proof/ezkl/instances.ts";
+import { runAssay } from "../support/assay.ts";
 import { windowNumbers } from "../support/make-ezkl-vectors.ts";
 import { ROLES, type System, startSystem } from "../support/system.ts";
 
@@ -41,6 +43,22 @@ describe("a prover without ezkl", () => {
     expect(view).toMatchObject({ state: "OPEN", decision: { kind: "skip", code: "NO_LANE" } });
     expect((view as { decision: { reason: string } }).decision.reason).toContain("assay proof ezkl install");
     expect(existsSync(ezkl)).toBe(false);
+  });
+
+  it("behavior: the model's files can be taken from it", async () => {
+    const { modelId } = system.proofModel(NAME);
+    const out = join(system.folder, "pulled");
+    const pulled = await runAssay(["model", "pull", url, modelId, "--out", out, "--json"]);
+    expect(JSON.parse(pulled.stdout)).toMatchObject({ modelId, folder: out });
+    for (const name of readdirSync(out)) {
+      const served = readFileSync(join(system.folder, "models", NAME, name));
+      expect(readFileSync(join(out, name)).equals(served), name).toBe(true);
+    }
+    expect(loadProofModel(out).modelId).toBe(modelId);
+    writeFileSync(join(system.folder, "models", NAME, "README.md"), "another text");
+    const changed = await runAssay(["model", "pull", url, modelId, "--out", join(system.folder, "again")]);
+    expect(changed.code).toBe(1);
+    expect(existsSync(join(system.folder, "again"))).toBe(false);
   });
 
   it("error: HTTP refuses to run the model, and shows no path of this machine", async () => {

@@ -5,15 +5,18 @@ import type { Command } from "commander";
 import { BaseError } from "../../../inference/errors.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
 import { type LoadedModel, loadModelFolder, sha256 } from "../../../inference/model-folder.ts";
-import { modelFolder } from "../../model-source.ts";
+import { withSettings } from "../../chain.ts";
+import { EZKL_SETTINGS, ezklOptionsOf } from "../../ezkl-options.ts";
+import { modelFolder, modelIdIn } from "../../model-source.ts";
 import { printResult, withJson } from "../../output.ts";
 import { readBytes, readJson } from "../resolve.ts";
 import { evaluateCredit } from "./credit.ts";
 import { evaluateDaily } from "./daily.ts";
+import { evaluateEzkl } from "./ezkl.ts";
 import { evaluateHourly } from "./hourly.ts";
 import { evaluatePolicy } from "./policy.ts";
 import { evaluateSentiment } from "./sentiment.ts";
-import type { Evaluation, EvaluationContext } from "./types.ts";
+import type { DataContext, Evaluation, EvaluationContext } from "./types.ts";
 
 const EVALUATIONS: readonly (readonly [RegExp, (context: EvaluationContext) => Evaluation])[] = [
   [/^sentiment(-words)?$/, evaluateSentiment],
@@ -26,26 +29,21 @@ const EVALUATIONS: readonly (readonly [RegExp, (context: EvaluationContext) => E
 export function addEvalCommand(parent: Command): void {
   const command = parent
     .command("eval <name>")
-    .description("compute a shipped model's metrics from the data files, by the canonical executor")
+    .description(
+      "compute a shipped model's metrics from the data files, by the canonical executor; a float model's by onnxruntime, and by ezkl where it is installed",
+    )
     .requiredOption("--data <dir>", "folder with the data sets");
-  withJson(command).action((name: string, flags: { data: string }, self: Command) => {
-    const found = EVALUATIONS.find(([pattern]) => pattern.test(name));
-    if (found === undefined) {
-      throw new BaseError({
-        code: "ARGUMENT_INVALID",
-        shortMessage: `There is no evaluation for ${name}.`,
-        nextStep:
-          "Use sentiment, sentiment-words, credit, policy, forecast-hourly, forecast-vix, forecast-btc or forecast-eth.",
-      });
-    }
+  withSettings(command, { ezkl: EZKL_SETTINGS.ezkl });
+  withJson(command).action(async (name: string, flags: { data: string }, self: Command) => {
+    const evaluate = evaluationOf(name, self);
     const directory = modelFolder(name);
-    const loaded = loadModelFolder(directory);
     const started = performance.now();
-    const result = found[1](contextOf(loaded, directory, flags.data));
+    const { modelId, result } = await evaluate(directory, flags.data);
     const seconds = (performance.now() - started) / 1000;
-    printResult(self, { model: name, modelId: loaded.modelId, seconds, ...result }, [
-      `${name} (${loaded.modelId}), ${result.count} inputs in ${seconds.toFixed(1)} s`,
+    printResult(self, { model: name, modelId, seconds, ...result }, [
+      `${name} (${modelId}), ${result.count} inputs in ${seconds.toFixed(1)} s`,
       ...Object.entries(result.metrics).map(([key, v]) => `${key}: ${v}${stated(result, key)}`),
+      ...(result.notes ?? []),
     ]);
     const wrong = Object.entries(result.stated).filter(
       ([key, v]) => Math.abs((result.metrics[key] ?? Number.NaN) - v) > 5e-3,
@@ -63,15 +61,47 @@ export function addEvalCommand(parent: Command): void {
 const stated = (result: Evaluation, key: string): string =>
   result.stated[key] === undefined ? "" : ` (eval.json: ${result.stated[key]})`;
 
-function contextOf(loaded: LoadedModel, directory: string, folder: string): EvaluationContext {
+type Evaluate = (directory: string, data: string) => Promise<{ modelId: string; result: Evaluation }>;
+
+/** @throws BaseError ARGUMENT_INVALID */
+function evaluationOf(name: string, self: Command): Evaluate {
+  if (name === "forecast-ezkl") {
+    // --data is of the data sets here, not of ezkl.
+    const { data: _, ...flags } = self.optsWithGlobals();
+    const ezkl = ezklOptionsOf(self, flags);
+    return async (directory, data) => ({
+      modelId: modelIdIn(directory),
+      result: await evaluateEzkl(directory, dataContext(directory, data), ezkl),
+    });
+  }
+  const found = EVALUATIONS.find(([pattern]) => pattern.test(name));
+  if (found === undefined) {
+    throw new BaseError({
+      code: "ARGUMENT_INVALID",
+      shortMessage: `There is no evaluation for ${name}.`,
+      nextStep:
+        "Use sentiment, sentiment-words, credit, policy, forecast-hourly, forecast-ezkl, forecast-vix, forecast-btc or forecast-eth.",
+    });
+  }
+  return async (directory, data) => {
+    const loaded = loadModelFolder(directory);
+    return { modelId: loaded.modelId, result: found[1](contextOf(loaded, directory, data)) };
+  };
+}
+
+const contextOf = (loaded: LoadedModel, directory: string, data: string): EvaluationContext => ({
+  ...dataContext(directory, data),
+  directory,
+  name: loaded.directory.split("/").at(-1) ?? "",
+  prepared: prepare(loaded.model, loaded.selector),
+});
+
+function dataContext(directory: string, folder: string): DataContext {
   const evaluation = readJson(join(directory, "eval.json")) as Record<string, unknown>;
   const data = (evaluation.data ?? {}) as Record<string, unknown>;
   const hashes = (data.files ?? data) as Record<string, unknown>;
   return {
-    directory,
-    name: loaded.directory.split("/").at(-1) ?? "",
     evaluation,
-    prepared: prepare(loaded.model, loaded.selector),
     file: (path) => {
       const content = readBytes(join(folder, path));
       const expected = hashes[path];

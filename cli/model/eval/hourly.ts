@@ -6,8 +6,9 @@ import { execute } from "../../../inference/executor/execute.ts";
 import { csvRows, rounded, scaledDecimal } from "./numbers.ts";
 import { type Evaluation, type EvaluationContext, numbersOf } from "./types.ts";
 
-const CHANNELS = ["HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT"] as const;
-const [HOURS, HORIZON, FIRST, LAST] = [512, 96, 11_520, 14_304];
+export const CHANNELS = ["HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT"] as const;
+/** Of a window and its forecast; first hours of the first and the last test forecast. */
+export const [HOURS, HORIZON, FIRST, LAST] = [512, 96, 11_520, 14_304];
 const UNIT = 100;
 
 export function evaluateHourly(context: EvaluationContext): Evaluation {

@@ -1,14 +1,17 @@
 import type { PreparedModel } from "../../../inference/executor/prepare.ts";
 
-export interface EvaluationContext {
+export interface DataContext {
+  /** eval.json. */
+  readonly evaluation: Readonly<Record<string, unknown>>;
+  /** Text of a data file, checked against the sha256 in eval.json. */
+  readonly file: (path: string) => string;
+}
+
+export interface EvaluationContext extends DataContext {
   readonly name: string;
   /** Folder of the model. */
   readonly directory: string;
-  /** eval.json. */
-  readonly evaluation: Readonly<Record<string, unknown>>;
   readonly prepared: PreparedModel;
-  /** Text of a data file, checked against the sha256 in eval.json. */
-  readonly file: (path: string) => string;
 }
 
 export interface Evaluation {
@@ -17,6 +20,8 @@ export interface Evaluation {
   readonly metrics: Readonly<Record<string, number>>;
   /** What eval.json says of the same metrics. */
   readonly stated: Readonly<Record<string, number>>;
+  /** What could not be measured here, sentences. */
+  readonly notes?: readonly string[];
 }
 
 /** Numbers of an object, by name. */

@@ -53,6 +53,10 @@ export function circuitOnnx(bytes: Uint8Array, dims: ReadOptions["dims"] = new M
   };
 }
 
+/** Operators of a model's nodes, in order. @throws BaseError as readOnnx does */
+export const circuitNodes = (bytes: Uint8Array): string[] =>
+  readOnnx(bytes, { dims: new Map() }).nodes.map(({ op }) => op);
+
 const valueInfo = (name: string, dims: readonly number[]): onnxProto.onnx.IValueInfoProto => ({
   name,
   type: { tensorType: { elemType: FLOAT, shape: { dim: dims.map((dimValue) => ({ dimValue })) } } },

@@ -1,6 +1,6 @@
 /** Folder of a model without a program: manifest.json, model.onnx, settings.json, verifier.json and what describes
  *  them. Heavy keys are not part of it: they are made from it (keys.ts). */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Hex, keccak256 } from "viem";
 import { z } from "zod";
@@ -137,6 +137,15 @@ export function proofImageOf(files: ReadonlyMap<string, Uint8Array>): string {
   });
   return `ipfs://${cidOf(tar(entries))}`;
 }
+
+/** Files of a folder that belong to the archive. */
+export const proofArchive = (directory: string): Map<string, Uint8Array> =>
+  new Map(
+    PROOF_MODEL_FILES.filter((name) => existsSync(join(directory, name))).map((name) => [
+      name,
+      new Uint8Array(readFileSync(join(directory, name))),
+    ]),
+  );
 
 /** Whether a folder holds a model without a program. */
 export const isProofModelFolder = (directory: string): boolean =>

@@ -10,11 +10,13 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { BaseError } from "../../../inference/errors.ts";
 import { sha256 } from "../../../inference/model-folder.ts";
+import { circuitOnnx } from "./circuit-onnx.ts";
+import type { ProofModel } from "./folder.ts";
 import { pythonOf } from "./install.ts";
 import { runStage, type WorkerOptions } from "./worker.ts";
 
@@ -97,8 +99,7 @@ export async function makeKeys(
   const { logrows } = parseSettings(settings).run_args;
   const worker = workerOf(options);
   const { srs, srsSha256 } = await findSrs(options, logrows, worker);
-  const name = sha256(new TextEncoder().encode(sha256(onnx) + sha256(settings) + srsSha256)).slice(0, 32);
-  const directory = join(options.folder, "keys", name);
+  const directory = keyFolder(options.folder, onnx, settings, srsSha256);
   const paths = keyPaths(directory);
   if (!existsSync(directory)) {
     const part = `${directory}.${process.pid}.part`;
@@ -117,6 +118,18 @@ export async function makeKeys(
   }
   return { ...paths, directory, srs, logrows, srsSha256, vkSha256: await sha256File(paths.vk) };
 }
+
+function keyFolder(folder: string, onnx: Uint8Array, settings: Uint8Array, srsSha256: string): string {
+  const name = sha256(new TextEncoder().encode(sha256(onnx) + sha256(settings) + srsSha256)).slice(0, 32);
+  return join(folder, "keys", name);
+}
+
+/** Where a model's keys lie, once they are made. @param folder that `assay proof ezkl install` filled */
+export const keyFolderOf = (folder: string, { onnx, settings, manifest }: ProofModel): string =>
+  keyFolder(folder, circuitOnnx(onnx).bytes, settings, manifest.assay.ezkl.srsSha256);
+
+export const developmentSrsPath = (folder: string, logrows: number): string =>
+  join(folder, "srs", `development-${logrows}.srs`);
 
 const keyPaths = (directory: string) => ({
   onnx: join(directory, "circuit.onnx"),
@@ -140,10 +153,9 @@ async function findSrs(
   logrows: number,
   worker: WorkerOptions,
 ): Promise<{ srs: string; srsSha256: string }> {
-  const folder = join(options.folder, "srs");
-  const srs = options.srs ?? join(folder, `development-${logrows}.srs`);
+  const srs = options.srs ?? developmentSrsPath(options.folder, logrows);
   if (options.srs === undefined && !existsSync(srs)) {
-    mkdirSync(folder, { recursive: true });
+    mkdirSync(dirname(srs), { recursive: true });
     await stage(options, `make a development SRS of 2^${logrows}`, runStage(worker, "srs", { srs, logrows }));
   }
   if (!existsSync(srs) || !statSync(srs).isFile()) {

@@ -15,9 +15,8 @@ import {
   outputNumbers,
   signedElement,
 } from "./instances.ts";
-import type { TensorScale } from "./key.ts";
-import { type CircuitKeys, type EzklOptions, makeKeys, stage, workerOf } from "./keys.ts";
-import { runStage, type StageAnswer } from "./worker.ts";
+import { type CircuitKeys, type EzklOptions, makeKeys, parseSettings, stage, workerOf } from "./keys.ts";
+import { runStage } from "./worker.ts";
 
 export interface EzklProof {
   /** return data of the model */
@@ -49,15 +48,30 @@ export async function modelKeys(options: EzklOptions, model: ProofModel): Promis
   return keys;
 }
 
-/** Output of the circuit on canonical calldata, without a proof.
+/** Outputs of the circuit on canonical calldata, without proofs.
  *  @throws BaseError as decodeInput, modelKeys and runStage do; EZKL_OUTPUT_OUT_OF_RANGE */
 export async function runEzkl(
   options: EzklOptions,
   model: ProofModel,
-  calldata: Uint8Array,
-): Promise<Uint8Array> {
-  return withWitness(options, model, calldata, 0n, async ({ outputs }) => outputBytes(outputs));
+  calldata: readonly Uint8Array[],
+): Promise<Uint8Array[]> {
+  const files = calldata.map((one) => inputFile(model, numbersOf(model, one), 0n));
+  const keys = await modelKeys(options, model);
+  return withScratch(options, async (scratch) => {
+    const data = files.map((content, i) => {
+      const path = join(scratch, `data-${i}.json`);
+      writeFileSync(path, content);
+      return path;
+    });
+    const request = { circuit: keys.circuit, data, witness: join(scratch, "witness.json") };
+    const running = runStage(workerOf(options), "witnesses", request);
+    const { outputs } = await stage(options, "run the circuit", running);
+    return outputs.map((tensors) => outputBytes(tensors.flat().map(signedElement)));
+  });
 }
+
+const numbersOf = ({ manifest, inputs }: ProofModel, calldata: Uint8Array): number[] =>
+  inputNumbers(fromHex(manifest.assay.selector), calldata, inputs);
 
 /** Runs the circuit on canonical calldata and proves it.
  *  @param binding of submitter and chain: bindingSignal
@@ -68,11 +82,21 @@ export async function proveEzkl(
   calldata: Uint8Array,
   binding: bigint,
 ): Promise<EzklProof> {
-  return withWitness(options, model, calldata, binding, async (run) => {
-    const { keys, request, witness, outputs } = run;
+  const inputs = numbersOf(model, calldata);
+  const keys = await modelKeys(options, model);
+  return withScratch(options, async (scratch) => {
+    const files = {
+      data: join(scratch, "data.json"),
+      witness: join(scratch, "witness.json"),
+      proof: join(scratch, "proof.json"),
+    };
+    writeFileSync(files.data, inputFile(model, inputs, binding));
     const worker = workerOf(options);
+    const request = { ...keys, ...files };
+    const witness = await stage(options, "run the circuit", runStage(worker, "witness", request));
+    const outputs = witness.outputs.flat().map(signedElement);
     const made = await stage(options, "prove", runStage(worker, "prove", request));
-    const expected = run.inputs.map(BigInt).concat(outputs);
+    const expected = [...inputs, ...bindingNumbers(binding)].map(BigInt).concat(outputs);
     const found = made.instances.map(signedElement);
     if (expected.length !== found.length || expected.some((value, i) => value !== found[i])) {
       throw new BaseError({
@@ -98,41 +122,6 @@ export async function proveEzkl(
   });
 }
 
-interface Run {
-  readonly keys: CircuitKeys;
-  /** files of the keys and of this run */
-  readonly request: CircuitKeys & { readonly witness: string; readonly proof: string };
-  readonly witness: StageAnswer<"witness">;
-  /** inputs of the circuit, the binding's numbers last */
-  readonly inputs: readonly number[];
-  readonly outputs: readonly bigint[];
-}
-
-async function withWitness<T>(
-  options: EzklOptions,
-  model: ProofModel,
-  calldata: Uint8Array,
-  binding: bigint,
-  work: (run: Run) => Promise<T>,
-): Promise<T> {
-  const inputs = inputNumbers(fromHex(model.manifest.assay.selector), calldata, model.inputs);
-  const keys = await modelKeys(options, model);
-  return withScratch(options, async (scratch) => {
-    const files = {
-      data: join(scratch, "data.json"),
-      witness: join(scratch, "witness.json"),
-      proof: join(scratch, "proof.json"),
-    };
-    const bound = bindingNumbers(binding);
-    writeFileSync(files.data, inputData(model.key.inputs, inputs, bound, model));
-    const request = { ...keys, ...files };
-    const running = runStage(workerOf(options), "witness", request);
-    const witness = await stage(options, "run the circuit", running);
-    const outputs = witness.outputs.flat().map(signedElement);
-    return work({ keys, request, witness, inputs: [...inputs, ...bound], outputs });
-  });
-}
-
 /** Verifies a proof with ezkl itself, beside the contract.
  *  @returns false only if the proof system rejects it */
 export async function verifyEzkl(
@@ -143,9 +132,7 @@ export async function verifyEzkl(
   proof: Uint8Array,
   binding: bigint,
 ): Promise<boolean> {
-  const selector = fromHex(model.manifest.assay.selector);
-  const inputs = inputNumbers(selector, calldata, model.inputs);
-  const numbers = [...inputs, ...bindingNumbers(binding)].map(BigInt);
+  const numbers = [...numbersOf(model, calldata), ...bindingNumbers(binding)].map(BigInt);
   const outputs = outputNumbers(output);
   // Words outside of 128 bits have another number's field element.
   if (output.length !== 32 * model.outputs || toHex(outputBytes(outputs)) !== toHex(output)) return false;
@@ -162,28 +149,18 @@ export async function verifyEzkl(
   });
 }
 
-/** What ezkl reads as input: values of each tensor. A 16-bit number times a power of two is exact as a double. */
-function inputData(
-  scales: readonly TensorScale[],
-  numbers: readonly number[],
-  binding: readonly number[],
-  model: ProofModel,
-): string {
+/** What ezkl reads as input: values of each tensor. A 16-bit number times a power of two is exact as a double.
+ *  @param inputs fixed-point inputs: inputNumbers */
+export function inputFile(model: ProofModel, inputs: readonly number[], binding: bigint): string {
   let from = 0;
-  const tensors = scales.map(({ elements, scaleBits }) => {
+  const tensors = model.key.inputs.map(({ elements, scaleBits }) => {
     from += elements;
-    return numbers.slice(from - elements, from).map((number) => number / 2 ** scaleBits);
+    return inputs.slice(from - elements, from).map((number) => number / 2 ** scaleBits);
   });
-  const scale = bindingScale(model);
-  return JSON.stringify({ input_data: [...tensors, binding.map((number) => number / 2 ** scale)] });
-}
-
-/** Fraction bits that ezkl gives the last input. */
-function bindingScale({ settings }: ProofModel): number {
-  const { model_input_scales: scales } = JSON.parse(new TextDecoder().decode(settings)) as {
-    model_input_scales: number[];
-  };
-  return scales.at(-1) ?? 0;
+  // ezkl's fraction bits of the last input.
+  const scale = parseSettings(model.settings).model_input_scales.at(-1) ?? 0;
+  const bound = bindingNumbers(binding).map((number) => number / 2 ** scale);
+  return JSON.stringify({ input_data: [...tensors, bound] });
 }
 
 /** ezkl's proof file, as far as `verify` reads it. */

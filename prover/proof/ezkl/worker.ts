@@ -32,6 +32,11 @@ export interface StageRequests {
     readonly srs: string;
   };
   readonly witness: { readonly data: string; readonly circuit: string; readonly witness: string };
+  readonly witnesses: {
+    readonly data: readonly string[];
+    readonly circuit: string;
+    readonly witness: string;
+  };
   readonly prove: {
     readonly witness: string;
     readonly circuit: string;
@@ -62,6 +67,7 @@ const ANSWERS = {
   verifier: z.object({}),
   /** field elements */
   witness: z.object({ inputs: z.array(elements), outputs: z.array(elements) }),
+  witnesses: z.object({ outputs: z.array(z.array(elements)) }),
   prove: z.object({ proof: z.string().regex(/^0x([0-9a-f]{2})+$/), instances: elements }),
   verify: z.object({ valid: z.boolean() }),
 } as const satisfies Record<Stage, z.ZodType>;

@@ -3,7 +3,12 @@ import { mlpModel } from "../../../bench/tasks/mlp.ts";
 import { modelFolder } from "../../../cli/model-source.ts";
 import { loadModelFolder } from "../../../inference/model-folder.ts";
 import { readCosts } from "../../../prover/plan/costs.ts";
-import { type ModelFacts, offersOf } from "../../../prover/plan/estimates.ts";
+import {
+  type ModelFacts,
+  offersOf,
+  offersOfProofModel,
+  type ProofModelFacts,
+} from "../../../prover/plan/estimates.ts";
 import type { Estimate, Means } from "../../../prover/plan/plan.ts";
 import { circuitSize } from "../../../prover/proof/groth16/compile.ts";
 
@@ -56,5 +61,39 @@ describe("offersOf", () => {
       const { gasPerResult } = estimateOf("execution", { model: shipped });
       expect(Number(gasPerResult)).toBeGreaterThan(50_000);
     }
+  });
+});
+
+describe("offersOfProofModel", () => {
+  const facts: ProofModelFacts = {
+    rows: 2 ** 15,
+    inputs: 256,
+    instances: 274,
+    initCodeBytes: 13_700,
+    isForgeable: false,
+    isRegistered: false,
+    keysHere: false,
+    srsHere: false,
+  };
+  const ezklOf = (changes: Partial<ProofModelFacts> = {}): Estimate => {
+    const offer = offersOfProofModel({ ...facts, ...changes }, costs).ezkl;
+    if ("unavailable" in offer) throw new Error(offer.unavailable);
+    return offer;
+  };
+
+  test("default: ezkl alone, and each of the others says why not", () => {
+    const { ezkl, ...others } = offersOfProofModel(facts, costs);
+    expect(ezkl).toHaveProperty("gasPerResult");
+    for (const offer of Object.values(others)) expect(offer).toHaveProperty("unavailable");
+  });
+
+  test("behavior: what is there costs nothing again; more rows and values cost more", () => {
+    const all = ezklOf();
+    expect(ezklOf({ isRegistered: true }).gasSetup).toBe(0n);
+    expect(ezklOf({ keysHere: true, srsHere: true }).setupSeconds).toBe(0);
+    expect(ezklOf({ srsHere: true }).setupSeconds).toBeLessThan(all.setupSeconds);
+    expect(ezklOf({ rows: 2 ** 17 }).seconds).toBeGreaterThan(all.seconds);
+    expect(ezklOf({ instances: 624 }).gasOfLargest).toBeGreaterThan(all.gasOfLargest);
+    expect(ezklOf({ isForgeable: true }).caution).toMatch(/forge/);
   });
 });

@@ -37,7 +37,6 @@ const TERMS: PlanTerms = {
     ezkl: NO,
     bond: costing(180_000n, { seconds: 0.01 }),
   },
-  accuracyLoss: { ezkl: 0.02 },
   constants: { answerSeconds: 60, gasPriceFloor: GWEI, gasBase: 125_000n, gasPerDemand: 150_000n },
   gasPrice: GWEI,
   value: 0n,
