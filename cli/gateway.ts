@@ -103,7 +103,7 @@ async function serversFor(
 }
 
 /** A registered model with what its manifest says about it. */
-async function describeModel(chain: Chain, name: string): Promise<ModelSource> {
+export async function describeModel(chain: Chain, name: string): Promise<ModelSource> {
   const { modelId, function: called, word } = await findModel(chain, name);
   const model = { modelId, function: called, lanes: word.lanes };
   if (isModelId(name)) return { ...model, description: `Output of the model ${name}` };

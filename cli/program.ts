@@ -9,6 +9,7 @@ import { addDeployCommand } from "./deploy.ts";
 import { addExecutionCommands } from "./execution.ts";
 import { addGatewayCommands } from "./gateway.ts";
 import { addKeyCommands } from "./key.ts";
+import { addMcpCommand } from "./mcp.ts";
 import { addMetadataCommands } from "./metadata.ts";
 import { addModelCommands } from "./model/commands.ts";
 import { addNodeCommands } from "./node.ts";
@@ -51,6 +52,7 @@ export function createProgram(): Command {
   addDeployCommand(program);
   addKeyCommands(program);
   addPlanCommand(program);
+  addMcpCommand(program);
   addMetadataCommands(program);
   addAgentHttpCommands(program);
   addProofCommands(program);

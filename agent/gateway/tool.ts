@@ -38,6 +38,8 @@ export interface Evidence {
   readonly claimId?: Hex;
   /** EXECUTION, PROOF or BOND */
   readonly lane?: string;
+  /** second of the block in which it was settled or finalized, else of the block at which it was found final */
+  readonly finalAt?: number;
   /** wei that this call promised on the chain */
   readonly feeWei?: string;
 }

@@ -43,6 +43,8 @@ export type Finality =
       readonly requestId: RequestId;
       readonly claimId?: ClaimId;
       readonly lane: string;
+      /** second of the block in which that was booked, else of the block at which it was found */
+      readonly finalAt: number;
       readonly output: Hex;
     };
 
@@ -139,7 +141,9 @@ export class FinalResults {
     const deep = head.number > this.#confirmations ? head.number - this.#confirmations : 0n;
     if (await isFinal(deep)) {
       const lane = Object.entries(LANE).find(([, bit]) => bit === (truth?.lane ?? LANE.BOND))?.[0] ?? "BOND";
-      return { kind: "final", requestId, ...named, lane, output };
+      const booked = history.findLast(({ name }) => name === "Settled" || name === "Finalized");
+      const finalAt = booked === undefined ? Number(head.timestamp) : await this.#timeOf(booked.block.number);
+      return { kind: "final", requestId, ...named, lane, finalAt, output };
     }
     const { minBond, minWindow } = this.#policy;
     // A claim that will be final by less than the policy demands is nothing to wait for.
@@ -148,6 +152,13 @@ export class FinalResults {
         ? claim !== undefined && claim.claim.bond >= minBond && request.window >= minWindow
         : this.#confirmations > 0n && (await isFinal(head.number));
     return willBe ? { kind: "pending", requestId, ...named } : { kind: "none" };
+  }
+
+  async #timeOf(blockNumber: bigint): Promise<number> {
+    const { timestamp } = await withContext("read a block's time", () =>
+      this.#chain.client.getBlock({ blockNumber }),
+    );
+    return Number(timestamp);
   }
 
   /** True if somebody may still claim, and it would count. */

@@ -148,7 +148,13 @@ export function modelTool(
       const evidence: Evidence = { modelId: model.modelId, inputHash: keccak256(input) };
       if (lanes !== LANE.EXECUTION) return findOrAsk(input, evidence, signal);
       const output = await inferOnChain(chain, model.modelId, input);
-      return finalOutcome(model.function, output, { ...evidence, lane: "EXECUTION" });
+      // The chain computed it just now: final from here on, in any block.
+      const { timestamp } = await chain.client.getBlock();
+      return finalOutcome(model.function, output, {
+        ...evidence,
+        lane: "EXECUTION",
+        finalAt: Number(timestamp),
+      });
     },
   };
 }
@@ -161,7 +167,10 @@ function outcomeOf(
   if (found.kind === "none") return undefined;
   const { requestId, claimId } = found;
   const evidence = { ...common, requestId, ...(claimId === undefined ? {} : { claimId }) };
-  if (found.kind === "final") return finalOutcome(called, found.output, { ...evidence, lane: found.lane });
+  if (found.kind === "final") {
+    const { lane, finalAt } = found;
+    return finalOutcome(called, found.output, { ...evidence, lane, finalAt });
+  }
   const what =
     claimId === undefined ? `Request ${requestId} has no claim yet.` : `Claim ${claimId} is not final yet.`;
   return pendingOutcome(what, evidence);

@@ -1,0 +1,138 @@
+/** Registered models as tools of an MCP server. A result holds data only when the output is final on the chain; until
+ *  then it is an error result with the claim to wait for. */
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ListToolsRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { isHex } from "viem";
+import { BaseError } from "../../inference/errors.ts";
+import type { JsonSchema, Tool, ToolOutcome } from "../gateway/tool.ts";
+import type { ClaimReport } from "./verify-claim.ts";
+
+const HEX_32 = { type: "string", pattern: "^0x[0-9a-f]{64}$" } as const;
+
+/** What every result of a model says, beside its data. */
+const RESULT_SCHEMA: JsonSchema = {
+  type: "object",
+  properties: {
+    status: { type: "string", enum: ["final", "pending", "failed"], description: "only final has data" },
+    data: { description: "the model's output, by name" },
+    error: { type: "string" },
+    code: { type: "string" },
+    modelId: HEX_32,
+    inputHash: { ...HEX_32, description: "keccak256 of the model's calldata" },
+    outputHash: { ...HEX_32, description: "keccak256 of the return data" },
+    requestId: HEX_32,
+    claimId: HEX_32,
+    lane: { type: "string", enum: ["EXECUTION", "PROOF", "BOND"] },
+    finalAt: { type: "integer", description: "second since 1970" },
+    feeWei: { type: "string" },
+  },
+  required: ["status"],
+};
+
+const VERIFY: { readonly [key: string]: unknown } & { readonly name: string } = {
+  name: "verify_claim",
+  title: "Verify a claim",
+  description:
+    "Asks the chain what became of a claim of an output: final, pending, or fallen (it was wrong or given up). Use it before you act on a result that was pending.",
+  inputSchema: {
+    type: "object",
+    properties: { claimId: { ...HEX_32, description: "of a model's result" } },
+    required: ["claimId"],
+    additionalProperties: false,
+  },
+  outputSchema: {
+    type: "object",
+    properties: {
+      status: { type: "string", enum: ["final", "pending", "fallen", "unknown"] },
+      claimId: HEX_32,
+      requestId: HEX_32,
+      modelId: HEX_32,
+      inputHash: HEX_32,
+      outputHash: HEX_32,
+      output: { type: "string", description: "return data, once it is final" },
+      prover: { type: "string" },
+      bondWei: { type: "string" },
+      windowEnd: { type: "integer", description: "second at which it is final if nobody challenges it" },
+      finalAt: { type: "integer" },
+    },
+    required: ["status", "claimId"],
+  },
+  annotations: { readOnlyHint: true, openWorldHint: true },
+};
+
+export interface McpParts {
+  readonly tools: readonly Tool[];
+  /** @throws BaseError when the chain cannot be asked */
+  readonly verify: (claimId: `0x${string}`) => Promise<ClaimReport>;
+  readonly version: string;
+  /** most that one call may take, ms */
+  readonly callTimeoutMs: number;
+}
+
+/** A server that is not connected to a transport yet: one for each session. */
+export function createMcpServer(parts: McpParts): Server {
+  const { tools, verify, version } = parts;
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const server = new Server({ name: "assay", version }, { capabilities: { tools: {} } });
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: [
+      ...tools.map((tool) => ({
+        name: tool.name,
+        title: tool.id,
+        description: tool.description,
+        inputSchema: tool.parameters as { type: "object" },
+        outputSchema: RESULT_SCHEMA as { type: "object" },
+        annotations: { readOnlyHint: tool.feeWei === undefined, openWorldHint: true },
+      })),
+      VERIFY as never,
+    ],
+  }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+    const { name, arguments: args = {} } = params;
+    try {
+      if (name === VERIFY.name) return shown(await verify(claimIdOf(args.claimId)), false);
+      const tool = byName.get(name);
+      if (tool === undefined) throw unknownTool(name, [...byName.keys(), VERIFY.name]);
+      const limited = AbortSignal.any([signal, AbortSignal.timeout(parts.callTimeoutMs)]);
+      return resultOf(await tool.run(args, { signal: limited }));
+    } catch (error) {
+      if (!(error instanceof BaseError)) throw error;
+      return shown({ status: "failed", code: error.code, error: error.message }, true);
+    }
+  });
+  return server;
+}
+
+function resultOf(outcome: ToolOutcome): CallToolResult {
+  const { success, evidence = {}, ...said } = outcome;
+  return shown({ ...said, ...evidence }, !success);
+}
+
+/** The same content twice: for clients that read structure, and for those that read text. */
+function shown(content: object, isError: boolean): CallToolResult {
+  return {
+    content: [{ type: "text", text: JSON.stringify(content) }],
+    structuredContent: content as Record<string, unknown>,
+    isError,
+  };
+}
+
+function claimIdOf(value: unknown): `0x${string}` {
+  if (isHex(value) && value.length === 66) return value;
+  throw new BaseError({
+    code: "ARGUMENT_INVALID",
+    shortMessage: `claimId is ${JSON.stringify(value)?.slice(0, 100)}, must be 0x and 64 hexadecimal digits.`,
+    nextStep: "Take the claimId of a model's result.",
+  });
+}
+
+const unknownTool = (name: string, names: readonly string[]) =>
+  new BaseError({
+    code: "TOOL_UNKNOWN",
+    shortMessage: `There is no tool ${JSON.stringify(name.slice(0, 100))}.`,
+    nextStep: `There are ${names.join(", ")}.`,
+  });

@@ -1,0 +1,123 @@
+/** `assay mcp MODEL…`: registered models as tools of an MCP server, over standard input and output or HTTP. */
+import { basename } from "node:path";
+import type { Command } from "commander";
+import type { Tool } from "../agent/gateway/tool.ts";
+import { slugFrom } from "../agent/gateway/tool-names.ts";
+import { type ModelToolConfig, modelTool } from "../agent/gateway/tools/model-tool.ts";
+import { createMcpServer } from "../agent/mcp/server.ts";
+import { mcpApp, serveStdio } from "../agent/mcp/transports.ts";
+import { verifyClaim } from "../agent/mcp/verify-claim.ts";
+import type { Chain } from "../protocol/chain/connect.ts";
+import { requireAccount, type Sender } from "../protocol/chain/sender.ts";
+import { integer, loadConfig, type Settings, text, wei } from "../protocol/config.ts";
+import { openDataFolder } from "../protocol/data-folder.ts";
+import { listen } from "../protocol/http/listen.ts";
+import { LANE, type LaneName } from "../protocol/terms.ts";
+import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
+import { createLogger, stopSignal } from "./daemon.ts";
+import { describeModel } from "./gateway.ts";
+import { refuseArgument } from "./output.ts";
+
+const SETTINGS = {
+  lanes: { schema: text, default: "EXECUTION", description: "lanes whose results are taken, by commas" },
+  minBond: { schema: wei, default: "0", description: "least bond behind a result of the BOND lane" },
+  askFee: { schema: wei, description: "fee of a request that a call files; absent: calls file none" },
+  waitSeconds: { schema: integer(0, 3_600), default: 20, description: "how long a call waits for finality" },
+  host: { schema: text, default: "127.0.0.1", description: "address that HTTP listens on" },
+  port: { schema: integer(0, 65_535), description: "serve over HTTP on this port, 0 for any" },
+} as const satisfies Settings;
+
+const VERSION = "1.0.0";
+/** A call may file a request first, and read on after it waited. */
+const CALL_SLACK_MS = 60_000;
+const EXPIRY_SECONDS = 3_600;
+
+export function addMcpCommand(program: Command): void {
+  const command = program
+    .command("mcp")
+    .description("serve registered models as tools of an MCP server, over standard input and output or HTTP")
+    .argument("<models...>", "names, folders or ids of registered models");
+  withSettings(withChain(command), SETTINGS).action(serve);
+}
+
+type McpSettings = ReturnType<typeof loadConfig<typeof SETTINGS>>;
+
+async function serve(names: readonly string[], _options: object, self: Command): Promise<void> {
+  const config = chainConfig(self);
+  const settings = loadConfig(SETTINGS, { flags: self.optsWithGlobals(), env: {} });
+  const terms = termsOf(settings);
+  const log = createLogger("mcp");
+  const signal = stopSignal(log);
+  const chain = await openChain(config);
+  const { pollIntervalMs, confirmations } = config;
+  const folder =
+    terms.ask === undefined
+      ? undefined
+      : openDataFolder(config.data, requireAccount(chain), [], {
+          pollIntervalMs,
+          maxFeePerGas: config.maxFee,
+          log,
+        });
+  try {
+    const tools = await toolsOf(chain, names, terms, {
+      pollIntervalMs,
+      confirmations,
+      sender: folder?.sender,
+    });
+    const create = () =>
+      createMcpServer({
+        tools,
+        verify: (claimId) => verifyClaim(chain, claimId),
+        version: VERSION,
+        callTimeoutMs: terms.waitMs + CALL_SLACK_MS,
+      });
+    if (settings.port === undefined) return await serveStdio(create());
+    let url = "";
+    const { app, closeSessions } = mcpApp(create, () => [new URL(url).host]);
+    const http = await listen(app, settings.host, settings.port);
+    url = http.url;
+    log.info({ url: `${url}/mcp`, tools: tools.map(({ name }) => name) }, "mcp is up");
+    if (!signal.aborted) await new Promise((done) => signal.addEventListener("abort", done, { once: true }));
+    await closeSessions();
+    await http.close();
+  } finally {
+    await folder?.close();
+  }
+}
+
+function termsOf({ lanes, minBond, askFee, waitSeconds }: McpSettings): ModelToolConfig {
+  const named = lanes.split(",").map((lane) => lane.trim());
+  const wrong = named.find((lane) => !(lane in LANE));
+  if (wrong !== undefined) refuseArgument("--lanes", wrong, `some of ${Object.keys(LANE).join(", ")}`);
+  return {
+    price: 0,
+    lanes: named as LaneName[],
+    minBond,
+    waitMs: 1_000 * waitSeconds,
+    ...(askFee === undefined ? {} : { ask: { fee: askFee, expirySeconds: EXPIRY_SECONDS } }),
+  };
+}
+
+interface Parts {
+  readonly pollIntervalMs: number;
+  readonly confirmations: number;
+  readonly sender: Sender | undefined;
+}
+
+async function toolsOf(
+  chain: Chain,
+  names: readonly string[],
+  terms: ModelToolConfig,
+  { sender, ...timing }: Parts,
+): Promise<Tool[]> {
+  const tools: Tool[] = [];
+  for (const name of names) {
+    const id = `assay/${slugFrom(basename(name)).slice(0, 40)}`;
+    if (tools.some((tool) => tool.id === id)) refuseArgument("models", name, "models whose names differ");
+    const model = await describeModel(chain, name);
+    tools.push(
+      modelTool(id, model, terms, { chain, ...timing, ...(sender === undefined ? {} : { sender }) }),
+    );
+  }
+  return tools;
+}
