@@ -1,7 +1,8 @@
 /** Which methods of an agent can be an IERCAgentTool, and with which parameters. That interface knows ten types of
  *  parameters (text, address, bool, int256, uint256, and lists of them); the others stay callable over HTTP. */
 import type { AbiFunction, AbiParameter } from "../../inference/manifest/abi.ts";
-import type { Param, ParamType } from "../executor/tool.ts";
+import { PARAM_TYPES, type Param, type ParamType } from "../executor/tool.ts";
+import { ABI_TYPES } from "../tools/contract-tool.ts";
 
 export type ToolParameters =
   | { readonly offered: true; readonly params: readonly Param[] }
@@ -9,18 +10,9 @@ export type ToolParameters =
 
 /** ABI types and what they are called there. Smaller integers have no counterpart: a caller that is told "uint" may
  *  give one that the method cannot take. */
-export const TOOL_TYPES: Readonly<Record<string, ParamType>> = {
-  string: "STRING",
-  address: "ADDRESS",
-  bool: "BOOL",
-  int256: "INT",
-  uint256: "UINT",
-  "string[]": "STRING_ARRAY",
-  "address[]": "ADDRESS_ARRAY",
-  "bool[]": "BOOL_ARAY",
-  "int256[]": "INT_ARRAY",
-  "uint256[]": "UINT_ARRAY",
-};
+export const TOOL_TYPES: Readonly<Record<string, ParamType>> = Object.fromEntries(
+  PARAM_TYPES.map((type) => [ABI_TYPES[type], type]),
+);
 
 /** All reasons at once where a method cannot be offered. The arguments' encoding is the same in both. */
 export function toolParameters({ inputs }: AbiFunction): ToolParameters {

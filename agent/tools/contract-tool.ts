@@ -15,7 +15,7 @@ import { simpleSmartContractToolAbi } from "../../protocol/generated/abis.ts";
 import { PARAM_TYPES, type Param, type ParamType } from "../executor/tool.ts";
 
 /** The one ABI type of each parameter type: nothing is widened, a tool for `uint8` would let a model write 256. */
-const ABI_TYPES: Readonly<Record<ParamType, string>> = {
+export const ABI_TYPES: Readonly<Record<ParamType, string>> = {
   STRING: "string",
   ADDRESS: "address",
   BOOL: "bool",
