@@ -51,7 +51,7 @@ async function ask(message: string): Promise<void> {
   await page.click("#send");
 }
 const call = { name: "call_models_sentiment", arguments: "{}" };
-const textOf = (selector: string) => page.locator(selector).innerText();
+const textOf = async (selector: string) => (await page.locator(selector).textContent()) ?? "";
 
 describe("the chat page", () => {
   // shows: X-06
