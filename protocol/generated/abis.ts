@@ -6293,11 +6293,6 @@ export const iInterpreterAbi = [
   },
   {
     "type": "error",
-    "name": "WeightsNotFolded",
-    "inputs": []
-  },
-  {
-    "type": "error",
     "name": "WeightsNotPublished",
     "inputs": [
       {

@@ -156,7 +156,9 @@ contract TurnedRequant {
             uint256 stride = 4 * columns;
             for (uint256 row = 0; row < rows; row += BLOCK) {
                 if (row + BLOCK > rows) row = rows - BLOCK;
-                _pairs(table, source + stride * row, stride);
+                uint256 place = source + stride * row;
+                _pairs(table, table + FIRST_PAIRS, place, stride);
+                _pairs(table, table + SECOND_PAIRS, place + stride, stride);
                 _transpose(table + FIRST_PAIRS);
                 _transpose(table + SECOND_PAIRS);
                 _join(table, target + row, rows, count);
@@ -164,8 +166,10 @@ contract TurnedRequant {
         }
     }
 
-    /// @dev Steps 1 and 2 of 32 rows. @param source calldata of the first one @param stride bytes from one to the next
-    function _pairs(uint256 table, uint256 source, uint256 stride) private pure {
+    /// @dev Steps 1 and 2 of 16 rows: every second one of 32, two in a word.
+    /// @param target memory of eight words @param source calldata of the first row
+    /// @param stride bytes from one to the next
+    function _pairs(uint256 table, uint256 target, uint256 source, uint256 stride) private pure {
         assembly ("memory-safe") {
             // e, saturated to 16 bits, of each lane alone: acc first, then acc − X in lanes of 64 bits, where bit 32 says
             // that it is not negative.
@@ -183,38 +187,26 @@ contract TurnedRequant {
                     e := or(e, shl(shift, d))
                 }
             }
-            // Two rows of e, to min(max(e − 2^15, 0), L − 1). Where the highest bit says that it is not negative, the
-            // others are D.
-            function clamped(lanes, e) -> d {
-                let keep := and(e, TOPS)
-                d := and(e, sub(keep, shr(15, keep)))
-                let large := and(add(d, mload(add(lanes, BEYOND))), TOPS)
-                d := and(or(d, sub(large, shr(15, large))), mload(add(lanes, INSIDE)))
-            }
             let subtrahend := mload(table)
             let upper := mload(add(table, UPPER))
-            // Lanes that are not in use hold anything, and must not reach the next one.
-            let used := or(upper, shr(16, upper))
-            for { let end := add(table, 0x100) } lt(table, end) { table := add(table, 0x20) } {
-                let lanes := sub(end, 0x100)
-                let e0 := sub(xor(calldataload(source), SIGNS), subtrahend)
-                let next := add(source, stride)
-                let e1 := sub(xor(calldataload(next), SIGNS), subtrahend)
-                next := add(next, stride)
-                let e2 := sub(xor(calldataload(next), SIGNS), subtrahend)
-                next := add(next, stride)
-                let e3 := sub(xor(calldataload(next), SIGNS), subtrahend)
-                if and(or(or(e0, e1), or(e2, e3)), upper) {
-                    e3 := saturated(lanes, next)
-                    next := sub(next, stride)
-                    e2 := saturated(lanes, next)
-                    next := sub(next, stride)
-                    e1 := saturated(lanes, next)
-                    e0 := saturated(lanes, source)
+            let inside := mload(add(table, INSIDE))
+            let beyond := mload(add(table, BEYOND))
+            for { let end := add(target, 0x100) } lt(target, end) { target := add(target, 0x20) } {
+                let e := sub(xor(calldataload(source), SIGNS), subtrahend)
+                let f := sub(xor(calldataload(add(source, shl(1, stride))), SIGNS), subtrahend)
+                if and(or(e, f), upper) {
+                    e := saturated(table, source)
+                    f := saturated(table, add(source, shl(1, stride)))
                 }
                 source := add(source, shl(2, stride))
-                mstore(add(table, FIRST_PAIRS), clamped(lanes, or(shl(16, and(e0, used)), e2)))
-                mstore(add(table, SECOND_PAIRS), clamped(lanes, or(shl(16, and(e1, used)), e3)))
+                // Lanes that are not in use hold anything, and must not reach the next one.
+                e := or(and(shl(16, e), upper), f)
+                // To min(max(e − 2^15, 0), L − 1): where the highest bit says that e − 2^15 is not negative, the others
+                // are it.
+                f := and(e, TOPS)
+                e := and(e, sub(f, shr(15, f)))
+                f := and(add(e, beyond), TOPS)
+                mstore(target, and(or(e, sub(f, shr(15, f))), inside))
             }
         }
     }
@@ -272,13 +264,21 @@ contract TurnedRequant {
     /// @dev Step 3's end: 32 bytes of each column, `rows` bytes apart. Lane i holds rows 4i to 4i + 3.
     function _join(uint256 table, uint256 target, uint256 rows, uint256 count) private pure {
         assembly ("memory-safe") {
+            // A column's S and lower clamp are 2·0x20 bytes, its words 0x20.
             let column := add(table, COLUMNS)
             let words := add(table, FIRST_PAIRS)
             for { let end := add(words, shl(5, count)) } lt(words, end) { words := add(words, 0x20) } {
                 let shift := mload(column)
-                let even := and(shr(shift, mload(words)), PAIRS)
-                let odd := and(shr(shift, mload(add(words, 0x100))), PAIRS)
-                mstore(target, add(or(shl(8, even), odd), mload(add(column, 0x20))))
+                mstore(
+                    target,
+                    add(
+                        or(
+                            shl(8, and(shr(shift, mload(words)), PAIRS)),
+                            and(shr(shift, mload(add(words, 0x100))), PAIRS)
+                        ),
+                        mload(add(column, 0x20))
+                    )
+                )
                 column := add(column, 0x40)
                 target := add(target, rows)
             }

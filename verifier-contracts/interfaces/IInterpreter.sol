@@ -17,9 +17,6 @@ interface IInterpreter {
     /// @notice Thrown when weights that came along are not the model's.
     error WrongWeights(bytes32 folded, bytes32 weightsRoot);
 
-    /// @notice Thrown when the gas did not suffice to fold weights that came along.
-    error WeightsNotFolded();
-
     /// @notice The model's return data for its calldata, with the published weights. Total: for canonical calldata of
     /// a model whose weights are published it reverts for lack of gas alone.
     /// @param input the model's calldata, selector included

@@ -5,8 +5,9 @@ pragma solidity ^0.8.28;
 /// @dev Every function takes the memory of the output, which may be that of an operand, its end, and the operands.
 library Swar {
     uint256 private constant SIGNS = 0x8000000080000000800000008000000080000000800000008000000080000000;
+    uint256 private constant SIZE = 0x7FFFFFFF;
+    uint256 private constant ONES = 0x0000000100000001000000010000000100000001000000010000000100000001;
     uint256 private constant SIZES = 0x7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF;
-
     uint256 private constant EVEN = 0x00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF;
 
     /// @notice Sums modulo 2^32: no carry passes the sign bits, which are added apart.
@@ -31,6 +32,38 @@ library Swar {
                 let x := mload(add(a, out))
                 let y := mload(add(b, out))
                 mstore(out, xor(sub(or(x, SIGNS), and(y, SIZES)), and(not(xor(x, y)), SIGNS)))
+            }
+        }
+    }
+
+    /// @notice Quotients truncated toward zero, 0 where the divisor is below 1. Eight at once if all have the same power of
+    /// two below them: d − 1 is added where the dividend is negative, then the whole word is divided.
+    function divide(uint256 out, uint256 end, uint256 a, uint256 b) internal pure {
+        assembly ("memory-safe") {
+            a := sub(a, out)
+            b := sub(b, out)
+            for {} lt(out, end) { out := add(out, 0x20) } {
+                let x := mload(add(a, out))
+                let y := mload(add(b, out))
+                let d := shr(224, y)
+                let q := 0
+                switch and(eq(mul(d, ONES), y), and(iszero(and(d, sub(d, 1))), lt(sub(d, 1), SIZE)))
+                case 0 {
+                    for { let shift := 0 } lt(shift, 256) { shift := add(shift, 32) } {
+                        d := signextend(3, shr(shift, y))
+                        d := mul(sgt(d, 0), sdiv(signextend(3, shr(shift, x)), d))
+                        q := or(q, shl(shift, and(d, 0xFFFFFFFF)))
+                    }
+                }
+                default {
+                    let signs := and(x, SIGNS)
+                    x := xor(add(and(x, SIZES), mul(shr(31, signs), sub(d, 1))), signs)
+                    // Each lane without what came down from the one above, and with its sign above it.
+                    signs := and(x, SIGNS)
+                    q := and(div(x, d), mul(ONES, div(0xFFFFFFFF, d)))
+                    q := or(q, sub(shl(1, signs), div(signs, d)))
+                }
+                mstore(out, q)
             }
         }
     }

@@ -55,7 +55,7 @@ contract InferenceGasTest is ExecutionFixture {
         if (id == keccak256("forecast-btc")) return 305_000;
         if (id == keccak256("sentiment")) return 480_000;
         if (id == keccak256("sentiment-words")) return 170_000;
-        return 1_400_000;
+        return 1_200_000;
     }
 
     function test_infer_models_succeeds() public {

@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-/// @notice Codec lanes: signed 16-bit numbers, big-endian, one after another (docs/EXACT.md, section 5).
+/// @notice Codec lanes: signed 16-bit numbers, big-endian, one after another (docs/EXACT.md, section 5). Eight at a time,
+/// in lanes of 32 bits.
 library Lanes {
+    uint256 private constant SIGNS = 0x8000000080000000800000008000000080000000800000008000000080000000;
+    /// @dev −2^15 in each lane, its sign bit turned; what is above 16 bits.
+    uint256 private constant LEAST = 0x7FFF80007FFF80007FFF80007FFF80007FFF80007FFF80007FFF80007FFF8000;
+    uint256 private constant UPPER = 0xFFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000;
+    uint256 private constant PAIRS = 0x00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF;
+    uint256 private constant FOURS = 0x0000000000000000FFFFFFFFFFFFFFFF0000000000000000FFFFFFFFFFFFFFFF;
+
     /// @notice Writes lanes as s32 rows.
     /// @param from memory of the first lane; up to 30 bytes behind the last one are read, and do not count
     /// @param rows of the tensor @param last lanes a row @param out zeroed memory: rows of whole words
     function write(uint256 from, uint256 rows, uint256 last, uint256 out) internal pure {
         assembly ("memory-safe") {
             for {} rows { rows := sub(rows, 1) } {
-                for { let left := last } left {} {
-                    // Eight lanes, spread to 32 bits each: halves, quarters and eighths move apart.
+                let end := add(from, shl(1, last))
+                for {} lt(from, end) { from := add(from, 16) } {
+                    // Spread to 32 bits each: halves, quarters and eighths move apart.
                     let x := shr(128, mload(from))
                     x := and(or(x, shl(64, x)), 0xFFFFFFFFFFFFFFFF0000000000000000FFFFFFFFFFFFFFFF)
                     x := and(or(x, shl(32, x)), 0xFFFFFFFF00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF)
@@ -20,21 +29,14 @@ library Lanes {
                     )
                     // The sign bit, 2^15 · (2^17 − 2), fills the upper half.
                     let signs := and(x, 0x800000008000000080000000800000008000000080000000800000008000)
-                    x := or(x, mul(signs, 0x1FFFE))
-                    switch lt(left, 8)
-                    case 0 {
-                        from := add(from, 16)
-                        left := sub(left, 8)
-                    }
-                    default {
-                        let unused := shl(5, sub(8, left))
-                        x := shl(unused, shr(unused, x))
-                        from := add(from, shl(1, left))
-                        left := 0
-                    }
-                    mstore(out, x)
+                    mstore(out, or(x, mul(signs, 0x1FFFE)))
                     out := add(out, 0x20)
                 }
+                // What does not count in the row's last word.
+                let unused := shl(4, sub(from, end))
+                from := end
+                end := sub(out, 0x20)
+                mstore(end, shl(unused, shr(unused, mload(end))))
             }
         }
     }
@@ -43,17 +45,35 @@ library Lanes {
     /// @param from rows of whole words @param out zeroed memory
     function read(uint256 from, uint256 rows, uint256 last, uint256 out) internal pure {
         assembly ("memory-safe") {
-            let size := shl(2, last)
             for {} rows { rows := sub(rows, 1) } {
-                for { let pointer := from } lt(pointer, add(from, size)) { pointer := add(pointer, 4) } {
-                    let lane := sar(224, mload(pointer))
-                    if sgt(lane, 32767) { lane := 32767 }
-                    if slt(lane, sub(0, 32768)) { lane := sub(0, 32768) }
-                    let word := sub(out, 30)
-                    mstore(word, or(mload(word), and(lane, 0xFFFF)))
-                    out := add(out, 2)
+                let end := add(out, shl(1, last))
+                for {} lt(out, end) { out := add(out, 16) } {
+                    let x := mload(from)
+                    from := add(from, 0x20)
+                    // Lanes behind the row are 0.
+                    let left := sub(end, out)
+                    if lt(left, 16) {
+                        left := shl(4, sub(16, left))
+                        x := shl(left, shr(left, x))
+                    }
+                    // x + 2^15, if that is below 2^16 in every lane: then none borrowed from another.
+                    let lanes := sub(xor(x, SIGNS), LEAST)
+                    if and(lanes, UPPER) {
+                        lanes := 0
+                        for { let shift := 224 } lt(shift, 256) { shift := sub(shift, 32) } {
+                            let lane := signextend(3, shr(shift, x))
+                            if sgt(lane, 32767) { lane := 32767 }
+                            if slt(lane, sub(0, 32768)) { lane := sub(0, 32768) }
+                            lanes := or(lanes, shl(shift, add(lane, 32768)))
+                        }
+                    }
+                    lanes := and(or(lanes, shr(16, lanes)), PAIRS)
+                    lanes := and(or(lanes, shr(32, lanes)), FOURS)
+                    lanes := shr(128, shl(128, or(lanes, shr(64, lanes))))
+                    let place := sub(out, 16)
+                    mstore(place, or(mload(place), xor(lanes, 0x80008000800080008000800080008000)))
                 }
-                from := add(from, and(add(size, 31), not(31)))
+                out := end
             }
         }
     }

@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
+import {Swar} from "../../libraries/Swar.sol";
 import {Values} from "../../libraries/Values.sol";
 import {TYPE_S32} from "../../types/Program.sol";
 import {Arith} from "../Arith.sol";
@@ -35,27 +36,14 @@ library ArithRows {
 
     /// @dev mul, div and cast of s32 to s32.
     function _s32(uint256 variant, uint256 out, uint256 a, uint256 b, uint256 size) private pure {
-        bool isDiv = variant == Arith.DIV;
-        if (variant == Arith.CAST) {
-            assembly ("memory-safe") {
-                mcopy(out, a, size)
-            }
-            return;
-        }
+        if (variant == Arith.DIV) return Swar.divide(out, out + size, a, b);
+        bool isCast = variant == Arith.CAST;
         assembly ("memory-safe") {
-            let end := add(out, size)
-            switch isDiv
-            case 0 {
-                for {} lt(out, end) { out := add(out, 4) } {
-                    mstore(out, shl(224, mul(shr(224, mload(a)), shr(224, mload(b)))))
-                    a := add(a, 4)
-                    b := add(b, 4)
-                }
-            }
+            switch isCast
+            case 1 { mcopy(out, a, size) }
             default {
-                for {} lt(out, end) { out := add(out, 4) } {
-                    let divisor := sar(224, mload(b))
-                    mstore(out, shl(224, mul(sgt(divisor, 0), sdiv(sar(224, mload(a)), divisor))))
+                for { let end := add(out, size) } lt(out, end) { out := add(out, 4) } {
+                    mstore(out, shl(224, mul(shr(224, mload(a)), shr(224, mload(b)))))
                     a := add(a, 4)
                     b := add(b, 4)
                 }

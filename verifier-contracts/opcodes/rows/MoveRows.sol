@@ -176,13 +176,7 @@ library MoveRows {
             // Each store spills 31 or 28 bytes that the next one overwrites; the last one's are put back.
             function copyStrided(place, from, end, apart, bytes_) {
                 let behind := mload(end)
-                for { let early := sub(end, mul(3, bytes_)) } lt(place, early) {} {
-                    mstore(place, mload(from))
-                    from := add(from, apart)
-                    place := add(place, bytes_)
-                    mstore(place, mload(from))
-                    from := add(from, apart)
-                    place := add(place, bytes_)
+                for { let early := sub(end, bytes_) } lt(place, early) {} {
                     mstore(place, mload(from))
                     from := add(from, apart)
                     place := add(place, bytes_)

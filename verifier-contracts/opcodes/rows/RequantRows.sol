@@ -10,7 +10,7 @@ import {Rescale} from "../Rescale.sol";
 /// @notice REQUANT and RESCALE of whole tensors.
 library RequantRows {
     /// @notice Thrown when TurnedRequant ran out of gas.
-    error TurnFailed(address turnedRequant);
+    error TurnFailed();
 
     /// @param form 1 or 2 @param out tensor without a pointer @param a s32 operand
     /// @param parameters memory of the parameter words @param channels 1 or a's last dim
@@ -67,7 +67,7 @@ library RequantRows {
             let size := sub(add(end, shl(2, count)), data)
             success := staticcall(gas(), turnedRequant, data, size, target, count)
         }
-        if (!success) revert TurnFailed(turnedRequant);
+        if (!success) revert TurnFailed();
     }
 
     /// @dev TurnedRequant's calldata without the elements. @return end memory behind it
@@ -95,47 +95,23 @@ library RequantRows {
         }
     }
 
-    /// @dev Every `step`-th element. @param count of all elements
+    /// @dev Every `step`-th element, as Requant.scale and Requant.clamp. @param count of all elements
     function _channel(uint256 out, uint256 a, uint256 count, uint256 step, uint256 parameters) private pure {
-        unchecked {
-            int256 addend = int256(int64(uint64(parameters >> 128)));
-            bool fits = (parameters >> 222) & 3 == 0 && addend < 2 ** 61 && addend >= -2 ** 61;
-            if (fits) _fitting(out, a, count, step, parameters);
-            else _any(out, a, count, step, parameters);
-        }
-    }
-
-    /// @dev As Requant.scale and Requant.clamp where M < 2^30 and B is within ±2^61: the sum is within 64 bits, so
-    /// that nothing is cut, and the zero point may be added before the shift.
-    function _fitting(uint256 out, uint256 a, uint256 count, uint256 step, uint256 parameters) private pure {
         assembly ("memory-safe") {
             let bias := sar(224, parameters)
             let multiplier := and(shr(192, parameters), 0xFFFFFFFF)
+            let addend := shr(128, parameters)
             let shift := and(shr(120, parameters), 63)
-            let addend := add(signextend(7, shr(128, parameters)), shl(shift, and(shr(80, parameters), 0xFF)))
+            let zeroPoint := and(shr(80, parameters), 0xFF)
             let lower := and(shr(72, parameters), 0xFF)
-            let upper := and(shr(64, parameters), 0xFF)
+            parameters := and(shr(64, parameters), 0xFF)
             for { let end := add(out, count) } lt(out, end) { out := add(out, step) } {
-                let value :=
-                    sar(shift, add(mul(signextend(3, add(sar(224, mload(a)), bias)), multiplier), addend))
+                let value := mul(signextend(3, add(sar(224, mload(a)), bias)), multiplier)
+                value := add(sar(shift, signextend(7, add(value, addend))), zeroPoint)
                 if slt(value, lower) { value := lower }
-                if sgt(value, upper) { value := upper }
+                if sgt(value, parameters) { value := parameters }
                 mstore8(out, value)
                 a := add(a, shl(2, step))
-            }
-        }
-    }
-
-    /// @dev As Requant.scale and Requant.clamp.
-    function _any(uint256 out, uint256 a, uint256 count, uint256 step, uint256 parameters) private pure {
-        unchecked {
-            for (uint256 end = out + count; out < end; out += step) {
-                int256 acc = Values.wrap(int256(Flat.load(a) >> 224) + Requant.bias(parameters));
-                uint256 stored = Requant.clamp(Requant.scale(acc, parameters), parameters);
-                assembly ("memory-safe") {
-                    mstore8(out, stored)
-                }
-                a += 4 * step;
             }
         }
     }
