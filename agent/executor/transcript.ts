@@ -26,7 +26,7 @@ const address = z.custom<Address>(
 const integer = z.string().regex(/^(0|-?[1-9]\d*)$/, "must be a decimal integer");
 
 const transcriptSchema = z.strictObject({
-  version: z.literal(1),
+  version: z.literal("1"),
   /** decimal, as are all integers */
   chainId: integer,
   agent: address,
@@ -99,7 +99,7 @@ export function recordIteration(
 ): Transcript {
   const result = toResult(step);
   return {
-    version: 1,
+    version: "1",
     ...subject,
     tools: subject.tools.map((tool) => ({ ...tool, params: [...tool.params] })),
     model,

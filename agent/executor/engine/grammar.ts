@@ -2,11 +2,13 @@
  *  unreadable. */
 import type { ParamType, Tool } from "../tool.ts";
 
-/** Most elements of a list that a model held to the grammar writes. */
+/** Most words of a thought or an answer, and elements of a list, that a model held to the grammar writes. */
+const MAX_WORDS = 40;
 const MAX_ELEMENTS = 8;
 
 const RULES = [
-  `text ::= [^\\n\\r\\x00-\\x1f]+`,
+  `text ::= word (" " word){0,${MAX_WORDS - 1}}`,
+  "word ::= [^ \\x00-\\x1f]+",
   `string ::= "\\"" ([^"\\\\\\x00-\\x1f] | "\\\\" ["\\\\/n])* "\\""`,
   'address ::= "\\"0x" [0-9a-f]{40} "\\""',
   'bool ::= "true" | "false"',
