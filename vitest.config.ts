@@ -8,7 +8,13 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/integration/**", "test/contracts/**", "test/ezkl/**", "test/browser/**"],
+          exclude: [
+            "test/integration/**",
+            "test/contracts/**",
+            "test/ezkl/**",
+            "test/browser/**",
+            "test/executor/**",
+          ],
           // A hang ends the run; a slow machine does not.
           testTimeout: 900_000,
           hookTimeout: 900_000,
