@@ -1,5 +1,6 @@
 /** Registered models as MCP tools, by the official client, over standard input and output and over HTTP. */
 import { spawnSync } from "node:child_process";
+import { cpSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -135,11 +136,18 @@ describe("assay mcp", () => {
   });
 
   it("behavior: the official inspector lists and calls the tools", () => {
-    const inspector = join(projectRoot, "node_modules/@modelcontextprotocol/inspector-cli/build/cli.js");
+    // The package expects to lie inside of another one, whose package.json it reads.
+    const folder = join(system.folder, "inspector");
+    const modules = join(projectRoot, "node_modules");
+    const source = join(modules, "@modelcontextprotocol/inspector-cli");
+    cpSync(join(source, "build"), join(folder, "cli", "build"), { recursive: true });
+    cpSync(join(source, "package.json"), join(folder, "package.json"));
+    symlinkSync(modules, join(folder, "node_modules"));
+    const inspector = join(folder, "cli", "build", "index.js");
     const run = (...args: string[]) => {
       const { stdout, status } = spawnSync(
         process.execPath,
-        [inspector, "--cli", url, "--transport", "http", ...args],
+        [inspector, url, "--transport", "http", ...args],
         {
           encoding: "utf8",
         },
