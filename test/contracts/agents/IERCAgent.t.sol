@@ -56,7 +56,7 @@ contract IERCAgentTest is AgentFixture {
         assertFalse(agent.supportsInterface(0xffffffff));
     }
 
-    // shows: E1-012, E1-042, E1-044, E1-050, E1-051, E1-053
+    // shows: E1-012, E1-042, E1-044, E1-050, E1-051, E1-053, D-53
     function test_run_answerAtOnce_succeeds() public {
         executor.onAnswer("hello", "world");
         vm.recordLogs();
@@ -78,7 +78,7 @@ contract IERCAgentTest is AgentFixture {
         assertEq(requester, address(this));
     }
 
-    // shows: E1-010, E1-030, E1-043, E1-045, E1-047, E1-055, E1-057, E1-059, E1-060, D-01, D-12, D-30
+    // shows: E1-010, E1-030, E1-043, E1-045, E1-047, E1-055, E1-057, E1-059, E1-060, D-01, D-12, D-16, D-47, D-48
     function test_run_twoTools_succeeds() public {
         executor.onTool("go", tool, _number(1), "first this");
         executor.onTool("go", other, _number(2), "then that");
@@ -175,7 +175,7 @@ contract IERCAgentTest is AgentFixture {
         assertEq(tool.uses(), 2);
     }
 
-    // shows: E1-046, D-42
+    // shows: E1-046, D-42, D-50
     function test_run_asynchronousTool_reverts() public {
         executor.onTool("go", tool, _number(1), "");
         tool.setMood(MoodyTool.Mood.LATER);

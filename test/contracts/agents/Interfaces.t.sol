@@ -8,6 +8,7 @@ import {Test} from "../support/Test.sol";
 
 /// @dev The ids that integrations compare with, worked out from the texts once and fixed here.
 contract InterfacesTest is Test {
+    // shows: E1-017, E1-027, E1-057, E1-077, E0-02, E0-03, E0-08, D-09, D-45, D-46
     function test_interfaceId_ofTexts_succeeds() public pure {
         assertEq(type(IERCAgentTool).interfaceId, bytes4(0x5450da3a));
         assertEq(type(IERCAgentClient).interfaceId, bytes4(0x36d21840));
@@ -16,6 +17,7 @@ contract InterfacesTest is Test {
         assertEq(IERCAgentClient.handleAgentResult.selector, bytes4(0x36d21840));
     }
 
+    // shows: E1-013, D-24
     function test_paramType_ordinals_succeeds() public pure {
         assertEq(uint256(IERCAgentTool.ParamType.STRING), 0);
         assertEq(uint256(IERCAgentTool.ParamType.ADDRESS), 1);

@@ -62,7 +62,7 @@ contract SimpleSmartContractToolTest is Test {
         assertEq(ToolResultConverter.convertToString.selector, bytes4(0xc4154330));
     }
 
-    // shows: E1-014, E1-015, E1-025, E1-026, E1-083, E1-084, D-32
+    // shows: E1-025, E1-083, E1-084, D-32
     function test_constructor_getters_succeeds() public {
         SimpleSmartContractTool tool = _static(Ledger.add.selector);
         assertEq(tool.name(), "AddTool");
@@ -91,7 +91,7 @@ contract SimpleSmartContractToolTest is Test {
         _converted(address(ledger), Ledger.sum.selector, d, words);
     }
 
-    // shows: E1-016, E1-017, E1-085, E1-087, D-02
+    // shows: E1-085, E1-087, E0-11, D-02, D-52
     function testFuzz_run_exactArguments_succeeds(address account, uint128 amount) public {
         vm.assume(amount != 13);
         SimpleSmartContractTool tool = _static(Ledger.add.selector);
