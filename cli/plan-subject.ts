@@ -83,15 +83,12 @@ function circuitOf({ model }: LoadedModel): ModelFacts["circuit"] {
   }
 }
 
-async function stateOf(
-  chain: Chain,
-  { model, modelId, manifest }: LoadedModel,
-): Promise<ModelFacts["onChain"]> {
+async function stateOf(chain: Chain, { model, modelId }: LoadedModel): Promise<ModelFacts["onChain"]> {
   const { weightStore, proofAdapter } = chain.deployment.contracts;
   const { directory } = await compileProgress(chain, modelId as ModelId, model.program);
   return {
     published: weightStore !== undefined && (await isPublished(chain, modelId as ModelId)),
-    keyStored: proofAdapter !== undefined && (await isKeyStored(chain, manifest.assay.vkHash as Hex)),
+    keyStored: proofAdapter !== undefined && (await isKeyStored(chain, modelId as ModelId)),
     compiled: directory !== undefined,
   };
 }

@@ -4,7 +4,7 @@ import { fromHex } from "../inference/bytes.ts";
 import { loadModelFolder } from "../inference/model-folder.ts";
 import { encodeProgram } from "../inference/program/encode.ts";
 import { registerModel } from "../protocol/chain/register.ts";
-import { storeKey } from "../protocol/proof/store-key.ts";
+import { assertKeyAllowed, storeKey } from "../protocol/proof/store-key.ts";
 import { isProofModelFolder, loadProofModel } from "../prover/proof/ezkl/folder.ts";
 import { registerEzkl } from "../prover/proof/ezkl/register.ts";
 import { chainConfig, withChain, withSender } from "./chain.ts";
@@ -33,12 +33,14 @@ export function addRegisterCommand(model: Command): void {
     const program = encodeProgram(model.program);
     const allowDevelopment = options.allowDevelopmentKeys === true;
     const result = await withSender(chainConfig(self), async (chain, sender) => {
-      // The key first: a model whose key is missing could not be settled by proof.
+      if (verificationKey !== undefined) assertKeyAllowed(chain, verificationKey, allowDevelopment);
+      const registered = await registerModel(chain, sender, program, identity, printProgress);
       if (verificationKey !== undefined) {
-        const stored = await storeKey(chain, sender, verificationKey, { allowDevelopment });
-        if (stored.isNew) printProgress(`stored the verification key ${stored.vkHash}`);
+        const { modelId } = registered;
+        const stored = await storeKey(chain, sender, modelId, verificationKey, { allowDevelopment });
+        if (stored.isNew) printProgress(`stored the verification key ${manifest.assay.vkHash}`);
       }
-      return registerModel(chain, sender, program, identity, printProgress);
+      return registered;
     });
     printResult(self, { name, ...result }, [
       `${name} is model ${result.modelId}${result.isNew ? "" : ", registered before"}`,

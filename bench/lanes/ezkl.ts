@@ -206,12 +206,16 @@ async function register(bench: BenchChain, model: ProofModel): Promise<bigint> {
   const steps: readonly (readonly [Address, Hex])[] = [
     [verifiers, encodeFunctionData({ abi: iEzklVerifiersAbi, functionName: "create", args: [initCode] })],
     [
-      proofLaneOf(bench.chain),
-      encodeFunctionData({ abi: iProofLaneAbi, functionName: "storeKey", args: [toHex(model.keyBytes)] }),
-    ],
-    [
       bench.chain.deployment.contracts.registry,
       encodeFunctionData({ abi: iModelRegistryAbi, functionName: "registerProofModel", args: identity }),
+    ],
+    [
+      proofLaneOf(bench.chain),
+      encodeFunctionData({
+        abi: iProofLaneAbi,
+        functionName: "storeKey",
+        args: [model.modelId as Hex, toHex(model.keyBytes)],
+      }),
     ],
   ];
   let gas = 0n;

@@ -5,7 +5,7 @@ import type { Settlement } from "../../protocol/chain/actions.ts";
 import { compileModel } from "../../protocol/execution/compiled.ts";
 import { planPublication, publishWeights } from "../../protocol/execution/publication.ts";
 import { iInterpreterAbi, iProofLaneAbi } from "../../protocol/generated/abis.ts";
-import { bindingSignal } from "../../protocol/proof/public-signals.ts";
+import { bindingOf } from "../../protocol/proof/public-signals.ts";
 import { LANE, type ModelId, type Request } from "../../protocol/terms.ts";
 import { fileBondedClaim, fileRequest, PROVER, REQUESTER } from "../bonded-claim.ts";
 import { type BenchChain, eventOf } from "../chain.ts";
@@ -87,16 +87,17 @@ export async function compile(
   });
 }
 
-/** @returns gas of the transaction that stores a verification key */
-export async function storeKey(bench: BenchChain, key: Uint8Array): Promise<bigint> {
+/** @returns gas of the transaction that stores a model's verification key */
+export async function storeKey(bench: BenchChain, modelId: ModelId, key: Uint8Array): Promise<bigint> {
   const to = contractOf(bench, "proofAdapter");
-  const data = encodeFunctionData({ abi: iProofLaneAbi, functionName: "storeKey", args: [toHex(key)] });
+  const args = [modelId, toHex(key)] as const;
+  const data = encodeFunctionData({ abi: iProofLaneAbi, functionName: "storeKey", args });
   return (await bench.send(PROVER, { key: "storeKey", to, data, value: 0n, doneBy: [] })).receipt.gasUsed;
 }
 
-/** The binding signal of the prover's proofs. */
+/** The binding of the prover's proofs. */
 export const proverBinding = (bench: BenchChain, modelId: ModelId): bigint =>
-  bindingSignal({
+  bindingOf({
     chainId: bench.chain.game.chainId,
     proofLane: contractOf(bench, "proofAdapter"),
     modelId,

@@ -141,7 +141,7 @@ interface ProofSubject {
 }
 
 async function proofRows(bench: BenchChain, modelId: Id, { subject, circuit, cases }: ProofSubject) {
-  const keyGas = await storeKey(bench, circuit.keys.verificationKey);
+  const keyGas = await storeKey(bench, modelId, circuit.keys.verificationKey);
   const chosen = cases.slice(0, 2 + SMALL_BATCH + BATCH);
   const binding = proverBinding(bench, modelId);
   const { evidence, warmSeconds, memoryBytes } = await measureProofs(circuit, subject, chosen, binding);

@@ -72,7 +72,7 @@ async function measureCircuitPoint(bench: BenchChain, dims: MlpDims): Promise<Ci
   const subject = subjectOf(dims, 2);
   const circuit = await measureCircuit(subject);
   const modelId = await bench.register(subject.model, LANE.PROOF, circuit.vkHash);
-  const storeKeyGas = await storeKey(bench, circuit.keys.verificationKey);
+  const storeKeyGas = await storeKey(bench, modelId, circuit.keys.verificationKey);
   const cases = [subject.next(), subject.next(), subject.next(), subject.next()];
   const binding = proverBinding(bench, modelId);
   const proofs = await measureProofs(circuit, subject, cases, binding);

@@ -41,7 +41,7 @@ export async function openLanes(
 ): Promise<void> {
   const { model, modelId, laneBits, manifest, verificationKey } = loaded;
   if (verificationKey !== undefined) {
-    await storeKey(chain, sender, verificationKey);
+    await storeKey(chain, sender, modelId as ModelId, verificationKey);
     say(`stored the verification key of ${manifest.assay.vkHash.slice(0, 18)}…, a development key`);
   }
   if ((laneBits & LANE.EXECUTION) === 0) return;

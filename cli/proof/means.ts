@@ -6,7 +6,12 @@ import { BaseError } from "../../inference/errors.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
 import { encodeCall } from "../../protocol/abi.ts";
 import { decodeKey, decodeProof } from "../../protocol/proof/groth16.ts";
-import { bindingSignal, type ProofBinding, publicSignals } from "../../protocol/proof/public-signals.ts";
+import {
+  bindingOf,
+  bindingSignal,
+  type ProofBinding,
+  publicSignals,
+} from "../../protocol/proof/public-signals.ts";
 import type { ModelId } from "../../protocol/terms.ts";
 import { isProofModelFolder, loadProofModel } from "../../prover/proof/ezkl/folder.ts";
 import { encodeCalldata, encodeEvidence, outputNumbers } from "../../prover/proof/ezkl/instances.ts";
@@ -75,7 +80,7 @@ function groth16Means(folder: string, options: KeyOptions): ProofMeans {
     verify: async (stated) => {
       if (verificationKey === undefined) throw withoutKey(folder);
       const [input, output] = [fromHex(stated.input), fromHex(stated.output)];
-      const signals = publicSignals(model.program, selector, input, output, bindingSignal(stated));
+      const signals = publicSignals(model.program, selector, input, output, bindingOf(stated));
       return prover.verify(decodeKey(verificationKey), signals, decodeProof(fromHex(stated.evidence)));
     },
     valuesOf: () => undefined,

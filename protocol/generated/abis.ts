@@ -6564,9 +6564,9 @@ export const iProofLaneAbi = [
     "name": "keyOf",
     "inputs": [
       {
-        "name": "vkHash",
+        "name": "modelId",
         "type": "bytes32",
-        "internalType": "bytes32"
+        "internalType": "ModelId"
       }
     ],
     "outputs": [
@@ -6635,6 +6635,11 @@ export const iProofLaneAbi = [
     "name": "storeKey",
     "inputs": [
       {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      },
+      {
         "name": "key",
         "type": "bytes",
         "internalType": "bytes"
@@ -6642,9 +6647,9 @@ export const iProofLaneAbi = [
     ],
     "outputs": [
       {
-        "name": "vkHash",
-        "type": "bytes32",
-        "internalType": "bytes32"
+        "name": "pointer",
+        "type": "address",
+        "internalType": "address"
       }
     ],
     "stateMutability": "nonpayable"
@@ -6654,16 +6659,16 @@ export const iProofLaneAbi = [
     "name": "KeyStored",
     "inputs": [
       {
+        "name": "modelId",
+        "type": "bytes32",
+        "indexed": true,
+        "internalType": "ModelId"
+      },
+      {
         "name": "vkHash",
         "type": "bytes32",
         "indexed": true,
         "internalType": "bytes32"
-      },
-      {
-        "name": "kind",
-        "type": "uint8",
-        "indexed": false,
-        "internalType": "uint8"
       },
       {
         "name": "pointer",
@@ -6684,9 +6689,9 @@ export const iProofLaneAbi = [
     "name": "KeyMissing",
     "inputs": [
       {
-        "name": "vkHash",
+        "name": "modelId",
         "type": "bytes32",
-        "internalType": "bytes32"
+        "internalType": "ModelId"
       }
     ]
   },
@@ -6719,10 +6724,36 @@ export const iProofLaneAbi = [
   },
   {
     "type": "error",
-    "name": "UnknownKeyKind",
+    "name": "WrongKey",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      },
+      {
+        "name": "vkHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      },
+      {
+        "name": "required",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "WrongKeyKind",
     "inputs": [
       {
         "name": "kind",
+        "type": "uint8",
+        "internalType": "uint8"
+      },
+      {
+        "name": "required",
         "type": "uint8",
         "internalType": "uint8"
       }
@@ -6738,7 +6769,7 @@ export const iProofLaneAbi = [
         "internalType": "uint256"
       },
       {
-        "name": "max",
+        "name": "limit",
         "type": "uint256",
         "internalType": "uint256"
       }

@@ -1,7 +1,7 @@
 /** The public signals of a model's PROOF: one ordered list, which circuit, TypeScript and Solidity
  *  (verifier-contracts/proof/PublicSignals.sol) derive from the program alone. Source: docs/PROTOCOL.md, Proofs.
  *
- *  First each CODEC step's tensor in step order, then the last step's tensor, then the binding signal. A tensor is
+ *  First each CODEC step's tensor in step order, then the last step's tensor with the binding behind it. A tensor is
  *  packed: its elements in row-major order as unsigned big-endian fields of `fieldBytes`, joined, cut into pieces of
  *  31 bytes (the last one shorter), each piece one signal, its first byte the most significant. */
 import { type Address, encodeAbiParameters, type Hex, keccak256 } from "viem";
@@ -14,6 +14,9 @@ import { newData, storedElement } from "../../inference/program/tensor.ts";
 
 /** Bytes of a signal: below the order of the scalar field, which has 254 bits, whatever they hold. */
 export const PIECE_BYTES = 31;
+/** Bytes of the binding: it shares a signal with an output of up to three s32. To meet another account's, somebody
+ *  would have to find keys until one of 2^152 hashes comes out. */
+export const BINDING_BYTES = 19;
 
 /** A tensor among the public signals. */
 export interface PackedTensor {
@@ -31,13 +34,14 @@ export interface PackedTensor {
   readonly first: number;
   /** Number of its signals. */
   readonly signals: number;
+  /** Bytes of its signals: its fields and, behind the output's, the binding. */
+  readonly bytes: number;
 }
 
 export interface SignalLayout {
   readonly inputs: readonly PackedTensor[];
+  /** The last signals, which hold the binding, too. */
   readonly output: PackedTensor;
-  /** Place of the binding signal, the last one. */
-  readonly binding: number;
   /** Number of all signals. */
   readonly count: number;
 }
@@ -56,13 +60,20 @@ export interface ProofBinding {
 export function signalLayout(program: Program): SignalLayout {
   let first = 0;
   const codecs = program.steps.flatMap((step, index) => (step.opcode === "codec" ? [index] : []));
-  const place = (name: string, step: number, fieldBytes: number, offset: number): PackedTensor => {
+  const place = (
+    name: string,
+    step: number,
+    fieldBytes: number,
+    offset: number,
+    appended = 0,
+  ): PackedTensor => {
     const { type, dims } = program.steps[step] as Program["steps"][number];
     if (type === "f32") refuse(name, step);
     const elements = elementCount(dims);
-    const signals = Math.ceil((elements * fieldBytes) / PIECE_BYTES);
+    const bytes = elements * fieldBytes + appended;
+    const signals = Math.ceil(bytes / PIECE_BYTES);
     first += signals;
-    return { name, step, elements, fieldBytes, offset, first: first - signals, signals };
+    return { name, step, elements, fieldBytes, offset, first: first - signals, signals, bytes };
   };
   const inputs = codecs.map((step, i) =>
     place(codecs.length === 1 ? "input" : `input[${i}]`, step, ...inputField(program, step)),
@@ -73,8 +84,9 @@ export function signalLayout(program: Program): SignalLayout {
     last,
     elementBytes((program.steps[last] as Program["steps"][number]).type),
     0,
+    BINDING_BYTES,
   );
-  return { inputs, output, binding: first, count: first + 1 };
+  return { inputs, output, count: first };
 }
 
 /** @returns bytes of a field and offset */
@@ -100,18 +112,32 @@ function refuse(name: string, step: number): never {
   });
 }
 
-/** Every signal's name in order: `input.0`, …, `output.0`, …, `binding`. */
+/** Every signal's name in order: `input.0`, …, `output.0`, …, `output.1+binding`. */
 export function signalNames({ inputs, output }: SignalLayout): string[] {
-  const tensors = [...inputs, output];
-  return [
-    ...tensors.flatMap(({ name, signals }) => Array.from({ length: signals }, (_, i) => `${name}.${i}`)),
-    "binding",
-  ];
+  const names = [...inputs, output].flatMap(({ name, signals }) =>
+    Array.from({ length: signals }, (_, i) => `${name}.${i}`),
+  );
+  const size = output.bytes - BINDING_BYTES;
+  return names.map((name, i) => {
+    const from = PIECE_BYTES * (i - output.first);
+    if (from >= size) return "binding";
+    return from + PIECE_BYTES > size ? `${name}+binding` : name;
+  });
 }
 
-/** The signals of one tensor. @param data of exactly `elements` elements; out-of-range ids and lanes are cut */
-export function packTensor({ elements, fieldBytes, offset }: PackedTensor, data: TensorData): bigint[] {
-  const bytes = new Uint8Array(elements * fieldBytes);
+/** The signals of one tensor.
+ *  @param data of exactly `elements` elements; out-of-range ids and lanes are cut
+ *  @param binding of 152 bits, for the output */
+export function packTensor(
+  { elements, fieldBytes, offset, bytes: size }: PackedTensor,
+  data: TensorData,
+  binding = 0n,
+): bigint[] {
+  const bytes = new Uint8Array(size);
+  for (let at = size - 1, rest = binding; at >= elements * fieldBytes; at--) {
+    bytes[at] = Number(rest & 0xffn);
+    rest >>= 8n;
+  }
   for (let i = 0; i < elements; i++) {
     let rest = (storedElement(data, i) + offset) >>> 0;
     for (let at = fieldBytes * (i + 1) - 1; at >= fieldBytes * i; at--) {
@@ -133,7 +159,8 @@ function toInteger(bytes: Uint8Array): bigint {
   return value;
 }
 
-/** Binds a proof: 248 bits of keccak256(abi.encode(chain id, ProofLane, modelId, submitter)). */
+/** Binds a proof: 248 bits of keccak256(abi.encode(chain id, ProofLane, modelId, submitter)). ezkl's circuits take all
+ *  of them. */
 export function bindingSignal({ chainId, proofLane, modelId, submitter }: ProofBinding): bigint {
   const encoded = encodeAbiParameters(
     [{ type: "uint256" }, { type: "address" }, { type: "bytes32" }, { type: "address" }],
@@ -142,12 +169,16 @@ export function bindingSignal({ chainId, proofLane, modelId, submitter }: ProofB
   return BigInt(keccak256(encoded)) >> 8n;
 }
 
+/** The first 152 of them: what a Groth16 proof is bound to. */
+export const bindingOf = (binding: ProofBinding): bigint =>
+  bindingSignal(binding) >> BigInt(248 - 8 * BINDING_BYTES);
+
 /** All signals from a trace. @param tensors content of every step's tensor */
 export function signalsOfTrace(program: Program, tensors: readonly TensorData[], binding: bigint): bigint[] {
   const { inputs, output } = signalLayout(program);
   return [
-    ...[...inputs, output].flatMap((part) => packTensor(part, tensors[part.step] as TensorData)),
-    binding,
+    ...inputs.flatMap((part) => packTensor(part, tensors[part.step] as TensorData)),
+    ...packTensor(output, tensors[output.step] as TensorData, binding),
   ];
 }
 
@@ -179,5 +210,5 @@ export function publicSignals(
       details: { bytes: output.length },
     });
   }
-  return [...inputs, ...packTensor(layout.output, tensor.data), binding];
+  return [...inputs, ...packTensor(layout.output, tensor.data, binding)];
 }

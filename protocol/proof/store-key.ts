@@ -1,15 +1,33 @@
-/** Puts a verification key on the chain, where every model that names its hash finds it. */
-import { encodeFunctionData, type Hex, zeroAddress } from "viem";
+/** Puts the verification key of a registered model on the chain. */
+import { encodeFunctionData, zeroAddress } from "viem";
 import { toHex } from "../../inference/bytes.ts";
 import { BaseError } from "../../inference/errors.ts";
 import type { Chain } from "../chain/connect.ts";
 import { withContext } from "../chain/errors.ts";
 import type { Sender } from "../chain/sender.ts";
 import { iProofLaneAbi } from "../generated/abis.ts";
-import { isDevelopmentKey, vkHashOf } from "./groth16.ts";
+import type { ModelId } from "../terms.ts";
+import { isDevelopmentKey } from "./groth16.ts";
 
 /** Chain ids of local chains: anvil, hardhat, geth's developer mode. */
 export const LOCAL_CHAINS: readonly number[] = [31_337, 1_337];
+
+/** Refuses a development key on a chain that is not local. Check it before the model is registered.
+ *  @param allowDevelopment told by name to take it all the same
+ *  @throws BaseError DEVELOPMENT_KEY */
+export function assertKeyAllowed(
+  { game: { chainId } }: Chain,
+  key: Uint8Array,
+  allowDevelopment: boolean,
+): void {
+  if (!isDevelopmentKey(key) || allowDevelopment || LOCAL_CHAINS.includes(chainId)) return;
+  throw new BaseError({
+    code: "DEVELOPMENT_KEY",
+    shortMessage: `The verification key is a development key, and chain ${chainId} is not local: whoever knows its seed can prove any output there.`,
+    nextStep: "Run a ceremony (docs/CEREMONY.md), or give --allow-development-keys if nothing is at stake.",
+    details: { chainId },
+  });
+}
 
 /** @param allowDevelopment a development key also on a chain that is not local
  *  @returns isNew false if it was there before
@@ -18,25 +36,18 @@ export const LOCAL_CHAINS: readonly number[] = [31_337, 1_337];
 export async function storeKey(
   chain: Chain,
   sender: Sender,
+  modelId: ModelId,
   key: Uint8Array,
   { allowDevelopment = false } = {},
-): Promise<{ readonly vkHash: Hex; readonly isNew: boolean }> {
-  const { chainId } = chain.game;
-  if (isDevelopmentKey(key) && !allowDevelopment && !LOCAL_CHAINS.includes(chainId)) {
-    throw new BaseError({
-      code: "DEVELOPMENT_KEY",
-      shortMessage: `The verification key is a development key, and chain ${chainId} is not local: whoever knows its seed can prove any output there.`,
-      nextStep: "Run a ceremony (docs/CEREMONY.md), or give --allow-development-keys if nothing is at stake.",
-      details: { chainId },
-    });
-  }
-  const vkHash = vkHashOf(key);
+): Promise<{ readonly isNew: boolean }> {
+  assertKeyAllowed(chain, key, allowDevelopment);
   const to = proofLaneOf(chain);
-  if (await isKeyStored(chain, vkHash)) return { vkHash, isNew: false };
-  const data = encodeFunctionData({ abi: iProofLaneAbi, functionName: "storeKey", args: [toHex(key)] });
-  const result = await sender.send({ key: `storeKey:${vkHash}`, to, data, value: 0n, doneBy: [] });
+  if (await isKeyStored(chain, modelId)) return { isNew: false };
+  const args = [modelId, toHex(key)] as const;
+  const data = encodeFunctionData({ abi: iProofLaneAbi, functionName: "storeKey", args });
+  const result = await sender.send({ key: `storeKey:${modelId}`, to, data, value: 0n, doneBy: [] });
   if (result.status === "retryable") throw result.error;
-  if (result.status !== "refused") return { vkHash, isNew: true };
+  if (result.status !== "refused") return { isNew: true };
   throw new BaseError({
     code: "KEY_REFUSED",
     shortMessage: `The contract refused the verification key: ${result.revert.message}.`,
@@ -45,12 +56,12 @@ export async function storeKey(
   });
 }
 
-/** Whether the chain has the key with this hash.
+/** Whether the chain has the key of a model.
  *  @throws BaseError LANE_UNAVAILABLE, RPC_UNREACHABLE, RPC_FAULT */
-export async function isKeyStored(chain: Chain, vkHash: Hex): Promise<boolean> {
+export async function isKeyStored(chain: Chain, modelId: ModelId): Promise<boolean> {
   const contract = { address: proofLaneOf(chain), abi: iProofLaneAbi } as const;
   const pointer = await withContext("look for the verification key", () =>
-    chain.client.readContract({ ...contract, functionName: "keyOf", args: [vkHash] }),
+    chain.client.readContract({ ...contract, functionName: "keyOf", args: [modelId] }),
   );
   return pointer !== zeroAddress;
 }

@@ -88,7 +88,7 @@ export class EzklSource implements TruthSource {
     if (!existsSync(python)) throw ezklMissing(python);
     const { verifier, isThere } = await verifierOf(chain, model.proofModel);
     // Not registered yet: nobody can ask for it.
-    if (!isThere || !(await isKeyStored(chain, model.manifest.assay.vkHash as Hex))) return;
+    if (!isThere || !(await isKeyStored(chain, model.id))) return;
     const keys = await modelKeys(ezkl, model.proofModel);
     this.#ready.set(model.id, verifier);
     this.#missing.delete(model.id);

@@ -51,8 +51,7 @@ export class Groth16Source implements TruthSource {
       const isKnown = this.#ready.has(model.id) || this.#without.has(model.id);
       if (!hasProgram(model) || (model.lanes & LANE.PROOF) === 0 || isKnown) continue;
       try {
-        const { vkHash } = model.manifest.assay;
-        if (await isKeyStored(this.#parts.chain, vkHash as Hex))
+        if (await isKeyStored(this.#parts.chain, model.id))
           this.#ready.set(model.id, await this.#open(model));
       } catch (error) {
         this.#without.add(model.id);

@@ -6,6 +6,7 @@ import { fromHex } from "../../inference/bytes.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { Sender } from "../../protocol/chain/sender.ts";
 import { storeKey } from "../../protocol/proof/store-key.ts";
+import type { ModelId } from "../../protocol/terms.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { runInProcess } from "../support/assay.ts";
 import { temporaryFolder } from "../support/deploy.ts";
@@ -109,9 +110,11 @@ describe("assay proof", () => {
 describe("storeKey", () => {
   const vectors = JSON.parse(readFileSync("test/vectors/proofs.json", "utf8")) as { key: string };
 
+  const MODEL = `0x${"11".repeat(32)}` as ModelId;
+
   test("error: a development key on a chain that is not local", async () => {
     const chain = { game: { chainId: 10 }, deployment: { contracts: {} } } as unknown as Chain;
-    const store = (options = {}) => storeKey(chain, {} as Sender, fromHex(vectors.key), options);
+    const store = (options = {}) => storeKey(chain, {} as Sender, MODEL, fromHex(vectors.key), options);
     await expect(store()).rejects.toMatchObject({ code: "DEVELOPMENT_KEY" });
     // Allowed by name, it gets as far as the deployment, which has no such lane.
     await expect(store({ allowDevelopment: true })).rejects.toMatchObject({ code: "LANE_UNAVAILABLE" });

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const { model, modelId, verificationKey } = system.model(NAME);
   const { chain, sender } = await system.open("publisher", ROLES.challenger);
   if (verificationKey === undefined) throw new Error(`${NAME} has no verification key`);
-  await storeKey(chain, sender, verificationKey);
+  await storeKey(chain, sender, modelId as ModelId, verificationKey);
   await publishWeights(chain, sender, modelId as ModelId, planPublication(model));
   const args = ["prover", "--port", "0", "--keys", KEYS];
   await system.daemon("prover", ROLES.prover, args).said("prover is up");

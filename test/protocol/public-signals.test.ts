@@ -6,7 +6,7 @@ import { BaseError } from "../../inference/errors.ts";
 import type { Program, Step } from "../../inference/program/form.ts";
 import { readProgram } from "../../inference/program/validate.ts";
 import {
-  bindingSignal,
+  bindingOf,
   packTensor,
   publicSignals,
   signalLayout,
@@ -31,7 +31,7 @@ function programWith(inputCodec: Program["inputCodec"], inputSize: number, codec
 }
 
 describe("signalLayout", () => {
-  test("default: inputs in step order, output, binding", () => {
+  test("default: inputs in step order, then output and binding", () => {
     const program = rawProgram(77, [rawInput("u8", [62]), rawInput("s32", [3], 62), rawInput("s8", [32])]);
     const layout = signalLayout(program);
     expect(signalNames(layout)).toMatchInlineSnapshot(`
@@ -42,18 +42,16 @@ describe("signalLayout", () => {
         "input[2].0",
         "input[2].1",
         "output.0",
-        "output.1",
-        "binding",
+        "output.1+binding",
       ]
     `);
-    expect(layout.count).toBe(8);
-    expect(layout.binding).toBe(7);
+    expect(layout.count).toBe(7);
     expect(layout.inputs.map(({ step: index, first, signals }) => [index, first, signals])).toEqual([
       [0, 0, 2],
       [1, 2, 1],
       [2, 3, 2],
     ]);
-    expect(layout.output).toMatchObject({ step: 2, first: 5, signals: 2, fieldBytes: 1 });
+    expect(layout.output).toMatchObject({ step: 2, first: 5, signals: 2, fieldBytes: 1, bytes: 51 });
   });
 
   test.each([
@@ -84,36 +82,36 @@ describe("packTensor", () => {
   const part = { name: "input", step: 0, first: 0, signals: 1 };
 
   test("default: big-endian, the first byte the most significant", () => {
-    expect(packTensor({ ...part, elements: 3, fieldBytes: 1, offset: 0 }, Uint8Array.of(1, 2, 255))).toEqual([
-      0x0102ffn,
-    ]);
+    expect(
+      packTensor({ ...part, elements: 3, fieldBytes: 1, offset: 0, bytes: 3 }, Uint8Array.of(1, 2, 255)),
+    ).toEqual([0x0102ffn]);
   });
 
   test("args: 2 bytes with the offset of lanes", () => {
     const data = Int32Array.of(-32_768, -1, 0, 32_767);
-    expect(packTensor({ ...part, elements: 4, fieldBytes: 2, offset: 32_768 }, data)).toEqual([
+    expect(packTensor({ ...part, elements: 4, fieldBytes: 2, offset: 32_768, bytes: 8 }, data)).toEqual([
       0x0000_7fff_8000_ffffn,
     ]);
   });
 
   test("args: 3 bytes of ids, 4 of two's complement", () => {
     expect(
-      packTensor({ ...part, elements: 2, fieldBytes: 3, offset: 0 }, Int32Array.of(0xffffff, 1)),
+      packTensor({ ...part, elements: 2, fieldBytes: 3, offset: 0, bytes: 6 }, Int32Array.of(0xffffff, 1)),
     ).toEqual([0xffffff_000001n]);
-    expect(packTensor({ ...part, elements: 2, fieldBytes: 4, offset: 0 }, Int32Array.of(-2, 1))).toEqual([
-      0xfffffffe_00000001n,
-    ]);
+    expect(
+      packTensor({ ...part, elements: 2, fieldBytes: 4, offset: 0, bytes: 8 }, Int32Array.of(-2, 1)),
+    ).toEqual([0xfffffffe_00000001n]);
   });
 
   test("behavior: an element may straddle two signals, and the last one is shorter", () => {
     const data = new Int32Array(16);
     data[15] = 0x1234;
-    const signals = packTensor({ ...part, elements: 16, fieldBytes: 2, offset: 0 }, data);
+    const signals = packTensor({ ...part, elements: 16, fieldBytes: 2, offset: 0, bytes: 32 }, data);
     expect(signals).toEqual([0x12n, 0x34n]);
   });
 });
 
-describe("bindingSignal", () => {
+describe("bindingOf", () => {
   const binding = {
     chainId: 31_337,
     proofLane: `0x${"11".repeat(20)}`,
@@ -122,10 +120,8 @@ describe("bindingSignal", () => {
   } as const;
 
   test("default", () => {
-    expect(bindingSignal(binding)).toMatchInlineSnapshot(
-      `398525678259466566560101823546941946967129637255892034596512635196548461963n`,
-    );
-    expect(bindingSignal(binding) < 2n ** 248n).toBe(true);
+    expect(bindingOf(binding)).toMatchInlineSnapshot(`5030101236889288002702448501857777925937162047n`);
+    expect(bindingOf(binding) < 2n ** 152n).toBe(true);
   });
 
   test("behavior: every part changes it", () => {
@@ -134,8 +130,8 @@ describe("bindingSignal", () => {
       { ...binding, proofLane: `0x${"12".repeat(20)}` as const },
       { ...binding, modelId: `0x${"23".repeat(32)}` as const },
       { ...binding, submitter: `0x${"34".repeat(20)}` as const },
-    ].map(bindingSignal);
-    expect(new Set([bindingSignal(binding), ...others]).size).toBe(5);
+    ].map(bindingOf);
+    expect(new Set([bindingOf(binding), ...others]).size).toBe(5);
   });
 });
 
@@ -175,6 +171,6 @@ describe("publicSignals", () => {
     ]);
     const signals = publicSignals(program, SELECTOR, calldata, output, 7n);
     expect(signals).toEqual(signalsOfTrace(program, [bytes], 7n));
-    expect(signals).toHaveLength(5);
+    expect(signals).toHaveLength(4);
   });
 });

@@ -1,4 +1,5 @@
 /** Searches witnesses that satisfy a circuit without one of its constraints, for the same public input. */
+import { PIECE_BYTES } from "../../protocol/proof/public-signals.ts";
 import type { CompiledCircuit } from "../../prover/proof/groth16/compile.ts";
 import { invert, reduce, signed } from "../../prover/proof/groth16/linear.ts";
 import type { Constraint, LinearCombination, Witness } from "../../prover/proof/groth16/r1cs.ts";
@@ -50,9 +51,27 @@ export class Forger {
     const witness = this.#run(forced);
     if (!satisfies(this.#circuit.r1cs, witness, i).satisfied) return undefined;
     if (witness.every((value, wire) => value === this.#honest[wire])) return undefined;
-    const { first, signals } = this.#circuit.signals.output;
-    const outputs = Array.from({ length: signals }, (_, k) => 1 + first + k);
-    return { witness, changesOutput: outputs.some((wire) => witness[wire] !== this.#honest[wire]) };
+    return {
+      witness,
+      changesOutput: this.#output(witness).some((x, k) => x !== this.#output(this.#honest)[k]),
+    };
+  }
+
+  /** The signals of the output without the binding's bits. */
+  #output(witness: Witness): bigint[] {
+    const { first, elements, fieldBytes } = this.#circuit.signals.output;
+    const signals = Math.ceil((elements * fieldBytes) / PIECE_BYTES);
+    return Array.from(
+      { length: signals },
+      (_, k) => (witness[1 + first + k] as bigint) >> this.#bindingBits(1 + first + k),
+    );
+  }
+
+  /** Bits of the binding at the end of a signal of the output. */
+  #bindingBits(wire: number): bigint {
+    const { first, elements, fieldBytes, bytes } = this.#circuit.signals.output;
+    const end = Math.min(PIECE_BYTES * (wire - first), bytes);
+    return BigInt(8 * Math.max(0, end - elements * fieldBytes));
   }
 
   #run(forced: Forced): Witness {
@@ -154,6 +173,7 @@ export class Forger {
 
   #other(wire: number): bigint {
     const value = this.#honest[wire] as bigint;
+    if (wire <= this.#circuit.r1cs.publicWires) return value + (1n << this.#bindingBits(wire));
     return this.#boolean.has(wire) || value <= 1n ? 1n - value + (value > 1n ? value : 0n) : value + 1n;
   }
 

@@ -22,7 +22,7 @@ import {
   type VerificationKey,
   vkHashOf,
 } from "../../protocol/proof/groth16.ts";
-import { bindingSignal, publicSignals } from "../../protocol/proof/public-signals.ts";
+import { bindingOf, publicSignals } from "../../protocol/proof/public-signals.ts";
 import { compileCircuit } from "../../prover/proof/groth16/compile.ts";
 import { FIELD_ORDER } from "../../prover/proof/groth16/r1cs.ts";
 import { writeWitness } from "../../prover/proof/groth16/snark/files.ts";
@@ -57,9 +57,9 @@ export async function makeProofVectors() {
     const input = encodeInput(program, selector, { codec: "raw", bytes: mlpInput(rng) });
     return { input, output: execute(prepared, input) };
   });
-  const bindingOf = (submitter: Hex): bigint => bindingSignal({ ...CHAIN, modelId, submitter });
+  const bindingFor = (submitter: Hex): bigint => bindingOf({ ...CHAIN, modelId, submitter });
   const proofOf = async ({ input, output }: (typeof cases)[number], submitter: Hex): Promise<Hex> => {
-    const { witness } = stateInference(circuit, program, selector, input, output, bindingOf(submitter));
+    const { witness } = stateInference(circuit, program, selector, input, output, bindingFor(submitter));
     return toHex(encodeProof(await prove(keys.provingKey, writeWitness(witness))));
   };
   const proofs: Hex[] = [];
@@ -68,7 +68,7 @@ export async function makeProofVectors() {
   const forgedOutput = first.output.slice();
   // The first byte behind offset and length.
   forgedOutput[64] = (forgedOutput[64] as number) ^ 1;
-  const forgedSignals = publicSignals(program, selector, first.input, forgedOutput, bindingOf(SUBMITTER));
+  const forgedSignals = publicSignals(program, selector, first.input, forgedOutput, bindingFor(SUBMITTER));
   return {
     source: "test/support/make-proof-vectors.ts: the MLP of bench/tasks/mlp.ts, proved by snarkjs",
     ...CHAIN,

@@ -50,7 +50,7 @@ abstract contract AssayResults is AssayMoney {
         bytes calldata output,
         bytes calldata evidence
     ) external {
-        _settle(r, c, lane, keccak256(input), output);
+        _credit(msg.sender, _settle(r, c, lane, keccak256(input), output));
         // Last, so that a lost race costs no verification: what is booked is undone unless it is true.
         _requireTrue(r.modelId, lane, input, output, evidence, msg.sender);
     }
@@ -58,10 +58,12 @@ abstract contract AssayResults is AssayMoney {
     /// @inheritdoc IAssay
     function settleBatch(address submitter, Settlement[] calldata batch) external {
         if (submitter != msg.sender) revert NotSubmitter(msg.sender, submitter);
+        uint256 reward = 0;
         for (uint256 i = 0; i < batch.length; ++i) {
             Settlement calldata s = batch[i];
-            _settle(s.request, s.claim, LANE_PROOF, keccak256(s.input), s.output);
+            reward += _settle(s.request, s.claim, LANE_PROOF, keccak256(s.input), s.output);
         }
+        _credit(submitter, reward);
         // As in `settle`. The adapter sees the same arguments.
         if (!_areTrue()) revert BatchRejected(batch.length);
     }
@@ -137,18 +139,18 @@ abstract contract AssayResults is AssayMoney {
         if (keccak256(output) != required) revert OutputMismatch(keccak256(output), required);
     }
 
-    /// @dev Books an output as true; whoever calls this makes sure that it is.
+    /// @dev Books an output as true; whoever calls this makes sure that it is. @return reward of the sender
     function _settle(
         Request calldata r,
         Claim calldata c,
         uint8 lane,
         bytes32 inputHash,
         bytes calldata output
-    ) private {
+    ) private returns (uint256 reward) {
         RequestId requestId = r.idOf();
         bool busy = _requireUnsettled(r, requestId, lane, inputHash, output.length);
         emit Settled(requestId, msg.sender, lane, output);
-        _book(r, c, requestId, lane, keccak256(output), busy);
+        return _book(r, c, requestId, lane, keccak256(output), busy);
     }
 
     /// @dev While the request is OPEN no claim is read: one that fell a moment ago does not stop truth.
@@ -159,22 +161,21 @@ abstract contract AssayResults is AssayMoney {
         uint8 lane,
         bytes32 outputHash,
         bool busy
-    ) private {
-        uint256 reward = r.fee;
+    ) private returns (uint256 reward) {
+        reward = r.fee;
         if (busy) {
             _requireClaimOf(requestId, c);
             (ClaimId id, ClaimWord word) = _openClaim(c);
             if (c.outputHash == outputHash) {
                 _finish(requestId, id, lane, outputHash);
                 _win(c, id, word, reward);
-                return;
+                return 0;
             }
             emit Fell(id, requestId, Fall.TRUTH, 0, 0, uint256(outputHash), uint256(c.outputHash));
             reward += _lose(c, id, word, Fall.TRUTH);
         }
         _results[requestId] = outputHash;
         _finish(requestId, ClaimId.wrap(0), lane, outputHash);
-        _credit(msg.sender, reward);
     }
 
     /// @dev INVARIANT: a request's lanes are among its model's, and its output length is; `request` took both.

@@ -4,11 +4,16 @@ pragma solidity ^0.8.28;
 /// @notice Bytes as the code of a contract, behind a STOP byte so that nobody can run them. The same bytes of the same
 /// creator have the same address.
 library DataContract {
-    /// @dev Init code that returns what follows its ten bytes (RETURNDATASIZE is a cheap 0): PUSH2 size, DUP1, PUSH1 10,
-    /// RETURNDATASIZE, CODECOPY, RETURNDATASIZE, RETURN; then STOP and the bytes.
     /// @param data at most 24,575 bytes
     function initCode(bytes calldata data) internal pure returns (bytes memory) {
-        return abi.encodePacked(hex"61", uint16(data.length + 1), hex"80600a3d393df3", hex"00", data);
+        return bytes.concat(prefix(data.length), data);
+    }
+
+    /// @notice Init code of so many bytes, without them.
+    /// @dev It returns what follows its ten bytes (RETURNDATASIZE is a cheap 0): PUSH2 size, DUP1, PUSH1 10,
+    /// RETURNDATASIZE, CODECOPY, RETURNDATASIZE, RETURN; then STOP and the bytes.
+    function prefix(uint256 length) internal pure returns (bytes memory) {
+        return abi.encodePacked(hex"61", uint16(length + 1), hex"80600a3d393df3", hex"00");
     }
 
     /// @notice Where this contract creates them, or has.

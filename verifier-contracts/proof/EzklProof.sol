@@ -44,11 +44,11 @@ library EzklProof {
     }
 
     /// @notice True if the proof shows that the model's circuit maps `input` to `output`. Total on any bytes.
-    /// @param key bytes whose hash is the model's vkHash @param binding what ties the proof to submitter and chain
+    /// @param key memory of a key of this kind and length @param binding what ties the proof to submitter and chain
     /// @param evidence address of a contract with the key's verifier code, then the proof
     function isTrue(
         uint256 modelWord,
-        bytes memory key,
+        uint256 key,
         uint256 binding,
         bytes calldata input,
         bytes calldata output,
@@ -58,9 +58,8 @@ library EzklProof {
             return false;
         }
         Call memory c;
-        if (!_readKey(c, key) || c.inputs != modelWord.inputSize() || output.length != 32 * c.outputs) {
-            return false;
-        }
+        _readKey(c, key);
+        if (c.inputs != modelWord.inputSize() || output.length != 32 * c.outputs) return false;
         if (address(bytes20(evidence)).codehash != c.codeHash) return false;
         _open(c, evidence[ADDRESS_BYTES:]);
         _lanes(c, input);
@@ -68,14 +67,12 @@ library EzklProof {
         return _words(c, output) && _accepts(c, address(bytes20(evidence)));
     }
 
-    function _readKey(Call memory c, bytes memory key) private pure returns (bool) {
-        if (!isKeyLength(key.length) || uint8(key[0]) != KIND) return false;
+    function _readKey(Call memory c, uint256 key) private pure {
         assembly ("memory-safe") {
-            mstore(c, mload(add(key, 33)))
-            mstore(add(c, 0x20), shr(224, mload(add(key, 65))))
-            mstore(add(c, 0x40), shr(224, mload(add(key, 69))))
+            mstore(c, mload(add(key, 1)))
+            mstore(add(c, 0x20), shr(224, mload(add(key, 33))))
+            mstore(add(c, 0x40), shr(224, mload(add(key, 37))))
         }
-        return true;
     }
 
     /// @dev Calldata of verifyProof up to its instances, which follow.

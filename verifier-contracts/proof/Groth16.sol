@@ -40,32 +40,26 @@ library Groth16 {
         uint256[] sums;
     }
 
-    /// @notice True if bytes have a length that a key has.
-    function isKeyLength(uint256 length) internal pure returns (bool) {
-        unchecked {
-            uint256 least = KEY_HEAD_BYTES + KEY_FIXED_BYTES + POINT_BYTES;
-            return length >= least && (length - least) % POINT_BYTES == 0;
-        }
+    /// @notice Bytes of a key for this number of signals.
+    function keyLength(uint256 signals) internal pure returns (uint256) {
+        return KEY_HEAD_BYTES + KEY_FIXED_BYTES + POINT_BYTES * (signals + 1);
     }
 
-    /// @param key of a stored kind and length @param proofs number of proofs to come
-    function begin(bytes memory key, uint256 proofs) internal pure returns (Product memory p) {
+    /// @param key memory of a key of the right kind and length @param proofs number of proofs to come
+    function begin(uint256 key, uint256 signals, uint256 proofs) internal pure returns (Product memory p) {
         unchecked {
-            p.sums = new uint256[]((key.length - KEY_HEAD_BYTES - KEY_FIXED_BYTES) / POINT_BYTES - 1);
+            p.sums = new uint256[](signals);
             p.pairs = Inputs.allocate((proofs + 3) * PAIR_BYTES);
             p.next = p.pairs;
             p.c = Inputs.allocate(POINT_BYTES);
-            uint256 pointer;
-            assembly ("memory-safe") {
-                pointer := add(key, 0x20)
-            }
-            p.key = pointer + KEY_HEAD_BYTES;
+            p.key = key + KEY_HEAD_BYTES;
         }
     }
 
-    /// @notice Adds a proof. @param coefficient random, or 1 for one of the proofs @param proof A, B and C
-    /// @return formed false if the proof cannot be right: a signal too many or too few or not below the order, another
-    /// length, a point that is none
+    /// @notice Adds a proof. @param coefficient random, and 1 for the first proof @param proof A, B and C
+    /// @param signals SAFETY: below the order, or they would stand for others. PublicSignals makes them of 31 bytes
+    /// @return formed false if the proof cannot be right: a signal too many or too few, another length, a point that is
+    /// none
     function add(Product memory p, uint256 coefficient, uint256[] memory signals, bytes calldata proof)
         internal
         view
@@ -75,31 +69,38 @@ library Groth16 {
         if (proof.length != PROOF_BYTES || signals.length != sums.length) return false;
         uint256 pair = p.next;
         uint256 c = p.c;
+        bool first = pair == p.pairs;
         assembly ("memory-safe") {
             let y := calldataload(add(proof.offset, 0x20))
             formed := lt(y, COORDINATES)
             // The pair is coefficient · −A and B.
             calldatacopy(pair, proof.offset, 0xc0)
             mstore(add(pair, 0x20), sub(COORDINATES, y))
-            // Scratch: coefficient · C, then the sum so far.
-            let scratch := mload(0x40)
-            calldatacopy(scratch, add(proof.offset, 0xc0), 0x40)
-            if iszero(eq(coefficient, 1)) {
+            let size := shl(5, mload(sums))
+            switch first
+            case 1 {
+                // The sums are its own.
+                calldatacopy(c, add(proof.offset, 0xc0), 0x40)
+                mcopy(add(sums, 0x20), add(signals, 0x20), size)
+            }
+            default {
+                // Scratch: coefficient · C, then the sum so far; behind it −A and its coefficient.
+                let scratch := mload(0x40)
+                calldatacopy(scratch, add(proof.offset, 0xc0), 0x40)
                 mstore(add(scratch, 0x40), coefficient)
                 formed := and(formed, staticcall(gas(), EC_MUL, scratch, 0x60, scratch, 0x40))
                 mcopy(add(scratch, 0x60), pair, 0x40)
                 mstore(add(scratch, 0xa0), coefficient)
                 formed := and(formed, staticcall(gas(), EC_MUL, add(scratch, 0x60), 0x60, pair, 0x40))
-            }
-            mcopy(add(scratch, 0x40), c, 0x40)
-            formed := and(formed, staticcall(gas(), EC_ADD, scratch, 0x80, c, 0x40))
-
-            let size := shl(5, mload(sums))
-            for { let i := 0x20 } iszero(gt(i, size)) { i := add(i, 0x20) } {
-                let signal := mload(add(signals, i))
-                formed := and(formed, lt(signal, SCALARS))
-                let sum := add(sums, i)
-                mstore(sum, addmod(mload(sum), mulmod(coefficient, signal, SCALARS), SCALARS))
+                mcopy(add(scratch, 0x40), c, 0x40)
+                formed := and(formed, staticcall(gas(), EC_ADD, scratch, 0x80, c, 0x40))
+                for { let i := 0x20 } iszero(gt(i, size)) { i := add(i, 0x20) } {
+                    let sum := add(sums, i)
+                    mstore(
+                        sum,
+                        addmod(mload(sum), mulmod(coefficient, mload(add(signals, i)), SCALARS), SCALARS)
+                    )
+                }
             }
         }
         unchecked {

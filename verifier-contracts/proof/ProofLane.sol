@@ -12,19 +12,24 @@ import {EzklVerifiers} from "./EzklVerifiers.sol";
 import {Groth16} from "./Groth16.sol";
 import {PublicSignals} from "./PublicSignals.sol";
 
-/// @notice The PROOF lane: keys by their hash, and the verifier of each kind. Every public signal is built here, from
-/// the registered program, calldata, return data and who presents the proof to whom.
+/// @notice The PROOF lane: the key of each model beside what its program says about the public signals, and the
+/// verifier of each kind. Every public signal is built here, from the registered program, calldata, return data and who
+/// presents the proof to whom.
 contract ProofLane is IProofLane {
     /// @dev Largest code without its STOP byte (EIP-170).
-    uint256 private constant MAX_KEY_BYTES = 24_575;
+    uint256 private constant MAX_BYTES = 24_575;
+    /// @dev Model word and number of bytes of its steps, before steps and key.
+    uint256 private constant HEAD_BYTES = 34;
 
     /// @dev What a proof is checked against.
-    /// @param chunks data contracts of the program, none without one @param binding of chain, model and submitter
+    /// @param word of the model @param steps memory of PublicSignals.stepsOf, `stepBytes` of them
+    /// @param key memory of the key @param binding of chain, model and submitter
     struct Model {
         uint256 word;
-        bytes key;
-        address[] chunks;
-        uint256 binding;
+        uint256 steps;
+        uint256 stepBytes;
+        uint256 key;
+        bytes32 binding;
     }
 
     /// @inheritdoc IProofLane
@@ -34,7 +39,7 @@ contract ProofLane is IProofLane {
     IEzklVerifiers public immutable ezklVerifiers;
 
     /// @inheritdoc IProofLane
-    mapping(bytes32 vkHash => address) public keyOf;
+    mapping(ModelId => address) public keyOf;
 
     constructor(IModelRegistry registry_) {
         registry = registry_;
@@ -42,19 +47,36 @@ contract ProofLane is IProofLane {
     }
 
     /// @inheritdoc IProofLane
-    function storeKey(bytes calldata key) external returns (bytes32 vkHash) {
-        vkHash = keccak256(key);
-        if (keyOf[vkHash] != address(0)) return vkHash;
-        uint8 kind = key.length == 0 ? 0 : uint8(key[0]);
-        if (kind != Groth16.KIND && kind != EzklProof.KIND) revert UnknownKeyKind(kind);
-        bool known =
-            kind == Groth16.KIND ? Groth16.isKeyLength(key.length) : EzklProof.isKeyLength(key.length);
-        if (key.length > MAX_KEY_BYTES || !known) revert WrongKeyLength(key.length, MAX_KEY_BYTES);
-        bytes memory init = DataContract.initCode(key);
-        address pointer = DataContract.addressOf(init);
-        if (!DataContract.create(init, pointer)) revert KeyNotCreated(key.length);
-        keyOf[vkHash] = pointer;
-        emit KeyStored(vkHash, kind, pointer);
+    /// @dev A registered model never changes, so a copy of what its program says can't grow old. One data contract with
+    /// all that a verification needs costs it one cold account and one slot, in place of three and four.
+    function storeKey(ModelId modelId, bytes calldata key) external returns (address pointer) {
+        (uint256 word, bytes32 vkHash, address[] memory chunks) = registry.proofModelOf(modelId);
+        if (keccak256(key) != vkHash) revert WrongKey(modelId, keccak256(key), vkHash);
+        pointer = keyOf[modelId];
+        if (pointer != address(0)) return pointer;
+        bytes memory steps;
+        if (chunks.length == 0) {
+            _requireKind(key, EzklProof.KIND);
+            if (!EzklProof.isKeyLength(key.length)) {
+                revert WrongKeyLength(key.length, EzklProof.KEY_HEAD_BYTES);
+            }
+        } else {
+            _requireKind(key, Groth16.KIND);
+            steps = PublicSignals.stepsOf(word, chunks);
+            uint256 required = Groth16.keyLength(_plan(word, steps).signals.length);
+            if (key.length != required) revert WrongKeyLength(key.length, required);
+        }
+        uint256 size = HEAD_BYTES + steps.length + key.length;
+        if (size > MAX_BYTES) revert WrongKeyLength(size, MAX_BYTES);
+        bytes memory init =
+            bytes.concat(DataContract.prefix(size), bytes32(word), bytes2(uint16(steps.length)), steps, key);
+        pointer = DataContract.addressOf(init);
+        // Models that differ in their weights alone share one.
+        if (pointer.code.length == 0 && !DataContract.create(init, pointer)) {
+            revert KeyNotCreated(key.length);
+        }
+        keyOf[modelId] = pointer;
+        emit KeyStored(modelId, vkHash, pointer);
     }
 
     /// @inheritdoc ITruth
@@ -66,9 +88,7 @@ contract ProofLane is IProofLane {
         address submitter
     ) external view returns (bool) {
         Model memory m = _load(modelId, submitter);
-        if (m.chunks.length == 0) {
-            return EzklProof.isTrue(m.word, m.key, m.binding, input, output, evidence);
-        }
+        if (m.stepBytes == 0) return _isEzkl(m, input, output, evidence);
         (PublicSignals.Plan memory plan, Groth16.Product memory product) = _begin(m, 1);
         (bool canonical, uint256[] memory signals) = PublicSignals.build(plan, input, output);
         return canonical && Groth16.add(product, 1, signals, evidence) && Groth16.holds(product);
@@ -79,10 +99,10 @@ contract ProofLane is IProofLane {
         if (batch.length == 0) revert EmptyBatch();
         ModelId modelId = batch[0].request.modelId;
         Model memory m = _load(modelId, submitter);
-        if (m.chunks.length == 0) return _areEzkl(m, modelId, batch);
-        (PublicSignals.Plan memory plan, Groth16.Product memory product) = _begin(m, batch.length);
+        if (m.stepBytes == 0) return _areEzkl(m, modelId, batch);
         // Nobody can choose a proof for its coefficient: every byte of every proof and of its signals is in the seed.
         bytes32 seed = keccak256(msg.data);
+        (PublicSignals.Plan memory plan, Groth16.Product memory product) = _begin(m, batch.length);
         for (uint256 i = 0; i < batch.length; ++i) {
             Settlement calldata s = batch[i];
             _requireModel(s.request.modelId, modelId);
@@ -101,8 +121,10 @@ contract ProofLane is IProofLane {
         returns (bool canonical, uint256[] memory signals)
     {
         (uint256 word, address[] memory chunks) = registry.programOf(modelId);
-        PublicSignals.Plan memory plan = PublicSignals.plan(word, chunks, _binding(modelId, submitter));
-        return PublicSignals.build(plan, input, output);
+        PublicSignals.Plan memory plan = _plan(word, PublicSignals.stepsOf(word, chunks));
+        plan.binding = _binding(modelId, submitter);
+        (canonical, signals) = PublicSignals.build(plan, input, output);
+        if (!canonical) signals = new uint256[](0);
     }
 
     /// @dev Proofs of a model without a program, each by itself: nothing of theirs can be shared.
@@ -114,46 +136,72 @@ contract ProofLane is IProofLane {
         for (uint256 i = 0; i < batch.length; ++i) {
             Settlement calldata s = batch[i];
             _requireModel(s.request.modelId, modelId);
-            if (!EzklProof.isTrue(m.word, m.key, m.binding, s.input, s.output, s.evidence)) return false;
+            if (!_isEzkl(m, s.input, s.output, s.evidence)) return false;
         }
         return true;
+    }
+
+    function _isEzkl(Model memory m, bytes calldata input, bytes calldata output, bytes calldata evidence)
+        private
+        view
+        returns (bool)
+    {
+        return EzklProof.isTrue(m.word, m.key, uint256(m.binding) >> 8, input, output, evidence);
     }
 
     /// @param proofs number of proofs to come
     function _begin(Model memory m, uint256 proofs)
         private
-        view
+        pure
         returns (PublicSignals.Plan memory plan, Groth16.Product memory product)
     {
-        // Only Groth16 proves programs.
-        if (uint8(m.key[0]) != Groth16.KIND) revert UnknownKeyKind(uint8(m.key[0]));
-        plan = PublicSignals.plan(m.word, m.chunks, m.binding);
-        product = Groth16.begin(m.key, proofs);
+        plan = PublicSignals.plan(m.word, m.steps, m.stepBytes);
+        plan.binding = m.binding;
+        product = Groth16.begin(m.key, plan.signals.length, proofs);
+    }
+
+    function _plan(uint256 word, bytes memory steps) private pure returns (PublicSignals.Plan memory) {
+        uint256 pointer;
+        assembly ("memory-safe") {
+            pointer := add(steps, 0x20)
+        }
+        return PublicSignals.plan(word, pointer, steps.length);
     }
 
     function _load(ModelId modelId, address submitter) private view returns (Model memory m) {
-        bytes32 vkHash;
-        (m.word, vkHash, m.chunks) = registry.proofModelOf(modelId);
-        m.key = _loadKey(vkHash);
+        address pointer = keyOf[modelId];
+        if (pointer == address(0)) revert KeyMissing(modelId);
+        uint256 content;
+        (uint256 word, uint256 stepBytes) = (0, 0);
+        assembly ("memory-safe") {
+            let size := sub(extcodesize(pointer), 1)
+            content := mload(0x40)
+            mstore(0x40, and(add(add(content, size), 31), not(31)))
+            extcodecopy(pointer, content, 1, size)
+            word := mload(content)
+            stepBytes := shr(240, mload(add(content, 0x20)))
+        }
+        unchecked {
+            m.word = word;
+            m.steps = content + HEAD_BYTES;
+            m.stepBytes = stepBytes;
+            m.key = m.steps + stepBytes;
+        }
         m.binding = _binding(modelId, submitter);
     }
 
-    function _loadKey(bytes32 vkHash) private view returns (bytes memory key) {
-        address pointer = keyOf[vkHash];
-        if (pointer == address(0)) revert KeyMissing(vkHash);
-        key = new bytes(pointer.code.length - 1);
-        assembly ("memory-safe") {
-            extcodecopy(pointer, add(key, 0x20), 1, mload(key))
-        }
+    function _requireKind(bytes calldata key, uint8 required) private pure {
+        uint8 kind = key.length == 0 ? 0 : uint8(key[0]);
+        if (kind != required) revert WrongKeyKind(kind, required);
     }
 
     function _requireModel(ModelId modelId, ModelId required) private pure {
         if (ModelId.unwrap(modelId) != ModelId.unwrap(required)) revert MixedModels(modelId, required);
     }
 
-    /// @dev Ties a proof to this chain, this contract, the model and whoever presents it; 248 bits, so below the order.
-    function _binding(ModelId modelId, address submitter) private view returns (uint256) {
-        return uint256(keccak256(abi.encode(block.chainid, address(this), modelId, submitter))) >> 8;
+    /// @dev Ties a proof to this chain, this contract, the model and whoever presents it.
+    function _binding(ModelId modelId, address submitter) private view returns (bytes32) {
+        return keccak256(abi.encode(block.chainid, address(this), modelId, submitter));
     }
 
     /// @dev 128 random bits; 1 for the first proof, since only the ratios count.

@@ -53,25 +53,26 @@ export async function registerEzkl(
       encodeFunctionData({ abi: iEzklVerifiersAbi, functionName: "create", args }),
     );
   }
-  if (!(await isKeyStored(chain, assay.vkHash as Hex))) {
-    const args = [toHex(model.keyBytes)] as const;
-    await step(
-      "store the key",
-      lane,
-      encodeFunctionData({ abi: iProofLaneAbi, functionName: "storeKey", args }),
-    );
-  }
   const reader = new StateReader(chain);
-  if ((await reader.model(modelId)) !== undefined) return { modelId, verifier, isNew: false };
-  const args = [assay.selector as Hex, model.inputs, model.outputs, assay.vkHash as Hex] as const;
-  const data = encodeFunctionData({ abi: iModelRegistryAbi, functionName: "registerProofModel", args });
-  await step("register the model", chain.deployment.contracts.registry, data);
-  if ((await reader.model(modelId)) !== undefined) return { modelId, verifier, isNew: true };
-  throw new BaseError({
-    code: "MODEL_REFUSED",
-    shortMessage: `The registry gave the model another id than ${modelId}.`,
-    nextStep: "Check that the folder and the deployment are of one version.",
-  });
+  const isNew = (await reader.model(modelId)) === undefined;
+  if (isNew) {
+    const args = [assay.selector as Hex, model.inputs, model.outputs, assay.vkHash as Hex] as const;
+    const data = encodeFunctionData({ abi: iModelRegistryAbi, functionName: "registerProofModel", args });
+    await step("register the model", chain.deployment.contracts.registry, data);
+  }
+  if ((await reader.model(modelId)) === undefined) {
+    throw new BaseError({
+      code: "MODEL_REFUSED",
+      shortMessage: `The registry gave the model another id than ${modelId}.`,
+      nextStep: "Check that the folder and the deployment are of one version.",
+    });
+  }
+  if (!(await isKeyStored(chain, modelId))) {
+    const args = [modelId, toHex(model.keyBytes)] as const;
+    const data = encodeFunctionData({ abi: iProofLaneAbi, functionName: "storeKey", args });
+    await step("store the key", lane, data);
+  }
+  return { modelId, verifier, isNew };
 }
 
 /** Where the model's verifier is, or will be: its address follows from its code.

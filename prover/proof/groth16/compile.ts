@@ -17,6 +17,7 @@ import {
 import { fromStoredBytes } from "../../../inference/program/tensor.ts";
 import {
   type PackedTensor,
+  packTensor,
   type SignalLayout,
   signalLayout,
 } from "../../../protocol/proof/public-signals.ts";
@@ -27,6 +28,10 @@ import { constant, type Int, narrow } from "./integer.ts";
 import type { R1cs, Witness } from "./r1cs.ts";
 import { packOutput, unpackInput } from "./unpack.ts";
 
+/** Form of the circuits that this makes: 1 more when it makes another one of a program, so that no key of an old one is
+ *  taken for the new. */
+export const CIRCUIT_FORM = 2;
+
 /** What a circuit may have unless the caller says otherwise: a key of some 20 MB and proofs below two seconds. */
 export const MAX_CONSTRAINTS = 2 ** 14;
 
@@ -34,8 +39,10 @@ export interface CompiledCircuit {
   readonly r1cs: R1cs;
   readonly signals: SignalLayout;
   readonly costs: readonly StepCost[];
+  /** Wires that hold the binding: the last signal if it holds nothing else, else bits of it. */
+  readonly bindingWires: readonly number[];
   /** Every wire for one request. The witness holds the output's signals.
-   *  @param inputs signals of the CODEC tensors, in order @param binding the last public signal
+   *  @param inputs signals of the CODEC tensors, in order @param binding of 152 bits
    *  @param forced values by wire instead of those computed, for tests of soundness */
   witness(inputs: readonly bigint[], binding: bigint, forced?: ReadonlyMap<number, bigint>): Witness;
 }
@@ -57,19 +64,23 @@ export interface CircuitSize {
  *  program without a circuit; PROFILE_UNPROVEN */
 export function compileCircuit(model: Model, limit = MAX_CONSTRAINTS): CompiledCircuit {
   assertWithin(circuitSize(model), limit);
-  const { circuit, signals } = build(model, false);
-  const first = signals.output.first;
+  const { circuit, signals, bindingWires } = build(model, false);
+  const { output } = signals;
+  const { first } = output;
   return {
     r1cs: circuit.r1cs(),
     signals,
     costs: circuit.costs,
+    bindingWires,
     witness: (inputs, binding, forced) => {
       if (inputs.length !== first) throw new TypeError(`${inputs.length} input signals, must be ${first}`);
+      // The circuit adds the output to the binding.
+      const nothing = new Int32Array(output.elements);
+      const given = [...inputs, ...packTensor(output, nothing, binding)];
       return circuit.witness((values) => {
-        inputs.forEach((value, i) => {
+        given.forEach((value, i) => {
           values[1 + i] = value;
         });
-        values[1 + signals.binding] = binding;
       }, forced);
     },
   };
@@ -104,21 +115,31 @@ export function assertWithin({ constraints, costs }: CircuitSize, limit: number)
   });
 }
 
-function build(model: Model, counting: boolean): { circuit: Circuit; signals: SignalLayout } {
+function build(
+  model: Model,
+  counting: boolean,
+): { circuit: Circuit; signals: SignalLayout; bindingWires: readonly number[] } {
   const { program } = model;
   const signals = signalLayout(program);
   const { ranges, problems } = analyse(model);
   if (problems.length > 0) proveProfile(model);
   const circuit = new Circuit(signals.count, { counting });
+  let bindingWires: readonly number[] = [];
   try {
-    buildSteps(model, circuit, signals, ranges);
+    bindingWires = buildSteps(model, circuit, signals, ranges);
   } catch (error) {
     if (!(error instanceof CountedEnough)) throw error;
   }
-  return { circuit, signals };
+  return { circuit, signals, bindingWires };
 }
 
-function buildSteps(model: Model, circuit: Circuit, signals: SignalLayout, ranges: readonly Range[]): void {
+/** @returns the wires that hold the binding */
+function buildSteps(
+  model: Model,
+  circuit: Circuit,
+  signals: SignalLayout,
+  ranges: readonly Range[],
+): number[] {
   const { program } = model;
   const tensors: (CircuitTensor | undefined)[] = [];
   const live = liveSteps(program);
@@ -138,9 +159,9 @@ function buildSteps(model: Model, circuit: Circuit, signals: SignalLayout, range
   });
   const last = program.steps.length - 1;
   const { elements } = tensors[last] as CircuitTensor;
-  circuit.step(last, "output", () => {
+  return circuit.step(last, "output", () => {
     const saturate = program.outputCodec === "lanes";
-    packOutput(circuit, program.steps[last] as Step, signals.output, elements, saturate);
+    return packOutput(circuit, program.steps[last] as Step, signals.output, elements, saturate);
   });
 }
 

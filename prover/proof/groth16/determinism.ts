@@ -31,9 +31,9 @@ export function determinism(r1cs: R1cs, given: readonly number[]): Determinism {
   return search.result();
 }
 
-/** Wires besides the constant that the verifier of a circuit chooses. */
-export function givenWires(inputSignals: number, publicWires: number): number[] {
-  return [...Array.from({ length: inputSignals }, (_, i) => 1 + i), publicWires];
+/** Wires besides the constant that the verifier of a circuit chooses. @param binding wires that hold the binding */
+export function givenWires(inputSignals: number, binding: readonly number[]): number[] {
+  return [...Array.from({ length: inputSignals }, (_, i) => 1 + i), ...binding];
 }
 
 class Search {
@@ -59,6 +59,7 @@ class Search {
       if (wire === undefined || single(b) !== wire || single(c) !== wire) return;
       this.#booleans.set(wire, i);
       this.#intervals.set(wire, BIT);
+      if (this.#given.has(wire)) this.#used[i] = 1;
     });
   }
 

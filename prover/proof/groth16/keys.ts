@@ -7,7 +7,7 @@ import { keccak256 } from "../../../inference/commit/keccak.ts";
 import { BaseError } from "../../../inference/errors.ts";
 import type { Model } from "../../../inference/program/form.ts";
 import { vkHashOf } from "../../../protocol/proof/groth16.ts";
-import { type CompiledCircuit, compileCircuit } from "./compile.ts";
+import { CIRCUIT_FORM, type CompiledCircuit, compileCircuit } from "./compile.ts";
 import { developmentSetup } from "./snark/setup.ts";
 import { verificationKeyOf } from "./snark/zkey.ts";
 
@@ -29,7 +29,7 @@ export const ceremonyKeyPath = (vkHash: string, folder: string): string =>
 /** Where the development key of a model lies, or would. */
 export function developmentKeyPath(model: Model, folder: string, seed = DEFAULT_SEED): string {
   const { programHash, weightsRoot } = commitModel(model);
-  const name = JSON.stringify(["groth16", toHex(programHash), toHex(weightsRoot), seed]);
+  const name = JSON.stringify(["groth16", CIRCUIT_FORM, toHex(programHash), toHex(weightsRoot), seed]);
   return join(folder, `${toHex(keccak256(new TextEncoder().encode(name))).slice(2, 34)}.zkey`);
 }
 

@@ -1,7 +1,7 @@
 /** Ties tensors inside a circuit to the public signals that hold them. */
 
 import type { Step } from "../../../inference/program/form.ts";
-import { type PackedTensor, PIECE_BYTES } from "../../../protocol/proof/public-signals.ts";
+import { BINDING_BYTES, type PackedTensor, PIECE_BYTES } from "../../../protocol/proof/public-signals.ts";
 import { bit, bitsOf, maximum, minimum, signBits } from "./bits.ts";
 import type { Circuit } from "./circuit.ts";
 import { bitLength, constant, type Int, isConstant, not, number, shifted } from "./integer.ts";
@@ -9,10 +9,14 @@ import { evaluate, LinearSum, wireOf } from "./linear.ts";
 
 /** Signal and power of two of a bit of an element's field. @param place bit of the field, 0 the lowest */
 function locate(part: PackedTensor, element: number, place: number): { wire: number; exponent: bigint } {
-  const byte = (element + 1) * part.fieldBytes - 1 - (place >> 3);
+  return locateByte(part, (element + 1) * part.fieldBytes - 1 - (place >> 3), place & 7);
+}
+
+/** @param byte of all that the signals of a part hold @param place bit of the byte */
+function locateByte(part: PackedTensor, byte: number, place: number): { wire: number; exponent: bigint } {
   const piece = Math.floor(byte / PIECE_BYTES);
-  const end = Math.min((piece + 1) * PIECE_BYTES, part.elements * part.fieldBytes);
-  return { wire: 1 + part.first + piece, exponent: BigInt(8 * (end - 1 - byte) + (place & 7)) };
+  const end = Math.min((piece + 1) * PIECE_BYTES, part.bytes);
+  return { wire: 1 + part.first + piece, exponent: BigInt(8 * (end - 1 - byte) + place) };
 }
 
 /** Equations of the signals of one tensor, filled bit by bit. */
@@ -24,7 +28,35 @@ class Pieces {
   constructor(circuit: Circuit, part: PackedTensor) {
     this.#circuit = circuit;
     this.#part = part;
-    for (let i = 0; i < part.signals; i++) this.#sums.set(1 + part.first + i, new LinearSum());
+    const signals = Math.ceil((part.elements * part.fieldBytes) / PIECE_BYTES);
+    for (let i = 0; i < signals; i++) this.#sums.set(1 + part.first + i, new LinearSum());
+  }
+
+  /** The binding behind the output. Its bits in a signal that holds output, too, are checked: else any number might
+   *  stand for both. @returns the wires that hold it: these bits, and a signal that holds nothing else */
+  putBinding(): number[] {
+    const wires = new Set<number>();
+    for (let byte = this.#part.bytes - BINDING_BYTES; byte < this.#part.bytes; byte++) {
+      const { wire, exponent } = locateByte(this.#part, byte, 0);
+      const sum = this.#sums.get(wire);
+      if (sum === undefined) {
+        wires.add(wire);
+        continue;
+      }
+      const bits = this.#circuit.booleans(
+        8,
+        (values, first) => {
+          const bits = (values[wire] as bigint) >> exponent;
+          for (let i = 0; i < 8; i++) values[first + i] = (bits >> BigInt(i)) & 1n;
+        },
+        "the binding",
+      );
+      bits.forEach((bit, i) => {
+        sum.addTerm(bit, 1n << (exponent + BigInt(i)));
+        wires.add(bit);
+      });
+    }
+    return [...wires];
   }
 
   /** @param value stands at the bits from `place` on of an element's field */
@@ -99,14 +131,15 @@ export function unpackInput(circuit: Circuit, step: Step, part: PackedTensor): I
 }
 
 /** Public signals from the last step's elements.
- *  @param saturate to 16 bits, as the output codec lanes does */
+ *  @param saturate to 16 bits, as the output codec lanes does
+ *  @returns the wires that hold the binding */
 export function packOutput(
   circuit: Circuit,
   step: Step,
   part: PackedTensor,
   elements: readonly Int[],
   saturate: boolean,
-): void {
+): number[] {
   const pieces = new Pieces(circuit, part);
   elements.forEach((x, i) => {
     circuit.element(i);
@@ -120,7 +153,9 @@ export function packOutput(
     });
   });
   circuit.element(-1);
+  const binding = pieces.putBinding();
   pieces.close(true);
+  return binding;
 }
 
 function saturated(circuit: Circuit, x: Int): Int {

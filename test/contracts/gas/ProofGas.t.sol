@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {LANE_PROOF, Request, Settlement} from "../../../verifier-contracts/types/Types.sol";
+import {ModelId, Request, Settlement} from "../../../verifier-contracts/types/Types.sol";
 import {SettleFixture} from "../proof/SettleFixture.sol";
 
-/// @notice Gas of the PROOF lane for the MLP of bench/tasks/mlp.ts, eleven public signals. With --isolate, as
+/// @notice Gas of the PROOF lane for the MLP of bench/tasks/mlp.ts, ten public signals. With --isolate, as
 /// `npm run snapshot` runs it, each figure is a whole transaction with everything cold.
 contract ProofGasTest is SettleFixture {
     event log_named_uint(string key, uint256 val);
@@ -31,7 +31,8 @@ contract ProofGasTest is SettleFixture {
 
     function test_storeKey_gas_succeeds() public {
         bytes memory another = _flipped(key, 100);
-        lane.storeKey(another);
+        ModelId twin = _register(keccak256(another));
+        lane.storeKey(twin, another);
         _measure("storeKey");
     }
 

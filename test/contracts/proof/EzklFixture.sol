@@ -15,7 +15,11 @@ contract EzklCaller {
         bytes calldata output,
         bytes calldata evidence
     ) external view returns (bool) {
-        return EzklProof.isTrue(modelWord, key, binding, input, output, evidence);
+        uint256 pointer;
+        assembly ("memory-safe") {
+            pointer := add(key, 0x20)
+        }
+        return EzklProof.isTrue(modelWord, pointer, binding, input, output, evidence);
     }
 }
 

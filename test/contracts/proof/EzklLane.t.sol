@@ -46,7 +46,7 @@ contract EzklLaneTest is EzklFixture {
         lane = ProofLane(vm.parseJsonAddress(vector, ".adapter"));
         vm.etch(address(lane), address(new ProofLane(registry)).code);
         submitter = vm.parseJsonAddress(vector, ".submitter");
-        model = registry.registerProofModel(selector, inputs, outputs, lane.storeKey(_right().key));
+        model = _register(selector, inputs, outputs, _right().key);
         assertEq(ModelId.unwrap(model), vm.parseJsonBytes32(vector, ".modelId"), "another model");
         assay = new Assay(
             registry,
@@ -59,6 +59,14 @@ contract EzklLaneTest is EzklFixture {
             145_000,
             122_000
         );
+    }
+
+    function _register(bytes4 name, uint32 numbers, uint32 results, bytes memory key)
+        private
+        returns (ModelId id)
+    {
+        id = registry.registerProofModel(name, numbers, results, keccak256(key));
+        lane.storeKey(id, key);
     }
 
     function _isTrue(Statement memory s, address account) private view returns (bool) {
@@ -97,11 +105,11 @@ contract EzklLaneTest is EzklFixture {
         assertFalse(_isTrue(s, submitter), "another chain");
         vm.chainId(31_337);
         ProofLane twin = new ProofLane(registry);
-        twin.storeKey(s.key);
+        twin.storeKey(model, s.key);
         assertFalse(twin.isTrue(model, s.input, s.output, s.evidence, submitter), "another lane");
         bytes4 other = bytes4(uint32(selector) + 1);
         s.input = bytes.concat(other, this.tail(s.input));
-        ModelId sibling = registry.registerProofModel(other, inputs, outputs, keccak256(s.key));
+        ModelId sibling = _register(other, inputs, outputs, s.key);
         assertFalse(lane.isTrue(sibling, s.input, s.output, s.evidence, submitter), "another model");
     }
 
@@ -112,9 +120,9 @@ contract EzklLaneTest is EzklFixture {
     /// @dev The registered sizes are not the circuit's: nothing is provable, and nothing reverts.
     function test_isTrue_otherSizes_succeeds() public {
         Statement memory s = _right();
-        ModelId twin = registry.registerProofModel(selector, inputs - 1, outputs, keccak256(s.key));
+        ModelId twin = _register(selector, inputs - 1, outputs, s.key);
         assertFalse(lane.isTrue(twin, s.input, s.output, s.evidence, submitter), "inputs");
-        twin = registry.registerProofModel(selector, inputs, outputs - 1, keccak256(s.key));
+        twin = _register(selector, inputs, outputs - 1, s.key);
         assertFalse(lane.isTrue(twin, s.input, s.output, s.evidence, submitter), "outputs");
     }
 
@@ -145,8 +153,31 @@ contract EzklLaneTest is EzklFixture {
     function test_storeKey_shortEzklKey_reverts() public {
         bytes memory short = new bytes(40);
         short[0] = 0x02;
-        vm.expectRevert(abi.encodeWithSelector(IProofLane.WrongKeyLength.selector, 40, 24_575));
-        lane.storeKey(short);
+        ModelId broken = registry.registerProofModel(selector, inputs, outputs, keccak256(short));
+        vm.expectRevert(abi.encodeWithSelector(IProofLane.WrongKeyLength.selector, 40, 41));
+        lane.storeKey(broken, short);
+    }
+
+    /// @dev 24,575 bytes hold the head of 34 bytes and the key.
+    function test_storeKey_longEzklKey_reverts() public {
+        bytes memory long = new bytes(24_542);
+        long[0] = 0x02;
+        ModelId broken = registry.registerProofModel(selector, inputs, outputs, keccak256(long));
+        vm.expectRevert(abi.encodeWithSelector(IProofLane.WrongKeyLength.selector, 24_576, 24_575));
+        lane.storeKey(broken, long);
+        assembly ("memory-safe") {
+            mstore(long, 24541)
+        }
+        broken = _register(selector, inputs, outputs, long);
+        assertEq(lane.keyOf(broken).code.length, 24_576);
+    }
+
+    function test_storeKey_groth16Key_reverts() public {
+        bytes memory key = _right().key;
+        key[0] = 0x01;
+        ModelId broken = registry.registerProofModel(selector, inputs, outputs, keccak256(key));
+        vm.expectRevert(abi.encodeWithSelector(IProofLane.WrongKeyKind.selector, 1, 2));
+        lane.storeKey(broken, key);
     }
 
     function test_create_byAnybody_succeeds() public {
@@ -211,7 +242,7 @@ contract EzklLaneTest is EzklFixture {
         address liar = address(new YesVerifier());
         Statement memory s = _right();
         bytes memory key = bytes.concat(hex"02", liar.codehash, bytes4(inputs), bytes4(outputs));
-        ModelId broken = registry.registerProofModel(selector, inputs, outputs, lane.storeKey(key));
+        ModelId broken = _register(selector, inputs, outputs, key);
         s.evidence = _evidence(liar);
         Truth memory one = Truth(LANE_PROOF, submitter, s.output, s.evidence);
         Truth memory other = Truth(LANE_PROOF, submitter, _wrong().output, s.evidence);

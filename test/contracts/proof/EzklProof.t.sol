@@ -157,16 +157,6 @@ contract EzklProofTest is EzklFixture {
         assertTrue(!_accepts(s), "more instances than the circuit has");
     }
 
-    function test_isTrue_otherKind_succeeds() public view {
-        Statement memory s = _right();
-        s.key[0] = 0x01;
-        assertTrue(!_accepts(s), "Groth16's kind");
-        s.key = this.head(_right().key, 40);
-        assertTrue(!_accepts(s), "short");
-        s.key = "";
-        assertTrue(!_accepts(s), "none");
-    }
-
     /// @dev The verifier runs out of gas: that is no proof, and no revert either.
     function test_isTrue_littleGas_succeeds() public view {
         Statement memory s = _right();

@@ -10,8 +10,8 @@ import {Test} from "../support/Test.sol";
 /// (test/support/make-proof-vectors.ts).
 abstract contract ProofFixture is Test {
     uint256 internal constant COUNT = 8;
-    /// @dev Public signals of the model: nine of the input, one of the output, the binding.
-    uint256 internal constant SIGNALS = 11;
+    /// @dev Public signals of the model: nine of the input, one of output and binding.
+    uint256 internal constant SIGNALS = 10;
     /// @dev Orders of the scalar and of the base field.
     uint256 internal constant SCALARS =
         21888242871839275222246405745257275088548364400416034343698204186575808495617;
@@ -57,8 +57,8 @@ abstract contract ProofFixture is Test {
         otherProof = vm.parseJsonBytes(json, ".otherProof");
         forgedOutput = vm.parseJsonBytes(json, ".forgedOutput");
         forgedProof = vm.parseJsonBytes(json, ".forgedProof");
-        lane.storeKey(key);
         model = _register(vkHash);
+        lane.storeKey(model, key);
         assertEq(ModelId.unwrap(model), vm.parseJsonBytes32(json, ".modelId"), "another model");
     }
 
@@ -66,6 +66,12 @@ abstract contract ProofFixture is Test {
         address[] memory chunks = new address[](1);
         chunks[0] = registry.storeChunk(program);
         return registry.register(chunks, weightsRoot, selector, lanes, keyHash);
+    }
+
+    /// @notice The same program with another key, stored.
+    function _registerKey(bytes memory otherKey) internal returns (ModelId id) {
+        id = _register(keccak256(otherKey));
+        lane.storeKey(id, otherKey);
     }
 
     /// @dev A point that is none costs all the gas that the precompile is given.

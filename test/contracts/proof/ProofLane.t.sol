@@ -33,14 +33,16 @@ contract ProofLaneTest is ProofFixture {
     /// the binding. The origin, which is no point, changes the binding alone.
     function testFuzz_isTrue_flippedKey_succeeds(uint256 bit) public {
         bytes memory flipped = _flipped(key, 8 + bit % (8 * (key.length - 1)));
-        ModelId twin = _register(lane.storeKey(flipped));
+        ModelId twin = _registerKey(flipped);
         assertFalse(lane.isTrue{gas: GAS}(twin, inputs[0], outputs[0], proofs[0], submitter));
     }
 
     /// @dev The same key with a model of other weights: only the binding differs.
     function test_isTrue_anotherModel_succeeds() public {
         weightsRoot = keccak256("other weights");
-        assertFalse(lane.isTrue(_register(vkHash), inputs[0], outputs[0], proofs[0], submitter));
+        ModelId twin = _registerKey(key);
+        assertEq(lane.keyOf(twin), lane.keyOf(model), "one data contract");
+        assertFalse(lane.isTrue(twin, inputs[0], outputs[0], proofs[0], submitter));
     }
 
     function testFuzz_isTrue_anotherSubmitter_succeeds(address thief) public view {
@@ -56,7 +58,7 @@ contract ProofLaneTest is ProofFixture {
 
     function test_isTrue_anotherContract_succeeds() public {
         ProofLane twin = new ProofLane(registry);
-        twin.storeKey(key);
+        twin.storeKey(model, key);
         assertFalse(twin.isTrue(model, inputs[0], outputs[0], proofs[0], submitter));
     }
 
@@ -113,16 +115,22 @@ contract ProofLaneTest is ProofFixture {
     }
 
     /// @dev A key of fewer or more signals than the program has.
-    function test_isTrue_keyOfAnotherCircuit_succeeds() public {
-        bytes memory longer = bytes.concat(key, new bytes(64));
-        ModelId twin = _register(lane.storeKey(longer));
-        assertFalse(lane.isTrue{gas: GAS}(twin, inputs[0], outputs[0], proofs[0], submitter));
+    function test_storeKey_keyOfAnotherCircuit_reverts() public {
+        _refusedLength(bytes.concat(key, new bytes(64)));
+        _refusedLength(bytes.concat(key, hex"00"));
         bytes memory shorter = bytes.concat(key);
         assembly ("memory-safe") {
             mstore(shorter, sub(mload(shorter), 64))
         }
-        twin = _register(lane.storeKey(shorter));
-        assertFalse(lane.isTrue{gas: GAS}(twin, inputs[0], outputs[0], proofs[0], submitter));
+        _refusedLength(shorter);
+        _refusedLength(hex"01");
+    }
+
+    function _refusedLength(bytes memory wrong) private {
+        ModelId twin = _register(keccak256(wrong));
+        bytes4 why = IProofLane.WrongKeyLength.selector;
+        vm.expectRevert(abi.encodeWithSelector(why, wrong.length, key.length));
+        lane.storeKey(twin, wrong);
     }
 
     /// @dev What a leaked ceremony means: a proof of a wrong output, by somebody who knows the key's secrets.
@@ -133,72 +141,86 @@ contract ProofLaneTest is ProofFixture {
 
     function test_isTrue_unknownModel_reverts() public {
         ModelId unknown = ModelId.wrap(keccak256("unknown"));
-        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.UnknownModel.selector, unknown));
+        vm.expectRevert(abi.encodeWithSelector(IProofLane.KeyMissing.selector, unknown));
         lane.isTrue(unknown, inputs[0], outputs[0], proofs[0], submitter);
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.UnknownModel.selector, unknown));
+        lane.storeKey(unknown, key);
     }
 
     function test_isTrue_keyMissing_reverts() public {
         ModelId twin = _register(keccak256("no such key"));
-        vm.expectRevert(abi.encodeWithSelector(IProofLane.KeyMissing.selector, keccak256("no such key")));
+        vm.expectRevert(abi.encodeWithSelector(IProofLane.KeyMissing.selector, twin));
         lane.isTrue(twin, inputs[0], outputs[0], proofs[0], submitter);
     }
 
-    /// @dev A model without a program is proven by the other kind.
-    function test_isTrue_withoutProgram_succeeds() public {
+    /// @dev A model without a program is proven by the other kind, and a program by this one.
+    function test_storeKey_kind_reverts() public {
         ModelId twin = registry.registerProofModel(selector, 16, 2, vkHash);
-        assertFalse(lane.isTrue(twin, inputs[0], outputs[0], proofs[0], submitter));
+        vm.expectRevert(abi.encodeWithSelector(IProofLane.WrongKeyKind.selector, 1, 2));
+        lane.storeKey(twin, key);
+        bytes memory wrong = bytes.concat(key);
+        wrong[0] = 0x02;
+        twin = _register(keccak256(wrong));
+        vm.expectRevert(abi.encodeWithSelector(IProofLane.WrongKeyKind.selector, 2, 1));
+        lane.storeKey(twin, wrong);
+        twin = _register(keccak256(""));
+        vm.expectRevert(abi.encodeWithSelector(IProofLane.WrongKeyKind.selector, 0, 1));
+        lane.storeKey(twin, "");
     }
 
-    /// @dev And a program by this one.
-    function test_isTrue_keyOfAnotherKind_reverts() public {
-        bytes memory ezkl = bytes.concat(key);
-        ezkl[0] = 0x02;
-        ModelId twin = _register(lane.storeKey(ezkl));
-        vm.expectRevert(abi.encodeWithSelector(IProofLane.UnknownKeyKind.selector, 2));
-        lane.isTrue(twin, inputs[0], outputs[0], proofs[0], submitter);
+    /// @dev Nobody can put another key in the place of a model's.
+    function test_storeKey_anotherKey_reverts() public {
+        bytes memory wrong = _flipped(key, 100);
+        bytes32 hash = keccak256(wrong);
+        vm.expectRevert(abi.encodeWithSelector(IProofLane.WrongKey.selector, model, hash, vkHash));
+        lane.storeKey(model, wrong);
     }
 
     function test_storeKey_twice_succeeds() public {
-        address pointer = lane.keyOf(vkHash);
-        assertEq(keccak256(pointer.code), keccak256(bytes.concat(hex"00", key)));
+        address pointer = lane.keyOf(model);
         vm.prank(other);
-        assertEq(lane.storeKey(key), vkHash);
-        assertEq(lane.keyOf(vkHash), pointer);
+        assertEq(lane.storeKey(model, key), pointer);
+        assertEq(lane.keyOf(model), pointer);
     }
 
+    /// @dev STOP, model word, 128 bytes of steps (the CODEC step and the last one), their records' heads, the key.
     function test_storeKey_default_succeeds() public {
-        bytes memory longer = bytes.concat(key, new bytes(64));
-        vm.expectEmit(true, false, false, false, address(lane));
-        emit IProofLane.KeyStored(keccak256(longer), 1, address(0));
-        assertEq(lane.storeKey(longer), keccak256(longer));
+        bytes memory flipped = _flipped(key, 100);
+        ModelId twin = _register(keccak256(flipped));
+        vm.expectEmit(true, true, false, false, address(lane));
+        emit IProofLane.KeyStored(twin, keccak256(flipped), address(0));
+        address pointer = lane.storeKey(twin, flipped);
+        bytes memory code = pointer.code;
+        assertEq(code.length, 1 + 34 + 128 + key.length);
+        uint256 word = registry.modelWord(twin);
+        assertEq(keccak256(_slice(code, 0, 35)), keccak256(abi.encodePacked(hex"00", word, uint16(128))));
+        uint256 records = 32 + 32 * uint256(uint16(word >> 48));
+        assertEq(keccak256(_slice(code, 35, 64)), keccak256(_slice(program, records, 64)), "codec");
+        assertEq(
+            keccak256(_slice(code, 99, 64)), keccak256(_slice(program, program.length - 128, 64)), "last"
+        );
+        assertEq(keccak256(_slice(code, 163, key.length)), keccak256(flipped));
     }
 
-    function test_storeKey_unknownKind_reverts() public {
-        vm.expectRevert(abi.encodeWithSelector(IProofLane.UnknownKeyKind.selector, 0));
-        lane.storeKey("");
-        bytes memory wrong = bytes.concat(key);
-        wrong[0] = 0xff;
-        vm.expectRevert(abi.encodeWithSelector(IProofLane.UnknownKeyKind.selector, 0xff));
-        lane.storeKey(wrong);
-    }
-
-    function test_storeKey_wrongLength_reverts() public {
-        bytes4 why = IProofLane.WrongKeyLength.selector;
-        vm.expectRevert(abi.encodeWithSelector(why, key.length + 1, 24_575));
-        lane.storeKey(bytes.concat(key, hex"00"));
-        vm.expectRevert(abi.encodeWithSelector(why, 450, 24_575));
-        lane.storeKey(bytes.concat(hex"0101", new bytes(448)));
-        vm.expectRevert(abi.encodeWithSelector(why, 450 + 64 * 377, 24_575));
-        lane.storeKey(bytes.concat(hex"0101", new bytes(448 + 64 * 377)));
+    function _slice(bytes memory data, uint256 from, uint256 length)
+        private
+        pure
+        returns (bytes memory part)
+    {
+        part = new bytes(length);
+        for (uint256 i = 0; i < length; ++i) {
+            part[i] = data[from + i];
+        }
     }
 
     /// @dev Too little gas for the data contract leaves nothing behind.
     function test_storeKey_littleGas_reverts() public {
-        bytes memory longer = bytes.concat(key, new bytes(64));
-        vm.expectRevert(abi.encodeWithSelector(IProofLane.KeyNotCreated.selector, longer.length));
-        lane.storeKey{gas: 200_000}(longer);
-        assertEq(lane.keyOf(keccak256(longer)), address(0));
-        lane.storeKey(longer);
+        bytes memory flipped = _flipped(key, 100);
+        ModelId twin = _register(keccak256(flipped));
+        vm.expectRevert(abi.encodeWithSelector(IProofLane.KeyNotCreated.selector, flipped.length));
+        lane.storeKey{gas: 250_000}(twin, flipped);
+        assertEq(lane.keyOf(twin), address(0));
+        lane.storeKey(twin, flipped);
     }
 
     function test_signalsOf_default_succeeds() public view {
@@ -206,6 +228,12 @@ contract ProofLaneTest is ProofFixture {
         assertTrue(canonical);
         assertEq(signals.length, SIGNALS);
         bytes32 binding = keccak256(abi.encode(block.chainid, address(lane), model, submitter));
-        assertEq(signals[SIGNALS - 1], uint256(binding) >> 8);
+        assertEq(uint152(signals[SIGNALS - 1]), uint256(binding) >> 104);
+        // Raw return data: offset, length, two s32, little-endian.
+        bytes memory stored = _slice(outputs[0], 64, 8);
+        for (uint256 i = 0; i < 8; ++i) {
+            assertEq(uint8(signals[SIGNALS - 1] >> (152 + 8 * (7 - i))), uint8(stored[i ^ 3]));
+        }
+        assertEq(signals[SIGNALS - 1] >> 216, 0);
     }
 }

@@ -41,7 +41,7 @@ contract PublicSignalsTest is RegistryTest {
         bytes[] memory expected = vm.parseJsonBytesArray(json, ".signals.signals");
         assertGe(names.length, 30, "too few vectors");
         for (uint256 i = 0; i < names.length; ++i) {
-            uint256 binding = _binding(modelIds[i]);
+            bytes32 binding = _binding(modelIds[i]);
             (bool canonical, uint256[] memory signals) =
                 this.build(uint256(models[i]), chunksOf(programs[i]), inputs[i], outputs[i], binding);
             assertTrue(canonical, names[i]);
@@ -101,15 +101,22 @@ contract PublicSignalsTest is RegistryTest {
         address[] calldata chunks,
         bytes calldata input,
         bytes calldata output,
-        uint256 binding
+        bytes32 binding
     ) external view returns (bool, uint256[] memory) {
-        return PublicSignals.build(PublicSignals.plan(modelWord, chunks, binding), input, output);
+        bytes memory steps = PublicSignals.stepsOf(modelWord, chunks);
+        uint256 pointer;
+        assembly ("memory-safe") {
+            pointer := add(steps, 0x20)
+        }
+        PublicSignals.Plan memory plan = PublicSignals.plan(modelWord, pointer, steps.length);
+        plan.binding = binding;
+        return PublicSignals.build(plan, input, output);
     }
 
-    function _binding(bytes32 modelId) private view returns (uint256) {
+    function _binding(bytes32 modelId) private view returns (bytes32) {
         address proofLane = vm.parseJsonAddress(json, ".proofLane");
         address submitter = vm.parseJsonAddress(json, ".submitter");
         uint256 chainId = vm.parseJsonUint(json, ".chainId");
-        return uint256(keccak256(abi.encode(chainId, proofLane, modelId, submitter))) >> 8;
+        return keccak256(abi.encode(chainId, proofLane, modelId, submitter));
     }
 }

@@ -96,7 +96,7 @@ describe("determinism", () => {
 });
 
 describe("givenWires", () => {
-  test("default: the inputs and the last signal", () => {
-    expect(givenWires(2, 5)).toEqual([1, 2, 5]);
+  test("default: the inputs and the binding", () => {
+    expect(givenWires(2, [5, 8])).toEqual([1, 2, 5, 8]);
   });
 });

@@ -33,14 +33,14 @@ describe("compileCircuit", () => {
       const size = sizeOf(model);
       if (size === undefined || size.constraints > MOST_CONSTRAINTS) continue;
       const pair = new CircuitPair(model);
-      const { r1cs, signals } = pair.circuit;
+      const { r1cs, signals, bindingWires } = pair.circuit;
       expect(r1cs.constraints.length, `constraints of program ${seed}`).toBe(size.constraints);
       for (let i = 0; i < INPUTS; i++) {
         const { witness, expected } = pair.random(rng);
         expect(satisfies(r1cs, witness), `program ${seed}`).toEqual({ satisfied: true });
         expect(witness.slice(1, 1 + expected.length), `program ${seed}`).toEqual(expected);
       }
-      const given = givenWires(signals.output.first, signals.count);
+      const given = givenWires(signals.output.first, bindingWires);
       expect(determinism(r1cs, given), `program ${seed}`).toEqual({ free: [], idle: [] });
       for (const step of model.program.steps) opcodes.add(step.opcode);
       done++;
