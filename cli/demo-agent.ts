@@ -1,0 +1,178 @@
+/** `npm run demo:agent`: an agent whose iterations an executor decides off chain, with a verified tool.
+ *
+ *  The agent's contract asks for each iteration by an event; an executor process asks a language model (the local one if
+ *  `assay agent llama install` put it there, else a scripted stand-in) and posts the choice with the hash of its signed
+ *  transcript; the tool's output comes back only when it is final. --scripted: no local model; --keep: see below. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createTestClient, type Hex, http } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { isLlamaInstalled, SMALL_MODEL } from "../agent/executor/models/llama/install.ts";
+import { fromHex } from "../inference/bytes.ts";
+import { BaseError } from "../inference/errors.ts";
+import { loadModelFolder } from "../inference/model-folder.ts";
+import { encodeProgram } from "../inference/program/encode.ts";
+import { connect, createClient } from "../protocol/chain/connect.ts";
+import { deploySystem } from "../protocol/chain/deploy.ts";
+import { writeDeployment } from "../protocol/chain/deployment.ts";
+import { registerModel } from "../protocol/chain/register.ts";
+import { requireAccount, type SigningChain } from "../protocol/chain/sender.ts";
+import { openDataFolder } from "../protocol/data-folder.ts";
+import type { ModelId } from "../protocol/terms.ts";
+import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
+import { loadArtifacts } from "./artifacts.ts";
+import { CallbackDemo, SENTIMENT_TOOL } from "./demo/callback-agent.ts";
+import { type Daemon, startDaemon } from "./demo/processes.ts";
+import { startScriptedModel } from "./demo/scripted-model.ts";
+import { modelFolder } from "./model-source.ts";
+import { reportError } from "./output.ts";
+
+const QUESTION = "Profit beats forecasts, shares jump to a record";
+const ANSWER_SECONDS = 3;
+const LIMIT_MS = 180_000;
+const [OWNER, PROVER, EXECUTOR] = ANVIL_KEYS as unknown as [Hex, Hex, Hex];
+
+/** --keep: the folders of the processes stay, with logs and transcripts. */
+const isKept = process.argv.includes("--keep");
+const startMs = Date.now();
+const say = (line: string): void =>
+  console.log(`${((Date.now() - startMs) / 1_000).toFixed(1).padStart(5)} s  ${line}`);
+
+async function main(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "assay-demo-"));
+  const folders = process.argv.includes("--scripted") ? [] : ["data/llama", "build/executor-data/llama"];
+  const llama = folders.map((path) => resolve(path)).find(isLlamaInstalled);
+  const scripted = llama === undefined ? await startScriptedModel(SENTIMENT_TOOL) : undefined;
+  say("compiling the contracts");
+  const artifacts = loadArtifacts();
+  const anvil = await startAnvil();
+  const daemons: Daemon[] = [];
+  try {
+    const chain = await deploy(anvil.rpcUrl, folder, artifacts);
+    const modelId = await register(chain, folder);
+    const demo = await CallbackDemo.deploy(chain, anvil.rpcUrl, {
+      modelId,
+      llm: SMALL_MODEL.name,
+      executors: [privateKeyToAccount(EXECUTOR).address],
+      threshold: 1,
+      iterationSeconds: 600,
+    });
+    say(`an agent at ${demo.agent} with one tool, ${SENTIMENT_TOOL}, and one executor`);
+    const control = createTestClient({ mode: "anvil", transport: http(anvil.rpcUrl) });
+    await control.setAutomine(false);
+    await control.setIntervalMining({ interval: 1 });
+    const common = { folder, rpcUrl: anvil.rpcUrl, deployment: join(folder, "deployment.json") };
+    const model = [
+      ...["--model", `${SMALL_MODEL.name}=${llama === undefined ? "openai:scripted" : "llama"}`],
+      ...(llama === undefined ? ["--endpoint", scripted?.url ?? ""] : ["--llama", llama]),
+    ];
+    const executor = ["agent", "executor", "--agents", demo.agent, ...model];
+    daemons.push(
+      startDaemon({ ...common, name: "prover", key: PROVER, args: ["prover", "--port", "0"] }),
+      startDaemon({ ...common, name: "executor", key: EXECUTOR, args: executor }),
+    );
+    await Promise.all([daemons[0]?.said("prover is up"), daemons[1]?.said("executor is up")]);
+    say(
+      llama === undefined
+        ? "no local model is installed: a scripted one decides"
+        : `${SMALL_MODEL.name} decides`,
+    );
+    const runId = await demo.ask(QUESTION);
+    say(`asked: "${QUESTION}"`);
+    await follow(demo, runId);
+    say(
+      "what the tool returned is verified, it was final; that this tool was to be used is attested by the executor",
+    );
+    if (isKept) say(`its transcripts: assay agent transcript show --data ${join(folder, "executor")}`);
+  } finally {
+    await Promise.all(daemons.map((daemon) => daemon.stop()));
+    await scripted?.stop();
+    await anvil.stop();
+  }
+  if (!isKept) rmSync(folder, { recursive: true, force: true });
+}
+
+/** Tells what happens until the run is over. */
+async function follow(demo: CallbackDemo, runId: bigint): Promise<void> {
+  for (let told = 0; ; ) {
+    const events = await demo.events(runId);
+    for (const { eventName, args } of events.slice(told)) {
+      const line = tell(eventName, args as Readonly<Record<string, unknown>>);
+      if (line !== undefined) say(line);
+    }
+    told = events.length;
+    const answer = await demo.answer(runId);
+    if (answer !== undefined) return say(`the client received: ${answer}`);
+    if (events.some(({ eventName }) => eventName === "RunFailed")) return say("the run failed");
+    if (Date.now() - startMs > LIMIT_MS) {
+      throw new BaseError({
+        code: "DEMO_TIMED_OUT",
+        shortMessage: `After ${LIMIT_MS / 1_000} s the run is not over.`,
+        nextStep: "Run it again on a machine that is less busy.",
+      });
+    }
+    await new Promise((wake) => setTimeout(wake, 200));
+  }
+}
+
+function tell(event: string, args: Readonly<Record<string, unknown>>): string | undefined {
+  switch (event) {
+    case "IterationRequested":
+      return `iteration ${args.iteration} is asked of the executor`;
+    case "IterationPosted":
+      return `the executor posts it, transcript ${String(args.transcriptHash).slice(0, 18)}…`;
+    case "ToolChosen":
+      return `  ${String(args.agentReasoning).replaceAll("\n", "\n           ")}`;
+    case "ToolPending":
+      return "the tool has filed a request with Assay; its result comes when it is final";
+    case "ToolAnswered":
+      return `the tool says: ${String(args.result)}`;
+    case "AgentRunResult":
+      return `final answer: ${String(args.answer)}`;
+    default:
+      return undefined;
+  }
+}
+
+async function deploy(
+  rpcUrl: string,
+  folder: string,
+  artifacts: ReturnType<typeof loadArtifacts>,
+): Promise<SigningChain> {
+  const account = privateKeyToAccount(OWNER);
+  const constants = {
+    answerSeconds: ANSWER_SECONDS,
+    gasPriceFloor: 10n ** 9n,
+    gasBase: 145_000n,
+    gasPerDemand: 122_000n,
+  };
+  const client = createClient(rpcUrl);
+  const deployment = await deploySystem({ client, account, artifacts, constants, pollIntervalMs: 100 });
+  writeDeployment(join(folder, "deployment.json"), deployment);
+  say(`deployed to a local chain at ${rpcUrl}, answer time T = ${ANSWER_SECONDS} s`);
+  return requireAccount(await connect({ rpcUrl, deployment, account }));
+}
+
+async function register(chain: SigningChain, folder: string): Promise<ModelId> {
+  const {
+    model,
+    commitment,
+    selector,
+    laneBits: lanes,
+    manifest,
+  } = loadModelFolder(modelFolder("sentiment"));
+  const { sender, close } = openDataFolder(join(folder, "owner"), chain, [], { pollIntervalMs: 100 });
+  try {
+    const identity = { ...commitment, selector, lanes, vkHash: fromHex(manifest.assay.vkHash) };
+    return (await registerModel(chain, sender, encodeProgram(model.program), identity)).modelId;
+  } finally {
+    await close();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  process.exitCode = reportError(error, { debug: process.argv.includes("--debug") });
+}
