@@ -34,6 +34,8 @@ export const DEPLOYED_CONTRACTS = [
   "WeightStore",
   "LayerBuilder",
   "Interpreter",
+  "Planner",
+  "PlanInterpreter",
   "ExecutionLane",
   "ProofLane",
   "Assay",
@@ -69,12 +71,14 @@ export async function deploySystem(options: DeployOptions): Promise<Deployment> 
   const { address: traceReader } = await create("TraceReader", [registry]);
   const { address: weightStore } = await create("WeightStore", [registry]);
   const { address: layerBuilder } = await create("LayerBuilder", [registry]);
-  const { address: interpreter } = await create("Interpreter", [
+  const { address: recordInterpreter } = await create("Interpreter", [
     registry,
     weightStore,
     layerBuilder,
     floatJudge,
   ]);
+  const { address: planner } = await create("Planner", [weightStore]);
+  const { address: interpreter } = await create("PlanInterpreter", [recordInterpreter, planner]);
   const { address: executionAdapter } = await create("ExecutionLane", [interpreter]);
   const { address: proofAdapter } = await create("ProofLane", [registry]);
   const { answerSeconds, gasPriceFloor, gasBase, gasPerDemand } = constants;
@@ -105,7 +109,9 @@ export async function deploySystem(options: DeployOptions): Promise<Deployment> 
       courier: courier as Address,
       weightStore,
       layerBuilder,
+      planner,
       interpreter,
+      recordInterpreter,
       executionAdapter,
       proofAdapter,
     },

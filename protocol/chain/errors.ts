@@ -17,6 +17,7 @@ import {
   iJudgeAbi,
   iLayerBuilderAbi,
   iModelRegistryAbi,
+  iPlannerAbi,
   iTraceReaderAbi,
   iWeightStoreAbi,
 } from "../generated/abis.ts";
@@ -30,6 +31,7 @@ const errorAbi = [
   ...iWeightStoreAbi,
   ...iInterpreterAbi,
   ...iCallbackAgentAbi,
+  ...iPlannerAbi,
 ].filter((item) => item.type === "error");
 
 /** Why a contract refused a call. */

@@ -14,11 +14,18 @@ import { weightBytes } from "../../inference/program/shape.ts";
 /** Most gas of a transaction. Source: EIP-7825. */
 export const MAX_TRANSACTION_GAS = 16_777_216;
 
+/** Gas units that a plan saves. */
+const BY_RECORDS = {
+  step: 2_300,
+  weightTensor: 450,
+  moveElement: 34,
+  arithElement: 150,
+  lookupRow: 900,
+} as const;
+const BY_PLAN = { step: 480, weightTensor: 0, moveElement: 3, arithElement: 60, lookupRow: 300 } as const;
 /** Gas units. */
 const COST = {
   call: 21_000,
-  step: 2_300,
-  weightTensor: 450,
   /** of 24,544 bytes, read cold */
   chunk: 2_700,
   textByte: 270,
@@ -26,10 +33,8 @@ const COST = {
   price: 140,
   lane: 27,
   rawByte: 2,
-  moveElement: 34,
   /** a row that is copied, and its part of the sum */
   lookupId: 400,
-  lookupRow: 900,
   dotWord: 218,
   dotOutput: 250,
   dotRow: 250,
@@ -39,7 +44,6 @@ const COST = {
   rescale: 420,
   table: 75,
   arithLane: 17,
-  arithElement: 150,
   float: 2_600,
   binary32: 3_000,
   reduceRow: 420,
@@ -49,23 +53,46 @@ const COST = {
 const CHUNK_BYTES = 24_544;
 /** Rows from which on a matrix is tall. */
 const TALL_ROWS = 64;
+/** What a plan is for. Source: verifier-contracts/execution/plan/PlanWriter.sol. */
+const MOST_PRODUCTS = 256;
+const MOST_WEIGHTS = 65_536;
 
-/** Gas of `infer` inside another transaction, everything cold. */
+type Cost = typeof COST & Record<keyof typeof BY_RECORDS, number>;
+
+/** Whether a published model gets a plan, as far as opcodes and sizes say: a MOVE or broadcast of an unusual shape can
+ *  still keep it from one. */
+export function isPlanned({ steps, weights }: Program): boolean {
+  const bytes = weights.reduce(
+    (sum, weight) => (weight.layout === "lookup" ? sum : sum + weightBytes(weight)),
+    0,
+  );
+  if (bytes > MOST_WEIGHTS) return false;
+  return steps.every(({ opcode, variant, a, dims }) => {
+    if (opcode === "float" || (opcode === "requant" && variant === 2)) return false;
+    if (opcode === "lookup") return variant === 0;
+    if (opcode !== "dot") return true;
+    const length = lastDim((isWeight(a) ? weights[weightIndex(a)] : steps[a])?.dims ?? [1]);
+    return variant !== 2 && elementCount(dims) * Math.ceil(length / 32) <= MOST_PRODUCTS;
+  });
+}
+
+/** Gas of `infer` inside another transaction, everything cold, the model prepared if it can be. */
 export function estimateInferenceGas(program: Program): number {
-  const steps = program.steps.reduce((sum, step) => sum + COST.step + stepGas(program, step), 0);
+  const cost = { ...COST, ...(isPlanned(program) ? BY_PLAN : BY_RECORDS) };
+  const steps = program.steps.reduce((sum, step) => sum + cost.step + stepGas(program, step, cost), 0);
   const bytes = program.weights.reduce((sum, weight) => sum + weightBytes(weight), 0);
   const memoryWords = program.steps.reduce((sum, { dims }) => sum + elementCount(dims) / 8, 0);
   return Math.ceil(
     COST.call +
       steps +
-      COST.weightTensor * program.weights.length +
+      cost.weightTensor * program.weights.length +
       COST.chunk * Math.ceil(bytes / CHUNK_BYTES) +
       3 * memoryWords +
       memoryWords ** 2 / 512,
   );
 }
 
-function stepGas(program: Program, step: Step): number {
+function stepGas(program: Program, step: Step, cost: Cost): number {
   const count = elementCount(step.dims);
   const rows = rowCount(step.dims);
   const dimsOf = (operand: number): readonly number[] =>
@@ -74,33 +101,33 @@ function stepGas(program: Program, step: Step): number {
     case "codec":
       return codecGas(program, count);
     case "move":
-      return COST.moveElement * count;
+      return cost.moveElement * count;
     case "lookup": {
       const ids = elementCount(dimsOf(step.a));
-      return COST.lookupId * ids + COST.lookupRow * rows;
+      return cost.lookupId * ids + cost.lookupRow * rows;
     }
     case "dot": {
       const words = Math.ceil(lastDim(dimsOf(step.a)) / 32);
-      const form = step.variant === 2 ? COST.binary32 : 0;
-      return count * (words * COST.dotWord + COST.dotOutput + form) + rows * step.k * COST.dotRow * words;
+      const form = step.variant === 2 ? cost.binary32 : 0;
+      return count * (words * cost.dotWord + cost.dotOutput + form) + rows * step.k * cost.dotRow * words;
     }
     case "requant":
-      if (step.variant === 2) return count * COST.binary32;
-      return count * (rows < TALL_ROWS ? COST.requant : COST.requantTall);
+      if (step.variant === 2) return count * cost.binary32;
+      return count * (rows < TALL_ROWS ? cost.requant : cost.requantTall);
     case "rescale":
-      return count * COST.rescale;
+      return count * cost.rescale;
     case "table":
-      return count * COST.table;
+      return count * cost.table;
     case "arith":
-      return count * (step.variant === 2 || step.variant >= 5 ? COST.arithElement : COST.arithLane);
+      return count * (step.variant === 2 || step.variant >= 5 ? cost.arithElement : cost.arithLane);
     case "float":
-      return count * COST.float;
+      return count * cost.float;
     case "reduce": {
       const length = elementCount(dimsOf(step.a));
-      return count * COST.reduceRow + length * COST.reduceByte;
+      return count * cost.reduceRow + length * cost.reduceByte;
     }
     case "select":
-      return count * COST.select;
+      return count * cost.select;
   }
 }
 

@@ -9,16 +9,25 @@ import type { Action } from "../chain/actions.ts";
 import type { Chain } from "../chain/connect.ts";
 import { withContext } from "../chain/errors.ts";
 import type { Sender } from "../chain/sender.ts";
-import { iWeightStoreAbi } from "../generated/abis.ts";
+import { iPlannerAbi, iWeightStoreAbi } from "../generated/abis.ts";
 import type { ModelId } from "../terms.ts";
+import { isPlanned } from "./cost.ts";
 import { contractOf } from "./infer.ts";
 
 /** Bytes of a chunk but the last. Source: docs/PROTOCOL.md, section 1. */
 export const CHUNK_BYTES = 24_544;
 /** What one call folds at most; the directory's creation still fits into a transaction beside it. */
 const FOLD_GAS = 10_000_000;
-/** Measured: a row's copy and path, and each of its words; a byte of a chunk, calldata included. */
-const GAS = { row: 1_000, word: 260, byte: 225, transaction: 60_000, directory: 5_400 } as const;
+/** Measured: a row's copy and path, and each of its words; a byte of a chunk, calldata included; a step's part of the
+ *  plan. */
+const GAS = {
+  row: 1_000,
+  word: 260,
+  byte: 225,
+  transaction: 60_000,
+  directory: 5_400,
+  planStep: 17_000,
+} as const;
 
 export interface PublicationPlan {
   /** The stream of all weight rows, in chunks. */
@@ -43,7 +52,10 @@ export function planPublication(model: Model): PublicationPlan {
   const transactions = chunks.length + Math.max(1, Math.ceil(folding / FOLD_GAS));
   const gas =
     GAS.byte * stream.length + folding + GAS.transaction * transactions + GAS.directory * (count + 2);
-  return { chunks, tensors, gas };
+  const preparing = isPlanned(model.program)
+    ? GAS.transaction + GAS.planStep * model.program.steps.length
+    : 0;
+  return { chunks, tensors, gas: gas + preparing };
 }
 
 /** Rows from a place on that one call may fold. */
@@ -69,7 +81,8 @@ export interface PublicationResult {
   readonly gasUsed: bigint;
 }
 
-/** @param onProgress called before each transaction
+/** Publishes the weights, then prepares the model, if a plan can run it.
+ *  @param onProgress called before each transaction
  *  @throws BaseError PUBLICATION_REFUSED with the contract's reason; RPC_UNREACHABLE, RPC_FAULT, NOT_MINED_YET
  *  (retryable): repeat it, it goes on where it stopped */
 export async function publishWeights(
@@ -79,40 +92,102 @@ export async function publishWeights(
   plan: PublicationPlan,
   onProgress: (message: string) => void = () => undefined,
 ): Promise<PublicationResult> {
-  const store = { address: contractOf(chain, "weightStore"), abi: iWeightStoreAbi } as const;
+  const store = contractOf(chain, "weightStore");
   const spent = new Spending(chain, sender);
   const isPublished = () =>
     withContext(`ask whether the weights of ${modelId} are published`, () =>
-      chain.client.readContract({ ...store, functionName: "isPublished", args: [modelId] }),
+      chain.client.readContract({
+        address: store,
+        abi: iWeightStoreAbi,
+        functionName: "isPublished",
+        args: [modelId],
+      }),
     );
-  if (await isPublished()) return { isNew: false, transactions: 0, gasUsed: 0n };
+  const isNew = !(await isPublished());
+  if (isNew) {
+    const pointers = await storeChunks(chain, store, plan, spent, onProgress);
+    while (!(await isPublished())) await foldRows(chain, store, modelId, plan, pointers, spent, onProgress);
+  }
+  await prepareModel(chain, modelId, spent, onProgress);
+  return { isNew, transactions: spent.transactions, gasUsed: spent.gasUsed };
+}
+
+/** @returns the chunks' contracts */
+async function storeChunks(
+  chain: Chain,
+  store: Address,
+  plan: PublicationPlan,
+  spent: Spending,
+  onProgress: (message: string) => void,
+): Promise<Address[]> {
   const pointers: Address[] = [];
   for (const [index, bytes] of plan.chunks.entries()) {
     const chunk = toHex(bytes);
     const [pointer, stored] = await withContext("look for a chunk of the weights", () =>
-      chain.client.readContract({ ...store, functionName: "chunkOf", args: [chunk] }),
+      chain.client.readContract({
+        address: store,
+        abi: iWeightStoreAbi,
+        functionName: "chunkOf",
+        args: [chunk],
+      }),
     );
     pointers.push(pointer);
     if (stored) continue;
     onProgress(`store chunk ${index + 1} of ${plan.chunks.length}, ${bytes.length} bytes`);
     const data = encodeFunctionData({ abi: iWeightStoreAbi, functionName: "storeChunk", args: [chunk] });
-    await spent.send({ ...action(store.address, data), key: `storeWeights:${keccak256(chunk)}` });
+    await spent.send({ ...action(store, data), key: `storeWeights:${keccak256(chunk)}` });
   }
+  return pointers;
+}
+
+/** One call's rows, from where the list of chunks stands. */
+async function foldRows(
+  chain: Chain,
+  store: Address,
+  modelId: ModelId,
+  plan: PublicationPlan,
+  pointers: readonly Address[],
+  spent: Spending,
+  onProgress: (message: string) => void,
+): Promise<void> {
+  const [tensor, row] = (
+    await withContext("read how far the weights are folded", () =>
+      chain.client.readContract({
+        address: store,
+        abi: iWeightStoreAbi,
+        functionName: "progressOf",
+        args: [modelId, pointers],
+      }),
+    )
+  ).map(Number) as [number, number];
   const total = plan.tensors.reduce((sum, { rows }) => sum + rows, 0);
-  while (!(await isPublished())) {
-    const [tensor, row] = (
-      await withContext("read how far the weights are folded", () =>
-        chain.client.readContract({ ...store, functionName: "progressOf", args: [modelId, pointers] }),
-      )
-    ).map(Number) as [number, number];
-    const done = plan.tensors.slice(0, tensor).reduce((sum, { rows }) => sum + rows, row);
-    const rows = rowsOfCall(plan, tensor, row);
-    onProgress(`fold rows ${done + 1} to ${Math.min(total, done + rows)} of ${total}`);
-    const args = [modelId, pointers, BigInt(rows)] as const;
-    const data = encodeFunctionData({ abi: iWeightStoreAbi, functionName: "publish", args });
-    await spent.send({ ...action(store.address, data), key: `publish:${modelId}:${tensor}:${row}` });
-  }
-  return { isNew: true, transactions: spent.transactions, gasUsed: spent.gasUsed };
+  const done = plan.tensors.slice(0, tensor).reduce((sum, { rows }) => sum + rows, row);
+  const rows = rowsOfCall(plan, tensor, row);
+  onProgress(`fold rows ${done + 1} to ${Math.min(total, done + rows)} of ${total}`);
+  const args = [modelId, pointers, BigInt(rows)] as const;
+  const data = encodeFunctionData({ abi: iWeightStoreAbi, functionName: "publish", args });
+  await spent.send({ ...action(store, data), key: `publish:${modelId}:${tensor}:${row}` });
+}
+
+/** Has the plan of a published model written, unless it is there, or its program can have none: then the chain runs it
+ *  by its records, for more gas. A deployment without a planner has no plans. */
+async function prepareModel(
+  chain: Chain,
+  modelId: ModelId,
+  spent: Spending,
+  onProgress: (message: string) => void,
+): Promise<void> {
+  const planner = chain.deployment.contracts.planner;
+  if (planner === undefined) return;
+  const contract = { address: planner, abi: iPlannerAbi, args: [modelId] } as const;
+  const code = await withContext(`look for the plan of ${modelId}`, async () => {
+    const address = await chain.client.readContract({ ...contract, functionName: "planOf" });
+    return chain.client.getCode({ address });
+  });
+  if (code !== undefined && code !== "0x") return;
+  onProgress("write the plan");
+  const data = encodeFunctionData({ abi: iPlannerAbi, functionName: "prepare", args: [modelId] });
+  await spent.send({ ...action(planner, data), key: `prepare:${modelId}` }, ["NotPlannable"]);
 }
 
 const action = (to: Address, data: Hex): Omit<Action, "key"> => ({ to, data, value: 0n, doneBy: [] });
@@ -127,13 +202,15 @@ class Spending {
     private readonly sender: Sender,
   ) {}
 
-  async send(wanted: Action): Promise<void> {
+  /** @param accepted names of reverts that are no failure */
+  async send(wanted: Action, accepted: readonly string[] = []): Promise<void> {
     const result = await this.sender.send(wanted);
     if (result.status === "retryable") throw result.error;
     if (result.status === "refused") {
+      if (accepted.includes(result.revert.name)) return;
       throw new BaseError({
         code: "PUBLICATION_REFUSED",
-        shortMessage: `The weight store refused ${wanted.key}: ${result.revert.message}.`,
+        shortMessage: `The chain refused ${wanted.key}: ${result.revert.message}.`,
         nextStep: "Check that the folder's weights are the registered model's with `assay model inspect`.",
         details: { revert: result.revert.name },
       });

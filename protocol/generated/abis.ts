@@ -6336,6 +6336,88 @@ export const iInterpreterAbi = [
   }
 ] as const;
 
+export const iPlannerAbi = [
+  {
+    "type": "function",
+    "name": "planOf",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "plan",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "prepare",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "plan",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "event",
+    "name": "ModelPrepared",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "indexed": true,
+        "internalType": "ModelId"
+      },
+      {
+        "name": "plan",
+        "type": "address",
+        "indexed": false,
+        "internalType": "address"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "error",
+    "name": "NotPlannable",
+    "inputs": [
+      {
+        "name": "step",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotPublished",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      }
+    ]
+  }
+] as const;
+
 export const iProofLaneAbi = [
   {
     "type": "function",

@@ -43,7 +43,7 @@ describe("assay model publish, infer, settle", () => {
     const published = await assay("model", "publish", "sentiment");
     expect(published).toMatchObject({ code: 0 });
     const { isNew, gasUsed, estimatedGas, transactions } = JSON.parse(published.stdout);
-    expect({ isNew, transactions }).toEqual({ isNew: true, transactions: 18 });
+    expect({ isNew, transactions }).toEqual({ isNew: true, transactions: 19 });
     expect(Number(gasUsed) / estimatedGas).toBeGreaterThan(0.8);
     expect(Number(gasUsed) / estimatedGas).toBeLessThan(1.2);
     expect(published.stderr).toContain("store chunk 17 of 17, 884 bytes");

@@ -11,9 +11,10 @@ import {Shapes} from "../libraries/Shapes.sol";
 import {WeightStream} from "../libraries/WeightStream.sol";
 import {Tensor} from "../types/Program.sol";
 import {ModelId} from "../types/Types.sol";
+import {NamedCode} from "./NamedCode.sol";
 
 /// @notice Publishes weights: only rows that fold to a registered weights root ever become readable. Nobody owns it.
-contract WeightStore is IWeightStore {
+contract WeightStore is IWeightStore, NamedCode {
     /// @dev Rows are folded from memory, so many bytes at a time or one row.
     uint256 private constant BATCH_BYTES = 1 << 17;
 
@@ -89,7 +90,7 @@ contract WeightStore is IWeightStore {
             ? bytes32(0)
             : WeightStream.close(f.tensorNodes, f.weights, Shapes.ceilLog2(f.weights), 0);
         if (root != f.root) revert WrongWeights(root, f.root);
-        _createDirectory(modelId, Directory.encode(f.word, f.program, chunks));
+        _create(modelId, Directory.encode(f.word, f.program, chunks));
         emit WeightsPublished(modelId, directoryOf(modelId), chunks.length);
         return true;
     }
@@ -128,20 +129,6 @@ contract WeightStore is IWeightStore {
     /// @inheritdoc IWeightStore
     function directoryOf(ModelId modelId) public view returns (address) {
         return Directory.addressOf(address(this), modelId);
-    }
-
-    /// @dev Code of the directory that is being created, which asks for it; nothing at any other time.
-    fallback(bytes calldata) external returns (bytes memory code) {
-        uint256 length;
-        assembly ("memory-safe") {
-            length := tload(0)
-        }
-        code = new bytes(length);
-        assembly ("memory-safe") {
-            for { let i := 0 } lt(i, length) { i := add(i, 32) } {
-                mstore(add(add(code, 32), i), tload(add(1, shr(5, i))))
-            }
-        }
     }
 
     function _key(ModelId modelId, address[] calldata chunks) private pure returns (bytes32) {
@@ -255,22 +242,5 @@ contract WeightStore is IWeightStore {
                 }
             }
         }
-    }
-
-    /// @dev INVARIANT: a directory has all of its code or does not exist; one created empty, because the call for its
-    /// code ran out of gas, would block the model's address for good.
-    function _createDirectory(ModelId modelId, bytes memory code) private {
-        bytes memory initCode = Directory.INIT_CODE;
-        address created;
-        assembly ("memory-safe") {
-            let length := mload(code)
-            tstore(0, length)
-            for { let i := 0 } lt(i, length) { i := add(i, 32) } {
-                tstore(add(1, shr(5, i)), mload(add(add(code, 32), i)))
-            }
-            created := create2(0, add(initCode, 0x20), mload(initCode), modelId)
-            tstore(0, 0)
-        }
-        if (created.code.length != code.length) revert DataNotStored(code.length);
     }
 }

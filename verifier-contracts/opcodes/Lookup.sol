@@ -97,15 +97,13 @@ library Lookup {
                     odd := add(odd, add(and(shr(8, x), PAIRS), and(shr(8, y), PAIRS)))
                 }
                 // Elements 8r on are the byte r from the low end of each lane of 32 bits; 128 was added to each.
-                for { let i := 0 } lt(i, 2) { i := add(i, 1) } {
-                    let a := or(and(even, HALVES), SIGNS)
-                    let b := or(and(odd, HALVES), SIGNS)
-                    mstore(target, xor(sub(a, offset), SIGNS))
-                    mstore(add(target, 0x20), xor(sub(b, offset), SIGNS))
-                    target := add(target, 0x40)
-                    even := shr(16, even)
-                    odd := shr(16, odd)
-                }
+                mstore(target, xor(sub(or(and(even, HALVES), SIGNS), offset), SIGNS))
+                mstore(add(target, 0x20), xor(sub(or(and(odd, HALVES), SIGNS), offset), SIGNS))
+                even := and(shr(16, even), HALVES)
+                odd := and(shr(16, odd), HALVES)
+                mstore(add(target, 0x40), xor(sub(or(even, SIGNS), offset), SIGNS))
+                mstore(add(target, 0x60), xor(sub(or(odd, SIGNS), offset), SIGNS))
+                target := add(target, 0x80)
             }
         }
     }

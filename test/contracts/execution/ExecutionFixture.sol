@@ -4,7 +4,10 @@ pragma solidity ^0.8.28;
 import {FloatJudge} from "../../../verifier-contracts/FloatJudge.sol";
 import {Interpreter} from "../../../verifier-contracts/execution/Interpreter.sol";
 import {LayerBuilder} from "../../../verifier-contracts/execution/LayerBuilder.sol";
+import {PlanInterpreter} from "../../../verifier-contracts/execution/PlanInterpreter.sol";
+import {Planner} from "../../../verifier-contracts/execution/Planner.sol";
 import {WeightStore} from "../../../verifier-contracts/execution/WeightStore.sol";
+import {IPlanner} from "../../../verifier-contracts/interfaces/IPlanner.sol";
 import {ModelId} from "../../../verifier-contracts/types/Types.sol";
 import {VectorFixture} from "../judge/VectorFixture.sol";
 
@@ -15,7 +18,11 @@ abstract contract ExecutionFixture is VectorFixture {
 
     WeightStore internal store;
     LayerBuilder internal builder;
+    /// @dev Runs records.
     Interpreter internal interpreter;
+    Planner internal planner;
+    /// @dev Runs plans where there are any, else asks the other one.
+    PlanInterpreter internal planInterpreter;
 
     struct RunVector {
         bytes program;
@@ -31,6 +38,8 @@ abstract contract ExecutionFixture is VectorFixture {
         store = new WeightStore(registry);
         builder = new LayerBuilder(registry);
         interpreter = new Interpreter(registry, address(store), address(builder), new FloatJudge());
+        planner = new Planner(address(store));
+        planInterpreter = new PlanInterpreter(interpreter, address(planner));
     }
 
     function registerRun(RunVector memory v) internal returns (ModelId) {
@@ -68,5 +77,17 @@ abstract contract ExecutionFixture is VectorFixture {
     function publishRun(ModelRun memory v) internal returns (ModelId modelId) {
         modelId = registry.register(chunksOf(v.program), v.weightsRoot, v.selector, EXECUTION | BOND, 0);
         assertTrue(store.publish(modelId, storeWeights(v.weights), ALL));
+    }
+
+    /// @notice Prepares a published model. @return prepared false for a program that no plan has
+    function prepare(ModelId modelId) internal returns (bool prepared) {
+        try planner.prepare(modelId) returns (address plan) {
+            assertEq(plan, planner.planOf(modelId));
+            assertGt(plan.code.length, 1);
+            return true;
+        } catch (bytes memory reason) {
+            assertEq(bytes4(reason), IPlanner.NotPlannable.selector);
+            assertEq(planner.planOf(modelId).code.length, 0);
+        }
     }
 }

@@ -23,9 +23,10 @@ contract CompiledGasTest is StreamCompiler {
         if (line.length != 0 && line[0] == "]") return false;
         ModelRun memory v = readModelRun(vm.parseBytes(this.unquoted(line)));
         ModelId modelId = publishRun(v);
+        prepare(modelId);
         compileModel(modelId, v.program, v.weights);
         for (uint256 i = 0; i < v.inputs.length; ++i) {
-            (bytes memory output, uint256 used) = _caller.call(interpreter, modelId, v.inputs[i]);
+            (bytes memory output, uint256 used) = _caller.call(planInterpreter, modelId, v.inputs[i]);
             assertEq(output, v.outputs[i], v.name);
             if (i != 0) continue;
             string memory name = string.concat(v.name, ", compiled");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.30;
 
-import {Interpreter} from "../../../verifier-contracts/execution/Interpreter.sol";
+import {IInterpreter} from "../../../verifier-contracts/interfaces/IInterpreter.sol";
 import {ModelId} from "../../../verifier-contracts/types/Types.sol";
 import {ExecutionFixture} from "../execution/ExecutionFixture.sol";
 
@@ -9,7 +9,7 @@ import {ExecutionFixture} from "../execution/ExecutionFixture.sol";
 contract Caller {
     /// @return output of the model
     /// @return used gas of the call
-    function call(Interpreter interpreter, ModelId modelId, bytes calldata input)
+    function call(IInterpreter interpreter, ModelId modelId, bytes calldata input)
         external
         returns (bytes memory output, uint256 used)
     {
@@ -37,8 +37,9 @@ contract InferenceGasTest is ExecutionFixture {
         if (line.length != 0 && line[0] == "]") return false;
         ModelRun memory v = readModelRun(vm.parseBytes(this.unquoted(line)));
         ModelId modelId = publishRun(v);
+        prepare(modelId);
         for (uint256 i = 0; i < v.inputs.length; ++i) {
-            (bytes memory output, uint256 used) = _caller.call(interpreter, modelId, v.inputs[i]);
+            (bytes memory output, uint256 used) = _caller.call(planInterpreter, modelId, v.inputs[i]);
             assertEq(output, v.outputs[i], v.name);
             if (i != 0) continue;
             vm.snapshotValue("inference", v.name, used);

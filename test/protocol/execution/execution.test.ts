@@ -89,7 +89,7 @@ describe("publishWeights", () => {
         messages.push(m),
       );
       await opened.close();
-      expect(result).toMatchObject({ isNew: true, transactions: 13 });
+      expect(result).toMatchObject({ isNew: true, transactions: 14 });
       expect(messages.slice(6)[0]).toBe("store chunk 6 of 17, 24544 bytes");
       expect(messages.at(-1)).toBe("fold rows 1 to 4104 of 4104");
       // The first account paid for five of the chunks.

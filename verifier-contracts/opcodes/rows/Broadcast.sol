@@ -20,7 +20,7 @@ library Broadcast {
                 MoveRows.repeat(pointer, Flat.element(x, 0), bytesOf, outCount * bytesOf);
                 return pointer;
             }
-            (uint256 leading, uint256 trailing) = _ones(x, out);
+            (uint256 leading, uint256 trailing) = ones(x, out);
             if (leading == count) {
                 uint256 times = outCount / count;
                 for (uint256 i = 0; i < count; ++i) {
@@ -35,9 +35,9 @@ library Broadcast {
         }
     }
 
-    /// @dev The elements of x's axes that agree with the output's from the first on until one differs, and from the last
+    /// @notice The elements of x's axes that agree with the output's from the first on until one differs, and from the last
     /// one back. All of them: the operand is stretched at its end, or repeated as a whole.
-    function _ones(uint256 x, uint256 out) private pure returns (uint256 leading, uint256 trailing) {
+    function ones(uint256 x, uint256 out) internal pure returns (uint256 leading, uint256 trailing) {
         unchecked {
             (uint256 rank, uint256 outRank) = (Flat.rank(x), Flat.rank(out));
             (uint256 shape, uint256 outShape) = (Flat.shape(x), Flat.shape(out));

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {Flat} from "../../libraries/Flat.sol";
+import {ProgramReader} from "../../libraries/ProgramReader.sol";
+import {Shapes} from "../../libraries/Shapes.sol";
+import {MovePlan} from "../../opcodes/rows/MovePlan.sol";
+import {TYPE_S32} from "../../types/Program.sol";
+import {Plan} from "./Plan.sol";
+import {Draft, PlanWriter} from "./PlanWriter.sol";
+
+/// @notice MOVE steps in a plan: none, where the result is a part of the source as it stands; else copies of runs.
+library PlanMoves {
+    /// @dev Copies of a MOVE with more than two axes, at most.
+    uint256 private constant MOST_COPIES = 16;
+
+    /// @param record memory of the step's record @param out its tensor without a pointer @param a the source
+    /// @param b what fills the rest, 0 if it is the pad
+    /// @return flat the tensor; without a pointer if it only turns a matrix of s32
+    function move(Draft memory d, uint256 record, uint256 out, uint256 a, uint256 b)
+        internal
+        pure
+        returns (uint256 flat)
+    {
+        unchecked {
+            (bool affine, bool whole) = MovePlan.make(d.moves, record, out);
+            if (!affine) PlanWriter.refuse(d);
+            uint256 size = Shapes.elementBytes(Flat.code(out));
+            (uint256 count, uint256 first,) = _box(d);
+            if (whole) {
+                (, uint256 step,) = _axis(d, 0);
+                if (count == 1 && step == 1) return out | (Flat.pointer(a) + first * size);
+                if (count == 2 && Flat.code(out) == TYPE_S32) {
+                    (, step,) = _axis(d, 1);
+                    if (step == 1) return out;
+                }
+            }
+            flat = out | PlanWriter.allocate(d, Flat.size(out));
+            if (!whole) _fillAround(d, flat, b, (Flat.load(record) >> 144) & 0xFFFFFFFF);
+            _copies(d, flat, Flat.pointer(a));
+        }
+    }
+
+    /// @notice Turns the matrix that `move` left as it was.
+    /// @return flat the tensor
+    function turn(Draft memory d, uint256 index, uint256 out) internal pure returns (uint256 flat) {
+        uint256 a = _open(d, index);
+        flat = out | PlanWriter.allocate(d, Flat.size(out));
+        _copies(d, flat, a);
+    }
+
+    /// @notice What a step that `move` left as it was reads: its element [i, j] is at source + 4·i + stride·j.
+    /// @return source memory of the first element
+    /// @return length of a row, over j
+    /// @return stride bytes
+    function columns(Draft memory d, uint256 index)
+        internal
+        pure
+        returns (uint256 source, uint256 length, uint256 stride)
+    {
+        unchecked {
+            source = _open(d, index);
+            (, uint256 first,) = _box(d);
+            (length, stride,) = _axis(d, 0);
+            // Backwards is not for columns: their stride is unsigned.
+            if (int256(stride) < 0) length = 0;
+            return (source + 4 * first, length, 4 * stride);
+        }
+    }
+
+    /// @dev Finds a MOVE's axes again.
+    /// @return source memory of its source
+    function _open(Draft memory d, uint256 index) private pure returns (uint256 source) {
+        unchecked {
+            uint256 record = d.records + ProgramReader.RECORD_BYTES * index;
+            // First: the source may be a matrix to turn itself.
+            source = Flat.pointer(PlanWriter.tensor(d, ProgramReader.operandOf(Flat.load(record), 0)));
+            MovePlan.make(d.moves, record, d.steps[index]);
+        }
+    }
+
+    /// @dev Fills what the box leaves: before and behind it where it is in one piece, else the whole tensor.
+    function _fillAround(Draft memory d, uint256 flat, uint256 b, uint256 pad) private pure {
+        unchecked {
+            (uint256 axes,, uint256 from) = _box(d);
+            (uint256 length,,) = _axis(d, 0);
+            uint256 count = Flat.count(flat);
+            if (axes == 2) {
+                (uint256 runs,, uint256 outStep) = _axis(d, 1);
+                if (outStep == length) (axes, length) = (1, length * runs);
+            }
+            if (axes != 1 || length == 0) return _fill(d, flat, b, pad, 0, count);
+            // In this order: the first spills into the box, and behind it if that is small.
+            _fill(d, flat, b, pad, 0, from);
+            _fill(d, flat, b, pad, from + length, count);
+        }
+    }
+
+    /// @dev Elements `from` to `to`, of b or the pad.
+    function _fill(Draft memory d, uint256 flat, uint256 b, uint256 pad, uint256 from, uint256 to)
+        private
+        pure
+    {
+        unchecked {
+            if (from >= to) return;
+            uint256 bytesOf = Shapes.elementBytes(Flat.code(flat));
+            uint256 size = (to - from) * bytesOf;
+            uint256 target = Flat.pointer(flat) + from * bytesOf;
+            if (b != 0) {
+                uint256 copy = Plan.instruction(Plan.COPY, 0, target, Flat.pointer(b) + from * bytesOf, 1);
+                return PlanWriter.emitWord(d, copy | size << 144);
+            }
+            uint256 word = Plan.instruction(Plan.FILL, 0, target, 0, size);
+            PlanWriter.emitWord(d, word | pad << 136 | bytesOf << 128);
+        }
+    }
+
+    /// @dev One instruction for the two innermost axes, as often as the others have indices.
+    function _copies(Draft memory d, uint256 flat, uint256 source) private pure {
+        unchecked {
+            uint256 size = Shapes.elementBytes(Flat.code(flat));
+            (uint256 axes, uint256 first, uint256 outFirst) = _box(d);
+            uint256 times = 1;
+            for (uint256 axis = 0; axis < axes; ++axis) {
+                (uint256 length,,) = _axis(d, axis);
+                if (length == 0) return;
+                if (axis > 1) times *= length;
+            }
+            if (times > MOST_COPIES) PlanWriter.refuse(d);
+            for (uint256 i = 0; i < times; ++i) {
+                (uint256 from, uint256 to) = _outer(d, i, axes);
+                from = source + (first + from) * size;
+                _copy(d, Flat.pointer(flat) + (outFirst + to) * size, from, size, axes);
+            }
+        }
+    }
+
+    /// @dev Where the two innermost axes begin at index number i of the others, in elements.
+    function _outer(Draft memory d, uint256 i, uint256 axes) private pure returns (uint256 from, uint256 to) {
+        unchecked {
+            for (uint256 axis = 2; axis < axes; ++axis) {
+                (uint256 length, uint256 step, uint256 outStep) = _axis(d, axis);
+                from += i % length * step;
+                to += i % length * outStep;
+                i /= length;
+            }
+        }
+    }
+
+    function _copy(Draft memory d, uint256 target, uint256 source, uint256 size, uint256 axes) private pure {
+        unchecked {
+            (uint256 length, uint256 step,) = _axis(d, 0);
+            uint256 runs = 1;
+            uint256 strides = 0;
+            if (axes > 1) {
+                uint256 next;
+                uint256 outNext;
+                (runs, next, outNext) = _axis(d, 1);
+                strides = _s24(d, next * size) << 120 | (outNext * size) << 96;
+            }
+            if (step == 1 || length == 1) {
+                uint256 copy = Plan.instruction(Plan.COPY, 0, target, source, runs);
+                return PlanWriter.emitWord(d, copy | (length * size) << 144 | strides);
+            }
+            uint256 word = Plan.instruction(Plan.STRIDED, size, target, source, runs) | length << 144;
+            PlanWriter.emitWord(d, word | strides | _s24(d, step * size) << 72);
+        }
+    }
+
+    /// @dev A two's complement in 24 bits.
+    function _s24(Draft memory d, uint256 value) private pure returns (uint256) {
+        unchecked {
+            if (value + 0x800000 > 0xFFFFFF) PlanWriter.refuse(d);
+            return value & 0xFFFFFF;
+        }
+    }
+
+    /// @dev The box of the MOVE at hand: its axes, its first element's number in the source and in the output.
+    function _box(Draft memory d) private pure returns (uint256 axes, uint256 first, uint256 outFirst) {
+        unchecked {
+            uint256 plan = d.moves;
+            return (Flat.load(plan + MovePlan.COUNT), Flat.load(plan), Flat.load(plan + MovePlan.OUT_FIRST));
+        }
+    }
+
+    /// @dev An axis of it, from the innermost on: its length, elements from one index to the next in the source, two's
+    /// complement, and in the output.
+    function _axis(Draft memory d, uint256 axis)
+        private
+        pure
+        returns (uint256 length, uint256 step, uint256 outStep)
+    {
+        unchecked {
+            uint256 place = d.moves + MovePlan.AXES + MovePlan.AXIS_BYTES * axis;
+            return (Flat.load(place), Flat.load(place + 32), Flat.load(place + 64));
+        }
+    }
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+/// @notice Instructions of a plan that copy, add and choose; each decodes its own word (Plan). Results are stored in
+/// ascending order: what one store spills is overwritten by the next, or is room behind the tensor.
+library PlanWords {
+    uint256 private constant SIGNS = 0x8000000080000000800000008000000080000000800000008000000080000000;
+    uint256 private constant SIZES = 0x7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF;
+    uint256 private constant ONES = 0x0000000100000001000000010000000100000001000000010000000100000001;
+
+    /// @notice ARITH add (variant 0), sub (1), min (3) and max (4) of s32, eight elements at a time, as in Swar.
+    /// @dev 144..167 bytes, 136..143 and 128..135 bytes from one word of a, and of b, to the next: 32, or 0 where the
+    /// operand is one element.
+    function lanes(uint256 word) internal pure {
+        assembly ("memory-safe") {
+            let out := and(shr(216, word), 0xFFFFFF)
+            let a := and(shr(192, word), 0xFFFFFF)
+            let b := and(shr(168, word), 0xFFFFFF)
+            let end := add(out, and(shr(144, word), 0xFFFFFF))
+            let aStep := and(shr(136, word), 0xFF)
+            let bStep := and(shr(128, word), 0xFF)
+            if iszero(aStep) {
+                mstore(0, mul(shr(224, mload(a)), ONES))
+                a := 0
+            }
+            if iszero(bStep) {
+                mstore(0x20, mul(shr(224, mload(b)), ONES))
+                b := 0x20
+            }
+            switch and(shr(240, word), 0xFF)
+            case 0 {
+                if and(aStep, bStep) {
+                    // Four words a turn while there are as many.
+                    for {} gt(sub(end, out), 0x7F) {} {
+                        let x := mload(a)
+                        let y := mload(b)
+                        mstore(out, xor(add(and(x, SIZES), and(y, SIZES)), and(xor(x, y), SIGNS)))
+                        x := mload(add(a, 0x20))
+                        y := mload(add(b, 0x20))
+                        mstore(add(out, 0x20), xor(add(and(x, SIZES), and(y, SIZES)), and(xor(x, y), SIGNS)))
+                        x := mload(add(a, 0x40))
+                        y := mload(add(b, 0x40))
+                        mstore(add(out, 0x40), xor(add(and(x, SIZES), and(y, SIZES)), and(xor(x, y), SIGNS)))
+                        x := mload(add(a, 0x60))
+                        y := mload(add(b, 0x60))
+                        mstore(add(out, 0x60), xor(add(and(x, SIZES), and(y, SIZES)), and(xor(x, y), SIGNS)))
+                        a := add(a, 0x80)
+                        b := add(b, 0x80)
+                        out := add(out, 0x80)
+                    }
+                }
+                for {} lt(out, end) { out := add(out, 0x20) } {
+                    let x := mload(a)
+                    let y := mload(b)
+                    mstore(out, xor(add(and(x, SIZES), and(y, SIZES)), and(xor(x, y), SIGNS)))
+                    a := add(a, aStep)
+                    b := add(b, bStep)
+                }
+            }
+            case 1 {
+                for {} lt(out, end) { out := add(out, 0x20) } {
+                    let x := mload(a)
+                    let y := mload(b)
+                    mstore(out, xor(sub(or(x, SIGNS), and(y, SIZES)), and(not(xor(x, y)), SIGNS)))
+                    a := add(a, aStep)
+                    b := add(b, bStep)
+                }
+            }
+            default {
+                // A minimum is the maximum of the complements.
+                let flip := sub(eq(and(shr(240, word), 0xFF), 4), 1)
+                for {} lt(out, end) { out := add(out, 0x20) } {
+                    let x := xor(mload(a), flip)
+                    let y := xor(mload(b), flip)
+                    let differ := xor(x, y)
+                    let bits := sub(or(x, SIGNS), and(y, SIZES))
+                    bits := and(xor(bits, and(xor(bits, y), differ)), SIGNS)
+                    bits := and(differ, sub(shl(1, bits), shr(31, bits)))
+                    mstore(out, xor(xor(y, bits), flip))
+                    a := add(a, aStep)
+                    b := add(b, bStep)
+                }
+            }
+        }
+    }
+
+    /// @notice ARITH mul (variant 2), div (5), lt (6), le (7) and eq (8) of s32, element by element; fields as in
+    /// `lanes`, steps 4 or 0.
+    function product(uint256 word) internal pure {
+        assembly ("memory-safe") {
+            let out := and(shr(216, word), 0xFFFFFF)
+            let a := and(shr(192, word), 0xFFFFFF)
+            let b := and(shr(168, word), 0xFFFFFF)
+            let end := add(out, and(shr(144, word), 0xFFFFFF))
+            let aStep := and(shr(136, word), 0xFF)
+            let bStep := and(shr(128, word), 0xFF)
+            switch and(shr(240, word), 0xFF)
+            case 2 {
+                for {} lt(out, end) { out := add(out, 4) } {
+                    mstore(out, mul(and(mload(a), shl(224, 0xFFFFFFFF)), shr(224, mload(b))))
+                    a := add(a, aStep)
+                    b := add(b, bStep)
+                }
+            }
+            case 5 {
+                for {} lt(out, end) { out := add(out, 4) } {
+                    let divisor := sar(224, mload(b))
+                    mstore(out, shl(224, mul(sgt(divisor, 0), sdiv(sar(224, mload(a)), divisor))))
+                    a := add(a, aStep)
+                    b := add(b, bStep)
+                }
+            }
+            default {
+                let variant := and(shr(240, word), 0xFF)
+                for {} lt(out, end) { out := add(out, 1) } {
+                    let x := sar(224, mload(a))
+                    let y := sar(224, mload(b))
+                    // Less counts for lt and le, equal for le and eq.
+                    mstore8(out, or(mul(slt(x, y), lt(variant, 8)), mul(eq(x, y), gt(variant, 6))))
+                    a := add(a, aStep)
+                    b := add(b, bStep)
+                }
+            }
+        }
+    }
+
+    /// @notice Runs of bytes. 168..191 runs, 144..167 bytes of a run, 120..143 bytes from one run to the next in the
+    /// source, two's complement, 96..119 in the result.
+    function copy(uint256 word) internal pure {
+        assembly ("memory-safe") {
+            let out := and(shr(216, word), 0xFFFFFF)
+            let a := and(shr(192, word), 0xFFFFFF)
+            let size := and(shr(144, word), 0xFFFFFF)
+            mcopy(out, a, size)
+            let runs := sub(and(shr(168, word), 0xFFFFFF), 1)
+            if runs {
+                let step := signextend(2, shr(120, word))
+                let outStep := and(shr(96, word), 0xFFFFFF)
+                for {} runs { runs := sub(runs, 1) } {
+                    a := add(a, step)
+                    out := add(out, outStep)
+                    mcopy(out, a, size)
+                }
+            }
+        }
+    }
+
+    /// @notice Runs of elements that stand apart. 168..191 runs, 144..167 elements of a run, 120..143 and 96..119 as in
+    /// `copy`, 72..95 bytes from one element to the next, two's complement; the variant is an element's bytes.
+    function strided(uint256 word) internal pure {
+        assembly ("memory-safe") {
+            let out := and(shr(216, word), 0xFFFFFF)
+            let a := and(shr(192, word), 0xFFFFFF)
+            let bytesOf := and(shr(240, word), 0xFF)
+            let step := signextend(2, shr(72, word))
+            let size := mul(bytesOf, and(shr(144, word), 0xFFFFFF))
+            for { let runs := and(shr(168, word), 0xFFFFFF) } runs { runs := sub(runs, 1) } {
+                let end := add(out, size)
+                // What the last store of a run spills is put back: it may stand already.
+                let behind := mload(end)
+                let source := a
+                for { let to := out } lt(to, end) { to := add(to, bytesOf) } {
+                    mstore(to, mload(source))
+                    source := add(source, step)
+                }
+                mstore(end, behind)
+                a := add(a, signextend(2, shr(120, word)))
+                out := add(out, and(shr(96, word), 0xFFFFFF))
+            }
+        }
+    }
+
+    /// @notice ARITH cast of s32 to u8 (variant 0), s8 (1) and bool (4). 144..167 elements.
+    function cast(uint256 word) internal pure {
+        assembly ("memory-safe") {
+            let out := and(shr(216, word), 0xFFFFFF)
+            let a := and(shr(192, word), 0xFFFFFF)
+            let end := add(out, and(shr(144, word), 0xFFFFFF))
+            let code := and(shr(240, word), 0xFF)
+            switch eq(code, 4)
+            case 1 {
+                for {} lt(out, end) { out := add(out, 1) } {
+                    mstore8(out, iszero(iszero(shr(224, mload(a)))))
+                    a := add(a, 4)
+                }
+            }
+            default {
+                // A stored s8 is its value + 128.
+                let offset := shl(7, code)
+                for {} lt(out, end) { out := add(out, 1) } {
+                    let value := add(sar(224, mload(a)), offset)
+                    if gt(value, 255) { value := mul(255, sgt(value, 0)) }
+                    mstore8(out, value)
+                    a := add(a, 4)
+                }
+            }
+        }
+    }
+
+    /// @notice SELECT: a is the condition, b where it is true. 144..167 the other operand, 120..143 elements, 112..119,
+    /// 104..111 and 96..103 bytes from one element to the next of a, of b and of the other; the variant is the bytes of
+    /// an element.
+    function select(uint256 word) internal pure {
+        assembly ("memory-safe") {
+            let out := and(shr(216, word), 0xFFFFFF)
+            let a := and(shr(192, word), 0xFFFFFF)
+            let b := and(shr(168, word), 0xFFFFFF)
+            let c := and(shr(144, word), 0xFFFFFF)
+            let bytesOf := and(shr(240, word), 0xFF)
+            let end := add(out, mul(bytesOf, and(shr(120, word), 0xFFFFFF)))
+            for {} lt(out, end) { out := add(out, bytesOf) } {
+                let from := c
+                if byte(0, mload(a)) { from := b }
+                mstore(out, mload(from))
+                a := add(a, and(shr(112, word), 0xFF))
+                b := add(b, and(shr(104, word), 0xFF))
+                c := add(c, and(shr(96, word), 0xFF))
+            }
+        }
+    }
+}

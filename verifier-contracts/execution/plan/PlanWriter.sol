@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {IPlanner} from "../../interfaces/IPlanner.sol";
+import {Flat} from "../../libraries/Flat.sol";
+import {ModelWord} from "../../libraries/ModelWord.sol";
+import {ProgramReader} from "../../libraries/ProgramReader.sol";
+import {Shapes} from "../../libraries/Shapes.sol";
+import {Arith} from "../../opcodes/Arith.sol";
+import {Requant} from "../../opcodes/Requant.sol";
+import {Broadcast} from "../../opcodes/rows/Broadcast.sol";
+import {
+    LAYOUT_LOOKUP,
+    NONE,
+    OP_ARITH,
+    OP_CODEC,
+    OP_DOT,
+    OP_LOOKUP,
+    OP_MOVE,
+    OP_REDUCE,
+    OP_REQUANT,
+    OP_RESCALE,
+    OP_SELECT,
+    OP_TABLE,
+    TYPE_F32,
+    TYPE_S32,
+    WEIGHT
+} from "../../types/Program.sol";
+import {Plan} from "./Plan.sol";
+import {PlanMoves} from "./PlanMoves.sol";
+
+/// @notice A plan in the making.
+/// @param word the model word
+/// @param records memory of the program's first record, its weight descriptors before it
+/// @param moves memory for MovePlan
+/// @param steps flat tensors of the steps so far; without a pointer where a MOVE only turns a matrix, until it is used
+/// @param weights flat tensors of the weights; a LOOKUP table's pointer is its offset in the stream
+/// @param place memory of the next instruction
+/// @param end memory where they must end
+/// @param top run-time memory that is free
+/// @param step the one at work
+struct Draft {
+    uint256 word;
+    uint256 records;
+    uint256 moves;
+    uint256[] steps;
+    uint256[] weights;
+    uint256 place;
+    uint256 end;
+    uint256 top;
+    uint256 step;
+}
+
+/// @notice Writes the plan of a program (Plan). Every step becomes instructions that compute the very same tensor, or
+/// none, where it only names elements of another one.
+library PlanWriter {
+    /// @dev What a plan is for: steps with more words of products are better compiled (ILayerBuilder), and beyond so
+    /// many bytes of weights, tables apart, reading them is what an inference costs.
+    uint256 private constant MOST_PRODUCTS = 256;
+    uint256 private constant MOST_WEIGHTS = 65_536;
+
+    /// @notice Writes a plan's instructions.
+    /// @param d with word, records, moves, place and end; `top` being where tensors may begin
+    /// @param maxArguments bytes of the longest calldata behind the selector
+    /// @return head the plan's second word, without the number of chunks
+    function write(Draft memory d, uint256 maxArguments) internal pure returns (uint256 head) {
+        unchecked {
+            uint256 steps = ModelWord.steps(d.word);
+            d.steps = new uint256[](steps);
+            uint256 arguments = allocate(d, maxArguments);
+            _weights(d);
+            for (d.step = 0; d.step < steps; ++d.step) {
+                uint256 record = d.records + ProgramReader.RECORD_BYTES * d.step;
+                d.steps[d.step] = _step(d, record, Flat.load(record));
+                if (d.top >= Plan.MEMORY_BYTES) revert IPlanner.NotPlannable(steps);
+            }
+            uint256 last = tensor(d, steps - 1);
+            uint256 word = Plan.instruction(Plan.END, Flat.code(last), 0, Flat.pointer(last), 0);
+            emitWord(d, word | Flat.count(last) << 144);
+            return arguments | d.top << 24;
+        }
+    }
+
+    /// @notice Run-time memory for a tensor, with room behind it. @param size in bytes
+    function allocate(Draft memory d, uint256 size) internal pure returns (uint256 place) {
+        unchecked {
+            place = d.top;
+            d.top += (size + 63) & ~uint256(31);
+        }
+    }
+
+    function emitWord(Draft memory d, uint256 word) internal pure {
+        uint256 place = d.place;
+        if (place == d.end) revert IPlanner.NotPlannable(ModelWord.steps(d.word));
+        assembly ("memory-safe") {
+            mstore(place, word)
+        }
+        unchecked {
+            d.place = place + 32;
+        }
+    }
+
+    /// @notice An operand's tensor, whole in memory. @param index of a step, or WEIGHT + index of a weight tensor
+    function tensor(Draft memory d, uint256 index) internal pure returns (uint256 flat) {
+        unchecked {
+            if (index >= WEIGHT) return d.weights[index - WEIGHT];
+            flat = d.steps[index];
+            if (Flat.pointer(flat) == 0) d.steps[index] = flat = PlanMoves.turn(d, index, flat);
+        }
+    }
+
+    function refuse(Draft memory d) internal pure {
+        revert IPlanner.NotPlannable(d.step);
+    }
+
+    /// @dev Loads all weights but tables, neighbours at once.
+    function _weights(Draft memory d) private pure {
+        unchecked {
+            uint256 count = ModelWord.weights(d.word);
+            d.weights = new uint256[](count);
+            uint256 descriptor = d.records - ProgramReader.DESCRIPTOR_BYTES * count;
+            uint256 offset = 0;
+            uint256 from = 0;
+            uint256 total = 0;
+            for (uint256 i = 0; i < count; ++i) {
+                (uint256 flat, uint256 next) = Flat.describeWeight(descriptor, offset);
+                if (Flat.load(descriptor) >> 248 == LAYOUT_LOOKUP) {
+                    _load(d, from, offset - from);
+                    d.weights[i] = flat;
+                    from = next;
+                } else {
+                    d.weights[i] = (flat & ~uint256(0xFFFFFFFF)) | (d.top + offset - from);
+                    total += next - offset;
+                }
+                offset = next;
+                descriptor += ProgramReader.DESCRIPTOR_BYTES;
+            }
+            _load(d, from, offset - from);
+            if (total > MOST_WEIGHTS) revert IPlanner.NotPlannable(ModelWord.steps(d.word));
+        }
+    }
+
+    function _load(Draft memory d, uint256 offset, uint256 size) private pure {
+        unchecked {
+            if (size == 0) return;
+            uint256 word = Plan.instruction(Plan.LOAD, 0, allocate(d, size), 0, 0);
+            emitWord(d, word | offset << 160 | size << 136);
+        }
+    }
+
+    function _step(Draft memory d, uint256 record, uint256 head) private pure returns (uint256) {
+        uint256 out =
+            Flat.describe(record + 32, ProgramReader.outputType(head), ProgramReader.outputRank(head));
+        uint256 opcode = ProgramReader.opcode(head);
+        uint256 variant = ProgramReader.variant(head);
+        if (opcode == OP_CODEC) return _codec(d, head, out);
+        uint256 a = ProgramReader.operandOf(head, 0);
+        uint256 b = ProgramReader.operandOf(head, 1);
+        if (opcode == OP_REDUCE) return _reduce(d, variant, out, a);
+        a = tensor(d, a);
+        if (opcode == OP_LOOKUP) return _lookup(d, variant, out, a, b);
+        b = b == NONE ? 0 : tensor(d, b);
+        if (opcode == OP_MOVE) return PlanMoves.move(d, record, out, a, b);
+        if (opcode == OP_ARITH) return _arith(d, variant, out, a, b);
+        if (opcode == OP_DOT) return _dot(d, variant, ProgramReader.attribute(head), out, a, b);
+        if (opcode == OP_REQUANT && variant == Requant.INTEGER) return _requant(d, Plan.REQUANT, out, a, b);
+        if (opcode == OP_RESCALE) return _requant(d, Plan.RESCALE, out, a, b);
+        if (opcode == OP_TABLE) {
+            out |= allocate(d, Flat.size(out));
+            emitWord(d, _instruction(Plan.TABLE, 0, out, a, b) | Flat.count(out) << 144);
+            return out;
+        }
+        if (opcode != OP_SELECT) refuse(d);
+        return _select(d, out, a, b, tensor(d, ProgramReader.operandOf(head, 2)));
+    }
+
+    /// @param out, a, b flat tensors
+    function _instruction(uint256 operation, uint256 variant, uint256 out, uint256 a, uint256 b)
+        private
+        pure
+        returns (uint256)
+    {
+        return Plan.instruction(operation, variant, Flat.pointer(out), Flat.pointer(a), Flat.pointer(b));
+    }
+
+    function _codec(Draft memory d, uint256 head, uint256 out) private pure returns (uint256) {
+        unchecked {
+            out |= allocate(d, Flat.size(out));
+            uint256 last = Flat.last(out);
+            uint256 word = _instruction(Plan.CODEC, Flat.code(out), out, 0, 0);
+            word |= ProgramReader.attribute(head) << 160 | last << 136 | (Flat.count(out) / last) << 112;
+            emitWord(d, word);
+            return out;
+        }
+    }
+
+    function _lookup(Draft memory d, uint256 variant, uint256 out, uint256 ids, uint256 index)
+        private
+        pure
+        returns (uint256)
+    {
+        unchecked {
+            if (variant != 0) refuse(d);
+            uint256 table = d.weights[index - WEIGHT];
+            uint256 columns = Flat.last(table);
+            uint256 rowBytes = (columns + 31) & ~uint256(31);
+            // Sums of whole words spill: more than the room behind a tensor.
+            out |= allocate(d, Flat.size(out) + 128);
+            uint256 word = Plan.instruction(Plan.LOOKUP, 0, Flat.pointer(out), Flat.pointer(ids), d.top);
+            word |= Flat.pointer(table) << 136 | rowBytes << 120 | (Flat.count(table) / columns - 1) << 96;
+            word |= columns << 80 | (Flat.count(ids) / Flat.last(ids)) << 56 | Flat.last(ids) << 48;
+            emitWord(d, word);
+            return out;
+        }
+    }
+
+    /// @dev A matrix that a MOVE before only turns is reduced as it is.
+    function _reduce(Draft memory d, uint256 variant, uint256 out, uint256 index)
+        private
+        pure
+        returns (uint256)
+    {
+        unchecked {
+            uint256 rows = Flat.count(out);
+            if (index < WEIGHT && Flat.pointer(d.steps[index]) == 0) {
+                (uint256 source, uint256 length, uint256 stride) = PlanMoves.columns(d, index);
+                if (length == Flat.last(d.steps[index])) {
+                    out |= allocate(d, Flat.size(out));
+                    uint256 column = Plan.instruction(Plan.COLUMNS, variant, Flat.pointer(out), source, 0);
+                    emitWord(d, column | rows << 144 | length << 120 | stride << 96);
+                    return out;
+                }
+            }
+            uint256 a = tensor(d, index);
+            if (Flat.code(a) == TYPE_F32) refuse(d);
+            out |= allocate(d, Flat.size(out));
+            uint256 word = _instruction(Plan.REDUCE, variant, out, a, 0);
+            emitWord(d, word | rows << 144 | Flat.last(a) << 120 | Flat.code(a) << 112);
+            return out;
+        }
+    }
+
+    function _dot(Draft memory d, uint256 form, uint256 groups, uint256 out, uint256 a, uint256 b)
+        private
+        pure
+        returns (uint256)
+    {
+        unchecked {
+            uint256 length = Flat.last(a);
+            if (form == Requant.BINARY32 || Flat.count(out) * ((length + 31) >> 5) > MOST_PRODUCTS) {
+                refuse(d);
+            }
+            out |= allocate(d, Flat.size(out));
+            uint256 word = _instruction(Plan.DOT, form, out, a, b);
+            word |= (Flat.last(out) / groups) << 144 | (Flat.count(a) / length) << 120 | length << 104;
+            emitWord(d, word | groups << 80 | d.top << 56);
+            return out;
+        }
+    }
+
+    function _requant(Draft memory d, uint256 operation, uint256 out, uint256 a, uint256 b)
+        private
+        pure
+        returns (uint256)
+    {
+        unchecked {
+            out |= allocate(d, Flat.size(out));
+            uint256 word = _instruction(operation, Flat.code(out), out, a, b);
+            emitWord(d, word | Flat.count(out) << 144 | Flat.last(out) << 120 | Flat.count(b) << 96);
+            return out;
+        }
+    }
+
+    function _arith(Draft memory d, uint256 variant, uint256 out, uint256 a, uint256 b)
+        private
+        pure
+        returns (uint256)
+    {
+        unchecked {
+            bool wide = Flat.code(a) == TYPE_S32 && (variant == Arith.CAST || Flat.code(b) == TYPE_S32);
+            uint256 count = Flat.count(out);
+            uint256 aStep;
+            uint256 bStep;
+            (a, aStep) = _expand(d, a, out);
+            if (variant != Arith.CAST) (b, bStep) = _expand(d, b, out);
+            else if (wide && aStep != 0) return _cast(d, out, a);
+            if (wide && Flat.code(out) == TYPE_S32 && variant != Arith.CAST) {
+                bool isProduct = variant == Arith.MUL || variant == Arith.DIV;
+                out |= allocate(d, 4 * count);
+                uint256 operation = isProduct ? Plan.PRODUCT : Plan.LANES;
+                uint256 step = isProduct ? 1 : 8;
+                uint256 word = _instruction(operation, variant, out, a, b) | (4 * count) << 144;
+                emitWord(d, word | (aStep * step) << 136 | (bStep * step) << 128);
+                return out;
+            }
+            bool isComparison = variant > Arith.DIV && variant != Arith.CAST;
+            if (wide && isComparison && Flat.size(out) == count) {
+                out |= allocate(d, count);
+                uint256 compared = _instruction(Plan.PRODUCT, variant, out, a, b) | count << 144;
+                emitWord(d, compared | aStep << 136 | bStep << 128);
+                return out;
+            }
+            out |= allocate(d, Flat.size(out));
+            uint256 single = _instruction(Plan.ELEMENTS, variant, out, a, b) | count << 144;
+            single |= aStep << 136 | bStep << 128 | Flat.code(out) << 120;
+            emitWord(d, single | Flat.code(a) << 112 | Flat.code(b) << 104);
+            return out;
+        }
+    }
+
+    /// @dev Of s32 elements, as many as the output has.
+    function _cast(Draft memory d, uint256 out, uint256 a) private pure returns (uint256) {
+        unchecked {
+            if (Flat.code(out) == TYPE_S32) return out | Flat.pointer(a);
+            out |= allocate(d, Flat.size(out));
+            emitWord(d, _instruction(Plan.CAST, Flat.code(out), out, a, 0) | Flat.count(out) << 144);
+            return out;
+        }
+    }
+
+    function _select(Draft memory d, uint256 out, uint256 a, uint256 b, uint256 c)
+        private
+        pure
+        returns (uint256)
+    {
+        unchecked {
+            uint256 steps;
+            uint256 step;
+            (a, step) = _expand(d, a, out);
+            steps = step << 112;
+            (b, step) = _expand(d, b, out);
+            steps |= step << 104;
+            (c, step) = _expand(d, c, out);
+            steps |= step << 96;
+            out |= allocate(d, Flat.size(out));
+            uint256 word = _instruction(Plan.SELECT, Shapes.elementBytes(Flat.code(out)), out, a, b) | steps;
+            emitWord(d, word | Flat.pointer(c) << 144 | Flat.count(out) << 120);
+            return out;
+        }
+    }
+
+    /// @dev An operand under broadcast: itself if it has as many elements as the output or one, else a copy.
+    /// @return expanded the operand
+    /// @return step bytes from one element to the next
+    function _expand(Draft memory d, uint256 x, uint256 out)
+        private
+        pure
+        returns (uint256 expanded, uint256 step)
+    {
+        unchecked {
+            uint256 count = Flat.count(x);
+            uint256 times = Flat.count(out) / count;
+            step = Shapes.elementBytes(Flat.code(x));
+            if (times == 1) return (x, step);
+            if (count == 1) return (x, 0);
+            (uint256 leading, uint256 trailing) = Broadcast.ones(x, out);
+            uint256 target = allocate(d, Flat.count(out) * step);
+            uint256 source = Flat.pointer(x);
+            if (leading == count) {
+                emitWord(d, Plan.instruction(Plan.SPREAD, step, target, source, count) | times << 144);
+            } else if (trailing == count) {
+                uint256 size = count * step;
+                emitWord(d, Plan.instruction(Plan.COPY, 0, target, source, times) | size << 144 | size << 96);
+            } else {
+                refuse(d);
+            }
+            return ((x & ~uint256(0xFFFFFFFF)) | target, step);
+        }
+    }
+}
