@@ -78,23 +78,14 @@ library Lookup {
             let offset := mul(shl(7, rows), ONES)
             let all := mul(rows, rowBytes)
             for { let end := add(from, rowBytes) } lt(from, end) { from := add(from, 0x20) } {
-                // Bytes to lanes of 16 bits, which hold the sum of 16: two rows a turn.
-                let row := from
-                let behind := add(from, all)
+                // Bytes to lanes of 16 bits, which hold the sum of 16.
                 let even := 0
                 let odd := 0
-                if and(rows, 1) {
-                    odd := mload(row)
-                    even := and(odd, PAIRS)
-                    odd := and(shr(8, odd), PAIRS)
-                    row := add(row, rowBytes)
-                }
-                for {} lt(row, behind) { row := add(row, rowBytes) } {
+                let behind := add(from, all)
+                for { let row := from } lt(row, behind) { row := add(row, rowBytes) } {
                     let x := mload(row)
-                    row := add(row, rowBytes)
-                    let y := mload(row)
-                    even := add(even, add(and(x, PAIRS), and(y, PAIRS)))
-                    odd := add(odd, add(and(shr(8, x), PAIRS), and(shr(8, y), PAIRS)))
+                    even := add(even, and(x, PAIRS))
+                    odd := add(odd, and(shr(8, x), PAIRS))
                 }
                 // Elements 8r on are the byte r from the low end of each lane of 32 bits; 128 was added to each.
                 mstore(target, xor(sub(or(and(even, HALVES), SIGNS), offset), SIGNS))

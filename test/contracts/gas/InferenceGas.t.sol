@@ -53,8 +53,8 @@ contract InferenceGasTest is ExecutionFixture {
     function _limit(string memory name) private pure returns (uint256) {
         bytes32 id = keccak256(bytes(name));
         if (id == keccak256("mlp")) return 240_000;
-        if (id == keccak256("forecast-btc")) return 305_000;
-        if (id == keccak256("sentiment")) return 480_000;
+        if (id == keccak256("forecast-btc")) return 100_000;
+        if (id == keccak256("sentiment")) return 310_000;
         if (id == keccak256("sentiment-words")) return 170_000;
         return 1_200_000;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-/// @notice Form of a plan (docs/EXACT.md, section 8): what a program comes to once every shape, broadcast and place in
+/// @notice Form of a plan (docs/PROTOCOL.md, Execution): what a program comes to once every shape, broadcast and place in
 /// memory is known. It is a head of two words, a word for each chunk of the weights, then instructions of one word.
 ///
 /// Head: the model word; then bits 0..23 memory of the arguments, 24..47 memory that is free behind all tensors, 48..63

@@ -47,49 +47,42 @@ library LookupRows {
             uint256 most = Flat.count(table) / Flat.last(table) - 1;
             uint256 first = Flat.pointer(table);
             uint256 target = scratch;
-            uint256 stream = m.stream;
-            for (uint256 end = id + width; id < end; id += 32) {
-                // Eight ids at a time, as far as the row goes. What is left once they are read, or is padding, is 0.
-                uint256 ids = Flat.load(id);
-                if (end - id < 32) ids = (ids >> (8 * (32 - (end - id)))) << (8 * (32 - (end - id)));
-                if (ids == 0) continue;
-                target = stream == 0
-                    ? _read(m.chunks, first, rowBytes, most, ids, target)
-                    : _copyRows(stream + first, rowBytes, most, ids, target);
+            if (m.stream != 0) {
+                first += m.stream;
+                assembly ("memory-safe") {
+                    for { let end := add(id, width) } lt(id, end) { id := add(id, 4) } {
+                        let row := shr(224, mload(id))
+                        // As Lookup.clampId: what is negative is 0.
+                        if gt(row, most) { row := mul(most, lt(row, 0x80000000)) }
+                        if row {
+                            mcopy(target, add(first, mul(row, rowBytes)), rowBytes)
+                            target := add(target, rowBytes)
+                        }
+                    }
+                }
+            } else {
+                _read(m.chunks, first, rowBytes, most, id, width, target);
+                assembly ("memory-safe") {
+                    target := mload(0)
+                }
             }
             return (target - scratch) / rowBytes;
         }
     }
 
-    /// @dev Copies the rows of up to eight ids from memory. @return next behind what was copied
-    function _copyRows(uint256 first, uint256 rowBytes, uint256 most, uint256 ids, uint256 target)
-        private
-        pure
-        returns (uint256 next)
-    {
+    /// @dev The same from the chunks; the end of what was copied is left in scratch space.
+    function _read(
+        uint256 chunks,
+        uint256 first,
+        uint256 rowBytes,
+        uint256 most,
+        uint256 id,
+        uint256 width,
+        uint256 target
+    ) private view {
         assembly ("memory-safe") {
-            for {} ids { ids := shl(32, ids) } {
-                let row := shr(224, ids)
-                // As Lookup.clampId: what is negative is 0.
-                if gt(row, most) { row := mul(most, lt(row, 0x80000000)) }
-                if row {
-                    mcopy(target, add(first, mul(row, rowBytes)), rowBytes)
-                    target := add(target, rowBytes)
-                }
-            }
-            next := target
-        }
-    }
-
-    /// @dev The same from the chunks.
-    function _read(uint256 chunks, uint256 first, uint256 rowBytes, uint256 most, uint256 ids, uint256 target)
-        private
-        view
-        returns (uint256 next)
-    {
-        assembly ("memory-safe") {
-            for {} ids { ids := shl(32, ids) } {
-                let row := shr(224, ids)
+            for { let end := add(id, width) } lt(id, end) { id := add(id, 4) } {
+                let row := shr(224, mload(id))
                 if gt(row, most) { row := mul(most, lt(row, 0x80000000)) }
                 if row {
                     row := add(first, mul(row, rowBytes))
@@ -106,7 +99,7 @@ library LookupRows {
                     }
                 }
             }
-            next := target
+            mstore(0, target)
         }
     }
 

@@ -172,6 +172,8 @@ library MoveRows {
             runStep = plan.word(MovePlan.OUTER_STEP) * size;
             outStep = plan.word(MovePlan.OUTER_STEP + 32) * size;
         }
+        // An empty box may begin anywhere: not even a load belongs there.
+        if (length == 0) return;
         assembly ("memory-safe") {
             // Each store spills 31 or 28 bytes that the next one overwrites; the last one's are put back.
             function copyStrided(place, from, end, apart, bytes_) {
