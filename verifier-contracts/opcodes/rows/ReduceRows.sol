@@ -35,10 +35,14 @@ library ReduceRows {
             flat = Flat.allocate(out);
             uint256 target = Flat.pointer(flat);
             uint256 operation = variant == 0 ? Arith.ADD : variant == 1 ? Arith.MIN : Arith.MAX;
-            uint256 end = target + Flat.size(out);
-            for (; target < end; target += 32) {
-                Arith.column(operation, target, source, length, 4 * stride);
-                source += 32;
+            stride *= 4;
+            uint256 size = (Flat.size(out) + 31) & ~uint256(31);
+            assembly ("memory-safe") {
+                mcopy(target, source, size)
+            }
+            for (uint256 i = 1; i < length; ++i) {
+                source += stride;
+                Arith.lanes(operation, target, target + size, target, source);
             }
         }
     }
