@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
-import {Arith} from "../Arith.sol";
+import {Swar} from "../../libraries/Swar.sol";
 import {Reduce} from "../Reduce.sol";
 
 /// @notice REDUCE of whole tensors.
@@ -34,15 +34,20 @@ library ReduceRows {
         unchecked {
             flat = Flat.allocate(out);
             uint256 target = Flat.pointer(flat);
-            uint256 operation = variant == 0 ? Arith.ADD : variant == 1 ? Arith.MIN : Arith.MAX;
             stride *= 4;
             uint256 size = (Flat.size(out) + 31) & ~uint256(31);
+            if (variant == 0) {
+                for (uint256 place = 0; place < size; place += 32) {
+                    Swar.addColumn(target + place, source + place, length, stride);
+                }
+                return flat;
+            }
             assembly ("memory-safe") {
                 mcopy(target, source, size)
             }
             for (uint256 i = 1; i < length; ++i) {
                 source += stride;
-                Arith.lanes(operation, target, target + size, target, source);
+                Swar.extreme(variant == 2, target, target + size, target, source);
             }
         }
     }
