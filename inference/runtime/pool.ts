@@ -1,8 +1,12 @@
 /** Child processes that run onnxruntime, with a watchdog over each run. */
 import { type ChildProcess, fork } from "node:child_process";
+import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { concatBytes } from "../bytes.ts";
 import {
+  ANSWERS_FD,
+  type Answered,
+  answerReader,
   bytesOf,
   type Content,
   contentAt,
@@ -129,10 +133,15 @@ class Child {
       execArgv: ["--import", "tsx"],
       serialization: "advanced",
       // Its standard output belongs to the parent's results.
-      stdio: ["ignore", "ignore", "inherit", "ipc"],
+      stdio: ["ignore", "ignore", "inherit", "ipc", "pipe"],
     });
-    child.on("message", (message: FromChild) => {
-      if (child === this.#process) this.#answered(message);
+    child.on("message", ({ failed }: FromChild) => {
+      if (child === this.#process) this.#failed(failed);
+    });
+    const answers = child.stdio[ANSWERS_FD] as Socket;
+    const read = answerReader();
+    answers.on("data", (chunk: Buffer) => {
+      if (child === this.#process) for (const frame of read(chunk)) this.#answered(frame);
     });
     child.on("error", (error) => this.#lost(child, `the child process failed: ${error.message}`));
     child.on("exit", (code, signal) =>
@@ -141,13 +150,12 @@ class Child {
     // A pool that is idle keeps no program alive.
     child.unref();
     child.channel?.unref();
+    answers.unref();
     this.#process = child;
     return child;
   }
 
-  #answered({ done, data, sessionMs, failed }: FromChild): void {
-    clearTimeout(this.#watchdog);
-    this.#watchdog = undefined;
+  #answered({ done, data, sessionMs }: Answered): void {
     let at = 0;
     for (const id of done) {
       const waiting = this.#waiting.get(id);
@@ -160,11 +168,21 @@ class Child {
       waiting.resolve({ output, sessionMs: sessionMs / done.length });
       at += portBytes(waiting.output);
     }
+    this.#wind();
+  }
+
+  #failed(failed: FromChild["failed"]): void {
     for (const { id, reason } of failed) {
       this.#waiting.get(id)?.resolve({ failure: reason });
       this.#waiting.delete(id);
     }
-    if (this.#waiting.size > 0) this.#watchdog = this.#watch();
+    this.#wind();
+  }
+
+  /** Starts the watchdog's time anew. */
+  #wind(): void {
+    clearTimeout(this.#watchdog);
+    this.#watchdog = this.#waiting.size > 0 ? this.#watch() : undefined;
   }
 
   #lost(child: ChildProcess, reason: string): void {

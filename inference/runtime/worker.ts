@@ -1,8 +1,10 @@
 /** A child process that runs sessions of onnxruntime. It may crash or hang: its parent takes that for "could not
  *  run", never for a result. */
+import { writeSync } from "node:fs";
 import type { InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
-import { concatBytes } from "../bytes.ts";
 import {
+  ANSWERS_FD,
+  answerFrame,
   bytesOf,
   type Content,
   contentAt,
@@ -48,10 +50,8 @@ class Answers {
 
   send(): void {
     const [done, failed] = [this.#done, this.#failed];
-    if (done.length + failed.length > 0) {
-      const data = concatBytes(...this.#data);
-      process.send?.({ done, data, sessionMs: this.#sessionMs, failed } satisfies FromChild);
-    }
+    if (done.length > 0) writeAll(answerFrame(done, this.#sessionMs, this.#data));
+    if (failed.length > 0) process.send?.({ failed } satisfies FromChild);
     [this.#done, this.#data, this.#failed] = [[], [], []];
     this.#sessionMs = 0;
     this.#since = performance.now();
@@ -61,6 +61,11 @@ class Answers {
     const count = this.#done.length + this.#failed.length;
     if (count >= MAX_ANSWERS || performance.now() - this.#since >= MAX_DELAY_MS) this.send();
   }
+}
+
+/** The stream blocks: a parent that is behind holds the child up. */
+function writeAll(bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(ANSWERS_FD, bytes, at);
 }
 
 /** Serves messages until the parent goes away. */
