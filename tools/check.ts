@@ -17,6 +17,7 @@ const CHECKS: readonly (readonly [name: string, command: string, args: readonly 
   ["names", node, [...tsx, "tools/check-names.ts"]],
   ["compile", node, [...tsx, "tools/compile.ts"]],
   ["generated files", node, [...tsx, "tools/gen-abis.ts", "--check"]],
+  ["specifications", node, [...tsx, "tools/gen-specs.ts", "--check"]],
   ...(hasContracts
     ? ([
         ["contract sizes", foundryBinary("forge"), ["build", "--sizes", "--skip", "test/contracts/**"]],

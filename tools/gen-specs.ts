@@ -21,10 +21,11 @@ export type Row = {
 export type Mark = { readonly ids: readonly string[]; readonly file: string; readonly test: string };
 
 const MARK = /^\s*(?:\/\/\/?|\*)\s*(?:@dev\s+)?shows:\s*(.+?)\.?\s*$/;
+/** A test of Solidity, or of TypeScript with its title on the same line: `it("…"`, `it.each(table)("…"`, `])("…"`. */
 const TEST =
-  /^\s*function\s+((?:test|testFuzz|invariant)_\w+)|^\s*(?:it|test|describe)(?:\.\w+)*\s*\(\s*(["'`])(.*?)\2/;
-/** A test whose title stands on the line after `it(`. */
-const OPEN_TEST = /^\s*(?:it|test|describe)(?:\.\w+)*(?:\([^)]*\))?\s*\(\s*$/;
+  /^\s*function\s+((?:test|testFuzz|invariant)_\w+)|^\s*(?:(?:it|test|describe)(?:\.\w+)*(?:\(.*\))?|\]?(?: as const)?\))\s*\(\s*(["'`])(.*?)\2/;
+/** A test whose title stands on the next line. */
+const OPEN_TEST = /^\s*(?:(?:it|test|describe)(?:\.\w+)*(?:\(.*\))?|\]?(?: as const)?\))\s*\(\s*$/;
 const TITLE = /^\s*(["'`])(.*?)\1/;
 
 const TEXTS: readonly (readonly [prefix: string, heading: string])[] = [
@@ -38,13 +39,13 @@ const TEXTS: readonly (readonly [prefix: string, heading: string])[] = [
 const rowsPath = join(projectRoot, "docs", "specs.json");
 const outputPath = join(projectRoot, "docs", "SPECS.md");
 
-/** The marks in one test file.
+/** The marks in one test file. Tables of cases may stand between a mark and its test.
  *  @throws Error when a mark stands above no test */
 export function readMarks(file: string, text: string): Mark[] {
   const marks: Mark[] = [];
-  let pending: string[] = [];
+  const pending: string[] = [];
   let open = false;
-  for (const [index, line] of text.split("\n").entries()) {
+  for (const line of text.split("\n")) {
     const mark = MARK.exec(line);
     if (mark !== null) {
       pending.push(...(mark[1] ?? "").split(/[\s,]+/).filter((id) => id !== ""));
@@ -52,15 +53,8 @@ export function readMarks(file: string, text: string): Mark[] {
     }
     if (pending.length === 0) continue;
     const name = testName(line, open);
-    if (name !== undefined) {
-      marks.push({ ids: pending, file, test: name });
-      pending = [];
-      open = false;
-    } else if (OPEN_TEST.test(line)) {
-      open = true;
-    } else if (!/^\s*(\/\/|\/\*|\*|$)/.test(line)) {
-      throw new Error(`${file}:${index + 1}: "shows: ${pending.join(", ")}" stands above no test`);
-    }
+    if (name !== undefined) marks.push({ ids: pending.splice(0), file, test: name });
+    open = name === undefined && OPEN_TEST.test(line);
   }
   if (pending.length > 0) throw new Error(`${file}: "shows: ${pending.join(", ")}" stands above no test`);
   return marks;

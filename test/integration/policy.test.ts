@@ -282,6 +282,20 @@ describe("wallet agent with the policy executor", () => {
     );
   });
 
+  // shows: E1-061
+  it("error: an agent that names another model is told which one there is", async () => {
+    const { owner: name, ...policy } = { owner: owner.address, ...onChainModel(chain, models, "policy") };
+    const executor = await contracts.deploy("PolicyExecutor", [
+      policy.interpreter,
+      policy.id,
+      policy.selector,
+      [],
+    ]);
+    const args = [name, executor, "gpt", "Agent", "An agent", "a wish", "", [], 2];
+    const stray = await contracts.deploy("OwnedAgent", args);
+    expect(await refusal(stray, "show my balance")).toBe(`UnknownModel(gpt, ${policy.id})`);
+  });
+
   // shows: E1-099
   it("behavior: texts that attack agents move nothing, whatever they say", async () => {
     const texts = injections.cases.map(({ text }: { text: string }) => text.replaceAll('"', ""));

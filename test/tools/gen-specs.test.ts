@@ -25,20 +25,28 @@ describe("readMarks", () => {
     ]);
   });
 
-  it("behavior: several comments above one test, a title on the next line", () => {
-    const text = [shows("S-01"), "// why", shows("S-02"), "const x = 1;", "it(", '  "both",'];
-    expect(() => readMarks("test/a.test.ts", text.join("\n"))).toThrow("stands above no test");
-    text.splice(3, 1);
+  it("behavior: several comments above one test, tables between, a title on the next line", () => {
+    const text = [
+      shows("S-01"),
+      "// why",
+      shows("S-02"),
+      "const x = 1;",
+      "it.each(list.map((a) => a))(",
+      '  "both",',
+    ];
     expect(readMarks("test/a.test.ts", text.join("\n"))).toEqual([
       { ids: ["S-01", "S-02"], file: "test/a.test.ts", test: "both" },
+    ]);
+    const table = [shows("S-03"), "it.each([", "  [1, 2],", '] as const)("of a table", () => {'];
+    expect(readMarks("test/a.test.ts", table.join("\n"))).toEqual([
+      { ids: ["S-03"], file: "test/a.test.ts", test: "of a table" },
     ]);
   });
 
   it("error: a mark above no test", () => {
     expect(() => readMarks("test/a.test.ts", `${shows("S-01")}\nconst x = 1;`)).toThrow(
-      'test/a.test.ts:2: "shows: S-01" stands above no test',
+      'test/a.test.ts: "shows: S-01" stands above no test',
     );
-    expect(() => readMarks("test/a.test.ts", shows("S-01"))).toThrow("stands above no test");
   });
 });
 
