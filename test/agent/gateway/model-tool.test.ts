@@ -124,6 +124,7 @@ describe("modelTool", () => {
         requestId,
         claimId: claimed.evidence?.claimId,
         lane: "BOND",
+        finalAt: expect.any(Number),
       },
     });
   });
