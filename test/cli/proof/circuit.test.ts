@@ -32,7 +32,7 @@ describe("assay proof circuit", () => {
 
   test("args: --json and --limit", async () => {
     const { printed, error } = await run("forecast-vix", "--limit", "5000", "--json");
-    expect(JSON.parse(printed)).toMatchObject({ limit: 5000, fits: false, domain: 8192, publicSignals: 15 });
+    expect(JSON.parse(printed)).toMatchObject({ limit: 5000, fits: false, domain: 8192, publicSignals: 14 });
     expect(error).toMatchObject({ code: "CIRCUIT_TOO_LARGE" });
   });
 
