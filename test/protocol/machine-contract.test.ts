@@ -35,6 +35,7 @@ import {
   type Side,
   traces,
 } from "../support/echo-model.ts";
+import { type AllOrNone, playAll, sendAs } from "../support/machine-play.ts";
 import { createRng } from "../support/rng.ts";
 import { compileTruthParts, deployPart } from "../support/truth-parts.ts";
 
@@ -45,7 +46,7 @@ const PLAYERS = [1, 2, 3, 4].map((index) => accountAt(index).address);
 /** The broken proof system takes one byte for a proof of anything; the EXECUTION lane is the real one. */
 const FORGERY: Hex = "0x01";
 type Common = { readonly from: Address; readonly now: number };
-type Proposal = { readonly move: Move; readonly action: Action; readonly side?: Side };
+type Proposal = AllOrNone & { readonly action: Action; readonly side?: Side };
 
 let local: LocalChain;
 /** who takes deliveries, who refuses them */
@@ -120,6 +121,7 @@ test("behavior: machine and contract agree on random moves", async () => {
       };
     }
     if (kind === 16) {
+      if (rng.chance(0.4)) return batch(common);
       const busy = live !== undefined && rng.chance(0.9);
       return settlement(common, busy ? requestOf(live.claim.requestId) : request);
     }
@@ -225,6 +227,45 @@ test("behavior: machine and contract agree on random moves", async () => {
     };
   }
 
+  /** Several proofs at once, by the broken proof system: all of them settle, or none. */
+  function batch(common: Common): Proposal {
+    const settlements = Array.from({ length: rng.int(1, 3) }, () => {
+      const request = rng.pick(requests.slice(-3));
+      const requestId = requestIdOf(game, request);
+      const live = claims.find(
+        ({ claim, claimId }) =>
+          claim.requestId === requestId && state.claims.get(claimId)?.word.state === "ACTIVE",
+      );
+      const claim = rng.chance(0.9) ? live : rng.pick([...claims, undefined]);
+      const output = outputs[rng.chance(0.6) ? "right" : "wrong"];
+      return { request, claim, output, evidence: rng.chance(0.9) ? FORGERY : ("0x" as Hex) };
+    });
+    const moves = settlements.map(
+      ({ request, claim, output }): Move => ({
+        ...common,
+        kind: "settle",
+        requestId: requestIdOf(game, request),
+        ...(claim === undefined ? {} : { claimId: claim.claimId }),
+        lane: LANE.PROOF,
+        outputHash: keccak256(output),
+        accepted: true,
+      }),
+    );
+    const submitter = rng.chance(0.9) ? common.from : rng.pick(PLAYERS);
+    return {
+      move: moves[0] as Move,
+      further: moves.slice(1),
+      refusedAs: {
+        before: submitter === common.from ? undefined : "NotSubmitter",
+        after: settlements.every(({ evidence }) => evidence === FORGERY) ? undefined : "BatchRejected",
+      },
+      action: actions.settleBatch(
+        submitter,
+        settlements.map((one) => ({ ...one, claim: one.claim?.claim, input: INPUT })),
+      ),
+    };
+  }
+
   function delivery(common: Common, request: Request): Proposal {
     const requestId = requestIdOf(game, request);
     const held = state.requests.get(requestId);
@@ -267,44 +308,6 @@ test("behavior: machine and contract agree on random moves", async () => {
     };
   }
 
-  /** Sends the action in a block of this second; the refusal's name, or undefined. */
-  async function send({ from, now }: Move, { to, data, value }: Action): Promise<string | undefined> {
-    await local.control.setNextBlockTimestamp({ timestamp: BigInt(now) });
-    await local.control.setNextBlockBaseFeePerGas({ baseFeePerGas: 1n });
-    const call = {
-      from,
-      to,
-      data,
-      value: `0x${value.toString(16)}`,
-      gas: "0x5b8d80",
-      maxFeePerGas: "0x2",
-      maxPriorityFeePerGas: "0x1",
-    };
-    const hash = (await local.control.request({
-      method: "eth_sendTransaction",
-      params: [call],
-    } as never)) as Hex;
-    await local.control.mine({ blocks: 1 });
-    const receipt = await local.client.getTransactionReceipt({ hash });
-    if (receipt.status === "success") return undefined;
-    const blockNumber = receipt.blockNumber - 1n;
-    const blockOverrides = { time: BigInt(now), baseFeePerGas: 1n };
-    try {
-      await local.client.call({
-        account: from,
-        to,
-        data,
-        value,
-        gas: 6_000_000n,
-        blockNumber,
-        blockOverrides,
-      });
-    } catch (error) {
-      return decodeRevert(error)?.name;
-    }
-    throw new Error("it reverted, and its repetition did not");
-  }
-
   async function compare(now: number, labels: string): Promise<void> {
     const reader = new StateReader(system.chain);
     const request = requests.at(-1);
@@ -341,11 +344,13 @@ test("behavior: machine and contract agree on random moves", async () => {
   for (let i = 0; i < MOVES; i += 1) {
     // Rarely past the week after which nobody has to deliver any more.
     now += rng.chance(0.004) ? 8 * 86_400 : rng.chance(0.02) ? rng.int(2, 200) : 1;
-    const { move, action, side } = propose(now);
+    const proposal = propose(now);
+    const { move, further, action, side } = proposal;
     // Whoever sends it on the chain is whoever moves.
-    const result = play(state, move);
-    const refusal = await send(move, action);
-    const label = `move ${i}, ${move.kind} at ${now}`;
+    const result = playAll(state, proposal);
+    const refusal = await sendAs(local, move, action);
+    const kind = further === undefined ? move.kind : "settleBatch";
+    const label = `move ${i}, ${kind} at ${now}`;
     const expected = result.ok ? undefined : result.refusal;
     // An opening that is no position's content is refused before it is folded.
     const isContent = expected === "TraceMismatch" && refusal !== undefined;
@@ -359,7 +364,7 @@ test("behavior: machine and contract agree on random moves", async () => {
       }
     }
     const counts = result.ok ? accepted : refused;
-    const name = result.ok ? move.kind : result.refusal;
+    const name = result.ok ? kind : result.refusal;
     counts.set(name, (counts.get(name) ?? 0) + 1);
     await compare(now, label);
   }
@@ -368,10 +373,10 @@ test("behavior: machine and contract agree on random moves", async () => {
   const byTruth = ends.filter(({ truthShare, holders }) => truthShare && holders > 0);
   expect(byTruth.length).toBeGreaterThan(0);
   expect([...accepted.keys()].sort().join(" ")).toMatchInlineSnapshot(
-    `"challenge claim collect commitTrace convict deliver demand finalize refund request reveal settle timeoutDemand timeoutTrace withdraw"`,
+    `"challenge claim collect commitTrace convict deliver demand finalize refund request reveal settle settleBatch timeoutDemand timeoutTrace withdraw"`,
   );
   expect([...refused.keys()].sort().join(" ")).toMatchInlineSnapshot(
-    `"AlreadyAnswered AlreadyCollected AlreadyDemanded AlreadyHolding CallbackMissing ClaimIsFinal ClaimNotActive ClaimNotFallen ClaimNotFinal DeadlineNotPassed DeadlinePassed ExclusiveTooLong GasPriceOutOfRange LaneNotAllowed NoCredit NoFault NotChallenged NotDemanded NotExclusiveProver NotExpired NotProver NotYet NothingToReclaim PositionOutside QuotaUsed RequestExpired RequestNotDone RequestNotOpen RequestSettled TicketMissing TraceAlreadyCommitted TraceMissing ValueWrong WindowEnded WindowOutOfRange WrongClaim"`,
+    `"AlreadyAnswered AlreadyCollected AlreadyDemanded AlreadyHolding CallbackMissing ClaimIsFinal ClaimNotActive ClaimNotFallen ClaimNotFinal DeadlineNotPassed DeadlinePassed DemandTooLate ExclusiveTooLong GasPriceOutOfRange LaneNotAllowed NoCredit NoFault NotChallenged NotDemanded NotExpired NotProver NotYet OutputMismatch PositionOutside QuotaUsed RequestExpired RequestNotDone RequestNotOpen RequestSettled TicketMissing TraceAlreadyCommitted TraceMissing ValueWrong WindowEnded WindowOutOfRange WrongClaim"`,
   );
 });
 

@@ -1,11 +1,16 @@
 /** Small contracts that only tests deploy, beside the real ones. */
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { type Abi, createWalletClient, custom, encodeDeployData, type Hex } from "viem";
 import type { Artifact } from "../../protocol/chain/deploy.ts";
+import { projectRoot } from "../../tools/foundry.ts";
 import { accountAt, type LocalChain } from "./anvil.ts";
 
 const SOURCE = `// SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
+
+import {Settlement} from "Types.sol";
 
 /// A proof system that somebody broke: one byte of evidence makes any output true.
 contract Liar {
@@ -17,6 +22,13 @@ contract Liar {
         returns (bool)
     {
         return evidence.length == 1;
+    }
+
+    function areTrue(address, Settlement[] calldata batch) external pure returns (bool) {
+        for (uint256 i = 0; i < batch.length; ++i) {
+            if (batch[i].evidence.length != 1) return false;
+        }
+        return true;
     }
 }
 
@@ -46,7 +58,12 @@ export function compileTruthParts(): Readonly<Record<Name, Artifact>> {
     solc.compile(
       JSON.stringify({
         language: "Solidity",
-        sources: { parts: { content: SOURCE } },
+        sources: {
+          parts: { content: SOURCE },
+          "Types.sol": {
+            content: readFileSync(join(projectRoot, "verifier-contracts/types/Types.sol"), "utf8"),
+          },
+        },
         settings: { outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } } },
       }),
     ),
