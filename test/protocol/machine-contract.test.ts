@@ -8,12 +8,11 @@ import { decodePosition } from "../../inference/commit/positions.ts";
 import { revealAt, topsOf } from "../../inference/commit/reveal.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import { type Action, Actions } from "../../protocol/chain/actions.ts";
-import { decodeRevert } from "../../protocol/chain/errors.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { registerModel } from "../../protocol/chain/register.ts";
 import { iAssayAbi } from "../../protocol/generated/abis.ts";
 import { requestIdOf } from "../../protocol/ids.ts";
-import { type GameState, isFinal, type Move, modelFacts, newGame, play } from "../../protocol/machine.ts";
+import { type GameState, isFinal, type Move, modelFacts, newGame } from "../../protocol/machine.ts";
 import { bondsOf } from "../../protocol/money.ts";
 import {
   type Claim,
