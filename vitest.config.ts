@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { NAMED_SUITES } from "./vitest.named.config.ts";
 
 export default defineConfig({
   test: {
@@ -8,13 +9,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: [
-            "test/integration/**",
-            "test/contracts/**",
-            "test/ezkl/**",
-            "test/browser/**",
-            "test/executor/**",
-          ],
+          exclude: ["integration", "contracts", ...NAMED_SUITES].map((folder) => `test/${folder}/**`),
           // A hang ends the run; a slow machine does not.
           testTimeout: 900_000,
           hookTimeout: 900_000,

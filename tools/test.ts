@@ -9,8 +9,7 @@ import { foundryBinary, projectRoot } from "./foundry.ts";
 
 export type Counts = { readonly passed: number; readonly failed: number; readonly skipped: number };
 
-const NONE: Counts = { passed: 0, failed: 0, skipped: 0 };
-const vitestReport = join(projectRoot, "build", "vitest.json");
+export const NONE: Counts = { passed: 0, failed: 0, skipped: 0 };
 
 export function addCounts(a: Counts, b: Counts): Counts {
   return { passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped };
@@ -52,21 +51,20 @@ export function countForge(output: string): Counts | undefined {
   return { passed: Number(summary[1]), failed: Number(summary[2]), skipped: Number(summary[3]) };
 }
 
-function runVitest(): Counts {
+/** Runs vitest and counts its tests.
+ *  @param report name of the JSON report in build/
+ *  @param args further arguments of `vitest run` */
+export function runVitest(report: string, args: readonly string[] = []): Counts {
+  const path = join(projectRoot, "build", `${report}.json`);
   mkdirSync(join(projectRoot, "build"), { recursive: true });
-  rmSync(vitestReport, { force: true });
-  const { status } = spawnSync(
-    process.execPath,
-    [
-      join(projectRoot, "node_modules/vitest/vitest.mjs"),
-      "run",
-      "--reporter=default",
-      "--reporter=json",
-      `--outputFile.json=${vitestReport}`,
-    ],
-    { cwd: projectRoot, stdio: "inherit" },
-  );
-  const counts = existsSync(vitestReport) ? countVitest(readFileSync(vitestReport, "utf8")) : NONE;
+  rmSync(path, { force: true });
+  const vitest = join(projectRoot, "node_modules/vitest/vitest.mjs");
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${path}`];
+  const { status } = spawnSync(process.execPath, [vitest, "run", ...reporters, ...args], {
+    cwd: projectRoot,
+    stdio: "inherit",
+  });
+  const counts = existsSync(path) ? countVitest(readFileSync(path, "utf8")) : NONE;
   return withExitCode(counts, status);
 }
 
@@ -119,7 +117,7 @@ async function main(args: readonly string[]): Promise<void> {
   const onlyContracts = args[0] === "contracts";
   const compiled = compile();
   let counts: Counts = { ...NONE, failed: compiled ? 0 : 1 };
-  if (!onlyContracts) counts = addCounts(counts, runVitest());
+  if (!onlyContracts) counts = addCounts(counts, runVitest("vitest"));
   if (compiled) {
     if (!makeVectors()) counts = addCounts(counts, { ...NONE, failed: 1 });
     counts = addCounts(counts, await runForge(args.slice(1)));

@@ -1,5 +1,5 @@
 /** Commands that prove by ezkl: verify a folder, prove and verify without a chain, settle by hand. Before it
- *  `assay proof ezkl install --data build/ezkl-data` ran (tools/test-ezkl.ts). */
+ *  `assay proof ezkl install --data build/ezkl-data` ran (tools/named-suite.ts). */
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
 /** A prover as a process that settles by ezkl, and an agent's contract that reads what is final. Before it
- *  `assay proof ezkl install --data build/ezkl-data` ran (tools/test-ezkl.ts). */
+ *  `assay proof ezkl install --data build/ezkl-data` ran (tools/named-suite.ts). */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { type Address, createWalletClient, type Hex, http, keccak256, parseEventLogs } from "viem";

@@ -1,5 +1,5 @@
 /** The whole way of float models with real processes: add, prove, settle on a real chain. Before it
- *  `assay proof ezkl install --data build/ezkl-data` ran (tools/test-ezkl.ts). */
+ *  `assay proof ezkl install --data build/ezkl-data` ran (tools/named-suite.ts). */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Hex, keccak256 } from "viem";

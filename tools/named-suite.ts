@@ -1,0 +1,64 @@
+/** `npm run test:ezkl` and the like: makes ready what a named suite needs beyond Node.js and npm, runs it, and ends with
+ *  one line that sums up. Where that cannot be had the suite is skipped, and says so. */
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { NAMED_SUITES } from "../vitest.named.config.ts";
+import { projectRoot } from "./foundry.ts";
+import { type Counts, formatCounts, NONE, runVitest } from "./test.ts";
+
+type SuiteName = (typeof NAMED_SUITES)[number];
+
+/** Why a suite cannot run: it is skipped where the machine lacks something, and fails where this project is at fault. */
+interface Obstacle {
+  readonly why: string;
+  readonly isFault: boolean;
+}
+
+const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
+  browser() {
+    const chromium = process.env.CHROMIUM ?? "/usr/bin/chromium";
+    if (existsSync(chromium)) return undefined;
+    return { why: `There is no Chromium at ${chromium} (CHROMIUM).`, isFault: false };
+  },
+  executor: () => install(["agent", "llama"], "executor-data", ["LLAMA_UNSUPPORTED", "LLAMA_INSTALL_FAILED"]),
+  ezkl: () =>
+    install(["proof", "ezkl"], "ezkl-data", ["PYTHON_MISSING", "PYTHON_TOO_OLD", "EZKL_INSTALL_FAILED"]),
+};
+
+/** Runs `assay COMMAND install` into a folder of build/, where the suite's tests look for it.
+ *  @param unavailable codes of the errors by which it says that it cannot be installed here */
+function install(
+  command: readonly string[],
+  folder: string,
+  unavailable: readonly string[],
+): Obstacle | undefined {
+  const data = join(projectRoot, "build", folder);
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ["bin/assay.js", ...command, "install", "--data", data, "--json"],
+    { cwd: projectRoot, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] },
+  );
+  if (status === 0) return undefined;
+  const code = /"code": "([A-Z_]+)"/.exec(stderr)?.[1] ?? "";
+  return { why: stderr.trim(), isFault: !unavailable.includes(code) };
+}
+
+function run(name: SuiteName): Counts {
+  const obstacle = PREPARATIONS[name]();
+  if (obstacle === undefined) {
+    return runVitest(`vitest-${name}`, ["--config", "vitest.named.config.ts", "--project", name]);
+  }
+  console.log(obstacle.why);
+  if (obstacle.isFault) return { ...NONE, failed: 1 };
+  console.log(`The suite ${name} is skipped.`);
+  return { ...NONE, skipped: 1 };
+}
+
+const name = NAMED_SUITES.find((candidate) => candidate === process.argv[2]);
+if (name === undefined) {
+  throw new Error(`There is no suite ${process.argv[2] ?? ""}: name one of ${NAMED_SUITES.join(", ")}.`);
+}
+const counts = run(name);
+console.log(`\n${formatCounts(counts)}`);
+process.exitCode = counts.failed === 0 ? 0 : 1;
