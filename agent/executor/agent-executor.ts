@@ -4,7 +4,7 @@ import { BaseError } from "../../inference/errors.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
 import { iercAgentExecutorAbi } from "../../protocol/generated/abis.ts";
 import { ENGINES, type NextStep, type ReasoningEngine } from "./engine/engine.ts";
-import type { ToolInput } from "./engine/tool-input.ts";
+import { TOOL_INPUT, type ToolInput } from "./engine/tool-input.ts";
 import { type Iteration, iterate } from "./iterate.ts";
 import type { ModelRegistry } from "./models/language-model.ts";
 import type { Registry } from "./registry.ts";
@@ -55,25 +55,7 @@ export function toResult(step: NextStep): AgentIterationResult {
   };
 }
 
-const RESULT_FIELDS = [
-  { type: "bool" },
-  { type: "string" },
-  { type: "address" },
-  {
-    type: "tuple",
-    components: [
-      {
-        type: "tuple[]",
-        name: "params",
-        components: [
-          { type: "uint8", name: "paramType" },
-          { type: "bytes", name: "value" },
-        ],
-      },
-      { type: "bytes", name: "abiEncodedParams" },
-    ],
-  },
-] as const;
+const RESULT_FIELDS = [{ type: "bool" }, { type: "string" }, { type: "address" }, TOOL_INPUT] as const;
 
 /** What executors must have in common to agree: end, answer, tool and input; as callback agents compute it. Their
  *  reasoning may differ. */

@@ -17,6 +17,20 @@ export const PARAM_TYPES = [
 ] as const;
 export type ParamType = (typeof PARAM_TYPES)[number];
 
+/** The one ABI type of each parameter type: nothing is widened, a tool for `uint8` would let a model write 256. */
+export const ABI_TYPES: Readonly<Record<ParamType, string>> = {
+  STRING: "string",
+  ADDRESS: "address",
+  BOOL: "bool",
+  INT: "int256",
+  UINT: "uint256",
+  STRING_ARRAY: "string[]",
+  ADDRESS_ARRAY: "address[]",
+  BOOL_ARAY: "bool[]",
+  INT_ARRAY: "int256[]",
+  UINT_ARRAY: "uint256[]",
+};
+
 export interface Param {
   readonly type: ParamType;
   readonly name: string;

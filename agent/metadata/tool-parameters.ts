@@ -1,8 +1,7 @@
 /** Which methods of an agent can be an IERCAgentTool, and with which parameters. That interface knows ten types of
  *  parameters (text, address, bool, int256, uint256, and lists of them); the others stay callable over HTTP. */
 import type { AbiFunction, AbiParameter } from "../../inference/manifest/abi.ts";
-import { PARAM_TYPES, type Param, type ParamType } from "../executor/tool.ts";
-import { ABI_TYPES } from "../tools/contract-tool.ts";
+import { ABI_TYPES, PARAM_TYPES, type Param, type ParamType } from "../executor/tool.ts";
 
 export type ToolParameters =
   | { readonly offered: true; readonly params: readonly Param[] }

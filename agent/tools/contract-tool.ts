@@ -12,21 +12,7 @@ import {
 } from "viem";
 import { BaseError } from "../../inference/errors.ts";
 import { simpleSmartContractToolAbi } from "../../protocol/generated/abis.ts";
-import { PARAM_TYPES, type Param, type ParamType } from "../executor/tool.ts";
-
-/** The one ABI type of each parameter type: nothing is widened, a tool for `uint8` would let a model write 256. */
-export const ABI_TYPES: Readonly<Record<ParamType, string>> = {
-  STRING: "string",
-  ADDRESS: "address",
-  BOOL: "bool",
-  INT: "int256",
-  UINT: "uint256",
-  STRING_ARRAY: "string[]",
-  ADDRESS_ARRAY: "address[]",
-  BOOL_ARAY: "bool[]",
-  INT_ARRAY: "int256[]",
-  UINT_ARRAY: "uint256[]",
-};
+import { ABI_TYPES, PARAM_TYPES, type Param } from "../executor/tool.ts";
 
 /** What a contract tool says and calls. */
 export interface ContractTool {

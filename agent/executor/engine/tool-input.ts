@@ -1,7 +1,7 @@
 /** A tool's typed input from the JSON that a model wrote. */
 import { decodeAbiParameters, encodeAbiParameters, getAddress, type Hex, isAddress } from "viem";
 import { BaseError } from "../../../inference/errors.ts";
-import { PARAM_TYPES, type Param, type ParamType, quote, type Tool } from "../tool.ts";
+import { ABI_TYPES, PARAM_TYPES, type Param, type ParamType, quote, type Tool } from "../tool.ts";
 
 /** `IERCAgentTool.Input`. */
 export interface ToolInput {
@@ -15,18 +15,34 @@ export interface NamedValue {
   readonly value: unknown;
 }
 
-/** Solidity's type, and how a value of it is written in JSON, of each type of parameter. */
-const FORMS: Readonly<Record<ParamType, { readonly abi: string; readonly json: string }>> = {
-  STRING: { abi: "string", json: "a string" },
-  ADDRESS: { abi: "address", json: "a string of 0x and 40 hex digits" },
-  BOOL: { abi: "bool", json: "true or false" },
-  INT: { abi: "int256", json: "a decimal integer, in quotes if it is above 2^53" },
-  UINT: { abi: "uint256", json: "a decimal integer from 0, in quotes if it is above 2^53" },
-  STRING_ARRAY: { abi: "string[]", json: "an array of strings" },
-  ADDRESS_ARRAY: { abi: "address[]", json: "an array of addresses" },
-  BOOL_ARAY: { abi: "bool[]", json: "an array of true and false" },
-  INT_ARRAY: { abi: "int256[]", json: "an array of decimal integers" },
-  UINT_ARRAY: { abi: "uint256[]", json: "an array of decimal integers from 0" },
+/** `IERCAgentTool.Input` as a parameter of the ABI. */
+export const TOOL_INPUT = {
+  type: "tuple",
+  components: [
+    {
+      type: "tuple[]",
+      name: "params",
+      components: [
+        { type: "uint8", name: "paramType" },
+        { type: "bytes", name: "value" },
+      ],
+    },
+    { type: "bytes", name: "abiEncodedParams" },
+  ],
+} as const;
+
+/** How a value of each type of parameter is written in JSON. */
+const JSON_FORMS: Readonly<Record<ParamType, string>> = {
+  STRING: "a string",
+  ADDRESS: "a string of 0x and 40 hex digits",
+  BOOL: "true or false",
+  INT: "a decimal integer, in quotes if it is above 2^53",
+  UINT: "a decimal integer from 0, in quotes if it is above 2^53",
+  STRING_ARRAY: "an array of strings",
+  ADDRESS_ARRAY: "an array of addresses",
+  BOOL_ARAY: "an array of true and false",
+  INT_ARRAY: "an array of decimal integers",
+  UINT_ARRAY: "an array of decimal integers from 0",
 };
 
 /** What stands in the prompt for a value of the type. */
@@ -68,11 +84,11 @@ export function readToolInput(
 
 /** @param values in the order of the description, as viem takes them */
 export function encodeToolInput(params: readonly Param[], values: readonly unknown[]): ToolInput {
-  const types = params.map(({ type }) => ({ type: FORMS[type].abi }));
+  const types = params.map(({ type }) => ({ type: ABI_TYPES[type] }));
   return {
     params: params.map(({ type }, index) => ({
       paramType: PARAM_TYPES.indexOf(type),
-      value: encodeAbiParameters([{ type: FORMS[type].abi }], [values[index]]),
+      value: encodeAbiParameters([{ type: ABI_TYPES[type] }], [values[index]]),
     })),
     abiEncodedParams: encodeAbiParameters(types, values),
   };
@@ -83,7 +99,7 @@ export function encodeToolInput(params: readonly Param[], values: readonly unkno
 export function decodeToolInput(params: readonly Param[], input: ToolInput): NamedValue[] | undefined {
   try {
     const values = decodeAbiParameters(
-      params.map(({ type }) => ({ type: FORMS[type].abi })),
+      params.map(({ type }) => ({ type: ABI_TYPES[type] })),
       input.abiEncodedParams,
     );
     return values.map((value, index) => named(params, index, value));
@@ -141,7 +157,7 @@ function readValue(tool: string, param: Param, given: unknown): unknown {
   const text = quote(JSON.stringify(given) ?? String(given));
   throw invalid(
     tool,
-    `the parameter ${quote(param.name)} is ${text}; ${param.type} is ${FORMS[param.type].json}`,
+    `the parameter ${quote(param.name)} is ${text}; ${param.type} is ${JSON_FORMS[param.type]}`,
   );
 }
 

@@ -1,7 +1,7 @@
 /** What has happened in a run, from its events alone, with the hash that the contract has of it. */
 import { type Address, encodeAbiParameters, type Hex, keccak256 } from "viem";
 import { insertedJson } from "../engine/inserted-text.ts";
-import { decodeToolInput, type ToolInput } from "../engine/tool-input.ts";
+import { decodeToolInput, TOOL_INPUT, type ToolInput } from "../engine/tool-input.ts";
 import type { Tool } from "../tool.ts";
 import type { AgentEvent } from "./agent-events.ts";
 
@@ -29,21 +29,6 @@ export interface RunHistory {
   /** executors that have posted, by iteration */
   readonly posted: ReadonlyMap<number, ReadonlySet<Address>>;
 }
-
-const INPUT = {
-  type: "tuple",
-  components: [
-    {
-      type: "tuple[]",
-      name: "params",
-      components: [
-        { type: "uint8", name: "paramType" },
-        { type: "bytes", name: "value" },
-      ],
-    },
-    { type: "bytes", name: "abiEncodedParams" },
-  ],
-} as const;
 
 /** @param events of one run, in order
  *  @returns undefined if its beginning is not among them */
@@ -77,7 +62,7 @@ export function historyOfRun(chainId: number, events: readonly AgentEvent[]): Ru
             { type: "int256" },
             { type: "uint16" },
             { type: "address" },
-            INPUT,
+            TOOL_INPUT,
           ],
           [id, agent, runId, iteration, tool, toolInput],
         ),

@@ -2,6 +2,7 @@
 pragma solidity ^0.8.30;
 
 import {CallerListedTool} from "../../../verifier-contracts/agents/CallerListedTool.sol";
+import {OwnedAgent} from "../../../verifier-contracts/agents/OwnedAgent.sol";
 import {IERCAgentTool} from "../../../verifier-contracts/agents/interfaces/IERCAgentTool.sol";
 import {AgentInput} from "../../../verifier-contracts/agents/libraries/AgentInput.sol";
 import {
@@ -116,7 +117,7 @@ contract WalletAgentTest is Test {
     function test_run_byThief_reverts() public {
         executor.onTool("mine", agent.tools(1), _amount(1), "");
         IERCAgentTool.Input memory input = AgentInput.prompt("mine");
-        vm.expectRevert(abi.encodeWithSelector(WalletAgent.NotOwner.selector, thief, owner));
+        vm.expectRevert(abi.encodeWithSelector(OwnedAgent.NotOwner.selector, thief, owner));
         vm.prank(thief);
         agent.run(input, address(0));
         IERCAgentTool deploy = agent.tools(0);

@@ -2,7 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {CallerListedTool} from "../CallerListedTool.sol";
-import {IERCAgent} from "../IERCAgent.sol";
+import {OwnedAgent} from "../OwnedAgent.sol";
 import {IERCAgentTool} from "../interfaces/IERCAgentTool.sol";
 import {ToolResultConverter} from "../interfaces/ToolResultConverter.sol";
 import {Pool} from "./Pool.sol";
@@ -11,16 +11,12 @@ import {ViewBalanceResultConverter} from "./ViewBalanceResultConverter.sol";
 /// @notice Manages what its owner has in a pool, as he says in simple terms.
 /// @dev Only the owner may run it, and only it may use the tools that move tokens. Its owner still has to make the
 /// first two tools operators of his pool.
-contract WalletAgent is IERCAgent {
-    /// @notice Thrown when somebody else than the owner runs the agent.
-    error NotOwner(address sender, address owner);
-
-    address public immutable owner;
-
+contract WalletAgent is OwnedAgent {
     /// @param executor an IERCAgentExecutor @param owner_ who may run the agent
     /// @param pool where the tokens go @param existingTool a tool that is deployed already, reused
     constructor(address executor, address owner_, Pool pool, IERCAgentTool existingTool)
-        IERCAgent(
+        OwnedAgent(
+            owner_,
             executor,
             "llama_model_3",
             "Wallet Agent",
@@ -34,7 +30,6 @@ contract WalletAgent is IERCAgent {
             10
         )
     {
-        owner = owner_;
         tools[0] = _tool(
             "DeployTool", "Deploy funds into the pool", pool, Pool.deploy.selector, "deposit", "deployed"
         );
@@ -60,16 +55,6 @@ contract WalletAgent is IERCAgent {
             _onlyThis()
         );
         tools[3] = existingTool;
-    }
-
-    /// @inheritdoc IERCAgent
-    function run(IERCAgentTool.Input memory input, address resultHandler)
-        public
-        override
-        returns (int256, string memory)
-    {
-        if (msg.sender != owner) revert NotOwner(msg.sender, owner);
-        return super.run(input, resultHandler);
     }
 
     /// @dev A tool that moves an amount of a token. @param verb what it does, @param past what it has done then
