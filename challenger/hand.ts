@@ -9,9 +9,12 @@ import { simulate } from "../protocol/chain/transactions.ts";
 import { type WithdrawParts, withdrawCredit } from "../protocol/chain/withdraw.ts";
 import type { Logger } from "../protocol/log.ts";
 import type { EventStore } from "../protocol/store/event-store.ts";
+import type { Observer } from "./notices.ts";
 
 export interface Hand {
   readonly address: Address;
+  /** wei in own tickets of claims that are not over or not collected */
+  readonly exposure: bigint;
   /** Carries an action out.
    *  @param facts of the log lines @param claim that it is about
    *  @returns true if it is on the chain now and was not before */
@@ -38,6 +41,11 @@ export class DryHand implements Hand {
 
   get address(): Address {
     return this.#chain.account.address;
+  }
+
+  /** Nothing is filed in simulation. */
+  get exposure(): bigint {
+    return 0n;
   }
 
   async act(action: Action, facts: Record<string, unknown>): Promise<boolean> {
@@ -75,6 +83,7 @@ export class SendingHand implements Hand {
   readonly #store: EventStore;
   readonly #limits: Limits;
   readonly #log: Logger;
+  readonly #observe: Observer;
   readonly #stopping: AbortSignal;
   /** Tickets that are sent but not seen in an event yet. */
   readonly #sending = new Map<string, bigint>();
@@ -88,6 +97,7 @@ export class SendingHand implements Hand {
     actions: Actions;
     store: EventStore;
     limits: Limits;
+    observe: Observer;
     log: Logger;
     signal: AbortSignal;
   }) {
@@ -96,6 +106,7 @@ export class SendingHand implements Hand {
     this.#store = parts.store;
     this.#limits = parts.limits;
     this.#log = parts.log;
+    this.#observe = parts.observe;
     this.#stopping = parts.signal;
     this.#withdrawal = { ...parts, withdrawAbove: parts.limits.withdrawAbove };
   }
@@ -134,8 +145,7 @@ export class SendingHand implements Hand {
     return this.#withdrawing;
   }
 
-  /** wei in own tickets of claims that are not over or not collected. */
-  #exposure(): bigint {
+  get exposure(): bigint {
     let sum = 0n;
     for (const { claim, challengers, collected, status } of this.#store.book.claims.values()) {
       const isAtRisk = status === "active" || (status === "fallen" && !collected.has(this.address));
@@ -145,9 +155,11 @@ export class SendingHand implements Hand {
     return sum;
   }
 
-  #affords({ id, claim }: ClaimEntry): boolean {
-    const exposure = this.#exposure();
+  #affords(entry: ClaimEntry): boolean {
+    const { id, claim } = entry;
+    const { exposure } = this;
     if (exposure + claim.ticketBond <= this.#limits.maxExposure) return true;
+    this.#observe({ kind: "unaffordable", claim: entry, exposure });
     this.#log.error(
       { claim: id, ticketBond: claim.ticketBond, exposure, maxExposure: this.#limits.maxExposure },
       "a wrong claim is not challenged: its ticket would exceed --max-exposure",

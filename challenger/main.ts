@@ -6,11 +6,18 @@ import { EventFollower } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import { requireAccount } from "../protocol/chain/sender.ts";
 import { openDataFolder } from "../protocol/data-folder.ts";
+import { listen } from "../protocol/http/listen.ts";
 import { lockFolder, openDatabase, type SqliteDatabase } from "../protocol/journal/database.ts";
 import type { Logger } from "../protocol/log.ts";
+import { ChainClock } from "../protocol/metrics/chain-clock.ts";
+import { metricsApp } from "../protocol/metrics/http.ts";
+import { Metrics } from "../protocol/metrics/metrics.ts";
+import { addNodeMetrics } from "../protocol/metrics/node-metrics.ts";
 import { EVENTS_SCHEMA, EventStore } from "../protocol/store/event-store.ts";
 import { DryHand, type Hand, type Limits, SendingHand } from "./hand.ts";
+import { addChallengerMetrics } from "./metrics.ts";
 import { coverModels } from "./models.ts";
+import type { Observer } from "./notices.ts";
 import type { FastPath } from "./reexecute.ts";
 import { VERDICTS_SCHEMA, VerdictStore } from "./verdicts.ts";
 import { Challenger } from "./watch.ts";
@@ -31,28 +38,52 @@ export interface ChallengerOptions {
   readonly pollIntervalMs: number;
   readonly confirmations: number;
   readonly maxFee: bigint;
+  /** where GET /metrics is served; absent: nowhere */
+  readonly http?: { readonly host: string; readonly port: number };
   readonly log: Logger;
 }
 
 /** Runs until the signal aborts, then ends what it began.
- *  @throws BaseError as openDataFolder does, KEY_MISSING in the modes that need a key */
+ *  @throws BaseError as openDataFolder does, KEY_MISSING in the modes that need a key, PORT_TAKEN, LISTEN_FAILED */
 export async function runChallenger(options: ChallengerOptions, signal: AbortSignal): Promise<void> {
   const { mode, chain, log, pollIntervalMs, confirmations } = options;
   const models = await coverModels(options.models, new StateReader(chain), log);
   const parts = openParts(options, signal);
   try {
     const store = new EventStore(parts.db);
-    const hand = parts.hand(store);
+    const metrics = new Metrics();
+    const clock = new ChainClock(Date.now);
+    const observers: Observer[] = [];
+    const observe: Observer = (notice) => {
+      for (const observer of observers) observer(notice);
+    };
+    const hand = parts.hand(store, observe);
     const challenger = new Challenger({
       chain,
       store,
       models,
+      clock,
+      observe,
+      nowMs: Date.now,
       verdicts: new VerdictStore(parts.db),
       fast: options.fast,
       width: options.width,
       log,
       ...(hand === undefined ? {} : { hand }),
     });
+    observers.push(
+      addChallengerMetrics(metrics, {
+        clock,
+        disputes: () => challenger.disputes(),
+        unchecked: () => challenger.unchecked,
+        covered: models.size,
+        ...(hand === undefined ? {} : { exposure: () => hand.exposure }),
+      }),
+    );
+    const { unmined } = parts;
+    addNodeMetrics(metrics, { client: chain.client, clock, account: hand?.address, unmined });
+    const { http } = options;
+    const server = http && (await listen(metricsApp(metrics, log), http.host, http.port));
     const cursor = store.cursor();
     const follower = new EventFollower(chain, {
       pollIntervalMs,
@@ -60,13 +91,13 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
       log,
       ...(cursor === undefined ? {} : { cursor }),
     });
-    log.info({ mode, account: hand?.address, models: models.size }, "challenger is up");
+    log.info({ mode, account: hand?.address, models: models.size, url: server?.url }, "challenger is up");
     await follower.run(
       (batch) => challenger.take(batch),
       signal,
       (now) => challenger.onTime(now),
     );
-    await challenger.stop();
+    await Promise.all([challenger.stop(), server?.close()]);
     log.info({}, "challenger stopped");
   } finally {
     await parts.close();
@@ -75,7 +106,9 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
 
 interface Parts {
   readonly db: SqliteDatabase;
-  hand(store: EventStore): Hand | undefined;
+  hand(store: EventStore, observe: Observer): Hand | undefined;
+  /** own transactions that are not mined */
+  readonly unmined?: () => number;
   close(): Promise<void>;
 }
 
@@ -91,7 +124,9 @@ function openParts(options: ChallengerOptions, signal: AbortSignal): Parts {
     const { limits } = options;
     return {
       db,
-      hand: (store) => new SendingHand({ chain: signing, sender, actions, store, limits, log, signal }),
+      hand: (store, observe) =>
+        new SendingHand({ chain: signing, sender, actions, store, limits, observe, log, signal }),
+      unmined: () => sender.unmined().length,
       close: () => folder.close(),
     };
   }

@@ -21,6 +21,11 @@ export class StakeQueue<Key> {
     this.#work = work;
   }
 
+  /** Keys that wait or run. */
+  get size(): number {
+    return this.#waiting.size + this.#running.size;
+  }
+
   add(item: Ranked<Key>): void {
     if (this.#running.has(item.key)) return;
     this.#waiting.set(item.key, item);

@@ -31,14 +31,19 @@ export type Verdict =
   | { readonly kind: "wrong"; readonly honest: Hex }
   | { readonly kind: "could-not-check"; readonly reason: string };
 
+/** How the fast path failed to give the canonical executor's output. */
+export type EngineOutcome = "failed" | "differs";
+
 /** Compares a claim with the fast path and, where that differs or fails, with the canonical executor, whose word is
- *  the only one that makes a claim wrong. */
+ *  the only one that makes a claim wrong.
+ *  @param onEngine told when the fast path is found at fault */
 export async function reexecute(
   model: CoveredModel,
   request: RequestEntry,
   claim: ClaimEntry,
   fast: FastPath,
   log: Logger,
+  onEngine: (outcome: EngineOutcome) => void = () => {},
 ): Promise<Verdict> {
   const input = fromHex(request.input);
   const claimed = fromHex(claim.output);
@@ -52,11 +57,13 @@ export async function reexecute(
   }
   if ("failure" in quick) {
     log.warn({ claim: claim.id, model: model.name, reason: quick.failure }, "the fast path failed");
+    onEngine("failed");
   } else if (!equalBytes(quick.output, honest)) {
     log.error(
       { claim: claim.id, model: model.name, fast: toHex(quick.output), canonical: toHex(honest) },
       "the fast path differs from the canonical executor, whose result counts",
     );
+    onEngine("differs");
   }
   return equalBytes(honest, claimed) ? { kind: "right" } : { kind: "wrong", honest: toHex(honest) };
 }

@@ -10,13 +10,17 @@ import type { Chain } from "../protocol/chain/connect.ts";
 import type { Batch, Head } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { Logger } from "../protocol/log.ts";
+import type { ChainClock } from "../protocol/metrics/chain-clock.ts";
 import type { EventStore } from "../protocol/store/event-store.ts";
 import type { ClaimId, ModelId } from "../protocol/terms.ts";
+import type { ClaimWord } from "../protocol/words.ts";
 import { actionOf } from "./act.ts";
 import { ClaimedTrace } from "./claimed-trace.ts";
+import { clocksOf, type OpenDispute } from "./clocks.ts";
 import { type Decision, type Dispute, decide } from "./decide.ts";
 import type { Hand } from "./hand.ts";
 import { interrogate, type OwnTrace, type Question } from "./interrogate.ts";
+import type { Observer } from "./notices.ts";
 import { StakeQueue } from "./queue.ts";
 import { type CoveredModel, type FastPath, reexecute } from "./reexecute.ts";
 import type { VerdictStore } from "./verdicts.ts";
@@ -31,6 +35,9 @@ export interface ChallengerParts {
   readonly hand?: Hand;
   /** claims that are re-executed at the same time */
   readonly width: number;
+  readonly clock: ChainClock;
+  readonly observe: Observer;
+  readonly nowMs: () => number;
   readonly log: Logger;
 }
 
@@ -47,6 +54,10 @@ export class Challenger {
   readonly #stepping = new Map<ClaimId, Promise<void>>();
   readonly #retryAt = new Map<ClaimId, bigint>();
   readonly #said = new Set<string>();
+  /** When claims without a verdict were first seen, ms. */
+  readonly #seenAt = new Map<ClaimId, number>();
+  /** Of claims in dispute, as they were read last. */
+  readonly #words = new Map<ClaimId, ClaimWord>();
   #head: Head | undefined;
   /** time of the next block as far as it is known, seconds */
   #now = 0;
@@ -55,6 +66,24 @@ export class Challenger {
     this.#parts = parts;
     this.#actions = new Actions(parts.chain.game);
     this.#queue = new StakeQueue(parts.width, (id) => this.#check(id));
+  }
+
+  /** Claims that wait for their check or are in it. */
+  get unchecked(): number {
+    return this.#queue.size;
+  }
+
+  /** Active claims that are wrong. */
+  disputes(): OpenDispute[] {
+    const { store, verdicts, hand, chain } = this.#parts;
+    const wrong = [...store.book.claims.values()].filter(
+      ({ id, status }) => status === "active" && verdicts.get(id)?.kind === "wrong",
+    );
+    return wrong.map((entry) => ({
+      claim: entry.id,
+      ticketBond: entry.claim.ticketBond,
+      clocks: clocksOf(entry, this.#words.get(entry.id), hand?.address, chain.constants.answerSeconds),
+    }));
   }
 
   /** Consumer of an EventFollower. */
@@ -76,6 +105,7 @@ export class Challenger {
     }
     if (batch.to.number !== batch.head.number) return;
     this.#head = batch.head;
+    this.#parts.clock.see(batch.head);
     for (const entry of [...store.book.claims.values()]) this.#look(entry);
     this.#parts.hand?.tidy(batch.head);
     this.#forgetOld(batch.head.number);
@@ -101,24 +131,30 @@ export class Challenger {
     if (verdict?.kind === "wrong") this.#step(entry.id);
     if (verdict !== undefined || entry.status !== "active") return;
     if (!this.#parts.models.has(entry.claim.modelId)) {
-      this.#sayOnce(`claim ${entry.id}`, () =>
+      this.#sayOnce(`claim ${entry.id}`, () => {
+        this.#parts.observe({ kind: "uncovered", claim: entry });
         this.#parts.log.warn(
           { claim: entry.id, model: entry.claim.modelId },
           "a claim is not covered: no folder here has its model",
-        ),
-      );
+        );
+      });
       return;
     }
+    if (!this.#seenAt.has(entry.id)) this.#seenAt.set(entry.id, this.#parts.nowMs());
     if ((this.#retryAt.get(entry.id) ?? 0n) > (this.#head?.number ?? 0n)) return;
     this.#queue.add({ key: entry.id, stake: entry.claim.bond, age: entry.block.number });
   }
 
   async #check(id: ClaimId): Promise<void> {
-    const { store, verdicts, models, fast, log } = this.#parts;
+    const { store, verdicts, models, fast, log, observe, nowMs } = this.#parts;
     const { claim, request } = this.#entries(id) ?? {};
     const model = claim && models.get(claim.claim.modelId);
     if (claim === undefined || request === undefined || model === undefined) return;
-    const verdict = await reexecute(model, request, claim, fast, log);
+    const verdict = await reexecute(model, request, claim, fast, log, (outcome) =>
+      observe({ kind: "engine", claim: id, model: model.name, outcome }),
+    );
+    const seconds = (nowMs() - (this.#seenAt.get(id) ?? nowMs())) / 1_000;
+    observe({ kind: "verdict", claim, model: model.name, verdict, seconds });
     const facts = { claim: id, request: request.id, model: model.name, prover: claim.claim.prover };
     if (verdict.kind === "could-not-check") {
       this.#retryAt.set(id, (this.#head?.number ?? 0n) + RETRY_AFTER);
@@ -126,6 +162,7 @@ export class Challenger {
       return;
     }
     this.#retryAt.delete(id);
+    this.#seenAt.delete(id);
     verdicts.put(id, verdict);
     if (verdict.kind === "right") {
       log.info(facts, "claim is right");
@@ -145,12 +182,13 @@ export class Challenger {
   }
 
   async #dispute(id: ClaimId, hand: Hand): Promise<void> {
-    const { chain, log } = this.#parts;
+    const { chain, log, observe } = this.#parts;
     const { claim, request } = this.#entries(id) ?? {};
     const head = this.#head;
     if (claim === undefined || request === undefined || head === undefined) return;
     if (this.#said.has(`over ${id}`)) return;
     const word = await new StateReader(chain, head.hash).claimWord(id);
+    this.#words.set(id, word);
     const question = claim.status === "active" ? this.#question(claim, request) : undefined;
     const decision = decideAt(Math.max(head.timestamp, this.#now), {
       now: head.timestamp,
@@ -164,7 +202,9 @@ export class Challenger {
     const action = actionOf(this.#actions, decision, request, claim, hand.address);
     if (action === undefined) return;
     const facts = { claim: id, move: decision.kind, ...describe(decision) };
-    if (await hand.act(action, facts, claim)) log.info(facts, "moved");
+    const done = await hand.act(action, facts, claim);
+    observe({ kind: "move", claim: id, move: decision.kind, done });
+    if (done) log.info(facts, "moved");
   }
 
   /** What to ask next; a trace once committed never changes, so the own run is kept until the claim is over. */
@@ -190,7 +230,9 @@ export class Challenger {
 
   #over(id: ClaimId, { lost }: Extract<Decision, { kind: "over" }>): void {
     this.#runs.delete(id);
+    this.#words.delete(id);
     this.#sayOnce(`over ${id}`, () => {
+      this.#parts.observe({ kind: "over", claim: id, lost });
       if (lost) this.#parts.log.error({ claim: id }, "a wrong claim became final");
       else this.#parts.log.info({ claim: id }, "dispute is over");
     });
@@ -206,6 +248,8 @@ export class Challenger {
       for (const claim of claims) {
         verdicts.forget(claim.id);
         this.#runs.delete(claim.id);
+        this.#words.delete(claim.id);
+        this.#seenAt.delete(claim.id);
       }
       store.forget(id);
     }

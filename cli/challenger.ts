@@ -1,7 +1,7 @@
 /** `assay challenger watch|dry-run|defend` */
 import type { Command } from "commander";
 import { MODES, type Mode, runChallenger } from "../challenger/main.ts";
-import { integer, loadConfig, type Settings, wei } from "../protocol/config.ts";
+import { integer, loadConfig, type Settings, text, wei } from "../protocol/config.ts";
 import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
 import { createLogger, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
 import { openEngine } from "./engine.ts";
@@ -20,6 +20,8 @@ const SETTINGS = {
     default: "100000000000000000",
     description: "credit from which it is withdrawn, wei",
   },
+  host: { schema: text, default: "127.0.0.1", description: "address that /metrics listens on" },
+  port: { schema: integer(0, 65_535), description: "port of /metrics, 0 for any; absent: none" },
 } as const satisfies Settings;
 
 const DESCRIPTIONS: Readonly<Record<Mode, string>> = {
@@ -57,6 +59,7 @@ export function addChallengerCommand(program: Command): void {
             pollIntervalMs: config.pollIntervalMs,
             confirmations: config.confirmations,
             maxFee: config.maxFee,
+            ...(settings.port === undefined ? {} : { http: { host: settings.host, port: settings.port } }),
             log,
           },
           signal,

@@ -9,6 +9,9 @@ import type { SigningChain } from "../protocol/chain/sender.ts";
 import { openDataFolder } from "../protocol/data-folder.ts";
 import { listen } from "../protocol/http/listen.ts";
 import type { Logger } from "../protocol/log.ts";
+import { ChainClock } from "../protocol/metrics/chain-clock.ts";
+import { Metrics } from "../protocol/metrics/metrics.ts";
+import { addNodeMetrics } from "../protocol/metrics/node-metrics.ts";
 import { EVENTS_SCHEMA, EventStore } from "../protocol/store/event-store.ts";
 import { ZERO_ADDRESS } from "../protocol/terms.ts";
 import type { Context } from "./context.ts";
@@ -18,6 +21,7 @@ import { dishonestRuns, type Fault } from "./faults.ts";
 import { createApp } from "./http/server.ts";
 import { JOBS_SCHEMA, JobStore } from "./jobs.ts";
 import type { TruthSource } from "./lanes/source.ts";
+import { addProverMetrics } from "./metrics.ts";
 import { checkRegistered, serveModels } from "./models.ts";
 import type { ProofModel } from "./proof/ezkl/folder.ts";
 import { honestRuns } from "./runs.ts";
@@ -76,14 +80,27 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       log,
       signal,
     };
-    const prover = new Prover({
+    const metrics = new Metrics();
+    const clock = new ChainClock(Date.now);
+    const prover: Prover = new Prover({
       ...context,
+      clock,
+      onJobEnd: addProverMetrics(metrics, {
+        clock,
+        jobs: () => prover.jobs(),
+        owed: () => prover.owed(),
+        activeClaims: () => prover.activeClaims(),
+        models: models.size,
+      }),
       jobs: new JobStore(db, randomUUID()),
       claims: options.claims,
       width: options.width,
       withdrawAbove: options.withdrawAbove,
       nowMs: Date.now,
     });
+    const account = chain.account.address;
+    const unmined = () => sender.unmined().length;
+    addNodeMetrics(metrics, { client: chain.client, clock, account, unmined });
     // Keys that are not there are made now, while no deadline waits.
     for (const source of context.truths) await source.refresh(models.values());
     const cursor = store.cursor();
@@ -93,7 +110,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       log,
       ...(cursor === undefined ? {} : { cursor }),
     });
-    const facts = { account: chain.account.address, models: models.size, fault: options.fault };
+    const facts = { account, models: models.size, fault: options.fault };
     const { http } = options;
     const parts = {
       node: prover,
@@ -101,6 +118,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       models,
       engine,
       policy: options.policy,
+      metrics,
       log,
       nowMs: Date.now,
       signal,

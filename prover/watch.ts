@@ -5,6 +5,7 @@ import { type Batch, type Head, pause } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import { withdrawCredit } from "../protocol/chain/withdraw.ts";
 import { isFinal } from "../protocol/machine.ts";
+import type { ChainClock } from "../protocol/metrics/chain-clock.ts";
 import type { ClaimId, RequestId } from "../protocol/terms.ts";
 import type { ClaimWord } from "../protocol/words.ts";
 import { answerRequest, settleDispute, withTruths } from "./claims.ts";
@@ -23,7 +24,7 @@ import { deliverOutput, finalizeClaim } from "./deliver.ts";
 import type { HeldJob, Job, JobKind, JobStore } from "./jobs.ts";
 import type { ServedModel } from "./models.ts";
 import { Outbox } from "./outbox.ts";
-import { type Outcome, Workers } from "./workers.ts";
+import { type JobObserver, type Outcome, Workers } from "./workers.ts";
 
 export interface ProverParts extends Omit<Context, "outbox"> {
   readonly jobs: JobStore;
@@ -33,6 +34,8 @@ export interface ProverParts extends Omit<Context, "outbox"> {
   readonly width: number;
   /** credit from which it is withdrawn */
   readonly withdrawAbove: bigint;
+  readonly clock: ChainClock;
+  readonly onJobEnd: JobObserver;
   readonly nowMs: () => number;
 }
 
@@ -43,6 +46,8 @@ const LOOK_TRIES = 5;
 const LOOK_AGAIN_MS = 500;
 /** Blocks between two looks at the own credit and at the means of settling. */
 const SELDOM = 10n;
+/** Owed answers that are shown one by one. */
+const MAX_OWED_SHOWN = 200;
 
 export class Prover {
   readonly #parts: ProverParts & Context;
@@ -63,8 +68,8 @@ export class Prover {
     });
     this.#parts = { ...parts, outbox };
     this.#defence = new Defence(this.#parts);
-    const { jobs, width, nowMs, log } = parts;
-    this.#workers = new Workers({ jobs, width, nowMs, log, work: (held) => this.#work(held) });
+    const { jobs, width, nowMs, onJobEnd: onEnd, log } = parts;
+    this.#workers = new Workers({ jobs, width, nowMs, onEnd, log, work: (held) => this.#work(held) });
   }
 
   /** The newest block that was looked at. */
@@ -86,6 +91,18 @@ export class Prover {
     return this.#parts.jobs.counts();
   }
 
+  /** Answers that are owed, the most urgent first. */
+  owed(): Job[] {
+    return this.#parts.jobs.owed(MAX_OWED_SHOWN);
+  }
+
+  /** Own claims that are not over. */
+  activeClaims(): ClaimEntry[] {
+    return [...this.book.claims.values()].filter(
+      (claim) => claim.status === "active" && isOwn(this.#parts, claim),
+    );
+  }
+
   /** What was decided on an open request at the newest block. */
   decisionOn(id: RequestId): RequestDecision | undefined {
     return this.#decisions.get(id);
@@ -104,17 +121,18 @@ export class Prover {
       log.warn({ ancestor: batch.ancestor }, "the chain was re-organized; going on from the common block");
       return;
     }
-    if (batch.to.number === batch.head.number) await this.#lookUntilDone(batch.head);
+    if (batch.to.number !== batch.head.number) return;
+    this.#parts.clock.see(batch.head);
+    await this.#lookUntilDone(batch.head);
   }
 
   /** No block came, but the next one will have this time: what waits for time alone may end, and make that block.
    *  @param now seconds */
   async onTime(now: number): Promise<void> {
     const head = this.#head;
-    const { claims, requests } = this.book;
     const waits =
-      [...claims.values()].some((claim) => claim.status === "active" && isOwn(this.#parts, claim)) ||
-      [...requests.values()].some(({ status }) => status === "open");
+      this.activeClaims().length > 0 ||
+      [...this.book.requests.values()].some(({ status }) => status === "open");
     if (head !== undefined && now > head.timestamp && waits) await this.#look(head, now);
   }
 

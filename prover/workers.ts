@@ -1,6 +1,6 @@
 /** Runs jobs side by side: answers that are owed always at once, the rest a few at a time. */
 import type { Logger } from "../protocol/log.ts";
-import { type HeldJob, type JobStore, jobKey } from "./jobs.ts";
+import { type HeldJob, type JobKind, type JobStore, jobKey } from "./jobs.ts";
 
 export type Outcome =
   | { readonly kind: "done" }
@@ -14,12 +14,16 @@ export const again = (reason: string, afterMs?: number): Outcome => ({
   ...(afterMs === undefined ? {} : { afterMs }),
 });
 
+/** Told when a try of a job has ended, and how long it took; must not throw. */
+export type JobObserver = (kind: JobKind, outcome: Outcome["kind"], ms: number) => void;
+
 export interface WorkersOptions {
   readonly jobs: JobStore;
   readonly work: (held: HeldJob) => Promise<Outcome>;
   /** jobs that can wait, at once */
   readonly width: number;
   readonly nowMs: () => number;
+  readonly onEnd: JobObserver;
   readonly log: Logger;
 }
 
@@ -56,11 +60,13 @@ export class Workers {
   }
 
   async #run(held: HeldJob): Promise<void> {
-    const { jobs, work, nowMs, log } = this.#options;
+    const { jobs, work, nowMs, onEnd, log } = this.#options;
+    const startedAt = nowMs();
     const outcome = await work(held).catch((error: unknown): Outcome => {
       log.error({ job: jobKey(held.job), error }, "a job failed; trying again");
       return again(String(error));
     });
+    onEnd(held.job.kind, outcome.kind, nowMs() - startedAt);
     if (outcome.kind === "done") jobs.finish(held);
     else {
       log.warn(

@@ -3,6 +3,7 @@ import type { Book } from "../../protocol/chain/book.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { Head } from "../../protocol/chain/follower.ts";
 import type { Logger } from "../../protocol/log.ts";
+import type { Metrics } from "../../protocol/metrics/metrics.ts";
 import type { RequestId } from "../../protocol/terms.ts";
 import type { ModelTerms, Policy, RequestDecision, Standing } from "../decide.ts";
 import type { FastPath } from "../fast-path.ts";
@@ -28,6 +29,7 @@ export interface HttpParts {
   readonly models: ServedModels;
   readonly engine: FastPath;
   readonly policy: Policy;
+  readonly metrics: Metrics;
   readonly log: Logger;
   readonly nowMs: () => number;
   /** pause between two looks at the book of who waits for finality */

@@ -3,6 +3,7 @@ import express, { type Express } from "express";
 import { BaseError } from "../../inference/errors.ts";
 import { errorHandler } from "../../protocol/http/errors.ts";
 import { requestLog } from "../../protocol/http/request-id.ts";
+import { httpMetrics, metricsHandler } from "../../protocol/metrics/http.ts";
 import { chainRoutes } from "./chain.ts";
 import { modelRoutes } from "./models.ts";
 import type { HttpParts } from "./parts.ts";
@@ -19,6 +20,7 @@ const ROUTES = [
   "GET /v1/requests/:id",
   "GET /v1/quote",
   "GET /healthz",
+  "GET /metrics",
 ];
 
 export function createApp(parts: HttpParts): Express {
@@ -26,6 +28,8 @@ export function createApp(parts: HttpParts): Express {
   app.disable("x-powered-by");
   app.set("query parser", "simple");
   app.use(requestLog(parts.log, parts.nowMs));
+  app.use(httpMetrics(parts.metrics, parts.nowMs));
+  app.get("/metrics", metricsHandler(parts.metrics));
   app.use(toolRoutes(parts), modelRoutes(parts), chainRoutes(parts));
   app.use((request) => {
     const path = request.path.slice(0, 120);

@@ -11,6 +11,7 @@ import { Actions } from "../../protocol/chain/actions.ts";
 import { EventFollower } from "../../protocol/chain/follower.ts";
 import { openDataFolder } from "../../protocol/data-folder.ts";
 import { SILENT } from "../../protocol/log.ts";
+import { ChainClock } from "../../protocol/metrics/chain-clock.ts";
 import { EVENTS_SCHEMA, EventStore } from "../../protocol/store/event-store.ts";
 import { FALL_REASONS, type RequestId, ZERO_ADDRESS } from "../../protocol/terms.ts";
 import { FAULTS, type Fault, type FaultKind, falsify } from "../../prover/faults.ts";
@@ -99,6 +100,8 @@ async function runCheat(lies: readonly Lie[]): Promise<void> {
     claims: true,
     width: lies.length,
     withdrawAbove: 10n ** 24n,
+    clock: new ChainClock(Date.now),
+    onJobEnd: () => {},
     nowMs: Date.now,
   });
   await new EventFollower(chain, options).run((batch) => prover.take(batch), signal);

@@ -86,16 +86,31 @@ describe("JobStore", () => {
   });
 });
 
+describe("owed", () => {
+  test("default: answers alone, the most urgent first, no more than asked", () => {
+    const jobs = new JobStore(db, "a");
+    const late = { ...reveal(4, 1n), due: 30 };
+    const [soon, next] = [
+      { ...trace(3), due: 10 },
+      { ...reveal(4, 2n), due: 20 },
+    ];
+    jobs.sync([claim(1, 1), late, soon, next]);
+    expect(jobs.owed(2)).toEqual([soon, next]);
+  });
+});
+
 describe("Workers", () => {
   /** Jobs that end when told. */
   function setUp(width: number) {
     const jobs = new JobStore(db, "a");
     const running = new Map<string, (outcome: Outcome) => void>();
     let nowMs = 0;
+    const ended: string[] = [];
     const workers = new Workers({
       jobs,
       width,
       nowMs: () => nowMs,
+      onEnd: (kind, outcome) => ended.push(`${kind} ${outcome}`),
       log: SILENT,
       work: ({ job }) => new Promise((resolve) => running.set(jobKey(job), resolve)),
     });
@@ -104,15 +119,16 @@ describe("Workers", () => {
       running.delete(jobKey(job));
       await new Promise(setImmediate);
     };
-    return { jobs, workers, running, end, at: (ms: number) => (nowMs = ms) };
+    return { jobs, workers, running, end, ended, at: (ms: number) => (nowMs = ms) };
   }
 
   test("default: runs as many as it is wide, and the next when one ends", async () => {
-    const { jobs, workers, running, end } = setUp(2);
+    const { jobs, workers, running, end, ended } = setUp(2);
     jobs.sync([claim(1, 1), claim(2, 2), claim(3, 3)]);
     workers.wake();
     expect([...running.keys()]).toEqual([jobKey(claim(1)), jobKey(claim(2))]);
     await end(claim(1), DONE);
+    expect(ended).toEqual(["claim done"]);
     expect([...running.keys()]).toEqual([jobKey(claim(2)), jobKey(claim(3))]);
     expect(jobs.counts()).toEqual({ claim: 2 });
   });

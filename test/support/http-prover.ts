@@ -7,6 +7,7 @@ import { loadModelFolder } from "../../inference/model-folder.ts";
 import { Book } from "../../protocol/chain/book.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { type HttpServer, listen } from "../../protocol/http/listen.ts";
+import { Metrics } from "../../protocol/metrics/metrics.ts";
 import { type Claim, type ClaimId, LANE, type Request, type RequestId } from "../../protocol/terms.ts";
 import type { FastPath } from "../../prover/fast-path.ts";
 import { createApp } from "../../prover/http/server.ts";
@@ -66,6 +67,7 @@ beforeAll(async () => {
       models,
       engine,
       policy,
+      metrics: new Metrics(),
       log,
       nowMs: Date.now,
       pollIntervalMs: 5,

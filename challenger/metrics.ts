@@ -1,0 +1,106 @@
+/** What a challenger shows of its work. */
+import type { ChainClock } from "../protocol/metrics/chain-clock.ts";
+import type { Metrics } from "../protocol/metrics/metrics.ts";
+import type { Clock, OpenDispute } from "./clocks.ts";
+import type { Observer } from "./notices.ts";
+
+export interface ChallengerSource {
+  readonly clock: ChainClock;
+  disputes(): readonly OpenDispute[];
+  /** claims that wait for their check or are in it */
+  unchecked(): number;
+  /** models whose claims are checked */
+  readonly covered: number;
+  /** wei in own tickets that are not over; absent: this process files none */
+  exposure?(): bigint;
+}
+
+/** Disputes that are shown one by one, the most urgent first: whoever pays for bonds decides how many there are. */
+const MAX_SHOWN = 50;
+
+const VERDICTS = ["right", "wrong", "could-not-check"] as const;
+
+/** @returns what counts the challenger's notices */
+export function addChallengerMetrics(metrics: Metrics, source: ChallengerSource): Observer {
+  const checked = metrics.counter(
+    "assay_challenger_claims_checked_total",
+    "Claims compared, by verdict: a wrong one is a mismatch that the canonical executor confirmed.",
+    VERDICTS.map((verdict) => ({ verdict })),
+  );
+  const seconds = metrics.histogram(
+    "assay_challenger_verdict_seconds",
+    "Time from the first sight of a claim to its verdict.",
+  );
+  const engine = metrics.counter(
+    "assay_challenger_engine_faults_total",
+    "Runs in which the fast path failed, or differed from the canonical executor.",
+    [{ outcome: "failed" }, { outcome: "differs" }],
+  );
+  const uncovered = metrics.counter(
+    "assay_challenger_claims_uncovered_total",
+    "Claims of models that no folder here holds.",
+  );
+  const moves = metrics.counter(
+    "assay_challenger_moves_total",
+    "Moves in disputes, by kind; done is false where the chain does not have one yet.",
+    [],
+  );
+  const over = metrics.counter(
+    "assay_challenger_disputes_over_total",
+    "Wrong claims that ended: fallen, or final and therefore lost.",
+    [{ ending: "fallen" }, { ending: "final" }],
+  );
+  const unaffordable = metrics.counter(
+    "assay_challenger_unaffordable_total",
+    "Times that the limit of exposure forbade a ticket.",
+  );
+  addStates(metrics, source);
+  return (notice) => {
+    switch (notice.kind) {
+      case "verdict":
+        checked.add({ verdict: notice.verdict.kind });
+        return seconds.observe(notice.seconds);
+      case "engine":
+        return engine.add({ outcome: notice.outcome });
+      case "uncovered":
+        return uncovered.add();
+      case "move":
+        return moves.add({ move: notice.move, done: String(notice.done) });
+      case "over":
+        return over.add({ ending: notice.lost ? "final" : "fallen" });
+      case "unaffordable":
+        return unaffordable.add();
+    }
+  };
+}
+
+function addStates(metrics: Metrics, source: ChallengerSource): void {
+  metrics.gauge("assay_challenger_models_covered", "Models whose claims are checked.", () => source.covered);
+  metrics.gauge("assay_challenger_claims_unchecked", "Claims that wait for their check.", () =>
+    source.unchecked(),
+  );
+  metrics.gauge(
+    "assay_challenger_disputes_open",
+    "Active claims that are wrong.",
+    () => source.disputes().length,
+  );
+  metrics.gauge("assay_challenger_exposure_wei", "Own tickets of claims that are not over.", () =>
+    source.exposure?.(),
+  );
+  metrics.gauge(
+    "assay_challenger_clock_seconds",
+    `Time left on each clock of the ${MAX_SHOWN} most urgent disputes; negative once it ran out.`,
+    () => {
+      const { now } = source.clock;
+      if (now === undefined) return undefined;
+      return byUrgency(source.disputes()).flatMap(({ claim, clocks }) =>
+        clocks.map(({ clock, at }) => ({ labels: { claim, clock }, value: at - now })),
+      );
+    },
+  );
+}
+
+const soonest = (clocks: readonly Clock[]): number => Math.min(...clocks.map(({ at }) => at));
+
+const byUrgency = (disputes: readonly OpenDispute[]): readonly OpenDispute[] =>
+  [...disputes].sort((a, b) => soonest(a.clocks) - soonest(b.clocks)).slice(0, MAX_SHOWN);

@@ -1,0 +1,72 @@
+/** What a prover shows of its work. */
+import type { ClaimEntry } from "../protocol/chain/book.ts";
+import type { ChainClock } from "../protocol/metrics/chain-clock.ts";
+import type { Metrics } from "../protocol/metrics/metrics.ts";
+import type { Job, JobKind } from "./jobs.ts";
+import type { JobObserver } from "./workers.ts";
+
+export interface ProverSource {
+  readonly clock: ChainClock;
+  jobs(): Partial<Record<JobKind, number>>;
+  /** answers that are owed, the most urgent first */
+  owed(): readonly Job[];
+  /** own claims that are not over */
+  activeClaims(): readonly ClaimEntry[];
+  readonly models: number;
+}
+
+const JOB_KINDS: readonly JobKind[] = ["commitTrace", "reveal", "finalize", "claim", "settle", "deliver"];
+
+/** @returns what counts the jobs' ends */
+export function addProverMetrics(metrics: Metrics, source: ProverSource): JobObserver {
+  metrics.gauge("assay_prover_models", "Models that are served.", () => source.models);
+  metrics.gauge("assay_prover_jobs", "Jobs that wait or run, by kind.", () => {
+    const counts = source.jobs();
+    return JOB_KINDS.map((kind) => ({ labels: { kind }, value: counts[kind] ?? 0 }));
+  });
+  metrics.gauge(
+    "assay_prover_claims_active",
+    "Own claims that are not over.",
+    () => source.activeClaims().length,
+  );
+  metrics.gauge(
+    "assay_prover_claims_disputed",
+    "Own claims that somebody challenged and that are not over.",
+    () => source.activeClaims().filter(({ challengers }) => challengers.size > 0).length,
+  );
+  metrics.gauge("assay_prover_exposure_wei", "Bonds of own claims that are not over.", () =>
+    source.activeClaims().reduce((sum, { claim }) => sum + claim.bond, 0n),
+  );
+  metrics.gauge(
+    "assay_prover_answer_seconds",
+    "Time left for each answer that is owed; negative once it is late.",
+    () => {
+      const { now } = source.clock;
+      if (now === undefined) return undefined;
+      return earliest(source.owed()).map(([labels, due]) => ({ labels, value: due - now }));
+    },
+  );
+  const ended = metrics.counter(
+    "assay_prover_jobs_ended_total",
+    "Tries of jobs by kind and outcome: done, or to be tried again.",
+    JOB_KINDS.flatMap((kind) => [
+      { kind, outcome: "done" },
+      { kind, outcome: "again" },
+    ]),
+  );
+  const seconds = metrics.histogram("assay_prover_job_seconds", "Time of one try of a job, by kind.");
+  return (kind, outcome, ms) => {
+    ended.add({ kind, outcome });
+    seconds.observe(ms / 1_000, { kind });
+  };
+}
+
+/** One series for each claim and kind: a claim may owe many reveals at once. */
+function earliest(jobs: readonly Job[]): (readonly [{ claim: string; kind: string }, number])[] {
+  const found = new Map<string, readonly [{ claim: string; kind: string }, number]>();
+  for (const { kind, subject, due } of jobs) {
+    const key = `${kind}:${subject}`;
+    if (!found.has(key)) found.set(key, [{ claim: subject, kind }, due]);
+  }
+  return [...found.values()];
+}
