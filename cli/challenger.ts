@@ -6,7 +6,7 @@ import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
 import { createLogger, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
 import { openEngine } from "./engine.ts";
 
-const SETTINGS = {
+export const CHALLENGER_SETTINGS = {
   models: MODELS_SETTING,
   width: { schema: integer(1, 256), default: 4, description: "claims that are re-executed at the same time" },
   processes: { schema: integer(1, 64), default: 1, description: "child processes that run onnxruntime" },
@@ -34,10 +34,10 @@ export function addChallengerCommand(program: Command): void {
   const parent = program.command("challenger").description("re-execute claims and dispute wrong ones");
   for (const mode of MODES) {
     const command = parent.command(mode).description(DESCRIPTIONS[mode]);
-    withSettings(withChain(command), SETTINGS).action(async (_options: object, self: Command) => {
+    withSettings(withChain(command), CHALLENGER_SETTINGS).action(async (_options: object, self: Command) => {
       const config = chainConfig(self);
       const settings = loadConfig(
-        SETTINGS,
+        CHALLENGER_SETTINGS,
         { flags: self.optsWithGlobals(), env: process.env },
         "challenger",
       );

@@ -10,6 +10,8 @@ export const EXIT = {
   usage: 2,
   /** the same command can succeed later: network, node, load */
   retryable: 3,
+  /** the question was answered, and the answer is a finding: a claim is wrong, something is not in order */
+  finding: 4,
   /** a fault of this program */
   unexpected: 70,
 } as const;

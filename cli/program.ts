@@ -5,9 +5,12 @@ import { addAgentCommands } from "./agent/commands.ts";
 import { addAgentHttpCommands } from "./agent/http.ts";
 import { addChallengerCommand } from "./challenger.ts";
 import { addClaimCommands } from "./claim.ts";
+import { addCompletionCommand } from "./completion/command.ts";
 import { addDeployCommand } from "./deploy.ts";
+import { addDoctorCommand } from "./doctor/command.ts";
 import { addExecutionCommands } from "./execution.ts";
 import { addGatewayCommands } from "./gateway.ts";
+import { addInitCommand } from "./init.ts";
 import { addKeyCommands } from "./key.ts";
 import { addMcpCommand } from "./mcp.ts";
 import { addMetadataCommands } from "./metadata.ts";
@@ -33,7 +36,7 @@ export function createProgram(): Command {
     .exitOverride()
     .addHelpText(
       "after",
-      `\nExit codes: ${EXIT.failed} failed or refused, ${EXIT.usage} wrong arguments or configuration, ${EXIT.retryable} try again later, ${EXIT.unexpected} a fault of this program.`,
+      `\nExit codes: ${EXIT.failed} failed or refused, ${EXIT.usage} wrong arguments or configuration, ${EXIT.retryable} try again later, ${EXIT.finding} the check found something, ${EXIT.unexpected} a fault of this program.`,
     );
 
   const model = program.command("model").description("import, run, check, register and pull models");
@@ -57,5 +60,8 @@ export function createProgram(): Command {
   addAgentHttpCommands(program);
   addProofCommands(program);
   addNodeCommands(program);
+  addInitCommand(program);
+  addDoctorCommand(program);
+  addCompletionCommand(program);
   return program;
 }

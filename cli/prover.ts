@@ -17,7 +17,7 @@ import { openEngine, withEzkl } from "./engine.ts";
 import { EZKL_SETTINGS, ezklOptions } from "./ezkl-options.ts";
 import { KEY_FOLDER } from "./proof/setup.ts";
 
-const SETTINGS = {
+export const PROVER_SETTINGS = {
   models: MODELS_SETTING,
   host: { schema: text, default: "127.0.0.1", description: "address that HTTP listens on" },
   port: { schema: integer(0, 65_535), default: 8_787, description: "port of HTTP, 0 for any" },
@@ -83,49 +83,55 @@ export function addProverCommand(program: Command): void {
     .description("run models for requests, claim their outputs, answer challenges, serve HTTP")
     .option("--fault <kind[:step]>", "be dishonest, for tests and demonstrations")
     .addHelpText("after", faultHelp);
-  withSettings(withChain(command), SETTINGS).action(async ({ fault }: { fault?: string }, self: Command) => {
-    const config = chainConfig(self);
-    const settings = loadConfig(SETTINGS, { flags: self.optsWithGlobals(), env: process.env }, "prover");
-    const { operator } = settings;
-    const parsed = fault === undefined ? undefined : parseFault(fault);
-    const log = createLogger("prover");
-    const signal = stopSignal(log);
-    const { programs, proofModels } = loadModels(settings.models, log);
-    const chain = requireAccount(await openChain(config));
-    const ezkl = ezklOptions(config, settings, signal);
-    const engine = withEzkl(await openEngine(programs, settings.processes, log), proofModels, ezkl);
-    const prover = new SnarkjsProver();
-    // A cheat has no truth to tell.
-    const truths: TruthSource[] = parsed === undefined ? [new ExecutionSource(chain, log)] : [];
-    if (parsed === undefined && settings.proofs === "on") {
-      truths.push(new Groth16Source({ chain, keys: settings.keys, prover, log }));
-      truths.push(new EzklSource({ chain, ezkl, log }));
-    }
-    try {
-      await runProver(
-        {
-          chain,
-          models: [...programs, ...proofModels],
-          engine,
-          data: config.data,
-          policy: settings,
-          truths,
-          claims: settings.claims === "on",
-          width: settings.width,
-          withdrawAbove: settings.withdrawAbove,
-          pollIntervalMs: config.pollIntervalMs,
-          confirmations: config.confirmations,
-          maxFee: config.maxFee,
-          http: settings,
-          log,
-          ...(operator === undefined ? {} : { operator }),
-          ...(parsed === undefined ? {} : { fault: parsed }),
-        },
-        signal,
+  withSettings(withChain(command), PROVER_SETTINGS).action(
+    async ({ fault }: { fault?: string }, self: Command) => {
+      const config = chainConfig(self);
+      const settings = loadConfig(
+        PROVER_SETTINGS,
+        { flags: self.optsWithGlobals(), env: process.env },
+        "prover",
       );
-    } finally {
-      prover.close();
-      engine.close();
-    }
-  });
+      const { operator } = settings;
+      const parsed = fault === undefined ? undefined : parseFault(fault);
+      const log = createLogger("prover");
+      const signal = stopSignal(log);
+      const { programs, proofModels } = loadModels(settings.models, log);
+      const chain = requireAccount(await openChain(config));
+      const ezkl = ezklOptions(config, settings, signal);
+      const engine = withEzkl(await openEngine(programs, settings.processes, log), proofModels, ezkl);
+      const prover = new SnarkjsProver();
+      // A cheat has no truth to tell.
+      const truths: TruthSource[] = parsed === undefined ? [new ExecutionSource(chain, log)] : [];
+      if (parsed === undefined && settings.proofs === "on") {
+        truths.push(new Groth16Source({ chain, keys: settings.keys, prover, log }));
+        truths.push(new EzklSource({ chain, ezkl, log }));
+      }
+      try {
+        await runProver(
+          {
+            chain,
+            models: [...programs, ...proofModels],
+            engine,
+            data: config.data,
+            policy: settings,
+            truths,
+            claims: settings.claims === "on",
+            width: settings.width,
+            withdrawAbove: settings.withdrawAbove,
+            pollIntervalMs: config.pollIntervalMs,
+            confirmations: config.confirmations,
+            maxFee: config.maxFee,
+            http: settings,
+            log,
+            ...(operator === undefined ? {} : { operator }),
+            ...(parsed === undefined ? {} : { fault: parsed }),
+          },
+          signal,
+        );
+      } finally {
+        prover.close();
+        engine.close();
+      }
+    },
+  );
 }

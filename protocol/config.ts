@@ -1,10 +1,12 @@
 /** One configuration from flags, environment and file, in this order of precedence.
  *
  *  A setting `rpcUrl` is the flag --rpc-url, the variable ASSAY_RPC_URL and the key `rpcUrl` of assay.json. A
- *  section's setting `port` of `prover` is --port of that command, ASSAY_PROVER_PORT, and `prover.port`. */
+ *  section's setting `port` of `prover` is --port of that command, ASSAY_PROVER_PORT, and `prover.port`. The file may
+ *  hold comments. */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { BaseError } from "../inference/errors.ts";
+import { parseJsonWithComments } from "./json-comments.ts";
 
 export interface Setting<Value = unknown> {
   /** Takes what flag, variable or file holds; numbers may come as text. Its messages name the limit. */
@@ -129,7 +131,7 @@ function readConfigFile({ flags, env }: ConfigSources): { file: Record<string, u
     throw unreadable(path, isAbsent ? "it does not exist" : String(cause), cause);
   }
   try {
-    const file: unknown = JSON.parse(content);
+    const file = parseJsonWithComments(content);
     if (isRecord(file)) return { file, path };
   } catch (cause) {
     throw unreadable(path, "it is not JSON", cause);

@@ -26,7 +26,7 @@ export const SECONDS_BUCKETS: readonly number[] = [0.005, 0.02, 0.1, 0.5, 1, 2, 
 
 type Kind = "counter" | "gauge" | "histogram";
 
-interface Family {
+export interface Family {
   readonly name: string;
   readonly help: string;
   readonly kind: Kind;
@@ -43,11 +43,11 @@ interface Source {
 
 export class Metrics {
   readonly #sources: Source[] = [];
-  readonly #names = new Set<string>();
+  readonly #families = new Map<string, Family>();
 
-  /** Names of all families, in the order of their definition. */
-  get names(): readonly string[] {
-    return [...this.#names];
+  /** All families, in the order of their definition. */
+  get families(): readonly Family[] {
+    return [...this.#families.values()];
   }
 
   /** A number that only grows while the process lives.
@@ -132,9 +132,10 @@ export class Metrics {
   /** @throws RangeError for a name that is no metric's, or was given before */
   #family(name: string, help: string, kind: Kind): Family {
     if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new RangeError(`${name} is no name of a metric`);
-    if (this.#names.has(name)) throw new RangeError(`the metric ${name} is defined twice`);
-    this.#names.add(name);
-    return { name, help, kind };
+    if (this.#families.has(name)) throw new RangeError(`the metric ${name} is defined twice`);
+    const family = { name, help, kind };
+    this.#families.set(name, family);
+    return family;
   }
 }
 

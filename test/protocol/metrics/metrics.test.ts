@@ -28,7 +28,7 @@ describe("Metrics", () => {
       seconds_count{kind="claim"} 4
       "
     `);
-    expect(metrics.names).toEqual(["checked_total", "exposure_wei", "seconds"]);
+    expect(metrics.families.map(({ name }) => name)).toEqual(["checked_total", "exposure_wei", "seconds"]);
   });
 
   test("behavior: quotes, lines and backslashes of a label stay inside it", async () => {

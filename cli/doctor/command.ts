@@ -1,0 +1,77 @@
+/** `assay doctor`: looks at everything that a daemon needs, and says what to do. */
+import type { Command } from "commander";
+import type { Chain } from "../../protocol/chain/connect.ts";
+import { CHAIN_SETTINGS, loadConfig, type Section, type Settings } from "../../protocol/config.ts";
+import { type ChainConfig, openChain, withChain, withSettings } from "../chain.ts";
+import { CHALLENGER_SETTINGS } from "../challenger.ts";
+import { MODELS_SETTING } from "../daemon.ts";
+import { EXIT, printResult, withJson } from "../output.ts";
+import { PROVER_SETTINGS } from "../prover.ts";
+import { checkContracts, checkNode } from "./chain.ts";
+import { type Finding, found, ok } from "./finding.ts";
+import { checkKey } from "./key.ts";
+import { checkData, checkModels } from "./machine.ts";
+
+const MARKS = { ok: "ok  ", warn: "warn", fail: "FAIL" } as const;
+
+export function addDoctorCommand(program: Command): void {
+  const command = program
+    .command("doctor")
+    .description("check configuration, node, contracts, key, models, clock and disk, and say what to do");
+  withJson(withSettings(withChain(command), { models: MODELS_SETTING })).action(
+    async (_options: object, self: Command) => {
+      const findings = await examine(self.optsWithGlobals());
+      const isWell = findings.every(({ status }) => status !== "fail");
+      printResult(self, { isWell, findings }, findings.flatMap(describe));
+      if (!isWell) process.exitCode = EXIT.finding;
+    },
+  );
+}
+
+type Flags = Readonly<Record<string, unknown>>;
+
+/** A fault of one thing hides no other: what can be looked at without it is. */
+async function examine(flags: Flags): Promise<Finding[]> {
+  let config: ChainConfig | undefined;
+  let models = flags.models;
+  const findings = await found("configuration", () => {
+    config = loadConfig(CHAIN_SETTINGS, { flags, env: process.env });
+    return [ok("configuration", "the common part can be read")];
+  });
+  const sections = await found("configuration", () => {
+    models ??= sectionOf(PROVER_SETTINGS, "prover", flags).models;
+    sectionOf(CHALLENGER_SETTINGS, "challenger", flags);
+    return [ok("configuration", "the parts of prover and challenger can be read")];
+  });
+  findings.push(...sections);
+  return config === undefined
+    ? findings
+    : [...findings, ...(await examineSystem(config, String(models ?? MODELS_SETTING.default)))];
+}
+
+async function examineSystem(config: ChainConfig, models: string): Promise<Finding[]> {
+  let chain: Chain | undefined;
+  const node = await found("node", () => checkNode(config.rpcUrl));
+  const contracts = await found("contracts", async () => {
+    chain = await openChain(config);
+    return checkContracts(chain);
+  });
+  const connected = chain;
+  const key = connected === undefined ? [] : await found("key", () => checkKey(connected, config));
+  return [
+    ...node,
+    ...contracts,
+    ...key,
+    ...(await found("models", () => checkModels(models, connected))),
+    ...(await found("data", () => checkData(config.data))),
+  ];
+}
+
+/** Only --config is of every section: other flags are one command's. */
+const sectionOf = <S extends Settings>(settings: S, name: Section, { config }: Flags) =>
+  loadConfig(settings, { flags: { config }, env: process.env }, name);
+
+function describe({ subject, status, text, nextStep }: Finding): string[] {
+  const line = `${MARKS[status]}  ${subject.padEnd(14)} ${text}`;
+  return nextStep === undefined ? [line] : [line, `      ${"".padEnd(14)} → ${nextStep}`];
+}

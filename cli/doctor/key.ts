@@ -1,0 +1,67 @@
+/** Checks of the key and its money. */
+import { statSync } from "node:fs";
+import { formatEther } from "viem";
+import type { Chain } from "../../protocol/chain/connect.ts";
+import { bondsOf, gasPriceRange } from "../../protocol/money.ts";
+import type { ChainConfig } from "../chain.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+/** Depth of a dispute about a model of usual size: what the balance is compared with. */
+const USUAL_DEPTH = 3;
+
+export async function checkKey(chain: Chain, config: ChainConfig): Promise<Finding[]> {
+  const { account, client } = chain;
+  if (account === undefined) {
+    return [
+      warn(
+        "key",
+        "none is configured: only `assay challenger watch` and reading work",
+        "Set ASSAY_KEY, or --keystore with --keystore-password-file; `assay key new` makes one.",
+      ),
+    ];
+  }
+  const { address } = account;
+  const [balance, mined, pending, block] = await Promise.all([
+    client.getBalance({ address }),
+    client.getTransactionCount({ address, blockTag: "latest" }),
+    client.getTransactionCount({ address, blockTag: "pending" }),
+    client.getBlock(),
+  ]);
+  const { least: gasPrice } = gasPriceRange(chain.constants, block.baseFeePerGas ?? 0n);
+  const { bond, ticketBond } = bondsOf(chain.constants, {
+    gasPrice,
+    depth: USUAL_DEPTH,
+    minBond: 0n,
+    attempt: 0,
+  });
+  const text = `${address} has ${formatEther(balance)} ether; now a claim takes about ${formatEther(bond)}, a ticket ${formatEther(ticketBond)}`;
+  const findings = [
+    balance < ticketBond
+      ? fail("balance", text, "Send ether to it, or lower --max-fee where the chain's fees are lower.")
+      : balance < bond
+        ? warn("balance", text, "It can challenge and not claim: send ether to it if it is a prover's.")
+        : ok("balance", text),
+    ...secretFiles(config),
+  ];
+  if (pending > mined) {
+    findings.push(
+      warn(
+        "key",
+        `${pending - mined} of its transactions wait to be mined`,
+        "Use the key in one process only; a running daemon raises the fee of what is stuck.",
+      ),
+    );
+  }
+  return findings;
+}
+
+/** Files that hold secrets must be their owner's alone. */
+export function secretFiles({ keystore, keystorePasswordFile }: ChainConfig): Finding[] {
+  if (process.platform === "win32") return [];
+  return [keystore, keystorePasswordFile].flatMap((path) => {
+    if (path === undefined) return [];
+    const mode = statSync(path).mode & 0o777;
+    if ((mode & 0o077) === 0) return [ok("key", `${path} is readable by its owner alone`)];
+    return [warn("key", `${path} has mode ${mode.toString(8)}`, `Run \`chmod 600 ${path}\`.`)];
+  });
+}

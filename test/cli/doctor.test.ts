@@ -1,0 +1,159 @@
+import { appendFileSync, chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ANVIL_KEYS } from "../../cli/anvil.ts";
+import { clockFinding } from "../../cli/doctor/chain.ts";
+import type { Finding } from "../../cli/doctor/finding.ts";
+import { diskFinding } from "../../cli/doctor/machine.ts";
+import { modelFolder } from "../../cli/model-source.ts";
+import { writeDeployment } from "../../protocol/chain/deployment.ts";
+import { lockFolder } from "../../protocol/journal/database.ts";
+import { encryptKeystore } from "../../protocol/keystore.ts";
+import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
+import { runInProcess } from "../support/assay.ts";
+import { deployLocal, temporaryFolder } from "../support/deploy.ts";
+
+describe("clockFinding", () => {
+  test.each([
+    [1_000, 1_012, "ok"],
+    [1_000, 985, "ok"],
+    [1_000, 1_031, "warn"],
+    [1_000, 960, "fail"],
+  ] as const)("default: a block of %i seen at %i is %s", (head, local, status) => {
+    expect(clockFinding(head, local).status).toBe(status);
+  });
+});
+
+describe("diskFinding", () => {
+  test.each([
+    [99, "fail"],
+    [1_000, "warn"],
+    [2_000, "ok"],
+  ] as const)("default: %i MiB are %s", (free, status) => {
+    expect(diskFinding("data", free).status).toBe(status);
+  });
+});
+
+describe("assay doctor", () => {
+  const folder = temporaryFolder();
+  const path = (...parts: string[]) => join(folder.path, ...parts);
+  let local: LocalChain;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    local = await startLocalChain();
+    writeDeployment(path("deployment.json"), await deployLocal(local));
+    cpSync(modelFolder("forecast-vix"), path("models", "forecast-vix"), { recursive: true });
+    env = {
+      ASSAY_RPC_URL: local.rpcUrl,
+      ASSAY_DEPLOYMENT: path("deployment.json"),
+      ASSAY_DATA: path("data"),
+      ASSAY_PROVER_MODELS: path("models"),
+      ASSAY_KEY: ANVIL_KEYS[1] as string,
+    };
+  });
+  afterAll(async () => {
+    await local?.stop();
+    folder.remove();
+  });
+
+  async function doctor(changes: Record<string, string> = {}, args: readonly string[] = []) {
+    const { code, stdout } = await runInProcess(["doctor", "--json", ...args], { ...env, ...changes });
+    const { findings, isWell } = JSON.parse(stdout) as { findings: Finding[]; isWell: boolean };
+    const of = (subject: string, status: Finding["status"]) =>
+      findings.filter((finding) => finding.subject === subject && finding.status === status);
+    return { code, isWell, findings, of };
+  }
+
+  test("default: a system that is in order, and a model that is not registered yet", async () => {
+    const { code, isWell, findings, of } = await doctor();
+    expect(findings.filter(({ status }) => status === "fail")).toEqual([]);
+    expect([code, isWell]).toEqual([0, true]);
+    for (const subject of ["configuration", "node", "contracts", "balance", "data"])
+      expect([subject, of(subject, "ok").length]).not.toEqual([subject, 0]);
+    expect(of("models", "warn")).toMatchObject([
+      { nextStep: expect.stringContaining(`assay model register ${path("models", "forecast-vix")}`) },
+    ]);
+  });
+
+  test("behavior: for people, one line each and what to do below", async () => {
+    const { stdout } = await runInProcess(["doctor"], env);
+    expect(stdout).toMatch(/^ok {4}node +chain 31337, block \d+/m);
+    expect(stdout).toMatch(/^warn {2}models .*\n +→ Register it/m);
+  });
+
+  test("error: no node; all else is still looked at", async () => {
+    const { code, of } = await doctor({ ASSAY_RPC_URL: "http://127.0.0.1:9" });
+    expect(code).toBe(4);
+    expect(of("node", "fail")).toHaveLength(1);
+    expect([of("models", "ok").length, of("data", "ok").length]).toEqual([1, 1]);
+  });
+
+  test("error: a configuration that cannot be read says which value", async () => {
+    const { code, of } = await doctor({ ASSAY_CHALLENGER_WIDTH: "0", ASSAY_CONFIRMATIONS: "-1" });
+    expect(code).toBe(4);
+    expect(of("configuration", "fail").map(({ text }) => text)).toEqual([
+      expect.stringContaining("confirmations"),
+      expect.stringContaining("width"),
+    ]);
+  });
+
+  test("error: an empty account, and key files that others can read", async () => {
+    const [keystore, password] = [path("key.json"), path("password")];
+    const fresh = `0x${"00".repeat(31)}07` as const;
+    writeFileSync(keystore, encryptKeystore(fresh, "a long password"));
+    writeFileSync(password, "a long password\n");
+    chmodSync(password, 0o600);
+    chmodSync(keystore, 0o644);
+    const { code, of } = await doctor({
+      ASSAY_KEY: "",
+      ASSAY_KEYSTORE: keystore,
+      ASSAY_KEYSTORE_PASSWORD_FILE: password,
+    });
+    expect(code).toBe(4);
+    expect(of("balance", "fail")).toMatchObject([{ text: expect.stringContaining("has 0 ether") }]);
+    expect(of("key", "warn")).toMatchObject([{ nextStep: `Run \`chmod 600 ${keystore}\`.` }]);
+    expect(of("key", "ok")).toMatchObject([{ text: expect.stringContaining(password) }]);
+  });
+
+  test("behavior: no key is no fault", async () => {
+    const { code, of } = await doctor({ ASSAY_KEY: "" });
+    expect([code, of("key", "warn").length]).toEqual([0, 1]);
+  });
+
+  test("behavior: transactions that wait to be mined are seen", async () => {
+    await local.control.setAutomine(false);
+    await local.control.sendUnsignedTransaction({
+      from: accountAt(1).address,
+      to: accountAt(2).address,
+      value: 1n,
+    });
+    expect((await doctor()).of("key", "warn")).toMatchObject([{ text: expect.stringContaining("1 of its") }]);
+    await local.control.mine({ blocks: 1 });
+    await local.control.setAutomine(true);
+  });
+
+  test("error: a model folder that is not as its manifest says", async () => {
+    cpSync(path("models"), path("damaged"), { recursive: true });
+    appendFileSync(path("damaged", "forecast-vix", "weights.bin"), "x");
+    cpSync(path("models", "forecast-vix"), path("damaged", "whole"), { recursive: true });
+    const { code, of } = await doctor({}, ["--models", path("damaged")]);
+    expect(code).toBe(4);
+    expect(of("models", "fail")).toMatchObject([{ text: expect.stringContaining("weights.bin") }]);
+    expect(of("models", "warn")).toHaveLength(1);
+  });
+
+  test("behavior: a data folder in use is left alone; one that cannot be written is a fault", async () => {
+    const lock = lockFolder(path("data"));
+    expect((await doctor()).of("data", "ok")).toMatchObject([{ text: expect.stringContaining("in use") }]);
+    lock.release();
+    writeFileSync(path("file"), "");
+    const { code, of } = await doctor({ ASSAY_DATA: path("file") });
+    expect([code, of("data", "fail").length]).toEqual([4, 1]);
+    mkdirSync(path("broken"));
+    writeFileSync(path("broken", "assay.sqlite"), "this is no database, whatever its name says".repeat(40));
+    expect((await doctor({ ASSAY_DATA: path("broken") })).of("data", "fail")).toMatchObject([
+      { text: expect.stringContaining("is damaged") },
+    ]);
+  });
+});

@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../cli/output.ts";
+import { projectRoot } from "../../tools/foundry.ts";
+import { METRIC_FAMILIES } from "../support/metric-families.ts";
+
+const page = readFileSync(join(projectRoot, "docs/OPERATIONS.md"), "utf8");
+
+describe("docs/OPERATIONS.md", () => {
+  test("behavior: every exit code has its row", () => {
+    const rows = [...page.matchAll(/^\| (\d+) \|/gm)].map((row) => Number(row[1]));
+    expect(rows).toEqual(Object.values(EXIT).sort((a, b) => a - b));
+  });
+
+  test("behavior: the table of metrics is the code's", () => {
+    const rows = Object.entries(METRIC_FAMILIES).flatMap(([of, families]) =>
+      families.map(({ name, help }) => `| \`${name}\` | ${of} | ${help} |`),
+    );
+    const table = page.split("\n").filter((line) => line.startsWith("| `assay_"));
+    expect(table).toEqual(rows);
+  });
+});

@@ -1,0 +1,28 @@
+/** Every metric that the daemons define, without running them. */
+import { addChallengerMetrics } from "../../challenger/metrics.ts";
+import { ChainClock } from "../../protocol/metrics/chain-clock.ts";
+import { httpMetrics } from "../../protocol/metrics/http.ts";
+import { type Family, Metrics } from "../../protocol/metrics/metrics.ts";
+import { addNodeMetrics } from "../../protocol/metrics/node-metrics.ts";
+import { addProverMetrics } from "../../prover/metrics.ts";
+
+const clock = new ChainClock(Date.now);
+const client = { getBlockNumber: async () => 0n, getBalance: async () => 0n };
+
+function familiesOf(define: (metrics: Metrics) => void): readonly Family[] {
+  const metrics = new Metrics();
+  define(metrics);
+  return metrics.families;
+}
+
+export const METRIC_FAMILIES: Readonly<Record<"both" | "prover" | "challenger", readonly Family[]>> = {
+  both: familiesOf((metrics) => addNodeMetrics(metrics, { client, clock, unmined: () => 0 })),
+  prover: familiesOf((metrics) => {
+    const none = () => [];
+    addProverMetrics(metrics, { clock, jobs: () => ({}), owed: none, activeClaims: none, models: 0 });
+    httpMetrics(metrics, Date.now);
+  }),
+  challenger: familiesOf((metrics) => {
+    addChallengerMetrics(metrics, { clock, disputes: () => [], unchecked: () => 0, covered: 0 });
+  }),
+};
