@@ -1,6 +1,7 @@
 /** Random ONNX graphs of one operator each, with what comes before and after it. */
-import type { OnnxType } from "../../inference/onnx/graph.ts";
-import type { TestNode, TestTensor } from "./onnx-file.ts";
+import { AVERAGES, FUNCTION_GRAPHS } from "./byte-graphs.ts";
+import { ELEMENT_GRAPHS, MOVE_GRAPHS, PICK_GRAPHS } from "./element-graphs.ts";
+import { i64, numbers, real, vector, WIDE, whole } from "./graph-parts.ts";
 import {
   dequantizeLinear,
   type Generator,
@@ -8,6 +9,8 @@ import {
   LIMITS,
   middle,
   node,
+  qdqConv,
+  qdqGemm,
   qdqMatMul,
   qGemm,
   qLinearBinary,
@@ -16,48 +19,12 @@ import {
   qLinearFunction,
   qLinearMatMul,
   random,
+  rescaled,
   scalar,
   scale,
   scales,
   tensor,
 } from "./quantized-graphs.ts";
-import type { Rng } from "./rng.ts";
-
-/** Nodes on r, binary32 made of an int32 input. */
-const real =
-  (
-    nodes: readonly TestNode[],
-    range: readonly [number, number],
-    make: (rng: Rng) => Record<string, TestTensor>,
-    output: OnnxType = "float32",
-  ): Generator =>
-  (rng) => ({
-    graph: {
-      nodes: [
-        node("Clip", ["x", "lo", "hi"], {}, "i"),
-        node("Cast", ["i"], { to: 1 }, "c"),
-        node("Mul", ["c", "f"], {}, "r"),
-        ...nodes,
-      ],
-      inputs: { x: { type: "int32", dims: [6, 50] } },
-      outputs: { y: output },
-      constants: {
-        lo: scalar("int32", range[0]),
-        hi: scalar("int32", range[1]),
-        f: scalar("float32", scale(rng, 0.01)),
-        ...make(rng),
-      },
-    },
-    ranges: { x: [range[0] - 5, range[1] + 5] },
-  });
-const vector = (rng: Rng): Record<string, TestTensor> => ({
-  h: tensor(
-    "float32",
-    [50],
-    Array.from({ length: 50 }, () => scale(rng, 0.3)),
-  ),
-});
-const WIDE = [-30_000, 30_000] as const;
 
 const quantizeLinear: Generator = (rng) => {
   const type = rng.pick(["uint8", "int8"] as const);
@@ -82,28 +49,6 @@ const quantizeLinear: Generator = (rng) => {
   )(rng);
   return graph;
 };
-
-/** Operators on int32. */
-const whole =
-  (
-    nodes: readonly TestNode[],
-    make: (rng: Rng) => Record<string, TestTensor> = () => ({}),
-    output: OnnxType = "int32",
-    dims: readonly number[] = [4, 6, 10],
-  ): Generator =>
-  (rng) => ({
-    graph: {
-      nodes: [node("Clip", ["x", "lo", "hi"], {}, "i"), ...nodes],
-      inputs: { x: { type: "int32", dims } },
-      outputs: { y: output },
-      constants: { lo: scalar("int32", -20_000), hi: scalar("int32", 20_000), ...make(rng) },
-    },
-    ranges: { x: [-25_000, 25_000] },
-  });
-const numbers =
-  (low: number, high: number) =>
-  (rng: Rng): Record<string, TestTensor> => ({ h: random(rng, "int32", [10], [low, high]) });
-const i64 = (...data: number[]): TestTensor => tensor("int64", [data.length], data);
 
 const maxPool: Generator = (rng) => {
   const type = rng.pick(["uint8", "int8"] as const);
@@ -195,7 +140,12 @@ export const EXACT: Readonly<Record<string, Generator>> = {
     "int8",
   ),
   MaxPool: maxPool,
+  QLinearConcat: qLinearConcat,
+  "com.microsoft DequantizeLinear, QuantizeLinear": rescaled,
   "Gather, Cast, ReduceSum": gather,
+  ...ELEMENT_GRAPHS,
+  ...MOVE_GRAPHS,
+  ...PICK_GRAPHS,
 };
 
 /** Not one function in onnxruntime: at most one unit off, node by node. */
@@ -204,6 +154,9 @@ export const NEAR: Readonly<Record<string, Generator>> = {
   QLinearMul: qLinearBinary("QLinearMul"),
   QLinearSigmoid: qLinearFunction("QLinearSigmoid"),
   QLinearLeakyRelu: qLinearFunction("QLinearLeakyRelu"),
-  QLinearConcat: qLinearConcat,
   "DequantizeLinear, MatMul, QuantizeLinear": qdqMatMul,
+  "DequantizeLinear, Gemm, QuantizeLinear": qdqGemm,
+  "DequantizeLinear, Conv, QuantizeLinear": qdqConv,
+  ...AVERAGES,
+  ...FUNCTION_GRAPHS,
 };

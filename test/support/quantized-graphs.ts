@@ -52,7 +52,7 @@ export const node = (
   attributes: NonNullable<TestNode["attributes"]> = {},
   output = "y",
 ): TestNode => ({ op, inputs, outputs: [output], attributes });
-const microsoft = (
+export const microsoft = (
   op: string,
   inputs: readonly string[],
   attributes: NonNullable<TestNode["attributes"]> = {},
@@ -241,19 +241,59 @@ export const qLinearConcat: Generator = (rng) => {
 };
 
 /** Quantized operands around a binary32 product, as QDQ files have it. */
-export const qdqMatMul: Generator = (rng) => {
-  const [m, k, n] = [rng.int(1, 30), rng.int(1, 200), rng.int(1, 60)];
-  const { a, constants } = product(rng, k, [k, n], rng.chance(0.6) ? n : 0);
+function qdq(
+  rng: Rng,
+  op: string,
+  x: readonly number[],
+  w: readonly number[],
+  channels: readonly [axis: number, count: number],
+  attributes: TestNode["attributes"] = {},
+): OperatorGraph {
+  const k = count(w) / channels[1];
+  const perChannel = rng.chance(0.6);
+  const { a, constants: own } = product(rng, k, w, perChannel ? channels[1] : 0);
+  const { type, data } = own.wz as TestTensor;
+  const zeros = tensor(
+    type,
+    perChannel ? [channels[1]] : [],
+    Array(perChannel ? channels[1] : 1).fill(data[0]),
+  );
+  const constants = { ...own, wz: zeros };
   const nodes = [
     node("DequantizeLinear", ["x", "xs", "xz"], {}, "r"),
-    node("DequantizeLinear", ["w", "ws", "wz"], { axis: 1 }, "v"),
-    node("MatMul", ["r", "v"], {}, "p"),
+    node("DequantizeLinear", ["w", "ws", "wz"], { axis: channels[0] }, "v"),
+    node(op, ["r", "v"], attributes, "p"),
     node("QuantizeLinear", ["p", "ys", "yz"]),
   ];
   return {
-    graph: { nodes, inputs: { x: { type: a, dims: [m, k] } }, outputs: { y: a }, constants },
+    graph: { nodes, inputs: { x: { type: a, dims: x } }, outputs: { y: a }, constants },
     ranges: { x: LIMITS[a] },
   };
+}
+
+export const qdqMatMul: Generator = (rng) => {
+  const [m, k, n] = [rng.int(1, 30), rng.int(1, 200), rng.int(1, 60)];
+  return qdq(rng, "MatMul", [m, k], [k, n], [1, n]);
+};
+
+export const qdqGemm: Generator = (rng) => {
+  const [m, k, n] = [rng.int(1, 30), rng.int(1, 200), rng.int(1, 60)];
+  return rng.chance(0.5)
+    ? qdq(rng, "Gemm", [m, k], [k, n], [1, n])
+    : qdq(rng, "Gemm", [m, k], [n, k], [0, n], { transB: 1 });
+};
+
+export const qdqConv: Generator = (rng) => {
+  const { kernel, spatial, attributes } = geometry(rng, rng.int(1, 2));
+  const [channels, filters] = [rng.int(1, 8), rng.int(1, 12)];
+  return qdq(
+    rng,
+    "Conv",
+    [1, channels, ...spatial],
+    [filters, channels, ...kernel],
+    [0, filters],
+    attributes,
+  );
 };
 
 export const dequantizeLinear: Generator = (rng) => {
@@ -266,6 +306,20 @@ export const dequantizeLinear: Generator = (rng) => {
   const nodes = [node("DequantizeLinear", ["x", "s", "z"], { axis: 1 })];
   return {
     graph: { nodes, inputs: { x: { type, dims: [5, 7, 6] } }, outputs: { y: "float32" }, constants },
+    ranges: { x: LIMITS[type] },
+  };
+};
+
+/** Bytes of one scale as bytes of another. */
+export const rescaled: Generator = (rng) => {
+  const type = rng.pick(["uint8", "int8"] as const);
+  const constants = { ...quantization(rng, type, "x", 0.02), ...quantization(rng, type, "y", 0.03) };
+  const nodes = [
+    { ...microsoft("DequantizeLinear", ["x", "xs", "xz"]), outputs: ["r"] },
+    microsoft("QuantizeLinear", ["r", "ys", "yz"]),
+  ];
+  return {
+    graph: { nodes, inputs: { x: { type, dims: [5, 40] } }, outputs: { y: type }, constants },
     ranges: { x: LIMITS[type] },
   };
 };

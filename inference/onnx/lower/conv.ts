@@ -122,7 +122,7 @@ function windows(
         { axis: kernelAt + i, factor: a.dilation },
       ],
       offset: -a.before,
-      checked: a.before > 0 || a.after > 0,
+      checked: a.leaves,
     })),
   ];
   const order = activation.layout ?? activation.dims.map((_, axis) => axis);

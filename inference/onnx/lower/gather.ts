@@ -4,6 +4,7 @@ import { count, numbers, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import { movedConstant } from "./constants.ts";
 import { intAttribute, type Lowering, normalAxis } from "./lowering.ts";
+import { gatherComputed, gathered } from "./picks.ts";
 import { concatValues, moveValue, structural } from "./shape.ts";
 import { dimsOf, type TensorValue, typeOf, type Value } from "./values.ts";
 
@@ -15,9 +16,7 @@ export function gather(ctx: Lowering, node: OnnxNode): Value {
     const source = ctx.tensor(picked(ctx, data.source, indices, axis));
     return { ...data, source };
   }
-  if (data.kind !== "constant") {
-    refuse("both its table and its ids are computed", "Make the table an initializer, or the ids constant.");
-  }
+  if (data.kind !== "constant") return gatherComputed(ctx, data, indices, axis);
   return picked(ctx, data, indices, axis);
 }
 
@@ -36,9 +35,6 @@ function picked(
   const [rows = 1, ...rest] = table.dims;
   const length = count(rest);
   const ids: TensorValue = ctx.tensor(indices);
-  if (axis !== 0 && (rest.length !== 1 || ids.dims.length !== 0)) {
-    refuse(`it picks along axis ${axis} of a table`, "Transpose the table so that ids pick along axis 0.");
-  }
   const { low, high } = ctx.rangeOf(ids);
   if (low < 0 || high >= rows) {
     ctx.notes.push(
@@ -48,47 +44,73 @@ function picked(
   const flat = { ...table, dims: [rows, length] };
   const dims = [...ids.dims, ...rest];
   const value: Value = { kind: "picked", ids, table: flat, dims, cast: false };
-  return rest.length === 1 && ids.dims.length > 0 ? value : ctx.tensor(value);
+  if (axis === 0 && rest.length === 1 && ids.dims.length > 0) return value;
+  return { ...ctx.tensor(value), ...gathered(tensor.dims, ids.dims, axis) };
 }
 
 function gatherConstant(
   ctx: Lowering,
   data: Value,
-  indices: Extract<Value, { kind: "constant" }>,
+  { tensor }: Extract<Value, { kind: "constant" }>,
+  axis: number,
+): Value {
+  const size = dimsOf(data)[axis] as number;
+  const list = numbers(tensor).map((i) => (i < 0 ? i + size : i));
+  return gatherPositions(ctx, data, list, tensor.dims, axis);
+}
+
+/** Constant positions of one axis.
+ *  @param shape dims that take the axis' place, of as many positions */
+export function gatherPositions(
+  ctx: Lowering,
+  data: Value,
+  list: readonly number[],
+  shape: readonly number[],
   axis: number,
 ): Value {
   const dims = dimsOf(data);
   const size = dims[axis] as number;
-  const list = numbers(indices.tensor).map((i) => (i < 0 ? i + size : i));
   if (list.some((i) => !Number.isInteger(i) || i < 0 || i >= size)) {
     refuse(`its indices leave 0 to ${size - 1}`, "Correct the indices.");
   }
-  const out = [...dims.slice(0, axis), ...indices.tensor.dims, ...dims.slice(axis + 1)];
+  const out = [...dims.slice(0, axis), ...shape, ...dims.slice(axis + 1)];
   const merged = [...dims.slice(0, axis), list.length, ...dims.slice(axis + 1)];
-  const [first = 0] = list;
-  const step = list.length > 1 ? (list[1] as number) - first : 0;
-  const regular = list.every((v, i) => v === first + i * step);
   return structural(ctx, data, (inner) => {
-    const read = (start: number, factor: number, length: number): Value =>
+    const parts = runsOf(list).map(({ start, step, length }) =>
       moveValue(
         ctx,
         inner,
         merged.map((d, a) => (a === axis ? length : d)),
         dims.map((dim, a) => ({
           dim,
-          terms: [{ axis: a, factor: a === axis ? factor : 1 }],
+          terms: [{ axis: a, factor: a === axis ? step : 1 }],
           offset: a === axis ? start : 0,
           checked: false,
         })),
-      );
-    const gathered = regular
-      ? read(first, step, list.length)
-      : concatValues(
-          ctx,
-          list.map((i) => read(i, 1, 1)),
-          axis,
-        );
-    if (gathered.kind === "constant") return { kind: "constant", tensor: { ...gathered.tensor, dims: out } };
-    return { ...ctx.plainTensor(gathered), dims: out };
+      ),
+    );
+    const joined = concatValues(ctx, parts, axis);
+    if (joined.kind === "constant") return { kind: "constant", tensor: { ...joined.tensor, dims: out } };
+    return { ...ctx.plainTensor(joined), dims: out };
   });
+}
+
+interface Run {
+  readonly start: number;
+  readonly step: number;
+  readonly length: number;
+}
+
+/** A list of indices as runs of equal steps, each as long as it can be. */
+function runsOf(list: readonly number[]): Run[] {
+  const runs: Run[] = [];
+  for (let from = 0; from < list.length; ) {
+    const start = list[from] as number;
+    const step = from + 1 < list.length ? (list[from + 1] as number) - start : 0;
+    let length = Math.min(2, list.length - from);
+    while (from + length < list.length && list[from + length] === start + length * step) length++;
+    runs.push({ start, step, length });
+    from += length;
+  }
+  return runs;
 }

@@ -7,7 +7,7 @@ import type { ProgramBuilder } from "../builder.ts";
 import type { MoveDescription } from "../compose.ts";
 import { type Attribute, count, numbers, type OnnxGraph, type OnnxNode, type OnnxTensor } from "../graph.ts";
 import { refuse } from "../refusal.ts";
-import { movedConstant, storedConstant } from "./constants.ts";
+import { makeTensor, movedConstant, storedConstant } from "./constants.ts";
 import { dimsOf, type Product, type TensorValue, type Value } from "./values.ts";
 
 export interface ImportOptions {
@@ -62,14 +62,17 @@ export class Lowering {
     if (name !== undefined && name !== "") this.values.set(name, value);
   }
 
-  /** Sets a node's first output; a node of this kind has no other. */
-  result(node: OnnxNode, value: Value): void {
-    for (const extra of node.outputs.slice(1)) {
+  /** Sets a node's outputs: the first one, or as many as the operator has. */
+  result(node: OnnxNode, result: Value | readonly Value[]): void {
+    const values = "kind" in result ? [result] : result;
+    for (const extra of node.outputs.slice(values.length)) {
       if (extra !== "" && (this.uses.get(extra) ?? 0) > 0) {
         refuse(`its output ${extra} is used`, "Only the first output of this operator can be used.");
       }
     }
-    this.set(node.outputs[0], value);
+    values.forEach((value, i) => {
+      this.set(node.outputs[i], value);
+    });
   }
 
   /** How often a value is read, graph outputs included. */
@@ -148,7 +151,7 @@ export class Lowering {
   }
 
   private real(value: Extract<Value, { kind: "scaled" }>): TensorValue {
-    if (value.fused) {
+    if (value.fused && !("kind" in value.source)) {
       refuse(
         "its float32 result is read by something other than QuantizeLinear",
         "Quantize the result of every product: insert QuantizeLinear and DequantizeLinear after it.",
@@ -193,6 +196,7 @@ export class Lowering {
 
   private mapped(source: TensorValue, map: Float32Array): TensorValue {
     const { builder } = this;
+    storedConstant(makeTensor("float32", [map.length], map));
     const number = builder.arith("add", "s32", source.operand, builder.s32(source.type === "s8" ? 128 : 0));
     const ids = this.withLast({ ...source, operand: number, type: "s32" }, 1);
     const table = builder.plain("f32", [256, 1], map);
@@ -259,7 +263,7 @@ export class Lowering {
     const moving = (list: readonly number[]): number[] =>
       list.filter((axis) => (tensor.dims[axis] as number) > 1);
     const dims = order.map((axis) => tensor.dims[axis] as number);
-    if (moving(stored).join() === moving(order).join()) return this.reshaped(tensor.operand, dims);
+    if (moving(stored).join() === moving(order).join()) return this.reshape(tensor.operand, dims);
     const axes = stored.map((axis) => ({
       dim: tensor.dims[axis] as number,
       terms: [{ axis: order.indexOf(axis), factor: 1 }],
@@ -274,14 +278,14 @@ export class Lowering {
   /** The tensor's operand with dims that end in its stored dims: what element-wise steps need. */
   aligned(tensor: TensorValue): Operand {
     const order = tensor.layout ?? tensor.dims.map((_, axis) => axis);
-    return this.reshaped(
+    return this.reshape(
       tensor.operand,
       order.map((axis) => tensor.dims[axis] as number),
     );
   }
 
   /** Same elements with other dims; dims that differ only by leading ones are the same. */
-  private reshaped(operand: Operand, dims: readonly number[]): Operand {
+  reshape(operand: Operand, dims: readonly number[]): Operand {
     const now = this.builder.shape(operand).dims;
     const bare = (list: readonly number[]): string => {
       const first = list.findIndex((dim) => dim > 1);
@@ -299,7 +303,7 @@ export class Lowering {
     const operand = this.plain(value);
     const { dims } = this.builder.shape(operand);
     if (lastDim(dims) === last) return operand;
-    return this.reshaped(operand, [elementCount(dims) / last, last]);
+    return this.reshape(operand, [elementCount(dims) / last, last]);
   }
 
   private once(key: string, make: () => Operand): Operand {

@@ -1,13 +1,14 @@
 /** MaxPool of bytes: windows along one axis after the other (MOVE), the maximum of each (REDUCE). */
 
 import { coordinates } from "../axes.ts";
+import type { ReduceName } from "../builder.ts";
 import type { OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import { intAttribute, intsAttribute, type Lowering } from "./lowering.ts";
-import { reduceRows } from "./reduce.ts";
+import { reduceAxes, reduceRows } from "./rows.ts";
 import { structural } from "./shape.ts";
 import { dimsOf, type TensorValue, type Value } from "./values.ts";
-import { type WindowAxis, windowAxes } from "./windows.ts";
+import { spatialAxes, type WindowAxis, windowAxes } from "./windows.ts";
 
 export function maxPool(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
@@ -19,16 +20,37 @@ export function maxPool(ctx: Lowering, node: OnnxNode): Value {
   return structural(ctx, value, (inner) => pooled(ctx, inner, axes));
 }
 
-function pooled(ctx: Lowering, value: Value, axes: readonly WindowAxis[]): TensorValue {
+export function globalMaxPool(ctx: Lowering, node: OnnxNode): Value {
+  const value = ctx.input(node, 0);
+  return structural(ctx, value, (inner) =>
+    reduceAxes(ctx, "max", byteTensor(ctx, inner), spatialAxes(value), true),
+  );
+}
+
+/** A byte tensor; a dequantized one is pooled before it is dequantized. */
+function byteTensor(ctx: Lowering, value: Value): TensorValue {
+  if (value.kind === "constant") refuse("its input is constant", "Compute it at export.");
   const tensor = ctx.tensor(value);
   if (tensor.type !== "u8" && tensor.type !== "s8") {
     refuse(`its input is ${tensor.onnx}`, "Pool uint8 or int8 (quantize before it).");
   }
-  return axes.reduce((t, window, i) => pooledAlong(ctx, t, i + 2, window), tensor);
+  return tensor;
 }
 
 /** Pads are stored 0, the least value of both byte types. */
-function pooledAlong(ctx: Lowering, tensor: TensorValue, axis: number, window: WindowAxis): TensorValue {
+function pooled(ctx: Lowering, value: Value, axes: readonly WindowAxis[]): TensorValue {
+  return axes.reduce((t, window, i) => poolAlong(ctx, t, i + 2, window, "max", 0), byteTensor(ctx, value));
+}
+
+/** Reduces windows along one axis. @param pad stored element outside of the input */
+export function poolAlong(
+  ctx: Lowering,
+  tensor: TensorValue,
+  axis: number,
+  window: WindowAxis,
+  name: ReduceName,
+  pad: number,
+): TensorValue {
   const { builder } = ctx;
   const order = tensor.layout ?? tensor.dims.map((_, a) => a);
   const at = order.indexOf(axis);
@@ -46,10 +68,10 @@ function pooledAlong(ctx: Lowering, tensor: TensorValue, axis: number, window: W
           ]
         : [{ axis: i, factor: 1 }],
     offset: i === at ? -window.before : 0,
-    checked: i === at && (window.before > 0 || window.after > 0),
+    checked: i === at && window.leaves,
   }));
-  const moved = builder.move(tensor.operand, dims, coordinates(axes, dims));
-  const operand = reduceRows(ctx, "max", moved, dims.slice(0, -1));
+  const moved = builder.move(tensor.operand, dims, coordinates(axes, dims), { pad });
+  const operand = reduceRows(ctx, name, moved, dims.slice(0, -1));
   const result = tensor.dims.map((d, a) => (a === axis ? window.output : d));
-  return { ...tensor, operand, dims: result };
+  return { ...tensor, operand, type: builder.shape(operand).type, dims: result };
 }

@@ -2,18 +2,12 @@
 
 import type { OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
-import { elementwise, leakyRelu } from "./elementwise.ts";
+import { elementwise } from "./elementwise.ts";
+import { leakyRelu } from "./functions.ts";
 import { floatAttribute, intAttribute, type Lowering, normalAxis } from "./lowering.ts";
-import { applyTable, byteMap, type Quantization, quantizationAt, quantizeTensor } from "./quantize.ts";
+import { applyTable, byteMap, bytes, type Quantization, quantizationAt, quantizeTensor } from "./quantize.ts";
 import { concatValues } from "./shape.ts";
 import { dimsOf, type TensorValue, type Value } from "./values.ts";
-
-function bytes(ctx: Lowering, value: Value): TensorValue {
-  const tensor = ctx.tensor(value);
-  if (tensor.type !== "u8" && tensor.type !== "s8")
-    refuse(`its operand is ${tensor.onnx}`, "Use uint8 or int8.");
-  return tensor;
-}
 
 /** Dequantize both, add (or multiply) in binary32, quantize. */
 export function qLinearBinary(ctx: Lowering, node: OnnxNode): Value {

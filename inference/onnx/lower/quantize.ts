@@ -54,6 +54,14 @@ export function quantizationAt(ctx: Lowering, node: OnnxNode, scaleAt: number, w
   return { scale, zero: zero === undefined ? 0 : scalar(zero, `${what} zero point`), type: byteTypeOf(zero) };
 }
 
+/** An integer byte tensor. */
+export function bytes(ctx: Lowering, value: Value): TensorValue {
+  const tensor = ctx.tensor(value);
+  if (tensor.type !== "u8" && tensor.type !== "s8")
+    refuse(`its operand is ${tensor.onnx}`, "Use uint8 or int8.");
+  return tensor;
+}
+
 /** Real number of each stored byte. */
 export function byteMap(type: ByteType, scale: number, zero: number): Float32Array {
   return Float32Array.from({ length: 256 }, (_, b) => dequantized(type === "s8" ? b - 128 : b, scale, zero));
@@ -61,7 +69,18 @@ export function byteMap(type: ByteType, scale: number, zero: number): Float32Arr
 
 /** Stored bytes of each entry of a map. */
 export function quantizedMap(map: Float32Array, to: Quantization): Uint8Array {
+  checkMap(map);
   return Uint8Array.from(map, (x) => quantized(x, to) + (to.type === "s8" ? 128 : 0));
+}
+
+/** @throws Refusal for a function that has no number for some byte */
+export function checkMap(map: Float32Array): void {
+  const at = map.findIndex((x) => !Number.isFinite(x));
+  if (at >= 0)
+    refuse(
+      `its function of a byte is ${map[at]} for the stored byte ${at}`,
+      "Clip the operand to where it is finite.",
+    );
 }
 
 /** A byte tensor's map from stored bytes to numbers, or undefined for anything else. */

@@ -1,75 +1,14 @@
-/** ReduceSum, ReduceMax and ArgMax on integers. */
+/** ReduceSum, ReduceMean, ReduceMax, ReduceMin, ArgMax and ArgMin on integers. */
 
-import { elementBytes, elementCount, lastDim, type Operand } from "../../program/form.ts";
+import { elementCount, lastDim, type Operand } from "../../program/form.ts";
 import { coordinates } from "../axes.ts";
-import type { ArithName, ReduceName } from "../builder.ts";
 import type { OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
+import { dequantizedBytes, realSum } from "./average.ts";
 import { intAttribute, type Lowering, normalAxis } from "./lowering.ts";
-import { axesOf, structural } from "./shape.ts";
-import { dimsOf, type PickedValue, type TensorValue, typeOf, type Value } from "./values.ts";
-
-const MAX_ROW_BYTES = 1024;
-const COMBINE: Readonly<Record<ReduceName, ArithName>> = { sum: "add", min: "min", max: "max" };
-
-/** Reduces the last axis of a step; longer rows in parts that are combined.
- *  @param result dims of the result, one element for each row of the source */
-export function reduceRows(
-  ctx: Lowering,
-  name: ReduceName,
-  source: Operand,
-  result: readonly number[],
-): Operand {
-  const { builder } = ctx;
-  const { type, dims } = builder.shape(source);
-  const length = lastDim(dims);
-  const rows = elementCount(dims) / length;
-  const target = result.length === 0 ? [1] : result;
-  const most = MAX_ROW_BYTES / elementBytes(type);
-  if (length <= most) return builder.reduce(name, source, target);
-  let all: Operand | undefined;
-  for (let from = 0; from < length; from += most) {
-    const part = Math.min(most, length - from);
-    const axes = [
-      { dim: rows, terms: [{ axis: 0, factor: 1 }], offset: 0, checked: false },
-      { dim: length, terms: [{ axis: 1, factor: 1 }], offset: from, checked: false },
-    ];
-    const moved = builder.move(source, [rows, part], coordinates(axes, [rows, part]));
-    const reduced = builder.reduce(name, moved, target);
-    const outType = builder.shape(reduced).type;
-    all = all === undefined ? reduced : builder.arith(COMBINE[name], outType, all, reduced);
-  }
-  return all as Operand;
-}
-
-/** Reduces axes of a tensor; the result has the kept axes in ONNX order. */
-export function reduceAxes(
-  ctx: Lowering,
-  name: ReduceName,
-  tensor: TensorValue,
-  axes: readonly number[],
-  keepdims: boolean,
-): TensorValue {
-  const { dims } = tensor;
-  const kept = dims.map((_, axis) => axis).filter((axis) => !axes.includes(axis));
-  const operand = ctx.inLayout(tensor, [...kept, ...axes]);
-  const length = axes.reduce((n, axis) => n * (dims[axis] as number), 1);
-  const rows = ctx.withLast(
-    { ...plainOf(tensor), operand, dims: [elementCount(dims) / length, length] },
-    length,
-  );
-  const result = keepdims
-    ? dims.map((d, axis) => (axes.includes(axis) ? 1 : d))
-    : kept.map((a) => dims[a] as number);
-  const onnx = name === "sum" ? "int32" : tensor.onnx;
-  const reduced = reduceRows(ctx, name, rows, result);
-  return { kind: "tensor", operand: reduced, type: ctx.builder.shape(reduced).type, onnx, dims: result };
-}
-
-function plainOf(tensor: TensorValue): TensorValue {
-  const { layout: _, ...rest } = tensor;
-  return rest;
-}
+import { plainOf, reduceAxes, reduceRows } from "./rows.ts";
+import { axesOf } from "./shape.ts";
+import { dimsOf, type PickedValue, typeOf, type Value } from "./values.ts";
 
 export function reduce(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
@@ -83,29 +22,34 @@ export function reduce(ctx: Lowering, node: OnnxNode): Value {
     given === undefined || given.length === 0 ? all : given.map((axis) => normalAxis(axis, dims.length));
   const sorted = [...new Set(axes)].sort((a, b) => a - b);
   const keepdims = intAttribute(node, "keepdims", 1) !== 0;
-  const sum = node.op === "ReduceSum";
-  if (sum && value.kind === "picked" && value.cast && sorted.length === 1 && sorted[0] === dims.length - 2) {
+  if (node.op === "ReduceSum" || node.op === "ReduceMean") return sumOf(ctx, node, value, sorted, keepdims);
+  const name = node.op === "ReduceMin" ? "min" : "max";
+  if (typeOf(value) === "float32") {
+    const bytes = dequantizedBytes(value, "its operand");
+    return { ...bytes, source: reduceAxes(ctx, name, bytes.source, sorted, keepdims) };
+  }
+  return reduceAxes(ctx, name, ctx.tensor(value), sorted, keepdims);
+}
+
+function sumOf(
+  ctx: Lowering,
+  node: OnnxNode,
+  value: Value,
+  axes: readonly number[],
+  keepdims: boolean,
+): Value {
+  const mean = node.op === "ReduceMean";
+  const type = typeOf(value);
+  if (type === "float32") {
+    return realSum(ctx, dequantizedBytes(value, "its operand"), axes, keepdims, mean);
+  }
+  if (mean) refuse(`it averages ${type}`, "Use ReduceSum and divide, or average a dequantized byte tensor.");
+  if (value.kind === "picked" && value.cast && axes.length === 1 && axes[0] === dimsOf(value).length - 2) {
     const looked = lookupSum(ctx, value, keepdims);
     if (looked !== undefined) return looked;
   }
-  const type = typeOf(value);
-  if (sum && type !== "int32") {
-    refuse(
-      `it sums ${type}`,
-      type === "float32" ? "Sum integers: float sums depend on their order." : "Cast to int32 first.",
-    );
-  }
-  if (!sum && type === "float32" && value.kind !== "dequantized" && value.kind !== "mapped") {
-    refuse("it reduces float32", "Reduce integers, or a dequantized byte tensor.");
-  }
-  if (!sum && value.kind === "dequantized") {
-    const reduced = structural(ctx, value, (inner) =>
-      reduceAxes(ctx, "max", ctx.tensor(inner), sorted, keepdims),
-    );
-    return reduced;
-  }
-  if (type === "float32") refuse("it reduces a function of a byte", "Quantize it first.");
-  return reduceAxes(ctx, sum ? "sum" : "max", ctx.tensor(value), sorted, keepdims);
+  if (type !== "int32" && type !== "int64") refuse(`it sums ${type}`, "Cast to int32 first.");
+  return reduceAxes(ctx, "sum", ctx.tensor(value), axes, keepdims);
 }
 
 const MAX_IDS = 16;
@@ -146,8 +90,8 @@ function sumOfIds(ctx: Lowering, ids: Operand, weights: Operand): Operand {
   return sum as Operand;
 }
 
-/** Maximum of each row, index where it is reached (else an index beyond all), least index. */
-export function argMax(ctx: Lowering, node: OnnxNode): Value {
+/** Maximum (minimum) of each row, index where it is reached (else an index beyond all), least index. */
+export function argExtreme(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
   const inner = value.kind === "dequantized" && value.scale.length === 1 ? value.source : value;
   const tensor = ctx.tensor(inner);
@@ -162,7 +106,10 @@ export function argMax(ctx: Lowering, node: OnnxNode): Value {
     { ...plainOf(tensor), operand: ordered, dims: [elementCount(tensor.dims) / length, length] },
     length,
   );
-  const top = reduceRows(ctx, "max", rows, [elementCount(tensor.dims) / length, 1]);
+  const top = reduceRows(ctx, node.op === "ArgMin" ? "min" : "max", rows, [
+    elementCount(tensor.dims) / length,
+    1,
+  ]);
   const flat = ctx.plain({
     ...plainOf(tensor),
     operand: rows,

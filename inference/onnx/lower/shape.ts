@@ -5,10 +5,10 @@ import { composed, type MoveDescription } from "../compose.ts";
 import { count, numbers, type OnnxNode, type OnnxTensor } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import { makeTensor, movedConstant, pickConstant } from "./constants.ts";
-import { intAttribute, intsAttribute, type Lowering, normalAxis, stringAttribute } from "./lowering.ts";
+import { intAttribute, intsAttribute, type Lowering, normalAxis } from "./lowering.ts";
 import { type DequantizedValue, dimsOf, type TensorValue, typeOf, type Value } from "./values.ts";
 
-const inOrder = (dims: readonly number[]): SourceAxis[] =>
+export const inOrder = (dims: readonly number[]): SourceAxis[] =>
   dims.map((dim, axis) => ({ dim, terms: [{ axis, factor: 1 }], offset: 0, checked: false }));
 
 /** Applies a move to what a float32 value is a function of, where the move keeps elements apart. */
@@ -21,7 +21,7 @@ export function structural(ctx: Lowering, value: Value, move: (value: Value) => 
   return move(ctx.tensor(value.kind === "dequantized" ? realConstant(ctx, value) : value));
 }
 
-function asSource(ctx: Lowering, value: Value): DequantizedValue["source"] {
+export function asSource(ctx: Lowering, value: Value): DequantizedValue["source"] {
   return value.kind === "constant" ? value : ctx.tensor(value);
 }
 
@@ -268,61 +268,13 @@ export function concat(ctx: Lowering, node: OnnxNode): Value {
   return concatValues(ctx, values, axis);
 }
 
-function sameScale(value: Value, other: DequantizedValue): boolean {
+export function sameScale(value: Value, other: DequantizedValue): boolean {
   if (value.kind !== "dequantized" || value.scale.length !== 1 || other.scale.length !== 1) return false;
   return (
     value.scale[0] === other.scale[0] &&
     value.zero[0] === other.zero[0] &&
     typeOf(value.source) === typeOf(other.source)
   );
-}
-
-export function pad(ctx: Lowering, node: OnnxNode): Value {
-  const value = ctx.input(node, 0);
-  const dims = dimsOf(value);
-  const mode = stringAttribute(node, "mode", "constant");
-  if (mode !== "constant") refuse(`its mode is ${mode}`, "Pad with a constant.");
-  const pads = intsAttribute(node, "pads") ?? ctx.numbers(node, 1, "pads");
-  const fill = ctx.optional(node, 2) === undefined ? 0 : (ctx.numbers(node, 2, "pad value")[0] ?? 0);
-  const axesInput = ctx.optionalConstant(node, 3, "axes");
-  const axes = (axesInput === undefined ? dims.map((_, i) => i) : numbers(axesInput)).map((a) =>
-    normalAxis(a, dims.length),
-  );
-  const out = [...dims];
-  const sources = inOrder(dims);
-  axes.forEach((axis, i) => {
-    const [before = 0, after = 0] = [pads[i], pads[i + axes.length]];
-    const dim = dims[axis] as number;
-    out[axis] = dim + before + after;
-    const checked = before > 0 || after > 0;
-    sources[axis] = { dim, terms: [{ axis, factor: 1 }], offset: -before, checked };
-  });
-  if (value.kind === "dequantized" && value.scale.length === 1 && fill === 0) {
-    const zero = value.zero[0] as number;
-    const source = moveValue(ctx, value.source, out, sources, padOf(typeOf(value.source), zero));
-    return { ...value, source: asSource(ctx, source) };
-  }
-  const plain = value.kind === "constant" ? value : ctx.tensor(value);
-  return moveValue(ctx, plain, out, sources, padOf(typeOf(value), fill));
-}
-
-/** A pad element as the record holds it. */
-export function padOf(type: string, value: number): { stored: number; value: number } {
-  if (type === "int8") return { stored: value + 128, value };
-  if (type === "float32") {
-    const view = new DataView(new ArrayBuffer(4));
-    view.setFloat32(0, value);
-    return { stored: view.getUint32(0), value };
-  }
-  return { stored: value >>> 0, value };
-}
-
-export function shapeOf(ctx: Lowering, node: OnnxNode): Value {
-  const dims = dimsOf(ctx.input(node, 0));
-  const start = intAttribute(node, "start", 0);
-  const end = intAttribute(node, "end", dims.length);
-  const part = dims.slice(start, end);
-  return { kind: "constant", tensor: makeTensor("int64", [part.length], part.map(BigInt)) };
 }
 
 export function identity(ctx: Lowering, node: OnnxNode): Value {

@@ -60,7 +60,7 @@ export interface ScaledValue {
   readonly axis: number;
   readonly low: number;
   readonly high: number;
-  /** True where the file computes in float32 what a quantized product computes in integers. */
+  /** True where QuantizeLinear requantizes the integers, whatever its scale: products, sums and averages. */
   readonly fused: boolean;
 }
 

@@ -3,6 +3,7 @@
 import type { OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import { intAttribute, intsAttribute, stringAttribute } from "./lowering.ts";
+import { dimsOf, type Value } from "./values.ts";
 
 export interface WindowAxis {
   readonly size: number;
@@ -12,6 +13,8 @@ export interface WindowAxis {
   readonly before: number;
   readonly after: number;
   readonly output: number;
+  /** True where some window reaches outside of the input. */
+  readonly leaves: boolean;
 }
 
 /** @param spatial sizes of the spatial axes @param kernel sizes of the kernel */
@@ -22,7 +25,7 @@ export function windowAxes(
 ): WindowAxis[] {
   const rank = spatial.length;
   if (rank !== 1 && rank !== 2) refuse(`it has ${rank} spatial axes`, "Use one or two.");
-  if (intAttribute(node, "ceil_mode", 0) !== 0) refuse("it rounds its output size up", "Use ceil_mode 0.");
+  const up = intAttribute(node, "ceil_mode", 0) !== 0;
   const list = (name: string, otherwise: number, length: number): readonly number[] => {
     const values = intsAttribute(node, name) ?? new Array<number>(length).fill(otherwise);
     if (values.length !== length || values.some((v) => v < 0))
@@ -44,9 +47,19 @@ export function windowAxes(
       [before, after] = auto === "SAME_UPPER" ? [less, total - less] : [total - less, less];
     } else if (auto !== "NOTSET")
       refuse(`its auto_pad is ${auto}`, "Use NOTSET, VALID, SAME_UPPER or SAME_LOWER.");
-    const output = Math.floor((size + before + after - reach) / stride) + 1;
+    const steps = (size + before + after - reach) / stride;
+    let output = Math.floor(steps) + 1;
+    // Rounded up, unless that window would begin behind the input.
+    if (up && output * stride < size + before) output = Math.ceil(steps) + 1;
     if (output < 1 || stride < 1 || dilation < 1)
       refuse("its window is larger than its input", "Correct the shapes.");
-    return { size, kernel: k, stride, dilation, before, after, output };
+    const leaves = before > 0 || (output - 1) * stride + reach > size + before;
+    return { size, kernel: k, stride, dilation, before, after, output, leaves };
   });
 }
+
+/** All axes after batch and channels. */
+export const spatialAxes = (value: Value): number[] =>
+  dimsOf(value)
+    .map((_, axis) => axis)
+    .slice(2);

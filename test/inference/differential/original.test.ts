@@ -6,7 +6,7 @@ import { EXACT, NEAR } from "../../support/operator-graphs.ts";
 import type { Generator, OperatorGraph } from "../../support/quantized-graphs.ts";
 import { createRng, type Rng } from "../../support/rng.ts";
 
-const GRAPHS = 12;
+const GRAPHS = 6;
 const RUNS = 6;
 
 function inputsOf(rng: Rng, { graph, ranges }: OperatorGraph): NamedTensors {
@@ -32,7 +32,7 @@ async function compare(name: string, generator: Generator): Promise<Comparison> 
   }
   const { compared, different, largest } = comparison;
   process.stdout.write(`${name}: ${compared} compared, ${different} different, by at most ${largest}\n`);
-  expect(compared).toBeGreaterThan(1000);
+  expect(compared).toBeGreaterThan(500);
   return comparison;
 }
 

@@ -1,0 +1,33 @@
+/** Cast between the types of a program; int64 is held as s32, which import proves wide enough. */
+
+import { ONNX_TYPES, type OnnxNode, type OnnxType } from "../graph.ts";
+import { refuse } from "../refusal.ts";
+import { castConstant } from "./constants.ts";
+import { intAttribute, type Lowering } from "./lowering.ts";
+import { TENSOR_TYPE, typeOf, type Value } from "./values.ts";
+
+export function cast(ctx: Lowering, node: OnnxNode): Value {
+  const value = ctx.input(node, 0);
+  const code = intAttribute(node, "to", 0);
+  const to = (ONNX_TYPES as Readonly<Record<number, OnnxType>>)[code];
+  if (to === undefined)
+    return refuse(`it casts to the type ${code}`, "Cast to uint8, int8, int32, int64, float32 or bool.");
+  const from = typeOf(value);
+  if (value.kind === "constant") return { kind: "constant", tensor: castConstant(value.tensor, to) };
+  if (from === to) return value;
+  if (value.kind === "picked" && to === "int32" && !value.cast && (from === "int8" || from === "uint8")) {
+    return { ...value, cast: true };
+  }
+  const tensor = ctx.tensor(value);
+  const { builder } = ctx;
+  if (TENSOR_TYPE[from] === TENSOR_TYPE[to]) return { ...tensor, onnx: to };
+  if (to === "bool" && from === "float32") refuse("it casts float32 to bool", "Compare with 0 in int32.");
+  const type = TENSOR_TYPE[to];
+  const operand =
+    to === "float32"
+      ? builder.float("tofloat", "f32", tensor.operand)
+      : from === "float32"
+        ? builder.float("toint", type, tensor.operand)
+        : builder.arith("cast", type, tensor.operand);
+  return ctx.like(tensor, operand, to);
+}

@@ -1,0 +1,81 @@
+/** Comparisons, logic and Where, all with broadcasting. */
+
+import type { Operand } from "../../program/form.ts";
+import type { OnnxNode } from "../graph.ts";
+import { refuse } from "../refusal.ts";
+import { elementwise } from "./elementwise.ts";
+import { folded } from "./fold.ts";
+import type { Lowering } from "./lowering.ts";
+import { sameScale } from "./shape.ts";
+import { type DequantizedValue, type TensorValue, typeOf, type Value } from "./values.ts";
+
+interface Comparison {
+  readonly name: "lt" | "le" | "eq";
+  readonly swapped: boolean;
+  readonly f: (x: number, y: number) => boolean;
+}
+
+const COMPARISONS: Readonly<Record<string, Comparison>> = {
+  Equal: { name: "eq", swapped: false, f: (x, y) => x === y },
+  Greater: { name: "lt", swapped: true, f: (x, y) => x > y },
+  GreaterOrEqual: { name: "le", swapped: true, f: (x, y) => x >= y },
+  Less: { name: "lt", swapped: false, f: (x, y) => x < y },
+  LessOrEqual: { name: "le", swapped: false, f: (x, y) => x <= y },
+};
+
+export function compare(ctx: Lowering, node: OnnxNode): Value {
+  const values = [ctx.input(node, 0), ctx.input(node, 1)] as const;
+  const type = sameType(values);
+  const { name, swapped, f } = COMPARISONS[node.op] as Comparison;
+  const known = folded(values, "bool", (x, y) => Number(f(x as number, y as number)));
+  if (known !== undefined) return known;
+  return elementwise(ctx, values, "bool", ([a = 0, b = 0]) => {
+    const [x, y] = swapped ? [b, a] : [a, b];
+    return type === "float32" ? ctx.builder.float(name, "bool", x, y) : ctx.builder.arith(name, "bool", x, y);
+  });
+}
+
+function sameType(values: readonly Value[]): string {
+  const [first, ...rest] = values.map(typeOf);
+  for (const other of rest)
+    if (other !== first) refuse(`it mixes ${first} and ${other}`, "Cast to one type.");
+  return first ?? "";
+}
+
+const bool = (ctx: Lowering, value: 0 | 1): Operand => ctx.builder.plain("bool", [1], Uint8Array.of(value));
+const not = (ctx: Lowering, a: Operand): Operand => ctx.builder.arith("eq", "bool", a, bool(ctx, 0));
+
+interface Logic {
+  readonly f: (x: number, y: number) => number;
+  readonly emit: (ctx: Lowering, a: Operand, b: Operand) => Operand;
+}
+
+const LOGIC: Readonly<Record<string, Logic>> = {
+  And: { f: (x, y) => x & y, emit: (ctx, a, b) => ctx.builder.select(a, b, bool(ctx, 0)) },
+  Not: { f: (x) => 1 - x, emit: not },
+  Or: { f: (x, y) => x | y, emit: (ctx, a, b) => ctx.builder.select(a, bool(ctx, 1), b) },
+  Xor: { f: (x, y) => x ^ y, emit: (ctx, a, b) => not(ctx, ctx.builder.arith("eq", "bool", a, b)) },
+};
+
+/** And, Not, Or, Xor. */
+export function logic(ctx: Lowering, node: OnnxNode): Value {
+  const values = node.inputs.map((_, i) => ctx.input(node, i));
+  for (const value of values)
+    if (typeOf(value) !== "bool") refuse(`its operand is ${typeOf(value)}`, "Use bool.");
+  const { f, emit } = LOGIC[node.op] as Logic;
+  const known = folded(values, "bool", (x, y) => f(x as number, y as number));
+  return known ?? elementwise(ctx, values, "bool", ([a = 0, b = 0]) => emit(ctx, a, b));
+}
+
+export function where(ctx: Lowering, node: OnnxNode): Value {
+  const [condition, yes, no] = [ctx.input(node, 0), ctx.input(node, 1), ctx.input(node, 2)];
+  const type = sameType([yes, no]);
+  const known = folded([condition, yes, no], typeOf(yes), (c, x, y) => (c !== 0 ? x : y) as number);
+  if (known !== undefined) return known;
+  const select = (x: Value, y: Value): TensorValue =>
+    elementwise(ctx, [condition, x, y], typeOf(x), ([c = 0, a = 0, b = 0]) => ctx.builder.select(c, a, b));
+  if (type === "float32" && yes.kind === "dequantized" && sameScale(no, yes)) {
+    return { ...yes, source: select(yes.source, (no as DequantizedValue).source) };
+  }
+  return select(yes, no);
+}

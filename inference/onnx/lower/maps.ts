@@ -1,0 +1,44 @@
+/** float32 functions of one byte, by stored byte: what lies between DequantizeLinear and QuantizeLinear becomes one
+ *  table, however many nodes compute it. */
+
+import { count } from "../graph.ts";
+import { knownTensor } from "./fold.ts";
+import { mapOf } from "./quantize.ts";
+import { dimsOf, type MappedValue, type Value } from "./values.ts";
+
+/** `f` of a function of a byte; undefined for anything else. */
+export function mapThrough(value: Value, f: (x: number) => number): MappedValue | undefined {
+  const mapped = mapOf(value);
+  return mapped === undefined
+    ? undefined
+    : { kind: "mapped", source: mapped.source, map: mapped.map.map((x) => Math.fround(f(x))) };
+}
+
+/** `f` from left to right of functions of the same bytes and constants of one element; undefined for anything else.
+ *  @param f exact in binary64 before its result is rounded, or monotone in it */
+export function combinedMaps(
+  values: readonly Value[],
+  f: (x: number, y: number) => number,
+): MappedValue | undefined {
+  const maps = values.map(mapOf);
+  const source = maps.find((map) => map !== undefined)?.source;
+  if (source === undefined) return undefined;
+  const operands: ((byte: number) => number)[] = [];
+  for (const [i, value] of values.entries()) {
+    const map = maps[i];
+    if (map !== undefined) {
+      const same = map.source.operand === source.operand && map.source.dims.join() === source.dims.join();
+      if (!same || map.source.layout?.join() !== source.layout?.join()) return undefined;
+      operands.push((byte) => map.map[byte] as number);
+      continue;
+    }
+    const known = knownTensor(value);
+    if (known === undefined || count(known.dims) !== 1 || dimsOf(value).length > source.dims.length)
+      return undefined;
+    operands.push(() => Number(known.data[0]));
+  }
+  const combined = Float32Array.from({ length: 256 }, (_, byte) =>
+    operands.map((operand) => operand(byte)).reduce((x, y) => Math.fround(f(x, y))),
+  );
+  return { kind: "mapped", source, map: combined };
+}

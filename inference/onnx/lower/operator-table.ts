@@ -1,0 +1,282 @@
+/** Every ONNX operator that import reads, with what docs/EXACT.md says about it (`npm run gen` writes the table). */
+
+import type { Opcode } from "../../program/form.ts";
+import type { OnnxNode } from "../graph.ts";
+import { averagePool, globalAveragePool, qLinearAverage } from "./average.ts";
+import { cast } from "./cast.ts";
+import { clip, relu } from "./clamp.ts";
+import { conv, convInteger, qLinearConv } from "./conv.ts";
+import { arithmetic } from "./elementwise.ts";
+import { constantOfShape, rangeOfNumbers, shapeOf, sizeOf } from "./fold.ts";
+import { gather } from "./gather.ts";
+import { compare, logic, where } from "./logic.ts";
+import type { Lowering } from "./lowering.ts";
+import { gemm, matMul, matMulInteger, qGemm, qLinearMatMul } from "./matmul.ts";
+import { pad } from "./pad.ts";
+import { gatherElements } from "./picks.ts";
+import { globalMaxPool, maxPool } from "./pool.ts";
+import { qLinearBinary, qLinearConcat, qLinearFunction } from "./qlinear.ts";
+import { dequantizeLinear, quantizeLinear } from "./quantize.ts";
+import { argExtreme, reduce } from "./reduce.ts";
+import { expand, split, tile } from "./repeat.ts";
+import {
+  concat,
+  constant,
+  flatten,
+  identity,
+  reshape,
+  slice,
+  squeeze,
+  transpose,
+  unsqueeze,
+} from "./shape.ts";
+import { byteFunction, unary } from "./unary.ts";
+import type { Value } from "./values.ts";
+
+/** Value of the node's first output, or of its outputs. */
+export type Lower = (ctx: Lowering, node: OnnxNode) => Value | readonly Value[];
+
+/** How the program's output relates to the operator's definition, which onnxruntime computes.
+ *  exact: the same bytes on every input. one unit: onnxruntime's own kernel is not one function on all CPUs, or works in
+ *  float32; the program differs by at most one unit of the quantized result. */
+export type Exactness = "exact" | "one unit";
+
+/** Operators that are described by one row. */
+export interface OperatorRow {
+  /** Those of onnxruntime carry their domain. */
+  readonly operators: Readonly<Record<string, Lower>>;
+  /** Types and attributes that are read. */
+  readonly reads: string;
+  readonly limits: string;
+  /** Opcodes that may come of it; none where it only renames or folds. */
+  readonly opcodes: readonly Opcode[];
+  readonly exactness: Exactness;
+}
+
+const same = (lower: Lower, ...names: readonly string[]): Readonly<Record<string, Lower>> =>
+  Object.fromEntries(names.map((name) => [name, lower]));
+
+export const OPERATOR_ROWS: readonly OperatorRow[] = [
+  {
+    operators: {
+      QLinearMatMul: qLinearMatMul,
+      QLinearConv: qLinearConv,
+      "com.microsoft.QGemm": qGemm,
+    },
+    reads: "uint8 and int8 in every combination; weight scales and zero points one, or one a channel",
+    limits: "second operand constant; one activation zero point; convolutions over one or two spatial axes",
+    opcodes: ["move", "dot", "arith", "requant"],
+    exactness: "exact",
+  },
+  {
+    operators: { MatMulInteger: matMulInteger, ConvInteger: convInteger },
+    reads: "uint8 and int8 in every combination; an Add of a constant along the columns joins the product",
+    limits: "second operand constant; one activation zero point",
+    opcodes: ["move", "dot", "arith"],
+    exactness: "exact",
+  },
+  {
+    operators: { MatMul: matMul, Gemm: gemm, Conv: conv },
+    reads:
+      "operands dequantized bytes, result quantized (QDQ): DequantizeLinear → product → [Add bias] → [Relu, Clip] → QuantizeLinear is the QOperator form",
+    limits:
+      "second operand and bias constant, bias int32 with scale = activation scale × weight scale (within 2^-22); alpha = beta = 1",
+    opcodes: ["move", "dot", "arith", "requant"],
+    exactness: "one unit",
+  },
+  {
+    operators: {
+      QuantizeLinear: quantizeLinear,
+      DequantizeLinear: dequantizeLinear,
+      "com.microsoft.QuantizeLinear": quantizeLinear,
+      "com.microsoft.DequantizeLinear": dequantizeLinear,
+    },
+    reads:
+      "uint8, int8; scales one a tensor or an axis. Of int32 to a scale that is a power of two, or of products, sums and averages: REQUANT",
+    limits: "constant scales of 2^-100 to 2^60; no blocks",
+    opcodes: ["float", "requant", "table"],
+    exactness: "exact",
+  },
+  {
+    operators: { ...same(relu, "Relu"), ...same(clip, "Clip") },
+    reads:
+      "uint8, int8, int32, float32, dequantized bytes (a table), products (clamps of the requantization)",
+    limits: "constant bounds",
+    opcodes: ["arith", "float", "table", "lookup", "move"],
+    exactness: "exact",
+  },
+  {
+    operators: same(arithmetic, "Add", "Sub", "Mul", "Div", "Sum", "Min", "Max"),
+    reads:
+      "int32, int64, float32, all with broadcasting; Min and Max also of uint8, int8. Functions of one byte and constants stay one table",
+    limits:
+      "results proven inside s32, or finite and not subnormal; divisor proven ≥ 1, or without 0 in float32",
+    opcodes: ["arith", "float", "table", "lookup", "move"],
+    exactness: "exact",
+  },
+  {
+    operators: same(unary, "Abs", "Ceil", "Floor", "Neg", "Reciprocal", "Round", "Sign", "Sqrt"),
+    reads: "float32; Abs, Neg and Sign also of uint8, int8 (which wrap) and int32",
+    limits: "Sqrt of what is proven ≥ 0, Reciprocal of what is proven not 0",
+    opcodes: ["arith", "float", "select", "table", "lookup", "move"],
+    exactness: "exact",
+  },
+  {
+    operators: {
+      ...same(
+        byteFunction,
+        "Celu",
+        "Elu",
+        "Erf",
+        "Exp",
+        "Gelu",
+        "HardSigmoid",
+        "HardSwish",
+        "LeakyRelu",
+        "Log",
+        "Mish",
+        "Selu",
+        "Shrink",
+        "Sigmoid",
+        "Softplus",
+        "Softsign",
+        "Tanh",
+        "ThresholdedRelu",
+        "com.microsoft.FastGelu",
+        "com.microsoft.Gelu",
+        "com.microsoft.QuickGelu",
+      ),
+      ...same(qLinearFunction, "com.microsoft.QLinearLeakyRelu", "com.microsoft.QLinearSigmoid"),
+    },
+    reads: "a dequantized byte tensor with one scale; what follows up to QuantizeLinear joins the table",
+    limits: "finite for each of the 256 bytes",
+    opcodes: ["table", "arith", "lookup", "move"],
+    exactness: "one unit",
+  },
+  {
+    operators: same(compare, "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"),
+    reads: "uint8, int8, int32, int64, bool, float32, with broadcasting",
+    limits: "",
+    opcodes: ["arith", "float", "move", "lookup"],
+    exactness: "exact",
+  },
+  {
+    operators: { ...same(logic, "And", "Not", "Or", "Xor"), Where: where },
+    reads: "bool; Where of any type; with broadcasting",
+    limits: "",
+    opcodes: ["arith", "select", "float", "move", "lookup"],
+    exactness: "exact",
+  },
+  {
+    operators: { Cast: cast },
+    reads: "uint8, int8, int32, int64, float32, bool; int64 is held as s32",
+    limits: "proven in range; not from float32 to bool",
+    opcodes: ["arith", "float", "move", "lookup"],
+    exactness: "exact",
+  },
+  {
+    operators: same(qLinearBinary, "com.microsoft.QLinearAdd", "com.microsoft.QLinearMul"),
+    reads: "uint8, int8, with broadcasting",
+    limits: "one scale a tensor",
+    opcodes: ["float", "move"],
+    exactness: "one unit",
+  },
+  {
+    operators: { "com.microsoft.QLinearConcat": qLinearConcat },
+    reads: "uint8, int8; a table for each part with another scale",
+    limits: "",
+    opcodes: ["table", "move"],
+    exactness: "exact",
+  },
+  {
+    operators: { MaxPool: maxPool, GlobalMaxPool: globalMaxPool },
+    reads: "uint8, int8, dequantized bytes; pads (stored 0), strides, dilations, ceil_mode",
+    limits: "one or two spatial axes; storage_order 0; only the first output",
+    opcodes: ["move", "reduce", "arith"],
+    exactness: "exact",
+  },
+  {
+    operators: {
+      AveragePool: averagePool,
+      GlobalAveragePool: globalAveragePool,
+      ...same(qLinearAverage, "com.microsoft.QLinearAveragePool", "com.microsoft.QLinearGlobalAveragePool"),
+    },
+    reads:
+      "dequantized bytes (uint8, int8 for the QLinear forms): integer sums, then REQUANT; count_include_pad 0 with pads divides each position by its own count in FLOAT",
+    limits: "one or two spatial axes; ceil_mode 0",
+    opcodes: ["move", "reduce", "arith", "requant", "float"],
+    exactness: "one unit",
+  },
+  {
+    operators: same(reduce, "ReduceMax", "ReduceMin", "ReduceSum"),
+    reads: "int32, int64, over any axes; ReduceMax and ReduceMin also uint8, int8, dequantized bytes",
+    limits: "sums proven inside s32; rows above 1,024 bytes are reduced in parts",
+    opcodes: ["move", "reduce", "arith", "lookup", "float"],
+    exactness: "exact",
+  },
+  {
+    operators: same(reduce, "ReduceMean"),
+    reads: "dequantized bytes, over any axes (ReduceSum of them likewise): integer sums, then REQUANT",
+    limits: "one scale a tensor",
+    opcodes: ["move", "reduce", "arith", "requant", "float"],
+    exactness: "one unit",
+  },
+  {
+    operators: same(argExtreme, "ArgMax", "ArgMin"),
+    reads: "integers, dequantized bytes; both values of select_last_index",
+    limits: "not float32",
+    opcodes: ["move", "reduce", "arith", "select"],
+    exactness: "exact",
+  },
+  {
+    operators: { Gather: gather },
+    reads:
+      "any axis. Constant table, computed ids: LOOKUP pick (→ Cast int32 → ReduceSum over the ids of an int8 table whose row 0 is zero: LOOKUP sum). Constant ids: MOVE. Both computed: as GatherElements",
+    limits:
+      "int32 or int64 ids. Ids outside of a constant table, negative ones too, are clamped into it: import says so where the codec allows them",
+    opcodes: ["lookup", "move", "arith", "select", "reduce", "float"],
+    exactness: "exact",
+  },
+  {
+    operators: { GatherElements: gatherElements },
+    reads: "integers, dequantized bytes; ids are compared with each position of the axis",
+    limits: "ids as long as the data along the other axes",
+    opcodes: ["move", "arith", "select", "reduce"],
+    exactness: "exact",
+  },
+  {
+    operators: {
+      Concat: concat,
+      Expand: expand,
+      Flatten: flatten,
+      Pad: pad,
+      Reshape: reshape,
+      Slice: slice,
+      Split: split,
+      Squeeze: squeeze,
+      Tile: tile,
+      Transpose: transpose,
+      Unsqueeze: unsqueeze,
+    },
+    reads:
+      "every type; Pad constant, edge, reflect, wrap. Transpose only renames stored axes until something needs the order; two moves in a row are one where MOVE can hold them",
+    limits: "rank ≤ 6; shapes, axes, starts and sizes constant; no empty tensors",
+    opcodes: ["move", "float", "lookup", "arith"],
+    exactness: "exact",
+  },
+  {
+    operators: {
+      Constant: constant,
+      ConstantOfShape: constantOfShape,
+      Dropout: identity,
+      Identity: identity,
+      Range: rangeOfNumbers,
+      Shape: shapeOf,
+      Size: sizeOf,
+    },
+    reads: "known at import, or nothing to do",
+    limits: "constant operands",
+    opcodes: [],
+    exactness: "exact",
+  },
+];
