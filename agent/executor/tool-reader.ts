@@ -34,7 +34,8 @@ async function readTool(client: PublicClient, address: Address, blockNumber?: bi
   return { address: getAddress(address), name, description, params };
 }
 
-function paramTypeOf(address: Address, ordinal: number) {
+/** @throws BaseError TOOL_PARAMETER_INVALID for an ordinal that is no type */
+export function paramTypeOf(address: Address, ordinal: number) {
   const type = PARAM_TYPES[ordinal];
   if (type !== undefined) return type;
   throw new BaseError({

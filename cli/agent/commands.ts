@@ -4,6 +4,7 @@ import { installLlama, SMALL_MODEL } from "../../agent/executor/models/llama/ins
 import { CHAIN_SETTINGS } from "../../protocol/config.ts";
 import { withSettings } from "../chain.ts";
 import { printProgress, printResult, withJson } from "../output.ts";
+import { addDevChainCommand } from "./devchain.ts";
 import { addExecutorCommand, addRunCommand } from "./executor.ts";
 import { agentCommand } from "./http.ts";
 import { llamaFolder, MODEL_SETTINGS, modelConfig } from "./models.ts";
@@ -14,6 +15,7 @@ export function addAgentCommands(program: Command): void {
   addExecutorCommand(agent);
   addRunCommand(agent);
   addTranscriptCommands(agent);
+  addDevChainCommand(agent);
   const install = agent
     .command("llama")
     .description("the local language model")

@@ -14745,3 +14745,214 @@ export const iRedundantResultsAbi = [
     ]
   }
 ] as const;
+
+export const embeddedExecutorAbi = [
+  {
+    "type": "constructor",
+    "inputs": [
+      {
+        "name": "precompile_",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "precompile",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "address"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "runNextIteration",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "string",
+        "internalType": "string"
+      },
+      {
+        "name": "basePrompt",
+        "type": "string",
+        "internalType": "string"
+      },
+      {
+        "name": "tools",
+        "type": "address[]",
+        "internalType": "contract IERCAgentTool[]"
+      },
+      {
+        "name": "agentReasoning",
+        "type": "string[]",
+        "internalType": "string[]"
+      },
+      {
+        "name": "toolResults",
+        "type": "string[]",
+        "internalType": "string[]"
+      },
+      {
+        "name": "prompt",
+        "type": "string",
+        "internalType": "string"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "tuple",
+        "internalType": "struct AgentIterationResult",
+        "components": [
+          {
+            "name": "isFinalAnswer",
+            "type": "bool",
+            "internalType": "bool"
+          },
+          {
+            "name": "finalAnswer",
+            "type": "string",
+            "internalType": "string"
+          },
+          {
+            "name": "tool",
+            "type": "address",
+            "internalType": "contract IERCAgentTool"
+          },
+          {
+            "name": "toolInput",
+            "type": "tuple",
+            "internalType": "struct IERCAgentTool.Input",
+            "components": [
+              {
+                "name": "params",
+                "type": "tuple[]",
+                "internalType": "struct IERCAgentTool.ParamValue[]",
+                "components": [
+                  {
+                    "name": "paramType",
+                    "type": "uint8",
+                    "internalType": "enum IERCAgentTool.ParamType"
+                  },
+                  {
+                    "name": "value",
+                    "type": "bytes",
+                    "internalType": "bytes"
+                  }
+                ]
+              },
+              {
+                "name": "abiEncodedParams",
+                "type": "bytes",
+                "internalType": "bytes"
+              }
+            ]
+          },
+          {
+            "name": "agentReasoning",
+            "type": "string",
+            "internalType": "string"
+          }
+        ]
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "supportsInterface",
+    "inputs": [
+      {
+        "name": "interfaceId",
+        "type": "bytes4",
+        "internalType": "bytes4"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "bool",
+        "internalType": "bool"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "error",
+    "name": "AnswerTooLong",
+    "inputs": [
+      {
+        "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "InferenceFailed",
+    "inputs": [
+      {
+        "name": "code",
+        "type": "string",
+        "internalType": "string"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "ModelGasMissing",
+    "inputs": [
+      {
+        "name": "gasLeft",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NoModelHere",
+    "inputs": [
+      {
+        "name": "precompile",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "QuestionMalformed",
+    "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "QuestionTooLong",
+    "inputs": [
+      {
+        "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  }
+] as const;
