@@ -18,68 +18,64 @@ export interface SessionSource {
   readonly output: Port;
 }
 
-/** Many runs travel in one message, as one block of bytes: a message costs more than a small model. */
-export interface RunsOfModel {
-  readonly model: string;
+/** Runs and their outputs travel as bytes of their own beside node's channel, which takes longer over a message than
+ *  the run of a small layer; many in one frame, since each frame costs too. */
+export interface Frame {
+  /** Of the runs in it; of a session that is open now, in an answer without data. */
   readonly ids: readonly number[];
-  /** All inputs of each run. */
+  /** To the child: the session's number. From it: milliseconds of `session.run`, with its tensors made and read, of all
+   *  runs together. */
+  readonly value: number;
+  /** All inputs of each run, or the output of each. */
   readonly data: Uint8Array;
 }
 
-export type ToChild =
-  | { readonly kind: "open"; readonly id: number; readonly source: SessionSource; readonly threads: number }
-  | { readonly kind: "run"; readonly runs: readonly RunsOfModel[] };
-
-/** What ended well: runs, and sessions that are open. It travels as bytes of its own beside node's channel, which
- *  takes longer over a message than the run of a small layer. */
-export interface Answered {
-  readonly done: readonly number[];
-  /** Time of `session.run`, with its tensors made and read, of all runs in `done`. */
-  readonly sessionMs: number;
-  /** The output of each run in `done`. */
-  readonly data: Uint8Array;
+/** What opens a session, by node's channel. */
+export interface ToChild {
+  readonly id: number;
+  /** by which runs name the session */
+  readonly session: number;
+  readonly source: SessionSource;
+  readonly threads: number;
 }
 
-/** What could not be run, and why. */
+/** What could not be opened or run, and why, by node's channel. */
 export interface FromChild {
   readonly failed: readonly { readonly id: number; readonly reason: string }[];
 }
 
-/** File descriptor of the stream of answers, in the child. */
+/** File descriptors of the streams of frames, in the child. */
 export const ANSWERS_FD = 4;
+export const RUNS_FD = 5;
 
-/** Bytes before the ids: length of what follows u32, number of ids u32, milliseconds f64; little-endian. */
+/** Bytes before the ids: length of what follows u32, number of ids u32, value f64; little-endian. */
 const HEAD = 16;
 
-/** One frame of the stream of answers: head, ids as u32, outputs. */
-export function answerFrame(
-  done: readonly number[],
-  sessionMs: number,
-  outputs: readonly Uint8Array[],
-): Buffer {
-  const size = outputs.reduce((sum, output) => sum + output.length, HEAD + 4 * done.length);
+/** One frame of a stream: head, ids as u32, data. */
+export function toFrame(ids: readonly number[], value: number, parts: readonly Uint8Array[]): Buffer {
+  const size = parts.reduce((sum, part) => sum + part.length, HEAD + 4 * ids.length);
   const frame = Buffer.allocUnsafe(size);
   frame.writeUInt32LE(size - 4, 0);
-  frame.writeUInt32LE(done.length, 4);
-  frame.writeDoubleLE(sessionMs, 8);
+  frame.writeUInt32LE(ids.length, 4);
+  frame.writeDoubleLE(value, 8);
   let at = HEAD;
-  for (const id of done) at = frame.writeUInt32LE(id, at);
-  for (const output of outputs) {
-    frame.set(output, at);
-    at += output.length;
+  for (const id of ids) at = frame.writeUInt32LE(id, at);
+  for (const part of parts) {
+    frame.set(part, at);
+    at += part.length;
   }
   return frame;
 }
 
 /** Puts frames together again from the chunks in which a stream brings them.
  *  @returns takes a chunk, gives the frames that it completes */
-export function answerReader(): (chunk: Buffer) => Answered[] {
+export function frameReader(): (chunk: Buffer) => Frame[] {
   let chunks: Buffer[] = [];
   let size = 0;
   return (chunk) => {
     chunks.push(chunk);
     size += chunk.length;
-    const frames: Answered[] = [];
+    const frames: Frame[] = [];
     while (size >= 4) {
       if ((chunks[0] as Buffer).length < 4) chunks = [Buffer.concat(chunks)];
       const length = 4 + (chunks[0] as Buffer).readUInt32LE(0);
@@ -93,10 +89,10 @@ export function answerReader(): (chunk: Buffer) => Answered[] {
   };
 }
 
-function readFrame(frame: Buffer): Answered {
+function readFrame(frame: Buffer): Frame {
   const count = frame.readUInt32LE(4);
-  const done = Array.from({ length: count }, (_, i) => frame.readUInt32LE(HEAD + 4 * i));
-  return { done, sessionMs: frame.readDoubleLE(8), data: frame.subarray(HEAD + 4 * count) };
+  const ids = Array.from({ length: count }, (_, i) => frame.readUInt32LE(HEAD + 4 * i));
+  return { ids, value: frame.readDoubleLE(8), data: frame.subarray(HEAD + 4 * count) };
 }
 
 export const portBytes = ({ type, dims }: Port): number => elementBytes(type) * elementCount(dims);
@@ -104,10 +100,18 @@ export const portBytes = ({ type, dims }: Port): number => elementBytes(type) * 
 export const bytesOf = (data: Content): Uint8Array =>
   data instanceof Uint8Array ? data : new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 
-/** A port's content from its place in a block. */
+/** A port's content from its place in a block, as a copy. */
 export function contentAt(port: Port, block: Uint8Array, at: number): Content {
   // Not Buffer's slice, which would share the block.
-  const bytes = Uint8Array.prototype.slice.call(block, at, at + portBytes(port));
-  if (port.type === "s32") return new Int32Array(bytes.buffer);
-  return port.type === "f32" ? new Float32Array(bytes.buffer) : bytes;
+  return viewAt(port, Uint8Array.prototype.slice.call(block, at, at + portBytes(port)), 0);
+}
+
+/** A port's content from its place in a block, sharing the block's memory where its alignment allows. */
+export function viewAt({ type, dims }: Port, block: Uint8Array, at: number): Content {
+  const count = elementCount(dims);
+  if (type !== "s32" && type !== "f32") return block.subarray(at, at + count);
+  const start = block.byteOffset + at;
+  const View = type === "s32" ? Int32Array : Float32Array;
+  if (start % 4 === 0) return new View(block.buffer as ArrayBuffer, start, count);
+  return new View(Uint8Array.prototype.slice.call(block, at, at + 4 * count).buffer);
 }

@@ -2,19 +2,20 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
-import { concatBytes } from "../bytes.ts";
 import {
   ANSWERS_FD,
-  type Answered,
-  answerReader,
   bytesOf,
   type Content,
   contentAt,
+  type Frame,
   type FromChild,
+  frameReader,
   type Port,
   portBytes,
+  RUNS_FD,
   type SessionSource,
   type ToChild,
+  toFrame,
 } from "./messages.ts";
 
 export interface PoolOptions {
@@ -41,22 +42,35 @@ interface Waiting {
   readonly output?: Port;
 }
 
+/** A session of a child. */
+interface Opened {
+  readonly number: number;
+  readonly result: Promise<RunResult>;
+}
+
 interface Unsent {
   readonly ids: number[];
   readonly inputs: Uint8Array[];
+}
+
+/** A process with its streams of frames. */
+interface Running {
+  readonly process: ChildProcess;
+  readonly runs: Socket;
 }
 
 /** One child and what it owes. It is started at first use and again after it died. */
 class Child {
   readonly #timeoutMs: number;
   readonly #threads: number;
-  readonly #opened = new Map<string, Promise<RunResult>>();
+  readonly #opened = new Map<string, Opened>();
   readonly #waiting = new Map<number, Waiting>();
-  /** Runs of this turn of the event loop, by model: they are sent together. */
-  readonly #unsent = new Map<string, Unsent>();
+  /** Runs of this turn of the event loop, by session: they are sent together. */
+  readonly #unsent = new Map<number, Unsent>();
   #watchdog: NodeJS.Timeout | undefined;
-  #process: ChildProcess | undefined;
+  #running: Running | undefined;
   #next = 0;
+  #sessions = 0;
 
   constructor({ timeoutMs = 30_000, threads = 1 }: PoolOptions) {
     this.#timeoutMs = timeoutMs;
@@ -72,17 +86,19 @@ class Child {
     const [found, expected] = [inputs.map((data) => data.byteLength), source.inputs.map(portBytes)];
     if (found.join() !== expected.join())
       return { failure: `the inputs have [${found}] bytes, must have [${expected}]` };
-    let opened = this.#opened.get(source.model);
-    if (opened === undefined) {
-      opened = this.#ask((id) => this.#send({ kind: "open", id, source, threads: this.#threads }));
-      this.#opened.set(source.model, opened);
-    }
-    const result = await opened;
-    if ("failure" in result) {
-      this.#opened.delete(source.model);
-      return result;
-    }
-    return this.#ask((id) => this.#collect(id, source.model, inputs), source.output);
+    const { number, result } = this.#opened.get(source.model) ?? this.#open(source);
+    const opened = await result;
+    if (!("failure" in opened)) return this.#ask((id) => this.#collect(id, number, inputs), source.output);
+    this.#opened.delete(source.model);
+    return opened;
+  }
+
+  #open(source: SessionSource): Opened {
+    const session = this.#sessions++;
+    const message = (id: number): ToChild => ({ id, session, source, threads: this.#threads });
+    const opened = { number: session, result: this.#ask((id) => this.#sendOpen(message(id))) };
+    this.#opened.set(source.model, opened);
+    return opened;
   }
 
   close(): void {
@@ -103,46 +119,46 @@ class Child {
     return setTimeout(() => this.#lose(reason, true), this.#timeoutMs);
   }
 
-  #collect(id: number, model: string, inputs: readonly Content[]): void {
+  #collect(id: number, session: number, inputs: readonly Content[]): void {
     if (this.#unsent.size === 0) process.nextTick(() => this.#flush());
-    const runs = this.#unsent.get(model) ?? { ids: [], inputs: [] };
-    this.#unsent.set(model, runs);
+    const runs = this.#unsent.get(session) ?? { ids: [], inputs: [] };
+    this.#unsent.set(session, runs);
     runs.ids.push(id);
     for (const data of inputs) runs.inputs.push(bytesOf(data));
   }
 
   #flush(): void {
-    const runs = [...this.#unsent].map(([model, { ids, inputs }]) => {
-      return { model, ids, data: concatBytes(...inputs) };
-    });
+    for (const [session, { ids, inputs }] of this.#unsent) {
+      this.#started().runs.write(toFrame(ids, session, inputs));
+    }
     this.#unsent.clear();
-    if (runs.length > 0) this.#send({ kind: "run", runs });
   }
 
-  #send(message: ToChild): void {
-    const child = this.#started();
+  #sendOpen(message: ToChild): void {
+    const { process: child } = this.#started();
     child.send(message, (error) => {
-      if (error !== null && child === this.#process)
-        this.#lose(`the child process cannot be reached: ${error.message}`, true);
+      if (error !== null) this.#unreachable(child, error);
     });
   }
 
-  #started(): ChildProcess {
-    if (this.#process !== undefined) return this.#process;
+  #started(): Running {
+    if (this.#running !== undefined) return this.#running;
     const child = fork(fileURLToPath(new URL("worker.ts", import.meta.url)), [], {
       execArgv: ["--import", "tsx"],
       serialization: "advanced",
       // Its standard output belongs to the parent's results.
-      stdio: ["ignore", "ignore", "inherit", "ipc", "pipe"],
+      stdio: ["ignore", "ignore", "inherit", "ipc", "pipe", "pipe"],
     });
     child.on("message", ({ failed }: FromChild) => {
-      if (child === this.#process) this.#failed(failed);
+      if (child === this.#running?.process) this.#failed(failed);
     });
-    const answers = child.stdio[ANSWERS_FD] as Socket;
-    const read = answerReader();
+    const streams: readonly unknown[] = child.stdio;
+    const [answers, runs] = [streams[ANSWERS_FD] as Socket, streams[RUNS_FD] as Socket];
+    const read = frameReader();
     answers.on("data", (chunk: Buffer) => {
-      if (child === this.#process) for (const frame of read(chunk)) this.#answered(frame);
+      if (child === this.#running?.process) for (const frame of read(chunk)) this.#answered(frame);
     });
+    for (const stream of [answers, runs]) stream.on("error", (error) => this.#unreachable(child, error));
     child.on("error", (error) => this.#lost(child, `the child process failed: ${error.message}`));
     child.on("exit", (code, signal) =>
       this.#lost(child, `the child process ended (${signal ?? `exit code ${code}`})`),
@@ -151,13 +167,14 @@ class Child {
     child.unref();
     child.channel?.unref();
     answers.unref();
-    this.#process = child;
-    return child;
+    runs.unref();
+    this.#running = { process: child, runs };
+    return this.#running;
   }
 
-  #answered({ done, data, sessionMs }: Answered): void {
+  #answered({ ids, value, data }: Frame): void {
     let at = 0;
-    for (const id of done) {
+    for (const id of ids) {
       const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);
       if (waiting?.output === undefined) {
@@ -165,7 +182,7 @@ class Child {
         continue;
       }
       const output = contentAt(waiting.output, data, at);
-      waiting.resolve({ output, sessionMs: sessionMs / done.length });
+      waiting.resolve({ output, sessionMs: value / ids.length });
       at += portBytes(waiting.output);
     }
     this.#wind();
@@ -186,12 +203,16 @@ class Child {
   }
 
   #lost(child: ChildProcess, reason: string): void {
-    if (child === this.#process) this.#lose(reason, false);
+    if (child === this.#running?.process) this.#lose(reason, false);
+  }
+
+  #unreachable(child: ChildProcess, { message }: Error): void {
+    if (child === this.#running?.process) this.#lose(`the child process cannot be reached: ${message}`, true);
   }
 
   #lose(reason: string, kill: boolean): void {
-    const child = this.#process;
-    this.#process = undefined;
+    const child = this.#running?.process;
+    this.#running = undefined;
     this.#opened.clear();
     if (kill) child?.kill("SIGKILL");
     clearTimeout(this.#watchdog);

@@ -1,18 +1,21 @@
 /** A child process that runs sessions of onnxruntime. It may crash or hang: its parent takes that for "could not
  *  run", never for a result. */
 import { writeSync } from "node:fs";
+import { Socket } from "node:net";
 import type { InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
 import {
   ANSWERS_FD,
-  answerFrame,
   bytesOf,
   type Content,
-  contentAt,
+  type Frame,
   type FromChild,
+  frameReader,
+  type Port,
   portBytes,
-  type RunsOfModel,
-  type SessionSource,
+  RUNS_FD,
   type ToChild,
+  toFrame,
+  viewAt,
 } from "./messages.ts";
 
 type Runtime = typeof import("onnxruntime-node");
@@ -20,8 +23,13 @@ type Runtime = typeof import("onnxruntime-node");
 interface Session {
   readonly session: InferenceSession;
   readonly Tensor: Runtime["Tensor"];
-  readonly source: SessionSource;
+  readonly inputs: readonly SizedPort[];
+  readonly output: SizedPort;
 }
+
+/** A port with the bytes of its content: they are the same in every run. */
+type SizedPort = Port & { readonly size: number };
+const sized = (port: Port): SizedPort => ({ ...port, size: portBytes(port) });
 
 /** Answers wait at most this long for others to travel with, and for so many: the parent then sends more work while
  *  this process has some left. */
@@ -50,7 +58,7 @@ class Answers {
 
   send(): void {
     const [done, failed] = [this.#done, this.#failed];
-    if (done.length > 0) writeAll(answerFrame(done, this.#sessionMs, this.#data));
+    if (done.length > 0) writeAll(toFrame(done, this.#sessionMs, this.#data));
     if (failed.length > 0) process.send?.({ failed } satisfies FromChild);
     [this.#done, this.#data, this.#failed] = [[], [], []];
     this.#sessionMs = 0;
@@ -68,9 +76,9 @@ function writeAll(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(ANSWERS_FD, bytes, at);
 }
 
-/** Serves messages until the parent goes away. */
+/** Serves its parent until that goes away. */
 function serve(): void {
-  const sessions = new Map<string, Session>();
+  const sessions = new Map<number, Session>();
   let runtime: Promise<Runtime> | undefined;
   const load = (): Promise<Runtime> => {
     runtime ??= import("onnxruntime-node").then(
@@ -78,28 +86,29 @@ function serve(): void {
     );
     return runtime;
   };
-  // One message after the other: runs at once would only wait for the same thread.
+  // One after the other: runs at once would only wait for the same thread.
   let last: Promise<void> = Promise.resolve();
   process.on("message", (message: ToChild) => {
-    last = last.then(() => serveMessage(message));
+    last = last.then(() => open(message));
+  });
+  const read = frameReader();
+  new Socket({ fd: RUNS_FD, readable: true, writable: false }).on("data", (chunk: Buffer) => {
+    for (const frame of read(chunk)) last = last.then(() => runAll(frame));
   });
   process.on("disconnect", () => process.exit(0));
 
-  async function serveMessage(message: ToChild): Promise<void> {
+  async function open(message: ToChild): Promise<void> {
     const answers = new Answers();
-    if (message.kind === "run") for (const runs of message.runs) await runAll(runs, answers);
-    else {
-      try {
-        await open(message);
-        answers.done(message.id);
-      } catch (error) {
-        answers.failed(message.id, error);
-      }
+    try {
+      sessions.set(message.session, await newSession(message));
+      answers.done(message.id);
+    } catch (error) {
+      answers.failed(message.id, error);
     }
     answers.send();
   }
 
-  async function open({ source, threads }: Extract<ToChild, { kind: "open" }>): Promise<void> {
+  async function newSession({ source, threads }: ToChild): Promise<Session> {
     const { InferenceSession, Tensor } = await load();
     const session = await InferenceSession.create(source.onnx, {
       // Optimizers fuse and reorder: the emitted graph is exact as it stands.
@@ -109,47 +118,49 @@ function serve(): void {
       interOpNumThreads: 1,
       logSeverityLevel: 3,
     });
-    sessions.set(source.model, { session, source, Tensor });
+    return { session, Tensor, inputs: source.inputs.map(sized), output: sized(source.output) };
   }
 
-  async function runAll({ model, ids, data }: RunsOfModel, answers: Answers): Promise<void> {
-    const known = sessions.get(model);
+  async function runAll({ ids, value, data }: Frame): Promise<void> {
+    const answers = new Answers();
+    const known = sessions.get(value);
     let at = 0;
     for (const id of ids) {
       try {
-        if (known === undefined) throw new Error(`model ${model} is not open in this process`);
+        if (known === undefined) throw new Error(`session ${value} is not open in this process`);
         const { output, sessionMs } = await run(known, data, at);
         answers.done(id, output, sessionMs);
       } catch (error) {
         answers.failed(id, error);
       }
-      for (const port of known?.source.inputs ?? []) at += portBytes(port);
+      for (const { size } of known?.inputs ?? []) at += size;
       answers.sendIfDue();
     }
+    answers.send();
   }
 
   async function run(
-    { session, source, Tensor }: Session,
+    { session, Tensor, inputs, output }: Session,
     data: Uint8Array,
     first: number,
   ): Promise<{ readonly output: Uint8Array; readonly sessionMs: number }> {
     let at = first;
-    const contents = source.inputs.map((port) => {
-      at += portBytes(port);
-      return contentAt(port, data, at - portBytes(port));
+    const contents = inputs.map((port) => {
+      at += port.size;
+      // The block is this frame's alone, so a view of it stays as it is until the run ends.
+      return viewAt(port, data, at - port.size);
     });
     const start = performance.now();
     const feeds: Record<string, OrtTensor> = {};
-    for (const [i, { name, type, dims }] of source.inputs.entries()) {
+    for (const [i, { name, type, dims }] of inputs.entries()) {
       feeds[name] = new Tensor(TYPES[type], contents[i] as Uint8Array, dims);
     }
     const results = await session.run(feeds);
-    const output = bytesOf((results[source.output.name] as OrtTensor).data as Content);
+    const bytes = bytesOf((results[output.name] as OrtTensor).data as Content);
     const sessionMs = performance.now() - start;
-    const expected = portBytes(source.output);
-    if (output.length !== expected)
-      throw new Error(`output ${source.output.name} has ${output.length} bytes, must have ${expected}`);
-    return { output, sessionMs };
+    if (bytes.length !== output.size)
+      throw new Error(`output ${output.name} has ${bytes.length} bytes, must have ${output.size}`);
+    return { output: bytes, sessionMs };
   }
 }
 
