@@ -3,18 +3,32 @@ import { defineConfig } from "vitest/config";
 /** The suites that need more than Node.js and npm, each in its own folder: `tools/named-suite.ts` runs one of them. */
 export const NAMED_SUITES = ["browser", "executor", "ezkl"] as const;
 
+/** Random suites of `npm test` that are played again with many more cases, in a suite of their own: `scaled` gives the
+ *  numbers. */
+const DEEP = [
+  "test/challenger/game.test.ts",
+  "test/protocol/execution/execution.test.ts",
+  "test/protocol/machine-*.test.ts",
+  "test/prover/proof/groth16/{compile,gadgets}.test.ts",
+];
+
+// A hang ends the run; a slow machine does not.
+const limits = { testTimeout: 1_800_000, hookTimeout: 1_800_000 };
+
 export default defineConfig({
   test: {
-    projects: NAMED_SUITES.map((name) => ({
-      test: {
-        name,
-        include: [`test/${name}/**/*.test.ts`],
-        globalSetup: ["test/support/compile-setup.ts"],
-        fileParallelism: false,
-        // A hang ends the run; a slow machine does not.
-        testTimeout: 1_800_000,
-        hookTimeout: 1_800_000,
-      },
-    })),
+    maxWorkers: 2,
+    projects: [
+      ...NAMED_SUITES.map((name) => ({
+        test: {
+          name,
+          include: [`test/${name}/**/*.test.ts`],
+          globalSetup: ["test/support/compile-setup.ts"],
+          fileParallelism: false,
+          ...limits,
+        },
+      })),
+      { test: { name: "deep", include: DEEP, env: { TEST_DEPTH: "deep" }, ...limits } },
+    ],
   },
 });

@@ -1,5 +1,5 @@
-/** `npm run test:ezkl` and the like: makes ready what a named suite needs beyond Node.js and npm, runs it, and ends with
- *  one line that sums up. Where that cannot be had the suite is skipped, and says so. */
+/** `npm run test:ezkl` and the like: makes ready what a named suite needs beyond `npm test`, runs it, and ends with one
+ *  line that sums up. Where that cannot be had the suite is skipped, and says so. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,8 @@ import { NAMED_SUITES } from "../vitest.named.config.ts";
 import { projectRoot } from "./foundry.ts";
 import { type Counts, formatCounts, NONE, runVitest } from "./test.ts";
 
-type SuiteName = (typeof NAMED_SUITES)[number];
+const SUITES = [...NAMED_SUITES, "deep"] as const;
+type SuiteName = (typeof SUITES)[number];
 
 /** Why a suite cannot run: it is skipped where the machine lacks something, and fails where this project is at fault. */
 interface Obstacle {
@@ -21,6 +22,7 @@ const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
     if (existsSync(chromium)) return undefined;
     return { why: `There is no Chromium at ${chromium} (CHROMIUM).`, isFault: false };
   },
+  deep: () => undefined,
   executor: () => install(["agent", "llama"], "executor-data", ["LLAMA_UNSUPPORTED", "LLAMA_INSTALL_FAILED"]),
   ezkl: () =>
     install(["proof", "ezkl"], "ezkl-data", ["PYTHON_MISSING", "PYTHON_TOO_OLD", "EZKL_INSTALL_FAILED"]),
@@ -55,9 +57,9 @@ function run(name: SuiteName): Counts {
   return { ...NONE, skipped: 1 };
 }
 
-const name = NAMED_SUITES.find((candidate) => candidate === process.argv[2]);
+const name = SUITES.find((candidate) => candidate === process.argv[2]);
 if (name === undefined) {
-  throw new Error(`There is no suite ${process.argv[2] ?? ""}: name one of ${NAMED_SUITES.join(", ")}.`);
+  throw new Error(`There is no suite ${process.argv[2] ?? ""}: name one of ${SUITES.join(", ")}.`);
 }
 const counts = run(name);
 console.log(`\n${formatCounts(counts)}`);

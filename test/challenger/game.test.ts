@@ -7,8 +7,9 @@ import { type GamePlan, GameViolation } from "../support/dispute-table.ts";
 import { type HonestRun, honestRun } from "../support/lies.ts";
 import { randomProgram } from "../support/random-program.ts";
 import { createRng } from "../support/rng.ts";
+import { scaled } from "../support/scale.ts";
 
-const GAMES = 1_200;
+const GAMES = scaled(500, 10_000);
 
 /** Programs of every opcode, some hostile, a quarter of them with more than 64 steps. */
 const RUNS: readonly HonestRun[] = Array.from({ length: 40 }, (_, seed) => {

@@ -2,8 +2,9 @@ import { describe, expect, test } from "vitest";
 import { RULES, type Rules } from "../../protocol/machine.ts";
 import { type Outcome, playGame, Violation } from "../support/game.ts";
 import { createRng } from "../support/rng.ts";
+import { scaled } from "../support/scale.ts";
 
-const GAMES = 20_000;
+const GAMES = scaled(4_000, 20_000);
 
 /** First violation among the games of these rules. */
 function firstViolation(rules: Rules, games: number): Violation | undefined {

@@ -13,12 +13,13 @@ import { CircuitSteps } from "../../../support/circuit-steps.ts";
 import { booleanOf } from "../../../support/forge.ts";
 import { randomInput } from "../../../support/random-program.ts";
 import { createRng, type Rng } from "../../../support/rng.ts";
+import { scaled } from "../../../support/scale.ts";
 
-const INPUTS = 1000;
+const INPUTS = scaled(100, 1000);
 /** Runs whose whole witness is checked, not only its output. */
-const CHECKED = 50;
+const CHECKED = scaled(10, 50);
 /** Constraints that are dropped one at a time, and wires that are forged. */
-const ATTEMPTS = 25;
+const ATTEMPTS = scaled(10, 25);
 
 const shipped = (name: string): Model => loadModelFolder(`models/${name}`).model;
 

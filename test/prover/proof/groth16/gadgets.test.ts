@@ -6,10 +6,11 @@ import { satisfies } from "../../../../prover/proof/groth16/satisfies.ts";
 import { CIRCUIT_PROGRAMS } from "../../../support/circuit-programs.ts";
 import { CircuitPair } from "../../../support/circuit-run.ts";
 import { createRng } from "../../../support/rng.ts";
+import { scaled } from "../../../support/scale.ts";
 
-const INPUTS = 1000;
+const INPUTS = scaled(200, 1000);
 /** Runs whose whole witness is checked, not only its output. */
-const CHECKED = 100;
+const CHECKED = scaled(25, 100);
 
 const programOf = (name: string): Model => {
   const found = CIRCUIT_PROGRAMS.find((program) => program.name === name);
