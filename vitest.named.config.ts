@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 /** The suites that need more than Node.js and npm, each in its own folder: `tools/named-suite.ts` runs one of them. */
-export const NAMED_SUITES = ["browser", "executor", "ezkl"] as const;
+export const NAMED_SUITES = ["browser", "executor", "ezkl", "onnx"] as const;
 
 /** Random suites of `npm test` that are played again with many more cases, in a suite of their own: `scaled` gives the
  *  numbers. */

@@ -30,8 +30,7 @@ const DESCRIPTIONS: Readonly<Record<Mode, string>> = {
   defend: "challenge and convict wrong claims",
 };
 
-/** @returns the command, for its other parts */
-export function addChallengerCommand(program: Command): Command {
+export function addChallengerCommand(program: Command): void {
   const parent = program.command("challenger").description("re-execute claims and dispute wrong ones");
   for (const mode of MODES) {
     const command = parent.command(mode).description(DESCRIPTIONS[mode]);
@@ -70,5 +69,4 @@ export function addChallengerCommand(program: Command): Command {
       }
     });
   }
-  return parent;
 }

@@ -1,7 +1,6 @@
 /** Events as lines for people. */
 import { formatEther, type Hex } from "viem";
-import { decodePosition, type Position, TRACE_STEP } from "../inference/commit/positions.ts";
-import type { FallEntry } from "../protocol/chain/book.ts";
+import { decodePosition, TRACE_STEP } from "../inference/commit/positions.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { FALL_REASONS, LANE } from "../protocol/terms.ts";
 
@@ -17,11 +16,11 @@ export function describeEvent(event: ChainEvent): string {
     case "TraceCommitted":
       return `trace committed, root ${event.args.traceRoot}`;
     case "Demanded":
-      return `${event.args.challenger} demands ${describePosition(decodePosition(event.args.position))}`;
+      return `${event.args.challenger} demands ${describePosition(event.args.position)}`;
     case "Revealed":
-      return `revealed ${describePosition(decodePosition(event.args.position))}, ${event.args.content.length} words or hashes`;
+      return `revealed ${describePosition(event.args.position)}, ${event.args.content.length} words or hashes`;
     case "Fell":
-      return describeFall({ ...event.args, reason: FALL_REASONS[event.args.reason] ?? "NONE" });
+      return describeFall(event.args);
     case "Finalized":
       return `final in the ${laneName(event.args.lane)} lane`;
     case "Settled":
@@ -35,24 +34,27 @@ export function describeEvent(event: ChainEvent): string {
   }
 }
 
-/** A position in words. */
-export function describePosition({ step, level, index }: Position): string {
+/** A position in words.
+ *  @param position encoded */
+export function describePosition(position: bigint): string {
+  const { step, level, index } = decodePosition(position);
   const tree = step === TRACE_STEP ? "the trace tree" : `step ${step}`;
   return `node ${index} at level ${level} of ${tree}`;
 }
 
-/** How a claim fell. */
-export function describeFall(fall: FallEntry): string {
-  const { reason, step, element, expected, claimed } = fall;
+function describeFall(args: {
+  readonly reason: number;
+  readonly step: bigint;
+  readonly element: bigint;
+  readonly expected: bigint;
+  readonly claimed: bigint;
+}): string {
+  const reason = FALL_REASONS[args.reason] ?? String(args.reason);
   if (reason === "TRACE_TIMEOUT") return "fell: the trace was not committed in time";
-  if (reason === "DEMAND_TIMEOUT")
-    return `fell: ${describePosition(decodePosition(element))} was not revealed in time`;
-  const where = reason === "ELEMENT" ? ` at step ${step}, element ${element}` : "";
-  return `fell by ${reason}${where}: expected ${hex(expected)}, claimed ${hex(claimed)}`;
+  if (reason === "DEMAND_TIMEOUT") return `fell: ${describePosition(args.element)} was not revealed in time`;
+  const where = reason === "ELEMENT" ? ` at step ${args.step}, element ${args.element}` : "";
+  return `fell by ${reason}${where}: expected ${hex(args.expected)}, claimed ${hex(args.claimed)}`;
 }
-
-/** A time in seconds since 1970, to the second, UTC. */
-export const iso = (seconds: number): string => new Date(1_000 * seconds).toISOString().replace(".000Z", "Z");
 
 const laneName = (lane: number): string =>
   Object.entries(LANE).find(([, bit]) => bit === lane)?.[0] ?? String(lane);

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { NAMED_SUITES } from "../vitest.named.config.ts";
 import { projectRoot } from "./foundry.ts";
+import { NODE_TESTS } from "./onnx-testdata.ts";
 import { type Counts, formatCounts, NONE, runVitest } from "./test.ts";
 
 const SUITES = [...NAMED_SUITES, "deep"] as const;
@@ -26,6 +27,11 @@ const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
   executor: () => install(["agent", "llama"], "executor-data", ["LLAMA_UNSUPPORTED", "LLAMA_INSTALL_FAILED"]),
   ezkl: () =>
     install(["proof", "ezkl"], "ezkl-data", ["PYTHON_MISSING", "PYTHON_TOO_OLD", "EZKL_INSTALL_FAILED"]),
+  onnx() {
+    if (existsSync(NODE_TESTS)) return undefined;
+    const why = `There are no tests of the ONNX project in ${NODE_TESTS}: install libonnx-testdata, or set ONNX_TESTDATA.`;
+    return { why, isFault: false };
+  },
 };
 
 /** Runs `assay COMMAND install` into a folder of build/, where the suite's tests look for it.

@@ -1,6 +1,5 @@
 /** The demo's timeline: every event of the chain as one line, with names instead of addresses and ids. */
 import { type Address, formatEther } from "viem";
-import { decodePosition } from "../../inference/commit/positions.ts";
 import type { TensorType } from "../../inference/program/form.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import { FALL_REASONS, type RequestId } from "../../protocol/terms.ts";
@@ -49,7 +48,7 @@ export class Timeline {
       case "TraceCommitted":
         return `${event.args.tops.length} tensor roots committed`;
       case "Revealed":
-        return `${describePosition(decodePosition(event.args.position))} revealed: ${event.args.content.length} words`;
+        return `${describePosition(event.args.position)} revealed: ${event.args.content.length} words`;
       case "Fell":
         return this.#fall(event.args);
       case "Credited": {

@@ -1,6 +1,7 @@
 /** How a graph's outputs become the last tensor, and the program what is needed for it. */
 
 import {
+  elementBytes,
   isStep,
   isWeight,
   type Model,
@@ -52,11 +53,26 @@ export function emitOutputs(
     tensors.map((t) => t.tensor.type),
     codec,
   );
+  checkSize(type, offset);
   const same = tensors.map(({ tensor }) => castTo(ctx.builder, tensor, type));
   const [only] = same;
   if (only !== undefined && same.length === 1) return { operand: whole(ctx, only), outputs };
   const flat = same.map((tensor) => reshapeValue(ctx, tensor, [count(tensor.dims)]));
   return { operand: whole(ctx, ctx.tensor(concatValues(ctx, flat, 0))), outputs };
+}
+
+const MAX_OUTPUT_BYTES = 65_536;
+
+/** What any output codec holds; the program's rules check each codec's own limit. */
+function checkSize(type: TensorType, elements: number): void {
+  const bytes = elements * elementBytes(type);
+  if (bytes > MAX_OUTPUT_BYTES) {
+    throw fail(
+      "IMPORT_OUTPUT",
+      `The outputs have ${bytes} bytes, at most ${MAX_OUTPUT_BYTES} can be returned.`,
+      "Reduce them inside the model.",
+    );
+  }
 }
 
 function commonType(types: readonly TensorType[], codec: OutputCodec): TensorType {

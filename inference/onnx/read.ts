@@ -18,7 +18,7 @@ import { scanModel } from "./wire.ts";
 
 const { onnx } = onnxProto;
 
-export const OPSET_MIN = 10;
+export const OPSET_MIN = 7;
 export const OPSET_MAX = 24;
 
 export interface ReadOptions {

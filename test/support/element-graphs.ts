@@ -231,6 +231,26 @@ const computedIds =
   };
 
 export const PICK_GRAPHS: Readonly<Record<string, Generator>> = {
+  "ReduceMax float32": real(
+    [node("ReduceMax", ["r"], { axes: [1], keepdims: 1 }, "m"), node("Sub", ["m", "r"])],
+    WIDE,
+    vector,
+  ),
+  "ReduceMin float32": real([node("ReduceMin", ["r"], { axes: [0], keepdims: 0 })], WIDE, vector),
+  "ArgMax float32": real(
+    [node("Round", ["r"], {}, "q"), node("ArgMax", ["q"], { axis: 0 })],
+    [-90, 90],
+    vector,
+    "int64",
+  ),
+  "MaxPool float32": real(
+    [
+      node("Reshape", ["r", "image"], {}, "q"),
+      node("MaxPool", ["q"], { kernel_shape: [3, 2], pads: [1, 1, 0, 0], strides: [1, 2], ceil_mode: 1 }),
+    ],
+    WIDE,
+    () => ({ image: i64(1, 3, 10, 10) }),
+  ),
   "Gather on any axis": gatherAxis,
   "Gather, both computed": computedIds((axis, _, rng) => ({
     nodes: [node("Gather", ["x", "i"], { axis })],

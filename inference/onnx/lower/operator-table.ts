@@ -22,6 +22,7 @@ import { expand, split, tile } from "./repeat.ts";
 import {
   concat,
   constant,
+  dropout,
   flatten,
   identity,
   reshape,
@@ -190,9 +191,10 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   },
   {
     operators: { MaxPool: maxPool, GlobalMaxPool: globalMaxPool },
-    reads: "uint8, int8, dequantized bytes; pads (stored 0), strides, dilations, ceil_mode",
+    reads:
+      "uint8, int8, dequantized bytes, float32 (halves of a row by FLOAT max); pads (the least number), strides, dilations, ceil_mode",
     limits: "one or two spatial axes; storage_order 0; only the first output",
-    opcodes: ["move", "reduce", "arith"],
+    opcodes: ["move", "reduce", "arith", "float"],
     exactness: "exact",
   },
   {
@@ -209,7 +211,8 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   },
   {
     operators: same(reduce, "ReduceMax", "ReduceMin", "ReduceSum"),
-    reads: "int32, int64, over any axes; ReduceMax and ReduceMin also uint8, int8, dequantized bytes",
+    reads:
+      "int32, int64, over any axes; ReduceMax and ReduceMin also uint8, int8, bool, dequantized bytes, float32 (halves of a row by FLOAT)",
     limits: "sums proven inside s32; rows above 1,024 bytes are reduced in parts",
     opcodes: ["move", "reduce", "arith", "lookup", "float"],
     exactness: "exact",
@@ -223,9 +226,9 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   },
   {
     operators: same(argExtreme, "ArgMax", "ArgMin"),
-    reads: "integers, dequantized bytes; both values of select_last_index",
-    limits: "not float32",
-    opcodes: ["move", "reduce", "arith", "select"],
+    reads: "every type; both values of select_last_index",
+    limits: "",
+    opcodes: ["move", "reduce", "arith", "select", "float"],
     exactness: "exact",
   },
   {
@@ -268,7 +271,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     operators: {
       Constant: constant,
       ConstantOfShape: constantOfShape,
-      Dropout: identity,
+      Dropout: dropout,
       Identity: identity,
       Range: rangeOfNumbers,
       Shape: shapeOf,

@@ -1,4 +1,4 @@
-/** MaxPool of bytes: windows along one axis after the other (MOVE), the maximum of each (REDUCE). */
+/** MaxPool: windows along one axis after the other (MOVE), the maximum of each (REDUCE). */
 
 import { coordinates } from "../axes.ts";
 import type { ReduceName } from "../builder.ts";
@@ -23,23 +23,27 @@ export function maxPool(ctx: Lowering, node: OnnxNode): Value {
 export function globalMaxPool(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
   return structural(ctx, value, (inner) =>
-    reduceAxes(ctx, "max", byteTensor(ctx, inner), spatialAxes(value), true),
+    reduceAxes(ctx, "max", comparable(ctx, inner), spatialAxes(value), true),
   );
 }
 
-/** A byte tensor; a dequantized one is pooled before it is dequantized. */
-function byteTensor(ctx: Lowering, value: Value): TensorValue {
+/** A tensor whose elements can be compared; a dequantized one is pooled before it is dequantized. */
+function comparable(ctx: Lowering, value: Value): TensorValue {
   if (value.kind === "constant") refuse("its input is constant", "Compute it at export.");
   const tensor = ctx.tensor(value);
-  if (tensor.type !== "u8" && tensor.type !== "s8") {
-    refuse(`its input is ${tensor.onnx}`, "Pool uint8 or int8 (quantize before it).");
+  if (tensor.type === "s32" || tensor.type === "bool") {
+    refuse(`its input is ${tensor.onnx}`, "Pool uint8, int8 or float32.");
   }
   return tensor;
 }
 
-/** Pads are stored 0, the least value of both byte types. */
+const LEAST_FLOAT = 0xff7fffff;
+
+/** Pads are stored 0, the least value of both byte types, or the least finite float32. */
 function pooled(ctx: Lowering, value: Value, axes: readonly WindowAxis[]): TensorValue {
-  return axes.reduce((t, window, i) => poolAlong(ctx, t, i + 2, window, "max", 0), byteTensor(ctx, value));
+  const tensor = comparable(ctx, value);
+  const pad = tensor.type === "f32" ? LEAST_FLOAT : 0;
+  return axes.reduce((t, window, i) => poolAlong(ctx, t, i + 2, window, "max", pad), tensor);
 }
 
 /** Reduces windows along one axis. @param pad stored element outside of the input */

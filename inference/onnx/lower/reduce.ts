@@ -24,9 +24,8 @@ export function reduce(ctx: Lowering, node: OnnxNode): Value {
   const keepdims = intAttribute(node, "keepdims", 1) !== 0;
   if (node.op === "ReduceSum" || node.op === "ReduceMean") return sumOf(ctx, node, value, sorted, keepdims);
   const name = node.op === "ReduceMin" ? "min" : "max";
-  if (typeOf(value) === "float32") {
-    const bytes = dequantizedBytes(value, "its operand");
-    return { ...bytes, source: reduceAxes(ctx, name, bytes.source, sorted, keepdims) };
+  if (value.kind === "dequantized" && value.source.kind === "tensor" && value.scale.length === 1) {
+    return { ...value, source: reduceAxes(ctx, name, value.source, sorted, keepdims) };
   }
   return reduceAxes(ctx, name, ctx.tensor(value), sorted, keepdims);
 }
@@ -95,7 +94,6 @@ export function argExtreme(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
   const inner = value.kind === "dequantized" && value.scale.length === 1 ? value.source : value;
   const tensor = ctx.tensor(inner);
-  if (tensor.type === "f32") refuse("it compares float32", "Compare integers, or a dequantized byte tensor.");
   const { builder } = ctx;
   const axis = normalAxis(intAttribute(node, "axis", 0), tensor.dims.length);
   const last = intAttribute(node, "select_last_index", 0) !== 0;
@@ -115,7 +113,8 @@ export function argExtreme(ctx: Lowering, node: OnnxNode): Value {
     operand: rows,
     dims: [elementCount(tensor.dims) / length, length],
   });
-  const equal = builder.arith("eq", "bool", flat, top);
+  const equal =
+    tensor.type === "f32" ? builder.float("eq", "bool", flat, top) : builder.arith("eq", "bool", flat, top);
   const indices = builder.plain(
     "s32",
     [length],

@@ -1,5 +1,6 @@
 /** Split, Expand and Tile: parts and repetitions, which MOVE reads from one source. */
 
+import { MAX_RANK } from "../../program/encode.ts";
 import { coordinates } from "../axes.ts";
 import { broadcastDims } from "../builder.ts";
 import { count, numbers, type OnnxNode } from "../graph.ts";
@@ -56,6 +57,25 @@ export function tile(ctx: Lowering, node: OnnxNode): Value {
   const repeats = ctx.numbers(node, 1, "repeats");
   if (repeats.length !== dims.length || repeats.some((n) => n < 1))
     refuse(`it repeats [${dims}] by [${repeats}]`, "Give one repetition of at least 1 for each axis.");
+  return tiled(ctx, value, repeats);
+}
+
+function tiled(ctx: Lowering, value: Value, repeats: readonly number[]): Value {
+  const dims = dimsOf(value);
+  const twice = dims.flatMap((dim, axis) => (dim > 1 && (repeats[axis] as number) > 1 ? [axis] : []));
+  if (twice.length > 1 && dims.length + twice.length > MAX_RANK) {
+    const [first] = twice;
+    const once = tiled(
+      ctx,
+      value,
+      repeats.map((n, axis) => (axis === first ? n : 1)),
+    );
+    return tiled(
+      ctx,
+      once,
+      repeats.map((n, axis) => (axis === first ? 1 : n)),
+    );
+  }
   const out = dims.map((dim, axis) => dim * (repeats[axis] as number));
   // Each repeated axis as two: the repetition, which moves nothing, and the position inside of it.
   const apart: number[] = [];

@@ -1,8 +1,9 @@
-/** Reductions of integer tensors along any axes: the axes become rows (MOVE), each row one element (REDUCE). */
+/** Reductions along any axes: the axes become rows (MOVE), each row one element (REDUCE). */
 
 import { elementBytes, elementCount, lastDim, type Operand } from "../../program/form.ts";
 import { coordinates } from "../axes.ts";
 import type { ArithName, ReduceName } from "../builder.ts";
+import { refuse } from "../refusal.ts";
 import type { Lowering } from "./lowering.ts";
 import type { TensorValue } from "./values.ts";
 
@@ -23,6 +24,7 @@ export function reduceRows(
   const rows = elementCount(dims) / length;
   const target = result.length === 0 ? [1] : result;
   const most = MAX_ROW_BYTES / elementBytes(type);
+  if (type === "f32") return foldRows(ctx, name, source, target);
   if (length <= most) return builder.reduce(name, source, target);
   let all: Operand | undefined;
   for (let from = 0; from < length; from += most) {
@@ -37,6 +39,34 @@ export function reduceRows(
     all = all === undefined ? reduced : builder.arith(COMBINE[name], outType, all, reduced);
   }
   return all as Operand;
+}
+
+/** Least or largest float32 of each row: halves of it are compared element by element until one is left. */
+function foldRows(ctx: Lowering, name: ReduceName, source: Operand, result: readonly number[]): Operand {
+  if (name === "sum") refuse("it sums float32", "Sum integers: float sums depend on their order.");
+  const { builder } = ctx;
+  const rows = elementCount(result);
+  let [all, length] = [source, lastDim(builder.shape(source).dims)];
+  while (length > 1) {
+    const half = Math.ceil(length / 2);
+    // The halves overlap by one where the length is odd, which changes no maximum.
+    const [first, second] = [0, length - half].map((from) =>
+      builder.move(
+        all,
+        [rows, half],
+        coordinates(
+          [
+            { dim: rows, terms: [{ axis: 0, factor: 1 }], offset: 0, checked: false },
+            { dim: length, terms: [{ axis: 1, factor: 1 }], offset: from, checked: false },
+          ],
+          [rows, half],
+        ),
+      ),
+    ) as [Operand, Operand];
+    all = builder.float(name, "f32", first, second);
+    length = half;
+  }
+  return ctx.reshape(all, result);
 }
 
 /** Reduces axes of a tensor; the result has the kept axes in ONNX order. */

@@ -183,11 +183,11 @@ export function transposeValue(ctx: Lowering, value: Value, perm: readonly numbe
 export function slice(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
   const dims = dimsOf(value);
-  const starts = ctx.numbers(node, 1, "starts");
-  const ends = ctx.numbers(node, 2, "ends");
-  const axesInput = ctx.optionalConstant(node, 3, "axes");
+  // Operator sets before 10 have them as attributes.
+  const starts = intsAttribute(node, "starts") ?? ctx.numbers(node, 1, "starts");
+  const ends = intsAttribute(node, "ends") ?? ctx.numbers(node, 2, "ends");
   const stepsInput = ctx.optionalConstant(node, 4, "steps");
-  const axes = axesInput === undefined ? starts.map((_, i) => i) : numbers(axesInput);
+  const axes = axesOf(ctx, node, 3) ?? starts.map((_, i) => i);
   const steps = stepsInput === undefined ? starts.map(() => 1) : numbers(stepsInput);
   const out = [...dims];
   const sources = inOrder(dims);
@@ -275,6 +275,14 @@ export function sameScale(value: Value, other: DequantizedValue): boolean {
     value.zero[0] === other.zero[0] &&
     typeOf(value.source) === typeOf(other.source)
   );
+}
+
+/** Dropout keeps everything in inference. */
+export function dropout(ctx: Lowering, node: OnnxNode): Value {
+  const training = ctx.optionalConstant(node, 2, "training mode");
+  if (training !== undefined && numbers(training).some((mode) => mode !== 0))
+    refuse("it is in training mode", "Export the model for inference.");
+  return ctx.input(node, 0);
 }
 
 export function identity(ctx: Lowering, node: OnnxNode): Value {

@@ -172,11 +172,59 @@ describe("Split, Expand, Tile", () => {
     const { outputs } = run(x, [split({ axis: 1, num_outputs: 2 }, ["a", "y"])], "int32");
     expect(outputs.y).toEqual([3, 4, 8, 9]);
   });
+  it("args: a tensor of rank 4 repeated along three axes, more than one MOVE holds", () => {
+    const y = t("int32", [2, 3, 1, 2], range(12));
+    const { outputs, dims } = run(y, [node("Tile", ["x", "n"])], "int32", { n: i64(2, 2, 3, 2) });
+    const expected = range(4).flatMap((i) =>
+      range(6).flatMap((j) =>
+        range(3).flatMap(() => range(4).map((l) => (i % 2) * 6 + (j % 3) * 2 + (l % 2))),
+      ),
+    );
+    expect(dims.y).toEqual([4, 6, 3, 4]);
+    expect(outputs.y).toEqual(expected);
+  });
   it("error: sizes that do not sum up, repetitions that do not fit", () => {
     const wrong = { ...split({ axis: 1 }, ["a", "y"]), inputs: ["x", "n"] };
     expect(refusal(x, [wrong], "int32", { n: i64(2, 2) })).toContain("splits 5 into [2,2] for 2 outputs");
     expect(refusal(x, [node("Tile", ["x", "n"])], "int32", { n: i64(2) })).toContain("repeats [2,5] by [2]");
     expect(refusal(x, [node("Expand", ["x", "n"])], "int32", { n: i64(3, 5) })).toContain("do not broadcast");
+  });
+});
+
+describe("operator sets before 10", () => {
+  it("behavior: Slice has its bounds as attributes", () => {
+    const graph = {
+      nodes: [node("Slice", ["x"], { starts: [1], ends: [3], axes: [1] })],
+      inputs: { x: { type: "int32", dims: [2, 4] } },
+      outputs: { y: "int32" },
+      opset: 7,
+    } as const;
+    expect(runGraph(graph, { x: t("int32", [2, 4], range(8)) }).outputs.y).toEqual([1, 2, 5, 6]);
+  });
+});
+
+describe("Dropout", () => {
+  it("error: in training mode", () => {
+    const x = t("float32", [2], [1, 2]);
+    const constants = { r: t("float32", [], [0.5]), m: t("bool", [], [1]) };
+    expect(refusal(x, [node("Dropout", ["x", "r", "m"])], "float32", constants)).toContain("training mode");
+    const off = { ...constants, m: t("bool", [], [0]) };
+    const sum = [node("Dropout", ["x", "r", "m"], {}, "d"), node("Max", ["d", "d"])];
+    expect(run(x, sum, "float32", off).outputs.y).toEqual([1, 2]);
+  });
+});
+
+describe("outputs", () => {
+  it("error: larger than any codec", () => {
+    const x = t("int32", [20_000], range(20_000));
+    const tile = node("Tile", ["x", "n"]);
+    const raw = t(
+      "uint8",
+      [40_000],
+      range(40_000).map(() => 1),
+    );
+    expect(() => run(raw, [tile], "uint8", { n: i64(2) })).toThrow("The outputs have 80000 bytes");
+    expect(() => run(x, [tile], "int32", { n: i64(1) })).toThrow("codec raw holds 65536");
   });
 });
 

@@ -117,9 +117,9 @@ describe("readOnnx", () => {
     ],
     ["double", "ONNX_UNSUPPORTED", (_, g) => Object.assign(first(g).tensor, { dataType: 11 })],
     [
-      "operator set 9",
+      "operator set 6",
       "ONNX_UNSUPPORTED",
-      (p) => Object.assign(p, { opsetImport: [{ domain: "", version: 9 }] }),
+      (p) => Object.assign(p, { opsetImport: [{ domain: "", version: 6 }] }),
     ],
     ["no graph", "ONNX_INVALID", (p) => Object.assign(p, { graph: null })],
   ])("error: %s", (_name, code, change) => {

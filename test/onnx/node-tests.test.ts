@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { OPERATOR_ROWS } from "../../inference/onnx/lower/operator-table.ts";
+import { type NodeTest, nodeTests, type Outcome, runNodeTest } from "../support/onnx-node-tests.ts";
+
+const SUPPORTED = new Set(OPERATOR_ROWS.flatMap((row) => Object.keys(row.operators)));
+const isSupported = ({ operators }: NodeTest): boolean => operators.every((name) => SUPPORTED.has(name));
+
+/** Why a test of supported operators is refused: what docs/EXACT.md, section 6, says of types, attributes and limits. */
+const LIMITS: readonly (readonly [string, RegExp])[] = [
+  ["an element type that no program holds", /has the (element )?type \d+|casts to the type \d+/],
+  ["an operator set before 7", /uses operator set \d+; 7 to/],
+  [
+    "float32 where only dequantized bytes are exact",
+    /dequantized byte|dequantized int32 constant|picks float32/,
+  ],
+  ["scales that are computed", /scale \(input \d\) is computed/],
+  ["larger than a codec", /codec raw holds \d+|can be returned/],
+  ["nested deeper than is read", /levels of nesting/],
+  ["an empty tensor", /Empty tensors|Use shapes of 1 to|its shape is \[.*\b0\b|into \[0,/],
+  ["training", /training mode/],
+  ["an output that is not computed", /Only the first output/],
+  ["an attribute", /storage_order|Fold (alpha|beta)/],
+  ["bytes that wrap", /it computes in uint8|it divides uint8/],
+];
+
+interface Result {
+  readonly test: NodeTest;
+  readonly outcome: Outcome;
+}
+
+async function runAll(): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const test of nodeTests()) results.push({ test, outcome: await runNodeTest(test) });
+  return results;
+}
+
+/** What version 1.12 of the tests gives; later ones have more. */
+const LEAST_PASSED = 260;
+
+const results = await runAll();
+const operators = [...SUPPORTED].filter((name) =>
+  results.some(({ test }) => isSupported(test) && test.operators.includes(name)),
+);
+
+describe("the node tests of the ONNX project", () => {
+  it.each(operators)(
+    "behavior: %s gives the reference's outputs bit for bit, or is refused by a stated limit",
+    (name) => {
+      for (const { test, outcome } of results) {
+        if (!isSupported(test) || !test.operators.includes(name)) continue;
+        if (outcome.kind === "refused")
+          expect(
+            LIMITS.some(([, pattern]) => pattern.test(outcome.reason)),
+            `${test.name}: ${outcome.reason}`,
+          ).toBe(true);
+        else expect(outcome, test.name).toMatchObject({ kind: "passed" });
+      }
+    },
+  );
+
+  it("behavior: operators without a lowering are refused by name", () => {
+    for (const { test, outcome } of results) {
+      if (isSupported(test)) continue;
+      expect(outcome.kind, test.name).toBe("refused");
+      if (outcome.kind !== "refused" || outcome.code !== "IMPORT_REFUSED") continue;
+      const named = test.operators.some((operator) => outcome.reason.includes(operator));
+      expect(named, `${test.name}: ${outcome.reason}`).toBe(true);
+    }
+  });
+
+  it("behavior: prints what passed and what was refused", () => {
+    const passed = results.flatMap(({ outcome }) => (outcome.kind === "passed" ? [outcome] : []));
+    const lines = [`${passed.length} of ${results.length} tests passed`];
+    for (const way of ["all", "the first", "none"]) {
+      const list = passed.filter((outcome) => outcome.way === way);
+      const elements = list.reduce((sum, outcome) => sum + outcome.elements, 0);
+      lines.push(`  ${list.length} with inputs computed: ${way} (${elements} elements)`);
+    }
+    const refused = results.filter(({ outcome }) => outcome.kind === "refused");
+    lines.push(`${refused.length} refused`);
+    lines.push(
+      `  ${refused.filter(({ test }) => !isSupported(test)).length} have an operator without a lowering`,
+    );
+    for (const [why, pattern] of LIMITS) {
+      const list = refused.filter(
+        ({ test, outcome }) =>
+          isSupported(test) && outcome.kind === "refused" && pattern.test(outcome.reason),
+      );
+      lines.push(`  ${list.length}: ${why}`);
+    }
+    process.stdout.write(`${lines.join("\n")}\n`);
+    expect(passed.length).toBeGreaterThanOrEqual(LEAST_PASSED);
+  });
+});

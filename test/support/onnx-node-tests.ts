@@ -1,0 +1,177 @@
+/** The node tests of the ONNX project, as Debian's package libonnx-testdata installs them: one model of one operator
+ *  each, with inputs and the outputs that the standard's reference gives. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import onnxProto from "onnx-proto";
+import { BaseError } from "../../inference/errors.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
+import { boundInputs, type NamedTensors, namedOutputs, runNamed } from "../../inference/model-values.ts";
+import { numbers, type OnnxTensor } from "../../inference/onnx/graph.ts";
+import { type ImportedModel, importOnnx } from "../../inference/onnx/import.ts";
+import { readTensor } from "../../inference/onnx/tensor.ts";
+import { NODE_TESTS } from "../../tools/onnx-testdata.ts";
+import { openEmitted } from "./onnxruntime.ts";
+
+const { onnx } = onnxProto;
+type ModelProto = onnxProto.onnx.IModelProto;
+
+export interface NodeTest {
+  readonly name: string;
+  /** Operators with their domains. */
+  readonly operators: readonly string[];
+  readonly model: ModelProto;
+  /** By graph input; undefined where the file holds no tensor. */
+  readonly inputs: readonly (OnnxTensor | undefined)[];
+  readonly outputs: readonly (OnnxTensor | undefined)[];
+}
+
+/** Which of a test's inputs the program reads; the others are constants of the file. */
+export type Way = "all" | "the first" | "none";
+
+export type Outcome =
+  | { readonly kind: "passed"; readonly elements: number; readonly way: Way }
+  | { readonly kind: "different"; readonly what: string }
+  | { readonly kind: "refused"; readonly code: string; readonly reason: string };
+
+export function nodeTests(): NodeTest[] {
+  return readdirSync(NODE_TESTS).sort().map(readNodeTest);
+}
+
+function readNodeTest(name: string): NodeTest {
+  const folder = join(NODE_TESTS, name);
+  const model = onnx.ModelProto.decode(readFileSync(join(folder, "model.onnx")));
+  const tensors = (kind: string, count: number): (OnnxTensor | undefined)[] =>
+    Array.from({ length: count }, (_, i) => readData(join(folder, "test_data_set_0", `${kind}_${i}.pb`)));
+  const nodes = model.graph?.node ?? [];
+  const operators = nodes.map(({ domain, opType }) =>
+    (domain ?? "") === "" ? `${opType}` : `${domain}.${opType}`,
+  );
+  return {
+    name,
+    operators,
+    model,
+    inputs: tensors("input", model.graph?.input?.length ?? 0),
+    outputs: tensors("output", model.graph?.output?.length ?? 0),
+  };
+}
+
+function readData(path: string): OnnxTensor | undefined {
+  if (!existsSync(path)) return undefined;
+  try {
+    return readTensor(onnx.TensorProto.decode(readFileSync(path)), path);
+  } catch {
+    return undefined; // a sequence, or an element type that no program holds: the import says which
+  }
+}
+
+/** Runs a test with as few of its inputs constant as import accepts: int64 ones always are (shapes, axes, ids), then
+ *  all but the first, then all. */
+export async function runNodeTest(test: NodeTest): Promise<Outcome> {
+  const isWide = (i: number): boolean => test.inputs[i]?.type === "int64";
+  const ways: readonly [Way, (input: number) => boolean][] = [
+    ["all", isWide],
+    ["the first", (i) => isWide(i) || i > 0],
+    ["none", () => true],
+  ];
+  let refusal: Outcome | undefined;
+  for (const [way, isConstant] of ways) {
+    const outcome = await attempt(test, isConstant);
+    if (outcome.kind === "passed") return { ...outcome, way };
+    if (outcome.kind !== "refused") return outcome;
+    refusal ??= outcome;
+  }
+  return refusal as Outcome;
+}
+
+type Attempt = Exclude<Outcome, { kind: "passed" }> | { readonly kind: "passed"; readonly elements: number };
+
+async function attempt(test: NodeTest, isConstant: (input: number) => boolean): Promise<Attempt> {
+  const inputs: Record<string, NamedTensors[string]> = {};
+  const model = onnx.ModelProto.decode(onnx.ModelProto.encode(test.model).finish());
+  const graph = model.graph as onnxProto.onnx.GraphProto;
+  const initializers: onnxProto.onnx.ITensorProto[] = [];
+  graph.input = graph.input.filter((info, i) => {
+    const tensor = test.inputs[i];
+    if (tensor === undefined) return true;
+    if (!isConstant(i)) {
+      inputs[info.name ?? ""] = { type: tensor.type, dims: tensor.dims, data: numbers(tensor) };
+      return true;
+    }
+    initializers.push(protoOf(info.name ?? "", tensor));
+    return false;
+  });
+  graph.initializer = [...graph.initializer, ...initializers] as typeof graph.initializer;
+  if (graph.input.length === 0) addCondition(graph, test, inputs);
+  let imported: ImportedModel;
+  try {
+    imported = importOnnx(onnx.ModelProto.encode(model).finish());
+  } catch (error) {
+    if (!(error instanceof BaseError)) throw error;
+    return { kind: "refused", code: error.code, reason: error.message };
+  }
+  return compare(test, imported, inputs);
+}
+
+const CODES = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9 } as const;
+
+function protoOf(name: string, { type, dims, data }: OnnxTensor): onnxProto.onnx.ITensorProto {
+  const rawData = new Uint8Array(data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength));
+  return { name, dims: [...dims], dataType: CODES[type], rawData };
+}
+
+const elementOf = (elemType: number) => ({ tensorType: { elemType, shape: { dim: [{ dimValue: 1 }] } } });
+
+/** Makes each output `condition ? value : value`, so that the program computes something where all values are known. */
+function addCondition(
+  graph: onnxProto.onnx.GraphProto,
+  test: NodeTest,
+  inputs: Record<string, NamedTensors[string]>,
+): void {
+  const condition = "condition";
+  graph.input.push(onnx.ValueInfoProto.create({ name: condition, type: elementOf(CODES.bool) }));
+  inputs[condition] = { type: "bool", dims: [1], data: [1] };
+  for (const [i, info] of graph.output.entries()) {
+    const [name, known] = [info.name ?? "", `known ${i}`];
+    if (test.outputs[i] === undefined) continue;
+    for (const node of graph.node) node.output = (node.output ?? []).map((o) => (o === name ? known : o));
+    graph.node.push(
+      onnx.NodeProto.create({ opType: "Where", input: [condition, known, known], output: [name] }),
+    );
+  }
+}
+
+/** By the canonical executor and by onnxruntime on the emitted file, bit for bit. */
+async function compare(test: NodeTest, imported: ImportedModel, inputs: NamedTensors): Promise<Attempt> {
+  const model = {
+    onnx: new Uint8Array(0),
+    io: imported.io,
+    prepared: prepare(imported.model, new Uint8Array(4)),
+  };
+  const own = runNamed(model, inputs).outputs;
+  const emitted = await openEmitted(imported.model, {});
+  const [last] = await emitted.run(boundInputs(model, inputs));
+  await emitted.close();
+  if (last === undefined) throw new TypeError("the emitted file has no output");
+  const theirs = namedOutputs(imported.io, last);
+  let elements = 0;
+  for (const [i, info] of (test.model.graph?.output ?? []).entries()) {
+    const expected = test.outputs[i];
+    if (expected === undefined) return { kind: "different", what: `output ${i} is no tensor` };
+    const list = numbers(expected);
+    for (const [by, outputs] of [
+      ["executor", own],
+      ["emitted file", theirs],
+    ] as const) {
+      const found = outputs[info.name ?? ""];
+      const at = list.findIndex((v, e) => !Object.is(v, found?.data[e]));
+      if (at >= 0 || found?.data.length !== list.length) {
+        return {
+          kind: "different",
+          what: `output ${i} element ${at} is ${found?.data[at]} by the ${by}, ${list[at]} expected`,
+        };
+      }
+    }
+    elements += list.length;
+  }
+  return { kind: "passed", elements };
+}
