@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { loadAccount } from "../protocol/account.ts";
 import { type Chain, connect, createClient } from "../protocol/chain/connect.ts";
-import { deploymentPath, readDeployment } from "../protocol/chain/deployment.ts";
+import { deploymentPath, readDeployment } from "../protocol/chain/deployment-file.ts";
 import { withContext } from "../protocol/chain/errors.ts";
 import { requireAccount, type Sender, type SigningChain } from "../protocol/chain/sender.ts";
 import { CHAIN_SETTINGS, type Config, flagName, loadConfig, type Settings } from "../protocol/config.ts";

@@ -15,7 +15,7 @@ import { loadModelFolder } from "../inference/model-folder.ts";
 import { encodeProgram } from "../inference/program/encode.ts";
 import { connect, createClient } from "../protocol/chain/connect.ts";
 import { deploySystem } from "../protocol/chain/deploy.ts";
-import { writeDeployment } from "../protocol/chain/deployment.ts";
+import { writeDeployment } from "../protocol/chain/deployment-file.ts";
 import { registerModel } from "../protocol/chain/register.ts";
 import { requireAccount, type SigningChain } from "../protocol/chain/sender.ts";
 import { openDataFolder } from "../protocol/data-folder.ts";

@@ -14,7 +14,7 @@ import { encodeProgram } from "../inference/program/encode.ts";
 import type { Step } from "../inference/program/form.ts";
 import { type Chain, connect, createClient } from "../protocol/chain/connect.ts";
 import { deploySystem } from "../protocol/chain/deploy.ts";
-import { writeDeployment } from "../protocol/chain/deployment.ts";
+import { writeDeployment } from "../protocol/chain/deployment-file.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { EventFollower, pause } from "../protocol/chain/follower.ts";
 import { registerModel } from "../protocol/chain/register.ts";

@@ -1,23 +1,25 @@
 /** `assay request` and `assay refund` */
-import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { formatEther, type Hex, keccak256 } from "viem";
+import { formatEther, type Hex } from "viem";
 import { BaseError } from "../inference/errors.ts";
-import { encodeCall, type ModelFunction } from "../protocol/abi.ts";
+import { decodeReturn, encodeCall, type ModelFunction } from "../protocol/abi.ts";
 import { Actions } from "../protocol/chain/actions.ts";
+import { awaitResult, type FinalResult } from "../protocol/chain/await-result.ts";
+import type { ChainEvent } from "../protocol/chain/events.ts";
 import { historyOf } from "../protocol/chain/history.ts";
+import { newRequest } from "../protocol/chain/new-request.ts";
 import type { SigningChain } from "../protocol/chain/sender.ts";
 import { integer, loadConfig, type Settings, wei } from "../protocol/config.ts";
 import { requestIdOf } from "../protocol/ids.ts";
-import { LANE, LIMITS, type Request, type RequestId, ZERO_ADDRESS } from "../protocol/terms.ts";
+import { LANE, LIMITS, type Request, type RequestId } from "../protocol/terms.ts";
 import type { ModelWord } from "../protocol/words.ts";
 import { ezklSettleGas } from "../prover/decide.ts";
 import { chainConfig, withChain, withSender, withSettings } from "./chain.ts";
 import { findModel, isModelId, type RegisteredModel } from "./model-source.ts";
 import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
 import { requireSent } from "./sent.ts";
-import { awaitResult, describeResult } from "./wait.ts";
+import { describeEvent, laneText } from "./timeline.ts";
 
 const REQUEST_SETTINGS = {
   fee: {
@@ -78,7 +80,9 @@ async function ask(name: string, options: RequestOptions, self: Command): Promis
     const line = `Request ${requestId} for ${formatEther(request.fee)} ether`;
     if (options.wait !== true) return printResult(self, asked, [line]);
     printProgress(line);
-    const result = await awaitResult(chain, request, config.pollIntervalMs, printProgress);
+    const { pollIntervalMs } = config;
+    const tell = (event: ChainEvent) => printProgress(describeEvent(event));
+    const result = await awaitResult(chain, request, { pollIntervalMs, tell });
     const described = describeResult(model.function, result);
     printResult(self, { ...asked, result: described }, [
       `Final in the ${described.lane} lane:`,
@@ -86,6 +90,14 @@ async function ask(name: string, options: RequestOptions, self: Command): Promis
     ]);
   });
 }
+
+/** A result as the command prints it. */
+const describeResult = (model: ModelFunction, { output, lane, claimId }: FinalResult) => ({
+  values: decodeReturn(model, output),
+  output,
+  lane: laneText(lane),
+  claimId,
+});
 
 async function makeRequest(
   chain: SigningChain,
@@ -97,25 +109,15 @@ async function makeRequest(
   const window = terms.window ?? 4 * answerSeconds;
   if (window < 4 * answerSeconds)
     refuseArgument("--window", window, `at least ${4 * answerSeconds} seconds, 4T`);
-  const [block, gasPrice] = await Promise.all([chain.client.getBlock(), chain.client.getGasPrice()]);
-  return {
-    requester: chain.account.address,
-    modelId,
-    inputHash: keccak256(input),
+  const gasPrice = terms.fee === undefined ? await chain.client.getGasPrice() : 0n;
+  return newRequest(chain, chain.account.address, modelId, input, {
     // A request may name what the model has; the bond lane is what provers follow.
     lanes: word.lanes & (LANE.BOND | LANE.EXECUTION | LANE.PROOF),
     fee: terms.fee ?? 2n * gasOf(word) * gasPrice,
-    deliveryFee: 0n,
     minBond: terms.minBond,
     window,
-    expiry: Number(block.timestamp) + terms.expirySeconds,
-    exclusiveProver: ZERO_ADDRESS,
-    exclusiveUntil: 0,
-    callback: ZERO_ADDRESS,
-    callbackGas: 0,
-    // The same input may be asked for twice.
-    salt: randomBytes(8).readBigUInt64BE(),
-  };
+    expirySeconds: terms.expirySeconds,
+  });
 }
 
 /** The one input of a model's function. @throws BaseError INPUTS_INVALID, ARGUMENT_INVALID */

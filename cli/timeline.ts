@@ -2,7 +2,8 @@
 import { formatEther, type Hex } from "viem";
 import { decodePosition, TRACE_STEP } from "../inference/commit/positions.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
-import { FALL_REASONS, LANE } from "../protocol/terms.ts";
+import { laneName } from "../protocol/chain/finality.ts";
+import { FALL_REASONS } from "../protocol/terms.ts";
 
 /** One line for an event, without its time. */
 export function describeEvent(event: ChainEvent): string {
@@ -22,9 +23,9 @@ export function describeEvent(event: ChainEvent): string {
     case "Fell":
       return describeFall(event.args);
     case "Finalized":
-      return `final in the ${laneName(event.args.lane)} lane`;
+      return `final in the ${laneText(event.args.lane)} lane`;
     case "Settled":
-      return `settled by ${laneName(event.args.lane)} through ${event.args.submitter}`;
+      return `settled by ${laneText(event.args.lane)} through ${event.args.submitter}`;
     case "Delivered":
       return `${event.args.success ? "delivered" : "delivery failed"} by ${event.args.by}`;
     case "Collected":
@@ -56,8 +57,7 @@ function describeFall(args: {
   return `fell by ${reason}${where}: expected ${hex(args.expected)}, claimed ${hex(args.claimed)}`;
 }
 
-const laneName = (lane: number): string =>
-  Object.entries(LANE).find(([, bit]) => bit === lane)?.[0] ?? String(lane);
+export const laneText = (lane: number): string => laneName(lane) ?? String(lane);
 const hex = (value: bigint): string => `0x${value.toString(16)}`;
 const short = (data: Hex): string =>
   data.length <= 74 ? data : `${data.slice(0, 66)}… (${data.length / 2 - 1} bytes)`;

@@ -2,8 +2,18 @@ import { BaseError } from "./errors.ts";
 
 export type Hex = `0x${string}`;
 
+/** ASCII of the sixteen digits. */
+const DIGITS = new TextEncoder().encode("0123456789abcdef");
+const ASCII = new TextDecoder("latin1");
+
 export function toHex(bytes: Uint8Array): Hex {
-  return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex")}`;
+  const text = new Uint8Array(2 * bytes.length);
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] as number;
+    text[2 * i] = DIGITS[byte >> 4] as number;
+    text[2 * i + 1] = DIGITS[byte & 15] as number;
+  }
+  return `0x${ASCII.decode(text)}`;
 }
 
 /** @throws BaseError BAD_HEX unless the text is 0x and an even number of hexadecimal digits */
@@ -16,7 +26,16 @@ export function fromHex(text: string): Uint8Array {
       details: { length: text.length },
     });
   }
-  return new Uint8Array(Buffer.from(text.slice(2), "hex"));
+  const bytes = new Uint8Array(text.length / 2 - 1);
+  for (let i = 0; i < bytes.length; i++)
+    bytes[i] = (digitAt(text, 2 * i + 2) << 4) | digitAt(text, 2 * i + 3);
+  return bytes;
+}
+
+/** Value of one of 0-9, a-f, A-F, whose codes end in the digit or in the letter's place. */
+function digitAt(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return (code & 15) + (code > 0x39 ? 9 : 0);
 }
 
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {

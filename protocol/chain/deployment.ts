@@ -1,6 +1,4 @@
-/** deployments/<chainId>.json: where a system is deployed and with which constants. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+/** Where a system is deployed and with which constants; the text of deployments/<chainId>.json. */
 import { type Address, getAddress, type Hex, isAddress } from "viem";
 import { z } from "zod";
 import { BaseError } from "../../inference/errors.ts";
@@ -35,25 +33,6 @@ const schema = z.strictObject({
 
 export type Deployment = z.infer<typeof schema>;
 
-/** The file of a chain below the folder `deployments`. */
-export const deploymentPath = (folder: string, chainId: number): string => `${folder}/${chainId}.json`;
-
-/** @throws BaseError DEPLOYMENT_MISSING, DEPLOYMENT_INVALID */
-export function readDeployment(path: string): Deployment {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (cause) {
-    throw new BaseError({
-      code: "DEPLOYMENT_MISSING",
-      shortMessage: `There is no deployment file ${path}.`,
-      nextStep: "Run `assay deploy`, or name the file with --deployment or ASSAY_DEPLOYMENT.",
-      cause,
-    });
-  }
-  return parseDeployment(text, path);
-}
-
 /** @param name of the text, for errors
  *  @throws BaseError DEPLOYMENT_INVALID */
 export function parseDeployment(text: string, name: string): Deployment {
@@ -72,13 +51,6 @@ export function parseDeployment(text: string, name: string): Deployment {
 export function renderDeployment(deployment: Deployment): string {
   const text = (_key: string, value: unknown) => (typeof value === "bigint" ? value.toString() : value);
   return `${JSON.stringify(deployment, text, 2)}\n`;
-}
-
-/** Replaces the file in one step, so that nobody reads half of it. */
-export function writeDeployment(path: string, deployment: Deployment): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(`${path}.new`, renderDeployment(deployment));
-  renameSync(`${path}.new`, path);
 }
 
 /** The addresses that hold contracts, by name. */

@@ -1,5 +1,4 @@
 /** Follows the logs of some contracts in order, by polling, through re-orgs. */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Address, Log } from "viem";
 import { BaseError } from "../../inference/errors.ts";
 import type { Logger } from "../log.ts";
@@ -219,5 +218,14 @@ const toHead = (block: { number: bigint; hash: BlockRef["hash"]; timestamp: bigi
 
 /** Sleeps until the time is over or the signal aborts. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end);
+  });
 }

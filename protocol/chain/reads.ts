@@ -1,5 +1,6 @@
 /** Reads Assay's and the registry's state, all of it at one block hash if one is given. */
 import type { Address, Hex } from "viem";
+import { concatBytes, fromHex } from "../../inference/bytes.ts";
 import { BaseError } from "../../inference/errors.ts";
 import { iAssayAbi, iModelRegistryAbi } from "../generated/abis.ts";
 import type { ClaimState, Demand, Ticket } from "../machine.ts";
@@ -174,7 +175,7 @@ export class StateReader {
       Promise.all(chunks.map((address) => this.#chain.client.getCode({ address, ...this.#at }))),
     );
     // The first byte of each is STOP, so that nobody can run it.
-    return Buffer.concat(codes.map((code) => Buffer.from((code ?? "0x").slice(4), "hex")));
+    return concatBytes(...codes.map((code) => fromHex(code ?? "0x").subarray(1)));
   }
 }
 

@@ -6,7 +6,7 @@ import { ANVIL_KEYS } from "../../cli/anvil.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
 import { connect } from "../../protocol/chain/connect.ts";
-import { readDeployment } from "../../protocol/chain/deployment.ts";
+import { readDeployment } from "../../protocol/chain/deployment-file.ts";
 import { historyOf } from "../../protocol/chain/history.ts";
 import { registerModel } from "../../protocol/chain/register.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";

@@ -4,7 +4,7 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ANVIL_KEYS } from "../../cli/anvil.ts";
-import { readDeployment } from "../../protocol/chain/deployment.ts";
+import { readDeployment } from "../../protocol/chain/deployment-file.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { runAssay } from "../support/assay.ts";

@@ -8,7 +8,7 @@ import { ANVIL_KEYS } from "../../cli/anvil.ts";
 import { toJson } from "../../cli/output.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
 import { connect } from "../../protocol/chain/connect.ts";
-import { writeDeployment } from "../../protocol/chain/deployment.ts";
+import { writeDeployment } from "../../protocol/chain/deployment-file.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { requireAccount, type SenderOptions } from "../../protocol/chain/sender.ts";
 import { openDataFolder } from "../../protocol/data-folder.ts";

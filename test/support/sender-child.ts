@@ -5,7 +5,7 @@ import type { Hex } from "viem";
 import { loadAccount } from "../../protocol/account.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
 import { connect } from "../../protocol/chain/connect.ts";
-import { readDeployment } from "../../protocol/chain/deployment.ts";
+import { readDeployment } from "../../protocol/chain/deployment-file.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
 import { openDataFolder } from "../../protocol/data-folder.ts";
 import type { Request } from "../../protocol/terms.ts";

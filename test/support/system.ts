@@ -10,7 +10,7 @@ import { type LoadedModel, loadModelFolder } from "../../inference/model-folder.
 import { encodeProgram } from "../../inference/program/encode.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
 import { connect } from "../../protocol/chain/connect.ts";
-import { writeDeployment } from "../../protocol/chain/deployment.ts";
+import { writeDeployment } from "../../protocol/chain/deployment-file.ts";
 import { registerModel } from "../../protocol/chain/register.ts";
 import { requireAccount, type Sender, type SigningChain } from "../../protocol/chain/sender.ts";
 import { openDataFolder } from "../../protocol/data-folder.ts";

@@ -1,22 +1,14 @@
-/** Finds what the chain already knows about a model's output on an input, and asks `requireFinal` whether it is final:
- *  the contract's own gate decides, not this program. */
-import { type Address, getAbiItem, type Hex, keccak256 } from "viem";
+/** Finds what the chain already knows about a model's output on an input, and whether it is final. */
+import { type Address, getAbiItem, type Hex } from "viem";
+import { floorOf } from "../../../protocol/chain/await-result.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
-import { chainError, decodeRevert, withContext } from "../../../protocol/chain/errors.ts";
+import { withContext } from "../../../protocol/chain/errors.ts";
 import { decodeEvents } from "../../../protocol/chain/events.ts";
+import { candidateOf, finalAtOf, isFinalBy, laneName } from "../../../protocol/chain/finality.ts";
 import { historyOf } from "../../../protocol/chain/history.ts";
 import { StateReader } from "../../../protocol/chain/reads.ts";
 import { iAssayAbi } from "../../../protocol/generated/abis.ts";
-import {
-  type Claim,
-  type ClaimId,
-  LANE,
-  type ModelId,
-  NO_CLAIM,
-  type Policy,
-  type Request,
-  type RequestId,
-} from "../../../protocol/terms.ts";
+import type { ClaimId, ModelId, Policy, Request, RequestId } from "../../../protocol/terms.ts";
 
 /** A request that somebody filed about this model and input. */
 interface Filed {
@@ -51,8 +43,6 @@ export type Finality =
 const REQUESTED = getAbiItem({ abi: iAssayAbi, name: "Requested" });
 /** Requests on one input that are looked at, newest first: anybody may file more, and each costs calls. */
 const MAX_LOOKED_AT = 16;
-/** Blocks that are read again each time, as a re-org may change them. */
-const REORG_DEPTH = 64n;
 
 export class FinalResults {
   readonly #chain: Chain;
@@ -119,7 +109,8 @@ export class FinalResults {
       entry.set(requestId, { requestId, request });
       this.#filed.set(request.inputHash, entry);
     }
-    if (head > REORG_DEPTH && head - REORG_DEPTH > this.#next) this.#next = head - REORG_DEPTH;
+    // Blocks that a re-org may change are read again.
+    if (floorOf(head) > this.#next) this.#next = floorOf(head);
   }
 
   async #ask({ requestId, request }: Filed, inputHash: Hex, head: Head): Promise<Finality> {
@@ -128,37 +119,25 @@ export class FinalResults {
     if (state === "OPEN")
       return this.#isAwaited(request, head) ? { kind: "pending", requestId } : { kind: "none" };
     const history = await historyOf(this.#chain, requestId);
-    const settled = history.findLast((event) => event.name === "Settled");
-    const claimed = history.findLast((event) => event.name === "Claimed");
-    const claim = claimed?.name === "Claimed" ? claimed.args : undefined;
-    const truth = settled?.name === "Settled" ? settled.args : undefined;
-    const output = truth?.output ?? claim?.output;
-    if (output === undefined) return { kind: "none" };
-    const agrees = claim !== undefined && claim.claim.outputHash === keccak256(output);
-    const named = agrees ? { claimId: claim.claimId } : {};
-    const isFinal = (block: bigint) =>
-      this.#isFinal(request, agrees ? claim.claim : NO_CLAIM, output, inputHash, block);
+    const candidate = candidateOf(history);
+    if (candidate === undefined) return { kind: "none" };
+    const { claim, lane, output } = candidate;
+    const named = claim === undefined ? {} : { claimId: claim.claimId };
+    const policy = { ...this.#policy, modelId: this.#modelId, inputHash };
+    const isFinal = (blockNumber: bigint) =>
+      isFinalBy(this.#chain, request, candidate, policy, { blockNumber });
     const deep = head.number > this.#confirmations ? head.number - this.#confirmations : 0n;
     if (await isFinal(deep)) {
-      const lane = Object.entries(LANE).find(([, bit]) => bit === (truth?.lane ?? LANE.BOND))?.[0] ?? "BOND";
-      const booked = history.findLast(({ name }) => name === "Settled" || name === "Finalized");
-      const finalAt = booked === undefined ? Number(head.timestamp) : await this.#timeOf(booked.block.number);
-      return { kind: "final", requestId, ...named, lane, finalAt, output };
+      const finalAt = await finalAtOf(this.#chain, history, head);
+      return { kind: "final", requestId, ...named, lane: laneName(lane) ?? "BOND", finalAt, output };
     }
     const { minBond, minWindow } = this.#policy;
     // A claim that will be final by less than the policy demands is nothing to wait for.
     const willBe =
       state === "BUSY"
-        ? claim !== undefined && claim.claim.bond >= minBond && request.window >= minWindow
+        ? claim !== undefined && claim.terms.bond >= minBond && request.window >= minWindow
         : this.#confirmations > 0n && (await isFinal(head.number));
     return willBe ? { kind: "pending", requestId, ...named } : { kind: "none" };
-  }
-
-  async #timeOf(blockNumber: bigint): Promise<number> {
-    const { timestamp } = await withContext("read a block's time", () =>
-      this.#chain.client.getBlock({ blockNumber }),
-    );
-    return Number(timestamp);
   }
 
   /** True if somebody may still claim, and it would count. */
@@ -167,27 +146,5 @@ export class FinalResults {
     const counts = (request.lanes & lanes) !== 0 && request.minBond >= minBond && request.window >= minWindow;
     const isOwn = this.#asker === undefined || request.requester === this.#asker;
     return counts && isOwn && Number(timestamp) <= request.expiry;
-  }
-
-  async #isFinal(
-    request: Request,
-    claim: Claim,
-    output: Hex,
-    inputHash: Hex,
-    blockNumber: bigint,
-  ): Promise<boolean> {
-    try {
-      await this.#chain.client.readContract({
-        address: this.#chain.game.assay,
-        abi: iAssayAbi,
-        functionName: "requireFinal",
-        args: [request, claim, output, { ...this.#policy, modelId: this.#modelId, inputHash }],
-        blockNumber,
-      });
-      return true;
-    } catch (error) {
-      if (decodeRevert(error) !== undefined) return false;
-      throw chainError(error, `ask whether the input ${inputHash} is answered`);
-    }
   }
 }

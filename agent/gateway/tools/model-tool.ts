@@ -1,16 +1,16 @@
 /** A registered model as a tool. It hands on an output only when it is final: at once by EXECUTION, or once a request
  *  of anybody's about the same input is final by the tool's policy. Else the call fails as pending, with the claim. */
-import { randomBytes } from "node:crypto";
 import { type Hex, keccak256 } from "viem";
 import { BaseError } from "../../../inference/errors.ts";
 import { decodeReturn, encodeCall, type ModelFunction } from "../../../protocol/abi.ts";
 import { Actions } from "../../../protocol/chain/actions.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
 import { pause } from "../../../protocol/chain/follower.ts";
+import { newRequest } from "../../../protocol/chain/new-request.ts";
 import type { Sender } from "../../../protocol/chain/sender.ts";
 import { inferOnChain } from "../../../protocol/execution/infer.ts";
 import { requestIdOf } from "../../../protocol/ids.ts";
-import { LANE, type LaneName, type ModelId, type Request, ZERO_ADDRESS } from "../../../protocol/terms.ts";
+import { LANE, type LaneName, type ModelId, ZERO_ADDRESS } from "../../../protocol/terms.ts";
 import { jsonValue, schemaOfParameters } from "../../abi-schema.ts";
 import type { Evidence, Tool, ToolOutcome } from "../tool.ts";
 import { toolNameOf } from "../tool-names.ts";
@@ -77,23 +77,9 @@ export function modelTool(
   let asking: Promise<unknown> = Promise.resolve();
 
   async function file(input: Hex, terms: NonNullable<ModelToolConfig["ask"]>): Promise<Hex> {
-    const { timestamp } = await chain.client.getBlock();
-    const request: Request = {
-      requester: requester ?? ZERO_ADDRESS,
-      modelId: model.modelId,
-      inputHash: keccak256(input),
-      lanes,
-      fee: terms.fee,
-      deliveryFee: 0n,
-      minBond,
-      window: minWindow,
-      expiry: Number(timestamp) + terms.expirySeconds,
-      exclusiveProver: ZERO_ADDRESS,
-      exclusiveUntil: 0,
-      callback: ZERO_ADDRESS,
-      callbackGas: 0,
-      salt: randomBytes(8).readBigUInt64BE(),
-    };
+    const { fee, expirySeconds } = terms;
+    const order = { lanes, fee, minBond, window: minWindow, expirySeconds };
+    const request = await newRequest(chain, requester ?? ZERO_ADDRESS, model.modelId, input, order);
     const sent = await sender?.send(new Actions(chain.game).request(request, input));
     if (sent?.status === "sent" || sent?.status === "already-done") return requestIdOf(chain.game, request);
     if (sent?.status === "retryable") throw sent.error;

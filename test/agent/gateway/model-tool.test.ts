@@ -9,9 +9,9 @@ import { StateReader } from "../../../protocol/chain/reads.ts";
 import { requireAccount } from "../../../protocol/chain/sender.ts";
 import { openDataFolder } from "../../../protocol/data-folder.ts";
 import { requestIdOf } from "../../../protocol/ids.ts";
-import { gasPriceRange } from "../../../protocol/money.ts";
-import { LANE, type Request, ZERO_ADDRESS } from "../../../protocol/terms.ts";
+import { LANE, type Request } from "../../../protocol/terms.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../../support/anvil.ts";
+import { bytesOutput, claimOutput } from "../../support/claims.ts";
 import { openLocalSystem, QUICK, temporaryFolder, tinyRequest } from "../../support/deploy.ts";
 import { publishModel } from "../../support/executed-models.ts";
 
@@ -80,16 +80,7 @@ async function file(data: Hex, changes: Partial<Request> = {}): Promise<Request>
 }
 
 /** Somebody claims that the request's output is this. */
-async function claim(request: Request, output: Hex): Promise<void> {
-  const { baseFeePerGas } = await local.client.getBlock();
-  const gasPrice = (gasPriceRange(system.chain.constants, baseFeePerGas ?? 0n).least * 3n) / 2n;
-  const { bond } = await new StateReader(system.chain).bonds(request, gasPrice);
-  const action = new Actions(system.chain.game).claim(request, 0, ZERO_ADDRESS, gasPrice, output, bond);
-  expect((await stranger.sender.send(action)).status).toBe("sent");
-}
-
-const outputOf = (data: Hex): Hex =>
-  encodeCall({ selector: "0x", inputs: [{ name: "o", type: "bytes" }], outputs: [] }, { o: data });
+const claim = (request: Request, output: Hex) => claimOutput(system.chain, stranger.sender, request, output);
 
 describe("modelTool", () => {
   // shows: D-79
@@ -105,7 +96,7 @@ describe("modelTool", () => {
     const requestId = requestIdOf(system.chain.game, request);
     const open = await run({ data }, context);
     expect(open).toMatchObject({ success: false, status: "pending", evidence: { requestId } });
-    await claim(request, outputOf(data));
+    await claim(request, bytesOutput(data));
     const claimed = await run({ data }, context);
     expect(claimed).toMatchObject({
       success: false,
@@ -120,7 +111,7 @@ describe("modelTool", () => {
       evidence: {
         modelId: system.modelId,
         inputHash: keccak256(encode(data)),
-        outputHash: keccak256(outputOf(data)),
+        outputHash: keccak256(bytesOutput(data)),
         requestId,
         claimId: claimed.evidence?.claimId,
         lane: "BOND",
@@ -131,7 +122,7 @@ describe("modelTool", () => {
 
   it("behavior: a claim with a smaller bond than the policy's is never handed on", async () => {
     const data = "0x0a0b0c0d";
-    await claim(await file(data), outputOf(data));
+    await claim(await file(data), bytesOutput(data));
     await local.passTime(WINDOW);
     expect(await (await tool()).run({ data }, context)).toMatchObject({ success: true });
     const strict = await tool({ minBond: 10n ** 19n });
@@ -162,7 +153,7 @@ describe("modelTool", () => {
 
   it("behavior: it waits for finality as long as it may", async () => {
     const data = "0x55667788";
-    await claim(await file(data), outputOf(data));
+    await claim(await file(data), bytesOutput(data));
     const waiting = (await tool({ waitMs: 240_000 })).run({ data }, context);
     await local.passTime(WINDOW);
     expect(await waiting).toMatchObject({ success: true, status: "final", data: { output: data } });

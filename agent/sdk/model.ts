@@ -1,0 +1,67 @@
+/** A registered model as an agent calls it: values by name in, values by name out. */
+import type { Hex } from "viem";
+import { toHex } from "../../inference/bytes.ts";
+import { BaseError } from "../../inference/errors.ts";
+import { type AbiFunction, selectorOf } from "../../inference/manifest/abi.ts";
+import { decodeReturn, encodeCall, functionOfWord, type ModelFunction } from "../../protocol/abi.ts";
+import type { Chain } from "../../protocol/chain/connect.ts";
+import { StateReader } from "../../protocol/chain/reads.ts";
+import { inferOnChain } from "../../protocol/execution/infer.ts";
+import type { ModelId } from "../../protocol/terms.ts";
+import type { ModelWord } from "../../protocol/words.ts";
+
+/** The part of a model's manifest that gives its parameters their names and types. */
+export interface ModelManifest {
+  readonly description: string;
+  readonly abi: readonly AbiFunction[];
+  readonly assay: { readonly modelId: Hex; readonly selector: Hex };
+}
+
+export interface Model {
+  readonly modelId: ModelId;
+  readonly function: ModelFunction;
+  /** "" for a model of which only the id is known */
+  readonly description: string;
+  /** as registered: lanes, lengths, codecs */
+  readonly word: ModelWord;
+}
+
+export type Values = Readonly<Record<string, unknown>>;
+
+/** @param source an id, whose function is then the codecs' own, or the model's manifest
+ *  @throws BaseError MODEL_UNKNOWN, MANIFEST_INVALID; faults of the node */
+export async function openModel(chain: Chain, source: Hex | ModelManifest): Promise<Model> {
+  const isId = typeof source === "string";
+  const modelId = (isId ? source : source.assay.modelId) as ModelId;
+  const word = await new StateReader(chain).model(modelId);
+  if (word === undefined) {
+    throw new BaseError({
+      code: "MODEL_UNKNOWN",
+      shortMessage: `Model ${modelId} is not registered on chain ${chain.game.chainId}.`,
+      nextStep: "Check the id and the deployment.",
+    });
+  }
+  const codecs = functionOfWord(word);
+  if (isId) return { modelId, function: codecs, description: "", word };
+  const declared = source.abi.find((entry) => toHex(selectorOf(entry)) === codecs.selector);
+  if (declared === undefined) {
+    throw new BaseError({
+      code: "MANIFEST_INVALID",
+      shortMessage: `The manifest of model ${modelId} has no function with the registered selector ${codecs.selector}.`,
+      nextStep: "Take the manifest that belongs to the model; a prover serves it as manifest.json.",
+    });
+  }
+  return {
+    modelId,
+    function: { ...declared, selector: codecs.selector },
+    description: source.description,
+    word,
+  };
+}
+
+/** The model's output, computed by the chain in one call: final at once, without a request.
+ *  @throws BaseError INPUTS_INVALID, WEIGHTS_NOT_PUBLISHED, EXECUTION_REFUSED, LANE_UNAVAILABLE; faults of the node */
+export async function infer(chain: Chain, model: Model, values: Values): Promise<Values> {
+  const output = await inferOnChain(chain, model.modelId, encodeCall(model.function, values));
+  return decodeReturn(model.function, output);
+}

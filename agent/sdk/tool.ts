@@ -1,0 +1,90 @@
+/** A model as a tool of a language model, whatever the framework: an output is handed on only when it is final. */
+import type { WalletClient } from "viem";
+import { encodeCall } from "../../protocol/abi.ts";
+import type { Chain } from "../../protocol/chain/connect.ts";
+import { jsonValue, schemaOfParameters } from "../abi-schema.ts";
+import { infer, type Model, type Values } from "./model.ts";
+import { type Asked, prepareRequest, sendRequest, type Terms } from "./request.ts";
+import { type FinalityTerms, wait } from "./wait.ts";
+
+export interface ToolOptions {
+  readonly chain: Chain;
+  readonly model: Model;
+  /** letters, digits, _ and -: what the language model calls it */
+  readonly name: string;
+  /** default: the manifest's */
+  readonly description?: string;
+  /** absent: the chain itself runs the model in each call, which costs nothing and needs published weights */
+  readonly ask?: {
+    readonly wallet: WalletClient;
+    readonly terms: Terms;
+    readonly finality?: Omit<FinalityTerms, "signal">;
+    /** how long a call waits for finality, ms */
+    readonly waitMs: number;
+  };
+}
+
+/** JSON throughout. */
+export interface FinalAnswer {
+  readonly status: "final";
+  readonly lane: string;
+  readonly requestId?: string;
+  readonly claimId?: string;
+  /** the model's output by name */
+  readonly values: unknown;
+}
+
+export interface FinalTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** @throws BaseError NOT_FINAL naming the claim, when the time is over; and whatever request, wait and infer throw */
+  run(values: Values, signal?: AbortSignal): Promise<FinalAnswer>;
+}
+
+/** A call whose time is over has paid already: the same call again waits for the same request. */
+export function finalTool({ chain, model, name, description, ask }: ToolOptions): FinalTool {
+  const unanswered = new Map<string, Promise<Asked>>();
+
+  async function askOnce(values: Values, asking: NonNullable<ToolOptions["ask"]>): Promise<Asked> {
+    const asked = await prepareRequest(chain, asking.wallet, model, values, asking.terms);
+    await sendRequest(chain, asking.wallet, asked);
+    return asked;
+  }
+
+  async function answer(
+    values: Values,
+    asking: NonNullable<ToolOptions["ask"]>,
+    signal: AbortSignal,
+  ): Promise<FinalAnswer> {
+    const input = encodeCall(model.function, values);
+    // Set before anything is awaited, so that two calls at once ask once.
+    const pending = unanswered.get(input) ?? askOnce(values, asking);
+    unanswered.set(input, pending);
+    try {
+      const final = await wait(chain, await pending, { ...asking.finality, signal });
+      unanswered.delete(input);
+      const { requestId, claimId, lane = "BOND", values: output } = final;
+      const named = claimId === undefined ? {} : { claimId };
+      return { status: "final", lane, requestId, ...named, values: jsonValue(output) };
+    } catch (error) {
+      if (!signal.aborted) unanswered.delete(input);
+      throw error;
+    }
+  }
+
+  return {
+    name,
+    description: description ?? model.description,
+    parameters: schemaOfParameters(model.function.inputs),
+    run: async (values, signal) => {
+      if (ask === undefined) {
+        const output = await infer(chain, model, values);
+        return { status: "final", lane: "EXECUTION", values: jsonValue(output) };
+      }
+      const limit = AbortSignal.timeout(ask.waitMs);
+      return answer(values, ask, signal === undefined ? limit : AbortSignal.any([signal, limit]));
+    },
+  };
+}

@@ -1,0 +1,136 @@
+/** Waits for a request's final output, and tells what happens on the way. */
+import type { Hex } from "viem";
+import { BaseError } from "../../inference/errors.ts";
+import { requestIdOf } from "../ids.ts";
+import type { Claim, ClaimId, Policy, Request, RequestId } from "../terms.ts";
+import type { Chain } from "./connect.ts";
+import { withContext } from "./errors.ts";
+import type { ChainEvent } from "./events.ts";
+import { candidateOf, finalAtOf, isFinalBy, ownPolicy } from "./finality.ts";
+import { type Head, pause } from "./follower.ts";
+import { historyOf } from "./history.ts";
+import { StateReader } from "./reads.ts";
+
+/** Blocks that a re-org may take back. */
+export const REORG_DEPTH = 64n;
+export const floorOf = (block: bigint): bigint => (block > REORG_DEPTH ? block - REORG_DEPTH : 0n);
+
+export interface WaitOptions {
+  readonly pollIntervalMs: number;
+  /** what the output must be final by; default: the request's own terms */
+  readonly policy?: Policy;
+  /** blocks that must lie above the block in which it is final; default 0 */
+  readonly confirmations?: number;
+  /** ends the wait */
+  readonly signal?: AbortSignal;
+  /** called once for each new event of the request */
+  readonly tell?: (event: ChainEvent) => void;
+}
+
+export interface FinalResult {
+  readonly output: Hex;
+  readonly lane: number;
+  /** absent after truth without a claim that agreed */
+  readonly claimId?: ClaimId;
+  readonly claim?: Claim;
+  /** second in which that was booked, else of `block` */
+  readonly finalAt: number;
+  /** a block at which it is final, below which the confirmations lie */
+  readonly block: Head;
+}
+
+/** Resolves once the output is final, booked or not.
+ *  @throws BaseError REQUEST_UNANSWERED once nobody may claim any more; REQUEST_REFUNDED; POLICY_UNMET for a result
+ *  that is final by less; NOT_FINAL when the signal aborts, naming the claim; faults of the node */
+export async function awaitResult(
+  chain: Chain,
+  request: Request,
+  options: WaitOptions,
+): Promise<FinalResult> {
+  const { pollIntervalMs, policy = ownPolicy(request), confirmations = 0, tell } = options;
+  const signal = options.signal ?? new AbortController().signal;
+  const requestId = requestIdOf(chain.game, request);
+  const told = new Set<string>();
+  let from: bigint | undefined;
+  for (;;) {
+    const { events, word, head, result } = await look(chain, request, policy, BigInt(confirmations), from);
+    const [requested] = events;
+    // Nothing happens to a request before it is there; a re-org may move it.
+    if (from === undefined && requested !== undefined) from = floorOf(requested.block.number);
+    for (const event of events) {
+      const mark = `${event.block.hash}/${event.logIndex}`;
+      if (!told.has(mark)) tell?.(event);
+      told.add(mark);
+    }
+    if (result === "below") throw belowPolicy(requestId, policy);
+    if (result !== undefined) return result;
+    if (word?.state === "REFUNDED") throw ended("REQUEST_REFUNDED", `Request ${requestId} was refunded.`);
+    if (word?.state === "OPEN" && head.timestamp > request.expiry) {
+      throw ended("REQUEST_UNANSWERED", `Nobody answered request ${requestId} before it expired.`);
+    }
+    await pause(pollIntervalMs, signal);
+    if (signal.aborted) throw notFinal(requestId, candidateOf(events)?.claim?.claimId);
+  }
+}
+
+/** One look at everything, for a block with the confirmations above it.
+ *  @returns result "below": final, but by less than the policy demands */
+async function look(chain: Chain, request: Request, policy: Policy, confirmations: bigint, from?: bigint) {
+  const requestId = requestIdOf(chain.game, request);
+  const { client } = chain;
+  const newest = await withContext("read the newest block", () => client.getBlock());
+  const deep = newest.number - confirmations;
+  const block =
+    confirmations === 0n || deep < 0n
+      ? newest
+      : await withContext("read a block", () => client.getBlock({ blockNumber: deep }));
+  const head: Head = { number: block.number, hash: block.hash, timestamp: Number(block.timestamp) };
+  const events = await historyOf(chain, requestId, from);
+  if (deep < 0n) return { events, head, word: undefined, result: undefined };
+  const at = { blockHash: head.hash };
+  const word = await new StateReader(chain, head.hash).requestWord(requestId);
+  const candidate = candidateOf(events);
+  if (candidate === undefined) return { events, head, word, result: undefined };
+  if (!(await isFinalBy(chain, request, candidate, policy, at))) {
+    // A result that is booked will not get better.
+    const isBooked = word.state === "DONE";
+    const isBelow = isBooked && (await isFinalBy(chain, request, candidate, ownPolicy(request), at));
+    return { events, head, word, result: isBelow ? ("below" as const) : undefined };
+  }
+  const { output, lane, claim } = candidate;
+  const of = claim === undefined ? {} : { claimId: claim.claimId, claim: claim.terms };
+  const result: FinalResult = {
+    output,
+    lane,
+    ...of,
+    finalAt: await finalAtOf(chain, events, block),
+    block: head,
+  };
+  return { events, head, word, result };
+}
+
+const ended = (code: string, shortMessage: string) =>
+  new BaseError({
+    code,
+    shortMessage,
+    nextStep: "Ask again with a higher fee or a later expiry; `assay refund` takes the fees back.",
+  });
+
+const belowPolicy = (requestId: RequestId, { minBond, minWindow }: Policy) =>
+  new BaseError({
+    code: "POLICY_UNMET",
+    shortMessage: `Request ${requestId} is final, but not by a bond of ${minBond} wei and a window of ${minWindow} s in the lanes of the policy.`,
+    nextStep: "Ask again with these terms in the request.",
+  });
+
+const notFinal = (requestId: RequestId, claimId: ClaimId | undefined) =>
+  new BaseError({
+    code: "NOT_FINAL",
+    shortMessage:
+      claimId === undefined
+        ? `Request ${requestId} has no claim yet.`
+        : `Claim ${claimId} on request ${requestId} is not final yet.`,
+    nextStep: "Wait again for the same request: it goes on without you.",
+    details: { requestId, claimId },
+    retryable: true,
+  });

@@ -1,0 +1,31 @@
+/** Files deployments/<chainId>.json. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { BaseError } from "../../inference/errors.ts";
+import { type Deployment, parseDeployment, renderDeployment } from "./deployment.ts";
+
+/** The file of a chain below the folder `deployments`. */
+export const deploymentPath = (folder: string, chainId: number): string => `${folder}/${chainId}.json`;
+
+/** @throws BaseError DEPLOYMENT_MISSING, DEPLOYMENT_INVALID */
+export function readDeployment(path: string): Deployment {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new BaseError({
+      code: "DEPLOYMENT_MISSING",
+      shortMessage: `There is no deployment file ${path}.`,
+      nextStep: "Run `assay deploy`, or name the file with --deployment or ASSAY_DEPLOYMENT.",
+      cause,
+    });
+  }
+  return parseDeployment(text, path);
+}
+
+/** Replaces the file in one step, so that nobody reads half of it. */
+export function writeDeployment(path: string, deployment: Deployment): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(`${path}.new`, renderDeployment(deployment));
+  renameSync(`${path}.new`, path);
+}

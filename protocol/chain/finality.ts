@@ -1,0 +1,95 @@
+/** Whether an output is final: the contract's own gate decides, not this program. */
+import { type Hex, keccak256 } from "viem";
+import { iAssayAbi } from "../generated/abis.ts";
+import {
+  type Claim,
+  type ClaimId,
+  LANE,
+  type LaneName,
+  NO_CLAIM,
+  type Policy,
+  type Request,
+} from "../terms.ts";
+import type { Chain } from "./connect.ts";
+import { chainError, decodeRevert, withContext } from "./errors.ts";
+import type { ChainEvent, EventName, EventOf } from "./events.ts";
+
+/** An output that a request may have, by its events. */
+export interface Candidate {
+  readonly output: Hex;
+  /** the lane that makes it final */
+  readonly lane: number;
+  /** the claim of this output; absent after truth without one that agreed */
+  readonly claim?: { readonly claimId: ClaimId; readonly terms: Claim };
+}
+
+/** The last event of this name. */
+export function lastOf<Name extends EventName>(
+  history: readonly ChainEvent[],
+  name: Name,
+): EventOf<Name> | undefined {
+  return history.findLast((event): event is EventOf<Name> => event.name === name);
+}
+
+/** What truth settled, else what the last claim says.
+ *  @param history events of one request, in order */
+export function candidateOf(history: readonly ChainEvent[]): Candidate | undefined {
+  const truth = lastOf(history, "Settled")?.args;
+  const claimed = lastOf(history, "Claimed")?.args;
+  const output = truth?.output ?? claimed?.output;
+  if (output === undefined) return undefined;
+  const lane = truth?.lane ?? LANE.BOND;
+  if (claimed === undefined || claimed.claim.outputHash !== keccak256(output)) return { output, lane };
+  return { output, lane, claim: { claimId: claimed.claimId, terms: claimed.claim } };
+}
+
+/** Asks `requireFinal` at one block.
+ *  @throws BaseError when the node could not tell */
+export async function isFinalBy(
+  { client, game }: Chain,
+  request: Request,
+  { output, claim }: Candidate,
+  policy: Policy,
+  at: { readonly blockNumber: bigint } | { readonly blockHash: Hex },
+): Promise<boolean> {
+  try {
+    await client.readContract({
+      address: game.assay,
+      abi: iAssayAbi,
+      functionName: "requireFinal",
+      args: [request, claim?.terms ?? NO_CLAIM, output, policy],
+      ...at,
+    });
+    return true;
+  } catch (error) {
+    if (decodeRevert(error) !== undefined) return false;
+    throw chainError(error, `ask whether the input ${policy.inputHash} is answered`);
+  }
+}
+
+/** What a request's own terms demand of its output. */
+export const ownPolicy = ({ modelId, inputHash, lanes, minBond, window }: Request): Policy => ({
+  modelId,
+  inputHash,
+  lanes,
+  minBond,
+  minWindow: window,
+});
+
+/** Second of the block in which finality was booked, or of `head`, in which it was found.
+ *  @throws BaseError RPC_UNREACHABLE, RPC_FAULT (retryable) */
+export async function finalAtOf(
+  { client }: Chain,
+  history: readonly ChainEvent[],
+  head: { readonly timestamp: bigint },
+): Promise<number> {
+  const booked = history.findLast(({ name }) => name === "Settled" || name === "Finalized");
+  if (booked === undefined) return Number(head.timestamp);
+  const { timestamp } = await withContext("read a block's time", () =>
+    client.getBlock({ blockNumber: booked.block.number }),
+  );
+  return Number(timestamp);
+}
+
+export const laneName = (lane: number): LaneName | undefined =>
+  (Object.keys(LANE) as LaneName[]).find((name) => LANE[name] === lane);
