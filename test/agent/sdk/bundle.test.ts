@@ -7,7 +7,9 @@ describe("assay/sdk", () => {
   it("default: bundles for browsers, with nothing of Node.js in it", async () => {
     const { code, ours } = await bundleForBrowser(`export * from "./agent/sdk/index.ts";`);
     expect(ours).toContain("agent/sdk/index.ts");
-    expect(ours.filter((path) => !/^(agent\/sdk|protocol|inference)\//.test(path))).toEqual([]);
+    expect(ours.filter((path) => !/^(agent\/sdk|protocol|inference)\//.test(path))).toEqual([
+      "agent/abi-schema.ts",
+    ]);
     expect(code).not.toMatch(/\bBuffer\b|\bprocess\.(env|cwd|exit)|from"node:/);
   });
 
@@ -23,7 +25,7 @@ describe("assay/sdk", () => {
       encoding: "utf8",
     });
     expect(`${stdout}${stderr}`).toMatchInlineSnapshot(`
-      "BaseError LANE connect infer isBaseError makeReceipt openModel parseDeployment parseReceipt policyOf prepareRequest receiptOf renderReceipt request sendRequest verifyReceipt wait watch
+      "BaseError LANE connect finalTool infer isBaseError makeReceipt openModel parseDeployment parseReceipt policyOf prepareRequest receiptOf renderReceipt request sendRequest verifyReceipt wait watch
       "
     `);
   });
