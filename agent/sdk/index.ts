@@ -8,7 +8,7 @@ export { type Claim, LANE, type LaneName, type Policy, type Request } from "../.
 export { infer, type Model, type ModelManifest, openModel, type Values } from "./model.ts";
 export { makeReceipt, type Provable } from "./receipt/make.ts";
 export { parseReceipt, type Receipt, renderReceipt } from "./receipt/receipt.ts";
-export { type Trust, type Verdict, verifyReceipt } from "./receipt/verify.ts";
+export { type Demands, type Trust, type Verdict, verifyReceipt } from "./receipt/verify.ts";
 export { type Asked, prepareRequest, request, sendRequest, type Terms } from "./request.ts";
 export { type FinalAnswer, type FinalTool, finalTool, type ToolOptions } from "./tool.ts";
 export { type Final, type FinalityTerms, policyOf, receiptOf, wait } from "./wait.ts";

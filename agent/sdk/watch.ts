@@ -1,12 +1,12 @@
 /** The life of one request and its claims as it happens, through faults of the node and re-orgs. */
 
+import type { Hex } from "viem";
 import { isBaseError } from "../../inference/errors.ts";
 import { floorOf } from "../../protocol/chain/await-result.ts";
 import { Book } from "../../protocol/chain/book.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import { EventFollower, pause } from "../../protocol/chain/follower.ts";
-import type { RequestId } from "../../protocol/terms.ts";
 
 export type Life =
   | { readonly kind: "event"; readonly event: ChainEvent }
@@ -27,11 +27,7 @@ export interface WatchOptions {
 /** Every event of the request and its claims from `from` on, in the chain's order. After a disconnection it goes on
  *  where it stopped: no event is left out and none comes twice, unless a re-org took it back in between.
  *  @throws what is no fault of the node */
-export async function* watch(
-  chain: Chain,
-  requestId: RequestId,
-  options: WatchOptions,
-): AsyncGenerator<Life> {
+export async function* watch(chain: Chain, requestId: Hex, options: WatchOptions): AsyncGenerator<Life> {
   const { signal, pollIntervalMs = 1_000 } = options;
   const from = options.from === undefined ? {} : { from: floorOf(options.from) };
   const follower = new EventFollower(chain, from);

@@ -6,7 +6,7 @@ import { clockFinding } from "../../cli/doctor/chain.ts";
 import type { Finding } from "../../cli/doctor/finding.ts";
 import { diskFinding } from "../../cli/doctor/machine.ts";
 import { modelFolder } from "../../cli/model-source.ts";
-import { writeDeployment } from "../../protocol/chain/deployment.ts";
+import { writeDeployment } from "../../protocol/chain/deployment-file.ts";
 import { lockFolder } from "../../protocol/journal/database.ts";
 import { encryptKeystore } from "../../protocol/keystore.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";

@@ -41,8 +41,11 @@ export type Verdict =
       readonly error: BaseError;
     };
 
+/** What the caller demands of the output; ids as they come from a manifest. */
+export type Demands = Omit<Policy, "modelId"> & { readonly modelId: Hex };
+
 /** Never throws for a receipt, whatever is in it. */
-export function verifyReceipt(receipt: Receipt, trust: Trust, policy: Policy): Verdict {
+export function verifyReceipt(receipt: Receipt, trust: Trust, policy: Demands): Verdict {
   try {
     return { valid: true, ...check(receipt, trust, policy) };
   } catch (error) {
@@ -53,7 +56,7 @@ export function verifyReceipt(receipt: Receipt, trust: Trust, policy: Policy): V
 }
 
 /** In the order of `requireFinal`, after the way to the storage. */
-function check(receipt: Receipt, trust: Trust, policy: Policy) {
+function check(receipt: Receipt, trust: Trust, policy: Demands) {
   const { request, claim, output } = receipt;
   const block = readHeader(receipt.header);
   if (block.hash !== trust.blockHash) {

@@ -1,0 +1,19 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { projectRoot } from "../../../tools/foundry.ts";
+
+const read = (path: string) => readFileSync(join(projectRoot, path), "utf8");
+
+describe("docs/SDK.md", () => {
+  it("default: each snippet of TypeScript stands in an example that is run, or in a test", () => {
+    const examples = readdirSync(join(projectRoot, "agent/sdk/examples")).map((name) =>
+      read(`agent/sdk/examples/${name}`),
+    );
+    const sources = [...examples, read("test/agent/sdk/adapters.test.ts")];
+    const snippets = [...read("docs/SDK.md").matchAll(/```ts\n([\s\S]*?)```/g)].map(([, text]) => text ?? "");
+    expect(snippets.length).toBeGreaterThan(3);
+    const unknown = snippets.filter((text) => !sources.some((source) => source.includes(text)));
+    expect(unknown).toEqual([]);
+  });
+});

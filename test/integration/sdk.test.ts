@@ -1,0 +1,59 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { projectRoot } from "../../tools/foundry.ts";
+import { keyOf, ROLES, type System, startSystem } from "../support/system.ts";
+
+const TEXT = "Profit beats forecasts";
+/** Whoever asks is none of the daemons: they share no nonces. */
+const ASKER = ROLES.cheat + 1;
+
+let system: System;
+
+beforeAll(async () => {
+  system = await startSystem({ models: ["sentiment"], answerSeconds: 1 });
+  await system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).said("prover is up");
+});
+afterAll(() => system.stop());
+
+/** Runs an example as a user does. */
+async function example(name: string, ...args: string[]): Promise<{ code: number | null; said: string }> {
+  const path = join("agent/sdk/examples", `${name}.ts`);
+  const child = spawn(process.execPath, ["--import", "tsx", path, ...args], {
+    cwd: projectRoot,
+    env: { ...process.env, ASSAY_KEY: keyOf(ASKER) },
+  });
+  let said = "";
+  child.stdout.on("data", (part: Buffer) => {
+    said += part.toString();
+  });
+  child.stderr.on("data", (part: Buffer) => {
+    said += part.toString();
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  return { code, said };
+}
+
+describe("the SDK's examples", () => {
+  it("default: ask, watch, and verify the receipt without a node", async () => {
+    const deployment = join(system.folder, "deployment.json");
+    const receipt = join(system.folder, "receipt.json");
+    const asked = await example("ask", system.rpcUrl, deployment, TEXT, receipt);
+    expect(asked.said).toMatch(/final in the BOND lane: \{ label: \d+n/);
+    const requestId = /request (0x[0-9a-f]{64})/.exec(asked.said)?.[1] ?? "";
+    const blockHash = /block (0x[0-9a-f]{64})/.exec(asked.said)?.[1] ?? "";
+
+    const watched = await example("watch", system.rpcUrl, deployment, requestId);
+    expect(watched).toEqual({ code: 0, said: "Requested\nClaimed\nFinalized\n" });
+
+    const right = await example("verify", deployment, receipt, blockHash, TEXT);
+    expect(right.said).toMatch(/^valid at block \d+: 0x[0-9a-f]+\n$/);
+    const other = await example("verify", deployment, receipt, blockHash, "Profit misses forecasts");
+    expect(other).toMatchObject({ code: 1, said: expect.stringMatching(/^refused, WRONG_INPUT/) });
+    expect(readFileSync(receipt, "utf8").length).toBeLessThan(40_000);
+  });
+});
