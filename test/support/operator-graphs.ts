@@ -1,4 +1,5 @@
 /** Random ONNX graphs of one operator each, with what comes before and after it. */
+import { ATTENTION_GRAPHS, COMPUTED_PRODUCTS } from "./attention-graphs.ts";
 import { AVERAGES, FUNCTION_GRAPHS } from "./byte-graphs.ts";
 import { ELEMENT_GRAPHS, MOVE_GRAPHS, PICK_GRAPHS } from "./element-graphs.ts";
 import { i64, numbers, real, vector, WIDE, whole } from "./graph-parts.ts";
@@ -146,6 +147,7 @@ export const EXACT: Readonly<Record<string, Generator>> = {
   ...ELEMENT_GRAPHS,
   ...MOVE_GRAPHS,
   ...PICK_GRAPHS,
+  ...COMPUTED_PRODUCTS,
 };
 
 /** Not one function in onnxruntime: at most one unit off, node by node. */
@@ -159,4 +161,5 @@ export const NEAR: Readonly<Record<string, Generator>> = {
   "DequantizeLinear, Conv, QuantizeLinear": qdqConv,
   ...AVERAGES,
   ...FUNCTION_GRAPHS,
+  ...ATTENTION_GRAPHS,
 };

@@ -8,15 +8,14 @@ import { intAttribute, intsAttribute, type Lowering, scalar } from "./lowering.t
 import {
   activationOf,
   activationZero,
-  biasOf,
   dotChannel,
   perChannel,
   productResult,
-  quantizedOperands,
   quantizeProduct,
   storedZero,
   weightsAt,
 } from "./matmul.ts";
+import { biasOf, quantizedOperands } from "./qdq.ts";
 import { checkScale, quantizationAt } from "./quantize.ts";
 import type { Product, TensorValue, Value } from "./values.ts";
 import { type WindowAxis, windowAxes } from "./windows.ts";

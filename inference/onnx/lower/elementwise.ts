@@ -7,7 +7,8 @@ import { refuse } from "../refusal.ts";
 import { folded } from "./fold.ts";
 import type { Lowering } from "./lowering.ts";
 import { combinedMaps } from "./maps.ts";
-import { biasOf, withBias } from "./matmul.ts";
+import { withBias } from "./matmul.ts";
+import { biasOf } from "./qdq.ts";
 import { dimsOf, TENSOR_TYPE, type TensorValue, typeOf, type Value } from "./values.ts";
 
 /** Operands that broadcast against each other in one storage order, and the order. */

@@ -158,7 +158,8 @@ export class Lowering {
       );
     }
     const source = "kind" in value.source ? value.source : this.emitProduct(this, value.source);
-    let tensor = this.dequantize(source, value.scale, [0], value.axis); // factor is 1 where it is not fused
+    const scale = value.scale.map((s) => Math.fround(value.factor * s));
+    let tensor = this.dequantize(source, scale, [0], value.axis);
     const { builder } = this;
     const clamp = (name: "max" | "min", bound: number): void => {
       if (Number.isFinite(bound)) {

@@ -2,20 +2,14 @@
 
 import { count, numbers, type OnnxNode, type OnnxTensor } from "../graph.ts";
 import { refuse } from "../refusal.ts";
+import { activationProduct, scaledProduct } from "./activations.ts";
 import { movedConstant } from "./constants.ts";
 import { floatAttribute, intAttribute, type Lowering, scalar } from "./lowering.ts";
 import { emitProduct } from "./product.ts";
-import { checkScale, quantizationAt, quantizeScaled } from "./quantize.ts";
-import {
-  type DotChannel,
-  dimsOf,
-  type Product,
-  type ScaledValue,
-  type TensorValue,
-  type Value,
-} from "./values.ts";
+import { bytes, checkScale, quantizationAt, quantizeScaled } from "./quantize.ts";
+import type { DotChannel, Product, ScaledValue, TensorValue, Value } from "./values.ts";
 
-const UNBOUNDED = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
+export const UNBOUNDED = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
 
 /** A byte tensor that a product reads. */
 export function activationOf(ctx: Lowering, value: Value): TensorValue {
@@ -32,10 +26,12 @@ export function activationOf(ctx: Lowering, value: Value): TensorValue {
   return tensor;
 }
 
-/** Weights of a product. @throws Refusal for two computed operands */
+export const COMPUTED = "Make them an initializer, or use MatMul, MatMulInteger or QLinearMatMul.";
+
+/** Weights of a product. @throws Refusal for computed ones */
 export function weightsAt(ctx: Lowering, node: OnnxNode, index: number): OnnxTensor {
   if (ctx.input(node, index).kind !== "constant") {
-    refuse("both of its operands are computed", "Products of two activations are not supported yet.");
+    refuse("its weights are computed", COMPUTED);
   }
   const tensor = ctx.constant(node, index, "weights");
   if (tensor.type !== "uint8" && tensor.type !== "int8") {
@@ -153,14 +149,27 @@ function channelScales(product: Product, scales: readonly number[], columns: num
   return [...scales];
 }
 
+/** True where no operand, or only the first one, is constant: what DOT cannot hold. */
+export const isComputed = (a: Value, b: Value): boolean => a.kind === "constant" || b.kind !== "constant";
+
 export function qLinearMatMul(ctx: Lowering, node: OnnxNode): Value {
-  const activation = activationOf(ctx, ctx.input(node, 0));
+  const [a, b] = [ctx.input(node, 0), ctx.input(node, 3)];
+  const to = quantizationAt(ctx, node, 6, "output");
+  if (isComputed(a, b)) {
+    const [first, second] = [quantizationAt(ctx, node, 1, "first"), quantizationAt(ctx, node, 4, "second")];
+    const factors = [
+      { ...first, tensor: bytes(ctx, a) },
+      { ...second, tensor: bytes(ctx, b) },
+    ] as const;
+    return quantizeScaled(ctx, scaledProduct(ctx, ...factors), to);
+  }
+  const activation = activationOf(ctx, a);
   const factor = checkScale(scalar(ctx.constant(node, 1, "scale"), "activation scale"), "activation scale");
   const weights = weightsAt(ctx, node, 3);
   const zeros = ctx.numbers(node, 5, "weight zero point");
   const product = matrixProduct(ctx, activation, activationZero(ctx, node, 2), weights, zeros);
   const scale = channelScales(product, ctx.numbers(node, 4, "weight scale"), weights.dims.at(-1) as number);
-  return quantizeProduct(ctx, product, factor, scale, quantizationAt(ctx, node, 6, "output"));
+  return quantizeProduct(ctx, product, factor, scale, to);
 }
 
 /** Requantizes a product whose channels are in the order of `scale`. */
@@ -182,6 +191,12 @@ export function quantizeProduct(
 }
 
 export function matMulInteger(ctx: Lowering, node: OnnxNode): Value {
+  const [a, b] = [ctx.input(node, 0), ctx.input(node, 1)];
+  if (isComputed(a, b)) {
+    const zeroAt = (index: number): number => activationZero(ctx, node, index);
+    const second = { tensor: bytes(ctx, b), zero: zeroAt(3) };
+    return activationProduct(ctx, { tensor: bytes(ctx, a), zero: zeroAt(2) }, second);
+  }
   const activation = activationOf(ctx, ctx.input(node, 0));
   const weights = weightsAt(ctx, node, 1);
   const zeros = ctx.optionalConstant(node, 3, "weight zero point");
@@ -228,119 +243,14 @@ export function qGemm(ctx: Lowering, node: OnnxNode): Value {
   return quantizeProduct(ctx, product, factor, scale, quantizationAt(ctx, node, 7, "output"));
 }
 
-function transposed(tensor: TensorValue, yes: number): TensorValue {
+export function transposed(tensor: TensorValue, yes: number): TensorValue {
   if (yes === 0) return tensor;
   const layout = tensor.layout === undefined ? [1, 0] : [0, 1];
   return { ...tensor, dims: [...tensor.dims].reverse(), layout };
 }
 
-function matrix(tensor: OnnxTensor, transpose: number): OnnxTensor {
+export function matrix(tensor: OnnxTensor, transpose: number): OnnxTensor {
   if (tensor.dims.length !== 2)
     refuse(`its weights have rank ${tensor.dims.length}`, "Use weights of rank 2.");
   return transpose === 0 ? tensor : movedConstant(tensor, [1, 0]);
 }
-
-/** A dequantized byte activation and dequantized constant weights of a float32 product. */
-export function quantizedOperands(ctx: Lowering, node: OnnxNode) {
-  const [a, b] = [ctx.input(node, 0), ctx.input(node, 1)];
-  const next =
-    "Quantize the model: DequantizeLinear on both operands and QuantizeLinear on the result (QDQ form).";
-  if (a.kind !== "dequantized" || a.source.kind !== "tensor" || a.scale.length !== 1) {
-    return refuse("its first operand is float32, not a dequantized byte tensor with one scale", next);
-  }
-  if (b.kind !== "dequantized") {
-    const computed = b.kind !== "constant";
-    return refuse(
-      computed ? "both of its operands are computed" : "its weights are float32, not dequantized bytes",
-      computed ? "Products of two activations are not supported yet." : next,
-    );
-  }
-  if (b.source.kind !== "constant") {
-    return refuse("both of its operands are computed", "Products of two activations are not supported yet.");
-  }
-  const weights = b.source.tensor;
-  if (weights.type !== "uint8" && weights.type !== "int8") refuse(`its weights are ${weights.type}`, next);
-  return {
-    activation: a.source,
-    factor: a.scale[0] as number,
-    zero: a.zero[0] as number,
-    weights,
-    scale: b.scale,
-    zeros: b.zero,
-    axis: b.axis,
-  };
-}
-
-/** int32 bias whose scale is that of the product, as numbers. */
-export function biasOf(value: Value, factor: number, scale: readonly number[]): OnnxTensor {
-  const next = "Quantize the bias to int32 with scale = activation scale × weight scale and zero point 0.";
-  if (
-    value.kind !== "dequantized" ||
-    value.source.kind !== "constant" ||
-    value.source.tensor.type !== "int32"
-  ) {
-    return refuse("its bias is not a dequantized int32 constant", next);
-  }
-  value.scale.forEach((s, i) => {
-    const expected = Math.fround(factor * (scale[scale.length === 1 ? 0 : i] as number));
-    if (Math.abs(s - expected) > expected * 2 ** -22 || value.zero[i] !== 0) {
-      refuse(`its bias has the scale ${s} in channel ${i}, its product ${expected}`, next);
-    }
-  });
-  return value.source.tensor;
-}
-
-export function matMul(ctx: Lowering, node: OnnxNode): Value {
-  const { activation, factor, zero, weights, scale, zeros, axis } = quantizedOperands(ctx, node);
-  const columns = weights.dims.at(-1) as number;
-  if (scale.length > 1 && axis !== weights.dims.length - 1) {
-    refuse(
-      `its weights have a scale for each index of axis ${axis}`,
-      "Scale weights per tensor or per column.",
-    );
-  }
-  const product = matrixProduct(ctx, activation, zero, weights, zeros);
-  if (product.layout !== undefined) {
-    if (scale.length > 1)
-      refuse("its weights are several matrices with a scale a column", "Use one weight scale.");
-  } else if (scale.length > 1 && product.channels.length !== columns) {
-    refuse("its channels have other scales than columns", "Use one weight scale.");
-  }
-  const value = {
-    kind: "scaled",
-    source: product,
-    scale,
-    factor,
-    axis: product.dims.length - 1,
-    ...UNBOUNDED,
-  } as const;
-  return { ...value, fused: true };
-}
-
-export function gemm(ctx: Lowering, node: OnnxNode): Value {
-  for (const name of ["alpha", "beta"]) {
-    const value = floatAttribute(node, name, 1);
-    if (value !== 1) refuse(`its ${name} is ${value}`, `Fold ${name} into the weights.`);
-  }
-  const operands = quantizedOperands(ctx, node);
-  const transB = intAttribute(node, "transB", 0);
-  const { factor, scale, zeros, axis } = operands;
-  const weights = matrix(operands.weights, transB);
-  if (scale.length > 1 && axis !== (transB === 0 ? 1 : 0)) {
-    refuse("its weights have a scale for each inner index", "Scale weights per tensor or per output column.");
-  }
-  const activation = transposed(operands.activation, intAttribute(node, "transA", 0));
-  let product = matrixProduct(ctx, activation, operands.zero, weights, zeros);
-  const bias = ctx.optional(node, 2);
-  if (bias !== undefined) {
-    const tensor = biasOf(bias, factor, scale);
-    product =
-      withBias(product, tensor) ?? refuse(`its bias has dims [${tensor.dims}]`, "Use one bias a column.");
-  }
-  const value = { kind: "scaled", source: product, scale, factor, axis: 1, ...UNBOUNDED } as const;
-  return { ...value, fused: true };
-}
-
-/** Rank-free check that a value could be a product's bias. */
-export const isBias = (value: Value): boolean =>
-  value.kind === "dequantized" && value.source.kind === "constant" && dimsOf(value).length <= 2;

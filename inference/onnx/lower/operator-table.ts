@@ -11,10 +11,12 @@ import { constantOfShape, rangeOfNumbers, shapeOf, sizeOf } from "./fold.ts";
 import { gather } from "./gather.ts";
 import { compare, logic, where } from "./logic.ts";
 import type { Lowering } from "./lowering.ts";
-import { gemm, matMul, matMulInteger, qGemm, qLinearMatMul } from "./matmul.ts";
+import { matMulInteger, qGemm, qLinearMatMul } from "./matmul.ts";
+import { layerNormalization, softmax } from "./normalize.ts";
 import { pad } from "./pad.ts";
 import { gatherElements } from "./picks.ts";
 import { globalMaxPool, maxPool } from "./pool.ts";
+import { gemm, matMul } from "./qdq.ts";
 import { qLinearBinary, qLinearConcat, qLinearFunction } from "./qlinear.ts";
 import { dequantizeLinear, quantizeLinear } from "./quantize.ts";
 import { argExtreme, reduce } from "./reduce.ts";
@@ -65,15 +67,17 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
       "com.microsoft.QGemm": qGemm,
     },
     reads: "uint8 and int8 in every combination; weight scales and zero points one, or one a channel",
-    limits: "second operand constant; one activation zero point; convolutions over one or two spatial axes",
-    opcodes: ["move", "dot", "arith", "requant"],
+    limits:
+      "weights constant; one activation zero point; convolutions over one or two spatial axes. QLinearMatMul of two computed operands: one scale and zero point each, M·N·K < 2^24",
+    opcodes: ["move", "dot", "arith", "reduce", "requant"],
     exactness: "exact",
   },
   {
     operators: { MatMulInteger: matMulInteger, ConvInteger: convInteger },
     reads: "uint8 and int8 in every combination; an Add of a constant along the columns joins the product",
-    limits: "second operand constant; one activation zero point",
-    opcodes: ["move", "dot", "arith"],
+    limits:
+      "weights constant; one activation zero point. MatMulInteger of two computed operands: one zero point each, M·N·K < 2^24",
+    opcodes: ["move", "dot", "arith", "reduce"],
     exactness: "exact",
   },
   {
@@ -81,8 +85,8 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     reads:
       "operands dequantized bytes, result quantized (QDQ): DequantizeLinear → product → [Add bias] → [Relu, Clip] → QuantizeLinear is the QOperator form",
     limits:
-      "second operand and bias constant, bias int32 with scale = activation scale × weight scale (within 2^-22); alpha = beta = 1",
-    opcodes: ["move", "dot", "arith", "requant"],
+      "weights and bias constant, bias int32 with scale = activation scale × weight scale (within 2^-22); alpha = beta = 1. MatMul of two computed operands: one scale each, M·N·K < 2^24",
+    opcodes: ["move", "dot", "arith", "reduce", "requant"],
     exactness: "one unit",
   },
   {
@@ -222,6 +226,21 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     reads: "dequantized bytes, over any axes (ReduceSum of them likewise): integer sums, then REQUANT",
     limits: "one scale a tensor",
     opcodes: ["move", "reduce", "arith", "requant", "float"],
+    exactness: "one unit",
+  },
+  {
+    operators: { Softmax: softmax },
+    reads:
+      "dequantized bytes: integers in units of 2^-12, then REQUANT; before operator set 13 axes from `axis` on are one",
+    limits: "at most 8,191 elements a row",
+    opcodes: ["move", "reduce", "arith", "lookup", "requant", "float"],
+    exactness: "one unit",
+  },
+  {
+    operators: { LayerNormalization: layerNormalization },
+    reads: "dequantized bytes: integer sums, the rest in FLOAT",
+    limits: "gain and shift constant; at most 32,767 elements a row; only the first output",
+    opcodes: ["move", "reduce", "arith", "float"],
     exactness: "one unit",
   },
   {

@@ -31,10 +31,9 @@ export const ADVICE: Readonly<Record<string, string>> = {
     "Quantize statically (onnxruntime's quantize_static, not quantize_dynamic): scales must be constants.",
   GRU: "Unroll it into products and tables.",
   If: "Fold the condition, and export the branch that is taken.",
-  LayerNormalization: TABLES,
   LSTM: "Unroll it into products and tables.",
   Loop: UNROLL,
   RNN: "Unroll it into products and tables.",
   Scan: UNROLL,
-  Softmax: `${TABLES} Scores without Softmax have the same order.`,
+  LogSoftmax: `${TABLES} Scores without it have the same order.`,
 };

@@ -335,7 +335,7 @@ describe("QDQ form", () => {
       nodes: [
         { op: "MatMul", name: "product", inputs: ["x", "w"], outputs: ["y"] },
         { op: "MatMul", name: "attention", inputs: ["x", "x"], outputs: ["z"] },
-        { op: "Softmax", name: "soft", inputs: ["y"], outputs: ["s"] },
+        { op: "LogSoftmax", name: "soft", inputs: ["y"], outputs: ["s"] },
       ],
       inputs: { x: { type: "float32", dims: [2, 2] } },
       outputs: { s: "float32", z: "float32" },

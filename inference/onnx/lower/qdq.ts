@@ -1,0 +1,125 @@
+/** Products in QDQ form: MatMul and Gemm between DequantizeLinear and QuantizeLinear, and their biases. */
+
+import type { OnnxNode, OnnxTensor } from "../graph.ts";
+import { refuse } from "../refusal.ts";
+import { scaledProduct } from "./activations.ts";
+import { floatAttribute, intAttribute, type Lowering } from "./lowering.ts";
+import { COMPUTED, isComputed, matrix, matrixProduct, transposed, UNBOUNDED, withBias } from "./matmul.ts";
+import { bytes } from "./quantize.ts";
+import type { Value } from "./values.ts";
+
+/** A dequantized byte activation and dequantized constant weights of a float32 product. */
+export function quantizedOperands(ctx: Lowering, node: OnnxNode) {
+  const [a, b] = [ctx.input(node, 0), ctx.input(node, 1)];
+  const next =
+    "Quantize the model: DequantizeLinear on both operands and QuantizeLinear on the result (QDQ form).";
+  if (a.kind !== "dequantized" || a.source.kind !== "tensor" || a.scale.length !== 1) {
+    return refuse("its first operand is float32, not a dequantized byte tensor with one scale", next);
+  }
+  if (b.kind !== "dequantized") {
+    const computed = b.kind !== "constant";
+    return refuse(
+      `its ${computed ? "second operand is" : "weights are"} float32, not dequantized bytes`,
+      next,
+    );
+  }
+  if (b.source.kind !== "constant") return refuse("its weights are computed", COMPUTED);
+  const weights = b.source.tensor;
+  if (weights.type !== "uint8" && weights.type !== "int8") refuse(`its weights are ${weights.type}`, next);
+  return {
+    activation: a.source,
+    factor: a.scale[0] as number,
+    zero: a.zero[0] as number,
+    weights,
+    scale: b.scale,
+    zeros: b.zero,
+    axis: b.axis,
+  };
+}
+
+/** int32 bias whose scale is that of the product, as numbers. */
+export function biasOf(value: Value, factor: number, scale: readonly number[]): OnnxTensor {
+  const next = "Quantize the bias to int32 with scale = activation scale × weight scale and zero point 0.";
+  if (
+    value.kind !== "dequantized" ||
+    value.source.kind !== "constant" ||
+    value.source.tensor.type !== "int32"
+  ) {
+    return refuse("its bias is not a dequantized int32 constant", next);
+  }
+  value.scale.forEach((s, i) => {
+    const expected = Math.fround(factor * (scale[scale.length === 1 ? 0 : i] as number));
+    if (Math.abs(s - expected) > expected * 2 ** -22 || value.zero[i] !== 0) {
+      refuse(`its bias has the scale ${s} in channel ${i}, its product ${expected}`, next);
+    }
+  });
+  return value.source.tensor;
+}
+
+/** A dequantized tensor with one scale as a factor of a product. */
+function factorOf(ctx: Lowering, value: Value) {
+  if (value.kind !== "dequantized" || value.scale.length !== 1) return undefined;
+  const [scale = 1] = value.scale;
+  return { tensor: bytes(ctx, value.source), zero: value.zero[0] as number, scale };
+}
+
+export function matMul(ctx: Lowering, node: OnnxNode): Value {
+  const [a, b] = [ctx.input(node, 0), ctx.input(node, 1)];
+  if (a.kind === "dequantized" && b.kind === "dequantized" && isComputed(a.source, b.source)) {
+    const [first, second] = [factorOf(ctx, a), factorOf(ctx, b)];
+    if (first === undefined || second === undefined)
+      return refuse(
+        "an operand has several scales",
+        "Give each operand of a product of activations one scale.",
+      );
+    return scaledProduct(ctx, first, second);
+  }
+  const { activation, factor, zero, weights, scale, zeros, axis } = quantizedOperands(ctx, node);
+  const columns = weights.dims.at(-1) as number;
+  if (scale.length > 1 && axis !== weights.dims.length - 1) {
+    refuse(
+      `its weights have a scale for each index of axis ${axis}`,
+      "Scale weights per tensor or per column.",
+    );
+  }
+  const product = matrixProduct(ctx, activation, zero, weights, zeros);
+  if (product.layout !== undefined) {
+    if (scale.length > 1)
+      refuse("its weights are several matrices with a scale a column", "Use one weight scale.");
+  } else if (scale.length > 1 && product.channels.length !== columns) {
+    refuse("its channels have other scales than columns", "Use one weight scale.");
+  }
+  const value = {
+    kind: "scaled",
+    source: product,
+    scale,
+    factor,
+    axis: product.dims.length - 1,
+    ...UNBOUNDED,
+  } as const;
+  return { ...value, fused: true };
+}
+
+export function gemm(ctx: Lowering, node: OnnxNode): Value {
+  for (const name of ["alpha", "beta"]) {
+    const value = floatAttribute(node, name, 1);
+    if (value !== 1) refuse(`its ${name} is ${value}`, `Fold ${name} into the weights.`);
+  }
+  const operands = quantizedOperands(ctx, node);
+  const transB = intAttribute(node, "transB", 0);
+  const { factor, scale, zeros, axis } = operands;
+  const weights = matrix(operands.weights, transB);
+  if (scale.length > 1 && axis !== (transB === 0 ? 1 : 0)) {
+    refuse("its weights have a scale for each inner index", "Scale weights per tensor or per output column.");
+  }
+  const activation = transposed(operands.activation, intAttribute(node, "transA", 0));
+  let product = matrixProduct(ctx, activation, operands.zero, weights, zeros);
+  const bias = ctx.optional(node, 2);
+  if (bias !== undefined) {
+    const tensor = biasOf(bias, factor, scale);
+    product =
+      withBias(product, tensor) ?? refuse(`its bias has dims [${tensor.dims}]`, "Use one bias a column.");
+  }
+  const value = { kind: "scaled", source: product, scale, factor, axis: 1, ...UNBOUNDED } as const;
+  return { ...value, fused: true };
+}

@@ -1,0 +1,228 @@
+/** Random ONNX graphs of what attention is made of: products of two inputs, Softmax, LayerNormalization. */
+import type { TestNode, TestTensor } from "./onnx-file.ts";
+import {
+  type Generator,
+  LIMITS,
+  middle,
+  node,
+  type OperatorGraph,
+  random,
+  scalar,
+  scale,
+  tensor,
+} from "./quantized-graphs.ts";
+import type { Rng } from "./rng.ts";
+
+type Byte = "uint8" | "int8";
+/** Beside these no CPU saturates a pair of products in the original file. */
+const SAFE = { uint8: [64, 191], int8: [-64, 63] } as const;
+
+interface Factors {
+  readonly a: Byte;
+  readonly b: Byte;
+  readonly inputs: OperatorGraph["graph"]["inputs"];
+  readonly ranges: OperatorGraph["ranges"];
+  readonly k: number;
+}
+
+/** Two inputs whose matrices fit, with batch dims that broadcast; now and then a vector. */
+function factors(rng: Rng): Factors {
+  const [a, b] = rng.pick([
+    ["uint8", "uint8"],
+    ["uint8", "int8"],
+    ["int8", "int8"],
+  ] as const);
+  const [m, k, n] = [rng.int(1, 12), rng.int(1, 40), rng.int(1, 12)];
+  const [x, u] = rng.pick([
+    [
+      [m, k],
+      [k, n],
+    ],
+    [
+      [2, m, k],
+      [2, k, n],
+    ],
+    [
+      [2, 3, m, k],
+      [2, 3, k, n],
+    ],
+    [
+      [2, 1, m, k],
+      [3, k, n],
+    ],
+    [
+      [m, k],
+      [3, k, n],
+    ],
+    [[2, m, k], [k]],
+    [[k], [2, k, n]],
+  ] as const);
+  return {
+    a,
+    b,
+    inputs: { x: { type: a, dims: x }, u: { type: b, dims: u } },
+    ranges: { x: LIMITS[a], u: a === "uint8" && b === "uint8" ? LIMITS.uint8 : SAFE[b] },
+    k,
+  };
+}
+
+function quantization(rng: Rng, { a, b, k }: Factors): Record<string, TestTensor> {
+  const [xs, us] = [scale(rng, 0.01), scale(rng, 0.02)];
+  return {
+    xs: scalar("float32", xs),
+    xz: scalar(a, middle(rng, a)),
+    us: scalar("float32", us),
+    uz: scalar(b, middle(rng, b)),
+    ys: scalar("float32", (xs * us * 74 * 60 * Math.sqrt(k)) / rng.int(30, 60)),
+    yz: scalar(a, middle(rng, a)),
+  };
+}
+
+const product =
+  (nodes: readonly TestNode[], quantized = true): Generator =>
+  (rng) => {
+    const both = factors(rng);
+    const { inputs, ranges } = both;
+    const outputs = { y: quantized ? both.a : "int32" } as const;
+    return { graph: { nodes, inputs, outputs, constants: quantization(rng, both) }, ranges };
+  };
+
+export const COMPUTED_PRODUCTS: Readonly<Record<string, Generator>> = {
+  "QLinearMatMul, both computed": product([
+    node("QLinearMatMul", ["x", "xs", "xz", "u", "us", "uz", "ys", "yz"]),
+  ]),
+  "MatMulInteger, both computed": product([node("MatMulInteger", ["x", "u", "xz", "uz"])], false),
+  "MatMulInteger, first operand constant": (rng) => {
+    const both = factors(rng);
+    const w = random(rng, both.a, [9, both.k], LIMITS[both.a]);
+    return {
+      graph: {
+        nodes: [node("MatMulInteger", ["w", "u", "xz", "uz"])],
+        inputs: { u: { type: both.b, dims: [both.k, 60] } },
+        outputs: { y: "int32" },
+        constants: { ...quantization(rng, both), w },
+      },
+      ranges: { u: both.ranges.u as readonly [number, number] },
+    };
+  },
+};
+
+const dequantize = (name: string, to: string): TestNode =>
+  node("DequantizeLinear", [name, `${name}s`, `${name}z`], {}, to);
+
+/** Nodes from the dequantized bytes r to p, whose quantization is y's. */
+const normalized =
+  (
+    nodes: readonly TestNode[],
+    dims: readonly number[],
+    make: (rng: Rng, type: Byte) => Record<string, TestTensor>,
+    opset = 17,
+  ): Generator =>
+  (rng) => {
+    const type = rng.pick(["uint8", "int8"] as const);
+    return {
+      graph: {
+        nodes: [dequantize("x", "r"), ...nodes, node("QuantizeLinear", ["p", "ys", "yz"])],
+        inputs: { x: { type, dims } },
+        outputs: { y: type },
+        constants: {
+          xs: scalar("float32", scale(rng, 0.05)),
+          xz: scalar(type, middle(rng, type)),
+          ...make(rng, type),
+        },
+        opset,
+      },
+      ranges: { x: LIMITS[type] },
+    };
+  };
+
+/** A probability in 256 parts. */
+const unit = (_: Rng, type: Byte): Record<string, TestTensor> => ({
+  ys: scalar("float32", 2 ** -8),
+  yz: scalar(type, type === "uint8" ? 0 : -128),
+});
+
+const layer = (dims: readonly number[], count: number, axis: number): Generator =>
+  normalized([node("LayerNormalization", ["r", "g", "h"], { axis }, "p")], dims, (rng, type) => ({
+    g: tensor(
+      "float32",
+      dims.slice(axis),
+      Array.from({ length: count }, () => scale(rng, 0.7)),
+    ),
+    h: tensor(
+      "float32",
+      dims.slice(axis),
+      Array.from({ length: count }, () => scale(rng, 0.2)),
+    ),
+    ys: scalar("float32", scale(rng, 0.03)),
+    yz: scalar(type, middle(rng, type)),
+  }));
+
+/** `softmax(x·uᵀ)·v` with every value quantized, one head. */
+const attention: Generator = (rng) => {
+  const byte = (name: string, size: number): Record<string, TestTensor> => ({
+    [`${name}s`]: scalar("float32", scale(rng, size)),
+    [`${name}z`]: scalar("uint8", middle(rng, "uint8")),
+  });
+  const quantize = (from: string, to: string): TestNode =>
+    node("QuantizeLinear", [from, `${to}s`, `${to}z`], {}, to);
+  const dims = [2, 10, 16];
+  return {
+    graph: {
+      nodes: [
+        dequantize("x", "q"),
+        dequantize("u", "k"),
+        dequantize("v", "w"),
+        node("Transpose", ["k"], { perm: [0, 2, 1] }, "t"),
+        node("MatMul", ["q", "t"], {}, "m"),
+        quantize("m", "s"),
+        dequantize("s", "d"),
+        node("Softmax", ["d"], {}, "e"),
+        quantize("e", "p"),
+        dequantize("p", "f"),
+        node("MatMul", ["f", "w"], {}, "o"),
+        quantize("o", "y"),
+      ],
+      inputs: {
+        x: { type: "uint8", dims },
+        u: { type: "uint8", dims },
+        v: { type: "uint8", dims },
+      },
+      outputs: { y: "uint8" },
+      constants: {
+        ...byte("x", 0.01),
+        ...byte("u", 0.01),
+        ...byte("v", 0.02),
+        ...byte("s", 0.04),
+        ...byte("y", 0.02),
+        ps: scalar("float32", 2 ** -8),
+        pz: scalar("uint8", 0),
+      },
+    },
+    ranges: { x: LIMITS.uint8, u: LIMITS.uint8, v: LIMITS.uint8 },
+  };
+};
+
+export const ATTENTION_GRAPHS: Readonly<Record<string, Generator>> = {
+  "DequantizeLinear, MatMul of both, QuantizeLinear": product([
+    dequantize("x", "r"),
+    dequantize("u", "v"),
+    node("MatMul", ["r", "v"], {}, "p"),
+    node("QuantizeLinear", ["p", "ys", "yz"]),
+  ]),
+  Softmax: normalized([node("Softmax", ["r"], {}, "p")], [3, 4, 20], unit),
+  "Softmax of an inner axis": normalized([node("Softmax", ["r"], { axis: 1 }, "p")], [3, 300, 2], unit),
+  "Softmax before operator set 13": normalized(
+    [node("Softmax", ["r"], { axis: 1 }, "p")],
+    [4, 5, 8],
+    unit,
+    12,
+  ),
+  "Softmax of long rows": normalized([node("Softmax", ["r"], {}, "p")], [2, 1000], unit),
+  LayerNormalization: layer([6, 48], 48, 1),
+  "LayerNormalization of two axes": layer([4, 12, 20], 240, 1),
+  "LayerNormalization of long rows": layer([2, 768], 768, 1),
+};
+
+/** Each node may be one unit off, and the next one may enlarge that. */
+export const CHAINS: Readonly<Record<string, Generator>> = { Attention: attention };
