@@ -1,6 +1,8 @@
 /** Wires a challenger together. */
+import type { Address } from "viem";
 import type { LoadedModel } from "../inference/model-folder.ts";
 import { Actions } from "../protocol/chain/actions.ts";
+import type { ClaimEntry } from "../protocol/chain/book.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { EventFollower } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
@@ -38,15 +40,17 @@ export interface ChallengerOptions {
   readonly pollIntervalMs: number;
   readonly confirmations: number;
   readonly maxFee: bigint;
+  /** which claims it works on, given the own account, until nothing is left to do about them; absent: all, for ever */
+  readonly scope?: (claim: ClaimEntry, own: Address | undefined) => boolean;
   /** where GET /metrics is served; absent: nowhere */
   readonly http?: { readonly host: string; readonly port: number };
   readonly log: Logger;
 }
 
-/** Runs until the signal aborts, then ends what it began.
+/** Runs until the signal aborts, or nothing is left to do in the given scope, then ends what it began.
  *  @throws BaseError as openDataFolder does, KEY_MISSING in the modes that need a key, PORT_TAKEN, LISTEN_FAILED */
 export async function runChallenger(options: ChallengerOptions, signal: AbortSignal): Promise<void> {
-  const { mode, chain, log, pollIntervalMs, confirmations } = options;
+  const { mode, chain, log, pollIntervalMs, confirmations, scope } = options;
   const models = await coverModels(options.models, new StateReader(chain), log);
   const parts = openParts(options, signal);
   try {
@@ -70,7 +74,13 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
       width: options.width,
       log,
       ...(hand === undefined ? {} : { hand }),
+      ...(scope === undefined ? {} : { scope: (claim) => scope(claim, hand?.address) }),
     });
+    // Without a scope there is always more to come.
+    const over = new AbortController();
+    const endIfIdle = () => {
+      if (scope !== undefined && challenger.isIdle) over.abort();
+    };
     observers.push(
       addChallengerMetrics(metrics, {
         clock,
@@ -93,9 +103,15 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
     });
     log.info({ mode, account: hand?.address, models: models.size, url: server?.url }, "challenger is up");
     await follower.run(
-      (batch) => challenger.take(batch),
-      signal,
-      (now) => challenger.onTime(now),
+      (batch) => {
+        challenger.take(batch);
+        endIfIdle();
+      },
+      AbortSignal.any([signal, over.signal]),
+      (now) => {
+        challenger.onTime(now);
+        endIfIdle();
+      },
     );
     await Promise.all([challenger.stop(), server?.close()]);
     log.info({}, "challenger stopped");

@@ -21,6 +21,11 @@ export class VerdictStore {
     this.#db = db;
   }
 
+  /** True if a challenger ever used the database. */
+  static isIn(db: SqliteDatabase): boolean {
+    return db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'verdicts'").get() !== undefined;
+  }
+
   get(claim: ClaimId): SettledVerdict | undefined {
     const row = this.#db
       .prepare<[string], { is_right: number; honest: Hex }>(

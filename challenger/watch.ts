@@ -37,6 +37,8 @@ export interface ChallengerParts {
   readonly width: number;
   readonly clock: ChainClock;
   readonly observe: Observer;
+  /** which claims it works on; absent: all */
+  readonly scope?: (claim: ClaimEntry) => boolean;
   readonly nowMs: () => number;
   readonly log: Logger;
 }
@@ -75,8 +77,8 @@ export class Challenger {
 
   /** Active claims that are wrong. */
   disputes(): OpenDispute[] {
-    const { store, verdicts, hand, chain } = this.#parts;
-    const wrong = [...store.book.claims.values()].filter(
+    const { verdicts, hand, chain } = this.#parts;
+    const wrong = this.#claims().filter(
       ({ id, status }) => status === "active" && verdicts.get(id)?.kind === "wrong",
     );
     return wrong.map((entry) => ({
@@ -84,6 +86,16 @@ export class Challenger {
       ticketBond: entry.claim.ticketBond,
       clocks: clocksOf(entry, this.#words.get(entry.id), hand?.address, chain.constants.answerSeconds),
     }));
+  }
+
+  /** True once nothing is left to do in its scope. A claim that nobody here can check counts as that. */
+  get isIdle(): boolean {
+    if (this.#head === undefined || this.#queue.size > 0 || this.#stepping.size > 0) return false;
+    const { verdicts, models } = this.#parts;
+    return this.#claims().every((entry) => {
+      if (entry.status !== "active") return !this.#isOwed(entry);
+      return verdicts.get(entry.id)?.kind === "right" || !models.has(entry.claim.modelId);
+    });
   }
 
   /** Consumer of an EventFollower. */
@@ -106,7 +118,7 @@ export class Challenger {
     if (batch.to.number !== batch.head.number) return;
     this.#head = batch.head;
     this.#parts.clock.see(batch.head);
-    for (const entry of [...store.book.claims.values()]) this.#look(entry);
+    for (const entry of this.#claims()) this.#look(entry);
     this.#parts.hand?.tidy(batch.head);
     this.#forgetOld(batch.head.number);
   }
@@ -115,7 +127,7 @@ export class Challenger {
    *  @param now seconds */
   onTime(now: number): void {
     this.#now = now;
-    for (const { id, status } of [...this.#parts.store.book.claims.values()]) {
+    for (const { id, status } of this.#claims()) {
       if (status === "active" && this.#parts.verdicts.get(id)?.kind === "wrong") this.#step(id);
     }
   }
@@ -126,9 +138,21 @@ export class Challenger {
     await Promise.all([...this.#stepping.values(), this.#parts.hand?.stop()]);
   }
 
+  #claims(): ClaimEntry[] {
+    const { store, scope } = this.#parts;
+    const all = [...store.book.claims.values()];
+    return scope === undefined ? all : all.filter(scope);
+  }
+
+  /** The own ticket of a claim that fell waits to be collected: also where no verdict is kept any more. */
+  #isOwed({ status, challengers, collected }: ClaimEntry): boolean {
+    const own = this.#parts.hand?.address;
+    return own !== undefined && status === "fallen" && challengers.has(own) && !collected.has(own);
+  }
+
   #look(entry: ClaimEntry): void {
     const verdict = this.#parts.verdicts.get(entry.id);
-    if (verdict?.kind === "wrong") this.#step(entry.id);
+    if (verdict?.kind === "wrong" || this.#isOwed(entry)) this.#step(entry.id);
     if (verdict !== undefined || entry.status !== "active") return;
     if (!this.#parts.models.has(entry.claim.modelId)) {
       this.#sayOnce(`claim ${entry.id}`, () => {

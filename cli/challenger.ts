@@ -30,7 +30,8 @@ const DESCRIPTIONS: Readonly<Record<Mode, string>> = {
   defend: "challenge and convict wrong claims",
 };
 
-export function addChallengerCommand(program: Command): void {
+/** @returns the command, for its other parts */
+export function addChallengerCommand(program: Command): Command {
   const parent = program.command("challenger").description("re-execute claims and dispute wrong ones");
   for (const mode of MODES) {
     const command = parent.command(mode).description(DESCRIPTIONS[mode]);
@@ -69,4 +70,5 @@ export function addChallengerCommand(program: Command): void {
       }
     });
   }
+  return parent;
 }

@@ -1,17 +1,18 @@
 /** `assay claim show`: the whole state of a claim, and what happened to it. */
 import type { Command } from "commander";
 import { formatEther } from "viem";
-import { BaseError } from "../inference/errors.ts";
+import { decodePosition } from "../inference/commit/positions.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { historyOf } from "../protocol/chain/history.ts";
+import { claimUnknown } from "../protocol/chain/past.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import { isFinal, RULES } from "../protocol/machine.ts";
 import type { Claim, ClaimId } from "../protocol/terms.ts";
 import { chainConfig, openChain, withChain } from "./chain.ts";
 import { isModelId } from "./model-source.ts";
 import { printResult, refuseArgument, withJson } from "./output.ts";
-import { describeEvent, describePosition } from "./timeline.ts";
+import { describeEvent, describePosition, iso } from "./timeline.ts";
 
 export function addClaimCommands(program: Command): void {
   const claim = program.command("claim").description("look at claims");
@@ -20,10 +21,15 @@ export function addClaimCommands(program: Command): void {
     .description("state and timeline of a claim")
     .argument("<claim>", "its id");
   withJson(withChain(show)).action(async (id: string, _options: object, self: Command) => {
-    if (!isModelId(id)) refuseArgument("claim", id, "32 bytes as hex");
-    const shown = await showClaim(await openChain(chainConfig(self)), id as string as ClaimId);
+    const shown = await showClaim(await openChain(chainConfig(self)), claimIdOf(id));
     printResult(self, shown, describe(shown));
   });
+}
+
+/** @throws BaseError ARGUMENT_INVALID */
+export function claimIdOf(text: string): ClaimId {
+  if (!isModelId(text)) refuseArgument("claim", text, "32 bytes as hex");
+  return text as string as ClaimId;
 }
 
 export type ShownClaim = Awaited<ReturnType<typeof showClaim>>;
@@ -34,13 +40,13 @@ export async function showClaim(chain: Chain, claimId: ClaimId) {
   const head = await chain.client.getBlock();
   const events = await historyOf(chain, claimId);
   const claimed = events.find((event) => event.name === "Claimed");
-  if (claimed?.name !== "Claimed") throw unknownClaim(claimId);
+  if (claimed?.name !== "Claimed") throw claimUnknown(claimId);
   const { claim, output } = claimed.args;
   const owners = events.flatMap((event) => (event.name === "Challenged" ? [event.args.challenger] : []));
   const positions = events.flatMap((event) => (event.name === "Demanded" ? [event.args.position] : []));
   const reader = new StateReader(chain, head.hash);
   const state = await reader.claim(claimId, claim, owners, positions);
-  if (state === undefined) throw unknownClaim(claimId);
+  if (state === undefined) throw claimUnknown(claimId);
   const { answerSeconds } = chain.constants;
   const now = Number(head.timestamp);
   return {
@@ -82,15 +88,16 @@ function describe({
     `Claim ${claimId}`,
     ...describeTerms(claim),
     `  state      ${word.state}${word.fall === "NONE" ? "" : ` by ${word.fall}`}${final && word.state === "ACTIVE" ? ", final" : ""}`,
-    `  window     until ${time(word.windowEnd)}, final at ${time(finalAt)} if nothing is owed`,
+    `  window     until ${iso(word.windowEnd)}, final at ${iso(finalAt)} if nothing is owed`,
     `  dispute    ${tickets.size} tickets, ${word.pending} answers owed`,
     ...[...demands]
       .filter(([, { answered }]) => !answered)
       .map(
-        ([position, { deadline }]) => `  owed       ${describePosition(position)} until ${time(deadline)}`,
+        ([position, { deadline }]) =>
+          `  owed       ${describePosition(decodePosition(position))} until ${iso(deadline)}`,
       ),
     "Timeline",
-    ...timeline.map(({ timestamp, text }) => `  ${time(timestamp)}  ${text}`),
+    ...timeline.map(({ timestamp, text }) => `  ${iso(timestamp)}  ${text}`),
   ];
 }
 
@@ -102,12 +109,3 @@ function describeTerms({ requestId, modelId, prover, bond, ticketBond, attempt }
     `  bond       ${formatEther(bond)} ether, a ticket ${formatEther(ticketBond)} ether`,
   ];
 }
-
-const time = (seconds: number): string => new Date(1_000 * seconds).toISOString().replace(".000Z", "Z");
-
-const unknownClaim = (claimId: ClaimId) =>
-  new BaseError({
-    code: "CLAIM_UNKNOWN",
-    shortMessage: `The chain has no claim ${claimId}.`,
-    nextStep: "Check the id, the RPC URL and the deployment.",
-  });

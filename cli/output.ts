@@ -30,14 +30,15 @@ export function printResult(command: Command, result: object, lines: readonly st
 /** Progress, for people, beside the result. */
 export const printProgress = (line: string): void => console.error(line);
 
-/** JSON text; integers above 53 bits become decimal strings. */
-export function toJson(value: unknown): string {
+/** JSON text; integers above 53 bits become decimal strings.
+ *  @param indent 0: one line */
+export function toJson(value: unknown, indent = 2): string {
   const plain = (_key: string, held: unknown): unknown => {
     if (typeof held === "bigint") return held.toString();
     if (held instanceof Map) return Object.fromEntries([...held].map(([key, item]) => [String(key), item]));
     return held;
   };
-  return JSON.stringify(value, plain, 2);
+  return JSON.stringify(value, plain, indent);
 }
 
 /** Runs the program and sets the exit code; never throws.

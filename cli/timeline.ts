@@ -1,6 +1,7 @@
 /** Events as lines for people. */
 import { formatEther, type Hex } from "viem";
-import { decodePosition, TRACE_STEP } from "../inference/commit/positions.ts";
+import { decodePosition, type Position, TRACE_STEP } from "../inference/commit/positions.ts";
+import type { FallEntry } from "../protocol/chain/book.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { laneName } from "../protocol/chain/finality.ts";
 import { FALL_REASONS } from "../protocol/terms.ts";
@@ -17,11 +18,11 @@ export function describeEvent(event: ChainEvent): string {
     case "TraceCommitted":
       return `trace committed, root ${event.args.traceRoot}`;
     case "Demanded":
-      return `${event.args.challenger} demands ${describePosition(event.args.position)}`;
+      return `${event.args.challenger} demands ${describePosition(decodePosition(event.args.position))}`;
     case "Revealed":
-      return `revealed ${describePosition(event.args.position)}, ${event.args.content.length} words or hashes`;
+      return `revealed ${describePosition(decodePosition(event.args.position))}, ${event.args.content.length} words or hashes`;
     case "Fell":
-      return describeFall(event.args);
+      return describeFall({ ...event.args, reason: FALL_REASONS[event.args.reason] ?? "NONE" });
     case "Finalized":
       return `final in the ${laneText(event.args.lane)} lane`;
     case "Settled":
@@ -35,27 +36,24 @@ export function describeEvent(event: ChainEvent): string {
   }
 }
 
-/** A position in words.
- *  @param position encoded */
-export function describePosition(position: bigint): string {
-  const { step, level, index } = decodePosition(position);
+/** A position in words. */
+export function describePosition({ step, level, index }: Position): string {
   const tree = step === TRACE_STEP ? "the trace tree" : `step ${step}`;
   return `node ${index} at level ${level} of ${tree}`;
 }
 
-function describeFall(args: {
-  readonly reason: number;
-  readonly step: bigint;
-  readonly element: bigint;
-  readonly expected: bigint;
-  readonly claimed: bigint;
-}): string {
-  const reason = FALL_REASONS[args.reason] ?? String(args.reason);
+/** How a claim fell. */
+export function describeFall(fall: FallEntry): string {
+  const { reason, step, element, expected, claimed } = fall;
   if (reason === "TRACE_TIMEOUT") return "fell: the trace was not committed in time";
-  if (reason === "DEMAND_TIMEOUT") return `fell: ${describePosition(args.element)} was not revealed in time`;
-  const where = reason === "ELEMENT" ? ` at step ${args.step}, element ${args.element}` : "";
-  return `fell by ${reason}${where}: expected ${hex(args.expected)}, claimed ${hex(args.claimed)}`;
+  if (reason === "DEMAND_TIMEOUT")
+    return `fell: ${describePosition(decodePosition(element))} was not revealed in time`;
+  const where = reason === "ELEMENT" ? ` at step ${step}, element ${element}` : "";
+  return `fell by ${reason}${where}: expected ${hex(expected)}, claimed ${hex(claimed)}`;
 }
+
+/** A time in seconds since 1970, to the second, UTC. */
+export const iso = (seconds: number): string => new Date(1_000 * seconds).toISOString().replace(".000Z", "Z");
 
 export const laneText = (lane: number): string => laneName(lane) ?? String(lane);
 const hex = (value: bigint): string => `0x${value.toString(16)}`;

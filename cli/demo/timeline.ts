@@ -1,5 +1,6 @@
 /** The demo's timeline: every event of the chain as one line, with names instead of addresses and ids. */
 import { type Address, formatEther } from "viem";
+import { decodePosition } from "../../inference/commit/positions.ts";
 import type { TensorType } from "../../inference/program/form.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import { FALL_REASONS, type RequestId } from "../../protocol/terms.ts";
@@ -48,7 +49,7 @@ export class Timeline {
       case "TraceCommitted":
         return `${event.args.tops.length} tensor roots committed`;
       case "Revealed":
-        return `${describePosition(event.args.position)} revealed: ${event.args.content.length} words`;
+        return `${describePosition(decodePosition(event.args.position))} revealed: ${event.args.content.length} words`;
       case "Fell":
         return this.#fall(event.args);
       case "Credited": {

@@ -42,13 +42,18 @@ export interface FallEntry {
   readonly claimed: bigint;
 }
 
+export const CLAIM_STATUSES = ["active", "final", "fallen"] as const;
+export type ClaimEntryStatus = (typeof CLAIM_STATUSES)[number];
+export const isClaimStatus = (text: string): text is ClaimEntryStatus =>
+  (CLAIM_STATUSES as readonly string[]).includes(text);
+
 export interface ClaimEntry {
   readonly id: ClaimId;
   readonly claim: Claim;
   readonly output: Hex;
   readonly windowEnd: number;
   readonly block: BlockRef;
-  status: "active" | "final" | "fallen";
+  status: ClaimEntryStatus;
   readonly challengers: Set<Address>;
   readonly collected: Set<Address>;
   trace?: { readonly root: Hex; readonly tops: readonly Hex[] };

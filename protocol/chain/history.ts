@@ -28,9 +28,11 @@ export async function historyOf(
   const logs = new Map<string, RpcLog>();
   for (const log of found.flat()) logs.set(`${log.blockNumber}/${log.logIndex}`, log);
   const events = decodeEvents([...logs.values()].map((log) => formatLog(log) as MinedLog));
-  return events.sort(
-    (a, b) => Number(a.block.number - b.block.number) || Number(a.logIndex) - Number(b.logIndex),
-  );
+  return inOrder(events);
 }
+
+/** By block and position in it. */
+export const inOrder = (events: readonly ChainEvent[]): ChainEvent[] =>
+  [...events].sort((a, b) => Number(a.block.number - b.block.number) || a.logIndex - b.logIndex);
 
 type MinedLog = Parameters<typeof decodeEvents>[0][number];

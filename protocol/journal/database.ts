@@ -40,6 +40,16 @@ export function openDatabase(path: string, parts: readonly SchemaPart[]): Sqlite
   }
 }
 
+/** Opens a database to look into it, beside a process that uses it or without one.
+ *  @throws BaseError DATABASE_UNUSABLE, DATABASE_CORRUPT */
+export function openReadOnly(path: string): SqliteDatabase {
+  try {
+    return new Database(path, { readonly: true, fileMustExist: true, timeout: 5_000 });
+  } catch (error) {
+    throw databaseError(error, path);
+  }
+}
+
 function migrate(db: SqliteDatabase, path: string, part: SchemaPart): void {
   db.exec(
     "CREATE TABLE IF NOT EXISTS migrations (part TEXT, number INTEGER, name TEXT NOT NULL, PRIMARY KEY (part, number)) STRICT",

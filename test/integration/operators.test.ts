@@ -3,19 +3,29 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { runChallenger } from "../../challenger/main.ts";
 import { openEngine } from "../../cli/engine.ts";
+import { toHex } from "../../inference/bytes.ts";
+import { execute } from "../../inference/executor/execute.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
+import { Actions } from "../../protocol/chain/actions.ts";
+import { StateReader } from "../../protocol/chain/reads.ts";
 import type { Logger } from "../../protocol/log.ts";
 import { SILENT } from "../../protocol/log.ts";
+import { gasPriceRange } from "../../protocol/money.ts";
+import { ZERO_ADDRESS } from "../../protocol/terms.ts";
 import { parseFault } from "../../prover/faults.ts";
 import { runProver } from "../../prover/main.ts";
+import { runInProcess } from "../support/assay.ts";
 import { fetchMetrics } from "../support/exposition.ts";
-import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
+import { keyOf, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 const NAME = "forecast-vix";
 const POLL_MS = 50;
 /** Long enough for any machine. */
 const ANSWER_SECONDS = 120;
 const HTTP = { host: "127.0.0.1", port: 0, maxWaitSeconds: 600 };
+/** The first of some accounts that act by hand. */
+const HAND = ROLES.cheat + 1;
 const stopping = new AbortController();
 const ends: Promise<unknown>[] = [];
 let system: System;
@@ -125,5 +135,97 @@ describe("GET /metrics", () => {
     expect(cheat.get("assay_prover_claims_active")).toBe(0);
     const again = await fetchMetrics(cheatUrl);
     expect(again.get('assay_http_requests_total{route="/metrics",status="200"}')).toBe(1);
+  });
+});
+
+describe("assay challenger", () => {
+  /** The program with an account's key. */
+  const assay = (index: number, name: string, ...args: readonly string[]) =>
+    runInProcess(["challenger", ...args, "--json"], {
+      ASSAY_RPC_URL: system.rpcUrl,
+      ASSAY_DEPLOYMENT: join(system.folder, "deployment.json"),
+      ASSAY_CHALLENGER_MODELS: join(system.folder, "models"),
+      ASSAY_DATA: join(system.folder, name),
+      ASSAY_KEY: keyOf(index),
+      ASSAY_POLL_INTERVAL_MS: String(POLL_MS),
+    });
+  const resultOf = ({ stdout }: { stdout: string }) => JSON.parse(stdout) as Record<string, unknown>;
+  const claimedBy = (requestId: string) =>
+    system.events.until("Claimed", (event) => event.requestId === requestId);
+
+  test("default: verify and challenge a wrong claim, then list and show it", async () => {
+    const { requestId } = await askCheat();
+    const { claimId } = await claimedBy(requestId);
+    const verified = await assay(HAND, "hand", "verify", claimId);
+    expect([verified.code, resultOf(verified)]).toMatchObject([
+      4,
+      { model: expect.any(String), verdict: { kind: "wrong" } },
+    ]);
+    const challenged = await assay(HAND, "hand", "challenge", claimId);
+    // The daemon disputes it too: whoever convicts, it fell, and this command says so.
+    expect([challenged.code, resultOf(challenged)]).toMatchObject([0, { claimId, status: "fallen" }]);
+    await system.events.until("Fell", (event) => event.claimId === claimId);
+    const { claims } = resultOf(
+      await assay(ROLES.challenger, "challenger", "list-claims", "--state", "fallen"),
+    );
+    expect(claims).toContainEqual(
+      expect.objectContaining({ claimId, status: "fallen", verdict: "wrong", hasOwnTicket: true }),
+    );
+    const shown = await assay(HAND, "hand", "show-claim", claimId);
+    expect(resultOf(shown)).toMatchObject({ claimId, word: { state: "FALLEN" } });
+  });
+
+  test("behavior: resume collects what an own ticket won", async () => {
+    const { requestId } = await askCheat();
+    const { claimId, claim } = await claimedBy(requestId);
+    const hand = await system.open("ticket", HAND + 1);
+    expect(await hand.sender.send(new Actions(hand.chain.game).challenge(claim))).toMatchObject({
+      status: "sent",
+    });
+    const resumed = await assay(HAND + 1, "resumed", "resume");
+    expect([resumed.code, resultOf(resumed)]).toMatchObject([
+      0,
+      { claims: [{ claimId, status: "fallen", collected: true }] },
+    ]);
+  });
+
+  test("behavior: a right claim is verified, and no ticket is filed on it", async () => {
+    const model = system.model(NAME);
+    const calldata = selfTestCalldata(model.model.program, model.selector, 900);
+    const honest = await system.open("honest", HAND + 2);
+    const prover = honest.chain.account.address;
+    const { request, requestId } = await system.ask({ model, calldata, prover });
+    const output = toHex(execute(prepare(model.model, model.selector), calldata));
+    const { baseFeePerGas } = await honest.chain.client.getBlock();
+    const { least } = gasPriceRange(honest.chain.constants, baseFeePerGas ?? 0n);
+    const gasPrice = 2n * least;
+    const { bond } = await new StateReader(honest.chain).bonds(request, gasPrice);
+    const action = new Actions(honest.chain.game).claim(request, 0, ZERO_ADDRESS, gasPrice, output, bond);
+    expect(await honest.sender.send(action)).toMatchObject({ status: "sent" });
+    const { claimId } = await claimedBy(requestId);
+    const verified = await assay(HAND, "hand", "verify", claimId);
+    expect([verified.code, resultOf(verified)]).toMatchObject([0, { verdict: { kind: "right" } }]);
+    const challenged = await assay(HAND, "hand", "challenge", claimId);
+    expect([challenged.code, challenged.stderr]).toEqual([1, expect.stringContaining("CLAIM_NOT_WRONG")]);
+    expect(system.events.all("Challenged", (event) => event.claimId === claimId)).toEqual([]);
+  });
+
+  test("error: what cannot be looked at", async () => {
+    const unknown = `0x${"00".repeat(31)}01`;
+    for (const [args, code, says] of [
+      [["verify", unknown], 1, "CLAIM_UNKNOWN"],
+      [["verify", "0x12"], 2, "ARGUMENT_INVALID"],
+      [["list-claims", "--state", "open"], 2, "ARGUMENT_INVALID"],
+      [["list-claims", "--limit", "0"], 2, "ARGUMENT_INVALID"],
+      [["challenge", unknown, "--data", join(system.folder, "challenger")], 1, "CLAIM_UNKNOWN"],
+      [["resume", "--data", join(system.folder, "challenger")], 1, "DATA_FOLDER_BUSY"],
+    ] as const) {
+      const answered = await assay(HAND, "hand", ...args);
+      expect([args[0], answered.code, answered.stderr]).toEqual([
+        args[0],
+        code,
+        expect.stringContaining(says),
+      ]);
+    }
   });
 });

@@ -1,0 +1,178 @@
+/** `assay challenger verify`, `challenge` and `resume`: one claim, or what the own key began, by hand. */
+import type { Command } from "commander";
+import { runChallenger } from "../../challenger/main.ts";
+import { coverModels } from "../../challenger/models.ts";
+import { reexecute, type Verdict } from "../../challenger/reexecute.ts";
+import { BaseError } from "../../inference/errors.ts";
+import type { ClaimEntry, RequestEntry } from "../../protocol/chain/book.ts";
+import type { Chain } from "../../protocol/chain/connect.ts";
+import { readBook, readClaim } from "../../protocol/chain/past.ts";
+import { StateReader } from "../../protocol/chain/reads.ts";
+import { requireAccount } from "../../protocol/chain/sender.ts";
+import { loadConfig } from "../../protocol/config.ts";
+import type { Logger } from "../../protocol/log.ts";
+import type { ClaimId, ModelId } from "../../protocol/terms.ts";
+import { chainConfig, openChain, withChain, withSettings } from "../chain.ts";
+import { CHALLENGER_SETTINGS } from "../challenger.ts";
+import { claimIdOf } from "../claim.ts";
+import { loadModels, stopSignal } from "../daemon.ts";
+import { openEngine } from "../engine.ts";
+import { EXIT, printProgress, printResult, toJson, withJson } from "../output.ts";
+
+/** The daemon's log, as lines beside the result. */
+const PROGRESS: Logger = {
+  info: (fields, message) => printProgress(`${message} ${toJson(fields, 0)}`),
+  warn: (fields, message) => printProgress(`warning: ${message} ${toJson(fields, 0)}`),
+  error: (fields, message) => printProgress(`error: ${message} ${toJson(fields, 0)}`),
+};
+
+const withAll = (command: Command): Command =>
+  withJson(withSettings(withChain(command), CHALLENGER_SETTINGS));
+
+export function addActCommands(challenger: Command): void {
+  const verify = challenger
+    .command("verify")
+    .description(`re-execute one claim; exit code ${EXIT.finding} if its output is wrong`)
+    .argument("<claim>", "its id");
+  withAll(verify).action(async (id: string, _options: object, self: Command) => {
+    const { verdict, facts } = await verifyClaim(await openSetup(self), claimIdOf(id));
+    printResult(self, { ...facts, verdict }, describe(facts, verdict));
+    if (verdict.kind === "wrong") process.exitCode = EXIT.finding;
+  });
+  const challenge = challenger
+    .command("challenge")
+    .description("re-execute one claim and, if its output is wrong, dispute it to its end")
+    .argument("<claim>", "its id");
+  withAll(challenge).action(async (id: string, _options: object, self: Command) => {
+    const setup = await openSetup(self);
+    requireAccount(setup.chain);
+    const claimId = claimIdOf(id);
+    const { verdict, facts } = await verifyClaim(setup, claimId);
+    if (verdict.kind !== "wrong") throw notWrong(claimId);
+    await pursue(setup, ({ id: other }) => other === claimId);
+    const { claim } = await readClaim(setup.chain, claimId);
+    printResult(self, { ...facts, status: claim.status, fall: claim.fall }, [describeEnd(claim)]);
+    if (claim.status !== "fallen") process.exitCode = EXIT.failed;
+  });
+  const resume = challenger
+    .command("resume")
+    .description("carry every dispute in which the own key holds a ticket to its end, file no new ticket");
+  withAll(resume).action(async (_options: object, self: Command) => {
+    const setup = await openSetup(self);
+    const own = requireAccount(setup.chain).account.address;
+    await pursue(setup, ({ challengers }) => challengers.has(own));
+    const book = await readBook(setup.chain);
+    const ended = [...book.claims.values()].filter(({ challengers }) => challengers.has(own));
+    const claims = ended.map(({ id, status, fall, collected }) => {
+      return { claimId: id, status, fall: fall?.reason, collected: collected.has(own) };
+    });
+    printResult(
+      self,
+      { claims },
+      ended.length === 0 ? ["The own key holds no ticket."] : ended.map(describeEnd),
+    );
+  });
+}
+
+type Setup = Awaited<ReturnType<typeof openSetup>>;
+
+async function openSetup(self: Command) {
+  const flags = self.optsWithGlobals();
+  const config = chainConfig(self);
+  const settings = loadConfig(CHALLENGER_SETTINGS, { flags, env: process.env }, "challenger");
+  const chain = await openChain(config);
+  return { config, settings, chain, models: loadModels(settings.models, PROGRESS).programs };
+}
+
+/** Compares one claim as the daemon does.
+ *  @throws BaseError CLAIM_UNKNOWN, MODEL_NOT_HERE, COULD_NOT_CHECK (retryable) */
+async function verifyClaim({ chain, models, settings }: Setup, id: ClaimId) {
+  const { claim, request } = await readClaim(chain, id);
+  const folders = models.filter(({ modelId }) => modelId === claim.claim.modelId);
+  const covered = (await coverModels(folders, new StateReader(chain), PROGRESS)).get(claim.claim.modelId);
+  if (covered === undefined) throw modelNotHere(claim.claim.modelId, settings.models);
+  const fast = await openEngine(folders, 1, PROGRESS);
+  try {
+    const verdict = await reexecute(covered, request, claim, fast, PROGRESS);
+    if (verdict.kind === "could-not-check") throw couldNotCheck(id, verdict.reason);
+    return { verdict, facts: factsOf(chain, claim, request, covered.name) };
+  } finally {
+    fast.close();
+  }
+}
+
+const factsOf = (
+  { game }: Chain,
+  { id, claim, output, status }: ClaimEntry,
+  request: RequestEntry,
+  model: string,
+) => ({
+  ...game,
+  claimId: id,
+  requestId: request.id,
+  model,
+  modelId: claim.modelId,
+  prover: claim.prover,
+  status,
+  claimed: output,
+});
+
+/** Runs the daemon's own machine on some claims, until nothing is left to do about them. */
+async function pursue(
+  { chain, config, settings, models }: Setup,
+  scope: (claim: ClaimEntry) => boolean,
+): Promise<void> {
+  const fast = await openEngine(models, settings.processes, PROGRESS);
+  try {
+    await runChallenger(
+      {
+        mode: "defend",
+        chain,
+        models,
+        fast,
+        scope,
+        data: config.data,
+        width: settings.width,
+        limits: settings,
+        pollIntervalMs: config.pollIntervalMs,
+        confirmations: config.confirmations,
+        maxFee: config.maxFee,
+        log: PROGRESS,
+      },
+      stopSignal(PROGRESS),
+    );
+  } finally {
+    fast.close();
+  }
+}
+
+const describe = (facts: ReturnType<typeof factsOf>, verdict: Verdict): string[] => [
+  `claim ${facts.claimId} of ${facts.model} by ${facts.prover} is ${verdict.kind}`,
+  `  claimed  ${facts.claimed}`,
+  ...(verdict.kind === "wrong" ? [`  honest   ${verdict.honest}`] : []),
+];
+
+const describeEnd = ({ id, status, fall }: ClaimEntry): string =>
+  `claim ${id} is ${status}${fall === undefined ? "" : ` by ${fall.reason}`}`;
+
+const notWrong = (id: ClaimId) =>
+  new BaseError({
+    code: "CLAIM_NOT_WRONG",
+    shortMessage: `The output of claim ${id} is right: a ticket on it would be lost.`,
+    nextStep: "Nothing is to be done.",
+  });
+
+const modelNotHere = (model: ModelId, folder: string) =>
+  new BaseError({
+    code: "MODEL_NOT_HERE",
+    shortMessage: `No folder in ${folder} holds the model ${model}.`,
+    nextStep: "Fetch it with `assay model pull`, or name its folder's parent with --models.",
+  });
+
+const couldNotCheck = (id: ClaimId, reason: string) =>
+  new BaseError({
+    code: "COULD_NOT_CHECK",
+    shortMessage: `Claim ${id} could not be checked: ${reason}.`,
+    nextStep: "Try again; this says nothing about the claim.",
+    retryable: true,
+  });
