@@ -1,4 +1,5 @@
 /** Wires a challenger together. */
+import { randomInt } from "node:crypto";
 import type { Address } from "viem";
 import type { LoadedModel } from "../inference/model-folder.ts";
 import { Actions } from "../protocol/chain/actions.ts";
@@ -16,6 +17,7 @@ import { metricsApp } from "../protocol/metrics/http.ts";
 import { Metrics } from "../protocol/metrics/metrics.ts";
 import { addNodeMetrics } from "../protocol/metrics/node-metrics.ts";
 import { EVENTS_SCHEMA, EventStore } from "../protocol/store/event-store.ts";
+import { AttentionTests } from "./attention.ts";
 import { DryHand, type Hand, type Limits, SendingHand } from "./hand.ts";
 import { addChallengerMetrics } from "./metrics.ts";
 import { coverModels } from "./models.ts";
@@ -23,6 +25,7 @@ import type { Observer } from "./notices.ts";
 import type { FastPath } from "./reexecute.ts";
 import { VERDICTS_SCHEMA, VerdictStore } from "./verdicts.ts";
 import { Challenger } from "./watch.ts";
+import { Webhook } from "./webhook.ts";
 
 /** Each contains the one before: reports; simulates what it would do; acts. */
 export const MODES = ["watch", "dry-run", "defend"] as const;
@@ -42,6 +45,10 @@ export interface ChallengerOptions {
   readonly maxFee: bigint;
   /** which claims it works on, given the own account, until nothing is left to do about them; absent: all, for ever */
   readonly scope?: (claim: ClaimEntry, own: Address | undefined) => boolean;
+  /** least time between two attention tests, ms; absent: none */
+  readonly attentionMs?: number;
+  /** URL that alerts are posted to; absent: nobody is told */
+  readonly webhook?: string;
   /** where GET /metrics is served; absent: nowhere */
   readonly http?: { readonly host: string; readonly port: number };
   readonly log: Logger;
@@ -50,7 +57,7 @@ export interface ChallengerOptions {
 /** Runs until the signal aborts, or nothing is left to do in the given scope, then ends what it began.
  *  @throws BaseError as openDataFolder does, KEY_MISSING in the modes that need a key, PORT_TAKEN, LISTEN_FAILED */
 export async function runChallenger(options: ChallengerOptions, signal: AbortSignal): Promise<void> {
-  const { mode, chain, log, pollIntervalMs, confirmations, scope } = options;
+  const { mode, chain, log, pollIntervalMs, confirmations, scope, attentionMs: everyMs } = options;
   const models = await coverModels(options.models, new StateReader(chain), log);
   const parts = openParts(options, signal);
   try {
@@ -74,6 +81,15 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
       width: options.width,
       log,
       ...(hand === undefined ? {} : { hand }),
+      ...(everyMs === undefined
+        ? {}
+        : {
+            attention: new AttentionTests({
+              everyMs,
+              nowMs: Date.now,
+              randomBelow: (bound) => randomInt(bound),
+            }),
+          }),
       ...(scope === undefined ? {} : { scope: (claim) => scope(claim, hand?.address) }),
     });
     // Without a scope there is always more to come.
@@ -90,6 +106,11 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
         ...(hand === undefined ? {} : { exposure: () => hand.exposure }),
       }),
     );
+    const webhook =
+      options.webhook === undefined
+        ? undefined
+        : new Webhook({ url: options.webhook, game: chain.game, log, nowMs: Date.now });
+    if (webhook !== undefined) observers.push((notice) => webhook.observe(notice));
     const { unmined } = parts;
     addNodeMetrics(metrics, { client: chain.client, clock, account: hand?.address, unmined });
     const { http } = options;
@@ -114,6 +135,7 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
       },
     );
     await Promise.all([challenger.stop(), server?.close()]);
+    await webhook?.stop();
     log.info({}, "challenger stopped");
   } finally {
     await parts.close();

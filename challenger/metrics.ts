@@ -1,6 +1,7 @@
 /** What a challenger shows of its work. */
 import type { ChainClock } from "../protocol/metrics/chain-clock.ts";
 import type { Metrics } from "../protocol/metrics/metrics.ts";
+import { ATTENTION_RESULTS } from "./attention.ts";
 import type { Clock, OpenDispute } from "./clocks.ts";
 import type { Observer } from "./notices.ts";
 
@@ -54,6 +55,15 @@ export function addChallengerMetrics(metrics: Metrics, source: ChallengerSource)
     "assay_challenger_unaffordable_total",
     "Times that the limit of exposure forbade a ticket.",
   );
+  const tests = metrics.counter(
+    "assay_challenger_attention_tests_total",
+    "Planned wrong claims by what became of them.",
+    ATTENTION_RESULTS.map((result) => ({ result })),
+  );
+  const testSeconds = metrics.histogram(
+    "assay_challenger_attention_seconds",
+    "Time from planning a wrong claim to its verdict, the queue included.",
+  );
   addStates(metrics, source);
   return (notice) => {
     switch (notice.kind) {
@@ -62,6 +72,9 @@ export function addChallengerMetrics(metrics: Metrics, source: ChallengerSource)
         return seconds.observe(notice.seconds);
       case "engine":
         return engine.add({ outcome: notice.outcome });
+      case "attention":
+        tests.add({ result: notice.result });
+        return testSeconds.observe(notice.seconds);
       case "uncovered":
         return uncovered.add();
       case "move":

@@ -1,6 +1,7 @@
 /** What a challenger tells those who watch it: its metrics and its operator's alerts. */
 import type { ClaimEntry } from "../protocol/chain/book.ts";
 import type { ClaimId } from "../protocol/terms.ts";
+import type { AttentionResult } from "./attention.ts";
 import type { Decision } from "./decide.ts";
 import type { EngineOutcome, Verdict } from "./reexecute.ts";
 
@@ -19,6 +20,13 @@ export type Notice =
       readonly claim: ClaimId;
       readonly model: string;
       readonly outcome: EngineOutcome;
+    }
+  /** a planned wrong claim was compared; seconds from its planning to its verdict */
+  | {
+      readonly kind: "attention";
+      readonly model: string;
+      readonly result: AttentionResult;
+      readonly seconds: number;
     }
   /** nobody here can check it */
   | { readonly kind: "uncovered"; readonly claim: ClaimEntry }

@@ -15,6 +15,7 @@ import type { EventStore } from "../protocol/store/event-store.ts";
 import type { ClaimId, ModelId } from "../protocol/terms.ts";
 import type { ClaimWord } from "../protocol/words.ts";
 import { actionOf } from "./act.ts";
+import { type AttentionTests, type PlannedClaim, takeTest } from "./attention.ts";
 import { ClaimedTrace } from "./claimed-trace.ts";
 import { clocksOf, type OpenDispute } from "./clocks.ts";
 import { type Decision, type Dispute, decide } from "./decide.ts";
@@ -37,6 +38,8 @@ export interface ChallengerParts {
   readonly width: number;
   readonly clock: ChainClock;
   readonly observe: Observer;
+  /** absent: it is not tested */
+  readonly attention?: AttentionTests;
   /** which claims it works on; absent: all */
   readonly scope?: (claim: ClaimEntry) => boolean;
   readonly nowMs: () => number;
@@ -51,7 +54,7 @@ const RETRY_AFTER = 5n;
 export class Challenger {
   readonly #parts: ChallengerParts;
   readonly #actions: Actions;
-  readonly #queue: StakeQueue<ClaimId>;
+  readonly #queue: StakeQueue<ClaimId | PlannedClaim>;
   readonly #runs = new Map<ClaimId, OwnTrace>();
   readonly #stepping = new Map<ClaimId, Promise<void>>();
   readonly #retryAt = new Map<ClaimId, bigint>();
@@ -67,7 +70,9 @@ export class Challenger {
   constructor(parts: ChallengerParts) {
     this.#parts = parts;
     this.#actions = new Actions(parts.chain.game);
-    this.#queue = new StakeQueue(parts.width, (id) => this.#check(id));
+    this.#queue = new StakeQueue(parts.width, (key) =>
+      typeof key === "string" ? this.#check(key) : this.#checkPlanned(key),
+    );
   }
 
   /** Claims that wait for their check or are in it. */
@@ -170,7 +175,7 @@ export class Challenger {
   }
 
   async #check(id: ClaimId): Promise<void> {
-    const { store, verdicts, models, fast, log, observe, nowMs } = this.#parts;
+    const { store, verdicts, models, fast, log, observe, nowMs, attention } = this.#parts;
     const { claim, request } = this.#entries(id) ?? {};
     const model = claim && models.get(claim.claim.modelId);
     if (claim === undefined || request === undefined || model === undefined) return;
@@ -190,10 +195,26 @@ export class Challenger {
     verdicts.put(id, verdict);
     if (verdict.kind === "right") {
       log.info(facts, "claim is right");
+      const planned = attention?.plan(claim);
+      if (planned !== undefined) {
+        this.#queue.add({ key: planned, stake: claim.claim.bond, age: claim.block.number });
+      }
       return;
     }
     log.warn({ ...facts, claimed: claim.output, honest: verdict.honest }, "claim is wrong");
     if (store.book.claims.has(id)) this.#step(id);
+  }
+
+  async #checkPlanned(planned: PlannedClaim): Promise<void> {
+    const { store, models, fast, log, observe, nowMs } = this.#parts;
+    const { modelId, requestId } = planned.claim.claim;
+    const [model, request] = [models.get(modelId), store.book.requests.get(requestId)];
+    if (model === undefined || request === undefined) return;
+    const result = await takeTest(planned, model, request, fast, log);
+    const seconds = (nowMs() - planned.plannedAtMs) / 1_000;
+    observe({ kind: "attention", model: model.name, result, seconds });
+    if (result === "detected") log.info({ model: model.name, seconds }, "a planned wrong claim was found");
+    else log.error({ model: model.name, seconds, result }, "a planned wrong claim was not found");
   }
 
   #step(id: ClaimId): void {

@@ -1,5 +1,6 @@
 /** `assay challenger watch|dry-run|defend` */
 import type { Command } from "commander";
+import { z } from "zod";
 import { MODES, type Mode, runChallenger } from "../challenger/main.ts";
 import { integer, loadConfig, type Settings, text, wei } from "../protocol/config.ts";
 import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
@@ -19,6 +20,15 @@ export const CHALLENGER_SETTINGS = {
     schema: wei,
     default: "100000000000000000",
     description: "credit from which it is withdrawn, wei",
+  },
+  attentionSeconds: {
+    schema: integer(0, 30 * 86_400),
+    default: 3_600,
+    description: "time between planned wrong claims that test this challenger, 0: none, seconds",
+  },
+  webhook: {
+    schema: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
+    description: "URL that alerts are posted to as JSON",
   },
   host: { schema: text, default: "127.0.0.1", description: "address that /metrics listens on" },
   port: { schema: integer(0, 65_535), description: "port of /metrics, 0 for any; absent: none" },
@@ -60,6 +70,8 @@ export function addChallengerCommand(program: Command): Command {
             pollIntervalMs: config.pollIntervalMs,
             confirmations: config.confirmations,
             maxFee: config.maxFee,
+            ...(settings.attentionSeconds === 0 ? {} : { attentionMs: 1_000 * settings.attentionSeconds }),
+            ...(settings.webhook === undefined ? {} : { webhook: settings.webhook }),
             ...(settings.port === undefined ? {} : { http: { host: settings.host, port: settings.port } }),
             log,
           },

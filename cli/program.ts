@@ -4,6 +4,7 @@ import { onnxruntimeEngine } from "../inference/runtime/named-engine.ts";
 import { addAgentCommands } from "./agent/commands.ts";
 import { addAgentHttpCommands } from "./agent/http.ts";
 import { addActCommands } from "./challenger/act.ts";
+import { addAttentionCommand } from "./challenger/attention.ts";
 import { addLookCommands } from "./challenger/look.ts";
 import { addChallengerCommand } from "./challenger.ts";
 import { addClaimCommands } from "./claim.ts";
@@ -50,6 +51,7 @@ export function createProgram(): Command {
   const challenger = addChallengerCommand(program);
   addLookCommands(challenger);
   addActCommands(challenger);
+  addAttentionCommand(challenger);
   addGatewayCommands(program);
   addRequestCommands(program);
   addSettleCommand(program);

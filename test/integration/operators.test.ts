@@ -1,5 +1,8 @@
 /** What operators of a prover and of a challenger see and do, over a dispute between the two. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { runChallenger } from "../../challenger/main.ts";
 import { openEngine } from "../../cli/engine.ts";
@@ -26,12 +29,21 @@ const ANSWER_SECONDS = 120;
 const HTTP = { host: "127.0.0.1", port: 0, maxWaitSeconds: 600 };
 /** The first of some accounts that act by hand. */
 const HAND = ROLES.cheat + 1;
+const DETECTED = 'assay_challenger_attention_tests_total{result="detected"}';
 const stopping = new AbortController();
 const ends: Promise<unknown>[] = [];
 let system: System;
 let cheatUrl: string;
 let challengerUrl: string;
 let seed = 0;
+/** What the challenger's webhook was told. */
+const alerts: Record<string, unknown>[] = [];
+const receiver = createServer((request, response) => {
+  void json(request).then((body) => {
+    alerts.push(body as Record<string, unknown>);
+    response.end();
+  });
+});
 
 /** Resolves with the URL in the log line that says so. */
 function listening(message: string): { readonly log: Logger; readonly url: Promise<string> } {
@@ -46,6 +58,7 @@ function listening(message: string): { readonly log: Logger; readonly url: Promi
 }
 
 beforeAll(async () => {
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   system = await startSystem({ models: [NAME], answerSeconds: ANSWER_SECONDS });
   const engine = await openEngine(system.models, 1, SILENT);
   const limits = { maxExposure: 10n ** 24n, withdrawAbove: 10n ** 24n };
@@ -84,6 +97,8 @@ beforeAll(async () => {
         data: join(system.folder, "challenger"),
         limits,
         http: HTTP,
+        attentionMs: 1,
+        webhook: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`,
       },
       stopping.signal,
     ),
@@ -99,6 +114,7 @@ afterAll(async () => {
   stopping.abort();
   await Promise.all(ends);
   await system.stop();
+  receiver.close();
 });
 
 /** A request that the cheat alone may claim. */
@@ -208,6 +224,24 @@ describe("assay challenger", () => {
     const challenged = await assay(HAND, "hand", "challenge", claimId);
     expect([challenged.code, challenged.stderr]).toEqual([1, expect.stringContaining("CLAIM_NOT_WRONG")]);
     expect(system.events.all("Challenged", (event) => event.claimId === claimId)).toEqual([]);
+    // The daemon found it right too, and tested itself with a wrong twin of it.
+    await expect
+      .poll(async () => (await fetchMetrics(challengerUrl)).get(DETECTED), { timeout: 240_000 })
+      .toBeGreaterThanOrEqual(1);
+    expect((await fetchMetrics(challengerUrl)).get(DETECTED.replace("detected", "missed"))).toBe(0);
+  });
+
+  test("default: every planned wrong claim was challenged, and the operator was told", async () => {
+    const cheat = systemAccount(ROLES.cheat).address;
+    const planned = system.events.all("Claimed", ({ claim }) => claim.prover === cheat);
+    const report = resultOf(await assay(HAND, "hand", "attention", "--prover", cheat));
+    expect(report).toMatchObject({ planned: planned.length, detected: planned.length, rate: 1 });
+    expect(report.worstSeconds).toBeGreaterThanOrEqual(Number(report.medianSeconds));
+    for (const { claimId: claim } of planned) {
+      expect(alerts).toContainEqual(
+        expect.objectContaining({ kind: "wrong-claim", severity: "critical", claim }),
+      );
+    }
   });
 
   test("error: what cannot be looked at", async () => {
