@@ -30,6 +30,8 @@ const CONTRACTS: readonly string[] = [
   "SimpleSmartContractTool",
   "AgentAdapter",
   "IRedundantResults",
+  "RedundantResults",
+  "ModelResults",
   "EmbeddedExecutor",
 ];
 

@@ -8,6 +8,7 @@ import { addDevChainCommand } from "./devchain.ts";
 import { addExecutorCommand, addRunCommand } from "./executor.ts";
 import { agentCommand } from "./http.ts";
 import { llamaFolder, MODEL_SETTINGS, modelConfig } from "./models.ts";
+import { addRedundantCommand } from "./redundant.ts";
 import { addTranscriptCommands } from "./transcript.ts";
 
 export function addAgentCommands(program: Command): void {
@@ -16,6 +17,7 @@ export function addAgentCommands(program: Command): void {
   addRunCommand(agent);
   addTranscriptCommands(agent);
   addDevChainCommand(agent);
+  addRedundantCommand(agent);
   const install = agent
     .command("llama")
     .description("the local language model")

@@ -18,6 +18,7 @@ import {
   iLayerBuilderAbi,
   iModelRegistryAbi,
   iPlannerAbi,
+  iRedundantResultsAbi,
   iTraceReaderAbi,
   iWeightStoreAbi,
 } from "../generated/abis.ts";
@@ -32,6 +33,7 @@ const errorAbi = [
   ...iInterpreterAbi,
   ...iCallbackAgentAbi,
   ...iPlannerAbi,
+  ...iRedundantResultsAbi,
 ].filter((item) => item.type === "error");
 
 /** Why a contract refused a call. */

@@ -24,8 +24,11 @@ import {
   deployEmbedded,
   type EmbeddedAgent,
   MODEL,
+  pay,
   SUPPLY,
+  say,
   startEmbedded,
+  stepsOf,
 } from "../support/embedded-agent.ts";
 import { type Script, type ScriptedLlm, startScriptedLlm } from "../support/scripted-llm.ts";
 import { keyOf } from "../support/system.ts";
@@ -34,13 +37,6 @@ const ALICE = "0x00000000000000000000000000000000000000A1";
 const BOB = "0x00000000000000000000000000000000000000B0";
 const ERRORS = ["OwnedAgent", "EmbeddedExecutor", "SimpleSmartContractTool"];
 
-const pay = (to: Address, amount: bigint) =>
-  `they are owed that\nAction: PayTool\nAction Input: ${JSON.stringify([
-    { name: "to", value: to },
-    { name: "amount", value: `${amount}` },
-  ])}`;
-const say = (answer: string) => `I now know the final answer\nFinal Answer: ${answer}`;
-
 let folder: ReturnType<typeof temporaryFolder>;
 let file: string;
 let llm: ScriptedLlm;
@@ -48,16 +44,10 @@ let running: RunningDevChain;
 let agent: EmbeddedAgent;
 let script: Script;
 
-/** What the model does at each iteration of a run. */
-const steps =
-  (...replies: string[]): Script =>
-  ({ prompt }) =>
-    replies[(prompt.split("Begin!")[1] ?? "").split("\nObservation:").length - 1] ?? "";
-
 beforeEach(async () => {
   folder = temporaryFolder();
   file = join(folder.path, "chain.jsonl");
-  script = steps(pay(ALICE, 3n), pay(BOB, 4n), say("Both are paid."));
+  script = stepsOf(pay(ALICE, 3n), pay(BOB, 4n), say("Both are paid."));
   llm = await startScriptedLlm((request, index) => script(request, index));
   running = await startEmbedded(llm.url, file);
   agent = await deployEmbedded(running.url);
@@ -109,7 +99,7 @@ describe("IERCAgent.run on a development chain", () => {
 
   // shows: E1-007
   it("behavior: a failure at the third iteration undoes the first two", async () => {
-    script = steps(pay(ALICE, 3n), pay(BOB, 4n), pay(BOB, SUPPLY));
+    script = stepsOf(pay(ALICE, 3n), pay(BOB, 4n), pay(BOB, SUPPLY));
     expect(await reasonOf(agent.simulate("Pay too much."))).toContain("ToolFailed");
     const receipt = await agent.run("Pay too much.");
     expect(receipt.status).toBe("reverted");
@@ -288,7 +278,7 @@ describe("assay agent devchain", () => {
   const daemons: Daemon[] = [];
   let endpoint: ScriptedLlm;
   beforeAll(async () => {
-    endpoint = await startScriptedLlm(steps(say("Nothing is owed.")));
+    endpoint = await startScriptedLlm(stepsOf(say("Nothing is owed.")));
   });
   afterAll(async () => {
     await Promise.all(daemons.map((daemon) => daemon.stop()));

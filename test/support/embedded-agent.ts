@@ -1,4 +1,4 @@
-/** An agent on a development chain whose model is scripted, with a tool that pays out tokens. */
+/** An agent whose model is scripted, with a tool that pays out tokens; on a development chain, or on anvil. */
 import {
   type Abi,
   type Address,
@@ -13,24 +13,43 @@ import {
 import { BLOCK_GAS } from "../../agent/devchain/genesis.ts";
 import { type RunningDevChain, startDevChain } from "../../agent/devchain/main.ts";
 import { PRECOMPILE } from "../../agent/devchain/precompile.ts";
-import { createModelRegistry } from "../../agent/executor/models/language-model.ts";
+import { createModelRegistry, type ModelRegistry } from "../../agent/executor/models/language-model.ts";
 import { OpenAiModel } from "../../agent/executor/models/openai.ts";
 import { loadArtifact } from "../../cli/artifacts.ts";
 import { createClient } from "../../protocol/chain/connect.ts";
 import { SILENT } from "../../protocol/log.ts";
 import { accountAt } from "./anvil.ts";
+import type { Script } from "./scripted-llm.ts";
 
 export const MODEL = "scripted";
 export const SUPPLY = 100n;
 const TOKEN = parseAbi(["function balanceOf(address) view returns (uint256)"]);
 
+/** What the model writes to have tokens paid. */
+export const pay = (to: Address, amount: bigint): string =>
+  `they are owed that\nAction: PayTool\nAction Input: ${JSON.stringify([
+    { name: "to", value: to },
+    { name: "amount", value: `${amount}` },
+  ])}`;
+
+/** What the model writes to end a run. */
+export const say = (answer: string): string => `I now know the final answer\nFinal Answer: ${answer}`;
+
+/** What the model does at each iteration of a run. */
+export const stepsOf =
+  (...replies: string[]): Script =>
+  ({ prompt }) =>
+    replies[(prompt.split("Begin!")[1] ?? "").split("\nObservation:").length - 1] ?? "";
+
+/** The agent's model, behind an endpoint. @param llm its URL */
+export function scriptedModels(llm: string): ModelRegistry {
+  const options = { apiKey: undefined, temperature: 0, maxTokens: 8_192, timeoutMs: 60_000 };
+  return createModelRegistry().register(MODEL, new OpenAiModel({ baseUrl: llm, model: "m", ...options }));
+}
+
 /** Starts a chain in this process. @param llm URL of the endpoint @param file where blocks are kept */
 export function startEmbedded(llm: string, file?: string): Promise<RunningDevChain> {
-  const options = { apiKey: undefined, temperature: 0, maxTokens: 8_192, timeoutMs: 60_000 };
-  const models = createModelRegistry().register(
-    MODEL,
-    new OpenAiModel({ baseUrl: llm, model: "m", ...options }),
-  );
+  const models = scriptedModels(llm);
   const accounts = [accountAt(0).address];
   const kept = file === undefined ? {} : { file };
   return startDevChain({ chainId: 31_338, accounts, models, tries: 2, port: 0, log: SILENT, ...kept });

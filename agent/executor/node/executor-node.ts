@@ -7,6 +7,7 @@ import type { Batch, Head } from "../../../protocol/chain/follower.ts";
 import type { Sender, SigningChain } from "../../../protocol/chain/sender.ts";
 import { iCallbackAgentAbi } from "../../../protocol/generated/abis.ts";
 import type { Logger } from "../../../protocol/log.ts";
+import { WorkList } from "../../work-list.ts";
 import { toResult } from "../agent-executor.ts";
 import { ENGINES, type ReasoningEngine } from "../engine/engine.ts";
 import { iterate } from "../iterate.ts";
@@ -35,18 +36,15 @@ export interface ExecutorParts {
 
 /** Errors by which the contract says that the iteration is not asked for any more. */
 const OVER = ["AlreadyPosted", "WrongIteration", "WrongHistory", "WrongState"] as const;
-/** Pause after a failure, doubled each time up to the longest, ms. */
-const PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
 
 export class ExecutorNode {
   readonly #parts: ExecutorParts;
-  readonly #busy = new Map<string, Promise<void>>();
-  readonly #failures = new Map<string, { readonly count: number; readonly untilMs: number }>();
+  readonly #work: WorkList;
   #head: Head | undefined;
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
+    this.#work = new WorkList(parts);
   }
 
   /** Consumer of an EventFollower. */
@@ -67,8 +65,8 @@ export class ExecutorNode {
   }
 
   /** Waits for what is under way. */
-  async stop(): Promise<void> {
-    await Promise.all(this.#busy.values());
+  stop(): Promise<void> {
+    return this.#work.stop();
   }
 
   /** The store holds the batch already, so it must not come again: the next block or second looks again. */
@@ -104,34 +102,17 @@ export class ExecutorNode {
     const posted = history.posted.get(run.iteration) ?? new Set<Address>();
     const { state, iteration, deadline } = run;
     const move = decideRun({ state, iteration, deadline, admitted, posted }, account.address, now);
+    const begin = (id: string, facts: object, work: () => Promise<void>) =>
+      this.#work.begin(id, { agent, runId, ...facts }, "decide an iteration", work);
     if (move === "advance") {
       const id = `${agent}:${runId}:${deadline}`;
-      this.#do(`advance:${id}`, { agent, runId, state: RUN_STATES[state] }, () => this.#advance(history, id));
+      begin(`advance:${id}`, { state: RUN_STATES[state] }, () => this.#advance(history, id));
     } else if (move === "iterate") {
       if (history.historyHash !== run.historyHash) throw historyMismatch(history, run.historyHash);
       const key = { agent, runId, iteration, historyHash: run.historyHash };
       const id = `${agent}:${runId}:${iteration}:${run.historyHash}`;
-      this.#do(`iteration:${id}`, { agent, runId, iteration }, () => this.#iterate(key, history, head, id));
+      begin(`iteration:${id}`, { iteration }, () => this.#iterate(key, history, head, id));
     }
-  }
-
-  /** Begins some work, unless it is under way or failed a moment ago. */
-  #do(id: string, facts: object, work: () => Promise<void>): void {
-    const { log, nowMs, signal } = this.#parts;
-    const failed = this.#failures.get(id);
-    if (signal.aborted || this.#busy.has(id) || (failed?.untilMs ?? 0) > nowMs()) return;
-    const begun = work()
-      .then(() => void this.#failures.delete(id))
-      .catch((error) => {
-        if (signal.aborted) return;
-        const count = (failed?.count ?? 0) + 1;
-        const pauseMs = Math.min(PAUSE_MS * 2 ** (count - 1), LONGEST_PAUSE_MS);
-        this.#failures.set(id, { count, untilMs: nowMs() + pauseMs });
-        const { code, message } = chainError(error, "decide an iteration");
-        log.warn({ ...facts, code, pauseMs }, message);
-      })
-      .finally(() => this.#busy.delete(id));
-    this.#busy.set(id, begun);
   }
 
   async #advance({ agent, runId }: RunHistory, id: string): Promise<void> {
