@@ -15,6 +15,7 @@ import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
 import { createLogger, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
 import { openEngine, withEzkl } from "./engine.ts";
 import { EZKL_SETTINGS, ezklOptions } from "./ezkl-options.ts";
+import { PAYMENT_SETTINGS, paymentTerms } from "./payment-options.ts";
 import { KEY_FOLDER } from "./proof/setup.ts";
 
 export const PROVER_SETTINGS = {
@@ -64,6 +65,7 @@ export const PROVER_SETTINGS = {
     description: "off: settle nothing by proof",
   },
   keys: { schema: text, default: KEY_FOLDER, description: "folder of proving keys" },
+  ...PAYMENT_SETTINGS,
   ...EZKL_SETTINGS,
   processes: { schema: integer(1, 64), default: 1, description: "child processes that run onnxruntime" },
   width: { schema: integer(1, 256), default: 4, description: "claims, endings and deliveries at once" },
@@ -97,6 +99,7 @@ export function addProverCommand(program: Command): void {
       const signal = stopSignal(log);
       const { programs, proofModels } = loadModels(settings.models, log);
       const chain = requireAccount(await openChain(config));
+      const payment = paymentTerms(settings, chain.account.address);
       const ezkl = ezklOptions(config, settings, signal);
       const engine = withEzkl(await openEngine(programs, settings.processes, log), proofModels, ezkl);
       const prover = new SnarkjsProver();
@@ -124,6 +127,7 @@ export function addProverCommand(program: Command): void {
             http: settings,
             log,
             ...(operator === undefined ? {} : { operator }),
+            ...(payment === undefined ? {} : { payment }),
             ...(parsed === undefined ? {} : { fault: parsed }),
           },
           signal,

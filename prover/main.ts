@@ -18,6 +18,8 @@ import type { Context } from "./context.ts";
 import type { Policy } from "./decide.ts";
 import type { FastPath } from "./fast-path.ts";
 import { dishonestRuns, type Fault } from "./faults.ts";
+import { createOrders } from "./http/order.ts";
+import { type PaymentTerms, paymentGate } from "./http/payment.ts";
 import { createApp } from "./http/server.ts";
 import { JOBS_SCHEMA, JobStore } from "./jobs.ts";
 import type { TruthSource } from "./lanes/source.ts";
@@ -46,6 +48,8 @@ export interface ProverOptions {
   readonly confirmations: number;
   /** absent: no HTTP */
   readonly http?: { readonly host: string; readonly port: number; readonly maxWaitSeconds: number };
+  /** what final outputs cost over HTTP; absent: nothing */
+  readonly payment?: PaymentTerms;
   readonly maxFee: bigint;
   /** a dishonest prover, for tests and demonstrations */
   readonly fault?: Fault;
@@ -123,10 +127,15 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       nowMs: Date.now,
       signal,
     };
+    const payment = http &&
+      options.payment && {
+        gate: paymentGate(options.payment, http.maxWaitSeconds),
+        order: createOrders(chain, sender, parts),
+      };
     const server =
       http &&
       (await listen(
-        createApp({ ...parts, pollIntervalMs, maxWaitSeconds: http.maxWaitSeconds }),
+        createApp({ ...parts, payment, pollIntervalMs, maxWaitSeconds: http.maxWaitSeconds }),
         http.host,
         http.port,
       ));

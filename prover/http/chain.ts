@@ -140,7 +140,7 @@ const unknown = (code: string, what: string, id: string) =>
     nextStep: "Check the id, the chain and the deployment.",
   });
 
-const notReadYet = () =>
+export const notReadYet = () =>
   new BaseError({
     code: "CHAIN_NOT_READ_YET",
     shortMessage: "This node has not caught up with the chain yet.",

@@ -1,4 +1,5 @@
 /** What the routes need of the node. */
+import type { RequestHandler } from "express";
 import type { Book } from "../../protocol/chain/book.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { Head } from "../../protocol/chain/follower.ts";
@@ -23,6 +24,14 @@ export interface NodeView {
   jobs(): Readonly<Record<string, number>>;
 }
 
+/** How callers pay who want a final output and file no request themselves. */
+export interface Payment {
+  /** runs before the route */
+  readonly gate: RequestHandler;
+  /** has the chain asked for the output, unless that is under way */
+  readonly order: (model: ServedModel, calldata: Uint8Array) => Promise<void>;
+}
+
 export interface HttpParts {
   readonly node: NodeView;
   readonly chain: Chain;
@@ -36,6 +45,8 @@ export interface HttpParts {
   readonly pollIntervalMs: number;
   /** most seconds that anybody waits for finality */
   readonly maxWaitSeconds: number;
+  /** absent: nothing costs, and callers file requests on the chain */
+  readonly payment?: Payment | undefined;
   /** aborts when the node stops */
   readonly signal: AbortSignal;
 }

@@ -1,5 +1,5 @@
 /** POST /tools/:name, calldata to return data; POST /v1/tools/:name, the same as JSON. */
-import { type Request, type Response, Router } from "express";
+import { type Request, type RequestHandler, type Response, Router } from "express";
 import { keccak256 } from "viem";
 import { fromHex, toHex } from "../../inference/bytes.ts";
 import { type CodecInput, decodeInput } from "../../inference/codecs/input.ts";
@@ -12,6 +12,7 @@ import { findModel, hasProgram, type ServedModel } from "../models.ts";
 import { outputOf } from "../runs.ts";
 import { type Finality, finalityOf } from "./finality.ts";
 import type { HttpParts } from "./parts.ts";
+import { takePayment } from "./payment.ts";
 
 /** Runs and waiting callers at once. */
 const MAX_RUNNING = 256;
@@ -29,6 +30,12 @@ export function toolRoutes(parts: HttpParts): Router {
       running -= 1;
     }
   };
+  const pay: RequestHandler = (request, response, next) => {
+    const isPaid = parts.payment !== undefined && request.query.finality === "final";
+    return isPaid ? parts.payment.gate(request, response, next) : next();
+  };
+  router.post("/tools/:name", pay);
+  router.post("/v1/tools/:name", pay);
   router.post("/tools/:name", async (request, response) => {
     const model = findModel(parts.models, request.params.name);
     const wait = waitOf(request, parts);
@@ -95,12 +102,16 @@ async function answer(
   const [inputHash, outputHash] = [keccak256(calldata), keccak256(output)];
   const look = (): Finality => finalityOf(parts.node.book, model.id, inputHash, outputHash);
   if (waitMs === undefined) return { output, finality: look() };
+  // Who pays here files no request on the chain.
+  if (look().status === "unverified") await parts.payment?.order(model, calldata);
   const deadline = parts.nowMs() + waitMs;
   for (;;) {
     const finality = look();
     if (finality.status === "final") return { output, finality };
     if (parts.signal.aborted) throw stopping();
-    if (parts.nowMs() >= deadline || response.destroyed) {
+    // Who ordered and hangs up has still ordered.
+    const isAlone = response.destroyed && parts.payment === undefined;
+    if (parts.nowMs() >= deadline || isAlone) {
       announce(response, model, finality);
       throw notFinal(finality, waitMs);
     }
@@ -112,6 +123,7 @@ function announce(response: Response, model: ServedModel, finality: Finality): v
   response.setHeader("Assay-Status", finality.status);
   response.setHeader("Assay-Model", model.id);
   if (finality.status === "unverified") return;
+  if (finality.status === "final") takePayment(response);
   response.setHeader("Assay-Request", finality.request);
   if (finality.claim !== undefined) response.setHeader("Assay-Claim", finality.claim);
 }

@@ -7,6 +7,7 @@ import { CallbackDemo, SENTIMENT_TOOL } from "../../cli/demo/callback-agent.ts";
 import { type Daemon, startDaemon } from "../../cli/demo/processes.ts";
 import type { ModelId } from "../../protocol/terms.ts";
 import { projectRoot } from "../../tools/foundry.ts";
+import { takeBack } from "../support/reorg.ts";
 import { type Script, type ScriptedLlm, startScriptedLlm } from "../support/scripted-llm.ts";
 import { keyOf, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
@@ -169,6 +170,27 @@ describe("executor nodes", () => {
       eventName === "IterationPosted" ? [(args as { executor: Hex }).executor] : [],
     );
     expect(by).toEqual([executorAccount(3), executorAccount(3)]);
+    await node.stop();
+  });
+
+  it("behavior: a re-org takes back what it posted; it posts the same again, and asks the model no second time", async () => {
+    const llm = await llmOf(() => "I know it\nFinal Answer: it rains");
+    const demo = await deployAgent([6], 1);
+    const node = executor("executor-6", 6, demo, llm);
+    await node.said("executor is up");
+    const runId = await demo.ask(HEADLINE);
+    const first = await event(demo, runId, "IterationPosted");
+    const { blockNumber: number, blockHash: hash } = first;
+    await takeBack(system, { block: { number, hash } });
+    const second = await until(async () => {
+      const found = await event(demo, runId, "IterationPosted");
+      return found.blockHash === hash ? undefined : found;
+    });
+    expect(second.args).toEqual(first.args);
+    expect(await answer(demo, runId)).toBe("it rains");
+    expect(llm.requests).toHaveLength(1);
+    const posted = (await demo.events(runId)).filter(({ eventName }) => eventName === "IterationPosted");
+    expect(posted).toHaveLength(1);
     await node.stop();
   });
 

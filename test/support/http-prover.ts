@@ -10,6 +10,7 @@ import { type HttpServer, listen } from "../../protocol/http/listen.ts";
 import { Metrics } from "../../protocol/metrics/metrics.ts";
 import { type Claim, type ClaimId, LANE, type Request, type RequestId } from "../../protocol/terms.ts";
 import type { FastPath } from "../../prover/fast-path.ts";
+import type { Payment } from "../../prover/http/parts.ts";
 import { createApp } from "../../prover/http/server.ts";
 import { type ServedModel, serveModels } from "../../prover/models.ts";
 import { projectRoot } from "../../tools/foundry.ts";
@@ -24,7 +25,7 @@ export const served = first;
 export const texts = second;
 export const MAX_WAIT_SECONDS = 240;
 /** What the tests of one file share. */
-export const prover: { book: Book; failure: unknown; server: HttpServer } = {
+export const prover: { book: Book; failure: unknown; server: HttpServer; payment?: Payment | undefined } = {
   book: new Book(),
   failure: undefined,
   // Set before the first test runs.
@@ -72,6 +73,9 @@ beforeAll(async () => {
       nowMs: Date.now,
       pollIntervalMs: 5,
       maxWaitSeconds: MAX_WAIT_SECONDS,
+      get payment() {
+        return prover.payment;
+      },
       signal: stopping.signal,
     }),
     "127.0.0.1",
@@ -83,6 +87,7 @@ beforeEach(() => {
   prover.book = new Book();
   logged.length = 0;
   prover.failure = undefined;
+  prover.payment = undefined;
 });
 
 export const post = (

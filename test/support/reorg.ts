@@ -46,7 +46,7 @@ export async function eventWithBlock<Name extends EventName>(
  *  @param instead raw transactions */
 export async function takeBack(
   system: System,
-  { block }: ChainEvent,
+  { block }: Pick<ChainEvent, "block">,
   instead: readonly Hex[] = [],
 ): Promise<void> {
   const { control, client, events } = system;

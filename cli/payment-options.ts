@@ -1,0 +1,48 @@
+/** `assay prover`: whether final outputs cost something over HTTP. */
+import { type Address, getAddress, isAddress } from "viem";
+import { z } from "zod";
+import { type Config, type Settings, text, wei } from "../protocol/config.ts";
+import type { PaymentTerms } from "../prover/http/payment.ts";
+import { refuseArgument } from "./output.ts";
+
+const address = z
+  .string()
+  .refine((value) => isAddress(value), "must be an address")
+  .transform((value) => getAddress(value));
+
+export const PAYMENT_SETTINGS = {
+  paymentPrice: {
+    schema: wei,
+    description: "x402: what a final output costs over HTTP, in units of the token; with the three below",
+  },
+  paymentAsset: { schema: address, description: "x402: address of the ERC-20 token" },
+  paymentNetwork: {
+    schema: z.string().regex(/^eip155:[1-9]\d{0,15}$/, "must be eip155: and a chain id"),
+    description: "x402: the token's chain, such as eip155:8453",
+  },
+  paymentFacilitator: { schema: text, description: "x402: URL of the facilitator that moves the token" },
+} as const satisfies Settings;
+
+/** @param payTo who is paid
+ *  @returns undefined if nothing costs
+ *  @throws BaseError ARGUMENT_INVALID for some of the settings without the others */
+export function paymentTerms(
+  settings: Config<typeof PAYMENT_SETTINGS>,
+  payTo: Address,
+): PaymentTerms | undefined {
+  const { paymentPrice: price, paymentAsset: asset, paymentFacilitator: facilitatorUrl } = settings;
+  const network = settings.paymentNetwork as PaymentTerms["network"] | undefined;
+  const given = [price, asset, network, facilitatorUrl].filter((value) => value !== undefined);
+  if (given.length === 0) return undefined;
+  if (price === undefined || asset === undefined || network === undefined || facilitatorUrl === undefined) {
+    return refuseArgument(
+      "--payment-price, -asset, -network, -facilitator",
+      given.length,
+      "all four, or none",
+    );
+  }
+  if (price === 0n)
+    refuseArgument("--payment-price", price.toString(), "at least 1; without it nothing costs");
+  if (!URL.canParse(facilitatorUrl)) refuseArgument("--payment-facilitator", facilitatorUrl, "a URL");
+  return { price, asset, network, payTo, facilitatorUrl };
+}
