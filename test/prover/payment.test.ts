@@ -106,7 +106,7 @@ describe("paymentGate", () => {
     expect((await pay(`${PATH}?finality=final`)).status).toBeGreaterThanOrEqual(400);
     prover.failure = undefined;
     expect(await codeOf(pay(`${PATH}?finality=final&timeout=never`))).toEqual([400, "QUERY_INVALID"]);
-    expect(await codeOf(pay("/tools/nothing?finality=final"))).toEqual([404, "MODEL_UNKNOWN"]);
+    expect(await codeOf(pay("/tools/nothing?finality=final"))).toEqual([404, "MODEL_NOT_SERVED"]);
     expect(await earned()).toBe(0n);
   });
 
