@@ -1,9 +1,8 @@
 /** `assay prover` */
 import type { Command } from "commander";
-import { getAddress, isAddress } from "viem";
 import { z } from "zod";
 import { requireAccount } from "../protocol/chain/sender.ts";
-import { integer, loadConfig, type Settings, text, wei } from "../protocol/config.ts";
+import { address, integer, loadConfig, type Settings, text, wei } from "../protocol/config.ts";
 import { FAULTS, parseFault } from "../prover/faults.ts";
 import { ExecutionSource } from "../prover/lanes/execution.ts";
 import { EzklSource } from "../prover/lanes/ezkl.ts";
@@ -48,10 +47,7 @@ export const PROVER_SETTINGS = {
     description: "credit from which it is withdrawn, wei",
   },
   operator: {
-    schema: z
-      .string()
-      .refine((value) => isAddress(value), "must be an address")
-      .transform((value) => getAddress(value)),
+    schema: address,
     description: "address named in claims that may answer for them too",
   },
   claims: {

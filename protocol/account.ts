@@ -1,24 +1,36 @@
-/** The key that signs: from the environment or an encrypted file, never from flags, never logged. */
+/** The key that signs: from the environment, an encrypted file or a remote signer, never from flags, never logged. */
 import { readFileSync } from "node:fs";
-import { isHex, type LocalAccount } from "viem";
+import { type Address, isHex, type LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { BaseError } from "../inference/errors.ts";
 import { decryptKeystore } from "./keystore.ts";
+import { remoteAccount } from "./remote-signer.ts";
 
 export interface AccountSources {
+  /** URL of a JSON-RPC signer, which holds the key of signerAddress */
+  readonly signer?: string | undefined;
+  readonly signerAddress?: Address | undefined;
   readonly keystore?: string | undefined;
   readonly keystorePasswordFile?: string | undefined;
 }
 
-/** @param env ASSAY_KEY, 32 bytes as hex, wins over the keystore
+/** @param env ASSAY_KEY, 32 bytes as hex, wins over the signer, the signer over the keystore
  *  @returns undefined if no key is configured
- *  @throws BaseError KEY_INVALID, KEYSTORE_UNREADABLE, KEYSTORE_INVALID, KEYSTORE_PASSWORD_WRONG */
+ *  @throws BaseError KEY_INVALID, SIGNER_ADDRESS_MISSING, KEYSTORE_UNREADABLE, KEYSTORE_INVALID, KEYSTORE_PASSWORD_WRONG */
 export function loadAccount(
-  { keystore, keystorePasswordFile }: AccountSources,
+  { signer, signerAddress, keystore, keystorePasswordFile }: AccountSources,
   env: Readonly<Record<string, string | undefined>>,
 ): LocalAccount | undefined {
   const key = env.ASSAY_KEY;
   if (key !== undefined && key !== "") return accountOf(key, "ASSAY_KEY");
+  if (signer !== undefined) {
+    if (signerAddress !== undefined) return remoteAccount({ url: signer, address: signerAddress });
+    throw new BaseError({
+      code: "SIGNER_ADDRESS_MISSING",
+      shortMessage: "A signer is configured, and not whose key it is to use.",
+      nextStep: "Set --signer-address (ASSAY_SIGNER_ADDRESS).",
+    });
+  }
   if (keystore === undefined) return undefined;
   if (keystorePasswordFile === undefined) {
     throw new BaseError({

@@ -4,6 +4,7 @@
  *  section's setting `port` of `prover` is --port of that command, ASSAY_PROVER_PORT, and `prover.port`. The file may
  *  hold comments. */
 import { readFileSync } from "node:fs";
+import { getAddress, isAddress } from "viem";
 import { z } from "zod";
 import { BaseError } from "../inference/errors.ts";
 import { parseJsonWithComments } from "./json-comments.ts";
@@ -43,6 +44,11 @@ export const wei = z
   .refine((value) => /^\d{1,30}$/.test(String(value)), "must be a decimal integer of wei")
   .transform((value) => BigInt(value));
 
+export const address = z
+  .string()
+  .refine((value) => isAddress(value), "must be an address")
+  .transform((value) => getAddress(value));
+
 /** What every command that talks to a chain takes. The key is no setting: see account.ts. */
 export const CHAIN_SETTINGS = {
   rpcUrl: {
@@ -56,6 +62,11 @@ export const CHAIN_SETTINGS = {
   },
   keystore: { schema: text, description: "encrypted key file (Web3 Secret Storage v3)" },
   keystorePasswordFile: { schema: text, description: "file that holds the keystore's password" },
+  signer: {
+    schema: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
+    description: "URL of a JSON-RPC signer (eth_signTransaction) that holds the key",
+  },
+  signerAddress: { schema: address, description: "whose key the signer uses" },
   data: { schema: text, default: "data", description: "folder for database and journal" },
   pollIntervalMs: {
     schema: integer(10, 600_000),
