@@ -8,7 +8,7 @@ export const NAMED_SUITES = ["browser", "executor", "ezkl", "onnx"] as const;
 const DEEP = [
   "test/challenger/game.test.ts",
   "test/inference/differential/original.test.ts",
-  "test/protocol/execution/execution.test.ts",
+  "test/protocol/execution/{execution,operators}.test.ts",
   "test/protocol/machine-*.test.ts",
   "test/prover/proof/groth16/{compile,gadgets}.test.ts",
 ];

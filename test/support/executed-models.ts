@@ -1,6 +1,7 @@
 /** The shipped models and the bench's task, registered and published on a local chain. */
 import { equalBytes, fromHex, toHex } from "../../inference/bytes.ts";
 import { commitModel } from "../../inference/commit/commitments.ts";
+import type { PreparedModel } from "../../inference/executor/prepare.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { registerModel } from "../../protocol/chain/register.ts";
@@ -17,7 +18,15 @@ export interface ExecutedModel extends RunnableModel {
 
 export async function publishModel(chain: Chain, sender: Sender, name: string): Promise<ExecutedModel> {
   const runnable = runnableModel(name);
-  const { model, selector } = runnable.prepared;
+  return { ...runnable, modelId: await publishPrepared(chain, sender, runnable.prepared) };
+}
+
+/** Registers a program and publishes its weights. */
+export async function publishPrepared(
+  chain: Chain,
+  sender: Sender,
+  { model, selector }: PreparedModel,
+): Promise<ModelId> {
   const identity = {
     ...commitModel(model),
     selector,
@@ -26,7 +35,7 @@ export async function publishModel(chain: Chain, sender: Sender, name: string): 
   };
   const { modelId } = await registerModel(chain, sender, encodeProgram(model.program), identity);
   await publishWeights(chain, sender, modelId, planPublication(model));
-  return { ...runnable, modelId };
+  return modelId;
 }
 
 /** Runs inputs such as users give on the chain and in the executor.
