@@ -5,6 +5,7 @@ import { fromHex } from "../inference/bytes.ts";
 import { BaseError } from "../inference/errors.ts";
 import { decodeReturn } from "../protocol/abi.ts";
 import { Actions, type Settlement } from "../protocol/chain/actions.ts";
+import { type FinalResult, resultOf } from "../protocol/chain/await-result.ts";
 import { historyOf } from "../protocol/chain/history.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
@@ -27,8 +28,11 @@ interface Options extends KeyOptions {
   readonly withWeights?: boolean;
 }
 
-/** A request that is not final, with its live claim. */
-type Open = Omit<Settlement, "output" | "evidence"> & { readonly id: RequestId };
+/** A request with its live claim, and its output if that is final. */
+type Asked = Omit<Settlement, "output" | "evidence"> & {
+  readonly id: RequestId;
+  readonly final: FinalResult | undefined;
+};
 type Truth = "execution" | "proof";
 
 export function addSettleCommand(program: Command): void {
@@ -51,20 +55,24 @@ async function settle(ids: readonly string[], options: Options, self: Command): 
   if (lane !== undefined && lane !== "execution" && lane !== "proof")
     refuseArgument("--lane", lane, "execution or proof");
   const result = await withSender(chainConfig(self), async (chain, sender) => {
-    const open: Open[] = [];
-    for (const id of ids) open.push(await openRequest(chain, id as string as RequestId));
-    const [first] = open as [Open, ...Open[]];
+    const asked: Asked[] = [];
+    for (const id of ids) asked.push(await askedRequest(chain, id as string as RequestId));
+    const [first] = asked as [Asked, ...Asked[]];
     const { modelId } = first.request;
-    const other = open.find(({ request }) => request.modelId !== modelId);
+    const other = asked.find(({ request }) => request.modelId !== modelId);
     if (other !== undefined) refuseArgument("request", other.id, `of model ${modelId}, as ${first.id} is`);
-    const truth = lane ?? (await chooseTruth(chain, first.request, options));
-    const settled =
-      truth === "execution"
-        ? await byExecution(chain, sender, open, options)
-        : await byProof(chain, sender, open, options, self);
+    // What is final needs no evidence any more.
+    const open = asked.filter(({ final }) => final === undefined);
+    const truth =
+      open.length === 0 ? undefined : (lane ?? (await chooseTruth(chain, first.request, options)));
+    const settle = truth === "execution" ? byExecution : byProof;
+    const { outputs: made, hashes } =
+      truth === undefined ? NOTHING : await settle(chain, sender, open, options, self);
+    const outputs = asked.map((one) => one.final?.output ?? (made[open.indexOf(one)] as Hex));
     const called = await functionOf(chain, modelId);
-    const values = settled.outputs.map((output) => decodeReturn(called, output));
-    return { lane: truth.toUpperCase(), requests: ids, ...settled, values };
+    const values = outputs.map((output) => decodeReturn(called, output));
+    const ended = truth?.toUpperCase() ?? laneNameOf(first.final?.lane);
+    return { lane: ended, requests: ids, outputs, hashes, values };
   });
   printResult(self, result, [
     result.hashes.length === 0 ? "Settled before:" : `Final in the ${result.lane} lane:`,
@@ -81,8 +89,13 @@ interface Settled {
   readonly hashes: readonly Hex[];
 }
 
-/** @throws BaseError REQUEST_UNKNOWN */
-async function openRequest(chain: SigningChain, id: RequestId): Promise<Open> {
+const laneNameOf = (lane: number | undefined) =>
+  Object.entries(LANE).find(([, bit]) => bit === lane)?.[0] ?? String(lane);
+
+const NOTHING: Settled = { outputs: [], hashes: [] };
+
+/** @throws BaseError REQUEST_UNKNOWN, REQUEST_REFUNDED */
+async function askedRequest(chain: SigningChain, id: RequestId): Promise<Asked> {
   const events = await historyOf(chain, id);
   const requested = events.find((event) => event.name === "Requested");
   if (requested?.name !== "Requested") throw unknownRequest(id);
@@ -90,7 +103,7 @@ async function openRequest(chain: SigningChain, id: RequestId): Promise<Open> {
   const { state } = await new StateReader(chain).requestWord(id);
   const claimed = events.findLast((event) => event.name === "Claimed");
   const claim = state === "BUSY" && claimed?.name === "Claimed" ? claimed.args.claim : undefined;
-  return { id, request, claim, input };
+  return { id, request, claim, input, final: await resultOf(chain, request) };
 }
 
 /** The lane that costs least work, of those that the request accepts and that can be used now.
@@ -118,13 +131,13 @@ async function chooseTruth(
 async function byExecution(
   chain: SigningChain,
   sender: Sender,
-  open: readonly Open[],
+  open: readonly Asked[],
   options: Options,
 ): Promise<Settled> {
   const actions = new Actions(chain.game);
   const outputs: Hex[] = [];
   const hashes: Hex[] = [];
-  const [{ request: first }] = open as [Open, ...Open[]];
+  const [{ request: first }] = open as [Asked, ...Asked[]];
   const weights = options.withWeights === true ? weightsOf(folderOf(first.modelId, options)) : undefined;
   for (const { request, claim, input } of open) {
     const output = await inferOnChain(chain, request.modelId, input, weights);
@@ -140,20 +153,20 @@ async function byExecution(
 async function byProof(
   chain: SigningChain,
   sender: Sender,
-  open: readonly Open[],
+  open: readonly Asked[],
   options: Options,
   self: Command,
 ): Promise<Settled> {
-  const [first] = open as [Open, ...Open[]];
+  const [first] = open as [Asked, ...Asked[]];
   const means = openMeans(folderOf(first.request.modelId, options), options, self);
   try {
     const submitter = chain.account.address;
     const binding = { chainId: chain.game.chainId, proofLane: proofLaneOf(chain), submitter };
     const settlements: Settlement[] = [];
-    for (const { id, ...one } of open) {
+    for (const { id, request, claim, input } of open) {
       printProgress(`prove request ${id}`);
-      const { output, evidence } = await means.prove(fromHex(one.input), binding);
-      settlements.push({ ...one, output, evidence });
+      const { output, evidence } = await means.prove(fromHex(input), binding);
+      settlements.push({ request, claim, input, output, evidence });
     }
     const actions = new Actions(chain.game);
     const [only, ...more] = settlements as [Settlement, ...Settlement[]];

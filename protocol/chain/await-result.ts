@@ -64,13 +64,21 @@ export async function awaitResult(
     }
     if (result === "below") throw belowPolicy(requestId, policy);
     if (result !== undefined) return result;
-    if (word?.state === "REFUNDED") throw ended("REQUEST_REFUNDED", `Request ${requestId} was refunded.`);
+    if (word?.state === "REFUNDED") throw refunded(requestId);
     if (word?.state === "OPEN" && head.timestamp > request.expiry) {
       throw ended("REQUEST_UNANSWERED", `Nobody answered request ${requestId} before it expired.`);
     }
     await pause(pollIntervalMs, signal);
     if (signal.aborted) throw notFinal(requestId, candidateOf(events)?.claim?.claimId);
   }
+}
+
+/** A request's result if it is final now, booked or not.
+ *  @throws BaseError REQUEST_REFUNDED; faults of the node */
+export async function resultOf(chain: Chain, request: Request): Promise<FinalResult | undefined> {
+  const { word, result } = await look(chain, request, ownPolicy(request), 0n);
+  if (word?.state === "REFUNDED") throw refunded(requestIdOf(chain.game, request));
+  return result === "below" ? undefined : result;
 }
 
 /** One look at everything, for a block with the confirmations above it.
@@ -108,6 +116,8 @@ async function look(chain: Chain, request: Request, policy: Policy, confirmation
   };
   return { events, head, word, result };
 }
+
+const refunded = (id: RequestId) => ended("REQUEST_REFUNDED", `Request ${id} was refunded.`);
 
 const ended = (code: string, shortMessage: string) =>
   new BaseError({

@@ -83,6 +83,10 @@ describe("assay proof", () => {
     const two = await run(["settle", ...rest, ...options, "--lane", "proof"], 1);
     expect(two.outputs).toEqual([one.outputs[0], one.outputs[0]]);
     expect(readdirSync(keys)).toHaveLength(1);
+    // One that is final is not proven again: without the key there is nothing to prove with.
+    const none = ["--model", model, "--keys", join(folder.path, "no-keys"), "--seed", "another"];
+    const again = await run(["settle", ...asked, ...none, "--lane", "proof"], 1);
+    expect(again).toMatchObject({ hashes: [], outputs: [one.outputs[0], ...two.outputs] });
     const receipt = await local.client.getTransactionReceipt({ hash: two.hashes[0] });
     expect(receipt.status).toBe("success");
     expect((await run(["withdraw"], 1)).amount).not.toBe("0");
@@ -99,7 +103,8 @@ describe("assay proof", () => {
     expect(stolen.code).toBe(1);
     expect(JSON.parse(stolen.stdout)).toMatchObject({ valid: false });
 
-    const settle = (...args: string[]) => run(["settle", first, ...args], 1, 2);
+    const { requestId: last } = await run(["request", model, "--inputs", inputs], 2);
+    const settle = (...args: string[]) => run(["settle", last, ...args], 1, 2);
     expect((await settle("--lane", "bond")).error.code).toBe("ARGUMENT_INVALID");
     expect((await settle("--model", "forecast-btc")).error.code).toBe("ARGUMENT_INVALID");
     const wrong = await settle(...options, "--seed", "another");
