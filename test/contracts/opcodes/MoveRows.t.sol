@@ -61,6 +61,33 @@ contract MoveRowsTest is Test {
         }
     }
 
+    /// @dev A box without an element, which would begin far behind output or source: it is the pad, and nothing is read
+    /// there, which no gas would pay for.
+    function test_move_emptyBox_succeeds() public {
+        uint256 view_ = 1 << 224 | 1 << 192 | 1 << 160 | 4 << 128;
+        uint256 plan = Flat.reserve(MovePlan.BYTES);
+        uint256 shapeAt = Flat.reserve(32);
+        for (uint256 i = 0; i < 4; ++i) {
+            int32 c = i & 1 == 0 ? int32(2 ** 30) : -int32(2 ** 30);
+            uint256 a = 1 + i / 2;
+            Record memory r;
+            r.head = (2 << 248) | (TYPE_S32 << 232) | (1 << 224) | (77 << 144);
+            r.shape = 4 << 224;
+            r.coordinates01 = 1 << 224 | 1 << 96;
+            r.coordinates23 = 1 << 224 | 4 << 96 | uint256(uint32(c)) << 64 | a << 40;
+            uint256 record;
+            assembly ("memory-safe") {
+                mstore(shapeAt, view_)
+                record := r
+            }
+            uint256 source = _tensor(TYPE_S32, shapeAt, 4);
+            uint256 moved = MoveRows.move(plan, record, Flat.describe(record + 32, TYPE_S32, 1), source, 0);
+            for (uint256 j = 0; j < 4; ++j) {
+                assertEq(Flat.element(moved, j), 77);
+            }
+        }
+    }
+
     function testFuzz_move_equalsJudge_succeeds(uint256 seed) public {
         _state = seed;
         uint256[4] memory dims;
