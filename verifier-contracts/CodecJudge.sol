@@ -27,7 +27,7 @@ contract CodecJudge is ICodecJudge {
     {
         unchecked {
             Tensor memory t = _tensor(record);
-            uint256 pointer = Inputs.allocate(32 * t.rows * t.words);
+            uint256 pointer = Inputs.allocate(32 * (t.rows * t.words + 1));
             Inputs.write(modelWord, ProgramReader.attribute(record.head), t, Inputs.load(input), pointer);
             return Merkle.tensorRoot(pointer, t.rows, t.words, t.wordBits, t.height);
         }

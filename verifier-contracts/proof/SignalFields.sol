@@ -41,7 +41,7 @@ library SignalFields {
             uint256 codec = modelWord.inputCodec();
             // Calldata holds these bytes as they are packed.
             if (codec == INPUT_RAW && t.code == TYPE_U8) return arguments + Abi.HEAD_BYTES + k;
-            uint256 rows = Inputs.allocate(32 * t.rows * t.words);
+            uint256 rows = Inputs.allocate(32 * (t.rows * t.words + 1));
             Inputs.write(modelWord, k, t, arguments, rows);
             if (fieldBytes == Shapes.elementBytes(t.code)) return _joined(t, rows, 0);
             pointer = Inputs.allocate(t.rows * t.last * fieldBytes + 32);

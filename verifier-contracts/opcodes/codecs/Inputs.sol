@@ -51,7 +51,7 @@ library Inputs {
 
     /// @notice Writes the tensor of a CODEC step.
     /// @param k the record's attribute @param t the step's tensor
-    /// @param arguments what `load` returned @param out zeroed memory: t.rows rows of t.words words
+    /// @param arguments what `load` returned @param out zeroed memory: t.rows rows of t.words words, and one word more
     function write(uint256 modelWord, uint256 k, Tensor memory t, uint256 arguments, uint256 out)
         internal
         pure
@@ -67,7 +67,7 @@ library Inputs {
         }
     }
 
-    /// @notice Writes the ids of a text, or returns of prices. @param out zeroed memory
+    /// @notice Writes the ids of a text, or returns of prices. @param out zeroed memory, a word more than the rows
     /// @param stride bytes from one row to the next
     function writeRows(
         uint256 modelWord,

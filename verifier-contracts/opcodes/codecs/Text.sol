@@ -19,7 +19,8 @@ library Text {
     /// @param text memory of the first byte; 32 zero bytes behind the last one end every scan
     /// @param length in bytes @param tokens most tokens, at least 1 @param width ids a token, 1 to 16
     /// @param rows of the table that the ids point into, at least 2
-    /// @param out zeroed memory: tokens rows @param stride bytes from one to the next, at least 4 · width
+    /// @param out zeroed memory: tokens rows, and 28 bytes behind them @param stride bytes from one to the next, at least
+    /// 4 · width
     function write(
         uint256 text,
         uint256 length,
@@ -66,6 +67,8 @@ library Text {
                 case 0 {
                     for {} and(shr(byte(0, mload(next)), WORD), 1) {} { next := add(next, 1) }
                     length := sub(next, text)
+                    // The space that mostly follows.
+                    next := add(next, eq(byte(0, mload(next)), 0x20))
                 }
                 default {
                     for {} gt(byte(0, mload(next)), 0x20) {} { next := add(next, 1) }
@@ -79,12 +82,11 @@ library Text {
     function _ids(uint256 word, uint256 length, uint256 width, uint256 modulus, uint256 out) private pure {
         assembly ("memory-safe") {
             if gt(length, TOKEN_BYTES) { length := TOKEN_BYTES }
-            // The 4 bytes of an element are the lowest of the word that starts 28 bytes before.
-            out := sub(out, 28)
+            // What an element's store spills is overwritten by the next, or zero anyway.
             let end := add(out, shl(2, width))
             let unused := sub(256, shl(3, length))
             mstore(0, or(shl(unused, shr(unused, word)), length))
-            mstore(out, or(mload(out), add(mod(keccak256(0, 0x20), modulus), 1)))
+            mstore(out, shl(224, add(mod(keccak256(0, 0x20), modulus), 1)))
             out := add(out, 4)
             let bytesOf := 3
             let mask := GRAM_3
@@ -96,7 +98,7 @@ library Text {
                 let tag := or(0x80, bytesOf)
                 for { let gram := word } lt(out, grams) { out := add(out, 4) } {
                     mstore(0, or(and(gram, mask), tag))
-                    mstore(out, or(mload(out), add(mod(keccak256(0, 0x20), modulus), 1)))
+                    mstore(out, shl(224, add(mod(keccak256(0, 0x20), modulus), 1)))
                     gram := shl(8, gram)
                 }
                 if eq(bytesOf, 4) { break }
