@@ -77,7 +77,7 @@ export async function deploySystem(options: DeployOptions): Promise<Deployment> 
     layerBuilder,
     floatJudge,
   ]);
-  const { address: planner } = await create("Planner", [weightStore]);
+  const { address: planner } = await create("Planner", [weightStore, layerBuilder]);
   const { address: interpreter } = await create("PlanInterpreter", [recordInterpreter, planner]);
   const { address: executionAdapter } = await create("ExecutionLane", [interpreter]);
   const { address: proofAdapter } = await create("ProofLane", [registry]);

@@ -14,6 +14,7 @@ import type { Sender } from "../chain/sender.ts";
 import { iLayerBuilderAbi } from "../generated/abis.ts";
 import type { ModelId } from "../terms.ts";
 import { type Layer, layerOf } from "./layer.ts";
+import { prepareModel } from "./prepare.ts";
 
 /** One contract of compiled code and the transaction that builds it. */
 export interface Part {
@@ -95,9 +96,11 @@ export interface CompileResult {
   readonly gasUsed: bigint;
 }
 
-/** Builds every part that is not there, then binds them. Harmless to repeat and to run twice at once.
+/** Builds every part that is not there, then binds them, and has the plan of a published model written, which names
+ *  them. Harmless to repeat and to run twice at once.
  *  @param model registered under this id @param onProgress called before each transaction
- *  @throws BaseError NOTHING_TO_COMPILE, LANE_NOT_DEPLOYED, COMPILE_REFUSED with the builder's reason;
+ *  @throws BaseError NOTHING_TO_COMPILE, LANE_NOT_DEPLOYED, COMPILE_REFUSED with the builder's reason, and
+ *  PREPARATION_REFUSED with the planner's;
  *  RPC_UNREACHABLE, RPC_FAULT, NOT_MINED_YET (retryable) */
 export async function compileModel(
   chain: Chain,
@@ -109,7 +112,10 @@ export async function compileModel(
   const { parts } = planCompilation(model.program);
   if (parts.length === 0) throw nothingToCompile(modelId);
   const before = await boundDirectory(chain, modelId);
-  if (before !== undefined) return { directory: before, built: 0, found: parts.length, gasUsed: 0n };
+  if (before !== undefined) {
+    const gasUsed = (await prepareModel(chain, sender, modelId, onProgress)) ?? 0n;
+    return { directory: before, built: 0, found: parts.length, gasUsed };
+  }
   const missing = await missingParts(chain, modelId, parts);
   const weights = commitWeights(model);
   let gasUsed = 0n;
@@ -123,6 +129,7 @@ export async function compileModel(
   gasUsed += await sent(sender, action(chain, `bind:${modelId}`, bindData(modelId)));
   const directory = await boundDirectory(chain, modelId);
   if (directory === undefined) throw refused(`bind:${modelId}`, "it is not bound afterwards");
+  gasUsed += (await prepareModel(chain, sender, modelId, onProgress)) ?? 0n;
   return { directory, built: missing.length, found: parts.length - missing.length, gasUsed };
 }
 

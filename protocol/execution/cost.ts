@@ -20,21 +20,31 @@ const BY_RECORDS = {
   weightTensor: 450,
   moveElement: 34,
   arithElement: 150,
+  arithLane: 17,
   lookupRow: 900,
+  /** a row that is copied, and its part of the sum */
+  lookupId: 400,
+  textId: 300,
 } as const;
-const BY_PLAN = { step: 480, weightTensor: 0, moveElement: 3, arithElement: 60, lookupRow: 300 } as const;
+const BY_PLAN = {
+  step: 480,
+  weightTensor: 0,
+  moveElement: 3,
+  arithElement: 60,
+  arithLane: 8,
+  lookupRow: 300,
+  lookupId: 180,
+  textId: 220,
+} as const;
 /** Gas units. */
 const COST = {
   call: 21_000,
   /** of 24,544 bytes, read cold */
   chunk: 2_700,
   textByte: 270,
-  textId: 300,
   price: 140,
   lane: 27,
   rawByte: 2,
-  /** a row that is copied, and its part of the sum */
-  lookupId: 400,
   dotWord: 218,
   dotOutput: 250,
   dotRow: 250,
@@ -43,7 +53,6 @@ const COST = {
   requantTall: 45,
   rescale: 420,
   table: 75,
-  arithLane: 17,
   float: 2_600,
   binary32: 3_000,
   reduceRow: 420,
@@ -99,7 +108,7 @@ function stepGas(program: Program, step: Step, cost: Cost): number {
     (isWeight(operand) ? program.weights[weightIndex(operand)] : program.steps[operand])?.dims ?? [1];
   switch (step.opcode) {
     case "codec":
-      return codecGas(program, count);
+      return codecGas(program, count, cost);
     case "move":
       return cost.moveElement * count;
     case "lookup": {
@@ -131,10 +140,10 @@ function stepGas(program: Program, step: Step, cost: Cost): number {
   }
 }
 
-function codecGas({ inputCodec, inputSize }: Program, count: number): number {
+function codecGas({ inputCodec, inputSize }: Program, count: number, cost: Cost): number {
   switch (inputCodec) {
     case "text":
-      return Math.min(COST.textByte * inputSize, COST.textId * count);
+      return Math.min(COST.textByte * inputSize, cost.textId * count);
     case "prices":
       return COST.price * count;
     case "lanes":

@@ -9,10 +9,11 @@ import type { Action } from "../chain/actions.ts";
 import type { Chain } from "../chain/connect.ts";
 import { withContext } from "../chain/errors.ts";
 import type { Sender } from "../chain/sender.ts";
-import { iPlannerAbi, iWeightStoreAbi } from "../generated/abis.ts";
+import { iWeightStoreAbi } from "../generated/abis.ts";
 import type { ModelId } from "../terms.ts";
 import { isPlanned } from "./cost.ts";
 import { contractOf } from "./infer.ts";
+import { prepareModel } from "./prepare.ts";
 
 /** Bytes of a chunk but the last. Source: docs/PROTOCOL.md, section 1. */
 export const CHUNK_BYTES = 24_544;
@@ -108,7 +109,7 @@ export async function publishWeights(
     const pointers = await storeChunks(chain, store, plan, spent, onProgress);
     while (!(await isPublished())) await foldRows(chain, store, modelId, plan, pointers, spent, onProgress);
   }
-  await prepareModel(chain, modelId, spent, onProgress);
+  spent.add(await prepareModel(chain, sender, modelId, onProgress));
   return { isNew, transactions: spent.transactions, gasUsed: spent.gasUsed };
 }
 
@@ -169,27 +170,6 @@ async function foldRows(
   await spent.send({ ...action(store, data), key: `publish:${modelId}:${tensor}:${row}` });
 }
 
-/** Has the plan of a published model written, unless it is there, or its program can have none: then the chain runs it
- *  by its records, for more gas. A deployment without a planner has no plans. */
-async function prepareModel(
-  chain: Chain,
-  modelId: ModelId,
-  spent: Spending,
-  onProgress: (message: string) => void,
-): Promise<void> {
-  const planner = chain.deployment.contracts.planner;
-  if (planner === undefined) return;
-  const contract = { address: planner, abi: iPlannerAbi, args: [modelId] } as const;
-  const code = await withContext(`look for the plan of ${modelId}`, async () => {
-    const address = await chain.client.readContract({ ...contract, functionName: "planOf" });
-    return chain.client.getCode({ address });
-  });
-  if (code !== undefined && code !== "0x") return;
-  onProgress("write the plan");
-  const data = encodeFunctionData({ abi: iPlannerAbi, functionName: "prepare", args: [modelId] });
-  await spent.send({ ...action(planner, data), key: `prepare:${modelId}` }, ["NotPlannable"]);
-}
-
 const action = (to: Address, data: Hex): Omit<Action, "key"> => ({ to, data, value: 0n, doneBy: [] });
 
 /** Sends one transaction after another and adds up what they cost. */
@@ -202,12 +182,17 @@ class Spending {
     private readonly sender: Sender,
   ) {}
 
-  /** @param accepted names of reverts that are no failure */
-  async send(wanted: Action, accepted: readonly string[] = []): Promise<void> {
+  /** @param gas of a transaction, undefined if there was none */
+  add(gas: bigint | undefined): void {
+    if (gas === undefined) return;
+    this.transactions++;
+    this.gasUsed += gas;
+  }
+
+  async send(wanted: Action): Promise<void> {
     const result = await this.sender.send(wanted);
     if (result.status === "retryable") throw result.error;
     if (result.status === "refused") {
-      if (accepted.includes(result.revert.name)) return;
       throw new BaseError({
         code: "PUBLICATION_REFUSED",
         shortMessage: `The chain refused ${wanted.key}: ${result.revert.message}.`,
@@ -220,7 +205,6 @@ class Spending {
     const { gasUsed } = await withContext("read a receipt", () =>
       this.chain.client.getTransactionReceipt({ hash }),
     );
-    this.transactions++;
-    this.gasUsed += gasUsed;
+    this.add(gasUsed);
   }
 }

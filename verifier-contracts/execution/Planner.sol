@@ -10,15 +10,18 @@ import {ProgramReader} from "../libraries/ProgramReader.sol";
 import {MovePlan} from "../opcodes/rows/MovePlan.sol";
 import {LANE_EXECUTION, ModelId} from "../types/Types.sol";
 import {NamedCode} from "./NamedCode.sol";
+import {CompiledLayer} from "./compiled/CompiledLayer.sol";
 import {Plan} from "./plan/Plan.sol";
 import {Draft, PlanWriter} from "./plan/PlanWriter.sol";
 
-/// @notice Writes plans of published models. Nobody owns it, and it takes nothing from its caller but the model's id.
+/// @notice Writes plans of published models, with the compiled steps of those that are bound. Nobody owns it, and it takes nothing from its caller but the model's id.
 contract Planner is IPlanner, NamedCode {
     address public immutable weightStore;
+    address public immutable layerBuilder;
 
-    constructor(address weightStore_) {
+    constructor(address weightStore_, address layerBuilder_) {
         weightStore = weightStore_;
+        layerBuilder = layerBuilder_;
     }
 
     /// @inheritdoc IPlanner
@@ -39,10 +42,13 @@ contract Planner is IPlanner, NamedCode {
         unchecked {
             Draft memory d;
             (uint256 chunks, uint256 count) = _open(d, modelId);
+            uint256 compiled = CompiledLayer.open(layerBuilder, modelId);
+            d.compiled = compiled;
             // The first draft says how long the plan is, hence where tensors begin.
             uint256 first = Plan.AT + Plan.HEAD_BYTES + 32 * count;
             (code,) = _draft(d, count, first);
             uint256 head;
+            d.compiled = compiled;
             (code, head) = _draft(d, count, Plan.AT + code.length - 1);
             uint256 modelWord = d.word;
             assembly ("memory-safe") {

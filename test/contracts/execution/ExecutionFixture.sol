@@ -38,7 +38,7 @@ abstract contract ExecutionFixture is VectorFixture {
         store = new WeightStore(registry);
         builder = new LayerBuilder(registry);
         interpreter = new Interpreter(registry, address(store), address(builder), new FloatJudge());
-        planner = new Planner(address(store));
+        planner = new Planner(address(store), address(builder));
         planInterpreter = new PlanInterpreter(interpreter, address(planner));
     }
 

@@ -23,8 +23,8 @@ contract CompiledGasTest is StreamCompiler {
         if (line.length != 0 && line[0] == "]") return false;
         ModelRun memory v = readModelRun(vm.parseBytes(this.unquoted(line)));
         ModelId modelId = publishRun(v);
-        prepare(modelId);
         compileModel(modelId, v.program, v.weights);
+        prepare(modelId);
         for (uint256 i = 0; i < v.inputs.length; ++i) {
             (bytes memory output, uint256 used) = _caller.call(planInterpreter, modelId, v.inputs[i]);
             assertEq(output, v.outputs[i], v.name);
@@ -32,9 +32,14 @@ contract CompiledGasTest is StreamCompiler {
             string memory name = string.concat(v.name, ", compiled");
             vm.snapshotValue("inference-compiled", name, used);
             emit log_named_uint(name, used);
-            if (keccak256(bytes(v.name)) == keccak256("mlp")) assertLe(used, 95_000);
+            assertLe(used, _limit(v.name), v.name);
         }
         return true;
+    }
+
+    /// @dev The targets of the task; what has none must not exceed the greatest of them.
+    function _limit(string memory name) private pure returns (uint256) {
+        return keccak256(bytes(name)) == keccak256("mlp") ? 95_000 : 450_000;
     }
 
     function test_infer_compiledModels_succeeds() public {

@@ -54,8 +54,8 @@ contract InferenceGasTest is ExecutionFixture {
         bytes32 id = keccak256(bytes(name));
         if (id == keccak256("mlp")) return 240_000;
         if (id == keccak256("forecast-btc")) return 100_000;
-        if (id == keccak256("sentiment")) return 310_000;
-        if (id == keccak256("sentiment-words")) return 170_000;
+        if (id == keccak256("sentiment")) return 200_000;
+        if (id == keccak256("sentiment-words")) return 110_000;
         return 1_200_000;
     }
 

@@ -8,7 +8,11 @@ pragma solidity ^0.8.28;
 /// number of chunks. A plan is read to AT, and all addresses in it are memory addresses.
 ///
 /// Instruction: bits 248..255 the operation, 240..247 its variant, 216..239 memory of the result, 192..215 and 168..191
-/// of the operands a and b; the rest by operation, as PlanWriter writes and PlanRun reads it.
+/// of the operands a and b; the rest by operation, as PlanWriter writes and PlanRun reads it. Words that follow LAYER
+/// and WINDOWS are theirs.
+///
+/// LANE_TURN and WINDOWS stand for many steps, and are right for weights within limits that they look at when they run.
+/// Behind them come the instructions that are right for all, bits 0..15 of them: where the limits hold they are skipped.
 library Plan {
     /// @dev Where Solidity's memory begins: a reader has allocated nothing before.
     uint256 internal constant AT = 0x80;
@@ -39,6 +43,10 @@ library Plan {
     uint256 internal constant RESCALE = 16;
     uint256 internal constant TABLE = 17;
     uint256 internal constant END = 18;
+    uint256 internal constant LAYER = 19;
+    uint256 internal constant LANE_SUMS = 20;
+    uint256 internal constant LANE_TURN = 21;
+    uint256 internal constant WINDOWS = 22;
 
     uint256 private constant MASK = 0xFFFFFF;
 

@@ -2,10 +2,8 @@
 pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
-import {ProgramReader} from "../../libraries/ProgramReader.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
 import {MovePlan} from "../../opcodes/rows/MovePlan.sol";
-import {TYPE_S32} from "../../types/Program.sol";
 import {Plan} from "./Plan.sol";
 import {Draft, PlanWriter} from "./PlanWriter.sol";
 
@@ -14,26 +12,21 @@ library PlanMoves {
     /// @dev Copies of a MOVE with more than two axes, at most.
     uint256 private constant MOST_COPIES = 16;
 
-    /// @param record memory of the step's record @param out its tensor without a pointer @param a the source
+    /// @param record memory of the step's record @param out its tensor without a pointer @param index of the source
     /// @param b what fills the rest, 0 if it is the pad
-    /// @return flat the tensor; without a pointer if it only turns a matrix of s32
-    function move(Draft memory d, uint256 record, uint256 out, uint256 a, uint256 b)
+    function move(Draft memory d, uint256 record, uint256 out, uint256 index, uint256 b)
         internal
         pure
         returns (uint256 flat)
     {
         unchecked {
+            // First: making the source plans moves of its own.
+            uint256 a = PlanWriter.tensor(d, index);
             (bool affine, bool whole) = MovePlan.make(d.moves, record, out);
             if (!affine) PlanWriter.refuse(d);
-            uint256 size = Shapes.elementBytes(Flat.code(out));
-            (uint256 count, uint256 first,) = _box(d);
-            if (whole) {
-                (, uint256 step,) = _axis(d, 0);
-                if (count == 1 && step == 1) return out | (Flat.pointer(a) + first * size);
-                if (count == 2 && Flat.code(out) == TYPE_S32) {
-                    (, step,) = _axis(d, 1);
-                    if (step == 1) return out;
-                }
+            if (whole && _isRun(d)) {
+                (, uint256 first,) = box(d);
+                return out | (Flat.pointer(a) + first * Shapes.elementBytes(Flat.code(out)));
             }
             flat = out | PlanWriter.allocate(d, Flat.size(out));
             if (!whole) _fillAround(d, flat, b, (Flat.load(record) >> 144) & 0xFFFFFFFF);
@@ -41,52 +34,21 @@ library PlanMoves {
         }
     }
 
-    /// @notice Turns the matrix that `move` left as it was.
-    /// @return flat the tensor
-    function turn(Draft memory d, uint256 index, uint256 out) internal pure returns (uint256 flat) {
-        uint256 a = _open(d, index);
-        flat = out | PlanWriter.allocate(d, Flat.size(out));
-        _copies(d, flat, a);
-    }
-
-    /// @notice What a step that `move` left as it was reads: its element [i, j] is at source + 4·i + stride·j.
-    /// @return source memory of the first element
-    /// @return length of a row, over j
-    /// @return stride bytes
-    function columns(Draft memory d, uint256 index)
-        internal
-        pure
-        returns (uint256 source, uint256 length, uint256 stride)
-    {
-        unchecked {
-            source = _open(d, index);
-            (, uint256 first,) = _box(d);
-            (length, stride,) = _axis(d, 0);
-            // Backwards is not for columns: their stride is unsigned.
-            if (int256(stride) < 0) length = 0;
-            return (source + 4 * first, length, 4 * stride);
-        }
-    }
-
-    /// @dev Finds a MOVE's axes again.
-    /// @return source memory of its source
-    function _open(Draft memory d, uint256 index) private pure returns (uint256 source) {
-        unchecked {
-            uint256 record = d.records + ProgramReader.RECORD_BYTES * index;
-            // First: the source may be a matrix to turn itself.
-            source = Flat.pointer(PlanWriter.tensor(d, ProgramReader.operandOf(Flat.load(record), 0)));
-            MovePlan.make(d.moves, record, d.steps[index]);
-        }
+    /// @dev True if the box is one run of elements.
+    function _isRun(Draft memory d) private pure returns (bool) {
+        (uint256 axes,,) = box(d);
+        (, uint256 step,) = axis(d, 0);
+        return axes == 1 && step == 1;
     }
 
     /// @dev Fills what the box leaves: before and behind it where it is in one piece, else the whole tensor.
     function _fillAround(Draft memory d, uint256 flat, uint256 b, uint256 pad) private pure {
         unchecked {
-            (uint256 axes,, uint256 from) = _box(d);
-            (uint256 length,,) = _axis(d, 0);
+            (uint256 axes,, uint256 from) = box(d);
+            (uint256 length,,) = axis(d, 0);
             uint256 count = Flat.count(flat);
             if (axes == 2) {
-                (uint256 runs,, uint256 outStep) = _axis(d, 1);
+                (uint256 runs,, uint256 outStep) = axis(d, 1);
                 if (outStep == length) (axes, length) = (1, length * runs);
             }
             if (axes != 1 || length == 0) return _fill(d, flat, b, pad, 0, count);
@@ -119,12 +81,12 @@ library PlanMoves {
     function _copies(Draft memory d, uint256 flat, uint256 source) private pure {
         unchecked {
             uint256 size = Shapes.elementBytes(Flat.code(flat));
-            (uint256 axes, uint256 first, uint256 outFirst) = _box(d);
+            (uint256 axes, uint256 first, uint256 outFirst) = box(d);
             uint256 times = 1;
-            for (uint256 axis = 0; axis < axes; ++axis) {
-                (uint256 length,,) = _axis(d, axis);
+            for (uint256 i = 0; i < axes; ++i) {
+                (uint256 length,,) = axis(d, i);
                 if (length == 0) return;
-                if (axis > 1) times *= length;
+                if (i > 1) times *= length;
             }
             if (times > MOST_COPIES) PlanWriter.refuse(d);
             for (uint256 i = 0; i < times; ++i) {
@@ -138,8 +100,8 @@ library PlanMoves {
     /// @dev Where the two innermost axes begin at index number i of the others, in elements.
     function _outer(Draft memory d, uint256 i, uint256 axes) private pure returns (uint256 from, uint256 to) {
         unchecked {
-            for (uint256 axis = 2; axis < axes; ++axis) {
-                (uint256 length, uint256 step, uint256 outStep) = _axis(d, axis);
+            for (uint256 number = 2; number < axes; ++number) {
+                (uint256 length, uint256 step, uint256 outStep) = axis(d, number);
                 from += i % length * step;
                 to += i % length * outStep;
                 i /= length;
@@ -149,13 +111,13 @@ library PlanMoves {
 
     function _copy(Draft memory d, uint256 target, uint256 source, uint256 size, uint256 axes) private pure {
         unchecked {
-            (uint256 length, uint256 step,) = _axis(d, 0);
+            (uint256 length, uint256 step,) = axis(d, 0);
             uint256 runs = 1;
             uint256 strides = 0;
             if (axes > 1) {
                 uint256 next;
                 uint256 outNext;
-                (runs, next, outNext) = _axis(d, 1);
+                (runs, next, outNext) = axis(d, 1);
                 strides = _s24(d, next * size) << 120 | (outNext * size) << 96;
             }
             if (step == 1 || length == 1) {
@@ -163,7 +125,7 @@ library PlanMoves {
                 return PlanWriter.emitWord(d, copy | (length * size) << 144 | strides);
             }
             uint256 word = Plan.instruction(Plan.STRIDED, size, target, source, runs) | length << 144;
-            PlanWriter.emitWord(d, word | strides | _s24(d, step * size) << 72);
+            PlanWriter.emitWord(d, word | strides | _s24(d, step * size) << 72 | d.top << 48);
         }
     }
 
@@ -175,23 +137,23 @@ library PlanMoves {
         }
     }
 
-    /// @dev The box of the MOVE at hand: its axes, its first element's number in the source and in the output.
-    function _box(Draft memory d) private pure returns (uint256 axes, uint256 first, uint256 outFirst) {
+    /// @notice The box of the MOVE at hand: its axes, its first element's number in the source and in the output.
+    function box(Draft memory d) internal pure returns (uint256 axes, uint256 first, uint256 outFirst) {
         unchecked {
             uint256 plan = d.moves;
             return (Flat.load(plan + MovePlan.COUNT), Flat.load(plan), Flat.load(plan + MovePlan.OUT_FIRST));
         }
     }
 
-    /// @dev An axis of it, from the innermost on: its length, elements from one index to the next in the source, two's
+    /// @notice An axis of it, from the innermost on: its length, elements from one index to the next in the source, two's
     /// complement, and in the output.
-    function _axis(Draft memory d, uint256 axis)
-        private
+    function axis(Draft memory d, uint256 number)
+        internal
         pure
         returns (uint256 length, uint256 step, uint256 outStep)
     {
         unchecked {
-            uint256 place = d.moves + MovePlan.AXES + MovePlan.AXIS_BYTES * axis;
+            uint256 place = d.moves + MovePlan.AXES + MovePlan.AXIS_BYTES * number;
             return (Flat.load(place), Flat.load(place + 32), Flat.load(place + 64));
         }
     }

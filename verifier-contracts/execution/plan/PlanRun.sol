@@ -15,8 +15,11 @@ import {ElementRows} from "../../opcodes/rows/ElementRows.sol";
 import {MoveRows} from "../../opcodes/rows/MoveRows.sol";
 import {RequantRows} from "../../opcodes/rows/RequantRows.sol";
 import {INPUT_PRICES, INPUT_TEXT} from "../../types/Program.sol";
+import {CompiledLayer} from "../compiled/CompiledLayer.sol";
 import {Plan} from "./Plan.sol";
+import {PlanLanes} from "./PlanLanes.sol";
 import {PlanLookup} from "./PlanLookup.sol";
+import {PlanWindows} from "./PlanWindows.sol";
 import {PlanWords} from "./PlanWords.sol";
 
 /// @notice Runs the instructions of a plan.
@@ -51,12 +54,45 @@ library PlanRun {
                     else _codec(word);
                 } else {
                     if (operation == Plan.END) return word;
+                    if (operation > Plan.END) {
+                        next = _fused(word, next);
+                        continue;
+                    }
                     if (operation == Plan.LOOKUP) PlanLookup.sum(word);
                     else if (operation == Plan.TABLE) _table(word);
                     else _requant(word, operation == Plan.RESCALE);
                 }
             }
         }
+    }
+
+    /// @dev The instructions behind END, which take more words or skip some.
+    /// @param place memory of the word @return last memory of the last word that is done
+    function _fused(uint256 word, uint256 place) private view returns (uint256 last) {
+        unchecked {
+            uint256 operation = word >> 248;
+            if (operation == Plan.LAYER) return _layer(word, place + 32);
+            if (operation == Plan.LANE_SUMS) {
+                PlanLanes.sums(word);
+                return place;
+            }
+            bool done;
+            if (operation == Plan.LANE_TURN) {
+                done = PlanLanes.turn(word);
+            } else {
+                place += 32;
+                done = PlanWindows.run(word, Flat.load(place));
+            }
+            return done ? place + 32 * (word & 0xFFFF) : place;
+        }
+    }
+
+    /// @dev 144..167 bytes of the operand, 120..143 rows of the result, 96..119 bytes of one.
+    /// @param cursor memory of the first part's word @return last memory of the zero word behind the parts'
+    function _layer(uint256 word, uint256 cursor) private view returns (uint256 last) {
+        uint256 size = (word >> 144) & MASK;
+        uint256 rows = (word >> 120) & MASK;
+        return CompiledLayer.run(cursor, Plan.aOf(word), size, Plan.outOf(word), rows, (word >> 96) & MASK);
     }
 
     /// @dev 144..167 rows, 120..143 elements of a row, 112..119 type.

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {Turn} from "../../libraries/Turn.sol";
+import {Plan} from "./Plan.sol";
+
 /// @notice Instructions of a plan that copy, add and choose; each decodes its own word (Plan). Results are stored in
 /// ascending order: what one store spills is overwritten by the next, or is room behind the tensor.
 library PlanWords {
     uint256 private constant SIGNS = 0x8000000080000000800000008000000080000000800000008000000080000000;
     uint256 private constant SIZES = 0x7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF;
+    uint256 private constant MASK = 0xFFFFFF;
     uint256 private constant ONES = 0x0000000100000001000000010000000100000001000000010000000100000001;
 
     /// @notice ARITH add (variant 0), sub (1), min (3) and max (4) of s32, eight elements at a time, as in Swar.
@@ -69,16 +73,36 @@ library PlanWords {
             default {
                 // A minimum is the maximum of the complements.
                 let flip := sub(eq(and(shr(240, word), 0xFF), 4), 1)
-                for {} lt(out, end) { out := add(out, 0x20) } {
-                    let x := xor(mload(a), flip)
+                if iszero(aStep) {
+                    a := b
+                    aStep := bStep
+                    b := 0
+                    bStep := 0
+                }
+                switch bStep
+                case 0 {
                     let y := xor(mload(b), flip)
-                    let differ := xor(x, y)
-                    let bits := sub(or(x, SIGNS), and(y, SIZES))
-                    bits := and(xor(bits, and(xor(bits, y), differ)), SIGNS)
-                    bits := and(differ, sub(shl(1, bits), shr(31, bits)))
-                    mstore(out, xor(xor(y, bits), flip))
-                    a := add(a, aStep)
-                    b := add(b, bStep)
+                    let size := and(y, SIZES)
+                    for {} lt(out, end) { out := add(out, 0x20) } {
+                        let x := xor(mload(a), flip)
+                        let differ := xor(x, y)
+                        let bits := sub(or(x, SIGNS), size)
+                        bits := and(xor(bits, and(xor(bits, y), differ)), SIGNS)
+                        mstore(out, xor(xor(y, and(differ, sub(shl(1, bits), shr(31, bits)))), flip))
+                        a := add(a, aStep)
+                    }
+                }
+                default {
+                    for {} lt(out, end) { out := add(out, 0x20) } {
+                        let x := xor(mload(a), flip)
+                        let y := xor(mload(b), flip)
+                        let differ := xor(x, y)
+                        let bits := sub(or(x, SIGNS), and(y, SIZES))
+                        bits := and(xor(bits, and(xor(bits, y), differ)), SIGNS)
+                        mstore(out, xor(xor(y, and(differ, sub(shl(1, bits), shr(31, bits)))), flip))
+                        a := add(a, aStep)
+                        b := add(b, bStep)
+                    }
                 }
             }
         }
@@ -103,6 +127,26 @@ library PlanWords {
                 }
             }
             case 5 {
+                // By the same power of two, eight at a time, as in Swar; b may be one element.
+                let y := 0
+                let d := 1
+                let mask := 0
+                for {} and(lt(out, end), gt(aStep, 0)) { out := add(out, 0x20) } {
+                    if or(iszero(mask), iszero(or(iszero(bStep), eq(y, mload(b))))) {
+                        y := mul(shr(224, mload(b)), ONES)
+                        d := shr(224, y)
+                        if or(and(d, sub(d, 1)), iszero(lt(sub(d, 1), 0x7FFFFFFF))) { break }
+                        if iszero(or(iszero(bStep), eq(y, mload(b)))) { break }
+                        mask := mul(ONES, div(0xFFFFFFFF, d))
+                    }
+                    let x := mload(a)
+                    let signs := and(x, SIGNS)
+                    x := xor(add(and(x, SIZES), mul(shr(31, signs), sub(d, 1))), signs)
+                    signs := and(x, SIGNS)
+                    mstore(out, or(and(div(x, d), mask), sub(shl(1, signs), div(signs, d))))
+                    a := add(a, 0x20)
+                    b := add(b, shl(3, bStep))
+                }
                 for {} lt(out, end) { out := add(out, 4) } {
                     let divisor := sar(224, mload(b))
                     mstore(out, shl(224, mul(sgt(divisor, 0), sdiv(sar(224, mload(a)), divisor))))
@@ -146,8 +190,52 @@ library PlanWords {
     }
 
     /// @notice Runs of elements that stand apart. 168..191 runs, 144..167 elements of a run, 120..143 and 96..119 as in
-    /// `copy`, 72..95 bytes from one element to the next, two's complement; the variant is an element's bytes.
+    /// `copy`, 72..95 bytes from one element to the next, two's complement; the variant is an element's bytes. 48..71
+    /// scratch memory.
     function strided(uint256 word) internal pure {
+        unchecked {
+            uint256 length = (word >> 144) & MASK;
+            uint256 runs = Plan.bOf(word);
+            // Short runs of words' neighbours, one run's end where the next begins: a matrix that turns.
+            bool turns = Plan.variantOf(word) == 4 && length <= 8 && (word >> 120) & MASK == 4;
+            if (turns && (word >> 96) & MASK == 4 * length && runs > 7) word = _turn(word, length, runs);
+            if (Plan.bOf(word) != 0) _runs(word);
+        }
+    }
+
+    /// @dev Eight runs at a time. @return left the instruction for the runs that are left
+    function _turn(uint256 word, uint256 length, uint256 runs) private pure returns (uint256 left) {
+        unchecked {
+            uint256 words = (word >> 48) & MASK;
+            uint256 source = Plan.aOf(word);
+            uint256 target = Plan.outOf(word);
+            for (; runs > 7; runs -= 8) {
+                assembly ("memory-safe") {
+                    let step := signextend(2, shr(72, word))
+                    let from := source
+                    for { let end := add(words, shl(5, length)) } lt(words, end) { words := add(words, 0x20) }
+                    {
+                        mstore(words, mload(from))
+                        from := add(from, step)
+                    }
+                    words := sub(words, shl(5, length))
+                }
+                Turn.eight(words);
+                assembly ("memory-safe") {
+                    for { let end := add(words, 0x100) } lt(words, end) { words := add(words, 0x20) } {
+                        mstore(target, mload(words))
+                        target := add(target, shl(2, length))
+                    }
+                    words := sub(words, 0x100)
+                }
+                source += 32;
+            }
+            left = word & ~(uint256(0xFFFFFFFFFFFFFFFFFF) << 168);
+            return left | target << 216 | source << 192 | runs << 168;
+        }
+    }
+
+    function _runs(uint256 word) private pure {
         assembly ("memory-safe") {
             let out := and(shr(216, word), 0xFFFFFF)
             let a := and(shr(192, word), 0xFFFFFF)

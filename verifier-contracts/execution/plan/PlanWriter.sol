@@ -10,6 +10,7 @@ import {Arith} from "../../opcodes/Arith.sol";
 import {Requant} from "../../opcodes/Requant.sol";
 import {Broadcast} from "../../opcodes/rows/Broadcast.sol";
 import {
+    LAYOUT_DOT,
     LAYOUT_LOOKUP,
     NONE,
     OP_ARITH,
@@ -27,18 +28,23 @@ import {
     WEIGHT
 } from "../../types/Program.sol";
 import {Plan} from "./Plan.sol";
+import {PlanFusion} from "./PlanFusion.sol";
+import {PlanLayer} from "./PlanLayer.sol";
 import {PlanMoves} from "./PlanMoves.sol";
+import {PlanWaits} from "./PlanWaits.sol";
 
 /// @notice A plan in the making.
 /// @param word the model word
 /// @param records memory of the program's first record, its weight descriptors before it
 /// @param moves memory for MovePlan
-/// @param steps flat tensors of the steps so far; without a pointer where a MOVE only turns a matrix, until it is used
+/// @param steps flat tensors of the steps so far; without a pointer where they wait (PlanWaits)
 /// @param weights flat tensors of the weights; a LOOKUP table's pointer is its offset in the stream
 /// @param place memory of the next instruction
 /// @param end memory where they must end
 /// @param top run-time memory that is free
 /// @param step the one at work
+/// @param arguments run-time memory of the calldata behind the selector
+/// @param compiled CompiledLayer's cursor
 struct Draft {
     uint256 word;
     uint256 records;
@@ -49,12 +55,14 @@ struct Draft {
     uint256 end;
     uint256 top;
     uint256 step;
+    uint256 arguments;
+    uint256 compiled;
 }
 
 /// @notice Writes the plan of a program (Plan). Every step becomes instructions that compute the very same tensor, or
 /// none, where it only names elements of another one.
 library PlanWriter {
-    /// @dev What a plan is for: steps with more words of products are better compiled (ILayerBuilder), and beyond so
+    /// @dev What a plan is for: steps with more words of products must be compiled before (ILayerBuilder), and beyond so
     /// many bytes of weights, tables apart, reading them is what an inference costs.
     uint256 private constant MOST_PRODUCTS = 256;
     uint256 private constant MOST_WEIGHTS = 65_536;
@@ -67,7 +75,7 @@ library PlanWriter {
         unchecked {
             uint256 steps = ModelWord.steps(d.word);
             d.steps = new uint256[](steps);
-            uint256 arguments = allocate(d, maxArguments);
+            d.arguments = allocate(d, maxArguments);
             _weights(d);
             for (d.step = 0; d.step < steps; ++d.step) {
                 uint256 record = d.records + ProgramReader.RECORD_BYTES * d.step;
@@ -77,7 +85,7 @@ library PlanWriter {
             uint256 last = tensor(d, steps - 1);
             uint256 word = Plan.instruction(Plan.END, Flat.code(last), 0, Flat.pointer(last), 0);
             emitWord(d, word | Flat.count(last) << 144);
-            return arguments | d.top << 24;
+            return d.arguments | d.top << 24;
         }
     }
 
@@ -105,7 +113,9 @@ library PlanWriter {
         unchecked {
             if (index >= WEIGHT) return d.weights[index - WEIGHT];
             flat = d.steps[index];
-            if (Flat.pointer(flat) == 0) d.steps[index] = flat = PlanMoves.turn(d, index, flat);
+            if (Flat.pointer(flat) != 0) return flat;
+            uint256 record = PlanWaits.recordOf(d, index);
+            d.steps[index] = flat = _make(d, record, Flat.load(record), PlanWaits.described(flat));
         }
     }
 
@@ -124,7 +134,9 @@ library PlanWriter {
             uint256 total = 0;
             for (uint256 i = 0; i < count; ++i) {
                 (uint256 flat, uint256 next) = Flat.describeWeight(descriptor, offset);
-                if (Flat.load(descriptor) >> 248 == LAYOUT_LOOKUP) {
+                uint256 form = Flat.load(descriptor) >> 248;
+                // Compiled code has its weights within.
+                if (form == LAYOUT_LOOKUP || (form == LAYOUT_DOT && Flat.load(d.compiled) != 0)) {
                     _load(d, from, offset - from);
                     d.weights[i] = flat;
                     from = next;
@@ -151,16 +163,23 @@ library PlanWriter {
     function _step(Draft memory d, uint256 record, uint256 head) private pure returns (uint256) {
         uint256 out =
             Flat.describe(record + 32, ProgramReader.outputType(head), ProgramReader.outputRank(head));
+        uint256 waiting = PlanWaits.waits(d, record, head, out);
+        return waiting == 0 ? _make(d, record, head, out) : waiting;
+    }
+
+    function _make(Draft memory d, uint256 record, uint256 head, uint256 out) private pure returns (uint256) {
         uint256 opcode = ProgramReader.opcode(head);
         uint256 variant = ProgramReader.variant(head);
         if (opcode == OP_CODEC) return _codec(d, head, out);
         uint256 a = ProgramReader.operandOf(head, 0);
         uint256 b = ProgramReader.operandOf(head, 1);
         if (opcode == OP_REDUCE) return _reduce(d, variant, out, a);
+        if (opcode == OP_MOVE) return _move(d, record, out, a, b);
         a = tensor(d, a);
         if (opcode == OP_LOOKUP) return _lookup(d, variant, out, a, b);
+        // A compiled step's weights have no memory.
+        if (opcode == OP_DOT && PlanLayer.isCompiled(d, record)) return PlanLayer.write(d, out, a);
         b = b == NONE ? 0 : tensor(d, b);
-        if (opcode == OP_MOVE) return PlanMoves.move(d, record, out, a, b);
         if (opcode == OP_ARITH) return _arith(d, variant, out, a, b);
         if (opcode == OP_DOT) return _dot(d, variant, ProgramReader.attribute(head), out, a, b);
         if (opcode == OP_REQUANT && variant == Requant.INTEGER) return _requant(d, Plan.REQUANT, out, a, b);
@@ -172,6 +191,15 @@ library PlanWriter {
         }
         if (opcode != OP_SELECT) refuse(d);
         return _select(d, out, a, b, tensor(d, ProgramReader.operandOf(head, 2)));
+    }
+
+    function _move(Draft memory d, uint256 record, uint256 out, uint256 index, uint256 b)
+        private
+        pure
+        returns (uint256 flat)
+    {
+        flat = PlanFusion.turn(d, record, out, index);
+        if (flat == 0) flat = PlanMoves.move(d, record, out, index, b == NONE ? 0 : tensor(d, b));
     }
 
     /// @param out, a, b flat tensors
@@ -214,28 +242,19 @@ library PlanWriter {
         }
     }
 
-    /// @dev A matrix that a MOVE before only turns is reduced as it is.
     function _reduce(Draft memory d, uint256 variant, uint256 out, uint256 index)
         private
         pure
         returns (uint256)
     {
         unchecked {
-            uint256 rows = Flat.count(out);
-            if (index < WEIGHT && Flat.pointer(d.steps[index]) == 0) {
-                (uint256 source, uint256 length, uint256 stride) = PlanMoves.columns(d, index);
-                if (length == Flat.last(d.steps[index])) {
-                    out |= allocate(d, Flat.size(out));
-                    uint256 column = Plan.instruction(Plan.COLUMNS, variant, Flat.pointer(out), source, 0);
-                    emitWord(d, column | rows << 144 | length << 120 | stride << 96);
-                    return out;
-                }
-            }
+            uint256 flat = PlanFusion.reduce(d, variant, out, index);
+            if (flat != 0) return flat;
             uint256 a = tensor(d, index);
             if (Flat.code(a) == TYPE_F32) refuse(d);
             out |= allocate(d, Flat.size(out));
             uint256 word = _instruction(Plan.REDUCE, variant, out, a, 0);
-            emitWord(d, word | rows << 144 | Flat.last(a) << 120 | Flat.code(a) << 112);
+            emitWord(d, word | Flat.count(out) << 144 | Flat.last(a) << 120 | Flat.code(a) << 112);
             return out;
         }
     }

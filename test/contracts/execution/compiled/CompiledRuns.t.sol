@@ -8,6 +8,7 @@ import {StreamCompiler} from "./StreamCompiler.sol";
 /// @dev Whole runs with compiled layers against the executor: the same vectors as the interpreter's.
 contract CompiledRunsTest is StreamCompiler {
     uint256 private _parts;
+    uint256 private _plans;
 
     function checkRun(bytes memory blob) external returns (uint256) {
         RunVector memory v = abi.decode(blob, (RunVector));
@@ -19,12 +20,17 @@ contract CompiledRunsTest is StreamCompiler {
         assertEq(builder.directoryOf(modelId).code.length, 1 + 32 * parts);
         assertEq(interpreter.infer(modelId, v.input), v.output, "compiled");
         assertEq(interpreter.inferWith(modelId, v.input, v.weights), v.output, "interpreted");
+        if (prepare(modelId)) {
+            ++_plans;
+            assertEq(planInterpreter.infer(modelId, v.input), v.output, "planned");
+        }
         return parts;
     }
 
     function test_infer_compiledVectors_succeeds() public {
         forEachVector("test/vectors/run.json", this.checkRun);
         assertGt(_parts, 5, "programs with DOT steps are among them");
+        assertGt(_plans, 3, "programs with plans are among them");
     }
 
     function test_infer_manyCompiledVectors_succeeds() public {
