@@ -145,14 +145,14 @@ describe("assay mcp", () => {
     symlinkSync(modules, join(folder, "node_modules"));
     const inspector = join(folder, "cli", "build", "index.js");
     const run = (...args: string[]) => {
-      const { stdout, status } = spawnSync(
+      const { stdout, stderr, status } = spawnSync(
         process.execPath,
         [inspector, url, "--transport", "http", ...args],
         {
           encoding: "utf8",
         },
       );
-      expect(status).toBe(0);
+      expect(status, stderr).toBe(0);
       return JSON.parse(stdout);
     };
     expect(run("--method", "tools/list").tools).toHaveLength(2);
