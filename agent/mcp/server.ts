@@ -11,6 +11,9 @@ import { BaseError } from "../../inference/errors.ts";
 import type { JsonSchema, Tool, ToolOutcome } from "../gateway/tool.ts";
 import type { ClaimReport } from "./verify-claim.ts";
 
+/** What a result says that is an error: clients check it by the tool's schema like any other. */
+const FAILURE = { error: { type: "string" }, code: { type: "string" } } as const;
+
 const HEX_32 = { type: "string", pattern: "^0x[0-9a-f]{64}$" } as const;
 
 /** What every result of a model says, beside its data. */
@@ -19,8 +22,7 @@ const RESULT_SCHEMA: JsonSchema = {
   properties: {
     status: { type: "string", enum: ["final", "pending", "failed"], description: "only final has data" },
     data: { description: "the model's output, by name" },
-    error: { type: "string" },
-    code: { type: "string" },
+    ...FAILURE,
     modelId: HEX_32,
     inputHash: { ...HEX_32, description: "keccak256 of the model's calldata" },
     outputHash: { ...HEX_32, description: "keccak256 of the return data" },
@@ -47,7 +49,8 @@ const VERIFY: { readonly [key: string]: unknown } & { readonly name: string } = 
   outputSchema: {
     type: "object",
     properties: {
-      status: { type: "string", enum: ["final", "pending", "fallen", "unknown"] },
+      status: { type: "string", enum: ["final", "pending", "fallen", "unknown", "failed"] },
+      ...FAILURE,
       claimId: HEX_32,
       requestId: HEX_32,
       modelId: HEX_32,
@@ -59,7 +62,7 @@ const VERIFY: { readonly [key: string]: unknown } & { readonly name: string } = 
       windowEnd: { type: "integer", description: "second at which it is final if nobody challenges it" },
       finalAt: { type: "integer" },
     },
-    required: ["status", "claimId"],
+    required: ["status"],
   },
   annotations: { readOnlyHint: true, openWorldHint: true },
 };

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Hex } from "viem";
@@ -7,6 +7,7 @@ import { CallbackDemo, SENTIMENT_TOOL } from "../../cli/demo/callback-agent.ts";
 import { type Daemon, startDaemon } from "../../cli/demo/processes.ts";
 import type { ModelId } from "../../protocol/terms.ts";
 import { projectRoot } from "../../tools/foundry.ts";
+import { runAssay } from "../support/assay.ts";
 import { takeBack } from "../support/reorg.ts";
 import { type Script, type ScriptedLlm, startScriptedLlm } from "../support/scripted-llm.ts";
 import { keyOf, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
@@ -97,11 +98,6 @@ async function letToolAnswer(demo: CallbackDemo, runId: bigint): Promise<void> {
 
 const answer = (demo: CallbackDemo, runId: bigint) => until(() => demo.answer(runId));
 
-function assay(args: readonly string[]): { status: number | null; stdout: string } {
-  const run = spawnSync(process.execPath, [join(projectRoot, "bin/assay.js"), ...args], { encoding: "utf8" });
-  return { status: run.status, stdout: run.stdout };
-}
-
 describe("executor nodes", () => {
   // shows: E1-063, E1-065, E1-066, E1-071, D-28
   it("default: a run with a verified tool, whose result it waits for; transcripts that verify and replay", async () => {
@@ -120,15 +116,15 @@ describe("executor nodes", () => {
     const hashes = posted.map(({ args }) => (args as { transcriptHash: Hex }).transcriptHash);
     const data = join(system.folder, "executor-0");
     const { transcripts } = JSON.parse(
-      assay(["agent", "transcript", "show", "--data", data, "--json"]).stdout,
+      (await runAssay(["agent", "transcript", "show", "--data", data, "--json"])).stdout,
     );
     expect(transcripts.map(({ hash }: { hash: Hex }) => hash)).toEqual(hashes);
     const file = join(system.folder, "transcript.json");
     writeFileSync(
       file,
-      assay(["agent", "transcript", "show", hashes[0] as Hex, "--data", data, "--json"]).stdout,
+      (await runAssay(["agent", "transcript", "show", hashes[0] as Hex, "--data", data, "--json"])).stdout,
     );
-    expect(assay(["agent", "transcript", "verify", file]).status).toBe(0);
+    expect((await runAssay(["agent", "transcript", "verify", file])).code).toBe(0);
     const replayed = spawnReplay(file, llm);
     expect(await replayed).toMatchObject({ sameModel: true, sameCompletion: true, sameChoice: true });
     await node.stop();

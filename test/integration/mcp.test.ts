@@ -1,5 +1,4 @@
 /** Registered models as MCP tools, by the official client, over standard input and output and over HTTP. */
-import { spawnSync } from "node:child_process";
 import { cpSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -13,6 +12,7 @@ import { type Daemon, startDaemon } from "../../cli/demo/processes.ts";
 import { planPublication, publishWeights } from "../../protocol/execution/publication.ts";
 import type { ModelId } from "../../protocol/terms.ts";
 import { projectRoot } from "../../tools/foundry.ts";
+import { runNode } from "../support/assay.ts";
 import { keyOf, ROLES, type System, startSystem } from "../support/system.ts";
 
 const FEE = "10000000000000000";
@@ -121,6 +121,8 @@ describe("assay mcp", () => {
 
   it("error: wrong arguments, tools and hosts", async () => {
     const client = await overHttp();
+    // From now on the client checks results by the tools' schemas.
+    await client.listTools();
     const code = async (name: string, args: object) =>
       structured(await client.callTool({ name, arguments: { ...args } })).code;
     expect(await code("call_assay_other", {})).toBe("TOOL_UNKNOWN");
@@ -135,7 +137,7 @@ describe("assay mcp", () => {
     expect(status).toBe(404);
   });
 
-  it("behavior: the official inspector lists and calls the tools", () => {
+  it("behavior: the official inspector lists and calls the tools", async () => {
     // The package expects to lie inside of another one, whose package.json it reads.
     const folder = join(system.folder, "inspector");
     const modules = join(projectRoot, "node_modules");
@@ -144,20 +146,14 @@ describe("assay mcp", () => {
     cpSync(join(source, "package.json"), join(folder, "package.json"));
     symlinkSync(modules, join(folder, "node_modules"));
     const inspector = join(folder, "cli", "build", "index.js");
-    const run = (...args: string[]) => {
-      const { stdout, stderr, status } = spawnSync(
-        process.execPath,
-        [inspector, url, "--transport", "http", ...args],
-        {
-          encoding: "utf8",
-        },
-      );
-      expect(status, stderr).toBe(0);
+    const run = async (...args: string[]) => {
+      const { code, stdout, stderr } = await runNode([inspector, url, "--transport", "http", ...args]);
+      expect(code, stderr).toBe(0);
       return JSON.parse(stdout);
     };
-    expect(run("--method", "tools/list").tools).toHaveLength(2);
+    expect((await run("--method", "tools/list")).tools).toHaveLength(2);
     const claimId = `0x${"7".repeat(64)}`;
-    const called = run(
+    const called = await run(
       "--method",
       "tools/call",
       "--tool-name",

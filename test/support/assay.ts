@@ -11,9 +11,15 @@ export interface ProgramResult {
 }
 
 /** @param env besides this process's; ASSAY_* of this process are left out */
-export function runAssay(args: readonly string[], env: Record<string, string> = {}): Promise<ProgramResult> {
+export const runAssay = (args: readonly string[], env: Record<string, string> = {}): Promise<ProgramResult> =>
+  runNode(["bin/assay.js", ...args], env);
+
+/** Runs a program of Node.js. Not synchronously: a process started by this one, such as a chain, stops when nobody reads
+ *  what it prints.
+ *  @param args path of the program, and its arguments; env as above */
+export function runNode(args: readonly string[], env: Record<string, string> = {}): Promise<ProgramResult> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("ASSAY_"));
-  const child = spawn(process.execPath, ["bin/assay.js", ...args], {
+  const child = spawn(process.execPath, args, {
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
