@@ -26,10 +26,10 @@ export function httpMetrics(metrics: Metrics, nowMs: () => number): RequestHandl
   return (request, response, next) => {
     const startedAt = nowMs();
     response.once("close", () => {
-      // Express sets it when a route matched.
-      const { path } = (request.route ?? { path: "none" }) as { path: string };
-      requests.add({ route: path, status: statusOf(response) });
-      seconds.observe((nowMs() - startedAt) / 1_000, { route: path });
+      // Express sets it when a route matched; its path may be a pattern or a list.
+      const route = String((request.route as { path: unknown } | undefined)?.path ?? "none");
+      requests.add({ route, status: statusOf(response) });
+      seconds.observe((nowMs() - startedAt) / 1_000, { route });
     });
     next();
   };
