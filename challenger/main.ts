@@ -115,12 +115,11 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
     addNodeMetrics(metrics, { client: chain.client, clock, account: hand?.address, unmined });
     const { http } = options;
     const server = http && (await listen(metricsApp(metrics, log), http.host, http.port));
-    const cursor = store.cursor();
     const follower = new EventFollower(chain, {
       pollIntervalMs,
       confirmations,
       log,
-      ...(cursor === undefined ? {} : { cursor }),
+      cursor: store.cursor(),
     });
     log.info({ mode, account: hand?.address, models: models.size, url: server?.url }, "challenger is up");
     await follower.run(

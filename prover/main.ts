@@ -107,12 +107,11 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
     addNodeMetrics(metrics, { client: chain.client, clock, account, unmined });
     // Keys that are not there are made now, while no deadline waits.
     for (const source of context.truths) await source.refresh(models.values());
-    const cursor = store.cursor();
     const follower = new EventFollower(chain, {
       pollIntervalMs,
       confirmations,
       log,
-      ...(cursor === undefined ? {} : { cursor }),
+      cursor: store.cursor(),
     });
     const facts = { account, models: models.size, fault: options.fault };
     const { http } = options;

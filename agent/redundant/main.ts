@@ -53,10 +53,9 @@ export async function runRedundant(options: RedundantOptions, signal: AbortSigna
       nowMs: Date.now,
       signal,
     });
-    const cursor = store.cursor();
     const follower = new EventFollower(
       chain,
-      { pollIntervalMs, confirmations, log, ...(cursor === undefined ? {} : { cursor }) },
+      { pollIntervalMs, confirmations, log, cursor: store.cursor() },
       roundEvents(results),
     );
     log.info({ account: chain.account.address, results, agentUrl }, "redundant executor is up");

@@ -53,7 +53,7 @@ export interface FollowerOptions {
   /** first block to follow; default: the deployment's */
   readonly from?: bigint;
   /** where an earlier follower stopped */
-  readonly cursor?: Cursor;
+  readonly cursor?: Cursor | undefined;
   readonly pollIntervalMs?: number;
   /** most blocks a batch; default 2,000 */
   readonly maxBlocks?: number;

@@ -47,10 +47,9 @@ export async function runExecutor(options: ExecutorOptions, signal: AbortSignal)
       nowMs: Date.now,
       signal,
     });
-    const cursor = store.cursor();
     const follower = new EventFollower(
       chain,
-      { pollIntervalMs, confirmations, log, ...(cursor === undefined ? {} : { cursor }) },
+      { pollIntervalMs, confirmations, log, cursor: store.cursor() },
       agentEvents(agents),
     );
     log.info({ account: chain.account.address, agents, models: models.ids() }, "executor is up");
