@@ -36,10 +36,9 @@ import {
 } from "../support/echo-model.ts";
 import { type AllOrNone, playAll, sendAs } from "../support/machine-play.ts";
 import { createRng } from "../support/rng.ts";
-import { scaled } from "../support/scale.ts";
 import { compileTruthParts, deployPart } from "../support/truth-parts.ts";
 
-const MOVES = scaled(300, 1_000);
+const MOVES = 1_000;
 /** One move a second: time for many within each answer. */
 const CONSTANTS = { ...LOCAL_CONSTANTS, answerSeconds: 30 };
 const PLAYERS = [1, 2, 3, 4].map((index) => accountAt(index).address);

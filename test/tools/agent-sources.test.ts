@@ -9,9 +9,9 @@ const sources = readdirSync(agents, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".sol"))
   .map((name) => ({ name, text: readFileSync(join(agents, name), "utf8") }));
 
-/** Files whose declarations come from the text, which is CC0. */
+/** Files whose declarations come from the texts, which are CC0. */
 const DERIVED =
-  /^(interfaces\/(IERC.*|ToolResultConverter)|IERCAgent|SimpleSmartContractTool|wallet\/(WalletAgent|Pool|ViewBalanceResultConverter))\.sol$/;
+  /^(standards\/interfaces\/.*|interfaces\/(IERC.*|ToolResultConverter)|IERCAgent|SimpleSmartContractTool|wallet\/(WalletAgent|Pool|ViewBalanceResultConverter))\.sol$/;
 
 describe("verifier-contracts/agents", () => {
   // shows: E1-102
