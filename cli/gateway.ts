@@ -2,12 +2,10 @@
 import { join } from "node:path";
 import type { Command } from "commander";
 import { type GatewayConfig, readGatewayConfig, secretOf } from "../agent/gateway/config.ts";
-import { startGateway } from "../agent/gateway/main.ts";
 import { type Agent, AgentService, GROUNDINGS } from "../agent/gateway/store/agent-service.ts";
 import { AuditLog } from "../agent/gateway/store/audit-log.ts";
 import { GATEWAY_SCHEMA } from "../agent/gateway/store/schema.ts";
 import type { ToolServer } from "../agent/gateway/tool.ts";
-import { openServers } from "../agent/gateway/tool-servers.ts";
 import type { ModelSource } from "../agent/gateway/tools/model-tool.ts";
 import { toHex } from "../inference/bytes.ts";
 import { BaseError } from "../inference/errors.ts";
@@ -90,6 +88,8 @@ async function serversFor(
   sender: Sender | "listing" | undefined,
 ): Promise<Map<string, ToolServer>> {
   const isListing = sender === "listing";
+  // Loaded by those who serve or list: the protocols' libraries take seconds.
+  const { openServers } = await import("../agent/gateway/tool-servers.ts");
   if (chain === undefined) return openServers(gateway, { env: process.env, isListing });
   const { pollIntervalMs, confirmations } = config;
   const models = {
@@ -138,6 +138,7 @@ async function serve(_options: object, self: Command): Promise<void> {
   const db = openStore(config);
   try {
     const servers = await serversFor(opened, chain, folder?.sender);
+    const { startGateway } = await import("../agent/gateway/main.ts");
     const running = await startGateway({
       config: gateway,
       endpoint: { baseUrl: llm.baseUrl, model: llm.model, apiKey: secretOf(llm.apiKey, process.env) },

@@ -4,8 +4,6 @@ import type { Command } from "commander";
 import type { Tool } from "../agent/gateway/tool.ts";
 import { slugFrom } from "../agent/gateway/tool-names.ts";
 import { type ModelToolConfig, modelTool } from "../agent/gateway/tools/model-tool.ts";
-import { createMcpServer } from "../agent/mcp/server.ts";
-import { mcpApp, serveStdio } from "../agent/mcp/transports.ts";
 import { verifyClaim } from "../agent/mcp/verify-claim.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { requireAccount, type Sender } from "../protocol/chain/sender.ts";
@@ -64,6 +62,8 @@ async function serve(names: readonly string[], _options: object, self: Command):
       confirmations,
       sender: folder?.sender,
     });
+    const { createMcpServer } = await import("../agent/mcp/server.ts");
+    const { mcpApp, serveStdio } = await import("../agent/mcp/transports.ts");
     const create = () =>
       createMcpServer({
         tools,

@@ -19,7 +19,7 @@ import type { Policy } from "./decide.ts";
 import type { FastPath } from "./fast-path.ts";
 import { dishonestRuns, type Fault } from "./faults.ts";
 import { createOrders } from "./http/order.ts";
-import { type PaymentTerms, paymentGate } from "./http/payment.ts";
+import type { PaymentTerms } from "./http/payment.ts";
 import { createApp } from "./http/server.ts";
 import { JOBS_SCHEMA, JobStore } from "./jobs.ts";
 import type { TruthSource } from "./lanes/source.ts";
@@ -128,7 +128,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
     };
     const payment = http &&
       options.payment && {
-        gate: paymentGate(options.payment, http.maxWaitSeconds),
+        gate: await gateOf(options.payment, http.maxWaitSeconds),
         order: createOrders(chain, sender, parts),
       };
     const server =
@@ -149,4 +149,10 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
   } finally {
     await folder.close();
   }
+}
+
+/** Loaded by those who are paid this way: it takes seconds. */
+async function gateOf(terms: PaymentTerms, maxWaitSeconds: number) {
+  const { paymentGate } = await import("./http/payment.ts");
+  return paymentGate(terms, maxWaitSeconds);
 }

@@ -2,8 +2,6 @@
 import type { Command } from "commander";
 import { createWalletClient, type Hex, http } from "viem";
 import { privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
-import { startDevChain } from "../../agent/devchain/main.ts";
-import { PRECOMPILE } from "../../agent/devchain/precompile.ts";
 import { createClient } from "../../protocol/chain/connect.ts";
 import { integer, loadConfig, type Settings, text } from "../../protocol/config.ts";
 import { ensureCompiled } from "../../tools/compile.ts";
@@ -32,6 +30,9 @@ export function addDevChainCommand(agent: Command): void {
       const config = modelConfig(self);
       const log = createLogger("devchain");
       const signal = stopSignal(log);
+      // Loaded here: an EVM in this process takes seconds, and the other commands need none.
+      const { startDevChain } = await import("../../agent/devchain/main.ts");
+      const { PRECOMPILE } = await import("../../agent/devchain/precompile.ts");
       const models = await openModels(config);
       try {
         const { port, chainId, file } = settings;
@@ -45,7 +46,7 @@ export function addDevChainCommand(agent: Command): void {
           accounts: accounts.map(({ address }) => address),
           ...(file === undefined ? {} : { file }),
         });
-        const executor = await executorOf(running.url, ANVIL_KEYS[0]);
+        const executor = await executorOf(running.url, ANVIL_KEYS[0], PRECOMPILE);
         printResult(self, { rpcUrl: running.url, chainId, precompile: PRECOMPILE, executor, accounts }, [
           `Chain ${chainId} at ${running.url}, a block for each transaction`,
           `The model is behind ${PRECOMPILE}; agents take the executor ${executor}`,
@@ -62,14 +63,14 @@ export function addDevChainCommand(agent: Command): void {
 }
 
 /** The executor that every new chain gets as its first contract. */
-async function executorOf(rpcUrl: string, key: Hex): Promise<Hex> {
+async function executorOf(rpcUrl: string, key: Hex, precompile: Hex): Promise<Hex> {
   const client = createClient(rpcUrl);
   const blockNumber = await client.getBlockNumber();
   if (blockNumber === 0n) {
     ensureCompiled("contracts");
     const { abi, bytecode } = loadArtifact("EmbeddedExecutor");
     const wallet = createWalletClient({ account: privateKeyToAccount(key), transport: http(rpcUrl) });
-    await wallet.deployContract({ abi, bytecode, args: [PRECOMPILE], chain: null });
+    await wallet.deployContract({ abi, bytecode, args: [precompile], chain: null });
   }
   const [hash] = (await client.getBlock({ blockNumber: 1n })).transactions;
   const { contractAddress } = await client.getTransactionReceipt({ hash: hash as Hex });

@@ -8,7 +8,6 @@ import {
   type ModelRegistry,
 } from "../../agent/executor/models/language-model.ts";
 import { openLlamaModel } from "../../agent/executor/models/llama/model.ts";
-import { OpenAiModel } from "../../agent/executor/models/openai.ts";
 import {
   CHAIN_SETTINGS,
   type Config,
@@ -93,6 +92,7 @@ async function openModel(
   if (kind === "llama")
     return openLlamaModel({ folder: llamaFolder(config), model: name, temperature, maxTokens, threads });
   const apiKey = process.env.OPENAI_API_KEY;
+  const { OpenAiModel } = await import("../../agent/executor/models/openai.ts");
   return new OpenAiModel({ baseUrl: endpoint, model: name ?? "", apiKey, temperature, maxTokens, timeoutMs });
 }
 

@@ -3,7 +3,7 @@
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { UptoEvmScheme } from "@x402/evm/upto/server";
 import { paymentMiddleware, setSettlementOverrides, x402ResourceServer } from "@x402/express";
-import type { RequestHandler, Response } from "express";
+import type { RequestHandler } from "express";
 import type { Address } from "viem";
 
 export interface PaymentTerms {
@@ -49,8 +49,3 @@ export function paymentGate(terms: PaymentTerms, maxWaitSeconds: number): Reques
 
 /** Nothing is owed until the route says so. */
 const NOTHING = { amount: "0" };
-
-/** Says that the answer is what was paid for. */
-export function takePayment(response: Response): void {
-  response.removeHeader("Settlement-Overrides");
-}

@@ -12,7 +12,7 @@ import { findModel, hasProgram, type ServedModel } from "../models.ts";
 import { outputOf } from "../runs.ts";
 import { type Finality, finalityOf } from "./finality.ts";
 import type { HttpParts } from "./parts.ts";
-import { takePayment } from "./payment.ts";
+import { takePayment } from "./take-payment.ts";
 
 /** Runs and waiting callers at once. */
 const MAX_RUNNING = 256;

@@ -9,7 +9,7 @@ import { randomProgram } from "../support/random-program.ts";
 import { createRng } from "../support/rng.ts";
 import { scaled } from "../support/scale.ts";
 
-const GAMES = scaled(500, 10_000);
+const GAMES = scaled(500, 3_000);
 
 /** Programs of every opcode, some hostile, a quarter of them with more than 64 steps. */
 const RUNS: readonly HonestRun[] = Array.from({ length: 40 }, (_, seed) => {
