@@ -21,6 +21,7 @@ export default defineConfig({
           name: "integration",
           include: ["test/integration/**/*.test.ts"],
           globalSetup: ["test/support/compile-setup.ts"],
+          fileParallelism: false,
           testTimeout: 900_000,
           hookTimeout: 900_000,
           sequence: { groupOrder: 1 },

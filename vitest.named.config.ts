@@ -7,7 +7,6 @@ export const NAMED_SUITES = ["browser", "executor", "ezkl", "onnx"] as const;
  *  numbers. */
 const DEEP = [
   "test/challenger/game.test.ts",
-  "test/inference/differential/original.test.ts",
   "test/protocol/execution/{execution,operators}.test.ts",
   "test/protocol/machine-play.test.ts",
   "test/prover/proof/groth16/{compile,gadgets}.test.ts",
