@@ -57,6 +57,8 @@ export class Challenger {
   readonly #queue: StakeQueue<ClaimId | PlannedClaim>;
   readonly #runs = new Map<ClaimId, OwnTrace>();
   readonly #stepping = new Map<ClaimId, Promise<void>>();
+  /** Of these, something new was seen while a step was under way. */
+  readonly #stepAgain = new Set<ClaimId>();
   readonly #retryAt = new Map<ClaimId, bigint>();
   readonly #said = new Set<string>();
   /** When claims without a verdict were first seen, ms. */
@@ -219,10 +221,18 @@ export class Challenger {
 
   #step(id: ClaimId): void {
     const { hand, log } = this.#parts;
-    if (hand === undefined || this.#stepping.has(id)) return;
+    if (hand === undefined) return;
+    if (this.#stepping.has(id)) {
+      // The block that a step makes may be seen before the step ends, and no other block need follow it.
+      this.#stepAgain.add(id);
+      return;
+    }
     const done = this.#dispute(id, hand)
       .catch((error: unknown) => log.error({ claim: id, error: String(error) }, "a dispute's step failed"))
-      .finally(() => this.#stepping.delete(id));
+      .finally(() => {
+        this.#stepping.delete(id);
+        if (this.#stepAgain.delete(id)) this.#step(id);
+      });
     this.#stepping.set(id, done);
   }
 

@@ -1,7 +1,7 @@
 /** Follows a RedundantResults contract: answers what is asked, commits, reveals, and convicts whom the truth
  *  contradicts. */
 import { randomBytes } from "node:crypto";
-import { type Address, encodeFunctionData, type Hex, keccak256 } from "viem";
+import { type Address, encodeFunctionData, type Hex, keccak256, size } from "viem";
 import { fromHex, toHex } from "../../inference/bytes.ts";
 import { BaseError } from "../../inference/errors.ts";
 import { chainError } from "../../protocol/chain/errors.ts";
@@ -16,6 +16,7 @@ import {
   type RoundRequested,
   type RoundState,
   readRound,
+  revealGas,
   type Terms,
 } from "./rounds.ts";
 import type { KeptAnswer, OpenRound, RoundStore } from "./store.ts";
@@ -130,7 +131,8 @@ export class RedundantNode {
   #reveal(roundId: Hex, { output, salt }: KeptAnswer): Promise<void> {
     const args = [roundId, output, salt] as const;
     const call = { abi: redundantResultsAbi, functionName: "reveal", args } as const;
-    return this.#send("reveal", roundId, encodeFunctionData(call));
+    const gas = revealGas(this.#parts.terms, size(output));
+    return this.#send("reveal", roundId, encodeFunctionData(call), { gas });
   }
 
   async #judge(roundId: Hex, { inputHash }: RoundState, blockNumber: bigint): Promise<void> {
@@ -139,16 +141,24 @@ export class RedundantNode {
       const args = [roundId, executor] as const;
       const call = { abi: redundantResultsAbi, functionName: "convict", args } as const;
       // Another one may be faster: then there is nothing left to take.
-      await this.#send("convict", `${roundId}:${executor}`, encodeFunctionData(call), ["NotExecutor"]);
+      await this.#send("convict", `${roundId}:${executor}`, encodeFunctionData(call), {
+        doneBy: ["NotExecutor"],
+      });
     }
   }
 
-  /** @param subject round, and whom it concerns @param doneBy errors besides MovedAlready that leave nothing to do
+  /** @param subject round, and whom it concerns @param more limit of gas, errors besides MovedAlready that leave nothing
+   *  to do
    *  @throws BaseError for what did not get onto the chain */
-  async #send(move: string, subject: string, data: Hex, doneBy: readonly string[] = []): Promise<void> {
+  async #send(
+    move: string,
+    subject: string,
+    data: Hex,
+    { doneBy = [], ...more }: { readonly gas?: bigint; readonly doneBy?: readonly string[] } = {},
+  ): Promise<void> {
     const { sender, results, log, signal } = this.#parts;
     const key = `${move}:${results}:${subject}`;
-    const action = { key, to: results, data, value: 0n, doneBy: ["MovedAlready", ...doneBy] };
+    const action = { key, to: results, data, value: 0n, doneBy: ["MovedAlready", ...doneBy], ...more };
     const sent = await sender.send({ ...action, tooEarly: "OutsidePhase" }, signal);
     if (sent.status === "retryable") throw sent.error;
     if (sent.status === "sent") log.info({ subject }, `sent ${move}`);

@@ -60,6 +60,19 @@ export async function readTerms({ client }: SigningChain, address: Address): Pro
   return { bondWei, maxOutputBytes, revealSeconds, executors, ...known };
 }
 
+/** Gas of a reveal that makes an agreement, which stores the output and pays the executors: an estimate made before others
+ *  revealed knows nothing of that.
+ *  @param outputBytes of the answer */
+export function revealGas({ executors }: Pick<Terms, "executors">, outputBytes: number): bigint {
+  const words = Math.ceil(outputBytes / 32);
+  return BigInt(150_000 + words * GAS_PER_WORD + executors.length * GAS_PER_EXECUTOR);
+}
+
+/** A new storage slot, and calldata, event and memory of 32 bytes. */
+const GAS_PER_WORD = 25_000;
+/** A new storage slot for the credit, the look at the answer, an event. */
+const GAS_PER_EXECUTOR = 32_000;
+
 export interface RoundState {
   readonly inputHash: Hex;
   /** false for a round that a re-org took back */

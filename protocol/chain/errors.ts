@@ -38,7 +38,8 @@ const errorAbi = [
 
 /** Why a contract refused a call. */
 export interface Revert {
-  /** name of the custom error; "Error" and "Panic" for Solidity's own, "UnknownRevert" for anything else */
+  /** name of the custom error; "Error" and "Panic" for Solidity's own, "OutOfGas" for a transaction that used its whole
+   *  limit, "UnknownRevert" for anything else */
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   /** `name(arg: value, …)` */
@@ -57,6 +58,13 @@ export function decodeRevertData(data: Hex): Revert {
     return { name: "UnknownRevert", args: { data }, message: `UnknownRevert(${data})` };
   }
 }
+
+/** @param gas limit of the transaction */
+export const outOfGas = (gas: bigint): Revert => ({
+  name: "OutOfGas",
+  args: { gas },
+  message: `OutOfGas(gas: ${gas})`,
+});
 
 /** The revert behind an error of viem, or undefined if the error is no revert. */
 export function decodeRevert(error: unknown): Revert | undefined {

@@ -172,6 +172,9 @@ export class Sender {
     if (entry?.state === "reverted" && entry.revert !== undefined) {
       const inclusion = entry.inclusion === undefined ? {} : { inclusion: entry.inclusion };
       if (action.doneBy.includes(entry.revert.name)) return { status: "already-done", ...inclusion };
+      // Between estimate and block the work became more; the next estimate knows.
+      if (entry.revert.name === "OutOfGas" && action.gas === undefined)
+        return { status: "retryable", error: ranOutOfGas(entry) };
       return { status: "refused", revert: entry.revert, ...inclusion };
     }
     if (entry?.inclusion !== undefined) return { status: "sent", inclusion: entry.inclusion };
@@ -218,6 +221,15 @@ function notMinedYet(key: string): BaseError {
     code: "NOT_MINED_YET",
     shortMessage: `${key} is sent but not mined yet.`,
     nextStep: "Send it again: it goes on where it is, and is never sent twice.",
+    retryable: true,
+  });
+}
+
+function ranOutOfGas({ key, gas }: JournalEntry): BaseError {
+  return new BaseError({
+    code: "OUT_OF_GAS",
+    shortMessage: `${key} was mined but used up its gas limit of ${gas}: other transactions came before it.`,
+    nextStep: "Send it again; its gas is estimated anew.",
     retryable: true,
   });
 }

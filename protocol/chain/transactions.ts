@@ -11,7 +11,7 @@ import {
 } from "viem";
 import type { Inclusion, JournalEntry, SignedTransaction } from "../journal/journal.ts";
 import type { Action } from "./actions.ts";
-import { chainError, decodeRevert, decodeRevertData, type Revert } from "./errors.ts";
+import { chainError, decodeRevert, decodeRevertData, outOfGas, type Revert } from "./errors.ts";
 import type { Fees } from "./fees.ts";
 
 /** Room above the estimate: other moves in the same block change storage costs. */
@@ -135,20 +135,24 @@ export const toInclusion = (receipt: TransactionReceipt): Inclusion => ({
   gasPrice: receipt.effectiveGasPrice,
 });
 
-/** Why a mined transaction was refused: its call again, on the state before its block. */
+/** Why a mined transaction failed: its call again, on the state before its block.
+ *  @throws BaseError when the node cannot be reached */
 export async function explainRevert(
   client: PublicClient,
   account: LocalAccount,
   { to, data, value, gas }: JournalEntry,
   receipt: TransactionReceipt,
 ): Promise<Revert> {
+  if (receipt.gasUsed >= gas) return outOfGas(gas);
   const blockNumber = receipt.blockNumber - 1n;
   try {
     await client.call({ account: account.address, to, data, value, gas, blockNumber });
   } catch (error) {
     const revert = decodeRevert(error);
     if (revert !== undefined) return revert;
-    throw error;
+    const fault = chainError(error, "find out why a transaction failed");
+    // A node that answers, but no longer has that state: the transaction failed all the same.
+    if (fault.code !== "RPC_FAULT") throw fault;
   }
   // It depended on another transaction of the block, or on the block's time.
   return decodeRevertData("0x");

@@ -1,28 +1,43 @@
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import { FALL_REASONS } from "../../protocol/terms.ts";
+import { type RpcProxy, startRpcProxy, type Verdict } from "../support/rpc-proxy.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 /** No deadline is at stake: the test lets the time pass, without a block. */
 const ANSWER_SECONDS = 120;
 const [STALLS, STALLS_REVEAL] = [ROLES.cheat, ROLES.cheat + 1];
 
+/** A receipt arrives after the block that holds it was seen: a node may be slow to answer. */
+const RECEIPT_DELAY_MS = 500;
+
 let system: System;
+let slowNode: RpcProxy;
 let seed = 300;
 
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS, onDemand: true });
   const prover = (name: string, index: number, ...more: string[]) =>
     system.daemon(name, index, ["prover", "--port", "0", ...more]).said("prover is up");
+  slowNode = await startRpcProxy(system.rpcUrl);
+  slowNode.decide = async ({ method }): Promise<Verdict> => {
+    if (method === "eth_getTransactionReceipt") await setTimeout(RECEIPT_DELAY_MS);
+    return "pass";
+  };
+  const defend = ["challenger", "defend"];
   await Promise.all([
     prover("prover", ROLES.prover),
     prover("stalls", STALLS, "--fault", "stall"),
     prover("stalls-reveal", STALLS_REVEAL, "--fault", "stall-reveal"),
-    system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]).said("challenger is up"),
+    system.daemon("challenger", ROLES.challenger, defend, slowNode.url).said("challenger is up"),
   ]);
 });
 
-afterAll(() => system.stop());
+afterAll(async () => {
+  await system?.stop();
+  await slowNode?.stop();
+});
 
 /** A request that this account has claimed. */
 async function claimBy(index: number) {

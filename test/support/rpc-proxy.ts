@@ -16,8 +16,8 @@ export type Verdict =
 
 export interface RpcProxy {
   readonly url: string;
-  /** decides about each call; may be replaced at any time */
-  decide: (call: RpcCall) => Verdict;
+  /** decides about each call; may be replaced at any time, and may take its time */
+  decide: (call: RpcCall) => Verdict | Promise<Verdict>;
   /** called once the node has a call that is never answered, or will never have it */
   onSilence: (verdict: "hold" | "swallow") => void;
   stop(): Promise<void>;
@@ -27,7 +27,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const server = createServer(async (request, response) => {
     const body: unknown = JSON.parse(await textOf(request));
     const calls = (Array.isArray(body) ? body : [body]) as RpcCall[];
-    const verdicts = calls.map((call) => proxy.decide(call));
+    const verdicts = await Promise.all(calls.map((call) => proxy.decide(call)));
     if (verdicts.includes("hold")) return proxy.onSilence("hold");
     const answer = await fetch(target, {
       method: "POST",

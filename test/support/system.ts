@@ -128,8 +128,7 @@ export async function startSystem(options: SystemOptions) {
       proofModel: (name: string) => proofModels.get(name) as ProofModel,
       ask: (options: AskOptions) => ask(requester.chain, requester.sender, options),
       /** The assay program with an account's key, which works with this system's models only. */
-      daemon: (name: string, index: number, args: readonly string[]): Daemon => {
-        const { rpcUrl } = local;
+      daemon: (name: string, index: number, args: readonly string[], rpcUrl = local.rpcUrl): Daemon => {
         const own = [...args, "--models", modelsFolder];
         const common = { name, folder: folder.path, rpcUrl, deployment: deploymentPath };
         const daemon = startDaemon({ ...common, args: own, key: keyOf(index) });
