@@ -10,6 +10,7 @@ export default defineConfig({
           name: "unit",
           include: ["test/**/*.test.ts"],
           exclude: ["integration", "contracts", ...NAMED_SUITES].map((folder) => `test/${folder}/**`),
+          globalSetup: ["test/support/compile-setup.ts"],
           // A hang ends the run; a slow machine does not.
           testTimeout: 900_000,
           hookTimeout: 900_000,
@@ -21,7 +22,6 @@ export default defineConfig({
           name: "integration",
           include: ["test/integration/**/*.test.ts"],
           globalSetup: ["test/support/compile-setup.ts"],
-          fileParallelism: false,
           testTimeout: 900_000,
           hookTimeout: 900_000,
           sequence: { groupOrder: 1 },

@@ -1,6 +1,8 @@
+import { bundleProgram } from "../../tools/bundle.ts";
 import { ensureCompiled } from "../../tools/compile.ts";
 
-/** Compiles the contracts before the first integration test, so that no test pays for it. */
-export default function setup(): void {
+/** Compiles the contracts and bundles the program before the first test, so that no test pays for it. */
+export default async function setup(): Promise<void> {
   ensureCompiled();
+  await bundleProgram();
 }
