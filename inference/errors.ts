@@ -16,6 +16,8 @@ export interface BaseErrorOptions {
   readonly cause?: unknown;
 }
 
+const BRAND = Symbol.for("assay.BaseError");
+
 /** The one error class. A verdict is a value; this is thrown when something could not be done or decided. */
 export class BaseError extends Error {
   override readonly name = "BaseError";
@@ -24,6 +26,12 @@ export class BaseError extends Error {
   readonly nextStep: string | undefined;
   readonly details: ErrorDetails;
   readonly retryable: boolean;
+  readonly [BRAND] = true;
+
+  /** Errors of other copies of this class too: a user's own module may bring one along. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === "object" && value !== null && BRAND in value;
+  }
 
   constructor(options: BaseErrorOptions) {
     const { code, shortMessage, nextStep, details = {}, retryable = false, cause } = options;

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { tsImport } from "tsx/esm/api";
 import { BaseError } from "../../inference/errors.ts";
 import { type HttpServer, listen } from "../../protocol/http/listen.ts";
 import type { Logger } from "../../protocol/log.ts";
@@ -65,7 +66,9 @@ export async function serveAgent(options: ServeOptions): Promise<HttpServer> {
 
 async function loadHandlers(file: string, environment: Environment): Promise<MethodHandlers> {
   const url = pathToFileURL(resolve(file)).href;
-  const module = (await import(url)) as { createHandlers?: (environment: Environment) => MethodHandlers };
+  // Node.js 20 runs no TypeScript by itself.
+  const load = /\.[cm]?ts$/.test(file) ? tsImport(url, import.meta.url) : import(url);
+  const module = (await load) as { createHandlers?: (environment: Environment) => MethodHandlers };
   if (typeof module.createHandlers === "function") return module.createHandlers(environment);
   throw new BaseError({
     code: "HANDLERS_INVALID",

@@ -1,8 +1,11 @@
 import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { placesOf } from "../../cli/completion/tree.ts";
 import { createProgram } from "../../cli/program.ts";
 import { runInProcess } from "../support/assay.ts";
+import { temporaryFolder } from "../support/deploy.ts";
 
 const script = async (shell: string): Promise<string> => (await runInProcess(["completion", shell])).stdout;
 const has = (shell: string): boolean => spawnSync(shell, ["-c", "true"]).status === 0;
@@ -33,11 +36,17 @@ const bashWords = (line: string): string =>
     .join(" ");
 
 function run(shell: string, source: string): string[] {
-  const { stdout, stderr, status } = spawnSync(shell, [...(shell === "zsh" ? ["-f"] : []), "-c", source], {
+  // From a file, as shells load it: one argument may not be as long as that.
+  const folder = temporaryFolder();
+  const file = join(folder.path, "source");
+  writeFileSync(file, source);
+  const { stdout, stderr, error } = spawnSync(shell, [...(shell === "zsh" ? ["-f"] : []), file], {
     encoding: "utf8",
     env: { PATH: process.env.PATH ?? "", HOME: "/nonexistent" },
   });
-  if (status !== 0 && stderr !== "") throw new Error(stderr);
+  folder.remove();
+  if (error !== undefined) throw error;
+  expect(stderr).toBe("");
   return stdout.split("\n").filter((word) => word !== "");
 }
 
