@@ -9,7 +9,7 @@ const DEEP = [
   "test/challenger/game.test.ts",
   "test/protocol/execution/{execution,operators}.test.ts",
   "test/protocol/machine-play.test.ts",
-  "test/prover/proof/groth16/{compile,gadgets}.test.ts",
+  "test/prover/proof/groth16/{compile,gadgets,soundness}.test.ts",
 ];
 
 // A hang ends the run; a slow machine does not.

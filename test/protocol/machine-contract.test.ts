@@ -307,34 +307,34 @@ test("behavior: machine and contract agree on random moves", async () => {
     };
   }
 
+  /** Reads all at once: the client makes one request of it. */
   async function compare(now: number, labels: string): Promise<void> {
     const reader = new StateReader(system.chain);
     const request = requests.at(-1);
+    const newest = claims.slice(-3);
     const ids =
       request === undefined
         ? []
-        : [requestIdOf(game, request), ...claims.slice(-3).map(({ claim }) => claim.requestId)];
-    for (const id of ids) expect(await reader.requestWord(id), labels).toEqual(state.requests.get(id)?.word);
-    for (const { claimId, claim } of claims.slice(-3)) {
-      const expected = state.claims.get(claimId);
-      expect(await reader.claim(claimId, claim, PLAYERS, POSITIONS), labels).toEqual(expected);
-      const blockOverrides = { time: BigInt(now) };
-      const { data } = await local.client.call({
-        to: game.assay,
-        data: isFinalData(claimId),
-        blockOverrides,
-      });
-      expect(BigInt(data ?? 0) === 1n, labels).toBe(
-        expected !== undefined && isFinal(expected.word, CONSTANTS.answerSeconds, now),
-      );
-    }
-    const credits = await Promise.all(PLAYERS.map((player) => reader.credits(player)));
+        : [requestIdOf(game, request), ...newest.map(({ claim }) => claim.requestId)];
+    const blockOverrides = { time: BigInt(now) };
+    const isFinalNow = async (claimId: ClaimId): Promise<boolean> => {
+      const call = { to: game.assay, data: isFinalData(claimId), blockOverrides };
+      return BigInt((await local.client.call(call)).data ?? 0) === 1n;
+    };
+    const [words, claimStates, finals, credits, burned] = await Promise.all([
+      Promise.all(ids.map((id) => reader.requestWord(id))),
+      Promise.all(newest.map(({ claimId, claim }) => reader.claim(claimId, claim, PLAYERS, POSITIONS))),
+      Promise.all(newest.map(({ claimId }) => isFinalNow(claimId))),
+      Promise.all(PLAYERS.map((player) => reader.credits(player))),
+      local.client.readContract({ address: game.assay, abi: iAssayAbi, functionName: "burned" }),
+    ]);
+    const expected = newest.map(({ claimId }) => state.claims.get(claimId));
+    expect(words, labels).toEqual(ids.map((id) => state.requests.get(id)?.word));
+    expect(claimStates, labels).toEqual(expected);
+    expect(finals, labels).toEqual(
+      expected.map((claim) => claim !== undefined && isFinal(claim.word, CONSTANTS.answerSeconds, now)),
+    );
     expect(credits, labels).toEqual(PLAYERS.map((player) => state.credits.get(player) ?? 0n));
-    const burned = await local.client.readContract({
-      address: game.assay,
-      abi: iAssayAbi,
-      functionName: "burned",
-    });
     expect(burned, labels).toBe(state.burned);
   }
 
