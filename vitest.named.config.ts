@@ -3,9 +3,10 @@ import { defineConfig } from "vitest/config";
 /** The suites that need more than Node.js and npm, each in its own folder: `tools/named-suite.ts` runs one of them. */
 export const NAMED_SUITES = ["browser", "executor", "ezkl", "onnx"] as const;
 
-/** Random suites of `npm test` that are played again with many more cases, in a suite of their own: `scaled` gives the
+/** Suites of `npm test` that are played again with many more cases, in a suite of their own: `scaled` gives the
  *  numbers. */
 const DEEP = [
+  "test/integration/every-step.test.ts",
   "test/challenger/game.test.ts",
   "test/protocol/execution/{execution,operators}.test.ts",
   "test/protocol/machine-play.test.ts",
@@ -28,7 +29,15 @@ export default defineConfig({
           ...limits,
         },
       })),
-      { test: { name: "deep", include: DEEP, env: { TEST_DEPTH: "deep" }, ...limits } },
+      {
+        test: {
+          name: "deep",
+          include: DEEP,
+          globalSetup: ["test/support/compile-setup.ts"],
+          env: { TEST_DEPTH: "deep" },
+          ...limits,
+        },
+      },
     ],
   },
 });
