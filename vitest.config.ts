@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
-import { NAMED_SUITES } from "./vitest.named.config.ts";
+import { DEEP_ONLY, NAMED_SUITES } from "./vitest.named.config.ts";
 
 /** Loaded for each test file anew, from two files instead of a thousand. */
 const deps = {
@@ -16,7 +16,10 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: ["integration", "contracts", ...NAMED_SUITES].map((folder) => `test/${folder}/**`),
+          exclude: [
+            ...["integration", "contracts", ...NAMED_SUITES].map((folder) => `test/${folder}/**`),
+            ...DEEP_ONLY,
+          ],
           globalSetup: ["test/support/compile-setup.ts"],
           // A hang ends the run; a slow machine does not.
           testTimeout: 900_000,

@@ -3,6 +3,9 @@ import { defineConfig } from "vitest/config";
 /** The suites that need more than Node.js and npm, each in its own folder: `tools/named-suite.ts` runs one of them. */
 export const NAMED_SUITES = ["browser", "executor", "ezkl", "onnx"] as const;
 
+/** Tests that take long and seldom find anything: not in `npm test`, but in `npm run test:deep`. */
+export const DEEP_ONLY = ["test/prover/ceremony-chain.test.ts"];
+
 /** Suites of `npm test` that are played again with many more cases, in a suite of their own: `scaled` gives the
  *  numbers. */
 const DEEP = [
@@ -32,7 +35,7 @@ export default defineConfig({
       {
         test: {
           name: "deep",
-          include: DEEP,
+          include: [...DEEP, ...DEEP_ONLY],
           globalSetup: ["test/support/compile-setup.ts"],
           env: { TEST_DEPTH: "deep" },
           ...limits,

@@ -25,6 +25,8 @@ export class Reconciler {
   /** when this process last sent a transaction, ms, by hash */
   readonly #sentAtMs = new Map<Hex, number>();
   readonly #sightings = new Map<string, number>();
+  /** Head and mined transactions that were compared last. */
+  #checked = "";
 
   constructor(
     chain: Chain & { readonly account: LocalAccount },
@@ -74,7 +76,10 @@ export class Reconciler {
   /** Follows mined entries until they are deep enough; takes up those that a re-org dropped. */
   async #checkMined(mined: readonly JournalEntry[]): Promise<void> {
     const { client } = this.#chain;
-    const head = await client.getBlockNumber();
+    const { number: head, hash } = await client.getBlock();
+    const checked = [hash, ...mined.map(({ inclusion }) => inclusion?.hash)].join();
+    // Until there is another head, a re-org or not, nothing can have become of them.
+    if (checked === this.#checked) return;
     const numbers = [...new Set(mined.map(({ inclusion }) => inclusion?.blockNumber ?? 0n))];
     const hashes = new Map(
       await Promise.all(
@@ -89,6 +94,7 @@ export class Reconciler {
       if (hashes.get(blockNumber) !== blockHash) await this.#recover(entry);
       else if (head >= blockNumber + BigInt(this.#options.reorgDepth)) this.#journal.markDone(entry);
     }
+    this.#checked = checked;
   }
 
   /** The block of a mined entry is gone: it is in another one, or wanted again. */

@@ -15,7 +15,7 @@ export class EventLog {
   readonly #following: Promise<void>;
 
   constructor(chain: Chain) {
-    const follower = new EventFollower(chain, { pollIntervalMs: 50 });
+    const follower = new EventFollower(chain, { pollIntervalMs: 100 });
     this.#following = follower.run((batch) => {
       if (batch.kind === "rollback") {
         const kept = this.events.findLastIndex(({ block }) => block.number <= batch.ancestor) + 1;

@@ -15,9 +15,9 @@ import { randomInput } from "../../../support/random-program.ts";
 import { createRng, type Rng } from "../../../support/rng.ts";
 import { scaled } from "../../../support/scale.ts";
 
-const INPUTS = scaled(100, 1000);
+const INPUTS = scaled(50, 1000);
 /** Runs whose whole witness is checked, not only its output. */
-const CHECKED = scaled(10, 50);
+const CHECKED = scaled(6, 50);
 /** Constraints that are dropped one at a time, and wires that are forged. */
 const ATTEMPTS = scaled(10, 25);
 
