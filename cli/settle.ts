@@ -4,13 +4,14 @@ import type { Hex } from "viem";
 import { fromHex } from "../inference/bytes.ts";
 import { BaseError } from "../inference/errors.ts";
 import { decodeReturn } from "../protocol/abi.ts";
-import { Actions, type Settlement } from "../protocol/chain/actions.ts";
+import { Actions } from "../protocol/chain/actions.ts";
 import { type FinalResult, resultOf } from "../protocol/chain/await-result.ts";
 import { historyOf } from "../protocol/chain/history.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
 import { inferOnChain, isPublished } from "../protocol/execution/infer.ts";
 import { proofLaneOf } from "../protocol/proof/store-key.ts";
+import type { Settlement } from "../protocol/settlements.ts";
 import { LANE, type ModelId, type Request, type RequestId } from "../protocol/terms.ts";
 import { chainConfig, withChain, withSender, withSettings } from "./chain.ts";
 import { weightsOf } from "./execution.ts";
@@ -172,7 +173,7 @@ async function byProof(
     const [only, ...more] = settlements as [Settlement, ...Settlement[]];
     const action =
       more.length > 0
-        ? actions.settleBatch(submitter, settlements)
+        ? actions.settleBatch(first.request.modelId, submitter, settlements)
         : actions.settle(only.request, only.claim, LANE.PROOF, only.input, only.output, only.evidence);
     const inclusion = requireSent("settle", await sender.send(action));
     const hashes = inclusion === undefined ? [] : [inclusion.hash];

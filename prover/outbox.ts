@@ -2,7 +2,7 @@
 import type { Address, Hex } from "viem";
 import type { Action, Actions } from "../protocol/chain/actions.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
-import { LANE } from "../protocol/terms.ts";
+import { LANE, type ModelId } from "../protocol/terms.ts";
 import type { TruthTerms } from "./decide.ts";
 import type { Outcome } from "./workers.ts";
 
@@ -54,22 +54,22 @@ export class Outbox {
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const groups = new Map<string, Waiting[]>();
+    const groups = new Map<ModelId, Waiting[]>();
     for (const one of this.#waiting) {
       const { modelId } = one.settling.request.request;
       groups.set(modelId, [...(groups.get(modelId) ?? []), one]);
     }
     this.#waiting = [];
-    for (const group of groups.values()) {
-      void this.#together(group).catch((error: unknown) => {
+    for (const [modelId, group] of groups) {
+      void this.#together(modelId, group).catch((error: unknown) => {
         for (const { done } of group) done({ kind: "again", reason: String(error) });
       });
     }
   }
 
-  async #together(group: readonly Waiting[]): Promise<void> {
+  async #together(modelId: ModelId, group: readonly Waiting[]): Promise<void> {
     const settlings = group.map(({ settling }) => settling);
-    const batch = settlings.length > 1 ? await this.#batch(settlings) : undefined;
+    const batch = settlings.length > 1 ? await this.#batch(modelId, settlings) : undefined;
     if (batch?.kind === "done") {
       for (const { done } of group) done(batch);
       return;
@@ -91,8 +91,9 @@ export class Outbox {
     return this.#parts.carryOut(action, { move: "settle", means: truth.means, request: request.id });
   }
 
-  #batch(settlings: readonly Settling[]): Promise<Outcome> {
+  #batch(modelId: ModelId, settlings: readonly Settling[]): Promise<Outcome> {
     const action = this.#parts.actions.settleBatch(
+      modelId,
       this.#parts.submitter,
       settlings.map(({ request, claim, output, evidence }) => ({
         request: request.request,

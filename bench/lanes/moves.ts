@@ -1,11 +1,11 @@
 /** Whole transactions of each lane for one result, and what must be on the chain before. */
 import { encodeFunctionData, type Hex } from "viem";
 import { fromHex, toHex } from "../../inference/bytes.ts";
-import type { Settlement } from "../../protocol/chain/actions.ts";
 import { compileModel } from "../../protocol/execution/compiled.ts";
 import { planPublication, publishWeights } from "../../protocol/execution/publication.ts";
 import { iInterpreterAbi, iProofLaneAbi } from "../../protocol/generated/abis.ts";
 import { bindingOf } from "../../protocol/proof/public-signals.ts";
+import type { Settlement } from "../../protocol/settlements.ts";
 import { LANE, type ModelId, type Request } from "../../protocol/terms.ts";
 import { fileBondedClaim, fileRequest, PROVER, REQUESTER } from "../bonded-claim.ts";
 import { type BenchChain, eventOf } from "../chain.ts";
@@ -135,7 +135,8 @@ export async function settleBatch(
     settlements.push({ request, input, output, evidence });
     last = gas;
   }
-  const { receipt } = await bench.send(PROVER, bench.actions.settleBatch(PROVER.address, settlements));
+  const action = bench.actions.settleBatch(modelId, PROVER.address, settlements);
+  const { receipt } = await bench.send(PROVER, action);
   return { request: last, settle: receipt.gasUsed };
 }
 

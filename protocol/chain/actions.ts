@@ -6,7 +6,8 @@ import { type Address, concatHex, encodeFunctionData, type Hex, keccak256 } from
 import { iAssayAbi } from "../generated/abis.ts";
 import { claimIdOf, type GameAddress, requestIdOf } from "../ids.ts";
 import { encodeOrder } from "../orders.ts";
-import { type Claim, NO_CLAIM, type Opening, type Request, type TruthLane } from "../terms.ts";
+import { encodeSettlement, type Settlement } from "../settlements.ts";
+import { type Claim, type ModelId, NO_CLAIM, type Opening, type Request, type TruthLane } from "../terms.ts";
 
 export interface Action {
   readonly key: string;
@@ -20,15 +21,6 @@ export interface Action {
   readonly doneBy: readonly string[];
   /** name of the revert that time alone cures: the next block may take what the newest one refuses */
   readonly tooEarly?: string;
-}
-
-/** One request of a batch that proofs settle. */
-export interface Settlement {
-  readonly request: Request;
-  readonly claim?: Claim | undefined;
-  readonly input: Hex;
-  readonly output: Hex;
-  readonly evidence: Hex;
 }
 
 /** The error by which a claim that ended shows itself to a late move. */
@@ -168,14 +160,15 @@ export class Actions {
     return this.#action(`settle:${this.#idOf(request)}`, data, ["ClaimIsFinal", "RequestSettled"]);
   }
 
-  /** Settles requests of one model by proofs. Absent claims: those requests have no live one.
-   *  @param submitter the sender, to whom the proofs are bound */
-  settleBatch(submitter: Address, settlements: readonly Settlement[]): Action {
-    const batch = settlements.map((one) => ({ ...one, claim: one.claim ?? NO_CLAIM }));
+  /** Settles requests of one model by proofs.
+   *  @param submitter the sender, to whom the proofs are bound
+   *  @throws BaseError INPUT_MISMATCH */
+  settleBatch(modelId: ModelId, submitter: Address, settlements: readonly Settlement[]): Action {
+    const batch = settlements.map(encodeSettlement);
     const data = encodeFunctionData({
       abi: iAssayAbi,
       functionName: "settleBatch",
-      args: [submitter, batch],
+      args: [modelId, submitter, batch],
     });
     const ids = settlements.map(({ request }) => this.#idOf(request));
     return this.#action(`settleBatch:${keccak256(concatHex(ids))}`, data, []);

@@ -2175,160 +2175,19 @@ export const iAssayAbi = [
     "name": "settleBatch",
     "inputs": [
       {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      },
+      {
         "name": "submitter",
         "type": "address",
         "internalType": "address"
       },
       {
         "name": "batch",
-        "type": "tuple[]",
-        "internalType": "struct Settlement[]",
-        "components": [
-          {
-            "name": "request",
-            "type": "tuple",
-            "internalType": "struct Request",
-            "components": [
-              {
-                "name": "requester",
-                "type": "address",
-                "internalType": "address"
-              },
-              {
-                "name": "modelId",
-                "type": "bytes32",
-                "internalType": "ModelId"
-              },
-              {
-                "name": "inputHash",
-                "type": "bytes32",
-                "internalType": "bytes32"
-              },
-              {
-                "name": "lanes",
-                "type": "uint8",
-                "internalType": "uint8"
-              },
-              {
-                "name": "fee",
-                "type": "uint96",
-                "internalType": "uint96"
-              },
-              {
-                "name": "deliveryFee",
-                "type": "uint96",
-                "internalType": "uint96"
-              },
-              {
-                "name": "minBond",
-                "type": "uint96",
-                "internalType": "uint96"
-              },
-              {
-                "name": "window",
-                "type": "uint32",
-                "internalType": "uint32"
-              },
-              {
-                "name": "expiry",
-                "type": "uint40",
-                "internalType": "uint40"
-              },
-              {
-                "name": "exclusiveProver",
-                "type": "address",
-                "internalType": "address"
-              },
-              {
-                "name": "exclusiveUntil",
-                "type": "uint40",
-                "internalType": "uint40"
-              },
-              {
-                "name": "callback",
-                "type": "address",
-                "internalType": "address"
-              },
-              {
-                "name": "callbackGas",
-                "type": "uint32",
-                "internalType": "uint32"
-              },
-              {
-                "name": "salt",
-                "type": "uint64",
-                "internalType": "uint64"
-              }
-            ]
-          },
-          {
-            "name": "claim",
-            "type": "tuple",
-            "internalType": "struct Claim",
-            "components": [
-              {
-                "name": "requestId",
-                "type": "bytes32",
-                "internalType": "RequestId"
-              },
-              {
-                "name": "modelId",
-                "type": "bytes32",
-                "internalType": "ModelId"
-              },
-              {
-                "name": "attempt",
-                "type": "uint32",
-                "internalType": "uint32"
-              },
-              {
-                "name": "prover",
-                "type": "address",
-                "internalType": "address"
-              },
-              {
-                "name": "operator",
-                "type": "address",
-                "internalType": "address"
-              },
-              {
-                "name": "outputHash",
-                "type": "bytes32",
-                "internalType": "bytes32"
-              },
-              {
-                "name": "bond",
-                "type": "uint96",
-                "internalType": "uint96"
-              },
-              {
-                "name": "ticketBond",
-                "type": "uint96",
-                "internalType": "uint96"
-              },
-              {
-                "name": "gasPrice",
-                "type": "uint64",
-                "internalType": "uint64"
-              }
-            ]
-          },
-          {
-            "name": "input",
-            "type": "bytes",
-            "internalType": "bytes"
-          },
-          {
-            "name": "output",
-            "type": "bytes",
-            "internalType": "bytes"
-          },
-          {
-            "name": "evidence",
-            "type": "bytes",
-            "internalType": "bytes"
-          }
-        ]
+        "type": "bytes[]",
+        "internalType": "bytes[]"
       }
     ],
     "outputs": [],
@@ -3778,6 +3637,17 @@ export const iAssayAbi = [
         "name": "state",
         "type": "uint8",
         "internalType": "uint8"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "SettlementMalformed",
+    "inputs": [
+      {
+        "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
       }
     ]
   },
@@ -6424,160 +6294,19 @@ export const iProofLaneAbi = [
     "name": "areTrue",
     "inputs": [
       {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      },
+      {
         "name": "submitter",
         "type": "address",
         "internalType": "address"
       },
       {
         "name": "batch",
-        "type": "tuple[]",
-        "internalType": "struct Settlement[]",
-        "components": [
-          {
-            "name": "request",
-            "type": "tuple",
-            "internalType": "struct Request",
-            "components": [
-              {
-                "name": "requester",
-                "type": "address",
-                "internalType": "address"
-              },
-              {
-                "name": "modelId",
-                "type": "bytes32",
-                "internalType": "ModelId"
-              },
-              {
-                "name": "inputHash",
-                "type": "bytes32",
-                "internalType": "bytes32"
-              },
-              {
-                "name": "lanes",
-                "type": "uint8",
-                "internalType": "uint8"
-              },
-              {
-                "name": "fee",
-                "type": "uint96",
-                "internalType": "uint96"
-              },
-              {
-                "name": "deliveryFee",
-                "type": "uint96",
-                "internalType": "uint96"
-              },
-              {
-                "name": "minBond",
-                "type": "uint96",
-                "internalType": "uint96"
-              },
-              {
-                "name": "window",
-                "type": "uint32",
-                "internalType": "uint32"
-              },
-              {
-                "name": "expiry",
-                "type": "uint40",
-                "internalType": "uint40"
-              },
-              {
-                "name": "exclusiveProver",
-                "type": "address",
-                "internalType": "address"
-              },
-              {
-                "name": "exclusiveUntil",
-                "type": "uint40",
-                "internalType": "uint40"
-              },
-              {
-                "name": "callback",
-                "type": "address",
-                "internalType": "address"
-              },
-              {
-                "name": "callbackGas",
-                "type": "uint32",
-                "internalType": "uint32"
-              },
-              {
-                "name": "salt",
-                "type": "uint64",
-                "internalType": "uint64"
-              }
-            ]
-          },
-          {
-            "name": "claim",
-            "type": "tuple",
-            "internalType": "struct Claim",
-            "components": [
-              {
-                "name": "requestId",
-                "type": "bytes32",
-                "internalType": "RequestId"
-              },
-              {
-                "name": "modelId",
-                "type": "bytes32",
-                "internalType": "ModelId"
-              },
-              {
-                "name": "attempt",
-                "type": "uint32",
-                "internalType": "uint32"
-              },
-              {
-                "name": "prover",
-                "type": "address",
-                "internalType": "address"
-              },
-              {
-                "name": "operator",
-                "type": "address",
-                "internalType": "address"
-              },
-              {
-                "name": "outputHash",
-                "type": "bytes32",
-                "internalType": "bytes32"
-              },
-              {
-                "name": "bond",
-                "type": "uint96",
-                "internalType": "uint96"
-              },
-              {
-                "name": "ticketBond",
-                "type": "uint96",
-                "internalType": "uint96"
-              },
-              {
-                "name": "gasPrice",
-                "type": "uint64",
-                "internalType": "uint64"
-              }
-            ]
-          },
-          {
-            "name": "input",
-            "type": "bytes",
-            "internalType": "bytes"
-          },
-          {
-            "name": "output",
-            "type": "bytes",
-            "internalType": "bytes"
-          },
-          {
-            "name": "evidence",
-            "type": "bytes",
-            "internalType": "bytes"
-          }
-        ]
+        "type": "bytes[]",
+        "internalType": "bytes[]"
       }
     ],
     "outputs": [
@@ -6785,22 +6514,6 @@ export const iProofLaneAbi = [
         "name": "length",
         "type": "uint256",
         "internalType": "uint256"
-      }
-    ]
-  },
-  {
-    "type": "error",
-    "name": "MixedModels",
-    "inputs": [
-      {
-        "name": "modelId",
-        "type": "bytes32",
-        "internalType": "ModelId"
-      },
-      {
-        "name": "required",
-        "type": "bytes32",
-        "internalType": "ModelId"
       }
     ]
   },

@@ -67,6 +67,9 @@ const proved = (move: MoveOf<"settle">, state: GameState): MoveResult =>
 /** Each as `settle` would, one after the other; what one of them is refused for refuses all. */
 export function settleBatch(state: GameState, move: MoveOf<"settleBatch">, rules: Rules): MoveResult {
   const { from, now } = move;
+  const [first] = move.settlements;
+  const modelId = first && state.requests.get(first.requestId)?.request.modelId;
+  if (modelId !== undefined && state.proofHalted.has(modelId)) return refuse("ProofIsHalted");
   let next = state;
   for (const one of move.settlements) {
     const settled = settle(

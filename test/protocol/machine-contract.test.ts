@@ -259,6 +259,7 @@ test("behavior: machine and contract agree on random moves", async () => {
         after: settlements.every(({ evidence }) => evidence === FORGERY) ? undefined : "BatchRejected",
       },
       action: actions.settleBatch(
+        (settlements[0] as { request: Request }).request.modelId,
         submitter,
         settlements.map((one) => ({ ...one, claim: one.claim?.claim, input: INPUT })),
       ),

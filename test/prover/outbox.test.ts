@@ -1,4 +1,4 @@
-import { decodeFunctionData, type Hex } from "viem";
+import { decodeFunctionData, type Hex, keccak256 } from "viem";
 import { describe, expect, test } from "vitest";
 import { type Action, Actions } from "../../protocol/chain/actions.ts";
 import type { RequestEntry } from "../../protocol/chain/book.ts";
@@ -8,6 +8,7 @@ import { Outbox, type Settling } from "../../prover/outbox.ts";
 import { again, DONE, type Outcome } from "../../prover/workers.ts";
 
 const OWN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+const INPUT = "0x12";
 const PROOF = { means: "groth16", lane: LANE.PROOF, gas: 1n } as const;
 const EXECUTION = { means: "execution", lane: LANE.EXECUTION, gas: 1n } as const;
 
@@ -16,7 +17,7 @@ function settling(serial: number, model = 1, truth: Settling["truth"] = PROOF): 
   const request: RequestEntry["request"] = {
     requester: OWN,
     modelId: word(model) as ModelId,
-    inputHash: ZERO_HASH,
+    inputHash: keccak256(INPUT),
     lanes: 7,
     fee: 1n,
     deliveryFee: 0n,
@@ -30,7 +31,7 @@ function settling(serial: number, model = 1, truth: Settling["truth"] = PROOF): 
     salt: BigInt(serial),
   };
   const block = { number: 1n, hash: ZERO_HASH };
-  const entry = { request, input: "0x12", block, status: "open", attempt: 0, delivered: false } as const;
+  const entry = { request, input: INPUT, block, status: "open", attempt: 0, delivered: false } as const;
   return {
     request: { id: word(serial) as RequestId, ...entry },
     claim: undefined,
@@ -46,8 +47,8 @@ function open(outcomes: Readonly<Record<string, Outcome>> = {}) {
   const nameOf = ({ data }: Action): string => {
     const { functionName, args } = decodeFunctionData({ abi: iAssayAbi, data });
     if (functionName !== "settleBatch") return functionName;
-    expect(args[0]).toBe(OWN);
-    return `${functionName} ${args[1].length}`;
+    expect(args[1]).toBe(OWN);
+    return `${functionName} ${args[2].length}`;
   };
   const outbox = new Outbox({
     actions: new Actions({ chainId: 1, assay: OWN }),

@@ -10,7 +10,7 @@ import { accountAt, type LocalChain } from "./anvil.ts";
 const SOURCE = `// SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {Settlement} from "Types.sol";
+import {Settlements} from "libraries/Settlements.sol";
 
 /// A proof system that somebody broke: one byte of evidence makes any output true.
 contract Liar {
@@ -24,9 +24,10 @@ contract Liar {
         return evidence.length == 1;
     }
 
-    function areTrue(address, Settlement[] calldata batch) external pure returns (bool) {
+    function areTrue(bytes32, address, bytes[] calldata batch) external pure returns (bool) {
         for (uint256 i = 0; i < batch.length; ++i) {
-            if (batch[i].evidence.length != 1) return false;
+            (,,, bytes calldata evidence) = Settlements.read(batch[i]);
+            if (evidence.length != 1) return false;
         }
         return true;
     }
@@ -45,6 +46,15 @@ contract Refuser {
 }
 `;
 
+/** What the parts import of the contracts, under the names that imports resolve to. */
+const sourcesOf = (...files: readonly string[]) =>
+  Object.fromEntries(
+    files.map((file) => [
+      file,
+      { content: readFileSync(join(projectRoot, "verifier-contracts", file), "utf8") },
+    ]),
+  );
+
 type Name = "Liar" | "Listener" | "Refuser";
 
 interface Solc {
@@ -60,9 +70,7 @@ export function compileTruthParts(): Readonly<Record<Name, Artifact>> {
         language: "Solidity",
         sources: {
           parts: { content: SOURCE },
-          "Types.sol": {
-            content: readFileSync(join(projectRoot, "verifier-contracts/types/Types.sol"), "utf8"),
-          },
+          ...sourcesOf("interfaces/IAssayErrors.sol", "libraries/Settlements.sol", "types/Types.sol"),
         },
         settings: { outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } } },
       }),

@@ -29,7 +29,7 @@ abstract contract AssayRequests is AssayMoney {
 
     /// @inheritdoc IAssay
     function request(ModelId modelId, bytes calldata order) external payable returns (RequestId id) {
-        (Order o, bytes calldata input) = Orders.read(modelId, order);
+        (Order o, bytes calldata input) = Orders.read(modelId, msg.sender, order);
         uint256 deliveryFee = o.deliveryFee();
         // SAFETY: two amounts of 96 bits.
         unchecked {
@@ -78,7 +78,7 @@ abstract contract AssayRequests is AssayMoney {
         RequestWord word = _requests[requestId];
         if (word.state() != REQUEST_OPEN) revert RequestNotOpen(requestId, word.state());
         if (block.timestamp > r.expiry) revert RequestExpired(block.timestamp, r.expiry);
-        if (r.lanes & LANE_BOND == 0) revert LaneNotAllowed(LANE_BOND, r.lanes);
+        _requireLane(LANE_BOND, r.lanes);
         if (
             r.exclusiveProver != address(0) && block.timestamp <= r.exclusiveUntil
                 && msg.sender != r.exclusiveProver

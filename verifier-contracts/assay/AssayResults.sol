@@ -6,7 +6,9 @@ import {IProofLane} from "../interfaces/IProofLane.sol";
 import {ITruth} from "../interfaces/ITruth.sol";
 import {ClaimWord} from "../libraries/ClaimWord.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
+import {Order, Orders} from "../libraries/Orders.sol";
 import {REQUEST_BUSY, REQUEST_DONE, REQUEST_OPEN, RequestWord} from "../libraries/RequestWord.sol";
+import {Settlements} from "../libraries/Settlements.sol";
 import {Terms} from "../libraries/Terms.sol";
 import {Inputs} from "../opcodes/codecs/Inputs.sol";
 import {
@@ -20,7 +22,6 @@ import {
     Policy,
     Request,
     RequestId,
-    Settlement,
     Truth
 } from "../types/Types.sol";
 import {AssayMoney} from "./AssayMoney.sol";
@@ -31,13 +32,15 @@ abstract contract AssayResults is AssayMoney {
     using Terms for Claim;
     using ModelWord for uint256;
 
+    uint256 private constant CLAIM_BYTES = 9 * 32;
+
     /// @inheritdoc IAssay
     function finalize(Request calldata r, Claim calldata c) external {
         RequestId requestId = r.idOf();
         _requireClaimOf(requestId, c);
         (ClaimId id, ClaimWord word) = _activeClaim(c);
         if (!word.isFinal(answerSeconds, block.timestamp)) _revertNotFinal(id, word);
-        _finish(requestId, id, LANE_BOND, c.outputHash);
+        _finish(requestId, _requests[requestId], id, LANE_BOND, c.outputHash);
         _win(c, id, word, r.fee);
     }
 
@@ -50,18 +53,21 @@ abstract contract AssayResults is AssayMoney {
         bytes calldata output,
         bytes calldata evidence
     ) external {
-        _credit(msg.sender, _settle(r, c, lane, keccak256(input), output));
+        _credit(msg.sender, _settleRequest(r, c, lane, keccak256(input), output));
         // Last, so that a lost race costs no verification: what is booked is undone unless it is true.
         _requireTrue(r.modelId, lane, input, output, evidence, msg.sender);
     }
 
     /// @inheritdoc IAssay
-    function settleBatch(address submitter, Settlement[] calldata batch) external {
+    function settleBatch(ModelId modelId, address submitter, bytes[] calldata batch) external {
         if (submitter != msg.sender) revert NotSubmitter(msg.sender, submitter);
+        _requireNotHalted(modelId);
         uint256 reward = 0;
-        for (uint256 i = 0; i < batch.length; ++i) {
-            Settlement calldata s = batch[i];
-            reward += _settle(s.request, s.claim, LANE_PROOF, keccak256(s.input), s.output);
+        // SAFETY: no more items than bytes of calldata, and rewards of ether that exists.
+        unchecked {
+            for (uint256 i = 0; i < batch.length; ++i) {
+                reward += _settleFiled(modelId, batch[i]);
+            }
         }
         _credit(submitter, reward);
         // As in `settle`. The adapter sees the same arguments.
@@ -73,8 +79,8 @@ abstract contract AssayResults is AssayMoney {
         external
     {
         uint256 model = _modelWord(modelId);
-        if (_proofHalted[modelId]) revert ProofIsHalted(modelId);
-        if (proof.lane != LANE_PROOF) revert LaneNotAllowed(proof.lane, LANE_PROOF);
+        _requireNotHalted(modelId);
+        _requireLane(proof.lane, LANE_PROOF);
         // A lane's answer counts only on input that a request can hold.
         if (!Inputs.isCanonical(model, input)) revert InputNotCanonical();
         bytes32 outputHash = keccak256(proof.output);
@@ -103,7 +109,7 @@ abstract contract AssayResults is AssayMoney {
         } else {
             _requireResult(requestId, word, c, output);
         }
-        if (p.lanes & lane == 0) revert LaneNotAllowed(lane, p.lanes);
+        _requireLane(lane, p.lanes);
         if (lane == LANE_BOND) {
             if (c.bond < p.minBond) revert BondTooSmall(c.bond, p.minBond);
             if (r.window < p.minWindow) revert WindowTooShort(r.window, p.minWindow);
@@ -139,8 +145,8 @@ abstract contract AssayResults is AssayMoney {
         if (keccak256(output) != required) revert OutputMismatch(keccak256(output), required);
     }
 
-    /// @dev Books an output as true; whoever calls this makes sure that it is. @return reward of the sender
-    function _settle(
+    /// @return reward of the sender
+    function _settleRequest(
         Request calldata r,
         Claim calldata c,
         uint8 lane,
@@ -148,56 +154,99 @@ abstract contract AssayResults is AssayMoney {
         bytes calldata output
     ) private returns (uint256 reward) {
         RequestId requestId = r.idOf();
-        bool busy = _requireUnsettled(r, requestId, lane, inputHash, output.length);
-        emit Settled(requestId, msg.sender, lane, output);
-        return _book(r, c, requestId, lane, keccak256(output), busy);
+        RequestWord word = _requireUnsettled(requestId, r.lanes, lane, output.length);
+        if (lane == LANE_PROOF) _requireNotHalted(r.modelId);
+        if (inputHash != r.inputHash) revert InputHashMismatch(inputHash, r.inputHash);
+        return _settle(requestId, word, c, lane, r.fee, output);
     }
 
-    /// @dev While the request is OPEN no claim is read: one that fell a moment ago does not stop truth.
-    function _book(
-        Request calldata r,
-        Claim calldata c,
+    /// @dev One settlement of a batch. @return reward of the sender
+    function _settleFiled(ModelId modelId, bytes calldata settlement) private returns (uint256 reward) {
+        (bytes calldata order, bytes calldata claim, bytes calldata output,) = Settlements.read(settlement);
+        Order o = Orders.readFiled(modelId, order);
+        // INVARIANT: a request that was not filed as it stands here, input included, has another id, and no word.
+        RequestId requestId = o.id();
+        Claim calldata c;
+        // What is none reads as zeros, behind the end of calldata.
+        assembly ("memory-safe") {
+            c := calldatasize()
+            if eq(claim.length, CLAIM_BYTES) { c := claim.offset }
+        }
+        RequestWord word = _requireUnsettled(requestId, uint8(o.lanes()), LANE_PROOF, output.length);
+        reward = _settle(requestId, word, c, LANE_PROOF, o.fee(), output);
+        o.release();
+    }
+
+    /// @dev Books an output as true; whoever calls this makes sure that it is.
+    /// While the request is OPEN no claim is read: one that fell a moment ago does not stop truth.
+    /// @param word of a request that is not settled @return reward of the sender
+    function _settle(
         RequestId requestId,
+        RequestWord word,
+        Claim calldata c,
         uint8 lane,
-        bytes32 outputHash,
-        bool busy
+        uint256 fee,
+        bytes calldata output
     ) private returns (uint256 reward) {
-        reward = r.fee;
-        if (busy) {
+        bytes32 outputHash = _logSettled(requestId, lane, output);
+        reward = fee;
+        if (word.state() == REQUEST_BUSY) {
             _requireClaimOf(requestId, c);
-            (ClaimId id, ClaimWord word) = _openClaim(c);
+            (ClaimId id, ClaimWord claimed) = _openClaim(c);
             if (c.outputHash == outputHash) {
-                _finish(requestId, id, lane, outputHash);
-                _win(c, id, word, reward);
+                _finish(requestId, word, id, lane, outputHash);
+                _win(c, id, claimed, reward);
                 return 0;
             }
             emit Fell(id, requestId, Fall.TRUTH, 0, 0, uint256(outputHash), uint256(c.outputHash));
-            reward += _lose(c, id, word, Fall.TRUTH);
+            reward += _lose(c, id, claimed, Fall.TRUTH);
         }
         _results[requestId] = outputHash;
-        _finish(requestId, ClaimId.wrap(0), lane, outputHash);
+        _finish(requestId, word, ClaimId.wrap(0), lane, outputHash);
+    }
+
+    /// @dev emit Settled(requestId, msg.sender, lane, output), and the hash of what was copied for it.
+    function _logSettled(RequestId requestId, uint8 lane, bytes calldata output)
+        private
+        returns (bytes32 outputHash)
+    {
+        bytes32 topic = Settled.selector;
+        assembly ("memory-safe") {
+            let data := mload(0x40)
+            let content := add(data, 0x60)
+            mstore(data, lane)
+            mstore(add(data, 0x20), 0x40)
+            mstore(add(data, 0x40), output.length)
+            calldatacopy(content, output.offset, output.length)
+            mstore(add(content, output.length), 0)
+            outputHash := keccak256(content, output.length)
+            log3(data, and(add(output.length, 0x7f), not(31)), topic, requestId, caller())
+        }
     }
 
     /// @dev INVARIANT: a request's lanes are among its model's, and its output length is; `request` took both.
-    /// @return busy true if a claim is under way
-    function _requireUnsettled(
-        Request calldata r,
-        RequestId requestId,
-        uint8 lane,
-        bytes32 inputHash,
-        uint256 length
-    ) private view returns (bool busy) {
-        RequestWord word = _requests[requestId];
-        busy = word.state() == REQUEST_BUSY;
-        if (!busy && word.state() != REQUEST_OPEN) revert RequestSettled(requestId, word.state());
-        if (r.lanes & lane == 0) revert LaneNotAllowed(lane, r.lanes);
-        if (lane == LANE_PROOF && _proofHalted[r.modelId]) revert ProofIsHalted(r.modelId);
-        if (inputHash != r.inputHash) revert InputHashMismatch(inputHash, r.inputHash);
+    /// @return word of the request, which is OPEN or BUSY
+    function _requireUnsettled(RequestId requestId, uint8 lanes, uint8 lane, uint256 length)
+        private
+        view
+        returns (RequestWord word)
+    {
+        word = _requests[requestId];
+        uint8 state = word.state();
+        if (state != REQUEST_BUSY && state != REQUEST_OPEN) revert RequestSettled(requestId, state);
+        _requireLane(lane, lanes);
         if (length != word.outputLength()) revert OutputLengthWrong(length, word.outputLength());
     }
 
-    function _finish(RequestId requestId, ClaimId id, uint8 lane, bytes32 outputHash) private {
-        _requests[requestId] = _requests[requestId].done(lane, block.timestamp);
+    function _requireNotHalted(ModelId modelId) private view {
+        if (_proofHalted[modelId]) revert ProofIsHalted(modelId);
+    }
+
+    /// @param word of the request
+    function _finish(RequestId requestId, RequestWord word, ClaimId id, uint8 lane, bytes32 outputHash)
+        private
+    {
+        _requests[requestId] = word.done(lane, block.timestamp);
         emit Finalized(requestId, id, lane, outputHash);
     }
 
@@ -205,7 +254,7 @@ abstract contract AssayResults is AssayMoney {
         private
         view
     {
-        if (lanes & t.lane == 0) revert LaneNotAllowed(t.lane, lanes);
+        _requireLane(t.lane, lanes);
         _requireTrue(modelId, t.lane, input, t.output, t.evidence, t.submitter);
     }
 

@@ -129,6 +129,10 @@ abstract contract AssayState is IAssay {
         if (word.status() != CLAIM_ACTIVE) revert ClaimNotActive(id, word.status());
     }
 
+    function _requireLane(uint8 lane, uint8 lanes) internal pure {
+        if (lanes & lane == 0) revert LaneNotAllowed(lane, lanes);
+    }
+
     /// @dev INVARIANT: a request's claim may only act on, or be paid from, that request.
     function _requireClaimOf(RequestId required, Claim calldata c) internal pure {
         if (RequestId.unwrap(c.requestId) != RequestId.unwrap(required)) {

@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {
-    Claim,
-    ClaimId,
-    Fall,
-    ModelId,
-    Opening,
-    Policy,
-    Request,
-    RequestId,
-    Settlement,
-    Truth
-} from "../types/Types.sol";
+import {Claim, ClaimId, Fall, ModelId, Opening, Policy, Request, RequestId, Truth} from "../types/Types.sol";
 import {IAssayErrors} from "./IAssayErrors.sol";
 import {IJudge} from "./IJudge.sol";
 import {IModelRegistry} from "./IModelRegistry.sol";
@@ -97,7 +86,9 @@ interface IAssay is IAssayErrors {
     /// @notice Settles many requests of one model by proofs that share most of their pairings, each exactly as `settle`
     /// would; one wrong proof, or one request that cannot be settled, rejects all of them. No limit but gas.
     /// @param submitter the sender, to whom the proofs are bound
-    function settleBatch(address submitter, Settlement[] calldata batch) external;
+    /// @param batch settlements as docs/PROTOCOL.md, section 2 packs them; contracts read them by
+    /// libraries/Settlements.sol
+    function settleBatch(ModelId modelId, address submitter, bytes[] calldata batch) external;
     /// @notice Ends the PROOF lane of a model for good, by two truths that contradict each other on one input.
     /// Anybody may show evidence that was bound to somebody else: nothing is paid for it.
     /// @param proof a truth of lane PROOF @param other a truth of lane PROOF or EXECUTION with another output

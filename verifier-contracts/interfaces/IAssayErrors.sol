@@ -17,6 +17,8 @@ interface IAssayErrors {
 
     /// @notice Thrown when an order ends before its parts do, or names parts that are unknown (bits above 2).
     error OrderMalformed(uint256 length, uint256 required, uint256 parts);
+    /// @notice Thrown when the parts of a packed settlement are longer than all of it.
+    error SettlementMalformed(uint256 length);
     /// @notice Thrown when no such model is registered.
     error UnknownModel(ModelId modelId);
     /// @notice Thrown when a request names no lane, or one that the model lacks.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {ModelId, Settlement} from "../types/Types.sol";
+import {ModelId} from "../types/Types.sol";
 import {IEzklVerifiers} from "./IEzklVerifiers.sol";
 import {IModelRegistry} from "./IModelRegistry.sol";
 import {ITruth} from "./ITruth.sol";
@@ -23,8 +23,6 @@ interface IProofLane is ITruth {
     error KeyNotCreated(uint256 length);
     /// @notice Thrown when the key of a model was never stored: call `storeKey` with it first.
     error KeyMissing(ModelId modelId);
-    /// @notice Thrown when the settlements of a batch are not all of one model.
-    error MixedModels(ModelId modelId, ModelId required);
     /// @notice Thrown when a batch is empty.
     error EmptyBatch();
 
@@ -33,8 +31,10 @@ interface IProofLane is ITruth {
     function storeKey(ModelId modelId, bytes calldata key) external returns (address pointer);
 
     /// @notice True if the evidence of each settlement proves its output. One wrong proof makes all of it false.
-    /// Requests and claims are not read, but for the model. Groth16 proofs share the pairings that the key needs.
-    function areTrue(address submitter, Settlement[] calldata batch) external view returns (bool);
+    /// Requesters and claims are not read; an order must hold an input. Groth16 proofs share the pairings that the key
+    /// needs.
+    /// @dev The arguments of IAssay.settleBatch, which asks with its own calldata.
+    function areTrue(ModelId modelId, address submitter, bytes[] calldata batch) external view returns (bool);
 
     /// @notice The data contract of a model's key, zero if it is not stored: a STOP byte, the model word, the number of
     /// bytes of its CODEC steps and last step (u16), the first 64 bytes of each of their records, the key.

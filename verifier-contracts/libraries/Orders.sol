@@ -5,7 +5,7 @@ import {IAssay} from "../interfaces/IAssay.sol";
 import {IAssayErrors} from "../interfaces/IAssayErrors.sol";
 import {ModelId, Request, RequestId} from "../types/Types.sol";
 
-/// @notice Memory of a request that is being filed: chainid, this contract and the words of its Request, as its id
+/// @notice Memory of a request that an order made: chainid, this contract and the words of its Request, as its id
 /// hashes them; then the data of its event.
 type Order is uint256;
 
@@ -15,7 +15,7 @@ uint256 constant ID_BYTES = 512;
 uint256 constant EVENT = 512;
 uint256 constant EVENT_ORDER = 596;
 
-using {lanes, fee, deliveryFee, times, callback, id, log} for Order global;
+using {lanes, fee, deliveryFee, times, callback, id, log, release} for Order global;
 
 function lanes(Order o) pure returns (uint256 word) {
     assembly ("memory-safe") {
@@ -56,7 +56,7 @@ function id(Order o) pure returns (RequestId hash) {
     }
 }
 
-/// @notice emit Requested(id, modelId, sender ‖ order), of what stands in memory already.
+/// @notice emit Requested(id, modelId, requester ‖ order), of what stands in memory already.
 /// @param length of the order
 function log(Order o, RequestId requestId, ModelId modelId, uint256 length) {
     bytes32 topic = IAssay.Requested.selector;
@@ -65,11 +65,19 @@ function log(Order o, RequestId requestId, ModelId modelId, uint256 length) {
     }
 }
 
+/// @notice Gives back the order's memory, and whatever was allocated behind it. None of it may be used any more.
+function release(Order o) pure {
+    assembly ("memory-safe") {
+        mstore(0x40, o)
+    }
+}
+
 /// @notice Orders: what a requester sends, a Request and its input without what follows from the rest
 /// (docs/PROTOCOL.md, section 2). The requester is the sender, the input's hash is computed.
 /// Parts u8, lanes u8, window u32, expiry u40, fee u96, salt u64; then for each bit of parts that is set: 0 minBond u96,
 /// 1 exclusiveProver and exclusiveUntil u40, 2 callback, callbackGas u32 and deliveryFee u96; then the input.
 library Orders {
+    uint256 private constant REQUESTER_BYTES = 20;
     uint256 private constant HEAD_BYTES = 31;
     uint256 private constant BOND_BYTES = 12;
     uint256 private constant EXCLUSIVE_BYTES = 25;
@@ -96,8 +104,44 @@ library Orders {
         return abi.encodePacked(parts, r.lanes, r.window, r.expiry, r.fee, r.salt, optional, input);
     }
 
-    /// @notice Reads the sender's order. @return o its request @return input the model's calldata
-    function read(ModelId modelId, bytes calldata order)
+    /// @notice Reads an order that was filed. @param filed the requester, then his order
+    function readFiled(ModelId modelId, bytes calldata filed) internal view returns (Order o) {
+        (address requester, bytes calldata order) = _split(filed);
+        (o,) = read(modelId, requester, order);
+    }
+
+    /// @notice The input in an order that was filed, where `readFiled` finds it.
+    function inputOf(bytes calldata filed) internal pure returns (bytes calldata input) {
+        unchecked {
+            (, bytes calldata order) = _split(filed);
+            uint256 parts;
+            assembly ("memory-safe") {
+                parts := byte(0, calldataload(order.offset))
+            }
+            uint256 size = HEAD_BYTES + BOND_BYTES * (parts & 1) + EXCLUSIVE_BYTES * (parts >> 1 & 1)
+                + DELIVERY_BYTES * (parts >> 2 & 1);
+            if (order.length < size || parts > ALL_PARTS) {
+                revert IAssayErrors.OrderMalformed(order.length, size, parts);
+            }
+            assembly ("memory-safe") {
+                input.offset := add(order.offset, size)
+                input.length := sub(order.length, size)
+            }
+        }
+    }
+
+    /// @dev Where there is no room for a requester the order is empty, which is malformed.
+    function _split(bytes calldata filed) private pure returns (address requester, bytes calldata order) {
+        assembly ("memory-safe") {
+            requester := shr(96, calldataload(filed.offset))
+            order.offset := add(filed.offset, REQUESTER_BYTES)
+            let short := lt(filed.length, REQUESTER_BYTES)
+            order.length := mul(iszero(short), sub(filed.length, REQUESTER_BYTES))
+        }
+    }
+
+    /// @notice Reads a requester's order. @return o its request @return input the model's calldata
+    function read(ModelId modelId, address requester, bytes calldata order)
         internal
         view
         returns (Order o, bytes calldata input)
@@ -113,7 +157,8 @@ library Orders {
             calldatacopy(add(o, 224), calldatasize(), 256)
             mstore(o, chainid())
             mstore(add(o, 32), address())
-            mstore(add(o, 64), caller())
+            // SAFETY: an address as Solidity decoded it has no dirty bits.
+            mstore(add(o, 64), requester)
             mstore(add(o, 96), modelId)
             mstore(add(o, 160), byte(1, head))
             mstore(add(o, 192), and(shr(72, head), 0xFFFFFFFFFFFFFFFFFFFFFFFF))
@@ -153,7 +198,7 @@ library Orders {
             let copy := add(o, EVENT_ORDER)
             mstore(sub(copy, 84), 32)
             mstore(sub(copy, 52), add(order.length, 20))
-            mstore(sub(copy, 20), shl(96, caller()))
+            mstore(sub(copy, 20), shl(96, requester))
             calldatacopy(copy, order.offset, order.length)
             let end := add(copy, order.length)
             mstore(end, 0)

@@ -28,8 +28,14 @@ library Terms {
         id = ClaimId.wrap(_contentHash(pointer, CLAIM_BYTES));
     }
 
-    function idOfMemory(Claim memory c) internal view returns (ClaimId) {
-        return ClaimId.wrap(keccak256(abi.encode(block.chainid, address(this), c)));
+    function idOfMemory(Claim memory c) internal view returns (ClaimId id) {
+        assembly ("memory-safe") {
+            let free := mload(0x40)
+            mstore(free, chainid())
+            mstore(add(free, 0x20), address())
+            mcopy(add(free, 0x40), c, CLAIM_BYTES)
+            id := keccak256(free, add(CLAIM_BYTES, 0x40))
+        }
     }
 
     /// @notice The prover's bond and each ticket's, wei. They may exceed 96 bits: the caller checks.

@@ -94,12 +94,20 @@ library Groth16 {
                 formed := and(formed, staticcall(gas(), EC_MUL, add(scratch, 0x60), 0x60, pair, 0x40))
                 mcopy(add(scratch, 0x40), c, 0x40)
                 formed := and(formed, staticcall(gas(), EC_ADD, scratch, 0x80, c, 0x40))
-                for { let i := 0x20 } iszero(gt(i, size)) { i := add(i, 0x20) } {
-                    let sum := add(sums, i)
-                    mstore(
-                        sum,
-                        addmod(mload(sum), mulmod(coefficient, mload(add(signals, i)), SCALARS), SCALARS)
-                    )
+                // Two at a time, from the last to the first. What stands before an odd first one, the arrays' lengths,
+                // is left alone.
+                for {} gt(size, 0x20) { size := sub(size, 0x40) } {
+                    let sum := add(sums, size)
+                    let signal := add(signals, size)
+                    mstore(sum, addmod(mload(sum), mulmod(coefficient, mload(signal), SCALARS), SCALARS))
+                    sum := sub(sum, 0x20)
+                    signal := sub(signal, 0x20)
+                    mstore(sum, addmod(mload(sum), mulmod(coefficient, mload(signal), SCALARS), SCALARS))
+                }
+                if size {
+                    let sum := add(sums, 0x20)
+                    let term := mulmod(coefficient, mload(add(signals, 0x20)), SCALARS)
+                    mstore(sum, addmod(mload(sum), term, SCALARS))
                 }
             }
         }

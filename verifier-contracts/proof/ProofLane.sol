@@ -6,7 +6,9 @@ import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
 import {IProofLane} from "../interfaces/IProofLane.sol";
 import {ITruth} from "../interfaces/ITruth.sol";
 import {DataContract} from "../libraries/DataContract.sol";
-import {ModelId, Settlement} from "../types/Types.sol";
+import {Orders} from "../libraries/Orders.sol";
+import {Settlements} from "../libraries/Settlements.sol";
+import {ModelId} from "../types/Types.sol";
 import {EzklProof} from "./EzklProof.sol";
 import {EzklVerifiers} from "./EzklVerifiers.sol";
 import {Groth16} from "./Groth16.sol";
@@ -95,21 +97,23 @@ contract ProofLane is IProofLane {
     }
 
     /// @inheritdoc IProofLane
-    function areTrue(address submitter, Settlement[] calldata batch) external view returns (bool) {
+    function areTrue(ModelId modelId, address submitter, bytes[] calldata batch)
+        external
+        view
+        returns (bool)
+    {
         if (batch.length == 0) revert EmptyBatch();
-        ModelId modelId = batch[0].request.modelId;
         Model memory m = _load(modelId, submitter);
-        if (m.stepBytes == 0) return _areEzkl(m, modelId, batch);
+        if (m.stepBytes == 0) return _areEzkl(m, batch);
         // Nobody can choose a proof for its coefficient: every byte of every proof and of its signals is in the seed.
         bytes32 seed = keccak256(msg.data);
         (PublicSignals.Plan memory plan, Groth16.Product memory product) = _begin(m, batch.length);
         for (uint256 i = 0; i < batch.length; ++i) {
-            Settlement calldata s = batch[i];
-            _requireModel(s.request.modelId, modelId);
-            (bool canonical, uint256[] memory signals) = PublicSignals.build(plan, s.input, s.output);
-            if (!canonical || !Groth16.add(product, _coefficient(seed, i), signals, s.evidence)) {
-                return false;
-            }
+            (bytes calldata order,, bytes calldata output, bytes calldata evidence) =
+                Settlements.read(batch[i]);
+            (bool canonical, uint256[] memory signals) =
+                PublicSignals.build(plan, Orders.inputOf(order), output);
+            if (!canonical || !Groth16.add(product, _coefficient(seed, i), signals, evidence)) return false;
         }
         return Groth16.holds(product);
     }
@@ -128,15 +132,11 @@ contract ProofLane is IProofLane {
     }
 
     /// @dev Proofs of a model without a program, each by itself: nothing of theirs can be shared.
-    function _areEzkl(Model memory m, ModelId modelId, Settlement[] calldata batch)
-        private
-        view
-        returns (bool)
-    {
+    function _areEzkl(Model memory m, bytes[] calldata batch) private view returns (bool) {
         for (uint256 i = 0; i < batch.length; ++i) {
-            Settlement calldata s = batch[i];
-            _requireModel(s.request.modelId, modelId);
-            if (!_isEzkl(m, s.input, s.output, s.evidence)) return false;
+            (bytes calldata order,, bytes calldata output, bytes calldata evidence) =
+                Settlements.read(batch[i]);
+            if (!_isEzkl(m, Orders.inputOf(order), output, evidence)) return false;
         }
         return true;
     }
@@ -195,17 +195,18 @@ contract ProofLane is IProofLane {
         if (kind != required) revert WrongKeyKind(kind, required);
     }
 
-    function _requireModel(ModelId modelId, ModelId required) private pure {
-        if (ModelId.unwrap(modelId) != ModelId.unwrap(required)) revert MixedModels(modelId, required);
-    }
-
     /// @dev Ties a proof to this chain, this contract, the model and whoever presents it.
     function _binding(ModelId modelId, address submitter) private view returns (bytes32) {
         return keccak256(abi.encode(block.chainid, address(this), modelId, submitter));
     }
 
     /// @dev 128 random bits; 1 for the first proof, since only the ratios count.
-    function _coefficient(bytes32 seed, uint256 index) private pure returns (uint256) {
-        return index == 0 ? 1 : uint128(uint256(keccak256(abi.encode(seed, index))));
+    function _coefficient(bytes32 seed, uint256 index) private pure returns (uint256 coefficient) {
+        if (index == 0) return 1;
+        assembly ("memory-safe") {
+            mstore(0, seed)
+            mstore(0x20, index)
+            coefficient := shr(128, shl(128, keccak256(0, 0x40)))
+        }
     }
 }

@@ -168,12 +168,21 @@ library PublicSignals {
     /// @dev Cuts bytes into signals. @return next the pointer behind the last one
     function _cut(uint256 from, uint256 length, uint256 out) private pure returns (uint256 next) {
         assembly ("memory-safe") {
-            for {} gt(length, PIECE_BYTES) { length := sub(length, PIECE_BYTES) } {
+            let end := add(from, length)
+            // Four at a time, then one by one; the last piece may be shorter.
+            for { let last := sub(end, mul(4, PIECE_BYTES)) } lt(from, last) {} {
                 mstore(out, shr(8, mload(from)))
-                from := add(from, PIECE_BYTES)
+                mstore(add(out, 0x20), shr(8, mload(add(from, PIECE_BYTES))))
+                mstore(add(out, 0x40), shr(8, mload(add(from, mul(2, PIECE_BYTES)))))
+                mstore(add(out, 0x60), shr(8, mload(add(from, mul(3, PIECE_BYTES)))))
+                from := add(from, mul(4, PIECE_BYTES))
+                out := add(out, 0x80)
+            }
+            for { let last := sub(end, PIECE_BYTES) } lt(from, last) { from := add(from, PIECE_BYTES) } {
+                mstore(out, shr(8, mload(from)))
                 out := add(out, 0x20)
             }
-            mstore(out, shr(sub(256, shl(3, length)), mload(from)))
+            mstore(out, shr(sub(256, shl(3, sub(end, from))), mload(from)))
             next := add(out, 0x20)
         }
     }

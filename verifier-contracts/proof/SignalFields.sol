@@ -9,7 +9,16 @@ import {Inputs} from "../opcodes/codecs/Inputs.sol";
 import {Lanes} from "../opcodes/codecs/Lanes.sol";
 import {Outputs} from "../opcodes/codecs/Outputs.sol";
 import {Raw} from "../opcodes/codecs/Raw.sol";
-import {INPUT_RAW, INPUT_TEXT, OUTPUT_LANES, OUTPUT_WORDS, TYPE_U8, Tensor} from "../types/Program.sol";
+import {
+    INPUT_RAW,
+    INPUT_TEXT,
+    OUTPUT_LANES,
+    OUTPUT_RAW,
+    OUTPUT_WORDS,
+    TYPE_BOOL,
+    TYPE_U8,
+    Tensor
+} from "../types/Program.sol";
 
 /// @notice Tensors of calldata and return data as the fields that public signals are cut from
 /// (docs/PROTOCOL.md, Proofs).
@@ -60,10 +69,39 @@ library SignalFields {
         returns (bool canonical, uint256 pointer)
     {
         uint256 codec = modelWord.outputCodec();
+        // A bool has two stored forms of 256 raw ones.
+        if (codec == OUTPUT_RAW && t.code != TYPE_BOOL) return _ofRaw(t, output, room);
         uint256 rows = _decode(codec, t, output);
         // Several byte strings decode to one tensor; the model returns one of them.
         canonical = keccak256(Outputs.encode(codec, t, rows)) == keccak256(output);
         pointer = _joined(t, rows, room);
+    }
+
+    /// @dev Fields of raw return data: its elements one after another, as stored. What their bytes are, each is another
+    /// element's; so only what stands around them must be checked.
+    function _ofRaw(Tensor memory t, bytes calldata output, uint256 room)
+        private
+        pure
+        returns (bool canonical, uint256 pointer)
+    {
+        unchecked {
+            uint256 size = t.rows * t.last * Shapes.elementBytes(t.code);
+            bytes calldata selected;
+            // Return data has no selector: as if one stood before it, which is not read.
+            assembly ("memory-safe") {
+                selected.offset := sub(output.offset, 4)
+                selected.length := add(output.length, 4)
+            }
+            canonical = Abi.bytesLength(selected) == size;
+            pointer = Inputs.allocate(size + room);
+            // Behind what is allocated: read once, here.
+            uint256 content;
+            assembly ("memory-safe") {
+                content := mload(0x40)
+                calldatacopy(content, add(output.offset, 64), size)
+            }
+            Raw.write(content, t.code, 1, size, pointer);
+        }
     }
 
     /// @dev The tensor that return data of the right length holds, whatever stands beside its elements.

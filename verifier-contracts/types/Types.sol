@@ -59,15 +59,6 @@ struct Truth {
     bytes evidence;
 }
 
-/// @notice One request of a batch that proofs settle, with the arguments of `settle`.
-struct Settlement {
-    Request request;
-    Claim claim;
-    bytes input;
-    bytes output;
-    bytes evidence;
-}
-
 /// @notice What a consumer demands of an output before it uses it.
 struct Policy {
     ModelId modelId;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {ModelId, Request, Settlement} from "../../../verifier-contracts/types/Types.sol";
+import {ModelId, Request} from "../../../verifier-contracts/types/Types.sol";
 import {SettleFixture} from "../proof/SettleFixture.sol";
+import {PackedSettlements} from "../support/PackedSettlements.sol";
 
 /// @notice Gas of the PROOF lane for the MLP of bench/tasks/mlp.ts, ten public signals. With --isolate, as
 /// `npm run snapshot` runs it, each figure is a whole transaction with everything cold.
@@ -62,9 +63,9 @@ contract ProofGasTest is SettleFixture {
         _settleFirst();
         for (uint256 count = 1; count <= COUNT; ++count) {
             uint256 snapshot = vm.snapshotState();
-            Settlement[] memory batch = _batch(count);
+            bytes[] memory batch = PackedSettlements.pack(_batch(count));
             vm.prank(submitter);
-            assay.settleBatch(submitter, batch);
+            assay.settleBatch(model, submitter, batch);
             _measure(names[count - 1]);
             vm.revertToState(snapshot);
         }

@@ -19,9 +19,9 @@ import {
     Policy,
     Request,
     RequestId,
-    Settlement,
     Truth
 } from "../../../verifier-contracts/types/Types.sol";
+import {PackedSettlements} from "../support/PackedSettlements.sol";
 import {TestJudge, TestTraceReader} from "../support/assay/TestParts.sol";
 import {EzklFixture} from "./EzklFixture.sol";
 import {YesVerifier} from "./YesVerifier.sol";
@@ -127,27 +127,18 @@ contract EzklLaneTest is EzklFixture {
     }
 
     function test_areTrue_eachByItself_succeeds() public view {
-        Settlement[] memory batch = new Settlement[](2);
-        Statement memory s = _right();
-        for (uint256 i = 0; i < 2; ++i) {
-            batch[i].request.modelId = model;
-            (batch[i].input, batch[i].output, batch[i].evidence) = (s.input, s.output, s.evidence);
-        }
-        assertTrue(lane.areTrue(submitter, batch));
-        assertFalse(lane.areTrue(thief, batch));
-        batch[1].output = _wrong().output;
-        assertFalse(lane.areTrue(submitter, batch));
+        bytes[] memory batch = new bytes[](2);
+        batch[0] = _packed(_right());
+        batch[1] = _packed(_right());
+        assertTrue(lane.areTrue(model, submitter, batch));
+        assertFalse(lane.areTrue(model, thief, batch));
+        batch[1] = _packed(_wrong());
+        assertFalse(lane.areTrue(model, submitter, batch));
     }
 
-    function test_areTrue_mixedModels_reverts() public {
-        Settlement[] memory batch = new Settlement[](2);
-        Statement memory s = _right();
-        (batch[0].input, batch[0].output, batch[0].evidence) = (s.input, s.output, s.evidence);
-        batch[0].request.modelId = model;
-        ModelId other = ModelId.wrap(bytes32(uint256(7)));
-        batch[1].request.modelId = other;
-        vm.expectRevert(abi.encodeWithSelector(IProofLane.MixedModels.selector, other, model));
-        lane.areTrue(submitter, batch);
+    function _packed(Statement memory s) private view returns (bytes memory) {
+        bytes memory order = abi.encodePacked(requester, Orders.pack(_request(LANE_PROOF), s.input));
+        return PackedSettlements.pack(order, "", s.output, s.evidence);
     }
 
     function test_storeKey_shortEzklKey_reverts() public {

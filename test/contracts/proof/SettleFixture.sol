@@ -6,7 +6,8 @@ import {IJudge} from "../../../verifier-contracts/interfaces/IJudge.sol";
 import {ITraceReader} from "../../../verifier-contracts/interfaces/ITraceReader.sol";
 import {ITruth} from "../../../verifier-contracts/interfaces/ITruth.sol";
 import {Orders} from "../../../verifier-contracts/libraries/Orders.sol";
-import {Claim, LANE_PROOF, Request, RequestId, Settlement} from "../../../verifier-contracts/types/Types.sol";
+import {Claim, LANE_PROOF, Request, RequestId} from "../../../verifier-contracts/types/Types.sol";
+import {Settlement} from "../support/PackedSettlements.sol";
 import {TestJudge, TestTraceReader} from "../support/assay/TestParts.sol";
 import {ProofFixture} from "./ProofFixture.sol";
 

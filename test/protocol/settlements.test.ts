@@ -1,0 +1,50 @@
+import { concatHex, type Hex, keccak256, size, slice } from "viem";
+import { describe, expect, it } from "vitest";
+import { encodeClaim } from "../../protocol/ids.ts";
+import { encodeOrder } from "../../protocol/orders.ts";
+import { encodeSettlement } from "../../protocol/settlements.ts";
+import { type ModelId, NO_CLAIM, type Request, type RequestId, ZERO_ADDRESS } from "../../protocol/terms.ts";
+
+const INPUT = "0x1234";
+const OUTPUT = "0x56";
+const EVIDENCE = "0x789a";
+const request: Request = {
+  requester: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+  modelId: `0x${"11".repeat(32)}` as ModelId,
+  inputHash: keccak256(INPUT),
+  lanes: 2,
+  fee: 1n,
+  deliveryFee: 0n,
+  minBond: 0n,
+  window: 20,
+  expiry: 2_000,
+  exclusiveProver: ZERO_ADDRESS,
+  exclusiveUntil: 0,
+  callback: ZERO_ADDRESS,
+  callbackGas: 0,
+  salt: 3n,
+};
+
+describe("encodeSettlement", () => {
+  const settlement = { request, input: INPUT, output: OUTPUT, evidence: EVIDENCE } as const;
+
+  it("default: requester and order, no claim, output, evidence", () => {
+    const order = concatHex([request.requester, encodeOrder(request, INPUT)]);
+    expect(size(order)).toBe(53);
+    const expected = concatHex(["0x000035", order, "0x000000", "0x000001", OUTPUT, EVIDENCE]);
+    expect(encodeSettlement(settlement)).toBe(expected);
+  });
+
+  it("args: a claim is nine words between order and output", () => {
+    const claim = { ...NO_CLAIM, requestId: `0x${"22".repeat(32)}` as RequestId, bond: 5n };
+    const packed = encodeSettlement({ ...settlement, claim });
+    const after: Hex = slice(packed, 3 + 53);
+    expect(after).toBe(concatHex(["0x000120", encodeClaim(claim), "0x000001", OUTPUT, EVIDENCE]));
+  });
+
+  it("error: another input than the request's", () => {
+    expect(() => encodeSettlement({ ...settlement, input: "0x12" })).toThrow(
+      expect.objectContaining({ code: "INPUT_MISMATCH" }),
+    );
+  });
+});
