@@ -51,7 +51,8 @@ library Groth16 {
             p.sums = new uint256[](signals);
             p.pairs = Inputs.allocate((proofs + 3) * PAIR_BYTES);
             p.next = p.pairs;
-            p.c = Inputs.allocate(POINT_BYTES);
+            // And behind it room for the next proof's point C and its coefficient.
+            p.c = Inputs.allocate(2 * POINT_BYTES + 32);
             p.key = key + KEY_HEAD_BYTES;
         }
     }
@@ -84,18 +85,15 @@ library Groth16 {
                 mcopy(add(sums, 0x20), add(signals, 0x20), size)
             }
             default {
-                // Scratch: coefficient · C, then the sum so far; behind it −A and its coefficient.
-                let scratch := mload(0x40)
-                calldatacopy(scratch, add(proof.offset, 0xc0), 0x40)
-                mstore(add(scratch, 0x40), coefficient)
-                formed := and(formed, staticcall(gas(), EC_MUL, scratch, 0x60, scratch, 0x40))
-                mcopy(add(scratch, 0x60), pair, 0x40)
-                mstore(add(scratch, 0xa0), coefficient)
-                formed := and(formed, staticcall(gas(), EC_MUL, add(scratch, 0x60), 0x60, pair, 0x40))
-                mcopy(add(scratch, 0x40), c, 0x40)
-                formed := and(formed, staticcall(gas(), EC_ADD, scratch, 0x80, c, 0x40))
-                // Two at a time, from the last to the first. What stands before an odd first one, the arrays' lengths,
-                // is left alone.
+                // −A, then C, before its coefficient.
+                let term := add(c, 0x40)
+                mstore(add(c, 0x80), coefficient)
+                mcopy(term, pair, 0x40)
+                formed := and(formed, staticcall(gas(), EC_MUL, term, 0x60, pair, 0x40))
+                calldatacopy(term, add(proof.offset, 0xc0), 0x40)
+                formed := and(formed, staticcall(gas(), EC_MUL, term, 0x60, term, 0x40))
+                formed := and(formed, staticcall(gas(), EC_ADD, c, 0x80, c, 0x40))
+                // Two at a time, from the last to the first; an odd first one by itself.
                 for {} gt(size, 0x20) { size := sub(size, 0x40) } {
                     let sum := add(sums, size)
                     let signal := add(signals, size)
@@ -106,8 +104,8 @@ library Groth16 {
                 }
                 if size {
                     let sum := add(sums, 0x20)
-                    let term := mulmod(coefficient, mload(add(signals, 0x20)), SCALARS)
-                    mstore(sum, addmod(mload(sum), term, SCALARS))
+                    let scaled := mulmod(coefficient, mload(add(signals, 0x20)), SCALARS)
+                    mstore(sum, addmod(mload(sum), scaled, SCALARS))
                 }
             }
         }
