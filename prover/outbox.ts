@@ -6,14 +6,20 @@ import { LANE, type ModelId } from "../protocol/terms.ts";
 import type { TruthTerms } from "./decide.ts";
 import type { Outcome } from "./workers.ts";
 
-/** Evidence for a request, ready to be sent. */
-export interface Settling {
+/** What is to be settled, and by which means. */
+export interface Target {
   readonly request: RequestEntry;
   readonly claim: ClaimEntry | undefined;
   readonly truth: TruthTerms;
+}
+
+/** The model's return data, and what shows that it is that. */
+export interface Evidence {
   readonly output: Hex;
   readonly evidence: Hex;
 }
+
+type Settling = Target & Evidence;
 
 export interface OutboxParts {
   readonly actions: Actions;
@@ -23,48 +29,71 @@ export interface OutboxParts {
   readonly carryOut: (action: Action, facts: Record<string, unknown>) => Promise<Outcome>;
 }
 
-/** Longest wait for other proofs where no block comes, ms. */
-const WAIT_MS = 2_000;
-
 interface Waiting {
   readonly settling: Settling;
   readonly done: (outcome: Outcome) => void;
 }
 
+const modelOf = ({ settling }: Waiting): ModelId => settling.request.request.modelId;
+
 export class Outbox {
   readonly #parts: OutboxParts;
+  /** Proofs in the making. */
+  readonly #making = new Map<ModelId, number>();
   #waiting: Waiting[] = [];
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(parts: OutboxParts) {
     this.#parts = parts;
   }
 
-  /** Resolves when the settlement is on the chain, or cannot be now. */
-  async send(settling: Settling): Promise<Outcome> {
+  /** Has the evidence made and sends it. A proof waits for others of its model that are in the making, but not beyond
+   *  the next block.
+   *  @returns when the settlement is on the chain, or cannot be now
+   *  @throws what `make` throws */
+  async settle(target: Target, make: () => Promise<Evidence>): Promise<Outcome> {
     // Only proofs are cheaper together.
-    if (settling.truth.lane !== LANE.PROOF) return this.#single(settling);
+    if (target.truth.lane !== LANE.PROOF) return this.#single({ ...target, ...(await make()) });
+    const { modelId } = target.request.request;
+    this.#making.set(modelId, this.#makingOf(modelId) + 1);
+    let made: Evidence;
+    try {
+      made = await make();
+    } catch (error) {
+      this.#ended(modelId);
+      throw error;
+    }
     return new Promise((done) => {
-      this.#waiting.push({ settling, done });
-      this.#timer ??= setTimeout(() => this.flush(), WAIT_MS);
+      this.#waiting.push({ settling: { ...target, ...made }, done });
+      this.#ended(modelId);
     });
   }
 
   /** Sends what waits; called at each block, and before the node stops. */
   flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const groups = new Map<ModelId, Waiting[]>();
-    for (const one of this.#waiting) {
-      const { modelId } = one.settling.request.request;
-      groups.set(modelId, [...(groups.get(modelId) ?? []), one]);
+    for (const modelId of new Set(this.#waiting.map(modelOf))) this.#flushModel(modelId);
+  }
+
+  #makingOf(modelId: ModelId): number {
+    return this.#making.get(modelId) ?? 0;
+  }
+
+  #ended(modelId: ModelId): void {
+    const left = this.#makingOf(modelId) - 1;
+    if (left > 0) {
+      this.#making.set(modelId, left);
+      return;
     }
-    this.#waiting = [];
-    for (const [modelId, group] of groups) {
-      void this.#together(modelId, group).catch((error: unknown) => {
-        for (const { done } of group) done({ kind: "again", reason: String(error) });
-      });
-    }
+    this.#making.delete(modelId);
+    this.#flushModel(modelId);
+  }
+
+  #flushModel(modelId: ModelId): void {
+    const group = this.#waiting.filter((one) => modelOf(one) === modelId);
+    if (group.length === 0) return;
+    this.#waiting = this.#waiting.filter((one) => modelOf(one) !== modelId);
+    void this.#together(modelId, group).catch((error: unknown) => {
+      for (const { done } of group) done({ kind: "again", reason: String(error) });
+    });
   }
 
   async #together(modelId: ModelId, group: readonly Waiting[]): Promise<void> {

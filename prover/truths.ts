@@ -24,8 +24,7 @@ export async function settleRequest(
   if (model === undefined || source === undefined) return again(`no means ${truth.means} here`, RUN_AGAIN_MS);
   const calldata = fromHex(request.input);
   try {
-    const { output, evidence } = await source.prove(model, calldata, signal);
-    return await outbox.send({ request, claim, truth, output, evidence });
+    return await outbox.settle({ request, claim, truth }, () => source.prove(model, calldata, signal));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const afterMs = isBaseError(error) && error.retryable ? RETRY_MS : RUN_AGAIN_MS;

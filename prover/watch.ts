@@ -123,6 +123,7 @@ export class Prover {
     }
     if (batch.to.number !== batch.head.number) return;
     this.#parts.clock.see(batch.head);
+    this.#parts.outbox.flush();
     await this.#lookUntilDone(batch.head);
   }
 
@@ -177,7 +178,6 @@ export class Prover {
       ...this.#truthJobs(active, head.timestamp),
       ...this.#deliveryJobs(standing),
     ];
-    this.#parts.outbox.flush();
     this.#parts.jobs.sync(wanted);
     this.#head = head;
     this.#standing = standing;

@@ -18,6 +18,9 @@ const ANSWER_SECONDS = 600;
 /** Proving keys stay here from run to run: a seed gives the same ones. */
 const KEYS = join(projectRoot, "build", "keys");
 
+/** A hang ends the wait; a slow machine does not. */
+const PATIENCE_MS = 300_000;
+
 let system: System;
 const prover = systemAccount(ROLES.prover).address;
 
@@ -50,7 +53,6 @@ describe("a prover with every lane", () => {
   it.each([
     ["execution", LANE.EXECUTION, [11]],
     ["proof", LANE.PROOF, [12]],
-    ["proof, several requests", LANE.PROOF, [13, 14, 15]],
   ] as const)("behavior: settles by %s", async (_name, lane, seeds) => {
     const asked = await Promise.all(seeds.map((seed) => ask(lane, seed)));
     for (const { ofRequest, right } of asked) {
@@ -61,6 +63,29 @@ describe("a prover with every lane", () => {
     expect(
       system.events.all("Claimed", ({ requestId }) => asked.some((one) => one.requestId === requestId)),
     ).toEqual([]);
+  });
+
+  it("behavior: proofs for requests of one block go in one transaction", async () => {
+    const { control, client } = system;
+    const poolOf = async () => Number((await control.getTxpoolStatus()).pending);
+    await control.setIntervalMining({ interval: 0 });
+    const asking = Promise.all([13, 14, 15].map((seed) => ask(LANE.PROOF, seed)));
+    await expect.poll(poolOf, { timeout: PATIENCE_MS }).toBe(3);
+    await control.mine({ blocks: 1 });
+    const asked = await asking;
+    // No block comes before all three are proven, whatever that takes.
+    await expect.poll(poolOf, { timeout: PATIENCE_MS }).toBe(1);
+    await control.setIntervalMining({ interval: 1 });
+    for (const { ofRequest, right } of asked) {
+      const settled = await system.events.until("Settled", ofRequest);
+      expect(settled).toMatchObject({ submitter: prover, lane: LANE.PROOF, output: right });
+    }
+    const blocks = system.events.events
+      .filter((event) => event.name === "Settled" && asked.some(({ ofRequest }) => ofRequest(event.args)))
+      .map(({ block }) => block.number);
+    const { number, transactions } = await client.getBlock({ blockNumber: blocks[0] as bigint });
+    expect(blocks).toEqual([number, number, number]);
+    expect(transactions).toHaveLength(1);
   });
 
   it("behavior: ends a dispute about its claim by truth, and takes the ticket's half", async () => {

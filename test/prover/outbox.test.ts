@@ -4,7 +4,7 @@ import { type Action, Actions } from "../../protocol/chain/actions.ts";
 import type { RequestEntry } from "../../protocol/chain/book.ts";
 import { iAssayAbi } from "../../protocol/generated/abis.ts";
 import { LANE, type ModelId, type RequestId, ZERO_ADDRESS, ZERO_HASH } from "../../protocol/terms.ts";
-import { Outbox, type Settling } from "../../prover/outbox.ts";
+import { type Evidence, Outbox, type Target } from "../../prover/outbox.ts";
 import { again, DONE, type Outcome } from "../../prover/workers.ts";
 
 const OWN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
@@ -12,7 +12,7 @@ const INPUT = "0x12";
 const PROOF = { means: "groth16", lane: LANE.PROOF, gas: 1n } as const;
 const EXECUTION = { means: "execution", lane: LANE.EXECUTION, gas: 1n } as const;
 
-function settling(serial: number, model = 1, truth: Settling["truth"] = PROOF): Settling {
+function target(serial: number, model = 1, truth: Target["truth"] = PROOF): Target {
   const word = (n: number): Hex => `0x${n.toString(16).padStart(64, "0")}`;
   const request: RequestEntry["request"] = {
     requester: OWN,
@@ -36,9 +36,20 @@ function settling(serial: number, model = 1, truth: Settling["truth"] = PROOF): 
     request: { id: word(serial) as RequestId, ...entry },
     claim: undefined,
     truth,
-    output: "0x34",
-    evidence: "0x56",
   };
+}
+
+const EVIDENCE: Evidence = { output: "0x34", evidence: "0x56" };
+
+/** Evidence that is ready when the test says so. */
+function later() {
+  let ready: () => void = () => {};
+  let fail: () => void = () => {};
+  const promise = new Promise<Evidence>((resolve, reject) => {
+    ready = () => resolve(EVIDENCE);
+    fail = () => reject(new Error("no proof"));
+  });
+  return { make: () => promise, ready, fail };
 }
 
 /** An outbox over a sender that gives these outcomes by function. */
@@ -63,37 +74,59 @@ function open(outcomes: Readonly<Record<string, Outcome>> = {}) {
 }
 
 describe("Outbox", () => {
-  test("default: proofs of one model that wait together go in one transaction", async () => {
+  test("default: proofs of one model that are made at once go in one transaction", async () => {
     const { outbox, sent } = open();
-    const waiting = [1, 2, 3].map((serial) => outbox.send(settling(serial)));
+    const proofs = [1, 2, 3].map(later);
+    const settled = proofs.map(({ make }, serial) => outbox.settle(target(serial), make));
+    for (const { ready } of proofs.slice(1)) ready();
+    await Promise.resolve();
     expect(sent).toEqual([]);
-    outbox.flush();
-    expect(await Promise.all(waiting)).toEqual([DONE, DONE, DONE]);
+    proofs[0]?.ready();
+    expect(await Promise.all(settled)).toEqual([DONE, DONE, DONE]);
     expect(sent).toEqual(["settleBatch 3"]);
   });
 
-  test("behavior: each model by itself, a lone proof without a batch, an execution at once", async () => {
+  test("behavior: at a block what is ready goes, and what is not goes by itself later", async () => {
     const { outbox, sent } = open();
-    expect(await outbox.send(settling(1, 1, EXECUTION))).toEqual(DONE);
-    expect(sent).toEqual(["settle"]);
-    const waiting = [settling(2, 1), settling(3, 2), settling(4, 1)].map((one) => outbox.send(one));
+    const proofs = [1, 2, 3].map(later);
+    const settled = proofs.map(({ make }, serial) => outbox.settle(target(serial), make));
+    for (const { ready } of proofs.slice(1)) ready();
+    await Promise.resolve();
+    await Promise.resolve();
     outbox.flush();
-    await Promise.all(waiting);
-    expect(sent.slice(1).sort()).toEqual(["settle", "settleBatch 2"]);
+    expect(await Promise.all(settled.slice(1))).toEqual([DONE, DONE]);
+    proofs[0]?.ready();
+    expect(await settled[0]).toEqual(DONE);
+    expect(sent).toEqual(["settleBatch 2", "settle"]);
+  });
+
+  test("behavior: each model by itself, a lone proof without a batch and at once, an execution too", async () => {
+    const { outbox, sent } = open();
+    const make = async () => EVIDENCE;
+    expect(await outbox.settle(target(1, 1, EXECUTION), make)).toEqual(DONE);
+    expect(await outbox.settle(target(1, 1), make)).toEqual(DONE);
+    expect(sent).toEqual(["settle", "settle"]);
+    await Promise.all([target(2, 1), target(3, 2), target(4, 1)].map((one) => outbox.settle(one, make)));
+    expect(sent.slice(2).sort()).toEqual(["settle", "settleBatch 2"]);
   });
 
   test("behavior: when a batch is refused each proof stands for itself", async () => {
     const refused = again("the contract refuses: RequestSettled");
     const { outbox, sent } = open({ "settleBatch 2": refused });
-    const waiting = [1, 2].map((serial) => outbox.send(settling(serial)));
-    outbox.flush();
-    expect(await Promise.all(waiting)).toEqual([DONE, DONE]);
+    const settled = [1, 2].map((serial) => outbox.settle(target(serial), async () => EVIDENCE));
+    expect(await Promise.all(settled)).toEqual([DONE, DONE]);
     expect(sent).toEqual(["settleBatch 2", "settle", "settle"]);
   });
 
-  test("behavior: where no block comes a proof waits no longer than its timer", async () => {
+  test("error: a proof that cannot be made holds up none that can", async () => {
     const { outbox, sent } = open();
-    expect(await outbox.send(settling(1))).toEqual(DONE);
+    const [good, bad] = [later(), later()];
+    const settled = outbox.settle(target(1), good.make);
+    const failed = outbox.settle(target(2), bad.make);
+    good.ready();
+    bad.fail();
+    await expect(failed).rejects.toThrow("no proof");
+    expect(await settled).toEqual(DONE);
     expect(sent).toEqual(["settle"]);
   });
 });
