@@ -74,12 +74,14 @@ export function describeMachine(): string[] {
   ];
 }
 
-function renderSection({ part, figures }: PartResult): string {
+/** @param machine where it is another one than the page's */
+function renderSection({ part, figures }: PartResult, machine?: readonly string[]): string {
   return [
     `## ${part.title}`,
     "",
     part.method,
     "",
+    ...(machine === undefined ? [] : [`Measured on another machine. ${machine.join("; ")}.`, ""]),
     "| figure | measured | target | met |",
     "|---|---|---|---|",
     ...figures.map((figure) => {
@@ -98,17 +100,23 @@ export function renderPage(results: readonly PartResult[], command: string): str
     "",
     ...describeMachine().map((line) => `- ${line}`),
     "",
-    ...results.map(renderSection),
+    ...results.map((result) => renderSection(result)),
   ].join("\n");
 }
 
 /** A page whose sections of these parts are replaced; those that it lacks come last. */
 export function mergePage(page: string, results: readonly PartResult[]): string {
   const [head = "", ...sections] = page.split(/^(?=## )/m);
+  const machine = describeMachine();
+  const isSame = machine.every((line) => head.includes(`- ${line}\n`));
   const merged = sections.map((section) => `${section.trimEnd()}\n`);
   for (const result of results) {
     const at = merged.findIndex((section) => section.startsWith(`## ${result.part.title}\n`));
-    merged.splice(at < 0 ? merged.length : at, at < 0 ? 0 : 1, renderSection(result));
+    merged.splice(
+      at < 0 ? merged.length : at,
+      at < 0 ? 0 : 1,
+      renderSection(result, isSame ? undefined : machine),
+    );
   }
   return [`${head.trimEnd()}\n`, ...merged].join("\n");
 }

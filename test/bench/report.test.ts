@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mergePage, type PartResult, renderPage } from "../../bench/report.ts";
+import { describeMachine, mergePage, type PartResult, renderPage } from "../../bench/report.ts";
 
 const result = (title: string, value: string): PartResult => ({
   part: { name: title, title, method: `How ${title} is measured.`, run: async () => [] },
@@ -19,6 +19,15 @@ describe("mergePage", () => {
     const merged = mergePage(page, [result("Four", "4")]);
     expect(merged.startsWith(page.trimEnd())).toBe(true);
     expect(merged.slice(page.trimEnd().length)).toContain("\n## Four\n");
+  });
+
+  it("behavior: a section from another machine than the page's names its own", () => {
+    const other = page.replace(/^- CPU: .*$/m, "- CPU: another one, 64 cores");
+    const merged = mergePage(other, [result("Two", "22")]);
+    const [, one, two] = merged.split(/^(?=## )/m);
+    expect(one).not.toContain("machine");
+    expect(two).toContain(`Measured on another machine. ${describeMachine().join("; ")}.`);
+    expect(merged).toContain("- CPU: another one, 64 cores");
   });
 
   it("behavior: the same results give the same page", () => {
