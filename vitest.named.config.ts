@@ -1,7 +1,11 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-/** The suites that need more than Node.js and npm, each in its own folder: `tools/named-suite.ts` runs one of them. */
-export const NAMED_SUITES = ["browser", "executor", "ezkl", "onnx"] as const;
+/** The suites that need more than Node.js and npm, and the agents as processes, which take minutes, each in its own
+ *  folder: `tools/named-suite.ts` runs one of them. */
+export const NAMED_SUITES = ["agent-processes", "browser", "executor", "ezkl", "onnx"] as const;
+/** Of these, the ones whose files run beside each other. */
+const PARALLEL: readonly string[] = ["agent-processes"];
 
 /** Tests that take long and seldom find anything: not in `npm test`, but in `npm run test:deep`. */
 export const DEEP_ONLY = ["test/prover/ceremony-chain.test.ts"];
@@ -21,14 +25,14 @@ const limits = { testTimeout: 1_800_000, hookTimeout: 1_800_000 };
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    maxWorkers: availableParallelism() + 1,
     projects: [
       ...NAMED_SUITES.map((name) => ({
         test: {
           name,
           include: [`test/${name}/**/*.test.ts`],
           globalSetup: ["test/support/compile-setup.ts"],
-          fileParallelism: false,
+          fileParallelism: PARALLEL.includes(name),
           ...limits,
         },
       })),

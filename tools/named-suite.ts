@@ -18,6 +18,7 @@ interface Obstacle {
 }
 
 const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
+  "agent-processes": () => undefined,
   browser() {
     const chromium = process.env.CHROMIUM ?? "/usr/bin/chromium";
     if (existsSync(chromium)) return undefined;
