@@ -78,10 +78,13 @@ describe("assay proof prove, verify and settle", () => {
     const call = join(folder.path, "call.json");
     writeFileSync(call, JSON.stringify({ window: packed() }));
     const asked = await assay(["request", NAME, "--inputs", call], 0, 2);
-    const settled = await assay(["settle", asked.requestId, "--ezkl", EZKL], 0, 1);
-    expect(settled).toMatchObject({ lane: "PROOF", requests: [asked.requestId], outputs: [proven.output] });
     const none = await assay(["settle", asked.requestId, "--lane", "execution"], 1, 1);
     expect(none.error.code).toBe("EXECUTION_REFUSED");
+    const settled = await assay(["settle", asked.requestId, "--ezkl", EZKL], 0, 1);
+    expect(settled.hashes).toHaveLength(1);
+    expect(settled).toMatchObject({ lane: "PROOF", requests: [asked.requestId], outputs: [proven.output] });
+    // Now it is settled: nothing is proven or sent again.
+    expect(await assay(["settle", asked.requestId, "--ezkl", EZKL], 0, 1)).toEqual({ ...settled, hashes: [] });
 
     const stated = JSON.parse(readFileSync(file, "utf8"));
     writeFileSync(file, JSON.stringify({ ...stated, submitter: accountAt(2).address }));
