@@ -84,7 +84,10 @@ describe("assay proof prove, verify and settle", () => {
     expect(settled.hashes).toHaveLength(1);
     expect(settled).toMatchObject({ lane: "PROOF", requests: [asked.requestId], outputs: [proven.output] });
     // Now it is settled: nothing is proven or sent again.
-    expect(await assay(["settle", asked.requestId, "--ezkl", EZKL], 0, 1)).toEqual({ ...settled, hashes: [] });
+    expect(await assay(["settle", asked.requestId, "--ezkl", EZKL], 0, 1)).toEqual({
+      ...settled,
+      hashes: [],
+    });
 
     const stated = JSON.parse(readFileSync(file, "utf8"));
     writeFileSync(file, JSON.stringify({ ...stated, submitter: accountAt(2).address }));
