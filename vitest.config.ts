@@ -20,7 +20,7 @@ export default defineConfig({
             ...["integration", "contracts", ...NAMED_SUITES].map((folder) => `test/${folder}/**`),
             ...DEEP_ONLY,
           ],
-          globalSetup: ["test/support/compile-setup.ts"],
+          globalSetup: ["test/support/bundle-setup.ts"],
           // A hang ends the run; a slow machine does not.
           testTimeout: 900_000,
           hookTimeout: 900_000,
@@ -31,7 +31,7 @@ export default defineConfig({
         test: {
           name: "integration",
           include: ["test/integration/**/*.test.ts"],
-          globalSetup: ["test/support/compile-setup.ts"],
+          globalSetup: ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"],
           testTimeout: 900_000,
           hookTimeout: 900_000,
           deps,

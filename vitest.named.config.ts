@@ -31,7 +31,7 @@ export default defineConfig({
         test: {
           name,
           include: [`test/${name}/**/*.test.ts`],
-          globalSetup: ["test/support/compile-setup.ts"],
+          globalSetup: ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"],
           fileParallelism: PARALLEL.includes(name),
           ...limits,
         },
@@ -40,7 +40,7 @@ export default defineConfig({
         test: {
           name: "deep",
           include: [...DEEP, ...DEEP_ONLY],
-          globalSetup: ["test/support/compile-setup.ts"],
+          globalSetup: ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"],
           env: { TEST_DEPTH: "deep" },
           ...limits,
         },

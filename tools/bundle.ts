@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { projectRoot } from "./foundry.ts";
 
@@ -107,5 +107,3 @@ function removeOld(folder: string, newest: string): void {
     .sort((a, b) => b.at - a.at);
   for (const { path } of bundles.slice(KEPT - 1)) rmSync(path, { recursive: true, force: true });
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(await bundleProgram());

@@ -21,10 +21,10 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** A receiver that answers as told. */
 /** Longer than any machine takes to answer. */
 const PATIENT_MS = 60_000;
 
+/** A receiver that answers as told. @param timeoutMs of one try */
 async function receiver(
   answer: (request: IncomingMessage, response: ServerResponse, count: number) => void,
   timeoutMs = PATIENT_MS,
@@ -112,10 +112,11 @@ describe("Webhook", () => {
   });
 
   test("error: one that never answers is given up, and its address stays out of the log", async () => {
-    const { webhook, logged } = await receiver(() => {}, 200);
+    const { webhook, logged, bodies } = await receiver(() => {}, 1_000);
     webhook.observe(wrong(1));
     await expect.poll(() => logged.length, { timeout: 60_000 }).toBe(1);
     expect(logged[0]).toContain('"tries":5');
+    expect(bodies).toHaveLength(5);
     expect(logged[0]).toMatch(/not delivered .*TimeoutError/);
     expect(logged.join()).not.toContain("secret-token");
     await webhook.stop();

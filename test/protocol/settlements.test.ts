@@ -1,29 +1,17 @@
-import { concatHex, type Hex, keccak256, size, slice } from "viem";
+import { concatHex, type Hex, size, slice } from "viem";
 import { describe, expect, it } from "vitest";
 import { encodeClaim } from "../../protocol/ids.ts";
 import { encodeOrder } from "../../protocol/orders.ts";
 import { encodeSettlement } from "../../protocol/settlements.ts";
-import { type ModelId, NO_CLAIM, type Request, type RequestId, ZERO_ADDRESS } from "../../protocol/terms.ts";
+import { LANE, type ModelId, NO_CLAIM, type RequestId } from "../../protocol/terms.ts";
+import { accountAt } from "../support/anvil.ts";
+import { tinyRequest } from "../support/deploy.ts";
 
 const INPUT = "0x1234";
 const OUTPUT = "0x56";
 const EVIDENCE = "0x789a";
-const request: Request = {
-  requester: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
-  modelId: `0x${"11".repeat(32)}` as ModelId,
-  inputHash: keccak256(INPUT),
-  lanes: 2,
-  fee: 1n,
-  deliveryFee: 0n,
-  minBond: 0n,
-  window: 20,
-  expiry: 2_000,
-  exclusiveProver: ZERO_ADDRESS,
-  exclusiveUntil: 0,
-  callback: ZERO_ADDRESS,
-  callbackGas: 0,
-  salt: 3n,
-};
+const modelId = `0x${"11".repeat(32)}` as ModelId;
+const request = tinyRequest(accountAt(1), modelId, INPUT, 0, { lanes: LANE.PROOF });
 
 describe("encodeSettlement", () => {
   const settlement = { request, input: INPUT, output: OUTPUT, evidence: EVIDENCE } as const;

@@ -1,35 +1,22 @@
-import { decodeFunctionData, type Hex, keccak256 } from "viem";
+import { decodeFunctionData, type Hex } from "viem";
 import { describe, expect, test } from "vitest";
 import { type Action, Actions } from "../../protocol/chain/actions.ts";
-import type { RequestEntry } from "../../protocol/chain/book.ts";
 import { iAssayAbi } from "../../protocol/generated/abis.ts";
-import { LANE, type ModelId, type RequestId, ZERO_ADDRESS, ZERO_HASH } from "../../protocol/terms.ts";
+import { LANE, type ModelId, type RequestId, ZERO_HASH } from "../../protocol/terms.ts";
 import { type Evidence, Outbox, type Target } from "../../prover/outbox.ts";
 import { again, DONE, type Outcome } from "../../prover/workers.ts";
+import { accountAt } from "../support/anvil.ts";
+import { tinyRequest } from "../support/deploy.ts";
 
-const OWN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+const OWN = accountAt(1).address;
 const INPUT = "0x12";
 const PROOF = { means: "groth16", lane: LANE.PROOF, gas: 1n } as const;
 const EXECUTION = { means: "execution", lane: LANE.EXECUTION, gas: 1n } as const;
 
 function target(serial: number, model = 1, truth: Target["truth"] = PROOF): Target {
   const word = (n: number): Hex => `0x${n.toString(16).padStart(64, "0")}`;
-  const request: RequestEntry["request"] = {
-    requester: OWN,
-    modelId: word(model) as ModelId,
-    inputHash: keccak256(INPUT),
-    lanes: 7,
-    fee: 1n,
-    deliveryFee: 0n,
-    minBond: 0n,
-    window: 20,
-    expiry: 2_000,
-    exclusiveProver: ZERO_ADDRESS,
-    exclusiveUntil: 0,
-    callback: ZERO_ADDRESS,
-    callbackGas: 0,
-    salt: BigInt(serial),
-  };
+  const changes = { lanes: 7, salt: BigInt(serial) };
+  const request = tinyRequest(accountAt(1), word(model) as ModelId, INPUT, 0, changes);
   const block = { number: 1n, hash: ZERO_HASH };
   const entry = { request, input: INPUT, block, status: "open", attempt: 0, delivered: false } as const;
   return {

@@ -1,8 +1,6 @@
-import { bundleProgram } from "../../tools/bundle.ts";
 import { ensureCompiled } from "../../tools/compile.ts";
 
-/** Compiles the contracts and bundles the program before the first test, so that no test pays for it. */
-export default async function setup(): Promise<void> {
+/** Compiles the contracts before the first test with processes, so that no test pays for it. */
+export default function setup(): void {
   ensureCompiled();
-  await bundleProgram();
 }
