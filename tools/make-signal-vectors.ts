@@ -21,7 +21,12 @@ import {
 import { modelWord } from "../inference/program/shape.ts";
 import { fromStoredBytes } from "../inference/program/tensor.ts";
 import { assertValid } from "../inference/program/validate.ts";
-import { bindingOf, publicSignals, signalLayout, signalNames } from "../protocol/proof/public-signals.ts";
+import {
+  groth16Binding,
+  publicSignals,
+  signalLayout,
+  signalNames,
+} from "../protocol/proof/public-signals.ts";
 import { makeRandomBytes } from "./codec-cases.ts";
 import { projectRoot } from "./foundry.ts";
 
@@ -217,7 +222,7 @@ export function makeSignalVectors() {
     const input = encodeInput(program, SELECTOR, one.input);
     const output = outputOf(program, one.output);
     const modelId = toHex(random(32));
-    const binding = bindingOf({ ...BINDING, modelId });
+    const binding = groth16Binding({ ...BINDING, modelId });
     const all = publicSignals(program, SELECTOR, input, output, binding);
     const shared = {
       modelWord: `0x${hexWord(modelWord(program, SELECTOR_NUMBER, LANES))}`,

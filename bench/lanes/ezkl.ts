@@ -7,6 +7,7 @@ import { type Address, encodeFunctionData, type Hex } from "viem";
 import { compileVerifier } from "../../cli/proof/compile-verifier.ts";
 import { fromHex, toHex } from "../../inference/bytes.ts";
 import { iEzklVerifiersAbi, iModelRegistryAbi, iProofLaneAbi } from "../../protocol/generated/abis.ts";
+import { ezklBinding } from "../../protocol/proof/public-signals.ts";
 import { proofLaneOf } from "../../protocol/proof/store-key.ts";
 import type { ModelId } from "../../protocol/terms.ts";
 import { addEzklModel } from "../../prover/proof/ezkl/add.ts";
@@ -140,7 +141,7 @@ async function measure(
 
   const model = loadProofModel(directory);
   const keys = await modelKeys(ezkl, model);
-  const binding = proverBinding(bench, model.modelId as ModelId);
+  const binding = ezklBinding(proverBinding(bench, model.modelId as ModelId));
   const rng = createRng(SEED);
   const pictures = Array.from({ length: Math.max(compared, rounds + 1) }, () =>
     Array.from(mlpInput(rng).subarray(0, dims[0]), (byte) => byte / 256),

@@ -4,7 +4,7 @@ import { fromHex, toHex } from "../../inference/bytes.ts";
 import { compileModel } from "../../protocol/execution/compiled.ts";
 import { planPublication, publishWeights } from "../../protocol/execution/publication.ts";
 import { iInterpreterAbi, iProofLaneAbi } from "../../protocol/generated/abis.ts";
-import { bindingOf } from "../../protocol/proof/public-signals.ts";
+import type { ProofBinding } from "../../protocol/proof/public-signals.ts";
 import type { Settlement } from "../../protocol/settlements.ts";
 import { LANE, type ModelId, type Request } from "../../protocol/terms.ts";
 import { fileBondedClaim, fileRequest, PROVER, REQUESTER } from "../bonded-claim.ts";
@@ -95,14 +95,13 @@ export async function storeKey(bench: BenchChain, modelId: ModelId, key: Uint8Ar
   return (await bench.send(PROVER, { key: "storeKey", to, data, value: 0n, doneBy: [] })).receipt.gasUsed;
 }
 
-/** The binding of the prover's proofs. */
-export const proverBinding = (bench: BenchChain, modelId: ModelId): bigint =>
-  bindingOf({
-    chainId: bench.chain.game.chainId,
-    proofLane: contractOf(bench, "proofAdapter"),
-    modelId,
-    submitter: PROVER.address,
-  });
+/** What the prover's proofs are bound to. */
+export const proverBinding = (bench: BenchChain, modelId: ModelId): ProofBinding => ({
+  chainId: bench.chain.game.chainId,
+  proofLane: contractOf(bench, "proofAdapter"),
+  modelId,
+  submitter: PROVER.address,
+});
 
 export interface Proved extends Pick<Case, "input" | "output"> {
   readonly evidence: Hex;

@@ -4,6 +4,7 @@ import { toHex } from "../../inference/bytes.ts";
 import { OnnxruntimeEngine } from "../../inference/runtime/engine.ts";
 import { RuntimePool } from "../../inference/runtime/pool.ts";
 import { PROOF_BYTES } from "../../protocol/proof/groth16.ts";
+import { groth16Binding } from "../../protocol/proof/public-signals.ts";
 import { LANE } from "../../protocol/terms.ts";
 import type { CalibrationTarget } from "../../prover/proof/ezkl/worker.ts";
 import { type BenchChain, openBenchChain } from "../chain.ts";
@@ -143,7 +144,7 @@ interface ProofSubject {
 async function proofRows(bench: BenchChain, modelId: Id, { subject, circuit, cases }: ProofSubject) {
   const keyGas = await storeKey(bench, modelId, circuit.keys.verificationKey);
   const chosen = cases.slice(0, 2 + SMALL_BATCH + BATCH);
-  const binding = proverBinding(bench, modelId);
+  const binding = groth16Binding(proverBinding(bench, modelId));
   const { evidence, warmSeconds, memoryBytes } = await measureProofs(circuit, subject, chosen, binding);
   const coldProofSeconds = await measureColdProofs(circuit, subject, chosen.slice(0, ROUNDS), binding);
   const proved: Proved[] = chosen.map((one, i) => ({ ...one, evidence: evidence[i] as Proved["evidence"] }));

@@ -1,5 +1,6 @@
 /** Circuits and executions of rising size. */
 import type { Model } from "../../inference/program/form.ts";
+import { groth16Binding } from "../../protocol/proof/public-signals.ts";
 import { LANE } from "../../protocol/terms.ts";
 import { type BenchChain, openBenchChain } from "../chain.ts";
 import type { MlpDims } from "../tasks/mlp.ts";
@@ -74,7 +75,7 @@ async function measureCircuitPoint(bench: BenchChain, dims: MlpDims): Promise<Ci
   const modelId = await bench.register(subject.model, LANE.PROOF, circuit.vkHash);
   const storeKeyGas = await storeKey(bench, modelId, circuit.keys.verificationKey);
   const cases = [subject.next(), subject.next(), subject.next(), subject.next()];
-  const binding = proverBinding(bench, modelId);
+  const binding = groth16Binding(proverBinding(bench, modelId));
   const proofs = await measureProofs(circuit, subject, cases, binding);
   let gas = { request: 0n, settle: 0n };
   // Not the first: a prover's first settlement also pays for the storage slot of its credit.

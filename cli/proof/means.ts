@@ -7,8 +7,8 @@ import { loadModelFolder } from "../../inference/model-folder.ts";
 import { encodeCall } from "../../protocol/abi.ts";
 import { decodeKey, decodeProof } from "../../protocol/proof/groth16.ts";
 import {
-  bindingOf,
-  bindingSignal,
+  ezklBinding,
+  groth16Binding,
   type ProofBinding,
   publicSignals,
 } from "../../protocol/proof/public-signals.ts";
@@ -80,7 +80,7 @@ function groth16Means(folder: string, options: KeyOptions): ProofMeans {
     verify: async (stated) => {
       if (verificationKey === undefined) throw withoutKey(folder);
       const [input, output] = [fromHex(stated.input), fromHex(stated.output)];
-      const signals = publicSignals(model.program, selector, input, output, bindingOf(stated));
+      const signals = publicSignals(model.program, selector, input, output, groth16Binding(stated));
       return prover.verify(decodeKey(verificationKey), signals, decodeProof(fromHex(stated.evidence)));
     },
     valuesOf: () => undefined,
@@ -106,7 +106,7 @@ function ezklMeans(folder: string, self: Command): ProofMeans {
     },
     prove: async (calldata, bound) => {
       const binding = { ...bound, modelId };
-      const { output, proof } = await proveEzkl(ezkl, model, calldata, bindingSignal(binding));
+      const { output, proof } = await proveEzkl(ezkl, model, calldata, ezklBinding(binding));
       const verifier = verifierAddress(bound.proofLane, model.verifier.initCode as Hex);
       return { ...binding, input: toHex(calldata), output, evidence: encodeEvidence(verifier, proof) };
     },
@@ -116,7 +116,7 @@ function ezklMeans(folder: string, self: Command): ProofMeans {
         Uint8Array,
         Uint8Array,
       ];
-      return verifyEzkl(ezkl, model, input, output, evidence.slice(ADDRESS_BYTES), bindingSignal(stated));
+      return verifyEzkl(ezkl, model, input, output, evidence.slice(ADDRESS_BYTES), ezklBinding(stated));
     },
     valuesOf: (output) => fromFixedPoint(assay.outputs, outputNumbers(fromHex(output))),
     close: () => {},

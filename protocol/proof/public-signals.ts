@@ -159,9 +159,8 @@ function toInteger(bytes: Uint8Array): bigint {
   return value;
 }
 
-/** Binds a proof: 248 bits of keccak256(abi.encode(chain id, ProofLane, modelId, submitter)). ezkl's circuits take all
- *  of them. */
-export function bindingSignal({ chainId, proofLane, modelId, submitter }: ProofBinding): bigint {
+/** What binds a proof by ezkl: 248 bits of keccak256(abi.encode(chain id, ProofLane, modelId, submitter)). */
+export function ezklBinding({ chainId, proofLane, modelId, submitter }: ProofBinding): bigint {
   const encoded = encodeAbiParameters(
     [{ type: "uint256" }, { type: "address" }, { type: "bytes32" }, { type: "address" }],
     [BigInt(chainId), proofLane, modelId, submitter],
@@ -169,9 +168,9 @@ export function bindingSignal({ chainId, proofLane, modelId, submitter }: ProofB
   return BigInt(keccak256(encoded)) >> 8n;
 }
 
-/** The first 152 of them: what a Groth16 proof is bound to. */
-export const bindingOf = (binding: ProofBinding): bigint =>
-  bindingSignal(binding) >> BigInt(248 - 8 * BINDING_BYTES);
+/** What binds a proof by Groth16: the first 152 bits of ezklBinding, which stand beside the output. */
+export const groth16Binding = (binding: ProofBinding): bigint =>
+  ezklBinding(binding) >> BigInt(248 - 8 * BINDING_BYTES);
 
 /** All signals from a trace. @param tensors content of every step's tensor */
 export function signalsOfTrace(program: Program, tensors: readonly TensorData[], binding: bigint): bigint[] {

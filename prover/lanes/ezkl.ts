@@ -4,7 +4,7 @@ import type { Address, Hex } from "viem";
 import { isBaseError } from "../../inference/errors.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { Logger } from "../../protocol/log.ts";
-import { bindingSignal } from "../../protocol/proof/public-signals.ts";
+import { ezklBinding } from "../../protocol/proof/public-signals.ts";
 import { isKeyStored, proofLaneOf } from "../../protocol/proof/store-key.ts";
 import { LANE, type ModelId } from "../../protocol/terms.ts";
 import { ezklSettleGas, type TruthTerms } from "../decide.ts";
@@ -65,7 +65,7 @@ export class EzklSource implements TruthSource {
     const { chain, ezkl } = this.#parts;
     const verifier = this.#ready.get(model.id);
     if (hasProgram(model) || verifier === undefined) throw new Error("the keys are not ready");
-    const binding = bindingSignal({
+    const binding = ezklBinding({
       chainId: chain.game.chainId,
       proofLane: proofLaneOf(chain),
       modelId: model.id,

@@ -6,7 +6,7 @@ import { type Hex, keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex } from "../../inference/bytes.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
-import { bindingSignal } from "../../protocol/proof/public-signals.ts";
+import { ezklBinding } from "../../protocol/proof/public-signals.ts";
 import { proofLaneOf } from "../../protocol/proof/store-key.ts";
 import { LANE, type ModelId, type Request, ZERO_ADDRESS } from "../../protocol/terms.ts";
 import { circuitOnnx } from "../../prover/proof/ezkl/circuit-onnx.ts";
@@ -79,7 +79,7 @@ afterAll(async () => {
 
 /** What ties a proof to the account that settles here. */
 function binding(submitter = system.chain.account.address): bigint {
-  return bindingSignal({
+  return ezklBinding({
     chainId: system.chain.game.chainId,
     proofLane: proofLaneOf(system.chain),
     modelId: model.modelId,

@@ -6,7 +6,7 @@ import { BaseError } from "../../inference/errors.ts";
 import type { Program, Step } from "../../inference/program/form.ts";
 import { readProgram } from "../../inference/program/validate.ts";
 import {
-  bindingOf,
+  groth16Binding,
   packTensor,
   publicSignals,
   signalLayout,
@@ -111,7 +111,7 @@ describe("packTensor", () => {
   });
 });
 
-describe("bindingOf", () => {
+describe("groth16Binding", () => {
   const binding = {
     chainId: 31_337,
     proofLane: `0x${"11".repeat(20)}`,
@@ -120,8 +120,8 @@ describe("bindingOf", () => {
   } as const;
 
   test("default", () => {
-    expect(bindingOf(binding)).toMatchInlineSnapshot(`5030101236889288002702448501857777925937162047n`);
-    expect(bindingOf(binding) < 2n ** 152n).toBe(true);
+    expect(groth16Binding(binding)).toMatchInlineSnapshot(`5030101236889288002702448501857777925937162047n`);
+    expect(groth16Binding(binding) < 2n ** 152n).toBe(true);
   });
 
   test("behavior: every part changes it", () => {
@@ -130,8 +130,8 @@ describe("bindingOf", () => {
       { ...binding, proofLane: `0x${"12".repeat(20)}` as const },
       { ...binding, modelId: `0x${"23".repeat(32)}` as const },
       { ...binding, submitter: `0x${"34".repeat(20)}` as const },
-    ].map(bindingOf);
-    expect(new Set([bindingOf(binding), ...others]).size).toBe(5);
+    ].map(groth16Binding);
+    expect(new Set([groth16Binding(binding), ...others]).size).toBe(5);
   });
 });
 

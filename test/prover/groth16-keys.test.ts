@@ -15,7 +15,7 @@ import {
   type VerificationKey,
   vkHashOf,
 } from "../../protocol/proof/groth16.ts";
-import { bindingOf, publicSignals } from "../../protocol/proof/public-signals.ts";
+import { groth16Binding, publicSignals } from "../../protocol/proof/public-signals.ts";
 import { FIELD_ORDER, type R1cs } from "../../prover/proof/groth16/r1cs.ts";
 import { readBinFile, writeBinFile } from "../../prover/proof/groth16/snark/binfile.ts";
 import { multiplyGenerator } from "../../prover/proof/groth16/snark/fixed-base.ts";
@@ -221,7 +221,7 @@ describe("proofs.json", () => {
 
   test("behavior: snarkjs accepts every committed proof with its key", async () => {
     const program = readProgram(fromHex(vectors.program));
-    const binding = bindingOf(vectors);
+    const binding = groth16Binding(vectors);
     for (const [i, proof] of vectors.proofs.entries()) {
       const [input, output] = [vectors.inputs[i], vectors.outputs[i]].map((hex) => fromHex(hex as string));
       const selector = fromHex(vectors.selector);

@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fromHex, toHex } from "../../inference/bytes.ts";
-import { bindingSignal } from "../../protocol/proof/public-signals.ts";
+import { ezklBinding } from "../../protocol/proof/public-signals.ts";
 import { loadProofModel } from "../../prover/proof/ezkl/folder.ts";
 import { encodeCalldata, encodeEvidence } from "../../prover/proof/ezkl/instances.ts";
 import { proveEzkl } from "../../prover/proof/ezkl/prove.ts";
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   const folder = resolve(process.argv[flag + 1] ?? "data", "ezkl");
   const model = loadProofModel(join(projectRoot, "models", "forecast-ezkl"));
   const calldata = encodeCalldata(fromHex(model.manifest.assay.selector), windowNumbers());
-  const binding = bindingSignal({ ...BINDING, proofLane: BINDING.adapter, modelId: model.modelId });
+  const binding = ezklBinding({ ...BINDING, proofLane: BINDING.adapter, modelId: model.modelId });
   const { output, proof } = await proveEzkl({ folder }, model, calldata, binding);
   const vector = {
     source: "test/support/make-ezkl-vectors.ts, ezkl 23.0.5, models/forecast-ezkl",

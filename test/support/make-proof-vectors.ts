@@ -22,7 +22,7 @@ import {
   type VerificationKey,
   vkHashOf,
 } from "../../protocol/proof/groth16.ts";
-import { bindingOf, publicSignals } from "../../protocol/proof/public-signals.ts";
+import { groth16Binding, publicSignals } from "../../protocol/proof/public-signals.ts";
 import { compileCircuit } from "../../prover/proof/groth16/compile.ts";
 import { FIELD_ORDER } from "../../prover/proof/groth16/r1cs.ts";
 import { writeWitness } from "../../prover/proof/groth16/snark/files.ts";
@@ -57,7 +57,7 @@ export async function makeProofVectors() {
     const input = encodeInput(program, selector, { codec: "raw", bytes: mlpInput(rng) });
     return { input, output: execute(prepared, input) };
   });
-  const bindingFor = (submitter: Hex): bigint => bindingOf({ ...CHAIN, modelId, submitter });
+  const bindingFor = (submitter: Hex): bigint => groth16Binding({ ...CHAIN, modelId, submitter });
   const proofOf = async ({ input, output }: (typeof cases)[number], submitter: Hex): Promise<Hex> => {
     const { witness } = stateInference(circuit, program, selector, input, output, bindingFor(submitter));
     return toHex(encodeProof(await prove(keys.provingKey, writeWitness(witness))));

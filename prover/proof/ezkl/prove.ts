@@ -74,7 +74,7 @@ const numbersOf = ({ manifest, inputs }: ProofModel, calldata: Uint8Array): numb
   inputNumbers(fromHex(manifest.assay.selector), calldata, inputs);
 
 /** Runs the circuit on canonical calldata and proves it.
- *  @param binding of submitter and chain: bindingSignal
+ *  @param binding of submitter and chain: ezklBinding
  *  @throws BaseError as runEzkl does; EZKL_INSTANCES_WRONG */
 export async function proveEzkl(
   options: EzklOptions,

@@ -4,7 +4,7 @@ import { execute } from "../../../inference/executor/execute.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
 import type { Model } from "../../../inference/program/form.ts";
 import { encodeProof } from "../../../protocol/proof/groth16.ts";
-import { bindingOf, type ProofBinding } from "../../../protocol/proof/public-signals.ts";
+import { groth16Binding, type ProofBinding } from "../../../protocol/proof/public-signals.ts";
 import { type CompiledCircuit, compileCircuit } from "./compile.ts";
 import type { ModelKeys } from "./keys.ts";
 import type { Groth16Prover } from "./snark/prover.ts";
@@ -37,7 +37,7 @@ export async function proveInference(
     selector,
     calldata,
     output,
-    bindingOf(binding),
+    groth16Binding(binding),
   );
   const proof = await prover.prove(keys.provingKey, witness);
   return {

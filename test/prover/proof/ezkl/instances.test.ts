@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { type Address, type Hex, numberToHex } from "viem";
 import { describe, expect, it } from "vitest";
 import { fromHex, toHex } from "../../../../inference/bytes.ts";
-import { bindingSignal } from "../../../../protocol/proof/public-signals.ts";
+import { ezklBinding } from "../../../../protocol/proof/public-signals.ts";
 import {
   bindingNumbers,
   encodeCalldata,
@@ -30,11 +30,11 @@ interface Vector {
 }
 const vector = JSON.parse(readFileSync(join(projectRoot, "test/vectors/ezkl.json"), "utf8")) as Vector;
 
-describe("bindingSignal", () => {
+describe("ezklBinding", () => {
   const stated = { ...vector, proofLane: vector.adapter };
 
   it("default", () => {
-    expect(numberToHex(bindingSignal(stated), { size: 32 })).toBe(vector.binding);
+    expect(numberToHex(ezklBinding(stated), { size: 32 })).toBe(vector.binding);
   });
 
   it("behavior: another chain, adapter, model or submitter is another binding", () => {
@@ -45,7 +45,7 @@ describe("bindingSignal", () => {
       { ...stated, submitter: other },
       { ...stated, modelId: vector.binding },
     ] as const;
-    expect(new Set([stated, ...changed].map(bindingSignal)).size).toBe(5);
+    expect(new Set([stated, ...changed].map(ezklBinding)).size).toBe(5);
   });
 });
 
