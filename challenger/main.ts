@@ -113,6 +113,7 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
     if (webhook !== undefined) observers.push((notice) => webhook.observe(notice));
     const { unmined } = parts;
     addNodeMetrics(metrics, { client: chain.client, clock, account: hand?.address, unmined });
+    metrics.addProcess();
     const { http } = options;
     const server = http && (await listen(metricsApp(metrics, log), http.host, http.port));
     const follower = new EventFollower(chain, {

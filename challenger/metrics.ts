@@ -26,6 +26,7 @@ export function addChallengerMetrics(metrics: Metrics, source: ChallengerSource)
   const checked = metrics.counter(
     "assay_challenger_claims_checked_total",
     "Claims compared, by verdict: a wrong one is a mismatch that the canonical executor confirmed.",
+    ["verdict"],
     VERDICTS.map((verdict) => ({ verdict })),
   );
   const seconds = metrics.histogram(
@@ -35,6 +36,7 @@ export function addChallengerMetrics(metrics: Metrics, source: ChallengerSource)
   const engine = metrics.counter(
     "assay_challenger_engine_faults_total",
     "Runs in which the fast path failed, or differed from the canonical executor.",
+    ["outcome"],
     [{ outcome: "failed" }, { outcome: "differs" }],
   );
   const uncovered = metrics.counter(
@@ -44,11 +46,12 @@ export function addChallengerMetrics(metrics: Metrics, source: ChallengerSource)
   const moves = metrics.counter(
     "assay_challenger_moves_total",
     "Moves in disputes, by kind; done is false where the chain does not have one yet.",
-    [],
+    ["move", "done"],
   );
   const over = metrics.counter(
     "assay_challenger_disputes_over_total",
     "Wrong claims that ended: fallen, or final and therefore lost.",
+    ["ending"],
     [{ ending: "fallen" }, { ending: "final" }],
   );
   const unaffordable = metrics.counter(
@@ -58,6 +61,7 @@ export function addChallengerMetrics(metrics: Metrics, source: ChallengerSource)
   const tests = metrics.counter(
     "assay_challenger_attention_tests_total",
     "Planned wrong claims by what became of them.",
+    ["result"],
     ATTENTION_RESULTS.map((result) => ({ result })),
   );
   const testSeconds = metrics.histogram(
@@ -68,21 +72,21 @@ export function addChallengerMetrics(metrics: Metrics, source: ChallengerSource)
   return (notice) => {
     switch (notice.kind) {
       case "verdict":
-        checked.add({ verdict: notice.verdict.kind });
+        checked.inc({ verdict: notice.verdict.kind });
         return seconds.observe(notice.seconds);
       case "engine":
-        return engine.add({ outcome: notice.outcome });
+        return engine.inc({ outcome: notice.outcome });
       case "attention":
-        tests.add({ result: notice.result });
+        tests.inc({ result: notice.result });
         return testSeconds.observe(notice.seconds);
       case "uncovered":
-        return uncovered.add();
+        return uncovered.inc();
       case "move":
-        return moves.add({ move: notice.move, done: String(notice.done) });
+        return moves.inc({ move: notice.move, done: String(notice.done) });
       case "over":
-        return over.add({ ending: notice.lost ? "final" : "fallen" });
+        return over.inc({ ending: notice.lost ? "final" : "fallen" });
       case "unaffordable":
-        return unaffordable.add();
+        return unaffordable.inc();
     }
   };
 }
@@ -110,6 +114,7 @@ function addStates(metrics: Metrics, source: ChallengerSource): void {
         clocks.map(({ clock, at }) => ({ labels: { claim, clock }, value: at - now })),
       );
     },
+    ["claim", "clock"],
   );
 }
 

@@ -105,6 +105,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
     const account = chain.account.address;
     const unmined = () => sender.unmined().length;
     addNodeMetrics(metrics, { client: chain.client, clock, account, unmined });
+    metrics.addProcess();
     // Keys that are not there are made now, while no deadline waits.
     for (const source of context.truths) await source.refresh(models.values());
     const follower = new EventFollower(chain, {

@@ -20,10 +20,15 @@ const JOB_KINDS: readonly JobKind[] = ["commitTrace", "reveal", "finalize", "cla
 /** @returns what counts the jobs' ends */
 export function addProverMetrics(metrics: Metrics, source: ProverSource): JobObserver {
   metrics.gauge("assay_prover_models", "Models that are served.", () => source.models);
-  metrics.gauge("assay_prover_jobs", "Jobs that wait or run, by kind.", () => {
-    const counts = source.jobs();
-    return JOB_KINDS.map((kind) => ({ labels: { kind }, value: counts[kind] ?? 0 }));
-  });
+  metrics.gauge(
+    "assay_prover_jobs",
+    "Jobs that wait or run, by kind.",
+    () => {
+      const counts = source.jobs();
+      return JOB_KINDS.map((kind) => ({ labels: { kind }, value: counts[kind] ?? 0 }));
+    },
+    ["kind"],
+  );
   metrics.gauge(
     "assay_prover_claims_active",
     "Own claims that are not over.",
@@ -45,19 +50,23 @@ export function addProverMetrics(metrics: Metrics, source: ProverSource): JobObs
       if (now === undefined) return undefined;
       return earliest(source.owed()).map(([labels, due]) => ({ labels, value: due - now }));
     },
+    ["claim", "kind"],
   );
   const ended = metrics.counter(
     "assay_prover_jobs_ended_total",
     "Tries of jobs by kind and outcome: done, or to be tried again.",
+    ["kind", "outcome"],
     JOB_KINDS.flatMap((kind) => [
       { kind, outcome: "done" },
       { kind, outcome: "again" },
     ]),
   );
-  const seconds = metrics.histogram("assay_prover_job_seconds", "Time of one try of a job, by kind.");
+  const seconds = metrics.histogram("assay_prover_job_seconds", "Time of one try of a job, by kind.", [
+    "kind",
+  ]);
   return (kind, outcome, ms) => {
-    ended.add({ kind, outcome });
-    seconds.observe(ms / 1_000, { kind });
+    ended.inc({ kind, outcome });
+    seconds.observe({ kind }, ms / 1_000);
   };
 }
 

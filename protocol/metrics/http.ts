@@ -4,14 +4,12 @@ import { errorHandler } from "../http/errors.ts";
 import { type Logger, SILENT } from "../log.ts";
 import type { Metrics } from "./metrics.ts";
 
-const TYPE = "text/plain; version=0.0.4; charset=utf-8";
-
 /** Answers with everything that the metrics know. */
 export const metricsHandler =
   (metrics: Metrics): RequestHandler =>
   async (_request, response) => {
     const body = await metrics.render();
-    response.setHeader("Content-Type", TYPE);
+    response.setHeader("Content-Type", metrics.contentType);
     response.setHeader("Cache-Control", "no-store");
     response.send(body);
   };
@@ -21,15 +19,19 @@ export function httpMetrics(metrics: Metrics, nowMs: () => number): RequestHandl
   const seconds = metrics.histogram(
     "assay_http_request_seconds",
     "Time from a request's head to its answer.",
+    ["route"],
   );
-  const requests = metrics.counter("assay_http_requests_total", "Answers by route and status.", []);
+  const requests = metrics.counter("assay_http_requests_total", "Answers by route and status.", [
+    "route",
+    "status",
+  ]);
   return (request, response, next) => {
     const startedAt = nowMs();
     response.once("close", () => {
       // Express sets it when a route matched; its path may be a pattern or a list.
       const route = String((request.route as { path: unknown } | undefined)?.path ?? "none");
-      requests.add({ route, status: statusOf(response) });
-      seconds.observe((nowMs() - startedAt) / 1_000, { route });
+      requests.inc({ route, status: statusOf(response) });
+      seconds.observe({ route }, (nowMs() - startedAt) / 1_000);
     });
     next();
   };

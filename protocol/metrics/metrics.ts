@@ -1,162 +1,136 @@
-/** Counts and states of a running process in the text form that Prometheus reads (exposition format 0.0.4). */
+/** Counts and states of a running process, kept and written out by prom-client. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
 /** Values by the names of labels. Only names of our own go in: a series for each caller would have no bound. */
-export type Labels = Readonly<Record<string, string>>;
+export type Labels<Label extends string = string> = Readonly<Record<Label, string>>;
 
-export interface Sample {
-  readonly labels?: Labels;
+export interface Sample<Label extends string> {
+  readonly labels?: Labels<Label>;
   /** amounts of wei lose what a double cannot hold */
   readonly value: number | bigint;
 }
 
 /** What a gauge shows: one value, one for each label set, or nothing where it is not known. */
-export type Reading = number | bigint | readonly Sample[] | undefined;
-
-export interface Counter {
-  /** @param by default 1 */
-  add(labels?: Labels, by?: number): void;
-}
-
-export interface Histogram {
-  observe(value: number, labels?: Labels): void;
-}
+export type Reading<Label extends string = never> = number | bigint | readonly Sample<Label>[] | undefined;
 
 /** Upper bounds for times from milliseconds to minutes, seconds. */
-export const SECONDS_BUCKETS: readonly number[] = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
-
-type Kind = "counter" | "gauge" | "histogram";
+const SECONDS_BUCKETS: readonly number[] = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
 
 export interface Family {
   readonly name: string;
   readonly help: string;
-  readonly kind: Kind;
-}
-
-/** A line of a family: what follows its name, the labels and the value. */
-type Line = readonly [suffix: string, labels: Labels, value: number | bigint];
-
-interface Source {
-  readonly families: readonly Family[];
-  /** Lines by family's name; a family that is not known now is left out. */
-  read(): Promise<Readonly<Record<string, readonly Line[]>>>;
+  readonly kind: "counter" | "gauge" | "histogram";
 }
 
 export class Metrics {
-  readonly #sources: Source[] = [];
-  readonly #families = new Map<string, Family>();
+  /** Its own: the library's global one would join the processes of one test. */
+  readonly #registry = new Registry();
+  readonly #families: Family[] = [];
 
-  /** All families, in the order of their definition. */
+  /** All families that are defined here, in the order of their definition. */
   get families(): readonly Family[] {
-    return [...this.#families.values()];
+    return this.#families;
+  }
+
+  /** Media type of what `render` returns. */
+  get contentType(): string {
+    return this.#registry.contentType;
   }
 
   /** A number that only grows while the process lives.
-   *  @param name ends with _total @param known label sets that are shown as 0 before anything happened; absent: one
-   *  without labels */
-  counter(name: string, help: string, known: readonly Labels[] = [{}]): Counter {
-    const values = new Map(known.map((labels) => [labelText(labels), { labels, value: 0 }]));
-    this.#add(name, help, "counter", () =>
-      [...values.values()].map(({ labels, value }) => ["", labels, value]),
-    );
-    return {
-      add: (labels = {}, by = 1) => {
-        const key = labelText(labels);
-        const held = values.get(key) ?? { labels, value: 0 };
-        values.set(key, { labels, value: held.value + by });
-      },
-    };
+   *  @param name ends with _total
+   *  @param known label sets that are shown as 0 before anything happened */
+  counter<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[] = [],
+    known: readonly Labels<Label>[] = [],
+  ): Counter<Label> {
+    const counter = new Counter({ ...this.#family(name, help, "counter"), labelNames: [...labelNames] });
+    for (const labels of known) counter.inc(labels, 0);
+    return counter;
   }
 
   /** A state that is read when somebody asks. One that throws is left out of that answer. */
-  gauge(name: string, help: string, read: () => Reading): void {
-    this.#add(name, help, "gauge", () => linesOf(read()));
+  gauge<Label extends string = never>(
+    name: string,
+    help: string,
+    read: () => Reading<Label>,
+    labelNames: readonly Label[] = [],
+  ): void {
+    this.#gauge(name, help, async () => read(), labelNames);
   }
 
   /** Several states that one look gives.
-   *  @param help by name @param read by name; one that throws or takes its time holds up this answer alone */
+   *  @param help by name @param look gives the states by name; callers who come at once share one look; one that
+   *  throws is left out of that answer, one that takes its time holds it up */
   gauges<Name extends string>(
     help: Readonly<Record<Name, string>>,
-    read: () => Promise<Readonly<Record<Name, Reading>>>,
+    look: () => Promise<Readonly<Record<Name, Reading>>>,
   ): void {
-    const families = Object.entries<string>(help).map(([name, text]) => this.#family(name, text, "gauge"));
-    this.#sources.push({
-      families,
-      read: async () => {
-        const readings = await read();
-        return Object.fromEntries(families.map(({ name }) => [name, linesOf(readings[name as Name])]));
+    let running: ReturnType<typeof look> | undefined;
+    const shared = () => {
+      running ??= look().finally(() => {
+        running = undefined;
+      });
+      return running;
+    };
+    for (const name of Object.keys(help) as Name[])
+      this.#gauge(name, help[name], async () => (await shared())[name]);
+  }
+
+  /** How values are spread.
+   *  @param buckets upper bounds, rising */
+  histogram<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[] = [],
+    buckets: readonly number[] = SECONDS_BUCKETS,
+  ): Histogram<Label> {
+    return new Histogram({
+      ...this.#family(name, help, "histogram"),
+      labelNames: [...labelNames],
+      buckets: [...buckets],
+    });
+  }
+
+  /** Memory, processor time, event loop and open files of this process, under the names that prom-client gives. */
+  addProcess(): void {
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  /** Everything that is known now, in Prometheus's text form. Never throws. */
+  render(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #gauge<Label extends string>(
+    name: string,
+    help: string,
+    read: () => Promise<Reading<Label>>,
+    labelNames: readonly Label[] = [],
+  ): void {
+    const gauge = new Gauge<Label>({
+      ...this.#family(name, help, "gauge"),
+      labelNames: [...labelNames],
+      collect: async () => {
+        const samples = samplesOf(await read().catch(() => undefined));
+        gauge.reset();
+        // Without labels it is 0 after that, and what is not known is no 0.
+        gauge.remove({});
+        for (const { labels, value } of samples) gauge.set(labels ?? {}, Number(value));
       },
     });
   }
 
-  /** How values are spread.
-   *  @param bounds upper bounds of the buckets, rising */
-  histogram(name: string, help: string, bounds: readonly number[] = SECONDS_BUCKETS): Histogram {
-    const series = new Map<string, { labels: Labels; counts: number[]; sum: number; count: number }>();
-    this.#add(name, help, "histogram", () =>
-      [...series.values()].flatMap(({ labels, counts, sum, count }): Line[] => [
-        ...bounds.map((le, i): Line => ["_bucket", { ...labels, le: `${le}` }, counts[i] as number]),
-        ["_bucket", { ...labels, le: "+Inf" }, count],
-        ["_sum", labels, sum],
-        ["_count", labels, count],
-      ]),
-    );
-    return {
-      observe: (value, labels = {}) => {
-        const key = labelText(labels);
-        const held = series.get(key) ?? { labels, counts: bounds.map(() => 0), sum: 0, count: 0 };
-        series.set(key, held);
-        for (const [i, bound] of bounds.entries())
-          if (value <= bound) held.counts[i] = (held.counts[i] ?? 0) + 1;
-        held.sum += value;
-        held.count += 1;
-      },
-    };
-  }
-
-  /** Everything that is known now. Never throws. */
-  async render(): Promise<string> {
-    const parts = await Promise.all(
-      this.#sources.map(async ({ families, read }) => {
-        const lines = await read().catch((): Readonly<Record<string, readonly Line[]>> => ({}));
-        return families.map((family) => renderFamily(family, lines[family.name] ?? [])).join("");
-      }),
-    );
-    return parts.join("");
-  }
-
-  #add(name: string, help: string, kind: Kind, read: () => readonly Line[]): void {
-    const family = this.#family(name, help, kind);
-    this.#sources.push({ families: [family], read: async () => ({ [name]: read() }) });
-  }
-
-  /** @throws RangeError for a name that is no metric's, or was given before */
-  #family(name: string, help: string, kind: Kind): Family {
-    if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new RangeError(`${name} is no name of a metric`);
-    if (this.#families.has(name)) throw new RangeError(`the metric ${name} is defined twice`);
-    const family = { name, help, kind };
-    this.#families.set(name, family);
-    return family;
+  /** @throws Error for a name that is no metric's, or was given before */
+  #family(name: string, help: string, kind: Family["kind"]) {
+    this.#families.push({ name, help, kind });
+    return { name, help, registers: [this.#registry] };
   }
 }
 
-function linesOf(reading: Reading): readonly Line[] {
+function samplesOf<Label extends string>(reading: Reading<Label>): readonly Sample<Label>[] {
   if (reading === undefined) return [];
-  if (typeof reading === "number" || typeof reading === "bigint") return [["", {}, reading]];
-  return reading.map(({ labels = {}, value }): Line => ["", labels, value]);
+  return typeof reading === "number" || typeof reading === "bigint" ? [{ value: reading }] : reading;
 }
-
-function renderFamily({ name, help, kind }: Family, lines: readonly Line[]): string {
-  if (lines.length === 0) return "";
-  const head = `# HELP ${name} ${help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}\n# TYPE ${name} ${kind}\n`;
-  return (
-    head + lines.map(([suffix, labels, value]) => `${name}${suffix}${labelText(labels)} ${value}\n`).join("")
-  );
-}
-
-function labelText(labels: Labels): string {
-  const parts = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
-  return parts.length === 0 ? "" : `{${parts.join(",")}}`;
-}
-
-const escaped = (value: string): string =>
-  value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");

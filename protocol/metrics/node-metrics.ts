@@ -23,8 +23,7 @@ export function addNodeMetrics(metrics: Metrics, { client, clock, account, unmin
       assay_chain_lag_blocks: "Blocks of the node that are not followed yet, confirmations included.",
       assay_account_balance_wei: "Balance of the account that signs.",
     },
-    // Callers who come at once share one look at the node.
-    shared(async () => {
+    async () => {
       const newest = await inTime(client.getBlockNumber());
       const address = account;
       const balance =
@@ -37,7 +36,7 @@ export function addNodeMetrics(metrics: Metrics, { client, clock, account, unmin
         assay_chain_lag_blocks: isKnown ? (newest > followed ? newest - followed : 0n) : undefined,
         assay_account_balance_wei: balance,
       };
-    }),
+    },
   );
   metrics.gauge("assay_followed_block", "Newest block that was looked at.", () => clock.head?.number);
   metrics.gauge(
@@ -53,16 +52,6 @@ export function addNodeMetrics(metrics: Metrics, { client, clock, account, unmin
   if (unmined !== undefined) {
     metrics.gauge("assay_transactions_unmined", "Own transactions that are signed and not mined.", unmined);
   }
-}
-
-function shared<T>(look: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined;
-  return () => {
-    running ??= look().finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
 }
 
 /** @returns undefined for an answer that failed or came too late */

@@ -17,13 +17,13 @@ export function parseExposition(text: string): Map<string, number> {
       if (types.has(type[1] as string)) throw new Error(`Two types: ${line}`);
       types.set(type[1] as string, type[2] as string);
     }
-    if (line.startsWith("# ")) continue;
+    if (line.startsWith("# ") || line === "") continue;
     const [, name, labels = "", value] = SAMPLE.exec(line) ?? [];
     if (name === undefined) throw new Error(`No sample: ${JSON.stringify(line)}`);
     const family = types.has(name) ? name : name.replace(/_(bucket|sum|count)$/, "");
     if (!types.has(family)) throw new Error(`No type before: ${line}`);
     const number = value === "+Inf" ? Number.POSITIVE_INFINITY : Number(value);
-    if (Number.isNaN(number)) throw new Error(`No number: ${line}`);
+    if (Number.isNaN(number) && !/^nan$/i.test(value as string)) throw new Error(`No number: ${line}`);
     if (samples.has(name + labels)) throw new Error(`Twice: ${line}`);
     samples.set(name + labels, number);
   }
