@@ -36,7 +36,7 @@ function formula<Point, Name extends string>(
 
 /** @param before what is kept where ezkl was not measured */
 export function fitCosts(measured: Measurements, before: Pick<Costs, "ezkl">): Costs {
-  const { lanes, circuits, executions } = measured;
+  const { lanes, circuits } = measured;
   const one = (): number => 1;
   const domain = ({ domain }: CircuitPoint): number => domain;
   const size = {
@@ -45,10 +45,6 @@ export function fitCosts(measured: Measurements, before: Pick<Costs, "ezkl">): C
     perCoefficient: ({ coefficients }: CircuitPoint): number => coefficients,
   };
   const signals = { base: one, perSignal: ({ publicSignals }: CircuitPoint): number => publicSignals };
-  const macs = { base: one, perMac: ({ multiplications }: ExecutionPoint): number => multiplications };
-  const interpreted = formula(executions, macs, (point) => point.interpreted);
-  const compiled = formula(executions, macs, (point) => point.compiled);
-  const perMac = { perMac: macs.perMac };
   const { request, claim, finalize } = lanes.bondGas;
   return {
     about:
@@ -74,14 +70,6 @@ export function fitCosts(measured: Measurements, before: Pick<Costs, "ezkl">): C
     },
     ezkl: measured.ezkl.length === 0 ? before.ezkl : fitEzkl(measured),
     bond: { requestGas: request, claimGas: claim, finalizeGas: finalize },
-    execution: {
-      callGas: interpreted.base,
-      interpretedPerMac: interpreted.perMac,
-      compiledCallGas: compiled.base,
-      compiledPerMac: compiled.perMac,
-      publishPerMac: formula(executions, perMac, (point) => point.publishGas).perMac,
-      compilePerMac: formula(executions, perMac, (point) => point.compileGas).perMac,
-    },
   };
 }
 

@@ -1,6 +1,7 @@
 /** What an execution costs, estimated from the program alone. The constants are fitted to the gas of each step of the
  *  shipped models and of the bench's task; test/protocol/execution/execution.test.ts holds them against actual gas. */
 import {
+  DOT_VARIANTS,
   elementCount,
   isWeight,
   lastDim,
@@ -16,11 +17,11 @@ export const MAX_TRANSACTION_GAS = 16_777_216;
 
 /** Gas units that a plan saves. */
 const BY_RECORDS = {
-  step: 2_300,
+  step: 1_500,
   weightTensor: 450,
-  moveElement: 34,
-  arithElement: 150,
-  arithLane: 17,
+  moveElement: 3,
+  arithElement: 50,
+  arithLane: 8,
   lookupRow: 900,
   /** a row that is copied, and its part of the sum */
   lookupId: 400,
@@ -46,11 +47,11 @@ const COST = {
   lane: 27,
   rawByte: 2,
   dotWord: 218,
-  dotOutput: 250,
+  dotOutput: 450,
   dotRow: 250,
   requant: 182,
   /** of a matrix of many rows, which is turned at once */
-  requantTall: 45,
+  requantTall: 28,
   rescale: 420,
   table: 75,
   float: 2_600,
@@ -59,6 +60,10 @@ const COST = {
   reduceByte: 6,
   select: 110,
 } as const;
+/** Gas units of a compiled DOT: ten weights of an output, an output, three words of ten activations, a contract. */
+const COMPILED = { product: 14, output: 40, activations: 150, part: 3_500 } as const;
+/** Elements of a row that are multiplied by three products. */
+const SLICE = 30;
 const CHUNK_BYTES = 24_544;
 /** Rows from which on a matrix is tall. */
 const TALL_ROWS = 64;
@@ -85,10 +90,15 @@ export function isPlanned({ steps, weights }: Program): boolean {
   });
 }
 
-/** Gas of `infer` inside another transaction, everything cold, the model prepared if it can be. */
-export function estimateInferenceGas(program: Program): number {
+/** Gas of `infer` inside another transaction, everything cold, the model prepared if it can be.
+ *  @param parts contracts of compiled code, where it runs by them */
+export function estimateInferenceGas(program: Program, parts = 0): number {
   const cost = { ...COST, ...(isPlanned(program) ? BY_PLAN : BY_RECORDS) };
-  const steps = program.steps.reduce((sum, step) => sum + cost.step + stepGas(program, step, cost), 0);
+  const gasOf = (step: Step): number =>
+    parts > 0 && step.opcode === "dot" && DOT_VARIANTS[step.variant] !== "binary32"
+      ? compiledDotGas(program, step)
+      : stepGas(program, step, cost);
+  const steps = program.steps.reduce((sum, step) => sum + cost.step + gasOf(step), COMPILED.part * parts);
   const bytes = program.weights.reduce((sum, weight) => sum + weightBytes(weight), 0);
   const memoryWords = program.steps.reduce((sum, { dims }) => sum + elementCount(dims) / 8, 0);
   return Math.ceil(
@@ -101,22 +111,29 @@ export function estimateInferenceGas(program: Program): number {
   );
 }
 
+const dimsOf = ({ weights, steps }: Program, operand: number): readonly number[] =>
+  (isWeight(operand) ? weights[weightIndex(operand)] : steps[operand])?.dims ?? [1];
+
+function compiledDotGas(program: Program, { dims, a, k }: Step): number {
+  const slices = Math.ceil(lastDim(dimsOf(program, a)) / SLICE);
+  const output = 3 * slices * COMPILED.product + COMPILED.output;
+  return elementCount(dims) * output + rowCount(dims) * k * slices * COMPILED.activations;
+}
+
 function stepGas(program: Program, step: Step, cost: Cost): number {
   const count = elementCount(step.dims);
   const rows = rowCount(step.dims);
-  const dimsOf = (operand: number): readonly number[] =>
-    (isWeight(operand) ? program.weights[weightIndex(operand)] : program.steps[operand])?.dims ?? [1];
   switch (step.opcode) {
     case "codec":
       return codecGas(program, count, cost);
     case "move":
       return cost.moveElement * count;
     case "lookup": {
-      const ids = elementCount(dimsOf(step.a));
+      const ids = elementCount(dimsOf(program, step.a));
       return cost.lookupId * ids + cost.lookupRow * rows;
     }
     case "dot": {
-      const words = Math.ceil(lastDim(dimsOf(step.a)) / 32);
+      const words = Math.ceil(lastDim(dimsOf(program, step.a)) / 32);
       const form = step.variant === 2 ? cost.binary32 : 0;
       return count * (words * cost.dotWord + cost.dotOutput + form) + rows * step.k * cost.dotRow * words;
     }
@@ -132,7 +149,7 @@ function stepGas(program: Program, step: Step, cost: Cost): number {
     case "float":
       return count * cost.float;
     case "reduce": {
-      const length = elementCount(dimsOf(step.a));
+      const length = elementCount(dimsOf(program, step.a));
       return count * cost.reduceRow + length * cost.reduceByte;
     }
     case "select":

@@ -50,16 +50,6 @@ const schema = z.strictObject({
   }),
   /** whole transactions */
   bond: z.strictObject({ requestGas: amount, claimGas: amount, finalizeGas: amount }),
-  /** whole transaction that calls `infer`: callGas and gas for each multiply-accumulate */
-  execution: z.strictObject({
-    callGas: amount,
-    interpretedPerMac: amount,
-    compiledCallGas: amount,
-    compiledPerMac: amount,
-    /** gas once, for each multiply-accumulate */
-    publishPerMac: amount,
-    compilePerMac: amount,
-  }),
 });
 
 export type Costs = z.infer<typeof schema>;

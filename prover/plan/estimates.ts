@@ -1,13 +1,5 @@
 /** Estimates of what a result costs by each means, from the model alone and from measured costs (costs.json). */
-import {
-  DOT_VARIANTS,
-  elementCount,
-  isWeight,
-  lastDim,
-  type Model,
-  type Program,
-  weightIndex,
-} from "../../inference/program/form.ts";
+import type { Model } from "../../inference/program/form.ts";
 import { planCompilation } from "../../protocol/execution/compiled.ts";
 import { estimateInferenceGas } from "../../protocol/execution/cost.ts";
 import { planPublication } from "../../protocol/execution/publication.ts";
@@ -37,7 +29,7 @@ const NOTHING = { setupSeconds: 0, keyBytes: 0 } as const;
 export function offersOf(facts: ModelFacts, costs: Costs): Readonly<Record<Means, Offer>> {
   return {
     execution: execution(facts),
-    "execution-compiled": compiled(facts, costs),
+    "execution-compiled": compiled(facts),
     groth16: groth16(facts, costs),
     ezkl: { unavailable: "ezkl proves float models, which have no program; this one is int8" },
     bond: bond(costs),
@@ -99,12 +91,10 @@ function execution({ model, onChain }: ModelFacts): Offer {
   return { ...NOTHING, ...RUN, seconds: 0, gasSetup, gasPerResult: gas, gasOfLargest: gas };
 }
 
-function compiled({ model, onChain }: ModelFacts, { execution: measured }: Costs): Offer {
+function compiled({ model, onChain }: ModelFacts): Offer {
   const plan = planCompilation(model.program);
   if (plan.parts.length === 0) return { unavailable: "no linear layer of it can be compiled" };
-  const saved = compiledMacs(model.program) * (measured.interpretedPerMac - measured.compiledPerMac);
-  const interpreted = estimateInferenceGas(model.program);
-  const gas = BigInt(Math.ceil(Math.max(interpreted - saved, measured.compiledCallGas)));
+  const gas = BigInt(estimateInferenceGas(model.program, plan.parts.length));
   const publication = onChain.published ? 0n : BigInt(planPublication(model).gas);
   const gasSetup = publication + (onChain.compiled ? 0n : plan.gas);
   return { ...NOTHING, ...RUN, seconds: 0, gasSetup, gasPerResult: gas, gasOfLargest: gas };
@@ -135,12 +125,4 @@ function bond({ bond: measured }: Costs): Offer {
   const gas = BigInt(Math.ceil(requestGas + claimGas + finalizeGas));
   const largest = BigInt(Math.ceil(Math.max(requestGas, claimGas)));
   return { ...NOTHING, ...RUN, gasSetup: 0n, gasPerResult: gas, gasOfLargest: largest };
-}
-
-/** Multiply-accumulates of the DOT steps that have a compiled form. */
-function compiledMacs({ steps, weights }: Program): number {
-  return steps.reduce((sum, { opcode, variant, dims, b }) => {
-    if (opcode !== "dot" || DOT_VARIANTS[variant] === "binary32" || !isWeight(b)) return sum;
-    return sum + elementCount(dims) * lastDim(weights[weightIndex(b)]?.dims ?? [0]);
-  }, 0);
 }
