@@ -188,8 +188,12 @@ contract SettleBatchTest is SettleFixture {
         Settlement[] memory batch = _batch(2);
         Truth memory forged = Truth(LANE_PROOF, submitter, forgedOutput, forgedProof);
         assay.haltProof(model, inputs[0], Truth(LANE_PROOF, submitter, outputs[0], proofs[0]), forged);
-        vm.expectRevert(abi.encodeWithSelector(IAssayErrors.ProofIsHalted.selector, model));
+        bytes memory why = abi.encodeWithSelector(IAssayErrors.ProofIsHalted.selector, model);
+        vm.expectRevert(why);
         _settleBatch(batch);
+        // Before anything of the batch is read.
+        vm.expectRevert(why);
+        _settlePacked(new bytes[](1));
     }
 
     function test_settleBatch_wrongClaim_reverts() public {
