@@ -91,6 +91,10 @@ beforeAll(async () => {
     "--json",
   );
   agentId = (JSON.parse(created) as { id: string }).id;
+  await startGateway();
+});
+
+async function startGateway(): Promise<void> {
   gateway = startDaemon({
     name: "gateway",
     args: ["gateway", "serve", "--port", "0", "--servers", join(system.folder, "gateway.json")],
@@ -100,7 +104,7 @@ beforeAll(async () => {
     deployment: join(system.folder, "deployment.json"),
   });
   url = String((await gateway.said("gateway is up")).url);
-});
+}
 
 afterAll(async () => {
   await gateway?.stop();
@@ -173,5 +177,31 @@ describe("a gateway in front of a verified model", () => {
       [TOOL, "pending"],
       [TOOL, "final"],
     ]);
+  });
+
+  it("behavior: killed in the middle of a turn, it starts again with what it knew, and asks the chain no second time", async () => {
+    const other = "Losses widen";
+    let asked = 0;
+    model.script = ({ messages }) => {
+      const last = messages.at(-1);
+      if (last?.role !== "tool")
+        return { calls: [{ name: TOOL, arguments: JSON.stringify({ text: other }) }] };
+      asked += 1;
+      return asked === 1 ? { hangs: true } : { text: "It is not final yet." };
+    };
+    const own = systemAccount(ROLES.cheat).address;
+    const requests = () => system.events.all("Requested").filter(({ request }) => request.requester === own);
+    const before = requests().length;
+    const broken = ask("What is the sentiment of the losses?").catch((error: Error) => error);
+    await expect.poll(() => asked, { timeout: 600_000 }).toBe(1);
+    process.kill(gateway.pid as number, "SIGKILL");
+    await gateway.ended;
+    await broken;
+    await startGateway();
+    const again = await ask("And now?");
+    const { status, requestId } = only(again, "tool_result");
+    expect(status).toBe("pending");
+    expect(requests().slice(before)).toMatchObject([{ requestId }]);
+    expect(await assay("gateway", "agent", "list")).toContain(agentId);
   });
 });
