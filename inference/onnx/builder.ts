@@ -200,6 +200,12 @@ export class ProgramBuilder {
     return this.push({ opcode: "requant", variant, type, dims: this.shape(a).dims, a, b });
   }
 
+  /** @param channels one, or one for each index of the last axis */
+  rescale(a: Operand, channels: readonly ChannelParameters[]): Operand {
+    const b = this.weight({ layout: "channel", type: "u8", dims: [channels.length] }, packChannel(channels));
+    return this.push({ opcode: "rescale", variant: 0, type: "s32", dims: this.shape(a).dims, a, b });
+  }
+
   /** @param words as packDot makes them, of N rows of K bytes */
   dot(
     variant: 0 | 1 | 2,

@@ -1,9 +1,25 @@
 /** An ONNX graph as read: names, constants and nodes in an order in which each follows what it reads. */
 
-export const ONNX_TYPES = { 1: "float32", 2: "uint8", 3: "int8", 6: "int32", 7: "int64", 9: "bool" } as const;
+export const ONNX_TYPES = {
+  1: "float32",
+  2: "uint8",
+  3: "int8",
+  4: "uint16",
+  5: "int16",
+  6: "int32",
+  7: "int64",
+  9: "bool",
+} as const;
 export type OnnxType = (typeof ONNX_TYPES)[keyof typeof ONNX_TYPES];
 
-export type OnnxData = Float32Array | Uint8Array | Int8Array | Int32Array | BigInt64Array;
+export type OnnxData =
+  | Float32Array
+  | Uint8Array
+  | Int8Array
+  | Uint16Array
+  | Int16Array
+  | Int32Array
+  | BigInt64Array;
 
 /** Constant of static shape, row-major; rank 0 is a scalar. bool: one byte, 0 or 1. */
 export interface OnnxTensor {

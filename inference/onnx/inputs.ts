@@ -7,6 +7,7 @@ import { tensorShape } from "../program/shape.ts";
 import type { ProgramBuilder } from "./builder.ts";
 import { fail } from "./fail.ts";
 import { count, type OnnxGraph, type OnnxType, type OnnxValueInfo } from "./graph.ts";
+import { isWide } from "./lower/quantization.ts";
 import { TENSOR_TYPE, type TensorValue } from "./lower/values.ts";
 
 export interface BoundInput {
@@ -32,8 +33,11 @@ const refusal = (message: string, nextStep: string) => fail("IMPORT_CODEC", mess
 export function bindInputs(graph: OnnxGraph, codec: InputCodec, textBytes: number): InputBinding {
   if (graph.inputs.length === 0) throw refusal("The graph has no input.", "Export a graph with inputs.");
   for (const input of graph.inputs) {
-    if (input.type === "int64") {
-      throw refusal(`Input ${input.name} is int64; no program holds int64.`, "Declare the input as int32.");
+    if (input.type === "int64" || isWide(input.type)) {
+      throw refusal(
+        `Input ${input.name} is ${input.type}; no codec gives ${input.type}.`,
+        "Declare the input as int32 and Cast it, or as float32 and quantize it inside.",
+      );
     }
   }
   if (codec === "raw") return joined(graph, codec, (input) => elementBytes(TENSOR_TYPE[input.type]), 65_536);

@@ -96,7 +96,7 @@ function badType(label: string, code: number): BaseError {
   return fail(
     "ONNX_UNSUPPORTED",
     `The ${label} has the type ${code}, which no program holds.`,
-    "Use tensors of float32, uint8, int8, int32, int64 or bool.",
+    "Use tensors of float32, uint8, int8, uint16, int16, int32, int64 or bool.",
     { type: code },
   );
 }

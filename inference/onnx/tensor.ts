@@ -13,6 +13,8 @@ const ELEMENT_BYTES: Readonly<Record<OnnxType, number>> = {
   float32: 4,
   uint8: 1,
   int8: 1,
+  uint16: 2,
+  int16: 2,
   int32: 4,
   int64: 8,
   bool: 1,
@@ -39,7 +41,7 @@ export function readTensor(proto: onnxProto.onnx.ITensorProto, label: string): O
     throw unsupported(label, "is a segment of a tensor", "Save the model as one file.");
   const type = onnxType(proto.dataType);
   if (type === undefined) {
-    const next = "Use float32, uint8, int8, int32, int64 or bool.";
+    const next = "Use float32, uint8, int8, uint16, int16, int32, int64 or bool.";
     throw unsupported(label, `has the element type ${proto.dataType ?? 0}`, next);
   }
   const dims = readDims(proto.dims ?? [], label);
@@ -89,6 +91,10 @@ function fromRaw(raw: Uint8Array, type: OnnxType): OnnxData | undefined {
       return new Int8Array(bytes);
     case "uint8":
       return new Uint8Array(bytes);
+    case "int16":
+      return new Int16Array(bytes);
+    case "uint16":
+      return new Uint16Array(bytes);
     case "bool":
       return new Uint8Array(bytes).map((b) => (b === 0 ? 0 : 1));
   }
@@ -106,6 +112,10 @@ function fromList(proto: onnxProto.onnx.ITensorProto, type: OnnxType): OnnxData 
       return Int8Array.from(proto.int32Data ?? []);
     case "uint8":
       return Uint8Array.from(proto.int32Data ?? []);
+    case "int16":
+      return Int16Array.from(proto.int32Data ?? []);
+    case "uint16":
+      return Uint16Array.from(proto.int32Data ?? []);
     case "bool":
       return Uint8Array.from(proto.int32Data ?? [], (v) => (v === 0 ? 0 : 1));
   }

@@ -10,6 +10,7 @@ import { numbers, type OnnxTensor } from "../../inference/onnx/graph.ts";
 import { type ImportedModel, importOnnx } from "../../inference/onnx/import.ts";
 import { readTensor } from "../../inference/onnx/tensor.ts";
 import { NODE_TESTS } from "../../tools/onnx-testdata.ts";
+import { typeCode } from "./onnx-file.ts";
 import { openEmitted } from "./onnxruntime.ts";
 
 const { onnx } = onnxProto;
@@ -112,11 +113,9 @@ async function attempt(test: NodeTest, isConstant: (input: number) => boolean): 
   return compare(test, imported, inputs);
 }
 
-const CODES = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9 } as const;
-
 function protoOf(name: string, { type, dims, data }: OnnxTensor): onnxProto.onnx.ITensorProto {
   const rawData = new Uint8Array(data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength));
-  return { name, dims: [...dims], dataType: CODES[type], rawData };
+  return { name, dims: [...dims], dataType: typeCode(type), rawData };
 }
 
 const elementOf = (elemType: number) => ({ tensorType: { elemType, shape: { dim: [{ dimValue: 1 }] } } });
@@ -128,7 +127,7 @@ function addCondition(
   inputs: Record<string, NamedTensors[string]>,
 ): void {
   const condition = "condition";
-  graph.input.push(onnx.ValueInfoProto.create({ name: condition, type: elementOf(CODES.bool) }));
+  graph.input.push(onnx.ValueInfoProto.create({ name: condition, type: elementOf(typeCode("bool")) }));
   inputs[condition] = { type: "bool", dims: [1], data: [1] };
   for (const [i, info] of graph.output.entries()) {
     const [name, known] = [info.name ?? "", `known ${i}`];

@@ -5,7 +5,8 @@ import { refuse } from "../refusal.ts";
 import { intAttribute, intsAttribute, type Lowering } from "./lowering.ts";
 import { poolAlong } from "./pool.ts";
 import { requantizeTensor } from "./product.ts";
-import { bytes, type Quantization, quantizationAt, quantizeTensor } from "./quantize.ts";
+import { type ByteQuantization, isWide, TO_BYTES } from "./quantization.ts";
+import { bytes, quantizationAt, quantizeTensor } from "./quantize.ts";
 import { byteRule } from "./requantize.ts";
 import { reduceAxes } from "./rows.ts";
 import type { DequantizedValue, ScaledValue, TensorValue, Value } from "./values.ts";
@@ -15,12 +16,22 @@ const UNBOUNDED = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINIT
 const QUANTIZE =
   "Quantize its operand (QuantizeLinear and DequantizeLinear before it): float sums depend on their order.";
 
-/** A dequantized byte tensor with one scale. */
-export function dequantizedBytes(value: Value, what: string): DequantizedValue & { source: TensorValue } {
+type DequantizedTensor = DequantizedValue & { readonly source: TensorValue };
+
+/** The node's operand: a dequantized tensor of 8 or 16 bits with one scale. */
+export function dequantizedOperand(value: Value): DequantizedTensor {
   if (value.kind !== "dequantized" || value.source.kind !== "tensor" || value.scale.length !== 1) {
-    return refuse(`${what} is no dequantized byte tensor with one scale`, QUANTIZE);
+    return refuse("its operand is no dequantized byte tensor with one scale", QUANTIZE);
   }
   return { ...value, source: value.source };
+}
+
+/** The same of bytes only. */
+export function dequantizedBytes(value: Value): DequantizedTensor {
+  const found = dequantizedOperand(value);
+  const { onnx } = found.source;
+  if (isWide(onnx)) refuse(`its operand is a dequantized ${onnx}`, TO_BYTES);
+  return found;
 }
 
 /** `tensor − n·zero`, s32 */
@@ -36,7 +47,7 @@ function centred(ctx: Lowering, tensor: TensorValue, n: number, zero: number): T
 /** Sum, or mean, of a dequantized byte tensor along axes: float32 that QuantizeLinear may requantize. */
 export function realSum(
   ctx: Lowering,
-  value: DequantizedValue & { source: TensorValue },
+  value: DequantizedTensor,
   axes: readonly number[],
   keepdims: boolean,
   mean: boolean,
@@ -58,7 +69,7 @@ const scaledSum = (source: TensorValue, scale: number): ScaledValue => ({
 });
 
 export function globalAveragePool(ctx: Lowering, node: OnnxNode): Value {
-  const value = dequantizedBytes(ctx.input(node, 0), "its operand");
+  const value = dequantizedOperand(ctx.input(node, 0));
   return realSum(ctx, value, spatialAxes(value), true, true);
 }
 
@@ -78,7 +89,7 @@ function windowSums(ctx: Lowering, node: OnnxNode, tensor: TensorValue, zero: nu
   let n = 1;
   axes.forEach((window, i) => {
     // A position outside counts as the number 0, which is stored as the sum of n zero points.
-    const pad = i === 0 ? zero + (tensor.type === "s8" ? 128 : 0) : (n * zero) >>> 0;
+    const pad = i === 0 && tensor.type === "s8" ? zero + 128 : (n * zero) >>> 0;
     sums = { ...poolAlong(ctx, sums, i + 2, window, "sum", pad), onnx: "int32" };
     n *= window.kernel;
   });
@@ -116,7 +127,7 @@ function averages(ctx: Lowering, { sums, counts }: WindowSums, scale: number): S
 }
 
 export function averagePool(ctx: Lowering, node: OnnxNode): Value {
-  const { source, scale, zero } = dequantizedBytes(ctx.input(node, 0), "its operand");
+  const { source, scale, zero } = dequantizedOperand(ctx.input(node, 0));
   return averages(ctx, windowSums(ctx, node, source, zero[0] as number), scale[0] as number);
 }
 
@@ -124,9 +135,9 @@ export function averagePool(ctx: Lowering, node: OnnxNode): Value {
 function requantizedMean(
   ctx: Lowering,
   sums: TensorValue,
-  from: Quantization,
+  from: ByteQuantization,
   n: number,
-  to: Quantization,
+  to: ByteQuantization,
 ): TensorValue {
   const scaleOf = (scale: number): number => Math.fround(scale / Math.fround(to.scale * n));
   const rule = byteRule(to.type, to.zero, scaleOf(from.scale), { ...UNBOUNDED, yScale: to.scale });

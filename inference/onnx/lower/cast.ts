@@ -4,13 +4,14 @@ import { ONNX_TYPES, type OnnxNode, type OnnxType } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import { castConstant } from "./constants.ts";
 import { intAttribute, type Lowering } from "./lowering.ts";
+import { isWide } from "./quantization.ts";
 import { TENSOR_TYPE, typeOf, type Value } from "./values.ts";
 
 export function cast(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
   const code = intAttribute(node, "to", 0);
   const to = (ONNX_TYPES as Readonly<Record<number, OnnxType>>)[code];
-  if (to === undefined)
+  if (to === undefined || isWide(to))
     return refuse(`it casts to the type ${code}`, "Cast to uint8, int8, int32, int64, float32 or bool.");
   const from = typeOf(value);
   if (value.kind === "constant") return { kind: "constant", tensor: castConstant(value.tensor, to) };

@@ -25,6 +25,7 @@ export function storedConstant(tensor: OnnxTensor): { type: TensorType; data: Te
     }
     return { type, data: data.map((v) => (v === 0 ? 0 : v)) };
   }
+  if (data instanceof Int16Array || data instanceof Uint16Array) return { type, data: Int32Array.from(data) };
   return { type, data };
 }
 
@@ -49,6 +50,10 @@ function makeData(type: OnnxType, values: ArrayLike<number | bigint>): OnnxData 
       return Int8Array.from(list, Number);
     case "uint8":
       return Uint8Array.from(list, Number);
+    case "int16":
+      return Int16Array.from(list, Number);
+    case "uint16":
+      return Uint16Array.from(list, Number);
     case "bool":
       return Uint8Array.from(list, (v) => (Number(v) === 0 ? 0 : 1));
   }

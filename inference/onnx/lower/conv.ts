@@ -13,11 +13,14 @@ import {
   productResult,
   quantizeProduct,
   storedZero,
+  UNBOUNDED,
   weightsAt,
 } from "./matmul.ts";
 import { biasOf, quantizedOperands } from "./qdq.ts";
-import { checkScale, quantizationAt } from "./quantize.ts";
+import { checkScale } from "./quantization.ts";
+import { quantizationAt } from "./quantize.ts";
 import type { Product, TensorValue, Value } from "./values.ts";
+import { productOf } from "./wide.ts";
 import { type WindowAxis, windowAxes } from "./windows.ts";
 
 /** @param zeros weight zero points: one, or one for each output channel */
@@ -161,7 +164,8 @@ export function conv(ctx: Lowering, node: OnnxNode): Value {
     refuse(`its weights have a scale for each index of axis ${axis}`, "Scale per output channel.");
   const bias = ctx.optional(node, 2);
   const tensor = bias === undefined ? undefined : biasOf(bias, factor, scale);
-  const product = convProduct(ctx, node, activation, zero, weights, zeros, tensor);
-  const bounds = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
-  return { kind: "scaled", source: product, scale, factor, axis: 1, ...bounds, fused: true };
+  const { source, unit } = productOf(ctx, activation, zero, (operand, operandZero, takesBias) =>
+    convProduct(ctx, node, operand, operandZero, weights, zeros, takesBias ? tensor : undefined),
+  );
+  return { kind: "scaled", source, scale, factor: factor * unit, axis: 1, ...UNBOUNDED, fused: true };
 }

@@ -9,6 +9,7 @@ import type { Lowering } from "./lowering.ts";
 import { combinedMaps } from "./maps.ts";
 import { withBias } from "./matmul.ts";
 import { biasOf } from "./qdq.ts";
+import { isWide } from "./quantization.ts";
 import { dimsOf, TENSOR_TYPE, type TensorValue, typeOf, type Value } from "./values.ts";
 
 /** Operands that broadcast against each other in one storage order, and the order. */
@@ -64,7 +65,7 @@ export function chain(ctx: Lowering, values: readonly Value[], name: ArithName &
     if (typeOf(v) !== type) refuse(`it mixes ${type} and ${typeOf(v)}`, "Cast to one type.");
   if (type === "bool") refuse("it computes on bool", "Cast to int32 first.");
   const arithmetic = name !== "min" && name !== "max";
-  if (arithmetic && (type === "uint8" || type === "int8")) {
+  if (arithmetic && (type === "uint8" || type === "int8" || isWide(type))) {
     refuse(`it computes in ${type}, which wraps`, "Cast to int32 first.");
   }
   let result: Value = first;

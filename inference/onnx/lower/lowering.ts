@@ -196,13 +196,21 @@ export class Lowering {
   }
 
   private mapped(source: TensorValue, map: Float32Array): TensorValue {
+    return this.entryOf(source, makeTensor("float32", [map.length], map));
+  }
+
+  /** The entry of a vector at each integer of 8 or 16 bits, counted from the least integer of the type. */
+  entryOf(source: TensorValue, entries: OnnxTensor): TensorValue {
     const { builder } = this;
-    storedConstant(makeTensor("float32", [map.length], map));
-    const number = builder.arith("add", "s32", source.operand, builder.s32(source.type === "s8" ? 128 : 0));
-    const ids = this.withLast({ ...source, operand: number, type: "s32" }, 1);
-    const table = builder.plain("f32", [256, 1], map);
-    const operand = builder.lookup(1, ids, table, builder.shape(ids).dims.slice(0, -1));
-    return this.like(source, operand, "float32");
+    const lift = source.onnx === "int16" ? 32_768 : source.type === "s8" ? 128 : 0;
+    const number = builder.arith("add", "s32", source.operand, builder.s32(lift));
+    // In stored order: the result keeps the source's.
+    const elements = elementCount(builder.shape(number).dims);
+    const ids = this.reshape(number, [elements, 1]);
+    const { type, data } = storedConstant(entries);
+    const table = builder.plain(type, [count(entries.dims), 1], data);
+    const operand = builder.lookup(1, ids, table, [elements]);
+    return this.like(source, operand, entries.type);
   }
 
   /** Rows of a plain table. */
@@ -307,7 +315,8 @@ export class Lowering {
     return this.reshape(operand, [elementCount(dims) / last, last]);
   }
 
-  private once(key: string, make: () => Operand): Operand {
+  /** The operand that was made under this key before, or a new one. */
+  once(key: string, make: () => Operand): Operand {
     const found = this.moved.get(key);
     if (found !== undefined) return found;
     const operand = make();

@@ -6,7 +6,8 @@ import { activationProduct, scaledProduct } from "./activations.ts";
 import { movedConstant } from "./constants.ts";
 import { floatAttribute, intAttribute, type Lowering, scalar } from "./lowering.ts";
 import { emitProduct } from "./product.ts";
-import { bytes, checkScale, quantizationAt, quantizeScaled } from "./quantize.ts";
+import { type ByteQuantization, checkScale } from "./quantization.ts";
+import { bytes, quantizationAt, quantizeScaled } from "./quantize.ts";
 import type { DotChannel, Product, ScaledValue, TensorValue, Value } from "./values.ts";
 
 export const UNBOUNDED = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
@@ -178,7 +179,7 @@ export function quantizeProduct(
   product: Product,
   factor: number,
   scale: readonly number[],
-  to: ReturnType<typeof quantizationAt>,
+  to: ByteQuantization,
 ): TensorValue {
   // The channels of a batched product run along several axes, those of others along one: both are DOT's order.
   const { layout: _, ...plain } = product;

@@ -16,7 +16,7 @@ const QUOTIENT_BITS = 12;
 
 /** `(2^12·e + ⌊Σe / 2⌋) / Σe` with `e = round(2^18·exp(−scale·(max − q)))`: a multiple of 2^-12, whatever the zero point. */
 export function softmax(ctx: Lowering, node: OnnxNode): Value {
-  const value = dequantizedBytes(ctx.input(node, 0), "its operand");
+  const value = dequantizedBytes(ctx.input(node, 0));
   const { source } = value;
   const rank = source.dims.length;
   const isOld = ctx.graph.opset < 13;
@@ -85,7 +85,7 @@ function fractionFor(n: number): number {
 /** `d = F·q − round(F·mean)` and `Σ d²` are integers; what follows is binary32, element by element:
  *  `d·(scale/F) / sqrt(Σd²·(scale²/(n·F²)) + epsilon) · gain + shift`. */
 export function layerNormalization(ctx: Lowering, node: OnnxNode): Value {
-  const { source, scale } = dequantizedBytes(ctx.input(node, 0), "its operand");
+  const { source, scale } = dequantizedBytes(ctx.input(node, 0));
   const axis = normalAxis(intAttribute(node, "axis", -1), source.dims.length);
   const n = source.dims.slice(axis).reduce((product, dim) => product * dim, 1);
   const count = source.dims.reduce((product, dim) => product * dim, 1);

@@ -83,10 +83,10 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   {
     operators: { MatMul: matMul, Gemm: gemm, Conv: conv },
     reads:
-      "operands dequantized bytes, result quantized (QDQ): DequantizeLinear → product → [Add bias] → [Relu, Clip] → QuantizeLinear is the QOperator form",
+      "operands dequantized bytes, the activation also 16 bits; result quantized to either (QDQ): DequantizeLinear → product → [Add bias] → [Relu, Clip] → QuantizeLinear is the QOperator form",
     limits:
-      "weights and bias constant, bias int32 with scale = activation scale × weight scale (within 2^-22); alpha = beta = 1. MatMul of two computed operands: one scale each, M·N·K < 2^24",
-    opcodes: ["move", "dot", "arith", "reduce", "requant"],
+      "weights and bias constant, weights of 8 bits, bias int32 with scale = activation scale × weight scale (within 2^-22); alpha = beta = 1. MatMul of two computed operands: bytes, one scale each, M·N·K < 2^24",
+    opcodes: ["move", "dot", "arith", "reduce", "requant", "rescale"],
     exactness: "one unit",
   },
   {
@@ -97,9 +97,9 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
       "com.microsoft.DequantizeLinear": dequantizeLinear,
     },
     reads:
-      "uint8, int8; scales one a tensor or an axis. Of int32 to a scale that is a power of two, or of products, sums and averages: REQUANT",
-    limits: "constant scales of 2^-100 to 2^60; no blocks",
-    opcodes: ["float", "requant", "table"],
+      "uint8, int8, uint16, int16 (from operator set 21, com.microsoft's before); scales one a tensor or an axis. Of int32 to a scale that is a power of two, or of products, sums and averages: REQUANT (8 bits), RESCALE (16 bits)",
+    limits: "constant scales of 2^-100 to 2^60; no blocks; 16 bits inside the graph only, not as its input",
+    opcodes: ["float", "requant", "rescale", "arith", "table", "lookup", "move"],
     exactness: "exact",
   },
   {
@@ -153,8 +153,9 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
       ),
       ...same(qLinearFunction, "com.microsoft.QLinearLeakyRelu", "com.microsoft.QLinearSigmoid"),
     },
-    reads: "a dequantized byte tensor with one scale; what follows up to QuantizeLinear joins the table",
-    limits: "finite for each of the 256 bytes",
+    reads:
+      "a dequantized byte tensor with one scale; what follows up to QuantizeLinear joins the table. Of 16 bits: LOOKUP pick from 65,536 rows",
+    limits: "finite for each of the 256 bytes, or 65,536 integers",
     opcodes: ["table", "arith", "lookup", "move"],
     exactness: "one unit",
   },
@@ -196,7 +197,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   {
     operators: { MaxPool: maxPool, GlobalMaxPool: globalMaxPool },
     reads:
-      "uint8, int8, dequantized bytes, float32 (halves of a row by FLOAT max); pads (the least number), strides, dilations, ceil_mode",
+      "uint8, int8, uint16, int16, all of them dequantized, float32 (halves of a row by FLOAT max); pads (the least number), strides, dilations, ceil_mode",
     limits: "one or two spatial axes; storage_order 0; only the first output",
     opcodes: ["move", "reduce", "arith", "float"],
     exactness: "exact",
@@ -208,9 +209,9 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
       ...same(qLinearAverage, "com.microsoft.QLinearAveragePool", "com.microsoft.QLinearGlobalAveragePool"),
     },
     reads:
-      "dequantized bytes (uint8, int8 for the QLinear forms): integer sums, then REQUANT; count_include_pad 0 with pads divides each position by its own count in FLOAT",
+      "dequantized bytes and 16-bit integers (uint8, int8 for the QLinear forms): integer sums, then REQUANT or RESCALE; count_include_pad 0 with pads divides each position by its own count in FLOAT",
     limits: "one or two spatial axes; ceil_mode 0",
-    opcodes: ["move", "reduce", "arith", "requant", "float"],
+    opcodes: ["move", "reduce", "arith", "requant", "rescale", "float"],
     exactness: "one unit",
   },
   {
@@ -223,9 +224,10 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   },
   {
     operators: same(reduce, "ReduceMean"),
-    reads: "dequantized bytes, over any axes (ReduceSum of them likewise): integer sums, then REQUANT",
+    reads:
+      "dequantized bytes and 16-bit integers, over any axes (ReduceSum of them likewise): integer sums, then REQUANT or RESCALE",
     limits: "one scale a tensor",
-    opcodes: ["move", "reduce", "arith", "requant", "float"],
+    opcodes: ["move", "reduce", "arith", "requant", "rescale", "float"],
     exactness: "one unit",
   },
   {

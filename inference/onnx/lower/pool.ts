@@ -5,6 +5,7 @@ import type { ReduceName } from "../builder.ts";
 import type { OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import { intAttribute, intsAttribute, type Lowering } from "./lowering.ts";
+import { isWide, LIMITS } from "./quantization.ts";
 import { reduceAxes, reduceRows } from "./rows.ts";
 import { structural } from "./shape.ts";
 import { dimsOf, type TensorValue, type Value } from "./values.ts";
@@ -31,18 +32,18 @@ export function globalMaxPool(ctx: Lowering, node: OnnxNode): Value {
 function comparable(ctx: Lowering, value: Value): TensorValue {
   if (value.kind === "constant") refuse("its input is constant", "Compute it at export.");
   const tensor = ctx.tensor(value);
-  if (tensor.type === "s32" || tensor.type === "bool") {
-    refuse(`its input is ${tensor.onnx}`, "Pool uint8, int8 or float32.");
+  if (tensor.type === "bool" || (tensor.type === "s32" && !isWide(tensor.onnx))) {
+    refuse(`its input is ${tensor.onnx}`, "Pool uint8, int8, uint16, int16 or float32.");
   }
   return tensor;
 }
 
 const LEAST_FLOAT = 0xff7fffff;
 
-/** Pads are stored 0, the least value of both byte types, or the least finite float32. */
+/** Pads are the least number of the type, as it is stored. */
 function pooled(ctx: Lowering, value: Value, axes: readonly WindowAxis[]): TensorValue {
   const tensor = comparable(ctx, value);
-  const pad = tensor.type === "f32" ? LEAST_FLOAT : 0;
+  const pad = tensor.type === "f32" ? LEAST_FLOAT : tensor.onnx === "int16" ? LIMITS.s16[0] >>> 0 : 0;
   return axes.reduce((t, window, i) => poolAlong(ctx, t, i + 2, window, "max", pad), tensor);
 }
 

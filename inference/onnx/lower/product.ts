@@ -15,7 +15,16 @@ import type { Lowering } from "./lowering.ts";
 import { chooseForm, parametersOf, type Rules } from "./requantize.ts";
 import type { DotChannel, Product, TensorValue } from "./values.ts";
 
-const PLAIN_CHANNEL = { multiplier: 0, addend: 0n, shift: 0, scaleBits: 0, zeroPoint: 0, lower: 0, upper: 0 };
+/** Parameters that only some steps read. */
+export const PLAIN_CHANNEL = {
+  multiplier: 0,
+  addend: 0n,
+  shift: 0,
+  scaleBits: 0,
+  zeroPoint: 0,
+  lower: 0,
+  upper: 0,
+};
 
 /** `bias − za·Σ(w − o)`: what DOT adds to the sum over stored bytes. */
 export function foldedBias(channel: DotChannel, zeroPoint: number): number {

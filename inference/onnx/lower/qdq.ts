@@ -7,14 +7,15 @@ import { floatAttribute, intAttribute, type Lowering } from "./lowering.ts";
 import { COMPUTED, isComputed, matrix, matrixProduct, transposed, UNBOUNDED, withBias } from "./matmul.ts";
 import { bytes } from "./quantize.ts";
 import type { Value } from "./values.ts";
+import { productOf } from "./wide.ts";
 
-/** A dequantized byte activation and dequantized constant weights of a float32 product. */
+/** A dequantized activation of 8 or 16 bits and dequantized constant byte weights of a float32 product. */
 export function quantizedOperands(ctx: Lowering, node: OnnxNode) {
   const [a, b] = [ctx.input(node, 0), ctx.input(node, 1)];
   const next =
     "Quantize the model: DequantizeLinear on both operands and QuantizeLinear on the result (QDQ form).";
   if (a.kind !== "dequantized" || a.source.kind !== "tensor" || a.scale.length !== 1) {
-    return refuse("its first operand is float32, not a dequantized byte tensor with one scale", next);
+    return refuse("its first operand is float32, not a dequantized tensor with one scale", next);
   }
   if (b.kind !== "dequantized") {
     const computed = b.kind !== "constant";
@@ -25,7 +26,11 @@ export function quantizedOperands(ctx: Lowering, node: OnnxNode) {
   }
   if (b.source.kind !== "constant") return refuse("its weights are computed", COMPUTED);
   const weights = b.source.tensor;
-  if (weights.type !== "uint8" && weights.type !== "int8") refuse(`its weights are ${weights.type}`, next);
+  if (weights.type !== "uint8" && weights.type !== "int8")
+    refuse(
+      `its weights are ${weights.type}`,
+      "Quantize weights to int8 or uint8 (weight_type=QuantType.QInt8).",
+    );
   return {
     activation: a.source,
     factor: a.scale[0] as number,
@@ -82,22 +87,23 @@ export function matMul(ctx: Lowering, node: OnnxNode): Value {
       "Scale weights per tensor or per column.",
     );
   }
-  const product = matrixProduct(ctx, activation, zero, weights, zeros);
-  if (product.layout !== undefined) {
-    if (scale.length > 1)
+  const { source, unit } = productOf(ctx, activation, zero, (operand, operandZero) => {
+    const product = matrixProduct(ctx, operand, operandZero, weights, zeros);
+    if (scale.length > 1 && product.layout !== undefined)
       refuse("its weights are several matrices with a scale a column", "Use one weight scale.");
-  } else if (scale.length > 1 && product.channels.length !== columns) {
-    refuse("its channels have other scales than columns", "Use one weight scale.");
-  }
-  const value = {
+    if (scale.length > 1 && product.channels.length !== columns)
+      refuse("its channels have other scales than columns", "Use one weight scale.");
+    return product;
+  });
+  return {
     kind: "scaled",
-    source: product,
+    source,
     scale,
-    factor,
-    axis: product.dims.length - 1,
+    factor: factor * unit,
+    axis: source.dims.length - 1,
     ...UNBOUNDED,
-  } as const;
-  return { ...value, fused: true };
+    fused: true,
+  };
 }
 
 export function gemm(ctx: Lowering, node: OnnxNode): Value {
@@ -113,13 +119,14 @@ export function gemm(ctx: Lowering, node: OnnxNode): Value {
     refuse("its weights have a scale for each inner index", "Scale weights per tensor or per output column.");
   }
   const activation = transposed(operands.activation, intAttribute(node, "transA", 0));
-  let product = matrixProduct(ctx, activation, operands.zero, weights, zeros);
   const bias = ctx.optional(node, 2);
-  if (bias !== undefined) {
-    const tensor = biasOf(bias, factor, scale);
-    product =
-      withBias(product, tensor) ?? refuse(`its bias has dims [${tensor.dims}]`, "Use one bias a column.");
-  }
-  const value = { kind: "scaled", source: product, scale, factor, axis: 1, ...UNBOUNDED } as const;
-  return { ...value, fused: true };
+  const tensor = bias === undefined ? undefined : biasOf(bias, factor, scale);
+  const { source, unit } = productOf(ctx, activation, operands.zero, (operand, zero, takesBias) => {
+    const product = matrixProduct(ctx, operand, zero, weights, zeros);
+    if (tensor === undefined || !takesBias) return product;
+    return (
+      withBias(product, tensor) ?? refuse(`its bias has dims [${tensor.dims}]`, "Use one bias a column.")
+    );
+  });
+  return { kind: "scaled", source, scale, factor: factor * unit, axis: 1, ...UNBOUNDED, fused: true };
 }

@@ -5,7 +5,8 @@ import { refuse } from "../refusal.ts";
 import { elementwise } from "./elementwise.ts";
 import { leakyRelu } from "./functions.ts";
 import { floatAttribute, intAttribute, type Lowering, normalAxis } from "./lowering.ts";
-import { applyTable, byteMap, bytes, type Quantization, quantizationAt, quantizeTensor } from "./quantize.ts";
+import type { ByteQuantization } from "./quantization.ts";
+import { applyTable, byteMap, bytes, quantizationAt, quantizeTensor } from "./quantize.ts";
 import { concatValues } from "./shape.ts";
 import { dimsOf, type TensorValue, type Value } from "./values.ts";
 
@@ -26,9 +27,9 @@ export function qLinearBinary(ctx: Lowering, node: OnnxNode): Value {
 function mapped(
   ctx: Lowering,
   value: Value,
-  from: Quantization,
+  from: ByteQuantization,
   f: (x: number) => number,
-  to: Quantization,
+  to: ByteQuantization,
 ): TensorValue {
   const source = bytes(ctx, value);
   const map = byteMap(source.type === "s8" ? "s8" : "u8", from.scale, from.zero).map((x) =>

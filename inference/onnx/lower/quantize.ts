@@ -3,55 +3,47 @@
 import type { Operand } from "../../program/form.ts";
 import { count, numbers, type OnnxNode, type OnnxTensor } from "../graph.ts";
 import { refuse } from "../refusal.ts";
-import { roundHalfEven } from "../requantize/rule.ts";
+import { onnxType } from "../tensor.ts";
 import { makeTensor } from "./constants.ts";
 import { intAttribute, type Lowering, normalAxis, scalar } from "./lowering.ts";
 import { emitProduct, emitRequantized, requantizeTensor } from "./product.ts";
+import {
+  type ByteQuantization,
+  type ByteType,
+  checkScale,
+  dequantized,
+  isByte,
+  isWide,
+  ONNX_TYPE,
+  type Quantization,
+  quantized,
+} from "./quantization.ts";
 import { byteRule, type Rules } from "./requantize.ts";
 import { dimsOf, type Product, type ScaledValue, type TensorValue, typeOf, type Value } from "./values.ts";
+import { quantizeWide, rescaleWide } from "./wide.ts";
 
-export type ByteType = "u8" | "s8";
-
-/** Scale and zero point of a byte tensor. */
-export interface Quantization {
-  readonly scale: number;
-  readonly zero: number;
-  readonly type: ByteType;
+/** What an ONNX type quantizes to; uint8 where none is given. */
+function typeNamed(name: string | undefined): Quantization["type"] {
+  if (name === undefined) return "u8";
+  const found = (["u8", "s8", "u16", "s16"] as const).find((type) => ONNX_TYPE[type] === name);
+  return found ?? refuse(`it quantizes to ${name}`, "Quantize to uint8, int8, uint16 or int16.");
 }
 
-const LIMITS = { u8: [0, 255], s8: [-128, 127] } as const;
-
-/** `sat(roundHalfEven(f32(x / scale)) + zero)`: the value, not the stored byte. */
-export function quantized(x: number, { scale, zero, type }: Quantization): number {
-  const [low, high] = LIMITS[type];
-  return Math.min(Math.max(roundHalfEven(Math.fround(x / scale)) + zero, low), high);
-}
-
-/** `f32(f32(q − zero) × scale)` */
-export const dequantized = (q: number, scale: number, zero: number): number =>
-  Math.fround(Math.fround(q - zero) * scale);
-
-export function checkScale(scale: number, what: string): number {
-  if (!(scale >= 2 ** -100 && scale <= 2 ** 60)) {
-    refuse(`its ${what} is ${scale}`, "Use scales from 2^-100 to 2^60.");
-  }
-  return scale;
-}
-
-export function byteTypeOf(tensor: OnnxTensor | undefined): ByteType {
-  if (tensor === undefined || tensor.type === "uint8") return "u8";
-  if (tensor.type === "int8") return "s8";
-  return refuse(`it quantizes to ${tensor.type}`, "Quantize to uint8 or int8.");
-}
-
-/** Quantization of a whole tensor from two constant inputs of a node. */
-export function quantizationAt(ctx: Lowering, node: OnnxNode, scaleAt: number, what: string): Quantization {
+/** Byte quantization of a whole tensor from two constant inputs of a node. */
+export function quantizationAt(
+  ctx: Lowering,
+  node: OnnxNode,
+  scaleAt: number,
+  what: string,
+): ByteQuantization {
   const scale = checkScale(
     scalar(ctx.constant(node, scaleAt, `${what} scale`), `${what} scale`),
     `${what} scale`,
   );
   const zero = ctx.optionalConstant(node, scaleAt + 1, `${what} zero point`);
-  return { scale, zero: zero === undefined ? 0 : scalar(zero, `${what} zero point`), type: byteTypeOf(zero) };
+  const type = typeNamed(zero?.type);
+  const found = { scale, zero: zero === undefined ? 0 : scalar(zero, `${what} zero point`), type };
+  return isByte(found) ? found : refuse(`its ${what} is ${zero?.type}`, "Use uint8 or int8.");
 }
 
 /** An integer byte tensor. */
@@ -68,13 +60,12 @@ export function byteMap(type: ByteType, scale: number, zero: number): Float32Arr
 }
 
 /** Stored bytes of each entry of a map. */
-export function quantizedMap(map: Float32Array, to: Quantization): Uint8Array {
-  checkMap(map);
+function quantizedMap(map: Float32Array, to: ByteQuantization): Uint8Array {
   return Uint8Array.from(map, (x) => quantized(x, to) + (to.type === "s8" ? 128 : 0));
 }
 
 /** @throws Refusal for a function that has no number for some byte */
-export function checkMap(map: Float32Array): void {
+function checkMap(map: Float32Array): void {
   const at = map.findIndex((x) => !Number.isFinite(x));
   if (at >= 0)
     refuse(
@@ -89,29 +80,35 @@ export function mapOf(value: Value): { source: TensorValue; map: Float32Array } 
   if (value.kind !== "dequantized" || value.source.kind !== "tensor" || value.scale.length !== 1)
     return undefined;
   const { source } = value;
+  if (isWide(source.onnx)) return undefined;
   const [scale = 1] = value.scale;
   const [zero = 0] = value.zero;
   return { source, map: byteMap(source.type === "s8" ? "s8" : "u8", scale, zero) };
 }
 
+/** The quantized function of a byte, or of a 16-bit integer, by its real numbers. */
 export function applyTable(
   ctx: Lowering,
   source: TensorValue,
   map: Float32Array,
   to: Quantization,
 ): TensorValue {
+  checkMap(map);
+  if (isWide(source.onnx) || !isByte(to)) {
+    const entries = Array.from(map, (x) => quantized(x, to));
+    return ctx.entryOf(source, makeTensor(ONNX_TYPE[to.type], [map.length], entries));
+  }
   const table = quantizedMap(map, to);
   const identity = source.type === to.type && table.every((byte, i) => byte === i);
   const operand = identity ? source.operand : ctx.builder.table(source.operand, to.type, table);
-  return { ...source, operand, type: to.type, onnx: to.type === "u8" ? "uint8" : "int8" };
+  return { ...source, operand, type: to.type, onnx: ONNX_TYPE[to.type] };
 }
 
 export function dequantizeLinear(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
   const scales = ctx.numbers(node, 1, "scale");
   const zeros = node.inputs.length > 2 && node.inputs[2] !== "" ? ctx.numbers(node, 2, "zero point") : [0];
-  if (intAttribute(node, "block_size", 0) !== 0)
-    refuse("it scales by blocks", "Use one scale per tensor or per axis.");
+  checkAttributes(node, [FLOAT32]);
   for (const scale of scales) checkScale(scale, "scale");
   const dims = dimsOf(value);
   const axis = scales.length === 1 ? 0 : normalAxis(intAttribute(node, "axis", 1), dims.length);
@@ -123,7 +120,7 @@ export function dequantizeLinear(ctx: Lowering, node: OnnxNode): Value {
     return { kind: "dequantized", source: value, scale: scales, zero, axis };
   }
   const source = value.kind === "product" ? value.product : ctx.tensor(value);
-  if (!("kind" in source) || source.type === "s32") {
+  if (!("kind" in source) || source.onnx === "int32") {
     if (zero.some((z) => z !== 0)) refuse("its int32 input has a zero point", "Use zero point 0 for int32.");
     const scaled = {
       factor: 1,
@@ -134,22 +131,68 @@ export function dequantizeLinear(ctx: Lowering, node: OnnxNode): Value {
     };
     return { kind: "scaled", source, ...scaled, fused: false };
   }
-  if (source.type !== "u8" && source.type !== "s8") {
-    refuse(`its input is ${source.onnx}`, "Dequantize uint8, int8 or int32.");
+  if (source.type !== "u8" && source.type !== "s8" && !isWide(source.onnx)) {
+    refuse(`its input is ${source.onnx}`, "Dequantize uint8, int8, uint16, int16 or int32.");
   }
   return { kind: "dequantized", source, scale: scales, zero, axis };
+}
+
+const FLOAT32 = 1;
+
+/** @param results ONNX codes that the result's type may have; 0 leaves it open */
+function checkAttributes(node: OnnxNode, results: readonly number[]): void {
+  const checked: readonly (readonly [string, readonly number[]])[] = [
+    ["precision", [FLOAT32]],
+    ["output_dtype", results],
+  ];
+  if (intAttribute(node, "block_size", 0) !== 0)
+    refuse("it scales by blocks", "Use one scale per tensor or per axis.");
+  for (const [name, allowed] of checked) {
+    const code = intAttribute(node, name, 0);
+    if (code !== 0 && !allowed.includes(code)) refuse(`its ${name} is the type ${code}`, "Use float32.");
+  }
+}
+
+/** What QuantizeLinear makes: one scale and zero point, or one for each index of an axis. */
+interface Target {
+  readonly scales: readonly number[];
+  readonly zeros: readonly number[];
+  readonly type: Quantization["type"];
+}
+
+function targetOf(ctx: Lowering, node: OnnxNode): Target {
+  const scales = ctx.numbers(node, 1, "output scale");
+  for (const scale of scales) checkScale(scale, "output scale");
+  const zero = ctx.optionalConstant(node, 2, "output zero point");
+  const code = intAttribute(node, "output_dtype", 0);
+  const named = code === 0 ? undefined : (onnxType(code) ?? `the type ${code}`);
+  if (zero !== undefined && named !== undefined && named !== zero.type) {
+    refuse(`its output_dtype is ${named}, its zero point ${zero.type}`, "Give both the same type.");
+  }
+  const zeros = zero === undefined ? scales.map(() => 0) : numbers(zero);
+  if (zeros.length !== scales.length && zeros.length !== 1) {
+    refuse(
+      `it has ${zeros.length} zero points for ${scales.length} scales`,
+      "Give one of each for each index.",
+    );
+  }
+  const all = zeros.length === 1 ? scales.map(() => zeros[0] as number) : zeros;
+  return { scales, zeros: all, type: typeNamed(zero?.type ?? named) };
 }
 
 export function quantizeLinear(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
   if (typeOf(value) !== "float32") refuse(`its input is ${typeOf(value)}`, "Quantize float32.");
+  checkAttributes(node, [2, 3, 4, 5]);
+  const target = targetOf(ctx, node);
+  const axis = intAttribute(node, "axis", 1);
   if (value.kind === "constant" || (value.kind === "dequantized" && value.source.kind === "constant")) {
-    return { kind: "constant", tensor: quantizedConstant(ctx, node, value) };
+    return { kind: "constant", tensor: quantizedConstant(constantReal(value), target, axis) };
   }
-  const scales = ctx.numbers(node, 1, "output scale");
-  if (scales.length > 1) return quantizeAlong(ctx, node, ctx.tensor(value), scales);
-  const to = quantizationAt(ctx, node, 1, "output");
-  if (value.kind === "scaled" && (value.fused || isPowerOfTwo(to.scale))) {
+  const { scales, zeros, type } = target;
+  if (scales.length > 1) return quantizeAlong(ctx, ctx.tensor(value), target, axis);
+  const to = { scale: scales[0] as number, zero: zeros[0] as number, type };
+  if (value.kind === "scaled" && (value.fused || (isByte(to) && isPowerOfTwo(to.scale)))) {
     return quantizeScaled(ctx, value, to);
   }
   const mapped = mapOf(value);
@@ -157,45 +200,44 @@ export function quantizeLinear(ctx: Lowering, node: OnnxNode): Value {
   return quantizeTensor(ctx, ctx.tensor(value), to);
 }
 
-/** FLOAT quant of a float32 tensor. */
+/** QuantizeLinear of a float32 tensor. */
 export function quantizeTensor(ctx: Lowering, tensor: TensorValue, to: Quantization): TensorValue {
   const { builder } = ctx;
-  const operand: Operand = builder.float(
-    "quant",
-    to.type,
-    tensor.operand,
-    builder.f32(to.scale),
-    builder.s32(to.zero),
-  );
-  return ctx.like(tensor, operand, to.type === "u8" ? "uint8" : "int8");
+  return quantizedReal(ctx, tensor, builder.f32(to.scale), builder.s32(to.zero), to.type);
 }
 
-/** FLOAT quant with a scale for each index of an axis. */
+/** @param scale f32 and @param zero s32, both broadcasting against the tensor */
+function quantizedReal(
+  ctx: Lowering,
+  tensor: TensorValue,
+  scale: Operand,
+  zero: Operand,
+  type: Quantization["type"],
+): TensorValue {
+  const operand =
+    type === "u8" || type === "s8"
+      ? ctx.builder.float("quant", type, tensor.operand, scale, zero)
+      : quantizeWide(ctx, tensor.operand, scale, zero, type);
+  return ctx.like(tensor, operand, ONNX_TYPE[type]);
+}
+
+/** QuantizeLinear with a scale for each index of an axis. */
 function quantizeAlong(
   ctx: Lowering,
-  node: OnnxNode,
   tensor: TensorValue,
-  scales: readonly number[],
+  { scales, zeros, type }: Target,
+  at: number,
 ): TensorValue {
-  const axis = normalAxis(intAttribute(node, "axis", 1), tensor.dims.length);
-  const zeroTensor = ctx.optionalConstant(node, 2, "output zero point");
-  const zeros = zeroTensor === undefined ? scales.map(() => 0) : numbers(zeroTensor);
-  for (const scale of scales) checkScale(scale, "output scale");
-  if (scales.length !== tensor.dims[axis] || zeros.length !== scales.length) {
+  const axis = normalAxis(at, tensor.dims.length);
+  if (scales.length !== tensor.dims[axis]) {
     refuse(
-      `it has ${scales.length} output scales and ${zeros.length} zero points for ${tensor.dims[axis]} indexes of axis ${axis}`,
+      `it has ${scales.length} output scales for ${tensor.dims[axis]} indexes of axis ${axis}`,
       "Give one of each for each index.",
     );
   }
-  const type = byteTypeOf(zeroTensor);
-  const operand = ctx.builder.float(
-    "quant",
-    type,
-    ctx.aligned(tensor),
-    ctx.along(tensor, axis, Float32Array.from(scales)),
-    ctx.along(tensor, axis, Int32Array.from(zeros)),
-  );
-  return ctx.like(tensor, operand, type === "u8" ? "uint8" : "int8");
+  const aligned = { ...tensor, operand: ctx.aligned(tensor) };
+  const scale = ctx.along(tensor, axis, Float32Array.from(scales));
+  return quantizedReal(ctx, aligned, scale, ctx.along(tensor, axis, Int32Array.from(zeros)), type);
 }
 
 const isPowerOfTwo = (x: number): boolean => x > 0 && Math.log2(x) % 1 === 0;
@@ -203,7 +245,7 @@ const isPowerOfTwo = (x: number): boolean => x > 0 && Math.log2(x) % 1 === 0;
 /** Requantization rules of `scaled` numbers: `f32(f32(factor·scale) / yScale)` for each channel. */
 export function rulesOf(
   value: Omit<ScaledValue, "kind" | "source" | "fused" | "axis">,
-  to: Quantization,
+  to: ByteQuantization,
 ): Rules {
   const scaleOf = (weightScale: number): number =>
     Math.fround(Math.fround(value.factor * weightScale) / to.scale);
@@ -215,17 +257,22 @@ export function rulesOf(
 }
 
 export function quantizeScaled(ctx: Lowering, value: ScaledValue, to: Quantization): TensorValue {
+  if (!isByte(to)) return rescaleWide(ctx, channelsLast(ctx, value), value, to);
   const rules = rulesOf(value, to);
   const { source, scale, axis } = value;
   if (!("kind" in source) && (scale.length === 1 || channelAxis(source) === axis)) {
     return emitRequantized(ctx, source, to.type, rules);
   }
+  return requantizeTensor(ctx, channelsLast(ctx, value), to.type, rules);
+}
+
+/** The integers of `scaled` numbers; where they have several scales, stored with the scales' axis last. */
+function channelsLast(ctx: Lowering, { source, scale, axis }: ScaledValue): TensorValue {
   const tensor = "kind" in source ? source : emitProduct(ctx, source);
-  if (scale.length === 1)
-    return requantizeTensor(ctx, { ...tensor, operand: ctx.aligned(tensor) }, to.type, rules);
+  if (scale.length === 1) return { ...tensor, operand: ctx.aligned(tensor) };
   const last = tensor.layout ?? tensor.dims.map((_, i) => i);
   const layout = last.at(-1) === axis ? last : [...last.filter((a) => a !== axis), axis];
-  return requantizeTensor(ctx, { ...tensor, operand: ctx.inLayout(tensor, layout), layout }, to.type, rules);
+  return { ...tensor, operand: ctx.inLayout(tensor, layout), layout };
 }
 
 /** ONNX axis along which a product's channels run; −1 where they run along several. */
@@ -234,23 +281,14 @@ function channelAxis(product: Product): number {
   return product.dims[axis] === product.channels.length ? axis : -1;
 }
 
-function quantizedConstant(ctx: Lowering, node: OnnxNode, value: Value): OnnxTensor {
-  const real = constantReal(value);
-  const scales = ctx.numbers(node, 1, "scale");
-  const zeroTensor = ctx.optionalConstant(node, 2, "zero point");
-  const zeros = zeroTensor === undefined ? [0] : numbers(zeroTensor);
-  const type = byteTypeOf(zeroTensor);
-  const axis = scales.length === 1 ? 0 : normalAxis(intAttribute(node, "axis", 1), real.dims.length);
+function quantizedConstant(real: OnnxTensor, { scales, zeros, type }: Target, at: number): OnnxTensor {
+  const axis = scales.length === 1 ? 0 : normalAxis(at, real.dims.length);
   const inner = count(real.dims.slice(axis + 1));
   const values = Array.from(numbers(real), (x, i) => {
     const channel = scales.length === 1 ? 0 : Math.floor(i / inner) % scales.length;
-    return quantized(x, {
-      scale: scales[channel] as number,
-      zero: zeros[channel] ?? (zeros[0] as number),
-      type,
-    });
+    return quantized(x, { scale: scales[channel] as number, zero: zeros[channel] as number, type });
   });
-  return makeTensor(type === "u8" ? "uint8" : "int8", real.dims, values);
+  return makeTensor(ONNX_TYPE[type], real.dims, values);
 }
 
 /** A float32 constant, dequantized where it is stored as integers. */

@@ -4,7 +4,7 @@ import { elementCount, lastDim, type Operand } from "../../program/form.ts";
 import { coordinates } from "../axes.ts";
 import type { OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
-import { dequantizedBytes, realSum } from "./average.ts";
+import { dequantizedOperand, realSum } from "./average.ts";
 import { intAttribute, type Lowering, normalAxis } from "./lowering.ts";
 import { plainOf, reduceAxes, reduceRows } from "./rows.ts";
 import { axesOf } from "./shape.ts";
@@ -40,7 +40,7 @@ function sumOf(
   const mean = node.op === "ReduceMean";
   const type = typeOf(value);
   if (type === "float32") {
-    return realSum(ctx, dequantizedBytes(value, "its operand"), axes, keepdims, mean);
+    return realSum(ctx, dequantizedOperand(value), axes, keepdims, mean);
   }
   if (mean) refuse(`it averages ${type}`, "Use ReduceSum and divide, or average a dequantized byte tensor.");
   if (value.kind === "picked" && value.cast && axes.length === 1 && axes[0] === dimsOf(value).length - 2) {

@@ -8,7 +8,8 @@ import { elementwise } from "./elementwise.ts";
 import { folded } from "./fold.ts";
 import { FUNCTIONS } from "./functions.ts";
 import type { Lowering } from "./lowering.ts";
-import { mapThrough } from "./maps.ts";
+import { mapThrough, mapWide } from "./maps.ts";
+import { isWide } from "./quantization.ts";
 import { type TensorValue, typeOf, type Value } from "./values.ts";
 
 const TABLE_ONLY = "Put QuantizeLinear and DequantizeLinear before it: of a byte it becomes a table.";
@@ -19,6 +20,7 @@ export function byteFunction(ctx: Lowering, node: OnnxNode): Value {
   const f = (FUNCTIONS[node.op] as (typeof FUNCTIONS)[string])(node);
   return (
     mapThrough(value, f) ??
+    mapWide(value, f) ??
     refuse(`its operand is ${typeOf(value)}, not a dequantized byte tensor with one scale`, TABLE_ONLY)
   );
 }
@@ -89,7 +91,7 @@ export function unary(ctx: Lowering, node: OnnxNode): Value {
   }
   if (integer === undefined) return refuse(`its operand is ${type}`, "Use float32.");
   if (type === "uint8" || type === "int8") return byteInteger(ctx, ctx.tensor(value), type, f);
-  if (type === "bool") refuse("its operand is bool", "Cast to int32 first.");
+  if (type === "bool" || isWide(type)) refuse(`its operand is ${type}`, "Cast to int32 first.");
   return elementwise(ctx, [value], type, ([x = 0]) => integer(ctx, x));
 }
 

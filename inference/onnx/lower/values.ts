@@ -64,7 +64,7 @@ export interface ScaledValue {
   readonly fused: boolean;
 }
 
-/** float32 `(source − zero) × scale` of bytes or constants, until it is known what reads it. */
+/** float32 `(source − zero) × scale` of bytes, 16-bit integers or constants, until it is known what reads it. */
 export interface DequantizedValue {
   readonly kind: "dequantized";
   readonly source: TensorValue | ConstantValue;
@@ -103,6 +103,8 @@ export type Value =
 export const TENSOR_TYPE: Readonly<Record<OnnxType, TensorType>> = {
   uint8: "u8",
   int8: "s8",
+  uint16: "s32",
+  int16: "s32",
   int32: "s32",
   int64: "s32",
   float32: "f32",

@@ -1,28 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { NamedTensors } from "../../../inference/model-values.ts";
 import { CHAINS } from "../../support/attention-graphs.ts";
+import { inputsOf } from "../../support/both-ways.ts";
 import { onnxFile } from "../../support/onnx-file.ts";
 import { type Comparison, compareImport, nothingCompared } from "../../support/onnx-original.ts";
 import { EXACT, NEAR } from "../../support/operator-graphs.ts";
-import type { Generator, OperatorGraph } from "../../support/quantized-graphs.ts";
-import { createRng, type Rng } from "../../support/rng.ts";
+import type { Generator } from "../../support/quantized-graphs.ts";
+import { createRng } from "../../support/rng.ts";
 import { scaled } from "../../support/scale.ts";
 
 const GRAPHS = scaled(3, 24);
 const RUNS = scaled(4, 8);
-
-function inputsOf(rng: Rng, { graph, ranges }: OperatorGraph): NamedTensors {
-  return Object.fromEntries(
-    Object.entries(graph.inputs).map(([name, { type, dims }]) => {
-      const [low, high] = ranges[name] as readonly [number, number];
-      const length = (dims as number[]).reduce((a, b) => a * b, 1);
-      const data = Array.from({ length }, () =>
-        rng.chance(0.1) ? rng.pick([low, high]) : rng.int(low, high),
-      );
-      return [name, { type, dims: dims as number[], data }];
-    }),
-  );
-}
 
 async function compare(name: string, generator: Generator): Promise<Comparison> {
   const comparison = nothingCompared();
