@@ -15,7 +15,10 @@ export function quantizedOperands(ctx: Lowering, node: OnnxNode) {
   const next =
     "Quantize the model: DequantizeLinear on both operands and QuantizeLinear on the result (QDQ form).";
   if (a.kind !== "dequantized" || a.source.kind !== "tensor" || a.scale.length !== 1) {
-    return refuse("its first operand is float32, not a dequantized tensor with one scale", next);
+    return refuse(
+      "its first operand is float32, not a dequantized byte or 16-bit tensor with one scale",
+      next,
+    );
   }
   if (b.kind !== "dequantized") {
     const computed = b.kind !== "constant";
