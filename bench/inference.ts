@@ -1,74 +1,25 @@
 /** Speed of inference: the pool of child processes over plain onnxruntime, and a challenger's checks. */
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
 import { equalBytes, fromHex, toHex } from "../inference/bytes.ts";
 import { encodeInput } from "../inference/codecs/input.ts";
 import { encodeOutput } from "../inference/codecs/output.ts";
 import { execute } from "../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../inference/executor/prepare.ts";
-import { loadModelFolder } from "../inference/model-folder.ts";
-import { type Model, NONE, WEIGHT } from "../inference/program/form.ts";
 import { lastStep } from "../inference/program/shape.ts";
-import { bitsOfFloat } from "../inference/program/tensor.ts";
-import { packDot } from "../inference/program/weights.ts";
 import { OnnxruntimeEngine } from "../inference/runtime/engine.ts";
 import { RuntimePool } from "../inference/runtime/pool.ts";
 import { selfTestCalldata } from "../inference/self-test.ts";
 import { canonicalExecutor } from "../test/support/differential.ts";
 import { compareAll } from "../test/support/differential-suite.ts";
 import { createRng, type Rng } from "../test/support/rng.ts";
-import { projectRoot } from "../tools/foundry.ts";
+import { LAYER, layer, shippedModels } from "./models.ts";
 import { type Figure, grouped, type Part } from "./report.ts";
 
-const MODELS = join(projectRoot, "models");
-const LAYER = 768;
 /** Targets of section 10 of the design. */
 const TARGETS = { plain: 1.1, checked: 3, claimsPerSecond: 1000, elements: 1_000_000 };
 const ROUND_MS = 80;
 const ROUNDS = 20;
 /** Requests that are under way at once. */
 const IN_FLIGHT = 64;
-
-/** One int8 layer, 768 × 768, requantized. */
-function layer(): PreparedModel {
-  const rng = createRng(1);
-  const channels = Array.from({ length: LAYER }, () => ({
-    bias: rng.int(-1000, 1000),
-    multiplier: 0,
-    addend: 0n,
-    shift: 0,
-    scaleBits: bitsOfFloat(2 ** -13 * (1 + rng.int(0, 1000) / 1000)),
-    zeroPoint: 128,
-    lower: 0,
-    upper: 255,
-    weightOffset: 128,
-  }));
-  const empty = { b: NONE, c: NONE, coordinates: [], dims: [1, LAYER], type: "u8" } as const;
-  const model: Model = {
-    program: {
-      inputCodec: "raw",
-      outputCodec: "raw",
-      inputSize: LAYER,
-      weights: [{ layout: "dot", type: "u8", dims: [LAYER, LAYER] }],
-      steps: [
-        { ...empty, opcode: "codec", variant: 4, a: NONE, k: 0 },
-        { ...empty, opcode: "dot", variant: 2, a: 0, b: WEIGHT, k: 1 },
-      ],
-    },
-    weights: [packDot(rng.bytes(LAYER * LAYER), LAYER, channels)],
-  };
-  return prepare(model, new Uint8Array(4));
-}
-
-function shippedModels(): Map<string, PreparedModel> {
-  const names = readdirSync(MODELS).filter((name) => existsSync(join(MODELS, name, "program.bin")));
-  return new Map(
-    names.map((name) => {
-      const { model, selector } = loadModelFolder(join(MODELS, name));
-      return [name, prepare(model, selector)];
-    }),
-  );
-}
 
 interface Overhead {
   /** Means of one round, ms: of `session.run` alone, measured in the child, and of a whole run. */

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { BaseError } from "../inference/errors.ts";
 import { projectRoot } from "../tools/foundry.ts";
+import { EXECUTOR_PARTS } from "./executor.ts";
 import { GAS_PARTS } from "./gas.ts";
 import { INFERENCE_PARTS } from "./inference.ts";
 import { LANE_PARTS } from "./lanes/parts.ts";
@@ -19,7 +20,7 @@ import {
   runPart,
 } from "./report.ts";
 
-const PARTS: readonly Part[] = [...INFERENCE_PARTS, ...GAS_PARTS, ...LANE_PARTS];
+const PARTS: readonly Part[] = [...INFERENCE_PARTS, ...EXECUTOR_PARTS, ...GAS_PARTS, ...LANE_PARTS];
 
 function chosen(only: readonly string[]): readonly Part[] {
   const unknown = only.find((name) => !PARTS.some((part) => part.name === name));

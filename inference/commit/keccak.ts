@@ -10,19 +10,31 @@ const { state, permute } = compileKeccakF();
 
 /** The one keccak256 of the commitments. */
 export function keccak256(bytes: Uint8Array): Uint8Array {
+  const hash = new Uint8Array(HASH_BYTES);
+  keccak256Into(hash, 0, bytes, 0, bytes.length);
+  return hash;
+}
+
+/** keccak256 of `length` bytes from `start` on, written to `out` at `at`: trees are built without an array a node. */
+export function keccak256Into(
+  out: Uint8Array,
+  at: number,
+  bytes: Uint8Array,
+  start: number,
+  length: number,
+): void {
   state.fill(0);
-  let start = 0;
-  for (; bytes.length - start >= RATE_BYTES; start += RATE_BYTES) {
-    absorb(bytes, start, RATE_BYTES);
+  let [from, rest] = [start, length];
+  for (; rest >= RATE_BYTES; from += RATE_BYTES, rest -= RATE_BYTES) {
+    absorb(bytes, from, RATE_BYTES);
     permute();
   }
-  const rest = bytes.length - start;
-  absorb(bytes, start, rest);
+  absorb(bytes, from, rest);
   // Keccak's own padding, 10*1: SHA-3 puts two more bits before it.
   state[rest] = (state[rest] as number) ^ 0x01;
   state[RATE_BYTES - 1] = (state[RATE_BYTES - 1] as number) ^ 0x80;
   permute();
-  return state.slice(0, HASH_BYTES);
+  for (let i = 0; i < HASH_BYTES; i++) out[at + i] = state[i] as number;
 }
 
 function absorb(bytes: Uint8Array, start: number, count: number): void {

@@ -1,23 +1,35 @@
+import { concatBytes } from "../bytes.ts";
 import { ceilLog2, type TreeShape, treeShape } from "../program/shape.ts";
-import { HASH_BYTES, hashPair, keccak256, ZERO_ROOTS, ZERO_SUBTREES } from "./keccak.ts";
+import { HASH_BYTES, hashPair, keccak256Into, ZERO_ROOTS, ZERO_SUBTREES } from "./keccak.ts";
 
-/** Nodes of one level that have a real leaf below them: `groups` runs of `length` nodes. Padding is not stored. */
+/** Nodes of one level that have a real leaf below them: `groups` runs of `length` nodes of 32 bytes, in one array.
+ *  Padding is not stored. */
 interface Level {
-  readonly nodes: readonly Uint8Array[];
+  readonly nodes: Uint8Array;
   readonly length: number;
 }
 
+const nodeAt = ({ nodes }: Level, index: number): Uint8Array =>
+  nodes.subarray(HASH_BYTES * index, HASH_BYTES * (index + 1));
+
 function parents(below: Level, groups: number, zero: Uint8Array): Level {
   const length = Math.ceil(below.length / 2);
-  const nodes: Uint8Array[] = [];
+  const nodes = new Uint8Array(HASH_BYTES * groups * length);
   for (let group = 0; group < groups; group++) {
-    const start = group * below.length;
-    for (let i = 0; i < below.length; i += 2) {
-      const right = i + 1 < below.length ? (below.nodes[start + i + 1] as Uint8Array) : zero;
-      nodes.push(hashPair(below.nodes[start + i] as Uint8Array, right));
+    for (let i = 0; i < length; i++) {
+      const from = HASH_BYTES * (group * below.length + 2 * i);
+      const to = HASH_BYTES * (group * length + i);
+      if (2 * i + 1 < below.length) keccak256Into(nodes, to, below.nodes, from, 2 * HASH_BYTES);
+      else nodes.set(hashPair(below.nodes.subarray(from, from + HASH_BYTES), zero), to);
     }
   }
   return { nodes, length };
+}
+
+/** Whether a word is 32 zero bytes. */
+function isZero(bytes: Uint8Array, start: number): boolean {
+  for (let i = start; i < start + HASH_BYTES; i++) if (bytes[i] !== 0) return false;
+  return true;
 }
 
 /** The Merkle tree of one tensor: rows padded to words, to W words and to R rows. Padding costs nothing.
@@ -43,13 +55,17 @@ export class TensorTree {
   }
 
   #leaves(): Level {
-    const { rows, words } = this.shape;
-    const nodes: Uint8Array[] = [];
+    const { rows, words, rowBytes } = this.shape;
+    const bytes = this.#bytes;
+    const nodes = new Uint8Array(HASH_BYTES * rows * words);
     for (let row = 0; row < rows; row++) {
       for (let word = 0; word < words; word++) {
-        const content = this.word(row, word);
-        const zero = content.every((byte) => byte === 0);
-        nodes.push(zero ? (ZERO_SUBTREES[0] as Uint8Array) : keccak256(content));
+        const to = HASH_BYTES * (row * words + word);
+        const from = row * rowBytes + HASH_BYTES * word;
+        const isWhole = HASH_BYTES * (word + 1) <= rowBytes;
+        const [content, start] = isWhole ? [bytes, from] : [this.word(row, word), 0];
+        if (isZero(content, start)) nodes.set(ZERO_SUBTREES[0] as Uint8Array, to);
+        else keccak256Into(nodes, to, content, start, HASH_BYTES);
       }
     }
     return { nodes, length: words };
@@ -79,13 +95,14 @@ export class TensorTree {
 
   node(level: number, index: number): Uint8Array {
     const { rowHeight, rows } = this.shape;
-    const { nodes, length } = this.#levels[level] as Level;
+    const own = this.#levels[level] as Level;
+    const { length } = own;
     const zero = ZERO_SUBTREES[level] as Uint8Array;
-    if (level > rowHeight) return nodes[index] ?? zero;
+    if (level > rowHeight) return index < length ? nodeAt(own, index) : zero;
     const run = 2 ** (rowHeight - level);
     const row = Math.floor(index / run);
     const i = index % run;
-    return row < rows && i < length ? (nodes[row * length + i] as Uint8Array) : zero;
+    return row < rows && i < length ? nodeAt(own, row * length + i) : zero;
   }
 
   /** Siblings from a node to the tensor root, bottom up. */
@@ -105,7 +122,7 @@ export class RootTree {
   /** @param roots 32 bytes each; none gives a root of 32 zero bytes */
   constructor(roots: readonly Uint8Array[]) {
     this.height = ceilLog2(Math.max(1, roots.length));
-    this.#levels = [{ nodes: roots, length: roots.length }];
+    this.#levels = [{ nodes: concatBytes(...roots), length: roots.length }];
     for (let level = 1; level <= this.height; level++) {
       this.#levels.push(parents(this.#levels[level - 1] as Level, 1, ZERO_ROOTS[level - 1] as Uint8Array));
     }
@@ -116,7 +133,8 @@ export class RootTree {
   }
 
   node(level: number, index: number): Uint8Array {
-    return this.#levels[level]?.nodes[index] ?? (ZERO_ROOTS[level] as Uint8Array);
+    const own = this.#levels[level] as Level;
+    return index < own.length ? nodeAt(own, index) : (ZERO_ROOTS[level] as Uint8Array);
   }
 
   /** Siblings from a node to the root, bottom up. */

@@ -1,13 +1,14 @@
 import { type CodecInput, decodeInput, fillInputTensor } from "../codecs/input.ts";
 import { TokenCache } from "../codecs/text.ts";
 import { OPCODE_FORMS } from "../opcodes/index.ts";
-import type { Kernel, PreparedOperand } from "../opcodes/opcode.ts";
+import type { Kernel, OpcodeForm, PreparedOperand } from "../opcodes/opcode.ts";
 import {
   elementCount,
   isStep,
   isWeight,
   type Model,
   NONE,
+  type Opcode,
   type Operand,
   type Program,
   type Step,
@@ -42,14 +43,21 @@ export interface PreparedModel {
   constant(operand: Operand): TensorData;
 }
 
+export type OpcodeForms = Readonly<Record<Opcode, OpcodeForm>>;
+
 /** Decodes the weights and builds the kernels.
  *  @param selector the model's 4 bytes
+ *  @param forms what computes each opcode
  *  @throws BaseError PROGRAM_INVALID or WEIGHTS_MISMATCH */
-export function prepare(model: Model, selector: Uint8Array): PreparedModel {
+export function prepare(
+  model: Model,
+  selector: Uint8Array,
+  forms: OpcodeForms = OPCODE_FORMS,
+): PreparedModel {
   const { program } = model;
   assertValid(program);
   assertWeightLengths(model);
-  return new Prepared(model, selector.slice());
+  return new Prepared(model, selector.slice(), forms);
 }
 
 class Prepared implements PreparedModel {
@@ -61,7 +69,7 @@ class Prepared implements PreparedModel {
   readonly #caches: readonly (TokenCache | undefined)[];
   readonly #tensors: readonly Tensor[];
 
-  constructor(model: Model, selector: Uint8Array) {
+  constructor(model: Model, selector: Uint8Array, forms: OpcodeForms) {
     this.model = model;
     this.program = model.program;
     this.selector = selector;
@@ -70,7 +78,7 @@ class Prepared implements PreparedModel {
       this.#constants.set(i, fromStoredBytes(weight.type, model.weights[i] as Uint8Array));
     });
     const { steps } = model.program;
-    this.#kernels = steps.map((step) => OPCODE_FORMS[step.opcode].prepare(step, this.#operandsOf(step)));
+    this.#kernels = steps.map((step) => forms[step.opcode].prepare(step, this.#operandsOf(step)));
     this.#caches = steps.map((step) => this.#cacheOf(step));
     this.#tensors = steps.map(({ type, dims }) => ({ type, dims, data: newData(type, elementCount(dims)) }));
   }

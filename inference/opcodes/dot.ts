@@ -1,10 +1,12 @@
-import { elementCount, lastDim } from "../program/form.ts";
+import { DOT_VARIANTS, elementCount, lastDim, type Step, type TensorData } from "../program/form.ts";
 import { unpackDot } from "../program/weights.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
+import { fastestProducts, type ProductsOf } from "./products.ts";
 import { Requantizer } from "./requantizer.ts";
+import { simdProducts } from "./simd-products.ts";
 
 /** DOT: activation row times weight row, plus bias, in groups; s32, or requantized. Source: docs/EXACT.md, section 3. */
-export const dot: OpcodeForm = {
+export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
   prepare(step, [, table]) {
     const { dims, words } = table as PreparedOperand;
     const [n, k] = dims as [number, number];
@@ -14,25 +16,19 @@ export const dot: OpcodeForm = {
     const rows = elementCount(step.dims) / n;
     const groups = step.k;
     const perGroup = n / groups;
-    const sums = new Int32Array(perGroup);
-    const { variant } = step;
+    const finish = finisher(step, channels);
+    const products = productsOf({ bytes: weights, groups, rows: perGroup, k });
+    const { bias, weightOffset } = channels;
     return (out, a) => {
-      const input = a as Uint8Array;
       for (let group = 0; group < groups * rows; group++) {
-        const firstChannel = (group % groups) * perGroup;
-        const total = accumulate(sums, input, group * k, weights, firstChannel * k, k);
-        const to = group * perGroup;
+        const total = products.compute(a as Uint8Array, group * k, group % groups);
+        const { sums } = products;
+        const first = (group % groups) * perGroup;
         for (let i = 0; i < perGroup; i++) {
-          const channel = firstChannel + i;
-          const offset = Math.imul(channels.weightOffset[channel] as number, total);
-          const acc = ((sums[i] as number) - offset + (channels.bias[channel] as number)) | 0;
-          out[to + i] =
-            variant === 0
-              ? acc
-              : variant === 1
-                ? channels.integer(acc, channel)
-                : channels.binary32(acc, channel);
+          const offset = Math.imul(weightOffset[first + i] as number, total);
+          sums[i] = (sums[i] as number) - offset + (bias[first + i] as number);
         }
+        finish(out, group * perGroup, sums, first, perGroup);
       }
     };
   },
@@ -46,49 +42,26 @@ export const dot: OpcodeForm = {
       { operand: step.b, row: channel },
     ];
   },
-};
+});
 
-/** `Σ a·w` of one activation row with consecutive weight rows, into `sums`. At most 992 · 255 · 255 < 2^31.
- *  @returns Σ a */
-function accumulate(
-  sums: Int32Array,
-  a: Uint8Array,
-  aAt: number,
-  w: Uint8Array,
-  wAt: number,
-  k: number,
-): number {
-  const rows = sums.length;
-  let total = 0;
-  for (let i = 0; i < k; i++) total += a[aAt + i] as number;
-  let row = 0;
-  // Four rows at once share each load of the activation.
-  for (; row + 4 <= rows; row += 4) {
-    const w0 = wAt + row * k;
-    const w1 = w0 + k;
-    const w2 = w1 + k;
-    const w3 = w2 + k;
-    let s0 = 0;
-    let s1 = 0;
-    let s2 = 0;
-    let s3 = 0;
-    for (let i = 0; i < k; i++) {
-      const x = a[aAt + i] as number;
-      s0 = (s0 + x * (w[w0 + i] as number)) | 0;
-      s1 = (s1 + x * (w[w1 + i] as number)) | 0;
-      s2 = (s2 + x * (w[w2 + i] as number)) | 0;
-      s3 = (s3 + x * (w[w3 + i] as number)) | 0;
-    }
-    sums[row] = s0;
-    sums[row + 1] = s1;
-    sums[row + 2] = s2;
-    sums[row + 3] = s3;
+/** Writes accumulators of `count` channels from `first` on into the output at `to`. */
+type Finish = (out: TensorData, to: number, accs: Int32Array, first: number, count: number) => void;
+
+function finisher({ variant }: Step, channels: Requantizer): Finish {
+  switch (DOT_VARIANTS[variant] as (typeof DOT_VARIANTS)[number]) {
+    case "s32":
+      return (out, to, accs, _first, count) => {
+        for (let i = 0; i < count; i++) out[to + i] = accs[i] as number;
+      };
+    case "integer":
+      return (out, to, accs, first, count) => {
+        for (let i = 0; i < count; i++) out[to + i] = channels.integer(accs[i] as number, first + i);
+      };
+    case "binary32":
+      return (out, to, accs, first, count) => {
+        for (let i = 0; i < count; i++) out[to + i] = channels.binary32(accs[i] as number, first + i);
+      };
   }
-  for (; row < rows; row++) {
-    const w0 = wAt + row * k;
-    let s = 0;
-    for (let i = 0; i < k; i++) s = (s + (a[aAt + i] as number) * (w[w0 + i] as number)) | 0;
-    sums[row] = s;
-  }
-  return total;
 }
+
+export const dot = dotForm(fastestProducts(simdProducts));

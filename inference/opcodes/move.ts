@@ -10,22 +10,15 @@ const PAD = -1;
 export const move: OpcodeForm = {
   prepare(step) {
     const map = sourceMap(step);
-    const identity = map.every((source, i) => source === i);
+    const runs = longRuns(map);
     const pad = step.k;
     const wide = step.type === "s32" || step.type === "f32";
     return (out, a, b) => {
       const target = wide ? bitsOf(out) : out;
       const source = wide ? bitsOf(a as TensorData) : (a as TensorData);
-      if (identity) {
-        target.set(source.subarray(0, map.length));
-        return;
-      }
-      const other = b === undefined ? undefined : wide ? bitsOf(b) : b;
-      for (let i = 0; i < map.length; i++) {
-        const from = map[i] as number;
-        target[i] =
-          from !== PAD ? (source[from] as number) : other === undefined ? pad : (other[i] as number);
-      }
+      if (runs !== undefined) copyRuns(target, source, runs, pad);
+      else gather(target, source, map, pad);
+      if (b !== undefined) fillGaps(target, wide ? bitsOf(b) : b, map);
     };
   },
   reads(step, element, source) {
@@ -35,6 +28,48 @@ export const move: OpcodeForm = {
     return step.b === NONE ? [] : [readWord(step.b, step.type, step.dims, element)];
   },
 };
+
+/** Numbers that one run takes below, and the elements of a mean run for which copying runs is faster. */
+const RUN = 3;
+const LEAST_MEAN = 8;
+
+/** Stretches of a map that follow one another in the source too, or are all padding: for each its first element of
+ *  the output, its first of the source or PAD, and its end in the output. Undefined where they are short. */
+function longRuns(map: Int32Array): Int32Array | undefined {
+  const most = (RUN * map.length) / LEAST_MEAN;
+  const runs: number[] = [];
+  for (let i = 0; i < map.length; ) {
+    const first = map[i] as number;
+    const from = i++;
+    while (i < map.length && map[i] === (first === PAD ? PAD : first + i - from)) i++;
+    if (runs.push(from, first, i) > most) return undefined;
+  }
+  return Int32Array.from(runs);
+}
+
+function copyRuns(target: TensorData, source: TensorData, runs: Int32Array, pad: number): void {
+  for (let run = 0; run < runs.length; run += RUN) {
+    const [to, from, end] = [runs[run] as number, runs[run + 1] as number, runs[run + 2] as number];
+    if (from === PAD) target.fill(pad, to, end);
+    else if (end - to >= LONG_COPY) target.set(source.subarray(from, from + end - to), to);
+    else for (let i = 0; i < end - to; i++) target[to + i] = source[from + i] as number;
+  }
+}
+
+/** Elements from which a copy of the engine's is faster than a loop. */
+const LONG_COPY = 128;
+
+function gather(target: TensorData, source: TensorData, map: Int32Array, pad: number): void {
+  for (let i = 0; i < map.length; i++) {
+    const from = map[i] as number;
+    target[i] = from === PAD ? pad : (source[from] as number);
+  }
+}
+
+/** Where the source does not reach stands the second operand's element. */
+function fillGaps(target: TensorData, other: TensorData, map: Int32Array): void {
+  for (let i = 0; i < map.length; i++) if (map[i] === PAD) target[i] = other[i] as number;
+}
 
 function indexOf(dims: readonly number[], element: number): number[] {
   const index = new Array<number>(dims.length);

@@ -9,6 +9,7 @@ export const roundHalfEven = (x: number): number =>
 
 /** q of a quantization: nearest integer of a binary32 number, NaN gives 0, saturated to s32. */
 export function quantum(x: number): number {
+  if (x < 2 ** 31 && x > -(2 ** 31)) return x + INTEGER_ULP - INTEGER_ULP;
   if (Number.isNaN(x)) return 0;
   const q = roundHalfEven(x);
   return q < S32_MIN ? S32_MIN : Math.min(q, S32_MAX);

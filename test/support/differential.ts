@@ -1,6 +1,9 @@
 /** Compares an executor with onnxruntime on the emitted file, element by element, and counts what was compared. */
 import { executeTensors } from "../../inference/executor/execute.ts";
-import { prepare } from "../../inference/executor/prepare.ts";
+import { type OpcodeForms, prepare } from "../../inference/executor/prepare.ts";
+import { dotForm } from "../../inference/opcodes/dot.ts";
+import { OPCODE_FORMS } from "../../inference/opcodes/index.ts";
+import { plainProducts } from "../../inference/opcodes/products.ts";
 import {
   ARITH_VARIANTS,
   DOT_VARIANTS,
@@ -30,10 +33,16 @@ export interface DifferentialCase {
 /** What is under test: every step's tensor of a run. */
 export type Executor = (model: Model, runs: DifferentialCase["runs"]) => readonly (readonly Tensor[])[];
 
-export const canonicalExecutor: Executor = (model, runs) => {
-  const prepared = prepare(model, new Uint8Array(4));
-  return runs.map((inputs) => executeTensors(prepared, inputs));
-};
+const executorOf =
+  (forms: OpcodeForms): Executor =>
+  (model, runs) => {
+    const prepared = prepare(model, new Uint8Array(4), forms);
+    return runs.map((inputs) => executeTensors(prepared, inputs));
+  };
+
+export const canonicalExecutor = executorOf(OPCODE_FORMS);
+/** As it is where the engine has no vectors. */
+export const executorWithoutVectors = executorOf({ ...OPCODE_FORMS, dot: dotForm(plainProducts) });
 
 export interface Count {
   compared: number;

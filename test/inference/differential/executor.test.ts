@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { canonicalExecutor, keyOf } from "../../support/differential.ts";
-import { compareAll, LEAST_ELEMENTS } from "../../support/differential-suite.ts";
+import { canonicalExecutor, executorWithoutVectors, keyOf } from "../../support/differential.ts";
+import { compareAll, compareTargets, LEAST_ELEMENTS } from "../../support/differential-suite.ts";
 import { TARGETS } from "../../support/directed-program.ts";
 
 describe("executor and onnxruntime on the emitted file", () => {
@@ -15,6 +15,16 @@ describe("executor and onnxruntime on the emitted file", () => {
       const { compared, clamped } = tally.of(key);
       expect(compared, key).toBeGreaterThanOrEqual(LEAST_ELEMENTS);
       expect(clamped / compared, `${key} at a clamp`).toBeLessThanOrEqual(0.5);
+    }
+  });
+
+  it("behavior: 0 differences in products without vectors", async () => {
+    const products = TARGETS.filter(({ opcode }) => opcode === "dot");
+    const tally = await compareTargets(executorWithoutVectors, products);
+    expect(tally.samples).toEqual([]);
+    for (const key of products.map(keyOf)) {
+      expect(tally.of(key), key).toMatchObject({ different: 0 });
+      expect(tally.of(key).compared, key).toBeGreaterThanOrEqual(LEAST_ELEMENTS);
     }
   });
 });
