@@ -17,6 +17,7 @@ interface Current {
 const EXTERNAL = [
   "@foundry-rs/*",
   "better-sqlite3",
+  "better-sqlite3-13",
   "esbuild",
   "ffjavascript",
   "node-llama-cpp",

@@ -2,10 +2,10 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import Database from "better-sqlite3";
 import { BaseError } from "../../inference/errors.ts";
+import { Database, type SqliteDatabase } from "./sqlite.ts";
 
-export type SqliteDatabase = Database.Database;
+export type { SqliteDatabase };
 
 /** A part of a program that owns tables. Its migrations are the files `NNN_name.sql` of its folder. */
 export interface SchemaPart {

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ANVIL_KEYS } from "../../cli/anvil.ts";
@@ -13,6 +12,7 @@ import { StateReader } from "../../protocol/chain/reads.ts";
 import { requireAccount, type SenderOptions } from "../../protocol/chain/sender.ts";
 import { openDataFolder } from "../../protocol/data-folder.ts";
 import { requestIdOf } from "../../protocol/ids.ts";
+import { Database } from "../../protocol/journal/sqlite.ts";
 import type { Request } from "../../protocol/terms.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { openLocalSystem, QUICK, temporaryFolder, tinyInput, tinyRequest } from "../support/deploy.ts";

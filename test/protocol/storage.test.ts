@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { JOURNAL_SCHEMA, lockFolder, openDatabase } from "../../protocol/journal/database.ts";
+import { Database, packageFor } from "../../protocol/journal/sqlite.ts";
 import { temporaryFolder } from "../support/deploy.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -78,4 +78,13 @@ describe("lockFolder", () => {
     lock.release();
     lockFolder(folder.path).release();
   });
+});
+
+test.each([
+  ["20.19.0", "better-sqlite3"],
+  ["22.0.0", "better-sqlite3-13"],
+  ["24.21.0", "better-sqlite3-13"],
+  ["100.0.0", "better-sqlite3-13"],
+] as const)("packageFor: Node.js %s gets %s", (node, name) => {
+  expect(packageFor(node)).toBe(name);
 });

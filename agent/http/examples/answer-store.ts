@@ -1,9 +1,9 @@
-import Database from "better-sqlite3";
 import type { Hex } from "viem";
+import { Database, type SqliteDatabase } from "../../../protocol/journal/sqlite.ts";
 
 /** Keeps the first answer to each question for good. */
 export class AnswerStore {
-  readonly #database: Database.Database;
+  readonly #database: SqliteDatabase;
   readonly #underWay = new Map<Hex, Promise<string>>();
 
   /** @param file SQLite; ":memory:" keeps nothing past the process */
