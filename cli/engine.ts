@@ -13,6 +13,7 @@ export interface OpenedEngine {
   run(
     model: string,
     calldata: Uint8Array,
+    signal?: AbortSignal,
   ): Promise<{ readonly output: Uint8Array } | { readonly failure: string }>;
   close(): void;
 }
@@ -31,9 +32,9 @@ export async function openEngine(
       log.warn({ model, reason }, "onnxruntime does not run this model here: the canonical executor does"),
   });
   return {
-    run: async (model, calldata) => {
+    run: async (model, calldata, signal) => {
       try {
-        return await engine.run(model, calldata);
+        return await engine.run(model, calldata, signal);
       } catch (error) {
         return { failure: error instanceof Error ? error.message : String(error) };
       }
@@ -51,10 +52,13 @@ export function withEzkl(
   const models = new Map<string, ProofModel>(proofModels.map((model) => [model.modelId, model]));
   let last: Promise<unknown> = Promise.resolve();
   return {
-    run: async (id, calldata) => {
+    run: async (id, calldata, signal) => {
       const model = models.get(id);
-      if (model === undefined) return engine.run(id, calldata);
-      const running = last.then(() => runEzkl(options, model, [calldata]));
+      if (model === undefined) return engine.run(id, calldata, signal);
+      const running = last.then(() => {
+        signal?.throwIfAborted();
+        return runEzkl(untilBoth(options, signal), model, [calldata]);
+      });
       last = running.catch(() => undefined);
       return running.then(
         ([output]) => (output === undefined ? { failure: "ezkl gave no output" } : { output }),
@@ -63,4 +67,11 @@ export function withEzkl(
     },
     close: () => engine.close(),
   };
+}
+
+/** The options, with a second reason to stop. */
+function untilBoth(options: EzklOptions, signal: AbortSignal | undefined): EzklOptions {
+  if (signal === undefined) return options;
+  const { signal: own } = options;
+  return { ...options, signal: own === undefined ? signal : AbortSignal.any([own, signal]) };
 }

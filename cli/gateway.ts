@@ -13,9 +13,10 @@ import { selectorOf } from "../inference/manifest/abi.ts";
 import { readAnyManifest } from "../inference/model-folder.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { requireAccount, type Sender } from "../protocol/chain/sender.ts";
-import { integer, loadConfig, type Settings, text } from "../protocol/config.ts";
+import { type Config, integer, loadConfig, type Settings, text } from "../protocol/config.ts";
 import { openDataFolder } from "../protocol/data-folder.ts";
 import { openDatabase, type SqliteDatabase } from "../protocol/journal/database.ts";
+import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
 import { type ChainConfig, chainConfig, openChain, withChain, withSettings } from "./chain.ts";
 import { createLogger, stopSignal } from "./daemon.ts";
 import { findModel, isModelId, modelFolder } from "./model-source.ts";
@@ -25,6 +26,7 @@ const SETTINGS = {
   servers: { schema: text, default: "gateway.json", description: "file of servers, tools, model and limits" },
   host: { schema: text, default: "127.0.0.1", description: "address that HTTP listens on" },
   port: { schema: integer(0, 65_535), default: 8_788, description: "port of HTTP, 0 for any" },
+  ...CALLER_SETTINGS,
 } as const satisfies Settings;
 
 export function addGatewayCommands(program: Command): void {
@@ -59,7 +61,7 @@ export function addGatewayCommands(program: Command): void {
 
 interface Opened {
   readonly config: ChainConfig;
-  readonly settings: { readonly servers: string; readonly host: string; readonly port: number };
+  readonly settings: Config<typeof SETTINGS>;
   readonly gateway: GatewayConfig;
 }
 
@@ -146,6 +148,7 @@ async function serve(_options: object, self: Command): Promise<void> {
       db,
       host: settings.host,
       port: settings.port,
+      callerLimits: callerLimits(settings),
       log,
       nowMs: Date.now,
       ...(chain === undefined ? {} : { chain }),

@@ -10,6 +10,7 @@ import { Groth16Source } from "../prover/lanes/groth16.ts";
 import type { TruthSource } from "../prover/lanes/source.ts";
 import { runProver } from "../prover/main.ts";
 import { SnarkjsProver } from "../prover/proof/groth16/snark/prover.ts";
+import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
 import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
 import { createLogger, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
 import { openEngine, withEzkl } from "./engine.ts";
@@ -26,6 +27,17 @@ export const PROVER_SETTINGS = {
     default: 600,
     description: "longest that a caller of HTTP may wait for finality, seconds",
   },
+  runTimeoutSeconds: {
+    schema: integer(1, 3_600),
+    default: 60,
+    description: "longest that a run for a caller of HTTP may take, its wait included, seconds",
+  },
+  maxRuns: {
+    schema: integer(1, 10_000),
+    default: 256,
+    description: "runs for callers of HTTP, waiting or under way; more are refused",
+  },
+  ...CALLER_SETTINGS,
   marginPercent: {
     schema: integer(0, 10_000),
     default: 20,
@@ -120,7 +132,7 @@ export function addProverCommand(program: Command): void {
             pollIntervalMs: config.pollIntervalMs,
             confirmations: config.confirmations,
             maxFee: config.maxFee,
-            http: settings,
+            http: { ...settings, ...callerLimits(settings) },
             log,
             ...(operator === undefined ? {} : { operator }),
             ...(payment === undefined ? {} : { payment }),

@@ -5,6 +5,7 @@ export type EngineResult = { readonly output: Uint8Array } | { readonly failure:
 
 /** What computes outputs fast. It may be wrong or fail: no bond hangs on its word alone. */
 export interface FastPath {
-  /** @throws BaseError as `decodeInput`, for calldata that no request can hold */
-  run(model: ModelId, calldata: Uint8Array): Promise<EngineResult>;
+  /** @param signal aborts when nobody waits any more
+   *  @throws BaseError as `decodeInput`, for calldata that no request can hold */
+  run(model: ModelId, calldata: Uint8Array, signal?: AbortSignal): Promise<EngineResult>;
 }

@@ -19,6 +19,7 @@ import type { Policy } from "./decide.ts";
 import type { FastPath } from "./fast-path.ts";
 import { dishonestRuns, type Fault } from "./faults.ts";
 import { createOrders } from "./http/order.ts";
+import type { HttpLimits } from "./http/parts.ts";
 import type { PaymentTerms } from "./http/payment.ts";
 import { createApp } from "./http/server.ts";
 import { JOBS_SCHEMA, JobStore } from "./jobs.ts";
@@ -47,7 +48,7 @@ export interface ProverOptions {
   readonly pollIntervalMs: number;
   readonly confirmations: number;
   /** absent: no HTTP */
-  readonly http?: { readonly host: string; readonly port: number; readonly maxWaitSeconds: number };
+  readonly http?: { readonly host: string; readonly port: number } & HttpLimits;
   /** what final outputs cost over HTTP; absent: nothing */
   readonly payment?: PaymentTerms;
   readonly maxFee: bigint;
@@ -134,11 +135,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       };
     const server =
       http &&
-      (await listen(
-        createApp({ ...parts, payment, pollIntervalMs, maxWaitSeconds: http.maxWaitSeconds }),
-        http.host,
-        http.port,
-      ));
+      (await listen(createApp({ ...parts, payment, pollIntervalMs, limits: http }), http.host, http.port));
     log.info({ ...facts, url: server?.url }, "prover is up");
     await follower.run(
       (batch) => prover.take(batch),

@@ -1,5 +1,6 @@
 /** What a prover shows of its work. */
 import type { ClaimEntry } from "../protocol/chain/book.ts";
+import { CANCELLED_BY, type CancelledBy } from "../protocol/http/time-limit.ts";
 import type { ChainClock } from "../protocol/metrics/chain-clock.ts";
 import type { Metrics } from "../protocol/metrics/metrics.ts";
 import type { Job, JobKind } from "./jobs.ts";
@@ -68,6 +69,27 @@ export function addProverMetrics(metrics: Metrics, source: ProverSource): JobObs
     ended.inc({ kind, outcome });
     seconds.observe({ kind }, ms / 1_000);
   };
+}
+
+interface Used {
+  readonly used: number;
+}
+
+/** What callers of HTTP make the node do. @returns what counts runs that ended before their output */
+export function addHttpMetrics(
+  metrics: Metrics,
+  { runs, waiters, listeners }: { readonly runs: Used; readonly waiters: Used; readonly listeners: Used },
+): (by: CancelledBy) => void {
+  metrics.gauge("assay_prover_runs", "Runs for callers of HTTP, waiting or under way.", () => runs.used);
+  metrics.gauge("assay_prover_waiters", "Callers of HTTP that wait for finality.", () => waiters.used);
+  metrics.gauge("assay_prover_listeners", "Callers of HTTP that listen to claims.", () => listeners.used);
+  const cancelled = metrics.counter(
+    "assay_prover_runs_cancelled_total",
+    "Runs for callers of HTTP that were cancelled: the caller left, or the time was over.",
+    ["by"],
+    CANCELLED_BY.map((by) => ({ by })),
+  );
+  return (by) => cancelled.inc({ by });
 }
 
 /** One series for each claim and kind: a claim may owe many reveals at once. */

@@ -8,15 +8,19 @@ import type { FastPath } from "./fast-path.ts";
 import { hasProgram, type ServedModel, type ServedProgram } from "./models.ts";
 
 /** Output without a bond: the engine's, or the executor's where the engine fails.
+ *  @param signal aborts when nobody waits any more
  *  @throws BaseError MODEL_CANNOT_RUN (retryable) where there is no executor */
 export async function outputOf(
   model: ServedModel,
   calldata: Uint8Array,
   engine: FastPath,
   log: Logger,
+  signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const result = await engine.run(model.id, calldata);
+  const result = await engine.run(model.id, calldata, signal);
   if ("output" in result) return result.output;
+  // The executor would take this process's time for nobody.
+  signal.throwIfAborted();
   if (hasProgram(model)) {
     log.warn({ model: model.name, reason: result.failure }, "the engine failed; the executor stands in");
     return execute(model.prepared, calldata);

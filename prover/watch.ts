@@ -1,6 +1,7 @@
 /** Follows requests and own claims, decides at each block, and has the work done. */
 import type { Book, ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
 import { chainError } from "../protocol/chain/errors.ts";
+import type { ChainEvent } from "../protocol/chain/events.ts";
 import { type Batch, type Head, pause } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import { withdrawCredit } from "../protocol/chain/withdraw.ts";
@@ -101,6 +102,11 @@ export class Prover {
     return [...this.book.claims.values()].filter(
       (claim) => claim.status === "active" && isOwn(this.#parts, claim),
     );
+  }
+
+  /** The claim's events at the newest block; undefined for a claim that was not seen, or is over for long. */
+  eventsOf(claim: ClaimId): readonly ChainEvent[] | undefined {
+    return this.#parts.store.eventsOf(claim);
   }
 
   /** What was decided on an open request at the newest block. */

@@ -1,4 +1,4 @@
-/** The events of a turn as a client sees them, and their encoding as server-sent events. */
+/** The events of a turn as a client sees them. */
 
 import type { TurnOutcome } from "./store/turns.ts";
 import type { Evidence } from "./tool.ts";
@@ -41,7 +41,3 @@ export interface StoredEvent {
   readonly event: EventName;
   readonly data: unknown;
 }
-
-/** JSON holds no line break outside of its escapes, so that no data can begin a field of its own. */
-export const encodeEvent = ({ id, event, data }: StoredEvent): string =>
-  `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

@@ -1,6 +1,7 @@
 /** Wires a gateway: tools, agents, the model, stores and HTTP. */
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { type HttpServer, listen } from "../../protocol/http/listen.ts";
+import type { CallerLimits } from "../../protocol/http/service.ts";
 import type { SqliteDatabase } from "../../protocol/journal/database.ts";
 import type { Logger } from "../../protocol/log.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -24,6 +25,7 @@ export interface GatewayOptions {
   readonly chain?: Chain;
   readonly host: string;
   readonly port: number;
+  readonly callerLimits: CallerLimits;
   readonly log: Logger;
   readonly nowMs: () => number;
 }
@@ -56,6 +58,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     turns,
     limits,
     callers: config.callers,
+    callerLimits: options.callerLimits,
     hosts: config.hosts,
     chain,
     log,

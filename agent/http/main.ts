@@ -1,6 +1,7 @@
 /** Entry of an agent's container. Variables say which agent: ASSAY_AGENT (an example's name), or ASSAY_AGENT_METADATA
  *  and ASSAY_AGENT_HANDLERS (files); ASSAY_AGENT_HOST and ASSAY_AGENT_PORT where it listens, 0.0.0.0:80 unless told. */
 import { pino } from "pino";
+import { DEFAULT_CALLER_LIMITS } from "../../protocol/http/service.ts";
 import { type AgentFiles, exampleFiles, serveAgent } from "./serve.ts";
 
 const { env } = process;
@@ -18,6 +19,7 @@ try {
     host: env.ASSAY_AGENT_HOST ?? "0.0.0.0",
     port: Number(env.ASSAY_AGENT_PORT ?? 80),
     environment: env,
+    limits: DEFAULT_CALLER_LIMITS,
     log,
   });
   for (const name of ["SIGINT", "SIGTERM"] as const) {

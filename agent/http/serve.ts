@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { tsImport } from "tsx/esm/api";
 import { BaseError } from "../../inference/errors.ts";
 import { type HttpServer, listen } from "../../protocol/http/listen.ts";
+import type { CallerLimits } from "../../protocol/http/service.ts";
 import type { Logger } from "../../protocol/log.ts";
 import { requireMetadata } from "../metadata/read.ts";
 import { createAgentApp, type MethodHandlers } from "./app.ts";
@@ -26,6 +27,7 @@ export interface ServeOptions extends AgentFiles {
   /** 0: any free one */
   readonly port: number;
   readonly environment: Environment;
+  readonly limits: CallerLimits;
   readonly log: Logger;
   readonly timeoutMs?: number;
 }
@@ -49,12 +51,13 @@ export function exampleFiles(name: string): AgentFiles {
 
 /** @throws BaseError HANDLERS_INVALID, AGENT_INCOMPLETE, PORT_TAKEN, and what `requireMetadata` throws */
 export async function serveAgent(options: ServeOptions): Promise<HttpServer> {
-  const { host, port, environment, log, timeoutMs } = options;
+  const { host, port, environment, limits, log, timeoutMs } = options;
   const metadata = requireMetadata(readFileSync(options.metadata), options.metadata);
   const handlers = await loadHandlers(options.handlers, environment);
   const app = createAgentApp({
     metadata,
     handlers,
+    limits,
     log,
     nowMs: Date.now,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),

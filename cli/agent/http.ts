@@ -1,7 +1,8 @@
 /** `assay agent http …`: agents behind HTTP. */
 import type { Command } from "commander";
 import { EXAMPLES, exampleFiles, serveAgent } from "../../agent/http/serve.ts";
-import { integer } from "../../protocol/config.ts";
+import { integer, loadConfig } from "../../protocol/config.ts";
+import { CALLER_SETTINGS, callerLimits } from "../caller-limits.ts";
 import { createLogger, stopSignal } from "../daemon.ts";
 import { refuseArgument } from "../output.ts";
 
@@ -10,6 +11,8 @@ interface ServeFlags {
   readonly handlers?: string;
   readonly host: string;
   readonly port: string;
+  readonly ratePerMinute: string;
+  readonly trustProxy?: string;
 }
 
 /** The command that holds all agent commands, made if it is not there. */
@@ -28,6 +31,12 @@ export function addAgentHttpCommands(program: Command): void {
     .option("--handlers <module>", "module that exports createHandlers(environment)")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--port <number>", "port to listen on, 0: any", "8080")
+    .option(
+      "--rate-per-minute <number>",
+      CALLER_SETTINGS.ratePerMinute.description,
+      `${CALLER_SETTINGS.ratePerMinute.default}`,
+    )
+    .option("--trust-proxy <proxies>", CALLER_SETTINGS.trustProxy.description)
     .addHelpText("after", "\nExamples read ASSAY_AGENT_* variables: docs/AGENT-METADATA.md.")
     .action(serve);
 }
@@ -40,9 +49,12 @@ async function serve(example: string | undefined, flags: ServeFlags): Promise<vo
   if (files.handlers === "") refuseArgument("--handlers", handlers, "a module, where no example is named");
   const port = integer(0, 65_535).safeParse(flags.port);
   if (!port.success) return refuseArgument("--port", flags.port, "an integer from 0 to 65535");
+  const limits = callerLimits(
+    loadConfig(CALLER_SETTINGS, { flags: { ...flags, config: undefined }, env: {} }),
+  );
   const log = createLogger("agent");
   const signal = stopSignal(log);
-  const server = await serveAgent({ ...files, host, port: port.data, environment: process.env, log });
+  const server = await serveAgent({ ...files, host, port: port.data, environment: process.env, limits, log });
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   await server.close();
 }

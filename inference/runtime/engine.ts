@@ -7,8 +7,9 @@ import type { PreparedModel } from "../executor/prepare.ts";
 import type { Step, Tensor } from "../program/form.ts";
 import { lastStep } from "../program/shape.ts";
 import { selfTestCalldata } from "../self-test.ts";
+import type { RunResult } from "./child.ts";
 import type { SessionSource } from "./messages.ts";
-import type { RunResult, RuntimePool } from "./pool.ts";
+import type { RuntimePool } from "./pool.ts";
 
 /** Why a model is not, or not any more, run by onnxruntime. */
 export type FallBackReason = (model: string, reason: string) => void;
@@ -60,22 +61,24 @@ export class OnnxruntimeEngine {
   }
 
   /** By onnxruntime alone: what the fast path says, or why it says nothing.
+   *  @param signal aborts when nobody waits any more
    *  @throws BaseError as `decodeInput`, for calldata that no request can hold */
-  async run(model: string, calldata: Uint8Array): Promise<FastResult> {
+  async run(model: string, calldata: Uint8Array, signal?: AbortSignal): Promise<FastResult> {
     const { prepared } = this.#entry(model);
-    const result = await this.runTensors(model, prepared.inputTensors(prepared.decode(calldata)));
+    const result = await this.runTensors(model, prepared.inputTensors(prepared.decode(calldata)), signal);
     if ("failure" in result) return result;
     const { type, dims } = lastStep(prepared.program);
     return { output: encodeOutput(prepared.program, { type, dims, data: result.output }) };
   }
 
   /** The last step's tensor from the content of the CODEC steps, in step order. */
-  async runTensors(model: string, inputs: readonly Tensor[]): Promise<RunResult> {
+  async runTensors(model: string, inputs: readonly Tensor[], signal?: AbortSignal): Promise<RunResult> {
     const { source } = this.#entry(model);
     if (source === undefined) return { failure: "this model is not run by onnxruntime" };
     return this.#pool.run(
       source,
       inputs.map(({ data }) => data),
+      signal,
     );
   }
 

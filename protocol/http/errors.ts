@@ -18,6 +18,7 @@ const STATUS: Readonly<Record<string, number>> = {
   EGRESS_TOO_LARGE: 400,
   ID_INVALID: 400,
   INPUTS_INVALID: 400,
+  INPUTS_TOO_MANY: 400,
   JSON_INVALID: 400,
   LANES_INVALID: 400,
   LAST_EVENT_ID_INVALID: 400,
@@ -47,6 +48,9 @@ const STATUS: Readonly<Record<string, number>> = {
   MODEL_NAME_AMBIGUOUS: 409,
   BODY_TOO_LARGE: 413,
   CONTENT_TYPE_UNSUPPORTED: 415,
+  CALLER_LEFT: 499,
+  RATE_LIMITED: 429,
+  TOO_MANY_OF_ONE: 429,
   TOO_MANY_TURNS: 429,
   AGENT_TIMEOUT: 503,
   CHAIN_NOT_READ_YET: 503,
@@ -58,6 +62,7 @@ const STATUS: Readonly<Record<string, number>> = {
   RPC_UNREACHABLE: 503,
   SOURCE_UNAVAILABLE: 503,
   ORDER_REFUSED: 503,
+  RUN_TIMEOUT: 503,
   STOPPING: 503,
   TOO_BUSY: 503,
   NOT_FINAL_IN_TIME: 504,
@@ -80,7 +85,8 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
       next(thrown);
       return;
     }
-    if (status === 503) response.setHeader("Retry-After", "1");
+    const after = retryAfter(error, status);
+    if (after !== undefined) response.setHeader("Retry-After", `${after}`);
     // The rest of a body that was refused would be read as the next request.
     if (!request.complete) response.setHeader("Connection", "close");
     response
@@ -88,6 +94,13 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
       .type("application/json")
       .send(jsonOf({ error: describe(error, status), requestId }));
   };
+}
+
+/** @returns seconds; undefined where a limit has said it already, or repeating does not help */
+function retryAfter(error: unknown, status: number): number | undefined {
+  const told = error instanceof BaseError ? error.details.retryAfterSeconds : undefined;
+  if (typeof told === "number") return told;
+  return status === 503 ? 1 : undefined;
 }
 
 function describe(error: unknown, status: number): Record<string, unknown> {

@@ -8,6 +8,8 @@ export function jsonOf(value: unknown): string {
 
 /** Nested deeper than any type of a function. */
 const MAX_DEPTH = 64;
+/** More than any function takes: calldata of 64 KB holds 2,048 words. */
+const MAX_VALUES = 4_096;
 
 /** @param what the bytes are, for the message
  *  @throws BaseError JSON_INVALID, TEXT_NOT_UNICODE */
@@ -20,15 +22,17 @@ export function parseJson(bytes: Uint8Array, what: string): unknown {
   }
 }
 
-/** Strict: UTF-8, one object, no number that JSON cannot hold exactly, no half of a surrogate pair.
- *  @throws BaseError JSON_INVALID, NUMBER_UNSAFE, TEXT_NOT_UNICODE */
+/** Strict: UTF-8, one object, no number that JSON cannot hold exactly, no half of a surrogate pair,
+ *  at most 4,096 values.
+ *  @throws BaseError JSON_INVALID, INPUTS_TOO_MANY, NUMBER_UNSAFE, TEXT_NOT_UNICODE */
 export function parseObject(body: Uint8Array): Record<string, unknown> {
   const value = parseJson(body, "the body");
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     const found = Array.isArray(value) ? "an array" : `${JSON.stringify(value).slice(0, 40)}`;
     throw jsonInvalid("the body", `it is ${found} and no object`);
   }
-  for (const [name, part] of Object.entries(value)) check(part, name, 1);
+  const seen = { values: 0 };
+  for (const [name, part] of Object.entries(value)) check(part, name, 1, seen);
   return value as Record<string, unknown>;
 }
 
@@ -46,7 +50,9 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
   }
 }
 
-function check(value: unknown, path: string, depth: number): void {
+function check(value: unknown, path: string, depth: number, seen: { values: number }): void {
+  seen.values += 1;
+  if (seen.values > MAX_VALUES) throw tooMany();
   if (depth > MAX_DEPTH) throw jsonInvalid("the body", `it nests deeper than ${MAX_DEPTH}`);
   if (typeof value === "number" && !Number.isSafeInteger(value)) {
     throw new BaseError({
@@ -65,9 +71,17 @@ function check(value: unknown, path: string, depth: number): void {
     });
   }
   if (typeof value === "object" && value !== null) {
-    for (const [name, part] of Object.entries(value)) check(part, `${path}.${name}`, depth + 1);
+    for (const [name, part] of Object.entries(value)) check(part, `${path}.${name}`, depth + 1, seen);
   }
 }
+
+const tooMany = () =>
+  new BaseError({
+    code: "INPUTS_TOO_MANY",
+    shortMessage: `The body holds more than ${MAX_VALUES} values.`,
+    nextStep: "Send what the function takes; long inputs go as text or bytes.",
+    details: { limit: MAX_VALUES },
+  });
 
 const jsonInvalid = (what: string, why: string) =>
   new BaseError({

@@ -4,7 +4,7 @@ import { Book } from "../chain/book.ts";
 import type { ChainEvent } from "../chain/events.ts";
 import type { Batch, Cursor } from "../chain/follower.ts";
 import type { SchemaPart, SqliteDatabase } from "../journal/database.ts";
-import type { RequestId } from "../terms.ts";
+import type { ClaimId, RequestId } from "../terms.ts";
 
 /** The tables of the followed events. */
 export const EVENTS_SCHEMA: SchemaPart = {
@@ -54,6 +54,19 @@ export class EventStore {
       throw error;
     }
     if (batch.kind === "rollback") this.#rebuild();
+  }
+
+  /** What is kept of a claim's life, in chain order; undefined for a claim that is not in the book. */
+  eventsOf(claim: ClaimId): ChainEvent[] | undefined {
+    const entry = this.#book.claims.get(claim);
+    if (entry === undefined) return undefined;
+    return this.#db
+      .prepare<[string], { body: string }>(
+        "SELECT body FROM events WHERE request_id = ? ORDER BY block, log_index",
+      )
+      .all(entry.claim.requestId)
+      .map(({ body }) => decode(body) as ChainEvent)
+      .filter(({ args }) => "claimId" in args && args.claimId === claim);
   }
 
   /** Drops a request that is over and too deep to come back. */

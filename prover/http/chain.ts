@@ -9,6 +9,7 @@ import { RULES } from "../../protocol/machine.ts";
 import type { ClaimId, RequestId } from "../../protocol/terms.ts";
 import { findModel } from "../models.ts";
 import { quote } from "../quote.ts";
+import { claimUnknown, idOf, requestUnknown } from "./ids.ts";
 import type { HttpParts } from "./parts.ts";
 import { queryInvalid } from "./tools.ts";
 
@@ -64,7 +65,7 @@ export function chainRoutes(parts: HttpParts): Router {
 
 async function claimView({ chain, node }: HttpParts, id: ClaimId): Promise<Record<string, unknown>> {
   const [word, history] = await Promise.all([new StateReader(chain).claimWord(id), historyOf(chain, id)]);
-  if (word.state === "NONE") throw unknown("CLAIM_UNKNOWN", "claim", id);
+  if (word.state === "NONE") throw claimUnknown(id);
   const claimed = history.find((event) => event.name === "Claimed");
   const { answerSeconds } = chain.constants;
   return {
@@ -85,7 +86,7 @@ async function claimView({ chain, node }: HttpParts, id: ClaimId): Promise<Recor
 
 async function requestView({ chain, node }: HttpParts, id: RequestId): Promise<Record<string, unknown>> {
   const [word, history] = await Promise.all([new StateReader(chain).requestWord(id), historyOf(chain, id)]);
-  if (word.state === "NONE") throw unknown("REQUEST_UNKNOWN", "request", id);
+  if (word.state === "NONE") throw requestUnknown(id);
   const requested = history.find((event) => event.name === "Requested");
   const entry = node.book.requests.get(id);
   const decision = word.state === "OPEN" ? node.decisionOn(id) : undefined;
@@ -118,27 +119,10 @@ async function timelineOf({ client }: HttpParts["chain"], history: readonly Chai
   }));
 }
 
-/** @throws BaseError ID_INVALID */
-function idOf(text: string): string {
-  if (/^0x[0-9a-fA-F]{64}$/.test(text)) return text.toLowerCase();
-  throw new BaseError({
-    code: "ID_INVALID",
-    shortMessage: `${JSON.stringify(text.slice(0, 80))} is no id.`,
-    nextStep: "Give 0x and 64 hexadecimal digits.",
-  });
-}
-
 function decimal(name: string, value: unknown, digits: number): bigint {
   if (typeof value === "string" && new RegExp(`^\\d{1,${digits}}$`).test(value)) return BigInt(value);
   throw queryInvalid(name, value, `a decimal integer of at most ${digits} digits`);
 }
-
-const unknown = (code: string, what: string, id: string) =>
-  new BaseError({
-    code,
-    shortMessage: `There is no ${what} ${id} on this chain.`,
-    nextStep: "Check the id, the chain and the deployment.",
-  });
 
 export const notReadYet = () =>
   new BaseError({

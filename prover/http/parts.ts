@@ -2,10 +2,12 @@
 import type { RequestHandler } from "express";
 import type { Book } from "../../protocol/chain/book.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
+import type { ChainEvent } from "../../protocol/chain/events.ts";
 import type { Head } from "../../protocol/chain/follower.ts";
+import type { CallerLimits } from "../../protocol/http/service.ts";
 import type { Logger } from "../../protocol/log.ts";
 import type { Metrics } from "../../protocol/metrics/metrics.ts";
-import type { RequestId } from "../../protocol/terms.ts";
+import type { ClaimId, RequestId } from "../../protocol/terms.ts";
 import type { ModelTerms, Policy, RequestDecision, Standing } from "../decide.ts";
 import type { FastPath } from "../fast-path.ts";
 import type { ServedModel, ServedModels } from "../models.ts";
@@ -18,6 +20,8 @@ export interface NodeView {
   /** the node's own standing at that block */
   readonly standing: Standing | undefined;
   decisionOn(id: RequestId): RequestDecision | undefined;
+  /** of a claim that the node has seen and not forgotten, in chain order */
+  eventsOf(id: ClaimId): readonly ChainEvent[] | undefined;
   /** a model with the truths that are ready for it */
   termsOf(model: ServedModel): ModelTerms;
   /** jobs by kind */
@@ -32,6 +36,15 @@ export interface Payment {
   readonly order: (model: ServedModel, calldata: Uint8Array) => Promise<void>;
 }
 
+export interface HttpLimits extends CallerLimits {
+  /** most seconds that anybody waits for finality */
+  readonly maxWaitSeconds: number;
+  /** seconds after which a run is cancelled */
+  readonly runTimeoutSeconds: number;
+  /** runs that wait or are under way at once, for callers of HTTP */
+  readonly maxRuns: number;
+}
+
 export interface HttpParts {
   readonly node: NodeView;
   readonly chain: Chain;
@@ -43,8 +56,7 @@ export interface HttpParts {
   readonly nowMs: () => number;
   /** pause between two looks at the book of who waits for finality */
   readonly pollIntervalMs: number;
-  /** most seconds that anybody waits for finality */
-  readonly maxWaitSeconds: number;
+  readonly limits: HttpLimits;
   /** absent: nothing costs, and callers file requests on the chain */
   readonly payment?: Payment | undefined;
   /** aborts when the node stops */

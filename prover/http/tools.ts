@@ -9,27 +9,15 @@ import { pause } from "../../protocol/chain/follower.ts";
 import { readBody, refuseText, requireType } from "../../protocol/http/body.ts";
 import { decodeUtf8, jsonOf, parseObject } from "../../protocol/http/json.ts";
 import { findModel, hasProgram, type ServedModel } from "../models.ts";
-import { outputOf } from "../runs.ts";
 import { type Finality, finalityOf } from "./finality.ts";
+import type { Line } from "./line.ts";
 import type { HttpParts } from "./parts.ts";
 import { takePayment } from "./take-payment.ts";
 
-/** Runs and waiting callers at once. */
-const MAX_RUNNING = 256;
 const DEFAULT_WAIT_SECONDS = 60;
 
-export function toolRoutes(parts: HttpParts): Router {
+export function toolRoutes(parts: HttpParts, line: Line): Router {
   const router = Router();
-  let running = 0;
-  const bounded = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (running >= MAX_RUNNING) throw tooBusy(running);
-    running += 1;
-    try {
-      return await work();
-    } finally {
-      running -= 1;
-    }
-  };
   const pay: RequestHandler = (request, response, next) => {
     const isPaid = parts.payment !== undefined && request.query.finality === "final";
     return isPaid ? parts.payment.gate(request, response, next) : next();
@@ -41,7 +29,7 @@ export function toolRoutes(parts: HttpParts): Router {
     const wait = waitOf(request, parts);
     const calldata = await readBody(request, model.maxCalldata);
     refuseText(calldata);
-    const { output, finality } = await bounded(() => answer(parts, model, calldata, wait, response));
+    const { output, finality } = await answer(parts, line, model, calldata, wait, response);
     announce(response, model, finality);
     response.type("application/octet-stream").send(Buffer.from(output));
   });
@@ -52,7 +40,7 @@ export function toolRoutes(parts: HttpParts): Router {
     const values = parseObject(await readBody(request, jsonLimit(model)));
     const called = functionOf(model);
     const calldata = fromHex(encodeCall(called, values));
-    const { output, finality } = await bounded(() => answer(parts, model, calldata, wait, response));
+    const { output, finality } = await answer(parts, line, model, calldata, wait, response);
     announce(response, model, finality);
     const result = decodeReturn(called, toHex(output));
     const body = {
@@ -88,9 +76,10 @@ interface Answer {
 }
 
 /** @param waitMs how long to wait for finality, undefined: not at all
- *  @throws BaseError NOT_FINAL_IN_TIME, STOPPING, and what `decodeInput` throws */
+ *  @throws BaseError as `Line.run` and `untilFinal` do */
 async function answer(
   parts: HttpParts,
+  line: Line,
   model: ServedModel,
   calldata: Uint8Array,
   waitMs: number | undefined,
@@ -98,16 +87,29 @@ async function answer(
 ): Promise<Answer> {
   const input = decode(model, calldata);
   if (input.codec === "text") decodeUtf8(input.text, "the text");
-  const output = await outputOf(model, calldata, parts.engine, parts.log);
+  const output = await line.run(model, calldata, response);
   const [inputHash, outputHash] = [keccak256(calldata), keccak256(output)];
   const look = (): Finality => finalityOf(parts.node.book, model.id, inputHash, outputHash);
   if (waitMs === undefined) return { output, finality: look() };
+  const finality = await line.waiters.hold(() => untilFinal(parts, model, calldata, waitMs, look, response));
+  return { output, finality };
+}
+
+/** @throws BaseError NOT_FINAL_IN_TIME, STOPPING */
+async function untilFinal(
+  parts: HttpParts,
+  model: ServedModel,
+  calldata: Uint8Array,
+  waitMs: number,
+  look: () => Finality,
+  response: Response,
+): Promise<Finality> {
   // Who pays here files no request on the chain.
   if (look().status === "unverified") await parts.payment?.order(model, calldata);
   const deadline = parts.nowMs() + waitMs;
   for (;;) {
     const finality = look();
-    if (finality.status === "final") return { output, finality };
+    if (finality.status === "final") return finality;
     if (parts.signal.aborted) throw stopping();
     // Who ordered and hangs up has still ordered.
     const isAlone = response.destroyed && parts.payment === undefined;
@@ -130,7 +132,7 @@ function announce(response: Response, model: ServedModel, finality: Finality): v
 
 /** @returns ms to wait for finality, or undefined
  *  @throws BaseError QUERY_INVALID */
-function waitOf(request: Request, { maxWaitSeconds }: HttpParts): number | undefined {
+function waitOf(request: Request, { limits: { maxWaitSeconds } }: HttpParts): number | undefined {
   const { finality, timeout } = request.query;
   if (finality === undefined || finality === "any") return undefined;
   if (finality !== "final") throw queryInvalid("finality", finality, "final or any");
@@ -168,13 +170,5 @@ const stopping = () =>
     code: "STOPPING",
     shortMessage: "This node is stopping.",
     nextStep: "Ask another.",
-    retryable: true,
-  });
-
-const tooBusy = (running: number) =>
-  new BaseError({
-    code: "TOO_BUSY",
-    shortMessage: `${running} requests run or wait, the limit is ${MAX_RUNNING}.`,
-    nextStep: "Ask again in a second.",
     retryable: true,
   });

@@ -26,7 +26,14 @@ const NAME = "forecast-vix";
 const POLL_MS = 50;
 /** Long enough for any machine. */
 const ANSWER_SECONDS = 120;
-const HTTP = { host: "127.0.0.1", port: 0, maxWaitSeconds: 600 };
+const HTTP = {
+  host: "127.0.0.1",
+  port: 0,
+  maxWaitSeconds: 600,
+  runTimeoutSeconds: 600,
+  maxRuns: 64,
+  requestsPerMinute: 0,
+};
 /** The first of some accounts that act by hand. */
 const HAND = ROLES.cheat + 1;
 const DETECTED = 'assay_challenger_attention_tests_total{result="detected"}';

@@ -30,6 +30,7 @@ import { type ServedProgram, serveModels } from "../../prover/models.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { deployLocal, LOCAL_CONSTANTS, QUICK, temporaryFolder } from "../support/deploy.ts";
 import { forecastInput, loadForecast } from "../support/forecast.ts";
+import { documentOf, expectDocumented } from "../support/openapi.ts";
 
 const forecast = loadForecast();
 const model = serveModels([forecast]).get(forecast.modelId as ModelId) as ServedProgram;
@@ -100,7 +101,14 @@ describe("prover", () => {
         pollIntervalMs: 50,
         confirmations: 0,
         maxFee: 10n ** 12n,
-        http: { host: "127.0.0.1", port: 0, maxWaitSeconds: 600 },
+        http: {
+          host: "127.0.0.1",
+          port: 0,
+          maxWaitSeconds: 600,
+          runTimeoutSeconds: 600,
+          maxRuns: 64,
+          requestsPerMinute: 0,
+        },
         log,
         ...changes,
       },
@@ -201,7 +209,18 @@ describe("prover", () => {
     // Other provers are paid on the same chain: wait for this one's own money.
     const paid = async () => (await logs()).some((log) => log.args.to === accountAt(2).address);
     await vi.waitUntil(paid, SOON);
-    expect((await fetch(`${prover.url}/v1/claims/0x${"00".repeat(31)}01`)).status).toBe(404);
+    const document = await documentOf(prover.url);
+    for (const [route, path] of [
+      ["GET /v1/claims/{id}", `/v1/claims/${claimId}`],
+      ["GET /v1/claims/{id}", `/v1/claims/0x${"00".repeat(31)}01`],
+      ["GET /v1/requests/{id}", `/v1/requests/${id}`],
+      ["GET /v1/requests/{id}", `/v1/requests/${poor.id}`],
+      ["GET /v1/quote", "/v1/quote?model=forecast-vix"],
+      ["GET /healthz", "/healthz"],
+    ] as const)
+      await expectDocumented(document, route, await fetch(`${prover.url}${path}`));
+    const life = await (await fetch(`${prover.url}/v1/claims/${claimId}/events`)).text();
+    expect(life.match(/^event: .*$/gm)).toEqual(["event: Claimed", "event: Finalized"]);
     await prover.stop();
   });
 

@@ -95,6 +95,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}) {
     db,
     host: "127.0.0.1",
     port: 0,
+    callerLimits: { requestsPerMinute: 0 },
     log,
     nowMs,
   });

@@ -2,6 +2,7 @@
 import { createAgentApp, type MethodHandlers } from "../../agent/http/app.ts";
 import type { AgentMetadata } from "../../inference/manifest/assay.ts";
 import { type HttpServer, listen } from "../../protocol/http/listen.ts";
+import { DEFAULT_CALLER_LIMITS } from "../../protocol/http/service.ts";
 import { SILENT } from "../../protocol/log.ts";
 import { CREATE_ORDER, GREET, REQUEST } from "./agent-calls.ts";
 import { COMPLETE_EXAMPLE } from "./agent-metadata.ts";
@@ -12,7 +13,11 @@ export function startAgent(
   timeoutMs = 25_000,
   log = SILENT,
 ): Promise<HttpServer> {
-  return listen(createAgentApp({ metadata, handlers, log, nowMs: Date.now, timeoutMs }), "127.0.0.1", 0);
+  return listen(
+    createAgentApp({ metadata, handlers, log, nowMs: Date.now, timeoutMs, limits: DEFAULT_CALLER_LIMITS }),
+    "127.0.0.1",
+    0,
+  );
 }
 
 /** The methods of the text's encoding examples, with answers. */

@@ -6,11 +6,13 @@ import { execute } from "../../inference/executor/execute.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
 import { Book } from "../../protocol/chain/book.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
+import type { ChainEvent } from "../../protocol/chain/events.ts";
+import type { Head } from "../../protocol/chain/follower.ts";
 import { type HttpServer, listen } from "../../protocol/http/listen.ts";
 import { Metrics } from "../../protocol/metrics/metrics.ts";
 import { type Claim, type ClaimId, LANE, type Request, type RequestId } from "../../protocol/terms.ts";
 import type { FastPath } from "../../prover/fast-path.ts";
-import type { Payment } from "../../prover/http/parts.ts";
+import type { HttpLimits, Payment } from "../../prover/http/parts.ts";
 import { createApp } from "../../prover/http/server.ts";
 import { type ServedModel, serveModels } from "../../prover/models.ts";
 import { projectRoot } from "../../tools/foundry.ts";
@@ -24,16 +26,33 @@ if (first === undefined || second === undefined) throw new Error("two models");
 export const served = first;
 export const texts = second;
 export const MAX_WAIT_SECONDS = 240;
+export const HTTP_LIMITS = {
+  maxWaitSeconds: MAX_WAIT_SECONDS,
+  runTimeoutSeconds: 60,
+  maxRuns: 4,
+  requestsPerMinute: 0,
+};
 /** What the tests of one file share. */
-export const prover: { book: Book; failure: unknown; server: HttpServer; payment?: Payment | undefined } = {
+export const prover: {
+  book: Book;
+  failure: unknown;
+  server: HttpServer;
+  payment?: Payment | undefined;
+  events: Map<ClaimId, readonly ChainEvent[]>;
+  head: Head | undefined /** instead of the executor */;
+  run?: FastPath["run"] | undefined;
+} = {
   book: new Book(),
   failure: undefined,
   // Set before the first test runs.
   server: undefined as unknown as HttpServer,
+  events: new Map(),
+  head: undefined,
 };
 /** The canonical executor; fails when told to. */
 const engine: FastPath = {
-  run: async (id, calldata) => {
+  run: async (id, calldata, signal) => {
+    if (prover.run !== undefined) return prover.run(id, calldata, signal);
     if (prover.failure instanceof Error) throw prover.failure;
     if (prover.failure !== undefined) return { failure: String(prover.failure) };
     const model = models.get(id);
@@ -47,40 +66,46 @@ const note = (fields: object, message: string) => {
 export const log = { info: note, warn: note, error: note };
 export const stopping = new AbortController();
 
-beforeAll(async () => {
+/** The interface on a free port.
+ *  @param limits other than those of the tests' own prover */
+export function startApp(limits: Partial<HttpLimits> = {}, metrics = new Metrics()): Promise<HttpServer> {
   const node = {
     get book() {
       return prover.book;
     },
-    head: undefined,
+    get head() {
+      return prover.head;
+    },
     standing: undefined,
     decisionOn: () => undefined,
+    eventsOf: (id: ClaimId) => prover.events.get(id),
     termsOf: (model: ServedModel) => model,
     jobs: () => ({}),
   };
   // No route here reaches the chain: test/integration/prover.test.ts has those.
   const chain = {} as Chain;
   const policy = { marginPercent: 0, maxBonds: 0n, maxWindow: 60 };
-  prover.server = await listen(
-    createApp({
-      node,
-      chain,
-      models,
-      engine,
-      policy,
-      metrics: new Metrics(),
-      log,
-      nowMs: Date.now,
-      pollIntervalMs: 5,
-      maxWaitSeconds: MAX_WAIT_SECONDS,
-      get payment() {
-        return prover.payment;
-      },
-      signal: stopping.signal,
-    }),
-    "127.0.0.1",
-    0,
-  );
+  const app = createApp({
+    node,
+    chain,
+    models,
+    engine,
+    policy,
+    metrics,
+    log,
+    nowMs: Date.now,
+    pollIntervalMs: 5,
+    limits: { ...HTTP_LIMITS, ...limits },
+    get payment() {
+      return prover.payment;
+    },
+    signal: stopping.signal,
+  });
+  return listen(app, "127.0.0.1", 0);
+}
+
+beforeAll(async () => {
+  prover.server = await startApp();
 });
 afterAll(() => prover.server.close());
 beforeEach(() => {
@@ -88,6 +113,9 @@ beforeEach(() => {
   logged.length = 0;
   prover.failure = undefined;
   prover.payment = undefined;
+  prover.run = undefined;
+  prover.head = undefined;
+  prover.events.clear();
 });
 
 export const post = (

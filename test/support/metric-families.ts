@@ -4,7 +4,7 @@ import { ChainClock } from "../../protocol/metrics/chain-clock.ts";
 import { httpMetrics } from "../../protocol/metrics/http.ts";
 import { type Family, Metrics } from "../../protocol/metrics/metrics.ts";
 import { addNodeMetrics } from "../../protocol/metrics/node-metrics.ts";
-import { addProverMetrics } from "../../prover/metrics.ts";
+import { addHttpMetrics, addProverMetrics } from "../../prover/metrics.ts";
 
 const clock = new ChainClock(Date.now);
 const client = { getBlockNumber: async () => 0n, getBalance: async () => 0n };
@@ -20,6 +20,8 @@ export const METRIC_FAMILIES: Readonly<Record<"both" | "prover" | "challenger", 
   prover: familiesOf((metrics) => {
     const none = () => [];
     addProverMetrics(metrics, { clock, jobs: () => ({}), owed: none, activeClaims: none, models: 0 });
+    const idle = { used: 0 };
+    addHttpMetrics(metrics, { runs: idle, waiters: idle, listeners: idle });
     httpMetrics(metrics, Date.now);
   }),
   challenger: familiesOf((metrics) => {

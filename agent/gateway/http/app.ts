@@ -1,15 +1,14 @@
 /** The gateway's HTTP interface: agents, turns, their events, claims, and the chat page. */
-import express, { type Express } from "express";
+import type { Express, Request } from "express";
 import { BaseError } from "../../../inference/errors.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
 import { StateReader } from "../../../protocol/chain/reads.ts";
-import { errorHandler } from "../../../protocol/http/errors.ts";
 import { jsonOf } from "../../../protocol/http/json.ts";
-import { requestLog } from "../../../protocol/http/request-id.ts";
+import { createService } from "../../../protocol/http/service.ts";
 import { isFinal, RULES } from "../../../protocol/machine.ts";
 import type { ClaimId } from "../../../protocol/terms.ts";
 import type { Agent } from "../store/agent-service.ts";
-import { requireHost } from "./callers.ts";
+import { nameOf, requireHost } from "./callers.ts";
 import { pageRoutes } from "./pages.ts";
 import type { AppParts } from "./parts.ts";
 import { turnRoutes } from "./turns.ts";
@@ -26,11 +25,14 @@ const ROUTES = [
 ];
 
 export function createApp(parts: AppParts): Express {
-  const { agents, chain, log } = parts;
-  const app = express();
-  app.disable("x-powered-by");
-  app.set("query parser", "simple");
-  app.use(requestLog(log, parts.nowMs), requireHost(parts.hosts));
+  const { log, nowMs, callerLimits: limits, callers } = parts;
+  const callerOf = (request: Request) => nameOf(request, callers);
+  return createService({ log, nowMs, limits, callerOf, routes: ROUTES, mount: (app) => mount(app, parts) });
+}
+
+function mount(app: Express, parts: AppParts): void {
+  const { agents, chain } = parts;
+  app.use(requireHost(parts.hosts));
   app.use((_request, response, next) => {
     response.setHeader("X-Content-Type-Options", "nosniff");
     response.setHeader("Cache-Control", "no-store");
@@ -49,15 +51,6 @@ export function createApp(parts: AppParts): Express {
     response.type("application/json").send(jsonOf(await claimView(chain, request.params.id)));
   });
   app.use(turnRoutes(parts), pageRoutes());
-  app.use((request) => {
-    throw new BaseError({
-      code: "ROUTE_UNKNOWN",
-      shortMessage: `There is no ${request.method} ${request.path.slice(0, 120)}.`,
-      nextStep: `There are ${ROUTES.join(", ")}.`,
-    });
-  });
-  app.use(errorHandler(log));
-  return app;
 }
 
 /** Budgets are the operator's business. */

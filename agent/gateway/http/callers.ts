@@ -5,13 +5,22 @@ import { BaseError } from "../../../inference/errors.ts";
 
 export type Callers = Readonly<Record<string, string>> | undefined;
 
-/** @param callers SHA-256 of each caller's token as hex @throws BaseError CALLER_UNKNOWN */
-export function callerOf(request: Request, callers: Callers): string {
-  if (callers === undefined) return `address:${request.socket.remoteAddress ?? "unknown"}`;
+/** @param callers SHA-256 of each caller's token as hex
+ *  @returns undefined without a valid token */
+export function nameOf(request: Request, callers: Callers): string | undefined {
   const token = /^Bearer ([\x21-\x7e]{1,200})$/.exec(request.get("Authorization") ?? "")?.[1] ?? "";
   const given = createHash("sha256").update(token).digest();
-  const found = Object.entries(callers).find(([, hash]) => timingSafeEqual(Buffer.from(hash, "hex"), given));
-  if (found !== undefined && token !== "") return found[0];
+  const found = Object.entries(callers ?? {}).find(([, hash]) =>
+    timingSafeEqual(Buffer.from(hash, "hex"), given),
+  );
+  return token === "" ? undefined : found?.[0];
+}
+
+/** @throws BaseError CALLER_UNKNOWN where callers are known and this one is not */
+export function callerOf(request: Request, callers: Callers): string {
+  if (callers === undefined) return `address:${request.ip ?? "unknown"}`;
+  const name = nameOf(request, callers);
+  if (name !== undefined) return name;
   throw new BaseError({
     code: "CALLER_UNKNOWN",
     shortMessage: "This gateway takes known callers only, and the request has no valid bearer token.",

@@ -1,5 +1,6 @@
 /** What the routes need of the gateway. */
 import type { Chain } from "../../../protocol/chain/connect.ts";
+import type { CallerLimits } from "../../../protocol/http/service.ts";
 import type { Logger } from "../../../protocol/log.ts";
 import type { AgentService } from "../store/agent-service.ts";
 import type { Turns } from "../store/turns.ts";
@@ -12,6 +13,7 @@ export interface AppParts {
   readonly turns: Turns;
   readonly limits: { readonly maxMessageChars: number; readonly maxHistory: number };
   readonly callers: Callers;
+  readonly callerLimits: CallerLimits;
   /** names by which browsers reach it */
   readonly hosts: readonly string[];
   /** absent: no claims can be looked up */

@@ -3,12 +3,11 @@ import { randomBytes } from "node:crypto";
 import { type Request, type Response, Router } from "express";
 import { BaseError } from "../../../inference/errors.ts";
 import { readBody, requireType } from "../../../protocol/http/body.ts";
+import { openEventStream } from "../../../protocol/http/event-stream.ts";
 import { jsonOf, parseObject } from "../../../protocol/http/json.ts";
-import { encodeEvent } from "../events.ts";
 import { callerOf } from "./callers.ts";
 import type { AppParts } from "./parts.ts";
 
-const HEARTBEAT_MS = 15_000;
 const CONVERSATION = /^[0-9a-f]{32}$/;
 
 export function turnRoutes(parts: AppParts): Router {
@@ -41,18 +40,9 @@ export function turnRoutes(parts: AppParts): Router {
 function stream({ runner }: AppParts, request: Request, response: Response, turnId: string): void {
   const turn = runner.stream(turnId);
   const after = lastEventId(request, turn.lastId);
-  response.writeHead(200, { "Content-Type": "text/event-stream; charset=utf-8", "X-Accel-Buffering": "no" });
-  response.flushHeaders();
-  const heartbeat = setInterval(() => response.write(":\n\n"), HEARTBEAT_MS);
-  heartbeat.unref();
-  const detach = turn.attach(after, {
-    event: (event) => response.write(encodeEvent(event)),
-    end: () => response.end(),
-  });
-  response.once("close", () => {
-    clearInterval(heartbeat);
-    detach();
-  });
+  const events = openEventStream(response);
+  const detach = turn.attach(after, { event: events.send, end: events.end });
+  events.signal.addEventListener("abort", detach);
 }
 
 /** @throws BaseError LAST_EVENT_ID_INVALID */

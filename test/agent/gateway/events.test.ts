@@ -1,8 +1,9 @@
 import { createParser } from "eventsource-parser";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type EventName, encodeEvent, type StoredEvent } from "../../../agent/gateway/events.ts";
+import type { EventName, StoredEvent } from "../../../agent/gateway/events.ts";
 import { TurnStream } from "../../../agent/gateway/turn-stream.ts";
+import { encodeEvent } from "../../../protocol/http/event-stream.ts";
 
 const names: EventName[] = ["error", "tool_call", "tool_result", "tool_error", "text", "done"];
 const event = fc.record({

@@ -6,6 +6,7 @@ import { callAgent, postCalldata } from "../../../agent/metadata/call.ts";
 import { agentCodec } from "../../../agent/metadata/codec.ts";
 import { BaseError } from "../../../inference/errors.ts";
 import type { HttpServer } from "../../../protocol/http/listen.ts";
+import { DEFAULT_CALLER_LIMITS } from "../../../protocol/http/service.ts";
 import { SILENT } from "../../../protocol/log.ts";
 import { RECIPIENT } from "../../support/agent-calls.ts";
 import { GREETER, GREETER_HANDLERS, ORDER_ID, startAgent } from "../../support/http-agent.ts";
@@ -215,7 +216,14 @@ describe("GET", () => {
 describe("createAgentApp", () => {
   it("error: a method without a handler", () => {
     const { greet: _, ...handlers } = GREETER_HANDLERS;
-    const create = () => createAgentApp({ metadata: GREETER, handlers, log: SILENT, nowMs: Date.now });
+    const create = () =>
+      createAgentApp({
+        metadata: GREETER,
+        handlers,
+        log: SILENT,
+        nowMs: Date.now,
+        limits: DEFAULT_CALLER_LIMITS,
+      });
     expect(create).toThrow("methods that nothing computes: greet");
   });
 });

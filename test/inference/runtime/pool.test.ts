@@ -1,8 +1,11 @@
+import { setMaxListeners } from "node:events";
+import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { execute } from "../../../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../../../inference/executor/prepare.ts";
 import { OnnxruntimeEngine } from "../../../inference/runtime/engine.ts";
 import { RuntimePool } from "../../../inference/runtime/pool.ts";
+import { endlessModel } from "../../support/endless-model.ts";
 import { randomProgram } from "../../support/random-program.ts";
 import { createRng } from "../../support/rng.ts";
 
@@ -101,6 +104,51 @@ describe("RuntimePool", () => {
       failure: expect.stringMatching(/^the inputs have \[.*\] bytes, must have/),
     });
     expect(right).toEqual({ output: execute(model, calldata.get("m0") as Uint8Array) });
+  });
+
+  it("behavior: runs that nobody waits for leave the queue, the others are answered", async () => {
+    const pool = newPool();
+    const { prepared, calldata } = someModels(1);
+    const model = prepared.get("m0") as PreparedModel;
+    const input = calldata.get("m0") as Uint8Array;
+    const engine = await OnnxruntimeEngine.open(pool, prepared, { onFallBack: () => undefined });
+    const leaving = new AbortController();
+    setMaxListeners(0, leaving.signal);
+    const runs = Array.from({ length: 200 }, (_, i) =>
+      engine.run("m0", input, i % 2 === 0 ? leaving.signal : undefined),
+    );
+    await setImmediate();
+    leaving.abort();
+    expect(pool.load).toBeLessThanOrEqual(100);
+    const results = await Promise.all(runs);
+    const right = { output: execute(model, input) };
+    const gone = { failure: "nobody waits for this run any more" };
+    expect(results).toEqual(runs.map((_, i) => (i % 2 === 0 ? gone : right)));
+    expect(await engine.run("m0", input, leaving.signal)).toEqual(gone);
+    expect(pool.load).toBe(0);
+  });
+
+  it("behavior: a run without end is stopped once nobody waits, and who waits behind it loses nothing", async () => {
+    const pool = newPool({ stopAfterMs: 1 });
+    const { prepared, calldata } = someModels(2);
+    const engine = await OnnxruntimeEngine.open(pool, prepared, { onFallBack: () => undefined });
+    const leaving = new AbortController();
+    const gone = { failure: "nobody waits for this run any more" };
+    const input = [new Int32Array(1)];
+    // Opens the session: what is asked for next goes to the child at once.
+    expect(await pool.run(endlessModel(), input, AbortSignal.abort())).toEqual(gone);
+    const endless = pool.run(endlessModel(), input, leaving.signal);
+    await setImmediate();
+    const behind = [...calldata].map(([id, data]) => engine.run(id, data));
+    const opening = pool.run({ ...endlessModel(), model: "another" }, input, leaving.signal);
+    await setImmediate();
+    expect(pool.load).toBe(4);
+    leaving.abort();
+    expect([await endless, await opening]).toEqual([gone, gone]);
+    const right = [...calldata].map(([id, input]) => ({
+      output: execute(prepared.get(id) as PreparedModel, input),
+    }));
+    expect(await Promise.all(behind)).toEqual(right);
   });
 
   it("behavior: closing answers every run that waits", async () => {

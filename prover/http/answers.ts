@@ -1,0 +1,172 @@
+/** The forms of the JSON answers, by name: the OpenAPI document is made of them. */
+import { z } from "zod";
+import { CLAIM_STATES, DELIVERY_STATES, FALL_REASONS, REQUEST_STATES } from "../../protocol/terms.ts";
+
+const hex = z.string().regex(/^0x([0-9a-f]{2})*$/);
+const id = z.string().regex(/^0x[0-9a-f]{64}$/);
+const hash = id;
+const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
+/** Above 53 bits: a decimal string. */
+const integer = z.string().regex(/^-?\d+$/);
+const seconds = z.int();
+const count = z.int().min(0);
+/** what a request for the model should ask for, on a public and on a local chain */
+const windows = z.object({ default: seconds, local: seconds });
+
+const error = z.object({
+  error: z.object({
+    code: z.string().meta({ description: "stable: what programs look at" }),
+    message: z.string().meta({ description: "one sentence with the value and the limit" }),
+    nextStep: z.string(),
+    details: z.record(z.string(), z.unknown()).optional(),
+    retryable: z.boolean().optional(),
+  }),
+  requestId: z.string(),
+});
+
+const finality = {
+  status: z.enum(["unverified", "pending", "final"]),
+  request: id.optional(),
+  claim: id.optional(),
+};
+const result = z.object({
+  modelId: id,
+  ...finality,
+  result: z.record(z.string(), z.unknown()).meta({ description: "by the name of each output" }),
+  output: hex.meta({ description: "return data" }),
+  inputHash: hash,
+});
+
+const parameter: z.ZodType = z.looseObject({ name: z.string(), type: z.string() });
+const model = z.object({
+  modelId: id,
+  name: z.string(),
+  description: z.string(),
+  version: z.string(),
+  image: z.string().optional(),
+  selector: hex,
+  function: z.looseObject({ name: z.string(), inputs: z.array(parameter), outputs: z.array(parameter) }),
+  codec: z.object({ input: z.string(), output: z.string(), inputSize: count }).optional(),
+  lanes: z.array(z.string()),
+  windowSeconds: windows,
+  maxCalldata: count.meta({ description: "bytes" }),
+  outputLength: count.meta({ description: "bytes" }),
+  steps: count.meta({ description: "0: no program, only a proof says what it computes" }),
+  depth: count,
+});
+const models = z.object({ models: z.array(model) });
+const files = z.object({
+  modelId: id,
+  files: z.array(z.object({ name: z.string(), bytes: count, sha256: z.string().regex(/^[0-9a-f]{64}$/) })),
+});
+
+const event = z.object({
+  event: z.string(),
+  time: seconds.optional(),
+  block: integer,
+  transactionHash: hash,
+  args: z.record(z.string(), z.unknown()),
+});
+const claim = z.object({
+  claimId: id,
+  state: z.enum(CLAIM_STATES),
+  fall: z.enum(FALL_REASONS),
+  requestId: id,
+  modelId: id,
+  attempt: count,
+  prover: address,
+  operator: address,
+  outputHash: hash,
+  bond: integer,
+  ticketBond: integer,
+  gasPrice: integer,
+  output: hex,
+  windowEnd: seconds,
+  finalAt: seconds.meta({ description: "earliest second in which it is final, if nobody moves any more" }),
+  tickets: count,
+  pending: count,
+  traceDeadline: seconds,
+  seenByThisNode: z.boolean(),
+  timeline: z.array(event),
+});
+const claimEvent = z
+  .object({
+    claimId: id,
+    state: z.enum(["ACTIVE", "FINAL", "FALLEN"]).meta({ description: "after this event" }),
+    event: z.string(),
+    block: integer,
+    blockHash: hash,
+    logIndex: count,
+    transactionHash: hash,
+    args: z.record(z.string(), z.unknown()),
+  })
+  .meta({ description: "data of one server-sent event" });
+const request = z.object({
+  requestId: id,
+  state: z.enum(REQUEST_STATES),
+  attempt: count,
+  delivered: z.enum(DELIVERY_STATES),
+  request: z
+    .object({
+      requester: address,
+      modelId: id,
+      inputHash: hash,
+      lanes: count,
+      fee: integer,
+      deliveryFee: integer,
+      minBond: integer,
+      window: seconds,
+      expiry: seconds,
+      exclusiveProver: address,
+      exclusiveUntil: seconds,
+      callback: address,
+      callbackGas: count,
+      salt: integer,
+    })
+    .optional(),
+  input: hex.optional(),
+  claimId: id.optional(),
+  result: z.object({ lane: count, outputHash: hash, output: hex }).optional(),
+  decision: z
+    .looseObject({ kind: z.enum(["claim", "settle", "skip"]) })
+    .optional()
+    .meta({ description: "of this node, on an open request" }),
+  timeline: z.array(event),
+});
+
+const game = { chainId: z.int(), assay: address };
+const quote = z.object({
+  ...game,
+  block: integer,
+  modelId: id,
+  leastFee: integer,
+  leastDeliveryFee: integer,
+  gasPrice: integer,
+  bond: integer,
+  ticketBond: integer,
+  window: z.object({ least: seconds, most: seconds }),
+  suggestedWindow: windows,
+});
+const health = z.object({
+  status: z.enum(["ok", "behind", "node-unreachable"]),
+  ...game,
+  account: address.optional(),
+  head: z.object({ number: integer, hash, timestamp: seconds }).optional(),
+  blocksBehind: integer.optional(),
+  models: z.array(z.string()),
+  jobs: z.record(z.string(), count),
+});
+
+export const ANSWERS = {
+  Error: error,
+  Result: result,
+  Model: model,
+  Models: models,
+  Files: files,
+  Claim: claim,
+  ClaimEvent: claimEvent,
+  Request: request,
+  Quote: quote,
+  Health: health,
+} as const satisfies Record<string, z.ZodType>;
+export type AnswerName = keyof typeof ANSWERS;

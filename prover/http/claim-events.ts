@@ -1,0 +1,106 @@
+/** GET /v1/claims/:id/events: a claim's life, event by event. */
+import { type Request, Router } from "express";
+import { BaseError } from "../../inference/errors.ts";
+import type { ChainEvent } from "../../protocol/chain/events.ts";
+import { pause } from "../../protocol/chain/follower.ts";
+import { historyOf } from "../../protocol/chain/history.ts";
+import { type EventStream, openEventStream } from "../../protocol/http/event-stream.ts";
+import { addressOf } from "../../protocol/http/service.ts";
+import type { ClaimId } from "../../protocol/terms.ts";
+import { claimUnknown, idOf } from "./ids.ts";
+import type { Line } from "./line.ts";
+import type { HttpParts } from "./parts.ts";
+
+/** Then the client comes back, and whoever has forgotten it does not. */
+const MAX_LISTENING_MS = 3_600_000;
+
+export function claimEventRoutes(parts: HttpParts, { listeners }: Line): Router {
+  const router = Router();
+  router.get("/v1/claims/:id/events", async (request, response) => {
+    const id = idOf(request.params.id) as ClaimId;
+    const after = lastEventId(request);
+    const leave = listeners.take(addressOf(request));
+    try {
+      const life = await lifeOf(parts, id);
+      const first = life();
+      const last = first.at(-1);
+      if (last !== undefined && isOver(last) && idOfEvent(last) === after) {
+        // To an EventSource this says not to come back.
+        response.status(204).end();
+        return;
+      }
+      await tell(parts, id, life, after, openEventStream(response));
+    } finally {
+      leave();
+    }
+  });
+  return router;
+}
+
+type Life = () => readonly ChainEvent[];
+
+/** @returns the claim's events as they stand now
+ *  @throws BaseError CLAIM_UNKNOWN; RPC_UNREACHABLE, RPC_FAULT (retryable) */
+async function lifeOf({ node, chain }: HttpParts, id: ClaimId): Promise<Life> {
+  if (node.eventsOf(id) !== undefined) return () => node.eventsOf(id) ?? [];
+  // Not seen yet, or over for so long that the node has forgotten it.
+  const past = await historyOf(chain, id);
+  if (past.length === 0) throw claimUnknown(id);
+  return () => node.eventsOf(id) ?? past;
+}
+
+/** Tells what came after an event, then what comes, until the claim is over. */
+async function tell(
+  parts: HttpParts,
+  id: ClaimId,
+  life: Life,
+  after: string | undefined,
+  stream: EventStream,
+): Promise<void> {
+  const { node, nowMs, pollIntervalMs } = parts;
+  const signal = AbortSignal.any([stream.signal, parts.signal]);
+  const until = nowMs() + MAX_LISTENING_MS;
+  let seen = after;
+  while (!signal.aborted && nowMs() < until) {
+    const head = node.head?.hash;
+    const events = life();
+    const index = events.findIndex((event) => idOfEvent(event) === seen);
+    if (seen !== undefined && index === -1) {
+      stream.send({ event: "reorg", data: { claimId: id } });
+      seen = undefined;
+    }
+    for (const event of events.slice(index + 1)) {
+      seen = idOfEvent(event);
+      stream.send({ id: seen, event: event.name, data: dataOf(id, event) });
+      if (isOver(event)) return stream.end();
+    }
+    while (!signal.aborted && nowMs() < until && node.head?.hash === head)
+      await pause(pollIntervalMs, signal);
+  }
+  stream.end();
+}
+
+const isOver = ({ name }: ChainEvent): boolean => name === "Finalized" || name === "Fell";
+
+function dataOf(claimId: ClaimId, event: ChainEvent): object {
+  const { name, args, block, logIndex, transactionHash } = event;
+  const state = name === "Finalized" ? "FINAL" : name === "Fell" ? "FALLEN" : "ACTIVE";
+  const where = { block: `${block.number}`, blockHash: block.hash, logIndex, transactionHash };
+  return { claimId, state, event: name, ...where, args };
+}
+
+/** Where it stands, and in which chain: after a re-org another event may stand there. */
+const idOfEvent = ({ block, logIndex }: ChainEvent): string =>
+  `${block.number}-${logIndex}-${block.hash.slice(2, 18)}`;
+
+/** @throws BaseError LAST_EVENT_ID_INVALID */
+function lastEventId(request: Request): string | undefined {
+  const given = request.get("Last-Event-ID");
+  if (given === undefined || given === "" || /^\d{1,20}-\d{1,10}-[0-9a-f]{16}$/.test(given))
+    return given || undefined;
+  throw new BaseError({
+    code: "LAST_EVENT_ID_INVALID",
+    shortMessage: `Last-Event-ID is ${JSON.stringify(given.slice(0, 60))}, no id of an event of a claim.`,
+    nextStep: "Send the id of the last event that you saw, or none.",
+  });
+}
