@@ -5,6 +5,7 @@ import { onnxruntimeEngine } from "../inference/runtime/named-engine.ts";
 import packageFile from "../package.json" with { type: "json" };
 import { addAgentCommands } from "./agent/commands.ts";
 import { addAgentHttpCommands } from "./agent/http.ts";
+import { addAuditCommand } from "./audit.ts";
 import { addActCommands } from "./challenger/act.ts";
 import { addAttentionCommand } from "./challenger/attention.ts";
 import { addLookCommands } from "./challenger/look.ts";
@@ -63,6 +64,7 @@ export function createProgram(): Command {
   addClaimCommands(program);
   addAgentCommands(program);
   addWithdrawCommand(program);
+  addAuditCommand(program);
   addDeployCommand(program);
   addKeyCommands(program);
   addPlanCommand(program);

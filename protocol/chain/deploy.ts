@@ -54,69 +54,69 @@ export interface DeployOptions {
   readonly onDeployed?: (name: string, address: Address) => void;
 }
 
+/** Creates the parts of a system, Assay last, in an order in which each finds those that it needs.
+ *  @param create makes a contract and gives its address
+ *  @returns addresses by their names in a deployment, without the courier's, which Assay makes */
+export async function createParts(
+  create: (name: DeployedContract, args: readonly unknown[]) => Promise<Address>,
+  { answerSeconds, gasPriceFloor, gasBase, gasPerDemand }: GameConstants,
+) {
+  const registry = await create("ModelRegistry", []);
+  const floatJudge = await create("FloatJudge", []);
+  const codecJudge = await create("CodecJudge", []);
+  const judge = await create("Judge", [registry, floatJudge, codecJudge]);
+  const traceReader = await create("TraceReader", [registry]);
+  const weightStore = await create("WeightStore", [registry]);
+  const layerBuilder = await create("LayerBuilder", [registry]);
+  const recordInterpreter = await create("Interpreter", [registry, weightStore, layerBuilder, floatJudge]);
+  const planner = await create("Planner", [weightStore, layerBuilder]);
+  const interpreter = await create("PlanInterpreter", [recordInterpreter, planner]);
+  const executionAdapter = await create("ExecutionLane", [interpreter]);
+  const proofAdapter = await create("ProofLane", [registry]);
+  const assay = await create("Assay", [
+    ...[registry, judge, traceReader, executionAdapter, proofAdapter],
+    ...[answerSeconds, gasPriceFloor, gasBase, gasPerDemand],
+  ]);
+  return {
+    assay,
+    registry,
+    judge,
+    floatJudge,
+    codecJudge,
+    traceReader,
+    weightStore,
+    layerBuilder,
+    planner,
+    interpreter,
+    recordInterpreter,
+    executionAdapter,
+    proofAdapter,
+  };
+}
+
 /** @throws BaseError DEPLOY_FAILED, RPC_UNREACHABLE, RPC_FAULT, INSUFFICIENT_FUNDS */
 export async function deploySystem(options: DeployOptions): Promise<Deployment> {
   const { client, constants } = options;
   const chainId = await withContext("ask the node for its chain id", () => client.getChainId());
-  const create = async (name: DeployedContract, args: readonly unknown[] = []) => {
-    const receipt = await createContract(options, chainId, name, args);
-    const address = getAddress(receipt.contractAddress as Address);
+  let last: TransactionReceipt | undefined;
+  const contracts = await createParts(async (name, args) => {
+    last = await createContract(options, chainId, name, args);
+    const address = getAddress(last.contractAddress as Address);
     options.onDeployed?.(name, address);
-    return { address, receipt };
-  };
-  const { address: registry } = await create("ModelRegistry");
-  const { address: floatJudge } = await create("FloatJudge");
-  const { address: codecJudge } = await create("CodecJudge");
-  const { address: judge } = await create("Judge", [registry, floatJudge, codecJudge]);
-  const { address: traceReader } = await create("TraceReader", [registry]);
-  const { address: weightStore } = await create("WeightStore", [registry]);
-  const { address: layerBuilder } = await create("LayerBuilder", [registry]);
-  const { address: recordInterpreter } = await create("Interpreter", [
-    registry,
-    weightStore,
-    layerBuilder,
-    floatJudge,
-  ]);
-  const { address: planner } = await create("Planner", [weightStore, layerBuilder]);
-  const { address: interpreter } = await create("PlanInterpreter", [recordInterpreter, planner]);
-  const { address: executionAdapter } = await create("ExecutionLane", [interpreter]);
-  const { address: proofAdapter } = await create("ProofLane", [registry]);
-  const { answerSeconds, gasPriceFloor, gasBase, gasPerDemand } = constants;
-  const { address: assay, receipt } = await create("Assay", [
-    registry,
-    judge,
-    traceReader,
-    executionAdapter,
-    proofAdapter,
-    answerSeconds,
-    gasPriceFloor,
-    gasBase,
-    gasPerDemand,
-  ]);
+    return address;
+  }, constants);
+  const { abi } = options.artifacts.Assay;
   const courier = await withContext("read the courier's address", () =>
-    client.readContract({ address: assay, abi: options.artifacts.Assay.abi, functionName: "courier" }),
+    client.readContract({ address: contracts.assay, abi, functionName: "courier" }),
   );
+  // Assay's own.
+  const { blockNumber: number, blockHash: hash } = last as TransactionReceipt;
   return {
     chainId,
     judgeVersion: JUDGE_VERSION,
-    contracts: {
-      assay,
-      registry,
-      judge,
-      floatJudge,
-      codecJudge,
-      traceReader,
-      courier: courier as Address,
-      weightStore,
-      layerBuilder,
-      planner,
-      interpreter,
-      recordInterpreter,
-      executionAdapter,
-      proofAdapter,
-    },
+    contracts: { ...contracts, courier: courier as Address },
     constants,
-    block: { number: receipt.blockNumber, hash: receipt.blockHash },
+    block: { number, hash },
   };
 }
 

@@ -52,6 +52,8 @@ export type Batch<Event extends Located = ChainEvent> =
 export interface FollowerOptions {
   /** first block to follow; default: the deployment's */
   readonly from?: bigint;
+  /** last block to follow: newer ones are not looked at */
+  readonly last?: bigint;
   /** where an earlier follower stopped */
   readonly cursor?: Cursor | undefined;
   readonly pollIntervalMs?: number;
@@ -70,6 +72,7 @@ export class EventFollower<Event extends Located = ChainEvent> {
   readonly #chain: Pick<Chain, "client" | "deployment" | "ranges">;
   readonly #source: LogSource<Event>;
   readonly #first: bigint;
+  readonly #end: bigint | undefined;
   readonly #pollIntervalMs: number;
   readonly #maxBlocks: bigint;
   readonly #confirmations: bigint;
@@ -87,6 +90,7 @@ export class EventFollower<Event extends Located = ChainEvent> {
     // Without a source, Event is ChainEvent.
     this.#source = source ?? (own as unknown as LogSource<Event>);
     this.#first = options.from ?? chain.deployment.block.number;
+    this.#end = options.last;
     this.#pollIntervalMs = options.pollIntervalMs ?? 1_000;
     this.#maxBlocks = BigInt(options.maxBlocks ?? 2_000);
     this.#confirmations = BigInt(options.confirmations ?? 0);
@@ -200,8 +204,9 @@ export class EventFollower<Event extends Located = ChainEvent> {
 
   async #confirmedHead(): Promise<Head | undefined> {
     const newest = await this.#chain.client.getBlock({ blockTag: "latest" });
-    if (this.#confirmations === 0n) return toHead(newest);
-    const number = newest.number - this.#confirmations;
+    const confirmed = newest.number - this.#confirmations;
+    const number = this.#end !== undefined && this.#end < confirmed ? this.#end : confirmed;
+    if (number === newest.number) return toHead(newest);
     return number < 0n ? undefined : this.#block(number);
   }
 

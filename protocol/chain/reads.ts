@@ -137,14 +137,13 @@ export class StateReader {
 
   /** @returns undefined if the model is not registered */
   async model(modelId: ModelId): Promise<ModelWord | undefined> {
-    return decodeModelWord(
-      await withContext(`read model ${modelId}`, () =>
-        this.#chain.client.readContract({
-          ...this.#registry,
-          functionName: "modelWord",
-          args: [modelId],
-        }),
-      ),
+    return decodeModelWord(await this.modelWord(modelId));
+  }
+
+  /** @returns 0 if the model is not registered */
+  modelWord(modelId: ModelId): Promise<bigint> {
+    return withContext(`read model ${modelId}`, () =>
+      this.#chain.client.readContract({ ...this.#registry, functionName: "modelWord", args: [modelId] }),
     );
   }
 

@@ -99,7 +99,8 @@ function action(chain: Chain, key: string, data: Hex): Action {
   return { key, to: chain.deployment.contracts.registry, data, value: 0n, doneBy: [] };
 }
 
-function chunksOf(program: Uint8Array): Hex[] {
+/** A program's bytes as the registry stores them. */
+export function chunksOf(program: Uint8Array): Hex[] {
   const count = Math.ceil(program.length / CHUNK_BYTES);
   return Array.from({ length: count }, (_, i) =>
     toHex(program.subarray(i * CHUNK_BYTES, (i + 1) * CHUNK_BYTES)),

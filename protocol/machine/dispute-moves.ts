@@ -60,9 +60,11 @@ export function demand(state: GameState, move: MoveOf<"demand">, rules: Rules): 
   if (rules.demandsUsed(open, from) >= open.word.depth) return refuse("QuotaUsed");
   if (now > rules.lastDemandAt(open.word, answerSeconds)) return refuse("DemandTooLate");
   if (open.demands.has(position)) return refuse("AlreadyDemanded");
-  const shapes = state.models.get(open.claim.modelId)?.shapes;
-  if (shapes === undefined) return refuse("UnknownModel");
-  if (!isInside(shapes, decodePosition(position))) return refuse("PositionOutside");
+  const model = state.models.get(open.claim.modelId);
+  if (model === undefined) return refuse("UnknownModel");
+  if (model.shapes !== undefined && !isInside(model.shapes, decodePosition(position))) {
+    return refuse("PositionOutside");
+  }
   const next = {
     ...changeClaim(open, { pending: open.word.pending + 1 }),
     tickets: withEntry(open.tickets, from, { ...ticket, demands: ticket.demands + 1 }),

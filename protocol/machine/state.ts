@@ -40,8 +40,9 @@ export interface ModelFacts {
   readonly depth: number;
   /** bytes */
   readonly outputLength: number;
-  /** trees of all steps' tensors, in order */
-  readonly shapes: readonly TreeShape[];
+  /** trees of all steps' tensors, in order; absent where only the model word is known: that a demanded position lies
+   *  inside is then a fact of the move */
+  readonly shapes?: readonly TreeShape[];
 }
 
 /** @param lanes that the model was registered with */

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../cli/output.ts";
+import { AUDIT_RULES } from "../../protocol/audit/rules.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { METRIC_FAMILIES } from "../support/metric-families.ts";
 
@@ -11,6 +12,13 @@ describe("docs/OPERATIONS.md", () => {
   test("behavior: every exit code has its row", () => {
     const rows = [...page.matchAll(/^\| (\d+) \|/gm)].map((row) => Number(row[1]));
     expect(rows).toEqual(Object.values(EXIT).sort((a, b) => a - b));
+  });
+
+  test("behavior: the table of the audit's rules is the code's", () => {
+    const rows = Object.entries(AUDIT_RULES).map(([rule, says]) => [rule, says.replace(/ \([\d, ]+\)$/, "")]);
+    const section = page.slice(page.indexOf("## Audit"), page.indexOf("## Alerts"));
+    const table = [...section.matchAll(/^\| `(\w+)` \| (.+) \|$/gm)].map(([, rule, says]) => [rule, says]);
+    expect(table).toEqual(rows);
   });
 
   test("behavior: the table of metrics is the code's", () => {

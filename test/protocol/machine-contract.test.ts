@@ -23,6 +23,7 @@ import {
   ZERO_ADDRESS,
 } from "../../protocol/terms.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
+import { expectInOrder } from "../support/audit.ts";
 import { LOCAL_CONSTANTS, openLocalSystem, QUICK } from "../support/deploy.ts";
 import {
   ALL_LANES,
@@ -368,6 +369,12 @@ test("behavior: machine and contract agree on random moves", async () => {
     counts.set(name, (counts.get(name) ?? 0) + 1);
     await compare(now, label);
   }
+  const audited = await expectInOrder(system.chain);
+  expect(audited.money).toMatchObject({
+    received: state.received,
+    withdrawn: state.withdrawn,
+    burned: state.burned,
+  });
   // Moves that never happened would agree on nothing.
   const ends = [...state.claims.values()].map(({ word, tickets }) => ({ ...word, holders: tickets.size }));
   const byTruth = ends.filter(({ truthShare, holders }) => truthShare && holders > 0);

@@ -1,32 +1,50 @@
-/** A model of one 4,096-byte tensor for random games: its right run, a wrong one, and what both commit to. */
+/** Models of one tensor for games: the right run, a wrong one, and what both commit to. */
 import { toHex } from "../../inference/bytes.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
 import { encodeOutput } from "../../inference/codecs/output.ts";
 import { commitModel, commitTrace } from "../../inference/commit/commitments.ts";
 import { encodePosition } from "../../inference/commit/positions.ts";
 import type { Model, Tensor } from "../../inference/program/form.ts";
+import { demandDepth } from "../../inference/program/shape.ts";
 import { LANE } from "../../protocol/terms.ts";
 import { TINY_IDENTITY, TINY_MODEL, TINY_SELECTOR } from "./deploy.ts";
 
-const BYTES = 64 * 64;
-
-/** raw(bytes) of 64 rows of 64 bytes to itself: one tensor of height 7, dispute depth 2. */
-export const MODEL: Model = {
-  program: {
-    ...TINY_MODEL.program,
-    inputSize: BYTES,
-    steps: TINY_MODEL.program.steps.map((step) => ({ ...step, dims: [64, 64] })),
-  },
-  weights: [],
-};
-export const { program } = MODEL;
 export const ALL_LANES = LANE.EXECUTION | LANE.PROOF | LANE.BOND;
-export const IDENTITY = {
-  ...TINY_IDENTITY,
-  ...commitModel(MODEL),
-  lanes: ALL_LANES,
-  vkHash: new Uint8Array(32).fill(7),
-};
+export type Side = "right" | "wrong";
+
+/** raw(bytes) of rows of bytes to itself, in one step. */
+export function echoModel(rows: number, width: number) {
+  const steps = TINY_MODEL.program.steps.map((step) => ({ ...step, dims: [rows, width] }));
+  const model: Model = { program: { ...TINY_MODEL.program, inputSize: rows * width, steps }, weights: [] };
+  const { program } = model;
+  const identity = {
+    ...TINY_IDENTITY,
+    ...commitModel(model),
+    lanes: ALL_LANES,
+    vkHash: new Uint8Array(32).fill(7),
+  };
+  const tensorOf = (data: Uint8Array): Tensor => ({ type: "u8", dims: [rows, width], data });
+  const right = Uint8Array.from({ length: rows * width }, (_, i) => i % 251);
+  const wrong = right.map((byte, i) => (i === Math.floor(0.3 * right.length) ? byte ^ 1 : byte));
+  return {
+    program,
+    identity,
+    depth: demandDepth(program),
+    input: toHex(encodeInput(program, TINY_SELECTOR, { codec: "raw", bytes: right })),
+    traces: {
+      right: commitTrace(program, [tensorOf(right)]),
+      wrong: commitTrace(program, [tensorOf(wrong)]),
+    },
+    outputs: {
+      right: toHex(encodeOutput(program, tensorOf(right))),
+      wrong: toHex(encodeOutput(program, tensorOf(wrong))),
+    },
+  };
+}
+
+/** 64 rows of 64 bytes: one tensor of height 7, dispute depth 2. */
+export const { program, identity: IDENTITY, input: INPUT, traces, outputs } = echoModel(64, 64);
+/** Three inside the tensor, two outside. */
 export const POSITIONS = [
   { step: 0, level: 7, index: 0 },
   { step: 0, level: 6, index: 0 },
@@ -34,17 +52,3 @@ export const POSITIONS = [
   { step: 0, level: 6, index: 2 },
   { step: 1, level: 0, index: 0 },
 ].map(encodePosition);
-
-const tensorOf = (data: Uint8Array): Tensor => ({ type: "u8", dims: [64, 64], data });
-const RIGHT = Uint8Array.from({ length: BYTES }, (_, i) => i % 251);
-const WRONG = RIGHT.map((byte, i) => (i === 1_234 ? byte ^ 1 : byte));
-export const INPUT = toHex(encodeInput(program, TINY_SELECTOR, { codec: "raw", bytes: RIGHT }));
-export const traces = {
-  right: commitTrace(program, [tensorOf(RIGHT)]),
-  wrong: commitTrace(program, [tensorOf(WRONG)]),
-};
-export const outputs = {
-  right: toHex(encodeOutput(program, tensorOf(RIGHT))),
-  wrong: toHex(encodeOutput(program, tensorOf(WRONG))),
-};
-export type Side = keyof typeof traces;

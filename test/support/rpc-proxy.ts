@@ -7,12 +7,14 @@ interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
 }
-/** What to do with a call: pass it on, never answer, pass it on and never answer, or answer with an error. */
+/** What to do with a call: pass it on, never answer, pass it on and never answer, or answer with an error
+ *  or a result of one's own. */
 export type Verdict =
   | "pass"
   | "hold"
   | "swallow"
-  | { readonly error: { readonly code: number; readonly message: string } };
+  | { readonly error: { readonly code: number; readonly message: string } }
+  | { readonly result: unknown };
 
 export interface RpcProxy {
   readonly url: string;

@@ -19,6 +19,7 @@ import { LANE, type ModelId, type Request, type RequestId, ZERO_ADDRESS } from "
 import { loadProofModel, type ProofModel } from "../../prover/proof/ezkl/folder.ts";
 import { registerEzkl } from "../../prover/proof/ezkl/register.ts";
 import { startLocalChain } from "./anvil.ts";
+import { expectInOrder } from "./audit.ts";
 import { deployLocal, LOCAL_CONSTANTS, QUICK, temporaryFolder } from "./deploy.ts";
 import { EventLog } from "./event-log.ts";
 
@@ -85,9 +86,11 @@ export async function startSystem(options: SystemOptions) {
   const local = await startLocalChain({ accounts: ACCOUNTS });
   const folder = temporaryFolder();
   const closers: (() => Promise<unknown>)[] = [];
+  let audit: () => Promise<unknown> = async () => undefined;
+  /** Ends all processes, and audits what they did. */
   const stop = async () => {
     for (const close of closers.reverse()) await close();
-    await local.stop();
+    await audit().finally(local.stop);
     folder.remove();
   };
   try {
@@ -114,6 +117,7 @@ export async function startSystem(options: SystemOptions) {
       await local.control.setAutomine(false);
       await local.control.setIntervalMining({ interval: 1 });
     }
+    audit = () => expectInOrder(requester.chain);
     const events = new EventLog(requester.chain);
     closers.push(() => events.stop());
     return {

@@ -1,0 +1,79 @@
+/** `assay audit`: proves from a deployment's events that its money and its final outputs are in order. */
+import type { Command } from "commander";
+import { formatEther } from "viem";
+import { type AuditReport, auditChain } from "../protocol/audit/read.ts";
+import { AUDIT_RULES } from "../protocol/audit/rules.ts";
+import { chainConfig, openChain, withChain } from "./chain.ts";
+import { EXIT, printProgress, printResult, refuseArgument, withJson } from "./output.ts";
+
+export function addAuditCommand(program: Command): void {
+  const command = program
+    .command("audit")
+    .description("prove from the chain's events that every wei and every final output is in order")
+    .option("--from <block>", "first block; default: the deployment's, without which books stay partial")
+    .option("--to <block>", "last block; default: the newest");
+  withJson(withChain(command)).action(async (options: { from?: string; to?: string }, self: Command) => {
+    const from = blockOf("--from", options.from);
+    const to = blockOf("--to", options.to);
+    const chain = await openChain(chainConfig(self));
+    const report = await auditChain(chain, {
+      from,
+      to,
+      onPage: (last) => printProgress(`audited up to block ${last}`),
+    });
+    printResult(self, { ...report, isInOrder: isInOrder(report) }, describe(report, chain.game.assay));
+    if (!isInOrder(report)) process.exitCode = EXIT.finding;
+  });
+}
+
+function blockOf(name: string, text: string | undefined): bigint | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text)) refuseArgument(name, text, "a block number");
+  return BigInt(text);
+}
+
+/** True if nothing is broken and the contract holds what its books say; ether that somebody forced upon it is more. */
+export const isInOrder = ({ breach, balance }: AuditReport): boolean =>
+  breach === undefined && (balance === undefined || balance.held >= balance.booked);
+
+function describe(report: AuditReport, assay: string): string[] {
+  const { from, to, isWhole, money, breach } = report;
+  const { received, credits, held, burned, pulled, withdrawn } = money;
+  const ether = (wei: bigint): string => `${formatEther(wei)} ether`;
+  return [
+    `Audit of ${assay}, blocks ${from} to ${to.number} (${to.hash})`,
+    `  events     ${report.events}`,
+    `  requests   ${counts(report.requests)}`,
+    `  claims     ${counts(report.claims)}`,
+    `  final by   ${counts(report.lanes)}`,
+    `  received   ${ether(received)}`,
+    `  credited   ${ether(credits + withdrawn)}, of which ${ether(withdrawn)} are withdrawn`,
+    `  held       ${ether(held)} in live bonds, uncollected shares and fees`,
+    `  burned     ${ether(burned + pulled)}, of which ${ether(pulled)} are sent away`,
+    ...describeBalance(report),
+    ...(isWhole
+      ? []
+      : ["  partial    requests before the first block, and what is withdrawn, are not audited"]),
+    ...(breach === undefined
+      ? [`${isInOrder(report) ? "In order" : "NOT in order"}: ${report.events} events.`]
+      : [
+          `BROKEN (${breach.rule}): ${AUDIT_RULES[breach.rule]}`,
+          `  by ${breach.event.name}, block ${breach.event.block.number}, log ${breach.event.logIndex}, transaction ${breach.event.transactionHash}`,
+          `  ${breach.why}`,
+        ]),
+  ];
+}
+
+function describeBalance({ balance }: AuditReport): string[] {
+  if (balance === undefined) return [];
+  const { held, booked } = balance;
+  const more = held - booked;
+  const note =
+    more === 0n ? "as booked" : `${formatEther(more)} ether ${more > 0n ? "above" : "BELOW"} the books`;
+  return [`  balance    ${formatEther(held)} ether, ${note}`];
+}
+
+const counts = (of: Readonly<Record<string, number>>): string =>
+  Object.entries(of)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(", ") || "none";

@@ -1,0 +1,157 @@
+import { join } from "node:path";
+import type { RpcLog } from "viem";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { auditChain } from "../../protocol/audit/read.ts";
+import { Actions } from "../../protocol/chain/actions.ts";
+import type { ClaimEntry } from "../../protocol/chain/book.ts";
+import { connect } from "../../protocol/chain/connect.ts";
+import { writeDeployment } from "../../protocol/chain/deployment-file.ts";
+import { readBook } from "../../protocol/chain/past.ts";
+import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
+import { runInProcess } from "../support/assay.ts";
+import { bytesOutput, claimOutput } from "../support/claims.ts";
+import { openLocalSystem, tinyInput, tinyRequest } from "../support/deploy.ts";
+import { type RpcProxy, startRpcProxy, type Verdict } from "../support/rpc-proxy.ts";
+
+let local: LocalChain;
+let system: Awaited<ReturnType<typeof openLocalSystem>>;
+let proxy: RpcProxy;
+const input = tinyInput([1, 2, 3, 4]);
+
+beforeAll(async () => {
+  local = await startLocalChain();
+  system = await openLocalSystem(local);
+  proxy = await startRpcProxy(local.rpcUrl);
+  writeDeployment(join(system.folder, "deployment.json"), system.deployment);
+  for (const salt of [1n, 2n]) await finalized(salt);
+  await system.sender.send(new Actions(system.chain.game).withdraw(accountAt(1).address, "all"));
+});
+afterAll(async () => {
+  await proxy?.stop();
+  await system?.close();
+  await local?.stop();
+});
+
+/** A request that becomes final by time. */
+async function finalized(salt: bigint): Promise<void> {
+  const { chain, sender } = system;
+  const actions = new Actions(chain.game);
+  const request = tinyRequest(accountAt(1), system.modelId, input, await local.now(), { salt });
+  await sender.send(actions.request(request, input));
+  await claimOutput(chain, sender, request, bytesOutput("0x01020304"));
+  const [claim] = [...(await readBook(chain)).claims.values()].slice(-1);
+  await local.passTime(request.window + 1);
+  await sender.send(actions.finalize(request, (claim as ClaimEntry).claim));
+}
+
+const audit = (args: readonly string[] = [], url = proxy.url) =>
+  runInProcess(["audit", ...args], {
+    ASSAY_RPC_URL: url,
+    ASSAY_DEPLOYMENT: join(system.folder, "deployment.json"),
+    ASSAY_DATA: join(system.folder, "other"),
+  });
+
+/** Lets the node's logs be others than they are. */
+function forge(change: (logs: readonly RpcLog[]) => readonly RpcLog[]): void {
+  proxy.decide = async ({ method, params }): Promise<Verdict> => {
+    if (method !== "eth_getLogs") return "pass";
+    const logs = await local.client.request({ method, params: params as [never] });
+    return { result: change(logs as readonly RpcLog[]) };
+  };
+}
+
+describe("assay audit", () => {
+  test("default: in order, exit code 0", async () => {
+    proxy.decide = () => "pass";
+    const { code, stdout } = await audit();
+    expect(stdout).toContain("In order: ");
+    expect(stdout).toContain("requests   2 DONE");
+    expect(stdout).toContain("as booked");
+    expect(code).toBe(0);
+  });
+
+  test("args: --json, and blocks", async () => {
+    const head = await local.client.getBlockNumber();
+    const { stdout } = await audit(["--json", "--to", `${head - 1n}`]);
+    const whole = JSON.parse(stdout);
+    expect(whole).toMatchObject({ isInOrder: true, isWhole: true, requests: { DONE: 2 } });
+    const { stdout: part } = await audit(["--json", "--from", `${head - 3n}`]);
+    expect(JSON.parse(part)).toMatchObject({ isInOrder: true, isWhole: false });
+  });
+
+  test("behavior: an event that breaks a rule is named, exit code 4", async () => {
+    forge((logs) => {
+      const at = logs.findLastIndex(({ topics }) => topics.length === 3);
+      return logs.toSpliced(at - 1, 1);
+    });
+    const { code, stdout } = await audit(["--json"]);
+    const { breach, isInOrder } = JSON.parse(stdout);
+    expect([code, isInOrder]).toEqual([4, false]);
+    expect(breach).toMatchObject({
+      rule: expect.any(String),
+      event: {
+        name: expect.any(String),
+        logIndex: expect.any(Number),
+        transactionHash: expect.stringMatching(/^0x/),
+      },
+    });
+    const { stdout: text } = await audit();
+    expect(text).toContain(`BROKEN (${breach.rule})`);
+    expect(text).toContain(breach.event.transactionHash);
+  });
+
+  test("behavior: less than the books in the contract is a finding, more is not", async () => {
+    const { assay } = system.chain.game;
+    proxy.decide = () => "pass";
+    const held = await local.client.getBalance({ address: assay });
+    await local.control.setBalance({ address: assay, value: held + 1n });
+    await local.control.mine({ blocks: 1 });
+    expect((await audit()).stdout).toMatch(/ether above the books/);
+    forge((logs) => logs.slice(0, -1));
+    const { code, stdout } = await audit();
+    expect(stdout).toContain("NOT in order");
+    expect(code).toBe(4);
+    await local.control.setBalance({ address: assay, value: held });
+    await local.control.mine({ blocks: 1 });
+  });
+
+  test("error: blocks that are not there, no number, no node", async () => {
+    proxy.decide = () => "pass";
+    for (const [args, code, says] of [
+      [["--to", "99999999"], 1, "99999999"],
+      [["--from", "9", "--to", "8"], 1, "Blocks 9 to 8"],
+      [["--from", "0x10"], 2, "a block number"],
+    ] as const) {
+      const answered = await audit(args);
+      expect([args, answered.code]).toEqual([args, code]);
+      expect(answered.stderr).toContain(says);
+    }
+    expect((await audit([], "http://127.0.0.1:9")).code).toBe(3);
+  });
+});
+
+describe("auditChain", () => {
+  test("behavior: page by page, and again where the node fails", async () => {
+    const chain = await connect({ rpcUrl: proxy.url, deployment: system.deployment });
+    let failures = 0;
+    proxy.decide = ({ method }) => {
+      if (method !== "eth_getLogs" || failures % 2 === 1) return "pass";
+      failures += 1;
+      return { error: { code: -32_000, message: "header not found" } };
+    };
+    const pages: bigint[] = [];
+    const small = await auditChain(chain, { pageBlocks: 3, onPage: (to) => pages.push(to) });
+    proxy.decide = () => "pass";
+    expect(pages.length).toBeGreaterThan(3);
+    expect(failures).toBeGreaterThan(0);
+    expect(small).toEqual(await auditChain(system.chain));
+  });
+
+  test("behavior: a model that was registered before the first block is read from the registry", async () => {
+    await finalized(3n);
+    const from = (await local.client.getBlockNumber()) - 3n;
+    const report = await auditChain(system.chain, { from });
+    expect(report.breach).toBeUndefined();
+    expect(report.requests).toEqual({ DONE: 1 });
+  });
+});

@@ -1,0 +1,13 @@
+/** The audit at the end of a run: whatever was played, the money and the final outputs are in order. */
+import { expect } from "vitest";
+import { type AuditReport, auditChain } from "../../protocol/audit/read.ts";
+import type { Chain } from "../../protocol/chain/connect.ts";
+
+/** @returns what was audited, for tests that want to know that much happened */
+export async function expectInOrder(chain: Chain): Promise<AuditReport> {
+  const report = await auditChain(chain, { pageBlocks: 50 });
+  expect(report.breach, "the event that breaks a rule").toBeUndefined();
+  const { held, booked } = report.balance ?? { held: 0n, booked: -1n };
+  expect(held, "what the contract holds, by its books").toBe(booked);
+  return report;
+}
