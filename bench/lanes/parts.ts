@@ -48,9 +48,12 @@ function figuresOf(row: LaneRow): Figure[] {
 
 function targets(rows: readonly LaneRow[], extras: LaneExtras, ezkl: readonly EzklPoint[]): Figure[] {
   const warm = rows.find(({ lane }) => lane === "groth16")?.secondsPerResult ?? Number.NaN;
-  const speed = (state: string, target: string, slow: number, fast: number): Figure => {
-    const [name, value] = [`Groth16 over ezkl, ${target}, ${state}`, `${(slow / fast).toFixed(1)}×`];
-    return { name, value, target: `≥ ${TARGETS.speedup}×`, isMet: slow / fast >= TARGETS.speedup };
+  const speed = (state: string, target: string, slow: number, fast: number) => {
+    return { name: `Groth16 over ezkl, ${target}, ${state}`, value: `${(slow / fast).toFixed(1)}×` };
+  };
+  // The target is of witness, proof and calldata; what the start of a process adds is shown beside it.
+  const isFast = (slow: number, fast: number) => {
+    return { target: `≥ ${TARGETS.speedup}×`, isMet: slow / fast >= TARGETS.speedup };
   };
   return [
     atMost("execution inside a transaction, cold", extras.innerGas.execution, TARGETS.execution),
@@ -58,7 +61,7 @@ function targets(rows: readonly LaneRow[], extras: LaneExtras, ezkl: readonly Ez
     atMost("settlement by one proof", extras.settleGas, TARGETS.settle),
     atMost("settlement of eight at once, each", extras.batchGasEach, TARGETS.batch),
     ...ezkl.flatMap(({ target, warmSeconds, coldSeconds }) => [
-      speed("processes warm", target, warmSeconds, warm),
+      { ...speed("processes warm", target, warmSeconds, warm), ...isFast(warmSeconds, warm) },
       speed("processes just started", target, coldSeconds, extras.coldProofSeconds),
     ]),
     { name: "groth16: a result, process just started", value: seconds(extras.coldProofSeconds) },
