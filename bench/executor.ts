@@ -7,9 +7,10 @@ import { importOnnx } from "../inference/onnx/import.ts";
 import type { Tensor } from "../inference/program/form.ts";
 import { selfTestCalldata } from "../inference/self-test.ts";
 import { onnxFile, type TestNode, type TestTensor } from "../test/support/onnx-file.ts";
-import { openEmitted, openSession } from "../test/support/onnxruntime.ts";
+import { openEmitted } from "../test/support/onnxruntime.ts";
 import { node, random, scalar, tensor } from "../test/support/quantized-graphs.ts";
 import { createRng } from "../test/support/rng.ts";
+import { openSession } from "../test/support/session.ts";
 import { LAYER, layer, shippedModels } from "./models.ts";
 import { type Figure, grouped, type Part } from "./report.ts";
 

@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { NAMED_SUITES } from "../vitest.named.config.ts";
+import { canEmulate, EMULATED_CPUS, prepareEmulatedCpus } from "./emulated-cpus.ts";
 import { projectRoot } from "./foundry.ts";
 import { NODE_TESTS } from "./onnx-testdata.ts";
 import { type Counts, formatCounts, NONE, runVitest } from "./test.ts";
@@ -23,6 +24,13 @@ const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
     const chromium = process.env.CHROMIUM ?? "/usr/bin/chromium";
     if (existsSync(chromium)) return undefined;
     return { why: `There is no Chromium at ${chromium} (CHROMIUM).`, isFault: false };
+  },
+  cpus() {
+    // A processor whose parts are missing is skipped in the suite, by its name.
+    const missing = prepareEmulatedCpus();
+    for (const reason of missing) console.log(reason);
+    if (EMULATED_CPUS.some(canEmulate)) return undefined;
+    return { why: "No processor can be emulated here.", isFault: false };
   },
   deep: () => undefined,
   executor: () => install(["agent", "llama"], "executor-data", ["LLAMA_UNSUPPORTED", "LLAMA_INSTALL_FAILED"]),

@@ -5,7 +5,7 @@ import { prepare } from "../../inference/executor/prepare.ts";
 import { type NamedTensors, runNamed } from "../../inference/model-values.ts";
 import type { ModelInterface } from "../../inference/onnx/import.ts";
 import { type ImportSettings, importOnnx } from "../../inference/onnx/import.ts";
-import { openSession } from "./onnxruntime.ts";
+import { openSession } from "./session.ts";
 
 export interface Comparison {
   compared: number;

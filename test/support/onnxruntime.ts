@@ -1,19 +1,10 @@
 /** onnxruntime in this process: the daemons run it in a child, tests compare with it. */
-import { InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
+import { type InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
 import { type Emission, type EmitOptions, emit } from "../../inference/emit/emit.ts";
 import type { Model, Step, Tensor, TensorType } from "../../inference/program/form.ts";
+import { openSession } from "./session.ts";
 
-const TYPES = { u8: "uint8", s8: "uint8", bool: "uint8", s32: "int32", f32: "float32" } as const;
-
-/** A session with the options of the child processes: one thread, no graph optimization. */
-export const openSession = (onnx: Uint8Array): Promise<InferenceSession> =>
-  InferenceSession.create(onnx, {
-    graphOptimizationLevel: "disabled",
-    executionProviders: ["cpu"],
-    intraOpNumThreads: 1,
-    interOpNumThreads: 1,
-    logSeverityLevel: 3,
-  });
+export const TYPES = { u8: "uint8", s8: "uint8", bool: "uint8", s32: "int32", f32: "float32" } as const;
 
 /** A program as onnxruntime runs it. */
 export interface EmittedProgram {
