@@ -88,8 +88,11 @@ function joined(
     return { ...input, offset };
   });
   if (size > limit) {
-    const unit = codec === "raw" ? "bytes" : "elements";
-    throw refusal(`The inputs have ${size} ${unit}, codec ${codec} holds ${limit}.`, "Use smaller inputs.");
+    const [unit, next] =
+      codec === "raw"
+        ? ["bytes", "Use smaller inputs, or uint8 ones: quantize outside of the graph."]
+        : ["elements", "Use smaller inputs."];
+    throw refusal(`The inputs have ${size} ${unit}, codec ${codec} holds ${limit}.`, next);
   }
   return { codec, size, inputs, tableRows: 0 };
 }

@@ -13,6 +13,7 @@ import { requireAccount } from "../../protocol/chain/sender.ts";
 import { openDataFolder } from "../../protocol/data-folder.ts";
 import { bondsOf, gasPriceRange } from "../../protocol/money.ts";
 import { type ClaimId, type RequestId, ZERO_ADDRESS } from "../../protocol/terms.ts";
+import { projectRoot } from "../../tools/foundry.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { runAssay, runInProcess } from "../support/assay.ts";
 import { QUICK, TINY_IDENTITY, TINY_MODEL, temporaryFolder } from "../support/deploy.ts";
@@ -178,5 +179,21 @@ describe("assay node anvil", () => {
     const port = new URL(local.rpcUrl).port;
     const result = await runInProcess(["node", "anvil", "--port", port]);
     expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining(`on port ${port}`) });
+  });
+});
+
+describe("assay in another folder", () => {
+  test("behavior: finds its own parts, children that run onnxruntime among them", async () => {
+    const onnx = join(projectRoot, "test/vectors/quantized/mlp.qdq.onnx");
+    const data = Array.from({ length: 16 }, (_, i) => (i - 8) / 4);
+    const inputs = join(folder.path, "inputs.json");
+    writeFileSync(inputs, JSON.stringify({ input: { type: "float32", dims: [1, 16], data } }));
+    const outputs = await Promise.all(
+      ["canonical", "onnxruntime"].map((engine) =>
+        runAssay(["model", "run", onnx, "--inputs", inputs, "--engine", engine], {}, folder.path),
+      ),
+    );
+    expect(outputs[0]).toMatchObject({ code: 0, stderr: "" });
+    expect(outputs[1]).toEqual(outputs[0]);
   });
 });

@@ -1,8 +1,10 @@
 /** Runs the assay program, as a process or in this one. */
 import { spawn } from "node:child_process";
+import { join } from "node:path";
 import { vi } from "vitest";
 import { runProgram } from "../../cli/output.ts";
 import { createProgram } from "../../cli/program.ts";
+import { projectRoot } from "../../tools/foundry.ts";
 
 export interface ProgramResult {
   readonly code: number;
@@ -10,18 +12,27 @@ export interface ProgramResult {
   readonly stderr: string;
 }
 
-/** @param env besides this process's; ASSAY_* of this process are left out */
-export const runAssay = (args: readonly string[], env: Record<string, string> = {}): Promise<ProgramResult> =>
-  runNode(["bin/assay.js", ...args], env);
+/** @param env besides this process's; ASSAY_* of this process are left out
+ *  @param cwd folder in which it starts, by default this process's */
+export const runAssay = (
+  args: readonly string[],
+  env: Record<string, string> = {},
+  cwd?: string,
+): Promise<ProgramResult> => runNode([join(projectRoot, "bin/assay.js"), ...args], env, cwd);
 
 /** Runs a program of Node.js. Not synchronously: a process started by this one, such as a chain, stops when nobody reads
  *  what it prints.
- *  @param args path of the program, and its arguments; env as above */
-export function runNode(args: readonly string[], env: Record<string, string> = {}): Promise<ProgramResult> {
+ *  @param args path of the program, and its arguments; env and cwd as above */
+export function runNode(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  cwd?: string,
+): Promise<ProgramResult> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("ASSAY_"));
   const child = spawn(process.execPath, args, {
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ["ignore", "pipe", "pipe"],
+    ...(cwd !== undefined && { cwd }),
   });
   const out: string[] = [];
   const err: string[] = [];

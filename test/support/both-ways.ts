@@ -1,7 +1,7 @@
 /** An ONNX file both ways: the imported program against onnxruntime on the emitted file, and on the original one. */
 import { prepare } from "../../inference/executor/prepare.ts";
 import { boundInputs, type NamedTensors } from "../../inference/model-values.ts";
-import { type ImportedModel, type ImportSettings, importOnnx } from "../../inference/onnx/import.ts";
+import { type ImportedModel, importOnnx } from "../../inference/onnx/import.ts";
 import { type Count, canonicalExecutor, compareCase, Tally } from "./differential.ts";
 import { type Comparison, compareOriginal, nothingCompared } from "./onnx-original.ts";
 import type { OperatorGraph } from "./quantized-graphs.ts";
@@ -21,6 +21,13 @@ export function inputsOf(rng: Rng, { graph, ranges }: OperatorGraph): NamedTenso
   );
 }
 
+interface BothWaysOptions {
+  /** What onnxruntime runs as the original file, by default the file itself. */
+  readonly original?: Uint8Array;
+  /** See compareOriginal. */
+  readonly floatUnit?: number;
+}
+
 export interface BothWays {
   readonly imported: ImportedModel;
   /** Outputs, against the original file. */
@@ -34,13 +41,13 @@ export async function compareBoth(
   name: string,
   onnx: Uint8Array,
   runs: readonly NamedTensors[],
-  settings: ImportSettings = {},
+  { original: file = onnx, floatUnit = 0 }: BothWaysOptions = {},
 ): Promise<BothWays> {
-  const imported = importOnnx(onnx, settings);
+  const imported = importOnnx(onnx);
   const { model, io } = imported;
   const prepared = prepare(model, new Uint8Array(4));
   const original = nothingCompared();
-  await compareOriginal(onnx, { prepared, io }, runs, original);
+  await compareOriginal(file, { prepared, io }, runs, original, floatUnit);
   const bound = runs.map((inputs) => boundInputs({ prepared, io, onnx }, inputs));
   const tally = new Tally();
   await compareCase(canonicalExecutor, { name, model, runs: bound }, tally);
