@@ -201,7 +201,6 @@ describe("forged events", () => {
         "ModelRegistered vkHash",
         "ModelRegistered weightsRoot",
         "ProofHalted modelId",
-        "Requested modelId",
         "Revealed content",
         "Withdrawn to",
       ]
