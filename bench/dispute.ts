@@ -31,13 +31,17 @@ export interface MeasuredDispute {
   readonly seconds: number;
 }
 
-/** Claims a run with one wrong element of the DOT step, and disputes it to its fall. */
-export async function measureDispute(bench: BenchChain, model: Model): Promise<MeasuredDispute> {
+/** Claims a run with one wrong element of a DOT step, and disputes it to its fall. */
+export async function measureDispute(
+  bench: BenchChain,
+  model: Model,
+  step = DOT_STEP,
+): Promise<MeasuredDispute> {
   const { actions } = bench;
   const prepared = prepare(model, SELECTOR);
   const bytes = createRng(7).bytes(model.program.inputSize);
   const calldata = encodeInput(model.program, SELECTOR, { codec: "raw", bytes });
-  const fault = { kind: "element", step: DOT_STEP } as const;
+  const fault = { kind: "element", step } as const;
   const modelId = await bench.register(model);
   const weights = commitWeights(model);
   const output = toHex(falsify(prepared, calldata, fault).output);

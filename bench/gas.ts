@@ -16,7 +16,7 @@ const LENGTHS = [64, 128, 256, 384, 512, 768, 992];
 const LIMITS = { request: 58_000, claim: 70_000, finalize: 66_000, conviction: 180_000 };
 const DISPUTE = { gas: 760_000, transactions: 7, seconds: 10 };
 
-async function onChain<T>(work: (bench: BenchChain) => Promise<T>): Promise<T> {
+export async function onChain<T>(work: (bench: BenchChain) => Promise<T>): Promise<T> {
   const bench = await openBenchChain();
   try {
     return await work(bench);
@@ -59,7 +59,7 @@ async function moves(bench: BenchChain): Promise<Figure[]> {
 }
 
 /** Every dispute but a deployment's first finds burned ether in the books; the first pays for their storage slot. */
-async function firstDispute(bench: BenchChain): Promise<void> {
+export async function firstDispute(bench: BenchChain): Promise<void> {
   await measureDispute(bench, limitModel(LENGTHS[0] as number));
 }
 

@@ -34,17 +34,17 @@ export function limitModel(length: number): Model {
       ],
       steps,
     },
-    weights: [dotRows(rng, length), permutation(rng)],
+    weights: [dotRows(rng, WIDTH, length), permutation(rng)],
   };
 }
 
 /** Rows of any bytes and a parameter word that spreads the sums over a byte (docs/EXACT.md, section 2). */
-function dotRows(rng: Rng, length: number): Uint8Array {
+function dotRows(rng: Rng, width: number, length: number): Uint8Array {
   const words = Math.ceil(length / 32);
   const row = 32 * (words + 1);
-  const bytes = new Uint8Array(WIDTH * row);
+  const bytes = new Uint8Array(width * row);
   const shift = Math.round(Math.log2(Math.sqrt(length) * 74 * 147 * 3)) - 6;
-  for (let n = 0; n < WIDTH; n++) {
+  for (let n = 0; n < width; n++) {
     const weights = rng.bytes(length);
     for (let i = 0; i < length; i++) {
       bytes[n * row + 32 * (i >> 5) + 31 - (i & 31)] = weights[i] as number;
@@ -57,6 +57,30 @@ function dotRows(rng: Rng, length: number): Uint8Array {
     parameters.setUint16(24, 128);
   }
   return bytes;
+}
+
+/** One activation row through square DOT layers.
+ *  @param layers at least 1 @param width of each, 32..992 */
+export function layeredModel(layers: number, width: number): Model {
+  const rng = createRng(layers * width);
+  const neutral = { variant: 0, type: "u8", b: NONE, c: NONE, k: 0, coordinates: [] } as const;
+  const dims = [1, width];
+  const indices = Array.from({ length: layers }, (_, i) => i);
+  return {
+    program: {
+      inputCodec: "raw",
+      outputCodec: "raw",
+      inputSize: width,
+      weights: indices.map(() => ({ layout: "dot", type: "u8", dims: [width, width] })),
+      steps: [
+        { ...neutral, opcode: "codec", variant: 4, dims, a: NONE },
+        ...indices.map(
+          (i): Step => ({ ...neutral, opcode: "dot", variant: 1, dims, a: i, b: WEIGHT + i, k: 1 }),
+        ),
+      ],
+    },
+    weights: indices.map(() => dotRows(rng, width, width)),
+  };
 }
 
 function permutation(rng: Rng): Uint8Array {

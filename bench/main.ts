@@ -1,6 +1,7 @@
 /** `npm run bench`: measures, prints each figure beside its target, and writes docs/BENCHMARKS.md.
  *  `npm run bench -- NAME…` (or `--only NAME`) runs parts and writes nothing, unless `--write` puts their sections
- *  into the page. `--json` prints the rows of those parts that have rows, and nothing else. */
+ *  into the page. `--json` prints the rows of those parts that have rows, and nothing else. `--claims N` is how many
+ *  claims `load` makes. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -8,8 +9,10 @@ import { BaseError } from "../inference/errors.ts";
 import { projectRoot } from "../tools/foundry.ts";
 import { EXECUTOR_PARTS } from "./executor.ts";
 import { GAS_PARTS } from "./gas.ts";
+import { GROWTH_PART } from "./growth.ts";
 import { INFERENCE_PARTS } from "./inference.ts";
 import { LANE_PARTS } from "./lanes/parts.ts";
+import { LOAD_PART } from "./load/part.ts";
 import {
   describeMachine,
   mergePage,
@@ -20,7 +23,14 @@ import {
   runPart,
 } from "./report.ts";
 
-const PARTS: readonly Part[] = [...INFERENCE_PARTS, ...EXECUTOR_PARTS, ...GAS_PARTS, ...LANE_PARTS];
+const PARTS: readonly Part[] = [
+  ...INFERENCE_PARTS,
+  ...EXECUTOR_PARTS,
+  ...GAS_PARTS,
+  GROWTH_PART,
+  LOAD_PART,
+  ...LANE_PARTS,
+];
 
 function chosen(only: readonly string[]): readonly Part[] {
   const unknown = only.find((name) => !PARTS.some((part) => part.name === name));
@@ -34,22 +44,33 @@ function chosen(only: readonly string[]): readonly Part[] {
   return only.length === 0 ? PARTS : PARTS.filter(({ name }) => only.includes(name));
 }
 
+function claimsOf(text: string): number {
+  if (/^[1-9]\d{1,5}$/.test(text)) return Number(text);
+  throw new BaseError({
+    code: "ARGUMENT_INVALID",
+    shortMessage: `--claims is ${JSON.stringify(text)}, must be 10 to 999999.`,
+    nextStep: "Leave it out for 10,000.",
+  });
+}
+
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
       only: { type: "string", multiple: true, default: [] },
       json: { type: "boolean", default: false },
+      claims: { type: "string" },
       write: { type: "boolean", default: false },
     },
   });
   const only = [...positionals, ...values.only];
   const parts = chosen(only);
+  const options = values.claims === undefined ? {} : { claims: claimsOf(values.claims) };
   const print = values.json ? () => undefined : (line: string) => console.log(line);
   for (const line of describeMachine()) print(line);
   const results: PartResult[] = [];
   for (const part of parts) {
-    const result = await runPart(part);
+    const result = await runPart(part, options);
     print(`\n${renderText(result)}`);
     results.push(result);
   }

@@ -11,13 +11,18 @@ export interface Figure {
   readonly isMet?: boolean;
 }
 
+export interface BenchOptions {
+  /** of the load; absent: as many as its title says */
+  readonly claims?: number;
+}
+
 export interface Part {
   /** for --only */
   readonly name: string;
   readonly title: string;
   /** how it is measured, in a sentence or two */
   readonly method: string;
-  run(): Promise<readonly Figure[] | Measured>;
+  run(options: BenchOptions): Promise<readonly Figure[] | Measured>;
 }
 
 /** Figures, and the same as data for --json. */
@@ -36,8 +41,8 @@ export interface PartResult {
 }
 
 /** Runs a part. */
-export async function runPart(part: Part): Promise<PartResult> {
-  const measured = await part.run();
+export async function runPart(part: Part, options: BenchOptions = {}): Promise<PartResult> {
+  const measured = await part.run(options);
   return "rows" in measured ? { part, ...measured } : { part, figures: measured, rows: [] };
 }
 

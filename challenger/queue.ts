@@ -11,7 +11,9 @@ export interface Ranked<Key> {
 export class StakeQueue<Key> {
   readonly #work: (key: Key) => Promise<void>;
   readonly #width: number;
-  readonly #waiting = new Map<Key, Ranked<Key>>();
+  /** A binary heap: whoever pays for claims decides how many wait, and each must be cheap. */
+  readonly #heap: Ranked<Key>[] = [];
+  readonly #waiting = new Set<Key>();
   readonly #running = new Map<Key, Promise<void>>();
   #isStopped = false;
 
@@ -26,9 +28,11 @@ export class StakeQueue<Key> {
     return this.#waiting.size + this.#running.size;
   }
 
+  /** A key that waits or runs already stays where it is. */
   add(item: Ranked<Key>): void {
-    if (this.#running.has(item.key)) return;
-    this.#waiting.set(item.key, item);
+    if (this.#running.has(item.key) || this.#waiting.has(item.key)) return;
+    this.#waiting.add(item.key);
+    this.#push(item);
     this.#fill();
   }
 
@@ -36,14 +40,15 @@ export class StakeQueue<Key> {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#waiting.clear();
+    this.#heap.length = 0;
     await Promise.all(this.#running.values());
   }
 
   #fill(): void {
-    while (!this.#isStopped && this.#running.size < this.#width && this.#waiting.size > 0) {
-      const { key } = [...this.#waiting.values()].reduce((first, item) =>
-        item.stake > first.stake || (item.stake === first.stake && item.age < first.age) ? item : first,
-      );
+    while (!this.#isStopped && this.#running.size < this.#width) {
+      const next = this.#pop();
+      if (next === undefined) return;
+      const { key } = next;
       this.#waiting.delete(key);
       const done = this.#work(key).finally(() => {
         this.#running.delete(key);
@@ -52,4 +57,39 @@ export class StakeQueue<Key> {
       this.#running.set(key, done);
     }
   }
+
+  #push(item: Ranked<Key>): void {
+    const heap = this.#heap;
+    let at = heap.length;
+    heap.push(item);
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!isBefore(item, heap[parent] as Ranked<Key>)) break;
+      heap[at] = heap[parent] as Ranked<Key>;
+      at = parent;
+    }
+    heap[at] = item;
+  }
+
+  #pop(): Ranked<Key> | undefined {
+    const heap = this.#heap;
+    const [first] = heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return last;
+    let at = 0;
+    for (;;) {
+      const [left, right] = [2 * at + 1, 2 * at + 2];
+      if (left >= heap.length) break;
+      const isRight = right < heap.length && isBefore(heap[right] as Ranked<Key>, heap[left] as Ranked<Key>);
+      const child = isRight ? right : left;
+      if (!isBefore(heap[child] as Ranked<Key>, last)) break;
+      heap[at] = heap[child] as Ranked<Key>;
+      at = child;
+    }
+    heap[at] = last;
+    return first;
+  }
 }
+
+const isBefore = <Key>(a: Ranked<Key>, b: Ranked<Key>): boolean =>
+  a.stake > b.stake || (a.stake === b.stake && a.age < b.age);

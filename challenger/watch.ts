@@ -298,13 +298,15 @@ export class Challenger {
     for (const { id, status, block } of [...store.book.requests.values()]) {
       if (status !== "done" && status !== "refunded") continue;
       if (block.number + FORGET_AFTER > head) continue;
-      const claims = [...store.book.claims.values()].filter(({ claim }) => claim.requestId === id);
+      const claims = store.book.claimsOf(id);
       if (claims.some(({ status: state }) => state === "active")) continue;
       for (const claim of claims) {
         verdicts.forget(claim.id);
         this.#runs.delete(claim.id);
         this.#words.delete(claim.id);
         this.#seenAt.delete(claim.id);
+        this.#retryAt.delete(claim.id);
+        for (const key of [`over ${claim.id}`, `claim ${claim.id}`]) this.#said.delete(key);
       }
       store.forget(id);
     }

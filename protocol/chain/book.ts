@@ -65,6 +65,13 @@ export interface ClaimEntry {
 export class Book {
   readonly requests = new Map<RequestId, RequestEntry>();
   readonly claims = new Map<ClaimId, ClaimEntry>();
+  /** Of each request, in chain order. */
+  readonly #claimsOf = new Map<RequestId, ClaimId[]>();
+
+  /** Every claim that was made on a request, in chain order. */
+  claimsOf(id: RequestId): ClaimEntry[] {
+    return (this.#claimsOf.get(id) ?? []).map((claim) => this.claims.get(claim) as ClaimEntry);
+  }
 
   /** Takes the next event in chain order. Events of requests that the book never saw are left out.
    *  @returns the request that it is about, undefined for an event of something else */
@@ -117,7 +124,8 @@ export class Book {
   /** Forgets a request and its claims. */
   forget(id: RequestId): void {
     this.requests.delete(id);
-    for (const [claimId, { claim }] of this.claims) if (claim.requestId === id) this.claims.delete(claimId);
+    for (const claim of this.#claimsOf.get(id) ?? []) this.claims.delete(claim);
+    this.#claimsOf.delete(id);
   }
 
   #requested({ args, block }: EventOf<"Requested">): RequestId {
@@ -131,6 +139,9 @@ export class Book {
     return this.#onRequest(requestId, (entry) => {
       entry.status = "busy";
       entry.claimId = id;
+      const made = this.#claimsOf.get(requestId);
+      if (made === undefined) this.#claimsOf.set(requestId, [id]);
+      else made.push(id);
       this.claims.set(id, {
         id,
         claim,

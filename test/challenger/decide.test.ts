@@ -2,7 +2,6 @@ import type { Address, Hex } from "viem";
 import { describe, expect, it } from "vitest";
 import { type Decision, type Dispute, decide } from "../../challenger/decide.ts";
 import type { Question } from "../../challenger/interrogate.ts";
-import { StakeQueue } from "../../challenger/queue.ts";
 import { encodePosition } from "../../inference/commit/positions.ts";
 import type { ClaimEntry } from "../../protocol/chain/book.ts";
 import { ownTicketBy } from "../../protocol/machine.ts";
@@ -137,46 +136,5 @@ describe("decide", () => {
     expect(claim().at(1039).decide()).toEqual({ kind: "challenge" });
     expect(claim().at(1040).decide()).toEqual({ kind: "over", lost: true });
     expect(claim().challenged(OTHER, 1039).at(1045).decide()).toMatchObject({ kind: "wait" });
-  });
-});
-
-describe("StakeQueue", () => {
-  it("default: the highest stake goes first, the older one among equals, each key once", async () => {
-    const order: string[] = [];
-    let release: () => void = () => undefined;
-    const gate = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const queue = new StakeQueue<string>(1, async (key) => {
-      order.push(key);
-      await gate;
-    });
-    queue.add({ key: "first", stake: 1n, age: 1n });
-    queue.add({ key: "small", stake: 1n, age: 2n });
-    queue.add({ key: "young", stake: 9n, age: 9n });
-    queue.add({ key: "old", stake: 9n, age: 3n });
-    queue.add({ key: "first", stake: 100n, age: 0n });
-    release();
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(order).toEqual(["first", "old", "young", "small"]);
-    await queue.stop();
-  });
-
-  it("behavior: stopping drops what waits and ends when what runs has ended", async () => {
-    const done: string[] = [];
-    let release: () => void = () => undefined;
-    const gate = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const queue = new StakeQueue<string>(1, async (key) => {
-      await gate;
-      done.push(key);
-    });
-    queue.add({ key: "running", stake: 1n, age: 1n });
-    queue.add({ key: "waiting", stake: 1n, age: 2n });
-    const stopped = queue.stop();
-    release();
-    await stopped;
-    expect(done).toEqual(["running"]);
   });
 });
