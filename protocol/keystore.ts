@@ -77,9 +77,10 @@ export function encryptKeystore(key: Hex, password: string, n: number = SCRYPT.n
 
 /** @param text the file @param name of the file, for errors
  *  @returns the private key, 32 bytes
- *  @throws BaseError KEYSTORE_INVALID, KEYSTORE_PASSWORD_WRONG */
+ *  @throws BaseError KEYSTORE_INVALID, KEYSTORE_UNSUPPORTED, KEYSTORE_PASSWORD_WRONG */
 export function decryptKeystore(text: string, password: string, name: string): Hex {
   const { crypto } = parseKeystore(text, name);
+  requireComputable(crypto, name);
   const derived = deriveKey(crypto, password);
   const ciphertext = fromHex(crypto.ciphertext);
   if (!timingSafeEqual(macOf(derived, ciphertext), fromHex(crypto.mac))) {
@@ -107,6 +108,16 @@ function parseKeystore(text: string, name: string) {
     shortMessage: `${name} is no keystore of version 3 with scrypt or pbkdf2 and aes-128-ctr.`,
     nextStep: "Make one with `assay key new` or `assay key import`.",
     cause,
+  });
+}
+
+/** OpenSSL takes scrypt's n below 2^(16 r) only, as RFC 7914 has it; some old files have more. */
+function requireComputable({ kdf, kdfparams }: Kdf, name: string): void {
+  if (kdf !== "scrypt" || Math.log2(kdfparams.n) < 16 * kdfparams.r) return;
+  throw new BaseError({
+    code: "KEYSTORE_UNSUPPORTED",
+    shortMessage: `${name} has scrypt with n = ${kdfparams.n} and r = ${kdfparams.r}; n must be below 2^${16 * kdfparams.r}.`,
+    nextStep: "Decrypt it with the program that made it, and import the key by `assay key import`.",
   });
 }
 

@@ -35,10 +35,19 @@ export interface ConnectOptions {
   readonly timeoutMs?: number;
 }
 
+/** Of an answer, bytes: more than the logs of any one block, which whoever pays for it may fill. A block of 60,000,000
+ *  gas holds 7.5 MB of log data, twice that in JSON; many blocks' logs are asked for in smaller ranges. */
+const MAX_ANSWER_BYTES = 128 * 2 ** 20;
+
 /** A client without the checks of `connect`. Calls of one moment travel in one HTTP request. */
 export function createClient(rpcUrl: string, timeoutMs = 10_000): PublicClient {
   return createPublicClient({
-    transport: http(rpcUrl, { batch: { wait: 0, batchSize: 100 }, timeout: timeoutMs, retryCount: 2 }),
+    transport: http(rpcUrl, {
+      batch: { wait: 0, batchSize: 100 },
+      timeout: timeoutMs,
+      retryCount: 2,
+      maxResponseBodySize: MAX_ANSWER_BYTES,
+    }),
     // Every poll of ours asks the node: a cached block number would hide new blocks.
     cacheTime: 0,
   });

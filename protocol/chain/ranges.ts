@@ -1,5 +1,11 @@
 /** Logs of many blocks, asked for in ranges that the node takes. */
-import { HttpRequestError, RpcError, RpcRequestError, BaseError as ViemError } from "viem";
+import {
+  HttpRequestError,
+  ResponseBodyTooLargeError,
+  RpcError,
+  RpcRequestError,
+  BaseError as ViemError,
+} from "viem";
 
 /** Blocks of the first question; providers that allow less say so. */
 const WIDEST = 100_000n;
@@ -43,6 +49,7 @@ export class BlockRanges {
 
 function isTooMuch(error: unknown): boolean {
   if (!(error instanceof ViemError)) return false;
+  if (error.walk((link) => link instanceof ResponseBodyTooLargeError) !== null) return true;
   // What the node answered; a node that cannot be reached has answered nothing.
   const answer = error.walk(
     (link) =>

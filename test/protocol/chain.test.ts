@@ -1,4 +1,4 @@
-import { keccak256 } from "viem";
+import { createPublicClient, http, keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
@@ -7,6 +7,7 @@ import { decodeRevertData } from "../../protocol/chain/errors.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import { type Batch, EventFollower } from "../../protocol/chain/follower.ts";
 import { historyOf } from "../../protocol/chain/history.ts";
+import { BlockRanges } from "../../protocol/chain/ranges.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { iAssayAbi } from "../../protocol/generated/abis.ts";
 import { claimIdOf, requestIdOf } from "../../protocol/ids.ts";
@@ -198,6 +199,16 @@ describe("ranges of blocks", () => {
     expect(batch).toEqual(await new EventFollower(system.chain).next());
     expect(asked.tooMuch).toBe(before);
     await stop();
+  });
+
+  test("behavior: an answer larger than what is read: asks for fewer blocks", async () => {
+    for (let i = 0; i < 4; i++) await claimed();
+    const transport = http(local.rpcUrl, { maxResponseBodySize: 5_000, retryCount: 0 });
+    const small = { ...system.chain, client: createPublicClient({ transport, cacheTime: 0 }) };
+    const whole = await new EventFollower(system.chain).next();
+    const all = { fromBlock: 0n, toBlock: "latest", address: system.deployment.contracts.assay } as const;
+    await expect(small.client.getLogs(all)).rejects.toThrow("exceeded the size limit");
+    expect(await new EventFollower({ ...small, ranges: new BlockRanges() }).next()).toEqual(whole);
   });
 
   test("behavior: from a later block on", async () => {
