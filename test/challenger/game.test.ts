@@ -1,15 +1,24 @@
 import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { type Dispute, decide } from "../../challenger/decide.ts";
+import { loadArtifacts } from "../../cli/artifacts.ts";
+import { commitModel } from "../../inference/commit/commitments.ts";
 import { demandDepth } from "../../inference/program/shape.ts";
+import { LANE, type ModelId } from "../../protocol/terms.ts";
+import { type ContractGame, replayOnContracts } from "../support/contract-game.ts";
 import { type Outcome, playDispute } from "../support/dispute-game.ts";
-import { type GamePlan, GameViolation } from "../support/dispute-table.ts";
+import { type GamePlan, GameViolation, gameConstants } from "../support/dispute-table.ts";
+import { ALL_LANES } from "../support/echo-model.ts";
+import { EvmWorld } from "../support/evm-world.ts";
 import { type HonestRun, honestRun } from "../support/lies.ts";
 import { randomProgram } from "../support/random-program.ts";
 import { createRng } from "../support/rng.ts";
 import { scaled } from "../support/scale.ts";
+import { compileTruthParts } from "../support/truth-parts.ts";
 
-const GAMES = scaled(500, 3_000);
+const GAMES = scaled(500, 2_500);
+/** 10,000 games in the deep suite. */
+const SEEDS = scaled([20_261_122], [20_261_122, 2, 3, 4]);
 
 /** Programs of every opcode, some hostile, a quarter of them with more than 64 steps. */
 const RUNS: readonly HonestRun[] = Array.from({ length: 40 }, (_, seed) => {
@@ -18,6 +27,7 @@ const RUNS: readonly HonestRun[] = Array.from({ length: 40 }, (_, seed) => {
   return honestRun(randomProgram(rng, { hostile: rng.chance(0.3), steps }));
 });
 
+const LANES = { lanes: ALL_LANES, vkHash: new Uint8Array(32).fill(7) };
 const number = fc.nat({ max: 2 ** 20 });
 const pace = fc.constantFrom("quick", "late", "late", "any");
 /** There in one case of so many. */
@@ -34,6 +44,13 @@ const LIE = fc.record({
   rootOf: rarely(12, number),
   output: fc.constantFrom("own", "own", "own", "own", "other", "honest"),
 });
+const TRUTH = fc.record({
+  at: fc.nat({ max: 30 }),
+  // The chain takes its time to execute a program here.
+  lane: fc.constantFrom(LANE.EXECUTION, LANE.PROOF, LANE.PROOF, LANE.PROOF),
+  isRight: fc.boolean(),
+  hasProof: fc.boolean(),
+});
 const PLAN = fc.record({
   lie: fc.option(LIE, { nil: undefined, freq: 4 }),
   answerSeconds: fc.integer({ min: 1, max: 4 }),
@@ -44,7 +61,10 @@ const PLAN = fc.record({
     lateAt: rarely(10, fc.nat({ max: 3 })),
     garbage: fc.boolean(),
   }),
-  challenger: fc.record({ pace, filesAt: fc.oneof(fc.constant(0), fc.nat({ max: 30 })) }),
+  challengers: fc.array(fc.record({ pace, filesAt: fc.oneof(fc.constant(0), fc.nat({ max: 30 })) }), {
+    minLength: 1,
+    maxLength: 3,
+  }),
   plants: fc.array(
     fc.record({
       isProver: fc.boolean(),
@@ -53,8 +73,37 @@ const PLAN = fc.record({
     }),
     { maxLength: 4 },
   ),
+  truths: fc.oneof(
+    { weight: 3, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.array(TRUTH, { minLength: 1, maxLength: 2 }) },
+  ),
   seed: fc.integer(),
 }) as fc.Arbitrary<GamePlan>;
+
+/** Where each program is registered, and the contracts for each T. */
+interface Place {
+  readonly modelId: ModelId;
+  readonly word: bigint;
+}
+let worlds: readonly EvmWorld[];
+const places: Place[] = [];
+
+beforeAll(async () => {
+  const artifacts = { ...loadArtifacts(), ProofLane: compileTruthParts().Liar };
+  const first = await EvmWorld.open(artifacts, gameConstants(1));
+  const others = [];
+  for (const t of [2, 3, 4]) others.push(await first.another(artifacts.Assay, gameConstants(t)));
+  worlds = [first, ...others];
+  for (const { prepared } of RUNS) {
+    const { program } = prepared;
+    const commitment = commitModel(prepared.model);
+    const identity = { ...commitment, selector: prepared.selector, ...LANES };
+    const { modelId, events } = await first.register(program, identity);
+    const [event] = events;
+    if (event?.name === "ModelRegistered") places.push({ modelId, word: event.args.word });
+  }
+  expect(places).toHaveLength(RUNS.length);
+});
 
 /** Plays games; throws with the smallest plan that breaks a property. */
 function playAll(rule: typeof decide): Outcome[] {
@@ -62,38 +111,69 @@ function playAll(rule: typeof decide): Outcome[] {
   const game = fc.property(fc.nat({ max: RUNS.length - 1 }), PLAN, (program, plan) => {
     outcomes.push(playDispute(RUNS[program] as HonestRun, plan, rule));
   });
-  fc.assert(game, { numRuns: GAMES, seed: 20_261_122 });
+  fc.assert(game, { numRuns: GAMES, seed: SEEDS[0] as number });
   return outcomes;
 }
 
-describe("decide over whole games", () => {
-  it("behavior: every wrong claim falls, no honest one does, and no move is illegal", () => {
-    const outcomes = playAll(decide);
-    const count = (test: (outcome: Outcome) => boolean) => outcomes.filter(test).length;
-    const endings = new Set(
-      outcomes.map(({ isWrong, state, fall }) => `${isWrong ? "wrong" : "right"} ${state} ${fall}`),
-    );
-    // Games in which nothing happens would prove nothing.
-    expect([...endings].sort()).toMatchInlineSnapshot(`
-      [
-        "right FALLEN DEMAND_TIMEOUT",
-        "right FALLEN TRACE_TIMEOUT",
-        "right FINAL NONE",
-        "wrong FALLEN CODEC",
-        "wrong FALLEN DEMAND_TIMEOUT",
-        "wrong FALLEN ELEMENT",
-        "wrong FALLEN OUTPUT",
-        "wrong FALLEN TRACE_TIMEOUT",
-      ]
-    `);
-    expect(Math.max(...RUNS.map(({ prepared }) => demandDepth(prepared.program)))).toBeGreaterThan(2);
-    expect(count(({ isWrong }) => isWrong)).toBeGreaterThan(GAMES / 4);
-    expect(count(({ isWrong, state }) => !isWrong && state === "FINAL")).toBeGreaterThan(GAMES / 8);
-    expect(count(({ moves }) => moves.filter((move) => move === "demand").length > 1)).toBeGreaterThan(
-      GAMES / 20,
-    );
-    expect(count(({ forestalled }) => forestalled > 0)).toBeGreaterThan(GAMES / 100);
+/** The same with every move made on the contracts too. */
+async function playAllOnContracts(seed: number): Promise<{
+  readonly outcomes: readonly Outcome[];
+  readonly games: readonly ContractGame[];
+}> {
+  const outcomes: Outcome[] = [];
+  const games: ContractGame[] = [];
+  const game = fc.asyncProperty(fc.nat({ max: RUNS.length - 1 }), PLAN, async (index, plan) => {
+    const { modelId, word } = places[index] as Place;
+    const world = worlds[plan.answerSeconds - 1] as EvmWorld;
+    const { table, ...outcome } = playDispute(RUNS[index] as HonestRun, plan, decide, {
+      ...{ game: world.game, modelId },
+    });
+    outcomes.push(outcome);
+    games.push(await world.undone(() => replayOnContracts(world, table, word)));
   });
+  await fc.assert(game, { numRuns: GAMES, seed });
+  return { outcomes, games };
+}
+
+describe("decide over whole games", () => {
+  it.each(SEEDS)(
+    "behavior: every wrong claim falls, no honest one does, and contracts and machine agree on every move (%i)",
+    async (seed) => {
+      const { outcomes, games } = await playAllOnContracts(seed);
+      const made = countOf(games.flatMap(({ accepted }) => accepted));
+      const refused = countOf(games.flatMap((game) => game.refused));
+      process.stdout.write(`${games.length} games on the contracts: ${JSON.stringify({ made, refused })}\n`);
+      expect(Object.keys(made).sort().join(" ")).toMatchInlineSnapshot(
+        `"challenge claim collect commitTrace convict demand finalize refund request reveal settle timeoutDemand timeoutTrace withdraw"`,
+      );
+      expect(Object.keys(refused).length).toBeGreaterThan(12);
+      const count = (test: (outcome: Outcome) => boolean) => outcomes.filter(test).length;
+      const endings = new Set(
+        outcomes.map(({ isWrong, state, fall }) => `${isWrong ? "wrong" : "right"} ${state} ${fall}`),
+      );
+      // Games in which nothing happens would prove nothing.
+      expect([...endings].sort()).toMatchInlineSnapshot(`
+        [
+          "right FALLEN DEMAND_TIMEOUT",
+          "right FALLEN TRACE_TIMEOUT",
+          "right FINAL NONE",
+          "wrong FALLEN CODEC",
+          "wrong FALLEN DEMAND_TIMEOUT",
+          "wrong FALLEN ELEMENT",
+          "wrong FALLEN OUTPUT",
+          "wrong FALLEN TRACE_TIMEOUT",
+          "wrong FALLEN TRUTH",
+        ]
+      `);
+      expect(Math.max(...RUNS.map(({ prepared }) => demandDepth(prepared.program)))).toBeGreaterThan(2);
+      expect(count(({ isWrong }) => isWrong)).toBeGreaterThan(GAMES / 4);
+      expect(count(({ isWrong, state }) => !isWrong && state === "FINAL")).toBeGreaterThan(GAMES / 8);
+      expect(count(({ moves }) => moves.filter((move) => move === "demand").length > 1)).toBeGreaterThan(
+        GAMES / 20,
+      );
+      expect(count(({ forestalled }) => forestalled > 0)).toBeGreaterThan(GAMES / 100);
+    },
+  );
 
   it.each<[string, typeof decide]>([
     [
@@ -111,3 +191,9 @@ describe("decide over whole games", () => {
 /** Decides as if the challenger held a ticket. */
 const withTicket = (dispute: Dispute) =>
   decide({ ...dispute, entry: { ...dispute.entry, challengers: new Set([dispute.own]) } });
+
+const countOf = (names: readonly string[]): Record<string, number> => {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+};

@@ -1,15 +1,16 @@
 /** The players of a dispute: challenger and prover by the daemons' own decisions, and plants who only disturb. */
-import type { Address } from "viem";
+import { type Address, keccak256 } from "viem";
 import { ClaimedTrace } from "../../challenger/claimed-trace.ts";
 import type { Decision, decide } from "../../challenger/decide.ts";
 import { interrogate, type Question } from "../../challenger/interrogate.ts";
-import { equalBytes, fromHex, toHex } from "../../inference/bytes.ts";
+import { concatBytes, equalBytes, fromHex, toHex } from "../../inference/bytes.ts";
 import { decodePosition, demandPath, encodePosition } from "../../inference/commit/positions.ts";
 import { foldReveal, type Reveal, revealAt } from "../../inference/commit/reveal.ts";
 import type { TreeShape } from "../../inference/program/shape.ts";
 import { type Move, play } from "../../protocol/machine.ts";
+import { LANE } from "../../protocol/terms.ts";
 import { decideClaim } from "../../prover/decide.ts";
-import { type DisputeTable, GameViolation, type Pace } from "./dispute-table.ts";
+import { type DisputeTable, type GamePlan, GameViolation, type Pace, type Spoken } from "./dispute-table.ts";
 import { addressOf, WHO } from "./game-table.ts";
 import { convictionHolds } from "./reference-conviction.ts";
 
@@ -23,6 +24,7 @@ const delay = ({ rng, plan }: DisputeTable, pace: Pace): number =>
 
 /** What somebody else may have done between a decision and its move. */
 const FORESTALLED: Partial<Record<Move["kind"], readonly string[]>> = {
+  challenge: ["ClaimNotActive"],
   demand: ["AlreadyDemanded", "ClaimNotActive"],
   convict: ["ClaimNotActive"],
   timeoutTrace: ["ClaimNotActive"],
@@ -39,16 +41,21 @@ export class ChallengerPlayer implements Player {
   #asked: { readonly known: string; readonly question: Question } | undefined;
   #mind = "";
   #actsAt = 0;
-  #planned: Move | undefined;
+  #planned: { readonly move: Move; readonly spoken: Spoken } | undefined;
+  readonly address: Address;
+  readonly #plan: GamePlan["challengers"][number];
 
-  constructor(table: DisputeTable, rule: typeof decide) {
+  /** @param index in the plan */
+  constructor(table: DisputeTable, rule: typeof decide, index: number) {
     this.#table = table;
     this.#rule = rule;
+    this.address = addressOf(0x500 + index);
+    this.#plan = table.plan.challengers[index] as GamePlan["challengers"][number];
   }
 
   /** Called after each move of anybody: what changes its mind starts its time to act. */
   think(): Decision {
-    const { plan, now, isWrong } = this.#table;
+    const { now, isWrong } = this.#table;
     // A right claim is none of its business.
     if (!isWrong) return { kind: "over", lost: false };
     const decision = this.#decide();
@@ -58,9 +65,9 @@ export class ChallengerPlayer implements Player {
     const { windowEnd } = this.#table.claim().word;
     this.#actsAt =
       decision.kind === "challenge"
-        ? Math.min(now + plan.challenger.filesAt, windowEnd - 1)
-        : now + delay(this.#table, plan.challenger.pace);
-    this.#table.wanted = decision.kind === "demand" ? decision.position : undefined;
+        ? Math.min(now + this.#plan.filesAt, windowEnd - 1)
+        : now + delay(this.#table, this.#plan.pace);
+    if (decision.kind === "demand") this.#table.wanted = decision.position;
     return decision;
   }
 
@@ -71,10 +78,11 @@ export class ChallengerPlayer implements Player {
   }
 
   act(): void {
-    const move = this.#planned;
+    const planned = this.#planned;
     this.#planned = undefined;
-    if (move === undefined) return;
-    const result = this.#table.attempt(move);
+    if (planned === undefined) return;
+    const { move, spoken } = planned;
+    const result = this.#table.attempt(move, spoken);
     if (result.ok) this.moves.push(move.kind);
     else if (FORESTALLED[move.kind]?.includes(result.refusal) === true) this.forestalled += 1;
     else throw new GameViolation(`${move.kind} of the challenger is refused: ${result.refusal}`);
@@ -88,7 +96,7 @@ export class ChallengerPlayer implements Player {
       answerSeconds: plan.answerSeconds,
       entry,
       word: this.#table.claim().word,
-      own: WHO.honest,
+      own: this.address,
       ...(question === undefined ? {} : { question }),
     });
     if (decision.kind === "over" && decision.lost) throw new GameViolation("the challenger lost");
@@ -112,16 +120,16 @@ export class ChallengerPlayer implements Player {
     return this.#asked.question;
   }
 
-  #moveOf(decision: Decision): Move | undefined {
+  #moveOf(decision: Decision): { readonly move: Move; readonly spoken: Spoken } | undefined {
     const { now, claimId, entry, state } = this.#table;
-    const common = { from: WHO.honest, now, claimId };
+    const common = { from: this.address, now, claimId };
     const move = this.#plain(decision, common);
     if (move === undefined) return undefined;
     // INVARIANT of `decide`: what it decides is legal in the state that it saw.
     const seen = play(state, move);
     if (!seen.ok)
       throw new GameViolation(`${move.kind} is decided on, but refused: ${seen.refusal} of ${entry.id}`);
-    return move;
+    return { move, spoken: decision.kind === "convict" ? { question: decision.question } : {} };
   }
 
   #plain(
@@ -150,7 +158,7 @@ export class ChallengerPlayer implements Player {
         return { kind: "convict", ...common, reason, holds };
       }
       case "collect":
-        return { kind: "collect", ...common, owner: WHO.honest };
+        return { kind: "collect", ...common, owner: this.address };
       case "wait":
       case "over":
         return undefined;
@@ -195,7 +203,8 @@ function reveal(table: DisputeTable, position: bigint, garbage: boolean): void {
   const attempt = (shown: readonly Uint8Array[]) => {
     const valid = isValid(shapes, position, { content: shown, path }, presented.trace.root);
     const move = { kind: "reveal", from: WHO.prover, now, claimId, position, valid } as const;
-    return { valid, ...table.attempt(move, { content: shown.map(toHex) }) };
+    const spoken = { content: shown.map(toHex), path: path.map(toHex) };
+    return { valid, ...table.attempt(move, spoken) };
   };
   if (garbage && attempt(content.map((word) => word.map((byte) => byte ^ 0x5a))).valid) {
     throw new GameViolation("garbage is a valid reveal");
@@ -249,6 +258,29 @@ export function plantOf(table: DisputeTable, index: number): Player {
         if (position !== undefined)
           table.attempt({ kind: "demand", from, now, claimId, traceRoot, position });
       }
+    },
+  };
+}
+
+/** Settles at a second of its plan: by execution, which tells right from wrong, or by a proof, which there is of the
+ *  right output alone. @param index in the plan */
+export function truthOf(table: DisputeTable, index: number): Player {
+  const { plan, run, claimId, requestId } = table;
+  const { at, lane, isRight, hasProof } = plan.truths[index] as (typeof plan.truths)[number];
+  const start = table.now;
+  const output = toHex(isRight ? run.output : run.output.map((byte, i) => (i === 0 ? byte ^ 1 : byte)));
+  const accepted = isRight && (lane === LANE.EXECUTION || hasProof);
+  const weights = lane === LANE.EXECUTION ? toHex(concatBytes(...run.prepared.model.weights)) : undefined;
+  const evidence = weights ?? (accepted ? "0x01" : "0x");
+  return {
+    act: () => {
+      if (table.now !== start + at) return;
+      const settled = { requestId, claimId, lane, outputHash: keccak256(output), accepted };
+      const { ok } = table.attempt(
+        { kind: "settle", from: WHO.submitter, now: table.now, ...settled },
+        { output, evidence },
+      );
+      if (ok && !isRight) throw new GameViolation("a wrong output was settled");
     },
   };
 }

@@ -1,14 +1,16 @@
 /** The claim machine as a table for players: moves in, and the events of each move into a Book, as in a daemon. */
-import { keccak256 } from "viem";
+import { type Address, type Hex, keccak256 } from "viem";
+import type { Question } from "../../challenger/interrogate.ts";
 import { toHex } from "../../inference/bytes.ts";
 import { topsOf, traceShapes } from "../../inference/commit/reveal.ts";
 import type { TreeShape } from "../../inference/program/shape.ts";
-import { Book, type ClaimEntry } from "../../protocol/chain/book.ts";
+import { Book, type ClaimEntry, type RequestEntry } from "../../protocol/chain/book.ts";
 import type { ChainEvent, EventName } from "../../protocol/chain/events.ts";
-import { requestIdOf } from "../../protocol/ids.ts";
+import { type GameAddress, requestIdOf } from "../../protocol/ids.ts";
 import {
   type ClaimState,
   type GameState,
+  ledgerOf,
   type Move,
   type MoveResult,
   modelFacts,
@@ -19,12 +21,16 @@ import { bondsOf } from "../../protocol/money.ts";
 import {
   type ClaimId,
   FALL_REASONS,
+  type GameConstants,
   LANE,
   type ModelId,
   type Request,
   type RequestId,
+  type TruthLane,
   ZERO_ADDRESS,
+  ZERO_HASH,
 } from "../../protocol/terms.ts";
+import { ALL_LANES } from "./echo-model.ts";
 import { addressOf, hashOf, WHO } from "./game-table.ts";
 import { type HonestRun, type Lie, type Presented, present } from "./lies.ts";
 import { createRng, type Rng } from "./rng.ts";
@@ -50,18 +56,59 @@ export interface GamePlan {
     /** tries garbage first */
     readonly garbage: boolean;
   };
-  readonly challenger: { readonly pace: Pace; readonly filesAt: number };
+  /** honest ones, each with an account of its own */
+  readonly challengers: readonly { readonly pace: Pace; readonly filesAt: number }[];
   readonly plants: readonly {
     readonly isProver: boolean;
     readonly filesAt: number;
     readonly style: "burst" | "copy" | "stall" | "any";
   }[];
+  /** tries to end it by truth: with the right output or another, with evidence or with none */
+  readonly truths: readonly {
+    readonly at: number;
+    readonly lane: TruthLane;
+    readonly isRight: boolean;
+    readonly hasProof: boolean;
+  }[];
   /** of the order inside a second and of what plants ask */
   readonly seed: number;
 }
 
-const MODEL_ID = hashOf(0xc1) as ModelId;
+/** Where a game is played: on the machine alone, or on contracts as well. */
+export interface GamePlace {
+  readonly game: GameAddress;
+  readonly modelId: ModelId;
+}
+const NOWHERE: GamePlace = {
+  game: { chainId: 31337, assay: addressOf(0x1) },
+  modelId: hashOf(0xc1) as ModelId,
+};
 const FILED_AT = 1_000;
+
+/** What a game on this T is played with. */
+export const gameConstants = (answerSeconds: number): GameConstants => ({
+  answerSeconds,
+  gasPriceFloor: 10n,
+  gasBase: 145_001n,
+  gasPerDemand: 122_003n,
+});
+
+/** What a move says besides its facts: bytes that the contract gets. */
+export interface Spoken {
+  readonly input?: Hex;
+  readonly output?: Hex;
+  readonly content?: readonly Hex[];
+  readonly path?: readonly Hex[];
+  readonly question?: Exclude<Question, { kind: "demand" }>;
+  readonly evidence?: Hex;
+}
+
+/** One move that somebody tried. */
+export interface Attempt {
+  readonly move: Move;
+  readonly spoken: Spoken;
+  readonly result: MoveResult;
+}
 
 /** One claim on one request. */
 export class DisputeTable {
@@ -72,8 +119,14 @@ export class DisputeTable {
   readonly shapes: readonly TreeShape[];
   readonly rng: Rng;
   readonly claimId: ClaimId;
-  readonly #requestId: RequestId;
+  readonly request: Request;
+  readonly requestId: RequestId;
+  readonly input: Hex;
+  /** everything that anybody tried, in order */
+  readonly attempts: Attempt[] = [];
   readonly #book = new Book();
+  /** before anybody moved */
+  readonly start: GameState;
   state: GameState;
   now = FILED_AT;
   /** what the challenger would demand next */
@@ -81,7 +134,7 @@ export class DisputeTable {
   /** called after each accepted move */
   onMove: () => void = () => undefined;
 
-  constructor(run: HonestRun, plan: GamePlan) {
+  constructor(run: HonestRun, plan: GamePlan, { game, modelId }: GamePlace = NOWHERE) {
     this.run = run;
     this.plan = plan;
     this.presented =
@@ -90,16 +143,17 @@ export class DisputeTable {
     this.shapes = traceShapes(run.prepared.program);
     this.rng = createRng(plan.seed);
     const { answerSeconds, longer } = plan;
-    const constants = { answerSeconds, gasPriceFloor: 10n, gasBase: 145_001n, gasPerDemand: 122_003n };
-    const facts = modelFacts(run.prepared.program, LANE.BOND);
-    const address = { chainId: 31337, assay: addressOf(0x1) };
-    this.state = newGame(address, constants, new Map([[MODEL_ID, facts]]));
+    const constants = gameConstants(answerSeconds);
+    const facts = modelFacts(run.prepared.program, ALL_LANES);
+    this.start = newGame(game, constants, new Map([[modelId, facts]]));
+    this.state = this.start;
     const input = toHex(run.calldata);
-    const request: Request = {
+    this.input = input;
+    this.request = {
       requester: WHO.requester,
-      modelId: MODEL_ID,
+      modelId,
       inputHash: keccak256(input),
-      lanes: LANE.BOND,
+      lanes: ALL_LANES,
       fee: 1_000n,
       deliveryFee: 0n,
       minBond: 0n,
@@ -111,28 +165,42 @@ export class DisputeTable {
       callbackGas: 0,
       salt: 1n,
     };
-    this.#requestId = requestIdOf(address, request);
+    const { request } = this;
+    this.requestId = requestIdOf(game, request);
     const requested = { from: WHO.requester, now: FILED_AT - 1, value: request.fee, request } as const;
     const asked = { hash: request.inputHash, canonical: true };
     this.attempt({ kind: "request", ...requested, input: asked }, { input });
-    const bonds = bondsOf(constants, { ...request, gasPrice: 20n, depth: facts.depth, attempt: 0 });
-    const output = toHex(this.presented.output);
+    this.claimId = this.claimAs(WHO.prover, this.presented.output);
+  }
+
+  /** Files a claim on the request now.
+   *  @throws GameViolation if it is refused */
+  claimAs(prover: Address, said: Uint8Array): ClaimId {
+    const attempt = this.state.requests.get(this.requestId)?.word.attempt ?? 0;
+    const { depth } = modelFacts(this.run.prepared.program, ALL_LANES);
+    const gasPrice = 20n;
+    const { bond } = bondsOf(this.state.constants, { ...this.request, gasPrice, depth, attempt });
+    const output = toHex(said);
     const claimed = this.attempt(
       {
         kind: "claim",
-        from: WHO.prover,
-        now: FILED_AT,
-        value: bonds.bond,
-        requestId: this.#requestId,
+        from: prover,
+        now: this.now,
+        value: bond,
+        requestId: this.requestId,
         operator: ZERO_ADDRESS,
-        gasPrice: 20n,
+        gasPrice,
         baseFee: 0n,
-        output: { hash: keccak256(output), length: this.presented.output.length },
+        output: { hash: keccak256(output), length: said.length },
       },
       { output },
     );
     if (!claimed.ok || claimed.claimId === undefined) throw new GameViolation("the claim is refused");
-    this.claimId = claimed.claimId;
+    return claimed.claimId;
+  }
+
+  get requestEntry(): RequestEntry {
+    return this.#book.requests.get(this.requestId) as RequestEntry;
   }
 
   get entry(): ClaimEntry {
@@ -143,54 +211,83 @@ export class DisputeTable {
     return this.state.claims.get(this.claimId) as ClaimState;
   }
 
-  /** @param facts what the move's event tells besides the move */
-  attempt(move: Move, facts: Record<string, unknown> = {}): MoveResult {
+  /** @param spoken what the move says besides */
+  attempt(move: Move, spoken: Spoken = {}): MoveResult {
     const result = play(this.state, move);
+    this.attempts.push({ move, spoken, result });
     if (!result.ok) return result;
+    const before = this.state;
     this.state = result.state;
-    this.#tell(move, result.claimId ?? this.claimId, facts);
+    checkBooks(result.state);
+    this.#tell(move, before, result.claimId ?? this.claimId, spoken);
     this.onMove();
     return result;
   }
 
-  #tell(move: Move, claimId: ClaimId, facts: Record<string, unknown>): void {
+  #tell(move: Move, before: GameState, claimId: ClaimId, spoken: Spoken): void {
     const claim = this.state.claims.get(claimId);
-    const [name, told] = this.#eventOf(move, claim);
-    const args = { claimId, requestId: this.#requestId, claim: claim?.claim, ...told, ...facts };
     const block = { number: BigInt(move.now), hash: hashOf(move.now) };
-    this.#book.apply({ name, block, args } as unknown as ChainEvent);
+    const common = { claimId, requestId: this.requestId, claim: claim?.claim, ...spoken };
+    for (const [name, told] of this.#eventsOf(move, before, claim)) {
+      this.#book.apply({ name, block, args: { ...common, ...told } } as unknown as ChainEvent);
+    }
   }
 
-  /** The event by which the contract tells of a move, and what it says of the claim. */
-  #eventOf(move: Move, claim: ClaimState | undefined): [EventName, object] {
+  /** The events by which the contract tells of a move, and what they say of the claim. */
+  #eventsOf(move: Move, before: GameState, claim: ClaimState | undefined): [EventName, object][] {
     switch (move.kind) {
       case "request":
-        return ["Requested", { request: move.request }];
+        return [["Requested", { request: move.request }]];
       case "claim":
-        return ["Claimed", { windowEnd: claim?.word.windowEnd }];
+        return [["Claimed", { windowEnd: claim?.word.windowEnd }]];
       case "challenge":
-        return ["Challenged", { challenger: move.from }];
+        return [["Challenged", { challenger: move.from }]];
       case "commitTrace":
         return [
-          "TraceCommitted",
-          { traceRoot: move.traceRoot, tops: topsOf(this.presented.trace).map(toHex) },
+          ["TraceCommitted", { traceRoot: move.traceRoot, tops: topsOf(this.presented.trace).map(toHex) }],
         ];
       case "demand": {
         const { position } = move;
-        return ["Demanded", { challenger: move.from, position, ...claim?.demands.get(position) }];
+        return [["Demanded", { challenger: move.from, position, ...claim?.demands.get(position) }]];
       }
       case "reveal":
-        return ["Revealed", { position: move.position }];
+        return [["Revealed", { position: move.position }]];
       case "convict":
       case "timeoutTrace":
       case "timeoutDemand":
-        return ["Fell", { reason: FALL_REASONS.indexOf(claim?.word.fall ?? "NONE") }];
+        return [["Fell", { reason: FALL_REASONS.indexOf(claim?.word.fall ?? "NONE") }]];
       case "finalize":
-        return ["Finalized", { lane: LANE.BOND, outputHash: claim?.claim.outputHash }];
+        return [["Finalized", { lane: LANE.BOND, outputHash: claim?.claim.outputHash }]];
       case "collect":
-        return ["Collected", { owner: move.owner }];
+        return [["Collected", { owner: move.owner }]];
+      case "settle": {
+        const { lane, outputHash } = move;
+        const wasOpen = before.requests.get(this.requestId)?.word.state === "OPEN";
+        const agrees = !wasOpen && claim?.word.state === "FINAL";
+        const fell: [EventName, object][] =
+          wasOpen || agrees ? [] : [["Fell", { reason: FALL_REASONS.indexOf("TRUTH") }]];
+        const none = agrees ? {} : { claimId: ZERO_HASH };
+        return [
+          ["Settled", { submitter: move.from, lane }],
+          ...fell,
+          ["Finalized", { lane, outputHash, ...none }],
+        ];
+      }
+      case "refund":
+        return [["Refunded", {}]];
+      case "withdraw":
+        return [["Withdrawn", {}]];
       default:
         throw new GameViolation(`nobody here plays ${move.kind}`);
     }
   }
+}
+
+/** INVARIANT 1, after every move. */
+function checkBooks(state: GameState): void {
+  const { credits, bonds, fees, burned, withdrawn } = ledgerOf(state);
+  if (credits + bonds + fees + burned + withdrawn !== state.received)
+    throw new GameViolation(
+      `the books have ${credits + bonds + fees + burned + withdrawn} of ${state.received}`,
+    );
 }

@@ -25,10 +25,12 @@ import { chunksOf } from "../../protocol/chain/register.ts";
 import { iAssayAbi, iModelRegistryAbi } from "../../protocol/generated/abis.ts";
 import type { GameAddress } from "../../protocol/ids.ts";
 import { type GameConstants, type ModelId, ZERO_ADDRESS } from "../../protocol/terms.ts";
+import { analyseJumpsOnce } from "./evm-jumps.ts";
 
 const CHAIN_ID = 31337;
 const GAS = 30_000_000n;
-const BASE_FEE = 1n;
+/** wei */
+export const BASE_FEE = 1n;
 
 type Contracts = Awaited<ReturnType<typeof createParts>>;
 type Call = Pick<Action, "to" | "data"> & { readonly value?: bigint };
@@ -55,6 +57,7 @@ export class EvmWorld {
     artifacts: Readonly<Record<DeployedContract, Artifact>>,
     constants: GameConstants,
   ): Promise<EvmWorld> {
+    await analyseJumpsOnce();
     const evm = await createEVM({ common: rulesOf(CHAIN_ID) });
     const create = (name: DeployedContract, args: readonly unknown[]) => createIn(evm, artifacts[name], args);
     return new EvmWorld(evm, await createParts(create, constants), constants);
@@ -114,6 +117,13 @@ export class EvmWorld {
     const { error, returned } = await this.#run(ZERO_ADDRESS, { to: this.contracts.assay, data }, now);
     if (error !== undefined) throw new Error(`${functionName}: ${decodeRevertData(returned).message}`);
     return returned;
+  }
+
+  /** A word of Assay's storage: a hundredth of a view's time. */
+  async stored(slot: Hex): Promise<bigint> {
+    const { stateManager } = this.#evm;
+    const word = await stateManager.getStorage(bytesOf(this.contracts.assay), fromHex(slot));
+    return word.length === 0 ? 0n : BigInt(toHex(word));
   }
 
   async balance(address: Address): Promise<bigint> {
