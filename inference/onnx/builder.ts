@@ -28,7 +28,9 @@ import {
 import { tensorShape } from "../program/shape.ts";
 import { storedBytes } from "../program/tensor.ts";
 import { type ChannelParameters, packChannel, packLookup } from "../program/weights.ts";
+import { Budget } from "./budget.ts";
 import { refuse } from "./refusal.ts";
+import { MAX_ONNX_RANK } from "./tensor.ts";
 
 export type ArithName = (typeof ARITH_VARIANTS)[number];
 export type FloatName = (typeof FLOAT_VARIANTS)[number];
@@ -38,7 +40,8 @@ const EMPTY = { a: NONE, b: NONE, c: NONE, k: 0, coordinates: [] } as const;
 
 /** Dims of an element-wise result. */
 export function broadcastDims(...operands: readonly (readonly number[])[]): number[] {
-  const rank = Math.max(...operands.map((dims) => dims.length));
+  const rank = operands.reduce((most, dims) => Math.max(most, dims.length), 0);
+  if (rank > MAX_ONNX_RANK) refuse(`an operand has rank ${rank}`, `Use ranks up to ${MAX_ONNX_RANK}.`);
   return Array.from({ length: rank }, (_, axis) => {
     let dim = 1;
     for (const dims of operands) {
@@ -57,6 +60,7 @@ export class ProgramBuilder {
   /** ONNX node of each step. */
   readonly nodes: string[] = [];
   readonly analysis: IntervalAnalysis;
+  readonly budget = new Budget();
   /** Name that the next steps carry. */
   node = "";
   private readonly descriptors: WeightDescriptor[] = [];
@@ -79,6 +83,7 @@ export class ProgramBuilder {
   push(step: Pick<Step, "opcode" | "variant" | "type" | "dims"> & Partial<Step>): Operand {
     const { type, dims } = step;
     const elements = elementCount(dims);
+    if (!dims.every((dim) => dim >= 1)) refuse(`it needs a tensor of dims [${dims}]`, "Correct the shapes.");
     if (dims.length > MAX_RANK || elements > MAX_ELEMENTS || tensorShape(type, dims).height > MAX_HEIGHT) {
       const limit = `rank ${MAX_RANK}, ${MAX_ELEMENTS} elements and 2^${MAX_HEIGHT} padded words of 32 bytes`;
       refuse(`it needs a tensor of dims [${dims}], above ${limit}`, "Use smaller shapes or split the node.");
@@ -86,6 +91,7 @@ export class ProgramBuilder {
     if (this.steps.length >= MAX_STEPS) {
       refuse(`the program has more than ${MAX_STEPS} steps`, "Split the model.");
     }
+    this.budget.spend(elements);
     this.steps.push({ ...EMPTY, ...step });
     this.nodes.push(this.node);
     this.analysis.next(this.node);
@@ -101,6 +107,7 @@ export class ProgramBuilder {
     if (found !== undefined) return found;
     if (this.bytes.length >= MAX_WEIGHTS)
       refuse(`the program has more than ${MAX_WEIGHTS} weight tensors`, "Split it.");
+    this.budget.store(bytes.length);
     this.descriptors.push(descriptor);
     this.bytes.push(bytes);
     const operand = WEIGHT + this.bytes.length - 1;
@@ -110,6 +117,7 @@ export class ProgramBuilder {
 
   /** @param data as in a Tensor: s8 as stored bytes */
   plain(type: TensorType, dims: readonly number[], data: TensorData): Operand {
+    if (!dims.every((dim) => dim >= 1)) refuse(`a constant has the dims [${dims}]`, "Use no empty tensors.");
     return this.weight(
       { layout: "plain", type, dims: dims.length === 0 ? [1] : dims },
       storedBytes(data).slice(),

@@ -96,6 +96,7 @@ function lowerNodes(ctx: Lowering, graph: OnnxGraph, unsupported: readonly Refus
     const lower = operatorOf(node);
     if (typeof lower !== "function" || node.inputs.some((name) => name !== "" && !ctx.has(name))) continue;
     ctx.builder.node = node.name;
+    ctx.builder.budget.spend(NODE + constantElements(ctx, node));
     try {
       ctx.result(node, lower(ctx, node));
     } catch (error) {
@@ -103,6 +104,17 @@ function lowerNodes(ctx: Lowering, graph: OnnxGraph, unsupported: readonly Refus
     }
   }
   return problems;
+}
+
+/** What looking at a node costs, in units of the budget. */
+const NODE = 1000;
+
+function constantElements(ctx: Lowering, node: OnnxNode): number {
+  return node.inputs
+    .filter((name) => name !== "")
+    .map((name) => ctx.get(name))
+    .filter((v) => v.kind === "constant" || (v.kind === "dequantized" && v.source.kind === "constant"))
+    .reduce((sum, value) => sum + count(dimsOf(value)), 0);
 }
 
 function refusedNode(node: OnnxNode, error: unknown): RefusedNode {

@@ -13,13 +13,15 @@ import {
   type OnnxValueInfo,
   safeNumber,
 } from "./graph.ts";
-import { MAX_ELEMENTS, onnxType, readTensor, toBigInt } from "./tensor.ts";
-import { scanModel } from "./wire.ts";
+import { MAX_ELEMENTS, MAX_ONNX_RANK, onnxType, readTensor, toBigInt } from "./tensor.ts";
+import { scanModel, tooLarge } from "./wire.ts";
 
 const { onnx } = onnxProto;
 
 export const OPSET_MIN = 7;
 export const OPSET_MAX = 24;
+/** No program holds a step for each of more. */
+const MAX_OPERANDS = 4096;
 
 export interface ReadOptions {
   /** Sizes of symbolic dims; one that is not named is 1. */
@@ -117,7 +119,7 @@ function readInput(
     if (fixed !== 0n) return safeNumber(fixed);
     return symbols.get(dim.dimParam ?? "") ?? symbols.get(`${name}:${axis}`) ?? 1;
   });
-  if (dims.some((d) => d < 1) || count(dims) > MAX_ELEMENTS || dims.length > 8) {
+  if (dims.some((d) => d < 1) || count(dims) > MAX_ELEMENTS || dims.length > MAX_ONNX_RANK) {
     throw invalid(
       `Input ${name} has the dims ${dims.join("x")}; each must be at least 1, the product at most ${MAX_ELEMENTS}.`,
       { input: name },
@@ -137,7 +139,10 @@ function readNode(proto: onnxProto.onnx.INodeProto, index: number): OnnxNode {
     if (attributes.has(key)) throw invalid(`Node ${name} has the attribute ${key} twice.`, { node: name });
     attributes.set(key, readAttribute(a, `${name}.${key}`));
   }
-  return { name, op, domain, inputs: proto.input ?? [], outputs: proto.output ?? [], attributes };
+  const [inputs, outputs] = [proto.input ?? [], proto.output ?? []];
+  const most = Math.max(inputs.length, outputs.length);
+  if (most > MAX_OPERANDS) throw tooLarge(`inputs or outputs of node ${name}`, most, MAX_OPERANDS);
+  return { name, op, domain, inputs, outputs, attributes };
 }
 
 function readAttribute(a: onnxProto.onnx.IAttributeProto, label: string): Attribute {

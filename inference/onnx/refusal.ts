@@ -10,6 +10,9 @@ export class Refusal extends Error {
   }
 }
 
+/** A reason may hold a list from the file: as much of it as a reader looks at. */
+const MOST_REASON = 500;
+
 export function refuse(reason: string, nextStep: string): never {
-  throw new Refusal(reason, nextStep);
+  throw new Refusal(reason.length > MOST_REASON ? `${reason.slice(0, MOST_REASON)}…` : reason, nextStep);
 }

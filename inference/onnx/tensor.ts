@@ -20,6 +20,9 @@ const ELEMENT_BYTES: Readonly<Record<OnnxType, number>> = {
   bool: 1,
 };
 
+/** Most axes of an ONNX tensor. */
+export const MAX_ONNX_RANK = 8;
+
 type Long = { toString(): string };
 export const toBigInt = (value: number | Long): bigint => BigInt(value.toString());
 
@@ -64,12 +67,12 @@ function unsupported(label: string, what: string, nextStep: string): BaseError {
 
 function readDims(dims: readonly (number | Long)[], label: string): number[] {
   let product = 1n;
-  const values = dims.map(toBigInt);
+  const values = dims.slice(0, MAX_ONNX_RANK + 1).map(toBigInt);
   for (const dim of values) product *= dim < 0n ? BigInt(MAX_ELEMENTS + 1) : dim;
-  if (values.length > 8 || product > BigInt(MAX_ELEMENTS)) {
+  if (values.length > MAX_ONNX_RANK || product > BigInt(MAX_ELEMENTS)) {
     throw fail(
       "ONNX_TOO_LARGE",
-      `Tensor ${label} has dims ${values.slice(0, 9).join("x")}; at most ${MAX_ELEMENTS} elements and rank 8 are read.`,
+      `Tensor ${label} has dims ${values.join("x")}; at most ${MAX_ELEMENTS} elements and rank ${MAX_ONNX_RANK} are read.`,
       "Split the tensor.",
       { tensor: label },
     );

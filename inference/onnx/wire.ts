@@ -15,24 +15,26 @@ export const LIMITS = {
   initializers: 16_384,
   /** Bytes of numbers in lists instead of raw_data, all tensors together. */
   listBytes: 64 * 1024 * 1024,
+  /** Numbers of 64 bits in lists, which a decoder makes objects of. */
+  longs: 1_000_000,
 } as const;
 
 /** What a field holds: another message by name, bytes or text, a number, or a list of numbers. */
-type Field = string | "bytes" | "varint" | "fixed32" | "varints" | "fixed32s" | "fixed64s";
+type Field = string | "bytes" | "varint" | "fixed32" | "varints" | "longs" | "fixed32s" | "fixed64s";
 type Schema = Readonly<Record<number, Field>>;
 
 const TENSOR: Schema = {
-  1: "varints",
+  1: "longs",
   2: "varint",
   3: "Segment",
   4: "fixed32s",
   5: "varints",
   6: "bytes",
-  7: "varints",
+  7: "longs",
   8: "bytes",
   9: "bytes",
   10: "fixed64s",
-  11: "varints",
+  11: "longs",
   12: "bytes",
   13: "Entry",
   14: "varint",
@@ -45,7 +47,7 @@ const ATTRIBUTE: Schema = {
   5: "Tensor",
   6: "Graph",
   7: "fixed32s",
-  8: "varints",
+  8: "longs",
   9: "bytes",
   10: "Tensor",
   11: "Graph",
@@ -89,7 +91,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   Entry: { 1: "bytes", 2: "bytes" },
   Opset: { 1: "bytes", 2: "varint" },
   Annotation: { 1: "bytes", 2: "Entry" },
-  Sparse: { 1: "Tensor", 2: "Tensor", 3: "varints" },
+  Sparse: { 1: "Tensor", 2: "Tensor", 3: "longs" },
   ValueInfo: { 1: "bytes", 2: "Type", 3: "bytes" },
   Type: { 1: "TensorType", 4: "Wrapped", 5: "MapType", 6: "bytes", 8: "TensorType", 9: "Wrapped" },
   TensorType: { 1: "varint", 2: "Shape" },
@@ -106,7 +108,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 };
 const WIRE: Readonly<Record<string, number>> = { varint: 0, fixed32: 5 };
 /** Wire type of one unpacked element of a list. */
-const ELEMENT: Readonly<Record<string, number>> = { varints: 0, fixed32s: 5, fixed64s: 1 };
+const ELEMENT: Readonly<Record<string, number>> = { varints: 0, longs: 0, fixed32s: 5, fixed64s: 1 };
 
 export function malformed(what: string, at: number): BaseError {
   return fail(
@@ -132,6 +134,7 @@ class Scanner {
   private nodes = 0;
   private initializers = 0;
   private listBytes = 0;
+  private longs = 0;
 
   constructor(private readonly bytes: Uint8Array) {}
 
@@ -211,8 +214,14 @@ class Scanner {
       throw tooLarge("bytes of listed numbers", this.listBytes, LIMITS.listBytes);
     }
     const width = field === "fixed32s" ? 4 : field === "fixed64s" ? 8 : 0;
-    if (width === 0) while (this.at < end) this.varint(end);
-    else if ((end - this.at) % width !== 0) throw malformed("a list with a broken element", this.at);
+    if (width === 0) {
+      while (this.at < end) {
+        this.varint(end);
+        if (field === "longs" && ++this.longs > LIMITS.longs) {
+          throw tooLarge("listed numbers of 64 bits", this.longs, LIMITS.longs);
+        }
+      }
+    } else if ((end - this.at) % width !== 0) throw malformed("a list with a broken element", this.at);
     else this.at = end;
   }
 }

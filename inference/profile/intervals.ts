@@ -8,7 +8,7 @@ import { floatRange } from "./float.ts";
 import { arithRange, reduceRange, selectRange, tableRange } from "./integer.ts";
 import { lookupRange } from "./lookup.ts";
 import { moveRange } from "./move.ts";
-import type { Range } from "./range.ts";
+import { hull, MAX_KEPT_INTERVALS, type Range } from "./range.ts";
 
 const RULES: Readonly<Record<Opcode, (ctx: StepRanges) => Range>> = {
   codec: codecRange,
@@ -28,6 +28,7 @@ const RULES: Readonly<Record<Opcode, (ctx: StepRanges) => Range>> = {
 export class IntervalAnalysis {
   readonly ranges: Range[] = [];
   readonly problems: ProfileProblem[] = [];
+  private kept = 0;
   private readonly weightRanges: WeightRanges = new Map();
 
   /** @param model must pass `validateProgram`; its lists may still grow at the end */
@@ -41,7 +42,9 @@ export class IntervalAnalysis {
       this.problems.push(node === undefined ? problem : { ...problem, node });
     };
     const ctx = new StepRanges(this.model, step, index, this.ranges, this.weightRanges, report);
-    const range = RULES[step.opcode](ctx);
+    const found = RULES[step.opcode](ctx);
+    const range = this.kept + found.low.length > MAX_KEPT_INTERVALS ? hull(found) : found;
+    this.kept += range.low.length;
     this.ranges.push(range);
     return range;
   }

@@ -30,7 +30,8 @@ export function lookupRange(ctx: StepRanges): Range {
   if (!Number.isFinite(tiny)) tiny = 1;
   const result = empty(step.dims);
   if (result.low.length === 1 && elementCount(step.dims) > 1) {
-    return uniform(Math.min(...low) * times, Math.max(...high) * times, tiny);
+    const all = { low, high, tiny };
+    return uniform(lowest(all) * times, highest(all) * times, tiny);
   }
   for (let i = 0; i < result.low.length; i++) {
     result.low[i] = (low[i % columns] as number) * times;

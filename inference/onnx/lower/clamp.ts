@@ -13,7 +13,7 @@ import { type ScaledValue, typeOf, type Value } from "./values.ts";
 function clampValue(ctx: Lowering, value: Value, low: number | undefined, high: number | undefined): Value {
   if (value.kind === "scaled") return clampScaled(value, low, high);
   const bounded = (x: number): number => Math.min(Math.max(x, low ?? x), high ?? Number.POSITIVE_INFINITY);
-  const known = folded([value], typeOf(value), bounded) ?? mapThrough(value, bounded);
+  const known = folded(ctx, [value], typeOf(value), bounded) ?? mapThrough(value, bounded);
   if (known !== undefined) return known;
   let result: Value = value;
   const bound = (name: "max" | "min", limit: number | undefined): void => {

@@ -1,8 +1,10 @@
 /** Constants: how the program stores them, and the operators that are computed at import. */
 
 import type { TensorData, TensorType } from "../../program/form.ts";
+import { type Budget, MADE } from "../budget.ts";
 import { count, type OnnxData, type OnnxTensor, type OnnxType } from "../graph.ts";
 import { refuse } from "../refusal.ts";
+import { MAX_ELEMENTS, MAX_ONNX_RANK } from "../tensor.ts";
 import { TENSOR_TYPE } from "./values.ts";
 
 /** Data of a PLAIN weight tensor; int64 must fit s32, floats must be finite and normal or zero. */
@@ -57,6 +59,16 @@ function makeData(type: OnnxType, values: ArrayLike<number | bigint>): OnnxData 
     case "bool":
       return Uint8Array.from(list, (v) => (Number(v) === 0 ? 0 : 1));
   }
+}
+
+/** To be called before a constant of these dims is made. @throws Refusal, BaseError IMPORT_TOO_LARGE */
+export function checkMade(budget: Budget, dims: readonly number[]): void {
+  const elements = count(dims);
+  if (dims.some((d) => d < 1) || !(elements <= MAX_ELEMENTS) || dims.length > MAX_ONNX_RANK) {
+    const limits = `1 to ${MAX_ELEMENTS} elements and rank up to ${MAX_ONNX_RANK}`;
+    refuse(`its shape is [${dims}]`, `Use shapes of ${limits}.`);
+  }
+  budget.spend(MADE * elements);
 }
 
 /** Elements of a constant by source index, `fill` where the index is below 0. */

@@ -16,6 +16,7 @@ import {
   UNBOUNDED,
   weightsAt,
 } from "./matmul.ts";
+import { zerosAt } from "./operands.ts";
 import { biasOf, quantizedOperands } from "./qdq.ts";
 import { checkScale } from "./quantization.ts";
 import { quantizationAt } from "./quantize.ts";
@@ -144,18 +145,25 @@ export function qLinearConv(ctx: Lowering, node: OnnxNode): Value {
   perChannel(scale, weights.dims[0] as number, "weight scale");
   const bias = ctx.optionalConstant(node, 8, "bias");
   if (bias !== undefined && bias.type !== "int32") refuse(`its bias is ${bias.type}`, "Use an int32 bias.");
-  const zeros = ctx.numbers(node, 5, "weight zero point");
-  const product = convProduct(ctx, node, activation, activationZero(ctx, node, 2), weights, zeros, bias);
+  const zeros = zerosAt(ctx, node, 5, weights.type) ?? [0];
+  const product = convProduct(
+    ctx,
+    node,
+    activation,
+    activationZero(ctx, node, 2, activation),
+    weights,
+    zeros,
+    bias,
+  );
   return quantizeProduct(ctx, product, factor, scale, quantizationAt(ctx, node, 6, "output"));
 }
 
 export function convInteger(ctx: Lowering, node: OnnxNode): Value {
   const activation = activationOf(ctx, ctx.input(node, 0));
   const weights = weightsAt(ctx, node, 1);
-  const zeros = ctx.optionalConstant(node, 3, "weight zero point");
-  const zero = activationZero(ctx, node, 2);
-  const list = zeros === undefined ? [0] : numbers(zeros);
-  return productResult(ctx, node, convProduct(ctx, node, activation, zero, weights, list, undefined));
+  const zeros = zerosAt(ctx, node, 3, weights.type) ?? [0];
+  const zero = activationZero(ctx, node, 2, activation);
+  return productResult(ctx, node, convProduct(ctx, node, activation, zero, weights, zeros, undefined));
 }
 
 export function conv(ctx: Lowering, node: OnnxNode): Value {

@@ -8,6 +8,7 @@ import { folded } from "./fold.ts";
 import type { Lowering } from "./lowering.ts";
 import { combinedMaps } from "./maps.ts";
 import { withBias } from "./matmul.ts";
+import { inputsOf } from "./operands.ts";
 import { biasOf } from "./qdq.ts";
 import { isWide } from "./quantization.ts";
 import { dimsOf, TENSOR_TYPE, type TensorValue, typeOf, type Value } from "./values.ts";
@@ -93,15 +94,17 @@ const ARITHMETIC: Readonly<
 
 /** Add, Sub, Mul, Div, and the variadic Min, Max, Sum. */
 export function arithmetic(ctx: Lowering, node: OnnxNode): Value {
-  const values = node.inputs.map((_, i) => ctx.input(node, i));
+  const isVariadic = node.op === "Min" || node.op === "Max" || node.op === "Sum";
+  const values = isVariadic ? inputsOf(ctx, node, 1) : inputsOf(ctx, node, 2, 2);
   const { name, f } = ARITHMETIC[node.op] as (typeof ARITHMETIC)[string];
   const type = typeOf(values[0] as Value);
   if (name === "div" && type !== "float32") integersOnly(type);
   const whole = name === "div" && type !== "float32" ? wholeQuotient : f;
-  const known = folded(values, type, (...list) => list.reduce((x, y) => rounded(type, whole(x, y))));
+  const known = folded(ctx, values, type, (...list) => list.reduce((x, y) => rounded(type, whole(x, y))));
   if (known !== undefined) return known;
-  const [a, b] = values as [Value, Value];
-  const sum = node.op === "Add" ? (addBias(a, b) ?? addBias(b, a)) : undefined;
+  const [a, b] = values;
+  const sum =
+    node.op === "Add" && a !== undefined && b !== undefined ? (addBias(a, b) ?? addBias(b, a)) : undefined;
   if (sum !== undefined) {
     return sum.kind === "product" && ctx.usesOf(node.outputs[0]) > 1 ? ctx.tensor(sum) : sum;
   }

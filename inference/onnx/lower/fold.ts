@@ -5,7 +5,7 @@ import { MAX_ELEMENTS } from "../../program/check.ts";
 import { broadcastDims } from "../builder.ts";
 import { count, numbers, type OnnxNode, type OnnxTensor, type OnnxType } from "../graph.ts";
 import { refuse } from "../refusal.ts";
-import { castConstant, makeTensor } from "./constants.ts";
+import { castConstant, checkMade, makeTensor } from "./constants.ts";
 import { intAttribute, type Lowering, scalar } from "./lowering.ts";
 import { constantReal } from "./quantize.ts";
 import { type ConstantValue, dimsOf, type Value } from "./values.ts";
@@ -20,6 +20,7 @@ export function knownTensor(value: Value): OnnxTensor | undefined {
 /** `f` of constants, element by element with broadcasting; undefined where one of them is computed.
  *  @param type of the result: integers are refused outside of it, float32 is rounded to */
 export function folded(
+  ctx: Lowering,
   values: readonly Value[],
   type: OnnxType,
   f: (...operands: number[]) => number,
@@ -27,6 +28,7 @@ export function folded(
   const tensors = values.flatMap((value) => knownTensor(value) ?? []);
   if (tensors.length !== values.length) return undefined;
   const dims = broadcastDims(...tensors.map((tensor) => tensor.dims));
+  checkMade(ctx.builder.budget, dims);
   const sources = tensors.map((tensor) => ({
     data: safeNumbers(tensor),
     index: broadcastIndex(tensor.dims, dims),
@@ -55,9 +57,7 @@ function resultTensor(type: OnnxType, dims: readonly number[], results: readonly
 
 export function constantOfShape(ctx: Lowering, node: OnnxNode): Value {
   const dims = ctx.numbers(node, 0, "shape");
-  const elements = dims.reduce((n, d) => n * d, 1);
-  if (dims.some((d) => d < 1) || elements > MAX_ELEMENTS)
-    refuse(`its shape is [${dims}]`, `Use shapes of 1 to ${MAX_ELEMENTS} elements.`);
+  checkMade(ctx.builder.budget, dims);
   const attribute = node.attributes.get("value");
   if (attribute === undefined) return filled("float32", dims, 0);
   if (attribute.kind !== "tensor") return refuse(`its value is of kind ${attribute.kind}`, "Use a tensor.");
@@ -75,6 +75,7 @@ export function rangeOfNumbers(ctx: Lowering, node: OnnxNode): Value {
   const length = Math.max(Math.ceil((limit - start) / delta), 0);
   if (!(length >= 1 && length <= MAX_ELEMENTS))
     refuse(`it counts from ${start} to ${limit} by ${delta}`, "Use a range with elements.");
+  checkMade(ctx.builder.budget, [length]);
   const values = Array.from({ length }, (_, i) => start + i * delta);
   return { kind: "constant", tensor: resultTensor(type, [length], values) };
 }

@@ -6,6 +6,7 @@ import { refuse } from "../refusal.ts";
 import { elementwise } from "./elementwise.ts";
 import { folded } from "./fold.ts";
 import type { Lowering } from "./lowering.ts";
+import { inputsOf } from "./operands.ts";
 import { sameScale } from "./shape.ts";
 import { type DequantizedValue, type TensorValue, typeOf, type Value } from "./values.ts";
 
@@ -27,7 +28,7 @@ export function compare(ctx: Lowering, node: OnnxNode): Value {
   const values = [ctx.input(node, 0), ctx.input(node, 1)] as const;
   const type = sameType(values);
   const { name, swapped, f } = COMPARISONS[node.op] as Comparison;
-  const known = folded(values, "bool", (x, y) => Number(f(x as number, y as number)));
+  const known = folded(ctx, values, "bool", (x, y) => Number(f(x as number, y as number)));
   if (known !== undefined) return known;
   return elementwise(ctx, values, "bool", ([a = 0, b = 0]) => {
     const [x, y] = swapped ? [b, a] : [a, b];
@@ -59,18 +60,19 @@ const LOGIC: Readonly<Record<string, Logic>> = {
 
 /** And, Not, Or, Xor. */
 export function logic(ctx: Lowering, node: OnnxNode): Value {
-  const values = node.inputs.map((_, i) => ctx.input(node, i));
+  const operands = node.op === "Not" ? 1 : 2;
+  const values = inputsOf(ctx, node, operands, operands);
   for (const value of values)
     if (typeOf(value) !== "bool") refuse(`its operand is ${typeOf(value)}`, "Use bool.");
   const { f, emit } = LOGIC[node.op] as Logic;
-  const known = folded(values, "bool", (x, y) => f(x as number, y as number));
+  const known = folded(ctx, values, "bool", (x, y) => f(x as number, y as number));
   return known ?? elementwise(ctx, values, "bool", ([a = 0, b = 0]) => emit(ctx, a, b));
 }
 
 export function where(ctx: Lowering, node: OnnxNode): Value {
   const [condition, yes, no] = [ctx.input(node, 0), ctx.input(node, 1), ctx.input(node, 2)];
   const type = sameType([yes, no]);
-  const known = folded([condition, yes, no], typeOf(yes), (c, x, y) => (c !== 0 ? x : y) as number);
+  const known = folded(ctx, [condition, yes, no], typeOf(yes), (c, x, y) => (c !== 0 ? x : y) as number);
   if (known !== undefined) return known;
   const select = (x: Value, y: Value): TensorValue =>
     elementwise(ctx, [condition, x, y], typeOf(x), ([c = 0, a = 0, b = 0]) => ctx.builder.select(c, a, b));

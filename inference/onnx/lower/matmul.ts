@@ -5,6 +5,7 @@ import { refuse } from "../refusal.ts";
 import { activationProduct, scaledProduct } from "./activations.ts";
 import { movedConstant } from "./constants.ts";
 import { floatAttribute, intAttribute, type Lowering, scalar } from "./lowering.ts";
+import { zerosAt } from "./operands.ts";
 import { emitProduct } from "./product.ts";
 import { type ByteQuantization, checkScale } from "./quantization.ts";
 import { bytes, quantizationAt, quantizeScaled } from "./quantize.ts";
@@ -47,11 +48,10 @@ export function storedZero(tensor: TensorValue, zero: number): number {
 }
 
 /** One zero point for the whole activation. */
-export function activationZero(ctx: Lowering, node: OnnxNode, index: number): number {
-  const tensor = ctx.optionalConstant(node, index, "zero point");
-  if (tensor === undefined) return 0;
-  const [first = 0, ...rest] = numbers(tensor);
-  if (rest.some((z) => z !== first)) {
+export function activationZero(ctx: Lowering, node: OnnxNode, index: number, { onnx }: TensorValue): number {
+  const zeros = zerosAt(ctx, node, index, onnx) ?? [];
+  const [first = 0] = zeros;
+  if (zeros.some((z) => z !== first)) {
     refuse("its activation has a zero point for each row", "Use one zero point for the whole activation.");
   }
   return first;
@@ -167,8 +167,8 @@ export function qLinearMatMul(ctx: Lowering, node: OnnxNode): Value {
   const activation = activationOf(ctx, a);
   const factor = checkScale(scalar(ctx.constant(node, 1, "scale"), "activation scale"), "activation scale");
   const weights = weightsAt(ctx, node, 3);
-  const zeros = ctx.numbers(node, 5, "weight zero point");
-  const product = matrixProduct(ctx, activation, activationZero(ctx, node, 2), weights, zeros);
+  const zeros = zerosAt(ctx, node, 5, weights.type) ?? [0];
+  const product = matrixProduct(ctx, activation, activationZero(ctx, node, 2, activation), weights, zeros);
   const scale = channelScales(product, ctx.numbers(node, 4, "weight scale"), weights.dims.at(-1) as number);
   return quantizeProduct(ctx, product, factor, scale, to);
 }
@@ -194,19 +194,17 @@ export function quantizeProduct(
 export function matMulInteger(ctx: Lowering, node: OnnxNode): Value {
   const [a, b] = [ctx.input(node, 0), ctx.input(node, 1)];
   if (isComputed(a, b)) {
-    const zeroAt = (index: number): number => activationZero(ctx, node, index);
-    const second = { tensor: bytes(ctx, b), zero: zeroAt(3) };
-    return activationProduct(ctx, { tensor: bytes(ctx, a), zero: zeroAt(2) }, second);
+    const factor = (value: Value, index: number) => {
+      const tensor = bytes(ctx, value);
+      return { tensor, zero: activationZero(ctx, node, index, tensor) };
+    };
+    return activationProduct(ctx, factor(a, 2), factor(b, 3));
   }
   const activation = activationOf(ctx, ctx.input(node, 0));
   const weights = weightsAt(ctx, node, 1);
-  const zeros = ctx.optionalConstant(node, 3, "weight zero point");
-  const zero = activationZero(ctx, node, 2);
-  return productResult(
-    ctx,
-    node,
-    matrixProduct(ctx, activation, zero, weights, zeros === undefined ? [0] : numbers(zeros)),
-  );
+  const zeros = zerosAt(ctx, node, 3, weights.type) ?? [0];
+  const zero = activationZero(ctx, node, 2, activation);
+  return productResult(ctx, node, matrixProduct(ctx, activation, zero, weights, zeros));
 }
 
 /** Adds a constant along the channels of a product; undefined where it does not run along them. */
@@ -229,8 +227,8 @@ export function qGemm(ctx: Lowering, node: OnnxNode): Value {
   const activation = transposed(activationOf(ctx, ctx.input(node, 0)), intAttribute(node, "transA", 0));
   const weights = matrix(weightsAt(ctx, node, 3), intAttribute(node, "transB", 0));
   const aScale = checkScale(scalar(ctx.constant(node, 1, "scale"), "activation scale"), "activation scale");
-  const zeros = ctx.numbers(node, 5, "weight zero point");
-  let product = matrixProduct(ctx, activation, activationZero(ctx, node, 2), weights, zeros);
+  const zeros = zerosAt(ctx, node, 5, weights.type) ?? [0];
+  let product = matrixProduct(ctx, activation, activationZero(ctx, node, 2, activation), weights, zeros);
   const bias = ctx.optionalConstant(node, 6, "bias");
   if (bias !== undefined) {
     if (bias.type !== "int32") refuse(`its bias is ${bias.type}`, "Use an int32 bias.");

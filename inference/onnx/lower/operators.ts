@@ -11,7 +11,7 @@ export const label = (node: OnnxNode): string => (node.domain === "" ? node.op :
 export function operatorOf(node: OnnxNode): Lower | { readonly reason: string; readonly nextStep: string } {
   const lower = LOWERINGS.get(label(node));
   if (lower === undefined) {
-    return { reason: `the operator ${label(node)} is not supported`, nextStep: ADVICE[node.op] ?? SUPPORTED };
+    return { reason: `the operator ${label(node)} is not supported`, nextStep: adviceFor(node.op) };
   }
   const subgraph = [...node.attributes].find(([, a]) => a.kind === "other");
   if (subgraph !== undefined) {
@@ -20,6 +20,7 @@ export function operatorOf(node: OnnxNode): Lower | { readonly reason: string; r
   return lower;
 }
 
+const adviceFor = (op: string): string => (Object.hasOwn(ADVICE, op) ? ADVICE[op] : undefined) ?? SUPPORTED;
 const SUPPORTED = "See docs/EXACT.md, section 6, for the operators that lower to a program.";
 const TABLES = "Express it by tables of a byte, integer sums and element-wise operators.";
 const UNROLL = "Unroll it: write its steps one after the other, without a subgraph.";

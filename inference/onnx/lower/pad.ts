@@ -2,6 +2,7 @@
 
 import { numbers, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
+import { checkMade } from "./constants.ts";
 import { knownTensor } from "./fold.ts";
 import { gatherPositions } from "./gather.ts";
 import {
@@ -76,6 +77,7 @@ function padMoved(
     const size = dimsOf(padded)[axis] as number;
     const length = size + before + after;
     if (length < 1) refuse(`it pads ${size} elements to ${length}`, "Empty tensors are not supported.");
+    checkMade(ctx.builder.budget, [length]);
     const list = Array.from({ length }, (_, at) => position(at - before, size));
     return gatherPositions(ctx, padded, list, [length], axis);
   }, value);

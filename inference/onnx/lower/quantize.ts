@@ -6,6 +6,7 @@ import { refuse } from "../refusal.ts";
 import { onnxType } from "../tensor.ts";
 import { makeTensor } from "./constants.ts";
 import { intAttribute, type Lowering, normalAxis, scalar } from "./lowering.ts";
+import { zerosAt } from "./operands.ts";
 import { emitProduct, emitRequantized, requantizeTensor } from "./product.ts";
 import {
   type ByteQuantization,
@@ -107,7 +108,7 @@ export function applyTable(
 export function dequantizeLinear(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
   const scales = ctx.numbers(node, 1, "scale");
-  const zeros = node.inputs.length > 2 && node.inputs[2] !== "" ? ctx.numbers(node, 2, "zero point") : [0];
+  const zeros = zerosAt(ctx, node, 2, typeOf(value)) ?? [0];
   checkAttributes(node, [FLOAT32]);
   for (const scale of scales) checkScale(scale, "scale");
   const dims = dimsOf(value);
@@ -116,6 +117,11 @@ export function dequantizeLinear(ctx: Lowering, node: OnnxNode): Value {
     refuse(`it has ${scales.length} scales for ${dims[axis]} indexes of axis ${axis}`, "Correct the scales.");
   }
   const zero = zeros.length === 1 ? scales.map(() => zeros[0] as number) : zeros;
+  if (scales.length === 0 || zero.length !== scales.length)
+    refuse(
+      `it has ${zeros.length} zero points for ${scales.length} scales`,
+      "Give one of each for each index.",
+    );
   if (value.kind === "constant") {
     return { kind: "dequantized", source: value, scale: scales, zero, axis };
   }
@@ -170,7 +176,7 @@ function targetOf(ctx: Lowering, node: OnnxNode): Target {
     refuse(`its output_dtype is ${named}, its zero point ${zero.type}`, "Give both the same type.");
   }
   const zeros = zero === undefined ? scales.map(() => 0) : numbers(zero);
-  if (zeros.length !== scales.length && zeros.length !== 1) {
+  if (scales.length === 0 || (zeros.length !== scales.length && zeros.length !== 1)) {
     refuse(
       `it has ${zeros.length} zero points for ${scales.length} scales`,
       "Give one of each for each index.",

@@ -2,6 +2,7 @@
 
 import type { TensorType } from "../../program/form.ts";
 import type { ChannelParameters } from "../../program/weights.ts";
+import { CHANNEL } from "../budget.ts";
 import { refuse } from "../refusal.ts";
 import { findIntegerForm, type IntegerForm } from "../requantize/integer-form.ts";
 import { type Rule, roundHalfEven } from "../requantize/rule.ts";
@@ -29,6 +30,7 @@ export function chooseForm(
   rules: Rules,
   bounds: readonly (readonly [number, number])[],
 ): ChosenForm {
+  ctx.builder.budget.spend(CHANNEL * bounds.length);
   const nudges: Nudge[] = [];
   const without: number[] = [];
   const channels = bounds.map(([low, high], n) => {
@@ -38,6 +40,7 @@ export function chooseForm(
     }
     const form = findIntegerForm(rule, low, high);
     if (form !== undefined) return { rule, form };
+    if (ctx.options.nudge) ctx.builder.budget.spend(CHANNEL * 2);
     const nudged = ctx.options.nudge ? nudge(rules, n, rule, low, high) : undefined;
     if (nudged === undefined) {
       without.push(n);

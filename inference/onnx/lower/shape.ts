@@ -4,7 +4,8 @@ import { coordinates, type SourceAxis } from "../axes.ts";
 import { composed, type MoveDescription } from "../compose.ts";
 import { count, numbers, type OnnxNode, type OnnxTensor } from "../graph.ts";
 import { refuse } from "../refusal.ts";
-import { makeTensor, movedConstant, pickConstant } from "./constants.ts";
+import { MAX_ONNX_RANK } from "../tensor.ts";
+import { checkMade, makeTensor, movedConstant, pickConstant } from "./constants.ts";
 import { intAttribute, intsAttribute, type Lowering, normalAxis } from "./lowering.ts";
 import { type DequantizedValue, dimsOf, type TensorValue, typeOf, type Value } from "./values.ts";
 
@@ -35,6 +36,8 @@ export function reshapeValue(ctx: Lowering, value: Value, dims: readonly number[
   if (count(dims) !== count(dimsOf(value))) {
     refuse(`it reshapes [${dimsOf(value)}] to [${dims}]`, "Correct the shape.");
   }
+  if (dims.length > MAX_ONNX_RANK)
+    refuse(`its result has rank ${dims.length}`, `Use ranks up to ${MAX_ONNX_RANK}.`);
   return structural(ctx, value, (inner) => {
     if (inner.kind === "constant") return { kind: "constant", tensor: { ...inner.tensor, dims } };
     return { ...ctx.plainTensor(inner), dims };
@@ -51,8 +54,10 @@ export function moveValue(
 ): Value {
   if (dims.some((dim) => dim < 1))
     refuse(`its result has the dims [${dims}]`, "Empty tensors are not supported.");
-  if (value.kind === "constant")
+  if (value.kind === "constant") {
+    checkMade(ctx.builder.budget, dims);
     return { kind: "constant", tensor: moveConstant(value.tensor, dims, axes, pad.value) };
+  }
   const tensor = ctx.tensor(value);
   const own = { axes, dims, pad: pad.stored };
   const origin = ctx.originOf(tensor);

@@ -1,6 +1,7 @@
 /** Functions of one element: exact steps on integers and float32, tables of a byte for everything else. */
 
 import type { Operand } from "../../program/form.ts";
+import { MADE } from "../budget.ts";
 import type { OnnxNode, OnnxType } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import { roundHalfEven } from "../requantize/rule.ts";
@@ -17,6 +18,7 @@ const TABLE_ONLY = "Put QuantizeLinear and DequantizeLinear before it: of a byte
 /** A function that no exact step computes. */
 export function byteFunction(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
+  ctx.builder.budget.spend(MADE * 2 ** 16);
   const f = (FUNCTIONS[node.op] as (typeof FUNCTIONS)[string])(node);
   return (
     mapThrough(value, f) ??
@@ -82,7 +84,7 @@ export function unary(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
   const { f, float, integer } = EXACT[node.op] as Exact;
   const type = typeOf(value);
-  const known = folded([value], type, f);
+  const known = folded(ctx, [value], type, f);
   if (known !== undefined) return known;
   if (type === "float32" && float !== undefined) {
     const mapped = mapThrough(value, f);
