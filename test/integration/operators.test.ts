@@ -205,7 +205,8 @@ describe("assay challenger", () => {
     expect(await hand.sender.send(new Actions(hand.chain.game).challenge(claim))).toMatchObject({
       status: "sent",
     });
-    const resumed = await assay(HAND + 1, "resumed", "resume");
+    // Slower than blocks come: each look finds a new one, and the command must still see that nothing is left to do.
+    const resumed = await assay(HAND + 1, "resumed", "resume", "--poll-interval-ms", "1500");
     expect([resumed.code, resultOf(resumed)]).toMatchObject([
       0,
       { claims: [{ claimId, status: "fallen", collected: true }] },
