@@ -61,6 +61,8 @@ export class Challenger {
   readonly #stepAgain = new Set<ClaimId>();
   readonly #retryAt = new Map<ClaimId, bigint>();
   readonly #said = new Set<string>();
+  /** Wrong claims about which nothing is left to do, as long as the chain keeps what ended them. */
+  readonly #ended = new Set<ClaimId>();
   /** When claims without a verdict were first seen, ms. */
   readonly #seenAt = new Map<ClaimId, number>();
   /** Of claims in dispute, as they were read last. */
@@ -111,6 +113,7 @@ export class Challenger {
     store.take(batch);
     if (batch.kind === "rollback") {
       log.warn({ ancestor: batch.ancestor }, "the chain was re-organized; going on from the common block");
+      this.#ended.clear();
       return;
     }
     for (const event of batch.events) {
@@ -221,7 +224,7 @@ export class Challenger {
 
   #step(id: ClaimId): void {
     const { hand, log } = this.#parts;
-    if (hand === undefined) return;
+    if (hand === undefined || this.#ended.has(id)) return;
     if (this.#stepping.has(id)) {
       // The block that a step makes may be seen before the step ends, and no other block need follow it.
       this.#stepAgain.add(id);
@@ -241,7 +244,6 @@ export class Challenger {
     const { claim, request } = this.#entries(id) ?? {};
     const head = this.#head;
     if (claim === undefined || request === undefined || head === undefined) return;
-    if (this.#said.has(`over ${id}`)) return;
     const word = await new StateReader(chain, head.hash).claimWord(id);
     this.#words.set(id, word);
     const question = claim.status === "active" ? this.#question(claim, request) : undefined;
@@ -286,6 +288,7 @@ export class Challenger {
   #over(id: ClaimId, { lost }: Extract<Decision, { kind: "over" }>): void {
     this.#runs.delete(id);
     this.#words.delete(id);
+    this.#ended.add(id);
     this.#sayOnce(`over ${id}`, () => {
       this.#parts.observe({ kind: "over", claim: id, lost });
       if (lost) this.#parts.log.error({ claim: id }, "a wrong claim became final");
@@ -306,6 +309,7 @@ export class Challenger {
         this.#words.delete(claim.id);
         this.#seenAt.delete(claim.id);
         this.#retryAt.delete(claim.id);
+        this.#ended.delete(claim.id);
         for (const key of [`over ${claim.id}`, `claim ${claim.id}`]) this.#said.delete(key);
       }
       store.forget(id);
