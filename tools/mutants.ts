@@ -80,7 +80,7 @@ export function collectSources(
   if (found.has(file)) return found;
   const text = read(file);
   found.set(file, text);
-  for (const [, path = ""] of text.matchAll(/from\s+"(\.[^"]+)"/g)) {
+  for (const [, path = ""] of text.matchAll(/(?:from|import)\s+"(\.[^"]+)"/g)) {
     collectSources(join(dirname(file), path).replaceAll("\\", "/"), read, found);
   }
   return found;

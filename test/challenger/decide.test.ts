@@ -95,6 +95,12 @@ describe("decide", () => {
     expect(held().fallen(OWN).decide()).toEqual({ kind: "over", lost: false });
   });
 
+  it("behavior: no ticket from the second on at which the window ends", () => {
+    const late = () => claim().challenged(OTHER, 1035);
+    expect(late().at(1039).decide()).toEqual({ kind: "challenge" });
+    expect(late().at(1040).decide()).toEqual({ kind: "wait", reason: "for the trace" });
+  });
+
   it("behavior: holds a ticket of its own although somebody else is already disputing", () => {
     for (const scenario of [
       claim().challenged(OTHER, 1001),

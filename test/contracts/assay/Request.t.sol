@@ -236,6 +236,17 @@ contract RequestTest is AssayFixture {
         assay.refund(r);
     }
 
+    function test_refund_oneWei_succeeds() public {
+        Request memory r = _newRequest();
+        r.fee = 1;
+        _file(r);
+        vm.warp(r.expiry + 1);
+        vm.expectEmit(address(assay));
+        emit IAssay.Credited(r.requester, 1);
+        assay.refund(r);
+        assertEq(assay.credits(r.requester), 1);
+    }
+
     function test_refund_busy_reverts() public {
         (Request memory r,) = _filedAndClaimed(_right());
         vm.warp(r.expiry + 1);

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { instrument, type Mutant, mutantAt, withoutPure } from "../../tools/mutation/mutants.ts";
+import { findPlaces } from "../../tools/mutation/statements.ts";
+
+const SOLIDITY = `contract C {
+    uint256 public x = 1; // a < b
+    function f(uint256 a) external pure returns (uint256) {
+        if (a < 2) revert Low(a);
+        uint256 b = a + 1;
+        (uint256 c, ) = g("if (a < b)");
+        for (uint256 i = 0; i < b; ++i) {
+            c += i;
+        }
+        assembly { c := add(c, 1) }
+        return c;
+    }
+}
+`;
+
+const TYPESCRIPT = `export const LIMIT = 3;
+export function f({ a, b }: Pair): number {
+  if (a === b) return 1; // a < b
+  const c = a - b;
+  for (const x of list) if (x > c) return x;
+  return c;
+}
+`;
+
+const textOf = (text: string, language: "solidity" | "typescript"): string[] =>
+  findPlaces(text, language).map(({ kind, start, end }) => `${kind}: ${text.slice(start, end).trim()}`);
+
+describe("findPlaces", () => {
+  it("default: Solidity's conditions, values and statements, without assembly, comments and strings", () => {
+    expect(textOf(SOLIDITY, "solidity")).toEqual([
+      "condition: a < 2",
+      "statement: revert Low(a);",
+      "value: a + 1",
+      "condition: i < b",
+      "statement: c += i;",
+      "statement: return c;",
+    ]);
+  });
+
+  it("default: TypeScript's", () => {
+    expect(textOf(TYPESCRIPT, "typescript")).toEqual([
+      "condition: a === b",
+      "statement: return 1;",
+      "value: a - b",
+      "condition: x > c",
+      "statement: return x;",
+      "statement: return c;",
+    ]);
+  });
+});
+
+const names = (mutants: readonly Mutant[]): string[] => mutants.map(({ line, name }) => `${line} ${name}`);
+
+describe("instrument", () => {
+  it("default: flips, numbers one higher, statements left out", () => {
+    expect(names(instrument("C.sol", SOLIDITY, 1).mutants)).toEqual([
+      "4 a < 2 → a <= 2",
+      "4 a < 2 → a < 3",
+      "4 revert Low(a); → (left out)",
+      "5 a + 1 → a - 1",
+      "5 a + 1 → a + 2",
+      "7 i < b → i <= b",
+      "8 c += i; → (left out)",
+      "11 return c; → (left out)",
+    ]);
+  });
+
+  it("behavior: the text does what it did unless a mutant is asked for, and then what that one does", () => {
+    const { text, mutants } = instrument("f.ts", TYPESCRIPT.replaceAll(": Pair): number", ")"), 1);
+    const run = (id: number, pair: { a: number; b: number }): number => {
+      const body = text.replaceAll("export ", "").replaceAll("process.env.MUTANT", "mutant");
+      return new Function("mutant", "list", `${body}; return f(${JSON.stringify(pair)});`)(
+        String(id),
+        [3, 5],
+      );
+    };
+    const inputs = [
+      { a: 2, b: 2 },
+      { a: 5, b: 2 },
+      { a: 9, b: 2 },
+      { a: 7, b: 2 },
+    ];
+    const results = (id: number): string => inputs.map((pair) => run(id, pair)).join();
+    expect(results(0)).toBe("1,5,7,5");
+    const alike = mutants.filter(({ id }) => results(id) === results(0));
+    expect(names(alike)).toEqual([]);
+  });
+
+  it("behavior: lines stay, and an id is found where a compiler points", () => {
+    const { text, mutants } = instrument("C.sol", SOLIDITY, 10);
+    const lines = text.split("\n");
+    expect(lines).toHaveLength(SOLIDITY.split("\n").length);
+    for (const { id, line } of mutants) {
+      const at = (lines[line - 1] as string).indexOf(`uint160(${id}))`);
+      expect(mutantAt(lines[line - 1] as string, at + 20)).toBe(id);
+    }
+    expect(mutantAt("uint256 x;", 5)).toBeUndefined();
+  });
+
+  it("args: isLeftOut", () => {
+    const { mutants } = instrument(
+      "C.sol",
+      SOLIDITY,
+      1,
+      (line, name) => line === 4 || name.endsWith("a - 1"),
+    );
+    expect(names(mutants).slice(0, 1)).toEqual(["5 a + 1 → a + 2"]);
+  });
+});
+
+describe("withoutPure", () => {
+  it("default: functions only, not comments", () => {
+    expect(withoutPure("function f() pure {} // pure")).toBe("function f() view {} // pure");
+  });
+});

@@ -1,0 +1,130 @@
+/** Finds the statements of function bodies in Solidity or TypeScript as the two formatters lay them out, without
+ *  understanding more of the languages than brackets, comments and a few keywords. */
+
+export type Language = "solidity" | "typescript";
+
+/** A place where other code can stand: `condition` is what `if`, `while` or `for` test, `value` what a declaration
+ *  assigns, `statement` a whole statement with its semicolon. Ends are exclusive. */
+export interface Place {
+  readonly kind: "condition" | "value" | "statement";
+  readonly start: number;
+  readonly end: number;
+}
+
+const OPEN = "([{";
+const CLOSE = ")]}";
+
+/** The text with comments and strings blanked, so that positions stay. */
+export function masked(text: string): string {
+  const tokens = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g;
+  return text.replace(tokens, (token) => token.replace(/[^\n]/g, " "));
+}
+
+const BODIES: Readonly<Record<Language, RegExp>> = {
+  solidity: /\b(?:function|modifier|constructor)\b[^;{}]*\{/g,
+  typescript: /\bfunction\b[^;{}]*(?:\{[^{}]*\}[^;{}]*)*\)[^;{}]*\{\n|=> \{\n/g,
+};
+
+const DECLARATION: Readonly<Record<Language, RegExp>> = {
+  solidity: /^(?:[A-Za-z]\w*(?:\.\w+)?(?:\[\d*\])*(?: (?:memory|calldata|storage))? \w+) =\s/,
+  typescript: /^(?:const|let) [^=]*? =\s/,
+};
+
+/** Places of all function bodies, in order. */
+export function findPlaces(text: string, language: Language): Place[] {
+  const code = masked(text);
+  const places: Place[] = [];
+  let done = 0;
+  for (const match of code.matchAll(BODIES[language])) {
+    const open = match.index + match[0].lastIndexOf("{");
+    if (open < done) continue;
+    done = closing(code, open);
+    new Scanner(code, language, places).block(open);
+  }
+  return places;
+}
+
+/** Position of the bracket that closes the one at `open`. */
+function closing(code: string, open: number): number {
+  let depth = 0;
+  for (let i = open; i < code.length; i++) {
+    if (OPEN.includes(code[i] as string)) depth++;
+    else if (CLOSE.includes(code[i] as string) && --depth === 0) return i;
+  }
+  return code.length;
+}
+
+class Scanner {
+  readonly #code: string;
+  readonly #language: Language;
+  readonly #places: Place[];
+
+  constructor(code: string, language: Language, places: Place[]) {
+    this.#code = code;
+    this.#language = language;
+    this.#places = places;
+  }
+
+  /** Statements between the brace at `open` and its counterpart. @returns the position after that */
+  block(open: number): number {
+    const end = closing(this.#code, open);
+    for (let at = this.#skip(open + 1); at < end; at = this.#skip(at)) at = this.#statement(at);
+    return end + 1;
+  }
+
+  #skip(at: number): number {
+    let next = at;
+    while (/\s/.test(this.#code[next] ?? "x")) next++;
+    return next;
+  }
+
+  /** @returns the position after the statement at `at` */
+  #statement(at: number): number {
+    const code = this.#code;
+    if (code[at] === "{") return this.block(at);
+    const word = /^\w+/.exec(code.slice(at, at + 20))?.[0] ?? "";
+    if (word === "unchecked" || word === "else" || word === "do")
+      return this.#statement(this.#skip(at + word.length));
+    if (word === "assembly" || word === "switch" || word === "try")
+      return closing(code, code.indexOf("{", at)) + 1;
+    if (word === "if" || word === "while" || word === "for") return this.#branch(at + word.length, word);
+    return this.#simple(at);
+  }
+
+  #branch(at: number, word: string): number {
+    const open = this.#code.indexOf("(", at);
+    const end = closing(this.#code, open);
+    if (word !== "for") this.#add("condition", open + 1, end);
+    else {
+      const header = this.#code.slice(open, end);
+      const [first, last] = [header.indexOf(";"), header.lastIndexOf(";")];
+      if (first >= 0 && last > first) this.#add("condition", open + first + 1, open + last);
+    }
+    return this.#statement(this.#skip(end + 1));
+  }
+
+  #simple(at: number): number {
+    let end = at;
+    while (end < this.#code.length && this.#code[end] !== ";")
+      end = OPEN.includes(this.#code[end] as string) ? closing(this.#code, end) + 1 : end + 1;
+    const text = this.#code.slice(at, end);
+    const declared = DECLARATION[this.#language].exec(text);
+    if (declared !== null && !text.startsWith("return ")) this.#add("value", at + declared[0].length, end);
+    else if (!this.#isBare(text)) this.#add("statement", at, end + 1);
+    return end + 1;
+  }
+
+  /** Nothing that could be left out, or that names something later statements need. */
+  #isBare(text: string): boolean {
+    return (
+      text === "_" ||
+      text === "" ||
+      /^\((?:\w+ )?\w* ?\w*[,)].*\) =\s/s.test(text) ||
+      /^(?!return|revert|delete|emit|throw)[\w.\][]+(?: memory| storage| calldata)? \w+$/.test(text)
+    );
+  }
+
+  #add(kind: Place["kind"], start: number, end: number): void {
+    this.#places.push({ kind, start, end });
+  }
+}

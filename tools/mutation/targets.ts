@@ -1,0 +1,55 @@
+/** What is mutated, and the tests that should notice. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { projectRoot } from "../foundry.ts";
+import type { ContractTarget } from "./contracts.ts";
+import type { TypeScriptTarget } from "./typescript.ts";
+
+/** Files of a folder, by path from the root. */
+const inFolder = (folder: string, ending: string): string[] =>
+  readdirSync(join(projectRoot, folder))
+    .filter((name) => name.endsWith(ending))
+    .map((name) => `${folder}/${name}`);
+
+const libraries = (...names: readonly string[]): string[] =>
+  names.map((name) => `verifier-contracts/libraries/${name}.sol`);
+const tests = (...folders: readonly string[]): string[] =>
+  folders.flatMap((folder) => inFolder(`test/contracts/${folder}`, ".t.sol"));
+
+const GAMES = "test/contracts/invariant/Games.t.sol";
+
+export const TARGETS: Readonly<Record<string, ContractTarget | TypeScriptTarget>> = {
+  /** The claim machine and `settle`. The tests of `settleBatch`, in test/contracts/proof, do not compile without the
+   *  optimizer: its mutants survive here. */
+  game: {
+    files: [
+      ...inFolder("verifier-contracts/assay", ".sol"),
+      ...libraries("ClaimWord", "RequestWord", "Machine", "Settlements", "Terms"),
+    ],
+    tests: [...tests("assay"), GAMES],
+    last: GAMES,
+  },
+  judges: {
+    files: [
+      ...inFolder("verifier-contracts/opcodes", ".sol"),
+      ...["CodecJudge", "FloatJudge", "Judge", "TraceReader"].map((name) => `verifier-contracts/${name}.sol`),
+      ...libraries("Merkle", "Openings", "Positions", "Shapes", "Values"),
+    ],
+    tests: tests("judge", "opcodes", "float", "codecs", "libraries"),
+  },
+  registry: {
+    files: [
+      "verifier-contracts/ModelRegistry.sol",
+      ...libraries("ModelWord", "ProgramReader", "ProgramValidator"),
+    ],
+    tests: tests("registry"),
+  },
+  challenger: {
+    files: ["challenger/decide.ts"],
+    specs: ["test/challenger/decide.test.ts", "test/challenger/game.test.ts"],
+  },
+  prover: {
+    files: ["prover/decide.ts"],
+    specs: ["test/prover/decide.test.ts", "test/challenger/game.test.ts"],
+  },
+};
