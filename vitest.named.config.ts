@@ -16,7 +16,7 @@ const DEEP = [
   "test/integration/every-step.test.ts",
   "test/challenger/game.test.ts",
   "test/protocol/execution/{execution,operators}.test.ts",
-  "test/protocol/machine-play.test.ts",
+  "test/protocol/{machine-play,state-space}.test.ts",
   "test/prover/proof/groth16/{compile,gadgets,soundness}.test.ts",
 ];
 
