@@ -63,6 +63,7 @@ export class Challenger {
   readonly #said = new Set<string>();
   /** Wrong claims about which nothing is left to do, as long as the chain keeps what ended them. */
   readonly #ended = new Set<ClaimId>();
+  #reorgs = 0;
   /** When claims without a verdict were first seen, ms. */
   readonly #seenAt = new Map<ClaimId, number>();
   /** Of claims in dispute, as they were read last. */
@@ -114,6 +115,7 @@ export class Challenger {
     if (batch.kind === "rollback") {
       log.warn({ ancestor: batch.ancestor }, "the chain was re-organized; going on from the common block");
       this.#ended.clear();
+      this.#reorgs += 1;
       return;
     }
     for (const event of batch.events) {
@@ -242,7 +244,7 @@ export class Challenger {
   async #dispute(id: ClaimId, hand: Hand): Promise<void> {
     const { chain, log, observe } = this.#parts;
     const { claim, request } = this.#entries(id) ?? {};
-    const head = this.#head;
+    const [head, reorgs] = [this.#head, this.#reorgs];
     if (claim === undefined || request === undefined || head === undefined) return;
     const word = await new StateReader(chain, head.hash).claimWord(id);
     this.#words.set(id, word);
@@ -255,7 +257,11 @@ export class Challenger {
       own: hand.address,
       ...(question === undefined ? {} : { question }),
     });
-    if (decision.kind === "over") this.#over(id, decision);
+    if (decision.kind === "over") {
+      this.#over(id, decision);
+      // What was read may have been taken back since.
+      if (reorgs === this.#reorgs) this.#ended.add(id);
+    }
     const action = actionOf(this.#actions, decision, request, claim, hand.address);
     if (action === undefined) return;
     const facts = { claim: id, move: decision.kind, ...describe(decision) };
@@ -288,7 +294,6 @@ export class Challenger {
   #over(id: ClaimId, { lost }: Extract<Decision, { kind: "over" }>): void {
     this.#runs.delete(id);
     this.#words.delete(id);
-    this.#ended.add(id);
     this.#sayOnce(`over ${id}`, () => {
       this.#parts.observe({ kind: "over", claim: id, lost });
       if (lost) this.#parts.log.error({ claim: id }, "a wrong claim became final");

@@ -171,9 +171,19 @@ describe("re-orgs under a challenger", () => {
     expect(swapped.args.traceRoot).not.toBe(committed.args.traceRoot);
     const fell = await answerUntilFall(sender, claimed, second);
     expect([FALL_REASONS[fell.reason], Number(fell.step)]).toEqual(["ELEMENT", 3]);
-    const collected = await system.events.until("Collected", of(claimed));
-    expect(collected.owner).toBe(addressOf(ROLES.challenger));
+    const isCollected = async (): Promise<void> => {
+      const { args } = await eventWithBlock(system, "Collected", of(claimed));
+      expect(args.owner).toBe(addressOf(ROLES.challenger));
+    };
+    await isCollected();
     expect(system.events.all("Challenged", of(claimed))).toHaveLength(1);
+    // Over for the challenger, and then not.
+    const mined = await client.getBlockNumber();
+    await expect.poll(() => client.getBlockNumber(), { timeout: 600_000 }).toBeGreaterThan(mined + 2n);
+    await takeBack(system, await eventWithBlock(system, "Fell", of(claimed)));
+    const again = await eventWithBlock(system, "Fell", of(claimed));
+    expect(again.args).toEqual(fell);
+    await isCollected();
   });
 
   /** Reveals whatever is demanded of the trace. */
