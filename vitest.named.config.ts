@@ -41,7 +41,7 @@ export default defineConfig({
           name: "deep",
           include: [...DEEP, ...DEEP_ONLY],
           globalSetup: ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"],
-          env: { TEST_DEPTH: "deep" },
+          env: { TEST_DEPTH: process.env.TEST_DEPTH ?? "deep" },
           ...limits,
         },
       },

@@ -16,9 +16,9 @@ import { createRng } from "../support/rng.ts";
 import { scaled } from "../support/scale.ts";
 import { compileTruthParts } from "../support/truth-parts.ts";
 
-const GAMES = scaled(500, 2_500);
-/** 10,000 games in the deep suite. */
-const SEEDS = scaled([20_261_122], [20_261_122, 2, 3, 4]);
+const GAMES = scaled(500, 1_000, 2_500);
+/** 10,000 games in the nightly suite. */
+const SEEDS = scaled([20_261_122], [2], [20_261_122, 2, 3, 4]);
 
 /** Programs of every opcode, some hostile, a quarter of them with more than 64 steps. */
 const RUNS: readonly HonestRun[] = Array.from({ length: 40 }, (_, seed) => {

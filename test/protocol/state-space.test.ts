@@ -113,7 +113,7 @@ const SPACES: readonly [rule: keyof typeof RULES, output: Side, trace: Side][] =
   ["anybody", "wrong", "wrong"],
   ["anybody", "right", "wrong"],
 ];
-const PLAYED = scaled(SPACES.slice(0, 2), SPACES);
+const PLAYED = scaled(SPACES.slice(0, 2), SPACES.slice(2, 4), SPACES);
 
 describe("every state of a claim", () => {
   test.each(PLAYED)("behavior: %s, output %s, trace %s", async (rule, output, trace) => {
