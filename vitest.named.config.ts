@@ -8,7 +8,7 @@ export const NAMED_SUITES = ["agent-processes", "browser", "cpus", "executor", "
 const PARALLEL: readonly string[] = ["agent-processes"];
 
 /** Tests that take long and seldom find anything: not in `npm test`, but in `npm run test:deep`. */
-export const DEEP_ONLY = ["test/prover/ceremony-chain.test.ts"];
+export const DEEP_ONLY = ["test/prover/ceremony-chain.test.ts", "test/protocol/machine-contract.test.ts"];
 
 /** Suites of `npm test` that are played again with many more cases, in a suite of their own: `scaled` gives the
  *  numbers. */
