@@ -20,20 +20,13 @@ import { parseFault } from "../../prover/faults.ts";
 import { runProver } from "../../prover/main.ts";
 import { runInProcess } from "../support/assay.ts";
 import { fetchMetrics } from "../support/exposition.ts";
+import { OPEN_HTTP } from "../support/open-http.ts";
 import { keyOf, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 const NAME = "forecast-vix";
 const POLL_MS = 50;
 /** Long enough for any machine. */
 const ANSWER_SECONDS = 120;
-const HTTP = {
-  host: "127.0.0.1",
-  port: 0,
-  maxWaitSeconds: 600,
-  runTimeoutSeconds: 600,
-  maxRuns: 64,
-  requestsPerMinute: 0,
-};
 /** The first of some accounts that act by hand. */
 const HAND = ROLES.cheat + 1;
 const DETECTED = 'assay_challenger_attention_tests_total{result="detected"}';
@@ -89,7 +82,7 @@ beforeAll(async () => {
         policy: { marginPercent: 0, maxBonds: 10n ** 24n, maxWindow: 86_400 },
         claims: true,
         withdrawAbove: 10n ** 24n,
-        http: HTTP,
+        http: OPEN_HTTP,
         fault: parseFault("element:1"),
       },
       stopping.signal,
@@ -103,7 +96,7 @@ beforeAll(async () => {
         fast: engine,
         data: join(system.folder, "challenger"),
         limits,
-        http: HTTP,
+        http: OPEN_HTTP,
         attentionMs: 1,
         webhook: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`,
       },

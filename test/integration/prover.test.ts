@@ -30,6 +30,7 @@ import { type ServedProgram, serveModels } from "../../prover/models.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { deployLocal, LOCAL_CONSTANTS, QUICK, temporaryFolder } from "../support/deploy.ts";
 import { forecastInput, loadForecast } from "../support/forecast.ts";
+import { OPEN_HTTP } from "../support/open-http.ts";
 import { documentOf, expectDocumented } from "../support/openapi.ts";
 
 const forecast = loadForecast();
@@ -101,14 +102,7 @@ describe("prover", () => {
         pollIntervalMs: 50,
         confirmations: 0,
         maxFee: 10n ** 12n,
-        http: {
-          host: "127.0.0.1",
-          port: 0,
-          maxWaitSeconds: 600,
-          runTimeoutSeconds: 600,
-          maxRuns: 64,
-          requestsPerMinute: 0,
-        },
+        http: OPEN_HTTP,
         log,
         ...changes,
       },

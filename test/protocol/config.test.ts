@@ -6,6 +6,7 @@ import { parseDeployment, renderDeployment } from "../../protocol/chain/deployme
 import { CHAIN_SETTINGS, integer, loadConfig } from "../../protocol/config.ts";
 import { decryptKeystore, encryptKeystore } from "../../protocol/keystore.ts";
 import { temporaryFolder } from "../support/deploy.ts";
+import { fileOf, PASSWORD, VECTORS } from "../support/keystore-vectors.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
 let file: string;
@@ -91,26 +92,8 @@ describe("keystore", () => {
     );
   });
 
-  // Test vector of the Web3 Secret Storage Definition (ethereum.org wiki), password "testpassword".
   test("default: opens a file of the definition's pbkdf2 vector", () => {
-    const vector = {
-      crypto: {
-        cipher: "aes-128-ctr",
-        cipherparams: { iv: "6087dab2f9fdbbfaddc31a909735c1e6" },
-        ciphertext: "5318b4d5bcd28de64ee5559e671353e16f075ecae9f99c7a79a38af5f869aa46",
-        kdf: "pbkdf2",
-        kdfparams: {
-          c: 262144,
-          dklen: 32,
-          prf: "hmac-sha256",
-          salt: "ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd",
-        },
-        mac: "517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2",
-      },
-      id: "3198bc9c-6672-5ab3-d995-4942343ae5b6",
-      version: 3,
-    };
-    expect(decryptKeystore(JSON.stringify(vector), "testpassword", "vector")).toBe(KEY);
+    expect(decryptKeystore(fileOf(VECTORS.pbkdf2), PASSWORD, "vector")).toBe(KEY);
   });
 
   test("error: one flipped bit, other ciphers, absurd costs", () => {

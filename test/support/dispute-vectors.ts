@@ -8,6 +8,7 @@ import { demandPath, encodePosition } from "../../inference/commit/positions.ts"
 import { revealAt, topsOf, traceShapes } from "../../inference/commit/reveal.ts";
 import { trace as traceOf } from "../../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts";
+import { PLAIN_CHANNEL } from "../../inference/onnx/lower/product.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import { isStep, type Model, type Operand, type Step, type Tensor } from "../../inference/program/form.ts";
 import { locate, stepShape } from "../../inference/program/shape.ts";
@@ -69,13 +70,7 @@ export function largeDispute(seed: number): Hex {
   const [rows, k, n] = [128, 768, 256];
   const channels = Array.from({ length: n }, () => ({
     bias: rng.int(-(2 ** 20), 2 ** 20),
-    multiplier: 0,
-    addend: 0n,
-    shift: 0,
-    scaleBits: 0,
-    zeroPoint: 0,
-    lower: 0,
-    upper: 0,
+    ...PLAIN_CHANNEL,
     weightOffset: 128,
   }));
   const one = { a: 0, p: 0, b: 0, q: 0, c: 0 };
