@@ -12,6 +12,7 @@ export const ATTENTION_RESULTS: readonly AttentionResult[] = ["detected", "misse
 /** A claim that was found right, with one bit of its output turned. */
 export interface PlannedClaim {
   readonly claim: ClaimEntry;
+  readonly request: RequestEntry;
   readonly honest: ClaimEntry["output"];
   readonly plannedAtMs: number;
 }
@@ -33,7 +34,7 @@ export class AttentionTests {
   }
 
   /** @param claim that was just found right @returns its wrong twin, if a test is due */
-  plan(claim: ClaimEntry): PlannedClaim | undefined {
+  plan(claim: ClaimEntry, request: RequestEntry): PlannedClaim | undefined {
     const { everyMs, nowMs, randomBelow } = this.#options;
     const now = nowMs();
     const output = fromHex(claim.output);
@@ -41,15 +42,14 @@ export class AttentionTests {
     this.#lastMs = now;
     const bit = randomBelow(8 * output.length);
     const turned = output.map((byte, i) => (i === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
-    return { claim: { ...claim, output: toHex(turned) }, honest: claim.output, plannedAtMs: now };
+    return { claim: { ...claim, output: toHex(turned) }, request, honest: claim.output, plannedAtMs: now };
   }
 }
 
 /** Compares a planned claim as any other. */
 export async function takeTest(
-  { claim, honest }: PlannedClaim,
+  { claim, request, honest }: PlannedClaim,
   model: CoveredModel,
-  request: RequestEntry,
   fast: FastPath,
   log: Logger,
 ): Promise<AttentionResult> {

@@ -102,6 +102,7 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
         clock,
         disputes: () => challenger.disputes(),
         unchecked: () => challenger.unchecked,
+        entriesHeld: () => challenger.entriesHeld,
         covered: models.size,
         ...(hand === undefined ? {} : { exposure: () => hand.exposure }),
       }),

@@ -10,6 +10,8 @@ export interface ChallengerSource {
   disputes(): readonly OpenDispute[];
   /** claims that wait for their check or are in it */
   unchecked(): number;
+  /** entries of memory about claims */
+  entriesHeld(): number;
   /** models whose claims are checked */
   readonly covered: number;
   /** wei in own tickets that are not over; absent: this process files none */
@@ -95,6 +97,11 @@ function addStates(metrics: Metrics, source: ChallengerSource): void {
   metrics.gauge("assay_challenger_models_covered", "Models whose claims are checked.", () => source.covered);
   metrics.gauge("assay_challenger_claims_unchecked", "Claims that wait for their check.", () =>
     source.unchecked(),
+  );
+  metrics.gauge(
+    "assay_challenger_entries_held",
+    "Entries of memory about claims; those that are right have none.",
+    () => source.entriesHeld(),
   );
   metrics.gauge(
     "assay_challenger_disputes_open",

@@ -13,23 +13,15 @@ export const VERDICTS_SCHEMA: SchemaPart = {
 /** A verdict that stands; "could not check" is none. */
 export type SettledVerdict = Exclude<Verdict, { kind: "could-not-check" }>;
 
-/** Verdicts survive the process; they are asked for at every block, so memory has them too. */
+/** Verdicts survive the process, and are not held in memory: there is one for each claim that may still be disputed. */
 export class VerdictStore {
   readonly #db: SqliteDatabase;
-  readonly #held: Map<ClaimId, SettledVerdict>;
+  readonly #get: ReturnType<typeof selectVerdict>;
 
   /** @param db opened with VERDICTS_SCHEMA */
   constructor(db: SqliteDatabase) {
     this.#db = db;
-    const rows = db
-      .prepare<[], { claim_id: ClaimId; is_right: number; honest: Hex }>("SELECT * FROM verdicts")
-      .all();
-    this.#held = new Map(
-      rows.map(({ claim_id, is_right, honest }) => [
-        claim_id,
-        is_right === 1 ? { kind: "right" } : { kind: "wrong", honest },
-      ]),
-    );
+    this.#get = selectVerdict(db);
   }
 
   /** True if a challenger ever used the database. */
@@ -38,18 +30,23 @@ export class VerdictStore {
   }
 
   get(claim: ClaimId): SettledVerdict | undefined {
-    return this.#held.get(claim);
+    const row = this.#get.get(claim);
+    if (row === undefined) return undefined;
+    return row.is_right === 1 ? { kind: "right" } : { kind: "wrong", honest: row.honest };
   }
 
   put(claim: ClaimId, verdict: SettledVerdict): void {
     this.#db
       .prepare("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?)")
       .run(claim, verdict.kind === "right" ? 1 : 0, verdict.kind === "wrong" ? verdict.honest : null);
-    this.#held.set(claim, verdict);
   }
 
   forget(claim: ClaimId): void {
     this.#db.prepare("DELETE FROM verdicts WHERE claim_id = ?").run(claim);
-    this.#held.delete(claim);
   }
 }
+
+const selectVerdict = (db: SqliteDatabase) =>
+  db.prepare<[ClaimId], { is_right: number; honest: Hex }>(
+    "SELECT is_right, honest FROM verdicts WHERE claim_id = ?",
+  );

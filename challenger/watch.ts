@@ -46,7 +46,7 @@ export interface ChallengerParts {
   readonly log: Logger;
 }
 
-/** Blocks after which what is over is forgotten; deeper than re-orgs go. */
+/** Blocks without news of it after which what is over is forgotten; deeper than re-orgs go. */
 const FORGET_AFTER = 256n;
 /** Blocks between two tries to check a claim that could not be checked. */
 const RETRY_AFTER = 5n;
@@ -68,6 +68,7 @@ export class Challenger {
   readonly #seenAt = new Map<ClaimId, number>();
   /** Of claims in dispute, as they were read last. */
   readonly #words = new Map<ClaimId, ClaimWord>();
+  readonly #aboutClaims = [this.#runs, this.#retryAt, this.#ended, this.#seenAt, this.#words] as const;
   #head: Head | undefined;
   /** time of the next block as far as it is known, seconds */
   #now = 0;
@@ -83,6 +84,12 @@ export class Challenger {
   /** Claims that wait for their check or are in it. */
   get unchecked(): number {
     return this.#queue.size;
+  }
+
+  /** Claims that memory holds, with what it knows of them besides. Right claims leave it, so this grows only with
+   *  those that are wrong, cannot be checked, or ended a short while ago. */
+  get entriesHeld(): number {
+    return this.#parts.store.book.claims.size + this.#aboutClaims.reduce((sum, { size }) => sum + size, 0);
   }
 
   /** Active claims that are wrong. */
@@ -116,6 +123,9 @@ export class Challenger {
       log.warn({ ancestor: batch.ancestor }, "the chain was re-organized; going on from the common block");
       this.#ended.clear();
       this.#reorgs += 1;
+      for (const part of this.#aboutClaims) {
+        for (const id of part.keys()) if (!store.book.claims.has(id)) part.delete(id);
+      }
       return;
     }
     for (const event of batch.events) {
@@ -132,7 +142,8 @@ export class Challenger {
     this.#parts.clock.see(batch.head);
     for (const entry of this.#claims()) this.#look(entry);
     this.#parts.hand?.tidy(batch.head);
-    this.#forgetOld(batch.head.number);
+    this.#forgetOld(batch.head);
+    this.#restIdle();
   }
 
   /** No block came, but the next one will have this time: deadlines that passed may be enforced, which makes it.
@@ -202,7 +213,7 @@ export class Challenger {
     verdicts.put(id, verdict);
     if (verdict.kind === "right") {
       log.info(facts, "claim is right");
-      const planned = attention?.plan(claim);
+      const planned = attention?.plan(claim, request);
       if (planned !== undefined) {
         this.#queue.add({ key: planned, stake: claim.claim.bond, age: claim.block.number });
       }
@@ -213,11 +224,10 @@ export class Challenger {
   }
 
   async #checkPlanned(planned: PlannedClaim): Promise<void> {
-    const { store, models, fast, log, observe, nowMs } = this.#parts;
-    const { modelId, requestId } = planned.claim.claim;
-    const [model, request] = [models.get(modelId), store.book.requests.get(requestId)];
-    if (model === undefined || request === undefined) return;
-    const result = await takeTest(planned, model, request, fast, log);
+    const { models, fast, log, observe, nowMs } = this.#parts;
+    const model = models.get(planned.claim.claim.modelId);
+    if (model === undefined) return;
+    const result = await takeTest(planned, model, fast, log);
     const seconds = (nowMs() - planned.plannedAtMs) / 1_000;
     observe({ kind: "attention", model: model.name, result, seconds });
     if (result === "detected") log.info({ model: model.name, seconds }, "a planned wrong claim was found");
@@ -301,24 +311,30 @@ export class Challenger {
     });
   }
 
-  #forgetOld(head: bigint): void {
+  #forgetOld({ number, timestamp }: Head): void {
     const { store, verdicts } = this.#parts;
-    for (const { id, status, block } of [...store.book.requests.values()]) {
-      if (status !== "done" && status !== "refunded") continue;
-      if (block.number + FORGET_AFTER > head) continue;
+    for (const { id } of store.book.overSince(number - FORGET_AFTER, timestamp)) {
       const claims = store.book.claimsOf(id);
-      if (claims.some(({ status: state }) => state === "active")) continue;
+      if (claims.some((claim) => this.#isOwed(claim))) continue;
       for (const claim of claims) {
         verdicts.forget(claim.id);
-        this.#runs.delete(claim.id);
-        this.#words.delete(claim.id);
-        this.#seenAt.delete(claim.id);
-        this.#retryAt.delete(claim.id);
-        this.#ended.delete(claim.id);
+        for (const part of this.#aboutClaims) part.delete(claim.id);
         for (const key of [`over ${claim.id}`, `claim ${claim.id}`]) this.#said.delete(key);
       }
       store.forget(id);
     }
+  }
+
+  /** Requests that nobody has claimed, or of which all claims are right, need nothing until the chain says more of
+   *  them: there may be very many, for as long as a window. */
+  #restIdle(): void {
+    const { store, verdicts, hand } = this.#parts;
+    const isRight = ({ id, challengers }: ClaimEntry) =>
+      verdicts.get(id)?.kind === "right" && !(hand && challengers.has(hand.address));
+    const idle = [...store.book.requests.values()].filter(
+      ({ id, status }) => (status === "open" || status === "busy") && store.book.claimsOf(id).every(isRight),
+    );
+    store.rest(idle.map(({ id }) => id));
   }
 
   #entries(id: ClaimId): { claim: ClaimEntry; request: RequestEntry } | undefined {

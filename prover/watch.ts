@@ -40,7 +40,7 @@ export interface ProverParts extends Omit<Context, "outbox"> {
   readonly nowMs: () => number;
 }
 
-/** Blocks after which what is over is forgotten; deeper than re-orgs go. */
+/** Blocks without news of it after which what is over is forgotten; deeper than re-orgs go. */
 const FORGET_AFTER = 7_200n;
 /** How often one block is looked at when the node fails, and the pause between, ms. */
 const LOOK_TRIES = 5;
@@ -190,7 +190,7 @@ export class Prover {
     this.#workers.wake();
     this.#defence.tidy();
     this.#doSeldom(head);
-    this.#forgetOld(head.number);
+    this.#forgetOld(head);
   }
 
   #decide(open: readonly RequestEntry[], standing: Standing): void {
@@ -330,14 +330,9 @@ export class Prover {
       );
   }
 
-  #forgetOld(head: bigint): void {
+  #forgetOld({ number, timestamp }: Head): void {
     const { store } = this.#parts;
-    const isActive = new Set<RequestId>();
-    for (const { claim, status } of store.book.claims.values())
-      if (status === "active") isActive.add(claim.requestId);
-    for (const { id, status, block } of [...store.book.requests.values()]) {
-      const isOver = status === "done" || status === "refunded";
-      if (!isOver || isActive.has(id) || block.number + FORGET_AFTER > head) continue;
+    for (const { id } of store.book.overSince(number - FORGET_AFTER, timestamp)) {
       store.forget(id);
       this.#said.delete(id);
     }

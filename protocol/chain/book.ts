@@ -16,6 +16,8 @@ export interface RequestEntry {
   readonly request: Request;
   readonly input: Hex;
   readonly block: BlockRef;
+  /** number of the block with the newest event about it or its claims */
+  changedAt: bigint;
   status: "open" | "busy" | "done" | "refunded";
   /** claims that fell before */
   attempt: number;
@@ -73,9 +75,35 @@ export class Book {
     return (this.#claimsOf.get(id) ?? []).map((claim) => this.claims.get(claim) as ClaimEntry);
   }
 
+  /** Requests that nobody can claim any more, without a claim that is not over, and of which nothing was heard since
+   *  this block. One that expired is among them: who asked may leave the fee there for ever.
+   *  @param now seconds */
+  overSince(block: bigint, now: number): RequestEntry[] {
+    return [...this.requests.values()].filter(
+      ({ id, status, changedAt, request }) =>
+        (status === "done" || status === "refunded" || (status === "open" && now > request.expiry)) &&
+        changedAt <= block &&
+        this.claimsOf(id).every((claim) => claim.status !== "active"),
+    );
+  }
+
   /** Takes the next event in chain order. Events of requests that the book never saw are left out.
    *  @returns the request that it is about, undefined for an event of something else */
   apply(event: ChainEvent): RequestId | undefined {
+    const id = this.#change(event);
+    const entry = id && this.requests.get(id);
+    if (entry !== undefined) entry.changedAt = event.block.number;
+    return id;
+  }
+
+  /** Forgets a request and its claims. */
+  forget(id: RequestId): void {
+    this.requests.delete(id);
+    for (const claim of this.#claimsOf.get(id) ?? []) this.claims.delete(claim);
+    this.#claimsOf.delete(id);
+  }
+
+  #change(event: ChainEvent): RequestId | undefined {
     switch (event.name) {
       case "Requested":
         return this.#requested(event);
@@ -121,16 +149,19 @@ export class Book {
     }
   }
 
-  /** Forgets a request and its claims. */
-  forget(id: RequestId): void {
-    this.requests.delete(id);
-    for (const claim of this.#claimsOf.get(id) ?? []) this.claims.delete(claim);
-    this.#claimsOf.delete(id);
-  }
-
   #requested({ args, block }: EventOf<"Requested">): RequestId {
     const { requestId: id, request, input } = args;
-    this.requests.set(id, { id, request, input, block, status: "open", attempt: 0, delivered: false });
+    const changedAt = block.number;
+    this.requests.set(id, {
+      id,
+      request,
+      input,
+      block,
+      changedAt,
+      status: "open",
+      attempt: 0,
+      delivered: false,
+    });
     return id;
   }
 

@@ -36,7 +36,7 @@ describe("AttentionTests", () => {
         expect(bound).toBe(8 * honest.length);
         return bit;
       });
-      const turned = fromHex(attention.plan(claim)?.claim.output ?? "0x");
+      const turned = fromHex(attention.plan(claim, request)?.claim.output ?? "0x");
       const different = turned.reduce((sum, byte, i) => sum + (byte ^ (honest[i] as number)), 0);
       expect(different).toBe(1 << (bit & 7));
     }
@@ -44,24 +44,24 @@ describe("AttentionTests", () => {
 
   test("behavior: not before the time is over, and not without an output", () => {
     const { attention, at } = tests(100);
-    const due = () => attention.plan(claim) !== undefined;
+    const due = () => attention.plan(claim, request) !== undefined;
     expect([due(), due()]).toEqual([true, false]);
     at(99);
     expect(due()).toBe(false);
     at(100);
-    expect(attention.plan({ ...claim, output: "0x" as ClaimId })).toBeUndefined();
+    expect(attention.plan({ ...claim, output: "0x" as ClaimId }, request)).toBeUndefined();
     expect(due()).toBe(true);
   });
 });
 
 describe("takeTest", () => {
   const planned = () => {
-    const made = tests(0).attention.plan(claim);
+    const made = tests(0).attention.plan(claim, request);
     if (made === undefined) throw new Error("nothing is planned");
     return made;
   };
   const taken = (fast: FastPath, changes: Partial<ReturnType<typeof planned>> = {}) =>
-    takeTest({ ...planned(), ...changes }, model, request, fast, SILENT);
+    takeTest({ ...planned(), ...changes }, model, fast, SILENT);
 
   test("default: found by the canonical executor", async () => {
     expect(await taken({ run: async () => ({ output: fromHex(claim.output) }) })).toBe("detected");

@@ -70,7 +70,8 @@ describe("addChallengerMetrics", () => {
     const metrics = new Metrics();
     const clock = new ChainClock(() => 1_000_000);
     clock.see({ number: 1n, hash: "0x01", timestamp: 1_000 });
-    const source = { clock, disputes: () => disputes, unchecked: () => 4, covered: 2, exposure: () => 5n };
+    const counts = { unchecked: () => 4, entriesHeld: () => 3, covered: 2, exposure: () => 5n };
+    const source = { clock, disputes: () => disputes, ...counts };
     const observe = addChallengerMetrics(metrics, source);
     return { observe, read: async () => parseExposition(await metrics.render()) };
   }
@@ -100,6 +101,7 @@ describe("addChallengerMetrics", () => {
     expect(of('disputes_over_total{ending="final"}')).toBe(1);
     expect(of("unaffordable_total")).toBe(1);
     expect([of("exposure_wei"), of("claims_unchecked"), of("models_covered")]).toEqual([5, 4, 2]);
+    expect(of("entries_held")).toBe(3);
   });
 
   test("behavior: a thousand disputes are counted, the most urgent ones shown", async () => {

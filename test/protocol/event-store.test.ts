@@ -1,16 +1,13 @@
-import type { Hex } from "viem";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
-import type { Batch, Cursor } from "../../protocol/chain/follower.ts";
 import { openDatabase } from "../../protocol/journal/database.ts";
 import { EVENTS_SCHEMA, EventStore } from "../../protocol/store/event-store.ts";
 import { type Claim, type ClaimId, NO_CLAIM, type RequestId } from "../../protocol/terms.ts";
+import { blocks, eventIn as event, rollback } from "../support/batches.ts";
 import { temporaryFolder } from "../support/deploy.ts";
 
 const REQUEST = `0x${"11".repeat(32)}` as RequestId;
 const CLAIM = `0x${"22".repeat(32)}` as ClaimId;
-const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, "0")}`;
-
 const folders: { remove(): void }[] = [];
 afterEach(() => {
   for (const folder of folders.splice(0)) folder.remove();
@@ -22,21 +19,9 @@ function database() {
   return openDatabase(`${folder.path}/events.sqlite`, [EVENTS_SCHEMA]);
 }
 
-/** An event of a block; only the fields that the book reads. */
-function event(number: number, logIndex: number, name: string, args: object): ChainEvent {
-  const block = { number: BigInt(number), hash: hashOf(number) };
-  return { name, args, block, logIndex, contract: "0x", transactionHash: "0x" } as unknown as ChainEvent;
-}
-
-function blocks(to: number, events: readonly ChainEvent[], before: Cursor = []): Batch & { kind: "blocks" } {
-  const block = { number: BigInt(to), hash: hashOf(to) };
-  const head = { ...block, timestamp: to };
-  return { kind: "blocks", from: 0n, to: head, head, events, cursor: [...before, block] };
-}
-
 const claim: Claim = { ...NO_CLAIM, requestId: REQUEST, bond: 5n };
 const filed = [
-  event(1, 0, "Requested", { requestId: REQUEST, request: { fee: 7n }, input: "0x01" }),
+  event(1, 0, "Requested", { requestId: REQUEST, request: { fee: 7n, expiry: 50 }, input: "0x01" }),
   event(1, 1, "Claimed", { claimId: CLAIM, requestId: REQUEST, claim, windowEnd: 9, output: "0x02" }),
 ];
 const fell = event(2, 0, "Fell", {
@@ -82,7 +67,7 @@ describe("EventStore", () => {
     const first = blocks(1, filed);
     store.take(first);
     store.take(blocks(2, [fell], first.cursor));
-    store.take({ kind: "rollback", ancestor: 1n, gone: [], cursor: first.cursor });
+    store.take(rollback(1, first.cursor));
     for (const { book } of [store, new EventStore(db)]) {
       expect(book.requests.get(REQUEST)).toMatchObject({ status: "busy", attempt: 0, claimId: CLAIM });
       expect(book.claims.get(CLAIM)?.status).toBe("active");
@@ -97,5 +82,94 @@ describe("EventStore", () => {
     for (const { book } of [store, new EventStore(db)]) {
       expect([book.requests.size, book.claims.size]).toEqual([0, 0]);
     }
+  });
+
+  it.each([
+    [
+      "done",
+      [event(9, 0, "Finalized", { claimId: CLAIM, requestId: REQUEST, lane: 4, outputHash: "0x" })],
+      0,
+    ],
+    ["refunded", [{ ...fell, block: filed[0]?.block }, event(9, 0, "Refunded", { requestId: REQUEST })], 0],
+    ["expired after a fall", [event(9, 0, "Fell", fell.args)], 51],
+  ])(
+    "behavior: a request that is %s is over from its last event on, not from its first",
+    (_what, news, now) => {
+      const store = new EventStore(database());
+      store.take(blocks(9, [...filed, ...(news as ChainEvent[])]));
+      const over = (block: bigint, at = now) => store.book.overSince(block, at).map(({ id }) => id);
+      expect([over(8n), over(9n)]).toEqual([[], [REQUEST]]);
+      if (now > 0) expect(over(9n, 50)).toEqual([]);
+    },
+  );
+
+  it("behavior: a request with a claim that is not over is not over", () => {
+    const store = new EventStore(database());
+    store.take(blocks(9, filed));
+    expect(store.book.overSince(10n, 10 ** 9)).toEqual([]);
+  });
+
+  describe("rest", () => {
+    const again = event(3, 1, "Claimed", {
+      claimId: `0x${"33".repeat(32)}`,
+      requestId: REQUEST,
+      claim: { ...claim, attempt: 1 },
+      windowEnd: 12,
+      output: "0x03",
+    });
+    const held = ({ book }: EventStore) => [book.requests.size, book.claims.size];
+
+    it("behavior: what rests is in no book, and its claim's events are still told", () => {
+      const db = database();
+      const store = new EventStore(db);
+      store.take(blocks(1, filed));
+      store.rest([REQUEST]);
+      for (const one of [store, new EventStore(db)]) {
+        expect(held(one)).toEqual([0, 0]);
+        expect(one.eventsOf(CLAIM)?.map(({ name }) => name)).toEqual(["Claimed"]);
+      }
+    });
+
+    it.each([
+      ["claim", fell, { status: "open", attempt: 1 }],
+      ["claim alone", event(2, 0, "Challenged", { claimId: CLAIM, challenger: "0x44" }), { status: "busy" }],
+      ["request", event(2, 0, "Refunded", { requestId: REQUEST }), { status: "refunded" }],
+    ])("behavior: an event that names its %s wakes it, with its past", (_what, news, request) => {
+      const db = database();
+      const store = new EventStore(db);
+      store.take(blocks(1, filed));
+      store.rest([REQUEST]);
+      store.take(blocks(2, [news]));
+      for (const { book } of [store, new EventStore(db)]) {
+        expect(book.requests.get(REQUEST)).toMatchObject({ ...request, changedAt: 2n });
+        expect(book.claimsOf(REQUEST).map(({ claim: { bond } }) => bond)).toEqual([5n]);
+      }
+    });
+
+    it("behavior: a rollback wakes what it takes something from, and nothing else", () => {
+      const db = database();
+      const store = new EventStore(db);
+      const first = blocks(1, filed);
+      store.take(first);
+      store.take(blocks(3, [fell, again], first.cursor));
+      store.rest([REQUEST]);
+      store.take(rollback(3));
+      expect(held(store)).toEqual([0, 0]);
+      store.take(rollback(2));
+      for (const { book } of [store, new EventStore(db)]) {
+        expect(book.requests.get(REQUEST)).toMatchObject({ status: "open", attempt: 1 });
+        expect([...book.claims.keys()]).toEqual([CLAIM]);
+      }
+    });
+
+    it("behavior: a request that a re-org took away whole comes anew", () => {
+      const store = new EventStore(database());
+      store.take(blocks(1, filed));
+      store.rest([REQUEST]);
+      store.take(rollback(0));
+      expect(held(store)).toEqual([0, 0]);
+      store.take(blocks(1, filed));
+      expect(held(store)).toEqual([1, 1]);
+    });
   });
 });

@@ -65,7 +65,8 @@ function requested(changes: Partial<Request> = {}, entry: Partial<RequestEntry> 
   };
   const id = `0x${serial.toString(16).padStart(64, "0")}` as RequestId;
   const block = { number: BigInt(serial), hash: ZERO_HASH };
-  return { id, request, input: "0x", block, status: "open", attempt: 0, delivered: false, ...entry };
+  const fresh = { status: "open", attempt: 0, delivered: false, changedAt: block.number } as const;
+  return { id, request, input: "0x", block, ...fresh, ...entry };
 }
 
 function decideOne(entry: RequestEntry, changes: Partial<Standing> = {}, chosen: Policy = policy) {

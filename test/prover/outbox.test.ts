@@ -18,7 +18,8 @@ function target(serial: number, model = 1, truth: Target["truth"] = PROOF): Targ
   const changes = { lanes: 7, salt: BigInt(serial) };
   const request = tinyRequest(accountAt(1), word(model) as ModelId, INPUT, 0, changes);
   const block = { number: 1n, hash: ZERO_HASH };
-  const entry = { request, input: INPUT, block, status: "open", attempt: 0, delivered: false } as const;
+  const fresh = { status: "open", attempt: 0, delivered: false, changedAt: block.number } as const;
+  const entry = { request, input: INPUT, block, ...fresh } as const;
   return {
     request: { id: word(serial) as RequestId, ...entry },
     claim: undefined,

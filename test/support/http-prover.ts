@@ -159,6 +159,7 @@ export function asked(
     request: { modelId: served.id, inputHash: keccak256(calldata) } as Request,
     input: calldata,
     block,
+    changedAt: block.number,
     status,
     attempt: 0,
     delivered: false,

@@ -25,6 +25,7 @@ export const METRIC_FAMILIES: Readonly<Record<"both" | "prover" | "challenger", 
     httpMetrics(metrics, Date.now);
   }),
   challenger: familiesOf((metrics) => {
-    addChallengerMetrics(metrics, { clock, disputes: () => [], unchecked: () => 0, covered: 0 });
+    const counts = { unchecked: () => 0, entriesHeld: () => 0, covered: 0 };
+    addChallengerMetrics(metrics, { clock, disputes: () => [], ...counts });
   }),
 };
