@@ -4,8 +4,10 @@ import { BaseError } from "../../inference/errors.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import { pause } from "../../protocol/chain/follower.ts";
 import { historyOf } from "../../protocol/chain/history.ts";
+import { StateReader } from "../../protocol/chain/reads.ts";
 import { type EventStream, openEventStream } from "../../protocol/http/event-stream.ts";
 import { addressOf } from "../../protocol/http/service.ts";
+import { isFinal, RULES } from "../../protocol/machine.ts";
 import type { ClaimId } from "../../protocol/terms.ts";
 import { claimUnknown, idOf } from "./ids.ts";
 import type { Line } from "./line.ts";
@@ -22,9 +24,8 @@ export function claimEventRoutes(parts: HttpParts, { listeners }: Line): Router 
     const leave = listeners.take(addressOf(request));
     try {
       const life = await lifeOf(parts, id);
-      const first = life();
-      const last = first.at(-1);
-      if (last !== undefined && isOver(last) && idOfEvent(last) === after) {
+      const end = await endOf(parts, id, life());
+      if (end !== undefined && end.id === after) {
         // To an EventSource this says not to come back.
         response.status(204).end();
         return;
@@ -60,7 +61,8 @@ async function tell(
   const { node, nowMs, pollIntervalMs } = parts;
   const signal = AbortSignal.any([stream.signal, parts.signal]);
   const until = nowMs() + MAX_LISTENING_MS;
-  let seen = after;
+  // Who was told that it is final by time alone goes on after the event before that.
+  let seen = after?.replace(BY_TIME, "");
   while (!signal.aborted && nowMs() < until) {
     const head = node.head?.hash;
     const events = life();
@@ -74,10 +76,53 @@ async function tell(
       stream.send({ id: seen, event: event.name, data: dataOf(id, event) });
       if (isOver(event)) return stream.end();
     }
+    const end = await endOf(parts, id, events);
+    if (end !== undefined) {
+      stream.send({ id: end.id, event: "final", data: { claimId: id, state: "FINAL", ...end.at } });
+      return stream.end();
+    }
     while (!signal.aborted && nowMs() < until && node.head?.hash === head)
       await pause(pollIntervalMs, signal);
   }
   stream.end();
+}
+
+/** End of the id under which a claim is said to be final by time alone. */
+const BY_TIME = "-final";
+
+interface End {
+  readonly id: string;
+  /** where it was found, if no event says it */
+  readonly at?: { readonly block: string; readonly blockHash: string; readonly finalAt: number };
+}
+
+/** How the claim ended: by its last event, or by the chain's time, which no event need ever tell of: finalize is for
+ *  whoever wants its money. Undefined while it is not over, or the node cannot say. */
+async function endOf(
+  { node, chain, log }: HttpParts,
+  id: ClaimId,
+  events: readonly ChainEvent[],
+): Promise<End | undefined> {
+  const { head } = node;
+  const last = events.at(-1);
+  if (last === undefined) return undefined;
+  if (isOver(last)) return { id: idOfEvent(last) };
+  const claimed = events.find(({ name }) => name === "Claimed");
+  if (head === undefined || claimed?.name !== "Claimed" || head.timestamp < claimed.args.windowEnd)
+    return undefined;
+  try {
+    const word = await new StateReader(chain, head.hash).claimWord(id);
+    const { answerSeconds } = chain.constants;
+    if (!isFinal(word, answerSeconds, head.timestamp)) return undefined;
+    const at = { block: `${head.number}`, blockHash: head.hash, finalAt: RULES.finalAt(word, answerSeconds) };
+    return { id: idOfEvent(last) + BY_TIME, at };
+  } catch (error) {
+    log.warn(
+      { claim: id, error },
+      "whether a claim is final could not be read; trying again at the next block",
+    );
+    return undefined;
+  }
 }
 
 const isOver = ({ name }: ChainEvent): boolean => name === "Finalized" || name === "Fell";
@@ -96,7 +141,7 @@ const idOfEvent = ({ block, logIndex }: ChainEvent): string =>
 /** @throws BaseError LAST_EVENT_ID_INVALID */
 function lastEventId(request: Request): string | undefined {
   const given = request.get("Last-Event-ID");
-  if (given === undefined || given === "" || /^\d{1,20}-\d{1,10}-[0-9a-f]{16}$/.test(given))
+  if (given === undefined || given === "" || /^\d{1,20}-\d{1,10}-[0-9a-f]{16}(-final)?$/.test(given))
     return given || undefined;
   throw new BaseError({
     code: "LAST_EVENT_ID_INVALID",

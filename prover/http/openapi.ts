@@ -83,7 +83,7 @@ function operations({ maxWaitSeconds }: HttpLimits): Readonly<Record<string, Ope
     "GET /v1/claims/{id}": { summary: "A claim and its timeline.", ok: json("Claim"), errors: [404] },
     "GET /v1/claims/{id}/events": {
       summary:
-        "A claim's life as server-sent events named as those of the chain, each with its transaction, data as ClaimEvent. Last-Event-ID goes on after that event; `reorg` says that the chain took events back and the life is told again. Ends after Finalized or Fell.",
+        "A claim's life as server-sent events named as those of the chain, each with its transaction, data as ClaimEvent. Last-Event-ID goes on after that event; `reorg` says that the chain took events back and the life is told again; `final` that the claim is final by the chain's time though nobody has booked it, with the block in which that was seen. Ends after Finalized, Fell or `final`.",
       ok: { "text/event-stream": { schema: { type: "string" } } },
       errors: [204, 404],
     },

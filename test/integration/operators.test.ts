@@ -230,6 +230,30 @@ describe("assay challenger", () => {
       .poll(async () => (await fetchMetrics(challengerUrl)).get(DETECTED), { timeout: 240_000 })
       .toBeGreaterThanOrEqual(1);
     expect((await fetchMetrics(challengerUrl)).get(DETECTED.replace("detected", "missed"))).toBe(0);
+    // Nobody who works here finalizes it: who listens learns by the chain's time.
+    const listen = (after?: string) =>
+      fetch(`${cheatUrl}/v1/claims/${claimId}/events`, after ? { headers: { "last-event-id": after } } : {});
+    const life = listen();
+    await system.passTime(request.window);
+    const told = await (await life).text();
+    expect([...told.matchAll(/^event: (.*)$/gm)].map(([, name]) => name)).toEqual(["Claimed", "final"]);
+    const [id, last = ""] = [...told.matchAll(/^id: (.*)$/gm)].map(([, found]) => found as string);
+    expect(JSON.parse(told.slice(told.lastIndexOf("data: ") + 6))).toMatchObject({
+      claimId,
+      state: "FINAL",
+      finalAt: expect.any(Number),
+    });
+    expect(await (await listen(id)).text()).toContain("event: final");
+    expect((await listen(last)).status).toBe(204);
+    expect(system.events.all("Finalized", (event) => event.claimId === claimId)).toEqual([]);
+    // Once it is booked, who heard that it is final hears that too.
+    const { claim } = await claimedBy(requestId);
+    const finalize = new Actions(honest.chain.game).finalize(request, claim);
+    expect(await honest.sender.send(finalize)).toMatchObject({ status: "sent" });
+    await system.events.until("Finalized", (event) => event.requestId === requestId);
+    await expect
+      .poll(async () => (await listen(last)).text(), { timeout: 240_000 })
+      .toMatch(/^id: .*\nevent: Finalized\n/);
   });
 
   test("default: every planned wrong claim was challenged, and the operator was told", async () => {
