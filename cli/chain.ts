@@ -1,5 +1,6 @@
 /** The way of every command to its chain: configuration, key, deployment, connection. */
 import type { Command } from "commander";
+import type { LocalAccount } from "viem";
 import { loadAccount } from "../protocol/account.ts";
 import { type Chain, connect, createClient } from "../protocol/chain/connect.ts";
 import { deploymentPath, readDeployment } from "../protocol/chain/deployment-file.ts";
@@ -28,9 +29,13 @@ export function chainConfig(command: Command): ChainConfig {
 
 /** Connects with the configured key, if there is one.
  *  @throws BaseError as loadConfig, loadAccount, readDeployment and connect do */
-export async function openChain(config: ChainConfig): Promise<Chain> {
+export const openChain = async (config: ChainConfig): Promise<Chain> =>
+  openChainAs(config, loadAccount(config, process.env));
+
+/** Connects with this key, or without one.
+ *  @throws BaseError as readDeployment and connect do */
+export async function openChainAs(config: ChainConfig, account: LocalAccount | undefined): Promise<Chain> {
   const { rpcUrl } = config;
-  const account = loadAccount(config, process.env);
   const path = config.deployment ?? deploymentPath("deployments", await chainIdAt(rpcUrl));
   const deployment = readDeployment(path);
   return connect({ rpcUrl, deployment, ...(account === undefined ? {} : { account }) });

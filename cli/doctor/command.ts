@@ -1,15 +1,17 @@
 /** `assay doctor`: looks at everything that a daemon needs, and says what to do. */
 import type { Command } from "commander";
+import type { LocalAccount } from "viem";
+import { loadAccount } from "../../protocol/account.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { CHAIN_SETTINGS, loadConfig, type Section, type Settings } from "../../protocol/config.ts";
-import { type ChainConfig, openChain, withChain, withSettings } from "../chain.ts";
+import { type ChainConfig, openChainAs, withChain, withSettings } from "../chain.ts";
 import { CHALLENGER_SETTINGS } from "../challenger.ts";
 import { MODELS_SETTING } from "../daemon.ts";
 import { EXIT, printResult, withJson } from "../output.ts";
 import { PROVER_SETTINGS } from "../prover.ts";
 import { checkContracts, checkNode } from "./chain.ts";
 import { type Finding, found, ok } from "./finding.ts";
-import { checkKey } from "./key.ts";
+import { checkBalance, checkKey } from "./key.ts";
 import { checkData, checkModels } from "./machine.ts";
 
 const MARKS = { ok: "ok  ", warn: "warn", fail: "FAIL" } as const;
@@ -50,18 +52,25 @@ async function examine(flags: Flags): Promise<Finding[]> {
 }
 
 async function examineSystem(config: ChainConfig, models: string): Promise<Finding[]> {
+  let account: LocalAccount | undefined;
   let chain: Chain | undefined;
+  const key = await found("key", () => {
+    account = loadAccount(config, process.env);
+    return checkKey(account, config);
+  });
   const node = await found("node", () => checkNode(config.rpcUrl));
   const contracts = await found("contracts", async () => {
-    chain = await openChain(config);
+    chain = await openChainAs(config, account);
     return checkContracts(chain);
   });
-  const connected = chain;
-  const key = connected === undefined ? [] : await found("key", () => checkKey(connected, config));
+  const [connected, holder] = [chain, account];
+  const balance =
+    connected && holder ? await found("balance", () => checkBalance(connected, holder.address)) : [];
   return [
     ...node,
     ...contracts,
     ...key,
+    ...balance,
     ...(await found("models", () => checkModels(models, connected))),
     ...(await found("data", () => checkData(config.data))),
   ];

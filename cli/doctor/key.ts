@@ -1,6 +1,6 @@
 /** Checks of the key and its money. */
 import { statSync } from "node:fs";
-import { formatEther } from "viem";
+import { type Address, formatEther, type LocalAccount } from "viem";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { bondsOf, gasPriceRange } from "../../protocol/money.ts";
 import type { ChainConfig } from "../chain.ts";
@@ -9,31 +9,26 @@ import { type Finding, fail, ok, warn } from "./finding.ts";
 /** Depth of a dispute about a model of usual size: what the balance is compared with. */
 const USUAL_DEPTH = 3;
 
-export async function checkKey(chain: Chain, config: ChainConfig): Promise<Finding[]> {
-  const { account, client } = chain;
-  if (account === undefined) {
-    return [
-      warn(
-        "key",
-        "none is configured: only `assay challenger watch` and reading work",
-        "Set ASSAY_KEY, or --keystore with --keystore-password-file; `assay key new` makes one.",
-      ),
-    ];
-  }
-  const { address } = account;
+export function checkKey(account: LocalAccount | undefined, config: ChainConfig): Finding[] {
+  if (account !== undefined) return [ok("key", `is that of ${account.address}`), ...secretFiles(config)];
+  return [
+    warn(
+      "key",
+      "none is configured: only `assay challenger watch` and reading work",
+      "Set ASSAY_KEY, or --keystore with --keystore-password-file; `assay key new` makes one.",
+    ),
+  ];
+}
+
+export async function checkBalance({ client, constants }: Chain, address: Address): Promise<Finding[]> {
   const [balance, mined, pending, block] = await Promise.all([
     client.getBalance({ address }),
     client.getTransactionCount({ address, blockTag: "latest" }),
     client.getTransactionCount({ address, blockTag: "pending" }),
     client.getBlock(),
   ]);
-  const { least: gasPrice } = gasPriceRange(chain.constants, block.baseFeePerGas ?? 0n);
-  const { bond, ticketBond } = bondsOf(chain.constants, {
-    gasPrice,
-    depth: USUAL_DEPTH,
-    minBond: 0n,
-    attempt: 0,
-  });
+  const { least: gasPrice } = gasPriceRange(constants, block.baseFeePerGas ?? 0n);
+  const { bond, ticketBond } = bondsOf(constants, { gasPrice, depth: USUAL_DEPTH, minBond: 0n, attempt: 0 });
   const text = `${address} has ${formatEther(balance)} ether; now a claim takes about ${formatEther(bond)}, a ticket ${formatEther(ticketBond)}`;
   const findings = [
     balance < ticketBond
@@ -41,7 +36,6 @@ export async function checkKey(chain: Chain, config: ChainConfig): Promise<Findi
       : balance < bond
         ? warn("balance", text, "It can challenge and not claim: send ether to it if it is a prover's.")
         : ok("balance", text),
-    ...secretFiles(config),
   ];
   if (pending > mined) {
     findings.push(

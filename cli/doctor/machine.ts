@@ -1,5 +1,5 @@
 /** Checks of the data folder, and of the models that are here. */
-import { existsSync, mkdirSync, statfsSync } from "node:fs";
+import { existsSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { isBaseError } from "../../inference/errors.ts";
 import type { LoadedModel } from "../../inference/model-folder.ts";
@@ -10,7 +10,7 @@ import type { Logger } from "../../protocol/log.ts";
 import type { ModelId } from "../../protocol/terms.ts";
 import type { ProofModel } from "../../prover/proof/ezkl/folder.ts";
 import { loadModels } from "../daemon.ts";
-import { type Finding, fail, ok, warn } from "./finding.ts";
+import { type Finding, fail, found, ok, warn } from "./finding.ts";
 
 const MIB = 1_048_576;
 const LEAST_FREE_MIB = 100;
@@ -18,7 +18,6 @@ const LITTLE_FREE_MIB = 1_024;
 
 /** @param folder is made if it is not there */
 export function checkData(folder: string): Finding[] {
-  mkdirSync(folder, { recursive: true });
   return [...databaseFindings(folder), diskFinding(folder, freeMib(folder))];
 }
 
@@ -66,9 +65,10 @@ export async function checkModels(folder: string, chain: Chain | undefined): Pro
       refused.push(fail("models", `${path} is left out: ${reason}`, "Pull or import it again."));
     },
   };
-  const { programs, proofModels } = loadModels(folder, log);
-  const loaded = [...programs, ...proofModels];
-  const findings = await Promise.all(loaded.map((model) => modelFinding(model, chain)));
+  const findings = await found("models", () => {
+    const { programs, proofModels } = loadModels(folder, log);
+    return Promise.all([...programs, ...proofModels].map((model) => modelFinding(model, chain)));
+  });
   return [...refused, ...findings];
 }
 

@@ -1,4 +1,4 @@
-import { appendFileSync, chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ANVIL_KEYS } from "../../cli/anvil.ts";
@@ -113,7 +113,20 @@ describe("assay doctor", () => {
     expect(code).toBe(4);
     expect(of("balance", "fail")).toMatchObject([{ text: expect.stringContaining("has 0 ether") }]);
     expect(of("key", "warn")).toMatchObject([{ nextStep: `Run \`chmod 600 ${keystore}\`.` }]);
-    expect(of("key", "ok")).toMatchObject([{ text: expect.stringContaining(password) }]);
+    expect(of("key", "ok").at(-1)?.text).toContain(password);
+  });
+
+  test("error: a key that is none hides neither node nor contracts", async () => {
+    const { code, of } = await doctor({ ASSAY_KEY: "0x12" });
+    expect(code).toBe(4);
+    expect(of("key", "fail")).toMatchObject([{ nextStep: "Make one with `assay key new`." }]);
+    expect([of("contracts", "ok").length, of("balance", "ok").length]).toEqual([1, 0]);
+  });
+
+  test("error: no deployment file hides no key", async () => {
+    const { code, of } = await doctor({ ASSAY_DEPLOYMENT: path("none.json") });
+    expect([code, of("contracts", "fail").length]).toEqual([4, 1]);
+    expect(of("key", "ok")).toMatchObject([{ text: expect.stringContaining(accountAt(1).address) }]);
   });
 
   test("behavior: no key is no fault", async () => {
@@ -141,6 +154,11 @@ describe("assay doctor", () => {
     expect(code).toBe(4);
     expect(of("models", "fail")).toMatchObject([{ text: expect.stringContaining("weights.bin") }]);
     expect(of("models", "warn")).toHaveLength(1);
+    rmSync(path("damaged", "whole"), { recursive: true });
+    expect((await doctor({}, ["--models", path("damaged")])).of("models", "fail")).toMatchObject([
+      { text: expect.stringContaining("weights.bin") },
+      { text: expect.stringContaining("no usable model") },
+    ]);
   });
 
   test("behavior: a data folder in use is left alone; one that cannot be written is a fault", async () => {
@@ -149,7 +167,10 @@ describe("assay doctor", () => {
     lock.release();
     writeFileSync(path("file"), "");
     const { code, of } = await doctor({ ASSAY_DATA: path("file") });
-    expect([code, of("data", "fail").length]).toEqual([4, 1]);
+    expect([code, of("data", "fail")]).toMatchObject([
+      4,
+      [{ nextStep: expect.stringContaining("name another folder (--data, ASSAY_DATA)") }],
+    ]);
     mkdirSync(path("broken"));
     writeFileSync(path("broken", "assay.sqlite"), "this is no database, whatever its name says".repeat(40));
     expect((await doctor({ ASSAY_DATA: path("broken") })).of("data", "fail")).toMatchObject([
