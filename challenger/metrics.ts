@@ -100,7 +100,7 @@ function addStates(metrics: Metrics, source: ChallengerSource): void {
   );
   metrics.gauge(
     "assay_challenger_entries_held",
-    "Entries of memory about claims; those that are right have none.",
+    "Entries of memory about claims; a right one has none until it ends.",
     () => source.entriesHeld(),
   );
   metrics.gauge(

@@ -67,7 +67,8 @@ export function addRequestCommands(program: Command): void {
 async function ask(name: string, options: RequestOptions, self: Command): Promise<void> {
   const config = chainConfig(self);
   const terms = loadConfig(REQUEST_SETTINGS, { flags: self.optsWithGlobals(), env: {} });
-  await withSender(config, async (chain, sender) => {
+  // The data folder is free again while this waits: others ask meanwhile.
+  const { chain, model, request, asked } = await withSender(config, async (chain, sender) => {
     const model = await findModel(chain, name);
     const input = encodeCall(model.function, readInputs(model.function, options));
     const request = await makeRequest(chain, model, input, terms);
@@ -77,18 +78,19 @@ async function ask(name: string, options: RequestOptions, self: Command): Promis
       await sender.send(new Actions(chain.game).request(request, input)),
     );
     const asked = { requestId, modelId: model.modelId, hash: inclusion?.hash, request };
-    const line = `Request ${requestId} for ${formatEther(request.fee)} ether`;
-    if (options.wait !== true) return printResult(self, asked, [line]);
-    printProgress(line);
-    const { pollIntervalMs } = config;
-    const tell = (event: ChainEvent) => printProgress(describeEvent(event));
-    const result = await awaitResult(chain, request, { pollIntervalMs, tell });
-    const described = describeResult(model.function, result);
-    printResult(self, { ...asked, result: described }, [
-      `Final in the ${described.lane} lane:`,
-      ...Object.entries(described.values).map(([output, value]) => `  ${output} = ${String(value)}`),
-    ]);
+    return { chain, model, request, asked };
   });
+  const line = `Request ${asked.requestId} for ${formatEther(request.fee)} ether`;
+  if (options.wait !== true) return printResult(self, asked, [line]);
+  printProgress(line);
+  const { pollIntervalMs } = config;
+  const tell = (event: ChainEvent) => printProgress(describeEvent(event));
+  const result = await awaitResult(chain, request, { pollIntervalMs, tell });
+  const described = describeResult(model.function, result);
+  printResult(self, { ...asked, result: described }, [
+    `Final in the ${described.lane} lane:`,
+    ...Object.entries(described.values).map(([output, value]) => `  ${output} = ${String(value)}`),
+  ]);
 }
 
 /** A result as the command prints it. */

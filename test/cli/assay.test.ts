@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Hex, keccak256 } from "viem";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ANVIL_KEYS } from "../../cli/anvil.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
@@ -11,6 +11,7 @@ import { historyOf } from "../../protocol/chain/history.ts";
 import { registerModel } from "../../protocol/chain/register.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
 import { openDataFolder } from "../../protocol/data-folder.ts";
+import { lockFolder } from "../../protocol/journal/database.ts";
 import { bondsOf, gasPriceRange } from "../../protocol/money.ts";
 import { type ClaimId, type RequestId, ZERO_ADDRESS } from "../../protocol/terms.ts";
 import { projectRoot } from "../../tools/foundry.ts";
@@ -68,6 +69,8 @@ describe("assay deploy, request, claim show, withdraw", () => {
     writeFileSync(inputs, JSON.stringify({ data: "0x01020304" }));
     const asking = runAssay(["request", modelId, "--inputs", inputs, "--wait", "--json"], environment(2));
     const asked = await pollForRequest(chain);
+    // Nobody has answered, so it waits: others of the same key work meanwhile.
+    await vi.waitFor(() => lockFolder(environment(2).ASSAY_DATA as string).release(), { timeout: 240_000 });
     const { request, input } = asked;
     const { baseFeePerGas } = await local.client.getBlock();
     const gasPrice = gasPriceRange(chain.constants, baseFeePerGas ?? 0n).least;
