@@ -116,12 +116,10 @@ export const leastDeliveryFee = (callbackGas: number, gasPrice: bigint, policy: 
 const withMargin = (wei: bigint, { marginPercent }: Policy): bigint =>
   (wei * BigInt(100 + marginPercent)) / 100n;
 
-/** Price to name in a claim: room for the base fee to rise by half before the claim is mined. */
-export function claimGasPrice(constants: GameConstants, baseFee: bigint): bigint {
-  const { least, greatest } = gasPriceRange(constants, baseFee);
-  const { least: later } = gasPriceRange(constants, (baseFee * 3n) / 2n);
-  return later < greatest ? max(later, least) : greatest;
-}
+/** Price to name in a claim: room for the base fee to rise by half before the claim is mined. That is at most one and
+ *  a half times the least price, and twice the least is allowed. */
+export const claimGasPrice = (constants: GameConstants, baseFee: bigint): bigint =>
+  gasPriceRange(constants, (baseFee * 3n) / 2n).least;
 
 /** Decides on open requests, the oldest first: what one takes of balance and limit is not there for the next.
  *  Of the lanes that a request accepts the one that costs the least gas is taken; a bond that cannot be put up leaves
@@ -161,16 +159,18 @@ function decideRequest(
     ];
     return skip("NO_LANE", reasons.join(": "));
   }
+  const bond = (): RequestDecision => unsuited(entry, model, standing, policy) ?? purse.bond(entry, model);
+  if (truth === undefined) return bond();
   const settle = (): RequestDecision => {
-    const least = truth === undefined ? 0n : leastSettleFee(truth, standing.gasPrice, policy);
-    if (truth === undefined || request.fee < least) return feeTooLow(request.fee, least, standing.gasPrice);
+    const least = leastSettleFee(truth, standing.gasPrice, policy);
+    if (request.fee < least) return feeTooLow(request.fee, least, standing.gasPrice);
     return purse.pay(truth) ?? { kind: "settle", truth };
   };
-  const bond = (): RequestDecision => unsuited(entry, model, standing, policy) ?? purse.bond(entry, model);
-  const truthFirst = truth !== undefined && (!canBond || truth.gas < claimGas(model));
-  const first = truthFirst ? settle() : bond();
-  if (first.kind !== "skip" || truth === undefined || !canBond) return first;
-  const second = truthFirst ? bond() : settle();
+  if (!canBond) return settle();
+  const [cheaper, dearer] = truth.gas < claimGas(model) ? [settle, bond] : [bond, settle];
+  const first = cheaper();
+  if (first.kind !== "skip") return first;
+  const second = dearer();
   return second.kind === "skip" ? first : second;
 }
 
@@ -332,5 +332,3 @@ export function deliveryRefusal(
   if (request.deliveryFee >= least) return undefined;
   return `its delivery fee is ${request.deliveryFee} wei, gas and margin ask for ${least} wei`;
 }
-
-const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);

@@ -65,6 +65,11 @@ class Scenario {
     for (const owner of collected) this.#entry.collected.add(owner);
     return this;
   }
+  /** As a block shows it that does not have the claim, after a re-org. */
+  gone(): this {
+    this.#word = EMPTY_CLAIM_WORD;
+    return this;
+  }
   decide(): Decision {
     const dispute: Dispute = {
       now: this.#now,
@@ -129,6 +134,11 @@ describe("decide", () => {
       claim().challenged(OWN, 1001).committed(1005, DEMAND).demanded(OTHER, 1006).at(now).decide();
     expect(noReveal(1016)).toEqual({ kind: "wait", reason: "for a reveal" });
     expect(noReveal(1017)).toEqual({ kind: "timeoutDemand", position: encodePosition(POSITION) });
+  });
+
+  it("behavior: a claim that the block does not have owes nothing", () => {
+    expect(claim().gone().decide()).toMatchObject({ kind: "wait" });
+    expect(claim().challenged(OWN, 1001).gone().at(1012).decide()).toMatchObject({ kind: "wait" });
   });
 
   it("behavior: too late for a ticket, it still times out and convicts for those who hold one", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ClaimEntry, RequestEntry } from "../../protocol/chain/book.ts";
-import { bondsOf, defenceGas } from "../../protocol/money.ts";
+import { bondsOf, defenceGas, MAX_AMOUNT } from "../../protocol/money.ts";
 import {
   type Claim,
   type ClaimId,
@@ -13,14 +13,17 @@ import {
 } from "../../protocol/terms.ts";
 import { type ClaimWord, EMPTY_CLAIM_WORD } from "../../protocol/words.ts";
 import {
+  claimGas,
   claimGasPrice,
   decideClaim,
   decideRequests,
   deliveryRefusal,
+  disputeTruth,
   leastDeliveryFee,
   leastFee,
   type Policy,
   type Standing,
+  truthFor,
 } from "../../prover/decide.ts";
 import { quote } from "../../prover/quote.ts";
 
@@ -134,6 +137,23 @@ describe("decideRequests", () => {
     expect(codeOf(requested(), { live, balance: needed })).toBe("claim");
     expect(codeOf(requested(), { live, balance: needed - 1n })).toBe("BALANCE_TOO_LOW");
   });
+
+  test("behavior: bond and gas of a claim just chosen are not there for the next", () => {
+    const needed = bond + defenceGas(standing.constants, 2) * gasPrice;
+    const kinds = (balance: bigint) => {
+      const decisions = decideRequests([requested(), requested()], models, { ...standing, balance }, policy);
+      return [...decisions.values()].map(({ kind }) => kind);
+    };
+    expect(kinds(2n * needed)).toEqual(["claim", "claim"]);
+    expect(kinds(2n * needed - 1n)).toEqual(["claim", "skip"]);
+  });
+
+  test("behavior: claims with the greatest bond that the contract holds", () => {
+    const rich = { balance: 2n ** 98n };
+    expect(codeOf(requested({ minBond: MAX_AMOUNT }), rich, { ...policy, maxBonds: 2n ** 98n })).toBe(
+      "claim",
+    );
+  });
 });
 
 describe("decideRequests, with truths", () => {
@@ -163,6 +183,21 @@ describe("decideRequests, with truths", () => {
     expect(decide(entry, {}, { ...policy, maxBonds: 0n })).toEqual({ kind: "settle", truth: proof });
   });
 
+  test("behavior: of two that cost the same the bond, and the first truth", () => {
+    const asClaim = { ...proof, gas: claimGas(all) };
+    const decideWith = (...truths: (typeof asClaim)[]) => {
+      const entry = requested({ lanes: LANE.PROOF | LANE.BOND, fee: ETHER });
+      const model = { ...all, truths };
+      return decideRequests([entry], new Map([[MODEL, model]]), standing, policy).get(entry.id);
+    };
+    expect(decideWith(asClaim)).toMatchObject({ kind: "claim" });
+    const cheaper = { ...asClaim, gas: asClaim.gas - 1n };
+    expect(decideWith({ ...cheaper }, cheaper)).toEqual({ kind: "settle", truth: cheaper });
+    const twin = { ...proof, means: "ezkl" } as const;
+    expect(truthFor({ ...all, truths: [proof, twin] }, LANE.PROOF)).toBe(proof);
+    expect(truthFor({ ...all, truths: [twin, proof] }, LANE.PROOF)).toBe(twin);
+  });
+
   test("behavior: where neither lane can be paid the first one's reason is given", () => {
     const entry = requested({ lanes: 7 });
     expect(decide(entry, { balance: 0n })).toMatchObject({ kind: "skip", code: "BALANCE_TOO_LOW" });
@@ -173,10 +208,54 @@ describe("decideRequests, with truths", () => {
       policy,
     );
     expect([...settled.values()].map(({ kind }) => kind)).toEqual(["settle", "skip"]);
+    const onlyProof = requested({ lanes: LANE.PROOF, fee: cost(350_000n) });
+    const gas = 350_000n * standing.gasPrice;
+    expect(decide(onlyProof, { balance: gas })).toEqual({ kind: "settle", truth: proof });
+    expect(decide(onlyProof, { balance: gas - 1n })).toMatchObject({ code: "BALANCE_TOO_LOW" });
+  });
+});
+
+describe("leastFee", () => {
+  // 70,000 and 75,000 gas of two transactions and 40 a byte of the output, at 2 gwei, and a fifth more.
+  test("default: pays for claim, output and finalize, and the margin", () => {
+    expect(leastFee(terms, 2n * 10n ** 9n, policy)).toBe(357_216n * 10n ** 9n);
+    expect(leastFee({ ...terms, outputLength: 0 }, 10n ** 9n, policy)).toBe(174_000n * 10n ** 9n);
+  });
+});
+
+describe("leastDeliveryFee", () => {
+  test("default: pays for the delivery and the callback's gas, and the margin", () => {
+    expect(leastDeliveryFee(50_000, 10n ** 9n, policy)).toBe(204_000n * 10n ** 9n);
+  });
+});
+
+describe("disputeTruth", () => {
+  const model = { ...terms, lanes: LANE.BOND | LANE.PROOF };
+  const ended = (gas: bigint, lanes: number = LANE.PROOF) =>
+    disputeTruth(
+      { ...model, truths: [{ means: "groth16", lane: LANE.PROOF, gas }] },
+      lanes,
+      standing.constants,
+    );
+  const defence = defenceGas(standing.constants, model.depth);
+
+  test("default: a truth that costs no more gas than the defence", () => {
+    expect(ended(defence)).toMatchObject({ means: "groth16", gas: defence });
+    expect(ended(defence + 1n)).toBeUndefined();
+  });
+
+  test("behavior: none where the node has none, or the request does not accept it", () => {
+    expect(disputeTruth(model, LANE.PROOF, standing.constants)).toBeUndefined();
+    expect(ended(1n, LANE.BOND)).toBeUndefined();
   });
 });
 
 describe("claimGasPrice", () => {
+  test("default: what a base fee half as high again asks for, or the floor", () => {
+    expect(claimGasPrice(standing.constants, 10n ** 9n)).toBe(75n * 10n ** 8n);
+    expect(claimGasPrice(standing.constants, 0n)).toBe(10n ** 9n);
+  });
+
   test.each([0n, 10n ** 8n, 10n ** 9n, 7n * 10n ** 10n])(
     "behavior: in range now and after a rise by half, at %d",
     (baseFee) => {
@@ -264,7 +343,12 @@ describe("deliveryRefusal", () => {
   });
 
   test("behavior: not when the fee can be reclaimed", () => {
-    expect(deliveryRefusal(done(), { ...market, now: 900 + 7 * 86_400 }, policy)).toContain("reclaimed");
+    const at = (now: number, settledAt: number) =>
+      deliveryRefusal(done(), { ...market, now, settledAt }, policy);
+    expect(at(900 + 7 * 86_400, 900)).toContain("reclaimed");
+    expect(at(899 + 7 * 86_400, 900)).toBeUndefined();
+    // Not known yet when it was settled.
+    expect(at(1_700_000_000, 0)).toBeUndefined();
   });
 });
 

@@ -26,6 +26,21 @@ export function f({ a, b }: Pair): number {
 }
 `;
 
+const CLASS = `export const twice = ({ a }: Pair): bigint => 2n * BigInt(a + 1);
+const max = (a: number, b: number): number =>
+  a > b ? a : b;
+class Purse {
+  #left = 3 + 4;
+  pay({ gas }: Cost, price: bigint): bigint | undefined {
+    if (gas < 1n) return undefined;
+    const book = (): void => {
+      this.#left -= gas;
+    };
+    return gas;
+  }
+}
+`;
+
 const textOf = (text: string, language: "solidity" | "typescript"): string[] =>
   findPlaces(text, language).map(({ kind, start, end }) => `${kind}: ${text.slice(start, end).trim()}`);
 
@@ -53,6 +68,19 @@ describe("findPlaces", () => {
   });
 });
 
+describe("findPlaces, of classes", () => {
+  it("default: methods, arrows without a block, and blocks inside statements", () => {
+    expect(textOf(CLASS, "typescript")).toEqual([
+      "value: 2n * BigInt(a + 1)",
+      "value: a > b ? a : b",
+      "condition: gas < 1n",
+      "statement: return undefined;",
+      "statement: this.#left -= gas;",
+      "statement: return gas;",
+    ]);
+  });
+});
+
 const names = (mutants: readonly Mutant[]): string[] => mutants.map(({ line, name }) => `${line} ${name}`);
 
 describe("instrument", () => {
@@ -66,6 +94,14 @@ describe("instrument", () => {
       "7 i < b → i <= b",
       "8 c += i; → (left out)",
       "11 return c; → (left out)",
+    ]);
+  });
+
+  it("behavior: whole numbers of any size are one higher", () => {
+    expect(names(instrument("p.ts", CLASS, 1).mutants).slice(0, 3)).toEqual([
+      "1 2n * BigInt(a + 1) → 2n * BigInt(a - 1)",
+      "1 2n * BigInt(a + 1) → 3n * BigInt(a + 1)",
+      "1 2n * BigInt(a + 1) → 2n * BigInt(a + 2)",
     ]);
   });
 

@@ -1,77 +1,51 @@
 /** Runs mutants of contracts: all of them are compiled once, in a copy of the sources, each behind a guard that asks
  *  for the block's coinbase, which forge takes from its command line. */
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { foundryBinary, projectRoot } from "../foundry.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { projectRoot } from "../foundry.ts";
 import { collectSources } from "../mutants.ts";
-import { instrument, type Mutant, mutantAt, withoutPure } from "./mutants.ts";
+import { hashOf, instrument, type Mutant, mutantAt, withoutPure } from "./mutants.ts";
+import { type ForgeRun, Scratch } from "./scratch.ts";
 
 export interface ContractTarget {
   readonly files: readonly string[];
   /** Test files; a mutant is caught when one of their tests fails that passes without it. */
   readonly tests: readonly string[];
-  /** One of them that takes long: it sees only what the others let through. */
-  readonly last?: string;
+  /** Those that take longer, the quickest first: each sees only what the ones before let through. */
+  readonly slow?: readonly string[];
 }
 
-export type Outcome = "caught" | "survived" | "timeout";
-
-/** Without the optimizer, which takes most of the time; sizes and gas are not what is tested here. */
-const CONFIG = `[profile.default]
-src = "verifier-contracts"
-test = "test/contracts"
-out = "build/out"
-cache_path = "build/cache"
-libs = []
-auto_detect_remappings = false
-remappings = ["@openzeppelin/=node_modules/@openzeppelin/"]
-allow_paths = ["node_modules"]
-solc = "tools/solc"
-offline = true
-evm_version = "prague"
-optimizer = false
-bytecode_hash = "none"
-cbor_metadata = false
-code_size_limit = 1000000
-gas_limit = "18446744073709551615"
-fs_permissions = [{ access = "read", path = ${JSON.stringify(projectRoot)} }]
-[profile.default.fuzz]
-seed = "0xa55a"
-runs = 128
-failure_persist_dir = "build/none"
-[profile.default.invariant]
-runs = 8
-depth = 32
-[profile.change]
-[profile.nightly]
-`;
-const TIMEOUT_MS = 180_000;
-
-interface ForgeRun {
-  readonly output: string;
-  readonly isTimeout: boolean;
+/** A test that fails with a mutant; without a name the whole file. */
+export interface Killer {
+  readonly file: string;
+  readonly test?: string;
 }
+
+export type Outcome =
+  | { readonly kind: "caught"; readonly by: Killer }
+  | { readonly kind: "survived" }
+  /** The tests did not end: look whether the mutant makes an endless loop. */
+  | { readonly kind: "timeout" };
 
 export class ContractMutants {
   readonly mutants: readonly Mutant[];
   /** Lines whose mutants the compiler could not bear, `file:line`. */
   readonly leftOut: ReadonlySet<string>;
-  readonly #folder: string;
-  readonly #last: string | undefined;
+  /** As they were when this began, by path. */
+  readonly #sources = new Map<string, string>();
+  readonly #scratch: Scratch;
+  readonly #slow: readonly string[];
   /** Tests that fail without a mutant: they are about gas or sizes. */
   #baseline: readonly string[] = [];
 
   /** @param folder scratch, kept between runs so that forge need not compile again */
-  constructor(folder: string, { files, tests, last }: ContractTarget) {
-    this.#folder = folder;
-    this.#last = last;
-    const sources = new Map<string, string>();
-    for (const test of tests)
-      collectSources(test, (file) => readFileSync(join(projectRoot, file), "utf8"), sources);
+  constructor(folder: string, { files, tests, slow = [] }: ContractTarget) {
+    this.#scratch = new Scratch(folder);
+    this.#slow = slow;
+    const sources = this.#sources;
+    for (const test of tests) collectSources(test, readSource, sources);
     const leftOut = new Set<string>();
     this.leftOut = leftOut;
-    this.#prepare();
     for (;;) {
       const mutants: Mutant[] = [];
       const texts = new Map<string, string>();
@@ -89,8 +63,8 @@ export class ContractMutants {
         }
         texts.set(file, withoutPure(text));
       }
-      for (const [file, text] of texts) this.#write(file, text);
-      const { output } = this.#forge(["build"]);
+      for (const [file, text] of texts) this.#scratch.write(file, text);
+      const output = this.#scratch.build();
       this.mutants = mutants;
       const wrong = [
         ...output.matchAll(/^Error[^\n]*\n(?:(?!\s*-->)[^\n]+\n){0,3}\s*--> ([^:\s]+):(\d+):(\d+):/gm),
@@ -108,73 +82,56 @@ export class ContractMutants {
       if (leftOut.size === before) throw new Error(`The sources do not compile:\n${output.slice(-4000)}`);
       console.log(`${leftOut.size} mutants or lines are left out: they do not compile`);
     }
-    this.#baseline = failures(this.#test(0).output);
+    this.#baseline = [...new Set(failures(this.#test(0).output).map(({ test }) => test))];
     console.log(`without a mutant fail: ${this.#baseline.join(", ") || "none"}`);
   }
 
-  run({ id }: Mutant): Outcome {
-    const last = this.#last;
-    const rounds =
-      last === undefined
-        ? [[]]
-        : [
-            ["--no-match-path", last],
-            ["--match-path", last],
-          ];
+  /** @param hint test that caught it before: it runs first */
+  run({ id }: Mutant, hint?: Killer): Outcome {
+    const rounds = this.#slow.map((file) => ["--match-path", file]);
+    rounds.unshift(rounds.length === 0 ? [] : ["--no-match-path", `{${this.#slow.join(",")}}`]);
+    if (hint !== undefined) rounds.unshift(this.#only(hint));
     for (const chosen of rounds) {
       const { output, isTimeout } = this.#test(id, ["--fail-fast", ...chosen]);
-      if (isTimeout) return "timeout";
-      if (failures(output).some((name) => !this.#baseline.includes(name))) return "caught";
+      if (isTimeout) return { kind: "timeout" };
+      const by = failures(output).find(({ test }) => !this.#baseline.includes(test));
+      if (by !== undefined) return { kind: "caught", by };
     }
-    return "survived";
+    return { kind: "survived" };
   }
 
-  #prepare(): void {
-    for (const stale of ["verifier-contracts", "test/contracts"])
-      rmSync(join(this.#folder, stale), { recursive: true, force: true });
-    this.#write("foundry.toml", CONFIG);
-    for (const link of ["node_modules", "models", "tools", "test/vectors", "build/vectors"]) {
-      const path = join(this.#folder, link);
-      mkdirSync(dirname(path), { recursive: true });
-      if (!existsSync(path)) symlinkSync(join(projectRoot, link), path);
-    }
+  /** One test if it is still there; what failed may have been its file's setUp. */
+  #only({ file, test }: Killer): string[] {
+    const isThere = test?.startsWith("test") && this.#sources.get(file)?.includes(`function ${test}(`);
+    return ["--match-path", file, ...(isThere ? ["--match-test", `^${test}\\b`] : [])];
   }
 
-  #write(file: string, text: string): void {
-    const path = join(this.#folder, file);
-    if (existsSync(path) && readFileSync(path, "utf8") === text) return;
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
+  /** Hash of test files with all that they import; an outcome holds as long as it does. */
+  fingerprint(tests: readonly string[]): string {
+    const found = new Map<string, string>();
+    for (const test of tests) collectSources(test, (file) => this.#sources.get(file) ?? "", found);
+    return hashOf([...found].flat());
   }
 
   #test(id: number, chosen: readonly string[] = []): ForgeRun {
     const without =
       this.#baseline.length === 0 ? [] : ["--no-match-test", `^(${this.#baseline.join("|")})\\b`];
     const coinbase = `0x${id.toString(16).padStart(40, "0")}`;
-    const found = this.#forge(["test", "--block-coinbase", coinbase, ...chosen, ...without]);
-    if (!found.isTimeout && !/\d+ tests? passed/.test(found.output))
-      throw new Error(`forge ran no tests:\n${found.output.slice(-2000)}`);
-    return found;
-  }
-
-  #forge(args: readonly string[]): ForgeRun {
-    const { stdout, stderr, error } = spawnSync(foundryBinary("forge"), [...args], {
-      cwd: this.#folder,
-      encoding: "utf8",
-      maxBuffer: 2 ** 28,
-      timeout: args[0] === "test" ? TIMEOUT_MS : 0,
-      killSignal: "SIGKILL",
-      env: { ...process.env, FOUNDRY_PROFILE: "default", NO_COLOR: "1" },
-    });
-    const isTimeout = (error as NodeJS.ErrnoException | undefined)?.code === "ETIMEDOUT";
-    if (error !== undefined && !isTimeout) throw error;
-    return { output: stdout + stderr, isTimeout };
+    return this.#scratch.test(["--block-coinbase", coinbase, ...chosen, ...without]);
   }
 }
 
-const failures = (output: string): string[] => [
-  ...new Set([...output.matchAll(/^\[FAIL.*?\] (\w+)\(/gm)].map(([, name]) => name as string)),
-];
+const readSource = (file: string): string => readFileSync(join(projectRoot, file), "utf8");
+
+function failures(output: string): Required<Killer>[] {
+  const found: Required<Killer>[] = [];
+  let file = "";
+  for (const [, path, test] of output.matchAll(/^Ran \d+ tests? for ([^:\n]+):|^\[FAIL.*?\] (\w+)\(/gm)) {
+    if (path !== undefined) file = path;
+    else if (test !== undefined) found.push({ file, test });
+  }
+  return found;
+}
 
 /** Lines of the function that holds a line. */
 function functionAround(text: string, line: number): number[] {

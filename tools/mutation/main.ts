@@ -1,13 +1,12 @@
 /** `npm run mutate -- TARGET`: mutation testing. Runs a sample of the target's mutants, or `--all`, and lists those
  *  that no test notices and that tools/mutation/explained.json does not explain. Results are kept in build/mutation/
  *  and taken up where a run was stopped, as long as the sources are the same. */
-import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { projectRoot } from "../foundry.ts";
-import { ContractMutants, type Outcome } from "./contracts.ts";
-import type { Mutant } from "./mutants.ts";
+import { ContractMutants, type Killer, type Outcome } from "./contracts.ts";
+import { hashOf, type Mutant } from "./mutants.ts";
 import { TARGETS } from "./targets.ts";
 import { TypeScriptMutants } from "./typescript.ts";
 
@@ -21,24 +20,17 @@ interface Explanation {
   readonly reason: string;
 }
 
-interface Results {
-  readonly sources: string;
-  readonly outcomes: Record<string, Outcome>;
-}
+type Result = Outcome & {
+  /** of the tests that it rests on: the one that caught it, else all */
+  readonly tests: string;
+};
+type Results = Record<string, Result>;
 
 const keyOf = ({ file, line, name }: Mutant): string => `${file}:${line} ${name}`;
 
-function openResults(path: string, sources: string): Results {
-  const known = existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Results) : undefined;
-  return known?.sources === sources ? known : { sources, outcomes: {} };
-}
-
 /** The first so many of an order that the seed gives. */
 function sample(mutants: readonly Mutant[], count: number, seed: number): Mutant[] {
-  const placeOf = (mutant: Mutant): string =>
-    createHash("sha256")
-      .update(`${seed} ${keyOf(mutant)}`)
-      .digest("hex");
+  const placeOf = (mutant: Mutant): string => hashOf([`${seed} ${keyOf(mutant)}`]);
   const order = mutants.map((mutant) => ({ mutant, at: placeOf(mutant) }));
   return order
     .sort((a, b) => (a.at < b.at ? -1 : 1))
@@ -61,34 +53,50 @@ function main(): number {
     throw new Error(`There is no target ${name}: name one of ${Object.keys(TARGETS).join(", ")}.`);
   mkdirSync(FOLDER, { recursive: true });
   const runner =
-    "specs" in target ? new TypeScriptMutants(target) : new ContractMutants(join(FOLDER, name), target);
-  const hash = createHash("sha256");
-  for (const file of [...target.files, ...("specs" in target ? target.specs : target.tests)])
-    hash.update(readFileSync(join(projectRoot, file)));
+    "specs" in target ? new TypeScriptMutants(name, target) : new ContractMutants(join(FOLDER, name), target);
+  const all = "specs" in target ? target.specs : target.tests;
   const path = join(FOLDER, `${name}.json`);
-  const results = openResults(path, hash.digest("hex"));
+  const results: Results = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {};
   const { mutants } = runner;
   const chosen = values.all ? mutants : sample(mutants, Number(values.sample), Number(values.seed));
   console.log(`${mutants.length} mutants, ${chosen.length} to run`);
   for (const mutant of chosen) {
     const key = keyOf(mutant);
-    if (results.outcomes[key] !== undefined) continue;
-    results.outcomes[key] = runner.run(mutant);
+    const before = results[key];
+    const killer = before?.kind === "caught" ? before.by : undefined;
+    if (before?.tests === runner.fingerprint(restsOn(killer, all))) continue;
+    const outcome = runner.run(mutant, killer);
+    const by = outcome.kind === "caught" ? outcome.by : undefined;
+    results[key] = { ...outcome, tests: runner.fingerprint(restsOn(by, all)) };
     writeFileSync(path, JSON.stringify(results, null, 1));
-    if (results.outcomes[key] !== "caught") console.log(`${results.outcomes[key]}: ${key}`);
+    if (outcome.kind !== "caught") console.log(`${outcome.kind}: ${key}`);
   }
-  return report(chosen, results);
+  return report(chosen, results, runner.leftOut);
 }
 
-function report(chosen: readonly Mutant[], { outcomes }: Results): number {
+/** A caught mutant stays caught as long as its test is the same, another one as long as all are. */
+const restsOn = (killer: Killer | undefined, all: readonly string[]): readonly string[] =>
+  killer === undefined ? all : [killer.file];
+
+function report(chosen: readonly Mutant[], results: Results, leftOut: ReadonlySet<string>): number {
   const explanations = JSON.parse(readFileSync(EXPLAINED, "utf8")) as Explanation[];
-  const survivors = chosen.filter((mutant) => outcomes[keyOf(mutant)] === "survived");
+  const of = (kind: Outcome["kind"]): Mutant[] =>
+    chosen.filter((mutant) => results[keyOf(mutant)]?.kind === kind);
   const isExplained = ({ file, name }: Mutant): boolean =>
     explanations.some((one) => one.file === file && one.mutant === name);
+  const survivors = of("survived");
   const open = survivors.filter((mutant) => !isExplained(mutant));
+  for (const name of leftOut) console.log(`left out: ${name}`);
+  for (const mutant of of("timeout")) console.log(`without an end: ${keyOf(mutant)}`);
   for (const mutant of open) console.log(`SURVIVED: ${keyOf(mutant)}`);
-  const caught = chosen.length - survivors.length;
-  console.log(`\n${caught} caught, ${survivors.length - open.length} explained, ${open.length} survived`);
+  const counts = [
+    `${of("caught").length} caught`,
+    `${of("timeout").length} without an end`,
+    `${survivors.length - open.length} explained`,
+    `${open.length} survived`,
+    `${leftOut.size} left out`,
+  ];
+  console.log(`\n${chosen.length} mutants: ${counts.join(", ")}`);
   return open.length === 0 ? 0 : 1;
 }
 

@@ -1,4 +1,5 @@
 /** Small faults in source code, and one text that holds all of them behind guards: it is compiled once. */
+import { createHash } from "node:crypto";
 import { findPlaces, type Language, masked, type Place } from "./statements.ts";
 
 export interface Mutant {
@@ -22,7 +23,7 @@ const FLIPS: readonly (readonly [pattern: RegExp, to: string])[] = [
   [/ \+ /g, " - "],
   [/ - /g, " + "],
 ];
-const NUMBER = /(?<![\w.])\d+(?![\w.])/g;
+const NUMBER = /(?<![\w.])\d+n?(?![\w.])/g;
 
 /** What a place becomes, one text a mutant. An empty one leaves the statement out. */
 function variants(text: string, place: Place): string[] {
@@ -33,7 +34,7 @@ function variants(text: string, place: Place): string[] {
       ({ 0: found, index }) => own.slice(0, index) + to(found) + own.slice(index + found.length),
     );
   const found = FLIPS.flatMap(([pattern, to]) => replaced(pattern, () => to));
-  found.push(...replaced(NUMBER, (number) => String(BigInt(number) + 1n)));
+  found.push(...replaced(NUMBER, (number) => number.replace(/\d+/, (digits) => String(BigInt(digits) + 1n))));
   // The opposite of a single comparison is there already, or nearly.
   if (place.kind === "condition" && (found.length === 0 || / && | \|\| /.test(code)))
     found.push(`!(${own.trim()})`);
@@ -111,3 +112,6 @@ export function withoutPure(text: string): string {
   }
   return out + text.slice(done);
 }
+
+export const hashOf = (texts: readonly string[]): string =>
+  createHash("sha256").update(texts.join("\0")).digest("hex");

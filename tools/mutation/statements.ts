@@ -22,8 +22,13 @@ export function masked(text: string): string {
 
 const BODIES: Readonly<Record<Language, RegExp>> = {
   solidity: /\b(?:function|modifier|constructor)\b[^;{}]*\{/g,
-  typescript: /\bfunction\b[^;{}]*(?:\{[^{}]*\}[^;{}]*)*\)[^;{}]*\{\n|=> \{\n/g,
+  // A function, a method or an arrow with a block.
+  typescript:
+    /(?:\bfunction\b|\n {2}(?!(?:if|for|while|switch)\b)(?:(?:static|async|get) )*#?\w+\()[^;{}]*?(?:\{[^{}]*\}[^;{}]*?)*?\)[^;{}]*\{\n|=> \{\n/g,
 };
+
+/** Constants that are an arrow without a block, up to what they give. */
+const ARROW = /^(?:export )?const \w+ = \([^;]*?\)[^;=]*=>\s+(?!\{)/gm;
 
 const DECLARATION: Readonly<Record<Language, RegExp>> = {
   solidity: /^(?:[A-Za-z]\w*(?:\.\w+)?(?:\[\d*\])*(?: (?:memory|calldata|storage))? \w+) =\s/,
@@ -41,7 +46,10 @@ export function findPlaces(text: string, language: Language): Place[] {
     done = closing(code, open);
     new Scanner(code, language, places).block(open);
   }
-  return places;
+  if (language === "typescript")
+    for (const { 0: head, index } of code.matchAll(ARROW))
+      places.push({ kind: "value", start: index + head.length, end: code.indexOf(";", index) });
+  return places.sort((a, b) => a.start - b.start);
 }
 
 /** Position of the bracket that closes the one at `open`. */
@@ -109,9 +117,19 @@ class Scanner {
       end = OPEN.includes(this.#code[end] as string) ? closing(this.#code, end) + 1 : end + 1;
     const text = this.#code.slice(at, end);
     const declared = DECLARATION[this.#language].exec(text);
-    if (declared !== null && !text.startsWith("return ")) this.#add("value", at + declared[0].length, end);
+    if (/=> \{\n/.test(text)) this.#inner(at, end);
+    else if (declared !== null && !text.startsWith("return "))
+      this.#add("value", at + declared[0].length, end);
     else if (!this.#isBare(text)) this.#add("statement", at, end + 1);
     return end + 1;
+  }
+
+  /** Bodies of functions inside a statement. */
+  #inner(at: number, end: number): void {
+    for (let arrow = this.#code.indexOf("=> {\n", at); arrow >= 0 && arrow < end; ) {
+      const next = this.block(arrow + "=> ".length);
+      arrow = this.#code.indexOf("=> {\n", next);
+    }
   }
 
   /** Nothing that could be left out, or that names something later statements need. */

@@ -17,17 +17,17 @@ const tests = (...folders: readonly string[]): string[] =>
   folders.flatMap((folder) => inFolder(`test/contracts/${folder}`, ".t.sol"));
 
 const GAMES = "test/contracts/invariant/Games.t.sol";
+const SETTLE = ["SettleByProof", "SettleBatch"].map((name) => `test/contracts/proof/${name}.t.sol`);
 
 export const TARGETS: Readonly<Record<string, ContractTarget | TypeScriptTarget>> = {
-  /** The claim machine and `settle`. The tests of `settleBatch`, in test/contracts/proof, do not compile without the
-   *  optimizer: its mutants survive here. */
+  /** The claim machine, `settle` and `settleBatch`. */
   game: {
     files: [
       ...inFolder("verifier-contracts/assay", ".sol"),
       ...libraries("ClaimWord", "RequestWord", "Machine", "Settlements", "Terms"),
     ],
-    tests: [...tests("assay"), GAMES],
-    last: GAMES,
+    tests: [...tests("assay"), ...SETTLE, GAMES],
+    slow: [...SETTLE, GAMES],
   },
   judges: {
     files: [
@@ -40,7 +40,7 @@ export const TARGETS: Readonly<Record<string, ContractTarget | TypeScriptTarget>
   registry: {
     files: [
       "verifier-contracts/ModelRegistry.sol",
-      ...libraries("ModelWord", "ProgramReader", "ProgramValidator"),
+      ...libraries("ModelWord", "ProgramReader", "ProgramValidator", "StepRules"),
     ],
     tests: tests("registry"),
   },

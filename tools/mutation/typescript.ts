@@ -4,21 +4,27 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../foundry.ts";
 import type { Outcome } from "./contracts.ts";
-import { instrument, type Mutant } from "./mutants.ts";
+import { hashOf, instrument, type Mutant } from "./mutants.ts";
 
 export interface TypeScriptTarget {
   readonly files: readonly string[];
+  /** In the order in which they run: a later one sees what the earlier ones let through. */
   readonly specs: readonly string[];
 }
 
-const TIMEOUT_MS = 120_000;
-const SOURCES = join(projectRoot, "build", "mutation", "typescript.json");
+const TIMEOUT_MS = 400_000;
+const SOURCES = join(projectRoot, "build", "mutation", "typescript");
 
 export class TypeScriptMutants {
   readonly mutants: readonly Mutant[];
+  readonly leftOut: ReadonlySet<string> = new Set();
+  readonly #files: readonly string[];
   readonly #specs: readonly string[];
+  /** holds the sources with their mutants */
+  readonly #path: string;
 
-  constructor({ files, specs }: TypeScriptTarget) {
+  /** @param name names the target's scratch file */
+  constructor(name: string, { files, specs }: TypeScriptTarget) {
     const mutants: Mutant[] = [];
     const texts: Record<string, string> = {};
     for (const file of files) {
@@ -26,31 +32,49 @@ export class TypeScriptMutants {
       mutants.push(...found.mutants);
       texts[join(projectRoot, file)] = found.text;
     }
-    mkdirSync(join(SOURCES, ".."), { recursive: true });
-    writeFileSync(SOURCES, JSON.stringify(texts));
+    mkdirSync(SOURCES, { recursive: true });
+    this.#path = join(SOURCES, `${name}.json`);
+    writeFileSync(this.#path, JSON.stringify(texts));
     this.mutants = mutants;
+    this.#files = files;
     this.#specs = specs;
-    if (this.#run(0) !== "survived") throw new Error(`${specs.join(", ")} fail without a mutant.`);
+    for (const spec of specs) {
+      const { kind, output } = this.#run(0, spec);
+      if (kind !== "survived") throw new Error(`${spec} fails without a mutant:\n${output}`);
+    }
   }
 
   run({ id }: Mutant): Outcome {
-    return this.#run(id);
+    for (const file of this.#specs) {
+      const { kind } = this.#run(id, file);
+      if (kind === "caught") return { kind, by: { file } };
+      if (kind === "timeout") return { kind };
+    }
+    return { kind: "survived" };
   }
 
-  #run(id: number): Outcome {
+  fingerprint(specs: readonly string[]): string {
+    return hashOf([...this.#files, ...specs].map((file) => readFileSync(join(projectRoot, file), "utf8")));
+  }
+
+  #run(id: number, spec: string): { kind: Outcome["kind"]; output: string } {
     const vitest = join(projectRoot, "node_modules/vitest/vitest.mjs");
     const config = join(projectRoot, "tools/mutation/vitest.config.ts");
-    const args = [vitest, "run", "--config", config, "--bail", "1", ...this.#specs];
-    const { status, stdout, stderr, error } = spawnSync(process.execPath, args, {
-      cwd: projectRoot,
-      encoding: "utf8",
-      timeout: TIMEOUT_MS,
-      killSignal: "SIGKILL",
-      env: { ...process.env, NO_COLOR: "1", MUTANT: String(id), MUTATED_SOURCES: SOURCES },
-    });
-    if ((error as NodeJS.ErrnoException | undefined)?.code === "ETIMEDOUT") return "timeout";
-    if (!/Tests .*\d+ (passed|failed)/.test(stdout))
-      throw new Error(`vitest ran no tests:\n${stdout}${stderr}`);
-    return status === 0 ? "survived" : "caught";
+    const { status, stdout, stderr, error } = spawnSync(
+      process.execPath,
+      [vitest, "run", "--config", config, "--bail", "1", spec],
+      {
+        cwd: projectRoot,
+        encoding: "utf8",
+        timeout: TIMEOUT_MS,
+        killSignal: "SIGKILL",
+        env: { ...process.env, NO_COLOR: "1", MUTANT: String(id), MUTATED_SOURCES: this.#path },
+      },
+    );
+    const output = stdout + stderr;
+    if ((error as NodeJS.ErrnoException | undefined)?.code === "ETIMEDOUT")
+      return { kind: "timeout", output };
+    if (!/Test Files .*\d+ (passed|failed)/.test(stdout)) throw new Error(`vitest ran no tests:\n${output}`);
+    return { kind: status === 0 ? "survived" : "caught", output };
   }
 }

@@ -4,6 +4,7 @@ pragma solidity ^0.8.30;
 import {IAssay} from "../../../verifier-contracts/interfaces/IAssay.sol";
 import {IAssayErrors} from "../../../verifier-contracts/interfaces/IAssayErrors.sol";
 import {Claim, ClaimId, LANE_BOND, Request, RequestId} from "../../../verifier-contracts/types/Types.sol";
+import {Terms} from "../../../verifier-contracts/libraries/Terms.sol";
 import {AssayFixture} from "../support/assay/AssayFixture.sol";
 
 contract ClaimTest is AssayFixture {
@@ -110,6 +111,24 @@ contract ClaimTest is AssayFixture {
         (bond, ticketBond) = assay.bondsOf(r, FLOOR);
         assertEq(bond, 100 * DEFENCE);
         assertEq(ticketBond, 10 * DEFENCE);
+    }
+
+    /// @dev Above the least bond tickets grow with it, from the first wei that a tenth holds.
+    function test_claim_bondAboveLeast_succeeds() public view {
+        Request memory r = _newRequest();
+        r.minBond = uint96(20 * DEFENCE + 10);
+        (uint96 bond, uint96 ticketBond) = assay.bondsOf(r, FLOOR);
+        assertEq(bond, 20 * DEFENCE + 10);
+        assertEq(ticketBond, 2 * DEFENCE + 1);
+    }
+
+    /// @dev Bonds double with the first 32 falls.
+    function test_claim_bondsAfterManyFalls_succeeds() public pure {
+        for (uint256 attempt; attempt < 40; ++attempt) {
+            (uint256 bond, uint256 ticketBond) = Terms.bonds(3, 0, attempt);
+            assertEq(bond, 60 << (attempt < 32 ? attempt : 32));
+            assertEq(ticketBond, bond / 10);
+        }
     }
 
     /// @dev Squatting a request costs twice as much each time.

@@ -4,6 +4,7 @@ pragma solidity ^0.8.30;
 import {IAssay} from "../../../verifier-contracts/interfaces/IAssay.sol";
 import {IAssayErrors} from "../../../verifier-contracts/interfaces/IAssayErrors.sol";
 import {Orders} from "../../../verifier-contracts/libraries/Orders.sol";
+import {RequestWord, openRequest} from "../../../verifier-contracts/libraries/RequestWord.sol";
 import {ModelId, Request, RequestId} from "../../../verifier-contracts/types/Types.sol";
 import {AssayFixture} from "../support/assay/AssayFixture.sol";
 
@@ -26,6 +27,16 @@ contract RequestTest is AssayFixture {
         // OPEN, no lane, undelivered, attempt 0, filed now, not settled; nothing above the published fields.
         assertEq(assay.requestWord(id), 1 | block.timestamp << 56);
         assertEq(address(assay).balance, uint256(FEE) + DELIVERY_FEE);
+    }
+
+    /// @dev Depth and output length are the model's, all bits of them and no others.
+    function test_request_wordOfModel_succeeds() public pure {
+        uint256 fields = 0xff << 16 | 0xffffffff << 128;
+        RequestWord w = openRequest(7, fields);
+        assertEq(RequestWord.unwrap(w), 1 | 7 << 56 | 0xff << 136 | 0xffffffff << 144);
+        assertEq(w.depth(), 0xff);
+        assertEq(w.outputLength(), 0xffffffff);
+        assertEq(RequestWord.unwrap(openRequest(7, ~fields)), 1 | 7 << 56);
     }
 
     /// @dev Every field that is in the order, in each combination of its parts, reaches the id.

@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {IModelRegistry} from "../../../verifier-contracts/interfaces/IModelRegistry.sol";
+import {ModelWord} from "../../../verifier-contracts/libraries/ModelWord.sol";
 import {ProgramField, ProgramPart} from "../../../verifier-contracts/types/Program.sol";
 import {ModelId} from "../../../verifier-contracts/types/Types.sol";
 import {ProgramBuilder as B} from "./ProgramBuilder.sol";
@@ -119,13 +120,73 @@ contract ModelRegistryTest is RegistryTest {
 
     function test_register_twice_succeeds() public {
         ModelId first = register(_program(), 0);
-        assertEq(ModelId.unwrap(register(_program(), 0)), ModelId.unwrap(first));
+        address[] memory chunks = chunksOf(_program());
+        vm.recordLogs();
+        assertEq(ModelId.unwrap(registry.register(chunks, 0, SELECTOR, BOND, 0)), ModelId.unwrap(first));
+        assertEq(vm.getRecordedLogs().length, 0, "announced again");
         assertEq(registry.programChunks(first).length, 1);
     }
 
     function test_register_proofLane_succeeds() public {
         ModelId modelId = registry.register(chunksOf(_program()), 0, SELECTOR, 2, bytes32(uint256(9)));
         assertEq(registry.vkHash(modelId), bytes32(uint256(9)));
+    }
+
+    function _same(address[] memory found, address[] memory chunks) private pure {
+        assertEq(abi.encode(found), abi.encode(chunks));
+    }
+
+    /// @dev 575 steps and the header fill three chunks to the last byte.
+    function test_register_wholeChunks_succeeds() public {
+        bytes memory program = _long(575);
+        assertEq(program.length, 3 * CHUNK);
+        address[] memory chunks = chunksOf(program);
+        ModelId modelId = registry.register(chunks, 0, SELECTOR, 6, bytes32(uint256(9)));
+        _same(registry.programChunks(modelId), chunks);
+        (uint256 word, bytes32 root, address[] memory found) = registry.modelOf(modelId);
+        _same(found, chunks);
+        assertEq(word, registry.modelWord(modelId));
+        assertEq(root, 0);
+        (word, found) = registry.programOf(modelId);
+        _same(found, chunks);
+        assertEq(word, registry.modelWord(modelId));
+        (word, root, found) = registry.proofModelOf(modelId);
+        _same(found, chunks);
+        assertEq(word, registry.modelWord(modelId));
+        assertEq(root, bytes32(uint256(9)), "key");
+    }
+
+    function test_register_weightsRoot_succeeds() public {
+        B.Draft memory d = B.start(3, 100, 1);
+        d.weight(1, 2, B.dims1(1));
+        d.lanes(B.dims2(3, 5), 7);
+        bytes32 weights = keccak256("weights");
+        ModelId modelId = register(d.bytesOf(), weights);
+        assertEq(registry.weightsRoot(modelId), weights);
+        (, bytes32 root,) = registry.modelOf(modelId);
+        assertEq(root, weights);
+    }
+
+    /// @dev The table of docs/PROTOCOL.md, section 1.
+    function testFuzz_modelWord_fields_succeeds(uint256 word) public pure {
+        assertEq(ModelWord.lanes(word), word >> 8 & 0xff);
+        assertEq(ModelWord.depth(word), word >> 16 & 0xff);
+        assertEq(ModelWord.traceHeight(word), word >> 24 & 0xff);
+        assertEq(ModelWord.steps(word), word >> 32 & 0xffff);
+        assertEq(ModelWord.weights(word), word >> 48 & 0xffff);
+        assertEq(uint32(ModelWord.selector(word)), word >> 64 & 0xffffffff);
+        assertEq(ModelWord.selectorCode(word), word >> 64 & 0xffffffff);
+        assertEq(ModelWord.maxCalldata(word), word >> 96 & 0xffffffff);
+        assertEq(ModelWord.outputLength(word), word >> 128 & 0xffffffff);
+        assertEq(ModelWord.inputCodec(word), word >> 160 & 0xff);
+        assertEq(ModelWord.outputCodec(word), word >> 168 & 0xff);
+        assertEq(ModelWord.inputSize(word), word >> 176 & 0xffffffff);
+    }
+
+    function test_proofModelOf_unknown_reverts() public {
+        ModelId never = ModelId.wrap(keccak256("never"));
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.UnknownModel.selector, never));
+        registry.proofModelOf(never);
     }
 
     /// @dev 191 steps fill the first chunk but 64 bytes, so record 191 straddles the two.
@@ -219,6 +280,10 @@ contract ModelRegistryTest is RegistryTest {
     function test_stepOf_noStep_succeeds() public {
         ModelId modelId = register(_program(), 0);
         (uint256 word, uint256 head, uint256 shape) = registry.stepOf(modelId, 1);
+        assertEq(word, registry.modelWord(modelId));
+        assertEq(head | shape, 0);
+        // Its record would be where that of step 0 is, modulo 2^256.
+        (word, head, shape) = registry.stepOf(modelId, 1 << 249);
         assertEq(word, registry.modelWord(modelId));
         assertEq(head | shape, 0);
     }

@@ -46,7 +46,27 @@ contract ProofModelsTest is RegistryTest {
 
     function test_registerProofModel_twice_succeeds() public {
         ModelId first = registry.registerProofModel(SELECTOR, 4096, 256, KEY);
+        vm.recordLogs();
         assertEq(ModelId.unwrap(registry.registerProofModel(SELECTOR, 4096, 256, KEY)), ModelId.unwrap(first));
+        assertEq(vm.getRecordedLogs().length, 0, "announced again");
+    }
+
+    /// @dev Selector, offset, length, and 16 lanes a word.
+    function test_registerProofModel_calldata_succeeds() public {
+        uint16[4] memory inputs = [1, 16, 17, 4096];
+        uint16[4] memory words = [1, 1, 2, 256];
+        for (uint256 i = 0; i < 4; ++i) {
+            ModelId modelId = registry.registerProofModel(SELECTOR, inputs[i], 1, KEY);
+            assertEq(uint32(registry.modelWord(modelId) >> 96), 68 + 32 * uint256(words[i]));
+        }
+    }
+
+    function test_proofModelOf_withoutProgram_succeeds() public {
+        ModelId modelId = registry.registerProofModel(SELECTOR, 1, 1, KEY);
+        (uint256 word, bytes32 key, address[] memory chunks) = registry.proofModelOf(modelId);
+        assertEq(word, registry.modelWord(modelId));
+        assertEq(key, KEY);
+        assertEq(chunks.length, 0);
     }
 
     /// @dev 97 and 100 lanes take seven words both: whoever registers first must not fix the other's size.
