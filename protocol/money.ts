@@ -42,7 +42,7 @@ export function bondsOf(constants: GasConstants, terms: BondTerms): Bonds {
   const defence = defenceGas(constants, terms.depth) * terms.gasPrice;
   const doublings = BigInt(Math.min(terms.attempt, MAX_DOUBLINGS));
   const bond = max(20n * defence, terms.minBond) << doublings;
-  return { bond, ticketBond: bond / 10n };
+  return { bond, ticketBond: max(2n * defence, bond / 10n) };
 }
 
 export interface FinalPayout {

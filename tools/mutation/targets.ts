@@ -19,6 +19,9 @@ const tests = (...folders: readonly string[]): string[] =>
 const GAMES = "test/contracts/invariant/Games.t.sol";
 const SETTLE = ["SettleByProof", "SettleBatch"].map((name) => `test/contracts/proof/${name}.t.sol`);
 
+/** Programs of all kinds, accepted and not, with what the TypeScript validator says of them. */
+const PROGRAMS = "test/contracts/judge/ProgramVectors.t.sol";
+
 export const TARGETS: Readonly<Record<string, ContractTarget | TypeScriptTarget>> = {
   /** The claim machine, `settle` and `settleBatch`. */
   game: {
@@ -33,16 +36,17 @@ export const TARGETS: Readonly<Record<string, ContractTarget | TypeScriptTarget>
     files: [
       ...inFolder("verifier-contracts/opcodes", ".sol"),
       ...["CodecJudge", "FloatJudge", "Judge", "TraceReader"].map((name) => `verifier-contracts/${name}.sol`),
-      ...libraries("Merkle", "Openings", "Positions", "Shapes", "Values"),
+      ...libraries("Merkle", "Openings", "Positions", "ProgramReader", "Shapes", "Values"),
     ],
     tests: tests("judge", "opcodes", "float", "codecs", "libraries"),
   },
   registry: {
     files: [
       "verifier-contracts/ModelRegistry.sol",
-      ...libraries("ModelWord", "ProgramReader", "ProgramValidator", "StepRules"),
+      ...libraries("ModelWord", "ProgramValidator", "StepRules"),
     ],
-    tests: tests("registry"),
+    tests: [...tests("registry"), PROGRAMS],
+    slow: [PROGRAMS],
   },
   challenger: {
     files: ["challenger/decide.ts"],

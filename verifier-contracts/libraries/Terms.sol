@@ -51,8 +51,8 @@ library Terms {
             bond = 20 * defenceCost;
             if (bond < minBond) bond = minBond;
             bond <<= attempt < 32 ? attempt : 32;
-            // No less than twice the cost of the defence.
-            ticketBond = bond / 10;
+            ticketBond = 2 * defenceCost;
+            if (ticketBond < bond / 10) ticketBond = bond / 10;
         }
     }
 

@@ -3,8 +3,8 @@ pragma solidity ^0.8.30;
 
 import {IAssay} from "../../../verifier-contracts/interfaces/IAssay.sol";
 import {IAssayErrors} from "../../../verifier-contracts/interfaces/IAssayErrors.sol";
-import {Claim, ClaimId, LANE_BOND, Request, RequestId} from "../../../verifier-contracts/types/Types.sol";
 import {Terms} from "../../../verifier-contracts/libraries/Terms.sol";
+import {Claim, ClaimId, LANE_BOND, Request, RequestId} from "../../../verifier-contracts/types/Types.sol";
 import {AssayFixture} from "../support/assay/AssayFixture.sol";
 
 contract ClaimTest is AssayFixture {
