@@ -8,7 +8,8 @@ import { fail } from "./fail.ts";
 
 export const LIMITS = {
   fileBytes: 256 * 1024 * 1024,
-  depth: 8,
+  /** A subgraph adds three, and the types of its values five more. */
+  depth: 32,
   /** Fields other than the elements of packed lists. */
   fields: 2_000_000,
   nodes: 16_384,

@@ -2,6 +2,7 @@ import type onnxProto from "onnx-proto";
 import { describe, expect, it } from "vitest";
 
 import { BaseError } from "../../../inference/errors.ts";
+import { importOnnx } from "../../../inference/onnx/import.ts";
 import { readOnnx } from "../../../inference/onnx/read.ts";
 import { LIMITS } from "../../../inference/onnx/wire.ts";
 import { encodeProto, graphProto, onnxFile, type TestGraph } from "../../support/onnx-file.ts";
@@ -135,6 +136,38 @@ describe("readOnnx", () => {
     const many = { graph: { node: Array.from({ length: LIMITS.nodes + 1 }, () => ({ opType: "Relu" })) } };
     expect(codeOf(() => readOnnx(encodeProto(many)))).toBe("ONNX_TOO_LARGE");
   });
+
+  it.each([
+    ["Loop", "body", "Unroll it"],
+    ["If", "then_branch", "Fold the condition"],
+  ])(
+    "error: %s, whose subgraph has values with types, is refused by name with the way out",
+    (op, name, wayOut) => {
+      const tensorType = { elemType: 1, shape: { dim: [{ dimValue: 1 }, { dimValue: 3 }] } };
+      const body = (inner: onnxProto.onnx.INodeProto): onnxProto.onnx.IGraphProto => ({
+        name: "body",
+        input: [{ name: "s", type: { tensorType } }],
+        node: [inner],
+        output: [{ name: "t", type: { tensorType } }],
+      });
+      const holder = (inner: onnxProto.onnx.INodeProto, output: string) => {
+        return {
+          opType: op,
+          name: op,
+          input: ["z"],
+          output: [output],
+          attribute: [{ name, type: 5, g: body(inner) }],
+        };
+      };
+      const proto = graphProto(GRAPH);
+      const graph = proto.graph as onnxProto.onnx.IGraphProto;
+      const innermost = { opType: "Neg", input: ["s"], output: ["t"] };
+      graph.node?.push(holder(holder(innermost, "t"), "u"));
+      expect(() => importOnnx(encodeProto(proto))).toThrow(
+        new RegExp(`${op} \\(${op}\\): .* is not supported\\. ${wayOut}`),
+      );
+    },
+  );
 
   it("behavior: every mutation of a file is read or refused by a BaseError", () => {
     const file = onnxFile(GRAPH);
