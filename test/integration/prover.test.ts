@@ -213,8 +213,11 @@ describe("prover", () => {
       ["GET /healthz", "/healthz"],
     ] as const)
       await expectDocumented(document, route, await fetch(`${prover.url}${path}`));
-    const life = await (await fetch(`${prover.url}/v1/claims/${claimId}/events`)).text();
-    expect(life.match(/^event: .*$/gm)).toEqual(["event: Claimed", "event: Finalized"]);
+    const life = async () => (await fetch(`${prover.url}/v1/claims/${claimId}/events`)).text();
+    // Until the node has seen that it is booked, it says `final`.
+    await expect
+      .poll(async () => (await life()).match(/^event: .*$/gm), SOON)
+      .toEqual(["event: Claimed", "event: Finalized"]);
     await prover.stop();
   });
 
