@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../foundry.ts";
 import { collectSources } from "../mutants.ts";
-import { hashOf, instrument, type Mutant, mutantAt, withoutPure } from "./mutants.ts";
+import { hashOf, instrument, keyOf, type Mutant, mutantAt, withoutPure } from "./mutants.ts";
 import { type ForgeRun, Scratch } from "./scratch.ts";
 
 export interface ContractTarget {
@@ -29,8 +29,8 @@ export type Outcome =
 
 export class ContractMutants {
   readonly mutants: readonly Mutant[];
-  /** Lines whose mutants the compiler could not bear, `file:line`. */
-  readonly leftOut: ReadonlySet<string>;
+  /** Keys of those that the compiler could not bear. */
+  readonly leftOut: readonly string[];
   /** As they were when this began, by path. */
   readonly #sources = new Map<string, string>();
   readonly #scratch: Scratch;
@@ -44,8 +44,9 @@ export class ContractMutants {
     this.#slow = slow;
     const sources = this.#sources;
     for (const test of tests) collectSources(test, readSource, sources);
+    const unused = files.filter((file) => !sources.has(file));
+    if (unused.length > 0) throw new Error(`No test of the target imports ${unused.join(", ")}.`);
     const leftOut = new Set<string>();
-    this.leftOut = leftOut;
     for (;;) {
       const mutants: Mutant[] = [];
       const texts = new Map<string, string>();
@@ -80,8 +81,11 @@ export class ContractMutants {
           for (const at of functionAround(texts.get(file) ?? "", Number(line))) leftOut.add(`${file}:${at}`);
       }
       if (leftOut.size === before) throw new Error(`The sources do not compile:\n${output.slice(-4000)}`);
-      console.log(`${leftOut.size} mutants or lines are left out: they do not compile`);
+      console.log(`${leftOut.size} mutants or lines do not compile`);
     }
+    const kept = new Set(this.mutants.map(keyOf));
+    const all = files.flatMap((file) => instrument(file, sources.get(file) as string, 1).mutants);
+    this.leftOut = all.map(keyOf).filter((key) => !kept.has(key));
     this.#baseline = [...new Set(failures(this.#test(0).output).map(({ test }) => test))];
     console.log(`without a mutant fail: ${this.#baseline.join(", ") || "none"}`);
   }
@@ -123,10 +127,13 @@ export class ContractMutants {
 
 const readSource = (file: string): string => readFileSync(join(projectRoot, file), "utf8");
 
+/** A reason may hold any bytes, ends of lines too. */
 function failures(output: string): Required<Killer>[] {
   const found: Required<Killer>[] = [];
   let file = "";
-  for (const [, path, test] of output.matchAll(/^Ran \d+ tests? for ([^:\n]+):|^\[FAIL.*?\] (\w+)\(/gm)) {
+  for (const [, path, test] of output.matchAll(
+    /^Ran \d+ tests? for ([^:\n]+):|^\[FAIL[\s\S]*?\] (\w+)\(/gm,
+  )) {
     if (path !== undefined) file = path;
     else if (test !== undefined) found.push({ file, test });
   }

@@ -1,12 +1,13 @@
 /** `npm run mutate -- TARGET`: mutation testing. Runs a sample of the target's mutants, or `--all`, and lists those
  *  that no test notices and that tools/mutation/explained.json does not explain. Results are kept in build/mutation/
- *  and taken up where a run was stopped, as long as the sources are the same. */
+ *  and taken up where a run was stopped, as long as the sources are the same. `--survivors` runs again what survived
+ *  before, and reports on all that ever ran: it is for tests that were added since. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { projectRoot } from "../foundry.ts";
 import { ContractMutants, type Killer, type Outcome } from "./contracts.ts";
-import { hashOf, type Mutant } from "./mutants.ts";
+import { hashOf, keyOf, type Mutant } from "./mutants.ts";
 import { TARGETS } from "./targets.ts";
 import { TypeScriptMutants } from "./typescript.ts";
 
@@ -26,7 +27,9 @@ type Result = Outcome & {
 };
 type Results = Record<string, Result>;
 
-const keyOf = ({ file, line, name }: Mutant): string => `${file}:${line} ${name}`;
+const explanations = JSON.parse(readFileSync(EXPLAINED, "utf8")) as Explanation[];
+const isExplained = ({ file, name }: Mutant): boolean =>
+  explanations.some((one) => one.file === file && one.mutant === name);
 
 /** The first so many of an order that the seed gives. */
 function sample(mutants: readonly Mutant[], count: number, seed: number): Mutant[] {
@@ -45,6 +48,7 @@ function main(): number {
       all: { type: "boolean", default: false },
       sample: { type: "string", default: String(SAMPLE) },
       seed: { type: "string", default: "1" },
+      survivors: { type: "boolean", default: false },
     },
   });
   const name = positionals[0] ?? "";
@@ -58,9 +62,16 @@ function main(): number {
   const path = join(FOLDER, `${name}.json`);
   const results: Results = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {};
   const { mutants } = runner;
-  const chosen = values.all ? mutants : sample(mutants, Number(values.sample), Number(values.seed));
+  const kindOf = (mutant: Mutant): Outcome["kind"] | undefined => results[keyOf(mutant)]?.kind;
+  const chosen = values.survivors
+    ? mutants.filter((mutant) => kindOf(mutant) === "survived" && !isExplained(mutant))
+    : values.all
+      ? mutants
+      : sample(mutants, Number(values.sample), Number(values.seed));
   console.log(`${mutants.length} mutants, ${chosen.length} to run`);
-  for (const mutant of chosen) {
+  // Last those that run all tests to the end, as far as is known.
+  const inTurn = [...chosen].sort((a, b) => Number(isExplained(a)) - Number(isExplained(b)));
+  for (const mutant of inTurn) {
     const key = keyOf(mutant);
     const before = results[key];
     const killer = before?.kind === "caught" ? before.by : undefined;
@@ -71,19 +82,17 @@ function main(): number {
     writeFileSync(path, JSON.stringify(results, null, 1));
     if (outcome.kind !== "caught") console.log(`${outcome.kind}: ${key}`);
   }
-  return report(chosen, results, runner.leftOut);
+  const known = mutants.filter((mutant) => kindOf(mutant) !== undefined);
+  return report(values.survivors ? known : chosen, results, runner.leftOut);
 }
 
 /** A caught mutant stays caught as long as its test is the same, another one as long as all are. */
 const restsOn = (killer: Killer | undefined, all: readonly string[]): readonly string[] =>
   killer === undefined ? all : [killer.file];
 
-function report(chosen: readonly Mutant[], results: Results, leftOut: ReadonlySet<string>): number {
-  const explanations = JSON.parse(readFileSync(EXPLAINED, "utf8")) as Explanation[];
+function report(chosen: readonly Mutant[], results: Results, leftOut: readonly string[]): number {
   const of = (kind: Outcome["kind"]): Mutant[] =>
     chosen.filter((mutant) => results[keyOf(mutant)]?.kind === kind);
-  const isExplained = ({ file, name }: Mutant): boolean =>
-    explanations.some((one) => one.file === file && one.mutant === name);
   const survivors = of("survived");
   const open = survivors.filter((mutant) => !isExplained(mutant));
   for (const name of leftOut) console.log(`left out: ${name}`);
@@ -94,7 +103,7 @@ function report(chosen: readonly Mutant[], results: Results, leftOut: ReadonlySe
     `${of("timeout").length} without an end`,
     `${survivors.length - open.length} explained`,
     `${open.length} survived`,
-    `${leftOut.size} left out`,
+    `${leftOut.length} left out`,
   ];
   console.log(`\n${chosen.length} mutants: ${counts.join(", ")}`);
   return open.length === 0 ? 0 : 1;

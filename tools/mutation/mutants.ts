@@ -10,6 +10,8 @@ export interface Mutant {
   readonly name: string;
 }
 
+export const keyOf = ({ file, line, name }: Mutant): string => `${file}:${line} ${name}`;
+
 /** Operators and what each becomes; spaces are the formatters'. */
 const FLIPS: readonly (readonly [pattern: RegExp, to: string])[] = [
   [/ < /g, " <= "],

@@ -27,7 +27,7 @@ export const TARGETS: Readonly<Record<string, ContractTarget | TypeScriptTarget>
   game: {
     files: [
       ...inFolder("verifier-contracts/assay", ".sol"),
-      ...libraries("ClaimWord", "RequestWord", "Machine", "Settlements", "Terms"),
+      ...libraries("ClaimWord", "RequestWord", "Settlements", "Terms"),
     ],
     tests: [...tests("assay"), ...SETTLE, GAMES],
     slow: [...SETTLE, GAMES],

@@ -17,7 +17,7 @@ const SOURCES = join(projectRoot, "build", "mutation", "typescript");
 
 export class TypeScriptMutants {
   readonly mutants: readonly Mutant[];
-  readonly leftOut: ReadonlySet<string> = new Set();
+  readonly leftOut: readonly string[] = [];
   readonly #files: readonly string[];
   readonly #specs: readonly string[];
   /** holds the sources with their mutants */

@@ -12,5 +12,5 @@ export default defineConfig({
   root: join(import.meta.dirname, "../.."),
   cacheDir: "build/mutation/vite",
   plugins: [{ name: "mutants", enforce: "pre", load: (id) => sources[id.split("?")[0] as string] }],
-  test: { include: ["test/**/*.test.ts"], testTimeout: 100_000 },
+  test: { include: ["test/**/*.test.ts"], testTimeout: 300_000, hookTimeout: 300_000 },
 });

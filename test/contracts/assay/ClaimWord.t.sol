@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {CLAIM_ACTIVE, ClaimWord, activeClaim} from "../../../verifier-contracts/libraries/ClaimWord.sol";
+import {
+    CLAIM_ACTIVE,
+    CLAIM_FALLEN,
+    CLAIM_FINAL,
+    ClaimWord,
+    activeClaim
+} from "../../../verifier-contracts/libraries/ClaimWord.sol";
+import {Fall} from "../../../verifier-contracts/types/Types.sol";
 import {Test} from "../support/Test.sol";
 
 /// @notice A claim's word by itself: the bits that docs/PROTOCOL.md, section 2 publishes, and the second that ends it.
@@ -38,5 +45,16 @@ contract ClaimWordTest is Test {
         assertTrue(word.isFinal(t, expected), "at that second");
         assertTrue(!word.isFinal(t, expected - 1), "a second before");
         assertTrue(!word.owing().isFinal(t, expected), "with an answer owed");
+    }
+
+    /// @dev The end changes the state, the reason and the share of a truth's submitter, and no other bit.
+    function testFuzz_fallen_keepsTheRest_succeeds(uint256 bits, uint8 which) public pure {
+        uint256 rest = bits & ~(uint256(0x1ffffff) << 224) | bits & uint256(0xff) << 240;
+        ClaimWord word = ClaimWord.wrap(rest | uint256(CLAIM_ACTIVE) << 224);
+        assertEq(ClaimWord.unwrap(word.finalized()), rest | uint256(CLAIM_FINAL) << 224);
+        Fall reason = Fall(which % (uint8(type(Fall).max) + 1));
+        uint256 fell = rest | uint256(CLAIM_FALLEN) << 224 | uint256(reason) << 232;
+        if (reason == Fall.TRUTH) fell |= 1 << 248;
+        assertEq(ClaimWord.unwrap(word.fallen(reason)), fell);
     }
 }

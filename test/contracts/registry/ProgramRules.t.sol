@@ -28,6 +28,8 @@ contract ProgramRulesTest is RegistryTest {
         _badHeader(F.MAGIC, 0x42535931, _with(0, 0x42));
         _badHeader(F.WEIGHTS, 0x1100, _with(4, 0x11));
         _badHeader(F.STEPS, 0, _with(7, 0));
+        _badHeader(F.STEPS, 0, this.slice(_with(7, 0), 0, 32));
+        _badHeader(F.WEIGHTS, 2049, _manyWeights(2049));
         _badHeader(F.INPUT_CODEC, 0, _with(8, 0));
         _badHeader(F.INPUT_CODEC, 5, _with(8, 5));
         _badHeader(F.OUTPUT_CODEC, 0, _with(9, 0));
@@ -35,6 +37,29 @@ contract ProgramRulesTest is RegistryTest {
         for (uint256 i = 14; i < 32; ++i) {
             _badHeader(F.ZERO, 256 ** (31 - i), _with(i, 1));
         }
+        _badHeader(F.ZERO, 1 << 143, _with(14, 0x80));
+    }
+
+    /// @dev One step, and so many weight tensors of one element.
+    function _manyWeights(uint16 count) private pure returns (bytes memory program) {
+        B.Draft memory one = B.start(3, 100, 1);
+        one.weight(1, 2, B.dims1(1));
+        bytes memory all = one.descriptors;
+        while (all.length < 32 * uint256(count)) {
+            all = bytes.concat(all, all);
+        }
+        assembly ("memory-safe") {
+            mstore(all, mul(32, count))
+        }
+        B.Draft memory d = B.start(3, 100, 1);
+        d.lanes(B.dims2(3, 5), 7);
+        (d.descriptors, d.weights) = (all, count);
+        return d.bytesOf();
+    }
+
+    function test_register_mostWeights_succeeds() public {
+        ModelId modelId = register(_manyWeights(2048), bytes32(uint256(1)));
+        assertEq(registry.modelWord(modelId) >> 48 & 0xffff, 2048);
     }
 
     function _with(uint256 offset, uint8 value) private pure returns (bytes memory program) {
@@ -99,6 +124,8 @@ contract ProgramRulesTest is RegistryTest {
         accepts(_weight(2, 0, B.dims2(16_912, 992)));
         accepts(_weight(3, 1, B.dims2(16_383, 1024)));
         accepts(_weight(4, 0, B.dims1(2 ** 22)));
+        // 2^24 - 1 elements.
+        accepts(_weight(1, 0, B.dims2(4097, 4095)));
         uint32[] memory d6 = new uint32[](6);
         for (uint256 i = 0; i < 6; ++i) {
             d6[i] = 3;
@@ -183,6 +210,8 @@ contract ProgramRulesTest is RegistryTest {
     function test_register_rawCodec_succeeds() public {
         accepts(_codec(4, 65_536, 0x010403, B.dims2(16, 1024), 0));
         accepts(_codec(4, 9, 0x010404, B.dims1(4), 5));
+        // 2^12 words, the most that a tensor judged as a whole has.
+        accepts(_codec(4, 65_536, 0x010400, B.dims2(4096, 1), 0));
     }
 
     function test_register_rawCodec_reverts() public {
@@ -216,6 +245,7 @@ contract ProgramRulesTest is RegistryTest {
         rejectsStep(_output(1, 0x090b03, B.dims1(4)), F.TYPE, 3);
         rejectsStep(_output(2, 0x080900, B.dims1(4)), F.TYPE, 0);
         rejectsStep(_output(2, 0x080902, B.dims2(4096, 2)), F.SIZE, 8192);
+        rejectsStep(_output(2, 0x080902, B.dims1(4097)), F.SIZE, 4097);
         rejectsStep(_output(3, 0x080902, B.dims1(16_385)), F.SIZE, 65_540);
         rejectsStep(_output(3, 0x080900, B.dims2(4097, 1)), F.SIZE, 8192);
     }

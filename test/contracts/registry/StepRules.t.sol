@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {ProgramField as F} from "../../../verifier-contracts/types/Program.sol";
+import {ProgramField as F, ProgramPart} from "../../../verifier-contracts/types/Program.sol";
 import {ProgramBuilder as B} from "./ProgramBuilder.sol";
 import {StepRulesContext} from "./StepRulesContext.sol";
 
 /// @dev The rules of docs/EXACT.md, sections 2 and 3: good records of each opcode, and records that break one rule.
 contract StepRulesTest is StepRulesContext {
+    using B for B.Draft;
+
     uint32[] private _d3 = B.dims3(2, 3, 4);
     uint32[] private _d24 = B.dims2(2, 4);
 
@@ -93,6 +95,47 @@ contract StepRulesTest is StepRulesContext {
         bad(F.OPERAND_B, shape(B.dims1(256)), record(0x030100, B.dims2(6, 256), IDS, MAP, N, 0));
         bad(F.OPERAND_B, 4, record(0x030102, B.dims2(6, 5), IDS, ROWS, N, 0));
         bad(F.TYPE, 3, record(0x030103, B.dims2(6, 4), IDS, ROWS, N, 0));
+    }
+
+    /// @dev Step 1 looks `j` ids a row up; weights are LOOKUP [10, 6], s32 [10, 4] and s32 [5, 2, 4].
+    function _lookup(uint32 j, bytes3 code, uint16 table, uint32 last)
+        private
+        pure
+        returns (B.Draft memory d)
+    {
+        d = B.start(3, 4096, 1);
+        d.weight(3, 1, B.dims2(10, 6));
+        d.weight(1, 2, B.dims2(10, 4));
+        d.weight(1, 2, B.dims3(5, 2, 4));
+        d.lanes(B.dims2(6, j), 0);
+        d.step(code, B.dims2(6, last), 0, table, N, 0);
+        d.lanes(B.dims1(1), 0);
+    }
+
+    function _badLookup(F field, uint256 value, B.Draft memory d) private {
+        rejects(d.bytesOf(), ProgramPart.STEP, 1, field, value);
+    }
+
+    /// @dev A sum reads 16 rows at most, a gather one.
+    function test_register_lookupIds_succeeds() public {
+        accepts(_lookup(16, 0x030002, 0x8000, 6));
+        accepts(_lookup(1, 0x030102, 0x8001, 4));
+    }
+
+    function test_register_lookupIds_reverts() public {
+        _badLookup(F.OPERAND_A, 17, _lookup(17, 0x030002, 0x8000, 6));
+        _badLookup(F.OPERAND_A, 2, _lookup(2, 0x030102, 0x8001, 4));
+        _badLookup(F.OPERAND_B, shape(B.dims3(5, 2, 4)), _lookup(1, 0x030102, 0x8002, 4));
+    }
+
+    /// @dev Two numbers do not broadcast to rows of four.
+    function test_register_broadcastOfTwo_reverts() public {
+        B.Draft memory d = B.start(3, 4096, 1);
+        d.weight(1, 2, B.dims1(2));
+        d.lanes(_d3, 0);
+        d.step(0x080002, _d3, 0, 0x8000, N, 0);
+        d.lanes(B.dims1(1), 0);
+        rejects(d.bytesOf(), ProgramPart.STEP, 1, F.OPERAND_B, shape(B.dims1(2)));
     }
 
     function test_register_dot_succeeds() public {
