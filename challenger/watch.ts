@@ -7,6 +7,7 @@ import { trace } from "../inference/executor/execute.ts";
 import { Actions } from "../protocol/chain/actions.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
+import { chainError } from "../protocol/chain/errors.ts";
 import type { Batch, Head } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { Logger } from "../protocol/log.ts";
@@ -77,7 +78,9 @@ export class Challenger {
     this.#parts = parts;
     this.#actions = new Actions(parts.chain.game);
     this.#queue = new StakeQueue(parts.width, (key) =>
-      typeof key === "string" ? this.#check(key) : this.#checkPlanned(key),
+      typeof key === "string"
+        ? this.#check(key).catch((error: unknown) => this.#postpone(key, error))
+        : this.#checkPlanned(key),
     );
   }
 
@@ -221,6 +224,13 @@ export class Challenger {
     }
     log.warn({ ...facts, claimed: claim.output, honest: verdict.honest }, "claim is wrong");
     if (store.book.claims.has(id)) this.#step(id);
+  }
+
+  /** A verdict that cannot be kept is none: a ticket is never filed on it, and the claim is checked again. */
+  #postpone(id: ClaimId, error: unknown): void {
+    this.#retryAt.set(id, (this.#head?.number ?? 0n) + RETRY_AFTER);
+    const { code, message } = chainError(error, "check a claim");
+    this.#parts.log.error({ claim: id, code }, message);
   }
 
   async #checkPlanned(planned: PlannedClaim): Promise<void> {

@@ -1,4 +1,6 @@
 /** Runs jobs side by side: answers that are owed always at once, the rest a few at a time. */
+import { setTimeout } from "node:timers/promises";
+import { chainError } from "../protocol/chain/errors.ts";
 import type { Logger } from "../protocol/log.ts";
 import { type HeldJob, type JobKind, type JobStore, jobKey } from "./jobs.ts";
 
@@ -29,6 +31,8 @@ export interface WorkersOptions {
 
 /** Between two tries of a job that gave no time. */
 const SOON_MS = 200;
+/** Between two tries to write to a disk that takes nothing. */
+const STORAGE_PAUSE_MS = 1_000;
 /** Answers at once: each waits for its block, so the limit is the node's, not the machine's. */
 const URGENT_WIDTH = 64;
 
@@ -67,15 +71,32 @@ export class Workers {
       return again(String(error));
     });
     onEnd(held.job.kind, outcome.kind, nowMs() - startedAt);
-    if (outcome.kind === "done") jobs.finish(held);
-    else {
+    if (outcome.kind === "again") {
       log.warn(
         { job: jobKey(held.job), attempt: held.attempt, reason: outcome.reason },
         "a job is not done yet",
       );
-      jobs.postpone(held, nowMs() + (outcome.afterMs ?? SOON_MS));
     }
+    await this.#book(() => {
+      if (outcome.kind === "done") jobs.finish(held);
+      else jobs.postpone(held, nowMs() + (outcome.afterMs ?? SOON_MS));
+    });
     this.#running.delete(held.id);
-    this.wake();
+    await this.#book(() => this.wake());
+  }
+
+  /** Writes to the table of jobs, again and again while the disk does not let it: on a full one the process goes on. A
+   *  job that is still held when the process ends is tried again by the next one. */
+  async #book(write: () => void): Promise<void> {
+    for (;;) {
+      try {
+        return write();
+      } catch (error) {
+        const { code, message } = chainError(error, "write to the table of jobs");
+        this.#options.log.error({ code }, message);
+        if (this.#isStopped) return;
+      }
+      await setTimeout(STORAGE_PAUSE_MS);
+    }
   }
 }

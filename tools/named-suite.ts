@@ -25,6 +25,7 @@ const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
     if (existsSync(chromium)) return undefined;
     return { why: `There is no Chromium at ${chromium} (CHROMIUM).`, isFault: false };
   },
+  chaos: () => undefined,
   cpus() {
     // A processor whose parts are missing is skipped in the suite, by its name.
     const missing = prepareEmulatedCpus();

@@ -27,14 +27,20 @@ export interface DaemonOptions {
   readonly folder: string;
   readonly rpcUrl: string;
   readonly deployment: string;
+  /** variables besides */
+  readonly env?: Readonly<Record<string, string>>;
+  /** a command that ends in running the one that follows it */
+  readonly through?: readonly string[];
 }
 
 const STOP_TIMEOUT_MS = 5_000;
 
 /** Starts one daemon; it ends with this process. */
-export function startDaemon({ name, args, key, folder, rpcUrl, deployment }: DaemonOptions): Daemon {
+export function startDaemon(options: DaemonOptions): Daemon {
+  const { name, args, key, folder, rpcUrl, deployment, env = {}, through = [] } = options;
   const inherited = Object.entries(process.env).filter(([variable]) => !variable.startsWith("ASSAY_"));
-  const child = spawn(process.execPath, [join(projectRoot, "bin/assay.js"), ...args], {
+  const command = [...through, process.execPath, join(projectRoot, "bin/assay.js"), ...args];
+  const child = spawn(command[0] as string, command.slice(1), {
     cwd: projectRoot,
     env: {
       ...Object.fromEntries(inherited),
@@ -43,6 +49,7 @@ export function startDaemon({ name, args, key, folder, rpcUrl, deployment }: Dae
       ASSAY_KEY: key,
       ASSAY_DATA: join(folder, name),
       ASSAY_POLL_INTERVAL_MS: "100",
+      ...env,
     },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -22,6 +22,7 @@ import {
   iTraceReaderAbi,
   iWeightStoreAbi,
 } from "../generated/abis.ts";
+import { storageFault } from "../journal/fault.ts";
 
 const errorAbi = [
   ...iAssayAbi,
@@ -80,10 +81,12 @@ export function decodeRevert(error: unknown): Revert | undefined {
   return undefined;
 }
 
-/** Wraps an error of viem once, where the context is known. Faults of network and node are retryable.
+/** Wraps an error of viem once, where the context is known. Faults of network, node and disk are retryable.
  *  @param context what was tried: "read the claim" */
 export function chainError(error: unknown, context: string): BaseError {
   if (error instanceof BaseError) return error;
+  const fault = storageFault(error);
+  if (fault !== undefined) return fault;
   const links = [...causes(error)];
   const first = links.find((link) => link instanceof ViemError);
   const why = first?.shortMessage ?? (error instanceof Error ? error.message : String(error));

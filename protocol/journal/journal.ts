@@ -149,9 +149,13 @@ export class Journal {
   }
 
   /** Writes an action and its first transaction, before it is sent. An action that reverted or was displaced is
-   *  taken up again under its new nonce. */
+   *  taken up again under its new nonce. Where the nonce is that of a transaction that reverted, a re-org took the
+   *  failure back, and this one takes its place: it may even be the same transaction. */
   sign(action: Action, nonce: number, gas: bigint, transaction: SignedTransaction): JournalEntry {
     const write = this.#db.transaction(() => {
+      this.#db
+        .prepare("UPDATE actions SET state = 'displaced' WHERE nonce = ? AND key <> ? AND state = 'reverted'")
+        .run(nonce, action.key);
       this.#db
         .prepare(
           `INSERT INTO actions (key, state, nonce, target, data, value, gas, signed_at_ms)
@@ -230,7 +234,8 @@ export class Journal {
     this.#db
       .prepare(
         `INSERT INTO transactions (hash, key, nonce, raw, max_fee, max_priority_fee, signed_at_ms)
-         VALUES (?, ?, ?, ?, ?, ?, ?)`,
+         VALUES (?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (hash) DO UPDATE SET key = excluded.key`,
       )
       .run(
         transaction.hash,

@@ -23,7 +23,11 @@ let url: string;
 let daemon: Daemon | undefined;
 
 beforeAll(async () => {
-  system = await startSystem({ models: ["forecast-vix", "forecast-btc"], answerSeconds: 5, onDemand: true });
+  system = await startSystem({
+    models: ["forecast-vix", "forecast-btc"],
+    answerSeconds: 5,
+    blocks: "on-demand",
+  });
   const { model, modelId } = system.model("forecast-vix");
   const { chain, sender } = await system.open("publisher", ROLES.cheat);
   await publishWeights(chain, sender, modelId as ModelId, planPublication(model));

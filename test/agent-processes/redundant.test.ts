@@ -39,7 +39,7 @@ const liar = createServer(async (request, response) => {
 });
 
 beforeAll(async () => {
-  system = await startSystem({ models: [MODEL], answerSeconds: 60, onDemand: true });
+  system = await startSystem({ models: [MODEL], answerSeconds: 60, blocks: "on-demand" });
   const publisher = await system.open("publisher", ROLES.deployer);
   await publishModels(publisher.chain, publisher.sender, [MODEL]);
   const up = await system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).said("prover is up");

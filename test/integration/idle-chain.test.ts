@@ -17,7 +17,7 @@ let slowNode: RpcProxy;
 let seed = 300;
 
 beforeAll(async () => {
-  system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS, onDemand: true });
+  system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS, blocks: "on-demand" });
   const prover = (name: string, index: number, ...more: string[]) =>
     system.daemon(name, index, ["prover", "--port", "0", ...more]).said("prover is up");
   slowNode = await startRpcProxy(system.rpcUrl);
@@ -30,7 +30,7 @@ beforeAll(async () => {
     prover("prover", ROLES.prover),
     prover("stalls", STALLS, "--fault", "stall"),
     prover("stalls-reveal", STALLS_REVEAL, "--fault", "stall-reveal"),
-    system.daemon("challenger", ROLES.challenger, defend, slowNode.url).said("challenger is up"),
+    system.daemon("challenger", ROLES.challenger, defend, { rpcUrl: slowNode.url }).said("challenger is up"),
   ]);
 });
 

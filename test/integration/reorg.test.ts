@@ -3,12 +3,12 @@ import { toHex } from "../../inference/bytes.ts";
 import { decodePosition } from "../../inference/commit/positions.ts";
 import { revealAt, topsOf } from "../../inference/commit/reveal.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
-import { selfTestCalldata } from "../../inference/self-test.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { bondsOf, finalPayout, gasPriceRange } from "../../protocol/money.ts";
 import { FALL_REASONS, type Request, ZERO_ADDRESS } from "../../protocol/terms.ts";
 import { type DishonestRun, falsify } from "../../prover/faults.ts";
+import { fileCase, of } from "../support/cases.ts";
 import { Plaintiff } from "../support/plaintiff.ts";
 import { eventWithBlock, signed, takeBack } from "../support/reorg.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
@@ -18,7 +18,6 @@ const ANSWER_SECONDS = 120;
 const [PLAINTIFF, RIVAL, CHEAT] = [ROLES.cheat, ROLES.cheat + 1, ROLES.cheat + 2];
 
 let system: System;
-let seed = 100;
 
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS });
@@ -33,23 +32,12 @@ afterAll(() => system.stop());
 const actions = () => new Actions(system.chain.game);
 const addressOf = (index: number) => systemAccount(index).address;
 type OfClaim = { readonly claimId: string };
-const of =
-  (claim: OfClaim) =>
-  (event: OfClaim): boolean =>
-    event.claimId === claim.claimId;
 
 /** A request. @param prover who alone may claim; absent: anybody */
 async function ask(prover?: number) {
-  const model = system.model("sentiment");
-  seed += 2;
-  const calldata = selfTestCalldata(model.model.program, model.selector, seed);
-  const asked = await system.ask({
-    model,
-    calldata,
-    ...(prover === undefined ? {} : { prover: addressOf(prover) }),
-  });
+  const asked = await fileCase(system, prover);
   const claimed = () => eventWithBlock(system, "Claimed", ({ requestId }) => requestId === asked.requestId);
-  return { ...asked, model, calldata, claimed };
+  return { ...asked, claimed };
 }
 
 /** The claim of this output on the request, by an account. */
@@ -92,7 +80,7 @@ describe("re-orgs under a prover", () => {
   it("behavior: trace and reveal that are taken back come again, and the claim stands", async () => {
     const asked = await ask(ROLES.prover);
     const { args: claimed } = await asked.claimed();
-    const plaintiff = await Plaintiff.sue(system, PLAINTIFF, claimed, asked.model, asked.calldata);
+    const plaintiff = new Plaintiff(await system.open("plaintiff", PLAINTIFF), claimed, asked);
     await plaintiff.challenge();
     await takeBack(system, await eventWithBlock(system, "TraceCommitted", of(claimed)));
     const { args } = await eventWithBlock(system, "TraceCommitted", of(claimed));

@@ -1,6 +1,7 @@
 /** What a sender makes of transactions that were mined and failed. */
 import { createWalletClient, type Hex, http } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Action } from "../../protocol/chain/actions.ts";
 import { connect } from "../../protocol/chain/connect.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
 import { openDataFolder } from "../../protocol/data-folder.ts";
@@ -15,6 +16,7 @@ const LOOPS = "0x3615600b576001600055005b600054156017575b6013565b00";
 const REVERTS = "0x3615600b576001600055005b6000541560185760006000fd5b00";
 const TARGETS = { loops: `0x${"77".repeat(20)}`, reverts: `0x${"78".repeat(20)}` } as const;
 const SET = "0x01";
+const ZERO: Hex = `0x${"00".repeat(32)}`;
 
 let local: LocalChain;
 let proxy: RpcProxy;
@@ -48,7 +50,7 @@ async function opened(index: number) {
 /** Sends what works when it is simulated, and lets somebody be faster whose transaction makes it fail. */
 async function overtaken(sender: Awaited<ReturnType<typeof opened>>["sender"], to: Hex, gas?: bigint) {
   const action = { key: `call:${to}:${gas}`, to, data: "0x", value: 0n, doneBy: [] } as const;
-  await local.control.setStorageAt({ address: to, index: 0, value: `0x${"00".repeat(32)}` });
+  await local.control.setStorageAt({ address: to, index: 0, value: ZERO });
   await local.control.setAutomine(false);
   try {
     const sending = sender.send(gas === undefined ? action : { ...action, gas });
@@ -68,7 +70,7 @@ describe("Sender, after a transaction failed", () => {
     const { sender, close } = await opened(5);
     const { action, result } = await overtaken(sender, TARGETS.loops);
     expect(result).toMatchObject({ status: "retryable", error: { code: "OUT_OF_GAS" } });
-    await local.control.setStorageAt({ address: TARGETS.loops, index: 0, value: `0x${"00".repeat(32)}` });
+    await local.control.setStorageAt({ address: TARGETS.loops, index: 0, value: ZERO });
     expect(await sender.send(action)).toMatchObject({ status: "sent" });
     await close();
   });
@@ -89,6 +91,21 @@ describe("Sender, after a transaction failed", () => {
     const { result } = await overtaken(sender, TARGETS.reverts);
     proxy.decide = () => "pass";
     expect(result).toMatchObject({ status: "refused", revert: { name: "UnknownRevert" } });
+    await close();
+  });
+
+  test.each([
+    ["the same action, whose transaction is the same again", (action: Action) => action],
+    ["another action on the nonce that is free again", (action: Action) => ({ ...action, key: "another" })],
+  ])("behavior: after a re-org that took the failure back, sends %s", async (_name, next) => {
+    const { sender, db, close } = await opened(8);
+    const { action, result } = await overtaken(sender, TARGETS.reverts);
+    expect(result).toMatchObject({ status: "refused" });
+    await local.control.request({ method: "anvil_rollback", params: [1] } as never);
+    await local.control.setStorageAt({ address: TARGETS.reverts, index: 0, value: ZERO });
+    expect(await sender.send(next(action))).toMatchObject({ status: "sent" });
+    const nonces = db.prepare("SELECT DISTINCT nonce FROM transactions").all();
+    expect(nonces).toHaveLength(1);
     await close();
   });
 });

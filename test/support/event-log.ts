@@ -10,6 +10,8 @@ const PATIENCE_MS = 300_000;
 
 export class EventLog {
   readonly events: ChainEvent[] = [];
+  /** newest block whose events are here */
+  head = 0n;
   readonly #stopping = new AbortController();
   readonly #listeners = new Set<() => void>();
   readonly #following: Promise<void>;
@@ -20,8 +22,10 @@ export class EventLog {
       if (batch.kind === "rollback") {
         const kept = this.events.findLastIndex(({ block }) => block.number <= batch.ancestor) + 1;
         this.events.length = kept;
+        this.head = batch.ancestor;
       } else {
         this.events.push(...batch.events);
+        this.head = batch.to.number;
       }
       for (const listener of [...this.#listeners]) listener();
     }, this.#stopping.signal);

@@ -12,8 +12,9 @@ import { isStep, type Tensor } from "../../inference/program/form.ts";
 import { type Action, Actions } from "../../protocol/chain/actions.ts";
 import type { Sender, SendResult } from "../../protocol/chain/sender.ts";
 import type { Claim } from "../../protocol/terms.ts";
+import type { Case } from "./cases.ts";
 import type { Args } from "./event-log.ts";
-import { type System, systemAccount } from "./system.ts";
+import type { System } from "./system.ts";
 
 /** A step of models/sentiment whose tensor takes as many demands as a ticket has. */
 const STEP = 1;
@@ -26,33 +27,19 @@ export class Plaintiff {
   readonly #own: { readonly tensors: readonly Tensor[]; readonly trace: Commitment };
   readonly #model: LoadedModel;
 
-  private constructor(
-    system: System,
-    index: number,
-    sender: Sender,
-    claim: Claim,
-    model: LoadedModel,
-    calldata: Uint8Array,
+  /** @param own an account that no other suit uses at the same time */
+  constructor(
+    own: Awaited<ReturnType<System["open"]>>,
+    { claim }: Args<"Claimed">,
+    { model, calldata }: Pick<Case, "model" | "calldata">,
   ) {
-    this.account = systemAccount(index);
-    this.#sender = sender;
-    this.#actions = new Actions(system.chain.game);
+    this.account = own.chain.account;
+    this.#sender = own.sender;
+    this.#actions = new Actions(own.chain.game);
     this.#claim = claim;
     this.#model = model;
     const tensors = trace(prepare(model.model, model.selector), calldata);
     this.#own = { tensors, trace: commitTrace(model.model.program, tensors) };
-  }
-
-  /** @param index of its account */
-  static async sue(
-    system: System,
-    index: number,
-    { claim }: Args<"Claimed">,
-    model: LoadedModel,
-    calldata: Uint8Array,
-  ): Promise<Plaintiff> {
-    const { sender } = await system.open(`plaintiff-${index}`, index);
-    return new Plaintiff(system, index, sender, claim, model, calldata);
   }
 
   async challenge(): Promise<void> {
@@ -98,6 +85,7 @@ export class Plaintiff {
 
   async #must(action: Action): Promise<void> {
     const result = await this.#sender.send(action);
-    if (result.status !== "sent") throw new Error(`${action.key} is not on the chain: ${result.status}.`);
+    if (result.status !== "sent" && result.status !== "already-done")
+      throw new Error(`${action.key} is not on the chain: ${result.status}.`);
   }
 }

@@ -50,16 +50,13 @@ export async function takeBack(
   instead: readonly Hex[] = [],
 ): Promise<void> {
   const { control, client, events } = system;
-  await control.setIntervalMining({ interval: 0 });
-  try {
+  await system.withoutBlocks(async () => {
     const { hash } = await client.getBlock({ blockNumber: block.number });
     if (hash !== block.hash) throw new Error(`Block ${block.number} is gone already.`);
     const depth = Number((await client.getBlockNumber()) - block.number) + 1;
     const params = [depth, instead.map((raw) => [raw, 0])];
     await control.request({ method: "anvil_reorg", params } as never);
-  } finally {
-    await control.setIntervalMining({ interval: 1 });
-  }
+  });
   await events.when(
     () => !events.events.some((event) => event.block.hash === block.hash) || undefined,
     () => "The re-org is not seen",

@@ -7,10 +7,11 @@ interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
 }
-/** What to do with a call: pass it on, never answer, pass it on and never answer, or answer with an error
- *  or a result of one's own. */
+/** What to do with a call: pass it on, break the connection, never answer, pass it on and never answer, or answer
+ *  with an error or a result of one's own. */
 export type Verdict =
   | "pass"
+  | "break"
   | "hold"
   | "swallow"
   | { readonly error: { readonly code: number; readonly message: string } }
@@ -30,6 +31,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     const body: unknown = JSON.parse(await textOf(request));
     const calls = (Array.isArray(body) ? body : [body]) as RpcCall[];
     const verdicts = await Promise.all(calls.map((call) => proxy.decide(call)));
+    if (verdicts.includes("break")) return request.socket.destroy();
     if (verdicts.includes("hold")) return proxy.onSilence("hold");
     const answer = await fetch(target, {
       method: "POST",

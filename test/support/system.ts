@@ -3,7 +3,7 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { type Address, type Hex, keccak256, type LocalAccount, slice } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
-import { type Daemon, startDaemon } from "../../cli/demo/processes.ts";
+import { type Daemon, type DaemonOptions, startDaemon } from "../../cli/demo/processes.ts";
 import { modelFolder } from "../../cli/model-source.ts";
 import { fromHex, toHex } from "../../inference/bytes.ts";
 import { type LoadedModel, loadModelFolder } from "../../inference/model-folder.ts";
@@ -59,9 +59,12 @@ export interface SystemOptions {
   readonly answerSeconds: number;
   /** gas by which a demand's answer counts in bonds and decisions; absent: that of local tests */
   readonly gasPerDemand?: bigint;
-  /** a block for each transaction and none besides, instead of one a second */
-  readonly onDemand?: boolean;
+  /** when blocks come: one a second, which is the default; one for each transaction; or when the test makes them */
+  readonly blocks?: "each-second" | "on-demand" | "by-hand";
 }
+
+/** What is otherwise than usual about a daemon. */
+export type DaemonChanges = Partial<Pick<DaemonOptions, "rpcUrl" | "env" | "through">>;
 
 export interface AskOptions {
   readonly model: { readonly modelId: Hex };
@@ -70,6 +73,8 @@ export interface AskOptions {
   readonly prover?: Address;
   /** bits; absent: BOND alone */
   readonly lanes?: number;
+  /** for how long the prover alone may claim, at most 600; absent: 590 */
+  readonly exclusiveSeconds?: number;
 }
 
 export type System = Awaited<ReturnType<typeof startSystem>>;
@@ -81,7 +86,7 @@ export async function startSystem(options: SystemOptions) {
     proofModels: proofNames = [],
     answerSeconds,
     gasPerDemand = LOCAL_CONSTANTS.gasPerDemand,
-    onDemand = false,
+    blocks = "each-second",
   } = options;
   const local = await startLocalChain({ accounts: ACCOUNTS });
   const folder = temporaryFolder();
@@ -113,10 +118,9 @@ export async function startSystem(options: SystemOptions) {
     for (const model of models.values()) await register(requester.chain, requester.sender, model);
     const proofModels = new Map(proofNames.map((name) => [name, loadProofModel(modelFolder(name))]));
     for (const model of proofModels.values()) await registerEzkl(requester.chain, requester.sender, model);
-    if (!onDemand) {
-      await local.control.setAutomine(false);
-      await local.control.setIntervalMining({ interval: 1 });
-    }
+    const interval = blocks === "each-second" ? 1 : 0;
+    if (blocks !== "on-demand") await local.control.setAutomine(false);
+    await local.control.setIntervalMining({ interval });
     audit = () => expectInOrder(requester.chain);
     const events = new EventLog(requester.chain);
     closers.push(() => events.stop());
@@ -125,6 +129,11 @@ export async function startSystem(options: SystemOptions) {
       folder: folder.path,
       chain: requester.chain,
       events,
+      /** Does this while no block comes but those that it makes. */
+      withoutBlocks: async (work: () => Promise<void>): Promise<void> => {
+        await local.control.setIntervalMining({ interval: 0 });
+        await work().finally(() => local.control.setIntervalMining({ interval }));
+      },
       chainOf,
       open,
       model: (name: ShippedModel) => models.get(name) as LoadedModel,
@@ -132,10 +141,10 @@ export async function startSystem(options: SystemOptions) {
       proofModel: (name: string) => proofModels.get(name) as ProofModel,
       ask: (options: AskOptions) => ask(requester.chain, requester.sender, options),
       /** The assay program with an account's key, which works with this system's models only. */
-      daemon: (name: string, index: number, args: readonly string[], rpcUrl = local.rpcUrl): Daemon => {
+      daemon: (name: string, index: number, args: readonly string[], changes: DaemonChanges = {}): Daemon => {
         const own = [...args, "--models", modelsFolder];
-        const common = { name, folder: folder.path, rpcUrl, deployment: deploymentPath };
-        const daemon = startDaemon({ ...common, args: own, key: keyOf(index) });
+        const common = { name, folder: folder.path, rpcUrl: local.rpcUrl, deployment: deploymentPath };
+        const daemon = startDaemon({ ...common, args: own, key: keyOf(index), ...changes });
         closers.push(() => daemon.stop());
         return daemon;
       },
@@ -160,7 +169,7 @@ async function register(
 async function ask(
   chain: SigningChain,
   sender: Sender,
-  { model, calldata, prover = ZERO_ADDRESS, lanes = LANE.BOND }: AskOptions,
+  { model, calldata, prover = ZERO_ADDRESS, lanes = LANE.BOND, exclusiveSeconds = 590 }: AskOptions,
 ): Promise<{ readonly request: Request; readonly requestId: RequestId }> {
   const now = Number((await chain.client.getBlock()).timestamp);
   const input = toHex(calldata);
@@ -175,7 +184,7 @@ async function ask(
     window: 4 * chain.constants.answerSeconds,
     expiry: now + 3_600,
     exclusiveProver: prover,
-    exclusiveUntil: prover === ZERO_ADDRESS ? 0 : now + 590,
+    exclusiveUntil: prover === ZERO_ADDRESS ? 0 : now + exclusiveSeconds,
     callback: ZERO_ADDRESS,
     callbackGas: 0,
     salt: BigInt(slice(keccak256(input), 0, 8)),

@@ -1,0 +1,164 @@
+/** kill -9 of every process at every stage of what it does: whenever a transaction of its own waits to be mined, and
+ *  whenever something happens to a claim that concerns it. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Daemon } from "../../cli/demo/processes.ts";
+import { FALL_REASONS } from "../../protocol/terms.ts";
+import { type Case, fileCase, of } from "../support/cases.ts";
+import { watchMempool } from "../support/mempool.ts";
+import { Plaintiff } from "../support/plaintiff.ts";
+import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
+
+/** Room for a process to start anew, again and again, on any machine, and still answer. */
+const ANSWER_SECONDS = 240;
+const [CHEAT, PLAINTIFF] = [ROLES.cheat, ROLES.cheat + 1];
+
+/** A daemon that is killed at each of its stages, once it is up, and started again on the same data. */
+class Victim {
+  readonly kills: string[] = [];
+  readonly #system: System;
+  readonly #name: string;
+  readonly #index: number;
+  readonly #args: readonly string[];
+  readonly #seen = new Set<string>();
+  #daemon: Daemon;
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(system: System, name: string, index: number, args: readonly string[]) {
+    this.#system = system;
+    this.#name = name;
+    this.#index = index;
+    this.#args = args;
+    this.#daemon = this.#start();
+  }
+
+  get address(): string {
+    return systemAccount(this.#index).address;
+  }
+
+  /** Resolves once all kills that are due are done and the process is up again. */
+  async settled(): Promise<void> {
+    for (let turn: Promise<void> | undefined; turn !== this.#turn; ) {
+      turn = this.#turn;
+      await turn;
+    }
+    await this.#up();
+  }
+
+  /** @param stage kills once @param kind what it counts as */
+  strike(stage: string, kind: string): void {
+    if (this.#seen.has(stage)) return;
+    this.#seen.add(stage);
+    this.#turn = this.#turn.then(async () => {
+      await this.#up();
+      process.kill(this.#daemon.pid as number, "SIGKILL");
+      await this.#daemon.ended;
+      this.kills.push(kind);
+      this.#daemon = this.#start();
+    });
+  }
+
+  #start(): Daemon {
+    return this.#system.daemon(this.#name, this.#index, this.#args);
+  }
+
+  #up(): Promise<unknown> {
+    return this.#daemon.said(this.#args[0] === "prover" ? "prover is up" : "challenger is up");
+  }
+}
+
+let system: System;
+let prover: Victim;
+let challenger: Victim;
+let cheat: Victim;
+
+beforeAll(async () => {
+  system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS });
+  const serve = ["prover", "--port", "0", "--withdraw-above", "1"];
+  prover = new Victim(system, "prover", ROLES.prover, serve);
+  cheat = new Victim(system, "cheat", CHEAT, [...serve, "--fault", "element:1"]);
+  challenger = new Victim(system, "challenger", ROLES.challenger, [
+    ...["challenger", "defend"],
+    ...["--withdraw-above", "1"],
+  ]);
+  await Promise.all([prover.settled(), cheat.settled(), challenger.settled()]);
+});
+
+afterAll(() => system.stop());
+
+/** Kills whom a case concerns at each kind of event on it, until it is told to stop. */
+function strikeAtEvents(filed: Case, victims: readonly Victim[]): () => void {
+  const isOver = new AbortController();
+  void (async () => {
+    for (let done = 0; !isOver.signal.aborted; ) {
+      const next = await system.events.when(
+        () =>
+          system.events.events.length > done || isOver.signal.aborted
+            ? system.events.events[done]
+            : undefined,
+        () => "Nothing happens",
+      );
+      done += 1;
+      const { args } = next;
+      const claimId = system.events.all("Claimed", ({ requestId }) => requestId === filed.requestId)[0]
+        ?.claimId;
+      const concerns =
+        ("requestId" in args && args.requestId === filed.requestId) ||
+        ("claimId" in args && args.claimId === claimId);
+      if (concerns) for (const victim of victims) victim.strike(`${filed.requestId} ${next.name}`, next.name);
+    }
+  })();
+  return () => isOver.abort();
+}
+
+describe("kill -9 of prover, cheat and challenger at every stage", () => {
+  it("behavior: each move is made once, the honest claim is final, the wrong one falls, and all are paid", async () => {
+    const victims = new Map([prover, challenger, cheat].map((victim) => [victim.address, victim]));
+    const stopWatching = watchMempool(system, ({ from, move, hash }) =>
+      victims.get(from)?.strike(hash, `sent ${move}`),
+    );
+    const [honest, wrong] = await Promise.all([fileCase(system, ROLES.prover), fileCase(system, CHEAT)]);
+    const stops = [strikeAtEvents(honest, [prover]), strikeAtEvents(wrong, [challenger, cheat])];
+    const claimed = await honest.claimed();
+    const plaintiff = new Plaintiff(await system.open("plaintiff", PLAINTIFF), claimed, honest);
+    await plaintiff.challenge();
+    const { traceRoot } = await system.events.until("TraceCommitted", of(claimed));
+    const demanded = await plaintiff.demandAll(traceRoot);
+    await system.events.when(
+      () => system.events.all("Revealed", of(claimed)).length === demanded.length || undefined,
+      () => "Not every demand is answered",
+    );
+    const { claimId } = await wrong.claimed();
+    const collected = await system.events.until("Collected", of({ claimId }));
+    const withdrawn = (address: string) =>
+      system.events.until("Withdrawn", ({ account }) => account === address);
+    await withdrawn(challenger.address);
+    await Promise.all([prover.settled(), challenger.settled(), cheat.settled()]);
+    await system.passTime(honest.request.window + ANSWER_SECONDS + 1);
+    await system.events.until("Finalized", of(claimed));
+    await withdrawn(prover.address);
+    await Promise.all([prover.settled(), challenger.settled()]);
+    for (const stop of stops) stop();
+    await stopWatching();
+
+    expect(claimed.output).toBe(honest.right);
+    expect(system.events.all("Fell").map((fall) => [fall.claimId, FALL_REASONS[fall.reason]])).toEqual([
+      [claimId, "ELEMENT"],
+    ]);
+    expect(collected.owner).toBe(challenger.address);
+    const sent = (kinds: readonly string[]) => kinds.filter((kind) => kind.startsWith("sent "));
+    const moves = ({ kills }: Victim) => [...new Set(sent(kills))].map((kind) => kind.slice(5)).sort();
+    expect(moves(prover)).toEqual(["claim", "commitTrace", "finalize", "reveal", "withdraw"]);
+    expect(moves(cheat)).toEqual(["claim", "commitTrace", "reveal"]);
+    expect(moves(challenger)).toEqual(["challenge", "collect", "convictElement", "demand", "withdraw"]);
+    // Every transaction was seen before it was mined, and there are no others.
+    for (const [address, victim] of victims)
+      expect(await system.client.getTransactionCount({ address: address as `0x${string}` })).toBe(
+        sent(victim.kills).length,
+      );
+    const events = (kinds: readonly string[]) => kinds.filter((kind) => !kind.startsWith("sent "));
+    const dispute = ["Requested", "Claimed", "Challenged", "TraceCommitted", "Demanded", "Revealed"];
+    expect(events(prover.kills)).toEqual(expect.arrayContaining([...dispute, "Finalized"]));
+    expect(events(challenger.kills)).toEqual(expect.arrayContaining([...dispute, "Fell", "Collected"]));
+    expect(events(cheat.kills)).toEqual(expect.arrayContaining([...dispute, "Fell", "Collected"]));
+  });
+});

@@ -1,0 +1,204 @@
+/** Five dishonest provers, two malicious challengers and a bot that copies every move, against one honest prover and
+ *  one honest challenger, all at once. */
+import { getAddress } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FALL_REASONS } from "../../protocol/terms.ts";
+import { FAULTS, parseFault } from "../../prover/faults.ts";
+import { type Case, fileCase, of } from "../support/cases.ts";
+import type { Args } from "../support/event-log.ts";
+import { type FrontRunner, startFrontRunner } from "../support/front-runner.ts";
+import { Plaintiff } from "../support/plaintiff.ts";
+import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
+
+/** Room for all of them on any machine; the test lets the time of those pass who never answer. */
+const ANSWER_SECONDS = 240;
+/** Steps of models/sentiment: 0 is its codec step, 12 its last layer. */
+const LIES = ["element:12", "codec:0", "output", "garbage-reveal", "stall"] as const;
+const CHEATS = LIES.map((_, i) => ROLES.cheat + i);
+const PLAINTIFFS = [ROLES.cheat + LIES.length, ROLES.cheat + LIES.length + 1];
+const BOT = ROLES.cheat + LIES.length + 2;
+/** wei */
+const BOT_PURSE = 3n * 10n ** 16n;
+/** Requests for each. */
+const LOAD = { cheat: 3, honest: 8, anybody: 3 } as const;
+
+const addressOf = (index: number): string => getAddress(systemAccount(index).address);
+const lieOf = (prover: string) => LIES[CHEATS.findIndex((index) => addressOf(index) === getAddress(prover))];
+const endOf = (lie: (typeof LIES)[number]) => FAULTS[parseFault(lie).kind].fall;
+/** Whether nothing but time can show that a prover does not answer. */
+const isSilent = (prover: string): boolean => {
+  const lie = lieOf(prover);
+  return lie === undefined ? getAddress(prover) === addressOf(BOT) : endOf(lie).endsWith("TIMEOUT");
+};
+
+let system: System;
+let bot: FrontRunner;
+let cases: Case[];
+
+beforeAll(async () => {
+  system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS });
+  const serve = ["prover", "--port", "0"];
+  await Promise.all([
+    system.daemon("prover", ROLES.prover, serve).said("prover is up"),
+    system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]).said("challenger is up"),
+    ...LIES.map((lie, i) =>
+      system.daemon(`cheat-${i}`, ROLES.cheat + i, [...serve, "--fault", lie]).said("prover is up"),
+    ),
+  ]);
+  bot = await startFrontRunner(system, BOT, BOT_PURSE);
+});
+
+afterAll(async () => {
+  await bot?.stop();
+  await system.stop();
+});
+
+const caseOf = ({ requestId }: Args<"Claimed">): Case | undefined =>
+  cases.find((filed) => filed.requestId === requestId);
+const isRight = (claimed: Args<"Claimed">): boolean => claimed.output === caseOf(claimed)?.right;
+const isOver = (claimed: Args<"Claimed">): boolean =>
+  system.events.all("Fell", of(claimed)).length + system.events.all("Finalized", of(claimed)).length > 0;
+
+/** Whether the claim's prover has an answer to give. */
+function owes(claimed: Args<"Claimed">): boolean {
+  const count = (name: "Challenged" | "TraceCommitted" | "Demanded" | "Revealed"): number =>
+    system.events.all(name, of(claimed)).length;
+  if (count("Challenged") > 0 && count("TraceCommitted") === 0) return true;
+  return count("Demanded") > count("Revealed");
+}
+
+/** Malicious challengers dispute every right claim as far as they can. */
+class Mob {
+  readonly #accounts: readonly Awaited<ReturnType<System["open"]>>[];
+  readonly #sued = new Map<string, Promise<void>>();
+  #underWay = 0;
+
+  constructor(accounts: readonly Awaited<ReturnType<System["open"]>>[]) {
+    this.#accounts = accounts;
+  }
+
+  /** Sues whom it has not sued yet. @returns whether all its suits have run their course */
+  look(): boolean {
+    for (const claimed of system.events.all("Claimed", (one) => isRight(one))) {
+      if (this.#sued.has(claimed.claimId) || isOver(claimed)) continue;
+      this.#underWay += 1;
+      const suits = Promise.all(this.#accounts.map((own) => this.#sue(own, claimed)));
+      this.#sued.set(
+        claimed.claimId,
+        suits.then(() => {
+          this.#underWay -= 1;
+        }),
+      );
+    }
+    return this.#underWay === 0;
+  }
+
+  /** @throws what went wrong in a suit */
+  async done(): Promise<void> {
+    await Promise.all(this.#sued.values());
+  }
+
+  async #sue(own: Awaited<ReturnType<System["open"]>>, claimed: Args<"Claimed">): Promise<void> {
+    const plaintiff = new Plaintiff(own, claimed, caseOf(claimed) as Case);
+    await plaintiff.challenge();
+    if (isSilent(claimed.claim.prover)) return;
+    const { traceRoot } = await system.events.until("TraceCommitted", of(claimed));
+    await plaintiff.demandAll(traceRoot);
+    expect(await plaintiff.convict()).toMatchObject({ status: "refused", revert: { name: "NoFault" } });
+    await system.events.when(
+      () => !owes(claimed) || undefined,
+      () => "Not every demand is answered",
+    );
+  }
+}
+
+/** What a request waits for: somebody's move, the time of one who never answers, or its window. */
+function standing(filed: Case): "final" | "window" | "silence" | "move" {
+  if (system.events.all("Finalized", ({ requestId }) => requestId === filed.requestId).length > 0)
+    return "final";
+  const newest = system.events.all("Claimed", ({ requestId }) => requestId === filed.requestId).at(-1);
+  if (newest === undefined || isOver(newest)) return "move";
+  if (owes(newest)) return isSilent(newest.claim.prover) ? "silence" : "move";
+  return isRight(newest) ? "window" : "move";
+}
+
+describe("five dishonest provers, two malicious challengers and a copying bot", () => {
+  it("behavior: every request gets its right output, every lie falls, and the honest lose nothing", async () => {
+    const { events } = system;
+    const mob = new Mob(
+      await Promise.all(PLAINTIFFS.map((index) => system.open(`plaintiff-${index}`, index))),
+    );
+    const wanted = [
+      ...CHEATS.flatMap((index) => Array.from({ length: LOAD.cheat }, () => index)),
+      ...Array.from({ length: LOAD.honest }, () => ROLES.prover),
+      ...Array.from({ length: LOAD.anybody }, () => undefined),
+    ];
+    cases = [];
+    cases = await Promise.all(wanted.map((prover) => fileCase(system, prover)));
+    for (;;) {
+      const isQuiet = () => mob.look() && cases.every((filed) => standing(filed) !== "move");
+      await events.when(
+        () => isQuiet() || undefined,
+        () => `Not all is quiet: ${cases.map(standing).join()}`,
+      );
+      const late = cases.filter((filed) => standing(filed) === "silence");
+      if (late.length === 0) break;
+      await system.passTime(ANSWER_SECONDS + 1);
+      await events.when(
+        () => late.every((filed) => standing(filed) !== "silence") || undefined,
+        () => "Nobody ended what is late",
+      );
+    }
+    await mob.done();
+    await system.passTime(5 * ANSWER_SECONDS + 1);
+    await events.when(
+      () => cases.every((filed) => standing(filed) === "final") || undefined,
+      () => `Not all are final: ${cases.map(standing).join()}`,
+    );
+
+    const claims = events.all("Claimed");
+    const finals = events
+      .all("Finalized")
+      .map(({ claimId }) => claims.find((one) => one.claimId === claimId));
+    expect(finals).toHaveLength(cases.length);
+    expect(finals.filter((one) => one === undefined || !isRight(one))).toEqual([]);
+    const fallen = events.all("Fell").map(({ claimId, reason }) => {
+      const claimed = claims.find((one) => one.claimId === claimId) as Args<"Claimed">;
+      return { claimed, reason: FALL_REASONS[reason] };
+    });
+    const lies = fallen.filter(({ claimed }) => !isRight(claimed));
+    expect(lies.length).toBeGreaterThanOrEqual(LIES.length * LOAD.cheat);
+    for (const { claimed, reason } of lies)
+      expect(reason).toBe(endOf(lieOf(claimed.claim.prover) ?? "stall"));
+    // Right claims fell only with those who make a copy of one and then are silent.
+    const right = fallen.filter(({ claimed }) => isRight(claimed));
+    expect(right.map(({ claimed }) => getAddress(claimed.claim.prover))).toEqual(
+      right.map(() => addressOf(BOT)),
+    );
+    // Who watches is paid for each lie, whoever was first with each move.
+    const challenger = addressOf(ROLES.challenger);
+    await Promise.all(
+      lies.map(({ claimed }) =>
+        events.until(
+          "Collected",
+          (event) =>
+            of(claimed)(event) &&
+            getAddress(event.owner) === challenger &&
+            event.amount > claimed.claim.ticketBond,
+        ),
+      ),
+    );
+    // The bot was first with moves of every kind that others can make.
+    const kinds = [
+      "claim",
+      "challenge",
+      "demand",
+      "reveal",
+      "convictElement",
+      "timeoutTrace",
+      "finalize",
+      "collect",
+    ];
+    expect([...new Set(bot.copied)]).toEqual(expect.arrayContaining(kinds));
+  });
+});
