@@ -144,16 +144,19 @@ export async function explainRevert(
   receipt: TransactionReceipt,
 ): Promise<Revert> {
   if (receipt.gasUsed >= gas) return outOfGas(gas);
-  const blockNumber = receipt.blockNumber - 1n;
-  try {
-    await client.call({ account: account.address, to, data, value, gas, blockNumber });
-  } catch (error) {
-    const revert = decodeRevert(error);
-    if (revert !== undefined) return revert;
-    const fault = chainError(error, "find out why a transaction failed");
-    // A node that answers, but no longer has that state: the transaction failed all the same.
-    if (fault.code !== "RPC_FAULT") throw fault;
+  // Where the state before the block lets it pass, another transaction of the block was faster: the state after it says
+  // which effect is there.
+  for (const blockNumber of [receipt.blockNumber - 1n, receipt.blockNumber]) {
+    try {
+      await client.call({ account: account.address, to, data, value, gas, blockNumber });
+    } catch (error) {
+      const revert = decodeRevert(error);
+      if (revert !== undefined) return revert;
+      const fault = chainError(error, "find out why a transaction failed");
+      // A node that answers, but no longer has that state: the transaction failed all the same.
+      if (fault.code !== "RPC_FAULT") throw fault;
+    }
   }
-  // It depended on another transaction of the block, or on the block's time.
+  // It depended on what came and went within the block.
   return decodeRevertData("0x");
 }

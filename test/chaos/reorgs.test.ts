@@ -38,17 +38,16 @@ beforeAll(async () => {
 
 afterAll(() => system.stop());
 
-/** Makes a block. Resolves once its events are in the log, with those of them that are there then. */
-async function nextBlock(): Promise<readonly ChainEvent[]> {
+/** Makes a block. Resolves once its events are in the log. */
+async function nextBlock(): Promise<void> {
   const { control, client, events } = system;
   await setTimeout(BLOCK_MS);
   await control.mine({ blocks: 1 });
-  const { number, hash } = await client.getBlock();
+  const number = await client.getBlockNumber();
   await events.when(
     () => events.head >= number || undefined,
     () => `Block ${number} is not followed`,
   );
-  return events.events.filter(({ block }) => block.hash === hash);
 }
 
 /** Makes blocks until this is done. */
@@ -93,16 +92,20 @@ class Round {
     return [...this.#taken].sort();
   }
 
-  /** Makes blocks, and takes back the newest whenever a stage is seen for the first time, until this is so. */
+  /** Makes blocks, and takes back as many as the round says whenever a stage is seen for the first time, until this is
+   *  so. */
   async until(cases: ReadonlyMap<string, Case>, isSo: () => boolean): Promise<void> {
     for (let blocks = 0; !isSo(); blocks++) {
       if (blocks === MAX_BLOCKS) throw new Error(`It does not end; these stages were seen: ${this.stages}.`);
-      const stages = (await nextBlock()).flatMap((event) => this.#stageOf(cases, event) ?? []);
-      const fresh = stages.filter(({ stage }) => !this.#taken.has(stage));
-      const [first] = fresh;
+      await nextBlock();
+      const stages = system.events.events.flatMap((event) => this.#stageOf(cases, event) ?? []);
+      const first = stages.find(({ stage }) => !this.#taken.has(stage));
       if (first === undefined) continue;
-      for (const { stage } of fresh) this.#taken.add(stage);
-      if (this.#depth > 1) await system.control.mine({ blocks: this.#depth - 1 });
+      const { block } = first.event;
+      const depth = Number(system.events.head - block.number) + 1;
+      if (depth < this.#depth) await system.control.mine({ blocks: this.#depth - depth });
+      // What comes with it is taken back, too.
+      for (const { stage, event } of stages) if (event.block.number >= block.number) this.#taken.add(stage);
       await takeBack(system, first.event);
     }
   }

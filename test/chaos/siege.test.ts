@@ -20,7 +20,9 @@ const BOT = ROLES.cheat + LIES.length + 2;
 /** wei */
 const BOT_PURSE = 3n * 10n ** 16n;
 /** Requests for each. */
-const LOAD = { cheat: 3, honest: 8, anybody: 3 } as const;
+const LOAD = { cheat: 2, honest: 5, anybody: 2 } as const;
+/** More than an exclusive prover has, and than anybody has to answer; less than a window. */
+const LONG_SECONDS = 601;
 
 const addressOf = (index: number): string => getAddress(systemAccount(index).address);
 const lieOf = (prover: string) => LIES[CHEATS.findIndex((index) => addressOf(index) === getAddress(prover))];
@@ -112,12 +114,18 @@ class Mob {
   }
 }
 
-/** What a request waits for: somebody's move, the time of one who never answers, or its window. */
+/** Whether so much time has passed that anybody may claim what was a cheat's alone. */
+let isOpenToAll = false;
+
+/** What a request waits for: somebody's move, the time of one who does not move, or its window. */
 function standing(filed: Case): "final" | "window" | "silence" | "move" {
   if (system.events.all("Finalized", ({ requestId }) => requestId === filed.requestId).length > 0)
     return "final";
   const newest = system.events.all("Claimed", ({ requestId }) => requestId === filed.requestId).at(-1);
-  if (newest === undefined || isOver(newest)) return "move";
+  if (newest === undefined) return "move";
+  // A cheat leaves what it was caught at alone.
+  if (isOver(newest))
+    return lieOf(filed.request.exclusiveProver) !== undefined && !isOpenToAll ? "silence" : "move";
   if (owes(newest)) return isSilent(newest.claim.prover) ? "silence" : "move";
   return isRight(newest) ? "window" : "move";
 }
@@ -143,7 +151,8 @@ describe("five dishonest provers, two malicious challengers and a copying bot", 
       );
       const late = cases.filter((filed) => standing(filed) === "silence");
       if (late.length === 0) break;
-      await system.passTime(ANSWER_SECONDS + 1);
+      await system.passTime(LONG_SECONDS);
+      isOpenToAll = true;
       await events.when(
         () => late.every((filed) => standing(filed) !== "silence") || undefined,
         () => "Nobody ended what is late",
