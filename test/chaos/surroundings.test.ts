@@ -88,6 +88,7 @@ describe("a node that fails", () => {
     const met = new Map<string, number>();
     const rng = createRng(1);
     const stopping = new AbortController();
+    let startedAt: number | undefined;
     const proxies: RpcProxy[] = [];
     const unsteady = async (first: number): Promise<string> => {
       const proxy = await startRpcProxy(system.rpcUrl);
@@ -111,6 +112,7 @@ describe("a node that fails", () => {
     try {
       await start("prover", "prover", { rpcUrl: await unsteady(0) });
       await start("challenger", "challenger", { rpcUrl: await unsteady(2) });
+      startedAt = Date.now();
       await play();
       expect([...met.keys()].sort()).toEqual([...MODES].sort());
     } finally {
