@@ -27,12 +27,6 @@ const LONG_SECONDS = 601;
 const addressOf = (index: number): string => getAddress(systemAccount(index).address);
 const lieOf = (prover: string) => LIES[CHEATS.findIndex((index) => addressOf(index) === getAddress(prover))];
 const endOf = (lie: (typeof LIES)[number]) => FAULTS[parseFault(lie).kind].fall;
-/** Whether nothing but time can show that a prover does not answer. */
-const isSilent = (prover: string): boolean => {
-  const lie = lieOf(prover);
-  return lie === undefined ? getAddress(prover) === addressOf(BOT) : endOf(lie).endsWith("TIMEOUT");
-};
-
 let system: System;
 let bot: FrontRunner;
 let cases: Case[];
@@ -61,12 +55,21 @@ const isRight = (claimed: Args<"Claimed">): boolean => claimed.output === caseOf
 const isOver = (claimed: Args<"Claimed">): boolean =>
   system.events.all("Fell", of(claimed)).length + system.events.all("Finalized", of(claimed)).length > 0;
 
-/** Whether the claim's prover has an answer to give. */
-function owes(claimed: Args<"Claimed">): boolean {
+/** What the claim's prover has to answer. */
+function owed(claimed: Args<"Claimed">): "trace" | "demand" | undefined {
   const count = (name: "Challenged" | "TraceCommitted" | "Demanded" | "Revealed"): number =>
     system.events.all(name, of(claimed)).length;
-  if (count("Challenged") > 0 && count("TraceCommitted") === 0) return true;
-  return count("Demanded") > count("Revealed");
+  if (count("Challenged") > 0 && count("TraceCommitted") === 0) return "trace";
+  return count("Demanded") > count("Revealed") ? "demand" : undefined;
+}
+
+const isBot = ({ claim }: Args<"Claimed">): boolean => getAddress(claim.prover) === addressOf(BOT);
+
+/** Whether a prover never gives such an answer, so that nothing but time ends its claim. */
+function isSilent(claimed: Args<"Claimed">, answer: "trace" | "demand"): boolean {
+  const lie = lieOf(claimed.claim.prover);
+  if (lie === undefined) return isBot(claimed);
+  return endOf(lie) === (answer === "trace" ? "TRACE_TIMEOUT" : "DEMAND_TIMEOUT");
 }
 
 /** Malicious challengers dispute every right claim as far as they can. */
@@ -103,12 +106,12 @@ class Mob {
   async #sue(own: Awaited<ReturnType<System["open"]>>, claimed: Args<"Claimed">): Promise<void> {
     const plaintiff = new Plaintiff(own, claimed, caseOf(claimed) as Case);
     await plaintiff.challenge();
-    if (isSilent(claimed.claim.prover)) return;
+    if (isBot(claimed)) return;
     const { traceRoot } = await system.events.until("TraceCommitted", of(claimed));
     await plaintiff.demandAll(traceRoot);
     expect(await plaintiff.convict()).toMatchObject({ status: "refused", revert: { name: "NoFault" } });
     await system.events.when(
-      () => !owes(claimed) || undefined,
+      () => owed(claimed) === undefined || undefined,
       () => "Not every demand is answered",
     );
   }
@@ -126,7 +129,8 @@ function standing(filed: Case): "final" | "window" | "silence" | "move" {
   // A cheat leaves what it was caught at alone.
   if (isOver(newest))
     return lieOf(filed.request.exclusiveProver) !== undefined && !isOpenToAll ? "silence" : "move";
-  if (owes(newest)) return isSilent(newest.claim.prover) ? "silence" : "move";
+  const answer = owed(newest);
+  if (answer !== undefined) return isSilent(newest, answer) ? "silence" : "move";
   return isRight(newest) ? "window" : "move";
 }
 
