@@ -3,7 +3,15 @@ import { defineConfig } from "vitest/config";
 
 /** The suites that need more than Node.js and npm, and the agents as processes, which take minutes, each in its own
  *  folder: `tools/named-suite.ts` runs one of them. */
-export const NAMED_SUITES = ["agent-processes", "browser", "chaos", "cpus", "executor", "ezkl", "onnx"] as const;
+export const NAMED_SUITES = [
+  "agent-processes",
+  "browser",
+  "chaos",
+  "cpus",
+  "executor",
+  "ezkl",
+  "onnx",
+] as const;
 /** Of these, the ones whose files run beside each other. */
 const PARALLEL: readonly string[] = ["agent-processes"];
 
