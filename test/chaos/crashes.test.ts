@@ -85,29 +85,21 @@ beforeAll(async () => {
 
 afterAll(() => system.stop());
 
-/** Kills whom a case concerns at each kind of event on it, until it is told to stop. */
-function strikeAtEvents(filed: Case, victims: readonly Victim[]): () => void {
-  const isOver = new AbortController();
-  void (async () => {
-    for (let done = 0; !isOver.signal.aborted; ) {
-      const next = await system.events.when(
-        () =>
-          system.events.events.length > done || isOver.signal.aborted
-            ? system.events.events[done]
-            : undefined,
-        () => "Nothing happens",
-      );
+/** Kills whom a case concerns at each kind of event on it. @returns how to end that */
+function strikeAtEvents({ requestId }: Case, victims: readonly Victim[]): () => void {
+  let done = 0;
+  return system.events.watch(() => {
+    for (const { name, args } of system.events.events.slice(done)) {
       done += 1;
-      const { args } = next;
-      const claimId = system.events.all("Claimed", ({ requestId }) => requestId === filed.requestId)[0]
-        ?.claimId;
+      const claimIds = system.events
+        .all("Claimed", (claimed) => claimed.requestId === requestId)
+        .map(({ claimId }) => claimId);
       const concerns =
-        ("requestId" in args && args.requestId === filed.requestId) ||
-        ("claimId" in args && args.claimId === claimId);
-      if (concerns) for (const victim of victims) victim.strike(`${filed.requestId} ${next.name}`, next.name);
+        ("requestId" in args && args.requestId === requestId) ||
+        ("claimId" in args && claimIds.some((claimId) => claimId === args.claimId));
+      if (concerns) for (const victim of victims) victim.strike(`${requestId} ${name}`, name);
     }
-  })();
-  return () => isOver.abort();
+  });
 }
 
 describe("kill -9 of prover, cheat and challenger at every stage", () => {

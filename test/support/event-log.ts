@@ -76,6 +76,14 @@ export class EventLog {
     });
   }
 
+  /** Calls back at every batch of events. @returns how to end that */
+  watch(look: () => void): () => void {
+    this.#listeners.add(look);
+    return () => {
+      this.#listeners.delete(look);
+    };
+  }
+
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#following;

@@ -119,8 +119,11 @@ export async function startSystem(options: SystemOptions) {
     const proofModels = new Map(proofNames.map((name) => [name, loadProofModel(modelFolder(name))]));
     for (const model of proofModels.values()) await registerEzkl(requester.chain, requester.sender, model);
     const interval = blocks === "each-second" ? 1 : 0;
-    if (blocks !== "on-demand") await local.control.setAutomine(false);
-    await local.control.setIntervalMining({ interval });
+    // A chain that mines on demand does so from its start, and an interval of none would end that.
+    if (blocks !== "on-demand") {
+      await local.control.setAutomine(false);
+      await local.control.setIntervalMining({ interval });
+    }
     audit = () => expectInOrder(requester.chain);
     const events = new EventLog(requester.chain);
     closers.push(() => events.stop());
