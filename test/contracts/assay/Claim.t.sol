@@ -4,7 +4,14 @@ pragma solidity ^0.8.30;
 import {IAssay} from "../../../verifier-contracts/interfaces/IAssay.sol";
 import {IAssayErrors} from "../../../verifier-contracts/interfaces/IAssayErrors.sol";
 import {Terms} from "../../../verifier-contracts/libraries/Terms.sol";
-import {Claim, ClaimId, LANE_BOND, Request, RequestId} from "../../../verifier-contracts/types/Types.sol";
+import {
+    Claim,
+    ClaimId,
+    LANE_BOND,
+    ModelId,
+    Request,
+    RequestId
+} from "../../../verifier-contracts/types/Types.sol";
 import {AssayFixture} from "../support/assay/AssayFixture.sol";
 
 contract ClaimTest is AssayFixture {
@@ -111,6 +118,13 @@ contract ClaimTest is AssayFixture {
         (bond, ticketBond) = assay.bondsOf(r, FLOOR);
         assertEq(bond, 100 * DEFENCE);
         assertEq(ticketBond, 10 * DEFENCE);
+    }
+
+    function test_bondsOf_unknownModel_reverts() public {
+        Request memory r = _newRequest();
+        r.modelId = ModelId.wrap(keccak256("unknown"));
+        vm.expectRevert(abi.encodeWithSelector(IAssayErrors.UnknownModel.selector, r.modelId));
+        assay.bondsOf(r, FLOOR);
     }
 
     /// @dev Above the least bond tickets grow with it, from the first wei that a tenth holds.

@@ -162,6 +162,17 @@ contract DisputesTest is DisputeFixture {
         }
     }
 
+    function test_timeoutDemand_laterStep_succeeds() public {
+        (Dispute memory d,, Claim memory c) = _large();
+        _commit(c, d);
+        uint64 position = uint64(2) << 48 | 12 << 40;
+        vm.prank(challenger);
+        assay.demand(c, d.traceRoot, position);
+        skip(T + 1);
+        _expectFall(assay.claimIdOf(c), c, Fall.DEMAND_TIMEOUT, [uint256(2), position, 0, 0]);
+        assay.timeoutDemand(c, position);
+    }
+
     /// @dev A cheat's own opening of another place convicts nobody.
     function test_convictElement_otherElement_reverts() public {
         Dispute memory d = _readDispute("test/vectors/dispute-large.json");

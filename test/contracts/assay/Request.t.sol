@@ -239,6 +239,8 @@ contract RequestTest is AssayFixture {
         );
         assay.refund(r);
         vm.warp(r.expiry + 1);
+        vm.expectEmit(address(assay));
+        emit IAssay.Refunded(id);
         vm.prank(stranger);
         assay.refund(r);
         assertEq(_requestState(r), 4);
