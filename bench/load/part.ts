@@ -43,9 +43,8 @@ async function measure({ claims: count = CLAIMS }: BenchOptions): Promise<Measur
   const bench = await openLoadChain(folder.path);
   let daemon: Daemon | undefined;
   try {
-    // What this process starts takes it over; this one has its limit already.
-    process.env.NODE_OPTIONS = `--max-old-space-size=${HEAP_MIB}`;
     daemon = startDaemon({
+      env: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` },
       name: "challenger",
       args: [
         ...["challenger", "defend", "--port", "0", "--attention-seconds", "0"],

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Daemon } from "../../cli/demo/processes.ts";
 import { FALL_REASONS } from "../../protocol/terms.ts";
-import { type Case, fileCase, of } from "../support/cases.ts";
+import { type Case, fileCase, isAbout, of } from "../support/cases.ts";
 import { watchMempool } from "../support/mempool.ts";
 import { Plaintiff } from "../support/plaintiff.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
@@ -86,18 +86,13 @@ beforeAll(async () => {
 afterAll(() => system.stop());
 
 /** Kills whom a case concerns at each kind of event on it. @returns how to end that */
-function strikeAtEvents({ requestId }: Case, victims: readonly Victim[]): () => void {
+function strikeAtEvents(filed: Case, victims: readonly Victim[]): () => void {
   let done = 0;
   return system.events.watch(() => {
-    for (const { name, args } of system.events.events.slice(done)) {
+    for (const event of system.events.events.slice(done)) {
       done += 1;
-      const claimIds = system.events
-        .all("Claimed", (claimed) => claimed.requestId === requestId)
-        .map(({ claimId }) => claimId);
-      const concerns =
-        ("requestId" in args && args.requestId === requestId) ||
-        ("claimId" in args && claimIds.some((claimId) => claimId === args.claimId));
-      if (concerns) for (const victim of victims) victim.strike(`${requestId} ${name}`, name);
+      if (!isAbout(system, filed, event)) continue;
+      for (const victim of victims) victim.strike(`${filed.requestId} ${event.name}`, event.name);
     }
   });
 }

@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import { FALL_REASONS } from "../../protocol/terms.ts";
-import { type Case, fileCase, of } from "../support/cases.ts";
+import { type Case, fileCase, isAbout, of } from "../support/cases.ts";
 import { Plaintiff } from "../support/plaintiff.ts";
 import { eventWithBlock, takeBack } from "../support/reorg.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
@@ -111,14 +111,8 @@ class Round {
   }
 
   #stageOf(cases: ReadonlyMap<string, Case>, event: ChainEvent) {
-    const { args, name } = event;
-    for (const [label, { requestId }] of cases) {
-      const claims = system.events.all("Claimed", (claimed) => claimed.requestId === requestId);
-      const isOurs =
-        ("requestId" in args && args.requestId === requestId) ||
-        ("claimId" in args && claims.some(({ claimId }) => claimId === args.claimId));
-      if (isOurs) return { stage: `${label} ${name}`, event };
-    }
+    for (const [label, filed] of cases)
+      if (isAbout(system, filed, event)) return { stage: `${label} ${event.name}`, event };
     return undefined;
   }
 }

@@ -5,6 +5,7 @@ import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import type { LoadedModel } from "../../inference/model-folder.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
+import type { ChainEvent } from "../../protocol/chain/events.ts";
 import type { Request, RequestId } from "../../protocol/terms.ts";
 import type { Args } from "./event-log.ts";
 import { type System, systemAccount } from "./system.ts";
@@ -42,3 +43,14 @@ export const of =
   ({ claimId }: { readonly claimId: string }) =>
   (event: { readonly claimId: string }): boolean =>
     event.claimId === claimId;
+
+/** Whether an event is about this request or a claim on it. */
+export function isAbout(
+  { events }: System,
+  { requestId }: Pick<Case, "requestId">,
+  { args }: ChainEvent,
+): boolean {
+  if ("requestId" in args && args.requestId === requestId) return true;
+  const claims = events.all("Claimed", (claimed) => claimed.requestId === requestId);
+  return "claimId" in args && claims.some(({ claimId }) => claimId === args.claimId);
+}
