@@ -2,7 +2,7 @@
 import { equalBytes, toHex } from "../inference/bytes.ts";
 import { type Commitment, commitTrace } from "../inference/commit/commitments.ts";
 import { BaseError } from "../inference/errors.ts";
-import { execute, trace } from "../inference/executor/execute.ts";
+import { execute, executeInTurns, trace } from "../inference/executor/execute.ts";
 import type { Logger } from "../protocol/log.ts";
 import type { FastPath } from "./fast-path.ts";
 import { hasProgram, type ServedModel, type ServedProgram } from "./models.ts";
@@ -19,11 +19,11 @@ export async function outputOf(
 ): Promise<Uint8Array> {
   const result = await engine.run(model.id, calldata, signal);
   if ("output" in result) return result.output;
-  // The executor would take this process's time for nobody.
+  // A run that was cancelled is no failure of the engine.
   signal.throwIfAborted();
   if (hasProgram(model)) {
     log.warn({ model: model.name, reason: result.failure }, "the engine failed; the executor stands in");
-    return execute(model.prepared, calldata);
+    return executeInTurns(model.prepared, calldata, signal);
   }
   log.error(
     { model: model.name, reason: result.failure },

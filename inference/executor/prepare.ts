@@ -29,6 +29,9 @@ export interface PreparedModel {
   readonly selector: Uint8Array;
   /** Computes every step from decoded calldata; the tensors are valid until the next run. */
   run(input: CodecInput): readonly Tensor[];
+  /** The same in memory of its own, which other runs leave alone.
+   *  @param pause awaited before each step; what it throws ends the run */
+  runInTurns(input: CodecInput, pause: () => Promise<void>): Promise<readonly Tensor[]>;
   /** The same from the content of the CODEC steps, in step order.
    *  @throws BaseError TENSOR_MISMATCH when one has another type or shape than its step */
   runTensors(inputs: readonly Tensor[]): readonly Tensor[];
@@ -80,7 +83,12 @@ class Prepared implements PreparedModel {
     const { steps } = model.program;
     this.#kernels = steps.map((step) => forms[step.opcode].prepare(step, this.#operandsOf(step)));
     this.#caches = steps.map((step) => this.#cacheOf(step));
-    this.#tensors = steps.map(({ type, dims }) => ({ type, dims, data: newData(type, elementCount(dims)) }));
+    this.#tensors = this.#newTensors();
+  }
+
+  #newTensors(): Tensor[] {
+    const { steps } = this.program;
+    return steps.map(({ type, dims }) => ({ type, dims, data: newData(type, elementCount(dims)) }));
   }
 
   #operandsOf(step: Step): (PreparedOperand | undefined)[] {
@@ -102,15 +110,23 @@ class Prepared implements PreparedModel {
     return new TokenCache({ tokens, grams: width - 1, rows: step.k });
   }
 
-  #dataOf(operand: Operand): TensorData | undefined {
-    if (isStep(operand)) return (this.#tensors[operand] as Tensor).data;
+  #dataOf(operand: Operand, tensors: readonly Tensor[]): TensorData | undefined {
+    if (isStep(operand)) return (tensors[operand] as Tensor).data;
     return operand === NONE ? undefined : this.#constants.get(weightIndex(operand));
   }
 
-  #compute(i: number): void {
+  #compute(i: number, tensors: readonly Tensor[]): void {
     const { a, b, c } = this.program.steps[i] as Step;
-    const out = (this.#tensors[i] as Tensor).data;
-    (this.#kernels[i] as Kernel)(out, this.#dataOf(a), this.#dataOf(b), this.#dataOf(c));
+    const kernel = this.#kernels[i] as Kernel;
+    const out = (tensors[i] as Tensor).data;
+    kernel(out, this.#dataOf(a, tensors), this.#dataOf(b, tensors), this.#dataOf(c, tensors));
+  }
+
+  /** One step of a run on an input. */
+  #runOne(i: number, input: CodecInput, tensors: readonly Tensor[]): void {
+    const step = this.program.steps[i] as Step;
+    if (step.opcode === "codec") fillInputTensor(step, input, (tensors[i] as Tensor).data, this.#caches[i]);
+    else this.#compute(i, tensors);
   }
 
   decode(calldata: Uint8Array): CodecInput {
@@ -131,14 +147,17 @@ class Prepared implements PreparedModel {
   }
 
   run(input: CodecInput): readonly Tensor[] {
-    const { steps } = this.program;
-    for (let i = 0; i < steps.length; i++) {
-      const step = steps[i] as Step;
-      if (step.opcode === "codec")
-        fillInputTensor(step, input, (this.#tensors[i] as Tensor).data, this.#caches[i]);
-      else this.#compute(i);
-    }
+    for (let i = 0; i < this.program.steps.length; i++) this.#runOne(i, input, this.#tensors);
     return this.#tensors;
+  }
+
+  async runInTurns(input: CodecInput, pause: () => Promise<void>): Promise<readonly Tensor[]> {
+    const tensors = this.#newTensors();
+    for (let i = 0; i < tensors.length; i++) {
+      await pause();
+      this.#runOne(i, input, tensors);
+    }
+    return tensors;
   }
 
   runTensors(inputs: readonly Tensor[]): readonly Tensor[] {
@@ -148,7 +167,7 @@ class Prepared implements PreparedModel {
     for (let i = 0; i < steps.length; i++) {
       const step = steps[i] as Step;
       if (step.opcode !== "codec") {
-        this.#compute(i);
+        this.#compute(i, this.#tensors);
         continue;
       }
       const place = `input tensor ${next} of ${codecs} (step ${i})`;
@@ -163,7 +182,7 @@ class Prepared implements PreparedModel {
   runStep(i: number, operands: readonly (Tensor | undefined)[]): Tensor {
     const step = this.program.steps[i] as Step;
     const content = [step.a, step.b, step.c].map((operand, slot) => {
-      if (!isStep(operand)) return isWeight(operand) ? this.#dataOf(operand) : undefined;
+      if (!isStep(operand)) return isWeight(operand) ? this.#constants.get(weightIndex(operand)) : undefined;
       const { type, dims } = this.program.steps[operand] as Step;
       const tensor = operands[slot] ?? { type, dims: [], data: new Uint8Array(0) };
       assertTensor(tensor, type, dims, `operand ${slot} of step ${i}`);
