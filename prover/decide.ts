@@ -306,7 +306,8 @@ export function decideClaim(
   if (word.state !== "ACTIVE") return [];
   if (isFinal(word, answerSeconds, now)) return [{ kind: "finalize" }];
   const moves: ClaimMove[] = [];
-  if (entry.trace === undefined && word.traceDeadline !== 0 && now <= word.traceDeadline) {
+  // A claim that nobody challenged has the deadline 0, which is over.
+  if (entry.trace === undefined && now <= word.traceDeadline) {
     moves.push({ kind: "commitTrace", due: word.traceDeadline });
   }
   for (const [position, { deadline, content }] of entry.demands) {
