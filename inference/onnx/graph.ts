@@ -61,6 +61,8 @@ export interface OnnxGraph {
   /** Version of the standard operator set. */
   readonly opset: number;
   readonly inputs: readonly OnnxValueInfo[];
+  /** Symbolic dims that are 1 because nobody gave them a size. */
+  readonly defaulted: readonly string[];
   /** dims are undefined where the file leaves them open. */
   readonly outputs: readonly { readonly name: string; readonly type: OnnxType }[];
   readonly nodes: readonly OnnxNode[];

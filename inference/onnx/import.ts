@@ -21,7 +21,7 @@ export interface ImportSettings {
   readonly codec?: InputCodec;
   /** Default: raw for raw, words up to 256 integers, else lanes. */
   readonly output?: OutputCodec;
-  /** Sizes of symbolic dims, default 1. */
+  /** Sizes of symbolic dims, by name or by place `INPUT:AXIS`; default 1. */
   readonly dims?: ReadonlyMap<string, number>;
   /** Most bytes of a text, default 1024. */
   readonly textBytes?: number;
@@ -77,7 +77,11 @@ export function importGraph(graph: OnnxGraph, settings: ImportSettings = {}): Im
   assertValid(model.program);
   const profile = proveProfile(model, nodes);
   const used = new Set(nodes);
-  const { requantizations, notes } = ctx;
+  const { requantizations } = ctx;
+  const notes = [
+    ...graph.defaulted.map((dim) => `dim ${dim} is 1; --dim ${dim}=N gives another model of that size`),
+    ...ctx.notes,
+  ];
   const kept = requantizations.filter((r) => used.has(r.node));
   return { model, io: { inputs: binding.inputs, outputs }, nodes, requantizations: kept, notes, profile };
 }

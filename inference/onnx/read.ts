@@ -13,6 +13,7 @@ import {
   type OnnxValueInfo,
   safeNumber,
 } from "./graph.ts";
+import { Symbols } from "./symbols.ts";
 import { MAX_ELEMENTS, MAX_ONNX_RANK, onnxType, readTensor, toBigInt } from "./tensor.ts";
 import { scanModel, tooLarge } from "./wire.ts";
 
@@ -24,7 +25,7 @@ export const OPSET_MAX = 24;
 const MAX_OPERANDS = 4096;
 
 export interface ReadOptions {
-  /** Sizes of symbolic dims; one that is not named is 1. */
+  /** Sizes of symbolic dims, by name or by place `INPUT:AXIS`; one that is not named is 1. */
   readonly dims?: ReadonlyMap<string, number>;
 }
 
@@ -51,8 +52,9 @@ export function readOnnx(bytes: Uint8Array, options: ReadOptions = {}): OnnxGrap
     constants.set(name, readTensor(proto, name));
   }
   const inputs: OnnxValueInfo[] = [];
+  const symbols = new Symbols(options.dims ?? new Map());
   for (const info of graph.input ?? []) {
-    if (!constants.has(info.name ?? "")) inputs.push(readInput(info, options.dims ?? new Map()));
+    if (!constants.has(info.name ?? "")) inputs.push(readInput(info, symbols));
   }
   const nodes = order(
     (graph.node ?? []).map(readNode),
@@ -65,7 +67,7 @@ export function readOnnx(bytes: Uint8Array, options: ReadOptions = {}): OnnxGrap
   });
   if (outputs.length === 0) throw invalid("The graph has no output.", {});
   checkNames(inputs, outputs, nodes, constants);
-  return { name: graph.name ?? "", opset, inputs, outputs, nodes, constants };
+  return { name: graph.name ?? "", opset, inputs, defaulted: symbols.defaulted(), outputs, nodes, constants };
 }
 
 function decode(bytes: Uint8Array): onnxProto.onnx.ModelProto {
@@ -103,10 +105,7 @@ function badType(label: string, code: number): BaseError {
   );
 }
 
-function readInput(
-  info: onnxProto.onnx.IValueInfoProto,
-  symbols: ReadonlyMap<string, number>,
-): OnnxValueInfo {
+function readInput(info: onnxProto.onnx.IValueInfoProto, symbols: Symbols): OnnxValueInfo {
   const name = info.name ?? "";
   const tensor = info.type?.tensorType;
   const type = onnxType(tensor?.elemType);
@@ -114,11 +113,7 @@ function readInput(
   if (tensor?.shape == null) {
     throw invalid(`Input ${name} has no shape.`, { input: name }, "Declare the input's rank and dims.");
   }
-  const dims = (tensor.shape.dim ?? []).map((dim, axis) => {
-    const fixed = dim.dimValue == null ? 0n : toBigInt(dim.dimValue);
-    if (fixed !== 0n) return safeNumber(fixed);
-    return symbols.get(dim.dimParam ?? "") ?? symbols.get(`${name}:${axis}`) ?? 1;
-  });
+  const dims = (tensor.shape.dim ?? []).map((dim, axis) => symbols.sizeOf(name, axis, dim));
   if (dims.some((d) => d < 1) || count(dims) > MAX_ELEMENTS || dims.length > MAX_ONNX_RANK) {
     throw invalid(
       `Input ${name} has the dims ${dims.join("x")}; each must be at least 1, the product at most ${MAX_ELEMENTS}.`,

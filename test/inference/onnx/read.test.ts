@@ -47,6 +47,28 @@ describe("readOnnx", () => {
     expect(readOnnx(onnxFile(GRAPH), { dims: new Map([["N", 7]]) }).inputs[0]?.dims).toEqual([7, 3]);
   });
 
+  it("args: a dim is given by its place as well; those of the others are named", () => {
+    const { inputs, defaulted } = readOnnx(onnxFile(GRAPH), {
+      dims: new Map([
+        ["x:0", 7],
+        ["x:1", 3],
+      ]),
+    });
+    expect([inputs[0]?.dims, defaulted]).toEqual([[7, 3], []]);
+    expect(readOnnx(onnxFile(GRAPH)).defaulted).toEqual(["N"]);
+    const nodes = [{ op: "Relu", name: "relu", inputs: ["x"], outputs: ["z"] }];
+    expect(importOnnx(onnxFile({ ...GRAPH, nodes })).notes).toEqual([
+      "dim N is 1; --dim N=N gives another model of that size",
+    ]);
+  });
+
+  it("error: a dim that the file does not have, or has with another size", () => {
+    const read = (name: string) => () => readOnnx(onnxFile(GRAPH), { dims: new Map([[name, 4]]) });
+    expect(read("n")).toThrow("No input has a symbolic dim n; the file has N.");
+    expect(read("x:2")).toThrow("No input has a symbolic dim x:2; the file has N.");
+    expect(read("x:1")).toThrow("Dim x:1 is 3 in the file, not 4.");
+  });
+
   it("behavior: nodes are sorted by what they read", () => {
     const file = onnxFile({ ...GRAPH, nodes: [...GRAPH.nodes].reverse() });
     expect(readOnnx(file).nodes.map((n) => n.name)).toEqual(["add", "relu"]);
