@@ -60,7 +60,9 @@ contract MerkleTest is Test {
         bytes32 expected = NaiveTree.rootOf(NaiveTree.leaves(all, rows, words));
         uint256 wordBits = NaiveTree.log2(NaiveTree.powerOfTwo(words));
         uint256 height = wordBits + NaiveTree.log2(NaiveTree.powerOfTwo(rows));
+        bytes32[] memory behind = _random(seed, 13);
         assertEq(Merkle.tensorRoot(_pointer(all), rows, words, wordBits, height), expected);
+        assertEq(keccak256(abi.encode(behind)), keccak256(abi.encode(_random(seed, 13))), "memory behind");
     }
 
     function testFuzz_foldNodes_equalsPaddedTree_succeeds(uint256 seed, uint256 count) public pure {
