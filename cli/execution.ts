@@ -48,24 +48,28 @@ async function publish(name: string, _options: object, self: Command): Promise<v
   ]);
 }
 
-/** @throws BaseError LANE_UNAVAILABLE, EXECUTION_TOO_LARGE with the lanes that remain */
-export function requireExecutable({
-  model,
-  laneBits,
-  modelId,
-}: Pick<LoadedModel, "model" | "laneBits" | "modelId">): void {
+type Registrable = Pick<LoadedModel, "model" | "laneBits" | "modelId">;
+
+/** @throws BaseError LANE_UNAVAILABLE, EXECUTION_TOO_LARGE */
+export function requireExecutable(loaded: Registrable): void {
+  const refusal = executionRefusal(loaded);
+  if (refusal !== undefined) throw refusal;
+}
+
+/** Why the chain cannot run a model, with the lanes that remain: LANE_UNAVAILABLE, EXECUTION_TOO_LARGE. */
+export function executionRefusal({ model, laneBits, modelId }: Registrable): BaseError | undefined {
   const others = Object.entries(LANE).filter(([, bit]) => bit !== LANE.EXECUTION && (laneBits & bit) !== 0);
   const remain = others.map(([lane]) => lane).join(", ") || "none";
   if ((laneBits & LANE.EXECUTION) === 0) {
-    throw new BaseError({
+    return new BaseError({
       code: "LANE_UNAVAILABLE",
       shortMessage: `Model ${modelId} has no EXECUTION lane; it has ${remain}.`,
       nextStep: 'Add "EXECUTION" to the lanes in tool.json and import it again: that makes another model.',
     });
   }
   const gas = estimateInferenceGas(model.program);
-  if (gas <= MAX_TRANSACTION_GAS) return;
-  throw new BaseError({
+  if (gas <= MAX_TRANSACTION_GAS) return undefined;
+  return new BaseError({
     code: "EXECUTION_TOO_LARGE",
     shortMessage: `An inference would take about ${gas.toLocaleString("en")} gas, a transaction holds ${MAX_TRANSACTION_GAS.toLocaleString("en")}. Lanes that remain: ${remain}.`,
     nextStep: "Use one of the lanes that remain.",

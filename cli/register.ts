@@ -5,9 +5,11 @@ import { loadModelFolder } from "../inference/model-folder.ts";
 import { encodeProgram } from "../inference/program/encode.ts";
 import { registerModel } from "../protocol/chain/register.ts";
 import { assertKeyAllowed, storeKey } from "../protocol/proof/store-key.ts";
+import { LANE } from "../protocol/terms.ts";
 import { isProofModelFolder, loadProofModel } from "../prover/proof/ezkl/folder.ts";
 import { registerEzkl } from "../prover/proof/ezkl/register.ts";
 import { chainConfig, withChain, withSender } from "./chain.ts";
+import { executionRefusal } from "./execution.ts";
 import { modelFolder } from "./model-source.ts";
 import { printProgress, printResult, withJson } from "./output.ts";
 
@@ -26,9 +28,11 @@ export function addRegisterCommand(model: Command): void {
     );
   withJson(withChain(command)).action(async (name: string, options: Options, self: Command) => {
     if (isProofModelFolder(modelFolder(name))) return registerProofModel(name, options, self);
-    const { model, commitment, selector, laneBits, manifest, verificationKey } = loadModelFolder(
-      modelFolder(name),
-    );
+    const loaded = loadModelFolder(modelFolder(name));
+    const { model, commitment, selector, laneBits, manifest, verificationKey } = loaded;
+    const unusable = (laneBits & LANE.EXECUTION) === 0 ? undefined : executionRefusal(loaded);
+    if (unusable !== undefined)
+      printProgress(`note: the lane EXECUTION will not work. ${unusable.shortMessage}`);
     const identity = { ...commitment, selector, lanes: laneBits, vkHash: fromHex(manifest.assay.vkHash) };
     const program = encodeProgram(model.program);
     const allowDevelopment = options.allowDevelopmentKeys === true;

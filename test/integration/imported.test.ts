@@ -45,7 +45,7 @@ describe("a MobileNet-like network of others", () => {
       description: "Five scores of an image.",
       version: "1.0.0",
       abi,
-      lanes: ["BOND"],
+      lanes: ["EXECUTION", "BOND"],
     };
     writeFileSync(join(source, "tool.json"), JSON.stringify(tool));
     const done = async (...args: readonly string[]) => {
@@ -55,7 +55,11 @@ describe("a MobileNet-like network of others", () => {
     };
     await done("model", "import", join(source, "model.onnx"), "--out", folder);
     await done("model", "verify", folder);
-    await done("model", "register", folder);
+    const { code: registered, stderr: notes } = await assay("model", "register", folder);
+    expect({ registered, notes }).toMatchObject({
+      registered: 0,
+      notes: expect.stringMatching(/lane EXECUTION will not work. An inference would take about [\d,]+ gas/),
+    });
 
     const prover = system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]);
     const challenger = system.daemon("challenger", ROLES.challenger, ["challenger", "defend", "--port", "0"]);
