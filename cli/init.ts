@@ -5,7 +5,7 @@ import { BaseError } from "../inference/errors.ts";
 import { CHAIN_SETTINGS, loadConfig, type Setting, type Settings, variableName } from "../protocol/config.ts";
 import { MODEL_SETTINGS } from "./agent/models.ts";
 import { withSettings } from "./chain.ts";
-import { CHALLENGER_SETTINGS } from "./challenger.ts";
+import { CHALLENGER_SETTINGS } from "./challenger/machine.ts";
 import { printResult, withJson } from "./output.ts";
 import { PROVER_SETTINGS } from "./prover.ts";
 

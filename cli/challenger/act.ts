@@ -1,6 +1,5 @@
 /** `assay challenger verify`, `challenge` and `resume`: one claim, or what the own key began, by hand. */
 import type { Command } from "commander";
-import { runChallenger } from "../../challenger/main.ts";
 import { coverModels } from "../../challenger/models.ts";
 import { reexecute, type Verdict } from "../../challenger/reexecute.ts";
 import { BaseError } from "../../inference/errors.ts";
@@ -9,15 +8,14 @@ import type { Chain } from "../../protocol/chain/connect.ts";
 import { readBook, readClaim } from "../../protocol/chain/past.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
-import { loadConfig } from "../../protocol/config.ts";
 import type { Logger } from "../../protocol/log.ts";
 import type { ClaimId, ModelId } from "../../protocol/terms.ts";
-import { chainConfig, openChain, withChain, withSettings } from "../chain.ts";
-import { CHALLENGER_SETTINGS } from "../challenger.ts";
+import { withChain, withSettings } from "../chain.ts";
 import { claimIdOf } from "../claim.ts";
-import { loadModels, stopSignal } from "../daemon.ts";
+import { stopSignal } from "../daemon.ts";
 import { openEngine } from "../engine.ts";
 import { EXIT, printProgress, printResult, toJson, withJson } from "../output.ts";
+import { CHALLENGER_SETTINGS, openSetup, runMachine, type Setup } from "./machine.ts";
 
 /** The daemon's log, as lines beside the result. */
 const PROGRESS: Logger = {
@@ -35,7 +33,7 @@ export function addActCommands(challenger: Command): void {
     .description(`re-execute one claim; exit code ${EXIT.finding} if its output is wrong`)
     .argument("<claim>", "its id");
   withAll(verify).action(async (id: string, _options: object, self: Command) => {
-    const { verdict, facts } = await verifyClaim(await openSetup(self), claimIdOf(id));
+    const { verdict, facts } = await verifyClaim(await openSetup(self, PROGRESS), claimIdOf(id));
     printResult(self, { ...facts, verdict }, describe(facts, verdict));
     if (verdict.kind === "wrong") process.exitCode = EXIT.finding;
   });
@@ -44,7 +42,7 @@ export function addActCommands(challenger: Command): void {
     .description("re-execute one claim and, if its output is wrong, dispute it to its end")
     .argument("<claim>", "its id");
   withAll(challenge).action(async (id: string, _options: object, self: Command) => {
-    const setup = await openSetup(self);
+    const setup = await openSetup(self, PROGRESS);
     requireAccount(setup.chain);
     const claimId = claimIdOf(id);
     const { verdict, facts } = await verifyClaim(setup, claimId);
@@ -58,7 +56,7 @@ export function addActCommands(challenger: Command): void {
     .command("resume")
     .description("carry every dispute in which the own key holds a ticket to its end, file no new ticket");
   withAll(resume).action(async (_options: object, self: Command) => {
-    const setup = await openSetup(self);
+    const setup = await openSetup(self, PROGRESS);
     const own = requireAccount(setup.chain).account.address;
     await pursue(setup, ({ challengers }) => challengers.has(own));
     const book = await readBook(setup.chain);
@@ -72,16 +70,6 @@ export function addActCommands(challenger: Command): void {
       ended.length === 0 ? ["The own key holds no ticket."] : ended.map(describeEnd),
     );
   });
-}
-
-type Setup = Awaited<ReturnType<typeof openSetup>>;
-
-async function openSetup(self: Command) {
-  const flags = self.optsWithGlobals();
-  const config = chainConfig(self);
-  const settings = loadConfig(CHALLENGER_SETTINGS, { flags, env: process.env }, "challenger");
-  const chain = await openChain(config);
-  return { config, settings, chain, models: loadModels(settings.models, PROGRESS).programs };
 }
 
 /** Compares one claim as the daemon does.
@@ -118,33 +106,8 @@ const factsOf = (
 });
 
 /** Runs the daemon's own machine on some claims, until nothing is left to do about them. */
-async function pursue(
-  { chain, config, settings, models }: Setup,
-  scope: (claim: ClaimEntry) => boolean,
-): Promise<void> {
-  const fast = await openEngine(models, settings.processes, PROGRESS);
-  try {
-    await runChallenger(
-      {
-        mode: "defend",
-        chain,
-        models,
-        fast,
-        scope,
-        data: config.data,
-        width: settings.width,
-        limits: settings,
-        pollIntervalMs: config.pollIntervalMs,
-        confirmations: config.confirmations,
-        maxFee: config.maxFee,
-        log: PROGRESS,
-      },
-      stopSignal(PROGRESS),
-    );
-  } finally {
-    fast.close();
-  }
-}
+const pursue = (setup: Setup, scope: (claim: ClaimEntry) => boolean): Promise<void> =>
+  runMachine(setup, { mode: "defend", scope }, stopSignal(PROGRESS));
 
 const describe = (facts: ReturnType<typeof factsOf>, verdict: Verdict): string[] => [
   `claim ${facts.claimId} of ${facts.model} by ${facts.prover} is ${verdict.kind}`,

@@ -5,7 +5,7 @@ import { loadAccount } from "../../protocol/account.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { CHAIN_SETTINGS, loadConfig, type Section, type Settings } from "../../protocol/config.ts";
 import { type ChainConfig, openChainAs, withChain, withSettings } from "../chain.ts";
-import { CHALLENGER_SETTINGS } from "../challenger.ts";
+import { CHALLENGER_SETTINGS } from "../challenger/machine.ts";
 import { MODELS_SETTING } from "../daemon.ts";
 import { EXIT, printResult, withJson } from "../output.ts";
 import { PROVER_SETTINGS } from "../prover.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { CHALLENGER_SETTINGS } from "../../cli/challenger.ts";
+import { CHALLENGER_SETTINGS } from "../../cli/challenger/machine.ts";
 import { renderConfig } from "../../cli/init.ts";
 import { PROVER_SETTINGS } from "../../cli/prover.ts";
 import { CHAIN_SETTINGS, loadConfig, type Section, type Settings } from "../../protocol/config.ts";

@@ -1,0 +1,76 @@
+/** What every challenger command is made of: its settings, and the machine that runs on them. */
+import type { Command } from "commander";
+import { z } from "zod";
+import { type ChallengerOptions, runChallenger } from "../../challenger/main.ts";
+import { integer, loadConfig, type Settings, text, wei } from "../../protocol/config.ts";
+import type { Logger } from "../../protocol/log.ts";
+import { chainConfig, openChain } from "../chain.ts";
+import { loadModels, MODELS_SETTING } from "../daemon.ts";
+import { openEngine } from "../engine.ts";
+
+export const CHALLENGER_SETTINGS = {
+  models: MODELS_SETTING,
+  width: { schema: integer(1, 256), default: 4, description: "claims that are re-executed at the same time" },
+  processes: { schema: integer(1, 64), default: 1, description: "child processes that run onnxruntime" },
+  maxExposure: {
+    schema: wei,
+    default: "10000000000000000000",
+    description: "most wei in tickets that are not over",
+  },
+  withdrawAbove: {
+    schema: wei,
+    default: "100000000000000000",
+    description: "credit from which it is withdrawn, wei",
+  },
+  attentionSeconds: {
+    schema: integer(0, 30 * 86_400),
+    default: 3_600,
+    description: "time between planned wrong claims that test this challenger, 0: none, seconds",
+  },
+  webhook: {
+    schema: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
+    description: "URL that alerts are posted to as JSON",
+  },
+  host: { schema: text, default: "127.0.0.1", description: "address that /metrics listens on" },
+  port: { schema: integer(0, 65_535), description: "port of /metrics, 0 for any; absent: none" },
+} as const satisfies Settings;
+
+export type Setup = Awaited<ReturnType<typeof openSetup>>;
+
+/** @throws BaseError as loadConfig, openChain and loadModels do */
+export async function openSetup(self: Command, log: Logger) {
+  const config = chainConfig(self);
+  const flags = self.optsWithGlobals();
+  const settings = loadConfig(CHALLENGER_SETTINGS, { flags, env: process.env }, "challenger");
+  const chain = await openChain(config);
+  // Nobody can claim without a program, so there is nothing to challenge.
+  return { config, settings, chain, log, models: loadModels(settings.models, log).programs };
+}
+
+/** Runs the machine as `runChallenger` does, with an engine of its own. */
+export async function runMachine(
+  { config, settings, chain, log, models }: Setup,
+  own: Pick<ChallengerOptions, "mode" | "scope" | "attentionMs" | "webhook" | "http">,
+  signal: AbortSignal,
+): Promise<void> {
+  const { data, pollIntervalMs, confirmations, maxFee } = config;
+  const fast = await openEngine(models, settings.processes, log);
+  try {
+    const { width } = settings;
+    const shared = {
+      chain,
+      models,
+      fast,
+      data,
+      width,
+      limits: settings,
+      pollIntervalMs,
+      confirmations,
+      maxFee,
+      log,
+    };
+    await runChallenger({ ...shared, ...own }, signal);
+  } finally {
+    fast.close();
+  }
+}
