@@ -3,6 +3,8 @@ pragma solidity ^0.8.28;
 
 import {IJudge} from "../../../verifier-contracts/interfaces/IJudge.sol";
 import {IModelRegistry} from "../../../verifier-contracts/interfaces/IModelRegistry.sol";
+import {ModelWord} from "../../../verifier-contracts/libraries/ModelWord.sol";
+import {OP_CODEC} from "../../../verifier-contracts/types/Program.sol";
 import {ModelId} from "../../../verifier-contracts/types/Types.sol";
 import {VectorFixture} from "./VectorFixture.sol";
 
@@ -46,6 +48,7 @@ contract ProgramVectorsTest is VectorFixture {
     }
 
     uint256 private _accepted;
+    uint256 private _otherSteps;
 
     /// @dev Any root does for a program with weights; one without has none.
     function _register(bytes memory program, bytes4 selector) private returns (ModelId) {
@@ -116,19 +119,38 @@ contract ProgramVectorsTest is VectorFixture {
         assertTrue(judge.isCanonicalInput(registry.modelWord(modelId), v.input));
         assertEq(judge.judgeCodec(modelId, v.traceRoot, v.step, v.input, v.tensorRoot, v.path), v.tensorRoot);
         bytes32 other = v.tensorRoot ^ bytes32(uint256(1));
-        _expectWrongRoot(
-            abi.encodeCall(judge.judgeCodec, (modelId, v.traceRoot, v.step, v.input, other, v.path))
-        );
-        bytes memory longer = bytes.concat(v.input, hex"00");
         bytes memory call =
-            abi.encodeCall(judge.judgeCodec, (modelId, v.traceRoot, v.step, longer, v.tensorRoot, v.path));
-        (bool ok, bytes memory reason) = address(judge).staticcall(call);
-        assertTrue(!ok && bytes4(reason) == IJudge.InputNotCanonical.selector);
+            abi.encodeCall(judge.judgeCodec, (modelId, v.traceRoot, v.step, v.input, other, v.path));
+        assertTrue(bytes4(_refusal(call)) == IJudge.WrongRoot.selector, "another root");
+        bytes memory longer = bytes.concat(v.input, hex"00");
+        call = abi.encodeCall(judge.judgeCodec, (modelId, v.traceRoot, v.step, longer, v.tensorRoot, v.path));
+        assertTrue(bytes4(_refusal(call)) == IJudge.InputNotCanonical.selector, "a longer input");
+        bytes32[] memory path = new bytes32[](v.path.length + 1);
+        call = abi.encodeCall(judge.judgeCodec, (modelId, v.traceRoot, v.step, v.input, v.tensorRoot, path));
+        bytes memory reason =
+            abi.encodeWithSelector(IJudge.WrongPathLength.selector, path.length, v.path.length);
+        assertEq(_refusal(call), reason, "a longer path");
+        _checkOtherStep(modelId, v);
         return 1;
+    }
+
+    /// @dev Nothing but the codec's own steps is judged by the input: another opcode's tensor would always differ.
+    function _checkOtherStep(ModelId modelId, CodecVector memory v) private {
+        uint256 steps = ModelWord.steps(registry.modelWord(modelId));
+        for (uint256 step = 0; step < steps; ++step) {
+            uint256 opcode = uint8(v.program[v.program.length - 128 * (steps - step)]);
+            if (opcode == OP_CODEC) continue;
+            bytes memory reason = abi.encodeWithSelector(IJudge.WrongOpcode.selector, step, opcode);
+            bytes memory call =
+                abi.encodeCall(judge.judgeCodec, (modelId, v.traceRoot, step, v.input, v.tensorRoot, v.path));
+            assertEq(_refusal(call), reason, "not a step of the codec");
+            ++_otherSteps;
+        }
     }
 
     function test_judgeCodec_vectors_succeeds() public {
         _checkAll("codec", this.checkCodec);
+        assertGe(_otherSteps, 10);
     }
 
     function checkOutput(bytes memory blob) external returns (uint256) {
@@ -139,14 +161,13 @@ contract ProgramVectorsTest is VectorFixture {
         assertEq(uint32(registry.modelWord(modelId) >> 128), v.output.length, "exact output length");
         uint256 random = uint256(v.traceRoot);
         v.words[random % v.words.length] ^= bytes32(uint256(1) << ((random >> 64) % 256));
-        _expectWrongRoot(abi.encodeCall(judge.judgeOutput, (modelId, v.traceRoot, v.words, v.path)));
+        bytes memory call = abi.encodeCall(judge.judgeOutput, (modelId, v.traceRoot, v.words, v.path));
+        assertTrue(bytes4(_refusal(call)) == IJudge.WrongRoot.selector, "another bit");
         bytes32[] memory words = new bytes32[](v.words.length + 1);
-        (bool ok, bytes memory reason) = address(judge)
-            .staticcall(abi.encodeCall(judge.judgeOutput, (modelId, v.traceRoot, words, v.path)));
-        assertFalse(ok);
+        call = abi.encodeCall(judge.judgeOutput, (modelId, v.traceRoot, words, v.path));
         bytes memory expected =
             abi.encodeWithSelector(IJudge.WrongWordCount.selector, words.length, v.words.length);
-        assertEq(reason, expected);
+        assertEq(_refusal(call), expected, "a longer tensor");
         return 1;
     }
 
@@ -154,8 +175,9 @@ contract ProgramVectorsTest is VectorFixture {
         _checkAll("output", this.checkOutput);
     }
 
-    function _expectWrongRoot(bytes memory call) private view {
-        (bool ok, bytes memory reason) = address(judge).staticcall(call);
-        assertTrue(!ok && bytes4(reason) == IJudge.WrongRoot.selector, "WrongRoot");
+    function _refusal(bytes memory call) private view returns (bytes memory reason) {
+        bool ok;
+        (ok, reason) = address(judge).staticcall(call);
+        assertFalse(ok, "must be refused");
     }
 }
