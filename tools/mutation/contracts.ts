@@ -127,12 +127,12 @@ export class ContractMutants {
 
 const readSource = (file: string): string => readFileSync(join(projectRoot, file), "utf8");
 
-/** A reason may hold any bytes, ends of lines too. */
+/** A reason may hold any bytes, ends of lines too, and forge may lose the bracket behind them. */
 function failures(output: string): Required<Killer>[] {
   const found: Required<Killer>[] = [];
   let file = "";
   for (const [, path, test] of output.matchAll(
-    /^Ran \d+ tests? for ([^:\n]+):|^\[FAIL[\s\S]*?\] (\w+)\(/gm,
+    /^Ran \d+ tests? for ([^:\n]+):|^\[FAIL[\s\S]*? (test\w+|invariant\w+|setUp)\(/gm,
   )) {
     if (path !== undefined) file = path;
     else if (test !== undefined) found.push({ file, test });
