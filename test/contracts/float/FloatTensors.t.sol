@@ -31,7 +31,7 @@ contract FloatTensorsTest is Test {
 
     /// @dev One, two and three operands; elements of one and of four bytes; counts down to none.
     function testFuzz_computeAll_equalsCompute_succeeds(uint256 seed, uint256 count) public view {
-        count = bound(count, 0, 9);
+        count = bound(count, 0, 5);
         _check(Form(MAX, TYPE_F32, TYPE_F32, 2), count, seed);
         _check(Form(TOFLOAT, TYPE_F32, TYPE_U8, 1), count, seed);
         _check(Form(TOINT, TYPE_S32, TYPE_F32, 1), count, seed);
@@ -46,7 +46,7 @@ contract FloatTensorsTest is Test {
         public
         view
     {
-        count = bound(count, 0, 9);
+        count = bound(count, 0, 5);
         channels = bound(channels, 1, 7);
         bytes memory accs = _random(seed, 4 * count);
         bytes memory parameters = _random(~seed, 32 * channels);
