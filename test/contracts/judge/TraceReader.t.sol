@@ -105,6 +105,11 @@ contract TraceReaderTest is RegistryTest {
         assertTrue(_inside(0, 6, 3));
         _model0(B.dims2(2, 2049), 0);
         assertTrue(_inside(0, 6, 1));
+        // 192 words: the last quarter of each row's leaves is padding.
+        _model0(B.dims2(2, 6144), 0);
+        for (uint64 i = 0; i < 8; ++i) {
+            assertEq(_inside(0, 6, i), i % 4 != 3);
+        }
         _model0(B.dims2(2, 2048), 0);
         assertTrue(_inside(0, 7, 0));
         assertFalse(_inside(0, 6, 2));
