@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { instrument, type Mutant, mutantAt, withoutPure } from "../../tools/mutation/mutants.ts";
+import { applied, instrument, type Mutant, mutantAt, withoutPure } from "../../tools/mutation/mutants.ts";
 import { findPlaces } from "../../tools/mutation/statements.ts";
 
 const SOLIDITY = `contract C {
@@ -43,6 +43,27 @@ class Purse {
 
 const textOf = (text: string, language: "solidity" | "typescript"): string[] =>
   findPlaces(text, language).map(({ kind, start, end }) => `${kind}: ${text.slice(start, end).trim()}`);
+
+describe("applied", () => {
+  it("default: the source with each of its mutants alone", () => {
+    for (const [file, text] of [
+      ["C.sol", SOLIDITY],
+      ["f.ts", TYPESCRIPT],
+    ] as const) {
+      const { mutants } = instrument(file, text, 1);
+      const faulty = mutants.map((mutant) => applied(mutant, text));
+      expect(new Set([text, ...faulty]).size).toBe(mutants.length + 1);
+      for (const one of faulty) expect(one.split("\n")).toHaveLength(text.split("\n").length);
+    }
+    const [first] = instrument("C.sol", SOLIDITY, 1).mutants;
+    expect(applied(first as Mutant, SOLIDITY)).toBe(SOLIDITY.replace("if (a < 2)", "if (a <= 2)"));
+  });
+
+  it("error: a mutant of another text", () => {
+    const mutant = { id: 0, file: "C.sol", line: 4, name: "a < 2 → a > 2" };
+    expect(() => applied(mutant, SOLIDITY)).toThrow("C.sol has no mutant a < 2 → a > 2 in line 4.");
+  });
+});
 
 describe("findPlaces", () => {
   it("default: Solidity's conditions, values and statements, without assembly, comments and strings", () => {

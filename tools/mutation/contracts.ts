@@ -1,10 +1,11 @@
 /** Runs mutants of contracts: all of them are compiled once, in a copy of the sources, each behind a guard that asks
- *  for the block's coinbase, which forge takes from its command line. */
+ *  for the block's coinbase, which forge takes from its command line. Those whose guard the compiler cannot bear, for
+ *  want of stack, are compiled one by one in the source itself. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../foundry.ts";
 import { collectSources } from "../mutants.ts";
-import { hashOf, instrument, keyOf, type Mutant, mutantAt, withoutPure } from "./mutants.ts";
+import { applied, hashOf, instrument, keyOf, type Mutant, mutantAt, withoutPure } from "./mutants.ts";
 import { type ForgeRun, Scratch } from "./scratch.ts";
 
 export interface ContractTarget {
@@ -25,14 +26,16 @@ export type Outcome =
   | { readonly kind: "caught"; readonly by: Killer }
   | { readonly kind: "survived" }
   /** The tests did not end: look whether the mutant makes an endless loop. */
-  | { readonly kind: "timeout" };
+  | { readonly kind: "timeout" }
+  /** A fault without which nothing compiles, such as a 1 for a hash. */
+  | { readonly kind: "uncompilable" };
 
 export class ContractMutants {
   readonly mutants: readonly Mutant[];
-  /** Keys of those that the compiler could not bear. */
-  readonly leftOut: readonly string[];
   /** As they were when this began, by path. */
   readonly #sources = new Map<string, string>();
+  /** The same with guards. */
+  #guarded: ReadonlyMap<string, string> = new Map();
   readonly #scratch: Scratch;
   readonly #slow: readonly string[];
   /** Tests that fail without a mutant: they are about gas or sizes. */
@@ -47,6 +50,7 @@ export class ContractMutants {
     const unused = files.filter((file) => !sources.has(file));
     if (unused.length > 0) throw new Error(`No test of the target imports ${unused.join(", ")}.`);
     const leftOut = new Set<string>();
+    let guarded: readonly Mutant[];
     for (;;) {
       const mutants: Mutant[] = [];
       const texts = new Map<string, string>();
@@ -66,11 +70,12 @@ export class ContractMutants {
       }
       for (const [file, text] of texts) this.#scratch.write(file, text);
       const output = this.#scratch.build();
-      this.mutants = mutants;
+      guarded = mutants;
+      this.#guarded = texts;
       const wrong = [
         ...output.matchAll(/^Error[^\n]*\n(?:(?!\s*-->)[^\n]+\n){0,3}\s*--> ([^:\s]+):(\d+):(\d+):/gm),
       ];
-      if (/Compiler run successful|No files changed/.test(output)) break;
+      if (isCompiled(output)) break;
       const before = leftOut.size;
       for (const [message, file = "", line = "", column = ""] of wrong) {
         const text = (texts.get(file) ?? "").split("\n")[Number(line) - 1] ?? "";
@@ -81,17 +86,30 @@ export class ContractMutants {
           for (const at of functionAround(texts.get(file) ?? "", Number(line))) leftOut.add(`${file}:${at}`);
       }
       if (leftOut.size === before) throw new Error(`The sources do not compile:\n${output.slice(-4000)}`);
-      console.log(`${leftOut.size} mutants or lines do not compile`);
+      console.log(`${leftOut.size} mutants or lines do not compile with guards`);
     }
-    const kept = new Set(this.mutants.map(keyOf));
+    const kept = new Set(guarded.map(keyOf));
     const all = files.flatMap((file) => instrument(file, sources.get(file) as string, 1).mutants);
-    this.leftOut = all.map(keyOf).filter((key) => !kept.has(key));
+    const alone = all.filter((mutant) => !kept.has(keyOf(mutant))).map((mutant) => ({ ...mutant, id: 0 }));
+    this.mutants = [...guarded, ...alone];
     this.#baseline = [...new Set(failures(this.#test(0).output).map(({ test }) => test))];
     console.log(`without a mutant fail: ${this.#baseline.join(", ") || "none"}`);
   }
 
   /** @param hint test that caught it before: it runs first */
-  run({ id }: Mutant, hint?: Killer): Outcome {
+  run(mutant: Mutant, hint?: Killer): Outcome {
+    if (mutant.id !== 0) return this.#run(mutant.id, hint);
+    const { file } = mutant;
+    this.#scratch.write(file, withoutPure(applied(mutant, this.#sources.get(file) as string)));
+    try {
+      const compiles = isCompiled(this.#scratch.build());
+      return compiles ? this.#run(0, hint) : { kind: "uncompilable" };
+    } finally {
+      this.#scratch.write(file, this.#guarded.get(file) as string);
+    }
+  }
+
+  #run(id: number, hint?: Killer): Outcome {
     const rounds = this.#slow.map((file) => ["--match-path", file]);
     rounds.unshift(rounds.length === 0 ? [] : ["--no-match-path", `{${this.#slow.join(",")}}`]);
     if (hint !== undefined) rounds.unshift(this.#only(hint));
@@ -126,6 +144,8 @@ export class ContractMutants {
 }
 
 const readSource = (file: string): string => readFileSync(join(projectRoot, file), "utf8");
+
+const isCompiled = (output: string): boolean => /Compiler run successful|No files changed/.test(output);
 
 /** A reason may hold any bytes, ends of lines too, and forge may lose the bracket behind them. */
 function failures(output: string): Required<Killer>[] {

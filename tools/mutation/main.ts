@@ -69,8 +69,9 @@ function main(): number {
       ? mutants
       : sample(mutants, Number(values.sample), Number(values.seed));
   console.log(`${mutants.length} mutants, ${chosen.length} to run`);
-  // Last those that run all tests to the end, as far as is known.
-  const inTurn = [...chosen].sort((a, b) => Number(isExplained(a)) - Number(isExplained(b)));
+  // Last those that run all tests to the end, as far as is known, and those that are compiled by themselves.
+  const turnOf = (mutant: Mutant): number => Number(isExplained(mutant)) + 2 * Number(mutant.id === 0);
+  const inTurn = [...chosen].sort((a, b) => turnOf(a) - turnOf(b));
   for (const mutant of inTurn) {
     const key = keyOf(mutant);
     const before = results[key];
@@ -83,19 +84,18 @@ function main(): number {
     if (outcome.kind !== "caught") console.log(`${outcome.kind}: ${key}`);
   }
   const known = mutants.filter((mutant) => kindOf(mutant) !== undefined);
-  return report(values.survivors ? known : chosen, results, runner.leftOut);
+  return report(values.survivors ? known : chosen, results);
 }
 
 /** A caught mutant stays caught as long as its test is the same, another one as long as all are. */
 const restsOn = (killer: Killer | undefined, all: readonly string[]): readonly string[] =>
   killer === undefined ? all : [killer.file];
 
-function report(chosen: readonly Mutant[], results: Results, leftOut: readonly string[]): number {
+function report(chosen: readonly Mutant[], results: Results): number {
   const of = (kind: Outcome["kind"]): Mutant[] =>
     chosen.filter((mutant) => results[keyOf(mutant)]?.kind === kind);
   const survivors = of("survived");
   const open = survivors.filter((mutant) => !isExplained(mutant));
-  for (const name of leftOut) console.log(`left out: ${name}`);
   for (const mutant of of("timeout")) console.log(`without an end: ${keyOf(mutant)}`);
   for (const mutant of open) console.log(`SURVIVED: ${keyOf(mutant)}`);
   const counts = [
@@ -103,7 +103,7 @@ function report(chosen: readonly Mutant[], results: Results, leftOut: readonly s
     `${of("timeout").length} without an end`,
     `${survivors.length - open.length} explained`,
     `${open.length} survived`,
-    `${leftOut.length} left out`,
+    `${of("uncompilable").length} do not compile`,
   ];
   console.log(`\n${chosen.length} mutants: ${counts.join(", ")}`);
   return open.length === 0 ? 0 : 1;

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { findPlaces, type Language, masked, type Place } from "./statements.ts";
 
 export interface Mutant {
+  /** 0 without a guard: it runs alone */
   readonly id: number;
   readonly file: string;
   readonly line: number;
@@ -58,6 +59,18 @@ export function mutantAt(line: string, column: number): number | undefined {
   return id === undefined ? undefined : Number(id);
 }
 
+/** A source with one mutant in place of what it changes.
+ *  @throws Error when it has no such mutant */
+export function applied({ file, line, name }: Mutant, text: string): string {
+  for (const place of findPlaces(text, languageOf(file))) {
+    if (lineOf(text, place) !== line) continue;
+    const own = text.slice(place.start, place.end);
+    const variant = variants(text, place).find((one) => nameOf(own, one) === name);
+    if (variant !== undefined) return text.slice(0, place.start) + variant + text.slice(place.end);
+  }
+  throw new Error(`${file} has no mutant ${name} in line ${line}.`);
+}
+
 export interface Instrumented {
   readonly text: string;
   readonly mutants: readonly Mutant[];
@@ -67,6 +80,11 @@ export interface Instrumented {
 const onOneLine = (text: string): string => text.replace(/\/\/[^\n]*/g, "").replace(/\s*\n\s*/g, " ");
 const squeezed = (text: string): string => text.replace(/\s+/g, " ").trim();
 
+const languageOf = (file: string): Language => (file.endsWith(".sol") ? "solidity" : "typescript");
+const lineOf = (text: string, { start }: Place): number => text.slice(0, start).split("\n").length;
+const nameOf = (own: string, variant: string): string =>
+  `${squeezed(own)} → ${squeezed(variant) || "(left out)"}`;
+
 /** @param firstId id of the first mutant; 0 is the code as it is
  *  @param isLeftOut mutants that a compiler could not bear */
 export function instrument(
@@ -75,15 +93,14 @@ export function instrument(
   firstId: number,
   isLeftOut: (line: number, name: string) => boolean = () => false,
 ): Instrumented {
-  const language: Language = file.endsWith(".sol") ? "solidity" : "typescript";
+  const language = languageOf(file);
   const mutants: Mutant[] = [];
   let out = "";
   let done = 0;
   for (const place of findPlaces(text, language)) {
-    const line = text.slice(0, place.start).split("\n").length;
+    const line = lineOf(text, place);
     const own = text.slice(place.start, place.end);
-    const nameOf = (variant: string): string => `${squeezed(own)} → ${squeezed(variant) || "(left out)"}`;
-    const found = variants(text, place).filter((variant) => !isLeftOut(line, nameOf(variant)));
+    const found = variants(text, place).filter((variant) => !isLeftOut(line, nameOf(own, variant)));
     if (found.length === 0 || place.start < done) continue;
     let guarded = place.kind === "statement" ? `{ ${own} }` : `(${own})`;
     for (let i = found.length - 1; i >= 0; i--) {
@@ -95,7 +112,7 @@ export function instrument(
           : `(${guard} ? (${variant}) : ${guarded})`;
     }
     for (const variant of found) {
-      mutants.push({ id: firstId + mutants.length, file, line, name: nameOf(variant) });
+      mutants.push({ id: firstId + mutants.length, file, line, name: nameOf(own, variant) });
     }
     out += text.slice(done, place.start) + guarded;
     done = place.end;

@@ -17,7 +17,6 @@ const SOURCES = join(projectRoot, "build", "mutation", "typescript");
 
 export class TypeScriptMutants {
   readonly mutants: readonly Mutant[];
-  readonly leftOut: readonly string[] = [];
   readonly #files: readonly string[];
   readonly #specs: readonly string[];
   /** holds the sources with their mutants */
