@@ -1,7 +1,7 @@
 /** `npm run mutate -- TARGET`: mutation testing. Runs a sample of the target's mutants, or `--all`, and lists those
  *  that no test notices and that tools/mutation/explained.json does not explain. Results are kept in build/mutation/
- *  and taken up where a run was stopped, as long as the sources are the same. `--survivors` runs again what survived
- *  before, and reports on all that ever ran: it is for tests that were added since. */
+ *  and taken up where a run was stopped, as long as the sources are the same. `--open` runs what never ran or survived
+ *  and is not explained, and reports on all that ever ran: it is for tests that were added since. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -48,7 +48,7 @@ function main(): number {
       all: { type: "boolean", default: false },
       sample: { type: "string", default: String(SAMPLE) },
       seed: { type: "string", default: "1" },
-      survivors: { type: "boolean", default: false },
+      open: { type: "boolean", default: false },
     },
   });
   const name = positionals[0] ?? "";
@@ -63,8 +63,8 @@ function main(): number {
   const results: Results = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {};
   const { mutants } = runner;
   const kindOf = (mutant: Mutant): Outcome["kind"] | undefined => results[keyOf(mutant)]?.kind;
-  const chosen = values.survivors
-    ? mutants.filter((mutant) => kindOf(mutant) === "survived" && !isExplained(mutant))
+  const chosen = values.open
+    ? mutants.filter((mutant) => (kindOf(mutant) ?? "survived") === "survived" && !isExplained(mutant))
     : values.all
       ? mutants
       : sample(mutants, Number(values.sample), Number(values.seed));
@@ -84,7 +84,7 @@ function main(): number {
     if (outcome.kind !== "caught") console.log(`${outcome.kind}: ${key}`);
   }
   const known = mutants.filter((mutant) => kindOf(mutant) !== undefined);
-  return report(values.survivors ? known : chosen, results);
+  return report(values.open ? known : chosen, results);
 }
 
 /** A caught mutant stays caught as long as its test is the same, another one as long as all are. */
