@@ -145,7 +145,7 @@ function readConfigFile({ flags, env }: ConfigSources): { file: Record<string, u
     const file = parseJsonWithComments(content);
     if (isRecord(file)) return { file, path };
   } catch (cause) {
-    throw unreadable(path, "it is not JSON", cause);
+    throw unreadable(path, `it is not JSON: ${(cause as SyntaxError).message}`, cause);
   }
   throw unreadable(path, "it is not a JSON object", undefined);
 }

@@ -10,7 +10,7 @@ import { MODELS_SETTING } from "../daemon.ts";
 import { EXIT, printResult, withJson } from "../output.ts";
 import { PROVER_SETTINGS } from "../prover.ts";
 import { checkContracts, checkNode } from "./chain.ts";
-import { type Finding, found, ok } from "./finding.ts";
+import { type Finding, found, ok, warn } from "./finding.ts";
 import { checkBalance, checkKey } from "./key.ts";
 import { checkData, checkModels } from "./machine.ts";
 
@@ -45,11 +45,17 @@ async function examine(flags: Flags): Promise<Finding[]> {
     sectionOf(CHALLENGER_SETTINGS, "challenger", flags);
     return [ok("configuration", "the parts of prover and challenger can be read")];
   });
-  findings.push(...sections);
-  return config === undefined
-    ? findings
-    : [...findings, ...(await examineSystem(config, String(models ?? MODELS_SETTING.default)))];
+  // A file that cannot be read is the fault of both.
+  findings.push(...sections.filter(({ text }) => findings.every((other) => other.text !== text)));
+  if (config === undefined) return [...findings, UNSEEN];
+  return [...findings, ...(await examineSystem(config, String(models ?? MODELS_SETTING.default)))];
 }
+
+const UNSEEN = warn(
+  "configuration",
+  "node, contracts, key, models and data are not looked at: the common part says where they are",
+  "Correct the configuration and run `assay doctor` again.",
+);
 
 async function examineSystem(config: ChainConfig, models: string): Promise<Finding[]> {
   let account: LocalAccount | undefined;

@@ -96,6 +96,17 @@ describe("assay doctor", () => {
       expect.stringContaining("confirmations"),
       expect.stringContaining("width"),
     ]);
+    expect(of("configuration", "warn")).toMatchObject([{ text: expect.stringContaining("not looked at") }]);
+  });
+
+  test("error: a configuration file that is not JSON is said once, with what is wrong in it", async () => {
+    const file = path("broken.json");
+    writeFileSync(file, '{\n  "rpcUrl": x1\n}');
+    const { code, of } = await doctor({ ASSAY_CONFIG: file });
+    expect([code, of("node", "ok").length]).toEqual([4, 0]);
+    expect(of("configuration", "fail")).toMatchObject([
+      { text: expect.stringMatching(/broken\.json cannot be read: it is not JSON: .*x/) },
+    ]);
   });
 
   test("error: an empty account, and key files that others can read", async () => {
