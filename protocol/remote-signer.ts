@@ -53,6 +53,14 @@ export function remoteAccount(signer: RemoteSigner): LocalAccount {
   });
 }
 
+/** Whether the signer names the key among those that it holds (`eth_accounts`).
+ *  @throws BaseError SIGNER_UNREACHABLE, SIGNER_REFUSED: it may sign all the same */
+export async function holdsKey(signer: RemoteSigner): Promise<boolean> {
+  const held = await ask(signer, "eth_accounts", []);
+  const own = signer.address.toLowerCase();
+  return Array.isArray(held) && held.some((address) => String(address).toLowerCase() === own);
+}
+
 const quantity = (value: bigint | number | undefined): Hex => numberToHex(value ?? 0);
 
 const callOf = (from: Address, asked: Asked) => ({

@@ -1,16 +1,23 @@
 /** Checks of the key and its money. */
 import { statSync } from "node:fs";
 import { type Address, formatEther, type LocalAccount } from "viem";
+import { BaseError } from "../../inference/errors.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { bondsOf, gasPriceRange } from "../../protocol/money.ts";
+import { holdsKey, type RemoteSigner } from "../../protocol/remote-signer.ts";
 import type { ChainConfig } from "../chain.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** Depth of a dispute about a model of usual size: what the balance is compared with. */
 const USUAL_DEPTH = 3;
 
-export function checkKey(account: LocalAccount | undefined, config: ChainConfig): Finding[] {
-  if (account !== undefined) return [ok("key", `is that of ${account.address}`), ...secretFiles(config)];
+export async function checkKey(account: LocalAccount | undefined, config: ChainConfig): Promise<Finding[]> {
+  if (account !== undefined) {
+    const { signer: url } = config;
+    const { address, source } = account;
+    const held = url === undefined || source !== "custom" ? [] : await checkSigner({ url, address });
+    return [ok("key", `is that of ${address}`), ...held, ...secretFiles(config)];
+  }
   return [
     warn(
       "key",
@@ -18,6 +25,24 @@ export function checkKey(account: LocalAccount | undefined, config: ChainConfig)
       "Set ASSAY_KEY, or --keystore with --keystore-password-file; `assay key new` makes one.",
     ),
   ];
+}
+
+async function checkSigner(signer: RemoteSigner): Promise<Finding[]> {
+  try {
+    if (await holdsKey(signer)) return [ok("key", "the signer holds it")];
+    return [
+      fail(
+        "key",
+        `the signer does not hold the key of ${signer.address}`,
+        "Give it that key, or correct --signer-address (ASSAY_SIGNER_ADDRESS).",
+      ),
+    ];
+  } catch (error) {
+    if (!(error instanceof BaseError)) throw error;
+    const { code, shortMessage, nextStep } = error;
+    if (code !== "SIGNER_REFUSED") return [fail("key", shortMessage, nextStep)];
+    return [warn("key", `whether the signer holds it cannot be told. ${shortMessage}`, nextStep ?? "")];
+  }
 }
 
 export async function checkBalance({ client, constants }: Chain, address: Address): Promise<Finding[]> {

@@ -140,6 +140,25 @@ describe("assay doctor", () => {
     expect(of("key", "ok")).toMatchObject([{ text: expect.stringContaining(accountAt(1).address) }]);
   });
 
+  test("error: a signer that is gone, or that does not hold the key", async () => {
+    const sign = (signer: string, address: string) =>
+      doctor({ ASSAY_KEY: "", ASSAY_SIGNER: signer, ASSAY_SIGNER_ADDRESS: address });
+    // anvil signs for the accounts that it made.
+    const own = await sign(local.rpcUrl, accountAt(1).address);
+    expect([own.code, own.of("key", "ok").at(-1)?.text]).toEqual([0, "the signer holds it"]);
+    const others = await sign(local.rpcUrl, "0x00000000000000000000000000000000000000AA");
+    expect(others.of("key", "fail")).toMatchObject([
+      {
+        text: expect.stringContaining("does not hold the key of 0x00000000000000000000000000000000000000AA"),
+      },
+    ]);
+    const gone = await sign("http://127.0.0.1:9", accountAt(1).address);
+    expect([gone.code, gone.of("contracts", "ok").length]).toEqual([4, 1]);
+    expect(gone.of("key", "fail")).toMatchObject([
+      { nextStep: "Start it, or correct --signer (ASSAY_SIGNER)." },
+    ]);
+  });
+
   test("behavior: no key is no fault", async () => {
     const { code, of } = await doctor({ ASSAY_KEY: "" });
     expect([code, of("key", "warn").length]).toEqual([0, 1]);
