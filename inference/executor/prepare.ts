@@ -29,7 +29,8 @@ export interface PreparedModel {
   readonly selector: Uint8Array;
   /** Computes every step from decoded calldata; the tensors are valid until the next run. */
   run(input: CodecInput): readonly Tensor[];
-  /** The same in memory of its own, which other runs leave alone.
+  /** The same in memory of its own, which other runs leave alone. One after the other, whoever asks for how many: each
+   *  takes the memory of all tensors.
    *  @param pause awaited before each step; what it throws ends the run */
   runInTurns(input: CodecInput, pause: () => Promise<void>): Promise<readonly Tensor[]>;
   /** The same from the content of the CODEC steps, in step order.
@@ -71,6 +72,8 @@ class Prepared implements PreparedModel {
   readonly #kernels: readonly Kernel[];
   readonly #caches: readonly (TokenCache | undefined)[];
   readonly #tensors: readonly Tensor[];
+  /** The newest run in turns. */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(model: Model, selector: Uint8Array, forms: OpcodeForms) {
     this.model = model;
@@ -151,7 +154,13 @@ class Prepared implements PreparedModel {
     return this.#tensors;
   }
 
-  async runInTurns(input: CodecInput, pause: () => Promise<void>): Promise<readonly Tensor[]> {
+  runInTurns(input: CodecInput, pause: () => Promise<void>): Promise<readonly Tensor[]> {
+    const run = this.#last.then(() => this.#runInTurns(input, pause));
+    this.#last = run.catch(() => undefined);
+    return run;
+  }
+
+  async #runInTurns(input: CodecInput, pause: () => Promise<void>): Promise<readonly Tensor[]> {
     const tensors = this.#newTensors();
     for (let i = 0; i < tensors.length; i++) {
       await pause();

@@ -112,6 +112,22 @@ describe("execute", () => {
     }
   });
 
+  test("behavior: in turns one run waits for the other, and one that nobody waits for is left out", async () => {
+    const { model, selector: own, calldata } = seededProgram(1, { hostile: false });
+    const prepared = prepare(model, own);
+    const order: number[] = [];
+    const leaving = new AbortController();
+    const runs = [0, 1, 2].map((i) => {
+      const signal = i === 1 ? leaving.signal : new AbortController().signal;
+      return executeInTurns(prepared, calldata, signal).finally(() => order.push(i));
+    });
+    const settled = Promise.allSettled(runs);
+    leaving.abort();
+    const right = { status: "fulfilled", value: execute(prepared, calldata) };
+    expect(await settled).toMatchObject([right, { status: "rejected" }, right]);
+    expect(order).toEqual([0, 1, 2]);
+  });
+
   test("behavior: in turns it begins no further step for somebody who left", async () => {
     const { model, selector: own, calldata } = seededProgram(1, { hostile: false });
     const prepared = prepare(model, own);
