@@ -1,4 +1,5 @@
 /** Follows requests and own claims, decides at each block, and has the work done. */
+import { BlockNotFoundError } from "viem";
 import type { Book, ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
 import { chainError } from "../protocol/chain/errors.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
@@ -157,10 +158,21 @@ export class Prover {
       try {
         return await this.#look(head);
       } catch (error) {
+        // The follower tells what took its place.
+        if (await this.#isGone(head)) return;
         const { code, message } = chainError(error, `look at block ${head.number}`);
         log.warn({ code, error }, message);
         await pause(LOOK_AGAIN_MS, signal);
       }
+    }
+  }
+
+  /** Whether a re-org took a block back; false where the node cannot tell. */
+  async #isGone({ number, hash }: Head): Promise<boolean> {
+    try {
+      return (await this.#parts.chain.client.getBlock({ blockNumber: number })).hash !== hash;
+    } catch (error) {
+      return error instanceof BlockNotFoundError;
     }
   }
 

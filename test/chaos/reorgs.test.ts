@@ -1,4 +1,5 @@
 /** Re-orgs of 1 to 8 blocks at every stage of an honest claim under a malicious challenger and of a wrong one. */
+import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
@@ -23,15 +24,19 @@ const BLOCK_MS = 200;
 const DISPUTE = ["Requested", "Claimed", "Challenged", "TraceCommitted", "Demanded", "Revealed"] as const;
 
 let system: System;
+let provers: ReturnType<System["daemon"]>[];
 let plaintiffAccount: Awaited<ReturnType<System["open"]>>;
 
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS, blocks: "by-hand" });
   plaintiffAccount = await system.open("plaintiff", PLAINTIFF);
   const serve = ["prover", "--port", "0"];
+  provers = [
+    system.daemon("prover", ROLES.prover, serve),
+    system.daemon("cheat", CHEAT, [...serve, "--fault", "element:1"]),
+  ];
   await Promise.all([
-    system.daemon("prover", ROLES.prover, serve).said("prover is up"),
-    system.daemon("cheat", CHEAT, [...serve, "--fault", "element:1"]).said("prover is up"),
+    ...provers.map((prover) => prover.said("prover is up")),
     system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]).said("challenger is up"),
   ]);
 });
@@ -176,5 +181,16 @@ describe("re-orgs under all daemons", () => {
     expect(falls.map(({ reason }) => FALL_REASONS[reason])).toEqual(["ELEMENT"]);
     const owners = lies.flatMap((lie) => system.events.all("Collected", of(lie)).map(({ owner }) => owner));
     expect(owners).toEqual([systemAccount(ROLES.challenger).address]);
+  });
+
+  it("behavior: no prover went on looking at a block that was gone", () => {
+    for (const { log } of provers) {
+      const lines = readFileSync(log, "utf8").split("\n");
+      expect(lines.filter((line) => line.includes("the chain was re-organized")).length).toBeGreaterThan(
+        DEEPEST,
+      );
+      // A re-org that puts the same block in its place looks like a fault of the node.
+      expect(lines.filter((line) => line.includes("look at block")).length).toBeLessThan(DEEPEST);
+    }
   });
 });
