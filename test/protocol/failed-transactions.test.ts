@@ -55,7 +55,9 @@ async function overtaken(sender: Awaited<ReturnType<typeof opened>>["sender"], t
   try {
     const sending = sender.send(gas === undefined ? action : { ...action, gas });
     // In the journal it is before the node has it.
-    await expect.poll(async () => (await local.control.getTxpoolStatus()).pending, { timeout: 60_000 }).toBe(1);
+    await expect
+      .poll(async () => (await local.control.getTxpoolStatus()).pending, { timeout: 60_000 })
+      .toBe(1);
     const faster = createWalletClient({ account: accountAt(9), transport: http(local.rpcUrl) });
     const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n };
     await faster.sendTransaction({ to, data: SET, gas: 100_000n, ...fees, chain: null });
