@@ -43,7 +43,8 @@ beforeEach(async () => {
     if (/Content Security Policy/.test(line.text())) problems.push(line.text());
   });
   await page.goto(gateway.url);
-  await page.waitForFunction("document.querySelectorAll('#agent option').length === 1");
+  // Not waitForFunction, which the page's policy forbids to ask twice.
+  await page.locator("#agent option").waitFor({ state: "attached" });
 });
 
 async function ask(message: string): Promise<void> {
