@@ -13,6 +13,7 @@ import { SnarkjsProver } from "../prover/proof/groth16/snark/prover.ts";
 import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
 import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
 import { createLogger, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
+import { warnOfKey } from "./doctor/key.ts";
 import { openEngine, withEzkl } from "./engine.ts";
 import { EZKL_SETTINGS, ezklOptions } from "./ezkl-options.ts";
 import { PAYMENT_SETTINGS, paymentTerms } from "./payment-options.ts";
@@ -107,6 +108,7 @@ export function addProverCommand(program: Command): void {
       const signal = stopSignal(log);
       const { programs, proofModels } = loadModels(settings.models, log);
       const chain = requireAccount(await openChain(config));
+      await warnOfKey(chain, config, log);
       const payment = paymentTerms(settings, chain.account.address);
       const ezkl = ezklOptions(config, settings, signal);
       const engine = withEzkl(await openEngine(programs, settings.processes, log), proofModels, ezkl);

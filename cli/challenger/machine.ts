@@ -2,10 +2,12 @@
 import type { Command } from "commander";
 import { z } from "zod";
 import { type ChallengerOptions, runChallenger } from "../../challenger/main.ts";
+import { requireAccount } from "../../protocol/chain/sender.ts";
 import { integer, loadConfig, type Settings, text, wei } from "../../protocol/config.ts";
 import type { Logger } from "../../protocol/log.ts";
 import { chainConfig, openChain } from "../chain.ts";
 import { loadModels, MODELS_SETTING } from "../daemon.ts";
+import { warnOfKey } from "../doctor/key.ts";
 import { openEngine } from "../engine.ts";
 
 export const CHALLENGER_SETTINGS = {
@@ -47,13 +49,15 @@ export async function openSetup(self: Command, log: Logger) {
   return { config, settings, chain, log, models: loadModels(settings.models, log).programs };
 }
 
-/** Runs the machine as `runChallenger` does, with an engine of its own. */
+/** Runs the machine as `runChallenger` does, with an engine of its own.
+ *  @throws BaseError as runChallenger does */
 export async function runMachine(
   { config, settings, chain, log, models }: Setup,
   own: Pick<ChallengerOptions, "mode" | "scope" | "attentionMs" | "webhook" | "http">,
   signal: AbortSignal,
 ): Promise<void> {
   const { data, pollIntervalMs, confirmations, maxFee } = config;
+  if (own.mode === "defend") await warnOfKey(requireAccount(chain), config, log);
   const fast = await openEngine(models, settings.processes, log);
   try {
     const { width } = settings;

@@ -3,10 +3,12 @@ import { statSync } from "node:fs";
 import { type Address, formatEther, type LocalAccount } from "viem";
 import { BaseError } from "../../inference/errors.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
+import type { SigningChain } from "../../protocol/chain/sender.ts";
+import type { Logger } from "../../protocol/log.ts";
 import { bondsOf, gasPriceRange } from "../../protocol/money.ts";
 import { holdsKey, type RemoteSigner } from "../../protocol/remote-signer.ts";
 import type { ChainConfig } from "../chain.ts";
-import { type Finding, fail, ok, warn } from "./finding.ts";
+import { type Finding, fail, found, ok, warn } from "./finding.ts";
 
 /** Depth of a dispute about a model of usual size: what the balance is compared with. */
 const USUAL_DEPTH = 3;
@@ -25,6 +27,20 @@ export async function checkKey(account: LocalAccount | undefined, config: ChainC
       "Set ASSAY_KEY, or --keystore with --keystore-password-file; `assay key new` makes one.",
     ),
   ];
+}
+
+/** What a daemon says at its start: a key without money, or one that its signer does not hold, would else be noticed at
+ *  the first transaction. It starts all the same, for either may be mended while it runs. */
+export async function warnOfKey(chain: SigningChain, config: ChainConfig, log: Logger): Promise<void> {
+  const { account } = chain;
+  const findings = [
+    ...(await found("key", () => checkKey(account, config))),
+    ...(await found("balance", () => checkBalance(chain, account.address))),
+  ];
+  for (const { subject, status, text, nextStep } of findings) {
+    if (status === "fail") log.error({ subject, nextStep }, text);
+    if (status === "warn") log.warn({ subject, nextStep }, text);
+  }
 }
 
 async function checkSigner(signer: RemoteSigner): Promise<Finding[]> {

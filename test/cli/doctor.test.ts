@@ -10,7 +10,7 @@ import { writeDeployment } from "../../protocol/chain/deployment-file.ts";
 import { lockFolder } from "../../protocol/journal/database.ts";
 import { encryptKeystore } from "../../protocol/keystore.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
-import { runInProcess } from "../support/assay.ts";
+import { runAssay, runInProcess } from "../support/assay.ts";
 import { deployLocal, temporaryFolder } from "../support/deploy.ts";
 
 describe("clockFinding", () => {
@@ -158,6 +158,25 @@ describe("assay doctor", () => {
       { nextStep: "Start it, or correct --signer (ASSAY_SIGNER)." },
     ]);
   });
+
+  test.each([[["prover", "--port", "0"]], [["challenger", "defend"]]])(
+    "behavior: %j says at its start that the key has no money",
+    async (args) => {
+      // It ends at the folder, which another process uses.
+      const lock = lockFolder(path("data"));
+      const { code, stdout } = await runAssay(args, { ...env, ASSAY_KEY: `0x${"00".repeat(31)}07` });
+      lock.release();
+      expect(code).not.toBe(0);
+      const lines = stdout.split("\n").filter((line) => line.includes('"balance"'));
+      expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+        {
+          level: "error",
+          msg: expect.stringContaining("has 0 ether"),
+          nextStep: expect.stringContaining("Send"),
+        },
+      ]);
+    },
+  );
 
   test("behavior: no key is no fault", async () => {
     const { code, of } = await doctor({ ASSAY_KEY: "" });
