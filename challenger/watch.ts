@@ -1,50 +1,27 @@
-/** Follows claims, has them re-executed and carries disputes to their end. */
-import { fromHex } from "../inference/bytes.ts";
-import { commitTrace } from "../inference/commit/commitments.ts";
-import { decodePosition } from "../inference/commit/positions.ts";
-import { traceShapes } from "../inference/commit/reveal.ts";
-import { trace } from "../inference/executor/execute.ts";
-import { Actions } from "../protocol/chain/actions.ts";
-import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
-import type { Chain } from "../protocol/chain/connect.ts";
+/** Follows claims, has them re-executed, and has wrong ones disputed. */
+import type { ClaimEntry } from "../protocol/chain/book.ts";
 import { chainError } from "../protocol/chain/errors.ts";
 import type { Batch, Head } from "../protocol/chain/follower.ts";
-import { StateReader } from "../protocol/chain/reads.ts";
-import type { Logger } from "../protocol/log.ts";
 import type { ChainClock } from "../protocol/metrics/chain-clock.ts";
-import type { EventStore } from "../protocol/store/event-store.ts";
-import type { ClaimId, ModelId } from "../protocol/terms.ts";
-import type { ClaimWord } from "../protocol/words.ts";
-import { actionOf } from "./act.ts";
+import type { ClaimId } from "../protocol/terms.ts";
 import { type AttentionTests, type PlannedClaim, takeTest } from "./attention.ts";
-import { ClaimedTrace } from "./claimed-trace.ts";
 import { clocksOf, type OpenDispute } from "./clocks.ts";
-import { type Decision, type Dispute, decide } from "./decide.ts";
-import type { Hand } from "./hand.ts";
-import { interrogate, type OwnTrace, type Question } from "./interrogate.ts";
-import type { Observer } from "./notices.ts";
+import { type DisputeParts, Disputes } from "./disputes.ts";
 import { StakeQueue } from "./queue.ts";
-import { type CoveredModel, type FastPath, reexecute } from "./reexecute.ts";
+import { type FastPath, reexecute } from "./reexecute.ts";
 import type { VerdictStore } from "./verdicts.ts";
 
-export interface ChallengerParts {
-  readonly chain: Chain;
-  readonly store: EventStore;
+export interface ChallengerParts extends DisputeParts {
   readonly verdicts: VerdictStore;
-  readonly models: ReadonlyMap<ModelId, CoveredModel>;
   readonly fast: FastPath;
-  /** absent: watch only */
-  readonly hand?: Hand;
   /** claims that are re-executed at the same time */
   readonly width: number;
   readonly clock: ChainClock;
-  readonly observe: Observer;
   /** absent: it is not tested */
   readonly attention?: AttentionTests;
   /** which claims it works on; absent: all */
   readonly scope?: (claim: ClaimEntry) => boolean;
   readonly nowMs: () => number;
-  readonly log: Logger;
 }
 
 /** Blocks without news of it after which what is over is forgotten; deeper than re-orgs go. */
@@ -54,29 +31,18 @@ const RETRY_AFTER = 5n;
 
 export class Challenger {
   readonly #parts: ChallengerParts;
-  readonly #actions: Actions;
+  readonly #disputes: Disputes;
   readonly #queue: StakeQueue<ClaimId | PlannedClaim>;
-  readonly #runs = new Map<ClaimId, OwnTrace>();
-  readonly #stepping = new Map<ClaimId, Promise<void>>();
-  /** Of these, something new was seen while a step was under way. */
-  readonly #stepAgain = new Set<ClaimId>();
   readonly #retryAt = new Map<ClaimId, bigint>();
   readonly #said = new Set<string>();
-  /** Wrong claims about which nothing is left to do, as long as the chain keeps what ended them. */
-  readonly #ended = new Set<ClaimId>();
-  #reorgs = 0;
   /** When claims without a verdict were first seen, ms. */
   readonly #seenAt = new Map<ClaimId, number>();
-  /** Of claims in dispute, as they were read last. */
-  readonly #words = new Map<ClaimId, ClaimWord>();
-  readonly #aboutClaims = [this.#runs, this.#retryAt, this.#ended, this.#seenAt, this.#words] as const;
+  readonly #aboutClaims = [this.#retryAt, this.#seenAt] as const;
   #head: Head | undefined;
-  /** time of the next block as far as it is known, seconds */
-  #now = 0;
 
   constructor(parts: ChallengerParts) {
     this.#parts = parts;
-    this.#actions = new Actions(parts.chain.game);
+    this.#disputes = new Disputes(parts);
     this.#queue = new StakeQueue(parts.width, (key) =>
       typeof key === "string"
         ? this.#check(key).catch((error: unknown) => this.#postpone(key, error))
@@ -92,7 +58,8 @@ export class Challenger {
   /** Claims that memory holds, with what it knows of them besides. Right claims leave it, so this grows only with
    *  those that are wrong, cannot be checked, or ended a short while ago. */
   get entriesHeld(): number {
-    return this.#parts.store.book.claims.size + this.#aboutClaims.reduce((sum, { size }) => sum + size, 0);
+    const own = this.#aboutClaims.reduce((sum, { size }) => sum + size, 0);
+    return this.#parts.store.book.claims.size + own + this.#disputes.entriesHeld;
   }
 
   /** Active claims that are wrong. */
@@ -104,13 +71,13 @@ export class Challenger {
     return wrong.map((entry) => ({
       claim: entry.id,
       ticketBond: entry.claim.ticketBond,
-      clocks: clocksOf(entry, this.#words.get(entry.id), hand?.address, chain.constants.answerSeconds),
+      clocks: clocksOf(entry, this.#disputes.word(entry.id), hand?.address, chain.constants.answerSeconds),
     }));
   }
 
   /** True once nothing is left to do in its scope. A claim that nobody here can check counts as that. */
   get isIdle(): boolean {
-    if (this.#head === undefined || this.#queue.size > 0 || this.#stepping.size > 0) return false;
+    if (this.#head === undefined || this.#queue.size > 0 || !this.#disputes.isIdle) return false;
     const { verdicts, models } = this.#parts;
     return this.#claims().every((entry) => {
       if (entry.status !== "active") return !this.#isOwed(entry);
@@ -124,8 +91,7 @@ export class Challenger {
     store.take(batch);
     if (batch.kind === "rollback") {
       log.warn({ ancestor: batch.ancestor }, "the chain was re-organized; going on from the common block");
-      this.#ended.clear();
-      this.#reorgs += 1;
+      this.#disputes.reopen();
       for (const part of this.#aboutClaims) {
         for (const id of part.keys()) if (!store.book.claims.has(id)) part.delete(id);
       }
@@ -142,6 +108,7 @@ export class Challenger {
     }
     if (batch.to.number !== batch.head.number) return;
     this.#head = batch.head;
+    this.#disputes.see(batch.head);
     this.#parts.clock.see(batch.head);
     for (const entry of this.#claims()) this.#look(entry);
     this.#parts.hand?.tidy(batch.head);
@@ -152,16 +119,16 @@ export class Challenger {
   /** No block came, but the next one will have this time: deadlines that passed may be enforced, which makes it.
    *  @param now seconds */
   onTime(now: number): void {
-    this.#now = now;
+    this.#disputes.onTime(now);
     for (const { id, status } of this.#claims()) {
-      if (status === "active" && this.#parts.verdicts.get(id)?.kind === "wrong") this.#step(id);
+      if (status === "active" && this.#parts.verdicts.get(id)?.kind === "wrong") this.#disputes.step(id);
     }
   }
 
   /** Stops checking, and waits for what is on its way. */
   async stop(): Promise<void> {
     await this.#queue.stop();
-    await Promise.all([...this.#stepping.values(), this.#parts.hand?.stop()]);
+    await this.#disputes.stop();
   }
 
   #claims(): ClaimEntry[] {
@@ -178,7 +145,7 @@ export class Challenger {
 
   #look(entry: ClaimEntry): void {
     const verdict = this.#parts.verdicts.get(entry.id);
-    if (verdict?.kind === "wrong" || this.#isOwed(entry)) this.#step(entry.id);
+    if (verdict?.kind === "wrong" || this.#isOwed(entry)) this.#disputes.step(entry.id);
     if (verdict !== undefined || entry.status !== "active") return;
     if (!this.#parts.models.has(entry.claim.modelId)) {
       this.#sayOnce(`claim ${entry.id}`, () => {
@@ -197,7 +164,7 @@ export class Challenger {
 
   async #check(id: ClaimId): Promise<void> {
     const { store, verdicts, models, fast, log, observe, nowMs, attention } = this.#parts;
-    const { claim, request } = this.#entries(id) ?? {};
+    const { claim, request } = store.book.claimAndRequest(id) ?? {};
     const model = claim && models.get(claim.claim.modelId);
     if (claim === undefined || request === undefined || model === undefined) return;
     const verdict = await reexecute(model, request, claim, fast, log, (outcome) =>
@@ -223,7 +190,7 @@ export class Challenger {
       return;
     }
     log.warn({ ...facts, claimed: claim.output, honest: verdict.honest }, "claim is wrong");
-    if (store.book.claims.has(id)) this.#step(id);
+    if (store.book.claims.has(id)) this.#disputes.step(id);
   }
 
   /** A verdict that cannot be kept is none: a ticket is never filed on it, and the claim is checked again. */
@@ -244,83 +211,6 @@ export class Challenger {
     else log.error({ model: model.name, seconds, result }, "a planned wrong claim was not found");
   }
 
-  #step(id: ClaimId): void {
-    const { hand, log } = this.#parts;
-    if (hand === undefined || this.#ended.has(id)) return;
-    if (this.#stepping.has(id)) {
-      // The block that a step makes may be seen before the step ends, and no other block need follow it.
-      this.#stepAgain.add(id);
-      return;
-    }
-    const done = this.#dispute(id, hand)
-      .catch((error: unknown) => log.error({ claim: id, error: String(error) }, "a dispute's step failed"))
-      .finally(() => {
-        this.#stepping.delete(id);
-        if (this.#stepAgain.delete(id)) this.#step(id);
-      });
-    this.#stepping.set(id, done);
-  }
-
-  async #dispute(id: ClaimId, hand: Hand): Promise<void> {
-    const { chain, log, observe } = this.#parts;
-    const { claim, request } = this.#entries(id) ?? {};
-    const [head, reorgs] = [this.#head, this.#reorgs];
-    if (claim === undefined || request === undefined || head === undefined) return;
-    const word = await new StateReader(chain, head.hash).claimWord(id);
-    this.#words.set(id, word);
-    const question = claim.status === "active" ? this.#question(claim, request) : undefined;
-    const decision = decideAt(Math.max(head.timestamp, this.#now), {
-      now: head.timestamp,
-      answerSeconds: chain.constants.answerSeconds,
-      entry: claim,
-      word,
-      own: hand.address,
-      ...(question === undefined ? {} : { question }),
-    });
-    if (decision.kind === "over") {
-      this.#over(id, decision);
-      // What was read may have been taken back since.
-      if (reorgs === this.#reorgs) this.#ended.add(id);
-    }
-    const action = actionOf(this.#actions, decision, request, claim, hand.address);
-    if (action === undefined) return;
-    const facts = { claim: id, move: decision.kind, ...describe(decision) };
-    const done = await hand.act(action, facts, claim);
-    observe({ kind: "move", claim: id, move: decision.kind, done });
-    if (done) log.info(facts, "moved");
-  }
-
-  /** What to ask next; a trace once committed never changes, so the own run is kept until the claim is over. */
-  #question(claim: ClaimEntry, request: RequestEntry): Question | undefined {
-    if (claim.trace === undefined) return undefined;
-    const own = this.#runs.get(claim.id) ?? this.#run(claim, request);
-    const claimed = new ClaimedTrace(traceShapes(own.program), claim.trace.tops.map(fromHex));
-    for (const [position, { content }] of claim.demands) {
-      if (content !== undefined) claimed.addReveal(decodePosition(position), content.map(fromHex));
-    }
-    return interrogate(own, claimed);
-  }
-
-  #run(claim: ClaimEntry, request: RequestEntry): OwnTrace {
-    const { prepared, weights } = this.#parts.models.get(claim.claim.modelId) as CoveredModel;
-    const { program } = prepared;
-    const tensors = trace(prepared, fromHex(request.input));
-    const constant: OwnTrace["constant"] = (operand) => prepared.constant(operand);
-    const own = { program, tensors, trace: commitTrace(program, tensors), weights, constant };
-    this.#runs.set(claim.id, own);
-    return own;
-  }
-
-  #over(id: ClaimId, { lost }: Extract<Decision, { kind: "over" }>): void {
-    this.#runs.delete(id);
-    this.#words.delete(id);
-    this.#sayOnce(`over ${id}`, () => {
-      this.#parts.observe({ kind: "over", claim: id, lost });
-      if (lost) this.#parts.log.error({ claim: id }, "a wrong claim became final");
-      else this.#parts.log.info({ claim: id }, "dispute is over");
-    });
-  }
-
   #forgetOld({ number, timestamp }: Head): void {
     const { store, verdicts } = this.#parts;
     for (const { id } of store.book.overSince(number - FORGET_AFTER, timestamp)) {
@@ -329,7 +219,8 @@ export class Challenger {
       for (const claim of claims) {
         verdicts.forget(claim.id);
         for (const part of this.#aboutClaims) part.delete(claim.id);
-        for (const key of [`over ${claim.id}`, `claim ${claim.id}`]) this.#said.delete(key);
+        this.#disputes.forget(claim.id);
+        this.#said.delete(`claim ${claim.id}`);
       }
       store.forget(id);
     }
@@ -347,36 +238,9 @@ export class Challenger {
     store.rest(idle.map(({ id }) => id));
   }
 
-  #entries(id: ClaimId): { claim: ClaimEntry; request: RequestEntry } | undefined {
-    const { book } = this.#parts.store;
-    const claim = book.claims.get(id);
-    const request = claim && book.requests.get(claim.claim.requestId);
-    return claim === undefined || request === undefined ? undefined : { claim, request };
-  }
-
   #sayOnce(key: string, say: () => void): void {
     if (this.#said.has(key)) return;
     this.#said.add(key);
     say();
   }
-}
-
-/** A node's word for the next block's time ends nothing but what a deadline ended: all else goes by the head's. */
-function decideAt(next: number, dispute: Dispute): Decision {
-  const decision = decide(dispute);
-  if (decision.kind !== "wait") return decision;
-  const later = decide({ ...dispute, now: next });
-  return later.kind === "timeoutTrace" || later.kind === "timeoutDemand" ? later : decision;
-}
-
-function describe(decision: Decision): Record<string, unknown> {
-  if (decision.kind === "demand" || decision.kind === "timeoutDemand") {
-    const { step, level, index } = decodePosition(decision.position);
-    return { step, level, index };
-  }
-  if (decision.kind !== "convict") return {};
-  const { question } = decision;
-  if (question.kind === "element")
-    return { fault: "ELEMENT", step: question.step, element: question.element };
-  return question.kind === "codec" ? { fault: "CODEC", step: question.step } : { fault: "OUTPUT" };
 }

@@ -1,7 +1,7 @@
 /** Answers to requests: run, compare, then bond or settle; and truth for own claims that are disputed. */
 import { fromHex, toHex } from "../inference/bytes.ts";
 import type { ClaimId, RequestId } from "../protocol/terms.ts";
-import { type Context, carryOut, claimAndRequest } from "./context.ts";
+import { type Context, carryOut } from "./context.ts";
 import { disputeTruth, type ModelTerms, type RequestDecision } from "./decide.ts";
 import { hasProgram, type ServedModel } from "./models.ts";
 import { settleRequest } from "./truths.ts";
@@ -35,7 +35,7 @@ export async function answerRequest(
 
 /** Ends the dispute about an own claim by truth, while the defence goes on. */
 export async function settleDispute(context: Context, id: ClaimId): Promise<Outcome> {
-  const found = claimAndRequest(context, id);
+  const found = context.store.book.claimAndRequest(id);
   const model = found && context.models.get(found.claim.claim.modelId);
   if (found?.claim.status !== "active" || model === undefined) return DONE;
   const terms = withTruths(context, model);

@@ -1,11 +1,10 @@
 /** What the parts of a prover share. */
 import type { Address } from "viem";
 import type { Action, Actions } from "../protocol/chain/actions.ts";
-import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry } from "../protocol/chain/book.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
 import type { Logger } from "../protocol/log.ts";
 import type { EventStore } from "../protocol/store/event-store.ts";
-import type { ClaimId } from "../protocol/terms.ts";
 import type { Policy } from "./decide.ts";
 import type { TruthSource } from "./lanes/source.ts";
 import type { ServedModels } from "./models.ts";
@@ -29,16 +28,6 @@ export interface Context {
   readonly log: Logger;
   /** aborts when the node stops */
   readonly signal: AbortSignal;
-}
-
-/** A claim with its request, from the newest book. */
-export function claimAndRequest(
-  { store }: Context,
-  id: ClaimId,
-): { readonly claim: ClaimEntry; readonly request: RequestEntry } | undefined {
-  const claim = store.book.claims.get(id);
-  const request = claim && store.book.requests.get(claim.claim.requestId);
-  return claim === undefined || request === undefined ? undefined : { claim, request };
 }
 
 /** True if this key is the claim's prover or operator. */

@@ -4,7 +4,7 @@ import type { Commitment } from "../inference/commit/commitments.ts";
 import { decodePosition } from "../inference/commit/positions.ts";
 import { revealAt, topsOf } from "../inference/commit/reveal.ts";
 import type { ClaimId } from "../protocol/terms.ts";
-import { type Context, carryOut, claimAndRequest } from "./context.ts";
+import { type Context, carryOut } from "./context.ts";
 import { hasProgram } from "./models.ts";
 import { again, DONE, type Outcome } from "./workers.ts";
 
@@ -19,7 +19,7 @@ export class Defence {
 
   async commitTrace(id: ClaimId): Promise<Outcome> {
     const { actions, runs } = this.#context;
-    const found = claimAndRequest(this.#context, id);
+    const found = this.#context.store.book.claimAndRequest(id);
     if (found?.claim.status !== "active" || found.claim.trace !== undefined) return DONE;
     if (!runs.conduct.commitsTrace) return again("this prover does not answer", 60_000);
     const trace = this.#traceOf(id);
@@ -31,7 +31,7 @@ export class Defence {
   /** @param position encoded */
   async reveal(id: ClaimId, position: bigint): Promise<Outcome> {
     const { actions, runs } = this.#context;
-    const found = claimAndRequest(this.#context, id);
+    const found = this.#context.store.book.claimAndRequest(id);
     if (found?.claim.status !== "active" || found.claim.demands.get(position)?.content !== undefined)
       return DONE;
     if (runs.conduct.reveals === "nothing") return again("this prover does not reveal", 60_000);
@@ -57,7 +57,7 @@ export class Defence {
     const known = this.#traces.get(id);
     if (known !== undefined) return known;
     const { models, runs } = this.#context;
-    const found = claimAndRequest(this.#context, id);
+    const found = this.#context.store.book.claimAndRequest(id);
     const model = found && models.get(found.claim.claim.modelId);
     if (found === undefined || model === undefined || !hasProgram(model)) return undefined;
     const trace = runs.trace(model, fromHex(found.request.input));

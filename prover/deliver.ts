@@ -3,11 +3,11 @@ import { encodeFunctionData, type Hex, hexToBytes, parseAbi } from "viem";
 import { decodeRevert } from "../protocol/chain/errors.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { ClaimId, RequestId } from "../protocol/terms.ts";
-import { type Context, carryOut, claimAndRequest } from "./context.ts";
+import { type Context, carryOut } from "./context.ts";
 import { again, DONE, type Outcome } from "./workers.ts";
 
 export async function finalizeClaim(context: Context, id: ClaimId): Promise<Outcome> {
-  const found = claimAndRequest(context, id);
+  const found = context.store.book.claimAndRequest(id);
   if (found?.claim.status !== "active") return DONE;
   const action = context.actions.finalize(found.request.request, found.claim.claim);
   return carryOut(context, action, { move: "finalize", claim: id });

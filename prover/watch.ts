@@ -4,28 +4,19 @@ import type { Book, ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
 import { chainError } from "../protocol/chain/errors.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { type Batch, type Head, pause } from "../protocol/chain/follower.ts";
-import { StateReader } from "../protocol/chain/reads.ts";
 import { withdrawCredit } from "../protocol/chain/withdraw.ts";
-import { isFinal } from "../protocol/machine.ts";
 import type { ChainClock } from "../protocol/metrics/chain-clock.ts";
 import type { ClaimId, RequestId } from "../protocol/terms.ts";
-import type { ClaimWord } from "../protocol/words.ts";
 import { answerRequest, settleDispute, withTruths } from "./claims.ts";
 import { type Context, carryOut, isOwn } from "./context.ts";
-import {
-  decideClaim,
-  decideRequests,
-  deliveryRefusal,
-  disputeTruth,
-  type ModelTerms,
-  type RequestDecision,
-  type Standing,
-} from "./decide.ts";
+import { decideRequests, type ModelTerms, type RequestDecision, type Standing } from "./decide.ts";
 import { Defence } from "./defend.ts";
 import { deliverOutput, finalizeClaim } from "./deliver.ts";
 import type { HeldJob, Job, JobKind, JobStore } from "./jobs.ts";
 import type { ServedModel } from "./models.ts";
 import { Outbox } from "./outbox.ts";
+import { standingAt, wordsAt } from "./standing.ts";
+import { claimJobs, deliveryJobs, endJobs, truthJobs } from "./wanted.ts";
 import { type JobObserver, type Outcome, Workers } from "./workers.ts";
 
 export interface ProverParts extends Omit<Context, "outbox"> {
@@ -182,21 +173,22 @@ export class Prover {
     const own = [...book.claims.values()].filter((claim) => isOwn(this.#parts, claim));
     const active = own.filter(({ status }) => status === "active");
     const [standing, words] = await Promise.all([
-      this.#standingAt(head, own, now),
-      this.#words(
-        head,
-        active.filter((claim) => mayMove(claim, now)),
-      ),
+      standingAt(this.#parts, head, own, now),
+      wordsAt(this.#parts, head, active, now),
     ]);
     const open = [...book.requests.values()].filter(({ status }) => status === "open");
     this.#decide(open, standing);
-    const wanted = [
-      ...this.#claimJobs(open),
-      ...this.#endJobs(active, words, head.timestamp, now),
-      ...this.#truthJobs(active, head.timestamp),
-      ...this.#deliveryJobs(standing),
-    ];
-    this.#parts.jobs.sync(wanted);
+    const claimable = this.#parts.claims ? open : [];
+    this.#parts.jobs.sync([
+      ...claimJobs(claimable, this.#decisions),
+      ...endJobs(active, words, {
+        answerSeconds: this.#parts.chain.constants.answerSeconds,
+        headTime: head.timestamp,
+        now,
+      }),
+      ...truthJobs(this.#parts, active, head.timestamp),
+      ...deliveryJobs(this.#parts, standing),
+    ]);
     this.#head = head;
     this.#standing = standing;
     this.#workers.wake();
@@ -218,59 +210,6 @@ export class Prover {
     }
   }
 
-  #claimJobs(open: readonly RequestEntry[]): Job[] {
-    if (!this.#parts.claims) return [];
-    const chosen = open.filter(({ id }) => (this.#decisions.get(id)?.kind ?? "skip") !== "skip");
-    return chosen.map(({ id, request }) => ({ kind: "claim", subject: id, due: request.expiry }));
-  }
-
-  /** @param then time of the head: by it alone an answer counts as late @param now not before it */
-  #endJobs(
-    active: readonly ClaimEntry[],
-    words: ReadonlyMap<ClaimId, ClaimWord>,
-    then: number,
-    now: number,
-  ): Job[] {
-    const { answerSeconds } = this.#parts.chain.constants;
-    return active.flatMap((claim) => {
-      const word = words.get(claim.id);
-      if (word === undefined) return [];
-      const time = isFinal(word, answerSeconds, now) ? now : then;
-      const moves = decideClaim(claim, word, time, answerSeconds);
-      return moves.map((move): Job => ({ due: time, ...move, subject: claim.id }));
-    });
-  }
-
-  /** Truth for own claims that somebody disputes. */
-  #truthJobs(active: readonly ClaimEntry[], now: number): Job[] {
-    const { models, chain, store } = this.#parts;
-    return active.flatMap(({ id, claim, challengers }): Job[] => {
-      const model = models.get(claim.modelId);
-      const request = store.book.requests.get(claim.requestId);
-      if (challengers.size === 0 || model === undefined || request === undefined) return [];
-      const truth = disputeTruth(this.termsOf(model), request.request.lanes, chain.constants);
-      return truth === undefined ? [] : [{ kind: "settle", subject: id, due: now }];
-    });
-  }
-
-  #deliveryJobs({ now, gasPrice }: Standing): Job[] {
-    const { store, policy } = this.#parts;
-    return [...store.book.requests.values()].flatMap((request): Job[] => {
-      if (request.status !== "done" || !this.#isOwnResult(request)) return [];
-      // The contract knows when it was settled; an old book entry is at most FORGET_AFTER blocks old.
-      const refusal = deliveryRefusal(request, { now, gasPrice, settledAt: 0 }, policy);
-      return refusal === undefined ? [{ kind: "deliver", subject: request.id, due: now }] : [];
-    });
-  }
-
-  /** True if an own claim, or an own truth, made the request's output final. */
-  #isOwnResult({ claimId, settled }: RequestEntry): boolean {
-    const { store, chain } = this.#parts;
-    const claim = claimId === undefined ? undefined : store.book.claims.get(claimId);
-    if (claim !== undefined) return isOwn(this.#parts, claim);
-    return settled?.submitter === chain.account.address;
-  }
-
   #work({ job }: HeldJob): Promise<Outcome> {
     switch (job.kind) {
       case "commitTrace":
@@ -286,41 +225,6 @@ export class Prover {
       case "deliver":
         return deliverOutput(this.#parts, job.subject);
     }
-  }
-
-  async #standingAt({ hash, number }: Head, own: readonly ClaimEntry[], now: number): Promise<Standing> {
-    const { chain, models } = this.#parts;
-    const { address } = chain.account;
-    const [block, tip, balance] = await Promise.all([
-      chain.client.getBlock({ blockHash: hash }),
-      chain.client.estimateMaxPriorityFeePerGas(),
-      chain.client.getBalance({ address, blockNumber: number }),
-    ]);
-    const baseFee = block.baseFeePerGas ?? 0n;
-    const mine = own.filter(({ claim }) => claim.prover === address);
-    return {
-      now,
-      own: address,
-      constants: chain.constants,
-      baseFee,
-      gasPrice: baseFee + tip,
-      balance,
-      live: mine
-        .filter(({ status }) => status === "active")
-        .map(({ claim }) => ({
-          bond: claim.bond,
-          gasPrice: claim.gasPrice,
-          depth: models.get(claim.modelId)?.depth ?? 0,
-        })),
-      fallen: new Set(mine.filter(({ status }) => status === "fallen").map(({ claim }) => claim.requestId)),
-    };
-  }
-
-  async #words({ hash }: Head, claims: readonly ClaimEntry[]): Promise<Map<ClaimId, ClaimWord>> {
-    const reader = new StateReader(this.#parts.chain, hash);
-    return new Map(
-      await Promise.all(claims.map(async ({ id }) => [id, await reader.claimWord(id)] as const)),
-    );
   }
 
   /** What need not be done at each block, beside the work of the blocks that follow. */
@@ -350,7 +254,3 @@ export class Prover {
     }
   }
 }
-
-/** False for a claim that needs nothing: unchallenged, its window open. */
-const mayMove = ({ challengers, windowEnd }: ClaimEntry, now: number): boolean =>
-  challengers.size > 0 || now >= windowEnd;

@@ -75,6 +75,13 @@ export class Book {
     return (this.#claimsOf.get(id) ?? []).map((claim) => this.claims.get(claim) as ClaimEntry);
   }
 
+  /** A claim with its request; undefined if the book has no such claim. */
+  claimAndRequest(id: ClaimId): { readonly claim: ClaimEntry; readonly request: RequestEntry } | undefined {
+    const claim = this.claims.get(id);
+    const request = claim && this.requests.get(claim.claim.requestId);
+    return claim === undefined || request === undefined ? undefined : { claim, request };
+  }
+
   /** Requests that nobody can claim any more, without a claim that is not over, and of which nothing was heard since
    *  this block. One that expired is among them: who asked may leave the fee there for ever.
    *  @param now seconds */

@@ -36,9 +36,8 @@ export async function readClaim(
   for (const event of [...own, ...others]) events.set(`${event.block.number}/${event.logIndex}`, event);
   const book = new Book();
   for (const event of inOrder([...events.values()])) book.apply(event);
-  const claim = book.claims.get(id);
-  const request = claim && book.requests.get(claim.claim.requestId);
-  if (claim !== undefined && request !== undefined) return { claim, request };
+  const found = book.claimAndRequest(id);
+  if (found !== undefined) return found;
   throw claimUnknown(id);
 }
 

@@ -1,0 +1,199 @@
+/** Carries disputes about wrong claims to their end, one step of each at a time, decided from what the chain says. */
+import { fromHex } from "../inference/bytes.ts";
+import { commitTrace } from "../inference/commit/commitments.ts";
+import { decodePosition } from "../inference/commit/positions.ts";
+import { traceShapes } from "../inference/commit/reveal.ts";
+import { trace } from "../inference/executor/execute.ts";
+import { Actions } from "../protocol/chain/actions.ts";
+import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+import type { Chain } from "../protocol/chain/connect.ts";
+import type { Head } from "../protocol/chain/follower.ts";
+import { StateReader } from "../protocol/chain/reads.ts";
+import type { Logger } from "../protocol/log.ts";
+import type { EventStore } from "../protocol/store/event-store.ts";
+import type { ClaimId, ModelId } from "../protocol/terms.ts";
+import type { ClaimWord } from "../protocol/words.ts";
+import { actionOf } from "./act.ts";
+import { ClaimedTrace } from "./claimed-trace.ts";
+import { type Decision, type Dispute, decide } from "./decide.ts";
+import type { Hand } from "./hand.ts";
+import { interrogate, type OwnTrace, type Question } from "./interrogate.ts";
+import type { Observer } from "./notices.ts";
+import type { CoveredModel } from "./reexecute.ts";
+
+export interface DisputeParts {
+  readonly chain: Chain;
+  readonly store: EventStore;
+  readonly models: ReadonlyMap<ModelId, CoveredModel>;
+  /** absent: watch only */
+  readonly hand?: Hand;
+  readonly observe: Observer;
+  readonly log: Logger;
+}
+
+export class Disputes {
+  readonly #parts: DisputeParts;
+  readonly #actions: Actions;
+  readonly #runs = new Map<ClaimId, OwnTrace>();
+  /** As they were read last. */
+  readonly #words = new Map<ClaimId, ClaimWord>();
+  /** Those about which nothing is left to do, as long as the chain keeps what ended them. */
+  readonly #ended = new Set<ClaimId>();
+  /** Those whose end was reported: once, even if the chain takes it back and ends them again. */
+  readonly #reported = new Set<ClaimId>();
+  readonly #aboutClaims = [this.#runs, this.#words, this.#ended] as const;
+  readonly #stepping = new Map<ClaimId, Promise<void>>();
+  /** Of these, something new was seen while a step was under way. */
+  readonly #stepAgain = new Set<ClaimId>();
+  #reorgs = 0;
+  #head: Head | undefined;
+  /** time of the next block as far as it is known, seconds */
+  #now = 0;
+
+  constructor(parts: DisputeParts) {
+    this.#parts = parts;
+    this.#actions = new Actions(parts.chain.game);
+  }
+
+  /** True while no step is under way. */
+  get isIdle(): boolean {
+    return this.#stepping.size === 0;
+  }
+
+  /** What memory holds about claims. */
+  get entriesHeld(): number {
+    return this.#aboutClaims.reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** The claim's word as it was read last; undefined before its first step and after its end. */
+  word(id: ClaimId): ClaimWord | undefined {
+    return this.#words.get(id);
+  }
+
+  /** The block from which the next steps are decided. */
+  see(head: Head): void {
+    this.#head = head;
+  }
+
+  /** @param now time that the next block will have, seconds */
+  onTime(now: number): void {
+    this.#now = now;
+  }
+
+  /** The chain was re-organized: what had ended may be open again. */
+  reopen(): void {
+    this.#ended.clear();
+    this.#reorgs += 1;
+    const { claims } = this.#parts.store.book;
+    for (const part of this.#aboutClaims) {
+      for (const id of part.keys()) if (!claims.has(id)) part.delete(id);
+    }
+  }
+
+  forget(id: ClaimId): void {
+    for (const part of [...this.#aboutClaims, this.#reported]) part.delete(id);
+  }
+
+  /** Waits for the steps that are under way. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#stepping.values(), this.#parts.hand?.stop()]);
+  }
+
+  /** Does what is to be done about a wrong claim now, if anything is. */
+  step(id: ClaimId): void {
+    const { hand, log } = this.#parts;
+    if (hand === undefined || this.#ended.has(id)) return;
+    if (this.#stepping.has(id)) {
+      // The block that a step makes may be seen before the step ends, and no other block need follow it.
+      this.#stepAgain.add(id);
+      return;
+    }
+    const done = this.#dispute(id, hand)
+      .catch((error: unknown) => log.error({ claim: id, error: String(error) }, "a dispute's step failed"))
+      .finally(() => {
+        this.#stepping.delete(id);
+        if (this.#stepAgain.delete(id)) this.step(id);
+      });
+    this.#stepping.set(id, done);
+  }
+
+  async #dispute(id: ClaimId, hand: Hand): Promise<void> {
+    const { chain, store, log, observe } = this.#parts;
+    const { claim, request } = store.book.claimAndRequest(id) ?? {};
+    const [head, reorgs] = [this.#head, this.#reorgs];
+    if (claim === undefined || request === undefined || head === undefined) return;
+    const word = await new StateReader(chain, head.hash).claimWord(id);
+    this.#words.set(id, word);
+    const question = claim.status === "active" ? this.#question(claim, request) : undefined;
+    const decision = decideAt(Math.max(head.timestamp, this.#now), {
+      now: head.timestamp,
+      answerSeconds: chain.constants.answerSeconds,
+      entry: claim,
+      word,
+      own: hand.address,
+      ...(question === undefined ? {} : { question }),
+    });
+    if (decision.kind === "over") {
+      this.#over(id, decision);
+      // What was read may have been taken back since.
+      if (reorgs === this.#reorgs) this.#ended.add(id);
+    }
+    const action = actionOf(this.#actions, decision, request, claim, hand.address);
+    if (action === undefined) return;
+    const facts = { claim: id, move: decision.kind, ...describe(decision) };
+    const done = await hand.act(action, facts, claim);
+    observe({ kind: "move", claim: id, move: decision.kind, done });
+    if (done) log.info(facts, "moved");
+  }
+
+  /** What to ask next; a trace once committed never changes, so the own run is kept until the claim is over. */
+  #question(claim: ClaimEntry, request: RequestEntry): Question | undefined {
+    if (claim.trace === undefined) return undefined;
+    const own = this.#runs.get(claim.id) ?? this.#run(claim, request);
+    const claimed = new ClaimedTrace(traceShapes(own.program), claim.trace.tops.map(fromHex));
+    for (const [position, { content }] of claim.demands) {
+      if (content !== undefined) claimed.addReveal(decodePosition(position), content.map(fromHex));
+    }
+    return interrogate(own, claimed);
+  }
+
+  #run(claim: ClaimEntry, request: RequestEntry): OwnTrace {
+    const { prepared, weights } = this.#parts.models.get(claim.claim.modelId) as CoveredModel;
+    const { program } = prepared;
+    const tensors = trace(prepared, fromHex(request.input));
+    const constant: OwnTrace["constant"] = (operand) => prepared.constant(operand);
+    const own = { program, tensors, trace: commitTrace(program, tensors), weights, constant };
+    this.#runs.set(claim.id, own);
+    return own;
+  }
+
+  #over(id: ClaimId, { lost }: Extract<Decision, { kind: "over" }>): void {
+    this.#runs.delete(id);
+    this.#words.delete(id);
+    if (this.#reported.has(id)) return;
+    this.#reported.add(id);
+    this.#parts.observe({ kind: "over", claim: id, lost });
+    if (lost) this.#parts.log.error({ claim: id }, "a wrong claim became final");
+    else this.#parts.log.info({ claim: id }, "dispute is over");
+  }
+}
+
+/** A node's word for the next block's time ends nothing but what a deadline ended: all else goes by the head's. */
+function decideAt(next: number, dispute: Dispute): Decision {
+  const decision = decide(dispute);
+  if (decision.kind !== "wait") return decision;
+  const later = decide({ ...dispute, now: next });
+  return later.kind === "timeoutTrace" || later.kind === "timeoutDemand" ? later : decision;
+}
+
+function describe(decision: Decision): Record<string, unknown> {
+  if (decision.kind === "demand" || decision.kind === "timeoutDemand") {
+    const { step, level, index } = decodePosition(decision.position);
+    return { step, level, index };
+  }
+  if (decision.kind !== "convict") return {};
+  const { question } = decision;
+  if (question.kind === "element")
+    return { fault: "ELEMENT", step: question.step, element: question.element };
+  return question.kind === "codec" ? { fault: "CODEC", step: question.step } : { fault: "OUTPUT" };
+}

@@ -1,0 +1,61 @@
+/** What a prover reads of the chain at a block, beside its events. */
+import type { ClaimEntry } from "../protocol/chain/book.ts";
+import type { Head } from "../protocol/chain/follower.ts";
+import { StateReader } from "../protocol/chain/reads.ts";
+import type { ClaimId } from "../protocol/terms.ts";
+import type { ClaimWord } from "../protocol/words.ts";
+import type { Context } from "./context.ts";
+import type { Standing } from "./decide.ts";
+
+/** Money and obligations of the own key.
+ *  @param own claims that it made or may answer for @param now seconds
+ *  @throws viem's errors where the node fails, or a re-org took the block back */
+export async function standingAt(
+  { chain, models }: Pick<Context, "chain" | "models">,
+  { hash, number }: Head,
+  own: readonly ClaimEntry[],
+  now: number,
+): Promise<Standing> {
+  const { address } = chain.account;
+  const [block, tip, balance] = await Promise.all([
+    chain.client.getBlock({ blockHash: hash }),
+    chain.client.estimateMaxPriorityFeePerGas(),
+    chain.client.getBalance({ address, blockNumber: number }),
+  ]);
+  const baseFee = block.baseFeePerGas ?? 0n;
+  const mine = own.filter(({ claim }) => claim.prover === address);
+  return {
+    now,
+    own: address,
+    constants: chain.constants,
+    baseFee,
+    gasPrice: baseFee + tip,
+    balance,
+    live: mine
+      .filter(({ status }) => status === "active")
+      .map(({ claim }) => ({
+        bond: claim.bond,
+        gasPrice: claim.gasPrice,
+        depth: models.get(claim.modelId)?.depth ?? 0,
+      })),
+    fallen: new Set(mine.filter(({ status }) => status === "fallen").map(({ claim }) => claim.requestId)),
+  };
+}
+
+/** Words of those of these claims that may need something, all at one block.
+ *  @param now seconds
+ *  @throws as standingAt */
+export async function wordsAt(
+  { chain }: Pick<Context, "chain">,
+  { hash }: Head,
+  claims: readonly ClaimEntry[],
+  now: number,
+): Promise<Map<ClaimId, ClaimWord>> {
+  const reader = new StateReader(chain, hash);
+  const moving = claims.filter((claim) => mayMove(claim, now));
+  return new Map(await Promise.all(moving.map(async ({ id }) => [id, await reader.claimWord(id)] as const)));
+}
+
+/** False for a claim that needs nothing: unchallenged, its window open. */
+const mayMove = ({ challengers, windowEnd }: ClaimEntry, now: number): boolean =>
+  challengers.size > 0 || now >= windowEnd;

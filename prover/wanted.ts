@@ -1,0 +1,74 @@
+/** What a prover has to do at a block, as jobs: each is derived anew from book, state and standing, never kept. */
+import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+import { isFinal } from "../protocol/machine.ts";
+import type { ClaimId, RequestId } from "../protocol/terms.ts";
+import type { ClaimWord } from "../protocol/words.ts";
+import { withTruths } from "./claims.ts";
+import { type Context, isOwn } from "./context.ts";
+import { decideClaim, deliveryRefusal, disputeTruth, type RequestDecision, type Standing } from "./decide.ts";
+import type { Job } from "./jobs.ts";
+
+/** Claims and settlements of open requests that were decided on. */
+export function claimJobs(
+  open: readonly RequestEntry[],
+  decisions: ReadonlyMap<RequestId, RequestDecision>,
+): Job[] {
+  const chosen = open.filter(({ id }) => (decisions.get(id)?.kind ?? "skip") !== "skip");
+  return chosen.map(({ id, request }) => ({ kind: "claim", subject: id, due: request.expiry }));
+}
+
+/** Seconds. */
+export interface Times {
+  readonly answerSeconds: number;
+  /** time of the head: by it alone an answer counts as late */
+  readonly headTime: number;
+  /** not before it: by it claims may end */
+  readonly now: number;
+}
+
+/** Answers that are owed for own claims, and ends of those that stood. */
+export function endJobs(
+  active: readonly ClaimEntry[],
+  words: ReadonlyMap<ClaimId, ClaimWord>,
+  { answerSeconds, headTime, now }: Times,
+): Job[] {
+  return active.flatMap((claim) => {
+    const word = words.get(claim.id);
+    if (word === undefined) return [];
+    const time = isFinal(word, answerSeconds, now) ? now : headTime;
+    const moves = decideClaim(claim, word, time, answerSeconds);
+    return moves.map((move): Job => ({ due: time, ...move, subject: claim.id }));
+  });
+}
+
+/** Truth for own claims that somebody disputes.
+ *  @param now seconds */
+export function truthJobs(context: Context, active: readonly ClaimEntry[], now: number): Job[] {
+  const { models, chain, store } = context;
+  return active.flatMap(({ id, claim, challengers }): Job[] => {
+    const model = models.get(claim.modelId);
+    const request = store.book.requests.get(claim.requestId);
+    if (challengers.size === 0 || model === undefined || request === undefined) return [];
+    const truth = disputeTruth(withTruths(context, model), request.request.lanes, chain.constants);
+    return truth === undefined ? [] : [{ kind: "settle", subject: id, due: now }];
+  });
+}
+
+/** Deliveries of outputs that this prover made final, where they pay. */
+export function deliveryJobs(context: Context, { now, gasPrice }: Standing): Job[] {
+  const { store, policy } = context;
+  return [...store.book.requests.values()].flatMap((request): Job[] => {
+    if (request.status !== "done" || !isOwnResult(context, request)) return [];
+    // The contract knows when it was settled; the book forgets old requests.
+    const refusal = deliveryRefusal(request, { now, gasPrice, settledAt: 0 }, policy);
+    return refusal === undefined ? [{ kind: "deliver", subject: request.id, due: now }] : [];
+  });
+}
+
+/** True if an own claim, or an own truth, made the request's output final. */
+function isOwnResult(context: Context, { claimId, settled }: RequestEntry): boolean {
+  const { store, chain } = context;
+  const claim = claimId === undefined ? undefined : store.book.claims.get(claimId);
+  if (claim !== undefined) return isOwn(context, claim);
+  return settled?.submitter === chain.account.address;
+}
