@@ -8,6 +8,7 @@ import {ModelId} from "../../../verifier-contracts/types/Types.sol";
 import {ProofFixture} from "./ProofFixture.sol";
 
 /// @notice One proof: what is accepted, and every way to bend it.
+/// @dev Proof, input and output have some thousand bits, and each run is a pairing: 10,000 runs would say no more.
 contract ProofLaneTest is ProofFixture {
     function test_isTrue_rightProofs_succeeds() public view {
         for (uint256 i = 0; i < COUNT; ++i) {
@@ -16,21 +17,25 @@ contract ProofLaneTest is ProofFixture {
         assertTrue(lane.isTrue(model, inputs[0], outputs[0], otherProof, other));
     }
 
+    /// forge-config: change.fuzz.runs = 2000
     function testFuzz_isTrue_flippedProof_succeeds(uint256 bit) public view {
         assertFalse(_isTrue(outputs[0], _flipped(proofs[0], bit % (8 * 256))));
     }
 
+    /// forge-config: change.fuzz.runs = 2000
     function testFuzz_isTrue_flippedInput_succeeds(uint256 bit) public view {
         bytes memory input = _flipped(inputs[0], bit % (8 * inputs[0].length));
         assertFalse(lane.isTrue(model, input, outputs[0], proofs[0], submitter));
     }
 
+    /// forge-config: change.fuzz.runs = 2000
     function testFuzz_isTrue_flippedOutput_succeeds(uint256 bit) public view {
         assertFalse(_isTrue(_flipped(outputs[0], bit % (8 * outputs[0].length)), proofs[0]));
     }
 
     /// @dev A key with one flipped bit has another hash, so it is another model's; its signals are the same but for
     /// the binding. The origin, which is no point, changes the binding alone.
+    /// forge-config: change.fuzz.runs = 2000
     function testFuzz_isTrue_flippedKey_succeeds(uint256 bit) public {
         bytes memory flipped = _flipped(key, 8 + bit % (8 * (key.length - 1)));
         ModelId twin = _registerKey(flipped);
@@ -45,6 +50,7 @@ contract ProofLaneTest is ProofFixture {
         assertFalse(lane.isTrue(twin, inputs[0], outputs[0], proofs[0], submitter));
     }
 
+    /// forge-config: change.fuzz.runs = 2000
     function testFuzz_isTrue_anotherSubmitter_succeeds(address thief) public view {
         vm.assume(thief != submitter);
         assertFalse(lane.isTrue(model, inputs[0], outputs[0], proofs[0], thief));

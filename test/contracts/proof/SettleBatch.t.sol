@@ -342,6 +342,7 @@ contract SettleBatchTest is SettleFixture {
         vm.revertToState(snapshot);
     }
 
+    /// forge-config: change.fuzz.runs = 1000
     function testFuzz_settleBatch_flippedBit_reverts(uint256 which, uint256 bit) public {
         Settlement[] memory batch = _batch(3);
         which = which % 3;
