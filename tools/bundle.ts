@@ -27,7 +27,8 @@ const EXTERNAL = [
   "solc",
   "tsx",
 ];
-const ENTRY = "cli/main.ts";
+/** The program, then what tests start it by in their own process. */
+const ENTRIES = ["cli/main.ts", "cli/program.ts", "cli/output.ts"];
 /** Bundles kept: a daemon that runs for long may still load parts of an older one. */
 const KEPT = 8;
 /** Besides imported files: what they resolve to. */
@@ -55,7 +56,7 @@ export async function bundleProgram(): Promise<string> {
   const scratch = join(folder, `.${process.pid}`);
   const { metafile } = await build({
     absWorkingDir: projectRoot,
-    entryPoints: [ENTRY],
+    entryPoints: ENTRIES,
     outdir: scratch,
     outExtension: { ".js": ".mjs" },
     bundle: true,

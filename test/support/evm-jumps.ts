@@ -2,6 +2,7 @@
  *  Codes never change: here each is analysed once. */
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
+import { createEVM } from "@ethereumjs/evm";
 
 type Analyse = (this: unknown, code: Uint8Array) => unknown;
 interface InterpreterModule {
@@ -18,9 +19,10 @@ export function analyseJumpsOnce(): Promise<void> {
 
 async function patch(): Promise<void> {
   // The package names no way to this class.
-  const entry = pathToFileURL(createRequire(import.meta.url).resolve("@ethereumjs/evm")).href;
-  const path = new URL("../esm/interpreter.js", entry).href;
-  const { Interpreter } = (await import(/* @vite-ignore */ path)) as InterpreterModule;
+  const require = createRequire(import.meta.url);
+  const path = new URL("../esm/interpreter.js", pathToFileURL(require.resolve("@ethereumjs/evm"))).href;
+  const importNative = require("./native-import.cjs") as (url: string) => Promise<InterpreterModule>;
+  const { Interpreter } = await importNative(path);
   const { prototype } = Interpreter;
   const analyse = prototype._getValidJumpDestinations;
   const known = new WeakMap<Uint8Array, unknown>();
@@ -30,5 +32,8 @@ async function patch(): Promise<void> {
     const found = analyse.call(this, code);
     known.set(code, found);
     return found;
-  };
+  }; // Another instance of the class would be slow without a word.
+  const jump = new Uint8Array([0x60, 3, 0x56, 0x5b]);
+  await (await createEVM()).runCode({ code: jump, gasLimit: 100n });
+  if (!known.has(jump)) throw new Error(`EthereumJS does not use the interpreter of ${path}`);
 }

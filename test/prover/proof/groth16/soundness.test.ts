@@ -21,7 +21,7 @@ function without(r1cs: R1cs, i: number): R1cs {
 const forged = new Map<string, number>();
 
 /** Of so many constraints one is dropped for the proof that the inputs fix every wire. */
-const ONE_OF = scaled(6, 1);
+const ONE_OF = scaled(24, 1);
 /** Forgeries of one kind in one program after which the search goes on with the next kind. */
 const ENOUGH = 2;
 /** Constraints of one kind in one program that the search tries. */
