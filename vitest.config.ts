@@ -31,6 +31,7 @@ export default defineConfig({
         test: {
           name: "integration",
           include: ["test/integration/**/*.test.ts"],
+          exclude: [...DEEP_ONLY],
           globalSetup: ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"],
           testTimeout: 900_000,
           hookTimeout: 900_000,

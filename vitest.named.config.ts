@@ -16,16 +16,20 @@ export const NAMED_SUITES = [
 const PARALLEL: readonly string[] = ["agent-processes"];
 
 /** Tests that take long and seldom find anything: not in `npm test`, but in `npm run test:deep`. */
-export const DEEP_ONLY = ["test/prover/ceremony-chain.test.ts", "test/protocol/machine-contract.test.ts"];
+export const DEEP_ONLY = [
+  "test/integration/every-step.test.ts",
+  "test/protocol/machine-contract.test.ts",
+  "test/prover/ceremony-chain.test.ts",
+  "test/prover/proof/groth16/{random-programs,soundness}.test.ts",
+];
 
 /** Suites of `npm test` that are played again with many more cases, in a suite of their own: `scaled` gives the
  *  numbers. */
 const DEEP = [
-  "test/integration/every-step.test.ts",
   "test/challenger/game.test.ts",
   "test/protocol/execution/{execution,operators}.test.ts",
   "test/protocol/{machine-play,state-space}.test.ts",
-  "test/prover/proof/groth16/{compile,gadgets,soundness}.test.ts",
+  "test/prover/proof/groth16/{compile,gadgets}.test.ts",
 ];
 
 // A hang ends the run; a slow machine does not.

@@ -19,21 +19,11 @@ import { JOBS_SCHEMA, JobStore } from "../../prover/jobs.ts";
 import { serveModels } from "../../prover/models.ts";
 import type { Runs } from "../../prover/runs.ts";
 import { Prover } from "../../prover/watch.ts";
-import { scaled } from "../support/scale.ts";
-import {
-  ROLES,
-  SHIPPED,
-  type ShippedModel,
-  type System,
-  startSystem,
-  systemAccount,
-} from "../support/system.ts";
+import { ROLES, SHIPPED, type System, startSystem, systemAccount } from "../support/system.ts";
 
 /** No deadline is at stake here: one process plays a prover with hundreds of claims and their challenger. */
 const ANSWER_SECONDS = 1_200;
 const POLL_MS = 100;
-/** Between them these two have every opcode that a shipped model uses. */
-const MODELS = scaled<readonly ShippedModel[]>(["sentiment", "forecast-vix"], SHIPPED);
 /** Longer than the rest of the suite: hundreds of disputes on whatever cores there are. */
 const PATIENCE_MS = 900_000;
 
@@ -80,7 +70,7 @@ const ends: Promise<void>[] = [];
 beforeAll(async () => {
   // Every move on its way listens.
   setMaxListeners(0, stopping.signal);
-  system = await startSystem({ models: MODELS, answerSeconds: ANSWER_SECONDS });
+  system = await startSystem({ models: SHIPPED, answerSeconds: ANSWER_SECONDS });
 });
 
 afterAll(async () => {
@@ -139,7 +129,7 @@ async function runHonestChallenger(): Promise<void> {
   ).finally(() => fast.close());
 }
 
-describe(`a lie at every step of ${MODELS.join(", ")}`, () => {
+describe(`a lie at every step of ${SHIPPED.join(", ")}`, () => {
   it(
     "behavior: side by side on one chain, each falls by the reason that its kind states",
     async () => {

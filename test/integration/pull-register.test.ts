@@ -13,7 +13,8 @@ let url: string;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
-  system = await startSystem({ models: ["forecast-vix"], answerSeconds: 120 });
+  // Models without proving keys: to make those takes a quarter of a minute, and cli/proof does it.
+  system = await startSystem({ models: ["sentiment"], answerSeconds: 120 });
   const prover = system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]);
   url = String((await prover.said("prover is up")).url);
   environment = {
@@ -34,13 +35,13 @@ const errorOf = ({ stderr }: { stderr: string }) =>
 
 describe("assay model pull and register, as processes", () => {
   it("default: a pulled folder is the prover's, and is the model that is registered already", async () => {
-    const { modelId } = system.model("forecast-vix");
-    const out = join(system.folder, "pulled", "vix");
+    const { modelId } = system.model("sentiment");
+    const out = join(system.folder, "pulled", "sentiment");
     const pulled = await pull(modelId, out);
     expect(pulled).toMatchObject({ code: 0 });
     expect(JSON.parse(pulled.stdout)).toMatchObject({ modelId, folder: out });
     for (const name of readdirSync(out)) {
-      const served = readFileSync(join(system.folder, "models", "forecast-vix", name));
+      const served = readFileSync(join(system.folder, "models", "sentiment", name));
       expect(readFileSync(join(out, name)).equals(served), name).toBe(true);
     }
     expect(loadModelFolder(out).modelId).toBe(modelId);
@@ -50,7 +51,6 @@ describe("assay model pull and register, as processes", () => {
   });
 
   it("behavior: registers a model that the chain does not have, once", async () => {
-    // No proof: making keys is tested elsewhere.
     const { modelId } = loadModelFolder("models/credit");
     const first = await register("credit");
     expect(first).toMatchObject({ code: 0 });
@@ -60,7 +60,7 @@ describe("assay model pull and register, as processes", () => {
   });
 
   it("error: a folder that is there, a model that the prover has not, and no prover; nothing is left behind", async () => {
-    const { modelId } = system.model("forecast-vix");
+    const { modelId } = system.model("sentiment");
     const taken = await pull(modelId, join(system.folder, "models"));
     expect([taken.code, errorOf(taken)]).toEqual([2, "ARGUMENT_INVALID"]);
     const out = join(system.folder, "nothing");
