@@ -10,29 +10,8 @@ import {ModelWord} from "./libraries/ModelWord.sol";
 import {Openings, Trial} from "./libraries/Openings.sol";
 import {ProgramReader} from "./libraries/ProgramReader.sol";
 import {Shapes} from "./libraries/Shapes.sol";
-import {Arith} from "./opcodes/Arith.sol";
-import {Dot} from "./opcodes/Dot.sol";
-import {Lookup} from "./opcodes/Lookup.sol";
-import {Move} from "./opcodes/Move.sol";
-import {Reduce} from "./opcodes/Reduce.sol";
-import {Requant} from "./opcodes/Requant.sol";
-import {Rescale} from "./opcodes/Rescale.sol";
-import {Select} from "./opcodes/Select.sol";
-import {Table} from "./opcodes/Table.sol";
-import {
-    LAYOUT_PLAIN,
-    OP_ARITH,
-    OP_CODEC,
-    OP_DOT,
-    OP_FLOAT,
-    OP_LOOKUP,
-    OP_MOVE,
-    OP_REDUCE,
-    OP_REQUANT,
-    OP_RESCALE,
-    OP_TABLE,
-    Tensor
-} from "./types/Program.sol";
+import {Elements} from "./opcodes/Elements.sol";
+import {LAYOUT_PLAIN, OP_CODEC, Tensor} from "./types/Program.sol";
 import {ModelId, Opening} from "./types/Types.sol";
 
 /// @notice Judges one element, one codec step or the output of a committed trace (docs/PROTOCOL.md, section 4).
@@ -61,7 +40,7 @@ contract Judge is IJudge {
         if (element >= elements) revert ElementOutOfRange(element, elements);
         t.element = element;
         claimed = Openings.openElement(t, openings, t.out, element);
-        expected = _compute(t, openings);
+        expected = Elements.compute(t, openings);
         if (t.used != openings.length) revert WrongOpeningCount(openings.length, t.used);
     }
 
@@ -98,29 +77,6 @@ contract Judge is IJudge {
     /// @inheritdoc IJudge
     function isCanonicalInput(uint256 modelWord, bytes calldata input) external view returns (bool) {
         return codecJudge.isCanonicalInput(modelWord, input);
-    }
-
-    function _compute(Trial memory t, Opening[] calldata openings) private view returns (uint256) {
-        uint256 opcode = ProgramReader.opcode(t.record.head);
-        if (opcode == OP_DOT) return Dot.judge(t, openings);
-        if (opcode == OP_MOVE) return Move.judge(t, openings);
-        if (opcode == OP_ARITH) return Arith.judge(t, openings);
-        if (opcode == OP_FLOAT) return _float(t, openings);
-        if (opcode == OP_REQUANT) return Requant.judge(t, openings);
-        if (opcode == OP_RESCALE) return Rescale.judge(t, openings);
-        if (opcode == OP_TABLE) return Table.judge(t, openings);
-        if (opcode == OP_LOOKUP) return Lookup.judge(t, openings);
-        if (opcode == OP_REDUCE) return Reduce.judge(t, openings);
-        if (opcode == OP_CODEC) revert WrongOpcode(t.out.index, OP_CODEC);
-        return Select.judge(t, openings);
-    }
-
-    function _float(Trial memory t, Opening[] calldata openings) private view returns (uint256) {
-        uint256 head = t.record.head;
-        (uint256 a, uint256 aCode) = Openings.openBroadcast(t, openings, 0);
-        uint256 b = Openings.openIfNamed(t, openings, 1);
-        uint256 c = Openings.openIfNamed(t, openings, 2);
-        return floatJudge.compute(ProgramReader.variant(head), t.out.code, aCode, a, b, c);
     }
 
     function _trial(ModelId modelId, bytes32 traceRoot, uint256 step) private view returns (Trial memory t) {

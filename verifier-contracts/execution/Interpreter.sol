@@ -16,7 +16,6 @@ import {MovePlan} from "../opcodes/rows/MovePlan.sol";
 import {Tensor} from "../types/Program.sol";
 import {LANE_EXECUTION, ModelId} from "../types/Types.sol";
 import {Steps} from "./Steps.sol";
-import {TurnedRequant} from "./TurnedRequant.sol";
 import {CompiledLayer} from "./compiled/CompiledLayer.sol";
 
 /// @notice Runs a registered program on whole tensors in memory, with the opcode libraries that judge single elements.
@@ -26,7 +25,6 @@ contract Interpreter is IInterpreter {
     address public immutable weightStore;
     address public immutable layerBuilder;
     IFloatJudge public immutable floatJudge;
-    address public immutable turnedRequant;
 
     constructor(
         IModelRegistry registry_,
@@ -38,7 +36,6 @@ contract Interpreter is IInterpreter {
         weightStore = weightStore_;
         layerBuilder = layerBuilder_;
         floatJudge = floatJudge_;
-        turnedRequant = address(new TurnedRequant());
     }
 
     /// @inheritdoc IInterpreter
@@ -113,7 +110,6 @@ contract Interpreter is IInterpreter {
         unchecked {
             m.word = word;
             m.floatJudge = floatJudge;
-            m.turnedRequant = turnedRequant;
             uint256 weights = ModelWord.weights(word);
             uint256 steps = ModelWord.steps(word);
             uint256 offset = ProgramReader.HEADER_BYTES;
@@ -170,7 +166,7 @@ contract Interpreter is IInterpreter {
         unchecked {
             Steps.describeWeights(m);
             m.arguments = Inputs.load(input);
-            uint256 last = Steps.run(m);
+            uint256 last = Steps.run(m, ModelWord.steps(m.word));
             Tensor memory t;
             (t.code, t.rows, t.last) = (Flat.code(last), 1, Flat.count(last));
             return Outputs.encode(ModelWord.outputCodec(m.word), t, Flat.pointer(last));

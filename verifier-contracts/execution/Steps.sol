@@ -16,7 +16,6 @@ import {RequantRows} from "../opcodes/rows/RequantRows.sol";
 import {
     INPUT_PRICES,
     INPUT_TEXT,
-    NONE,
     OP_ARITH,
     OP_CODEC,
     OP_DOT,
@@ -26,11 +25,10 @@ import {
     OP_REDUCE,
     OP_REQUANT,
     OP_RESCALE,
+    OP_SELECT,
     OP_TABLE,
-    TYPE_S32,
-    WEIGHT
+    UnknownOpcode
 } from "../types/Program.sol";
-import {Waiting} from "./Waiting.sol";
 import {CompiledLayer} from "./compiled/CompiledLayer.sol";
 
 /// @notice The steps of a program, one after another.
@@ -55,24 +53,24 @@ library Steps {
         }
     }
 
-    /// @notice Runs all steps. @return flat the last one's tensor
-    function run(Machine memory m) internal view returns (uint256 flat) {
+    /// @notice Runs the first steps. @param steps how many, at least 1 @return flat the last one's tensor
+    function run(Machine memory m, uint256 steps) internal view returns (uint256 flat) {
         unchecked {
             uint256 record = m.records;
             uint256 place = m.steps;
-            uint256 steps = ModelWord.steps(m.word);
             for (uint256 end = place + 32 * steps; place < end; place += 32) {
-                flat = _step(m, record);
+                flat = runStep(m, record);
                 assembly ("memory-safe") {
                     mstore(place, flat)
                 }
                 record += ProgramReader.RECORD_BYTES;
             }
-            return Machines.tensor(m, steps - 1);
         }
     }
 
-    function _step(Machine memory m, uint256 record) private view returns (uint256) {
+    /// @notice Runs one step: its record and the tensors of its operands make its tensor, nothing else does.
+    /// @param record memory of it @return flat its tensor
+    function runStep(Machine memory m, uint256 record) internal view returns (uint256 flat) {
         uint256 head = Flat.load(record);
         uint256 out;
         unchecked {
@@ -81,26 +79,28 @@ library Steps {
         uint256 opcode = ProgramReader.opcode(head);
         uint256 variant = ProgramReader.variant(head);
         if (opcode == OP_CODEC) return _codec(m, head, out);
-        if (opcode == OP_LOOKUP) return _lookup(m, variant, head, out);
-        uint256 a = ProgramReader.operandOf(head, 0);
-        if (opcode == OP_REDUCE) return _reduce(m, variant, out, a);
+        uint256 a = Machines.operand(m, head, 0);
+        // Rows of weights are read where they are: of a table only those that ids name.
         uint256 b = ProgramReader.operandOf(head, 1);
-        if (opcode == OP_MOVE) return Waiting.move(m, record, out, a, b);
-        if (opcode == OP_REQUANT && Waiting.canRequantize(variant, out)) return out;
-        a = Machines.tensor(m, a);
+        if (opcode == OP_LOOKUP) return LookupRows.run(m, variant, out, a, b);
         if (opcode == OP_DOT) {
             if (CompiledLayer.isAt(m.compiled, _indexOf(m, record))) return _compiled(m, out, a);
             return DotRows.run(m, variant, ProgramReader.attribute(head), out, a, b);
         }
-        if (opcode == OP_REQUANT || opcode == OP_RESCALE) return _requant(m, opcode, variant, out, a, b);
-        b = b == NONE ? 0 : Machines.tensor(m, b);
-        if (opcode == OP_ARITH && Waiting.canSubtract(variant, out, a, b)) return out;
+        if (opcode == OP_REQUANT || opcode == OP_RESCALE) {
+            (uint256 parameters, uint256 channels) = Machines.channelWords(m, b);
+            if (opcode == OP_RESCALE) return RequantRows.rescale(out, a, parameters, channels);
+            return RequantRows.requantize(m.floatJudge, variant, out, a, parameters, channels);
+        }
+        b = Machines.operand(m, head, 1);
+        if (opcode == OP_MOVE) return MoveRows.move(m.plan, record, out, a, b);
         if (opcode == OP_ARITH) return ArithRows.run(variant, out, a, b);
         if (opcode == OP_TABLE) return ElementRows.table(out, a, b);
-        uint256 c = ProgramReader.operandOf(head, 2);
-        c = c == NONE ? 0 : Machines.tensor(m, c);
+        if (opcode == OP_REDUCE) return ReduceRows.run(variant, out, a);
+        uint256 c = Machines.operand(m, head, 2);
         if (opcode == OP_FLOAT) return ElementRows.float(m.floatJudge, variant, out, a, b, c);
-        return ElementRows.select(out, a, b, c);
+        if (opcode == OP_SELECT) return ElementRows.select(out, a, b, c);
+        revert UnknownOpcode(opcode);
     }
 
     function _indexOf(Machine memory m, uint256 record) private pure returns (uint256) {
@@ -135,48 +135,6 @@ library Steps {
             } else {
                 Inputs.writeElements(codec, k, Flat.code(out), 1, size, m.arguments, target);
             }
-        }
-    }
-
-    function _lookup(Machine memory m, uint256 variant, uint256 head, uint256 out)
-        private
-        view
-        returns (uint256)
-    {
-        uint256 ids = Machines.operand(m, head, 0);
-        uint256 table = ProgramReader.operandOf(head, 1);
-        return variant == 0 ? LookupRows.sum(m, out, ids, table) : LookupRows.pick(m, out, ids, table);
-    }
-
-    /// @dev A matrix that a MOVE before would only have turned is reduced as it is.
-    function _reduce(Machine memory m, uint256 variant, uint256 out, uint256 index)
-        private
-        view
-        returns (uint256)
-    {
-        unchecked {
-            if (index < WEIGHT && Flat.code(out) == TYPE_S32) {
-                uint256 turned = Flat.load(m.steps + 32 * index);
-                if (MoveRows.isView(turned)) {
-                    (uint256 source, uint256 length, uint256 stride) = MoveRows.columns(turned);
-                    if (length == Flat.last(turned)) {
-                        return ReduceRows.columns(variant, out, source, length, stride);
-                    }
-                }
-            }
-            return ReduceRows.run(variant, out, Machines.tensor(m, index));
-        }
-    }
-
-    function _requant(Machine memory m, uint256 opcode, uint256 variant, uint256 out, uint256 a, uint256 b)
-        private
-        view
-        returns (uint256)
-    {
-        unchecked {
-            (uint256 parameters, uint256 channels) = Machines.channelWords(m, b);
-            if (opcode == OP_RESCALE) return RequantRows.rescale(out, a, parameters, channels);
-            return RequantRows.requantize(m.floatJudge, variant, out, a, parameters, channels);
         }
     }
 }

@@ -2,16 +2,13 @@
 pragma solidity ^0.8.28;
 
 import {IFloatJudge} from "../interfaces/IFloatJudge.sol";
-import {ArithRows} from "../opcodes/rows/ArithRows.sol";
-import {MoveRows} from "../opcodes/rows/MoveRows.sol";
-import {RequantRows} from "../opcodes/rows/RequantRows.sol";
-import {OP_ARITH, OP_MOVE, WEIGHT} from "../types/Program.sol";
+import {NONE, WEIGHT} from "../types/Program.sol";
 import {Flat} from "./Flat.sol";
 import {ProgramReader} from "./ProgramReader.sol";
 
 /// @notice A program at work.
 /// @param records memory of the first record
-/// @param steps memory of a flat tensor for each step so far; one that waits until a step reads it has no pointer
+/// @param steps memory of a flat tensor for each step so far
 /// @param weights memory of a flat tensor for each weight tensor, whose pointer is its offset in the stream
 /// @param stream memory of the whole stream, 0 if it is not held
 /// @param whole bytes of the whole stream if it is one chunk, which the first step that reads it holds; else 0
@@ -19,7 +16,6 @@ import {ProgramReader} from "./ProgramReader.sol";
 /// @param chunks memory of the addresses of the stream's chunks, 20 bytes each
 /// @param arguments memory of the input's arguments, 0 until a step reads them
 /// @param plan memory for MoveRows
-/// @param turnedRequant the TurnedRequant contract
 struct Machine {
     uint256 word;
     uint256 records;
@@ -32,24 +28,20 @@ struct Machine {
     uint256 arguments;
     uint256 plan;
     IFloatJudge floatJudge;
-    address turnedRequant;
 }
 
 /// @notice Operands of a step in memory.
 library Machines {
-    /// @notice The operand whole in memory. @param position 0 for a, 1 for b, 2 for c
+    /// @notice The operand whole in memory, 0 if the record names none. @param position 0 for a, 1 for b, 2 for c
     function operand(Machine memory m, uint256 head, uint256 position) internal view returns (uint256 flat) {
-        return tensor(m, ProgramReader.operandOf(head, position));
+        uint256 index = ProgramReader.operandOf(head, position);
+        return index == NONE ? 0 : tensor(m, index);
     }
 
     /// @param index of a step, or WEIGHT + index of a PLAIN weight tensor
     function tensor(Machine memory m, uint256 index) internal view returns (uint256 flat) {
         unchecked {
-            if (index < WEIGHT) {
-                flat = Flat.load(m.steps + 32 * index);
-                if (Flat.pointer(flat) != 0) return flat;
-                return _materialize(m, index);
-            }
+            if (index < WEIGHT) return Flat.load(m.steps + 32 * index);
             flat = weight(m, index);
             hold(m);
             if (m.stream != 0) return flat + m.stream;
@@ -99,30 +91,6 @@ library Machines {
             uint256 flat = weight(m, index);
             channels = Flat.count(flat);
             parameters = part(m, Flat.pointer(flat), 32 * channels);
-        }
-    }
-
-    /// @dev Makes a tensor that waited. Those that it is made of wait at most twice more: a REQUANT's for an ARITH's.
-    function _materialize(Machine memory m, uint256 index) private view returns (uint256 flat) {
-        unchecked {
-            uint256 place = m.steps + 32 * index;
-            flat = Flat.load(place);
-            uint256 record = m.records + ProgramReader.RECORD_BYTES * index;
-            uint256 head = Flat.load(record);
-            uint256 opcode = ProgramReader.opcode(head);
-            uint256 variant = ProgramReader.variant(head);
-            if (opcode == OP_MOVE) {
-                flat = MoveRows.copyView(m.plan, flat);
-            } else if (opcode == OP_ARITH) {
-                flat = ArithRows.run(variant, flat, operand(m, head, 0), operand(m, head, 1));
-            } else {
-                uint256 a = operand(m, head, 0);
-                (uint256 parameters, uint256 channels) = channelWords(m, ProgramReader.operandOf(head, 1));
-                flat = RequantRows.requantize(m.floatJudge, variant, flat, a, parameters, channels);
-            }
-            assembly ("memory-safe") {
-                mstore(place, flat)
-            }
         }
     }
 }

@@ -5,6 +5,7 @@ import {IFloatJudge} from "../interfaces/IFloatJudge.sol";
 import {IJudge} from "../interfaces/IJudge.sol";
 import {NONE, Record, Tensor} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
+import {HeldTensors} from "./HeldTensors.sol";
 import {Merkle} from "./Merkle.sol";
 import {ModelWord} from "./ModelWord.sol";
 import {ProgramReader} from "./ProgramReader.sol";
@@ -14,6 +15,8 @@ import {Shapes} from "./Shapes.sol";
 /// @param word the model word @param chunks data contracts of the program
 /// @param record of the step @param out its tensor @param element row-major index in it
 /// @param used openings taken so far
+/// @param held the operands' tensors if they are at hand (HeldTensors); empty if a sender opens their words
+/// @param store data contracts of the published weights, for held weight tensors
 struct Trial {
     uint256 word;
     address[] chunks;
@@ -24,13 +27,17 @@ struct Trial {
     Tensor out;
     uint256 element;
     uint256 used;
+    Tensor[] held;
+    address[] store;
 }
 
-/// @notice Takes openings in their order. Where each one is in its tree follows from the program alone; one that has
+/// @notice Operands of an element on trial: opened by a sender, or held by whoever computes the whole tensor.
+/// Takes openings in their order. Where each one is in its tree follows from the program alone; one that has
 /// other words or siblings than belong there, or folds to another root, reverts.
 library Openings {
     /// @notice The tensor of an operand of the step. @param position 0 for a, 1 for b, 2 for c
     function operand(Trial memory t, uint256 position) internal view returns (Tensor memory) {
+        if (t.held.length != 0) return t.held[position];
         uint256 code = ProgramReader.operandOf(t.record.head, position);
         return ProgramReader.tensor(t.chunks, ModelWord.weights(t.word), code);
     }
@@ -42,7 +49,8 @@ library Openings {
         Tensor memory x,
         uint256 row,
         uint256 column
-    ) internal pure returns (uint256 word) {
+    ) internal view returns (uint256 word) {
+        if (x.place != 0) return HeldTensors.word(t.store, x, row, column);
         Opening calldata opening = _next(t, openings);
         if (opening.words.length != 1) revert IJudge.WrongWordCount(opening.words.length, 1);
         word = uint256(opening.words[0]);
@@ -57,9 +65,10 @@ library Openings {
     /// @notice Opens a row of a tensor. @return pointer memory of its real words
     function openRow(Trial memory t, Opening[] calldata openings, Tensor memory x, uint256 row)
         internal
-        pure
+        view
         returns (uint256 pointer)
     {
+        if (x.place != 0) return HeldTensors.row(t.store, x, row);
         Opening calldata opening = _next(t, openings);
         bytes32[] calldata words = opening.words;
         if (words.length != x.words) revert IJudge.WrongWordCount(words.length, x.words);
@@ -82,7 +91,7 @@ library Openings {
     /// @return stored bytes of the element, right-aligned
     function openElement(Trial memory t, Opening[] calldata openings, Tensor memory x, uint256 index)
         internal
-        pure
+        view
         returns (uint256 stored)
     {
         unchecked {

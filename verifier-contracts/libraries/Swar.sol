@@ -8,7 +8,6 @@ library Swar {
     uint256 private constant SIZE = 0x7FFFFFFF;
     uint256 private constant ONES = 0x0000000100000001000000010000000100000001000000010000000100000001;
     uint256 private constant SIZES = 0x7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF;
-    uint256 private constant EVEN = 0x00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF;
 
     /// @notice Sums modulo 2^32: no carry passes the sign bits, which are added apart.
     function add(uint256 out, uint256 end, uint256 a, uint256 b) internal pure {
@@ -87,47 +86,6 @@ library Swar {
                 case 0 { mstore(out, xor(x, bits)) }
                 default { mstore(out, xor(y, bits)) }
             }
-        }
-    }
-
-    /// @notice The sum of a column of words.
-    /// @param source memory of the first one @param rows how many @param stride bytes from one to the next
-    function addColumn(uint256 out, uint256 source, uint256 rows, uint256 stride) internal pure {
-        assembly ("memory-safe") {
-            // Every second lane, in lanes of 64 bits, which hold the sum of 2^32.
-            let even := 0
-            let odd := 0
-            for { let end := add(source, mul(rows, stride)) } lt(source, end) {
-                source := add(source, stride)
-            } {
-                let x := mload(source)
-                even := add(even, and(x, EVEN))
-                odd := add(odd, and(shr(32, x), EVEN))
-            }
-            mstore(out, or(and(even, EVEN), shl(32, and(odd, EVEN))))
-        }
-    }
-
-    /// @notice The least, or the greatest, of a column of words; parameters as in `addColumn`.
-    function extremeColumn(bool greater, uint256 out, uint256 source, uint256 rows, uint256 stride)
-        internal
-        pure
-    {
-        assembly ("memory-safe") {
-            // A minimum is the maximum of the complements.
-            let flip := sub(greater, 1)
-            let x := xor(mload(source), flip)
-            for { let end := add(source, mul(rows, stride)) } 1 {} {
-                source := add(source, stride)
-                if iszero(lt(source, end)) { break }
-                let y := xor(mload(source), flip)
-                let differ := xor(x, y)
-                // As in `extreme`.
-                let bits := sub(or(x, SIGNS), and(y, SIZES))
-                bits := and(xor(bits, and(xor(bits, y), differ)), SIGNS)
-                x := xor(y, and(differ, sub(shl(1, bits), shr(31, bits))))
-            }
-            mstore(out, xor(x, flip))
         }
     }
 }

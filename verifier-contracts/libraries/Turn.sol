@@ -6,7 +6,6 @@ library Turn {
     uint256 private constant EVEN = 0x00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF;
     uint256 private constant LOW_128 = 0x00000000000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF;
     uint256 private constant LOW_64 = 0x0000000000000000FFFFFFFFFFFFFFFF0000000000000000FFFFFFFFFFFFFFFF;
-    uint256 private constant LOW_16 = 0x0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF;
 
     /// @notice Turns eight words of eight lanes of 32 bits, in place: blocks of 4 by 4, then 2 by 2, then lanes change
     /// places. @param words memory of them
@@ -56,56 +55,6 @@ library Turn {
             t := and(xor(g, shr(32, h)), EVEN)
             mstore(add(words, 0xC0), xor(g, t))
             mstore(add(words, 0xE0), xor(h, shl(32, t)))
-        }
-    }
-
-    /// @notice The same for each half of eight words, of eight lanes of 16 bits. @param words memory of every second word
-    function halves(uint256 words) internal pure {
-        assembly ("memory-safe") {
-            let a := mload(words)
-            let b := mload(add(words, 0x40))
-            let c := mload(add(words, 0x80))
-            let d := mload(add(words, 0xC0))
-            let e := mload(add(words, 0x100))
-            let f := mload(add(words, 0x140))
-            let g := mload(add(words, 0x180))
-            let h := mload(add(words, 0x1C0))
-            let t := and(xor(a, shr(64, e)), LOW_64)
-            a := xor(a, t)
-            e := xor(e, shl(64, t))
-            t := and(xor(b, shr(64, f)), LOW_64)
-            b := xor(b, t)
-            f := xor(f, shl(64, t))
-            t := and(xor(c, shr(64, g)), LOW_64)
-            c := xor(c, t)
-            g := xor(g, shl(64, t))
-            t := and(xor(d, shr(64, h)), LOW_64)
-            d := xor(d, t)
-            h := xor(h, shl(64, t))
-            t := and(xor(a, shr(32, c)), EVEN)
-            a := xor(a, t)
-            c := xor(c, shl(32, t))
-            t := and(xor(b, shr(32, d)), EVEN)
-            b := xor(b, t)
-            d := xor(d, shl(32, t))
-            t := and(xor(e, shr(32, g)), EVEN)
-            e := xor(e, t)
-            g := xor(g, shl(32, t))
-            t := and(xor(f, shr(32, h)), EVEN)
-            f := xor(f, t)
-            h := xor(h, shl(32, t))
-            t := and(xor(a, shr(16, b)), LOW_16)
-            mstore(words, xor(a, t))
-            mstore(add(words, 0x40), xor(b, shl(16, t)))
-            t := and(xor(c, shr(16, d)), LOW_16)
-            mstore(add(words, 0x80), xor(c, t))
-            mstore(add(words, 0xC0), xor(d, shl(16, t)))
-            t := and(xor(e, shr(16, f)), LOW_16)
-            mstore(add(words, 0x100), xor(e, t))
-            mstore(add(words, 0x140), xor(f, shl(16, t)))
-            t := and(xor(g, shr(16, h)), LOW_16)
-            mstore(add(words, 0x180), xor(g, t))
-            mstore(add(words, 0x1C0), xor(h, shl(16, t)))
         }
     }
 }

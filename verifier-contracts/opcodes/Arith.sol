@@ -5,7 +5,7 @@ import {Openings, Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
 import {Swar} from "../libraries/Swar.sol";
 import {Values} from "../libraries/Values.sol";
-import {TYPE_S32} from "../types/Program.sol";
+import {OP_ARITH, UnknownVariant} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 
 /// @notice ARITH: integer arithmetic, comparison and cast (docs/EXACT.md, section 3).
@@ -45,40 +45,16 @@ library Arith {
         returns (uint256)
     {
         if (variant >= LT && variant <= EQ) return compare(variant, a, b) ? 1 : 0;
-        if (outputCode == TYPE_S32 && (variant < MUL || variant == MIN || variant == MAX)) {
-            return _lane(variant, a, b);
-        }
         return Values.saturate(outputCode, Values.wrap(combine(variant, a, b)));
     }
 
     /// @notice s32 results, eight at a time. @param variant ADD, SUB, MIN or MAX
     /// @param out memory of them @param end of them @param a memory of the first operand @param b of the second
     function lanes(uint256 variant, uint256 out, uint256 end, uint256 a, uint256 b) internal pure {
-        if (variant == ADD) Swar.add(out, end, a, b);
-        else if (variant == SUB) Swar.sub(out, end, a, b);
-        else Swar.extreme(variant == MAX, out, end, a, b);
-    }
-
-    /// @notice Eight s32 results, each of a whole column. @param variant ADD, MIN or MAX @param out memory of them
-    /// @param source memory of the first row's elements @param rows how many @param stride bytes from one to the next
-    function column(uint256 variant, uint256 out, uint256 source, uint256 rows, uint256 stride)
-        internal
-        pure
-    {
-        if (variant == ADD) Swar.addColumn(out, source, rows, stride);
-        else Swar.extremeColumn(variant == MAX, out, source, rows, stride);
-    }
-
-    /// @dev One result in scratch space.
-    function _lane(uint256 variant, int256 a, int256 b) private pure returns (uint256 stored) {
-        assembly ("memory-safe") {
-            mstore(0, shl(224, a))
-            mstore(0x20, shl(224, b))
-        }
-        lanes(variant, 0, 0x20, 0, 0x20);
-        assembly ("memory-safe") {
-            stored := shr(224, mload(0))
-        }
+        if (variant == ADD) return Swar.add(out, end, a, b);
+        if (variant == SUB) return Swar.sub(out, end, a, b);
+        if (variant != MIN && variant != MAX) revert UnknownVariant(OP_ARITH, variant);
+        Swar.extreme(variant == MAX, out, end, a, b);
     }
 
     /// @notice The exact value before it wraps.
@@ -90,8 +66,9 @@ library Arith {
             if (variant == MIN) return a < b ? a : b;
             if (variant == MAX) return a > b ? a : b;
             if (variant == DIV) return b < 1 ? int256(0) : a / b;
-            return a;
+            if (variant == CAST) return a;
         }
+        revert UnknownVariant(OP_ARITH, variant);
     }
 
     function compare(uint256 variant, int256 a, int256 b) internal pure returns (bool) {

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Binary32} from "../libraries/Binary32.sol";
 import {Values} from "../libraries/Values.sol";
+import {OP_FLOAT, UnknownVariant} from "../types/Program.sol";
 
 /// @notice One element of a FLOAT step (docs/EXACT.md, section 3). Values are stored bytes, right-aligned.
 library Float {
@@ -35,6 +36,7 @@ library Float {
                 int256 difference = Values.wrap(Values.toInteger(aType, a) - zeroPoint);
                 return Binary32.mul(Binary32.fromInteger(difference), b);
             }
+            if (variant != 14) revert UnknownVariant(OP_FLOAT, variant);
             return Values.saturate(outputType, Binary32.nearest(Binary32.div(a, b)) + zeroPoint);
         }
     }

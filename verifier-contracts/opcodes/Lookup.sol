@@ -4,11 +4,13 @@ pragma solidity ^0.8.28;
 import {Openings, Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
 import {Values} from "../libraries/Values.sol";
-import {Tensor} from "../types/Program.sol";
+import {OP_LOOKUP, Tensor, UnknownVariant} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 
 /// @notice LOOKUP: sums of table rows, or one row picked (docs/EXACT.md, section 3).
 library Lookup {
+    uint256 internal constant SUM = 0;
+    uint256 internal constant PICK = 1;
     uint256 private constant PAIRS = 0x00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF;
     uint256 private constant HALVES = 0x0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF;
     uint256 private constant ONES = 0x0000000100000001000000010000000100000001000000010000000100000001;
@@ -17,7 +19,9 @@ library Lookup {
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
         Tensor memory ids = Openings.operand(t, 0);
         Tensor memory table = Openings.operand(t, 1);
-        if (ProgramReader.variant(t.record.head) == 0) return _sum(t, openings, ids, table);
+        uint256 variant = ProgramReader.variant(t.record.head);
+        if (variant == SUM) return _sum(t, openings, ids, table);
+        if (variant != PICK) revert UnknownVariant(OP_LOOKUP, variant);
         unchecked {
             uint256 row = t.element / t.out.last;
             uint256 id = clampId(Openings.openElement(t, openings, ids, row), table.rows);
@@ -27,7 +31,7 @@ library Lookup {
 
     function _sum(Trial memory t, Opening[] calldata openings, Tensor memory ids, Tensor memory table)
         private
-        pure
+        view
         returns (uint256)
     {
         unchecked {

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Openings, Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
-import {TYPE_S32, TYPE_S8, Tensor} from "../types/Program.sol";
+import {OP_REDUCE, TYPE_S32, TYPE_S8, Tensor, UnknownVariant} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 
 /// @notice REDUCE: sum, min or max over a row (docs/EXACT.md, section 3).
@@ -11,6 +11,7 @@ library Reduce {
     uint256 private constant HALVES = 0x0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF;
     uint256 private constant QUARTERS = 0x00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF;
     uint256 private constant SUM = 0;
+    uint256 private constant MIN = 1;
     uint256 private constant MAX = 2;
 
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
@@ -27,6 +28,7 @@ library Reduce {
         returns (uint256)
     {
         if (variant == SUM) return sum(code, row, count);
+        if (variant != MIN && variant != MAX) revert UnknownVariant(OP_REDUCE, variant);
         return extreme(variant == MAX, code == TYPE_S32, row, count);
     }
 

@@ -4,12 +4,13 @@ pragma solidity ^0.8.28;
 import {Openings, Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
 import {Values} from "../libraries/Values.sol";
-import {Tensor} from "../types/Program.sol";
+import {OP_DOT, Tensor, UnknownVariant} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 
 /// @notice REQUANT, and the parameter words that DOT, REQUANT and RESCALE share (docs/EXACT.md, sections 2 and 3).
 library Requant {
-    /// @dev Variants; DOT's 0 puts the accumulator out as it is.
+    /// @dev Variants; DOT alone has the first one, which puts the accumulator out as it is.
+    uint256 internal constant ACCUMULATOR = 0;
     uint256 internal constant INTEGER = 1;
     uint256 internal constant BINARY32 = 2;
 
@@ -38,8 +39,11 @@ library Requant {
     /// @notice The stored output of the trial's DOT or REQUANT step. @param acc within s32
     function outputOf(Trial memory t, int256 acc, uint256 parameters) internal pure returns (uint256) {
         uint256 form = ProgramReader.variant(t.record.head);
+        if (form == INTEGER) return clamp(scale(acc, parameters), parameters);
         if (form == BINARY32) return clamp(t.floatJudge.requantize(acc, scaleBits(parameters)), parameters);
-        return form == INTEGER ? clamp(scale(acc, parameters), parameters) : Values.storeS32(acc);
+        uint256 opcode = ProgramReader.opcode(t.record.head);
+        if (form != ACCUMULATOR || opcode != OP_DOT) revert UnknownVariant(opcode, form);
+        return Values.storeS32(acc);
     }
 
     /// @notice The binary32 scale.

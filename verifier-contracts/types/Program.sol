@@ -35,6 +35,11 @@ uint256 constant OUTPUT_WORDS = 1;
 uint256 constant OUTPUT_LANES = 2;
 uint256 constant OUTPUT_RAW = 3;
 
+/// @notice Thrown for a step whose opcode no implementation knows: nothing falls through to another one.
+error UnknownOpcode(uint256 opcode);
+/// @notice Thrown for a variant that its opcode does not have.
+error UnknownVariant(uint256 opcode, uint256 variant);
+
 /// @dev An operand below WEIGHT is a step, NONE is absent, else WEIGHT + index of a weight tensor.
 uint256 constant WEIGHT = 0x8000;
 uint256 constant NONE = 0xFFFF;
@@ -59,6 +64,8 @@ struct Record {
 /// @param height of the tensor's tree
 /// @param index of the step or of the weight tensor
 /// @param isWeight true if its root is under the weights root, false if under the trace root
+/// @param place 0 if its words are opened by a sender; else where its bytes are (HeldTensors)
+/// @param rowBytes of a held tensor, from one row to the next
 struct Tensor {
     uint256 code;
     uint256 rank;
@@ -70,6 +77,8 @@ struct Tensor {
     uint256 height;
     uint256 index;
     bool isWeight;
+    uint256 place;
+    uint256 rowBytes;
 }
 
 /// @notice The part of a program that a structure rule is about.

@@ -8,11 +8,8 @@ pragma solidity ^0.8.28;
 /// number of chunks. A plan is read to AT, and all addresses in it are memory addresses.
 ///
 /// Instruction: bits 248..255 the operation, 240..247 its variant, 216..239 memory of the result, 192..215 and 168..191
-/// of the operands a and b; the rest by operation, as PlanWriter writes and PlanRun reads it. Words that follow LAYER
-/// and WINDOWS are theirs.
-///
-/// LANE_TURN and WINDOWS stand for many steps, and are right for weights within limits that they look at when they run.
-/// Behind them come the instructions that are right for all, bits 0..15 of them: where the limits hold they are skipped.
+/// of the operands a and b; the rest by operation, as PlanWriter writes and PlanRun reads it. Words that follow LAYER are
+/// its own. Every instruction is part of one step: nothing of a plan looks across steps.
 library Plan {
     /// @dev Where Solidity's memory begins: a reader has allocated nothing before.
     uint256 internal constant AT = 0x80;
@@ -29,24 +26,23 @@ library Plan {
     uint256 internal constant PRODUCT = 2;
     uint256 internal constant STRIDED = 3;
     uint256 internal constant REDUCE = 4;
-    uint256 internal constant COLUMNS = 5;
-    uint256 internal constant DOT = 6;
-    uint256 internal constant FILL = 7;
-    uint256 internal constant SPREAD = 8;
-    uint256 internal constant CAST = 9;
-    uint256 internal constant ELEMENTS = 10;
-    uint256 internal constant SELECT = 11;
-    uint256 internal constant LOAD = 12;
-    uint256 internal constant CODEC = 13;
-    uint256 internal constant LOOKUP = 14;
-    uint256 internal constant REQUANT = 15;
-    uint256 internal constant RESCALE = 16;
-    uint256 internal constant TABLE = 17;
-    uint256 internal constant END = 18;
-    uint256 internal constant LAYER = 19;
-    uint256 internal constant LANE_SUMS = 20;
-    uint256 internal constant LANE_TURN = 21;
-    uint256 internal constant WINDOWS = 22;
+    uint256 internal constant DOT = 5;
+    uint256 internal constant FILL = 6;
+    uint256 internal constant SPREAD = 7;
+    uint256 internal constant CAST = 8;
+    uint256 internal constant ELEMENTS = 9;
+    uint256 internal constant SELECT = 10;
+    uint256 internal constant LOAD = 11;
+    uint256 internal constant CODEC = 12;
+    uint256 internal constant LOOKUP = 13;
+    uint256 internal constant REQUANT = 14;
+    uint256 internal constant RESCALE = 15;
+    uint256 internal constant TABLE = 16;
+    uint256 internal constant END = 17;
+    uint256 internal constant LAYER = 18;
+
+    /// @notice Thrown for an instruction that no reader knows.
+    error UnknownInstruction(uint256 operation);
 
     uint256 private constant MASK = 0xFFFFFF;
 

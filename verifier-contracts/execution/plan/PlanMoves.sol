@@ -12,16 +12,14 @@ library PlanMoves {
     /// @dev Copies of a MOVE with more than two axes, at most.
     uint256 private constant MOST_COPIES = 16;
 
-    /// @param record memory of the step's record @param out its tensor without a pointer @param index of the source
+    /// @param record memory of the step's record @param out its tensor without a pointer @param a the source
     /// @param b what fills the rest, 0 if it is the pad
-    function move(Draft memory d, uint256 record, uint256 out, uint256 index, uint256 b)
+    function move(Draft memory d, uint256 record, uint256 out, uint256 a, uint256 b)
         internal
         pure
         returns (uint256 flat)
     {
         unchecked {
-            // First: making the source plans moves of its own.
-            uint256 a = PlanWriter.tensor(d, index);
             (bool affine, bool whole) = MovePlan.make(d.moves, record, out);
             if (!affine) PlanWriter.refuse(d);
             if (whole && _isRun(d)) {

@@ -17,9 +17,7 @@ import {RequantRows} from "../../opcodes/rows/RequantRows.sol";
 import {INPUT_PRICES, INPUT_TEXT} from "../../types/Program.sol";
 import {CompiledLayer} from "../compiled/CompiledLayer.sol";
 import {Plan} from "./Plan.sol";
-import {PlanLanes} from "./PlanLanes.sol";
 import {PlanLookup} from "./PlanLookup.sol";
-import {PlanWindows} from "./PlanWindows.sol";
 import {PlanWords} from "./PlanWords.sol";
 
 /// @notice Runs the instructions of a plan.
@@ -41,7 +39,6 @@ library PlanRun {
                 } else if (operation < Plan.FILL) {
                     if (operation == Plan.REDUCE) _reduce(word);
                     else if (operation == Plan.STRIDED) PlanWords.strided(word);
-                    else if (operation == Plan.COLUMNS) _columns(word);
                     else _dot(word);
                 } else if (operation < Plan.ELEMENTS) {
                     if (operation == Plan.FILL) _fill(word);
@@ -54,36 +51,13 @@ library PlanRun {
                     else _codec(word);
                 } else {
                     if (operation == Plan.END) return word;
-                    if (operation > Plan.END) {
-                        next = _fused(word, next);
-                        continue;
-                    }
-                    if (operation == Plan.LOOKUP) PlanLookup.sum(word);
+                    if (operation == Plan.LAYER) next = _layer(word, next + 32);
+                    else if (operation == Plan.LOOKUP) PlanLookup.sum(word);
                     else if (operation == Plan.TABLE) _table(word);
-                    else _requant(word, operation == Plan.RESCALE);
+                    else if (operation < Plan.TABLE) _requant(word, operation == Plan.RESCALE);
+                    else revert Plan.UnknownInstruction(operation);
                 }
             }
-        }
-    }
-
-    /// @dev The instructions behind END, which take more words or skip some.
-    /// @param place memory of the word @return last memory of the last word that is done
-    function _fused(uint256 word, uint256 place) private view returns (uint256 last) {
-        unchecked {
-            uint256 operation = word >> 248;
-            if (operation == Plan.LAYER) return _layer(word, place + 32);
-            if (operation == Plan.LANE_SUMS) {
-                PlanLanes.sums(word);
-                return place;
-            }
-            bool done;
-            if (operation == Plan.LANE_TURN) {
-                done = PlanLanes.turn(word);
-            } else {
-                place += 32;
-                done = PlanWindows.run(word, Flat.load(place));
-            }
-            return done ? place + 32 * (word & 0xFFFF) : place;
         }
     }
 
@@ -113,22 +87,6 @@ library PlanRun {
                 }
                 target += outBytes;
                 row += count * bytesOf;
-            }
-        }
-    }
-
-    /// @dev 144..167 outputs, 120..143 elements of a column, 96..119 bytes from one to the next.
-    function _columns(uint256 word) private pure {
-        unchecked {
-            uint256 variant = Plan.variantOf(word);
-            uint256 operation = variant == 0 ? Arith.ADD : variant == 1 ? Arith.MIN : Arith.MAX;
-            uint256 target = Plan.outOf(word);
-            uint256 source = Plan.aOf(word);
-            uint256 length = (word >> 120) & MASK;
-            uint256 stride = (word >> 96) & MASK;
-            for (uint256 end = target + 4 * ((word >> 144) & MASK); target < end; target += 32) {
-                Arith.column(operation, target, source, length, stride);
-                source += 32;
             }
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {Flat} from "../../libraries/Flat.sol";
 import {Turn} from "../../libraries/Turn.sol";
 import {Plan} from "./Plan.sol";
 
@@ -209,6 +210,9 @@ library PlanWords {
             uint256 words = (word >> 48) & MASK;
             uint256 source = Plan.aOf(word);
             uint256 target = Plan.outOf(word);
+            // What the last store spills is put back: a pad or another operand may stand there already.
+            uint256 last = target + 4 * length * (runs & ~uint256(7));
+            uint256 behind = Flat.load(last);
             for (; runs > 7; runs -= 8) {
                 assembly ("memory-safe") {
                     let step := signextend(2, shr(72, word))
@@ -229,6 +233,9 @@ library PlanWords {
                     words := sub(words, 0x100)
                 }
                 source += 32;
+            }
+            assembly ("memory-safe") {
+                mstore(last, behind)
             }
             left = word & ~(uint256(0xFFFFFFFFFFFFFFFFFF) << 168);
             return left | target << 216 | source << 192 | runs << 168;

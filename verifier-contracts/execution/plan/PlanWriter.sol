@@ -7,6 +7,7 @@ import {ModelWord} from "../../libraries/ModelWord.sol";
 import {ProgramReader} from "../../libraries/ProgramReader.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
 import {Arith} from "../../opcodes/Arith.sol";
+import {Lookup} from "../../opcodes/Lookup.sol";
 import {Requant} from "../../opcodes/Requant.sol";
 import {Broadcast} from "../../opcodes/rows/Broadcast.sol";
 import {
@@ -28,16 +29,14 @@ import {
     WEIGHT
 } from "../../types/Program.sol";
 import {Plan} from "./Plan.sol";
-import {PlanFusion} from "./PlanFusion.sol";
 import {PlanLayer} from "./PlanLayer.sol";
 import {PlanMoves} from "./PlanMoves.sol";
-import {PlanWaits} from "./PlanWaits.sol";
 
 /// @notice A plan in the making.
 /// @param word the model word
 /// @param records memory of the program's first record, its weight descriptors before it
 /// @param moves memory for MovePlan
-/// @param steps flat tensors of the steps so far; without a pointer where they wait (PlanWaits)
+/// @param steps flat tensors of the steps so far
 /// @param weights flat tensors of the weights; a LOOKUP table's pointer is its offset in the stream
 /// @param place memory of the next instruction
 /// @param end memory where they must end
@@ -79,7 +78,7 @@ library PlanWriter {
             _weights(d);
             for (d.step = 0; d.step < steps; ++d.step) {
                 uint256 record = d.records + ProgramReader.RECORD_BYTES * d.step;
-                d.steps[d.step] = _step(d, record, Flat.load(record));
+                d.steps[d.step] = writeStep(d, record);
                 if (d.top >= Plan.MEMORY_BYTES) revert IPlanner.NotPlannable(steps);
             }
             uint256 last = tensor(d, steps - 1);
@@ -108,15 +107,10 @@ library PlanWriter {
         }
     }
 
-    /// @notice An operand's tensor, whole in memory. @param index of a step, or WEIGHT + index of a weight tensor
+    /// @notice An operand's tensor. @param index of a step, or WEIGHT + index of a weight tensor; NONE gives 0
     function tensor(Draft memory d, uint256 index) internal pure returns (uint256 flat) {
-        unchecked {
-            if (index >= WEIGHT) return d.weights[index - WEIGHT];
-            flat = d.steps[index];
-            if (Flat.pointer(flat) != 0) return flat;
-            uint256 record = PlanWaits.recordOf(d, index);
-            d.steps[index] = flat = _make(d, record, Flat.load(record), PlanWaits.described(flat));
-        }
+        if (index == NONE) return 0;
+        return index < WEIGHT ? d.steps[index] : d.weights[index - WEIGHT];
     }
 
     function refuse(Draft memory d) internal pure {
@@ -160,26 +154,21 @@ library PlanWriter {
         }
     }
 
-    function _step(Draft memory d, uint256 record, uint256 head) private pure returns (uint256) {
+    /// @notice Writes one step's instructions. @param record memory of it @return flat its tensor
+    function writeStep(Draft memory d, uint256 record) internal pure returns (uint256 flat) {
+        uint256 head = Flat.load(record);
         uint256 out =
             Flat.describe(record + 32, ProgramReader.outputType(head), ProgramReader.outputRank(head));
-        uint256 waiting = PlanWaits.waits(d, record, head, out);
-        return waiting == 0 ? _make(d, record, head, out) : waiting;
-    }
-
-    function _make(Draft memory d, uint256 record, uint256 head, uint256 out) private pure returns (uint256) {
         uint256 opcode = ProgramReader.opcode(head);
         uint256 variant = ProgramReader.variant(head);
         if (opcode == OP_CODEC) return _codec(d, head, out);
-        uint256 a = ProgramReader.operandOf(head, 0);
-        uint256 b = ProgramReader.operandOf(head, 1);
+        uint256 a = tensor(d, ProgramReader.operandOf(head, 0));
         if (opcode == OP_REDUCE) return _reduce(d, variant, out, a);
-        if (opcode == OP_MOVE) return _move(d, record, out, a, b);
-        a = tensor(d, a);
-        if (opcode == OP_LOOKUP) return _lookup(d, variant, out, a, b);
         // A compiled step's weights have no memory.
         if (opcode == OP_DOT && PlanLayer.isCompiled(d, record)) return PlanLayer.write(d, out, a);
-        b = b == NONE ? 0 : tensor(d, b);
+        uint256 b = tensor(d, ProgramReader.operandOf(head, 1));
+        if (opcode == OP_LOOKUP) return _lookup(d, variant, out, a, b);
+        if (opcode == OP_MOVE) return PlanMoves.move(d, record, out, a, b);
         if (opcode == OP_ARITH) return _arith(d, variant, out, a, b);
         if (opcode == OP_DOT) return _dot(d, variant, ProgramReader.attribute(head), out, a, b);
         if (opcode == OP_REQUANT && variant == Requant.INTEGER) return _requant(d, Plan.REQUANT, out, a, b);
@@ -191,15 +180,6 @@ library PlanWriter {
         }
         if (opcode != OP_SELECT) refuse(d);
         return _select(d, out, a, b, tensor(d, ProgramReader.operandOf(head, 2)));
-    }
-
-    function _move(Draft memory d, uint256 record, uint256 out, uint256 index, uint256 b)
-        private
-        pure
-        returns (uint256 flat)
-    {
-        flat = PlanFusion.turn(d, record, out, index);
-        if (flat == 0) flat = PlanMoves.move(d, record, out, index, b == NONE ? 0 : tensor(d, b));
     }
 
     /// @param out, a, b flat tensors
@@ -222,14 +202,13 @@ library PlanWriter {
         }
     }
 
-    function _lookup(Draft memory d, uint256 variant, uint256 out, uint256 ids, uint256 index)
+    function _lookup(Draft memory d, uint256 variant, uint256 out, uint256 ids, uint256 table)
         private
         pure
         returns (uint256)
     {
         unchecked {
-            if (variant != 0) refuse(d);
-            uint256 table = d.weights[index - WEIGHT];
+            if (variant != Lookup.SUM) refuse(d);
             uint256 columns = Flat.last(table);
             uint256 rowBytes = (columns + 31) & ~uint256(31);
             // Sums of whole words spill: more than the room behind a tensor.
@@ -242,15 +221,8 @@ library PlanWriter {
         }
     }
 
-    function _reduce(Draft memory d, uint256 variant, uint256 out, uint256 index)
-        private
-        pure
-        returns (uint256)
-    {
+    function _reduce(Draft memory d, uint256 variant, uint256 out, uint256 a) private pure returns (uint256) {
         unchecked {
-            uint256 flat = PlanFusion.reduce(d, variant, out, index);
-            if (flat != 0) return flat;
-            uint256 a = tensor(d, index);
             if (Flat.code(a) == TYPE_F32) refuse(d);
             out |= allocate(d, Flat.size(out));
             uint256 word = _instruction(Plan.REDUCE, variant, out, a, 0);

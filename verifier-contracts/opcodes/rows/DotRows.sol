@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
 import {Machine, Machines} from "../../libraries/Machine.sol";
-import {TYPE_S32} from "../../types/Program.sol";
+import {OP_DOT, TYPE_S32, UnknownVariant} from "../../types/Program.sol";
 import {Dot} from "../Dot.sol";
 import {Requant} from "../Requant.sol";
 import {RequantRows} from "./RequantRows.sol";
@@ -18,6 +18,7 @@ library DotRows {
         returns (uint256 flat)
     {
         unchecked {
+            if (form > Requant.BINARY32) revert UnknownVariant(OP_DOT, form);
             // The binary32 form starts from the sums, with the bias in them.
             flat = Flat.allocate(form == Requant.BINARY32 ? _as32(out) : out);
             Machines.hold(m);

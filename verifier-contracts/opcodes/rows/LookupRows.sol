@@ -5,16 +5,27 @@ import {Flat} from "../../libraries/Flat.sol";
 import {Machine, Machines} from "../../libraries/Machine.sol";
 import {ProgramReader} from "../../libraries/ProgramReader.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
-import {WEIGHT} from "../../types/Program.sol";
+import {OP_LOOKUP, UnknownVariant, WEIGHT} from "../../types/Program.sol";
 import {Lookup} from "../Lookup.sol";
 
 /// @notice LOOKUP of whole tensors: of a table that is not in memory only the rows that the ids name are read.
 library LookupRows {
     uint256 private constant CHUNK_BYTES = 24_544;
 
-    /// @param out tensor without a pointer @param ids operand a @param index WEIGHT + index of the table
-    function sum(Machine memory m, uint256 out, uint256 ids, uint256 index)
+    /// @param variant 0 sums of rows, 1 one row each @param out tensor without a pointer @param ids operand a
+    /// @param index operand b: WEIGHT + index of the table, or with variant 1 an earlier step
+    function run(Machine memory m, uint256 variant, uint256 out, uint256 ids, uint256 index)
         internal
+        view
+        returns (uint256)
+    {
+        if (variant == Lookup.SUM) return _sum(m, out, ids, index);
+        if (variant == Lookup.PICK) return _pick(m, out, ids, index);
+        revert UnknownVariant(OP_LOOKUP, variant);
+    }
+
+    function _sum(Machine memory m, uint256 out, uint256 ids, uint256 index)
+        private
         view
         returns (uint256 flat)
     {
@@ -103,9 +114,8 @@ library LookupRows {
         }
     }
 
-    /// @param out tensor without a pointer @param ids operand a @param index WEIGHT + index of the table
-    function pick(Machine memory m, uint256 out, uint256 ids, uint256 index)
-        internal
+    function _pick(Machine memory m, uint256 out, uint256 ids, uint256 index)
+        private
         view
         returns (uint256 flat)
     {

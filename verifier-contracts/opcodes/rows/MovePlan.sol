@@ -159,18 +159,6 @@ library MovePlan {
         }
     }
 
-    /// @notice The plan's two axes where columns of a matrix become rows.
-    /// @param length of a row @param stride of the source, from one to the next element of a row @param rows of the output
-    function turn(uint256 plan, uint256 length, uint256 stride, uint256 rows) internal pure {
-        assembly ("memory-safe") {
-            mstore(add(plan, AXES), length)
-            mstore(add(plan, OUTER), rows)
-            mstore(add(plan, STEP), stride)
-            mstore(add(plan, OUTER_STEP), 1)
-            mstore(add(plan, add(OUTER_STEP, 0x20)), length)
-        }
-    }
-
     function word(uint256 plan, uint256 offset) internal pure returns (uint256 stored) {
         assembly ("memory-safe") {
             stored := mload(add(plan, offset))

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
-import {Record, TYPE_S32, Tensor} from "../../types/Program.sol";
+import {Record, Tensor} from "../../types/Program.sol";
 import {Move} from "../Move.sol";
 import {MovePlan} from "./MovePlan.sol";
 
@@ -12,13 +12,10 @@ import {MovePlan} from "./MovePlan.sol";
 library MoveRows {
     using MovePlan for uint256;
 
-    /// @dev Where in a flat tensor that waits the memory of its view stands: source, length and stride.
-    uint256 private constant VIEW = 144;
-
     /// @notice Runs a MOVE step.
     /// @param plan MovePlan.BYTES of memory @param record of the step in memory @param out its tensor without a pointer
     /// @param a the source @param b what fills the rest, 0 if it is the pad
-    /// @return flat the tensor; without a pointer if it can wait: `columns` says what it holds, `copyView` makes it
+    /// @return flat the tensor; where it is a run of the source's elements it shares their memory
     function move(uint256 plan, uint256 record, uint256 out, uint256 a, uint256 b)
         internal
         pure
@@ -28,13 +25,8 @@ library MoveRows {
             (bool affine, bool whole) = MovePlan.make(plan, record, out);
             if (!affine) return _elements(record, out, a, b);
             if (whole) {
-                uint256 axes = plan.word(MovePlan.COUNT);
-                if (axes == 1 && plan.word(MovePlan.STEP) == 1) {
+                if (plan.word(MovePlan.COUNT) == 1 && plan.word(MovePlan.STEP) == 1) {
                     return out | (Flat.pointer(a) + plan.word(0) * Shapes.elementBytes(Flat.code(out)));
-                }
-                if (axes == 2 && Flat.code(out) == TYPE_S32 && plan.word(MovePlan.OUTER_STEP) == 1) {
-                    uint256 source = Flat.pointer(a) + 4 * plan.word(0);
-                    return _view(out, source, plan.word(MovePlan.AXES), plan.word(MovePlan.STEP));
                 }
                 flat = Flat.allocate(out);
             } else {
@@ -43,79 +35,6 @@ library MoveRows {
             }
             _copy(plan, flat, Flat.pointer(a));
         }
-    }
-
-    /// @notice True if `move` put the tensor off: an s32 matrix that is another one's turned columns.
-    function isView(uint256 flat) internal pure returns (bool) {
-        return Flat.pointer(flat) == 0 && flat >> VIEW != 0;
-    }
-
-    /// @notice What such a tensor holds: element [i, j] is at source + 4·(i + j·stride).
-    /// @return source memory of the first element
-    /// @return length of a row, over j
-    /// @return stride elements from j to j + 1
-    function columns(uint256 flat) internal pure returns (uint256 source, uint256 length, uint256 stride) {
-        uint256 view_ = flat >> VIEW;
-        return (view_.word(0), view_.word(32), view_.word(64));
-    }
-
-    function _view(uint256 out, uint256 source, uint256 length, uint256 stride)
-        private
-        pure
-        returns (uint256)
-    {
-        uint256 place = Flat.reserve(96);
-        assembly ("memory-safe") {
-            mstore(place, source)
-            mstore(add(place, 0x20), length)
-            mstore(add(place, 0x40), stride)
-        }
-        return out | (place << VIEW);
-    }
-
-    /// @notice A MOVE of a tensor that waits, if it is another view of the same source. @return flat it, or 0
-    function moveView(uint256 plan, uint256 record, uint256 out, uint256 waiting)
-        internal
-        pure
-        returns (uint256 flat)
-    {
-        unchecked {
-            if (!_isMatrix(plan, record, out)) return 0;
-            (uint256 source, uint256 rowLength, uint256 stride) = columns(waiting);
-            uint256 length = plan.word(MovePlan.AXES);
-            (uint256 i, uint256 j) = (plan.word(0) / rowLength, plan.word(0) % rowLength);
-            // A part of each row, of one row after another.
-            if (plan.word(MovePlan.STEP) != 1 || plan.word(MovePlan.OUTER_STEP) != rowLength) return 0;
-            if (j + length > rowLength) return 0;
-            return _view(out, source + 4 * (i + j * stride), length, stride);
-        }
-    }
-
-    /// @notice Copies a tensor that waits. @param plan MovePlan.BYTES of memory
-    function copyView(uint256 plan, uint256 waiting) internal pure returns (uint256 flat) {
-        unchecked {
-            flat = Flat.allocate(waiting & ~(type(uint256).max << VIEW));
-            (uint256 source, uint256 length, uint256 stride) = columns(waiting);
-            MovePlan.turn(plan, length, stride, Flat.count(flat) / length);
-            _copyAxes(plan, Flat.pointer(flat), source, 4);
-        }
-    }
-
-    /// @notice True if a MOVE turns a matrix: all of it, rows becoming columns. @param columns_ of the source
-    function isTurn(uint256 plan, uint256 record, uint256 out, uint256 columns_)
-        internal
-        pure
-        returns (bool)
-    {
-        if (!_isMatrix(plan, record, out) || plan.word(0) != 0) return false;
-        if (plan.word(MovePlan.STEP) != columns_ || plan.word(MovePlan.OUTER) != columns_) return false;
-        return plan.word(MovePlan.OUTER_STEP) == 1;
-    }
-
-    /// @dev Plans. True if all of the output is copied along two axes.
-    function _isMatrix(uint256 plan, uint256 record, uint256 out) private pure returns (bool) {
-        (bool affine, bool whole) = MovePlan.make(plan, record, out);
-        return affine && whole && plan.word(MovePlan.COUNT) == 2;
     }
 
     /// @dev Copies the box: the two innermost axes for each index of the others. @param source memory of the source

@@ -4,14 +4,12 @@ pragma solidity ^0.8.28;
 import {IFloatJudge} from "../../interfaces/IFloatJudge.sol";
 import {Flat} from "../../libraries/Flat.sol";
 import {Values} from "../../libraries/Values.sol";
+import {OP_REQUANT, UnknownVariant} from "../../types/Program.sol";
 import {Requant} from "../Requant.sol";
 import {Rescale} from "../Rescale.sol";
 
 /// @notice REQUANT and RESCALE of whole tensors.
 library RequantRows {
-    /// @notice Thrown when TurnedRequant ran out of gas.
-    error TurnFailed();
-
     /// @param form 1 or 2 @param out tensor without a pointer @param a s32 operand
     /// @param parameters memory of the parameter words @param channels 1 or a's last dim
     function requantize(
@@ -27,6 +25,7 @@ library RequantRows {
                 uint256 sums = _biased(a, parameters, channels);
                 return binary32(floatJudge, out, sums, parameters, 32 * channels, 32);
             }
+            if (form != Requant.INTEGER) revert UnknownVariant(OP_REQUANT, form);
             flat = Flat.allocate(out);
             for (uint256 channel = 0; channel < channels; ++channel) {
                 uint256 word = Flat.load(parameters + 32 * channel);
@@ -38,60 +37,6 @@ library RequantRows {
                     word
                 );
             }
-        }
-    }
-
-    /// @notice The integer form of a matrix, turned. @param out tensor without a pointer, [columns, rows]
-    /// @param a memory of the s32 operand @param before memory of what is subtracted from its columns first, 0 if nothing
-    function turned(
-        address turnedRequant,
-        uint256 out,
-        uint256 a,
-        uint256 before,
-        uint256 parameters,
-        uint256 channels
-    ) internal view returns (uint256 flat) {
-        flat = Flat.allocate(out);
-        // The calldata is beyond what is allocated.
-        uint256 end = _head(Flat.mark(), out, before, parameters, channels);
-        _callTurned(turnedRequant, flat, a, end);
-    }
-
-    function _callTurned(address turnedRequant, uint256 flat, uint256 a, uint256 end) private view {
-        uint256 data = Flat.mark();
-        uint256 count = Flat.count(flat);
-        uint256 target = Flat.pointer(flat);
-        bool success;
-        assembly ("memory-safe") {
-            mcopy(end, a, shl(2, count))
-            let size := sub(add(end, shl(2, count)), data)
-            success := staticcall(gas(), turnedRequant, data, size, target, count)
-        }
-        if (!success) revert TurnFailed();
-    }
-
-    /// @dev TurnedRequant's calldata without the elements. @return end memory behind it
-    function _head(uint256 data, uint256 out, uint256 before, uint256 parameters, uint256 channels)
-        private
-        pure
-        returns (uint256 end)
-    {
-        uint256 rows = Flat.last(out);
-        uint256 columns = Flat.count(out) / rows;
-        assembly ("memory-safe") {
-            mstore(data, rows)
-            mstore(add(data, 0x20), columns)
-            end := add(data, 0x40)
-            let step := shl(5, gt(channels, 1))
-            for { let first := add(end, shl(5, columns)) } lt(end, first) { end := add(end, 0x20) } {
-                mstore(end, mload(parameters))
-                parameters := add(parameters, step)
-            }
-            let size := shl(2, columns)
-            switch before
-            case 0 { calldatacopy(end, calldatasize(), size) }
-            default { mcopy(end, before, size) }
-            end := add(end, size)
         }
     }
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {Tensor} from "../types/Program.sol";
+import {ProgramReader} from "./ProgramReader.sol";
+import {Shapes} from "./Shapes.sol";
+import {WeightStream} from "./WeightStream.sol";
+
+/// @notice Operands that are at hand whole, so that an opcode's element function reads them without openings: a step's
+/// tensor in memory, its elements row-major without padding; a weight tensor in the data contracts of the published
+/// stream of weight rows.
+library HeldTensors {
+    /// @notice Says that a step's tensor is in memory. @param pointer memory of its first element, not 0
+    function holdMemory(Tensor memory x, uint256 pointer) internal pure {
+        unchecked {
+            x.place = pointer;
+            x.rowBytes = x.last * Shapes.elementBytes(x.code);
+        }
+    }
+
+    /// @notice A weight tensor in the published stream.
+    /// @param descriptor its 32 bytes @param offset of it in the stream
+    /// @return x the tensor, without an index @return next offset of the one behind it
+    function published(uint256 descriptor, uint256 offset)
+        internal
+        pure
+        returns (Tensor memory x, uint256 next)
+    {
+        unchecked {
+            (x, x.rowBytes) = WeightStream.tensorOf(descriptor);
+            x.isWeight = true;
+            x.place = offset + 1; // 0 says that it is not held
+            next = offset + x.rows * x.rowBytes;
+        }
+    }
+
+    /// @notice One word of a row; what it holds beyond the row's bytes is 0.
+    /// @param store data contracts of the stream
+    function word(address[] memory store, Tensor memory x, uint256 row_, uint256 column)
+        internal
+        view
+        returns (uint256 stored)
+    {
+        unchecked {
+            uint256 offset = row_ * x.rowBytes + 32 * column;
+            uint256 size = x.rowBytes - 32 * column;
+            if (size > 32) size = 32;
+            if (x.isWeight) {
+                assembly ("memory-safe") {
+                    mstore(0, 0)
+                }
+                ProgramReader.copy(store, x.place - 1 + offset, size, 0);
+                assembly ("memory-safe") {
+                    stored := mload(0)
+                }
+            } else {
+                uint256 unused = 256 - 8 * size;
+                uint256 pointer = x.place + offset;
+                assembly ("memory-safe") {
+                    stored := shl(unused, shr(unused, mload(pointer)))
+                }
+            }
+        }
+    }
+
+    /// @notice The words of a row. @return pointer new memory of them
+    function row(address[] memory store, Tensor memory x, uint256 row_)
+        internal
+        view
+        returns (uint256 pointer)
+    {
+        unchecked {
+            assembly ("memory-safe") {
+                pointer := mload(0x40)
+                mstore(0x40, add(pointer, shl(5, mload(add(x, 0xA0))))) // x.words
+            }
+            for (uint256 column = 0; column < x.words; ++column) {
+                uint256 stored = word(store, x, row_, column);
+                assembly ("memory-safe") {
+                    mstore(add(pointer, shl(5, column)), stored)
+                }
+            }
+        }
+    }
+}
