@@ -1,51 +1,60 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {IElementCheck} from "../interfaces/IElementCheck.sol";
 import {IFloatJudge} from "../interfaces/IFloatJudge.sol";
 import {IInterpreter} from "../interfaces/IInterpreter.sol";
+import {IJudge} from "../interfaces/IJudge.sol";
 import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
 import {IWeightStore} from "../interfaces/IWeightStore.sol";
 import {Directory} from "../libraries/Directory.sol";
 import {Flat} from "../libraries/Flat.sol";
-import {Machine} from "../libraries/Machine.sol";
+import {Machine, Machines} from "../libraries/Machine.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
 import {Inputs} from "../opcodes/codecs/Inputs.sol";
 import {Outputs} from "../opcodes/codecs/Outputs.sol";
 import {MovePlan} from "../opcodes/rows/MovePlan.sol";
-import {Tensor} from "../types/Program.sol";
+import {Tensor, WEIGHT} from "../types/Program.sol";
 import {LANE_EXECUTION, ModelId} from "../types/Types.sol";
 import {Steps} from "./Steps.sol";
 import {CompiledLayer} from "./compiled/CompiledLayer.sol";
 
-/// @notice Runs a registered program on whole tensors in memory, with the opcode libraries that judge single elements.
-/// Holds no state.
+/// @notice Runs a registered program on whole tensors in memory, one record after another, each by a kernel that knows
+/// its record and its operands alone. Its only state is which models are halted.
 contract Interpreter is IInterpreter {
     IModelRegistry public immutable registry;
     address public immutable weightStore;
     address public immutable layerBuilder;
     IFloatJudge public immutable floatJudge;
+    IElementCheck public immutable elementCheck;
+
+    /// @inheritdoc IInterpreter
+    mapping(ModelId => bool) public isHalted;
 
     constructor(
         IModelRegistry registry_,
         address weightStore_,
         address layerBuilder_,
-        IFloatJudge floatJudge_
+        IFloatJudge floatJudge_,
+        IElementCheck elementCheck_
     ) {
         registry = registry_;
         weightStore = weightStore_;
         layerBuilder = layerBuilder_;
         floatJudge = floatJudge_;
+        elementCheck = elementCheck_;
     }
 
     /// @inheritdoc IInterpreter
     function infer(ModelId modelId, bytes calldata input) external view returns (bytes memory) {
-        Machine memory m;
-        if (!_openPublished(m, modelId)) {
-            _openRegistered(m, modelId);
-            if (ModelWord.weights(m.word) != 0) revert WeightsNotPublished(modelId);
-        }
-        _check(m, modelId, input);
+        Machine memory m = _openWithWeights(modelId, input);
+        return _run(m, input);
+    }
+
+    /// @inheritdoc IInterpreter
+    function inferCompiled(ModelId modelId, bytes calldata input) external view returns (bytes memory) {
+        Machine memory m = _openWithWeights(modelId, input);
         m.compiled = CompiledLayer.open(layerBuilder, modelId);
         return _run(m, input);
     }
@@ -60,11 +69,39 @@ contract Interpreter is IInterpreter {
         bytes32 root = _openRegistered(m, modelId);
         _check(m, modelId, input);
         _loadWeights(m, weights, root);
-        m.compiled = CompiledLayer.NONE;
         return _run(m, input);
     }
 
-    function _check(Machine memory m, ModelId modelId, bytes calldata input) private pure {
+    /// @inheritdoc IInterpreter
+    function haltExecution(ModelId modelId, bytes calldata input, uint256 step, uint256 element) external {
+        Machine memory m = _openWithWeights(modelId, input);
+        uint256 steps = ModelWord.steps(m.word);
+        if (step >= steps) revert IJudge.StepOutOfRange(step, steps);
+        uint256 out = _runSteps(m, input, step + 1);
+        uint256 head = Flat.load(m.records + ProgramReader.RECORD_BYTES * step);
+        bytes[3] memory operands;
+        for (uint256 position = 0; position < 3; ++position) {
+            uint256 index = ProgramReader.operandOf(head, position);
+            if (index < WEIGHT) operands[position] = _bytesOf(Machines.tensor(m, index));
+        }
+        (uint256 stored, uint256 expected) =
+            elementCheck.compare(modelId, input, step, element, _bytesOf(out), operands);
+        if (stored == expected) revert NoDifference(stored);
+        isHalted[modelId] = true;
+        emit ExecutionHalted(modelId, step, element, stored, expected);
+    }
+
+    /// @dev The program, with published weights or none.
+    function _openWithWeights(ModelId modelId, bytes calldata input) private view returns (Machine memory m) {
+        if (!_openPublished(m, modelId)) {
+            _openRegistered(m, modelId);
+            if (ModelWord.weights(m.word) != 0) revert WeightsNotPublished(modelId);
+        }
+        _check(m, modelId, input);
+    }
+
+    function _check(Machine memory m, ModelId modelId, bytes calldata input) private view {
+        if (isHalted[modelId]) revert ModelHalted(modelId);
         uint8 lanes = ModelWord.lanes(m.word);
         if (lanes & LANE_EXECUTION == 0) revert NotExecutable(modelId, lanes);
         if (!Inputs.isCanonical(m.word, input)) revert InputNotCanonical();
@@ -110,6 +147,7 @@ contract Interpreter is IInterpreter {
         unchecked {
             m.word = word;
             m.floatJudge = floatJudge;
+            m.compiled = CompiledLayer.NONE;
             uint256 weights = ModelWord.weights(word);
             uint256 steps = ModelWord.steps(word);
             uint256 offset = ProgramReader.HEADER_BYTES;
@@ -164,12 +202,31 @@ contract Interpreter is IInterpreter {
 
     function _run(Machine memory m, bytes calldata input) private view returns (bytes memory) {
         unchecked {
-            Steps.describeWeights(m);
-            m.arguments = Inputs.load(input);
-            uint256 last = Steps.run(m, ModelWord.steps(m.word));
+            uint256 last = _runSteps(m, input, ModelWord.steps(m.word));
             Tensor memory t;
             (t.code, t.rows, t.last) = (Flat.code(last), 1, Flat.count(last));
             return Outputs.encode(ModelWord.outputCodec(m.word), t, Flat.pointer(last));
+        }
+    }
+
+    /// @return flat the tensor of the last step that was run
+    function _runSteps(Machine memory m, bytes calldata input, uint256 steps)
+        private
+        view
+        returns (uint256 flat)
+    {
+        Steps.describeWeights(m);
+        m.arguments = Inputs.load(input);
+        return Steps.run(m, steps);
+    }
+
+    /// @dev A tensor's stored bytes.
+    function _bytesOf(uint256 flat) private pure returns (bytes memory data) {
+        uint256 size = Flat.size(flat);
+        uint256 pointer = Flat.pointer(flat);
+        data = new bytes(size);
+        assembly ("memory-safe") {
+            mcopy(add(data, 0x20), pointer, size)
         }
     }
 }

@@ -4,8 +4,16 @@ pragma solidity ^0.8.28;
 import {ModelId} from "../types/Types.sol";
 
 /// @notice Runs registered models on chain: the EXECUTION lane's function, callable by any contract in its own
-/// transaction.
+/// transaction. `infer` runs the program record by record, every step by itself, and is what settles requests;
+/// IFastInterpreter has forms that cost less.
 interface IInterpreter {
+    /// @notice Emitted when a step's tensor was shown to differ from what the judge computes: from now on the chain runs
+    /// the model no more. @param stored the element that the interpreter made, @param expected the judge's; for a codec
+    /// step the roots of both tensors
+    event ExecutionHalted(
+        ModelId indexed modelId, uint256 step, uint256 element, uint256 stored, uint256 expected
+    );
+
     /// @notice Thrown when a model's weights are not published: publish them, or give them as `inferWith` takes them.
     error WeightsNotPublished(ModelId modelId);
     /// @notice Thrown when a model has no EXECUTION lane. @param lanes those that it has
@@ -16,9 +24,13 @@ interface IInterpreter {
     error WrongWeightsLength(uint256 length, uint256 required);
     /// @notice Thrown when weights that came along are not the model's.
     error WrongWeights(bytes32 folded, bytes32 weightsRoot);
+    /// @notice Thrown for a model whose execution was halted (`haltExecution`): use another lane.
+    error ModelHalted(ModelId modelId);
+    /// @notice Thrown by `haltExecution` when the interpreter's element is the judge's.
+    error NoDifference(uint256 stored);
 
     /// @notice The model's return data for its calldata, with the published weights. Total: for canonical calldata of
-    /// a model whose weights are published it reverts for lack of gas alone.
+    /// a model whose weights are published and that is not halted it reverts for lack of gas alone.
     /// @param input the model's calldata, selector included
     function infer(ModelId modelId, bytes calldata input) external view returns (bytes memory output);
 
@@ -28,4 +40,17 @@ interface IInterpreter {
         external
         view
         returns (bytes memory output);
+
+    /// @notice `infer`, with the compiled code of those DOT steps that have it (ILayerBuilder). Settles nothing.
+    function inferCompiled(ModelId modelId, bytes calldata input) external view returns (bytes memory output);
+
+    /// @notice Halts the model for good if an element that `infer` computes on the way is not the one that the judge
+    /// computes from the same operands. Anybody may call it; it needs the published weights.
+    /// @param input canonical calldata of the model @param step index of the step
+    /// @param element row-major index in the step's tensor; 0 for a codec step, whose tensor is compared whole
+    /// @dev Reverts with NoDifference if the element is right, and with IJudge's errors if there is no such element.
+    function haltExecution(ModelId modelId, bytes calldata input, uint256 step, uint256 element) external;
+
+    /// @notice Whether the model was halted.
+    function isHalted(ModelId modelId) external view returns (bool);
 }

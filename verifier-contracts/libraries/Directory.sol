@@ -27,6 +27,28 @@ library Directory {
         }
     }
 
+    /// @notice The data contracts of a published model's weights. @param directory not empty
+    function weightsOf(address directory) internal view returns (address[] memory weights) {
+        unchecked {
+            bytes memory code = directory.code;
+            uint256 place;
+            uint256 count;
+            assembly ("memory-safe") {
+                place := add(code, 0x20)
+                count := shr(240, mload(add(place, 33))) // chunks of the program
+            }
+            place += HEAD_BYTES + ADDRESS_BYTES * count;
+            weights = new address[]((code.length - HEAD_BYTES) / ADDRESS_BYTES - count);
+            for (uint256 i = 0; i < weights.length; ++i) {
+                address chunk;
+                assembly ("memory-safe") {
+                    chunk := shr(96, mload(add(place, mul(20, i))))
+                }
+                weights[i] = chunk;
+            }
+        }
+    }
+
     /// @notice The code of a directory.
     function encode(uint256 modelWord, address[] memory program, address[] memory weights)
         internal

@@ -63,6 +63,20 @@ library HeldTensors {
         }
     }
 
+    /// @notice The stored bytes of an element, right-aligned. @param index row-major
+    function element(address[] memory store, Tensor memory x, uint256 index)
+        internal
+        view
+        returns (uint256 stored)
+    {
+        unchecked {
+            uint256 bits = 8 * Shapes.elementBytes(x.code);
+            uint256 offset = (index % x.last) * bits;
+            stored = word(store, x, index / x.last, offset >> 8);
+            return (stored << (offset & 255)) >> (256 - bits);
+        }
+    }
+
     /// @notice The words of a row. @return pointer new memory of them
     function row(address[] memory store, Tensor memory x, uint256 row_)
         internal

@@ -84,13 +84,20 @@ library ProgramReader {
                 t.index = operand;
             } else {
                 operand -= WEIGHT;
-                copy(chunks, HEADER_BYTES + DESCRIPTOR_BYTES * operand, 32, 0);
-                assembly ("memory-safe") {
-                    head := mload(0)
-                }
+                head = descriptor(chunks, operand);
                 t = Shapes.tensor(head >> 248, (head >> 240) & 0xFF, (head >> 232) & 0xFF, head << 32);
                 t.index = operand;
                 t.isWeight = true;
+            }
+        }
+    }
+
+    /// @notice A weight descriptor. @param index of the weight tensor
+    function descriptor(address[] memory chunks, uint256 index) internal view returns (uint256 word) {
+        unchecked {
+            copy(chunks, HEADER_BYTES + DESCRIPTOR_BYTES * index, 32, 0);
+            assembly ("memory-safe") {
+                word := mload(0)
             }
         }
     }

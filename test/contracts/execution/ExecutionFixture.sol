@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {CodecJudge} from "../../../verifier-contracts/CodecJudge.sol";
 import {FloatJudge} from "../../../verifier-contracts/FloatJudge.sol";
+import {ElementCheck} from "../../../verifier-contracts/execution/ElementCheck.sol";
+import {FastInterpreter} from "../../../verifier-contracts/execution/FastInterpreter.sol";
 import {Interpreter} from "../../../verifier-contracts/execution/Interpreter.sol";
 import {LayerBuilder} from "../../../verifier-contracts/execution/LayerBuilder.sol";
-import {PlanInterpreter} from "../../../verifier-contracts/execution/PlanInterpreter.sol";
 import {Planner} from "../../../verifier-contracts/execution/Planner.sol";
 import {WeightStore} from "../../../verifier-contracts/execution/WeightStore.sol";
 import {IPlanner} from "../../../verifier-contracts/interfaces/IPlanner.sol";
@@ -18,11 +20,12 @@ abstract contract ExecutionFixture is VectorFixture {
 
     WeightStore internal store;
     LayerBuilder internal builder;
+    ElementCheck internal elementCheck;
     /// @dev Runs records.
     Interpreter internal interpreter;
     Planner internal planner;
-    /// @dev Runs plans where there are any, else asks the other one.
-    PlanInterpreter internal planInterpreter;
+    /// @dev Runs plans where there are any, else asks the other one, with compiled layers.
+    FastInterpreter internal fastInterpreter;
 
     struct RunVector {
         bytes program;
@@ -37,9 +40,11 @@ abstract contract ExecutionFixture is VectorFixture {
         super.setUp();
         store = new WeightStore(registry);
         builder = new LayerBuilder(registry);
-        interpreter = new Interpreter(registry, address(store), address(builder), new FloatJudge());
+        FloatJudge floats = new FloatJudge();
+        elementCheck = new ElementCheck(registry, address(store), floats, new CodecJudge());
+        interpreter = new Interpreter(registry, address(store), address(builder), floats, elementCheck);
         planner = new Planner(address(store), address(builder));
-        planInterpreter = new PlanInterpreter(interpreter, address(planner));
+        fastInterpreter = new FastInterpreter(interpreter, address(planner));
     }
 
     function registerRun(RunVector memory v) internal returns (ModelId) {

@@ -19,7 +19,7 @@ contract PlanRunsTest is ExecutionFixture {
         assertTrue(store.publish(modelId, storeWeights(v.weights), ALL));
         if (!prepare(modelId)) return 0;
         ++_plans;
-        assertEq(planInterpreter.infer(modelId, v.input), v.output);
+        assertEq(fastInterpreter.inferFast(modelId, v.input), v.output);
         return 1;
     }
 
@@ -80,7 +80,7 @@ contract PlanRunsTest is ExecutionFixture {
         (ModelId modelId, ModelRun memory run) = _published("mlp");
         vm.expectPartialRevert(IPlanner.NotPlannable.selector);
         planner.prepare(modelId);
-        assertEq(planInterpreter.infer(modelId, run.inputs[0]), run.outputs[0]);
+        assertEq(fastInterpreter.inferFast(modelId, run.inputs[0]), run.outputs[0]);
     }
 
     /// @dev Nobody reaches the code that the planner gives to contracts of its own making.
@@ -97,14 +97,13 @@ contract PlanRunsTest is ExecutionFixture {
         bytes memory short = this.slice(run.inputs[0], 0, run.inputs[0].length - 1);
         for (uint256 i = 0; i < 2; ++i) {
             vm.expectRevert(IInterpreter.InputNotCanonical.selector);
-            planInterpreter.infer(modelId, short);
+            fastInterpreter.inferFast(modelId, short);
             vm.expectRevert(IInterpreter.InputNotCanonical.selector);
-            planInterpreter.infer(modelId, "");
-            assertEq(planInterpreter.inferWith(modelId, run.inputs[1], run.weights), run.outputs[1]);
-            assertEq(planInterpreter.infer(modelId, run.inputs[1]), run.outputs[1]);
+            fastInterpreter.inferFast(modelId, "");
+            assertEq(fastInterpreter.inferFast(modelId, run.inputs[1]), run.outputs[1]);
             planner.prepare(modelId);
         }
         vm.expectRevert(abi.encodeWithSelector(IModelRegistry.UnknownModel.selector, unknown));
-        planInterpreter.infer(unknown, run.inputs[0]);
+        fastInterpreter.inferFast(unknown, run.inputs[0]);
     }
 }

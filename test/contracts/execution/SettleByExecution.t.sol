@@ -2,7 +2,9 @@
 pragma solidity ^0.8.30;
 
 import {Assay} from "../../../verifier-contracts/Assay.sol";
+import {CodecJudge} from "../../../verifier-contracts/CodecJudge.sol";
 import {FloatJudge} from "../../../verifier-contracts/FloatJudge.sol";
+import {ElementCheck} from "../../../verifier-contracts/execution/ElementCheck.sol";
 import {ExecutionLane} from "../../../verifier-contracts/execution/ExecutionLane.sol";
 import {Interpreter} from "../../../verifier-contracts/execution/Interpreter.sol";
 import {LayerBuilder} from "../../../verifier-contracts/execution/LayerBuilder.sol";
@@ -46,8 +48,10 @@ contract SettleByExecutionTest is DisputeFixture {
     function setUp() public override {
         super.setUp();
         _store = new WeightStore(registry);
-        _interpreter =
-            new Interpreter(registry, address(_store), address(new LayerBuilder(registry)), new FloatJudge());
+        FloatJudge floats = new FloatJudge();
+        ElementCheck check = new ElementCheck(registry, address(_store), floats, new CodecJudge());
+        LayerBuilder builder = new LayerBuilder(registry);
+        _interpreter = new Interpreter(registry, address(_store), address(builder), floats, check);
         assay = new Assay(
             registry,
             judge,

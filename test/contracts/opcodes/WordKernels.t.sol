@@ -1,46 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {Arith} from "../../../verifier-contracts/opcodes/Arith.sol";
 import {Prices} from "../../../verifier-contracts/opcodes/codecs/Prices.sol";
 import {Test} from "../support/Test.sol";
 
 /// @notice Kernels that work on several elements a word, against loops over single ones.
 contract WordKernelsTest is Test {
-    function testFuzz_column_equalsLoop_succeeds(int32[8][5] memory rows, uint256 count) public pure {
-        count = bound(count, 1, 5);
-        bytes memory packed;
-        for (uint256 i = 0; i < count; ++i) {
-            for (uint256 j = 0; j < 8; ++j) {
-                packed = abi.encodePacked(packed, rows[i][j]);
-            }
-        }
-        uint256 source;
-        assembly ("memory-safe") {
-            source := add(packed, 32)
-        }
-        uint256[3] memory variants = [Arith.ADD, Arith.MIN, Arith.MAX];
-        for (uint256 v = 0; v < 3; ++v) {
-            uint256 result;
-            uint256 place;
-            assembly ("memory-safe") {
-                place := mload(0x40)
-                mstore(0x40, add(place, 32))
-            }
-            Arith.column(variants[v], place, source, count, 32);
-            assembly ("memory-safe") {
-                result := mload(place)
-            }
-            for (uint256 j = 0; j < 8; ++j) {
-                int256 expected = rows[0][j];
-                for (uint256 i = 1; i < count; ++i) {
-                    expected = Arith.combine(variants[v], expected, rows[i][j]);
-                }
-                assertEq((result >> (224 - 32 * j)) & 0xFFFFFFFF, uint256(expected) & 0xFFFFFFFF);
-            }
-        }
-    }
-
     /// @dev Prices around each other, so that returns are near the clamp, at the cap, zero and anything.
     function testFuzz_prices_equalsLoop_succeeds(uint256 seed, uint256 n) public pure {
         n = bound(n, 2, 40);

@@ -18,11 +18,11 @@ contract CompiledRunsTest is StreamCompiler {
         uint256 parts = compileModel(modelId, v.program, v.weights);
         _parts += parts;
         assertEq(builder.directoryOf(modelId).code.length, 1 + 32 * parts);
-        assertEq(interpreter.infer(modelId, v.input), v.output, "compiled");
+        assertEq(interpreter.inferCompiled(modelId, v.input), v.output, "compiled");
         assertEq(interpreter.inferWith(modelId, v.input, v.weights), v.output, "interpreted");
         if (prepare(modelId)) {
             ++_plans;
-            assertEq(planInterpreter.infer(modelId, v.input), v.output, "planned");
+            assertEq(fastInterpreter.inferFast(modelId, v.input), v.output, "planned");
         }
         return parts;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {IFastInterpreter} from "../interfaces/IFastInterpreter.sol";
 import {IInterpreter} from "../interfaces/IInterpreter.sol";
 import {Directory} from "../libraries/Directory.sol";
 import {Flat} from "../libraries/Flat.sol";
@@ -12,52 +13,52 @@ import {ModelId} from "../types/Types.sol";
 import {Plan} from "./plan/Plan.sol";
 import {PlanRun} from "./plan/PlanRun.sol";
 
-/// @notice Runs prepared models by their plans, and asks the Interpreter to run the others by their records. Both
-/// compute the same. Holds no state.
-contract PlanInterpreter is IInterpreter {
+/// @notice Runs prepared models by their plans, and asks the Interpreter to run the others, with their compiled layers.
+/// All compute the same; whoever finds a difference halts the model here. Its only state is which models are halted.
+contract FastInterpreter is IFastInterpreter {
     IInterpreter public immutable interpreter;
     address public immutable planner;
 
-    /// @param interpreter_ runs the models that have no plan @param planner_ whose plans are run
+    mapping(ModelId => bool) private _isHalted;
+
+    /// @param interpreter_ runs the models that have no plan, and is what all is compared with
+    /// @param planner_ whose plans are run
     constructor(IInterpreter interpreter_, address planner_) {
         interpreter = interpreter_;
         planner = planner_;
     }
 
-    /// @inheritdoc IInterpreter
-    function infer(ModelId modelId, bytes calldata input) external view returns (bytes memory) {
+    /// @inheritdoc IFastInterpreter
+    function inferFast(ModelId modelId, bytes calldata input) external view returns (bytes memory) {
+        if (isFastHalted(modelId)) revert FastModelHalted(modelId);
         address plan = Directory.addressOf(planner, modelId);
         uint256 size = plan.code.length;
-        if (size == 0) _ask();
+        if (size == 0) return interpreter.inferCompiled(modelId, input);
         assembly ("memory-safe") {
             extcodecopy(plan, 0x80, 1, sub(size, 1)) // Plan.AT
         }
         _run(input);
     }
 
-    /// @inheritdoc IInterpreter
-    function inferWith(ModelId, bytes calldata, bytes calldata) external view returns (bytes memory) {
-        _ask();
+    /// @inheritdoc IFastInterpreter
+    function haltFast(ModelId modelId, bytes calldata input) external {
+        bytes32 fast = keccak256(this.inferFast(modelId, input));
+        bytes32 plain = keccak256(interpreter.infer(modelId, input));
+        if (fast == plain) revert NoFastDifference(fast);
+        _isHalted[modelId] = true;
+        emit FastHalted(modelId, fast, plain);
     }
 
-    /// @dev Passes the call on, and ends with what comes back.
-    function _ask() private view {
-        address to = address(interpreter);
-        assembly ("memory-safe") {
-            let place := mload(0x40)
-            calldatacopy(place, 0, calldatasize())
-            let success := staticcall(gas(), to, place, calldatasize(), 0, 0)
-            returndatacopy(place, 0, returndatasize())
-            if iszero(success) { revert(place, returndatasize()) }
-            return(place, returndatasize())
-        }
+    /// @inheritdoc IFastInterpreter
+    function isFastHalted(ModelId modelId) public view returns (bool) {
+        return _isHalted[modelId] || interpreter.isHalted(modelId);
     }
 
     /// @dev Runs the plan in memory, and ends with the output as return data.
     function _run(bytes calldata input) private view {
         unchecked {
             uint256 modelWord = Flat.load(Plan.AT);
-            if (!Inputs.isCanonical(modelWord, input)) revert InputNotCanonical();
+            if (!Inputs.isCanonical(modelWord, input)) revert IInterpreter.InputNotCanonical();
             uint256 head = Flat.load(Plan.AT + 32);
             assembly ("memory-safe") {
                 calldatacopy(and(head, 0xFFFFFF), add(input.offset, 4), sub(input.length, 4))
