@@ -63,8 +63,8 @@ contract FastInterpreter is IFastInterpreter {
             assembly ("memory-safe") {
                 calldatacopy(and(head, 0xFFFFFF), add(input.offset, 4), sub(input.length, 4))
             }
-            uint256 end = PlanRun.run(Plan.AT + Plan.HEAD_BYTES + 32 * (head >> 48));
             Flat.release((head >> 24) & 0xFFFFFF);
+            uint256 end = PlanRun.run(Plan.AT + Plan.HEAD_BYTES + 32 * (head >> 48));
             Tensor memory t;
             (t.code, t.rows, t.last) = (Plan.variantOf(end), 1, (end >> 144) & 0xFFFFFF);
             bytes memory data = Outputs.encode(ModelWord.outputCodec(modelWord), t, Plan.aOf(end));

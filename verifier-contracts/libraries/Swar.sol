@@ -4,6 +4,8 @@ pragma solidity ^0.8.28;
 /// @notice Eight s32 lanes in a word, each operated on alone; words of two operands in memory, one after another.
 /// @dev Every function takes the memory of the output, which may be that of an operand, its end, and the operands.
 library Swar {
+    /// @dev Elements of a word.
+    uint256 internal constant LANES = 8;
     uint256 private constant SIGNS = 0x8000000080000000800000008000000080000000800000008000000080000000;
     uint256 private constant SIZE = 0x7FFFFFFF;
     uint256 private constant ONES = 0x0000000100000001000000010000000100000001000000010000000100000001;
@@ -85,6 +87,33 @@ library Swar {
                 switch greater
                 case 0 { mstore(out, xor(x, bits)) }
                 default { mstore(out, xor(y, bits)) }
+            }
+        }
+    }
+
+    /// @notice The least, or the greatest, element of each row. @param out memory of them, one after another
+    /// @param row memory of the first row @param rowBytes bytes of each, at least 32 @param rows how many
+    function extremes(bool greatest, uint256 out, uint256 row, uint256 rowBytes, uint256 rows) internal pure {
+        assembly ("memory-safe") {
+            // The greater of each two lanes, as in `extreme`.
+            function greater(x, y) -> z {
+                let differ := xor(x, y)
+                let bits := sub(or(x, SIGNS), and(y, SIZES))
+                bits := and(xor(bits, and(xor(bits, y), differ)), SIGNS)
+                z := xor(y, and(differ, sub(shl(1, bits), shr(31, bits))))
+            }
+            // A minimum is the complement of the greatest complement.
+            let flip := sub(greatest, 1)
+            for { let end := add(out, shl(2, rows)) } lt(out, end) { out := add(out, 4) } {
+                let last := add(row, sub(rowBytes, 0x20))
+                // The last word may hold elements of the one before.
+                let x := xor(mload(last), flip)
+                for {} lt(row, last) { row := add(row, 0x20) } { x := greater(xor(mload(row), flip), x) }
+                row := add(last, 0x20)
+                x := greater(x, shl(128, x))
+                x := greater(x, shl(64, x))
+                x := greater(x, shl(32, x))
+                mstore(out, xor(x, flip))
             }
         }
     }

@@ -7,18 +7,26 @@ library Turn {
     uint256 private constant LOW_128 = 0x00000000000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF;
     uint256 private constant LOW_64 = 0x0000000000000000FFFFFFFFFFFFFFFF0000000000000000FFFFFFFFFFFFFFFF;
 
-    /// @notice Turns eight words of eight lanes of 32 bits, in place: blocks of 4 by 4, then 2 by 2, then lanes change
-    /// places. @param words memory of them
-    function eight(uint256 words) internal pure {
+    /// @notice Transposes a block of eight by eight lanes of 32 bits: lane j of the source's word k becomes lane k of the
+    /// result's word j. Blocks of 4 by 4 change places, then those of 2 by 2, then lanes.
+    /// @param source memory of the first word @param step bytes from one to the next, two's complement
+    /// @param target memory of the first word of the result, not the source's @param outStep bytes from one to the next
+    function eight(uint256 source, uint256 step, uint256 target, uint256 outStep) internal pure {
         assembly ("memory-safe") {
-            let a := mload(words)
-            let b := mload(add(words, 0x20))
-            let c := mload(add(words, 0x40))
-            let d := mload(add(words, 0x60))
-            let e := mload(add(words, 0x80))
-            let f := mload(add(words, 0xA0))
-            let g := mload(add(words, 0xC0))
-            let h := mload(add(words, 0xE0))
+            let a := mload(source)
+            source := add(source, step)
+            let b := mload(source)
+            source := add(source, step)
+            let c := mload(source)
+            source := add(source, step)
+            let d := mload(source)
+            source := add(source, step)
+            let e := mload(source)
+            source := add(source, step)
+            let f := mload(source)
+            source := add(source, step)
+            let g := mload(source)
+            let h := mload(add(source, step))
             let t := and(xor(a, shr(128, e)), LOW_128)
             a := xor(a, t)
             e := xor(e, shl(128, t))
@@ -44,17 +52,23 @@ library Turn {
             f := xor(f, t)
             h := xor(h, shl(64, t))
             t := and(xor(a, shr(32, b)), EVEN)
-            mstore(words, xor(a, t))
-            mstore(add(words, 0x20), xor(b, shl(32, t)))
+            mstore(target, xor(a, t))
+            target := add(target, outStep)
+            mstore(target, xor(b, shl(32, t)))
+            target := add(target, outStep)
             t := and(xor(c, shr(32, d)), EVEN)
-            mstore(add(words, 0x40), xor(c, t))
-            mstore(add(words, 0x60), xor(d, shl(32, t)))
+            mstore(target, xor(c, t))
+            target := add(target, outStep)
+            mstore(target, xor(d, shl(32, t)))
+            target := add(target, outStep)
             t := and(xor(e, shr(32, f)), EVEN)
-            mstore(add(words, 0x80), xor(e, t))
-            mstore(add(words, 0xA0), xor(f, shl(32, t)))
+            mstore(target, xor(e, t))
+            target := add(target, outStep)
+            mstore(target, xor(f, shl(32, t)))
+            target := add(target, outStep)
             t := and(xor(g, shr(32, h)), EVEN)
-            mstore(add(words, 0xC0), xor(g, t))
-            mstore(add(words, 0xE0), xor(h, shl(32, t)))
+            mstore(target, xor(g, t))
+            mstore(add(target, outStep), xor(h, shl(32, t)))
         }
     }
 }

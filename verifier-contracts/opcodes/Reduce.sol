@@ -10,9 +10,9 @@ import {Opening} from "../types/Types.sol";
 library Reduce {
     uint256 private constant HALVES = 0x0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF;
     uint256 private constant QUARTERS = 0x00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF;
-    uint256 private constant SUM = 0;
-    uint256 private constant MIN = 1;
-    uint256 private constant MAX = 2;
+    uint256 internal constant SUM = 0;
+    uint256 internal constant MIN = 1;
+    uint256 internal constant MAX = 2;
 
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
         Tensor memory a = Openings.operand(t, 0);

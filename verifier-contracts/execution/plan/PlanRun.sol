@@ -8,11 +8,11 @@ import {Shapes} from "../../libraries/Shapes.sol";
 import {Values} from "../../libraries/Values.sol";
 import {Arith} from "../../opcodes/Arith.sol";
 import {Dot} from "../../opcodes/Dot.sol";
-import {Reduce} from "../../opcodes/Reduce.sol";
 import {Requant} from "../../opcodes/Requant.sol";
 import {Inputs} from "../../opcodes/codecs/Inputs.sol";
 import {ElementRows} from "../../opcodes/rows/ElementRows.sol";
 import {MoveRows} from "../../opcodes/rows/MoveRows.sol";
+import {ReduceRows} from "../../opcodes/rows/ReduceRows.sol";
 import {RequantRows} from "../../opcodes/rows/RequantRows.sol";
 import {INPUT_PRICES, INPUT_TEXT} from "../../types/Program.sol";
 import {CompiledLayer} from "../compiled/CompiledLayer.sol";
@@ -20,7 +20,8 @@ import {Plan} from "./Plan.sol";
 import {PlanLookup} from "./PlanLookup.sol";
 import {PlanWords} from "./PlanWords.sol";
 
-/// @notice Runs the instructions of a plan.
+/// @notice Runs the instructions of a plan. Free memory is behind all of its tensors; kernels that take memory for their
+/// result find it where the plan says that the result belongs.
 library PlanRun {
     uint256 private constant CHUNK_BYTES = 24_544;
     uint256 private constant MASK = 0xFFFFFF;
@@ -71,24 +72,11 @@ library PlanRun {
 
     /// @dev 144..167 rows, 120..143 elements of a row, 112..119 type.
     function _reduce(uint256 word) private pure {
-        unchecked {
-            uint256 variant = Plan.variantOf(word);
-            uint256 target = Plan.outOf(word);
-            uint256 row = Plan.aOf(word);
-            uint256 count = (word >> 120) & MASK;
-            uint256 code = (word >> 112) & 0xFF;
-            uint256 bytesOf = Shapes.elementBytes(code);
-            // A sum is s32, an extreme of the operand's type.
-            uint256 outBytes = variant == 0 ? 4 : bytesOf;
-            for (uint256 rows = (word >> 144) & MASK; rows != 0; --rows) {
-                uint256 stored = Reduce.reduce(variant, code, row, count) << (256 - 8 * outBytes);
-                assembly ("memory-safe") {
-                    mstore(target, stored)
-                }
-                target += outBytes;
-                row += count * bytesOf;
-            }
-        }
+        uint256 rows = (word >> 144) & MASK;
+        uint256 count = (word >> 120) & MASK;
+        ReduceRows.reduce(
+            Plan.variantOf(word), (word >> 112) & 0xFF, Plan.outOf(word), Plan.aOf(word), count, rows
+        );
     }
 
     /// @dev 144..167 outputs of an activation row, 120..143 activation rows, 104..119 their length, 80..103 groups,
@@ -226,8 +214,10 @@ library PlanRun {
     /// @dev 144..167 elements.
     function _table(uint256 word) private pure {
         uint256 count = ((word >> 144) & MASK) << 32;
-        _at(Plan.outOf(word));
+        uint256 free = Flat.mark();
+        Flat.release(Plan.outOf(word));
         ElementRows.table(count, Plan.aOf(word), Plan.bOf(word));
+        Flat.release(free);
     }
 
     /// @dev 144..167 elements, 120..143 of a row, 96..119 parameter words; the variant is the result's type.
@@ -236,18 +226,13 @@ library PlanRun {
         uint256 shape = ((word >> 144) & MASK) << 32 | ((word >> 120) & MASK) << 64;
         uint256 out = shape | Plan.variantOf(word) << 96;
         uint256 a = shape | 2 << 96 | Plan.aOf(word);
-        _at(Plan.outOf(word));
+        uint256 free = Flat.mark();
+        Flat.release(Plan.outOf(word));
         if (isRescale) {
             RequantRows.rescale(out, a, Plan.bOf(word), channels);
         } else {
             RequantRows.requantize(IFloatJudge(address(0)), Requant.INTEGER, out, a, Plan.bOf(word), channels);
         }
-    }
-
-    /// @dev Kernels of whole tensors take their memory from where it is free.
-    function _at(uint256 place) private pure {
-        assembly ("memory-safe") {
-            mstore(0x40, place)
-        }
+        Flat.release(free);
     }
 }

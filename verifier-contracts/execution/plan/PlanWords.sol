@@ -2,7 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
-import {Turn} from "../../libraries/Turn.sol";
+import {CopyRuns, Runs} from "../../opcodes/rows/CopyRuns.sol";
 import {Plan} from "./Plan.sol";
 
 /// @notice Instructions of a plan that copy, add and choose; each decodes its own word (Plan). Results are stored in
@@ -192,76 +192,24 @@ library PlanWords {
 
     /// @notice Runs of elements that stand apart. 168..191 runs, 144..167 elements of a run, 120..143 and 96..119 as in
     /// `copy`, 72..95 bytes from one element to the next, two's complement; the variant is an element's bytes. 48..71
-    /// scratch memory.
+    /// scratch memory of eight words.
     function strided(uint256 word) internal pure {
-        unchecked {
-            uint256 length = (word >> 144) & MASK;
-            uint256 runs = Plan.bOf(word);
-            // Short runs of words' neighbours, one run's end where the next begins: a matrix that turns.
-            bool turns = Plan.variantOf(word) == 4 && length <= 8 && (word >> 120) & MASK == 4;
-            if (turns && (word >> 96) & MASK == 4 * length && runs > 7) word = _turn(word, length, runs);
-            if (Plan.bOf(word) != 0) _runs(word);
-        }
+        uint256 free = Flat.mark();
+        Runs memory r;
+        r.size = Plan.variantOf(word);
+        r.length = (word >> 144) & MASK;
+        r.step = _signed(word >> 72);
+        r.runs = Plan.bOf(word);
+        r.runStep = _signed(word >> 120);
+        r.outStep = (word >> 96) & MASK;
+        CopyRuns.copy(r, Plan.outOf(word), Plan.aOf(word), (word >> 48) & MASK);
+        Flat.release(free);
     }
 
-    /// @dev Eight runs at a time. @return left the instruction for the runs that are left
-    function _turn(uint256 word, uint256 length, uint256 runs) private pure returns (uint256 left) {
-        unchecked {
-            uint256 words = (word >> 48) & MASK;
-            uint256 source = Plan.aOf(word);
-            uint256 target = Plan.outOf(word);
-            // What the last store spills is put back: a pad or another operand may stand there already.
-            uint256 last = target + 4 * length * (runs & ~uint256(7));
-            uint256 behind = Flat.load(last);
-            for (; runs > 7; runs -= 8) {
-                assembly ("memory-safe") {
-                    let step := signextend(2, shr(72, word))
-                    let from := source
-                    for { let end := add(words, shl(5, length)) } lt(words, end) { words := add(words, 0x20) }
-                    {
-                        mstore(words, mload(from))
-                        from := add(from, step)
-                    }
-                    words := sub(words, shl(5, length))
-                }
-                Turn.eight(words);
-                assembly ("memory-safe") {
-                    for { let end := add(words, 0x100) } lt(words, end) { words := add(words, 0x20) } {
-                        mstore(target, mload(words))
-                        target := add(target, shl(2, length))
-                    }
-                    words := sub(words, 0x100)
-                }
-                source += 32;
-            }
-            assembly ("memory-safe") {
-                mstore(last, behind)
-            }
-            left = word & ~(uint256(0xFFFFFFFFFFFFFFFFFF) << 168);
-            return left | target << 216 | source << 192 | runs << 168;
-        }
-    }
-
-    function _runs(uint256 word) private pure {
+    /// @dev A two's complement of 24 bits.
+    function _signed(uint256 field) private pure returns (uint256 value) {
         assembly ("memory-safe") {
-            let out := and(shr(216, word), 0xFFFFFF)
-            let a := and(shr(192, word), 0xFFFFFF)
-            let bytesOf := and(shr(240, word), 0xFF)
-            let step := signextend(2, shr(72, word))
-            let size := mul(bytesOf, and(shr(144, word), 0xFFFFFF))
-            for { let runs := and(shr(168, word), 0xFFFFFF) } runs { runs := sub(runs, 1) } {
-                let end := add(out, size)
-                // What the last store of a run spills is put back: it may stand already.
-                let behind := mload(end)
-                let source := a
-                for { let to := out } lt(to, end) { to := add(to, bytesOf) } {
-                    mstore(to, mload(source))
-                    source := add(source, step)
-                }
-                mstore(end, behind)
-                a := add(a, signextend(2, shr(120, word)))
-                out := add(out, and(shr(96, word), 0xFFFFFF))
-            }
+            value := signextend(2, field)
         }
     }
 

@@ -5,12 +5,16 @@ import {Flat} from "../../libraries/Flat.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
 import {Record, Tensor} from "../../types/Program.sol";
 import {Move} from "../Move.sol";
+import {CopyRuns, Runs} from "./CopyRuns.sol";
 import {MovePlan} from "./MovePlan.sol";
 
 /// @notice MOVE of whole tensors. Where there is a plan, its box is copied run by run, or not at all where it is one run.
 /// Everything else goes element by element, by the judge's own function.
 library MoveRows {
     using MovePlan for uint256;
+
+    /// @dev Where a plan's axes behind the two innermost ones stand.
+    uint256 private constant OUTER_AXES = MovePlan.OUTER + MovePlan.AXIS_BYTES;
 
     /// @notice Runs a MOVE step.
     /// @param plan MovePlan.BYTES of memory @param record of the step in memory @param out its tensor without a pointer
@@ -41,26 +45,34 @@ library MoveRows {
     function _copy(uint256 plan, uint256 flat, uint256 source) private pure {
         unchecked {
             uint256 size = Shapes.elementBytes(Flat.code(flat));
+            uint256 end = plan + MovePlan.AXES + MovePlan.AXIS_BYTES * plan.word(MovePlan.COUNT);
+            uint256 times = 1;
+            for (uint256 axis = plan + OUTER_AXES; axis < end; axis += MovePlan.AXIS_BYTES) {
+                times *= axis.word(0);
+            }
+            // An empty box may begin anywhere: not even a load belongs there.
+            if (plan.word(MovePlan.AXES) == 0) return;
             source += plan.word(0) * size;
             uint256 target = Flat.pointer(flat) + plan.word(MovePlan.OUT_FIRST) * size;
-            if (plan.word(MovePlan.COUNT) < 3) return _copyAxes(plan, target, source, size);
-            _copyOuter(plan, target, source, size);
+            uint256 free = Flat.mark();
+            Runs memory r = _innerAxes(plan, size);
+            for (uint256 index = 0; index < times; ++index) {
+                uint256 from = source + size * _offset(plan + OUTER_AXES, end, 32, index);
+                uint256 to = target + size * _offset(plan + OUTER_AXES, end, 64, index);
+                CopyRuns.copy(r, to, from, Flat.mark());
+            }
+            Flat.release(free);
         }
     }
 
-    function _copyOuter(uint256 plan, uint256 target, uint256 source, uint256 size) private pure {
+    function _innerAxes(uint256 plan, uint256 size) private pure returns (Runs memory r) {
         unchecked {
-            uint256 first = plan + MovePlan.OUTER + MovePlan.AXIS_BYTES;
-            uint256 end = plan + MovePlan.AXES + MovePlan.AXIS_BYTES * plan.word(MovePlan.COUNT);
-            uint256 runs = 1;
-            for (uint256 axis = first; axis < end; axis += MovePlan.AXIS_BYTES) {
-                runs *= axis.word(0);
-            }
-            for (uint256 run = 0; run < runs; ++run) {
-                uint256 from = source + size * _offset(first, end, 32, run);
-                uint256 to = target + size * _offset(first, end, 64, run);
-                _copyAxes(plan, to, from, size);
-            }
+            r.size = size;
+            r.length = plan.word(MovePlan.AXES);
+            r.step = plan.word(MovePlan.STEP) * size;
+            r.runs = plan.word(MovePlan.OUTER);
+            r.runStep = plan.word(MovePlan.OUTER_STEP) * size;
+            r.outStep = plan.word(MovePlan.OUTER_STEP + 32) * size;
         }
     }
 
@@ -74,49 +86,6 @@ library MoveRows {
             for (; axis < end; axis += MovePlan.AXIS_BYTES) {
                 offset += (index % axis.word(0)) * axis.word(step);
                 index /= axis.word(0);
-            }
-        }
-    }
-
-    /// @dev Copies runs of elements. @param size bytes of an element
-    function _copyAxes(uint256 plan, uint256 target, uint256 source, uint256 size) private pure {
-        uint256 length;
-        uint256 step;
-        uint256 runStep;
-        uint256 outStep;
-        uint256 runs = plan.word(MovePlan.OUTER);
-        unchecked {
-            length = plan.word(MovePlan.AXES) * size;
-            step = plan.word(MovePlan.STEP) * size;
-            runStep = plan.word(MovePlan.OUTER_STEP) * size;
-            outStep = plan.word(MovePlan.OUTER_STEP + 32) * size;
-        }
-        // An empty box may begin anywhere: not even a load belongs there.
-        if (length == 0) return;
-        assembly ("memory-safe") {
-            // Each store spills 31 or 28 bytes that the next one overwrites; the last one's are put back.
-            function copyStrided(place, from, end, apart, bytes_) {
-                let behind := mload(end)
-                for { let early := sub(end, bytes_) } lt(place, early) {} {
-                    mstore(place, mload(from))
-                    from := add(from, apart)
-                    place := add(place, bytes_)
-                    mstore(place, mload(from))
-                    from := add(from, apart)
-                    place := add(place, bytes_)
-                }
-                for {} lt(place, end) { place := add(place, bytes_) } {
-                    mstore(place, mload(from))
-                    from := add(from, apart)
-                }
-                mstore(end, behind)
-            }
-            for {} runs { runs := sub(runs, 1) } {
-                switch eq(step, size)
-                case 1 { mcopy(target, source, length) }
-                default { copyStrided(target, source, add(target, length), step, size) }
-                source := add(source, runStep)
-                target := add(target, outStep)
             }
         }
     }

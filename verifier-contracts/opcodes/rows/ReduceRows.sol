@@ -3,22 +3,42 @@ pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
+import {Swar} from "../../libraries/Swar.sol";
+import {TYPE_S32} from "../../types/Program.sol";
 import {Reduce} from "../Reduce.sol";
 
 /// @notice REDUCE of whole tensors.
 library ReduceRows {
     /// @param variant 0 sum, 1 min, 2 max @param out tensor without a pointer @param a operand
     function run(uint256 variant, uint256 out, uint256 a) internal pure returns (uint256 flat) {
+        flat = Flat.allocate(out);
+        reduce(variant, Flat.code(a), Flat.pointer(flat), Flat.pointer(a), Flat.last(a), Flat.count(out));
+    }
+
+    /// @notice Reduces rows that stand one after another. @param code type of their elements
+    /// @param target memory of the results, a word of room behind them @param row memory of the first row
+    /// @param count elements of a row @param rows how many
+    function reduce(uint256 variant, uint256 code, uint256 target, uint256 row, uint256 count, uint256 rows)
+        internal
+        pure
+    {
         unchecked {
-            flat = Flat.allocate(out);
-            uint256 count = Flat.last(a);
-            uint256 code = Flat.code(a);
-            uint256 rowBytes = count * Shapes.elementBytes(code);
-            uint256 row = Flat.pointer(a);
-            uint256 rows = Flat.count(out);
-            for (uint256 i = 0; i < rows; ++i) {
-                Flat.put(flat, i, Reduce.reduce(variant, code, row, count));
-                row += rowBytes;
+            uint256 size = Shapes.elementBytes(code);
+            bool isSum = variant == Reduce.SUM;
+            bool isExtreme = variant == Reduce.MIN || variant == Reduce.MAX;
+            if (isExtreme && code == TYPE_S32 && count >= Swar.LANES) {
+                return Swar.extremes(variant == Reduce.MAX, target, row, 4 * count, rows);
+            }
+            // A sum is s32, an extreme of the operand's type.
+            uint256 outSize = isSum ? 4 : size;
+            uint256 unused = 256 - 8 * outSize;
+            for (uint256 end = target + outSize * rows; target < end; target += outSize) {
+                uint256 stored = Reduce.reduce(variant, code, row, count) << unused;
+                // In ascending order: what one store spills is overwritten by the next, or is room.
+                assembly ("memory-safe") {
+                    mstore(target, stored)
+                }
+                row += size * count;
             }
         }
     }
