@@ -27,10 +27,12 @@ library HeldTensors {
         returns (Tensor memory x, uint256 next)
     {
         unchecked {
-            (x, x.rowBytes) = WeightStream.tensorOf(descriptor);
+            uint256 rowBytes;
+            (x, rowBytes) = WeightStream.tensorOf(descriptor);
+            x.rowBytes = rowBytes;
             x.isWeight = true;
             x.place = offset + 1; // 0 says that it is not held
-            next = offset + x.rows * x.rowBytes;
+            next = offset + x.rows * rowBytes;
         }
     }
 
