@@ -6,12 +6,13 @@ import { BaseError } from "../inference/errors.ts";
 import { type LoadedModel, loadModelFolder } from "../inference/model-folder.ts";
 import { decodeReturn, encodeCall } from "../protocol/abi.ts";
 import { estimateInferenceGas, MAX_TRANSACTION_GAS } from "../protocol/execution/cost.ts";
-import { inferOnChain, MAX_WEIGHTS_BYTES } from "../protocol/execution/infer.ts";
+import { inferFastOnChain, inferOnChain, MAX_WEIGHTS_BYTES } from "../protocol/execution/infer.ts";
 import { planPublication, publishWeights } from "../protocol/execution/publication.ts";
 import { LANE, type ModelId } from "../protocol/terms.ts";
 import { chainConfig, openChain, withChain, withSender } from "./chain.ts";
+import { addHaltCommand } from "./halt.ts";
 import { findModel, modelFolder } from "./model-source.ts";
-import { printProgress, printResult, withJson } from "./output.ts";
+import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
 import { readInputs } from "./request.ts";
 
 export function addExecutionCommands(model: Command): void {
@@ -26,8 +27,10 @@ export function addExecutionCommands(model: Command): void {
     .argument("<model>", "name, folder or id of a registered model")
     .option("--inputs <file>", "JSON object of the function's parameters by name, - for standard input")
     .option("--text <text>", "the one text of a model that takes a text")
-    .option("--with-weights", "send the weights of the model's folder along");
+    .option("--with-weights", "send the weights of the model's folder along")
+    .option("--fast", "by the model's plan and compiled layers, as a contract that calls inferFast");
   withJson(withChain(inference)).action(infer);
+  addHaltCommand(model);
 }
 
 async function publish(name: string, _options: object, self: Command): Promise<void> {
@@ -93,14 +96,18 @@ interface InferOptions {
   readonly inputs?: string;
   readonly text?: string;
   readonly withWeights?: boolean;
+  readonly fast?: boolean;
 }
 
 async function infer(name: string, options: InferOptions, self: Command): Promise<void> {
   const chain = await openChain(chainConfig(self));
   const model = await findModel(chain, name);
   const input = encodeCall(model.function, readInputs(model.function, options));
+  if (options.fast && options.withWeights) refuseArgument("--fast", "with --with-weights", "one of both");
   const weights = options.withWeights === true ? weightsOf(modelFolder(name)) : undefined;
-  const output = await inferOnChain(chain, model.modelId, input, weights);
+  const output = options.fast
+    ? await inferFastOnChain(chain, model.modelId, input)
+    : await inferOnChain(chain, model.modelId, input, weights);
   const values = decodeReturn(model.function, output);
   printResult(
     self,

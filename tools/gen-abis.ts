@@ -15,6 +15,7 @@ const CONTRACTS: readonly string[] = [
   "ToolAgent",
   "IWeightStore",
   "IInterpreter",
+  "IFastInterpreter",
   "IPlanner",
   "IProofLane",
   "IEzklVerifiers",

@@ -34,6 +34,28 @@ contract CodecJudge is ICodecJudge {
     }
 
     /// @inheritdoc ICodecJudge
+    function inputElements(uint256 modelWord, Record calldata record, bytes calldata input)
+        external
+        pure
+        returns (bytes memory stored)
+    {
+        unchecked {
+            Tensor memory t = _tensor(record);
+            uint256 size = t.rows * t.last * Shapes.elementBytes(t.code);
+            // A word more: what stands behind the last row is written, too.
+            stored = new bytes(size + 32);
+            uint256 pointer;
+            assembly ("memory-safe") {
+                mstore(stored, size)
+                pointer := add(stored, 0x20)
+            }
+            Inputs.writePacked(
+                modelWord, ProgramReader.attribute(record.head), t, Inputs.load(input), pointer
+            );
+        }
+    }
+
+    /// @inheritdoc ICodecJudge
     function outputHash(uint256 modelWord, Record calldata record, bytes32[] calldata words)
         external
         pure

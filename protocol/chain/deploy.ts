@@ -33,9 +33,10 @@ export const DEPLOYED_CONTRACTS = [
   "TraceReader",
   "WeightStore",
   "LayerBuilder",
+  "ElementCheck",
   "Interpreter",
   "Planner",
-  "PlanInterpreter",
+  "FastInterpreter",
   "ExecutionLane",
   "ProofLane",
   "Assay",
@@ -68,9 +69,12 @@ export async function createParts(
   const traceReader = await create("TraceReader", [registry]);
   const weightStore = await create("WeightStore", [registry]);
   const layerBuilder = await create("LayerBuilder", [registry]);
-  const recordInterpreter = await create("Interpreter", [registry, weightStore, layerBuilder, floatJudge]);
+  const elementCheck = await create("ElementCheck", [registry, weightStore, floatJudge, codecJudge]);
+  const interpreter = await create("Interpreter", [
+    ...[registry, weightStore, layerBuilder, floatJudge, codecJudge, elementCheck],
+  ]);
   const planner = await create("Planner", [weightStore, layerBuilder]);
-  const interpreter = await create("PlanInterpreter", [recordInterpreter, planner]);
+  const fastInterpreter = await create("FastInterpreter", [interpreter, planner]);
   const executionAdapter = await create("ExecutionLane", [interpreter]);
   const proofAdapter = await create("ProofLane", [registry]);
   const assay = await create("Assay", [
@@ -86,9 +90,10 @@ export async function createParts(
     traceReader,
     weightStore,
     layerBuilder,
-    planner,
+    elementCheck,
     interpreter,
-    recordInterpreter,
+    planner,
+    fastInterpreter,
     executionAdapter,
     proofAdapter,
   };

@@ -13,6 +13,7 @@ import { BaseError } from "../../inference/errors.ts";
 import {
   iAssayAbi,
   iCallbackAgentAbi,
+  iFastInterpreterAbi,
   iInterpreterAbi,
   iJudgeAbi,
   iLayerBuilderAbi,
@@ -31,6 +32,7 @@ const errorAbi = [
   ...iJudgeAbi,
   ...iLayerBuilderAbi,
   ...iWeightStoreAbi,
+  ...iFastInterpreterAbi,
   ...iInterpreterAbi,
   ...iCallbackAgentAbi,
   ...iPlannerAbi,

@@ -15,27 +15,27 @@ import { weightBytes } from "../../inference/program/shape.ts";
 /** Most gas of a transaction. Source: EIP-7825. */
 export const MAX_TRANSACTION_GAS = 16_777_216;
 
-/** Gas units that a plan saves. */
+/** Gas units that depend on whether shapes and places are found out at every inference, or stand in a plan. */
 const BY_RECORDS = {
-  step: 1_500,
+  step: 3_300,
   weightTensor: 450,
-  moveElement: 3,
-  arithElement: 50,
-  arithLane: 8,
+  moveElement: 20,
+  arithElement: 60,
+  arithLane: 18,
   lookupRow: 900,
   /** a row that is copied, and its part of the sum */
   lookupId: 400,
   textId: 300,
 } as const;
 const BY_PLAN = {
-  step: 480,
+  step: 900,
   weightTensor: 0,
-  moveElement: 3,
+  moveElement: 12,
   arithElement: 60,
-  arithLane: 8,
-  lookupRow: 300,
-  lookupId: 180,
-  textId: 220,
+  arithLane: 14,
+  lookupRow: 600,
+  lookupId: 300,
+  textId: 300,
 } as const;
 /** Gas units. */
 const COST = {
@@ -49,9 +49,7 @@ const COST = {
   dotWord: 218,
   dotOutput: 450,
   dotRow: 250,
-  requant: 182,
-  /** of a matrix of many rows, which is turned at once */
-  requantTall: 28,
+  requant: 196,
   rescale: 420,
   table: 75,
   float: 2_600,
@@ -65,8 +63,6 @@ const COMPILED = { product: 14, output: 40, activations: 150, part: 3_500 } as c
 /** Elements of a row that are multiplied by three products. */
 const SLICE = 30;
 const CHUNK_BYTES = 24_544;
-/** Rows from which on a matrix is tall. */
-const TALL_ROWS = 64;
 /** What a plan is for. Source: verifier-contracts/execution/plan/PlanWriter.sol. */
 const MOST_PRODUCTS = 256;
 const MOST_WEIGHTS = 65_536;
@@ -90,10 +86,18 @@ export function isPlanned({ steps, weights }: Program): boolean {
   });
 }
 
-/** Gas of `infer` inside another transaction, everything cold, the model prepared if it can be.
+/** Gas of `infer` inside another transaction, everything cold. */
+export function estimateInferenceGas(program: Program): number {
+  return estimate(program, { ...COST, ...BY_RECORDS }, 0);
+}
+
+/** Gas of `inferFast` inside another transaction, everything cold, the model prepared if it can be.
  *  @param parts contracts of compiled code, where it runs by them */
-export function estimateInferenceGas(program: Program, parts = 0): number {
-  const cost = { ...COST, ...(isPlanned(program) ? BY_PLAN : BY_RECORDS) };
+export function estimateFastGas(program: Program, parts = 0): number {
+  return estimate(program, { ...COST, ...(isPlanned(program) ? BY_PLAN : BY_RECORDS) }, parts);
+}
+
+function estimate(program: Program, cost: Cost, parts: number): number {
   const gasOf = (step: Step): number =>
     parts > 0 && step.opcode === "dot" && DOT_VARIANTS[step.variant] !== "binary32"
       ? compiledDotGas(program, step)
@@ -138,8 +142,7 @@ function stepGas(program: Program, step: Step, cost: Cost): number {
       return count * (words * cost.dotWord + cost.dotOutput + form) + rows * step.k * cost.dotRow * words;
     }
     case "requant":
-      if (step.variant === 2) return count * cost.binary32;
-      return count * (rows < TALL_ROWS ? cost.requant : cost.requantTall);
+      return count * (step.variant === 2 ? cost.binary32 : cost.requant);
     case "rescale":
       return count * cost.rescale;
     case "table":

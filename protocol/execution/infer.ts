@@ -1,16 +1,16 @@
-/** The EXECUTION lane from outside: one `eth_call` that runs a model. */
+/** The EXECUTION lane from outside: one `eth_call` that runs a model, or tells what it computed on the way. */
 import type { Address, Hex } from "viem";
 import { BaseError } from "../../inference/errors.ts";
 import type { Chain } from "../chain/connect.ts";
 import { chainError, decodeRevert, withContext } from "../chain/errors.ts";
-import { iInterpreterAbi, iWeightStoreAbi } from "../generated/abis.ts";
+import { iFastInterpreterAbi, iInterpreterAbi, iWeightStoreAbi } from "../generated/abis.ts";
 import type { ModelId } from "../terms.ts";
 
 /** Most bytes of weights that come along: the calldata of one transaction. */
 export const MAX_WEIGHTS_BYTES = 120_000;
 
 /** @throws BaseError LANE_UNAVAILABLE for a deployment without the contract */
-export function contractOf(chain: Chain, name: "weightStore" | "interpreter"): Address {
+export function contractOf(chain: Chain, name: "weightStore" | "interpreter" | "fastInterpreter"): Address {
   const address = chain.deployment.contracts[name];
   if (address !== undefined) return address;
   throw new BaseError({
@@ -29,21 +29,51 @@ export async function isPublished(chain: Chain, modelId: ModelId): Promise<boole
   );
 }
 
-/** The model's return data, computed by the chain.
+/** The model's return data, computed by the chain record by record: what `settle` would find.
  *  @param input the model's calldata @param weights the stream of all weight rows; absent: the published ones
  *  @throws BaseError WEIGHTS_NOT_PUBLISHED, EXECUTION_REFUSED with the contract's reason; faults of the node */
 export async function inferOnChain(chain: Chain, modelId: ModelId, input: Hex, weights?: Hex): Promise<Hex> {
   const contract = { address: contractOf(chain, "interpreter"), abi: iInterpreterAbi } as const;
-  try {
+  return refusing(modelId, () => {
     if (weights === undefined) {
-      return await chain.client.readContract({ ...contract, functionName: "infer", args: [modelId, input] });
+      return chain.client.readContract({ ...contract, functionName: "infer", args: [modelId, input] });
     }
     const args = [modelId, input, weights] as const;
-    return await chain.client.readContract({ ...contract, functionName: "inferWith", args });
+    return chain.client.readContract({ ...contract, functionName: "inferWith", args });
+  });
+}
+
+/** As `inferOnChain` with published weights, by the model's plan and compiled layers: what a contract that asks
+ *  `inferFast` would get.
+ *  @throws BaseError as `inferOnChain` */
+export async function inferFastOnChain(chain: Chain, modelId: ModelId, input: Hex): Promise<Hex> {
+  const contract = { address: contractOf(chain, "fastInterpreter"), abi: iFastInterpreterAbi } as const;
+  return refusing(modelId, () =>
+    chain.client.readContract({ ...contract, functionName: "inferFast", args: [modelId, input] }),
+  );
+}
+
+/** Stored bytes of a step's tensor as the chain computes it, row-major, without padding.
+ *  @throws BaseError as `inferOnChain` */
+export async function tensorOnChain(chain: Chain, modelId: ModelId, input: Hex, step: number): Promise<Hex> {
+  const contract = { address: contractOf(chain, "interpreter"), abi: iInterpreterAbi } as const;
+  const args = [modelId, input, BigInt(step)] as const;
+  return refusing(modelId, () => chain.client.readContract({ ...contract, functionName: "tensorAt", args }));
+}
+
+async function refusing(modelId: ModelId, call: () => Promise<Hex>): Promise<Hex> {
+  try {
+    return await call();
   } catch (cause) {
     throw refusal(modelId, cause);
   }
 }
+
+const NEXT_STEPS: Readonly<Record<string, string>> = {
+  NotExecutable: "Use another lane of the model.",
+  ModelHalted: "Somebody showed a fault of its execution: use another lane of the model.",
+  FastModelHalted: "Somebody showed a fault of its plan or compiled code: call `infer`.",
+};
 
 function refusal(modelId: ModelId, cause: unknown): BaseError {
   const revert = decodeRevert(cause);
@@ -56,10 +86,11 @@ function refusal(modelId: ModelId, cause: unknown): BaseError {
       cause,
     });
   }
+  const { [revert.name]: nextStep = "Check model and input." } = NEXT_STEPS;
   return new BaseError({
     code: "EXECUTION_REFUSED",
     shortMessage: `The chain did not run model ${modelId}: ${revert.message}.`,
-    nextStep: revert.name === "NotExecutable" ? "Use another lane of the model." : "Check model and input.",
+    nextStep,
     details: { revert: revert.name },
     cause,
   });

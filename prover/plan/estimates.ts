@@ -1,7 +1,7 @@
 /** Estimates of what a result costs by each means, from the model alone and from measured costs (costs.json). */
 import type { Model } from "../../inference/program/form.ts";
 import { planCompilation } from "../../protocol/execution/compiled.ts";
-import { estimateInferenceGas } from "../../protocol/execution/cost.ts";
+import { estimateFastGas, estimateInferenceGas } from "../../protocol/execution/cost.ts";
 import { planPublication } from "../../protocol/execution/publication.ts";
 import type { CircuitSize } from "../proof/groth16/compile.ts";
 import { type Costs, ofSize } from "./costs.ts";
@@ -94,7 +94,7 @@ function execution({ model, onChain }: ModelFacts): Offer {
 function compiled({ model, onChain }: ModelFacts): Offer {
   const plan = planCompilation(model.program);
   if (plan.parts.length === 0) return { unavailable: "no linear layer of it can be compiled" };
-  const gas = BigInt(estimateInferenceGas(model.program, plan.parts.length));
+  const gas = BigInt(estimateFastGas(model.program, plan.parts.length));
   const publication = onChain.published ? 0n : BigInt(planPublication(model).gas);
   const gasSetup = publication + (onChain.compiled ? 0n : plan.gas);
   return { ...NOTHING, ...RUN, seconds: 0, gasSetup, gasPerResult: gas, gasOfLargest: gas };

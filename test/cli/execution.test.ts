@@ -54,6 +54,11 @@ describe("assay model publish, infer, settle", () => {
     expect(inferred).toMatchObject({ code: 0 });
     const { values, output } = JSON.parse(inferred.stdout);
     expect(values.label).toBe("2");
+    const fast = await assay("model", "infer", "sentiment", "--text", TEXT, "--fast");
+    expect(JSON.parse(fast.stdout)).toMatchObject({ values, output });
+    const halted = await assay("model", "halt", "sentiment", "--text", TEXT);
+    expect(halted).toMatchObject({ code: 0 });
+    expect(JSON.parse(halted.stdout)).toMatchObject({ kind: "none" });
 
     const asked = await assay("request", "sentiment", "--text", TEXT);
     const { requestId } = JSON.parse(asked.stdout);

@@ -6,7 +6,7 @@ import { encodeProgram } from "../../inference/program/encode.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { registerModel } from "../../protocol/chain/register.ts";
 import type { Sender } from "../../protocol/chain/sender.ts";
-import { inferOnChain } from "../../protocol/execution/infer.ts";
+import { inferFastOnChain, inferOnChain } from "../../protocol/execution/infer.ts";
 import { planPublication, publishWeights } from "../../protocol/execution/publication.ts";
 import { LANE, type ModelId } from "../../protocol/terms.ts";
 import { type RunnableModel, realInput, runnableModel } from "./model-inputs.ts";
@@ -39,7 +39,7 @@ export async function publishPrepared(
 }
 
 /** Runs inputs such as users give on the chain and in the executor.
- *  @returns how many outputs differ */
+ *  @returns how many outputs of either form, plain and fast, differ */
 export async function countDifferences(
   chain: Chain,
   model: ExecutedModel,
@@ -53,8 +53,11 @@ export async function countDifferences(
     while (next < inputs) {
       next++;
       const input = realInput(rng, program, selector);
-      const output = await inferOnChain(chain, model.modelId, toHex(input));
-      if (!equalBytes(fromHex(output), model.run(input))) different++;
+      const right = model.run(input);
+      for (const infer of [inferOnChain, inferFastOnChain]) {
+        const output = await infer(chain, model.modelId, toHex(input));
+        if (!equalBytes(fromHex(output), right)) different++;
+      }
     }
   };
   await Promise.all(Array.from({ length: 8 }, worker));

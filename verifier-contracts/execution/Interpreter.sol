@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {ICodecJudge} from "../interfaces/ICodecJudge.sol";
 import {IElementCheck} from "../interfaces/IElementCheck.sol";
 import {IFloatJudge} from "../interfaces/IFloatJudge.sol";
 import {IInterpreter} from "../interfaces/IInterpreter.sol";
@@ -12,7 +13,6 @@ import {Flat} from "../libraries/Flat.sol";
 import {Machine, Machines} from "../libraries/Machine.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
-import {Inputs} from "../opcodes/codecs/Inputs.sol";
 import {Outputs} from "../opcodes/codecs/Outputs.sol";
 import {MovePlan} from "../opcodes/rows/MovePlan.sol";
 import {Tensor, WEIGHT} from "../types/Program.sol";
@@ -27,6 +27,7 @@ contract Interpreter is IInterpreter {
     address public immutable weightStore;
     address public immutable layerBuilder;
     IFloatJudge public immutable floatJudge;
+    ICodecJudge public immutable codecJudge;
     IElementCheck public immutable elementCheck;
 
     /// @inheritdoc IInterpreter
@@ -37,12 +38,14 @@ contract Interpreter is IInterpreter {
         address weightStore_,
         address layerBuilder_,
         IFloatJudge floatJudge_,
+        ICodecJudge codecJudge_,
         IElementCheck elementCheck_
     ) {
         registry = registry_;
         weightStore = weightStore_;
         layerBuilder = layerBuilder_;
         floatJudge = floatJudge_;
+        codecJudge = codecJudge_;
         elementCheck = elementCheck_;
     }
 
@@ -73,11 +76,19 @@ contract Interpreter is IInterpreter {
     }
 
     /// @inheritdoc IInterpreter
+    function tensorAt(ModelId modelId, bytes calldata input, uint256 step)
+        external
+        view
+        returns (bytes memory)
+    {
+        Machine memory m = _openWithWeights(modelId, input);
+        return _bytesOf(_runTo(m, input, step));
+    }
+
+    /// @inheritdoc IInterpreter
     function haltExecution(ModelId modelId, bytes calldata input, uint256 step, uint256 element) external {
         Machine memory m = _openWithWeights(modelId, input);
-        uint256 steps = ModelWord.steps(m.word);
-        if (step >= steps) revert IJudge.StepOutOfRange(step, steps);
-        uint256 out = _runSteps(m, input, step + 1);
+        uint256 out = _runTo(m, input, step);
         uint256 head = Flat.load(m.records + ProgramReader.RECORD_BYTES * step);
         bytes[3] memory operands;
         for (uint256 position = 0; position < 3; ++position) {
@@ -104,7 +115,7 @@ contract Interpreter is IInterpreter {
         if (isHalted[modelId]) revert ModelHalted(modelId);
         uint8 lanes = ModelWord.lanes(m.word);
         if (lanes & LANE_EXECUTION == 0) revert NotExecutable(modelId, lanes);
-        if (!Inputs.isCanonical(m.word, input)) revert InputNotCanonical();
+        if (!codecJudge.isCanonicalInput(m.word, input)) revert InputNotCanonical();
     }
 
     /// @dev Reads the model word and the program by the directory. @return found false if there is none
@@ -147,6 +158,7 @@ contract Interpreter is IInterpreter {
         unchecked {
             m.word = word;
             m.floatJudge = floatJudge;
+            m.codecJudge = codecJudge;
             m.compiled = CompiledLayer.NONE;
             uint256 weights = ModelWord.weights(word);
             uint256 steps = ModelWord.steps(word);
@@ -209,6 +221,13 @@ contract Interpreter is IInterpreter {
         }
     }
 
+    /// @dev Runs the program up to a step. @return flat its tensor
+    function _runTo(Machine memory m, bytes calldata input, uint256 step) private view returns (uint256) {
+        uint256 steps = ModelWord.steps(m.word);
+        if (step >= steps) revert IJudge.StepOutOfRange(step, steps);
+        return _runSteps(m, input, step + 1);
+    }
+
     /// @return flat the tensor of the last step that was run
     function _runSteps(Machine memory m, bytes calldata input, uint256 steps)
         private
@@ -216,7 +235,11 @@ contract Interpreter is IInterpreter {
         returns (uint256 flat)
     {
         Steps.describeWeights(m);
-        m.arguments = Inputs.load(input);
+        uint256 offset;
+        assembly ("memory-safe") {
+            offset := input.offset
+        }
+        (m.inputOffset, m.inputLength) = (offset, input.length);
         return Steps.run(m, steps);
     }
 

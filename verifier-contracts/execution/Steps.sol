@@ -5,7 +5,6 @@ import {Flat} from "../libraries/Flat.sol";
 import {Machine, Machines} from "../libraries/Machine.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
-import {Inputs} from "../opcodes/codecs/Inputs.sol";
 import {ArithRows} from "../opcodes/rows/ArithRows.sol";
 import {DotRows} from "../opcodes/rows/DotRows.sol";
 import {ElementRows} from "../opcodes/rows/ElementRows.sol";
@@ -14,8 +13,6 @@ import {MoveRows} from "../opcodes/rows/MoveRows.sol";
 import {ReduceRows} from "../opcodes/rows/ReduceRows.sol";
 import {RequantRows} from "../opcodes/rows/RequantRows.sol";
 import {
-    INPUT_PRICES,
-    INPUT_TEXT,
     OP_ARITH,
     OP_CODEC,
     OP_DOT,
@@ -27,6 +24,7 @@ import {
     OP_RESCALE,
     OP_SELECT,
     OP_TABLE,
+    Record,
     UnknownOpcode
 } from "../types/Program.sol";
 import {CompiledLayer} from "./compiled/CompiledLayer.sol";
@@ -78,7 +76,7 @@ library Steps {
         }
         uint256 opcode = ProgramReader.opcode(head);
         uint256 variant = ProgramReader.variant(head);
-        if (opcode == OP_CODEC) return _codec(m, head, out);
+        if (opcode == OP_CODEC) return _codec(m, record, out);
         uint256 a = Machines.operand(m, head, 0);
         // Rows of weights are read where they are: of a table only those that ids name.
         uint256 b = ProgramReader.operandOf(head, 1);
@@ -121,20 +119,20 @@ library Steps {
         }
     }
 
-    function _codec(Machine memory m, uint256 head, uint256 out) private pure returns (uint256 flat) {
-        unchecked {
-            uint256 size = Flat.size(out);
-            flat = out | Inputs.allocate(size + 32);
-            uint256 k = ProgramReader.attribute(head);
-            uint256 codec = ModelWord.inputCodec(m.word);
-            uint256 target = Flat.pointer(flat);
-            if (codec == INPUT_TEXT || codec == INPUT_PRICES) {
-                uint256 last = Flat.last(out);
-                uint256 rows = Flat.count(out) / last;
-                Inputs.writeRows(m.word, k, rows, last, m.arguments, target, 4 * last);
-            } else {
-                Inputs.writeElements(codec, k, Flat.code(out), 1, size, m.arguments, target);
-            }
+    /// @dev Asks the codec judge: the tensor is the one that it would commit to.
+    function _codec(Machine memory m, uint256 record, uint256 out) private view returns (uint256 flat) {
+        Record memory r;
+        bytes calldata input;
+        (uint256 offset, uint256 length) = (m.inputOffset, m.inputLength);
+        assembly ("memory-safe") {
+            mcopy(r, record, 0x80)
+            input.offset := offset
+            input.length := length
         }
+        bytes memory stored = m.codecJudge.inputElements(m.word, r, input);
+        assembly ("memory-safe") {
+            flat := or(out, add(stored, 0x20))
+        }
+        Flat.reserve(0); // room behind it
     }
 }

@@ -15,6 +15,12 @@ interface ICodecJudge {
         view
         returns (bytes32 tensorRoot);
 
+    /// @notice The same tensor whole. @return stored its bytes, row-major, without padding
+    function inputElements(uint256 modelWord, Record calldata record, bytes calldata input)
+        external
+        view
+        returns (bytes memory stored);
+
     /// @notice keccak256 of the return data that the output codec makes of the last step's tensor.
     /// @param words all real words of the tensor, row by row; their number is right
     function outputHash(uint256 modelWord, Record calldata record, bytes32[] calldata words)

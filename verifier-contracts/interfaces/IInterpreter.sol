@@ -44,6 +44,13 @@ interface IInterpreter {
     /// @notice `infer`, with the compiled code of those DOT steps that have it (ILayerBuilder). Settles nothing.
     function inferCompiled(ModelId modelId, bytes calldata input) external view returns (bytes memory output);
 
+    /// @notice The tensor of a step on the way of `infer`, to be compared with another implementation's.
+    /// @param step index of the step @return stored its bytes, row-major, without padding
+    function tensorAt(ModelId modelId, bytes calldata input, uint256 step)
+        external
+        view
+        returns (bytes memory stored);
+
     /// @notice Halts the model for good if an element that `infer` computes on the way is not the one that the judge
     /// computes from the same operands. Anybody may call it; it needs the published weights.
     /// @param input canonical calldata of the model @param step index of the step

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {ICodecJudge} from "../interfaces/ICodecJudge.sol";
 import {IFloatJudge} from "../interfaces/IFloatJudge.sol";
 import {NONE, WEIGHT} from "../types/Program.sol";
 import {Flat} from "./Flat.sol";
@@ -14,7 +15,7 @@ import {ProgramReader} from "./ProgramReader.sol";
 /// @param whole bytes of the whole stream if it is one chunk, which the first step that reads it holds; else 0
 /// @param compiled CompiledLayer's cursor
 /// @param chunks memory of the addresses of the stream's chunks, 20 bytes each
-/// @param arguments memory of the input's arguments, 0 until a step reads them
+/// @param inputOffset where the input stands in calldata @param inputLength bytes of it
 /// @param plan memory for MoveRows
 struct Machine {
     uint256 word;
@@ -25,9 +26,11 @@ struct Machine {
     uint256 whole;
     uint256 compiled;
     uint256 chunks;
-    uint256 arguments;
+    uint256 inputOffset;
+    uint256 inputLength;
     uint256 plan;
     IFloatJudge floatJudge;
+    ICodecJudge codecJudge;
 }
 
 /// @notice Operands of a step in memory.

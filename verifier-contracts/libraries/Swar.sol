@@ -110,9 +110,9 @@ library Swar {
                 let x := xor(mload(last), flip)
                 for {} lt(row, last) { row := add(row, 0x20) } { x := greater(xor(mload(row), flip), x) }
                 row := add(last, 0x20)
-                x := greater(x, shl(128, x))
-                x := greater(x, shl(64, x))
-                x := greater(x, shl(32, x))
+                for { let shift := 128 } gt(shift, 16) { shift := shr(1, shift) } {
+                    x := greater(x, shl(shift, x))
+                }
                 mstore(out, xor(x, flip))
             }
         }

@@ -41,8 +41,10 @@ abstract contract ExecutionFixture is VectorFixture {
         store = new WeightStore(registry);
         builder = new LayerBuilder(registry);
         FloatJudge floats = new FloatJudge();
-        elementCheck = new ElementCheck(registry, address(store), floats, new CodecJudge());
-        interpreter = new Interpreter(registry, address(store), address(builder), floats, elementCheck);
+        CodecJudge codecs = new CodecJudge();
+        elementCheck = new ElementCheck(registry, address(store), floats, codecs);
+        interpreter =
+            new Interpreter(registry, address(store), address(builder), floats, codecs, elementCheck);
         planner = new Planner(address(store), address(builder));
         fastInterpreter = new FastInterpreter(interpreter, address(planner));
     }

@@ -92,8 +92,9 @@ contract HaltsTest is ExecutionFixture {
     /// @dev An interpreter whose floats are wrong, and all that stands on it.
     function test_haltExecution_wrongElement_succeeds() public {
         (RunVector memory v, uint256 step) = _floatRun();
+        IFloatJudge floats = IFloatJudge(address(new FaultyFloats()));
         Interpreter faulty = new Interpreter(
-            registry, address(store), address(builder), IFloatJudge(address(new FaultyFloats())), elementCheck
+            registry, address(store), address(builder), floats, interpreter.codecJudge(), elementCheck
         );
         FastInterpreter fast = new FastInterpreter(faulty, address(planner));
         ExecutionLane lane = new ExecutionLane(faulty);

@@ -49,9 +49,10 @@ contract SettleByExecutionTest is DisputeFixture {
         super.setUp();
         _store = new WeightStore(registry);
         FloatJudge floats = new FloatJudge();
-        ElementCheck check = new ElementCheck(registry, address(_store), floats, new CodecJudge());
-        LayerBuilder builder = new LayerBuilder(registry);
-        _interpreter = new Interpreter(registry, address(_store), address(builder), floats, check);
+        CodecJudge codecs = new CodecJudge();
+        ElementCheck check = new ElementCheck(registry, address(_store), floats, codecs);
+        address builder = address(new LayerBuilder(registry));
+        _interpreter = new Interpreter(registry, address(_store), builder, floats, codecs, check);
         assay = new Assay(
             registry,
             judge,

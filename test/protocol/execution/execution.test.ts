@@ -7,10 +7,14 @@ import { connect } from "../../../protocol/chain/connect.ts";
 import { registerModel } from "../../../protocol/chain/register.ts";
 import { requireAccount } from "../../../protocol/chain/sender.ts";
 import { openDataFolder } from "../../../protocol/data-folder.ts";
-import { estimateInferenceGas, MAX_TRANSACTION_GAS } from "../../../protocol/execution/cost.ts";
+import {
+  estimateFastGas,
+  estimateInferenceGas,
+  MAX_TRANSACTION_GAS,
+} from "../../../protocol/execution/cost.ts";
 import { contractOf, inferOnChain } from "../../../protocol/execution/infer.ts";
 import { planPublication, publishWeights, rowsOfCall } from "../../../protocol/execution/publication.ts";
-import { iInterpreterAbi, iWeightStoreAbi } from "../../../protocol/generated/abis.ts";
+import { iFastInterpreterAbi, iInterpreterAbi, iWeightStoreAbi } from "../../../protocol/generated/abis.ts";
 import { LANE, type ModelId } from "../../../protocol/terms.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../../support/anvil.ts";
 import { openLocalSystem, QUICK, temporaryFolder, tinyRequest } from "../../support/deploy.ts";
@@ -156,24 +160,32 @@ describe("inferOnChain", () => {
 });
 
 describe("estimateInferenceGas", () => {
-  it.each([MLP, ...SHIPPED])("behavior: %s within a third of what it takes", async (name) => {
+  it.each([MLP, ...SHIPPED])("behavior: %s within a third of what it takes, plain and fast", async (name) => {
     const { modelId, prepared } = modelOf(name);
-    const { client, deployment } = system.chain;
-    const input = toHex(inputOf(name, 3));
-    const data = encodeFunctionData({ abi: iInterpreterAbi, functionName: "infer", args: [modelId, input] });
-    const bytes = (data.length - 2) / 2;
-    const nonzero =
-      data
-        .slice(2)
-        .match(/../g)
-        ?.filter((b) => b !== "00").length ?? 0;
-    const used = await client.estimateGas({ to: deployment.contracts.interpreter as `0x${string}`, data });
-    const calldata = 4 * (bytes - nonzero) + 16 * nonzero;
-    const ratio = estimateInferenceGas(prepared.program) / (Number(used) - calldata);
-    expect(ratio).toBeGreaterThan(0.66);
-    expect(ratio).toBeLessThan(1.5);
+    const args = [modelId, toHex(inputOf(name, 3))] as const;
+    const plain = encodeFunctionData({ abi: iInterpreterAbi, functionName: "infer", args });
+    expectNear(estimateInferenceGas(prepared.program) / (await gasOf("interpreter", plain)));
+    const fast = encodeFunctionData({ abi: iFastInterpreterAbi, functionName: "inferFast", args });
+    expectNear(estimateFastGas(prepared.program) / (await gasOf("fastInterpreter", fast)));
   });
 });
+
+function expectNear(ratio: number): void {
+  expect(ratio).toBeGreaterThan(0.66);
+  expect(ratio).toBeLessThan(1.5);
+}
+
+/** Gas of a transaction without that of its calldata. */
+async function gasOf(name: "interpreter" | "fastInterpreter", data: `0x${string}`): Promise<number> {
+  const bytes = (data.length - 2) / 2;
+  const nonzero =
+    data
+      .slice(2)
+      .match(/../g)
+      ?.filter((b) => b !== "00").length ?? 0;
+  const used = await system.chain.client.estimateGas({ to: contractOf(system.chain, name), data });
+  return Number(used) - 4 * (bytes - nonzero) - 16 * nonzero;
+}
 
 describe("settle by execution", () => {
   it.each([MLP, ...SHIPPED])("behavior: %s, the right output and no other", async (name) => {

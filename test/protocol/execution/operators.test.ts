@@ -4,7 +4,7 @@ import { encodeInput } from "../../../inference/codecs/input.ts";
 import { execute } from "../../../inference/executor/execute.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
 import { importOnnx } from "../../../inference/onnx/import.ts";
-import { inferOnChain } from "../../../protocol/execution/infer.ts";
+import { inferFastOnChain, inferOnChain } from "../../../protocol/execution/infer.ts";
 import { type LocalChain, startLocalChain } from "../../support/anvil.ts";
 import { CHAINS } from "../../support/attention-graphs.ts";
 import { openLocalSystem } from "../../support/deploy.ts";
@@ -53,7 +53,9 @@ describe("inferOnChain", () => {
     for (let i = 0; i < INPUTS; i++) {
       const bytes = Uint8Array.from({ length: model.program.inputSize }, () => rng.int(0, 255));
       const input = encodeInput(model.program, SELECTOR, { codec: "raw", bytes });
-      expect(await inferOnChain(system.chain, modelId, toHex(input))).toBe(toHex(execute(prepared, input)));
+      const right = toHex(execute(prepared, input));
+      expect(await inferOnChain(system.chain, modelId, toHex(input))).toBe(right);
+      expect(await inferFastOnChain(system.chain, modelId, toHex(input))).toBe(right);
     }
   });
 });

@@ -123,7 +123,7 @@ library PlanMoves {
                 return PlanWriter.emitWord(d, copy | (length * size) << 144 | strides);
             }
             uint256 word = Plan.instruction(Plan.STRIDED, size, target, source, runs) | length << 144;
-            PlanWriter.emitWord(d, word | strides | _s24(d, step * size) << 72 | d.top << 48);
+            PlanWriter.emitWord(d, word | strides | _s24(d, step * size) << 72);
         }
     }
 

@@ -191,8 +191,7 @@ library PlanWords {
     }
 
     /// @notice Runs of elements that stand apart. 168..191 runs, 144..167 elements of a run, 120..143 and 96..119 as in
-    /// `copy`, 72..95 bytes from one element to the next, two's complement; the variant is an element's bytes. 48..71
-    /// scratch memory of eight words.
+    /// `copy`, 72..95 bytes from one element to the next, two's complement; the variant is an element's bytes.
     function strided(uint256 word) internal pure {
         uint256 free = Flat.mark();
         Runs memory r;
@@ -202,7 +201,7 @@ library PlanWords {
         r.runs = Plan.bOf(word);
         r.runStep = _signed(word >> 120);
         r.outStep = (word >> 96) & MASK;
-        CopyRuns.copy(r, Plan.outOf(word), Plan.aOf(word), (word >> 48) & MASK);
+        CopyRuns.copy(r, Plan.outOf(word), Plan.aOf(word));
         Flat.release(free);
     }
 

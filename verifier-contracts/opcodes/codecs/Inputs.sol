@@ -67,6 +67,23 @@ library Inputs {
         }
     }
 
+    /// @notice The same without padding: elements row-major, one after another. @param out zeroed memory of them and one
+    /// word more
+    function writePacked(uint256 modelWord, uint256 k, Tensor memory t, uint256 arguments, uint256 out)
+        internal
+        pure
+    {
+        unchecked {
+            uint256 codec = modelWord.inputCodec();
+            if (codec == INPUT_TEXT || codec == INPUT_PRICES) {
+                writeRows(modelWord, k, t.rows, t.last, arguments, out, 4 * t.last);
+            } else {
+                uint256 size = t.rows * t.last * Shapes.elementBytes(t.code);
+                writeElements(codec, k, t.code, 1, size, arguments, out);
+            }
+        }
+    }
+
     /// @notice Writes the ids of a text, or returns of prices. @param out zeroed memory, a word more than the rows
     /// @param stride bytes from one row to the next
     function writeRows(

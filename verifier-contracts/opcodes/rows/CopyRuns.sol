@@ -20,11 +20,10 @@ library CopyRuns {
     /// @dev Rows and columns of the blocks in which words are transposed.
     uint256 private constant BLOCK = 8;
 
-    /// @param scratch memory for eight words
-    function copy(Runs memory r, uint256 target, uint256 source, uint256 scratch) internal pure {
+    function copy(Runs memory r, uint256 target, uint256 source) internal pure {
         if (r.step == r.size || r.length == 1) return _contiguous(r, target, source);
-        if (r.size == 4 && r.runStep == 4 && r.length >= BLOCK) {
-            return _transpose(r, target, source, scratch);
+        if (r.size == 4 && r.runStep == 4 && r.length >= BLOCK && r.runs >= BLOCK) {
+            return _transpose(r, target, source);
         }
         _strided(r, target, source);
     }
@@ -73,34 +72,17 @@ library CopyRuns {
 
     /// @dev Words whose runs are the source's neighbours: columns become rows, in blocks of eight by eight. The last block
     /// of a run, and of the runs, may hold some that are copied already.
-    function _transpose(Runs memory r, uint256 target, uint256 source, uint256 scratch) private pure {
+    function _transpose(Runs memory r, uint256 target, uint256 source) private pure {
         unchecked {
             (uint256 step, uint256 outStep) = (r.step, r.outStep);
-            uint256 lastRun = r.runs < BLOCK ? 0 : r.runs - BLOCK;
+            uint256 lastRun = r.runs - BLOCK;
             uint256 last = r.length - BLOCK;
             for (uint256 run = 0;; run = run + BLOCK > lastRun ? lastRun : run + BLOCK) {
                 for (uint256 j = 0;; j = j + BLOCK > last ? last : j + BLOCK) {
-                    uint256 from = source + 4 * run + j * step;
-                    uint256 to = target + run * outStep + 4 * j;
-                    if (r.runs >= BLOCK) {
-                        Turn.eight(from, step, to, outStep);
-                    } else {
-                        Turn.eight(from, step, scratch, 32);
-                        _store(scratch, to, outStep, r.runs);
-                    }
+                    Turn.eight(source + 4 * run + j * step, step, target + run * outStep + 4 * j, outStep);
                     if (j == last) break;
                 }
                 if (run == lastRun) break;
-            }
-        }
-    }
-
-    /// @dev With fewer than eight runs the rest of a block was read, but is not written.
-    function _store(uint256 words, uint256 to, uint256 outStep, uint256 count) private pure {
-        assembly ("memory-safe") {
-            for { let end := add(words, shl(5, count)) } lt(words, end) { words := add(words, 0x20) } {
-                mstore(to, mload(words))
-                to := add(to, outStep)
             }
         }
     }

@@ -59,7 +59,7 @@ library MoveRows {
             for (uint256 index = 0; index < times; ++index) {
                 uint256 from = source + size * _offset(plan + OUTER_AXES, end, 32, index);
                 uint256 to = target + size * _offset(plan + OUTER_AXES, end, 64, index);
-                CopyRuns.copy(r, to, from, Flat.mark());
+                CopyRuns.copy(r, to, from);
             }
             Flat.release(free);
         }
