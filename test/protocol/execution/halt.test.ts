@@ -38,7 +38,7 @@ const faultyFloats = (right: Hex): Hex =>
     "0x365f5f37", // the calldata
     concatHex(["0x5f5f365f73", right, "0x5afa50"]), // to the right contract
     "0x3d5f5f3e", // its answer
-    concatHex(["0x5f3560e01c63", COMPUTE_ALL, "0x14156038", "0x57"]), // another function: as it is
+    concatHex(["0x5f3560e01c63", COMPUTE_ALL, "0x1415603f57"]), // another function: as it is
     "0x60405160f81c600118604053", // byte 64 with its lowest bit flipped
     "0x5b3d5ff3",
   ]);
