@@ -2,8 +2,9 @@
 import { encodeFunctionData, type Hex } from "viem";
 import { fromHex, toHex } from "../../inference/bytes.ts";
 import { compileModel } from "../../protocol/execution/compiled.ts";
+import { inferFastOnChain, inferOnChain } from "../../protocol/execution/infer.ts";
 import { planPublication, publishWeights } from "../../protocol/execution/publication.ts";
-import { iInterpreterAbi, iProofLaneAbi } from "../../protocol/generated/abis.ts";
+import { iFastInterpreterAbi, iInterpreterAbi, iProofLaneAbi } from "../../protocol/generated/abis.ts";
 import type { ProofBinding } from "../../protocol/proof/public-signals.ts";
 import type { Settlement } from "../../protocol/settlements.ts";
 import { LANE, type ModelId, type Request } from "../../protocol/terms.ts";
@@ -18,20 +19,31 @@ const INTRINSIC = { base: 21_000, zeroByte: 4, byte: 16 };
 const COLD_ACCOUNT = 2_600;
 
 export interface ExecutionGas {
-  /** whole transaction that calls `infer` */
+  /** whole transaction that calls the model */
   readonly transaction: bigint;
   /** what the call costs inside another transaction, everything cold */
   readonly inner: number;
 }
 
-/** @throws Error when the chain computes another output than the executor */
-export async function inferenceGas(bench: BenchChain, modelId: ModelId, one: Case): Promise<ExecutionGas> {
-  const to = contractOf(bench, "interpreter");
-  const data = encodeFunctionData({
-    abi: iInterpreterAbi,
-    functionName: "infer",
-    args: [modelId, one.input],
-  });
+/** The plain interpreter, or plans and compiled layers. */
+export type InferenceForm = "plain" | "fast";
+
+/** @throws Error when the transaction fails */
+export async function inferenceGas(
+  bench: BenchChain,
+  modelId: ModelId,
+  one: Case,
+  form: InferenceForm,
+): Promise<ExecutionGas> {
+  const args = [modelId, one.input] as const;
+  const [name, data] =
+    form === "plain"
+      ? (["interpreter", encodeFunctionData({ abi: iInterpreterAbi, functionName: "infer", args })] as const)
+      : ([
+          "fastInterpreter",
+          encodeFunctionData({ abi: iFastInterpreterAbi, functionName: "inferFast", args }),
+        ] as const);
+  const to = contractOf(bench, name);
   const { receipt } = await bench.send(REQUESTER, { key: "infer", to, data, value: 0n, doneBy: [] });
   const zeros = fromHex(data).filter((byte) => byte === 0).length;
   const bytes = (data.length - 2) / 2;
@@ -39,22 +51,19 @@ export async function inferenceGas(bench: BenchChain, modelId: ModelId, one: Cas
   return { transaction: receipt.gasUsed, inner: Number(receipt.gasUsed) - intrinsic + COLD_ACCOUNT };
 }
 
-/** Share of the inputs for which `infer` returns something else than the executor, and seconds of a call. */
+/** Share of the inputs for which the chain returns something else than the executor, and seconds of a call. */
 export async function inferenceLoss(
   bench: BenchChain,
   modelId: ModelId,
   cases: readonly Case[],
+  form: InferenceForm,
 ): Promise<{ loss: number; seconds: number }> {
-  const contract = { address: contractOf(bench, "interpreter"), abi: iInterpreterAbi } as const;
+  const infer = form === "plain" ? inferOnChain : inferFastOnChain;
   const seconds: number[] = [];
   let different = 0;
   for (const { input, output } of cases) {
     const start = performance.now();
-    const found = await bench.client.readContract({
-      ...contract,
-      functionName: "infer",
-      args: [modelId, input],
-    });
+    const found = await infer(bench.chain, modelId, input);
     seconds.push((performance.now() - start) / 1_000);
     if (found !== output) different++;
   }
@@ -173,7 +182,7 @@ export async function bond(bench: BenchChain, modelId: ModelId, one: Case): Prom
   };
 }
 
-function contractOf(bench: BenchChain, name: "interpreter" | "proofAdapter"): Hex {
+function contractOf(bench: BenchChain, name: "interpreter" | "fastInterpreter" | "proofAdapter"): Hex {
   const address = bench.chain.deployment.contracts[name];
   if (address === undefined) throw new Error(`The measured deployment has no ${name}.`);
   return address;

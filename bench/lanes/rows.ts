@@ -107,8 +107,9 @@ async function executionRows(bench: BenchChain, modelId: Id, subject: Subject, c
     lane: "execution" | "execution-compiled",
     setup: { gas: bigint; seconds: number },
   ) => {
-    const gas = await inferenceGas(bench, modelId, cases[0] as Case);
-    const { loss, seconds } = await inferenceLoss(bench, modelId, cases);
+    const form = lane === "execution" ? "plain" : "fast";
+    const gas = await inferenceGas(bench, modelId, cases[0] as Case, form);
+    const { loss, seconds } = await inferenceLoss(bench, modelId, cases, form);
     const row: LaneRow = {
       task: "mlp",
       lane,

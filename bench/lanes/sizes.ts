@@ -112,9 +112,9 @@ async function measureExecution(bench: BenchChain, dims: MlpDims): Promise<Execu
   const modelId = await bench.register(subject.model, LANE.EXECUTION);
   const one = subject.next();
   const published = await publish(bench, modelId, subject);
-  const interpreted = await inferenceGas(bench, modelId, one);
+  const interpreted = await inferenceGas(bench, modelId, one, "plain");
   const built = await compile(bench, modelId, subject);
-  const compiled = await inferenceGas(bench, modelId, one);
+  const compiled = await inferenceGas(bench, modelId, one, "fast");
   return {
     dims,
     multiplications: subject.multiplications,

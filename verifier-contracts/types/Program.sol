@@ -37,6 +37,8 @@ uint256 constant OUTPUT_RAW = 3;
 
 /// @notice Thrown for a step whose opcode no implementation knows: nothing falls through to another one.
 error UnknownOpcode(uint256 opcode);
+/// @notice Thrown for a codec that no implementation knows.
+error UnknownCodec(uint256 codec);
 /// @notice Thrown for a variant that its opcode does not have.
 error UnknownVariant(uint256 opcode, uint256 variant);
 

@@ -3,7 +3,14 @@ pragma solidity ^0.8.28;
 
 import {ModelWord} from "../../libraries/ModelWord.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
-import {INPUT_LANES, INPUT_PRICES, INPUT_TEXT, Tensor} from "../../types/Program.sol";
+import {
+    INPUT_LANES,
+    INPUT_PRICES,
+    INPUT_RAW,
+    INPUT_TEXT,
+    Tensor,
+    UnknownCodec
+} from "../../types/Program.sol";
 import {Abi} from "./Abi.sol";
 import {Lanes} from "./Lanes.sol";
 import {Prices} from "./Prices.sol";
@@ -33,6 +40,7 @@ library Inputs {
                 uint256 words = (size + LANES_PER_WORD - 1) / LANES_PER_WORD;
                 return Abi.isArrays(input, 1, words) && _unusedLanes(input, size) == 0;
             }
+            if (codec != INPUT_TEXT && codec != INPUT_RAW) revert UnknownCodec(codec);
             uint256 length = Abi.bytesLength(input);
             return codec == INPUT_TEXT ? length <= size : length == size;
         }
@@ -124,8 +132,9 @@ library Inputs {
     ) internal pure {
         unchecked {
             uint256 content = arguments + Abi.HEAD_BYTES;
-            if (codec == INPUT_LANES) Lanes.write(content + 2 * k, rows, size >> 2, out);
-            else Raw.write(content + k, code, rows, size, out);
+            if (codec == INPUT_LANES) return Lanes.write(content + 2 * k, rows, size >> 2, out);
+            if (codec != INPUT_RAW) revert UnknownCodec(codec);
+            Raw.write(content + k, code, rows, size, out);
         }
     }
 
