@@ -40,6 +40,29 @@ export const TARGETS: Readonly<Record<string, ContractTarget | TypeScriptTarget>
     ],
     tests: tests("judge", "opcodes", "float", "codecs", "libraries"),
   },
+  /** What runs whole tensors: kernels of one record, and the codecs. */
+  kernels: {
+    files: [
+      ...inFolder("verifier-contracts/opcodes/rows", ".sol"),
+      ...inFolder("verifier-contracts/opcodes/codecs", ".sol"),
+      ...libraries("Flat", "HeldTensors", "Machine", "Swar", "Turn"),
+    ],
+    tests: tests("execution", "opcodes", "codecs", "libraries", "fuzz"),
+  },
+  /** Interpreters, plans, compiled layers, the store of weights. */
+  execution: {
+    files: [
+      ...inFolder("verifier-contracts/execution", ".sol"),
+      ...inFolder("verifier-contracts/execution/plan", ".sol"),
+      ...inFolder("verifier-contracts/execution/compiled", ".sol"),
+      ...libraries("Directory", "WeightStream"),
+    ],
+    tests: tests("execution", "execution/compiled", "fuzz"),
+  },
+  proof: {
+    files: inFolder("verifier-contracts/proof", ".sol"),
+    tests: tests("proof"),
+  },
   registry: {
     files: [
       "verifier-contracts/ModelRegistry.sol",
