@@ -8966,6 +8966,22 @@ export const iCallbackAgentAbi = [
   },
   {
     "type": "error",
+    "name": "UnexpectedEther",
+    "inputs": [
+      {
+        "name": "sender",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "amount",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "UnknownToolRun",
     "inputs": [
       {
@@ -10950,6 +10966,22 @@ export const callbackAgentAbi = [
   },
   {
     "type": "error",
+    "name": "UnexpectedEther",
+    "inputs": [
+      {
+        "name": "sender",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "amount",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "UnknownToolRun",
     "inputs": [
       {
@@ -11130,10 +11162,6 @@ export const agentClientAbi = [
       }
     ],
     "stateMutability": "nonpayable"
-  },
-  {
-    "type": "receive",
-    "stateMutability": "payable"
   },
   {
     "type": "function",

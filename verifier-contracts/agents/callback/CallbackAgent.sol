@@ -13,7 +13,6 @@ import {BoundedCall} from "../libraries/BoundedCall.sol";
 import {Introspection} from "../libraries/Introspection.sol";
 import {ResultHandler} from "../libraries/ResultHandler.sol";
 import {ExecutorSets} from "./ExecutorSets.sol";
-import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {IERC165} from "@openzeppelin/contracts/utils/introspection/IERC165.sol";
 
 /// @notice Terms of a callback agent, fixed at deployment.
@@ -40,7 +39,7 @@ struct CallbackTerms {
 /// @notice An agent that off-chain executors run, one iteration after the other (ICallbackAgent).
 /// @dev Runs are independent of each other. A tool that fails is undone and the model reads why, so no post can wedge
 /// a run. While any of these functions is under way, no other may be entered.
-contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid, ReentrancyGuardTransient {
+contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid {
     /// @dev A tool run that this agent paid for or waits for. @param waiting true until its result is in, or too late
     struct ToolRun {
         bool waiting;
@@ -62,6 +61,8 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid, ReentrancyGuardT
     mapping(int256 runId => uint256) public refundedOf;
     mapping(IERCAgentTool => mapping(int256 toolRunId => ToolRun)) private _toolRuns;
     mapping(IERCAgentTool => mapping(int256 toolRunId => bool)) private _known;
+    /// @dev The tool that `reclaim` asks for ether just now.
+    address private transient _payingBack;
 
     constructor(
         string memory modelId_,
@@ -86,9 +87,10 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid, ReentrancyGuardT
         toolBudget = terms.toolBudget;
     }
 
-    /// @dev Ether comes in by depositFor, or from a tool while this contract takes it back.
+    /// @dev Ether comes in by depositFor, or from a tool while this contract takes it back from that very tool: whatever
+    /// else came would be credited to nobody.
     receive() external payable {
-        if (!_reentrancyGuardEntered()) revert OnlyItself(msg.sender);
+        if (msg.sender != _payingBack) revert UnexpectedEther(msg.sender, msg.value);
     }
 
     /// @inheritdoc IERCAgentTool
@@ -209,8 +211,10 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid, ReentrancyGuardT
         uint256 amount = IPrepaid(address(tool)).refundedOf(toolRunId) - t.reclaimed;
         t.reclaimed += amount;
         uint256 before = address(this).balance;
+        _payingBack = address(tool);
         IPrepaid(address(tool)).withdraw(address(this), amount);
-        // What came in counts, not what the tool said.
+        _payingBack = address(0);
+        // What came in counts, not what the tool said. INVARIANT: until here nothing else moved this balance.
         amount = address(this).balance - before;
         _credit(_runs[t.runId].requester, amount);
         emit ToolFeeReclaimed(t.runId, tool, toolRunId, amount);

@@ -23,13 +23,12 @@ import {BoundedCall} from "../libraries/BoundedCall.sol";
 import {Conversion} from "../libraries/Conversion.sol";
 import {ResultHandler} from "../libraries/ResultHandler.sol";
 import {ModelTool, ModelToolText} from "./ModelTool.sol";
-import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {IERC165} from "@openzeppelin/contracts/utils/introspection/IERC165.sol";
 
 /// @notice A model tool that answers later (IClaimedModelTool).
 /// @dev A handler that fails, burns its gas or is gone changes nothing but its own delivery. While a run is filed,
 /// delivered or refunded, none of these may be entered again.
-contract ClaimedModelTool is IClaimedModelTool, ModelTool, Prepaid, ReentrancyGuardTransient {
+contract ClaimedModelTool is IClaimedModelTool, ModelTool, Prepaid {
     using ModelWord for uint256;
 
     /// @dev Gas for the converter: a view that makes a short text of a few words.
