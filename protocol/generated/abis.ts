@@ -7200,7 +7200,12 @@ export const iercAgentAbi = [
     ],
     "outputs": [
       {
-        "name": "",
+        "name": "action",
+        "type": "string",
+        "internalType": "string"
+      },
+      {
+        "name": "result",
         "type": "string",
         "internalType": "string"
       }
@@ -7333,6 +7338,27 @@ export const iercAgentAbi = [
   },
   {
     "type": "error",
+    "name": "NameUnreadable",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "size",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "NoCode",
     "inputs": [
       {
@@ -7416,6 +7442,22 @@ export const iercAgentAbi = [
     "type": "error",
     "name": "ReentrancyGuardReentrantCall",
     "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "ReturnTooLong",
+    "inputs": [
+      {
+        "name": "returned",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
   },
   {
     "type": "error",
@@ -8849,6 +8891,22 @@ export const iCallbackAgentAbi = [
         "name": "executor",
         "type": "address",
         "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "GasTooHigh",
+    "inputs": [
+      {
+        "name": "gasNamed",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
       }
     ]
   },
@@ -10763,6 +10821,22 @@ export const callbackAgentAbi = [
   },
   {
     "type": "error",
+    "name": "GasTooHigh",
+    "inputs": [
+      {
+        "name": "gasNamed",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "HandlerNotClient",
     "inputs": [
       {
@@ -10801,6 +10875,27 @@ export const callbackAgentAbi = [
         "name": "value",
         "type": "bytes",
         "internalType": "bytes"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NameUnreadable",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "size",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
       }
     ]
   },
@@ -10931,6 +11026,22 @@ export const callbackAgentAbi = [
     "type": "error",
     "name": "ReentrancyGuardReentrantCall",
     "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "ReturnTooLong",
+    "inputs": [
+      {
+        "name": "returned",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
   },
   {
     "type": "error",
@@ -15832,6 +15943,77 @@ export const embeddedExecutorAbi = [
   },
   {
     "type": "function",
+    "name": "DESCRIPTION_BYTES",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "describe",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "d",
+        "type": "tuple",
+        "internalType": "struct EmbeddedExecutor.DescribedTool",
+        "components": [
+          {
+            "name": "tool",
+            "type": "address",
+            "internalType": "contract IERCAgentTool"
+          },
+          {
+            "name": "name",
+            "type": "string",
+            "internalType": "string"
+          },
+          {
+            "name": "description",
+            "type": "string",
+            "internalType": "string"
+          },
+          {
+            "name": "params",
+            "type": "tuple[]",
+            "internalType": "struct IERCAgentTool.ParamDescription[]",
+            "components": [
+              {
+                "name": "paramType",
+                "type": "uint8",
+                "internalType": "enum IERCAgentTool.ParamType"
+              },
+              {
+                "name": "name",
+                "type": "string",
+                "internalType": "string"
+              },
+              {
+                "name": "description",
+                "type": "string",
+                "internalType": "string"
+              }
+            ]
+          }
+        ]
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
     "name": "precompile",
     "inputs": [],
     "outputs": [
@@ -15975,6 +16157,27 @@ export const embeddedExecutorAbi = [
   },
   {
     "type": "error",
+    "name": "DescriptionTooLong",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "size",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "InferenceFailed",
     "inputs": [
       {
@@ -16003,6 +16206,22 @@ export const embeddedExecutorAbi = [
         "name": "precompile",
         "type": "address",
         "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotEnoughGas",
+    "inputs": [
+      {
+        "name": "gasLeft",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
       }
     ]
   },

@@ -92,9 +92,8 @@ abstract contract IERCAgent is AgentMetadata, ReentrancyGuardTransient {
             }
             _requireTool(p.tools, next.tool);
             _beforeTool(p.runId, i, p.prompt, next.tool, next.toolInput);
-            string memory result = _result(next.tool, next.toolInput, p.gasFloor);
-            string memory step =
-                AgentSteps.describe(next.tool, next.toolInput.params, result, next.agentReasoning);
+            (string memory action, string memory result) = _result(next.tool, next.toolInput, p.gasFloor);
+            string memory step = AgentSteps.describe(next.tool, action, result, next.agentReasoning);
             p.steps = _append(p.steps, step);
             p.reasoning = _append(p.reasoning, next.agentReasoning);
             p.results = _append(p.results, result);
@@ -103,7 +102,11 @@ abstract contract IERCAgent is AgentMetadata, ReentrancyGuardTransient {
     }
 
     /// @notice Uses a tool in a frame of its own, so that a failure can be undone. Only this contract may call it.
-    function useTool(IERCAgentTool tool, IERCAgentTool.Input memory input) external returns (string memory) {
+    /// @return action what was done, in the tool's own words @return result what the tool returned
+    function useTool(IERCAgentTool tool, IERCAgentTool.Input memory input)
+        external
+        returns (string memory action, string memory result)
+    {
         if (msg.sender != address(this)) revert OnlyItself(msg.sender);
         return _useTool(tool, input, type(uint256).max);
     }
@@ -141,7 +144,7 @@ abstract contract IERCAgent is AgentMetadata, ReentrancyGuardTransient {
 
     function _result(IERCAgentTool tool, IERCAgentTool.Input memory input, uint256 gasFloor)
         private
-        returns (string memory)
+        returns (string memory action, string memory result)
     {
         uint256 left = _gasLeft(gasFloor);
         if (!_observesFailures()) return _useTool(tool, input, left);
@@ -149,23 +152,29 @@ abstract contract IERCAgent is AgentMetadata, ReentrancyGuardTransient {
         BoundedCall.requireGas(toolGas);
         if (left < toolGas) revert RunGasExceeded(_runGas());
         bytes memory data = abi.encodeCall(this.useTool, (tool, input));
-        (bool success, bytes memory returned) = BoundedCall.tryCall(address(this), toolGas, data);
-        if (success) return abi.decode(returned, (string));
-        return string.concat("Error: ", BoundedCall.reason(_innermost(returned)));
+        (bool success, bytes memory returned) =
+            BoundedCall.tryCall(address(this), toolGas, data, BoundedCall.ANY_SIZE);
+        if (success) return abi.decode(returned, (string, string));
+        // INVARIANT: a tool that failed is asked nothing more, so that the run goes on whatever it would say.
+        action = AgentSteps.action("", new IERCAgentTool.ParamDescription[](0), input.params);
+        return (action, string.concat("Error: ", BoundedCall.reason(_innermost(returned))));
     }
 
     /// @dev INVARIANT: a tool gets an input that it describes, in two forms that agree.
     function _useTool(IERCAgentTool tool, IERCAgentTool.Input memory input, uint256 callGas)
         private
-        returns (string memory result)
+        returns (string memory action, string memory result)
     {
         _requireCode(address(tool));
-        AgentInput.requireMatches(tool.inputDescription(), input);
+        IERCAgentTool.InputDescription memory described = tool.inputDescription();
+        AgentInput.requireMatches(described, input);
+        action = AgentSteps.actionOf(tool, described.paramDescriptions, input.params);
         bytes memory data = abi.encodeCall(IERCAgentTool.run, (input, address(0)));
-        (bool success, bytes memory returned) = BoundedCall.tryCall(address(tool), callGas, data);
+        (bool success, bytes memory returned) =
+            BoundedCall.tryCall(address(tool), callGas, data, BoundedCall.RUN_BYTES);
         if (!success) revert ToolFailed(tool, returned);
         int256 id;
-        (id, result) = abi.decode(returned, (int256, string));
+        (id, result) = BoundedCall.decodeRun(returned);
         if (id != -1) revert OnlySynchronousTools(tool, id);
     }
 

@@ -64,6 +64,11 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid {
     /// @dev The tool that `reclaim` asks for ether just now.
     address private transient _payingBack;
 
+    /// @dev Most gas that a tool, and a result handler, may be given: what of a transaction's 2^24 (EIP-7825) is left pays
+    /// for a post of 16 KB, and for an answer of 4 KB. With more, no transaction could use a tool or deliver.
+    uint256 private constant MAX_TOOL_GAS = 14_000_000;
+    uint256 private constant MAX_CALLBACK_GAS = 8_000_000;
+
     constructor(
         string memory modelId_,
         string memory name_,
@@ -77,6 +82,8 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid {
         AgentMetadata(modelId_, name_, description_, inputDescription_, basePrompt_, tools_, maxIterations_)
         ExecutorSets(terms.owner, terms.executors, terms.threshold)
     {
+        if (terms.toolGas > MAX_TOOL_GAS) revert GasTooHigh(terms.toolGas, MAX_TOOL_GAS);
+        if (terms.callbackGas > MAX_CALLBACK_GAS) revert GasTooHigh(terms.callbackGas, MAX_CALLBACK_GAS);
         confirmer = terms.confirmer;
         iterationSeconds = terms.iterationSeconds;
         toolSeconds = terms.toolSeconds;
@@ -157,7 +164,10 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid {
         ToolRun storage t = _toolRuns[tool][toolRunId];
         if (!t.waiting) revert UnknownToolRun(msg.sender, toolRunId);
         t.waiting = false;
-        _answer(t.runId, _runs[t.runId], true, result);
+        uint256 length = bytes(result).length;
+        bool fits = length <= BoundedCall.RESULT_BYTES;
+        if (!fits) result = string.concat("Error: ", BoundedCall.tooLong(length, BoundedCall.RESULT_BYTES));
+        _answer(t.runId, _runs[t.runId], fits, result);
     }
 
     /// @inheritdoc ICallbackAgent
@@ -232,7 +242,14 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid {
             if (paid > budget) revert ToolPriceTooHigh(paid, budget);
             IPrepaid(address(tool)).depositFor{value: paid}(address(this));
         }
-        (id, result) = tool.run(input, address(this));
+        (bool success, bytes memory returned) = BoundedCall.tryCall(
+            address(tool),
+            gasleft(),
+            abi.encodeCall(IERCAgentTool.run, (input, address(this))),
+            BoundedCall.RUN_BYTES
+        );
+        if (!success) BoundedCall.bubble(returned);
+        (id, result) = BoundedCall.decodeRun(returned);
         // A tool that names one id twice would take over the run that waits for the first.
         if (id < -1 || (id >= 0 && _known[tool][id])) revert WrongToolRun(tool, id);
     }
@@ -303,8 +320,9 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid {
         uint256 left = agentMaxIterations - 1 - r.iteration;
         uint256 budget = r.reserved - left * r.threshold * iterationFee;
         BoundedCall.requireGas(toolGas);
-        (bool success, bytes memory returned) =
-            BoundedCall.tryCall(address(this), toolGas, abi.encodeCall(this.useTool, (tool, input, budget)));
+        (bool success, bytes memory returned) = BoundedCall.tryCall(
+            address(this), toolGas, abi.encodeCall(this.useTool, (tool, input, budget)), BoundedCall.ANY_SIZE
+        );
         if (!success) {
             return _answer(runId, r, false, string.concat("Error: ", BoundedCall.reason(returned)));
         }

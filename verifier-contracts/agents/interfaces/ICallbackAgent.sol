@@ -143,6 +143,8 @@ interface ICallbackAgent is IAgentMetadata, IERCAgentClient, IPrepaid {
     error ToolPriceTooHigh(uint256 price, uint256 budget);
     error WrongToolRun(IERCAgentTool tool, int256 toolRunId);
     error OnlyItself(address sender);
+    /// @notice Thrown when terms name more gas for a tool or a result handler than a transaction has for it.
+    error GasTooHigh(uint256 gasNamed, uint256 max);
     /// @notice Thrown when ether comes neither by depositFor nor from the tool that a reclaim under way asks for it.
     error UnexpectedEther(address sender, uint256 amount);
 
