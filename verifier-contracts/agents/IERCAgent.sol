@@ -152,8 +152,7 @@ abstract contract IERCAgent is AgentMetadata, ReentrancyGuardTransient {
         BoundedCall.requireGas(toolGas);
         if (left < toolGas) revert RunGasExceeded(_runGas());
         bytes memory data = abi.encodeCall(this.useTool, (tool, input));
-        (bool success, bytes memory returned) =
-            BoundedCall.tryCall(address(this), toolGas, data, BoundedCall.ANY_SIZE);
+        (bool success, bytes memory returned) = BoundedCall.tryCall(address(this), toolGas, data);
         if (success) return abi.decode(returned, (string, string));
         // INVARIANT: a tool that failed is asked nothing more, so that the run goes on whatever it would say.
         action = AgentSteps.action("", new IERCAgentTool.ParamDescription[](0), input.params);
@@ -170,11 +169,11 @@ abstract contract IERCAgent is AgentMetadata, ReentrancyGuardTransient {
         AgentInput.requireMatches(described, input);
         action = AgentSteps.actionOf(tool, described.paramDescriptions, input.params);
         bytes memory data = abi.encodeCall(IERCAgentTool.run, (input, address(0)));
-        (bool success, bytes memory returned) =
-            BoundedCall.tryCall(address(tool), callGas, data, BoundedCall.RUN_BYTES);
+        (bool success, bytes memory returned) = BoundedCall.tryCall(address(tool), callGas, data);
         if (!success) revert ToolFailed(tool, returned);
         int256 id;
-        (id, result) = BoundedCall.decodeRun(returned);
+        (id, result) = abi.decode(returned, (int256, string));
+        BoundedCall.requireResult(result);
         if (id != -1) revert OnlySynchronousTools(tool, id);
     }
 

@@ -346,7 +346,7 @@ contract CallbackAgentTest is CallbackFixture {
         vm.prank(stranger);
         (bool success, bytes memory why) = address(agent).call{value: 1}("");
         assertFalse(success);
-        assertEq(why, abi.encodeWithSelector(ICallbackAgent.UnexpectedEther.selector, stranger, 1));
+        assertEq(why, abi.encodeWithSelector(ICallbackAgent.UnexpectedEther.selector, stranger));
     }
 
     function test_useTool_byOthers_reverts() public {

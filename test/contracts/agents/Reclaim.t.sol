@@ -76,7 +76,7 @@ contract ReclaimTest is CallbackFixture {
         vm.prank(address(hostile));
         (bool success, bytes memory why) = address(agent).call{value: 1}("");
         assertFalse(success);
-        assertEq(why, abi.encodeWithSelector(ICallbackAgent.UnexpectedEther.selector, hostile, 1));
+        assertEq(why, abi.encodeWithSelector(ICallbackAgent.UnexpectedEther.selector, hostile));
     }
 
     function _answerTool() private {

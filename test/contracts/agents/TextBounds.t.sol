@@ -6,10 +6,12 @@ import {ICallbackAgent, RunState} from "../../../verifier-contracts/agents/inter
 import {AgentIterationResult} from "../../../verifier-contracts/agents/interfaces/IERCAgentExecutor.sol";
 import {IERCAgentTool} from "../../../verifier-contracts/agents/interfaces/IERCAgentTool.sol";
 import {AgentInput} from "../../../verifier-contracts/agents/libraries/AgentInput.sol";
+import {BoundedCall} from "../../../verifier-contracts/agents/libraries/BoundedCall.sol";
 import {Introspection} from "../../../verifier-contracts/agents/libraries/Introspection.sol";
 import {CallbackFixture} from "./support/CallbackFixture.sol";
 import {WordyTool} from "./support/HostileTools.sol";
 import {MoodyTool} from "./support/TestTools.sol";
+import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
 
 /// @notice A callback agent whose tools get as much gas as an agent may give them, against tools that say megabytes.
 /// Every post here is a transaction of at most 2^24 gas.
@@ -47,9 +49,9 @@ contract TextBoundsTest is CallbackFixture {
         _postWithin(executors[0], _use(wordy, 1, ""));
         wordy.say(WordyTool.Part.RESULT, WordyTool.Manner.TEXT, RESULT_BYTES + 1);
         vm.expectEmit(address(agent));
-        emit ICallbackAgent.ToolAnswered(
-            runId, 1, false, "Error: 8320 bytes were returned, at most 8288 are read"
-        );
+        bytes memory why =
+            abi.encodeWithSelector(BoundedCall.ResultTooLong.selector, RESULT_BYTES + 1, RESULT_BYTES);
+        emit ICallbackAgent.ToolAnswered(runId, 1, false, string.concat("Error: ", Strings.toHexString(why)));
         _postWithin(executors[1], _use(wordy, 1, ""));
         _answers();
     }
@@ -96,44 +98,34 @@ contract TextBoundsTest is CallbackFixture {
         assertEq(agent.balanceOf(address(client)), agent.price());
     }
 
-    function test_handleAgentResult_tooLong_succeeds() public {
+    function test_handleAgentResult_tooLong_reverts() public {
         tool.setMood(MoodyTool.Mood.LATER);
         _postWithin(executors[0], _use(tool, 1, ""));
-        vm.expectEmit(address(agent));
-        emit ICallbackAgent.ToolAnswered(
-            runId, 0, false, "Error: 8193 bytes were returned, at most 8192 are read"
+        vm.expectRevert(
+            abi.encodeWithSelector(BoundedCall.ResultTooLong.selector, RESULT_BYTES + 1, RESULT_BYTES)
         );
         tool.finish(agent, 0, string(new bytes(RESULT_BYTES + 1)));
-        _postWithin(executors[1], _use(tool, 1, ""));
-        tool.finish(agent, 1, string(new bytes(RESULT_BYTES)));
-        assertEq(agent.runOf(runId).iteration, 2);
+        tool.finish(agent, 0, string(new bytes(RESULT_BYTES)));
+        assertEq(agent.runOf(runId).iteration, 1);
         _answers();
     }
 
-    /// @dev Names are read once, in the agent's first run, which costs nothing yet.
+    /// @dev Names are read once, in the agent's first run; who begins one that fails so has not paid yet.
     function test_run_hostileName_reverts() public {
         CallbackAgent fresh = _newAgent(_widest(), _list());
         vm.deal(address(this), 1 ether);
         fresh.depositFor{value: 1 ether}(address(this));
-        bytes4 why = Introspection.NameUnreadable.selector;
-        _expectRefused(
-            fresh, WordyTool.Manner.TEXT, NAME_BYTES + 1, abi.encodeWithSelector(why, wordy, 224, 192)
-        );
-        _expectRefused(fresh, WordyTool.Manner.BURN, 0, abi.encodeWithSelector(why, wordy, 0, 192));
-        _expectRefused(fresh, WordyTool.Manner.REVERT, 1 << 20, abi.encodeWithSelector(why, wordy, 0, 192));
-        // Megabytes cost more than the gas that a name gets.
-        _expectRefused(fresh, WordyTool.Manner.TEXT, 1 << 20, abi.encodeWithSelector(why, wordy, 0, 192));
-        wordy.say(WordyTool.Part.NAME, WordyTool.Manner.TEXT, NAME_BYTES);
-        fresh.run(AgentInput.prompt("go"), address(client));
-    }
-
-    function _expectRefused(CallbackAgent fresh, WordyTool.Manner manner, uint256 size, bytes memory why)
-        private
-    {
-        wordy.say(WordyTool.Part.NAME, manner, size);
         IERCAgentTool.Input memory input = AgentInput.prompt("go");
-        vm.expectRevert(why);
-        fresh.run{gas: 1_000_000}(input, address(client));
+        uint256[2] memory sizes = [NAME_BYTES + 1, 1 << 19];
+        for (uint256 i; i < sizes.length; i++) {
+            wordy.say(WordyTool.Part.NAME, WordyTool.Manner.TEXT, sizes[i]);
+            vm.expectRevert(
+                abi.encodeWithSelector(Introspection.NameTooLong.selector, wordy, sizes[i], NAME_BYTES)
+            );
+            fresh.run{gas: TRANSACTION_GAS}(input, address(client));
+        }
+        wordy.say(WordyTool.Part.NAME, WordyTool.Manner.TEXT, NAME_BYTES);
+        fresh.run(input, address(client));
     }
 
     /// @dev With the most gas that terms may name, a tool that burns all of it and 16 KB of input fit a transaction;

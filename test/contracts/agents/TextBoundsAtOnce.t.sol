@@ -69,16 +69,15 @@ contract TextBoundsAtOnceTest is AgentFixture {
         executor.onAnswer("go", "done");
         _ask(agent, "go");
         wordy.say(WordyTool.Part.RESULT, WordyTool.Manner.TEXT, 8_193);
-        bytes memory inner = abi.encodeWithSelector(BoundedCall.ReturnTooLong.selector, 8_320, 8_288);
-        _expectAsk(agent, "go", abi.encodeWithSelector(IERCAgent.ToolFailed.selector, wordy, inner));
+        _expectAsk(agent, "go", abi.encodeWithSelector(BoundedCall.ResultTooLong.selector, 8_193, 8_192));
         wordy.say(WordyTool.Part.RESULT, WordyTool.Manner.TEXT, 8_192);
         _ask(agent, "go");
         wordy.say(WordyTool.Part.PARAMS, WordyTool.Manner.TEXT, 129);
-        bytes4 why = Introspection.NameUnreadable.selector;
+        bytes4 why = Introspection.NameTooLong.selector;
         _expectAsk(agent, "go", abi.encodeWithSelector(why, wordy, 129, 128));
         wordy.say(WordyTool.Part.PARAMS, WordyTool.Manner.TEXT, 128);
         wordy.say(WordyTool.Part.NAME, WordyTool.Manner.TEXT, 129);
-        _expectAsk(agent, "go", abi.encodeWithSelector(why, wordy, 224, 192));
+        _expectAsk(agent, "go", abi.encodeWithSelector(why, wordy, 129, 128));
         wordy.say(WordyTool.Part.NAME, WordyTool.Manner.TEXT, 128);
         _ask(agent, "go");
     }

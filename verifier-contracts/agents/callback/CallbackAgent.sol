@@ -40,8 +40,10 @@ struct CallbackTerms {
 /// @dev Runs are independent of each other. A tool that fails is undone and the model reads why, so no post can wedge
 /// a run. While any of these functions is under way, no other may be entered.
 contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid {
-    /// @dev A tool run that this agent paid for or waits for. @param waiting true until its result is in, or too late
+    /// @dev A tool run that this agent paid for or waits for. @param known true for ever
+    /// @param waiting true until its result is in, or too late
     struct ToolRun {
+        bool known;
         bool waiting;
         int256 runId;
         uint256 reclaimed;
@@ -60,7 +62,6 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid {
     mapping(int256 runId => string) private _answers;
     mapping(int256 runId => uint256) public refundedOf;
     mapping(IERCAgentTool => mapping(int256 toolRunId => ToolRun)) private _toolRuns;
-    mapping(IERCAgentTool => mapping(int256 toolRunId => bool)) private _known;
     /// @dev The tool that `reclaim` asks for ether just now.
     address private transient _payingBack;
 
@@ -97,7 +98,7 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid {
     /// @dev Ether comes in by depositFor, or from a tool while this contract takes it back from that very tool: whatever
     /// else came would be credited to nobody.
     receive() external payable {
-        if (msg.sender != _payingBack) revert UnexpectedEther(msg.sender, msg.value);
+        if (msg.sender != _payingBack) revert UnexpectedEther(msg.sender);
     }
 
     /// @inheritdoc IERCAgentTool
@@ -163,20 +164,17 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid {
         IERCAgentTool tool = IERCAgentTool(msg.sender);
         ToolRun storage t = _toolRuns[tool][toolRunId];
         if (!t.waiting) revert UnknownToolRun(msg.sender, toolRunId);
+        BoundedCall.requireResult(result);
         t.waiting = false;
-        uint256 length = bytes(result).length;
-        bool fits = length <= BoundedCall.RESULT_BYTES;
-        if (!fits) result = string.concat("Error: ", BoundedCall.tooLong(length, BoundedCall.RESULT_BYTES));
-        _answer(t.runId, _runs[t.runId], fits, result);
+        _answer(t.runId, _runs[t.runId], true, result);
     }
 
     /// @inheritdoc ICallbackAgent
     function advance(int256 runId) external nonReentrant {
         AgentRun storage r = _runs[runId];
         RunState state = r.state;
-        if (state != RunState.ITERATION && state != RunState.TOOL && state != RunState.CONFIRMATION) {
-            revert WrongState(runId, state, RunState.ITERATION);
-        }
+        // Only a run that waits for something has a deadline.
+        if (r.deadline == 0) revert WrongState(runId, state, RunState.ITERATION);
         if (block.timestamp <= r.deadline) revert NotYet(block.timestamp, uint256(r.deadline) + 1);
         if (state == RunState.TOOL) {
             _toolRuns[r.tool][r.toolRunId].waiting = false;
@@ -196,9 +194,10 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid {
         nonReentrant
     {
         AgentRun storage r = _forConfirmer(runId);
-        bytes32 callHash = _callHash(runId, r.iteration, tool, toolInput);
+        uint16 iteration = r.iteration;
+        bytes32 callHash = _callHash(runId, iteration, tool, toolInput);
         if (callHash != r.callHash) revert WrongCall(runId, callHash, r.callHash);
-        emit CallConfirmed(runId, r.iteration, callHash);
+        emit CallConfirmed(runId, iteration, callHash);
         _use(runId, r, tool, toolInput);
     }
 
@@ -216,10 +215,11 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid {
 
     /// @inheritdoc ICallbackAgent
     function reclaim(IERCAgentTool tool, int256 toolRunId) external nonReentrant {
-        if (!_known[tool][toolRunId]) revert UnknownToolRun(address(tool), toolRunId);
         ToolRun storage t = _toolRuns[tool][toolRunId];
-        uint256 amount = IPrepaid(address(tool)).refundedOf(toolRunId) - t.reclaimed;
-        t.reclaimed += amount;
+        if (!t.known) revert UnknownToolRun(address(tool), toolRunId);
+        uint256 refunded = IPrepaid(address(tool)).refundedOf(toolRunId);
+        uint256 amount = refunded - t.reclaimed;
+        t.reclaimed = refunded;
         uint256 before = address(this).balance;
         _payingBack = address(tool);
         IPrepaid(address(tool)).withdraw(address(this), amount);
@@ -242,16 +242,11 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid {
             if (paid > budget) revert ToolPriceTooHigh(paid, budget);
             IPrepaid(address(tool)).depositFor{value: paid}(address(this));
         }
-        (bool success, bytes memory returned) = BoundedCall.tryCall(
-            address(tool),
-            gasleft(),
-            abi.encodeCall(IERCAgentTool.run, (input, address(this))),
-            BoundedCall.RUN_BYTES
-        );
-        if (!success) BoundedCall.bubble(returned);
-        (id, result) = BoundedCall.decodeRun(returned);
+        (id, result) = tool.run(input, address(this));
+        // INVARIANT: what leaves this frame is short, so that any post can pay for writing it down.
+        BoundedCall.requireResult(result);
         // A tool that names one id twice would take over the run that waits for the first.
-        if (id < -1 || (id >= 0 && _known[tool][id])) revert WrongToolRun(tool, id);
+        if (id < -1 || (id >= 0 && _toolRuns[tool][id].known)) revert WrongToolRun(tool, id);
     }
 
     /// @inheritdoc ICallbackAgent
@@ -290,10 +285,12 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid {
 
     function _admit(int256 runId, AgentRun storage r) private {
         uint256 all = _sets[r.executorSet].executors.length;
-        uint256 admitted = uint256(r.admitted) + r.threshold;
-        r.admitted = uint16(admitted < all ? admitted : all);
+        uint16 threshold = r.threshold;
+        uint256 admitted = uint256(r.admitted) + threshold;
+        if (admitted > all) admitted = all;
+        r.admitted = uint16(admitted);
         r.deadline = uint40(block.timestamp + iterationSeconds);
-        emit IterationRequested(runId, r.iteration, admittedOf(runId), r.threshold, r.deadline, r.historyHash);
+        emit IterationRequested(runId, r.iteration, admittedOf(runId), threshold, r.deadline, r.historyHash);
     }
 
     function _choose(
@@ -320,9 +317,8 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid {
         uint256 left = agentMaxIterations - 1 - r.iteration;
         uint256 budget = r.reserved - left * r.threshold * iterationFee;
         BoundedCall.requireGas(toolGas);
-        (bool success, bytes memory returned) = BoundedCall.tryCall(
-            address(this), toolGas, abi.encodeCall(this.useTool, (tool, input, budget)), BoundedCall.ANY_SIZE
-        );
+        (bool success, bytes memory returned) =
+            BoundedCall.tryCall(address(this), toolGas, abi.encodeCall(this.useTool, (tool, input, budget)));
         if (!success) {
             return _answer(runId, r, false, string.concat("Error: ", BoundedCall.reason(returned)));
         }
@@ -332,8 +328,8 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid {
             emit ToolPaid(runId, tool, paid);
         }
         if (id == -1) return _answer(runId, r, true, result);
-        _known[tool][id] = true;
-        _toolRuns[tool][id] = ToolRun(true, runId, 0);
+        ToolRun storage t = _toolRuns[tool][id];
+        (t.known, t.waiting, t.runId) = (true, true, runId);
         r.state = RunState.TOOL;
         (r.tool, r.toolRunId) = (tool, id);
         r.deadline = uint40(block.timestamp + toolSeconds);

@@ -30,10 +30,7 @@ library AgentSteps {
         IERCAgentTool.ParamValue[] memory params
     ) internal view returns (string memory) {
         for (uint256 i; i < description.length; ++i) {
-            uint256 length = bytes(description[i].name).length;
-            if (length > Introspection.NAME_BYTES) {
-                revert Introspection.NameUnreadable(tool, length, Introspection.NAME_BYTES);
-            }
+            Introspection.requireLength(tool, description[i].name);
         }
         return action(Introspection.requireName(tool), description, params);
     }

@@ -7,18 +7,15 @@ import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
 library BoundedCall {
     /// @notice Thrown when a transaction brings too little gas for a call that must get its whole limit.
     error NotEnoughGas(uint256 gasLeft, uint256 required);
-    /// @notice Thrown, or taken as the reason of a failure, when a contract returned more bytes than are read.
-    error ReturnTooLong(uint256 returned, uint256 max);
 
+    /// @notice Thrown when a tool's result has more bytes than an agent reads.
+    error ResultTooLong(uint256 length, uint256 max);
+
+    /// @notice Most bytes of a tool's result: a longer one is a failure of the tool, for a text that is cut off may say
+    /// something else.
+    uint256 internal constant RESULT_BYTES = 8_192;
     /// @notice Most bytes of an error that are kept.
     uint256 internal constant ERROR_BYTES = 512;
-    /// @notice Most bytes of a tool's result that an agent reads: a longer one is a failure of the tool, for a text cut
-    /// off may say something else.
-    uint256 internal constant RESULT_BYTES = 8_192;
-    /// @notice Most bytes that a tool's `run` returns: id, offset, length, text.
-    uint256 internal constant RUN_BYTES = 96 + RESULT_BYTES;
-    /// @notice For the caller's own code, which bounds its answers itself.
-    uint256 internal constant ANY_SIZE = type(uint256).max;
     /// @dev Reaching a cold account, and what the caller does after the call.
     uint256 internal constant RESERVE = 40_000;
 
@@ -37,26 +34,23 @@ library BoundedCall {
         return available >= RESERVE && available - RESERVE >= callGas;
     }
 
-    /// @notice Calls without value, and copies no more than a limit of what comes back.
+    /// @notice Calls without value.
     /// @param callGas gas limit; all that a call may get if there is less
-    /// @param most bytes of a good answer
-    /// @return success false if it reverted, or returned more. SAFETY: in the second case what it did stands, so a caller
-    /// that sets a limit must revert
-    /// @return returned what the callee returned, or the first bytes of its error, or ReturnTooLong
-    function tryCall(address target, uint256 callGas, bytes memory data, uint256 most)
+    /// @return success false if it reverted @return returned what the callee returned, or the first bytes of its error.
+    /// SAFETY: a good answer is copied whole, so a stranger's is asked for in a frame whose gas is limited
+    function tryCall(address target, uint256 callGas, bytes memory data)
         internal
         returns (bool success, bytes memory returned)
     {
+        uint256 most = ERROR_BYTES;
         assembly ("memory-safe") {
             success := call(callGas, target, 0, add(data, 32), mload(data), 0, 0)
-        }
-        return _answer(success, most);
-    }
-
-    /// @notice Reverts with the data of a failed call.
-    function bubble(bytes memory data) internal pure {
-        assembly ("memory-safe") {
-            revert(add(data, 32), mload(data))
+            let size := returndatasize()
+            if and(iszero(success), gt(size, most)) { size := most }
+            returned := mload(0x40)
+            mstore(0x40, and(add(add(returned, size), 63), not(31)))
+            mstore(returned, size)
+            returndatacopy(add(returned, 32), 0, size)
         }
     }
 
@@ -67,53 +61,16 @@ library BoundedCall {
         }
     }
 
-    /// @notice What a tool's `run` returned. Reverts if that is no such answer, or if its text is too long.
-    function decodeRun(bytes memory returned) internal pure returns (int256 id, string memory result) {
-        (id, result) = abi.decode(returned, (int256, string));
-        // An offset that no compiler writes makes room for a word more.
+    /// @notice Refuses a result that nobody would read.
+    function requireResult(string memory result) internal pure {
         uint256 length = bytes(result).length;
-        if (length > RESULT_BYTES) revert ReturnTooLong(length, RESULT_BYTES);
+        if (length > RESULT_BYTES) revert ResultTooLong(length, RESULT_BYTES);
     }
 
-    /// @dev What the last call returned.
-    function _answer(bool success, uint256 most) private pure returns (bool, bytes memory returned) {
-        uint256 size;
-        assembly ("memory-safe") {
-            size := returndatasize()
-        }
-        if (success && size > most) {
-            return (false, abi.encodeWithSelector(ReturnTooLong.selector, size, most));
-        }
-        if (!success && size > ERROR_BYTES) size = ERROR_BYTES;
-        assembly ("memory-safe") {
-            returned := mload(0x40)
-            mstore(0x40, and(add(add(returned, size), 63), not(31)))
-            mstore(returned, size)
-            returndatacopy(add(returned, 32), 0, size)
-        }
-        return (success, returned);
-    }
-
-    /// @notice Why more bytes than the limit are not read, in words.
-    function tooLong(uint256 returned, uint256 most) internal pure returns (string memory) {
-        return string.concat(
-            Strings.toString(returned), " bytes were returned, at most ", Strings.toString(most), " are read"
-        );
-    }
-
-    /// @notice The data of a failed call in words: the text of `require`, ReturnTooLong, else the bytes.
+    /// @notice The data of a failed call in words: the text of `require`, else the bytes.
     /// @param data not longer than a few hundred bytes
     function reason(bytes memory data) internal pure returns (string memory) {
         if (data.length == 0) return "no reason given";
-        if (data.length == 68 && bytes4(data) == ReturnTooLong.selector) {
-            uint256 size;
-            uint256 most;
-            assembly ("memory-safe") {
-                size := mload(add(data, 36))
-                most := mload(add(data, 68))
-            }
-            return tooLong(size, most);
-        }
         // Error(string): selector, offset 32, length, text; cut off where the copy ends.
         if (data.length >= 68 && bytes4(data) == bytes4(0x08c379a0)) {
             uint256 length;

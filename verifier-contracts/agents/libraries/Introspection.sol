@@ -8,9 +8,8 @@ import {IERC165} from "@openzeppelin/contracts/utils/introspection/IERC165.sol";
 /// @notice Asks a contract which interface it has, and hears the difference between "no" and no answer; asks a tool for
 /// its name, which it may change to anything at any time.
 library Introspection {
-    /// @notice Thrown when a tool does not say its name, or a parameter's, within the gas and the bytes that a name has.
-    /// @param size bytes that it said, 0 if it failed @param max most that are read
-    error NameUnreadable(IERCAgentTool tool, uint256 size, uint256 max);
+    /// @notice Thrown when the name of a tool, or of one of its parameters, has more bytes than are read.
+    error NameTooLong(IERCAgentTool tool, uint256 length, uint256 max);
 
     uint256 internal constant NO = 0;
     uint256 internal constant YES = 1;
@@ -19,8 +18,6 @@ library Introspection {
 
     /// @notice Most bytes of a name.
     uint256 internal constant NAME_BYTES = 128;
-    /// @notice Most bytes that `name` returns: offset, length, text.
-    uint256 internal constant NAME_RETURN_BYTES = 64 + NAME_BYTES;
     /// @dev What a name gets: reading it from five cold slots costs a tenth of that.
     uint256 private constant NAME_GAS = 100_000;
 
@@ -38,39 +35,38 @@ library Introspection {
         }
     }
 
-    /// @notice A tool's name. Reverts if it cannot be read within the limits.
-    function requireName(IERCAgentTool tool) internal view returns (string memory) {
-        (bool success, string memory toolName, uint256 size) = nameOf(tool);
-        if (!success) revert NameUnreadable(tool, size, NAME_RETURN_BYTES);
-        return toolName;
+    /// @notice A tool's name. Reverts if it is too long.
+    function requireName(IERCAgentTool tool) internal view returns (string memory toolName) {
+        toolName = tool.name();
+        requireLength(tool, toolName);
     }
 
-    /// @notice A tool's name, read within a limit of gas and bytes.
-    /// @return success false if there is none within the limits
-    /// @return toolName empty then @return size bytes that the tool returned, 0 if it failed
-    function nameOf(IERCAgentTool tool)
-        internal
-        view
-        returns (bool success, string memory toolName, uint256 size)
-    {
+    /// @notice Refuses a name, of a tool or of one of its parameters, that is too long.
+    function requireLength(IERCAgentTool tool, string memory toolName) internal pure {
+        uint256 length = bytes(toolName).length;
+        if (length > NAME_BYTES) revert NameTooLong(tool, length, NAME_BYTES);
+    }
+
+    /// @notice A tool's name, read within limits of gas and bytes, for those who go on without it.
+    /// @return toolName empty if it cannot be read
+    function nameOf(IERCAgentTool tool) internal view returns (string memory toolName) {
         // Who brings little gas cannot make a good tool nameless.
         BoundedCall.requireGas(NAME_GAS);
-        bytes memory data = abi.encodeCall(IERCAgentTool.name, ());
-        bool called;
-        assembly ("memory-safe") {
-            called := staticcall(NAME_GAS, tool, add(data, 32), mload(data), 0, 0)
-            if called { size := returndatasize() }
-        }
-        if (size < 64 || size > NAME_RETURN_BYTES) return (false, "", size);
-        bytes memory returned = new bytes(size);
+        bytes4 selector = IERCAgentTool.name.selector;
+        bytes memory returned = new bytes(64 + NAME_BYTES);
+        uint256 size;
         uint256 offset;
         uint256 length;
         assembly ("memory-safe") {
-            returndatacopy(add(returned, 32), 0, size)
-            offset := mload(add(returned, 32))
-            length := mload(add(returned, 64))
+            mstore(0, selector)
+            let start := add(returned, 32)
+            if staticcall(NAME_GAS, tool, 0, 4, start, mload(returned)) {
+                size := returndatasize()
+            }
+            offset := mload(start)
+            length := mload(add(start, 32))
         }
-        if (offset != 32 || length > size - 64) return (false, "", size);
-        return (true, abi.decode(returned, (string)), size);
+        if (size < 64 || size > returned.length || offset != 32 || length > size - 64) return "";
+        return abi.decode(returned, (string));
     }
 }

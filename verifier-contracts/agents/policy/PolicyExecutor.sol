@@ -182,8 +182,7 @@ contract PolicyExecutor is IERCAgentExecutor, ERC165 {
     function _toolOf(IERCAgentTool[] memory tools, string memory name) private view returns (IERCAgentTool) {
         for (uint256 i; i < tools.length; ++i) {
             // A tool that does not say its name, or says too much, is nobody's wish: the others still are.
-            (, string memory toolName,) = Introspection.nameOf(tools[i]);
-            if (keccak256(bytes(toolName)) == keccak256(bytes(name))) return tools[i];
+            if (keccak256(bytes(Introspection.nameOf(tools[i]))) == keccak256(bytes(name))) return tools[i];
         }
         revert UnknownTool(name);
     }
