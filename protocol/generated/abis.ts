@@ -5775,6 +5775,27 @@ export const toolAgentAbi = [
         "internalType": "address"
       }
     ]
+  },
+  {
+    "type": "error",
+    "name": "OutputTooLong",
+    "inputs": [
+      {
+        "name": "outputLength",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
   }
 ] as const;
 
@@ -7338,7 +7359,7 @@ export const iercAgentAbi = [
   },
   {
     "type": "error",
-    "name": "NameUnreadable",
+    "name": "NameTooLong",
     "inputs": [
       {
         "name": "tool",
@@ -7346,7 +7367,7 @@ export const iercAgentAbi = [
         "internalType": "contract IERCAgentTool"
       },
       {
-        "name": "size",
+        "name": "length",
         "type": "uint256",
         "internalType": "uint256"
       },
@@ -7445,10 +7466,10 @@ export const iercAgentAbi = [
   },
   {
     "type": "error",
-    "name": "ReturnTooLong",
+    "name": "ResultTooLong",
     "inputs": [
       {
-        "name": "returned",
+        "name": "length",
         "type": "uint256",
         "internalType": "uint256"
       },
@@ -9030,11 +9051,6 @@ export const iCallbackAgentAbi = [
         "name": "sender",
         "type": "address",
         "internalType": "address"
-      },
-      {
-        "name": "amount",
-        "type": "uint256",
-        "internalType": "uint256"
       }
     ]
   },
@@ -10880,7 +10896,7 @@ export const callbackAgentAbi = [
   },
   {
     "type": "error",
-    "name": "NameUnreadable",
+    "name": "NameTooLong",
     "inputs": [
       {
         "name": "tool",
@@ -10888,7 +10904,7 @@ export const callbackAgentAbi = [
         "internalType": "contract IERCAgentTool"
       },
       {
-        "name": "size",
+        "name": "length",
         "type": "uint256",
         "internalType": "uint256"
       },
@@ -11029,10 +11045,10 @@ export const callbackAgentAbi = [
   },
   {
     "type": "error",
-    "name": "ReturnTooLong",
+    "name": "ResultTooLong",
     "inputs": [
       {
-        "name": "returned",
+        "name": "length",
         "type": "uint256",
         "internalType": "uint256"
       },
@@ -11083,11 +11099,6 @@ export const callbackAgentAbi = [
         "name": "sender",
         "type": "address",
         "internalType": "address"
-      },
-      {
-        "name": "amount",
-        "type": "uint256",
-        "internalType": "uint256"
       }
     ]
   },
@@ -11903,6 +11914,22 @@ export const executedModelToolAbi = [
         "name": "account",
         "type": "address",
         "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "ResultTooLong",
+    "inputs": [
+      {
+        "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
       }
     ]
   },
@@ -13330,8 +13357,45 @@ export const claimedModelToolAbi = [
   },
   {
     "type": "error",
+    "name": "OutputTooLong",
+    "inputs": [
+      {
+        "name": "outputLength",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "ReentrancyGuardReentrantCall",
     "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "ResultTooLong",
+    "inputs": [
+      {
+        "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
   },
   {
     "type": "error",
@@ -13856,6 +13920,22 @@ export const simpleSmartContractToolAbi = [
         "name": "returned",
         "type": "bytes",
         "internalType": "bytes"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "ResultTooLong",
+    "inputs": [
+      {
+        "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
       }
     ]
   },
@@ -15924,6 +16004,27 @@ export const modelResultsAbi = [
         "name": "interpreter",
         "type": "address",
         "internalType": "contract IInterpreter"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "OutputTooLong",
+    "inputs": [
+      {
+        "name": "outputLength",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
       }
     ]
   }
