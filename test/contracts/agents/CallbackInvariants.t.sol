@@ -4,7 +4,7 @@ pragma solidity ^0.8.30;
 import {IERCAgentTool} from "../../../verifier-contracts/agents/interfaces/IERCAgentTool.sol";
 import {CallbackFixture} from "./support/CallbackFixture.sol";
 import {CallbackHandler} from "./support/CallbackHandler.sol";
-import {DoublePayTool} from "./support/HostileTools.sol";
+import {DoublePayTool} from "./support/DoublePayTool.sol";
 import {PaidTool} from "./support/PaidTool.sol";
 
 /// @notice Random play on a callback agent with tools that fail, burn, lie and cost.

@@ -4,7 +4,7 @@ pragma solidity ^0.8.30;
 import {ICallbackAgent} from "../../../verifier-contracts/agents/interfaces/ICallbackAgent.sol";
 import {IERCAgentTool} from "../../../verifier-contracts/agents/interfaces/IERCAgentTool.sol";
 import {CallbackFixture} from "./support/CallbackFixture.sol";
-import {DoublePayTool} from "./support/HostileTools.sol";
+import {DoublePayTool} from "./support/DoublePayTool.sol";
 
 /// @notice A tool that pays back and somebody who works with it, against the ether that a third one has prepaid.
 contract ReclaimTest is CallbackFixture {

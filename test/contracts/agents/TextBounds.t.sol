@@ -9,8 +9,8 @@ import {AgentInput} from "../../../verifier-contracts/agents/libraries/AgentInpu
 import {BoundedCall} from "../../../verifier-contracts/agents/libraries/BoundedCall.sol";
 import {Introspection} from "../../../verifier-contracts/agents/libraries/Introspection.sol";
 import {CallbackFixture} from "./support/CallbackFixture.sol";
-import {WordyTool} from "./support/HostileTools.sol";
 import {MoodyTool} from "./support/TestTools.sol";
+import {WordyTool} from "./support/WordyTool.sol";
 import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
 
 /// @notice A callback agent whose tools get as much gas as an agent may give them, against tools that say megabytes.

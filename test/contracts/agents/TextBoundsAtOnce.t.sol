@@ -8,8 +8,8 @@ import {IERCAgentTool} from "../../../verifier-contracts/agents/interfaces/IERCA
 import {BoundedCall} from "../../../verifier-contracts/agents/libraries/BoundedCall.sol";
 import {Introspection} from "../../../verifier-contracts/agents/libraries/Introspection.sol";
 import {AgentFixture} from "./support/AgentFixture.sol";
-import {WordyTool} from "./support/HostileTools.sol";
 import {ObservingAgent, PlainAgent} from "./support/TestAgents.sol";
+import {WordyTool} from "./support/WordyTool.sol";
 import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
 
 /// @notice Answers with the names of the tools in a question, where a model stands on a development chain.

@@ -6,7 +6,7 @@ import {AgentRun, RunState} from "../../../../verifier-contracts/agents/interfac
 import {AgentIterationResult} from "../../../../verifier-contracts/agents/interfaces/IERCAgentExecutor.sol";
 import {AgentInput} from "../../../../verifier-contracts/agents/libraries/AgentInput.sol";
 import {Test} from "../../support/Test.sol";
-import {DoublePayTool} from "./HostileTools.sol";
+import {DoublePayTool} from "./DoublePayTool.sol";
 import {PaidTool} from "./PaidTool.sol";
 import {Params} from "./Params.sol";
 import {MoodyHandler, MoodyTool} from "./TestTools.sol";
