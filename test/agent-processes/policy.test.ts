@@ -325,12 +325,11 @@ describe("wallet agent with the policy executor", () => {
     const retrieval = await contracts.deploy("PassageTool", [passages]);
     // INVALID; and a return of 2^20 zeros.
     const hostile = await Promise.all((["0xfe", "0x621000006000f3"] as const).map(codeAt));
-    const next = await chain.client.readContract({
+    const { result: next } = await chain.client.simulateContract({
       address: executor,
       abi: iercAgentExecutorAbi,
       functionName: "runNextIteration",
       args: [id, "", [...hostile, retrieval], [], [], 'Search the documents for "how are loans repaid"'],
-      gas: 2n ** 24n,
     });
     expect(next.tool.toLowerCase()).toBe(retrieval.toLowerCase());
   });
