@@ -108,7 +108,7 @@ abstract contract IERCAgent is AgentMetadata, ReentrancyGuardTransient {
         returns (string memory action, string memory result)
     {
         if (msg.sender != address(this)) revert OnlyItself(msg.sender);
-        return _useTool(tool, input, type(uint256).max);
+        return _useTool(tool, input, 0);
     }
 
     /// @dev True if a failing tool ends the run no more: its effects are undone, and the model reads the error as its
@@ -146,8 +146,8 @@ abstract contract IERCAgent is AgentMetadata, ReentrancyGuardTransient {
         private
         returns (string memory action, string memory result)
     {
+        if (!_observesFailures()) return _useTool(tool, input, gasFloor);
         uint256 left = _gasLeft(gasFloor);
-        if (!_observesFailures()) return _useTool(tool, input, left);
         uint256 toolGas = _toolGas();
         BoundedCall.requireGas(toolGas);
         if (left < toolGas) revert RunGasExceeded(_runGas());
@@ -160,16 +160,17 @@ abstract contract IERCAgent is AgentMetadata, ReentrancyGuardTransient {
     }
 
     /// @dev INVARIANT: a tool gets an input that it describes, in two forms that agree.
-    function _useTool(IERCAgentTool tool, IERCAgentTool.Input memory input, uint256 callGas)
+    /// @param gasFloor what must be left of the gas
+    function _useTool(IERCAgentTool tool, IERCAgentTool.Input memory input, uint256 gasFloor)
         private
         returns (string memory action, string memory result)
     {
         _requireCode(address(tool));
-        IERCAgentTool.InputDescription memory described = tool.inputDescription();
+        IERCAgentTool.InputDescription memory described = tool.inputDescription{gas: _gasLeft(gasFloor)}();
         AgentInput.requireMatches(described, input);
         action = AgentSteps.actionOf(tool, described.paramDescriptions, input.params);
         bytes memory data = abi.encodeCall(IERCAgentTool.run, (input, address(0)));
-        (bool success, bytes memory returned) = BoundedCall.tryCall(address(tool), callGas, data);
+        (bool success, bytes memory returned) = BoundedCall.tryCall(address(tool), _gasLeft(gasFloor), data);
         if (!success) revert ToolFailed(tool, returned);
         int256 id;
         (id, result) = abi.decode(returned, (int256, string));
@@ -186,7 +187,8 @@ abstract contract IERCAgent is AgentMetadata, ReentrancyGuardTransient {
 
     /// @dev The tool's own error data inside of ToolFailed, or the data as it is.
     function _innermost(bytes memory data) private pure returns (bytes memory) {
-        if (bytes4(data) != ToolFailed.selector) return data;
+        // A tool's own error may begin like that, too.
+        if (data.length < 100 || bytes4(data) != ToolFailed.selector) return data;
         uint256 most = data.length - 100;
         assembly ("memory-safe") {
             // Selector, tool, offset 64: then length and bytes, perhaps cut off, which this contract has written.

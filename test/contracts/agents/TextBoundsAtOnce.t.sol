@@ -5,10 +5,11 @@ import {IERCAgent} from "../../../verifier-contracts/agents/IERCAgent.sol";
 import {EmbeddedExecutor} from "../../../verifier-contracts/agents/embedded/EmbeddedExecutor.sol";
 import {AgentIterationResult} from "../../../verifier-contracts/agents/interfaces/IERCAgentExecutor.sol";
 import {IERCAgentTool} from "../../../verifier-contracts/agents/interfaces/IERCAgentTool.sol";
+import {AgentInput} from "../../../verifier-contracts/agents/libraries/AgentInput.sol";
 import {BoundedCall} from "../../../verifier-contracts/agents/libraries/BoundedCall.sol";
 import {Introspection} from "../../../verifier-contracts/agents/libraries/Introspection.sol";
 import {AgentFixture} from "./support/AgentFixture.sol";
-import {ObservingAgent, PlainAgent} from "./support/TestAgents.sol";
+import {ObservingAgent, PlainAgent, ThriftyAgent} from "./support/TestAgents.sol";
 import {WordyTool} from "./support/WordyTool.sol";
 import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
 
@@ -62,6 +63,24 @@ contract TextBoundsAtOnceTest is AgentFixture {
         }
     }
 
+    /// @dev Errors that look like the agent's own, cut off anywhere.
+    function test_run_observedForgedError_succeeds() public {
+        ObservingAgent observing = new ObservingAgent(address(executor), _list(), 1_000_000);
+        executor.onTool("go", wordy, _number(5), "try");
+        executor.onAnswer("go", "went on");
+        executor.setForgetful();
+        assertEq(_ask(observing, "go"), "went on");
+        wordy.say(WordyTool.Part.PARAMS, WordyTool.Manner.REVERT, 0);
+        bytes memory forged = abi.encodeWithSelector(IERCAgent.ToolFailed.selector, wordy, new bytes(32));
+        for (uint256 length = forged.length; length > 0; length--) {
+            assembly ("memory-safe") {
+                mstore(forged, length)
+            }
+            wordy.setError(forged);
+            assertEq(_ask(observing, "go"), "went on");
+        }
+    }
+
     /// @dev Any other agent is undone by it, as by every failure of a tool, and says why.
     function test_run_longTexts_reverts() public {
         agent = new PlainAgent(address(executor), "Plain Agent", _list(), 4);
@@ -80,6 +99,25 @@ contract TextBoundsAtOnceTest is AgentFixture {
         _expectAsk(agent, "go", abi.encodeWithSelector(why, wordy, 129, 128));
         wordy.say(WordyTool.Part.NAME, WordyTool.Manner.TEXT, 128);
         _ask(agent, "go");
+    }
+
+    /// @dev An agent's own limit of gas holds for all that a tool is asked.
+    function test_run_gasLimit_reverts() public {
+        ThriftyAgent thrifty = new ThriftyAgent(address(executor), _list(), 5_000_000);
+        executor.onTool("go", wordy, _number(5), "try");
+        executor.onAnswer("go", "done");
+        assertEq(_ask(thrifty, "go"), "done");
+        executor.setForgetful();
+        WordyTool.Part[3] memory parts = [WordyTool.Part.NAME, WordyTool.Part.PARAMS, WordyTool.Part.RESULT];
+        for (uint256 i; i < parts.length; i++) {
+            wordy.say(parts[i], WordyTool.Manner.BURN, 0);
+            bytes memory data = abi.encodeCall(thrifty.run, (AgentInput.prompt("go"), address(0)));
+            uint256 before = gasleft();
+            (bool success,) = address(thrifty).call{gas: 50_000_000}(data);
+            assertFalse(success);
+            assertLt(before - gasleft(), 6_000_000, "more than its limit is burned");
+            wordy.say(parts[i], WordyTool.Manner.TEXT, 0);
+        }
     }
 
     /// @dev A tool that nobody can read is not offered to the model; the others are.

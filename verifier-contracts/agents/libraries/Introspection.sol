@@ -35,9 +35,9 @@ library Introspection {
         }
     }
 
-    /// @notice A tool's name. Reverts if it is too long.
+    /// @notice A tool's name, read with gas of its own. Reverts if that is not enough, or if it is too long.
     function requireName(IERCAgentTool tool) internal view returns (string memory toolName) {
-        toolName = tool.name();
+        toolName = tool.name{gas: NAME_GAS}();
         requireLength(tool, toolName);
     }
 

@@ -23,6 +23,7 @@ contract WordyTool is IERCAgentTool, ERC165 {
     string private _ownName;
     mapping(Part => uint256) public sizeOf;
     mapping(Part => Manner) public mannerOf;
+    bytes private _error;
 
     constructor(string memory ownName) {
         _ownName = ownName;
@@ -31,6 +32,11 @@ contract WordyTool is IERCAgentTool, ERC165 {
     /// @param size bytes of text, or of what it reverts with
     function say(Part part, Manner manner, uint256 size) external {
         (mannerOf[part], sizeOf[part]) = (manner, size);
+    }
+
+    /// @notice What it reverts with instead of so many bytes.
+    function setError(bytes calldata data) external {
+        _error = data;
     }
 
     function name() external view returns (string memory) {
@@ -58,6 +64,12 @@ contract WordyTool is IERCAgentTool, ERC165 {
         uint256 size = sizeOf[part];
         if (mannerOf[part] == Manner.BURN) while (true) {}
         if (mannerOf[part] == Manner.REVERT) {
+            bytes memory data = _error;
+            if (data.length != 0) {
+                assembly ("memory-safe") {
+                    revert(add(data, 32), mload(data))
+                }
+            }
             assembly ("memory-safe") {
                 revert(0, size)
             }
