@@ -5775,6 +5775,27 @@ export const toolAgentAbi = [
         "internalType": "address"
       }
     ]
+  },
+  {
+    "type": "error",
+    "name": "OutputTooLong",
+    "inputs": [
+      {
+        "name": "outputLength",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
   }
 ] as const;
 
@@ -7470,7 +7491,12 @@ export const iercAgentAbi = [
     ],
     "outputs": [
       {
-        "name": "",
+        "name": "action",
+        "type": "string",
+        "internalType": "string"
+      },
+      {
+        "name": "result",
         "type": "string",
         "internalType": "string"
       }
@@ -7603,6 +7629,27 @@ export const iercAgentAbi = [
   },
   {
     "type": "error",
+    "name": "NameTooLong",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "NoCode",
     "inputs": [
       {
@@ -7686,6 +7733,22 @@ export const iercAgentAbi = [
     "type": "error",
     "name": "ReentrancyGuardReentrantCall",
     "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "ResultTooLong",
+    "inputs": [
+      {
+        "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
   },
   {
     "type": "error",
@@ -9124,6 +9187,22 @@ export const iCallbackAgentAbi = [
   },
   {
     "type": "error",
+    "name": "GasTooHigh",
+    "inputs": [
+      {
+        "name": "gasNamed",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "NotAdmitted",
     "inputs": [
       {
@@ -9231,6 +9310,17 @@ export const iCallbackAgentAbi = [
         "name": "amount",
         "type": "uint256",
         "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "UnexpectedEther",
+    "inputs": [
+      {
+        "name": "sender",
+        "type": "address",
+        "internalType": "address"
       }
     ]
   },
@@ -11017,6 +11107,22 @@ export const callbackAgentAbi = [
   },
   {
     "type": "error",
+    "name": "GasTooHigh",
+    "inputs": [
+      {
+        "name": "gasNamed",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "HandlerNotClient",
     "inputs": [
       {
@@ -11055,6 +11161,27 @@ export const callbackAgentAbi = [
         "name": "value",
         "type": "bytes",
         "internalType": "bytes"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NameTooLong",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
       }
     ]
   },
@@ -11188,6 +11315,22 @@ export const callbackAgentAbi = [
   },
   {
     "type": "error",
+    "name": "ResultTooLong",
+    "inputs": [
+      {
+        "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "ToolPriceTooHigh",
     "inputs": [
       {
@@ -11215,6 +11358,17 @@ export const callbackAgentAbi = [
         "name": "amount",
         "type": "uint256",
         "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "UnexpectedEther",
+    "inputs": [
+      {
+        "name": "sender",
+        "type": "address",
+        "internalType": "address"
       }
     ]
   },
@@ -11400,10 +11554,6 @@ export const agentClientAbi = [
       }
     ],
     "stateMutability": "nonpayable"
-  },
-  {
-    "type": "receive",
-    "stateMutability": "payable"
   },
   {
     "type": "function",
@@ -12034,6 +12184,22 @@ export const executedModelToolAbi = [
         "name": "account",
         "type": "address",
         "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "ResultTooLong",
+    "inputs": [
+      {
+        "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
       }
     ]
   },
@@ -13461,8 +13627,45 @@ export const claimedModelToolAbi = [
   },
   {
     "type": "error",
+    "name": "OutputTooLong",
+    "inputs": [
+      {
+        "name": "outputLength",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "ReentrancyGuardReentrantCall",
     "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "ResultTooLong",
+    "inputs": [
+      {
+        "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
   },
   {
     "type": "error",
@@ -13987,6 +14190,22 @@ export const simpleSmartContractToolAbi = [
         "name": "returned",
         "type": "bytes",
         "internalType": "bytes"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "ResultTooLong",
+    "inputs": [
+      {
+        "name": "length",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
       }
     ]
   },
@@ -16057,6 +16276,27 @@ export const modelResultsAbi = [
         "internalType": "contract IInterpreter"
       }
     ]
+  },
+  {
+    "type": "error",
+    "name": "OutputTooLong",
+    "inputs": [
+      {
+        "name": "outputLength",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
   }
 ] as const;
 
@@ -16071,6 +16311,77 @@ export const embeddedExecutorAbi = [
       }
     ],
     "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "DESCRIPTION_BYTES",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "describe",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "d",
+        "type": "tuple",
+        "internalType": "struct EmbeddedExecutor.DescribedTool",
+        "components": [
+          {
+            "name": "tool",
+            "type": "address",
+            "internalType": "contract IERCAgentTool"
+          },
+          {
+            "name": "name",
+            "type": "string",
+            "internalType": "string"
+          },
+          {
+            "name": "description",
+            "type": "string",
+            "internalType": "string"
+          },
+          {
+            "name": "params",
+            "type": "tuple[]",
+            "internalType": "struct IERCAgentTool.ParamDescription[]",
+            "components": [
+              {
+                "name": "paramType",
+                "type": "uint8",
+                "internalType": "enum IERCAgentTool.ParamType"
+              },
+              {
+                "name": "name",
+                "type": "string",
+                "internalType": "string"
+              },
+              {
+                "name": "description",
+                "type": "string",
+                "internalType": "string"
+              }
+            ]
+          }
+        ]
+      }
+    ],
+    "stateMutability": "view"
   },
   {
     "type": "function",
@@ -16217,6 +16528,27 @@ export const embeddedExecutorAbi = [
   },
   {
     "type": "error",
+    "name": "DescriptionTooLong",
+    "inputs": [
+      {
+        "name": "tool",
+        "type": "address",
+        "internalType": "contract IERCAgentTool"
+      },
+      {
+        "name": "size",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "max",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "InferenceFailed",
     "inputs": [
       {
@@ -16245,6 +16577,22 @@ export const embeddedExecutorAbi = [
         "name": "precompile",
         "type": "address",
         "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotEnoughGas",
+    "inputs": [
+      {
+        "name": "gasLeft",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "required",
+        "type": "uint256",
+        "internalType": "uint256"
       }
     ]
   },

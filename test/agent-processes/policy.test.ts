@@ -18,6 +18,7 @@ import type { LoadedModel } from "../../inference/model-folder.ts";
 import { connect } from "../../protocol/chain/connect.ts";
 import { requireAccount, type SigningChain } from "../../protocol/chain/sender.ts";
 import { openDataFolder } from "../../protocol/data-folder.ts";
+import { iercAgentExecutorAbi } from "../../protocol/generated/abis.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { deployLocal, QUICK, temporaryFolder } from "../support/deploy.ts";
 import injections from "../vectors/prompt-injections.json" with { type: "json" };
@@ -113,6 +114,13 @@ async function deployWallet(): Promise<typeof wallet> {
   for (const operator of tools) await contracts.call(pool, "WalletPool", "setOperator", [operator, true]);
   await contracts.call(trading.base, "LocalToken", "approve", [pool, parseEther("1000")]);
   return { agent, pool };
+}
+
+/** An account with this code. */
+async function codeAt(bytecode: Hex, index: number): Promise<Hex> {
+  const address = `0x${"c0de".repeat(9)}000${index}` as const;
+  await local.control.setCode({ address, bytecode });
+  return address;
 }
 
 function selectorOf(signature: string): Hex {
@@ -308,5 +316,21 @@ describe("wallet agent with the policy executor", () => {
       );
     }
     expect(await balances()).toEqual(before);
+  });
+
+  it("behavior: a listed tool that burns its gas, or says a megabyte, for a name is passed over", async () => {
+    const { interpreter, id, selector } = onChainModel(chain, models, "policy");
+    const executor = await contracts.deploy("PolicyExecutor", [interpreter, id, selector, []]);
+    const passages = ["Loans are repaid in monthly instalments."];
+    const retrieval = await contracts.deploy("PassageTool", [passages]);
+    // INVALID; and a return of 2^20 zeros.
+    const hostile = await Promise.all((["0xfe", "0x621000006000f3"] as const).map(codeAt));
+    const { result: next } = await chain.client.simulateContract({
+      address: executor,
+      abi: iercAgentExecutorAbi,
+      functionName: "runNextIteration",
+      args: [id, "", [...hostile, retrieval], [], [], 'Search the documents for "how are loans repaid"'],
+    });
+    expect(next.tool.toLowerCase()).toBe(retrieval.toLowerCase());
   });
 });

@@ -36,9 +36,6 @@ contract AgentClient is IERCAgentClient, ERC165 {
         owner = owner_;
     }
 
-    /// @dev Ether that a tool pays back.
-    receive() external payable {}
-
     /// @notice Runs a tool; ether that is sent goes into this client's balance there first.
     /// @return runId -1 if the result is here, else the id under which `resultOf` will hold it
     function ask(IERCAgentTool tool, IERCAgentTool.Input calldata input)
@@ -69,6 +66,7 @@ contract AgentClient is IERCAgentClient, ERC165 {
     }
 
     /// @notice Takes ether out of this client's balance at a tool.
+    /// @param to not this client, which takes no ether: nothing could bring it out again
     function withdrawFrom(IPrepaid tool, address to, uint256 amount) external {
         _requireOwner();
         tool.withdraw(to, amount);

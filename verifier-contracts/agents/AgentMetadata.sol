@@ -5,6 +5,7 @@ import {IAgentMetadata} from "./interfaces/IAgentMetadata.sol";
 import {AgentIterationResult} from "./interfaces/IERCAgentExecutor.sol";
 import {IERCAgentTool} from "./interfaces/IERCAgentTool.sol";
 import {AgentInput} from "./libraries/AgentInput.sol";
+import {Introspection} from "./libraries/Introspection.sol";
 import {ERC165} from "@openzeppelin/contracts/utils/introspection/ERC165.sol";
 import {IERC165} from "@openzeppelin/contracts/utils/introspection/IERC165.sol";
 
@@ -138,7 +139,7 @@ abstract contract AgentMetadata is IAgentMetadata, ERC165 {
         for (uint256 i; i < list.length; ++i) {
             IERCAgentTool tool = list[i];
             _requireCode(address(tool));
-            string memory toolName = tool.name();
+            string memory toolName = Introspection.requireName(tool);
             if (bytes(toolName).length == 0) revert EmptyText(address(tool));
             names[i] = keccak256(bytes(toolName));
             for (uint256 j; j < i; ++j) {

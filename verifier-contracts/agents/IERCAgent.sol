@@ -92,9 +92,8 @@ abstract contract IERCAgent is AgentMetadata, ReentrancyGuardTransient {
             }
             _requireTool(p.tools, next.tool);
             _beforeTool(p.runId, i, p.prompt, next.tool, next.toolInput);
-            string memory result = _result(next.tool, next.toolInput, p.gasFloor);
-            string memory step =
-                AgentSteps.describe(next.tool, next.toolInput.params, result, next.agentReasoning);
+            (string memory action, string memory result) = _result(next.tool, next.toolInput, p.gasFloor);
+            string memory step = AgentSteps.describe(next.tool, action, result, next.agentReasoning);
             p.steps = _append(p.steps, step);
             p.reasoning = _append(p.reasoning, next.agentReasoning);
             p.results = _append(p.results, result);
@@ -103,9 +102,13 @@ abstract contract IERCAgent is AgentMetadata, ReentrancyGuardTransient {
     }
 
     /// @notice Uses a tool in a frame of its own, so that a failure can be undone. Only this contract may call it.
-    function useTool(IERCAgentTool tool, IERCAgentTool.Input memory input) external returns (string memory) {
+    /// @return action what was done, in the tool's own words @return result what the tool returned
+    function useTool(IERCAgentTool tool, IERCAgentTool.Input memory input)
+        external
+        returns (string memory action, string memory result)
+    {
         if (msg.sender != address(this)) revert OnlyItself(msg.sender);
-        return _useTool(tool, input, type(uint256).max);
+        return _useTool(tool, input, 0);
     }
 
     /// @dev True if a failing tool ends the run no more: its effects are undone, and the model reads the error as its
@@ -141,31 +144,37 @@ abstract contract IERCAgent is AgentMetadata, ReentrancyGuardTransient {
 
     function _result(IERCAgentTool tool, IERCAgentTool.Input memory input, uint256 gasFloor)
         private
-        returns (string memory)
+        returns (string memory action, string memory result)
     {
+        if (!_observesFailures()) return _useTool(tool, input, gasFloor);
         uint256 left = _gasLeft(gasFloor);
-        if (!_observesFailures()) return _useTool(tool, input, left);
         uint256 toolGas = _toolGas();
         BoundedCall.requireGas(toolGas);
         if (left < toolGas) revert RunGasExceeded(_runGas());
         bytes memory data = abi.encodeCall(this.useTool, (tool, input));
         (bool success, bytes memory returned) = BoundedCall.tryCall(address(this), toolGas, data);
-        if (success) return abi.decode(returned, (string));
-        return string.concat("Error: ", BoundedCall.reason(_innermost(returned)));
+        if (success) return abi.decode(returned, (string, string));
+        // INVARIANT: a tool that failed is asked nothing more, so that the run goes on whatever it would say.
+        action = AgentSteps.action("", new IERCAgentTool.ParamDescription[](0), input.params);
+        return (action, string.concat("Error: ", BoundedCall.reason(_innermost(returned))));
     }
 
     /// @dev INVARIANT: a tool gets an input that it describes, in two forms that agree.
-    function _useTool(IERCAgentTool tool, IERCAgentTool.Input memory input, uint256 callGas)
+    /// @param gasFloor what must be left of the gas
+    function _useTool(IERCAgentTool tool, IERCAgentTool.Input memory input, uint256 gasFloor)
         private
-        returns (string memory result)
+        returns (string memory action, string memory result)
     {
         _requireCode(address(tool));
-        AgentInput.requireMatches(tool.inputDescription(), input);
+        IERCAgentTool.InputDescription memory described = tool.inputDescription{gas: _gasLeft(gasFloor)}();
+        AgentInput.requireMatches(described, input);
+        action = AgentSteps.actionOf(tool, described.paramDescriptions, input.params);
         bytes memory data = abi.encodeCall(IERCAgentTool.run, (input, address(0)));
-        (bool success, bytes memory returned) = BoundedCall.tryCall(address(tool), callGas, data);
+        (bool success, bytes memory returned) = BoundedCall.tryCall(address(tool), _gasLeft(gasFloor), data);
         if (!success) revert ToolFailed(tool, returned);
         int256 id;
         (id, result) = abi.decode(returned, (int256, string));
+        BoundedCall.requireResult(result);
         if (id != -1) revert OnlySynchronousTools(tool, id);
     }
 
@@ -178,7 +187,8 @@ abstract contract IERCAgent is AgentMetadata, ReentrancyGuardTransient {
 
     /// @dev The tool's own error data inside of ToolFailed, or the data as it is.
     function _innermost(bytes memory data) private pure returns (bytes memory) {
-        if (bytes4(data) != ToolFailed.selector) return data;
+        // A tool's own error may begin like that, too.
+        if (data.length < 100 || bytes4(data) != ToolFailed.selector) return data;
         uint256 most = data.length - 100;
         assembly ("memory-safe") {
             // Selector, tool, offset 64: then length and bytes, perhaps cut off, which this contract has written.

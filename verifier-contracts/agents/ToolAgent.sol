@@ -3,8 +3,10 @@ pragma solidity ^0.8.28;
 
 import {IAssay} from "../interfaces/IAssay.sol";
 import {IAssayCallback} from "../interfaces/IAssayCallback.sol";
+import {ModelWord} from "../libraries/ModelWord.sol";
 import {Orders} from "../libraries/Orders.sol";
 import {Claim, LANE_BOND, ModelId, Policy, Request, RequestId} from "../types/Types.sol";
+import {DeliveryGas} from "./libraries/DeliveryGas.sol";
 
 /// @notice A contract that asks one model and keeps only final outputs: the smallest consumer of Assay.
 /// @dev It shows the two ways in. Push: Assay's courier calls back, after Assay has compared the output with the
@@ -12,6 +14,8 @@ import {Claim, LANE_BOND, ModelId, Policy, Request, RequestId} from "../types/Ty
 /// model, input, least bond and window into the request itself. Pull: anybody hands in request, claim and output,
 /// and `requireFinal` decides by the same policy.
 contract ToolAgent is IAssayCallback {
+    using ModelWord for uint256;
+
     /// @notice A final output. @param output the model's return data, empty until it is final
     /// @param lane how it became final @param finalAt second in which that was booked or, pulled, accepted
     struct Answer {
@@ -57,6 +61,7 @@ contract ToolAgent is IAssayCallback {
 
     /// @param policy what an output must be final by; its inputHash is not used, each question has its own
     constructor(IAssay assay_, address owner_, Policy memory policy) {
+        DeliveryGas.requireStorable(assay_.registry().modelWord(policy.modelId).outputLength());
         assay = assay_;
         courier = assay_.courier();
         owner = owner_;

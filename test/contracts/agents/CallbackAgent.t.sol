@@ -346,7 +346,7 @@ contract CallbackAgentTest is CallbackFixture {
         vm.prank(stranger);
         (bool success, bytes memory why) = address(agent).call{value: 1}("");
         assertFalse(success);
-        assertEq(why, abi.encodeWithSelector(ICallbackAgent.OnlyItself.selector, stranger));
+        assertEq(why, abi.encodeWithSelector(ICallbackAgent.UnexpectedEther.selector, stranger));
     }
 
     function test_useTool_byOthers_reverts() public {
@@ -384,5 +384,16 @@ contract CallbackAgentTest is CallbackFixture {
         vm.prank(address(agent));
         client.handleAgentResult(runId, "again");
         assertEq(client.resultOf(agent, runId), "right");
+    }
+
+    /// @dev A client holds no ether of its own, so none can be caught in it.
+    function test_clientWithdrawFrom_toItself_reverts() public {
+        int256 runId = _start("answer");
+        _post(runId, executors[0], _final("done"));
+        uint256 held = agent.balanceOf(address(client));
+        vm.expectRevert(abi.encodeWithSelector(IPrepaid.TransferFailed.selector, address(client), held));
+        client.withdrawFrom(agent, address(client), held);
+        client.withdrawFrom(agent, stranger, held);
+        assertEq(stranger.balance, held);
     }
 }

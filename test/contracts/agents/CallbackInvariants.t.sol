@@ -4,6 +4,7 @@ pragma solidity ^0.8.30;
 import {IERCAgentTool} from "../../../verifier-contracts/agents/interfaces/IERCAgentTool.sol";
 import {CallbackFixture} from "./support/CallbackFixture.sol";
 import {CallbackHandler} from "./support/CallbackHandler.sol";
+import {DoublePayTool} from "./support/DoublePayTool.sol";
 import {PaidTool} from "./support/PaidTool.sol";
 
 /// @notice Random play on a callback agent with tools that fail, burn, lie and cost.
@@ -14,13 +15,14 @@ contract CallbackInvariantsTest is CallbackFixture {
     function setUp() public override {
         super.setUp();
         paid = new PaidTool();
-        IERCAgentTool[] memory list = new IERCAgentTool[](2);
-        (list[0], list[1]) = (tool, paid);
+        DoublePayTool hostile = new DoublePayTool();
+        IERCAgentTool[] memory list = new IERCAgentTool[](3);
+        (list[0], list[1], list[2]) = (tool, paid, hostile);
         agent = _newAgent(_terms(1, address(0)), list);
-        handler = new CallbackHandler(agent, paid, tool, executors);
+        handler = new CallbackHandler(agent, paid, tool, hostile, executors);
         handler.start(0);
         targetContract(address(handler));
-        bytes4[] memory moves = new bytes4[](12);
+        bytes4[] memory moves = new bytes4[](13);
         moves[0] = handler.start.selector;
         moves[1] = handler.deposit.selector;
         moves[2] = handler.mood.selector;
@@ -33,6 +35,7 @@ contract CallbackInvariantsTest is CallbackFixture {
         moves[9] = handler.withdraw.selector;
         moves[10] = handler.post.selector;
         moves[11] = handler.post.selector;
+        moves[12] = handler.payBackTwice.selector;
         targetSelector(FuzzSelector(address(handler), moves));
     }
 

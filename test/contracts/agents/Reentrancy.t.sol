@@ -33,6 +33,8 @@ contract GreedyHandler {
         _try(abi.encodeCall(IERCAgentTool.run, (AgentInput.prompt("again"), address(this))));
         _try(abi.encodeCall(_agent.reclaim, (IERCAgentTool(address(this)), 0)));
         _try(abi.encodeCall(_agent.handleAgentResult, (0, "forged")));
+        _try(abi.encodeCall(IPrepaid.depositFor, (address(this))));
+        _try(abi.encodeCall(IPrepaid.withdraw, (address(this), 1)));
     }
 
     receive() external payable {
@@ -63,7 +65,7 @@ contract ReentrancyTest is CallbackFixture {
         _post(runId, executors[0], _final("done"));
         assertTrue(agent.runOf(runId).delivered);
         assertEq(greedy.results(), 1);
-        assertEq(greedy.tries(), 5);
+        assertEq(greedy.tries(), 7);
         assertEq(greedy.successes(), 0);
         assertEq(agent.currentRunId(), 1);
     }

@@ -3,14 +3,18 @@ pragma solidity ^0.8.28;
 
 import {IAssay} from "../../interfaces/IAssay.sol";
 import {IInterpreter} from "../../interfaces/IInterpreter.sol";
+import {ModelWord} from "../../libraries/ModelWord.sol";
 import {Orders} from "../../libraries/Orders.sol";
 import {Claim, ModelId, Policy, Request} from "../../types/Types.sol";
 import {IAgentResults} from "../interfaces/IAgentResults.sol";
+import {DeliveryGas} from "../libraries/DeliveryGas.sol";
 
 /// @notice Final results of one model: either what the chain itself computes, or what Assay made final under a policy.
 /// @dev Nobody has rights here. It is one source or the other, never both: a claim that nobody convicted in time may
 /// differ from the execution, and a result must not change when the second source comes to life.
 contract ModelResults is IAgentResults {
+    using ModelWord for uint256;
+
     /// @notice What an output must be final by, and what a request of one pays.
     /// @param lanes that count @param minBond of a claim, wei @param minWindow seconds
     /// @param fee wei that `requestFor` offers @param expirySeconds in which its request may be claimed
@@ -42,7 +46,11 @@ contract ModelResults is IAgentResults {
     mapping(bytes32 inputHash => uint40) public recordedAt;
     mapping(bytes32 inputHash => bytes) private _outputs;
 
+    /// @dev A model whose outputs no transaction could record is refused where they come from Assay.
     constructor(IAssay assay_, IInterpreter interpreter_, Terms memory terms) {
+        if (address(interpreter_) == address(0)) {
+            DeliveryGas.requireStorable(assay_.registry().modelWord(terms.modelId).outputLength());
+        }
         assay = assay_;
         interpreter = interpreter_;
         modelId = terms.modelId;

@@ -13,7 +13,6 @@ import {BoundedCall} from "../libraries/BoundedCall.sol";
 import {Introspection} from "../libraries/Introspection.sol";
 import {ResultHandler} from "../libraries/ResultHandler.sol";
 import {ExecutorSets} from "./ExecutorSets.sol";
-import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {IERC165} from "@openzeppelin/contracts/utils/introspection/IERC165.sol";
 
 /// @notice Terms of a callback agent, fixed at deployment.
@@ -40,9 +39,11 @@ struct CallbackTerms {
 /// @notice An agent that off-chain executors run, one iteration after the other (ICallbackAgent).
 /// @dev Runs are independent of each other. A tool that fails is undone and the model reads why, so no post can wedge
 /// a run. While any of these functions is under way, no other may be entered.
-contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid, ReentrancyGuardTransient {
-    /// @dev A tool run that this agent paid for or waits for. @param waiting true until its result is in, or too late
+contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid {
+    /// @dev A tool run that this agent paid for or waits for. @param known true for ever
+    /// @param waiting true until its result is in, or too late
     struct ToolRun {
+        bool known;
         bool waiting;
         int256 runId;
         uint256 reclaimed;
@@ -61,7 +62,13 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid, ReentrancyGuardT
     mapping(int256 runId => string) private _answers;
     mapping(int256 runId => uint256) public refundedOf;
     mapping(IERCAgentTool => mapping(int256 toolRunId => ToolRun)) private _toolRuns;
-    mapping(IERCAgentTool => mapping(int256 toolRunId => bool)) private _known;
+    /// @dev The tool that `reclaim` asks for ether just now.
+    address private transient _payingBack;
+
+    /// @dev Most gas that a tool, and a result handler, may be given: what of a transaction's 2^24 (EIP-7825) is left pays
+    /// for a post of 16 KB, and for an answer of 4 KB. With more, no transaction could use a tool or deliver.
+    uint256 private constant MAX_TOOL_GAS = 14_000_000;
+    uint256 private constant MAX_CALLBACK_GAS = 8_000_000;
 
     constructor(
         string memory modelId_,
@@ -76,6 +83,8 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid, ReentrancyGuardT
         AgentMetadata(modelId_, name_, description_, inputDescription_, basePrompt_, tools_, maxIterations_)
         ExecutorSets(terms.owner, terms.executors, terms.threshold)
     {
+        if (terms.toolGas > MAX_TOOL_GAS) revert GasTooHigh(terms.toolGas, MAX_TOOL_GAS);
+        if (terms.callbackGas > MAX_CALLBACK_GAS) revert GasTooHigh(terms.callbackGas, MAX_CALLBACK_GAS);
         confirmer = terms.confirmer;
         iterationSeconds = terms.iterationSeconds;
         toolSeconds = terms.toolSeconds;
@@ -86,9 +95,10 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid, ReentrancyGuardT
         toolBudget = terms.toolBudget;
     }
 
-    /// @dev Ether comes in by depositFor, or from a tool while this contract takes it back.
+    /// @dev Ether comes in by depositFor, or from a tool while this contract takes it back from that very tool: whatever
+    /// else came would be credited to nobody.
     receive() external payable {
-        if (!_reentrancyGuardEntered()) revert OnlyItself(msg.sender);
+        if (msg.sender != _payingBack) revert UnexpectedEther(msg.sender);
     }
 
     /// @inheritdoc IERCAgentTool
@@ -154,6 +164,7 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid, ReentrancyGuardT
         IERCAgentTool tool = IERCAgentTool(msg.sender);
         ToolRun storage t = _toolRuns[tool][toolRunId];
         if (!t.waiting) revert UnknownToolRun(msg.sender, toolRunId);
+        BoundedCall.requireResult(result);
         t.waiting = false;
         _answer(t.runId, _runs[t.runId], true, result);
     }
@@ -162,9 +173,8 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid, ReentrancyGuardT
     function advance(int256 runId) external nonReentrant {
         AgentRun storage r = _runs[runId];
         RunState state = r.state;
-        if (state != RunState.ITERATION && state != RunState.TOOL && state != RunState.CONFIRMATION) {
-            revert WrongState(runId, state, RunState.ITERATION);
-        }
+        // Only a run that waits for something has a deadline.
+        if (r.deadline == 0) revert WrongState(runId, state, RunState.ITERATION);
         if (block.timestamp <= r.deadline) revert NotYet(block.timestamp, uint256(r.deadline) + 1);
         if (state == RunState.TOOL) {
             _toolRuns[r.tool][r.toolRunId].waiting = false;
@@ -184,9 +194,10 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid, ReentrancyGuardT
         nonReentrant
     {
         AgentRun storage r = _forConfirmer(runId);
-        bytes32 callHash = _callHash(runId, r.iteration, tool, toolInput);
+        uint16 iteration = r.iteration;
+        bytes32 callHash = _callHash(runId, iteration, tool, toolInput);
         if (callHash != r.callHash) revert WrongCall(runId, callHash, r.callHash);
-        emit CallConfirmed(runId, r.iteration, callHash);
+        emit CallConfirmed(runId, iteration, callHash);
         _use(runId, r, tool, toolInput);
     }
 
@@ -204,13 +215,16 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid, ReentrancyGuardT
 
     /// @inheritdoc ICallbackAgent
     function reclaim(IERCAgentTool tool, int256 toolRunId) external nonReentrant {
-        if (!_known[tool][toolRunId]) revert UnknownToolRun(address(tool), toolRunId);
         ToolRun storage t = _toolRuns[tool][toolRunId];
-        uint256 amount = IPrepaid(address(tool)).refundedOf(toolRunId) - t.reclaimed;
-        t.reclaimed += amount;
+        if (!t.known) revert UnknownToolRun(address(tool), toolRunId);
+        uint256 refunded = IPrepaid(address(tool)).refundedOf(toolRunId);
+        uint256 amount = refunded - t.reclaimed;
+        t.reclaimed = refunded;
         uint256 before = address(this).balance;
+        _payingBack = address(tool);
         IPrepaid(address(tool)).withdraw(address(this), amount);
-        // What came in counts, not what the tool said.
+        _payingBack = address(0);
+        // What came in counts, not what the tool said. INVARIANT: until here nothing else moved this balance.
         amount = address(this).balance - before;
         _credit(_runs[t.runId].requester, amount);
         emit ToolFeeReclaimed(t.runId, tool, toolRunId, amount);
@@ -229,8 +243,10 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid, ReentrancyGuardT
             IPrepaid(address(tool)).depositFor{value: paid}(address(this));
         }
         (id, result) = tool.run(input, address(this));
+        // INVARIANT: what leaves this frame is short, so that any post can pay for writing it down.
+        BoundedCall.requireResult(result);
         // A tool that names one id twice would take over the run that waits for the first.
-        if (id < -1 || (id >= 0 && _known[tool][id])) revert WrongToolRun(tool, id);
+        if (id < -1 || (id >= 0 && _toolRuns[tool][id].known)) revert WrongToolRun(tool, id);
     }
 
     /// @inheritdoc ICallbackAgent
@@ -269,10 +285,12 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid, ReentrancyGuardT
 
     function _admit(int256 runId, AgentRun storage r) private {
         uint256 all = _sets[r.executorSet].executors.length;
-        uint256 admitted = uint256(r.admitted) + r.threshold;
-        r.admitted = uint16(admitted < all ? admitted : all);
+        uint16 threshold = r.threshold;
+        uint256 admitted = uint256(r.admitted) + threshold;
+        if (admitted > all) admitted = all;
+        r.admitted = uint16(admitted);
         r.deadline = uint40(block.timestamp + iterationSeconds);
-        emit IterationRequested(runId, r.iteration, admittedOf(runId), r.threshold, r.deadline, r.historyHash);
+        emit IterationRequested(runId, r.iteration, admittedOf(runId), threshold, r.deadline, r.historyHash);
     }
 
     function _choose(
@@ -310,8 +328,8 @@ contract CallbackAgent is AgentMetadata, ExecutorSets, Prepaid, ReentrancyGuardT
             emit ToolPaid(runId, tool, paid);
         }
         if (id == -1) return _answer(runId, r, true, result);
-        _known[tool][id] = true;
-        _toolRuns[tool][id] = ToolRun(true, runId, 0);
+        ToolRun storage t = _toolRuns[tool][id];
+        (t.known, t.waiting, t.runId) = (true, true, runId);
         r.state = RunState.TOOL;
         (r.tool, r.toolRunId) = (tool, id);
         r.deadline = uint40(block.timestamp + toolSeconds);

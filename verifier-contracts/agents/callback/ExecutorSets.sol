@@ -35,7 +35,8 @@ abstract contract ExecutorSets is ICallbackAgent {
 
     /// @inheritdoc ICallbackAgent
     function executorsOf(uint32 executorSet) external view returns (address[] memory, uint16) {
-        return (_sets[executorSet].executors, _sets[executorSet].threshold);
+        ExecutorSet storage set = _sets[executorSet];
+        return (set.executors, set.threshold);
     }
 
     /// @inheritdoc ICallbackAgent

@@ -62,6 +62,7 @@ struct AgentRun {
 /// asynchronous tool calls `handleAgentResult`. What tools return can be verified; what executors post is attested
 /// by those who agreed on it and nothing more. `run` sets aside `price()` of the requester's balance here:
 /// threshold · iterations · iterationFee + toolBudget; what a run has not spent goes back when it is over.
+/// A tool's result has at most 8,192 bytes: one that is longer is a failure of the tool, and refused where it comes later.
 interface ICallbackAgent is IAgentMetadata, IERCAgentClient, IPrepaid {
     /// @notice A run began. The prompt stands nowhere else.
     event RunStarted(
@@ -143,6 +144,10 @@ interface ICallbackAgent is IAgentMetadata, IERCAgentClient, IPrepaid {
     error ToolPriceTooHigh(uint256 price, uint256 budget);
     error WrongToolRun(IERCAgentTool tool, int256 toolRunId);
     error OnlyItself(address sender);
+    /// @notice Thrown when terms name more gas for a tool or a result handler than a transaction has for it.
+    error GasTooHigh(uint256 gasNamed, uint256 max);
+    /// @notice Thrown when ether comes neither by depositFor nor from the tool that a reclaim under way asks for it.
+    error UnexpectedEther(address sender);
 
     /// @notice Says what the run is to do next. When enough admitted executors have said the same, it is done in the
     /// last one's transaction.

@@ -12,7 +12,8 @@ interface IPrepaid {
     /// @notice Thrown when ether could not be sent.
     error TransferFailed(address to, uint256 amount);
 
-    /// @notice Adds the value sent to an account's balance. Anybody may pay for anybody.
+    /// @notice Adds the value sent to an account's balance. Anybody may pay for anybody. Neither this nor `withdraw` can
+    /// be entered while another function of the contract is under way.
     function depositFor(address account) external payable;
     /// @notice Takes ether out of the sender's balance.
     function withdraw(address to, uint256 amount) external;

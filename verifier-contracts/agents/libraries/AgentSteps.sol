@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IERCAgentTool} from "../interfaces/IERCAgentTool.sol";
 import {AgentInput} from "./AgentInput.sol";
+import {Introspection} from "./Introspection.sol";
 import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
 
 /// @notice Writes down what an agent did: tool, arguments, outcome, and why, as the model put it.
@@ -12,15 +13,26 @@ library AgentSteps {
     /// @notice `Name{a: 1, b: "x"} at 0x… -> "result", because "reasoning"`
     function describe(
         IERCAgentTool tool,
-        IERCAgentTool.ParamValue[] memory params,
+        string memory action_,
         string memory outcome,
         string memory reasoning
-    ) internal view returns (string memory) {
+    ) internal pure returns (string memory) {
         string memory place = Strings.toChecksumHexString(address(tool));
         return string.concat(
-            action(tool.name(), tool.inputDescription().paramDescriptions, params),
-            string.concat(" at ", place, " -> ", quote(outcome), ", because ", quote(reasoning))
+            action_, string.concat(" at ", place, " -> ", quote(outcome), ", because ", quote(reasoning))
         );
+    }
+
+    /// @notice `Name{a: 1, b: "x"}`, with the tool's name as it is now.
+    function actionOf(
+        IERCAgentTool tool,
+        IERCAgentTool.ParamDescription[] memory description,
+        IERCAgentTool.ParamValue[] memory params
+    ) internal view returns (string memory) {
+        for (uint256 i; i < description.length; ++i) {
+            Introspection.requireLength(tool, description[i].name);
+        }
+        return action(Introspection.requireName(tool), description, params);
     }
 
     /// @notice `Name{a: 1, b: "x"}`

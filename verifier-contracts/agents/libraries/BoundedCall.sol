@@ -8,6 +8,12 @@ library BoundedCall {
     /// @notice Thrown when a transaction brings too little gas for a call that must get its whole limit.
     error NotEnoughGas(uint256 gasLeft, uint256 required);
 
+    /// @notice Thrown when a tool's result has more bytes than an agent reads.
+    error ResultTooLong(uint256 length, uint256 max);
+
+    /// @notice Most bytes of a tool's result: a longer one is a failure of the tool, for a text that is cut off may say
+    /// something else.
+    uint256 internal constant RESULT_BYTES = 8_192;
     /// @notice Most bytes of an error that are kept.
     uint256 internal constant ERROR_BYTES = 512;
     /// @dev Reaching a cold account, and what the caller does after the call.
@@ -30,7 +36,8 @@ library BoundedCall {
 
     /// @notice Calls without value.
     /// @param callGas gas limit; all that a call may get if there is less
-    /// @return success false if it reverted @return returned what the callee returned, or the first bytes of its error
+    /// @return success false if it reverted @return returned what the callee returned, or the first bytes of its error.
+    /// SAFETY: a good answer is copied whole, so a stranger's is asked for in a frame whose gas is limited
     function tryCall(address target, uint256 callGas, bytes memory data)
         internal
         returns (bool success, bytes memory returned)
@@ -52,6 +59,12 @@ library BoundedCall {
         assembly ("memory-safe") {
             success := call(callGas, target, 0, add(data, 32), mload(data), 0, 0)
         }
+    }
+
+    /// @notice Refuses a result that nobody would read.
+    function requireResult(string memory result) internal pure {
+        uint256 length = bytes(result).length;
+        if (length > RESULT_BYTES) revert ResultTooLong(length, RESULT_BYTES);
     }
 
     /// @notice The data of a failed call in words: the text of `require`, else the bytes.

@@ -21,26 +21,26 @@ import {IPrepaid} from "../interfaces/IPrepaid.sol";
 import {ToolResultConverter} from "../interfaces/ToolResultConverter.sol";
 import {BoundedCall} from "../libraries/BoundedCall.sol";
 import {Conversion} from "../libraries/Conversion.sol";
+import {DeliveryGas} from "../libraries/DeliveryGas.sol";
 import {ResultHandler} from "../libraries/ResultHandler.sol";
 import {ModelTool, ModelToolText} from "./ModelTool.sol";
-import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {IERC165} from "@openzeppelin/contracts/utils/introspection/IERC165.sol";
 
 /// @notice A model tool that answers later (IClaimedModelTool).
 /// @dev A handler that fails, burns its gas or is gone changes nothing but its own delivery. While a run is filed,
 /// delivered or refunded, none of these may be entered again.
-contract ClaimedModelTool is IClaimedModelTool, ModelTool, Prepaid, ReentrancyGuardTransient {
+contract ClaimedModelTool is IClaimedModelTool, ModelTool, Prepaid {
     using ModelWord for uint256;
 
-    /// @dev Gas for the converter: a view that makes a short text of a few words.
+    /// @dev Gas for the converter, a view that makes a short text: for a few words; then for reading and converting each
+    /// word of the output.
     uint256 private constant CONVERT_GAS = 200_000;
-    /// @dev Booking a result: the run, the length of the output and the event; then each word of the output.
-    uint256 private constant STORE_GAS = 90_000;
-    uint256 private constant STORE_GAS_PER_WORD = 24_000;
+    uint256 private constant CONVERT_GAS_PER_WORD = 6_000;
 
     IAssay public immutable assay;
     address private immutable _courier;
     ClaimTerms private _terms;
+    uint256 private immutable _convertGas;
     uint32 private immutable _callbackGas;
     int256 public runCount;
     mapping(int256 runId => ModelRun) private _runs;
@@ -60,10 +60,13 @@ contract ClaimedModelTool is IClaimedModelTool, ModelTool, Prepaid, ReentrancyGu
         assay = assay_;
         _courier = assay_.courier();
         _terms = terms_;
-        uint256 words = (_modelWord.outputLength() + 31) / 32;
-        _callbackGas = uint32(
-            STORE_GAS + words * STORE_GAS_PER_WORD + (_deliveryGas() + 2 * BoundedCall.RESERVE) * 64 / 63
-        );
+        uint256 outputLength = _modelWord.outputLength();
+        _convertGas = CONVERT_GAS + CONVERT_GAS_PER_WORD * DeliveryGas.words(outputLength);
+        uint256 handing = _convertGas + terms_.handlerGas + BoundedCall.RESERVE;
+        uint256 callbackGas = DeliveryGas.store(outputLength) + (handing + 2 * BoundedCall.RESERVE) * 64 / 63;
+        // INVARIANT: what is requested here can be delivered in a transaction.
+        DeliveryGas.requireDeliverable(outputLength, callbackGas);
+        _callbackGas = uint32(callbackGas);
     }
 
     /// @dev Ether comes in by depositFor, or from Assay while a refund is collected.
@@ -216,7 +219,7 @@ contract ClaimedModelTool is IClaimedModelTool, ModelTool, Prepaid, ReentrancyGu
         ModelRun storage r = _runs[runId];
         r.delivered = true;
         bool success;
-        try this.resultOf{gas: CONVERT_GAS}(runId) returns (string memory result) {
+        try this.resultOf{gas: _convertGas}(runId) returns (string memory result) {
             success = ResultHandler.notify(r.resultHandler, _terms.handlerGas, runId, result);
         } catch {}
         if (!success) r.delivered = false;
@@ -224,7 +227,7 @@ contract ClaimedModelTool is IClaimedModelTool, ModelTool, Prepaid, ReentrancyGu
     }
 
     function _deliveryGas() private view returns (uint256) {
-        return CONVERT_GAS + _terms.handlerGas + BoundedCall.RESERVE;
+        return _convertGas + _terms.handlerGas + BoundedCall.RESERVE;
     }
 
     function _finalRun(int256 runId) private view returns (ModelRun storage r) {

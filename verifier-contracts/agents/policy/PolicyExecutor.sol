@@ -6,6 +6,7 @@ import {ModelId} from "../../types/Types.sol";
 import {AgentIterationResult, IERCAgentExecutor} from "../interfaces/IERCAgentExecutor.sol";
 import {IERCAgentTool} from "../interfaces/IERCAgentTool.sol";
 import {AgentInput} from "../libraries/AgentInput.sol";
+import {Introspection} from "../libraries/Introspection.sol";
 import {Asset, Clause, Clauses, WordKind} from "./Clause.sol";
 import {Results} from "./Results.sol";
 import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
@@ -180,7 +181,8 @@ contract PolicyExecutor is IERCAgentExecutor, ERC165 {
 
     function _toolOf(IERCAgentTool[] memory tools, string memory name) private view returns (IERCAgentTool) {
         for (uint256 i; i < tools.length; ++i) {
-            if (keccak256(bytes(tools[i].name())) == keccak256(bytes(name))) return tools[i];
+            // A tool that does not say its name, or says too much, is nobody's wish: the others still are.
+            if (keccak256(bytes(Introspection.nameOf(tools[i]))) == keccak256(bytes(name))) return tools[i];
         }
         revert UnknownTool(name);
     }

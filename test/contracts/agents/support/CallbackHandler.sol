@@ -6,6 +6,7 @@ import {AgentRun, RunState} from "../../../../verifier-contracts/agents/interfac
 import {AgentIterationResult} from "../../../../verifier-contracts/agents/interfaces/IERCAgentExecutor.sol";
 import {AgentInput} from "../../../../verifier-contracts/agents/libraries/AgentInput.sol";
 import {Test} from "../../support/Test.sol";
+import {DoublePayTool} from "./DoublePayTool.sol";
 import {PaidTool} from "./PaidTool.sol";
 import {Params} from "./Params.sol";
 import {MoodyHandler, MoodyTool} from "./TestTools.sol";
@@ -16,14 +17,21 @@ contract CallbackHandler is Test {
     CallbackAgent public immutable agent;
     PaidTool public immutable paid;
     MoodyTool public immutable moody;
+    DoublePayTool public immutable hostile;
     MoodyHandler[] public clients;
     address[] public executors;
     uint256 public moves;
     uint256 public finished;
     uint256 public toolRuns;
 
-    constructor(CallbackAgent agent_, PaidTool paid_, MoodyTool moody_, address[] memory executors_) {
-        (agent, paid, moody, executors) = (agent_, paid_, moody_, executors_);
+    constructor(
+        CallbackAgent agent_,
+        PaidTool paid_,
+        MoodyTool moody_,
+        DoublePayTool hostile_,
+        address[] memory executors_
+    ) {
+        (agent, paid, moody, hostile, executors) = (agent_, paid_, moody_, hostile_, executors_);
         for (uint256 i; i < 2; i++) {
             clients.push(new MoodyHandler());
         }
@@ -60,6 +68,7 @@ contract CallbackHandler is Test {
         AgentIterationResult memory result;
         if (choice % 4 == 0) (result.isFinalAnswer, result.finalAnswer) = (true, "done");
         else if (choice % 4 == 1) result.tool = moody;
+        else if (choice % 4 == 2) result.tool = hostile;
         else result.tool = paid;
         if (choice % 4 != 0) result.toolInput = Params.input(Params.number(choice));
         uint256 before = agent.balanceOf(executors[0]);
@@ -85,6 +94,20 @@ contract CallbackHandler is Test {
         int256 toolRunId = int256(which % uint256(count));
         paid.giveBack(toolRunId, bound(amount, 0, paid.price()));
         agent.reclaim(paid, toolRunId);
+        moves++;
+    }
+
+    /// @dev A tool that pays back by a deposit for a client, out of its own balance, from elsewhere, or plainly.
+    function payBackTwice(uint256 which, uint256 way, uint256 amount) external {
+        int256 count = hostile.nextRun();
+        if (count == 0) return;
+        int256 toolRunId = int256(which % uint256(count));
+        amount = bound(amount, 1, 1 ether);
+        way %= 5;
+        if (way == uint256(DoublePayTool.Way.WITHDRAW)) agent.depositFor{value: amount}(address(hostile));
+        hostile.setWay(DoublePayTool.Way(way), address(clients[which % 2]));
+        hostile.giveBack{value: amount}(toolRunId);
+        agent.reclaim(hostile, toolRunId);
         moves++;
     }
 
@@ -116,7 +139,8 @@ contract CallbackHandler is Test {
         for (uint256 i; i < executors.length; i++) {
             sum += agent.balanceOf(executors[i]);
         }
-        sum += agent.balanceOf(address(clients[0])) + agent.balanceOf(address(clients[1]));
+        sum += agent.balanceOf(address(hostile)) + agent.balanceOf(address(clients[0]))
+        + agent.balanceOf(address(clients[1]));
         for (int256 runId; runId < agent.currentRunId(); runId++) {
             sum += agent.runOf(runId).reserved;
         }
