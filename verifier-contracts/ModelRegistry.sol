@@ -60,6 +60,11 @@ contract ModelRegistry is IModelRegistry {
         bytes memory program = _load(chunks);
         uint256 word = ProgramValidator.validate(program);
         if (ModelWord.weights(word) == 0 && root != 0) revert WrongWeightsRoot(root);
+        // haltProof carries the input and both outputs.
+        uint256 size = ModelWord.maxCalldata(word) + 2 * ModelWord.outputLength(word);
+        if (lanes & LANE_PROOF != 0 && size > ProgramValidator.MAX_MOVE_BYTES) {
+            revert ContradictionTooLarge(size, ProgramValidator.MAX_MOVE_BYTES);
+        }
         word |= (uint256(lanes) << 8) | (uint256(uint32(selector)) << 64);
         bytes32 programHash = keccak256(program);
         modelId = _modelId(programHash, word, root, verificationKeyHash);

@@ -3,6 +3,7 @@ import {
   checkDims,
   MAX_DOT_LENGTH,
   MAX_LOOKUP_LENGTH,
+  MAX_MOVE_BYTES,
   MAX_STEPS,
   MAX_WEIGHTS,
   MAX_WHOLE_HEIGHT,
@@ -23,7 +24,7 @@ import {
   type WeightLayout,
 } from "./form.ts";
 import { RULES } from "./rules.ts";
-import { lastStep, tensorShape, weightShape } from "./shape.ts";
+import { lastStep, maxCalldata, outputLength, tensorShape, weightShape } from "./shape.ts";
 
 const INPUT_SIZES: Readonly<Record<InputCodec, readonly [number, number]>> = {
   text: [1, 4096],
@@ -124,8 +125,11 @@ function checkOutput(
   const { type, dims } = lastStep(program);
   const place = `output (${program.outputCodec})`;
   const count = elementCount(dims);
-  const { height } = tensorShape(type, dims);
+  const { height, rows, words } = tensorShape(type, dims);
   if (height > MAX_WHOLE_HEIGHT) report(place, "leaves", `2^${height}`, `<= 2^${MAX_WHOLE_HEIGHT}`);
+  const most = (field: string, bytes: number): void => {
+    if (bytes > MAX_MOVE_BYTES) report(place, field, bytes, `<= ${MAX_MOVE_BYTES}`);
+  };
   if (program.outputCodec === "words") {
     if (type === "f32") report(place, "type", type, "u8, s8, s32, bool");
     if (count > 256) report(place, "elements", count, "<= 256");
@@ -135,4 +139,6 @@ function checkOutput(
   } else if (count * elementBytes(type) > 65_536) {
     report(place, "bytes", count * elementBytes(type), "<= 65536");
   }
+  most("bytes of the tensor's words", 32 * rows * words);
+  most("bytes of calldata and return data", maxCalldata(program) + outputLength(program));
 }

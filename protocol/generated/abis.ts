@@ -4191,6 +4191,22 @@ export const iModelRegistryAbi = [
   },
   {
     "type": "error",
+    "name": "ContradictionTooLarge",
+    "inputs": [
+      {
+        "name": "size",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "limit",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "InvalidProgram",
     "inputs": [
       {

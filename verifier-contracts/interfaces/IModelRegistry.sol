@@ -29,6 +29,9 @@ interface IModelRegistry {
     error WrongElementCount(uint256 count, uint256 limit);
     /// @notice Thrown when a judge asks for the program of a model that was registered without one.
     error NoProgram(ModelId modelId);
+    /// @notice Thrown for a model with the lane PROOF whose contradicting proofs would not fit a transaction: make input
+    /// or output smaller, or leave the lane out. @param size bytes of the longest input and two outputs
+    error ContradictionTooLarge(uint256 size, uint256 limit);
 
     /// @notice A model was registered; everything about it is immutable from now on.
     /// @param word the model word (docs/PROTOCOL.md, section 1)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {IModelRegistry} from "../../../verifier-contracts/interfaces/IModelRegistry.sol";
 import {ProgramField as F, ProgramPart} from "../../../verifier-contracts/types/Program.sol";
 import {ModelId} from "../../../verifier-contracts/types/Types.sol";
 import {ProgramBuilder as B} from "./ProgramBuilder.sol";
@@ -208,10 +209,26 @@ contract ProgramRulesTest is RegistryTest {
     }
 
     function test_register_rawCodec_succeeds() public {
-        accepts(_codec(4, 65_536, 0x010403, B.dims2(16, 1024), 0));
+        accepts(_codec(4, 32_768, 0x010403, B.dims2(8, 1024), 0));
         accepts(_codec(4, 9, 0x010404, B.dims1(4), 5));
-        // 2^12 words, the most that a tensor judged as a whole has.
-        accepts(_codec(4, 65_536, 0x010400, B.dims2(4096, 1), 0));
+        // The longest input, of which a step takes what an output holds beside it.
+        accepts(_codec(4, 65_536, 0x010400, B.dims1(18_304), 0));
+        rejectsStep(_codec(4, 65_536, 0x010400, B.dims1(18_336), 0), F.SIZE, 84_004);
+        // The most words that a conviction by the output carries.
+        accepts(_codec(4, 4096, 0x010400, B.dims2(2625, 1), 0));
+        rejectsStep(_codec(4, 4096, 0x010400, B.dims2(2626, 1), 0), F.SIZE, 84_032);
+    }
+
+    /// @dev haltProof carries an input and two outputs; without the lane there is none.
+    function test_register_contradiction_reverts() public {
+        bytes memory fits = _codec(4, 27_904, 0x010400, B.dims1(27_904), 0).bytesOf();
+        bytes memory above = _codec(4, 27_936, 0x010400, B.dims1(27_936), 0).bytesOf();
+        bytes32 key = bytes32(uint256(9));
+        registry.register(chunksOf(fits), 0, SELECTOR, 6, key);
+        address[] memory chunks = chunksOf(above);
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.ContradictionTooLarge.selector, 84_004, 84_000));
+        registry.register(chunks, 0, SELECTOR, 6, key);
+        registry.register(chunks, 0, SELECTOR, 5, 0);
     }
 
     function test_register_rawCodec_reverts() public {
