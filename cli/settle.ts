@@ -1,8 +1,9 @@
 /** `assay settle`: ends requests, or the disputes about them, by truth: the chain runs the model, or a proof shows it. */
 import type { Command } from "commander";
-import type { Hex } from "viem";
+import { type Hex, size } from "viem";
 import { fromHex } from "../inference/bytes.ts";
 import { BaseError } from "../inference/errors.ts";
+import { MAX_MOVE_BYTES } from "../inference/program/check.ts";
 import { decodeReturn } from "../protocol/abi.ts";
 import { Actions } from "../protocol/chain/actions.ts";
 import { type FinalResult, resultOf } from "../protocol/chain/await-result.ts";
@@ -142,12 +143,24 @@ async function byExecution(
   const weights = options.withWeights === true ? weightsOf(folderOf(first.modelId, options)) : undefined;
   for (const { request, claim, input } of open) {
     const output = await inferOnChain(chain, request.modelId, input, weights);
+    if (weights !== undefined) requireSmall(size(input) + size(output) + size(weights));
     const action = actions.settle(request, claim, LANE.EXECUTION, input, output, weights ?? "0x");
     const inclusion = requireSent("settle", await sender.send(action));
     outputs.push(output);
     if (inclusion !== undefined) hashes.push(inclusion.hash);
   }
   return { outputs, hashes };
+}
+
+/** @throws BaseError WEIGHTS_TOO_LARGE for more than a transaction carries */
+function requireSmall(bytes: number): void {
+  if (bytes <= MAX_MOVE_BYTES) return;
+  throw new BaseError({
+    code: "WEIGHTS_TOO_LARGE",
+    shortMessage: `Input, output and weights have ${bytes} bytes, at most ${MAX_MOVE_BYTES} fit into a transaction.`,
+    nextStep: "Publish the weights with `assay model publish`, then settle without --with-weights.",
+    details: { bytes, limit: MAX_MOVE_BYTES },
+  });
 }
 
 /** One transaction for all. */
