@@ -39,9 +39,10 @@ import type { Value } from "./values.ts";
 /** Value of the node's first output, or of its outputs. */
 export type Lower = (ctx: Lowering, node: OnnxNode) => Value | readonly Value[];
 
-/** How the program's output relates to the operator's definition, which onnxruntime computes.
+/** How the program's output relates to the operator's definition, as docs/EXACT.md, section 6, says it.
  *  exact: the same bytes on every input. one unit: onnxruntime's own kernel is not one function on all CPUs, or works in
- *  float32; the program differs by at most one unit of the quantized result. */
+ *  float32; the program differs from the definition in real numbers by at most one unit of the quantized result, or by
+ *  2^-20 of the size of a float32 result that nobody quantizes. */
 export type Exactness = "exact" | "one unit";
 
 /** Operators that are described by one row. */
@@ -53,6 +54,8 @@ export interface OperatorRow {
   readonly limits: string;
   /** Opcodes that may come of it; none where it only renames or folds. */
   readonly opcodes: readonly Opcode[];
+  /** True where FLOAT is among them whatever the graph: such programs have no circuit. */
+  readonly alwaysFloat?: true;
   readonly exactness: Exactness;
 }
 
@@ -233,9 +236,10 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   {
     operators: { Softmax: softmax },
     reads:
-      "dequantized bytes: integers in units of 2^-12, then REQUANT; before operator set 13 axes from `axis` on are one",
+      "dequantized bytes: exponentials by LOOKUP, their sum of integers, the quotient in FLOAT; before operator set 13 axes from `axis` on are one",
     limits: "at most 8,191 elements a row",
-    opcodes: ["move", "reduce", "arith", "lookup", "requant", "float"],
+    opcodes: ["move", "reduce", "arith", "lookup", "float"],
+    alwaysFloat: true,
     exactness: "one unit",
   },
   {
@@ -243,6 +247,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     reads: "dequantized bytes: integer sums, the rest in FLOAT",
     limits: "gain and shift constant; at most 32,767 elements a row; only the first output",
     opcodes: ["move", "reduce", "arith", "float"],
+    alwaysFloat: true,
     exactness: "one unit",
   },
   {

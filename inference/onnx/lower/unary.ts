@@ -62,9 +62,13 @@ const EXACT: Readonly<Record<string, Exact>> = {
     integer: (ctx, x) => ctx.builder.arith("sub", "s32", ctx.builder.s32(0), x),
   },
   Reciprocal: { f: (x) => 1 / x, float: (ctx, x) => ctx.builder.float("div", "f32", one(ctx), x) },
-  Round: { f: roundHalfEven, float: (ctx, x) => ctx.builder.float("round", "f32", x) },
+  // The nearest integer with the sign of x, also where it is 0.
+  Round: {
+    f: (x) => Math.sign(x) * Math.abs(roundHalfEven(x)),
+    float: (ctx, x) => ctx.builder.float("round", "f32", x),
+  },
   Sign: {
-    f: Math.sign,
+    f: (x) => Math.sign(x) + 0,
     float: (ctx, x) => {
       const { builder } = ctx;
       const zero = builder.f32(0);
