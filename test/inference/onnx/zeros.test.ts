@@ -1,5 +1,6 @@
 /** The sign of zero: docs/EXACT.md, section 6, Zeros. */
 import { describe, expect, it } from "vitest";
+import { compareBoth } from "../../support/both-ways.ts";
 import type { TestNode, TestTensor } from "../../support/onnx-file.ts";
 import { onnxFile } from "../../support/onnx-file.ts";
 import { node, run, t } from "../../support/onnx-nodes.ts";
@@ -92,29 +93,41 @@ describe.each(Object.entries(WAYS))("the sign of zero in %s", (_, way) => {
   });
 });
 
-describe("a constant −0", () => {
-  it("default: is kept, as onnxruntime keeps it", async () => {
+const ends = { pads: t("int64", [2], [1, 1]), z: t("float32", [], [-0]) };
+
+describe("−0 in steps that copy", () => {
+  it("default: a constant keeps it, as in onnxruntime", async () => {
     const graph = {
-      nodes: [
-        node("Where", ["x", "g", "h"], {}, "w"),
-        node("Concat", ["w", "g"], { axis: 0 }, "c"),
-        node("Pad", ["c", "pads", "z"]),
-      ],
-      inputs: { x: { type: "bool", dims: [3] } },
+      nodes: [node("Concat", ["x", "g"], { axis: 0 }, "c"), node("Pad", ["c", "pads", "z"])],
+      inputs: { x: { type: "float32", dims: [3] } },
       outputs: { y: "float32" },
-      constants: {
-        g: f32(-0, 0, 1),
-        h: f32(0, -0, -0),
-        pads: t("int64", [2], [1, 1]),
-        z: t("float32", [], [-0]),
-      },
+      constants: { g: f32(-0, 0, 1), ...ends },
     } as const;
     const comparison = nothingCompared();
-    const runs = [
-      [0, 1, 1],
-      [1, 0, 0],
-    ].map((data) => ({ x: t("bool", [3], data) }));
-    await compareImport(onnxFile(graph), runs, comparison);
-    expect(comparison).toMatchObject({ compared: 16, different: 0 });
+    await compareImport(onnxFile(graph), [{ x: f32(1, 0, -1) }], comparison);
+    expect(comparison).toMatchObject({ compared: 8, different: 0 });
+  });
+
+  it("behavior: the emitted file copies it, too: SELECT of either operand, MOVE with a pad and with an operand", async () => {
+    const { nodes, constants } = WAYS.steps as Way;
+    const graph = {
+      nodes: [
+        ...nodes,
+        node("Less", ["x", "one"], {}, "b"),
+        node("Where", ["b", "r", "g"], {}, "v"),
+        node("Where", ["b", "g", "r"], {}, "w"),
+        node("Concat", ["r", "v", "w"], { axis: 0 }, "all"),
+        node("Pad", ["all", "pads", "z"]),
+      ],
+      inputs: { x: { type: "int32", dims: [3] } },
+      outputs: { y: "float32" },
+      constants: { ...constants, ...ends, g: f32(-0, -0, 5), one: t("int32", [], [1]) },
+    } as const;
+    const runs = [x, t("int32", [3], [3, 0, 0]), t("int32", [3], [0, 0, 3])].map((data) => ({ x: data }));
+    const { imported, emitted } = await compareBoth("zeros", onnxFile(graph), runs);
+    const opcodes = imported.model.program.steps.map((step) => step.opcode);
+    expect(opcodes.filter((opcode) => opcode === "select")).toHaveLength(2);
+    expect(emitted.compared).toBeGreaterThan(60);
+    expect(emitted.different).toBe(0);
   });
 });
