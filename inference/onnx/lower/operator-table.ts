@@ -100,7 +100,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
       "com.microsoft.DequantizeLinear": dequantizeLinear,
     },
     reads:
-      "uint8, int8, uint16, int16 (from operator set 21, com.microsoft's before); scales one a tensor or an axis. Of int32 to a scale that is a power of two, or of products, sums and averages: REQUANT (8 bits), RESCALE (16 bits)",
+      "uint8, int8, uint16, int16 (from operator set 21, com.microsoft's before), DequantizeLinear also int32 without zero point; scales one a tensor or an axis. QuantizeLinear of products, sums and averages: REQUANT (8 bits), RESCALE (16 bits). Of what DequantizeLinear made of int32, to 8 bits by a scale that is a power of two: REQUANT, as its division is exact; any other float32 (after Cast, too): FLOAT",
     limits: "constant scales of 2^-100 to 2^60; no blocks; 16 bits inside the graph only, not as its input",
     opcodes: ["float", "requant", "rescale", "arith", "table", "lookup", "move"],
     exactness: "exact",
