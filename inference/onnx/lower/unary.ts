@@ -19,13 +19,17 @@ const TABLE_ONLY = "Put QuantizeLinear and DequantizeLinear before it: of a byte
 export function byteFunction(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
   ctx.builder.budget.spend(MADE * 2 ** 16);
-  const f = (FUNCTIONS[node.op] as (typeof FUNCTIONS)[string])(node);
+  const real = (FUNCTIONS[node.op] as (typeof FUNCTIONS)[string])(node);
+  const f = (x: number): number => normal(real(x));
   return (
     mapThrough(value, f) ??
     mapWide(value, f) ??
     refuse(`its operand is ${typeOf(value)}, not a dequantized byte tensor with one scale`, TABLE_ONLY)
   );
 }
+
+/** The number, or a zero of its sign where binary32 has only a subnormal one. */
+const normal = (x: number): number => (Math.abs(x) < 2 ** -126 ? 0 * x : x);
 
 interface Exact {
   readonly f: (x: number) => number;
