@@ -81,7 +81,7 @@ const isWide = (to: Quantization | undefined): boolean => to?.type === "uint16" 
 function graphOf({ nodes, constants = {}, from, to }: UnitCase, dims: readonly number[]): TestGraph {
   const quantizeTo = (name: string): TestNode => node("QuantizeLinear", ["p", "ys", "yz"], {}, name);
   // 16 bits stay inside of a graph.
-  const wide = [quantizeTo("w"), node("Cast", ["w"], { to: 6 })];
+  const wide = [quantizeTo("quantized"), node("Cast", ["quantized"], { to: 6 })];
   const last = to === undefined ? [node("Identity", ["p"])] : isWide(to) ? wide : [quantizeTo("y")];
   const output: OnnxType = to === undefined ? "float32" : isWide(to) ? "int32" : to.type;
   const target = to === undefined ? {} : { ys: t("float32", [], [to.scale]), yz: t(to.type, [], [to.zero]) };
