@@ -11,6 +11,7 @@ import { type ScaledValue, typeOf, type Value } from "./values.ts";
 
 /** Bounds of Clip and Relu on any type. */
 function clampValue(ctx: Lowering, value: Value, low: number | undefined, high: number | undefined): Value {
+  if (low === undefined && high === undefined) return value;
   if (value.kind === "scaled") return clampScaled(value, low, high);
   // + 0: as FLOAT min and max, which never give −0.
   const bounded = (x: number): number =>

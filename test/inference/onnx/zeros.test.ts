@@ -66,6 +66,7 @@ describe.each(Object.entries(WAYS))("the sign of zero in %s", (_, way) => {
   it.each<[string, readonly string[], Record<string, TestTensor>, readonly number[]]>([
     ["Identity", ["r"], {}, [-0, -quarter, quarter]],
     ["Neg", ["r"], {}, [0, quarter, -quarter]],
+    ["Clip", ["r"], {}, [-0, -quarter, quarter]],
     ["Round", ["r"], {}, [-0, -0, 0]],
     ["Ceil", ["r"], {}, [-0, -0, 1]],
     ["Floor", ["r"], {}, [-0, -1, 0]],
