@@ -27,6 +27,8 @@ export const DEEP_ONLY = [
  *  numbers. */
 const DEEP = [
   "test/challenger/game.test.ts",
+  "test/inference/differential/quantized-files.test.ts",
+  "test/inference/onnx/one-unit-{products,rows}.test.ts",
   "test/protocol/execution/{execution,operators}.test.ts",
   "test/protocol/{machine-play,state-space}.test.ts",
   "test/prover/proof/groth16/{compile,gadgets}.test.ts",

@@ -12,7 +12,8 @@ const END = "<!-- operators: end -->";
 const code = (text: string): string => text.replaceAll("com.microsoft.", "com.microsoft ");
 
 /** Circuits have no binary32. */
-function lanes({ opcodes }: OperatorRow): string {
+function lanes({ opcodes, alwaysFloat }: OperatorRow): string {
+  if (alwaysFloat) return "bond, execution";
   return opcodes.includes("float") ? "bond, execution; proof if no FLOAT comes of it" : "all";
 }
 

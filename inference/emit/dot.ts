@@ -11,10 +11,8 @@ export function dot(place: Place): Value {
   const { dims } = model.program.weights[weightIndex(step.b)] as WeightDescriptor;
   const [n, k] = dims as [number, number];
   const channels = parametersOf(place);
-  const offset = channels[0]?.weightOffset as number;
-  if (offset > 255 || channels.some(({ weightOffset }) => weightOffset !== offset)) {
-    throw new NotEmittable("its weight offsets are above 255 or differ between rows");
-  }
+  if (channels.some(({ weightOffset }) => weightOffset > 255))
+    throw new NotEmittable("a weight offset is above 255");
   const [groups, m] = [step.k, rowCount(step.dims)];
   const bytes = unpackDot(model.weights[weightIndex(step.b)] as Uint8Array, n, k);
   const form = formOf(DOT_VARIANTS[step.variant] as (typeof DOT_VARIANTS)[number], channels, bytes, k);
@@ -26,12 +24,18 @@ export function dot(place: Place): Value {
     const result =
       form === "binary32" && isUniform(channels)
         ? fused(graph, rows, weights, channels)
-        : finished(graph, integerProduct(graph, rows, weights, offset), channels, form);
+        : finished(
+            graph,
+            integerProduct(graph, rows, weights, zeroPoints(graph, channels, [n])),
+            channels,
+            form,
+          );
     return reshaped(graph, result, [m, n], step.dims);
   }
   const weights = graph.constant("uint8", [groups, k, n / groups], transposed(bytes, groups, n / groups, k));
+  const zeros = zeroPoints(graph, channels, [groups, 1, n / groups]);
   const products = grouped(graph, source, from, [m, groups, k], (rows) =>
-    integerProduct(graph, rows, weights, offset),
+    integerProduct(graph, rows, weights, zeros),
   );
   const result = finished(graph, graph.reshape(products, [m, n]), channels, form);
   return reshaped(graph, result, [m, n], step.dims);
@@ -39,8 +43,24 @@ export function dot(place: Place): Value {
 
 const byte = (graph: GraphBuilder, value: number): Value => graph.constant("uint8", [], Uint8Array.of(value));
 
-const integerProduct = (graph: GraphBuilder, rows: Value, weights: Value, offset: number): Value =>
-  graph.node("MatMulInteger", [rows, weights, byte(graph, 0), byte(graph, offset)]);
+const integerProduct = (graph: GraphBuilder, rows: Value, weights: Value, zeros: Value): Value =>
+  graph.node("MatMulInteger", [rows, weights, byte(graph, 0), zeros]);
+
+const offsetsOf = (channels: readonly ChannelParameters[]): Uint8Array =>
+  Uint8Array.from(channels, ({ weightOffset }) => weightOffset);
+
+/** Weight zero points: one, where all rows have the same, else of these dims. */
+function zeroPoints(
+  graph: GraphBuilder,
+  channels: readonly ChannelParameters[],
+  dims: readonly number[],
+): Value {
+  const offsets = offsetsOf(channels);
+  const first = offsets[0] as number;
+  return offsets.every((offset) => offset === first)
+    ? byte(graph, first)
+    : graph.constant("uint8", dims, offsets);
+}
 
 /** [m·G, K] as a batch of G products, and back to [m, G, N/G]. One row needs no transposition. */
 function grouped(
@@ -99,7 +119,7 @@ function fused(
   weights: Value,
   channels: readonly ChannelParameters[],
 ): Value {
-  const { zeroPoint, lower, upper, weightOffset } = channels[0] as ChannelParameters;
+  const { zeroPoint, lower, upper } = channels[0] as ChannelParameters;
   const one = graph.float(1);
   const y = graph.microsoft("QGemm", [
     rows,
@@ -107,7 +127,7 @@ function fused(
     byte(graph, 0),
     weights,
     graph.constant("float", [channels.length], scalesOf(channels)),
-    graph.constant("uint8", [channels.length], new Uint8Array(channels.length).fill(weightOffset)),
+    graph.constant("uint8", [channels.length], offsetsOf(channels)),
     biases(graph, channels),
     one,
     byte(graph, zeroPoint),

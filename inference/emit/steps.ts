@@ -55,12 +55,22 @@ export function emitStep(place: Place): Value {
       return reduce(place);
     case "select": {
       const condition = graph.cast(place.value(step.a), "bool");
-      return spread(place, graph.node("Where", [condition, place.value(step.b), place.value(step.c)]));
+      return spread(place, selected(place, condition, place.value(step.b), place.value(step.c)));
     }
   }
 }
 
-function move({ graph, step, value, shape }: Place): Value {
+/** `condition ? yes : no`, bit for bit: Where turns a −0 of its second operand into +0, one of its third it keeps. So
+ *  binary32 takes each operand as the third one, beside ones, and multiplies. */
+function selected({ graph, step }: Place, condition: Value, yes: Value, no: Value): Value {
+  if (step.type !== "f32") return graph.node("Where", [condition, yes, no]);
+  const one = graph.float(1);
+  const other = graph.node("Where", [condition, one, no]);
+  return graph.node("Mul", [graph.node("Where", [graph.node("Not", [condition]), one, yes]), other]);
+}
+
+function move(place: Place): Value {
+  const { graph, step, value, shape } = place;
   const map = sourceMap(step);
   const source = value(step.a);
   const count = elementCount(shape(step.a).dims);
@@ -81,7 +91,7 @@ function move({ graph, step, value, shape }: Place): Value {
     Uint8Array.from(map, (from) => (from < 0 ? 0 : 1)),
   );
   const other = step.b === NONE ? pad(graph, step) : value(step.b);
-  return graph.node("Where", [isInside, moved, other]);
+  return selected(place, isInside, moved, other);
 }
 
 function pad(graph: GraphBuilder, { type, k }: Step): Value {

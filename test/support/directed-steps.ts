@@ -128,18 +128,20 @@ function dot(b: DirectedBuilder, target: Target): Value {
   const type = rng.pick(["u8", "s8"] as const);
   const a = b.operand(integers(type), rng.chance(0.5) ? [rows * groups, k] : [rows, groups, k], false);
   const offset = rng.pick([0, 128, 128, rng.int(1, 255)]);
+  const differ = rng.chance(0.3);
+  const offsets = Array.from({ length: n }, () => (differ ? rng.int(0, 255) : offset));
   const bytes = rng.bytes(n * k);
   const sumOf = (row: number): number => {
     let sum = 0;
-    for (let i = 0; i < k; i++) sum += (bytes[row * k + i] as number) - offset;
+    for (let i = 0; i < k; i++) sum += (bytes[row * k + i] as number) - (offsets[row] as number);
     return sum;
   };
-  const spread = Math.sqrt(k) * 74 * Math.hypot(74, 127.5 - offset);
+  const spread = Math.sqrt(k) * 74 * Math.hypot(74, differ ? 74 : 127.5 - offset);
   const largest = 255 * 255 * k + 2 ** 17;
   const channels = channelParameters(rng, target, n, { low: -largest, high: largest, spread }).map(
     (channel, row) => ({
       ...channel,
-      weightOffset: offset,
+      weightOffset: offsets[row] as number,
       bias: Math.round(-127.5 * sumOf(row)) + rng.int(-1000, 1000),
     }),
   );

@@ -11,8 +11,11 @@ import { type ScaledValue, typeOf, type Value } from "./values.ts";
 
 /** Bounds of Clip and Relu on any type. */
 function clampValue(ctx: Lowering, value: Value, low: number | undefined, high: number | undefined): Value {
+  if (low === undefined && high === undefined) return value;
   if (value.kind === "scaled") return clampScaled(value, low, high);
-  const bounded = (x: number): number => Math.min(Math.max(x, low ?? x), high ?? Number.POSITIVE_INFINITY);
+  // + 0: as FLOAT min and max, which never give −0.
+  const bounded = (x: number): number =>
+    Math.min(Math.max(x, low ?? x), high ?? Number.POSITIVE_INFINITY) + 0;
   const known = folded(ctx, [value], typeOf(value), bounded) ?? mapThrough(value, bounded);
   if (known !== undefined) return known;
   let result: Value = value;

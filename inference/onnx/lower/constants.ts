@@ -25,7 +25,7 @@ export function storedConstant(tensor: OnnxTensor): { type: TensorType; data: Te
       if (v !== 0 && Math.abs(v) < 2 ** -126)
         refuse(`a constant holds the subnormal number ${v}`, "Round it to 0.");
     }
-    return { type, data: data.map((v) => (v === 0 ? 0 : v)) };
+    return { type, data };
   }
   if (data instanceof Int16Array || data instanceof Uint16Array) return { type, data: Int32Array.from(data) };
   return { type, data };

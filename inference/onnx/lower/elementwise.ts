@@ -87,8 +87,9 @@ const ARITHMETIC: Readonly<
   Sub: { name: "sub", f: (x, y) => x - y },
   Mul: { name: "mul", f: (x, y) => x * y },
   Div: { name: "div", f: (x, y) => x / y },
-  Min: { name: "min", f: Math.min },
-  Max: { name: "max", f: Math.max },
+  // + 0: as FLOAT min and max, which never give −0.
+  Min: { name: "min", f: (x, y) => Math.min(x, y) + 0 },
+  Max: { name: "max", f: (x, y) => Math.max(x, y) + 0 },
   Sum: { name: "add", f: (x, y) => x + y },
 };
 

@@ -8,9 +8,10 @@ type RealFunction = (x: number) => number;
 
 const sigmoid: RealFunction = (x) => 1 / (1 + Math.exp(-x));
 const softplus: RealFunction = (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)));
-const gelu: RealFunction = (x) => 0.5 * x * (1 + erf(x * Math.SQRT1_2));
-const geluTanh: RealFunction = (x) =>
-  0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)));
+/** `x/2·(1 + erf(x/√2))`, with all digits where the bracket is nearly 0. */
+const gelu: RealFunction = (x) => 0.5 * x * erfc(-x * Math.SQRT1_2);
+/** `x/2·(1 + tanh u)`, likewise: the bracket is `2·sigmoid(2u)`. */
+const geluTanh: RealFunction = (x) => x * sigmoid(2 * Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3));
 const clamp01: RealFunction = (x) => Math.min(Math.max(x, 0), 1);
 
 export const leakyRelu =
@@ -18,22 +19,24 @@ export const leakyRelu =
   (x) =>
     x >= 0 ? x : x * alpha;
 
-/** The error function to some 1e-15: its power series near 0, the continued fraction of erfc beyond 3. */
+/** The error function to some 1e-15: its power series near 0, the complement beyond 3. */
 export function erf(x: number): number {
-  const size = Math.abs(x);
-  if (size > 6) return Math.sign(x);
-  if (size < 3) {
-    let term = x;
-    let sum = x;
-    for (let n = 1; Math.abs(term) > 1e-18 * Math.abs(sum); n++) {
-      term *= (-x * x) / n;
-      sum += term / (2 * n + 1);
-    }
-    return (2 / Math.sqrt(Math.PI)) * sum;
+  if (Math.abs(x) >= 3) return Math.sign(x) * (1 - erfc(Math.abs(x)));
+  let term = x;
+  let sum = x;
+  for (let n = 1; Math.abs(term) > 1e-18 * Math.abs(sum); n++) {
+    term *= (-x * x) / n;
+    sum += term / (2 * n + 1);
   }
+  return (2 / Math.sqrt(Math.PI)) * sum;
+}
+
+/** `1 − erf(x)`, to some 1e-8 of its size: beyond 3 by its continued fraction. */
+export function erfc(x: number): number {
+  if (x < 3) return 1 - erf(x);
   let fraction = 0;
-  for (let n = 60; n >= 1; n--) fraction = n / 2 / (size + fraction);
-  return Math.sign(x) * (1 - Math.exp(-size * size) / (Math.sqrt(Math.PI) * (size + fraction)));
+  for (let n = 60; n >= 1; n--) fraction = n / 2 / (x + fraction);
+  return Math.exp(-x * x) / (Math.sqrt(Math.PI) * (x + fraction));
 }
 
 function geluOf(node: OnnxNode): RealFunction {

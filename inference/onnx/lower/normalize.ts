@@ -1,4 +1,4 @@
-/** Softmax and LayerNormalization of dequantized bytes: sums and quotients of integers, what is left in binary32. */
+/** Softmax and LayerNormalization of dequantized bytes: sums of integers, what is left in binary32. */
 
 import type { Operand } from "../../program/form.ts";
 import { numbers, type OnnxNode } from "../graph.ts";
@@ -7,14 +7,16 @@ import { dequantizedBytes } from "./average.ts";
 import { knownTensor } from "./fold.ts";
 import { floatAttribute, intAttribute, type Lowering, normalAxis } from "./lowering.ts";
 import { reduceRows } from "./rows.ts";
-import { type ScaledValue, type TensorValue, typeOf, type Value } from "./values.ts";
+import { typeOf, type Value } from "./values.ts";
 
-/** Units of an exponential, and of a quotient: the sum of the two products that are divided stays inside s32 up to
- *  8,191 elements a row. */
+/** A row's largest exponential is 2^18, and its rest is summed in units of 2^-18: both sums of 8,191 elements stay inside
+ *  s32. */
 const EXPONENTIAL_BITS = 18;
-const QUOTIENT_BITS = 12;
+/** Smaller exponentials are 0, so that no quotient is subnormal. */
+const LEAST_EXPONENTIAL = 2 ** -100;
 
-/** `(2^12·e + ⌊Σe / 2⌋) / Σe` with `e = round(2^18·exp(−scale·(max − q)))`: a multiple of 2^-12, whatever the zero point. */
+/** `f32(2^18·exp(−scale·(max − q))) / Σ`, whatever the zero point. The sum is of integers: of the exponentials' whole
+ *  parts and of their rests in units of 2^-18. */
 export function softmax(ctx: Lowering, node: OnnxNode): Value {
   const value = dequantizedBytes(ctx.input(node, 0));
   const { source } = value;
@@ -27,81 +29,74 @@ export function softmax(ctx: Lowering, node: OnnxNode): Value {
   const n = reduced.reduce((product, i) => product * (source.dims[i] as number), 1);
   const count = source.dims.reduce((product, dim) => product * dim, 1);
   const order = [...kept, ...reduced];
+  const rows = [count / n, n];
   const { builder } = ctx;
-  const bytes = ctx.reshape(ctx.inLayout(source, order), [count / n, n]);
+  const bytes = ctx.reshape(ctx.inLayout(source, order), rows);
   const top = reduceRows(ctx, "max", bytes, [count / n, 1]);
-  const below = builder.arith("sub", "s32", top, bytes);
-  const exponentials = ctx.reshape(lookedUp(ctx, below, value.scale[0] as number, count), [count / n, n]);
-  const sums = reduceRows(ctx, "sum", exponentials, [count / n, 1]);
+  const ids = ctx.reshape(builder.arith("sub", "s32", top, bytes), [count, 1]);
+  const tables = exponentials(value.scale[0] as number);
+  const picked = (type: "s32" | "f32", table: Int32Array | Float32Array): Operand =>
+    ctx.reshape(builder.lookup(1, ids, builder.plain(type, [256, 1], table), [count]), rows);
+  const sumOf = (table: Int32Array): Operand => reduceRows(ctx, "sum", picked("s32", table), [count / n, 1]);
   // Each sum holds exp(0): the maximum changes nothing, and lets import see it.
-  const divisor = builder.arith("max", "s32", sums, builder.s32(2 ** EXPONENTIAL_BITS));
-  const half = builder.arith("div", "s32", divisor, builder.s32(2));
-  const raised = builder.arith("mul", "s32", exponentials, builder.s32(2 ** QUOTIENT_BITS));
-  const operand = builder.arith("div", "s32", builder.arith("add", "s32", raised, half), divisor);
+  const wholes = builder.arith("max", "s32", sumOf(tables.wholes), builder.s32(2 ** EXPONENTIAL_BITS));
+  const rests = real(ctx, sumOf(tables.rests), 2 ** -EXPONENTIAL_BITS);
+  const divisor = builder.float("add", "f32", builder.float("tofloat", "f32", wholes), rests);
+  const operand = builder.float("div", "f32", picked("f32", tables.numbers), divisor);
   const layout = order.every((a, i) => a === i) ? {} : { layout: order };
-  const tensor: TensorValue = {
-    kind: "tensor",
-    operand,
-    type: "s32",
-    onnx: "int32",
-    dims: source.dims,
-    ...layout,
+  return { kind: "tensor", operand, type: "f32", onnx: "float32", dims: source.dims, ...layout };
+}
+
+/** `2^18·exp(−scale·d)` of each difference d of 0 to 255: as binary32, and rounded to a multiple of 2^-18 as its whole
+ *  part and its rest. */
+function exponentials(scale: number): { numbers: Float32Array; wholes: Int32Array; rests: Int32Array } {
+  const all = Array.from({ length: 256 }, (_, d) => Math.exp(-scale * d));
+  const unit = 2 ** EXPONENTIAL_BITS;
+  const parts = all.map((e) => Math.round(unit * unit * e));
+  return {
+    numbers: Float32Array.from(all, (e) => (e < LEAST_EXPONENTIAL ? 0 : unit * e)),
+    wholes: Int32Array.from(parts, (part) => Math.floor(part / unit)),
+    rests: Int32Array.from(parts, (part) => part % unit),
   };
-  return numberOf(tensor, 2 ** -QUOTIENT_BITS);
 }
 
-const numberOf = (source: TensorValue, scale: number): ScaledValue => ({
-  kind: "scaled",
-  source,
-  scale: [scale],
-  factor: 1,
-  axis: 0,
-  low: Number.NEGATIVE_INFINITY,
-  high: Number.POSITIVE_INFINITY,
-  fused: true,
-});
-
-/** `round(2^18·exp(−scale·d))` of each difference d of 0 to 255. */
-function lookedUp(ctx: Lowering, differences: Operand, scale: number, count: number): Operand {
-  const { builder } = ctx;
-  const table = Int32Array.from({ length: 256 }, (_, d) =>
-    Math.round(2 ** EXPONENTIAL_BITS * Math.exp(-scale * d)),
+/** `f32(f32(operand) × factor)` of integers. */
+const real = (ctx: Lowering, operand: Operand, factor: number): Operand =>
+  ctx.builder.float(
+    "mul",
+    "f32",
+    ctx.builder.float("tofloat", "f32", operand),
+    ctx.builder.f32(Math.fround(factor)),
   );
-  const ids = ctx.reshape(differences, [count, 1]);
-  return builder.lookup(1, ids, builder.plain("s32", [256, 1], table), [count]);
-}
 
-const MAX_FRACTION = 64;
+/** Sums of n squares of bytes stay inside s32, and n-fold distances of bytes are exact in binary32. */
+const MOST_NORMALIZED = 32_767;
 
-/** Parts of a byte in which means are rounded: as many as leave the sums of squares inside s32. */
-function fractionFor(n: number): number {
-  let fraction = MAX_FRACTION;
-  while (fraction > 1 && n * (256 * fraction) ** 2 >= 2 ** 31) fraction /= 2;
-  if (n * (256 * fraction) ** 2 >= 2 ** 31)
-    refuse(`it normalizes ${n} elements`, "Normalize at most 32,767 elements.");
-  return fraction;
-}
-
-/** `d = F·q − round(F·mean)` and `Σ d²` are integers; what follows is binary32, element by element:
- *  `d·(scale/F) / sqrt(Σd²·(scale²/(n·F²)) + epsilon) · gain + shift`. */
+/** `d = n·(q − mean)` is an integer, n times the variance `Σu² − (Σu)² / n` with `u = q − round(mean)`; what follows is
+ *  binary32, element by element: `d·(scale/n) / sqrt((Σu² − (Σu)²/n)·(scale²/n) + epsilon) · gain + shift`. As no |Σu|
+ *  is above n/2, the difference is at least half of Σu²: it loses no digits. */
 export function layerNormalization(ctx: Lowering, node: OnnxNode): Value {
   const { source, scale } = dequantizedBytes(ctx.input(node, 0));
   const axis = normalAxis(intAttribute(node, "axis", -1), source.dims.length);
   const n = source.dims.slice(axis).reduce((product, dim) => product * dim, 1);
   const count = source.dims.reduce((product, dim) => product * dim, 1);
+  if (n > MOST_NORMALIZED) refuse(`it normalizes ${n} elements`, "Normalize at most 32,767 elements.");
   const { builder } = ctx;
   const bytes = ctx.reshape(ctx.plain(source), [count / n, n]);
-  const fraction = fractionFor(n);
-  const distances = distancesFromMean(ctx, bytes, source.type === "s8" ? 128 : 0, n, fraction);
-  const squares = reduceRows(ctx, "sum", builder.arith("mul", "s32", distances, distances), [count / n, 1]);
-  // No sum of squares is negative: the maximum changes nothing, and lets import see it.
-  const total = builder.arith("max", "s32", squares, builder.s32(0));
-  const unit = (scale[0] as number) / fraction;
-  const real = (operand: Operand, factor: number): Operand =>
-    builder.float("mul", "f32", builder.float("tofloat", "f32", operand), builder.f32(Math.fround(factor)));
+  const near = fromRoundedMean(ctx, bytes, source.type === "s8" ? 128 : 0, n);
+  const sums = reduceRows(ctx, "sum", near, [count / n, 1]);
+  const squares = reduceRows(ctx, "sum", builder.arith("mul", "s32", near, near), [count / n, 1]);
+  const sum = builder.float("tofloat", "f32", sums);
+  const excess = builder.float("mul", "f32", builder.float("mul", "f32", sum, sum), builder.f32(1 / n));
+  const spread = builder.float("sub", "f32", builder.float("tofloat", "f32", squares), excess);
+  // No variance is negative: the maximum changes nothing, and lets import see it.
+  const positive = builder.float("max", "f32", spread, builder.f32(0));
+  const [unit = 1] = scale;
+  const scaled = builder.float("mul", "f32", positive, builder.f32((unit * unit) / n));
   const epsilon = builder.f32(floatAttribute(node, "epsilon", Math.fround(1e-5)));
-  const variance = builder.float("add", "f32", real(total, (unit * unit) / n), epsilon);
-  let result = builder.float("div", "f32", real(distances, unit), builder.float("sqrt", "f32", variance));
+  const deviation = builder.float("sqrt", "f32", builder.float("add", "f32", scaled, epsilon));
+  const distances = builder.arith("sub", "s32", builder.arith("mul", "s32", near, builder.s32(n)), sums);
+  let result = builder.float("div", "f32", real(ctx, distances, unit / n), deviation);
   const gain = along(ctx, node, 1, n);
   if (gain !== undefined) result = builder.float("mul", "f32", result, gain);
   const shift = along(ctx, node, 2, n);
@@ -109,22 +104,15 @@ export function layerNormalization(ctx: Lowering, node: OnnxNode): Value {
   return { kind: "tensor", operand: result, type: "f32", onnx: "float32", dims: source.dims };
 }
 
-/** `F·q − round(F·mean)`, s32. @param lift makes the sum of a row ≥ 0, so that its quotient rounds */
-function distancesFromMean(
-  ctx: Lowering,
-  bytes: Operand,
-  lift: number,
-  n: number,
-  fraction: number,
-): Operand {
+/** `q − round(mean)`, s32. @param lift makes the sum of a row ≥ 0, so that its quotient rounds */
+function fromRoundedMean(ctx: Lowering, bytes: Operand, lift: number, n: number): Operand {
   const { builder } = ctx;
   const lifted = lift === 0 ? bytes : builder.arith("add", "s32", bytes, builder.s32(lift));
   const { dims } = builder.shape(bytes);
   const sums = reduceRows(ctx, "sum", lifted, [dims.slice(0, -1).reduce((a, b) => a * b, 1), 1]);
-  const raised = builder.arith("mul", "s32", sums, builder.s32(fraction));
-  const rounded = builder.arith("add", "s32", raised, builder.s32(Math.floor(n / 2)));
+  const rounded = builder.arith("add", "s32", sums, builder.s32(Math.floor(n / 2)));
   const mean = builder.arith("div", "s32", rounded, builder.s32(n));
-  return builder.arith("sub", "s32", builder.arith("mul", "s32", lifted, builder.s32(fraction)), mean);
+  return builder.arith("sub", "s32", lifted, mean);
 }
 
 /** Gain or shift of each normalized element. */

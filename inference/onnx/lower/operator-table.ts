@@ -39,9 +39,10 @@ import type { Value } from "./values.ts";
 /** Value of the node's first output, or of its outputs. */
 export type Lower = (ctx: Lowering, node: OnnxNode) => Value | readonly Value[];
 
-/** How the program's output relates to the operator's definition, which onnxruntime computes.
+/** How the program's output relates to the operator's definition, as docs/EXACT.md, section 6, says it.
  *  exact: the same bytes on every input. one unit: onnxruntime's own kernel is not one function on all CPUs, or works in
- *  float32; the program differs by at most one unit of the quantized result. */
+ *  float32; the program differs from the definition in real numbers by at most one unit of the quantized result, or by
+ *  2^-20 of the size of a float32 result that nobody quantizes. */
 export type Exactness = "exact" | "one unit";
 
 /** Operators that are described by one row. */
@@ -53,6 +54,8 @@ export interface OperatorRow {
   readonly limits: string;
   /** Opcodes that may come of it; none where it only renames or folds. */
   readonly opcodes: readonly Opcode[];
+  /** True where FLOAT is among them whatever the graph: such programs have no circuit. */
+  readonly alwaysFloat?: true;
   readonly exactness: Exactness;
 }
 
@@ -97,7 +100,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
       "com.microsoft.DequantizeLinear": dequantizeLinear,
     },
     reads:
-      "uint8, int8, uint16, int16 (from operator set 21, com.microsoft's before); scales one a tensor or an axis. Of int32 to a scale that is a power of two, or of products, sums and averages: REQUANT (8 bits), RESCALE (16 bits)",
+      "uint8, int8, uint16, int16 (from operator set 21, com.microsoft's before), DequantizeLinear also int32 without zero point; scales one a tensor or an axis. QuantizeLinear of products, sums and averages: REQUANT (8 bits), RESCALE (16 bits). Of what DequantizeLinear made of int32, to 8 bits by a scale that is a power of two: REQUANT, as its division is exact; any other float32 (after Cast, too): FLOAT",
     limits: "constant scales of 2^-100 to 2^60; no blocks; 16 bits inside the graph only, not as its input",
     opcodes: ["float", "requant", "rescale", "arith", "table", "lookup", "move"],
     exactness: "exact",
@@ -233,9 +236,10 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   {
     operators: { Softmax: softmax },
     reads:
-      "dequantized bytes: integers in units of 2^-12, then REQUANT; before operator set 13 axes from `axis` on are one",
+      "dequantized bytes: exponentials by LOOKUP, their sum of integers, the quotient in FLOAT; before operator set 13 axes from `axis` on are one",
     limits: "at most 8,191 elements a row",
-    opcodes: ["move", "reduce", "arith", "lookup", "requant", "float"],
+    opcodes: ["move", "reduce", "arith", "lookup", "float"],
+    alwaysFloat: true,
     exactness: "one unit",
   },
   {
@@ -243,6 +247,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     reads: "dequantized bytes: integer sums, the rest in FLOAT",
     limits: "gain and shift constant; at most 32,767 elements a row; only the first output",
     opcodes: ["move", "reduce", "arith", "float"],
+    alwaysFloat: true,
     exactness: "one unit",
   },
   {

@@ -19,13 +19,17 @@ const TABLE_ONLY = "Put QuantizeLinear and DequantizeLinear before it: of a byte
 export function byteFunction(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
   ctx.builder.budget.spend(MADE * 2 ** 16);
-  const f = (FUNCTIONS[node.op] as (typeof FUNCTIONS)[string])(node);
+  const real = (FUNCTIONS[node.op] as (typeof FUNCTIONS)[string])(node);
+  const f = (x: number): number => normal(real(x));
   return (
     mapThrough(value, f) ??
     mapWide(value, f) ??
     refuse(`its operand is ${typeOf(value)}, not a dequantized byte tensor with one scale`, TABLE_ONLY)
   );
 }
+
+/** The number, or a zero of its sign where binary32 has only a subnormal one. */
+const normal = (x: number): number => (Math.abs(x) < 2 ** -126 ? 0 * x : x);
 
 interface Exact {
   readonly f: (x: number) => number;
@@ -62,9 +66,13 @@ const EXACT: Readonly<Record<string, Exact>> = {
     integer: (ctx, x) => ctx.builder.arith("sub", "s32", ctx.builder.s32(0), x),
   },
   Reciprocal: { f: (x) => 1 / x, float: (ctx, x) => ctx.builder.float("div", "f32", one(ctx), x) },
-  Round: { f: roundHalfEven, float: (ctx, x) => ctx.builder.float("round", "f32", x) },
+  // The nearest integer with the sign of x, also where it is 0.
+  Round: {
+    f: (x) => Math.sign(x) * Math.abs(roundHalfEven(x)),
+    float: (ctx, x) => ctx.builder.float("round", "f32", x),
+  },
   Sign: {
-    f: Math.sign,
+    f: (x) => Math.sign(x) + 0,
     float: (ctx, x) => {
       const { builder } = ctx;
       const zero = builder.f32(0);

@@ -35,6 +35,7 @@ describe("inferOnChain", () => {
   it.each([
     "Attention",
     "LayerNormalization",
+    "Softmax of an inner axis",
     "AveragePool",
     "QLinearGlobalAveragePool",
     "QLinearMatMul, both computed",
