@@ -5,22 +5,16 @@ import {Steps} from "../../../verifier-contracts/execution/Steps.sol";
 import {Assembler} from "../../../verifier-contracts/execution/compiled/Assembler.sol";
 import {CompiledLayer} from "../../../verifier-contracts/execution/compiled/CompiledLayer.sol";
 import {Layer, Parts} from "../../../verifier-contracts/execution/compiled/Parts.sol";
-import {Plan} from "../../../verifier-contracts/execution/plan/Plan.sol";
-import {PlanRun} from "../../../verifier-contracts/execution/plan/PlanRun.sol";
-import {Draft, PlanWriter} from "../../../verifier-contracts/execution/plan/PlanWriter.sol";
 import {IFloatJudge} from "../../../verifier-contracts/interfaces/IFloatJudge.sol";
 import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
 import {Machine} from "../../../verifier-contracts/libraries/Machine.sol";
 import {MovePlan} from "../../../verifier-contracts/opcodes/rows/MovePlan.sol";
-import {LAYOUT_LOOKUP, NONE, WEIGHT} from "../../../verifier-contracts/types/Program.sol";
-import {Case, Cases, Operand} from "./RecordCase.sol";
+import {WEIGHT} from "../../../verifier-contracts/types/Program.sol";
+import {Case, Operand} from "./RecordCase.sol";
 import {Laid} from "./Laid.sol";
 
-/// @notice Runs the record of a laid case by the interpreter's kernels, by a plan, or by compiled code.
+/// @notice Runs the record of a laid case by the interpreter's kernels or by compiled code.
 library Engines {
-    /// @dev Instructions of one step: 16 copies and what fills around them, at most.
-    uint256 private constant PLAN_WORDS = 24;
-
     /// @notice Thrown when a kernel changed what is not its own.
     error NeighboursChanged();
     /// @notice Thrown when a kernel's tensor is of another shape, or stands where it must not.
@@ -157,83 +151,9 @@ library Engines {
         if (Flat.pointer(flat) + Flat.size(flat) > Flat.mark()) revert WrongTensor(flat);
     }
 
-    /// @notice The plan of the step alone, as the calldata of a PlanRunner: its memory from Plan.AT on.
-    /// @return image the memory @return flat the tensor that it will make @return kept bytes that it must leave alone
-    function plan(Case memory c, Laid memory l, address[] memory chunks)
-        internal
-        pure
-        returns (bytes memory image, uint256 flat, uint256 kept)
-    {
-        uint256 instructions = Plan.AT + Plan.HEAD_BYTES + 32 * chunks.length;
-        uint256 arena = instructions + 32 * PLAN_WORDS;
-        kept = arena + l.arena.length - Plan.AT;
-        image = new bytes(kept + 24 * c.count + 8192);
-        Draft memory d;
-        d.word = l.word;
-        d.records = recordsOf(l);
-        d.moves = Flat.reserve(MovePlan.BYTES);
-        d.step = l.steps;
-        d.compiled = CompiledLayer.NONE;
-        d.top = Plan.AT + kept;
-        uint256 base;
-        assembly ("memory-safe") {
-            base := sub(add(image, 0x20), 0x80) // Plan.AT
-        }
-        (d.place, d.end) = (base + instructions, base + arena);
-        _operands(c, l, d, arena);
-        flat = PlanWriter.writeStep(d, recordOf(l));
-        PlanWriter.emitWord(d, Plan.instruction(Plan.END, 0, 0, 0, 0));
-        _store(base + Plan.AT, l.word);
-        _store(base + Plan.AT + 32, chunks.length << 48 | d.top << 24);
-        for (uint256 i = 0; i < chunks.length; ++i) {
-            _store(base + Plan.AT + 64 + 32 * i, uint160(chunks[i]));
-        }
-        bytes memory from = l.arena;
-        assembly ("memory-safe") {
-            let place := add(base, arena)
-            mcopy(place, add(from, 0x20), mload(from))
-            let end := add(add(image, 0x20), mload(image))
-            for { place := add(place, mload(from)) } lt(place, sub(end, 0x1F)) { place := add(place, 0x20) } {
-                mstore(place, 0x5AC35AC3DEADBEEF7F80FF01FEEDFACE5AC35AC3DEADBEEF7F80FF01FEEDFACE)
-            }
-        }
-    }
-
-    function _operands(Case memory c, Laid memory l, Draft memory d, uint256 arena) private pure {
-        d.steps = new uint256[](l.steps + 1);
-        d.weights = new uint256[](l.weights);
-        uint256 descriptors = d.records - 32 * l.weights;
-        for (uint256 i = 0; i < 3; ++i) {
-            uint256 index = l.index[i];
-            if (index == NONE) continue;
-            Operand memory x = c.operands[i];
-            if (index < WEIGHT) {
-                d.steps[index] = Flat.describe(d.records + 128 * index + 32, x.code, x.rank) | (arena + l.places[i]);
-                continue;
-            }
-            // A table's rows are read where they are published; all else is in memory before.
-            bool isTable = x.rowLayout == LAYOUT_LOOKUP;
-            uint256 place = isTable ? l.prefix + l.offsets[i] : arena + l.streamPlace + l.offsets[i];
-            (d.weights[index - WEIGHT],) = Flat.describeWeight(descriptors + 32 * (index - WEIGHT), place);
-        }
-    }
-
     function _store(uint256 place, uint256 word) private pure {
         assembly ("memory-safe") {
             mstore(place, word)
-        }
-    }
-}
-
-/// @notice Runs the plan that is its calldata where plans run, and answers with the memory behind it.
-contract PlanRunner {
-    fallback() external {
-        assembly ("memory-safe") {
-            calldatacopy(0x80, 0, calldatasize()) // Plan.AT
-        }
-        PlanRun.run(Plan.AT + Plan.HEAD_BYTES + 32 * (Flat.load(Plan.AT + 32) >> 48));
-        assembly ("memory-safe") {
-            return(0x80, calldatasize())
         }
     }
 }

@@ -13,7 +13,8 @@ library MakeElements {
     function size(Dice memory d) internal pure returns (uint256) {
         uint256 style = d.below(16);
         if (style < 6) return 80;
-        return style < 14 ? 320 : 1600;
+        if (style < 12) return 320;
+        return style < 15 ? 1600 : 4096;
     }
 
     function integerType(Dice memory d) internal pure returns (uint256) {
@@ -54,8 +55,9 @@ library MakeElements {
     }
 
     function _output(Case memory c, uint256 code) private pure {
-        uint256 rank = c.dice.range(1, 6);
-        Cases.output(c, code, rank, c.dice.shape(rank, size(c.dice)));
+        uint256 most = size(c.dice);
+        uint256 rank = c.dice.range(1, most < 1000 ? 6 : 3);
+        Cases.output(c, code, rank, c.dice.shape(rank, most));
     }
 
     function arith(Case memory c) internal pure {

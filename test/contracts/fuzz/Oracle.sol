@@ -18,7 +18,7 @@ import {Case, Operand} from "./RecordCase.sol";
 /// loops.
 library Oracle {
     /// @dev Steps of loops that a record's plain elements may take; beyond, every n-th element is computed.
-    uint256 private constant NAIVE_STEPS = 4000;
+    uint256 private constant NAIVE_STEPS = 128;
 
     /// @notice Thrown for an element of another value than the judge's.
     error ElementDiffers(uint256 element, uint256 kernel, uint256 judge);
@@ -38,20 +38,23 @@ library Oracle {
                 none.length := 0
             }
             uint256 every = c.count * Naive.cost(c) / NAIVE_STEPS + 1;
+            uint256 first = c.dice.state % every;
             uint256 free = Flat.mark();
             for (uint256 i = 0; i < c.count; ++i) {
-                (t.element, t.used) = (i, 0);
+                t.element = i;
                 uint256 right = Elements.compute(t, none);
                 uint256 kernel = Flat.element(flat, i);
                 if (kernel != right) revert ElementDiffers(i, kernel, right);
-                if (i % every == 0) {
-                    uint256 naive = Naive.element(c, i);
-                    if (Naive.knows(naive) && kernel != naive) revert NaiveDiffers(i, kernel, naive);
-                }
+                if (i % every == first) _compareNaive(c, i, kernel);
                 // What an element allocates is nobody's behind it.
                 Flat.release(free);
             }
         }
+    }
+
+    function _compareNaive(Case memory c, uint256 i, uint256 kernel) private pure {
+        uint256 naive = Naive.element(c, i);
+        if (Naive.knows(naive) && kernel != naive) revert NaiveDiffers(i, kernel, naive);
     }
 
     function _trial(Case memory c, Laid memory l, address[] memory chunks, IFloatJudge judge, uint256 arena)

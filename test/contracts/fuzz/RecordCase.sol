@@ -101,6 +101,7 @@ library Cases {
     /// @notice The element of x under broadcast.
     function spread(Case memory c, Operand memory x, uint256 i) internal pure returns (uint256 stored) {
         unchecked {
+            if (x.count == c.count) return element(x, i);
             uint256 place = 0;
             uint256 stride = 1;
             for (uint256 back = 0; back < x.rank; ++back) {

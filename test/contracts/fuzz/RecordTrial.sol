@@ -6,13 +6,14 @@ import {IPlanner} from "../../../verifier-contracts/interfaces/IPlanner.sol";
 import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
 import {Vm} from "../support/Vm.sol";
 import {Dice} from "./Dice.sol";
-import {Engines, PlanRunner} from "./Engines.sol";
+import {Engines} from "./Engines.sol";
 import {Laid, Layout} from "./Laid.sol";
 import {MakeElements} from "./MakeElements.sol";
 import {MakeMove} from "./MakeMove.sol";
 import {MakeRows} from "./MakeRows.sol";
 import {Oracle} from "./Oracle.sol";
-import {Case, Cases} from "./RecordCase.sol";
+import {PlanRunner, PlanTask, Planned, StepPlanner} from "./Planned.sol";
+import {Case} from "./RecordCase.sol";
 import {Tally} from "./Tally.sol";
 
 /// @notice Random records of an opcode, each a program that the registry accepts: the interpreter's kernel, its plan and
@@ -31,6 +32,7 @@ contract RecordTrial {
 
     FloatJudge private immutable floatJudge = new FloatJudge();
     PlanRunner private immutable planRunner = new PlanRunner();
+    StepPlanner private immutable stepPlanner = new StepPlanner();
 
     /// @notice Makes the record of a seed, and compares all that computes it. @return facts for Tally
     function tryRecord(uint256 opcode, uint256 seed) external returns (uint256 facts) {
@@ -38,9 +40,17 @@ contract RecordTrial {
         bool isHeld = seed & 1 == 0;
         (uint256 flat, uint256 arena) = Engines.plain(c, l, chunks, floatJudge, isHeld);
         Oracle.compare(c, l, chunks, floatJudge, flat, arena);
-        bool isPlanned = _compareWith(this.tryPlan, opcode, seed, flat);
+        bool isPlanned = _tryPlan(c, l, chunks, flat);
         bool isCompiled = opcode == 4 && c.variant < 2 && seed & 2 == 0 && c.operands[1].data.length < 8192;
-        if (isCompiled) _compareWith(this.tryCompiled, opcode, seed, flat);
+        if (isCompiled) {
+            bytes memory data = this.tryCompiled(opcode, seed);
+            uint256 place;
+            assembly ("memory-safe") {
+                place := add(data, 0x20)
+            }
+            uint256 i = _difference(place, flat);
+            if (i < c.count) revert CompiledDiffers(i, _elementAt(place, flat, i), Flat.element(flat, i));
+        }
         return Tally.facts(c, l, isPlanned, isCompiled);
     }
 
@@ -50,24 +60,38 @@ contract RecordTrial {
         return l.program;
     }
 
-    /// @notice The record's tensor by its plan.
-    function tryPlan(uint256 opcode, uint256 seed) external returns (bytes memory data) {
-        (Case memory c, Laid memory l, address[] memory chunks) = _make(opcode, seed);
-        (bytes memory image, uint256 flat, uint256 kept) = Engines.plan(c, l, chunks);
-        (bool ok, bytes memory memory_) = address(planRunner).call(image);
-        if (!ok) revert Engines.WrongTensor(flat);
-        bytes32 before;
-        bytes32 behind;
-        assembly ("memory-safe") {
-            before := keccak256(add(image, 0x20), kept)
-            behind := keccak256(add(memory_, 0x20), kept)
+    /// @dev Compares the plan's tensor with the kernel's. @return false if the planner refuses the step
+    function _tryPlan(Case memory c, Laid memory l, address[] memory chunks, uint256 flat) private returns (bool) {
+        PlanTask memory task = Planned.taskOf(c, l, chunks.length);
+        try stepPlanner.write(task, l.program) returns (bytes memory words, uint256 planned, uint256 top) {
+            uint256 place = Planned.run(planRunner, l, chunks, words, planned, top);
+            uint256 i = _difference(place, flat);
+            if (i < c.count) revert PlanDiffers(i, _elementAt(place, flat, i), Flat.element(flat, i));
+            return true;
+        } catch (bytes memory reason) {
+            // casting to 'bytes4' takes the error's selector
+            // forge-lint: disable-next-line(unsafe-typecast)
+            if (bytes4(reason) == IPlanner.NotPlannable.selector) return false;
+            assembly ("memory-safe") {
+                revert(add(reason, 0x20), mload(reason))
+            }
         }
-        if (before != behind) revert Engines.NeighboursChanged();
-        uint256 place;
+    }
+
+    function _elementAt(uint256 place, uint256 flat, uint256 i) private pure returns (uint256) {
+        return Flat.element((flat & ~uint256(0xFFFFFFFF)) | place, i);
+    }
+
+    /// @return i the first element that differs, or the number of elements
+    function _difference(uint256 place, uint256 flat) private pure returns (uint256 i) {
+        uint256 size = Flat.size(flat);
+        uint256 kernel = Flat.pointer(flat);
+        bool same;
         assembly ("memory-safe") {
-            place := sub(add(memory_, 0x20), 0x80) // Plan.AT
+            same := eq(keccak256(place, size), keccak256(kernel, size))
         }
-        return _bytesAt(place + Flat.pointer(flat), Flat.size(flat));
+        if (same) return Flat.count(flat);
+        while (_elementAt(place, flat, i) == Flat.element(flat, i)) ++i;
     }
 
     /// @notice The record's tensor by compiled code.
@@ -84,31 +108,6 @@ contract RecordTrial {
         data = new bytes(size);
         assembly ("memory-safe") {
             mcopy(add(data, 0x20), place, size)
-        }
-    }
-
-    /// @return isThere false if the planner refuses the step
-    function _compareWith(
-        function (uint256, uint256) external returns (bytes memory) engine,
-        uint256 opcode,
-        uint256 seed,
-        uint256 flat
-    ) private returns (bool isThere) {
-        (bool ok, bytes memory answer) = engine.address.call(abi.encodeWithSelector(engine.selector, opcode, seed));
-        if (!ok) {
-            if (bytes4(answer) == IPlanner.NotPlannable.selector) return false;
-            assembly ("memory-safe") {
-                revert(add(answer, 0x20), mload(answer))
-            }
-        }
-        bytes memory data = abi.decode(answer, (bytes));
-        if (keccak256(data) == keccak256(_bytesAt(Flat.pointer(flat), Flat.size(flat)))) return true;
-        uint256 size = Cases.bytesOf(Flat.code(flat));
-        for (uint256 i = 0;; ++i) {
-            uint256 other = Cases.read(data, i, size);
-            if (other == Flat.element(flat, i)) continue;
-            if (engine.selector == this.tryPlan.selector) revert PlanDiffers(i, other, Flat.element(flat, i));
-            revert CompiledDiffers(i, other, Flat.element(flat, i));
         }
     }
 
