@@ -226,7 +226,7 @@ const DOTS: readonly Mutant[] = [
     "compiled code takes every addend under the shift",
     `${COMPILED}/Finish.sol`,
     "return acc < 2 ** 31 && sum < 2 ** 63;",
-    "return acc < 2 ** 255 && sum < 2 ** 255;",
+    "return acc < 2 ** 63 && sum < 2 ** 127;",
   ),
 ];
 

@@ -37,12 +37,13 @@ library MakeMove {
         unchecked {
             Draw memory w;
             w.room = MakeElements.size(c.dice);
-            w.sourceRoom = 2000;
+            w.sourceRoom = 8000;
             w.style = c.dice.below(8);
-            uint256 rank = c.dice.range(1, 6);
-            _assign(c, w, rank);
+            bool isMatrix = c.dice.once(4);
+            uint256 rank = isMatrix ? c.dice.range(2, 4) : c.dice.range(1, 6);
+            if (!isMatrix) _assign(c, w, rank);
             for (uint256 j = 0; j < 4; ++j) {
-                uint256 coordinate = _coordinate(c, w, rank, j);
+                uint256 coordinate = isMatrix ? _transposed(c, w, rank, j) : _coordinate(c, w, rank, j);
                 if (j < 2) c.coordinates01 |= coordinate << (128 - 128 * j);
                 else c.coordinates23 |= coordinate << (384 - 128 * j);
             }
@@ -90,6 +91,29 @@ library MakeMove {
             if (q == rank) return _single(c, w, j, p);
             if (c.dice.once(2)) (p, q) = (q, p);
             return _double(c, w, j, p, q);
+        }
+    }
+
+    /// @dev The last two axes change places, with a pad around the rows now and then; axes before them stay.
+    function _transposed(Case memory c, Draw memory w, uint256 rank, uint256 j) private pure returns (uint256) {
+        unchecked {
+            Line memory l;
+            (l.v, l.a) = (1, 0);
+            if (j >= rank) return _pack(c, w, j, l);
+            l.a = c.dice.once(10) ? int256(-1) : int256(1);
+            // Coordinate rank − 2 is the last axis, and the other way about.
+            l.p = j + 2 == rank ? j + 1 : j + 1 == rank ? j - 1 : j;
+            bool isRow = j + 1 == rank;
+            uint256 most = j + 2 < rank ? 3 : isRow ? 40 : 20;
+            l.v = c.dice.range(isRow ? 7 : 1, most);
+            w.dims[l.p] = l.v;
+            if (l.a < 0) l.shift = int256(l.v) - 1;
+            if (isRow && c.dice.once(2)) {
+                uint256 before = c.dice.once(2) ? c.dice.below(3) : 0;
+                w.dims[l.p] += before + c.dice.below(3);
+                l.shift -= l.a * int256(before);
+            }
+            return _pack(c, w, j, l);
         }
     }
 
