@@ -41,9 +41,7 @@ library Dices {
 
     /// @notice A dim: around the lengths of words, blocks and lanes, or any small one. @param most the greatest
     function dim(Dice memory d, uint256 most) internal pure returns (uint256 n) {
-        n = once(d, 4)
-            ? range(d, 1, 12)
-            : pick(d, hex"0102030407080910111f2021303f40416080", 18);
+        n = once(d, 4) ? range(d, 1, 12) : pick(d, hex"0102030407080910111f2021303f40416080", 18);
         if (n > most) n = range(d, 1, most);
     }
 
@@ -62,7 +60,11 @@ library Dices {
     }
 
     /// @notice Random bytes of a tensor, hostile ones among them. @param code type of the elements
-    function tensorBytes(Dice memory d, uint256 code, uint256 count) internal pure returns (bytes memory data) {
+    function tensorBytes(Dice memory d, uint256 code, uint256 count)
+        internal
+        pure
+        returns (bytes memory data)
+    {
         unchecked {
             bool wide = code == 2 || code == 3;
             data = new bytes(wide ? 4 * count : count);
@@ -71,10 +73,14 @@ library Dices {
             uint256 constant_ = next(d);
             for (uint256 i = 0; i < data.length; i += 32) {
                 uint256 word = next(d);
-                if (style == 1 || (style == 2 && word & 1 == 0)) word = wide ? _hostileWord(d, code) : _edges(word);
+                if (style == 1 || (style == 2 && word & 1 == 0)) {
+                    word = wide ? _hostileWord(d, code) : _edges(word);
+                }
                 if (style == 3 && word & 7 != 0) word = constant_;
                 if (style == 0 && wide && word & 6 == 0) word = _small(word);
-                if (code == 4 && word >> 255 == 0) word &= 0x0101010101010101010101010101010101010101010101010101010101010101;
+                if (code == 4 && word >> 255 == 0) {
+                    word &= 0x0101010101010101010101010101010101010101010101010101010101010101;
+                }
                 uint256 left = data.length - i;
                 if (left < 32) word = (word >> (256 - 8 * left)) << (256 - 8 * left);
                 assembly ("memory-safe") {
@@ -129,7 +135,9 @@ library Dices {
         if (chosen < 8) return uint32(uint256(a) >> (32 * chosen));
         if (chosen < 16) return uint32(uint256(b) >> (32 * (chosen - 8)));
         // Near 1: exponents that meet.
-        if (chosen < 26) return uint32((random & 0x80000000) | ((112 + ((random >> 24) & 31)) << 23) | (random & 0x7FFFFF));
+        if (chosen < 26) {
+            return uint32((random & 0x80000000) | ((112 + ((random >> 24) & 31)) << 23) | (random & 0x7FFFFF));
+        }
         return uint32(random);
     }
 }

@@ -10,8 +10,8 @@ import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
 import {Machine} from "../../../verifier-contracts/libraries/Machine.sol";
 import {MovePlan} from "../../../verifier-contracts/opcodes/rows/MovePlan.sol";
 import {WEIGHT} from "../../../verifier-contracts/types/Program.sol";
-import {Case, Operand} from "./RecordCase.sol";
 import {Laid} from "./Laid.sol";
+import {Case, Operand} from "./RecordCase.sol";
 
 /// @notice Runs the record of a laid case by the interpreter's kernels or by compiled code.
 library Engines {
@@ -80,7 +80,10 @@ library Engines {
     }
 
     /// @dev As LayerBuilder creates it: ten bytes, then the code; a word more than there is behind the rows.
-    function _part(Layer memory layer, bytes memory rows, uint256 first, uint256 count) private returns (address part) {
+    function _part(Layer memory layer, bytes memory rows, uint256 first, uint256 count)
+        private
+        returns (address part)
+    {
         uint256 size = 32 * layer.weights.words;
         uint256 words = Flat.reserve(size * count + 32);
         assembly ("memory-safe") {
@@ -95,7 +98,11 @@ library Engines {
         require(part != address(0), "a part was not created");
     }
 
-    function _machine(Laid memory l, address[] memory chunks, IFloatJudge judge) private pure returns (Machine memory m) {
+    function _machine(Laid memory l, address[] memory chunks, IFloatJudge judge)
+        private
+        pure
+        returns (Machine memory m)
+    {
         m.word = l.word;
         m.floatJudge = judge;
         m.records = recordsOf(l);
@@ -128,7 +135,11 @@ library Engines {
     }
 
     /// @dev Memory that is free is not clean: steps before have been there.
-    function _run(Case memory c, Laid memory l, Machine memory m, uint256 arena) private view returns (uint256 flat) {
+    function _run(Case memory c, Laid memory l, Machine memory m, uint256 arena)
+        private
+        view
+        returns (uint256 flat)
+    {
         uint256 free = Flat.mark();
         uint256 dirty = 12 * c.count + 2048;
         bytes32 before;

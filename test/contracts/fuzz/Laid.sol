@@ -50,7 +50,8 @@ library Layout {
             }
             if (l.weights != 0 && c.dice.once(3)) {
                 // The chunk ends somewhere in the weights, or just where they begin.
-                l.prefix = CHUNK_BYTES - c.dice.below(l.stream.length < CHUNK_BYTES ? l.stream.length : CHUNK_BYTES);
+                l.prefix =
+                    CHUNK_BYTES - c.dice.below(l.stream.length < CHUNK_BYTES ? l.stream.length : CHUNK_BYTES);
                 descriptors = bytes.concat(_descriptor(LAYOUT_PLAIN, 0, 1, l.prefix << 224), descriptors);
                 l.weights++;
             }
@@ -59,7 +60,8 @@ library Layout {
                 if (l.index[i] != NONE && l.prefix != 0) l.index[i]++;
                 if (x.data.length == 0 || x.rowLayout != Cases.STEP) continue;
                 l.index[i] = l.steps++;
-                uint256 head = uint256(0x0104) << 240 | x.code << 232 | x.rank << 224 | uint256(0xFFFFFFFFFFFF) << 176;
+                uint256 head =
+                    uint256(0x0104) << 240 | x.code << 232 | x.rank << 224 | uint256(0xFFFFFFFFFFFF) << 176;
                 records = bytes.concat(records, abi.encode(head | input << 144, x.shape, 0, 0));
                 input += x.data.length;
             }

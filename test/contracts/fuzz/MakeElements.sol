@@ -12,9 +12,9 @@ library MakeElements {
     /// @notice A size for a record's tensor: mostly small, at times more than 1,000 elements.
     function size(Dice memory d) internal pure returns (uint256) {
         uint256 style = d.below(16);
-        if (style < 6) return 80;
-        if (style < 12) return 320;
-        return style < 15 ? 1600 : 4096;
+        if (style < 5) return 80;
+        if (style < 10) return 320;
+        return style < 14 ? 1600 : 4096;
     }
 
     function integerType(Dice memory d) internal pure returns (uint256) {
@@ -49,7 +49,9 @@ library MakeElements {
             uint256 edge = c.dice.below(rank + 1);
             for (uint256 axis = 0; axis < rank; ++axis) {
                 bool one = style == 6 ? axis < edge : style == 7 ? axis >= edge : c.dice.once(2);
-                if (one) shape = (shape & ~(uint256(0xFFFFFFFF) << (224 - 32 * axis))) | (1 << (224 - 32 * axis));
+                if (one) {
+                    shape = (shape & ~(uint256(0xFFFFFFFF) << (224 - 32 * axis))) | (1 << (224 - 32 * axis));
+                }
             }
         }
     }
@@ -123,7 +125,9 @@ library MakeElements {
             c.variant = c.dice.below(3);
             uint256 code = integerType(c.dice);
             uint256 most = 1024 / Cases.bytesOf(code);
-            uint256 last = c.dice.once(24) ? most - c.dice.below(2) : c.dice.dim(most);
+            uint256 last = c.dice.range(1, 12);
+            if (c.dice.once(3)) last = c.dice.dim(most);
+            if (c.dice.once(30)) last = most - c.dice.below(2);
             uint256 rows = size(c.dice);
             if (rows * last > 16_000) rows = 1 + 16_000 / last;
             uint256 rank = c.dice.range(1, 6);

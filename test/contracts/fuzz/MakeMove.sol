@@ -37,7 +37,7 @@ library MakeMove {
         unchecked {
             Draw memory w;
             w.room = MakeElements.size(c.dice);
-            w.sourceRoom = 8000;
+            w.sourceRoom = 4000;
             w.style = c.dice.below(8);
             bool isMatrix = c.dice.once(4);
             uint256 rank = isMatrix ? c.dice.range(2, 4) : c.dice.range(1, 6);
@@ -80,7 +80,11 @@ library MakeMove {
         }
     }
 
-    function _coordinate(Case memory c, Draw memory w, uint256 rank, uint256 j) private pure returns (uint256) {
+    function _coordinate(Case memory c, Draw memory w, uint256 rank, uint256 j)
+        private
+        pure
+        returns (uint256)
+    {
         unchecked {
             uint256 p = rank;
             uint256 q = rank;
@@ -95,7 +99,11 @@ library MakeMove {
     }
 
     /// @dev The last two axes change places, with a pad around the rows now and then; axes before them stay.
-    function _transposed(Case memory c, Draw memory w, uint256 rank, uint256 j) private pure returns (uint256) {
+    function _transposed(Case memory c, Draw memory w, uint256 rank, uint256 j)
+        private
+        pure
+        returns (uint256)
+    {
         unchecked {
             Line memory l;
             (l.v, l.a) = (1, 0);
@@ -158,7 +166,11 @@ library MakeMove {
     }
 
     /// @dev A split of one axis into two, or windows with steps, dilation and pads.
-    function _double(Case memory c, Draw memory w, uint256 j, uint256 p, uint256 q) private pure returns (uint256) {
+    function _double(Case memory c, Draw memory w, uint256 j, uint256 p, uint256 q)
+        private
+        pure
+        returns (uint256)
+    {
         unchecked {
             Line memory l;
             (l.p, l.q) = (p, q);
@@ -196,7 +208,11 @@ library MakeMove {
     }
 
     /// @dev Cuts the view to the room that the source has; an axis whose factor is 0 is named as 0.
-    function _pack(Case memory c, Draw memory w, uint256 j, Line memory l) private pure returns (uint256 word) {
+    function _pack(Case memory c, Draw memory w, uint256 j, Line memory l)
+        private
+        pure
+        returns (uint256 word)
+    {
         unchecked {
             l.v = _least(l.v, w.sourceRoom);
             w.sourceRoom /= l.v;

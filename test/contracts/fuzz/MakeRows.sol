@@ -18,12 +18,12 @@ library MakeRows {
     function dot(Case memory c) internal pure {
         unchecked {
             c.variant = c.dice.below(3);
-            uint256 length = c.dice.once(40) ? 992 - c.dice.below(2) : c.dice.dim(200);
+            uint256 length = c.dice.once(40) ? 992 - c.dice.below(2) : c.dice.dim(c.dice.once(3) ? 200 : 40);
             uint256 groups = c.dice.once(2) ? 1 : c.dice.range(1, 5);
             uint256 outputs = groups * c.dice.dim(length > 100 ? 6 : 40);
             c.attribute = groups;
             uint256 rank = c.dice.range(1, 6);
-            uint256 most = (length > 100 ? 60 : 400) / outputs + 1;
+            uint256 most = (length > 100 ? 60 : length > 40 ? 400 : 1600) / outputs + 1;
             uint256 outer = rank == 1 ? 0 : c.dice.shape(rank - 1, most);
             Cases.output(c, c.variant == 0 ? 2 : c.dice.below(2), rank, outer | outputs << (256 - 32 * rank));
             _activations(c, c.count / outputs * groups, length);
@@ -48,7 +48,10 @@ library MakeRows {
     }
 
     /// @dev Zeros beyond a row's elements, as import writes them: element 32w + j is byte 31 − j of word w.
-    function _clean(Case memory, bytes memory weights, uint256 outputs, uint256 length, uint256 step) private pure {
+    function _clean(Case memory, bytes memory weights, uint256 outputs, uint256 length, uint256 step)
+        private
+        pure
+    {
         unchecked {
             uint256 unused = (32 - length % 32) % 32;
             for (uint256 row = 0; row < outputs; ++row) {
@@ -76,7 +79,8 @@ library MakeRows {
             uint256 multiplier = style == 1 ? word >> 224 : d.range(1, 1 << (shift > 8 ? shift - 7 : 1));
             uint256 bias = style == 1 ? word >> 192 : uint256(d.range(0, 4000) - 2000);
             uint256 addend = style == 1 ? word >> 128 : (128 << shift) + (1 << shift) / 2;
-            uint256 scale = style == 1 ? Dices.hostileFloat(word) : ((112 + d.below(20)) << 23) | (word & 0x7FFFFF);
+            uint256 scale =
+                style == 1 ? Dices.hostileFloat(word) : ((112 + d.below(20)) << 23) | (word & 0x7FFFFF);
             uint256 zeroPoint = style == 3 ? d.pick(hex"00018040ff", 5) : 128;
             uint256 clamps = style == 3 ? uint16(word >> 32) : 255;
             if (style == 3) addend = d.range(0, 1 << shift);
@@ -107,7 +111,7 @@ library MakeRows {
         unchecked {
             c.variant = c.dice.below(2);
             bool sum = c.variant == 0;
-            uint256 width = sum ? c.dice.range(1, 16) : 1;
+            uint256 width = sum ? c.dice.range(1, c.dice.once(3) ? 16 : 3) : 1;
             uint256 columns = c.dice.once(20) ? 1024 - c.dice.below(2) : c.dice.dim(130);
             uint256 tableRows = c.dice.dim(columns > 200 ? 8 : 40);
             uint256 code = sum ? 2 : c.dice.below(5);
@@ -127,7 +131,9 @@ library MakeRows {
                 bytes memory data = c.dice.tensorBytes(0, rows * 32 * ((columns + 31) / 32));
                 Cases.operand(c, 1, LAYOUT_LOOKUP, 1, 2, shape, data);
             } else {
-                Cases.operand(c, 1, LAYOUT_PLAIN, c.code, 2, shape, c.dice.tensorBytes(c.code, rows * columns));
+                Cases.operand(
+                    c, 1, LAYOUT_PLAIN, c.code, 2, shape, c.dice.tensorBytes(c.code, rows * columns)
+                );
             }
         }
     }

@@ -61,13 +61,18 @@ library Naive {
             if (v == 6) return x < y ? 1 : 0;
             if (v == 7) return x <= y ? 1 : 0;
             if (v == 8) return x == y ? 1 : 0;
-            int256 z = v == 0 ? x + y : v == 1 ? x - y : v == 2 ? x * y : v == 3 ? (x < y ? x : y) : (x < y ? y : x);
+            int256 z =
+                v == 0 ? x + y : v == 1 ? x - y : v == 2 ? x * y : v == 3 ? (x < y ? x : y) : (x < y ? y : x);
             if (v == 5) z = y < 1 ? int256(0) : x / y;
             return _sat(c.code, _wrap(z));
         }
     }
 
-    function _move(Case memory c, Operand memory a, Operand memory b, uint256 i) private pure returns (uint256) {
+    function _move(Case memory c, Operand memory a, Operand memory b, uint256 i)
+        private
+        pure
+        returns (uint256)
+    {
         unchecked {
             uint256[6] memory index;
             uint256 rest = i;
@@ -90,7 +95,11 @@ library Naive {
         }
     }
 
-    function _lookup(Case memory c, Operand memory a, Operand memory b, uint256 i) private pure returns (uint256) {
+    function _lookup(Case memory c, Operand memory a, Operand memory b, uint256 i)
+        private
+        pure
+        returns (uint256)
+    {
         unchecked {
             uint256 row = i / c.last;
             uint256 column = i % c.last;
@@ -114,7 +123,11 @@ library Naive {
         }
     }
 
-    function _dot(Case memory c, Operand memory a, Operand memory b, uint256 i) private pure returns (uint256) {
+    function _dot(Case memory c, Operand memory a, Operand memory b, uint256 i)
+        private
+        pure
+        returns (uint256)
+    {
         unchecked {
             uint256 length = a.last;
             uint256 n = i % c.last;
@@ -135,10 +148,15 @@ library Naive {
         }
     }
 
-    function _requant(Case memory c, Operand memory a, Operand memory b, uint256 i) private pure returns (uint256) {
+    function _requant(Case memory c, Operand memory a, Operand memory b, uint256 i)
+        private
+        pure
+        returns (uint256)
+    {
         unchecked {
             uint256 parameters = Cases.read(b.data, b.last == 1 ? 0 : i % c.last, 32);
-            int256 acc = _wrap(Cases.number(2, Cases.element(a, i)) + int256(int32(uint32(parameters >> 224))));
+            int256 acc =
+                _wrap(Cases.number(2, Cases.element(a, i)) + int256(int32(uint32(parameters >> 224))));
             return _scaled(c, acc, parameters);
         }
     }
@@ -146,7 +164,8 @@ library Naive {
     function _scaled(Case memory c, int256 acc, uint256 parameters) private pure returns (uint256) {
         unchecked {
             if (c.variant == 2) return DONT_KNOW;
-            int256 sum = acc * int256(uint256(uint32(parameters >> 192))) + int256(int64(uint64(parameters >> 128)));
+            int256 sum =
+                acc * int256(uint256(uint32(parameters >> 192))) + int256(int64(uint64(parameters >> 128)));
             int256 q = int256(int64(uint64(uint256(sum))));
             // Floor division by 2^S.
             uint256 shift = uint8(parameters >> 120) % 64;

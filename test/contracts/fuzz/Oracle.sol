@@ -26,10 +26,14 @@ library Oracle {
     error NaiveDiffers(uint256 element, uint256 kernel, uint256 naive);
 
     /// @param flat the kernel's tensor @param arena memory of the operands
-    function compare(Case memory c, Laid memory l, address[] memory chunks, IFloatJudge judge, uint256 flat, uint256 arena)
-        internal
-        view
-    {
+    function compare(
+        Case memory c,
+        Laid memory l,
+        address[] memory chunks,
+        IFloatJudge judge,
+        uint256 flat,
+        uint256 arena
+    ) internal view {
         unchecked {
             Trial memory t = _trial(c, l, chunks, judge, arena);
             Opening[] calldata none;

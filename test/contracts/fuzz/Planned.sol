@@ -119,10 +119,14 @@ library Planned {
 
     /// @notice Runs the plan in the memory that it expects: operands as they are in the arena, nothing clean.
     /// @return place memory of its tensor
-    function run(PlanRunner runner, Laid memory l, address[] memory chunks, bytes memory words, uint256 flat, uint256 top)
-        internal
-        returns (uint256 place)
-    {
+    function run(
+        PlanRunner runner,
+        Laid memory l,
+        address[] memory chunks,
+        bytes memory words,
+        uint256 flat,
+        uint256 top
+    ) internal returns (uint256 place) {
         uint256 arena = arenaOf(chunks.length);
         uint256 kept = arena + l.arena.length - Plan.AT;
         bytes memory image = _image(l, chunks, words, top);

@@ -61,7 +61,10 @@ contract RecordTrial {
     }
 
     /// @dev Compares the plan's tensor with the kernel's. @return false if the planner refuses the step
-    function _tryPlan(Case memory c, Laid memory l, address[] memory chunks, uint256 flat) private returns (bool) {
+    function _tryPlan(Case memory c, Laid memory l, address[] memory chunks, uint256 flat)
+        private
+        returns (bool)
+    {
         PlanTask memory task = Planned.taskOf(c, l, chunks.length);
         try stepPlanner.write(task, l.program) returns (bytes memory words, uint256 planned, uint256 top) {
             uint256 place = Planned.run(planRunner, l, chunks, words, planned, top);

@@ -25,7 +25,11 @@ library Tally {
     }
 
     /// @notice A record's facts in a word: elements u32, then a byte each of what is counted.
-    function facts(Case memory c, Laid memory l, bool isPlanned, bool isCompiled) internal pure returns (uint256 word) {
+    function facts(Case memory c, Laid memory l, bool isPlanned, bool isCompiled)
+        internal
+        pure
+        returns (uint256 word)
+    {
         word = c.count | c.variant << 32 | c.code << 40 | c.rank << 48 | c.stride << 56;
         if (isPlanned) word |= 1 << 64;
         if (isCompiled) word |= 1 << 72;
@@ -59,8 +63,12 @@ library Tally {
         s = string.concat(s, _text(t[RECORDS]), " records | variant", _row(t, VARIANT, 15, ""));
         s = string.concat(s, " | type", _row(t, TYPE, 5, "u8  s8  s32 f32 bool"));
         s = string.concat(s, " | rank", _row(t, RANK, 7, ""));
-        if (opcode == 2) s = string.concat(s, " | strides", _row(t, STRIDE, 8, "noneZ   P   ZP  N   ZN  PN  ZPN "));
-        if (t[PATTERN] != 0) s = string.concat(s, " | operands", _row(t, PATTERN, 5, "fullone tailheadmix "));
+        if (opcode == 2) {
+            s = string.concat(s, " | strides", _row(t, STRIDE, 8, "noneZ   P   ZP  N   ZN  PN  ZPN "));
+        }
+        if (t[PATTERN] != 0) {
+            s = string.concat(s, " | operands", _row(t, PATTERN, 5, "fullone tailheadmix "));
+        }
         s = string.concat(s, " | planned ", _text(t[PLANNED]), ", compiled ", _text(t[COMPILED]));
         s = string.concat(s, ", weights over a chunk's end ", _text(t[ACROSS]), " |");
         (bool ok,) = CONSOLE.staticcall(abi.encodeWithSignature("log(string)", s));
@@ -68,7 +76,11 @@ library Tally {
     }
 
     /// @dev Counts that are not 0. @param names four letters each; numbers if there are none
-    function _row(uint256[] memory t, uint256 from, uint256 size, bytes memory names) private pure returns (string memory s) {
+    function _row(uint256[] memory t, uint256 from, uint256 size, bytes memory names)
+        private
+        pure
+        returns (string memory s)
+    {
         for (uint256 i = 0; i < size; ++i) {
             if (t[from + i] == 0) continue;
             string memory name = _text(i);
@@ -95,7 +107,15 @@ library Tally {
         }
         uint256 variant = uint8(record[1]);
         return string.concat(
-            nameOf(opcode), " variant ", _text(variant), ": RECORD_SEED=", _text(seed), " record ", _hex(record), " ", _why(reason)
+            nameOf(opcode),
+            " variant ",
+            _text(variant),
+            ": RECORD_SEED=",
+            _text(seed),
+            " record ",
+            _hex(record),
+            " ",
+            _why(reason)
         );
     }
 
@@ -110,9 +130,16 @@ library Tally {
         bytes4 selector = bytes4(reason);
         string memory by = "judge";
         if (selector == bytes4(keccak256("NaiveDiffers(uint256,uint256,uint256)"))) by = "plainest loop";
-        if (selector == bytes4(keccak256("PlanDiffers(uint256,uint256,uint256)"))) by = "plan against kernel";
-        if (selector == bytes4(keccak256("CompiledDiffers(uint256,uint256,uint256)"))) by = "compiled against kernel";
-        return string.concat(by, ": element ", _text(values[0]), ": ", _text(values[1]), ", not ", _text(values[2]));
+        if (selector == bytes4(keccak256("PlanDiffers(uint256,uint256,uint256)"))) {
+            by = "plan against kernel";
+        }
+        if (selector == bytes4(keccak256("CompiledDiffers(uint256,uint256,uint256)"))) {
+            by = "compiled against kernel";
+        }
+        return
+            string.concat(
+                by, ": element ", _text(values[0]), ": ", _text(values[1]), ", not ", _text(values[2])
+            );
     }
 
     function _hex(bytes memory data) private pure returns (string memory) {
@@ -135,6 +162,19 @@ library Tally {
     }
 
     function nameOf(uint256 opcode) internal pure returns (string memory) {
-        return ["", "CODEC", "MOVE", "LOOKUP", "DOT", "REQUANT", "RESCALE", "TABLE", "ARITH", "FLOAT", "REDUCE", "SELECT"][opcode];
+        return [
+            "",
+            "CODEC",
+            "MOVE",
+            "LOOKUP",
+            "DOT",
+            "REQUANT",
+            "RESCALE",
+            "TABLE",
+            "ARITH",
+            "FLOAT",
+            "REDUCE",
+            "SELECT"
+        ][opcode];
     }
 }
