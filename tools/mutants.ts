@@ -1,7 +1,9 @@
-/** `npm run test:mutants`: breaks the game's rules one at a time, in a copy of the contracts, and shows that the games
- *  of test/contracts/invariant/Games.t.sol notice each. A rule whose loss nobody notices is not tested.
+/** `npm run test:mutants [-- games | records]`: breaks the game's rules one at a time, in a copy of the contracts, and
+ *  shows that the games of test/contracts/invariant/Games.t.sol notice each; then plants faults in kernels, plans and
+ *  element functions, and shows that the record fuzzer of test/contracts/fuzz finds each. A rule whose loss nobody
+ *  notices is not tested.
  *
- *  The games must pass on the contracts as they are; each mutant must fail the named test, and compile. */
+ *  The tests must pass on the contracts as they are; each mutant must fail the named test, and compile. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,6 +11,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withCompileLock } from "./compile.ts";
 import { foundryBinary, projectRoot } from "./foundry.ts";
+import { inSets, RECORD_FAULTS, RECORDS } from "./record-faults.ts";
 
 const GAMES = "test/contracts/invariant/Games.t.sol";
 const GAME = "verifier-contracts/assay/AssayGame.sol";
@@ -16,7 +19,7 @@ const CLAIM_WORD = "verifier-contracts/libraries/ClaimWord.sol";
 
 export interface Mutant {
   readonly name: string;
-  /** the game that must fail */
+  /** the test that must fail */
   readonly caughtBy: string;
   readonly edits: readonly { readonly file: string; readonly from: string; readonly to: string }[];
 }
@@ -104,8 +107,9 @@ export function mutate(sources: ReadonlyMap<string, string>, mutant: Mutant): Ma
   return mutated;
 }
 
-/** Without the optimizer, which takes most of the time: what the games test does not depend on it. */
-const CONFIG = `[profile.default]
+/** Games run without the optimizer, which takes most of the time: what they test does not depend on it. Kernels do not
+ *  compile without it. */
+const config = (optimizer: boolean): string => `[profile.default]
 src = "verifier-contracts"
 test = "test/contracts"
 libs = []
@@ -113,57 +117,110 @@ auto_detect_remappings = false
 solc = ${JSON.stringify(join(projectRoot, "tools", "solc"))}
 offline = true
 evm_version = "prague"
-optimizer = false
+optimizer = ${optimizer}
 code_size_limit = 200000
+gas_limit = "18446744073709551615"
 [profile.default.fuzz]
 seed = "0xa55a"
 [profile.change]
 [profile.nightly]
 `;
 
-/** Runs games on these sources; returns forge's output. */
-function playGames(folder: string, sources: ReadonlyMap<string, string>, game: string): string {
-  for (const [file, text] of [...sources, ["foundry.toml", CONFIG] as const]) {
+/** Elements of an opcode that may be compared until a fault is found: as many as `npm test` compares. */
+const ELEMENTS = 1_000_000;
+
+interface Suite {
+  readonly file: string;
+  readonly optimizer: boolean;
+  /** what all of its tests are named like */
+  readonly tests: string;
+  readonly sets: readonly (readonly Mutant[])[];
+}
+
+const SUITES: Readonly<Record<string, Suite>> = {
+  games: { file: GAMES, optimizer: false, tests: "testFuzz_game", sets: MUTANTS.map((mutant) => [mutant]) },
+  records: { file: RECORDS, optimizer: true, tests: "test_records", sets: inSets(RECORD_FAULTS) },
+};
+
+/** Runs tests of a suite on these sources; returns forge's output. */
+function runTests(
+  folder: string,
+  sources: ReadonlyMap<string, string>,
+  suite: Suite,
+  tests: string,
+  elements = ELEMENTS,
+): string {
+  for (const [file, text] of [...sources, ["foundry.toml", config(suite.optimizer)] as const]) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), text);
   }
   const { stdout, stderr, error } = spawnSync(
     foundryBinary("forge"),
-    ["test", "--match-path", GAMES, "--match-test", game],
+    ["test", "--match-path", suite.file, "--match-test", tests],
     {
       cwd: folder,
       encoding: "utf8",
       maxBuffer: 2 ** 28,
-      env: { ...process.env, FOUNDRY_PROFILE: "default" },
+      env: { ...process.env, NO_COLOR: "1", FOUNDRY_PROFILE: "default", RECORD_ELEMENTS: String(elements) },
     },
   );
   if (error !== undefined) throw error;
   if (!/\d+ tests? passed, \d+ failed/.test(stdout))
-    throw new Error(`forge ran no games:\n${stdout}${stderr}`);
+    throw new Error(`forge ran no tests:\n${stdout}${stderr}`);
   return stdout;
 }
 
-const failed = (output: string, test: string): boolean =>
-  new RegExp(`^\\[FAIL.*\\b${test}\\(`, "m").test(output);
+/** @returns what the test says that failed, undefined if it did not fail */
+export function failureOf(output: string, test: string): string | undefined {
+  return new RegExp(`^\\[FAIL:?(.*)\\] ${test}\\(`, "m").exec(output)?.[1]?.trim();
+}
 
-function main(): number {
+/** The seed of the record that found a fault, and what it said; nothing for a game. */
+export function finding(failure: string): string {
+  const [, seed, why = ""] = /RECORD_SEED=(\d+) record \w+ (.*)$/.exec(failure) ?? [];
+  return seed === undefined ? "" : `, record ${Number(BigInt(seed) & 0xffffffffn) + 1}: ${why.slice(0, 90)}`;
+}
+
+/** @returns the number of mutants that no test noticed, and of those that one did */
+function breakSuite(suite: Suite): { caught: number; survived: number } {
   const folder = mkdtempSync(join(tmpdir(), "assay-mutants-"));
-  const sources = collectSources(GAMES, (file) => readFileSync(join(projectRoot, file), "utf8"));
-  let survivors = 0;
+  const sources = collectSources(suite.file, (file) => readFileSync(join(projectRoot, file), "utf8"));
+  let survived = 0;
   try {
-    const output = playGames(folder, sources, "testFuzz_game");
-    if (output.includes("[FAIL")) throw new Error(`the games fail without a mutant:\n${output}`);
-    console.log("ok: the games pass on the contracts as they are");
-    for (const mutant of MUTANTS) {
-      const caught = failed(playGames(folder, mutate(sources, mutant), mutant.caughtBy), mutant.caughtBy);
-      if (!caught) survivors++;
-      console.log(`${caught ? "ok: caught" : "SURVIVED"}: ${mutant.name} (${mutant.caughtBy})`);
+    const output = runTests(folder, sources, suite, suite.tests, 20_000);
+    if (output.includes("[FAIL")) throw new Error(`the tests fail without a mutant:\n${output}`);
+    console.log(`ok: ${suite.file} passes on the contracts as they are`);
+    for (const set of suite.sets) {
+      const tests = `^(${set.map(({ caughtBy }) => caughtBy).join("|")})`;
+      const faulty = set.reduce<Map<string, string>>(mutate, new Map(sources));
+      const found = runTests(folder, faulty, suite, tests);
+      for (const { name, caughtBy } of set) {
+        const failure = failureOf(found, caughtBy);
+        if (failure === undefined) survived++;
+        console.log(
+          failure === undefined
+            ? `SURVIVED: ${name}`
+            : `ok: caught: ${name} (${caughtBy}${finding(failure)})`,
+        );
+      }
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  console.log(`\n${MUTANTS.length + 1 - survivors} passed, ${survivors} failed`);
-  return survivors === 0 ? 0 : 1;
+  return { caught: suite.sets.flat().length - survived, survived };
+}
+
+function main(): number {
+  const only = process.argv[2];
+  const suites = Object.entries(SUITES).filter(([name]) => only === undefined || name === only);
+  let [passed, failed] = [0, 0];
+  for (const [, suite] of suites) {
+    const { caught, survived } = breakSuite(suite);
+    passed += caught + 1;
+    failed += survived;
+  }
+  console.log(`\n${passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = withCompileLock(main);

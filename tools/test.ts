@@ -1,5 +1,6 @@
 /** `npm test`: compiles once, runs vitest and forge, and ends with one line that sums them up.
- *  `tsx tools/test.ts contracts [forge test arguments]` runs only the contract tests. */
+ *  `tsx tools/test.ts contracts [forge test arguments]` runs only the contract tests, `tsx tools/test.ts records` only the
+ *  record fuzzer, which compares RECORD_ELEMENTS elements of each opcode and prints what they were. */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -69,11 +70,11 @@ export function runVitest(report: string, args: readonly string[] = []): Counts 
 }
 
 /** Streams forge's report. Its JSON reporter is not used: it writes the traces of every test. */
-async function runForge(args: readonly string[]): Promise<Counts> {
+async function runForge(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Counts> {
   const child = spawn(foundryBinary("forge"), ["test", ...args], {
     cwd: projectRoot,
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, NO_COLOR: "1" },
+    env: { ...process.env, ...env, NO_COLOR: "1" },
   });
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
@@ -84,6 +85,15 @@ async function runForge(args: readonly string[]): Promise<Counts> {
     child.on("error", reject).on("close", resolve);
   });
   return withExitCode(countForge(output) ?? NONE, status);
+}
+
+const RECORDS = "test/contracts/fuzz/*";
+
+/** A run of its own: it needs gas without a limit, and prints. */
+function runRecords(): Promise<Counts> {
+  return runForge(["--match-path", RECORDS, "-vv", "--gas-limit", String(10 ** 15)], {
+    RECORD_ELEMENTS: process.env.RECORD_ELEMENTS ?? "1000000",
+  });
 }
 
 /** Writes the large vector set that the contract tests read beside the committed one.
@@ -114,14 +124,15 @@ function compile(): boolean {
 }
 
 async function main(args: readonly string[]): Promise<void> {
-  const onlyContracts = args[0] === "contracts";
+  const [only, ...forgeArgs] = args;
   const compiled = compile();
   let counts: Counts = { ...NONE, failed: compiled ? 0 : 1 };
-  if (!onlyContracts) counts = addCounts(counts, runVitest("vitest"));
-  if (compiled) {
+  if (only === undefined) counts = addCounts(counts, runVitest("vitest"));
+  if (compiled && only !== "records") {
     if (!makeVectors()) counts = addCounts(counts, { ...NONE, failed: 1 });
-    counts = addCounts(counts, await runForge(args.slice(1)));
+    counts = addCounts(counts, await runForge(["--no-match-path", RECORDS, ...forgeArgs]));
   }
+  if (compiled && forgeArgs.length === 0) counts = addCounts(counts, await runRecords());
   console.log(`\n${formatCounts(counts)}`);
   process.exitCode = counts.failed === 0 ? 0 : 1;
 }

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {
+    LAYOUT_CHANNEL,
+    LAYOUT_DOT,
+    LAYOUT_LOOKUP,
+    LAYOUT_PLAIN
+} from "../../../verifier-contracts/types/Program.sol";
+import {Dice, Dices} from "./Dice.sol";
+import {MakeElements} from "./MakeElements.sol";
+import {Case, Cases} from "./RecordCase.sol";
+
+/// @notice Random records of DOT, LOOKUP, REQUANT and RESCALE, which read rows of weights.
+library MakeRows {
+    using Dices for Dice;
+
+    function dot(Case memory c) internal pure {
+        unchecked {
+            c.variant = c.dice.below(3);
+            uint256 length = c.dice.once(40) ? 992 - c.dice.below(2) : c.dice.dim(c.dice.once(3) ? 200 : 40);
+            uint256 groups = c.dice.once(2) ? 1 : c.dice.range(1, 5);
+            uint256 outputs = groups * c.dice.dim(length > 100 ? 6 : 40);
+            c.attribute = groups;
+            uint256 rank = c.dice.range(1, 6);
+            uint256 most = (length > 100 ? 60 : length > 40 ? 400 : 1600) / outputs + 1;
+            uint256 outer = rank == 1 ? 0 : c.dice.shape(rank - 1, most);
+            Cases.output(c, c.variant == 0 ? 2 : c.dice.below(2), rank, outer | outputs << (256 - 32 * rank));
+            _activations(c, c.count / outputs * groups, length);
+            // Words of a row hold anything, beyond its elements too: nobody vouches for them.
+            bytes memory weights = c.dice.tensorBytes(0, outputs * (32 * ((length + 31) / 32) + 32));
+            uint256 step = 32 * ((length + 31) / 32) + 32;
+            for (uint256 row = 0; row < outputs; ++row) {
+                _put(weights, row * step + step - 32, parameters(c.dice));
+            }
+            Cases.operand(c, 1, LAYOUT_DOT, 0, 2, outputs << 224 | length << 192, weights);
+            if (!c.dice.once(4)) _clean(c, weights, outputs, length, step);
+        }
+    }
+
+    /// @dev Rows of activations; as many axes as the dice say.
+    function _activations(Case memory c, uint256 rows, uint256 length) private pure {
+        uint256 shape = rows << 224 | length << 192;
+        uint256 rank = 2;
+        if (rows == 1 && c.dice.once(2)) (rank, shape) = (1, length << 224);
+        else if (c.dice.once(3)) (rank, shape) = (4, 1 << 224 | rows << 192 | 1 << 160 | length << 128);
+        MakeElements.plain(c, 0, c.dice.below(2), rank, shape);
+    }
+
+    /// @dev Zeros beyond a row's elements, as import writes them: element 32w + j is byte 31 − j of word w.
+    function _clean(Case memory, bytes memory weights, uint256 outputs, uint256 length, uint256 step)
+        private
+        pure
+    {
+        unchecked {
+            uint256 unused = (32 - length % 32) % 32;
+            for (uint256 row = 0; row < outputs; ++row) {
+                uint256 place = row * step + step - 64;
+                for (uint256 j = 0; j < unused; ++j) {
+                    weights[place + j] = 0;
+                }
+            }
+        }
+    }
+
+    function _put(bytes memory data, uint256 place, uint256 word) private pure {
+        assembly ("memory-safe") {
+            mstore(add(add(data, 0x20), place), word)
+        }
+    }
+
+    /// @notice A parameter word: bias s32, M u32, B s64, S u8, scale f32, zero point, clamps u8, weight offset u16, zeros.
+    function parameters(Dice memory d) internal pure returns (uint256 word) {
+        unchecked {
+            word = d.next();
+            uint256 style = d.below(4);
+            if (style == 0) return word;
+            uint256 shift = style == 1 ? d.below(64) : d.range(8, 30);
+            uint256 multiplier = style == 1 ? word >> 224 : d.range(1, 1 << (shift > 8 ? shift - 7 : 1));
+            uint256 bias = style == 1 ? word >> 192 : uint256(d.range(0, 4000) - 2000);
+            uint256 addend = style == 1 ? word >> 128 : (128 << shift) + (1 << shift) / 2;
+            uint256 scale =
+                style == 1 ? Dices.hostileFloat(word) : ((112 + d.below(20)) << 23) | (word & 0x7FFFFF);
+            uint256 zeroPoint = style == 3 ? d.pick(hex"00018040ff", 5) : 128;
+            uint256 clamps = style == 3 ? uint16(word >> 32) : 255;
+            if (style == 3) addend = d.range(0, 1 << shift);
+            word = (bias << 224) | (uint256(uint32(multiplier)) << 192) | (uint256(uint64(addend)) << 128);
+            word |= (shift << 120) | (scale << 88) | (zeroPoint << 80) | (clamps << 64);
+            word |= d.pick(hex"0080ff", 3) << 48;
+            if (d.once(8)) word |= d.next() & 0xFFFFFFFFFFFF;
+        }
+    }
+
+    function channelwise(Case memory c, bool isRescale) internal pure {
+        unchecked {
+            c.variant = isRescale ? 0 : c.dice.range(1, 2);
+            uint256 rank = c.dice.range(1, 6);
+            uint256 shape = c.dice.shape(rank, MakeElements.size(c.dice));
+            Cases.output(c, isRescale ? 2 : c.dice.below(2), rank, shape);
+            MakeElements.plain(c, 0, 2, rank, shape);
+            uint256 channels = c.dice.once(3) ? 1 : c.last;
+            bytes memory words = new bytes(32 * channels);
+            for (uint256 i = 0; i < channels; ++i) {
+                _put(words, 32 * i, parameters(c.dice));
+            }
+            Cases.operand(c, 1, LAYOUT_CHANNEL, 0, 1, channels << 224, words);
+        }
+    }
+
+    function lookup(Case memory c) internal pure {
+        unchecked {
+            c.variant = c.dice.below(2);
+            bool sum = c.variant == 0;
+            uint256 width = sum ? c.dice.range(1, c.dice.once(3) ? 16 : 3) : 1;
+            uint256 columns = c.dice.once(20) ? 1024 - c.dice.below(2) : c.dice.dim(130);
+            uint256 tableRows = c.dice.dim(columns > 200 ? 8 : 40);
+            uint256 code = sum ? 2 : c.dice.below(5);
+            uint256 rank = c.dice.range(1, 6);
+            uint256 most = 1 + MakeElements.size(c.dice) / columns;
+            uint256 outer = rank == 1 ? 0 : c.dice.shape(rank - 1, most);
+            Cases.output(c, code, rank, outer | columns << (256 - 32 * rank));
+            _ids(c, c.count / columns, width, tableRows);
+            _table(c, tableRows, columns);
+        }
+    }
+
+    function _table(Case memory c, uint256 rows, uint256 columns) private pure {
+        unchecked {
+            uint256 shape = rows << 224 | columns << 192;
+            if (c.variant == 0) {
+                bytes memory data = c.dice.tensorBytes(0, rows * 32 * ((columns + 31) / 32));
+                Cases.operand(c, 1, LAYOUT_LOOKUP, 1, 2, shape, data);
+            } else {
+                Cases.operand(
+                    c, 1, LAYOUT_PLAIN, c.code, 2, shape, c.dice.tensorBytes(c.code, rows * columns)
+                );
+            }
+        }
+    }
+
+    function _ids(Case memory c, uint256 rows, uint256 width, uint256 tableRows) private pure {
+        unchecked {
+            bytes memory ids = new bytes(4 * rows * width + 28);
+            uint256 style = c.dice.below(4);
+            for (uint256 i = 0; i < rows * width; ++i) {
+                uint256 id = c.dice.below(tableRows);
+                // Behind the table's last row, negative and huge ones; rows of zeros; all the same.
+                if (style == 1 && c.dice.once(3)) id = Dices.hostileInteger(c.dice.next());
+                if (style == 1 && c.dice.once(3)) id = tableRows - 1 + c.dice.below(3);
+                if (style == 2 && c.dice.once(2)) id = 0;
+                if (style == 3) id = tableRows - 1;
+                _put(ids, 4 * i, id << 224);
+            }
+            assembly ("memory-safe") {
+                mstore(ids, sub(mload(ids), 28))
+            }
+            uint256 code = c.dice.once(3) ? LAYOUT_PLAIN : Cases.STEP;
+            Cases.operand(c, 0, code, 2, 2, rows << 224 | width << 192, ids);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {Case, Cases, Operand} from "./RecordCase.sol";
+
+/// @notice Elements by the plainest loops, written from docs/EXACT.md, section 3, with no code of the contracts: judge
+/// and kernels share some.
+library Naive {
+    uint256 private constant DONT_KNOW = type(uint256).max;
+
+    /// @return stored bytes of element number i; DONT_KNOW for FLOAT and for binary32 forms
+    function element(Case memory c, uint256 i) internal pure returns (uint256 stored) {
+        unchecked {
+            Operand memory a = c.operands[0];
+            Operand memory b = c.operands[1];
+            if (c.opcode == 2) return _move(c, a, b, i);
+            if (c.opcode == 3) return _lookup(c, a, b, i);
+            if (c.opcode == 4) return _dot(c, a, b, i);
+            if (c.opcode == 5 || c.opcode == 6) return _requant(c, a, b, i);
+            if (c.opcode == 7) return uint8(b.data[Cases.element(a, i)]);
+            if (c.opcode == 8) return _arith(c, i);
+            if (c.opcode == 10) return _reduce(c, a, i);
+            if (c.opcode == 11) {
+                bool condition = Cases.spread(c, a, i) != 0;
+                return Cases.spread(c, c.operands[condition ? 1 : 2], i);
+            }
+            return DONT_KNOW;
+        }
+    }
+
+    function knows(uint256 stored) internal pure returns (bool) {
+        return stored != DONT_KNOW;
+    }
+
+    /// @notice What one element costs, in steps of a loop.
+    function cost(Case memory c) internal pure returns (uint256) {
+        if (c.opcode == 4 || c.opcode == 10) return c.operands[0].last;
+        return 1;
+    }
+
+    function _wrap(int256 x) private pure returns (int256) {
+        return int256(int32(uint32(uint256(x))));
+    }
+
+    /// @dev Into the type's range; s32 modulo 2^32 already.
+    function _sat(uint256 code, int256 x) private pure returns (uint256) {
+        unchecked {
+            if (code == 4) return x == 0 ? 0 : 1;
+            if (code == 2) return uint32(uint256(x));
+            if (code == 1) x += 128;
+            return x < 0 ? 0 : x > 255 ? 255 : uint256(x);
+        }
+    }
+
+    function _arith(Case memory c, uint256 i) private pure returns (uint256) {
+        unchecked {
+            uint256 v = c.variant;
+            int256 x = Cases.number(c.operands[0].code, Cases.spread(c, c.operands[0], i));
+            if (v == 9) return _sat(c.code, x);
+            int256 y = Cases.number(c.operands[1].code, Cases.spread(c, c.operands[1], i));
+            if (v == 6) return x < y ? 1 : 0;
+            if (v == 7) return x <= y ? 1 : 0;
+            if (v == 8) return x == y ? 1 : 0;
+            int256 z =
+                v == 0 ? x + y : v == 1 ? x - y : v == 2 ? x * y : v == 3 ? (x < y ? x : y) : (x < y ? y : x);
+            if (v == 5) z = y < 1 ? int256(0) : x / y;
+            return _sat(c.code, _wrap(z));
+        }
+    }
+
+    function _move(Case memory c, Operand memory a, Operand memory b, uint256 i)
+        private
+        pure
+        returns (uint256)
+    {
+        unchecked {
+            uint256[6] memory index;
+            uint256 rest = i;
+            for (uint256 axis = c.rank; axis != 0; --axis) {
+                uint256 n = Cases.dim(c.shape, axis - 1);
+                index[axis - 1] = rest % n;
+                rest /= n;
+            }
+            uint256 number = 0;
+            for (uint256 j = 0; j < 4; ++j) {
+                uint256 word = (j < 2 ? c.coordinates01 : c.coordinates23) >> (j % 2 == 0 ? 128 : 0);
+                int256 s = int256(int32(uint32(word >> 64)));
+                s += int256(int24(uint24(word >> 40))) * int256(index[uint8(word >> 8)]);
+                s += int256(int24(uint24(word >> 16))) * int256(index[uint8(word)]);
+                uint256 v = uint32(word >> 96);
+                if (s < 0 || s >= int256(v)) return b.data.length == 0 ? c.attribute : Cases.element(b, i);
+                number = number * v + uint256(s);
+            }
+            return Cases.element(a, number);
+        }
+    }
+
+    function _lookup(Case memory c, Operand memory a, Operand memory b, uint256 i)
+        private
+        pure
+        returns (uint256)
+    {
+        unchecked {
+            uint256 row = i / c.last;
+            uint256 column = i % c.last;
+            uint256 most = Cases.dim(b.shape, 0) - 1;
+            int256 sum = 0;
+            for (uint256 j = 0; j < a.last; ++j) {
+                int256 id = Cases.number(2, Cases.element(a, row * a.last + j));
+                uint256 number = id < 0 ? 0 : uint256(id) > most ? most : uint256(id);
+                if (c.variant == 1) return Cases.element(b, number * c.last + column);
+                if (number == 0) continue;
+                sum += _tableValue(b.data, number * ((c.last + 31) / 32) + column / 32, column % 32);
+            }
+            return uint32(uint256(sum));
+        }
+    }
+
+    /// @dev Element 8r + t of each 32 stands at byte 4t + 3 − r.
+    function _tableValue(bytes memory data, uint256 word, uint256 column) private pure returns (int256) {
+        unchecked {
+            return int256(uint256(uint8(data[32 * word + 4 * (column % 8) + 3 - column / 8]))) - 128;
+        }
+    }
+
+    function _dot(Case memory c, Operand memory a, Operand memory b, uint256 i)
+        private
+        pure
+        returns (uint256)
+    {
+        unchecked {
+            uint256 length = a.last;
+            uint256 n = i % c.last;
+            uint256 from = (i / c.last * c.attribute + n * c.attribute / c.last) * length;
+            uint256 words = (length + 31) / 32;
+            uint256 row = n * 32 * (words + 1);
+            uint256 parameters = Cases.read(b.data, n * (words + 1) + words, 32);
+            int256 offset = int256(uint256(uint16(parameters >> 48)));
+            int256 sum = 0;
+            for (uint256 j = 0; j < length; ++j) {
+                // Element 32w + j of a row is byte 31 − j of word w.
+                int256 w = int256(uint256(uint8(b.data[row + 32 * (j / 32) + 31 - j % 32])));
+                sum += int256(uint256(uint8(a.data[from + j]))) * (w - offset);
+            }
+            sum = _wrap(sum + int256(int32(uint32(parameters >> 224))));
+            if (c.variant == 0) return uint32(uint256(sum));
+            return _scaled(c, sum, parameters);
+        }
+    }
+
+    function _requant(Case memory c, Operand memory a, Operand memory b, uint256 i)
+        private
+        pure
+        returns (uint256)
+    {
+        unchecked {
+            uint256 parameters = Cases.read(b.data, b.last == 1 ? 0 : i % c.last, 32);
+            int256 acc =
+                _wrap(Cases.number(2, Cases.element(a, i)) + int256(int32(uint32(parameters >> 224))));
+            return _scaled(c, acc, parameters);
+        }
+    }
+
+    function _scaled(Case memory c, int256 acc, uint256 parameters) private pure returns (uint256) {
+        unchecked {
+            if (c.variant == 2) return DONT_KNOW;
+            int256 sum =
+                acc * int256(uint256(uint32(parameters >> 192))) + int256(int64(uint64(parameters >> 128)));
+            int256 q = int256(int64(uint64(uint256(sum))));
+            // Floor division by 2^S.
+            uint256 shift = uint8(parameters >> 120) % 64;
+            q = q >= 0 ? q / int256(1 << shift) : -((-q + int256(1 << shift) - 1) / int256(1 << shift));
+            if (c.opcode == 6) return uint32(uint256(q));
+            q += int256(uint256(uint8(parameters >> 80)));
+            int256 lower = int256(uint256(uint8(parameters >> 72)));
+            int256 upper = int256(uint256(uint8(parameters >> 64)));
+            if (q < lower) q = lower;
+            if (q > upper) q = upper;
+            return uint256(q);
+        }
+    }
+
+    function _reduce(Case memory c, Operand memory a, uint256 i) private pure returns (uint256) {
+        unchecked {
+            uint256 stored = Cases.element(a, i * a.last);
+            int256 result = Cases.number(a.code, stored);
+            for (uint256 j = 1; j < a.last; ++j) {
+                uint256 other = Cases.element(a, i * a.last + j);
+                int256 x = Cases.number(a.code, other);
+                if (c.variant == 0) result += x;
+                else if (c.variant == 1 ? x < result : x > result) (result, stored) = (x, other);
+            }
+            return c.variant == 0 ? uint32(uint256(result)) : stored;
+        }
+    }
+}

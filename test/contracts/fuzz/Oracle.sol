@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {IFloatJudge} from "../../../verifier-contracts/interfaces/IFloatJudge.sol";
+import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
+import {HeldTensors} from "../../../verifier-contracts/libraries/HeldTensors.sol";
+import {Trial} from "../../../verifier-contracts/libraries/Openings.sol";
+import {Shapes} from "../../../verifier-contracts/libraries/Shapes.sol";
+import {Elements} from "../../../verifier-contracts/opcodes/Elements.sol";
+import {LAYOUT_PLAIN, NONE, Tensor, WEIGHT} from "../../../verifier-contracts/types/Program.sol";
+import {Opening} from "../../../verifier-contracts/types/Types.sol";
+import {Engines} from "./Engines.sol";
+import {Laid} from "./Laid.sol";
+import {Naive} from "./Naive.sol";
+import {Case, Operand} from "./RecordCase.sol";
+
+/// @notice Compares a tensor with the element function that the judge calls, element by element, and with the plainest
+/// loops.
+library Oracle {
+    /// @dev Steps of loops that a record's plain elements may take; beyond, every n-th element is computed.
+    uint256 private constant NAIVE_STEPS = 128;
+
+    /// @notice Thrown for an element of another value than the judge's.
+    error ElementDiffers(uint256 element, uint256 kernel, uint256 judge);
+    /// @notice Thrown for an element of another value than the plainest loop's.
+    error NaiveDiffers(uint256 element, uint256 kernel, uint256 naive);
+
+    /// @param flat the kernel's tensor @param arena memory of the operands
+    function compare(
+        Case memory c,
+        Laid memory l,
+        address[] memory chunks,
+        IFloatJudge judge,
+        uint256 flat,
+        uint256 arena
+    ) internal view {
+        unchecked {
+            Trial memory t = _trial(c, l, chunks, judge, arena);
+            Opening[] calldata none;
+            assembly ("memory-safe") {
+                none.offset := 0
+                none.length := 0
+            }
+            uint256 every = c.count * Naive.cost(c) / NAIVE_STEPS + 1;
+            uint256 first = c.dice.state % every;
+            uint256 free = Flat.mark();
+            for (uint256 i = 0; i < c.count; ++i) {
+                t.element = i;
+                uint256 right = Elements.compute(t, none);
+                uint256 kernel = Flat.element(flat, i);
+                if (kernel != right) revert ElementDiffers(i, kernel, right);
+                if (i % every == first) _compareNaive(c, i, kernel);
+                // What an element allocates is nobody's behind it.
+                Flat.release(free);
+            }
+        }
+    }
+
+    function _compareNaive(Case memory c, uint256 i, uint256 kernel) private pure {
+        uint256 naive = Naive.element(c, i);
+        if (Naive.knows(naive) && kernel != naive) revert NaiveDiffers(i, kernel, naive);
+    }
+
+    function _trial(Case memory c, Laid memory l, address[] memory chunks, IFloatJudge judge, uint256 arena)
+        private
+        pure
+        returns (Trial memory t)
+    {
+        t.word = l.word;
+        t.floatJudge = judge;
+        uint256 record = Engines.recordOf(l);
+        t.record.head = Flat.load(record);
+        t.record.shape = Flat.load(record + 32);
+        t.record.coordinates01 = Flat.load(record + 64);
+        t.record.coordinates23 = Flat.load(record + 96);
+        t.out = Shapes.tensor(LAYOUT_PLAIN, c.code, c.rank, c.shape);
+        t.out.index = l.steps;
+        t.store = chunks;
+        t.held = new Tensor[](3);
+        uint256 descriptors = Engines.recordsOf(l) - 32 * l.weights;
+        for (uint256 i = 0; i < 3; ++i) {
+            uint256 index = l.index[i];
+            if (index == NONE) continue;
+            if (index < WEIGHT) {
+                Operand memory x = c.operands[i];
+                t.held[i] = Shapes.tensor(LAYOUT_PLAIN, x.code, x.rank, x.shape);
+                HeldTensors.holdMemory(t.held[i], arena + l.places[i]);
+            } else {
+                uint256 descriptor = Flat.load(descriptors + 32 * (index - WEIGHT));
+                (t.held[i],) = HeldTensors.published(descriptor, l.prefix + l.offsets[i]);
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {FloatJudge} from "../../../verifier-contracts/FloatJudge.sol";
+import {IPlanner} from "../../../verifier-contracts/interfaces/IPlanner.sol";
+import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
+import {Vm} from "../support/Vm.sol";
+import {Dice} from "./Dice.sol";
+import {Engines} from "./Engines.sol";
+import {Laid, Layout} from "./Laid.sol";
+import {MakeElements} from "./MakeElements.sol";
+import {MakeMove} from "./MakeMove.sol";
+import {MakeRows} from "./MakeRows.sol";
+import {Oracle} from "./Oracle.sol";
+import {PlanRunner, PlanTask, Planned, StepPlanner} from "./Planned.sol";
+import {Case} from "./RecordCase.sol";
+import {Tally} from "./Tally.sol";
+
+/// @notice Random records of an opcode, each a program that the registry accepts: the interpreter's kernel, its plan and
+/// its compiled code make the tensor whose every element the judge's element function computes, and leave alone what is
+/// around it (docs/INVARIANTS.md, 9).
+contract RecordTrial {
+    /// @notice Thrown when a plan makes another element than the kernel.
+    error PlanDiffers(uint256 element, uint256 planned, uint256 kernel);
+    /// @notice Thrown when compiled code makes another element than the kernel.
+    error CompiledDiffers(uint256 element, uint256 compiled, uint256 kernel);
+
+    address private constant CHUNKS = address(0xC0DE0000);
+    address private constant PROGRAM = address(0xC0DE1000);
+
+    Vm private constant vm = Vm(address(uint160(uint256(keccak256("hevm cheat code")))));
+
+    FloatJudge private immutable floatJudge = new FloatJudge();
+    PlanRunner private immutable planRunner = new PlanRunner();
+    StepPlanner private immutable stepPlanner = new StepPlanner();
+
+    /// @notice Makes the record of a seed, and compares all that computes it. @return facts for Tally
+    function tryRecord(uint256 opcode, uint256 seed) external returns (uint256 facts) {
+        (Case memory c, Laid memory l, address[] memory chunks) = _make(opcode, seed);
+        bool isHeld = seed & 1 == 0;
+        (uint256 flat, uint256 arena) = Engines.plain(c, l, chunks, floatJudge, isHeld);
+        Oracle.compare(c, l, chunks, floatJudge, flat, arena);
+        bool isPlanned = _tryPlan(c, l, chunks, flat);
+        bool isCompiled = opcode == 4 && c.variant < 2 && seed & 2 == 0 && c.operands[1].data.length < 8192;
+        if (isCompiled) {
+            bytes memory data = this.tryCompiled(opcode, seed);
+            uint256 place;
+            assembly ("memory-safe") {
+                place := add(data, 0x20)
+            }
+            uint256 i = _difference(place, flat);
+            if (i < c.count) revert CompiledDiffers(i, _elementAt(place, flat, i), Flat.element(flat, i));
+        }
+        return Tally.facts(c, l, isPlanned, isCompiled);
+    }
+
+    /// @notice The program of a seed, whose last record is tried.
+    function programOf(uint256 opcode, uint256 seed) external returns (bytes memory) {
+        (, Laid memory l,) = _make(opcode, seed);
+        return l.program;
+    }
+
+    /// @dev Compares the plan's tensor with the kernel's. @return false if the planner refuses the step
+    function _tryPlan(Case memory c, Laid memory l, address[] memory chunks, uint256 flat)
+        private
+        returns (bool)
+    {
+        PlanTask memory task = Planned.taskOf(c, l, chunks.length);
+        try stepPlanner.write(task, l.program) returns (bytes memory words, uint256 planned, uint256 top) {
+            uint256 place = Planned.run(planRunner, l, chunks, words, planned, top);
+            uint256 i = _difference(place, flat);
+            if (i < c.count) revert PlanDiffers(i, _elementAt(place, flat, i), Flat.element(flat, i));
+            return true;
+        } catch (bytes memory reason) {
+            // casting to 'bytes4' takes the error's selector
+            // forge-lint: disable-next-line(unsafe-typecast)
+            if (bytes4(reason) == IPlanner.NotPlannable.selector) return false;
+            assembly ("memory-safe") {
+                revert(add(reason, 0x20), mload(reason))
+            }
+        }
+    }
+
+    function _elementAt(uint256 place, uint256 flat, uint256 i) private pure returns (uint256) {
+        return Flat.element((flat & ~uint256(0xFFFFFFFF)) | place, i);
+    }
+
+    /// @return i the first element that differs, or the number of elements
+    function _difference(uint256 place, uint256 flat) private pure returns (uint256 i) {
+        uint256 size = Flat.size(flat);
+        uint256 kernel = Flat.pointer(flat);
+        bool same;
+        assembly ("memory-safe") {
+            same := eq(keccak256(place, size), keccak256(kernel, size))
+        }
+        if (same) return Flat.count(flat);
+        while (_elementAt(place, flat, i) == Flat.element(flat, i)) ++i;
+    }
+
+    /// @notice The record's tensor by compiled code.
+    function tryCompiled(uint256 opcode, uint256 seed) external returns (bytes memory data) {
+        (Case memory c, Laid memory l, address[] memory chunks) = _make(opcode, seed);
+        address[] memory program = new address[](1);
+        program[0] = PROGRAM;
+        vm.etch(PROGRAM, bytes.concat(hex"00", l.program));
+        uint256 flat = Engines.compiled(c, l, chunks, program, floatJudge);
+        return _bytesAt(Flat.pointer(flat), Flat.size(flat));
+    }
+
+    function _bytesAt(uint256 place, uint256 size) private pure returns (bytes memory data) {
+        data = new bytes(size);
+        assembly ("memory-safe") {
+            mcopy(add(data, 0x20), place, size)
+        }
+    }
+
+    function _make(uint256 opcode, uint256 seed)
+        private
+        returns (Case memory c, Laid memory l, address[] memory chunks)
+    {
+        c.dice = Dice(uint256(keccak256(abi.encode(opcode, seed))));
+        c.opcode = opcode;
+        if (opcode == 2) MakeMove.make(c);
+        else if (opcode == 3) MakeRows.lookup(c);
+        else if (opcode == 4) MakeRows.dot(c);
+        else if (opcode < 7) MakeRows.channelwise(c, opcode == 6);
+        else if (opcode == 7) MakeElements.table(c);
+        else if (opcode == 8) MakeElements.arith(c);
+        else if (opcode == 9) MakeElements.float(c);
+        else if (opcode == 10) MakeElements.reduce(c);
+        else MakeElements.select(c);
+        l = Layout.lay(c);
+        chunks = _publish(l);
+    }
+
+    /// @dev Data contracts of the stream. What stands before the tested weights is all ones.
+    function _publish(Laid memory l) private returns (address[] memory chunks) {
+        uint256 size = l.prefix + l.stream.length;
+        chunks = new address[]((size + Layout.CHUNK_BYTES - 1) / Layout.CHUNK_BYTES);
+        bytes memory stream = l.stream;
+        for (uint256 i = 0; i < chunks.length; ++i) {
+            chunks[i] = address(uint160(CHUNKS) + uint160(i));
+            uint256 from = Layout.CHUNK_BYTES * i;
+            uint256 skip = l.prefix > from ? l.prefix - from : 0;
+            uint256 length = size - from < Layout.CHUNK_BYTES ? size - from : Layout.CHUNK_BYTES;
+            bytes memory code = new bytes(1 + length);
+            uint256 offset = from + skip - l.prefix;
+            assembly ("memory-safe") {
+                let place := add(code, 0x21)
+                for { let p := place } lt(p, add(place, skip)) { p := add(p, 0x20) } { mstore(p, not(0)) }
+                mcopy(add(place, skip), add(add(stream, 0x20), offset), sub(length, skip))
+            }
+            vm.etch(chunks[i], code);
+        }
+    }
+}

@@ -1,0 +1,390 @@
+/** Faults that `npm run test:mutants` plants in kernels, plans, compiled code and element functions: those that were once
+ *  in them, and others of the kind, each in the form that it takes in the code of today. The record fuzzer
+ *  (test/contracts/fuzz) must find each. */
+import type { Mutant } from "./mutants.ts";
+
+export const RECORDS = "test/contracts/fuzz/Records.t.sol";
+
+const ROWS = "verifier-contracts/opcodes/rows";
+const OPCODES = "verifier-contracts/opcodes";
+const PLAN = "verifier-contracts/execution/plan";
+const COMPILED = "verifier-contracts/execution/compiled";
+const LIBRARIES = "verifier-contracts/libraries";
+
+type Opcode =
+  | "move"
+  | "lookup"
+  | "dot"
+  | "requant"
+  | "rescale"
+  | "table"
+  | "arith"
+  | "float"
+  | "reduce"
+  | "select";
+
+/** A fault of code that the records of one opcode alone reach. */
+const fault = (opcode: Opcode, name: string, file: string, from: string, to: string): Mutant => ({
+  name: `${opcode}: ${name}`,
+  caughtBy: `test_records_${opcode}_succeeds`,
+  edits: [{ file, from, to }],
+});
+
+const CLAMP = "if gt(row, most) { row := mul(most, lt(row, 0x80000000)) }";
+
+const MOVES: readonly Mutant[] = [
+  fault(
+    "move",
+    "a row is the last dim, not the axes that were joined",
+    `${ROWS}/MoveRows.sol`,
+    "Runs memory r = _innerAxes(plan, size);",
+    "Runs memory r = _innerAxes(plan, size); if (Flat.last(flat) < r.length) r.length = Flat.last(flat);",
+  ),
+  fault(
+    "move",
+    "a joined axis keeps the inner one's length",
+    `${ROWS}/MovePlan.sol`,
+    "if iszero(isNew) { mstore(top, mul(size, length)) }",
+    "",
+  ),
+  fault(
+    "move",
+    "rows behind the last whole block are not transposed",
+    `${ROWS}/CopyRuns.sol`,
+    "uint256 lastRun = r.runs - BLOCK;",
+    "uint256 lastRun = (r.runs & ~uint256(7)) - BLOCK;",
+  ),
+  fault(
+    "move",
+    "columns behind the last whole block are not transposed",
+    `${ROWS}/CopyRuns.sol`,
+    "uint256 last = r.length - BLOCK;",
+    "uint256 last = (r.length & ~uint256(7)) - BLOCK;",
+  ),
+  fault(
+    "move",
+    "a loop ends by the source's address, where the step may be 0 or negative",
+    `${ROWS}/CopyRuns.sol`,
+    "for { let early := sub(end, size) } lt(place, early) {} {",
+    "for { let early := add(source, mul(step, sub(div(length, size), 1))) } lt(from, early) {} {",
+  ),
+  fault(
+    "move",
+    "what a run's last store spills is not put back",
+    `${ROWS}/CopyRuns.sol`,
+    "mstore(end, behind)",
+    "",
+  ),
+  fault(
+    "move",
+    "shared memory begins at a byte, not at an element",
+    `${ROWS}/MoveRows.sol`,
+    "return out | (Flat.pointer(a) + plan.word(0) * Shapes.elementBytes(Flat.code(out)));",
+    "return out | (Flat.pointer(a) + plan.word(0));",
+  ),
+  fault(
+    "move",
+    "a planned part begins at a byte, not at an element",
+    `${PLAN}/PlanMoves.sol`,
+    "return out | (Flat.pointer(a) + first * Shapes.elementBytes(Flat.code(out)));",
+    "return out | (Flat.pointer(a) + first);",
+  ),
+  fault(
+    "move",
+    "the outer axes of a plan go on by the source's step",
+    `${PLAN}/PlanMoves.sol`,
+    "to += i % length * outStep;",
+    "to += i % length * step;",
+  ),
+  fault(
+    "move",
+    "a pad in front of the box only",
+    `${PLAN}/PlanMoves.sol`,
+    "_fill(d, flat, b, pad, from + length, count);",
+    "",
+  ),
+  fault(
+    "move",
+    "steps of a plan without their sign",
+    `${PLAN}/PlanWords.sol`,
+    "value := signextend(2, field)",
+    "value := and(field, 0xFFFFFF)",
+  ),
+  fault(
+    "move",
+    "the judge's second axis without its sign",
+    `${OPCODES}/Move.sol`,
+    "let b := signextend(2, shr(144, coordinate))",
+    "let b := and(shr(144, coordinate), 0xFFFFFF)",
+  ),
+];
+
+const LOOKUPS: readonly Mutant[] = [
+  fault(
+    "lookup",
+    "a row that runs over a chunk's end reads zeros",
+    `${ROWS}/LookupRows.sol`,
+    "if gt(rest, CHUNK_BYTES) {",
+    "if gt(rest, not(0)) {",
+  ),
+  fault(
+    "lookup",
+    "a planned row that runs over a chunk's end reads zeros",
+    `${PLAN}/PlanLookup.sol`,
+    "if gt(offset, sub(CHUNK_BYTES, rowBytes)) {",
+    "if gt(offset, not(0)) {",
+  ),
+  fault(
+    "lookup",
+    "ids above the table's rows in memory are not clamped",
+    `${ROWS}/LookupRows.sol`,
+    `${CLAMP}\n                        if row {`,
+    "if row {",
+  ),
+  fault(
+    "lookup",
+    "ids above the published table's rows are not clamped",
+    `${ROWS}/LookupRows.sol`,
+    `${CLAMP}\n                if row {`,
+    "if row {",
+  ),
+  fault(
+    "lookup",
+    "ids above the table's rows are not clamped in a plan",
+    `${PLAN}/PlanLookup.sol`,
+    CLAMP,
+    "row := mul(row, lt(row, 0x80000000))",
+  ),
+  fault(
+    "lookup",
+    "negative ids name the last row",
+    `${PLAN}/PlanLookup.sol`,
+    CLAMP,
+    "if gt(row, most) { row := most }",
+  ),
+  fault(
+    "lookup",
+    "a picked row is read by elements as bytes",
+    `${ROWS}/LookupRows.sol`,
+    "uint256 rowBytes = Flat.last(table) * Shapes.elementBytes(Flat.code(table));",
+    "uint256 rowBytes = Flat.last(table);",
+  ),
+  fault(
+    "lookup",
+    "row 0 is summed by the judge",
+    `${OPCODES}/Lookup.sol`,
+    "if (id != 0) {",
+    "if (id <= table.rows) {",
+  ),
+];
+
+const DOTS: readonly Mutant[] = [
+  fault(
+    "dot",
+    "rows of the first group alone",
+    `${ROWS}/DotRows.sol`,
+    "if (++group == groups) group = 0;",
+    "",
+  ),
+  fault(
+    "dot",
+    "planned rows of the first group alone",
+    `${PLAN}/PlanRun.sol`,
+    "if (++group == groups) group = 0;",
+    "",
+  ),
+  fault(
+    "dot",
+    "bytes behind a row's end count",
+    `${OPCODES}/Dot.sol`,
+    "word := shl(unused, shr(unused, word))",
+    "",
+  ),
+  fault(
+    "dot",
+    "the accumulator does not wrap",
+    `${OPCODES}/Dot.sol`,
+    "value := signextend(3, add(value, sar(224, parameters)))",
+    "value := add(value, sar(224, parameters))",
+  ),
+  fault(
+    "dot",
+    "the shift rounds toward zero",
+    `${OPCODES}/Dot.sol`,
+    "value := sar(and(shr(120, parameters), 63), signextend(7, value))",
+    "value := sdiv(signextend(7, value), shl(and(shr(120, parameters), 63), 1))",
+  ),
+  fault(
+    "dot",
+    "compiled accumulators do not wrap",
+    `${COMPILED}/Finish.sol`,
+    "Emit.pushOp(_emitAccumulator(code, row), 3, SIGNEXTEND)",
+    "_emitAccumulator(code, row)",
+  ),
+  fault(
+    "dot",
+    "compiled code takes every addend under the shift",
+    `${COMPILED}/Finish.sol`,
+    "return acc < 2 ** 31 && sum < 2 ** 63;",
+    "return acc < 2 ** 63 && sum < 2 ** 127;",
+  ),
+];
+
+const PARAMETERS: readonly Mutant[] = [
+  fault(
+    "requant",
+    "parameters of the next channel",
+    `${ROWS}/RequantRows.sol`,
+    "uint256 word = Flat.load(parameters + 32 * channel);",
+    "uint256 word = Flat.load(parameters + 32 * ((channel + 1) % channels));",
+  ),
+  fault(
+    "requant",
+    "binary32: parameters of other rows",
+    `${ROWS}/RequantRows.sol`,
+    "Requant.bias(Flat.load(parameters + 32 * (i % channels)));",
+    "Requant.bias(Flat.load(parameters + 32 * (i / channels % channels)));",
+  ),
+  fault(
+    "requant",
+    "the clamps' order",
+    `${ROWS}/RequantRows.sol`,
+    "if slt(value, lower) { value := lower }\n                if sgt(value, parameters) { value := parameters }",
+    "if sgt(value, parameters) { value := parameters }\n                if slt(value, lower) { value := lower }",
+  ),
+  fault(
+    "requant",
+    "a plan takes the channels for the columns",
+    `${PLAN}/PlanRun.sol`,
+    "uint256 channels = (word >> 96) & MASK;",
+    "uint256 channels = isRescale ? (word >> 96) & MASK : 1;",
+  ),
+  fault(
+    "rescale",
+    "parameters of other rows",
+    `${ROWS}/RequantRows.sol`,
+    "uint256 word = Flat.load(parameters + 32 * (i % channels));",
+    "uint256 word = Flat.load(parameters + 32 * (i / channels % channels));",
+  ),
+  fault(
+    "rescale",
+    "the dispatcher falls through to REQUANT",
+    "verifier-contracts/execution/Steps.sol",
+    "if (opcode == OP_RESCALE) return RequantRows.rescale(out, a, parameters, channels);",
+    "",
+  ),
+];
+
+const ELEMENTS: readonly Mutant[] = [
+  fault(
+    "arith",
+    "an operand stretched at its end is repeated as a whole",
+    `${ROWS}/Broadcast.sol`,
+    "if (leading == count) {",
+    "if (leading > count) {} else if (leading == count) { _double(pointer, Flat.pointer(x), count * bytesOf, outCount * bytesOf); } else if (leading == 0 && leading == count) {",
+  ),
+  fault(
+    "arith",
+    "eight quotients by the first divisor, if that is a power of two",
+    `${LIBRARIES}/Swar.sol`,
+    "switch and(eq(mul(d, ONES), y), and(",
+    "switch and(gt(d, 0), and(",
+  ),
+  fault(
+    "arith",
+    "a planned quotient by a divisor below 1",
+    `${PLAN}/PlanWords.sol`,
+    "mul(sgt(divisor, 0), sdiv(sar(224, mload(a)), divisor))",
+    "sdiv(sar(224, mload(a)), divisor)",
+  ),
+  fault(
+    "arith",
+    "a planned cast of what is negative saturates at the wrong end",
+    `${PLAN}/PlanWords.sol`,
+    "if gt(value, 255) { value := mul(255, sgt(value, 0)) }",
+    "if gt(value, 255) { value := 255 }",
+  ),
+  fault(
+    "arith",
+    "the last comparison is for what no other one is",
+    `${OPCODES}/Arith.sol`,
+    "return variant == LE ? a <= b : a == b;",
+    "return a <= b;",
+  ),
+  fault(
+    "float",
+    "the third operand stands where the second does",
+    `${ROWS}/ElementRows.sol`,
+    "place := add(place, shl(2, count))",
+    "",
+  ),
+  fault(
+    "float",
+    "an operand of bytes is four bytes wide",
+    `${ROWS}/ElementRows.sol`,
+    "uint256 size = count * Shapes.elementBytes(Flat.code(a));",
+    "uint256 size = count * 4;",
+  ),
+  fault(
+    "reduce",
+    "extremes of s32 rows without the last word",
+    `${LIBRARIES}/Swar.sol`,
+    "let x := xor(mload(last), flip)",
+    "let x := xor(mload(row), flip)",
+  ),
+  fault(
+    "reduce",
+    "a sum of s8 is one of u8",
+    `${OPCODES}/Reduce.sol`,
+    "if (code == TYPE_S8) total -= 128 * count;",
+    "",
+  ),
+  fault(
+    "reduce",
+    "rows follow one another by their elements, not by their bytes",
+    `${ROWS}/ReduceRows.sol`,
+    "row += size * count;",
+    "row += count;",
+  ),
+  fault(
+    "select",
+    "a condition is its lowest bit",
+    `${ROWS}/ElementRows.sol`,
+    "if byte(0, mload(condition)) { from := yes }",
+    "if and(1, byte(0, mload(condition))) { from := yes }",
+  ),
+  fault(
+    "select",
+    "a planned operand that is one element goes on",
+    `${PLAN}/PlanWords.sol`,
+    "c := add(c, and(shr(96, word), 0xFF))",
+    "c := add(c, bytesOf)",
+  ),
+  fault(
+    "table",
+    "the last element is left out",
+    `${ROWS}/ElementRows.sol`,
+    "for { let end := add(target, count) } lt(target, end) { target := add(target, 1) } {\n                mstore8",
+    "for { let end := add(target, count) } lt(target, sub(end, gt(count, 64))) { target := add(target, 1) } {\n                mstore8",
+  ),
+];
+
+/** All of them. */
+export const RECORD_FAULTS: readonly Mutant[] = [...MOVES, ...LOOKUPS, ...DOTS, ...PARAMETERS, ...ELEMENTS];
+
+/** What the records of several opcodes reach: a fault in it is planted alone. */
+const SHARED = `${ROWS}/Broadcast.sol`;
+
+/** In sets of which each has one fault for a test at most: a set is compiled and run at once. */
+export function inSets(faults: readonly Mutant[]): Mutant[][] {
+  const sets: Mutant[][] = [];
+  for (const one of faults) {
+    const isShared = one.edits.some(({ file }) => file === SHARED);
+    const free = sets.find((set) =>
+      set.every(({ caughtBy, edits }) => caughtBy !== one.caughtBy && edits[0]?.file !== SHARED),
+    );
+    if (free === undefined || isShared) sets.push([one]);
+    else free.push(one);
+  }
+  return sets;
+}
