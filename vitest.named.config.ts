@@ -27,7 +27,7 @@ export const DEEP_ONLY = [
  *  numbers. */
 const DEEP = [
   "test/challenger/game.test.ts",
-  "test/protocol/execution/{execution,operators}.test.ts",
+  "test/protocol/execution/{execution,operators,programs}.test.ts",
   "test/protocol/{machine-play,state-space}.test.ts",
   "test/prover/proof/groth16/{compile,gadgets}.test.ts",
 ];
