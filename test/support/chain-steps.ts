@@ -5,6 +5,7 @@ import {
   elementCount,
   FLOAT_VARIANTS,
   lastDim,
+  type Operand,
   rowCount,
   TENSOR_TYPES,
   type TensorType,
@@ -40,6 +41,8 @@ function operand(b: ProgramBuilder, types: readonly TensorType[], value: Value):
 
 const INTEGERS = ["u8", "s8", "s32", "bool"] as const;
 
+const CAST = ARITH_VARIANTS.indexOf("cast");
+
 /** Types that tensors of the program may have. */
 export const typesOf = ({ options }: ProgramBuilder): readonly TensorType[] =>
   options.integers ? INTEGERS : TENSOR_TYPES;
@@ -70,6 +73,9 @@ const spread: Follow = (b, value, most) => {
   const dims = value.dims.map((dim) => (dim === 1 && rng.chance(0.5) ? edgeLength(rng, 33) : dim));
   while (dims.length < 6 && rng.chance(0.4)) dims.unshift(edgeLength(rng, 9));
   if (elementCount(dims) > most) return undefined;
+  if (rng.chance(0.25)) {
+    return b.step({ opcode: "arith", variant: CAST, type: rng.pick(INTEGERS), dims, a: value });
+  }
   const other = rng.chance(0.5) ? b.value(["s32"], dims) : b.broadcast(INTEGERS, dims);
   const [left, right] = swapped(rng, value, other);
   return b.step({ opcode: "arith", variant: rng.int(0, 5), type: "s32", dims, a: left, b: right });
@@ -113,20 +119,27 @@ const float: Follow = (b, value) => {
 /** Bits of the numbers that a tensor can hold, without the sign. */
 const bitsOfRange = ({ range }: Value): number => Math.ceil(Math.log2(Math.max(-range.low, range.high, 1)));
 
-export const channelStep: Follow = (b, value) => {
-  if (value.type !== "s32") return undefined;
+/** @returns parameter words of one channel, or of each */
+function channels(b: ProgramBuilder, value: Value): Operand {
   const { rng } = b;
   const n = rng.chance(0.6) && lastDim(value.dims) <= 600 ? lastDim(value.dims) : 1;
   const words = packChannel(parameterWords(rng, n, bitsOfRange(value)));
   if (rng.chance(0.1)) words.set(rng.bytes(words.length));
-  const parameters = b.weight({ layout: "channel", type: "u8", dims: [n] }, words);
+  return b.weight({ layout: "channel", type: "u8", dims: [n] }, words);
+}
+
+export const requant: Follow = (b, value) => {
+  if (value.type !== "s32") return undefined;
+  const variant = b.options.integers || b.rng.chance(0.75) ? 1 : 2;
+  const type = b.rng.pick(["u8", "s8"] as const);
   const { dims } = value;
-  if (rng.chance(0.3)) {
-    return b.step({ opcode: "rescale", variant: 0, type: "s32", dims, a: value, b: parameters });
-  }
-  const variant = b.options.integers || rng.chance(0.75) ? 1 : 2;
-  const type = rng.pick(["u8", "s8"] as const);
-  return b.step({ opcode: "requant", variant, type, dims, a: value, b: parameters });
+  return b.step({ opcode: "requant", variant, type, dims, a: value, b: channels(b, value) });
+};
+
+const rescale: Follow = (b, value) => {
+  if (value.type !== "s32") return undefined;
+  const { dims } = value;
+  return b.step({ opcode: "rescale", variant: 0, type: "s32", dims, a: value, b: channels(b, value) });
 };
 
 const table: Follow = (b, value) => {
@@ -167,8 +180,9 @@ const dot: Follow = (b, value, most) => {
   const all = rowCount(value.dims);
   const groups = rng.chance(0.6) ? 1 : (factors(rng, all, 2)[0] as number);
   const rows = all / groups;
-  const perGroup = Math.min(rng.int(1, 9), Math.floor(most / (rows * groups)));
-  if (perGroup < 1 || groups * perGroup * k > 20_000) return undefined;
+  // Many rows are several contracts of compiled code.
+  const perGroup = Math.min(rng.chance(0.15) ? 40 : rng.int(1, 9), Math.floor(most / (rows * groups)));
+  if (perGroup < 1 || groups * perGroup * k > 40_000) return undefined;
   const n = groups * perGroup;
   const words = packDot(rng.bytes(n * k), k, parameterWords(rng, n, 16 + Math.ceil(Math.log2(k) / 2)));
   if (rng.chance(0.1)) words.set(rng.bytes(words.length));
@@ -182,8 +196,14 @@ const dot: Follow = (b, value, most) => {
 /** A LOOKUP by the value's numbers, which may be any. */
 const lookup: Follow = (b, value, most) => {
   const width = lastDim(value.dims);
-  if (value.type !== "s32" || width > 16) return undefined;
   const { rng } = b;
+  if (value.type === "u8" && width <= 16) {
+    // Ids that are all in the table.
+    const ids = b.step({ opcode: "arith", variant: CAST, type: "s32", dims: value.dims, a: value });
+    const columns = Math.min(edgeLength(rng), Math.floor((most * width) / elementCount(value.dims)));
+    return columns < 1 ? undefined : lookupOf(b, ids, rng.int(2, 300), columns);
+  }
+  if (value.type !== "s32" || width > 16) return undefined;
   if (!b.options.integers && rng.chance(0.5)) {
     // One id a row: what a row of the table is picked by.
     const dims = [...value.dims, 1];
@@ -255,7 +275,8 @@ const FOLLOWS: readonly Follow[] = [
   ...Array<Follow>(7).fill(view),
   ...Array<Follow>(4).fill(turn),
   ...Array<Follow>(4).fill(arith),
-  ...Array<Follow>(3).fill(channelStep),
+  ...Array<Follow>(2).fill(requant),
+  rescale,
   ...Array<Follow>(3).fill(reduce),
   ...Array<Follow>(2).fill(dot),
   spread,
@@ -265,7 +286,7 @@ const FOLLOWS: readonly Follow[] = [
 ];
 
 /** What programs with binary32 have besides. */
-const WITH_FLOATS: readonly Follow[] = [float, float, float, dot, lookup, lookup, channelStep];
+const WITH_FLOATS: readonly Follow[] = [float, float, float, dot, lookup, lookup, requant];
 
 /** A step of any opcode that takes the value. @param most elements of the result */
 export function followStep(b: ProgramBuilder, value: Value, most: number): Value {
@@ -320,8 +341,6 @@ function convertTo(b: ProgramBuilder, value: Value, type: "s32" | "f32" | Tensor
     return b.step({ opcode: "float", variant: FLOAT_VARIANTS.indexOf("tofloat"), type, dims, a: value });
   }
   const [opcode, variant] =
-    value.type === "f32"
-      ? (["float", FLOAT_VARIANTS.indexOf("toint")] as const)
-      : (["arith", ARITH_VARIANTS.indexOf("cast")] as const);
+    value.type === "f32" ? (["float", FLOAT_VARIANTS.indexOf("toint")] as const) : (["arith", CAST] as const);
   return b.step({ opcode, variant, type: "s32", dims, a: value }, TYPE_RANGES.s32);
 }

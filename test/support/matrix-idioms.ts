@@ -2,7 +2,7 @@
  *  one of several. Every length, order and type is random. */
 import { type Coordinate, elementCount, lastDim, type TensorType } from "../../inference/program/form.ts";
 import { packDot } from "../../inference/program/weights.ts";
-import { channelStep, followStep, parameterWords, reduce, typesOf } from "./chain-steps.ts";
+import { followStep, parameterWords, reduce, requant, typesOf } from "./chain-steps.ts";
 import type { ProgramBuilder, Value } from "./program-builder.ts";
 import type { Rng } from "./rng.ts";
 import { edgeLength, factors, shuffled, viewStep } from "./views.ts";
@@ -70,6 +70,14 @@ function turned(b: ProgramBuilder, source: Value): Value {
   return viewStep(b, source, dims, [axis(rows, aRow, 1, cRow), axis(columns, aColumn, 0, cColumn)]);
 }
 
+/** The first rows as columns: what a window over a series is. */
+function turnedRows(b: ProgramBuilder, source: Value): Value {
+  const columns = lastDim(source.dims);
+  const rows = elementCount(source.dims) / columns;
+  const taken = b.rng.int(Math.ceil(rows / 2), rows);
+  return viewStep(b, source, [columns, taken], [axis(rows, 1, 1), axis(columns, 1, 0)]);
+}
+
 /** Turned into three axes: the rows or the columns are two of them, in any order. */
 function turnedToThree(b: ProgramBuilder, source: Value): Value {
   const { rng } = b;
@@ -112,8 +120,8 @@ const turnedPart: Idiom = (b, most) => consume(b, slice(b, turn(b, matrix(b, mos
 /** Bytes from numbers, then turned into two axes or three. */
 const requantTurned: Idiom = (b, most) => {
   const source = matrix(b, most, ["s32"]);
-  const bytes = channelStep(b, source, most) as Value;
-  const result = turn(b, bytes);
+  const bytes = requant(b, source, most) as Value;
+  const result = b.rng.chance(0.4) ? turnedRows(b, bytes) : turn(b, bytes);
   return b.rng.chance(0.3) ? consume(b, result, most) : result;
 };
 

@@ -92,7 +92,7 @@ export function hostileParameters(rng: Rng): ChannelParameters {
 
 /** A parameter word that leaves most sums of so many bits between the clamps, often a plain shift. */
 export function liveParameters(rng: Rng, bits: number): ChannelParameters {
-  const width = rng.chance(0.4) ? 0 : rng.int(1, 22);
+  const width = rng.chance(0.5) ? 0 : rng.int(1, 22);
   const shift = Math.max(0, bits - 7 + width - rng.int(0, 1));
   const scale = 2 ** -(shift - width) * (1 + rng.int(0, 2 ** 20) / 2 ** 21);
   return {

@@ -18,7 +18,7 @@ import { followStep, joinEnds, lookupOf, typesOf } from "./chain-steps.ts";
 import { matrixIdiom } from "./matrix-idioms.ts";
 import { breakProgram } from "./mutations.ts";
 import { ProgramBuilder, randomDims, type Value } from "./program-builder.ts";
-import { randomInput } from "./random-program.ts";
+import { randomInput, randomProgram } from "./random-program.ts";
 import { createRng, type Rng } from "./rng.ts";
 import { edgeLength, factors, shuffled } from "./views.ts";
 
@@ -62,6 +62,11 @@ const MATRIX_CODECS: readonly InputCodec[] = [
 /** The same seed gives the same program. */
 export function shapedProgram(seed: number): Subject {
   const rng = createRng(seed);
+  // Of every opcode's steps, whatever they follow.
+  if (rng.chance(0.1)) {
+    const { model } = randomProgram(rng, { hostile: rng.chance(0.7) });
+    return subjectOf(rng, `program ${seed}`, model);
+  }
   for (;;) {
     const subject = attempt(rng, `program ${seed}`);
     if (subject !== undefined) return subject;
@@ -138,7 +143,7 @@ function subjectOf(rng: Rng, name: string, model: Model): Subject {
 
 /** Weights that nothing reads, so that the tensors behind them run over the end of a chunk. */
 function fillChunk(b: ProgramBuilder): void {
-  if (!b.rng.chance(0.12)) return;
+  if (!b.rng.chance(0.15)) return;
   const bytes = CHUNK_BYTES - b.rng.pick([1, 4, 31, 32, 33, 64, 96, 500, b.rng.int(1, 3000)]);
   b.randomConstant("u8", [bytes]);
 }
@@ -159,14 +164,16 @@ function first(b: ProgramBuilder, most: number): Value {
 }
 
 /** Ids of a text, and the table that they choose from; it may have fewer rows than the ids know, or run over a chunk. */
-function textLookup(b: ProgramBuilder, dims: readonly number[], most: number): Value {
+function textLookup(b: ProgramBuilder, [tokens = 1, width = 1]: readonly number[], most: number): Value {
   const { rng } = b;
-  const isLong = rng.chance(0.2);
-  const v = isLong ? rng.int(770, 1600) : rng.int(1, 300);
+  const isLong = rng.chance(0.35) && most >= 600;
+  const v = isLong ? rng.int(300, 600) : rng.int(1, 300);
   const k = rng.chance(0.4) ? Math.max(2, v) : rng.chance(0.5) ? rng.int(2, 2 * v + 2) : rng.int(2, 2 ** 24);
+  const dims = isLong ? [rng.int(1, 16), 16] : [tokens, width];
   const ids = b.step({ opcode: "codec", variant: 1, type: "s32", dims, k });
-  const d = Math.min(edgeLength(rng), Math.floor(most / (dims[0] as number)));
-  return rng.chance(0.85) && d > 0 ? lookupOf(b, ids, v, isLong ? Math.min(32, d) : d) : ids;
+  const columns = isLong ? rng.int(33, 70) : edgeLength(rng);
+  const d = Math.min(columns, Math.floor(most / (dims[0] as number)));
+  return rng.chance(0.85) && d > 0 ? lookupOf(b, ids, v, d) : ids;
 }
 
 function firstDims(rng: Rng, most: number): readonly number[] {
