@@ -110,19 +110,22 @@ export const PLANTED: readonly Mutant[] = [
   ),
 ];
 
+const read = (file: string): string => readFileSync(join(projectRoot, file), "utf8");
+
+/** The sources that the faults are planted in. */
+export function plantedSources(): Map<string, string> {
+  const sources = new Map<string, string>();
+  for (const name of CONTRACTS) collectSources(`verifier-contracts/execution/${name}.sol`, read, sources);
+  return sources;
+}
+
 /** Compiles the contracts with one fault at a time, in a folder that `close` removes. */
 export class PlantedContracts {
   readonly #folder = mkdtempSync(join(tmpdir(), "assay-planted-"));
-  readonly #sources: ReadonlyMap<string, string>;
+  readonly #sources: ReadonlyMap<string, string> = plantedSources();
   readonly #artifacts = loadArtifacts();
 
   constructor() {
-    const sources = new Map<string, string>();
-    const read = (file: string): string => readFileSync(join(projectRoot, file), "utf8");
-    for (const name of CONTRACTS) {
-      collectSources(`verifier-contracts/execution/${name}.sol`, read, sources);
-    }
-    this.#sources = sources;
     const solc = JSON.stringify(join(projectRoot, "tools", "solc"));
     const config = read("foundry.toml")
       .replace('solc = "tools/solc"', `solc = ${solc}`)

@@ -4,7 +4,7 @@ import { ProgramChain } from "../../support/program-chain.ts";
 import { compareProgram } from "../../support/program-fuzz.ts";
 import { shapedProgram } from "../../support/shaped-program.ts";
 
-/** What `npm test` tries. */
+/** As many random programs as `npm test` tries, without the directed ones. */
 const PROGRAMS = 2_000;
 const WORKERS = 4;
 

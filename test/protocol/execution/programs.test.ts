@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { INPUT_CODECS, OUTPUT_CODECS } from "../../../inference/program/form.ts";
+import { mutate } from "../../../tools/mutants.ts";
 import { keyOf } from "../../support/differential.ts";
 import { TARGETS } from "../../support/directed-program.ts";
+import { DIRECTED_RUNS } from "../../support/directed-runs.ts";
+import { PLANTED, plantedSources } from "../../support/planted-contracts.ts";
 import { ENGINES, ProgramChain } from "../../support/program-chain.ts";
 import { ProgramCounts } from "../../support/program-counts.ts";
 import { compareProgram, explain } from "../../support/program-fuzz.ts";
 import { scaled } from "../../support/scale.ts";
 import { brokenProgram, type Subject, shapedProgram } from "../../support/shaped-program.ts";
-import { STEP_PAIRS } from "../../support/step-pairs.ts";
 
 /** Each batch is a test of its own, so that none takes long. */
 const BATCH = 500;
@@ -49,12 +51,13 @@ async function checkChanged(seed: number, subject: Subject): Promise<string | un
 }
 
 describe("infer", () => {
-  test.each(Object.entries(STEP_PAIRS))("behavior: %s", async (_name, subjects) => {
+  test.each(Object.entries(DIRECTED_RUNS))("behavior: %s", async (_name, subjects) => {
     for (const subject of subjects) {
       const { played, differences } = await compareProgram(chain, subject);
       expect(differences, subject.name).toEqual([]);
       const engines = new Set(played.outcomes.map(({ engine }) => engine));
-      expect([...engines], subject.name).toEqual(ENGINES.slice(0, 3));
+      const hasLayers = subject.model.program.steps.some(({ opcode }) => opcode === "dot");
+      expect([...engines], subject.name).toEqual(hasLayers ? ENGINES : ENGINES.slice(0, 3));
     }
   });
 
@@ -112,5 +115,12 @@ describe("infer", () => {
     demand("steps", ["1", "2 to 9", "10 to 29", "30 to 99", "100 and more"], 10);
     demand("changed programs", ["accepted", "refused", "run"], 50);
     expect(missing).toEqual([]);
+  });
+});
+
+describe("mutate", () => {
+  test("behavior: the faults that planted-programs.test.ts plants have their places in the contracts", () => {
+    const sources = plantedSources();
+    for (const mutant of PLANTED) expect(mutate(sources, mutant), mutant.name).not.toEqual(sources);
   });
 });

@@ -1,4 +1,5 @@
-/** Programs in which two steps meet in a way that an implementation that looked across steps got wrong. */
+/** Programs by name: two steps that meet in a way that an implementation that looked across steps got wrong, and weights
+ *  over the end of a chunk, which random programs seldom read there. */
 import { encodeInput } from "../../inference/codecs/input.ts";
 import {
   type Coordinate,
@@ -8,8 +9,10 @@ import {
   REDUCE_VARIANTS,
   type Step,
   type TensorType,
+  type WeightDescriptor,
 } from "../../inference/program/form.ts";
-import { packChannel } from "../../inference/program/weights.ts";
+import { type ChannelParameters, packChannel, packDot } from "../../inference/program/weights.ts";
+import { CHUNK_BYTES } from "../../protocol/execution/publication.ts";
 import { createRng } from "./rng.ts";
 import type { Subject } from "./shaped-program.ts";
 import { rawInput, rawProgram, step, weight } from "./small-programs.ts";
@@ -38,13 +41,12 @@ const reduce = (a: number, name: (typeof REDUCE_VARIANTS)[number], dims: readonl
   step({ opcode: "reduce", variant: REDUCE_VARIANTS.indexOf(name), dims, a });
 
 /** A shift for each channel, with another zero point. */
-const parameters = (channels: number, shift: number): Uint8Array =>
-  packChannel(
-    Array.from({ length: channels }, (_, i) => ({
-      ...{ bias: 3 * i, multiplier: 1, addend: 1n << BigInt(shift + i - 1), shift: shift + i, scaleBits: 0 },
-      ...{ zeroPoint: 100 + 60 * i, lower: 0, upper: 255, weightOffset: 0 },
-    })),
-  );
+const channelsOf = (channels: number, shift: number): ChannelParameters[] =>
+  Array.from({ length: channels }, (_, i) => ({
+    ...{ bias: 3 * i, multiplier: 1, addend: 1n << BigInt(shift + i - 1), shift: shift + i, scaleBits: 0 },
+    ...{ zeroPoint: 100 + 60 * i, lower: 0, upper: 255, weightOffset: 128 },
+  }));
+const parameters = (channels: number, shift: number): Uint8Array => packChannel(channelsOf(channels, shift));
 
 /** A program on raw inputs of these tensors; their steps come first. */
 function onRaw(
@@ -96,6 +98,43 @@ function turnedLanes(rows: number): Subject {
   });
 }
 
+/** Bytes in front of the weights that are read, so that these run over the chunk's end. */
+const FILLER = CHUNK_BYTES - 44;
+
+/** A step whose weights come last, behind a filler. @param rest its fields but a and b */
+function overEnd(
+  name: string,
+  input: readonly [type: TensorType, dims: readonly number[]],
+  descriptor: WeightDescriptor,
+  words: Uint8Array,
+  rest: Partial<Step> & Pick<Step, "opcode">,
+): Subject {
+  const [type, dims] = input;
+  const filler = { layout: "plain", type: "u8", dims: [FILLER] } as const;
+  const steps = [rawInput(type, dims), step({ ...rest, a: 0, b: weight(1) })];
+  const program = rawProgram(elementCount(dims) * elementBytes(type), steps, [filler, descriptor]);
+  return withInputs(name, { program, weights: [new Uint8Array(FILLER).fill(0x5a), words] });
+}
+
+/** Rows around the one that the chunk ends in, and the table's first and last. */
+function lookUpOverEnd(): Subject {
+  const [v, d] = [600, 40];
+  const over = Math.floor(CHUNK_BYTES / 64);
+  const ids = [over - 1, over, over + 1, over, 0, v - 1];
+  const descriptor = { layout: "lookup", type: "s8", dims: [v, d] } as const;
+  const lookup = step({ opcode: "lookup", dims: [3, d], a: 0, b: weight(0) });
+  const program = rawProgram(24, [rawInput("s32", [3, 2]), lookup], [descriptor]);
+  const selector = Uint8Array.of(1, 2, 3, 4);
+  const bytes = new Uint8Array(Int32Array.from(ids).buffer);
+  const model = { program, weights: [createRng(7).bytes(v * 64)] };
+  return {
+    name: "rows of a table",
+    model,
+    selector,
+    inputs: [encodeInput(program, selector, { codec: "raw", bytes })],
+  };
+}
+
 const columns = REDUCE_VARIANTS.flatMap((name) => [
   onRaw(
     `${name} over a repeat`,
@@ -109,8 +148,8 @@ const columns = REDUCE_VARIANTS.flatMap((name) => [
   ),
 ]);
 
-/** By the name of what went wrong. */
-export const STEP_PAIRS: Readonly<Record<string, readonly Subject[]>> = {
+/** By the name of what went wrong, or might. */
+export const DIRECTED_RUNS: Readonly<Record<string, readonly Subject[]>> = {
   "a part of a turned tensor whose axes were joined": [
     onRaw(
       "[12,2] to [2,3,4] to [6,3], summed",
@@ -150,4 +189,28 @@ export const STEP_PAIRS: Readonly<Record<string, readonly Subject[]>> = {
       [move(0, "s32", [19, length], [at(length, 1, 1), at(16, 1, 0)], { b: 1 })],
     ),
   ]),
+  "weights that run over a chunk's end": [
+    lookUpOverEnd(),
+    overEnd(
+      "rows of a DOT",
+      ["u8", [2, 40]],
+      { layout: "dot", type: "u8", dims: [4, 40] },
+      packDot(createRng(8).bytes(160), 40, channelsOf(4, 9)),
+      { opcode: "dot", variant: 1, type: "u8", dims: [2, 4], k: 1 },
+    ),
+    overEnd(
+      "parameters of a RESCALE",
+      ["s32", [2, 3]],
+      { layout: "channel", type: "u8", dims: [3] },
+      parameters(3, 9),
+      { opcode: "rescale", dims: [2, 3] },
+    ),
+    overEnd(
+      "a PLAIN tensor",
+      ["s32", [2, 20]],
+      { layout: "plain", type: "s32", dims: [20] },
+      createRng(9).bytes(80),
+      { opcode: "arith", dims: [2, 20] },
+    ),
+  ],
 };
