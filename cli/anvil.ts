@@ -18,6 +18,8 @@ export interface AnvilOptions {
   /** file to load the chain from and save it to */
   readonly state?: string;
   readonly startTimeoutMs?: number;
+  /** takes requests of more than 2 MB */
+  readonly largeRequests?: boolean;
 }
 
 export interface Anvil {
@@ -87,6 +89,7 @@ function argumentsOf(options: AnvilOptions): string[] {
     gasLimit = 60_000_000,
     accounts = 10,
     state,
+    largeRequests = false,
   } = options;
   const args = ["--host", "127.0.0.1", "--port", `${port}`, "--chain-id", `${chainId}`];
   // Prague as in foundry.toml; the transaction limit of EIP-7825 holds on the chains that follow it.
@@ -94,6 +97,7 @@ function argumentsOf(options: AnvilOptions): string[] {
   args.push("--gas-limit", `${gasLimit}`, "--accounts", `${accounts}`, "--preserve-historical-states");
   if (blockTimeSeconds !== undefined) args.push("--block-time", `${blockTimeSeconds}`);
   if (state !== undefined) args.push("--state", state);
+  if (largeRequests) args.push("--no-request-size-limit");
   return args;
 }
 

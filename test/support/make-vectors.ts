@@ -83,15 +83,15 @@ function collect(least: number, make: (seed: number) => readonly Hex[]): Hex[] {
   return vectors;
 }
 
-/** Whole runs of programs that end with an opcode, of every kind and every variant of it. */
+/** Whole runs of programs that end with an opcode, of every kind and every variant of it. Many more are run by
+ *  test/protocol/execution/programs.test.ts. */
 function runVectors(opcode: Opcode, index: number): Hex[] {
   const rng = createRng(seed * 1000 + 600 + index);
   const vectors: Hex[] = [];
-  const least = large ? 64 : 4;
-  while (vectors.length < least) {
-    const options = large ? {} : { steps: rng.int(0, 2) };
+  while (vectors.length < 4) {
+    const options = { steps: rng.int(0, 2) };
     const vector = runVector(3 * rng.int(0, 2 ** 30) + (vectors.length % 3), opcode, options);
-    if (vector.length <= (large ? 400_000 : 2 * MOST_BYTES)) vectors.push(vector);
+    if (vector.length <= 2 * MOST_BYTES) vectors.push(vector);
   }
   return vectors;
 }
@@ -116,7 +116,9 @@ write(
 write("calldata", collect(whole, calldataVectors));
 write("program", collect(3 * whole, programVectors));
 write("reveal", collect(whole, revealVectors));
-write(
-  "run",
-  OPCODES.flatMap((opcode, i) => runVectors(opcode, i)),
-);
+if (!large) {
+  write(
+    "run",
+    OPCODES.flatMap((opcode, i) => runVectors(opcode, i)),
+  );
+}

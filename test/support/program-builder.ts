@@ -52,6 +52,8 @@ export interface BuilderOptions {
   readonly hostile: boolean;
   /** Floats stay ordinary: no NaN, infinity, subnormal or out-of-range cast. */
   readonly floatSane: boolean;
+  /** No binary32 at all: only such programs have plans. */
+  readonly integers?: boolean;
 }
 
 /** Grows a valid program, step by step, and knows what each tensor can hold. */

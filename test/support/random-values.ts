@@ -90,6 +90,22 @@ export function hostileParameters(rng: Rng): ChannelParameters {
   };
 }
 
+/** A parameter word that leaves most sums of so many bits between the clamps, often a plain shift. */
+export function liveParameters(rng: Rng, bits: number): ChannelParameters {
+  const width = rng.chance(0.5) ? 0 : rng.int(1, 22);
+  const shift = Math.max(0, bits - 7 + width - rng.int(0, 1));
+  const scale = 2 ** -(shift - width) * (1 + rng.int(0, 2 ** 20) / 2 ** 21);
+  return {
+    ...{
+      bias: rng.int(-60, 60),
+      multiplier: 2 ** width,
+      addend: rng.chance(0.5) ? 0n : 2n ** BigInt(shift) / 2n,
+    },
+    ...{ shift, scaleBits: bitsOfFloat(scale), zeroPoint: rng.int(90, 160), lower: 0, upper: 255 },
+    weightOffset: 128,
+  };
+}
+
 /** A parameter word as import writes it for sums of this range: both forms compute the same function.
  *  @param spread size of the sums that should not end at a clamp
  *  @param integer false: the integer form is left zero, for a step in the binary32 form */

@@ -28,12 +28,6 @@ contract PlanRunsTest is ExecutionFixture {
         assertGe(_plans, 20);
     }
 
-    function test_infer_manyPlannedVectors_succeeds() public {
-        if (!vm.exists("build/vectors/run.json")) return;
-        forEachVector("build/vectors/run.json", this.checkRun);
-        assertGe(_plans, 250);
-    }
-
     function _published(string memory name) private returns (ModelId modelId, ModelRun memory run) {
         string memory path = "test/vectors/model-runs.json";
         vm.readLine(path);

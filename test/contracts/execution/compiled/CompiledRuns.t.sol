@@ -33,12 +33,6 @@ contract CompiledRunsTest is StreamCompiler {
         assertGt(_plans, 3, "programs with plans are among them");
     }
 
-    function test_infer_manyCompiledVectors_succeeds() public {
-        if (!vm.exists("build/vectors/run.json")) return;
-        forEachVector("build/vectors/run.json", this.checkRun);
-        assertGt(_parts, 100, "programs with DOT steps are among them");
-    }
-
     /// @dev A model without a directory has no compiled step, whatever stands in memory.
     function test_open_notBound_succeeds() public view {
         uint256 cursor = CompiledLayer.open(address(builder), ModelId.wrap(keccak256("nobody")));

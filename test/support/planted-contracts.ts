@@ -1,0 +1,169 @@
+/** Faults for the contracts that run programs, in a copy of their sources: two steps that meet wrongly in memory, in a
+ *  plan or at the end of a chunk. A fuzzer that does not find one of them would not find it in the contracts either. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Abi, Hex } from "viem";
+import { loadArtifacts } from "../../cli/artifacts.ts";
+import type { Artifact, DeployedContract } from "../../protocol/chain/deploy.ts";
+import { foundryBinary, projectRoot } from "../../tools/foundry.ts";
+import { collectSources, type Mutant, mutate } from "../../tools/mutants.ts";
+
+/** What runs programs, and is compiled anew for each fault. */
+const CONTRACTS = ["Interpreter", "PlanInterpreter", "Planner", "LayerBuilder"] as const;
+
+const ROWS = "verifier-contracts/opcodes/rows";
+const PLAN = "verifier-contracts/execution/plan";
+const caughtBy = "programs.test.ts";
+
+const planted = (name: string, file: string, from: string, to: string): Mutant => ({
+  name,
+  caughtBy,
+  edits: [{ file, from, to }],
+});
+
+export const PLANTED: readonly Mutant[] = [
+  planted(
+    "a MOVE that shares memory begins at another element",
+    `${ROWS}/MoveRows.sol`,
+    "plan.word(0) * Shapes.elementBytes(Flat.code(out)));",
+    "plan.word(0));",
+  ),
+  planted(
+    "a MOVE of a plan that shares memory begins at another element",
+    `${PLAN}/PlanMoves.sol`,
+    "first * Shapes.elementBytes(Flat.code(out)));",
+    "first);",
+  ),
+  planted(
+    "a MOVE that shares memory takes a repeat for a run",
+    `${ROWS}/MoveRows.sol`,
+    "plan.word(MovePlan.COUNT) == 1 && plan.word(MovePlan.STEP) == 1",
+    "plan.word(MovePlan.COUNT) == 1",
+  ),
+  planted(
+    "an ARITH step's tensor is given back as soon as it is made",
+    `${ROWS}/ArithRows.sol`,
+    "flat = Flat.allocate(out);\n            uint256 free = Flat.mark();",
+    "uint256 free = Flat.mark();\n            flat = Flat.allocate(out);",
+  ),
+  planted(
+    "the weights are given back with a DOT step's memory",
+    `${ROWS}/DotRows.sol`,
+    "Machines.hold(m);\n            uint256 free = Flat.mark();",
+    "uint256 free = Flat.mark();",
+  ),
+  planted(
+    "tensors of a plan overlap by a part of a word",
+    `${PLAN}/PlanWriter.sol`,
+    "d.top += (size + 63) & ~uint256(31);",
+    "d.top += size & ~uint256(31);",
+  ),
+  planted(
+    "scratch memory of a plan's DOT overlaps its result",
+    `${PLAN}/PlanWriter.sol`,
+    "groups << 80 | d.top << 56",
+    "groups << 80 | (d.top - 64) << 56",
+  ),
+  planted(
+    "a plan's cast of s32 reads on where its operand is one element",
+    `${PLAN}/PlanWriter.sol`,
+    "else if (wide && aStep != 0) return _cast(d, out, a);",
+    "else if (wide) return _cast(d, out, a);",
+  ),
+  planted(
+    "a text's ids stand on what an earlier step left in memory",
+    `${PLAN}/PlanRun.sol`,
+    "if eq(codec, INPUT_TEXT) {",
+    "if 0 {",
+  ),
+  planted(
+    "a short strided run spills over the pad or operand behind",
+    `${PLAN}/PlanWords.sol`,
+    '            assembly ("memory-safe") {\n                mstore(last, behind)\n            }\n',
+    "",
+  ),
+  planted(
+    "a look-up row that runs over a chunk's end reads zeros, in a plan",
+    `${PLAN}/PlanLookup.sol`,
+    "if gt(offset, sub(CHUNK_BYTES, rowBytes)) {",
+    "if 0 {",
+  ),
+  planted(
+    "a look-up row that runs over a chunk's end reads zeros",
+    `${ROWS}/LookupRows.sol`,
+    "if gt(rest, CHUNK_BYTES) {",
+    "if 0 {",
+  ),
+  planted(
+    "weights of a plan that run over a chunk's end go on in the same chunk",
+    `${PLAN}/PlanRun.sol`,
+    "chunk := add(chunk, 0x20)\n                offset := 0",
+    "offset := 0",
+  ),
+  planted(
+    "parts of a compiled layer begin one row early",
+    "verifier-contracts/execution/LayerBuilder.sol",
+    "CompiledLayer.entry(step, layer.width * row, made, part)",
+    "CompiledLayer.entry(step, layer.width * (row == 0 ? 0 : row - 1), made, part)",
+  ),
+];
+
+const read = (file: string): string => readFileSync(join(projectRoot, file), "utf8");
+
+/** The sources that the faults are planted in. */
+export function plantedSources(): Map<string, string> {
+  const sources = new Map<string, string>();
+  for (const name of CONTRACTS) collectSources(`verifier-contracts/execution/${name}.sol`, read, sources);
+  return sources;
+}
+
+/** Compiles the contracts with one fault at a time, in a folder that `close` removes. */
+export class PlantedContracts {
+  readonly #folder = mkdtempSync(join(tmpdir(), "assay-planted-"));
+  readonly #sources: ReadonlyMap<string, string> = plantedSources();
+  readonly #artifacts = loadArtifacts();
+
+  constructor() {
+    const solc = JSON.stringify(join(projectRoot, "tools", "solc"));
+    const config = read("foundry.toml")
+      .replace('solc = "tools/solc"', `solc = ${solc}`)
+      .replace(/^(out|cache_path) = "build\/(.*)"$/gm, '$1 = "$2"');
+    this.#write("foundry.toml", config);
+  }
+
+  close(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** @throws Error when a fault's place is not there any more, or the compiler refuses it */
+  compile(mutant: Mutant): Record<DeployedContract, Artifact> {
+    for (const [file, text] of mutate(this.#sources, mutant)) this.#write(file, text);
+    const { status, error, stdout, stderr } = spawnSync(foundryBinary("forge"), ["build"], {
+      cwd: this.#folder,
+      encoding: "utf8",
+      maxBuffer: 2 ** 28,
+      env: { ...process.env, FOUNDRY_PROFILE: "default" },
+    });
+    if (error !== undefined) throw error;
+    if (status !== 0) throw new Error(`forge build failed:\n${stdout}${stderr}`);
+    const compiled = CONTRACTS.map((name) => [name, this.#read(name)] as const);
+    return { ...this.#artifacts, ...Object.fromEntries(compiled) };
+  }
+
+  #read(name: string): Artifact {
+    const path = join(this.#folder, "out", `${name}.sol`, `${name}.json`);
+    const { abi, bytecode } = JSON.parse(readFileSync(path, "utf8")) as {
+      readonly abi: Abi;
+      readonly bytecode: { readonly object: Hex };
+    };
+    return { abi, bytecode: bytecode.object };
+  }
+
+  #write(file: string, text: string): void {
+    const path = join(this.#folder, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+}

@@ -1,0 +1,347 @@
+/** A chain on which whole programs are registered, published, planned, compiled and run, each in a block of its own that
+ *  is simulated and forgotten: some fifteen transactions in one call of the node. */
+import {
+  type Address,
+  createWalletClient,
+  encodeAbiParameters,
+  encodeDeployData,
+  encodeFunctionData,
+  getCreate2Address,
+  type Hex,
+  http,
+  parseAbiParameters,
+  size,
+  zeroHash,
+} from "viem";
+import { loadArtifacts } from "../../cli/artifacts.ts";
+import { concatBytes, fromHex, toHex } from "../../inference/bytes.ts";
+import { type Commitment, commitWeights, programHash } from "../../inference/commit/commitments.ts";
+import { encodeProgram } from "../../inference/program/encode.ts";
+import type { Model, Program } from "../../inference/program/form.ts";
+import { maxCalldata, outputLength } from "../../inference/program/shape.ts";
+import type { Artifact, DeployedContract } from "../../protocol/chain/deploy.ts";
+import { decodeRevertData } from "../../protocol/chain/errors.ts";
+import { chunksOf } from "../../protocol/chain/register.ts";
+import { buildAction, planCompilation } from "../../protocol/execution/compiled.ts";
+import { planPublication } from "../../protocol/execution/publication.ts";
+import {
+  iInterpreterAbi,
+  iLayerBuilderAbi,
+  iModelRegistryAbi,
+  iPlannerAbi,
+  iWeightStoreAbi,
+} from "../../protocol/generated/abis.ts";
+import { modelIdOf } from "../../protocol/ids.ts";
+import { LANE, type ModelId } from "../../protocol/terms.ts";
+import { accountAt, type LocalChain, startLocalChain } from "./anvil.ts";
+import { deployLocal } from "./deploy.ts";
+
+/** The ways in which the chain runs a program. */
+export const ENGINES = ["weights along", "plain", "planned", "compiled", "planned and compiled"] as const;
+export type Engine = (typeof ENGINES)[number];
+
+/** Enough for any program that a test makes, and for 16 MB of memory. */
+const GAS = "0x77359400";
+
+interface Contracts {
+  readonly registry: Address;
+  readonly store: Address;
+  readonly builder: Address;
+  /** runs records, with compiled layers where they are bound */
+  readonly records: Address;
+  /** plan without compiled layers, and with them */
+  readonly planned: readonly [Planned, Planned];
+}
+
+interface Planned {
+  readonly planner: Address;
+  readonly interpreter: Address;
+}
+
+/** The one place that knows which contract and function an engine is. */
+function runOf(contracts: Contracts, engine: Engine, modelId: ModelId, input: Hex, weights: Hex): Call {
+  const abi = iInterpreterAbi;
+  const infer = encodeFunctionData({ abi, functionName: "infer", args: [modelId, input] });
+  const [planned, compiled] = contracts.planned;
+  switch (engine) {
+    case "weights along": {
+      const args = [modelId, input, weights] as const;
+      return { to: contracts.records, data: encodeFunctionData({ abi, functionName: "inferWith", args }) };
+    }
+    case "plain":
+    case "compiled":
+      return { to: contracts.records, data: infer };
+    case "planned":
+      return { to: planned.interpreter, data: infer };
+    case "planned and compiled":
+      return { to: compiled.interpreter, data: infer };
+  }
+}
+
+interface Call {
+  readonly to: Address;
+  readonly data: Hex;
+}
+
+interface Returned {
+  readonly status: Hex;
+  readonly returnData: Hex;
+}
+
+/** What an engine made of an input: return data, or the name of the error. */
+export interface Outcome {
+  readonly engine: Engine;
+  readonly input: number;
+  readonly output?: Uint8Array;
+  readonly revert?: string;
+}
+
+export interface Played {
+  /** what the registry said against the program, or what stopped it on the way */
+  readonly refusal?: string;
+  readonly outcomes: readonly Outcome[];
+  /** why there is no plan without, and with compiled layers */
+  readonly unplanned: readonly (string | undefined)[];
+  /** compiled parts */
+  readonly parts: number;
+}
+
+export class ProgramChain {
+  readonly #local: LocalChain;
+  readonly #contracts: Contracts;
+
+  private constructor(local: LocalChain, contracts: Contracts) {
+    this.#local = local;
+    this.#contracts = contracts;
+  }
+
+  /** @param artifacts contracts to deploy, by default those of this project */
+  static async open(
+    artifacts: Readonly<Record<DeployedContract, Artifact>> = loadArtifacts(),
+  ): Promise<ProgramChain> {
+    const local = await startLocalChain({ gasLimit: 10 ** 12, largeRequests: true });
+    const { contracts } = await deployLocal(local, undefined, artifacts);
+    const { registry, weightStore, layerBuilder, planner, interpreter, recordInterpreter } = contracts;
+    const found = { registry, weightStore, layerBuilder, planner, interpreter, recordInterpreter };
+    for (const [name, address] of Object.entries(found)) {
+      if (address === undefined) throw new Error(`The deployment names no ${name}.`);
+    }
+    const create = (name: DeployedContract, args: readonly unknown[]) =>
+      createContract(local, artifacts[name], args);
+    const second = await create("Planner", [weightStore, layerBuilder]);
+    return new ProgramChain(local, {
+      registry,
+      store: weightStore as Address,
+      builder: layerBuilder as Address,
+      records: recordInterpreter as Address,
+      planned: [
+        { planner: planner as Address, interpreter: interpreter as Address },
+        { planner: second, interpreter: await create("PlanInterpreter", [recordInterpreter, second]) },
+      ],
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#local.stop();
+  }
+
+  /** What the registry says to these bytes. @returns the name of its error, undefined if it accepts them */
+  async verdict(program: Uint8Array): Promise<string | undefined> {
+    const weights = (program[4] ?? 0) + (program[5] ?? 0);
+    const root = weights === 0 ? zeroHash : toHex(new Uint8Array(32).fill(1));
+    const returned = await this.#simulate(this.#registration(program, root, "0x01020304"));
+    return refusalOf(returned.at(-1) as Returned);
+  }
+
+  /** Runs a model by every engine. @param inputs calldata */
+  async play(model: Model, selector: Uint8Array, inputs: readonly Uint8Array[]): Promise<Played> {
+    const commitment = commitWeights(model);
+    const modelId = idOf(model.program, commitment, selector);
+    const batch = new Batch(this.#contracts, model, modelId, inputs);
+    const registration = this.#registration(
+      encodeProgram(model.program),
+      toHex(commitment.root),
+      toHex(selector),
+    );
+    batch.add("registration", registration);
+    const weights = batch.weights;
+    batch.run("weights along");
+    const addresses = weights.map((chunk) => dataAddress(this.#contracts.store, chunk));
+    const { store, builder } = this.#contracts;
+    const abi = iWeightStoreAbi;
+    batch.add(
+      "publication",
+      weights.map((chunk) => ({
+        to: store,
+        data: encodeFunctionData({ abi, functionName: "storeChunk", args: [chunk] }),
+      })),
+    );
+    const args = [modelId, addresses, 2n ** 256n - 1n] as const;
+    batch.add("publication", [
+      { to: store, data: encodeFunctionData({ abi, functionName: "publish", args }) },
+    ]);
+    batch.run("plain");
+    batch.prepare(0);
+    batch.run("planned");
+    const { parts } = planCompilation(model.program);
+    if (parts.length > 0) {
+      const chain = { deployment: { contracts: { layerBuilder: builder } } } as unknown as Parameters<
+        typeof buildAction
+      >[0];
+      batch.add(
+        "compilation",
+        parts.map((part) => buildAction(chain, modelId, model.program, commitment, part)),
+      );
+      const bind = encodeFunctionData({ abi: iLayerBuilderAbi, functionName: "bind", args: [modelId] });
+      batch.add("compilation", [{ to: builder, data: bind }]);
+      batch.run("compiled");
+      batch.prepare(1);
+      batch.run("planned and compiled");
+    }
+    return batch.read(await this.#simulate(batch.calls), parts.length);
+  }
+
+  #registration(program: Uint8Array, root: Hex, selector: Hex): Call[] {
+    const { registry } = this.#contracts;
+    const abi = iModelRegistryAbi;
+    const chunks = chunksOf(program);
+    const stored = chunks.map((chunk) => ({
+      to: registry,
+      data: encodeFunctionData({ abi, functionName: "storeChunk", args: [chunk] }),
+    }));
+    const addresses = chunks.map((chunk) => dataAddress(registry, chunk));
+    const args = [addresses, root, selector, LANES, zeroHash] as const;
+    return [...stored, { to: registry, data: encodeFunctionData({ abi, functionName: "register", args }) }];
+  }
+
+  async #simulate(calls: readonly Call[]): Promise<readonly Returned[]> {
+    const blocks = [{ calls: calls.map(({ to, data }) => ({ to, data, gas: GAS })) }];
+    const [block] = (await this.#local.client.request({
+      method: "eth_simulateV1",
+      params: [{ blockStateCalls: blocks, validation: false, traceTransfers: false }, "latest"],
+    } as never)) as [{ calls: Returned[] }];
+    return block.calls;
+  }
+}
+
+const LANES = LANE.EXECUTION | LANE.BOND;
+const OUTPUT = parseAbiParameters("bytes output");
+
+/** The transactions of one program, and what each is for. */
+class Batch {
+  readonly calls: Call[] = [];
+  /** chunks of the stream */
+  readonly weights: readonly Hex[];
+  readonly #contracts: Contracts;
+  readonly #modelId: ModelId;
+  readonly #stream: Hex;
+  readonly #inputs: readonly Hex[];
+  readonly #purposes: Purpose[] = [];
+
+  constructor(contracts: Contracts, model: Model, modelId: ModelId, inputs: readonly Uint8Array[]) {
+    this.#contracts = contracts;
+    this.#modelId = modelId;
+    this.#inputs = inputs.map(toHex);
+    this.#stream = toHex(concatBytes(...model.weights));
+    this.weights = planPublication(model).chunks.map(toHex);
+  }
+
+  add(phase: string, calls: readonly Call[]): void {
+    for (const { to, data } of calls) {
+      this.calls.push({ to, data });
+      this.#purposes.push({ phase });
+    }
+  }
+
+  run(engine: Engine): void {
+    this.#inputs.forEach((input, i) => {
+      this.calls.push(runOf(this.#contracts, engine, this.#modelId, input, this.#stream));
+      this.#purposes.push({ engine, input: i });
+    });
+  }
+
+  prepare(plan: 0 | 1): void {
+    const { planner } = this.#contracts.planned[plan];
+    const args = [this.#modelId] as const;
+    this.calls.push({
+      to: planner,
+      data: encodeFunctionData({ abi: iPlannerAbi, functionName: "prepare", args }),
+    });
+    this.#purposes.push({ plan });
+  }
+
+  read(returned: readonly Returned[], parts: number): Played {
+    const outcomes: Outcome[] = [];
+    const unplanned: (string | undefined)[] = [];
+    for (const [i, purpose] of this.#purposes.entries()) {
+      const { status, returnData } = returned[i] as Returned;
+      const revert = refusalOf({ status, returnData });
+      if ("phase" in purpose) {
+        if (revert !== undefined) {
+          return { refusal: `${purpose.phase}: ${revert}`, outcomes, unplanned, parts };
+        }
+      } else if ("plan" in purpose) {
+        unplanned[purpose.plan] = revert;
+      } else if (unplanned[planOf(purpose.engine)] === undefined) {
+        // Without a plan its interpreter asks the plain one.
+        const { engine, input } = purpose;
+        outcomes.push(
+          revert === undefined ? { engine, input, output: outputOf(returnData) } : { engine, input, revert },
+        );
+      }
+    }
+    return { outcomes, unplanned, parts };
+  }
+}
+
+type Purpose =
+  | { readonly phase: string }
+  | { readonly plan: 0 | 1 }
+  | { readonly engine: Engine; readonly input: number };
+
+const planOf = (engine: Engine): number => ["planned", "planned and compiled"].indexOf(engine);
+
+const refusalOf = ({ status, returnData }: Returned): string | undefined =>
+  status === "0x1" ? undefined : decodeRevertData(returnData).message;
+
+/** Return data of a view: offset and length, then the bytes. Anything else is taken as it is, to differ. */
+function outputOf(data: Hex): Uint8Array {
+  const bytes = fromHex(data);
+  const length = bytes.length < 64 ? -1 : Number(BigInt(toHex(bytes.subarray(32, 64))));
+  const output = bytes.subarray(64, 64 + length);
+  const padded = bytes.length >= 64 + length && encodeAbiParameters(OUTPUT, [toHex(output)]);
+  return padded === data ? output : bytes;
+}
+
+function idOf(program: Program, { root }: Commitment, selector: Uint8Array): ModelId {
+  return modelIdOf({
+    programHash: programHash(program),
+    weightsRoot: root,
+    maxCalldata: maxCalldata(program),
+    outputLength: outputLength(program),
+    selector,
+    lanes: LANES,
+    vkHash: new Uint8Array(32),
+  });
+}
+
+/** Where a contract stores these bytes as code. Source: verifier-contracts/libraries/DataContract.sol. */
+function dataAddress(from: Address, data: Hex): Address {
+  const length = (size(data) + 1).toString(16).padStart(4, "0");
+  const bytecode: Hex = `0x61${length}80600a3d393df300${data.slice(2)}`;
+  return getCreate2Address({ from, salt: zeroHash, bytecode });
+}
+
+async function createContract(
+  { rpcUrl, client }: LocalChain,
+  { abi, bytecode }: Artifact,
+  args: readonly unknown[],
+): Promise<Address> {
+  const wallet = createWalletClient({ account: accountAt(0), transport: http(rpcUrl) });
+  const hash = await wallet.sendTransaction({
+    chain: null,
+    data: encodeDeployData({ abi, bytecode, args }),
+  });
+  const { contractAddress } = await client.waitForTransactionReceipt({ hash, pollingInterval: 20 });
+  return contractAddress as Address;
+}
