@@ -236,7 +236,8 @@ export class Challenger {
     const { store, verdicts, hand } = this.#parts;
     const isRight = (claim: ClaimEntry) =>
       verdicts.get(claim.id)?.kind === "right" &&
-      !(hand && (owesAnswer(claim) || claim.challengers.has(hand.address)));
+      !owesAnswer(claim) &&
+      !(hand && claim.challengers.has(hand.address));
     const idle = [...store.book.requests.values()].filter(
       ({ id, status }) => (status === "open" || status === "busy") && store.book.claimsOf(id).every(isRight),
     );
