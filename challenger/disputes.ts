@@ -1,4 +1,5 @@
-/** Carries disputes about wrong claims to their end, one step of each at a time, decided from what the chain says. */
+/** Carries disputes about wrong claims to their end, and ends any claim whose answer is overdue; one step of each at a
+ *  time, decided from what the chain says. */
 import { fromHex } from "../inference/bytes.ts";
 import { commitTrace } from "../inference/commit/commitments.ts";
 import { decodePosition } from "../inference/commit/positions.ts";
@@ -20,11 +21,13 @@ import type { Hand } from "./hand.ts";
 import { interrogate, type OwnTrace, type Question } from "./interrogate.ts";
 import type { Observer } from "./notices.ts";
 import type { CoveredModel } from "./reexecute.ts";
+import type { VerdictStore } from "./verdicts.ts";
 
 export interface DisputeParts {
   readonly chain: Chain;
   readonly store: EventStore;
   readonly models: ReadonlyMap<ModelId, CoveredModel>;
+  readonly verdicts: VerdictStore;
   /** absent: watch only */
   readonly hand?: Hand;
   readonly observe: Observer;
@@ -99,7 +102,7 @@ export class Disputes {
     await Promise.all([...this.#stepping.values(), this.#parts.hand?.stop()]);
   }
 
-  /** Does what is to be done about a wrong claim now, if anything is. */
+  /** Does what is to be done about a claim now, if anything is. */
   step(id: ClaimId): void {
     const { hand, log } = this.#parts;
     if (hand === undefined || this.#ended.has(id)) return;
@@ -118,22 +121,26 @@ export class Disputes {
   }
 
   async #dispute(id: ClaimId, hand: Hand): Promise<void> {
-    const { chain, store, log, observe } = this.#parts;
+    const { chain, store, verdicts, log, observe } = this.#parts;
     const { claim, request } = store.book.claimAndRequest(id) ?? {};
     const [head, reorgs] = [this.#head, this.#reorgs];
     if (claim === undefined || request === undefined || head === undefined) return;
     const word = await new StateReader(chain, head.hash).claimWord(id);
-    this.#words.set(id, word);
-    const question = claim.status === "active" ? this.#question(claim, request) : undefined;
+    const isWrong = verdicts.get(id)?.kind === "wrong";
+    // Of others nothing is remembered: they leave the book as soon as their answer is there.
+    const isKept = isWrong || claim.challengers.has(hand.address);
+    if (isKept) this.#words.set(id, word);
+    const question = isWrong && claim.status === "active" ? this.#question(claim, request) : undefined;
     const decision = decideAt(Math.max(head.timestamp, this.#now), {
       now: head.timestamp,
       answerSeconds: chain.constants.answerSeconds,
       entry: claim,
       word,
       own: hand.address,
+      isWrong,
       ...(question === undefined ? {} : { question }),
     });
-    if (decision.kind === "over") {
+    if (decision.kind === "over" && isKept) {
       this.#over(id, decision);
       // What was read may have been taken back since.
       if (reorgs === this.#reorgs) this.#ended.add(id);

@@ -2,6 +2,7 @@
 import type { Address } from "viem";
 import type { Action, Actions } from "../protocol/chain/actions.ts";
 import type { ClaimEntry } from "../protocol/chain/book.ts";
+import { EndingBudget, type EndingResult, endWithinBudget } from "../protocol/chain/endings.ts";
 import { currentFees } from "../protocol/chain/fees.ts";
 import type { Head } from "../protocol/chain/follower.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
@@ -69,10 +70,14 @@ export class DryHand implements Hand {
 export interface Limits {
   /** most wei in tickets whose claims are not over */
   readonly maxExposure: bigint;
+  /** most wei of gas an hour for ending overdue claims without a ticket */
+  readonly endingBudget: bigint;
   /** credit from which it is withdrawn, wei */
   readonly withdrawAbove: bigint;
 }
 
+/** Withheld moves that are remembered so that each is logged once. */
+const MAX_WITHHELD = 10_000;
 /** Blocks between two looks at the own credit. */
 const WITHDRAW_EVERY = 10n;
 
@@ -88,6 +93,10 @@ export class SendingHand implements Hand {
   /** Tickets that are sent but not seen in an event yet. */
   readonly #sending = new Map<string, bigint>();
   readonly #withdrawal: WithdrawParts;
+  readonly #maxFee: bigint;
+  readonly #budget: EndingBudget;
+  /** Claims of which it was said that ending them would cost too much. */
+  readonly #withheld = new Set<string>();
   #lookedAt = 0n;
   #withdrawing: Promise<void> = Promise.resolve();
 
@@ -97,8 +106,11 @@ export class SendingHand implements Hand {
     actions: Actions;
     store: EventStore;
     limits: Limits;
+    /** most wei a unit of gas */
+    maxFee: bigint;
     observe: Observer;
     log: Logger;
+    nowMs: () => number;
     signal: AbortSignal;
   }) {
     this.#chain = parts.chain;
@@ -108,6 +120,8 @@ export class SendingHand implements Hand {
     this.#log = parts.log;
     this.#observe = parts.observe;
     this.#stopping = parts.signal;
+    this.#maxFee = parts.maxFee;
+    this.#budget = new EndingBudget(parts.limits.endingBudget, parts.nowMs);
     this.#withdrawal = { ...parts, withdrawAbove: parts.limits.withdrawAbove };
   }
 
@@ -120,7 +134,7 @@ export class SendingHand implements Hand {
     if (isTicket && !this.#affords(claim)) return false;
     if (isTicket) this.#sending.set(claim.id, claim.claim.ticketBond);
     try {
-      const result = await this.#sender.send(action, this.#stopping);
+      const result = await this.#send(action, facts, claim);
       if (result.status === "sent") return true;
       if (result.status === "refused") {
         this.#log.warn({ ...facts, refused: result.revert }, "the contract refused a move; looking again");
@@ -131,6 +145,20 @@ export class SendingHand implements Hand {
     } finally {
       if (isTicket) this.#sending.delete(claim.id);
     }
+  }
+
+  /** Its own tickets pay for the ends of their claims, a budget for those of others. */
+  async #send(action: Action, facts: Record<string, unknown>, entry: ClaimEntry): Promise<EndingResult> {
+    const isEnding = facts.move === "timeoutTrace" || facts.move === "timeoutDemand";
+    if (!isEnding || entry.challengers.has(this.address)) return this.#sender.send(action, this.#stopping);
+    const parts = { chain: this.#chain, sender: this.#sender, budget: this.#budget, maxFee: this.#maxFee };
+    const result = await endWithinBudget(parts, action, entry.claim.bond, this.#stopping);
+    if (result.status === "withheld" && !this.#withheld.has(action.key)) {
+      if (this.#withheld.size >= MAX_WITHHELD) this.#withheld.clear();
+      this.#withheld.add(action.key);
+      this.#log.warn({ ...facts, reason: result.reason }, "an overdue claim is left to others for now");
+    }
+    return result;
   }
 
   tidy(head: Head): void {

@@ -164,7 +164,10 @@ function openParts(options: ChallengerOptions, signal: AbortSignal): Parts {
     return {
       db,
       hand: (store, observe) =>
-        new SendingHand({ chain: signing, sender, actions, store, limits, observe, log, signal }),
+        new SendingHand({
+          ...{ chain: signing, sender, actions, store, limits, maxFee, observe, log, signal },
+          nowMs: Date.now,
+        }),
       unmined: () => sender.unmined().length,
       close: () => folder.close(),
     };

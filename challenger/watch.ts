@@ -1,5 +1,6 @@
-/** Follows claims, has them re-executed, and has wrong ones disputed. */
+/** Follows claims, has them re-executed, and has wrong ones disputed and overdue ones ended. */
 import type { ClaimEntry } from "../protocol/chain/book.ts";
+import { owesAnswer } from "../protocol/chain/endings.ts";
 import { chainError } from "../protocol/chain/errors.ts";
 import type { Batch, Head } from "../protocol/chain/follower.ts";
 import type { ChainClock } from "../protocol/metrics/chain-clock.ts";
@@ -9,10 +10,8 @@ import { clocksOf, type OpenDispute } from "./clocks.ts";
 import { type DisputeParts, Disputes } from "./disputes.ts";
 import { StakeQueue } from "./queue.ts";
 import { type FastPath, reexecute } from "./reexecute.ts";
-import type { VerdictStore } from "./verdicts.ts";
 
 export interface ChallengerParts extends DisputeParts {
-  readonly verdicts: VerdictStore;
   readonly fast: FastPath;
   /** claims that are re-executed at the same time */
   readonly width: number;
@@ -120,8 +119,8 @@ export class Challenger {
    *  @param now seconds */
   onTime(now: number): void {
     this.#disputes.onTime(now);
-    for (const { id, status } of this.#claims()) {
-      if (status === "active" && this.#parts.verdicts.get(id)?.kind === "wrong") this.#disputes.step(id);
+    for (const entry of this.#claims()) {
+      if (entry.status === "active" && this.#concerns(entry)) this.#disputes.step(entry.id);
     }
   }
 
@@ -143,9 +142,14 @@ export class Challenger {
     return own !== undefined && status === "fallen" && challengers.has(own) && !collected.has(own);
   }
 
+  /** Whether there may be a move to make: a claim that owes an answer is everybody's, for its request waits. */
+  #concerns(entry: ClaimEntry): boolean {
+    return owesAnswer(entry) || this.#isOwed(entry) || this.#parts.verdicts.get(entry.id)?.kind === "wrong";
+  }
+
   #look(entry: ClaimEntry): void {
     const verdict = this.#parts.verdicts.get(entry.id);
-    if (verdict?.kind === "wrong" || this.#isOwed(entry)) this.#disputes.step(entry.id);
+    if (this.#concerns(entry)) this.#disputes.step(entry.id);
     if (verdict !== undefined || entry.status !== "active") return;
     if (!this.#parts.models.has(entry.claim.modelId)) {
       this.#sayOnce(`claim ${entry.id}`, () => {
@@ -226,12 +230,14 @@ export class Challenger {
     }
   }
 
-  /** Requests that nobody has claimed, or of which all claims are right, need nothing until the chain says more of
-   *  them: there may be very many, for as long as a window. */
+  /** Requests that nobody has claimed, or of which all claims are right and owe nothing, need nothing until the chain
+   *  says more of them: there may be very many, for as long as a window. */
   #restIdle(): void {
     const { store, verdicts, hand } = this.#parts;
-    const isRight = ({ id, challengers }: ClaimEntry) =>
-      verdicts.get(id)?.kind === "right" && !(hand && challengers.has(hand.address));
+    const isRight = (claim: ClaimEntry) =>
+      verdicts.get(claim.id)?.kind === "right" &&
+      !owesAnswer(claim) &&
+      !(hand && claim.challengers.has(hand.address));
     const idle = [...store.book.requests.values()].filter(
       ({ id, status }) => (status === "open" || status === "busy") && store.book.claimsOf(id).every(isRight),
     );

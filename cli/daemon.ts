@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { BaseError } from "../inference/errors.ts";
 import { type LoadedModel, loadModelFolder } from "../inference/model-folder.ts";
-import { text } from "../protocol/config.ts";
+import { text, wei } from "../protocol/config.ts";
 import type { Logger } from "../protocol/log.ts";
 import { isProofModelFolder, loadProofModel, type ProofModel } from "../prover/proof/ezkl/folder.ts";
 import { projectRoot } from "../tools/foundry.ts";
@@ -14,6 +14,12 @@ export const MODELS_SETTING = {
   schema: text,
   default: join(projectRoot, "models"),
   description: "folder that holds model folders",
+} as const;
+
+export const ENDING_BUDGET_SETTING = {
+  schema: wei,
+  default: "10000000000000000",
+  description: "most wei of gas an hour for ending overdue claims in which this key has no stake, 0: none",
 } as const;
 
 /** One JSON object a line on standard output; levels by name, amounts of wei as text. */

@@ -12,7 +12,7 @@ import { runProver } from "../prover/main.ts";
 import { SnarkjsProver } from "../prover/proof/groth16/snark/prover.ts";
 import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
 import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
-import { createLogger, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
+import { createLogger, ENDING_BUDGET_SETTING, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
 import { warnOfKey } from "./doctor/key.ts";
 import { openEngine, withEzkl } from "./engine.ts";
 import { EZKL_SETTINGS, ezklOptions } from "./ezkl-options.ts";
@@ -54,6 +54,7 @@ export const PROVER_SETTINGS = {
     default: 30 * 86_400,
     description: "longest window of a request that is claimed, seconds",
   },
+  endingBudget: ENDING_BUDGET_SETTING,
   withdrawAbove: {
     schema: wei,
     default: "100000000000000000",

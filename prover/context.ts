@@ -2,6 +2,7 @@
 import type { Address } from "viem";
 import type { Action, Actions } from "../protocol/chain/actions.ts";
 import type { ClaimEntry } from "../protocol/chain/book.ts";
+import type { EndingBudget, EndingResult } from "../protocol/chain/endings.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
 import type { Logger } from "../protocol/log.ts";
 import type { EventStore } from "../protocol/store/event-store.ts";
@@ -23,6 +24,10 @@ export interface Context {
   readonly truths: readonly TruthSource[];
   readonly outbox: Outbox;
   readonly policy: Policy;
+  /** pays for ending claims of others that block requests */
+  readonly budget: EndingBudget;
+  /** most wei a unit of gas */
+  readonly maxFee: bigint;
   /** named in claims: it may commit traces too; zero: nobody */
   readonly operator: Address;
   readonly log: Logger;
@@ -37,14 +42,18 @@ export const isOwn = ({ chain }: Pick<Context, "chain">, { claim }: ClaimEntry):
 /** After a refusal: the state that it came from changes with blocks, not at once. */
 const REFUSED_AFTER_MS = 2_000;
 
+/** After which a move that would cost too much is thought of again. */
+const WITHHELD_MS = 60_000;
+
 /** Brings an action onto the chain.
- *  @param facts of the log line */
+ *  @param facts of the log line @param send absent: by the sender, whatever it costs */
 export async function carryOut(
   { sender, log, signal }: Pick<Context, "sender" | "log" | "signal">,
   action: Action,
   facts: Record<string, unknown>,
+  send: () => Promise<EndingResult> = () => sender.send(action, signal),
 ): Promise<Outcome> {
-  const result = await sender.send(action, signal);
+  const result = await send();
   switch (result.status) {
     case "sent":
       log.info({ ...facts, gas: result.inclusion.gasUsed, hash: result.inclusion.hash }, "moved");
@@ -55,5 +64,7 @@ export async function carryOut(
       return again(`the contract refuses: ${result.revert.message}`, REFUSED_AFTER_MS);
     case "retryable":
       return again(result.error.message);
+    case "withheld":
+      return again(result.reason, WITHHELD_MS);
   }
 }

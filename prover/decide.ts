@@ -22,6 +22,8 @@ export interface Policy {
   readonly marginPercent: number;
   /** most wei in own bonds at once */
   readonly maxBonds: bigint;
+  /** most wei of gas an hour for ending overdue claims of others */
+  readonly endingBudget: bigint;
   /** longest window, for a bond is locked as long */
   readonly maxWindow: number;
 }
@@ -113,7 +115,7 @@ export const leastSettleFee = ({ gas }: TruthTerms, gasPrice: bigint, policy: Po
 export const leastDeliveryFee = (callbackGas: number, gasPrice: bigint, policy: Policy): bigint =>
   withMargin((GAS.deliver + BigInt(callbackGas)) * gasPrice, policy);
 
-const withMargin = (wei: bigint, { marginPercent }: Policy): bigint =>
+export const withMargin = (wei: bigint, { marginPercent }: Policy): bigint =>
   (wei * BigInt(100 + marginPercent)) / 100n;
 
 /** Price to name in a claim: room for the base fee to rise by half before the claim is mined. That is at most one and

@@ -18,6 +18,8 @@ export type Job =
   | { readonly kind: "claim"; readonly subject: RequestId; readonly due: number }
   /** end a dispute about an own claim by truth */
   | { readonly kind: "settle"; readonly subject: ClaimId; readonly due: number }
+  /** end another's overdue claim that blocks a request */
+  | { readonly kind: "end"; readonly subject: ClaimId; readonly due: number }
   | { readonly kind: "deliver"; readonly subject: RequestId; readonly due: number };
 export type JobKind = Job["kind"];
 

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Address } from "viem";
 import type { LoadedModel } from "../inference/model-folder.ts";
 import { Actions } from "../protocol/chain/actions.ts";
+import { EndingBudget } from "../protocol/chain/endings.ts";
 import { EventFollower } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { SigningChain } from "../protocol/chain/sender.ts";
@@ -81,6 +82,8 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       runs: options.fault === undefined ? honestRuns(engine, log) : dishonestRuns(options.fault),
       truths: options.truths ?? [],
       policy: options.policy,
+      budget: new EndingBudget(options.policy.endingBudget, Date.now),
+      maxFee,
       operator: options.operator ?? ZERO_ADDRESS,
       log,
       signal,

@@ -16,7 +16,15 @@ export interface ProverSource {
   readonly models: number;
 }
 
-const JOB_KINDS: readonly JobKind[] = ["commitTrace", "reveal", "finalize", "claim", "settle", "deliver"];
+const JOB_KINDS: readonly JobKind[] = [
+  "commitTrace",
+  "reveal",
+  "finalize",
+  "claim",
+  "settle",
+  "end",
+  "deliver",
+];
 
 /** @returns what counts the jobs' ends */
 export function addProverMetrics(metrics: Metrics, source: ProverSource): JobObserver {

@@ -1,17 +1,26 @@
 /** Follows requests and own claims, decides at each block, and has the work done. */
 import { BlockNotFoundError } from "viem";
 import type { Book, ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+import type { Ending } from "../protocol/chain/endings.ts";
 import { chainError } from "../protocol/chain/errors.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { type Batch, type Head, pause } from "../protocol/chain/follower.ts";
 import { withdrawCredit } from "../protocol/chain/withdraw.ts";
 import type { ChainClock } from "../protocol/metrics/chain-clock.ts";
-import type { ClaimId, RequestId } from "../protocol/terms.ts";
+import type { ClaimId, ModelId, RequestId } from "../protocol/terms.ts";
 import { answerRequest, settleDispute, withTruths } from "./claims.ts";
 import { type Context, carryOut, isOwn } from "./context.ts";
 import { decideRequests, type ModelTerms, type RequestDecision, type Standing } from "./decide.ts";
 import { Defence } from "./defend.ts";
 import { deliverOutput, finalizeClaim } from "./deliver.ts";
+import {
+  type Blocked,
+  blockedRequests,
+  decideEndings,
+  endBlocking,
+  endingJobs,
+  servable,
+} from "./endings.ts";
 import type { HeldJob, Job, JobKind, JobStore } from "./jobs.ts";
 import type { ServedModel } from "./models.ts";
 import { Outbox } from "./outbox.ts";
@@ -48,6 +57,7 @@ export class Prover {
   readonly #workers: Workers;
   readonly #said = new Map<RequestId, string>();
   #decisions: ReadonlyMap<RequestId, RequestDecision> = new Map();
+  #endings: ReadonlyMap<ClaimId, Ending> = new Map();
   #head: Head | undefined;
   #standing: Standing | undefined;
   #seldomAt: bigint | undefined;
@@ -131,6 +141,7 @@ export class Prover {
     const head = this.#head;
     const waits =
       this.activeClaims().length > 0 ||
+      this.#blocked().length > 0 ||
       [...this.book.requests.values()].some(({ status }) => status === "open");
     if (head !== undefined && now > head.timestamp && waits) await this.#look(head, now);
   }
@@ -177,7 +188,11 @@ export class Prover {
       wordsAt(this.#parts, head, active, now),
     ]);
     const open = [...book.requests.values()].filter(({ status }) => status === "open");
-    this.#decide(open, standing);
+    const terms = new Map([...this.#parts.models].map(([id, model]) => [id, this.termsOf(model)]));
+    this.#decide(open, terms, standing);
+    const blocked = servable(this.#blocked(), terms, standing, this.#parts.policy, this.#decisions);
+    const blockers = blocked.map(({ claim }) => claim);
+    this.#endings = decideEndings(blocked, await wordsAt(this.#parts, head, blockers, now), standing);
     const claimable = this.#parts.claims ? open : [];
     this.#parts.jobs.sync([
       ...claimJobs(claimable, this.#decisions),
@@ -186,6 +201,7 @@ export class Prover {
         headTime: head.timestamp,
         now,
       }),
+      ...endingJobs(this.#endings, now),
       ...truthJobs(this.#parts, active, head.timestamp),
       ...deliveryJobs(this.#parts, standing),
     ]);
@@ -197,9 +213,13 @@ export class Prover {
     this.#forgetOld(head);
   }
 
-  #decide(open: readonly RequestEntry[], standing: Standing): void {
-    const { models, policy, log } = this.#parts;
-    const terms = new Map([...models].map(([id, model]) => [id, this.termsOf(model)]));
+  /** Requests that wait for another's answer, if this node would claim them. */
+  #blocked(): Blocked[] {
+    return this.#parts.claims ? blockedRequests(this.#parts) : [];
+  }
+
+  #decide(open: readonly RequestEntry[], terms: ReadonlyMap<ModelId, ModelTerms>, standing: Standing): void {
+    const { policy, log } = this.#parts;
     this.#decisions = decideRequests(open, terms, standing, policy);
     for (const [id, decision] of this.#decisions) {
       if (decision.kind !== "skip") this.#said.delete(id);
@@ -220,6 +240,8 @@ export class Prover {
         return answerRequest(this.#parts, job.subject, this.#decisions.get(job.subject));
       case "settle":
         return settleDispute(this.#parts, job.subject);
+      case "end":
+        return endBlocking(this.#parts, job.subject, this.#endings.get(job.subject));
       case "finalize":
         return finalizeClaim(this.#parts, job.subject);
       case "deliver":

@@ -6,7 +6,7 @@ import { requireAccount } from "../../protocol/chain/sender.ts";
 import { integer, loadConfig, type Settings, text, wei } from "../../protocol/config.ts";
 import type { Logger } from "../../protocol/log.ts";
 import { chainConfig, openChain } from "../chain.ts";
-import { loadModels, MODELS_SETTING } from "../daemon.ts";
+import { ENDING_BUDGET_SETTING, loadModels, MODELS_SETTING } from "../daemon.ts";
 import { warnOfKey } from "../doctor/key.ts";
 import { openEngine } from "../engine.ts";
 
@@ -19,6 +19,7 @@ export const CHALLENGER_SETTINGS = {
     default: "10000000000000000000",
     description: "most wei in tickets that are not over",
   },
+  endingBudget: ENDING_BUDGET_SETTING,
   withdrawAbove: {
     schema: wei,
     default: "100000000000000000",

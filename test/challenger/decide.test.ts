@@ -4,12 +4,14 @@ import { type Decision, type Dispute, decide } from "../../challenger/decide.ts"
 import type { Question } from "../../challenger/interrogate.ts";
 import { encodePosition } from "../../inference/commit/positions.ts";
 import type { ClaimEntry } from "../../protocol/chain/book.ts";
+import { endingDelay } from "../../protocol/chain/endings.ts";
 import { ownTicketBy } from "../../protocol/machine.ts";
 import { type ClaimId, NO_CLAIM } from "../../protocol/terms.ts";
 import { type ClaimWord, EMPTY_CLAIM_WORD } from "../../protocol/words.ts";
 
 const OWN: Address = "0x1111111111111111111111111111111111111111";
 const OTHER: Address = "0x2222222222222222222222222222222222222222";
+const CLAIM = `0x${"33".repeat(32)}` as ClaimId;
 const T = 10;
 const POSITION = { step: 3, level: 6, index: 0 };
 const DEMAND: Question = { kind: "demand", position: POSITION };
@@ -20,8 +22,9 @@ class Scenario {
   #word: ClaimWord = { ...EMPTY_CLAIM_WORD, state: "ACTIVE", windowEnd: 1040, depth: 2 };
   #question: Question | undefined;
   #now = 1001;
+  #isWrong = true;
   readonly #entry: ClaimEntry = {
-    id: `0x${"33".repeat(32)}` as ClaimId,
+    id: CLAIM,
     claim: NO_CLAIM,
     output: "0x",
     windowEnd: 1040,
@@ -34,6 +37,11 @@ class Scenario {
 
   at(now: number): this {
     this.#now = now;
+    return this;
+  }
+  /** It is right after all, or nobody here has checked it. */
+  notWrong(): this {
+    this.#isWrong = false;
     return this;
   }
   challenged(by: Address, at: number): this {
@@ -77,6 +85,7 @@ class Scenario {
       entry: this.#entry,
       word: this.#word,
       own: OWN,
+      isWrong: this.#isWrong,
       ...(this.#question === undefined ? {} : { question: this.#question }),
     };
     return decide(dispute);
@@ -152,5 +161,51 @@ describe("decide", () => {
     expect(claim().at(1039).decide()).toEqual({ kind: "challenge" });
     expect(claim().at(1040).decide()).toEqual({ kind: "over", lost: true });
     expect(claim().challenged(OTHER, 1039).at(1045).decide()).toMatchObject({ kind: "wait" });
+  });
+
+  it("behavior: ends any claim whose answer is overdue, and does nothing else about one that is not wrong", () => {
+    const delay = endingDelay(OWN, CLAIM, T);
+    for (const isRight of [true, false]) {
+      const suited = () => {
+        const scenario = claim().challenged(OTHER, 1035);
+        return isRight ? scenario.notWrong() : scenario;
+      };
+      // The trace is due at 1045, the window over at 1040.
+      expect(suited().at(1045).decide()).toMatchObject({ kind: "wait" });
+      expect(
+        suited()
+          .at(1045 + delay)
+          .decide(),
+      ).toMatchObject({ kind: "wait" });
+      expect(
+        suited()
+          .at(1046 + delay)
+          .decide(),
+      ).toEqual({ kind: "timeoutTrace" });
+      const asked = () => suited().committed(1036, DEMAND).demanded(OTHER, 1037);
+      expect(
+        asked()
+          .at(1047 + delay)
+          .decide(),
+      ).toMatchObject({ kind: "wait" });
+      expect(
+        asked()
+          .at(1048 + delay)
+          .decide(),
+      ).toEqual({
+        kind: "timeoutDemand",
+        position: encodePosition(POSITION),
+      });
+    }
+    expect(claim().notWrong().decide()).toMatchObject({ kind: "wait" });
+    expect(claim().notWrong().at(1040).decide()).toEqual({ kind: "over", lost: false });
+    expect(claim().notWrong().challenged(OTHER, 1001).fallen().decide()).toEqual({
+      kind: "over",
+      lost: false,
+    });
+    const owned = claim().notWrong().challenged(OWN, 1001);
+    // Whoever holds a ticket waits for nobody.
+    expect(owned.at(1012).decide()).toEqual({ kind: "timeoutTrace" });
+    expect(owned.fallen().decide()).toEqual({ kind: "collect" });
   });
 });

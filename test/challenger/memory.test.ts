@@ -13,7 +13,7 @@ import { prepare } from "../../inference/executor/prepare.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import { openDatabase, type SqliteDatabase } from "../../protocol/journal/database.ts";
-import { SILENT } from "../../protocol/log.ts";
+import { type Logger, SILENT } from "../../protocol/log.ts";
 import { ChainClock } from "../../protocol/metrics/chain-clock.ts";
 import { EVENTS_SCHEMA, EventStore } from "../../protocol/store/event-store.ts";
 import { type ClaimId, type ModelId, NO_CLAIM, type RequestId } from "../../protocol/terms.ts";
@@ -42,7 +42,7 @@ function claims(block: number, i: number, isWrong = false): ChainEvent {
 }
 const about = (
   block: number,
-  name: "Challenged" | "Collected" | "Fell" | "Finalized",
+  name: "Challenged" | "Collected" | "Demanded" | "Fell" | "Finalized" | "TraceCommitted",
   i: number,
   more = {},
 ) => eventIn(block, 0, name, { claimId: claim(i), requestId: request(i), ...more });
@@ -52,9 +52,16 @@ afterEach(() => {
   for (const folder of folders.splice(0)) folder.remove();
 });
 
+const IDLE_HAND: Hand = {
+  address: OWN,
+  exposure: 0n,
+  act: async () => false,
+  tidy: () => {},
+  stop: async () => {},
+};
 const fast: FastPath = { run: async (_model, input) => ({ output: execute(prepared, input) }) };
 
-function open(more: { hand?: Hand; attention?: AttentionTests; db?: SqliteDatabase } = {}) {
+function open(more: { hand?: Hand; attention?: AttentionTests; db?: SqliteDatabase; log?: Logger } = {}) {
   const folder = temporaryFolder();
   folders.push(folder);
   const { db = openDatabase(`${folder.path}/assay.sqlite`, [EVENTS_SCHEMA, VERDICTS_SCHEMA]), ...rest } =
@@ -134,6 +141,34 @@ describe("Challenger", () => {
     expect(store.book.claims.has(claim(2))).toBe(true);
   });
 
+  test("behavior: a right claim stays while it owes an answer, and is looked at until somebody ended it", async () => {
+    const stepped: string[] = [];
+    const log = {
+      ...SILENT,
+      error: (fields: object) => void stepped.push(String((fields as { claim?: string }).claim)),
+    };
+    const { challenger, checked, store } = open({ hand: IDLE_HAND, log });
+    challenger.take(blocks(1, [asks(1, 1), claims(1, 1)]));
+    await checked(1);
+    challenger.take(blocks(2, []));
+    expect(store.book.claims.size).toBe(0);
+    // Somebody else's ticket brings it back: the trace is owed.
+    challenger.take(blocks(3, [about(3, "Challenged", 1, { challenger: accountAt(2).address })]));
+    challenger.take(blocks(4, []));
+    expect(store.book.claims.size).toBe(1);
+    // A step needs a chain, which is not here: it was tried for this claim.
+    await vi.waitUntil(() => stepped.includes(claim(1)));
+    challenger.take(blocks(5, [about(5, "TraceCommitted", 1, { traceRoot: hashOf(3), tops: [] })]));
+    expect([store.book.claims.size, challenger.entriesHeld]).toEqual([0, 0]);
+    const demanded = { challenger: accountAt(2).address, position: 7n, deadline: 20 };
+    challenger.take(blocks(6, [about(6, "Demanded", 1, demanded)]));
+    challenger.take(blocks(7, []));
+    expect(store.book.claims.size).toBe(1);
+    challenger.take(blocks(8, [about(8, "Fell", 1, { reason: 2 })]));
+    expect([store.book.claims.size, challenger.entriesHeld]).toEqual([0, 0]);
+    await challenger.stop();
+  });
+
   test("behavior: wrong claims, uncovered ones and their marks stay until they are over for long", async () => {
     const { challenger, checked, store, count } = open();
     const foreign = claims(1, 2);
@@ -176,14 +211,7 @@ describe("Challenger", () => {
   });
 
   test("behavior: an own ticket that is not collected keeps its claim", async () => {
-    const hand: Hand = {
-      address: OWN,
-      exposure: 0n,
-      act: async () => false,
-      tidy: () => {},
-      stop: async () => {},
-    };
-    const { challenger, checked, store } = open({ hand });
+    const { challenger, checked, store } = open({ hand: IDLE_HAND });
     const ticket = about(1, "Challenged", 1, { challenger: OWN });
     challenger.take(blocks(1, [asks(1, 1), claims(1, 1), ticket]));
     await checked(1);

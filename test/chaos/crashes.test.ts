@@ -137,7 +137,7 @@ describe("kill -9 of prover, cheat and challenger at every stage", () => {
     expect(moves(prover)).toEqual(["claim", "commitTrace", "finalize", "reveal", "withdraw"]);
     expect(moves(cheat)).toEqual(["claim", "commitTrace", "reveal"]);
     expect(moves(challenger)).toEqual(["challenge", "collect", "convictElement", "demand", "withdraw"]);
-    // Every transaction was seen before it was mined, and there are no others.
+    // Every transaction was seen, and there are no others.
     for (const [address, victim] of victims)
       expect(await system.client.getTransactionCount({ address: address as `0x${string}` })).toBe(
         sent(victim.kills).length,

@@ -112,7 +112,7 @@ class Mob {
     expect(await plaintiff.convict()).toMatchObject({ status: "refused", revert: { name: "NoFault" } });
     await system.events.when(
       () => owed(claimed) === undefined || undefined,
-      () => "Not every demand is answered",
+      () => `Not every demand on claim ${claimed.claimId} of ${roleOf(claimed.claim.prover)} is answered`,
     );
   }
 }
@@ -137,6 +137,32 @@ function standing(filed: Case): "final" | "window" | "silence" | "move" {
   return isRight(newest) ? "window" : "move";
 }
 
+const roleOf = (address: string): string => {
+  if (getAddress(address) === addressOf(BOT)) return "the bot";
+  return lieOf(address) ?? "the honest prover";
+};
+
+/** What each request that is not final waits for, and why. */
+function waits(): string {
+  const lines = cases.flatMap((filed, index) => {
+    const state = standing(filed);
+    if (state === "final") return [];
+    const claims = system.events.all("Claimed", ({ requestId }) => requestId === filed.requestId);
+    const newest = claims.at(-1);
+    const { exclusiveProver } = filed.request;
+    const open = `request ${index} of ${Number(exclusiveProver) === 0 ? "anybody" : roleOf(exclusiveProver)} waits (${state})`;
+    if (newest === undefined) return [`${open} for its first claim`];
+    const claim = `claim ${newest.claimId}, number ${claims.length}, ${isRight(newest) ? "right" : "wrong"}, by ${roleOf(newest.claim.prover)}`;
+    if (isOver(newest)) return [`${open} for a claim after ${claim}, which is over`];
+    const answer = owed(newest);
+    if (answer === undefined) return [`${open} for a move on, or the window of, ${claim}`];
+    const deadlines = system.events.all("Demanded", of(newest)).map(({ deadline }) => deadline);
+    const until = answer === "demand" ? `, the last due at ${deadlines.at(-1)}` : "";
+    return [`${open} for the ${answer} that is owed on ${claim}${until}, or for whoever ends it`];
+  });
+  return lines.join("; ");
+}
+
 describe("five dishonest provers, two malicious challengers and a copying bot", () => {
   it("behavior: every request gets its right output, every lie falls, and the honest lose nothing", async () => {
     const { events } = system;
@@ -154,7 +180,7 @@ describe("five dishonest provers, two malicious challengers and a copying bot", 
       const isQuiet = () => mob.look() && cases.every((filed) => standing(filed) !== "move");
       await events.when(
         () => isQuiet() || undefined,
-        () => `Not all is quiet: ${cases.map(standing).join()}`,
+        () => `Not all is quiet: ${waits()}; suits ${mob.look() ? "are over" : "are under way"}`,
       );
       const late = cases
         .filter((filed) => standing(filed) === "silence")
@@ -167,14 +193,14 @@ describe("five dishonest provers, two malicious challengers and a copying bot", 
         standing(filed) === "silence" && newestOf(filed)?.claimId === silent;
       await events.when(
         () => !late.some(isLate) || undefined,
-        () => `Nobody ended what is late: ${cases.map(standing).join()}`,
+        () => `Nobody ended what is late: ${waits()}`,
       );
     }
     await mob.done();
     await system.passTime(5 * ANSWER_SECONDS + 1);
     await events.when(
       () => cases.every((filed) => standing(filed) === "final") || undefined,
-      () => `Not all are final: ${cases.map(standing).join()}`,
+      () => `Not all are final: ${waits()}`,
     );
 
     const claims = events.all("Claimed");

@@ -8,6 +8,7 @@ import type { LoadedModel } from "../../inference/model-folder.ts";
 import type { Step } from "../../inference/program/form.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
+import { EndingBudget } from "../../protocol/chain/endings.ts";
 import { EventFollower } from "../../protocol/chain/follower.ts";
 import { openDataFolder } from "../../protocol/data-folder.ts";
 import { SILENT } from "../../protocol/log.ts";
@@ -92,7 +93,9 @@ async function runCheat(lies: readonly Lie[]): Promise<void> {
     models: serveModels(system.models),
     runs: lyingRuns(lies),
     truths: [],
-    policy: { marginPercent: 0, maxBonds: 10n ** 24n, maxWindow: 86_400 },
+    policy: { marginPercent: 0, maxBonds: 10n ** 24n, endingBudget: 10n ** 16n, maxWindow: 86_400 },
+    budget: new EndingBudget(0n, Date.now),
+    maxFee: 500n * 10n ** 9n,
     operator: ZERO_ADDRESS,
     log: SILENT,
     signal,
@@ -119,7 +122,7 @@ async function runHonestChallenger(): Promise<void> {
       fast,
       data: join(system.folder, "challenger"),
       width: 4,
-      limits: { maxExposure: 10n ** 24n, withdrawAbove: 10n ** 24n },
+      limits: { maxExposure: 10n ** 24n, endingBudget: 10n ** 16n, withdrawAbove: 10n ** 24n },
       pollIntervalMs: POLL_MS,
       confirmations: 0,
       maxFee: 500n * 10n ** 9n,

@@ -61,7 +61,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   system = await startSystem({ models: [NAME], answerSeconds: ANSWER_SECONDS });
   const engine = await openEngine(system.models, 1, SILENT);
-  const limits = { maxExposure: 10n ** 24n, withdrawAbove: 10n ** 24n };
+  const limits = { maxExposure: 10n ** 24n, endingBudget: 10n ** 16n, withdrawAbove: 10n ** 24n };
   const common = {
     models: system.models,
     width: 4,
@@ -79,7 +79,7 @@ beforeAll(async () => {
         chain: await system.chainOf(systemAccount(ROLES.cheat)),
         engine,
         data: join(system.folder, "cheat"),
-        policy: { marginPercent: 0, maxBonds: 10n ** 24n, maxWindow: 86_400 },
+        policy: { marginPercent: 0, maxBonds: 10n ** 24n, endingBudget: 10n ** 16n, maxWindow: 86_400 },
         claims: true,
         withdrawAbove: 10n ** 24n,
         http: OPEN_HTTP,

@@ -95,7 +95,7 @@ describe("prover", () => {
         models: [forecast],
         engine: { run: async (_id, calldata) => ({ output: execute(model.prepared, calldata) }) },
         data: join(folder.path, `prover-${index}`),
-        policy: { marginPercent: 20, maxBonds: 10n ** 20n, maxWindow: 3_600 },
+        policy: { marginPercent: 20, maxBonds: 10n ** 20n, endingBudget: 10n ** 16n, maxWindow: 3_600 },
         claims: true,
         width: 4,
         withdrawAbove: 1n,

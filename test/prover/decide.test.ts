@@ -33,7 +33,7 @@ const OWN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 const terms = { lanes: LANE.BOND | LANE.EXECUTION, depth: 2, outputLength: 96 };
 const models = new Map([[MODEL, terms]]);
-const policy: Policy = { marginPercent: 20, maxBonds: ETHER, maxWindow: 3_600 };
+const policy: Policy = { marginPercent: 20, maxBonds: ETHER, endingBudget: 10n ** 16n, maxWindow: 3_600 };
 const standing: Standing = {
   now: 1_000,
   own: OWN,

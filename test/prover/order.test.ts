@@ -43,7 +43,7 @@ beforeEach(() => {
     },
     termsOf: ({ depth, outputLength }: ServedModel) => ({ lanes: 4, depth, outputLength }),
   } as NodeView;
-  const policy = { marginPercent: 20, maxBonds: 10n ** 20n, maxWindow: 3_600 };
+  const policy = { marginPercent: 20, maxBonds: 10n ** 20n, endingBudget: 10n ** 16n, maxWindow: 3_600 };
   order = createOrders(system.chain, system.sender, { node, policy, nowMs: () => nowMs });
 });
 

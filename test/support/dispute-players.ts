@@ -97,6 +97,7 @@ export class ChallengerPlayer implements Player {
       entry,
       word: this.#table.claim().word,
       own: this.address,
+      isWrong: true,
       ...(question === undefined ? {} : { question }),
     });
     if (decision.kind === "over" && decision.lost) throw new GameViolation("the challenger lost");

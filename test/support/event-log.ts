@@ -7,6 +7,8 @@ export type Args<Name extends EventName> = EventOf<Name>["args"];
 
 /** After which an event counts as missing; a slow machine needs seconds. */
 const PATIENCE_MS = 300_000;
+/** Between two lines about what is waited for. */
+const SAY_EVERY_MS = 60_000;
 
 export class EventLog {
   readonly events: ChainEvent[] = [];
@@ -52,13 +54,15 @@ export class EventLog {
     );
   }
 
-  /** The first answer that is not undefined; asked at every batch of events. */
+  /** The first answer that is not undefined; asked at every batch of events.
+   *  @param missing what is waited for and why; printed while that takes long */
   async when<T>(answer: () => T | undefined, missing: () => string, deadlineMs = PATIENCE_MS): Promise<T> {
     const found = answer();
     if (found !== undefined) return found;
     return new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(timer);
+        clearInterval(saying);
         this.#listeners.delete(look);
       };
       const look = () => {
@@ -67,6 +71,10 @@ export class EventLog {
         end();
         resolve(late);
       };
+      const startedAt = Date.now();
+      const saying = setInterval(() => {
+        process.stderr.write(`Waiting for ${Math.round((Date.now() - startedAt) / 1_000)} s. ${missing()}\n`);
+      }, SAY_EVERY_MS);
       const timer = setTimeout(() => {
         end();
         const names = this.events.slice(-20).map((event) => event.name);

@@ -19,9 +19,9 @@ export async function startFrontRunner(system: System, index: number, purse: big
   const { client, game } = system.chain;
   const copied: string[] = [];
   let nonce = await client.getTransactionCount({ address: account.address });
-  const stop = watchMempool(system, async ({ from, move, data, value, tip }) => {
+  const stop = watchMempool(system, async ({ from, move, data, value, tip, isMined }) => {
     // A request that is copied is a request of one's own, to be paid for.
-    if (from === account.address || move === "request" || value > purse) return;
+    if (isMined || from === account.address || move === "request" || value > purse) return;
     const serializedTransaction = await account.signTransaction({
       type: "eip1559",
       chainId: game.chainId,

@@ -15,6 +15,8 @@ export interface PendingMove {
   readonly value: bigint;
   /** wei a unit of gas */
   readonly tip: bigint;
+  /** true where a block had it before it was seen */
+  readonly isMined: boolean;
 }
 
 interface PoolTransaction {
@@ -28,7 +30,9 @@ interface PoolTransaction {
 
 const POLL_MS = 50;
 
-/** Shows every move once, until it is stopped. @returns how to stop it, after the last one was handled */
+/** Shows every move once, until it is stopped: while it waits to be mined, or as soon as the node tells of it where a
+ *  block was faster than this process, which a busy machine may hold up for longer than a block takes.
+ *  @returns how to stop it, after the last one was handled */
 export function watchMempool(
   system: System,
   onMove: (move: PendingMove) => Promise<void> | void,
@@ -36,22 +40,28 @@ export function watchMempool(
   const stopping = new AbortController();
   const seen = new Set<Hex>();
   const assay = getAddress(system.chain.game.assay);
+  const show = async (transaction: PoolTransaction, isMined: boolean): Promise<void> => {
+    const { from, to, hash, input, value, maxPriorityFeePerGas = "0x0" } = transaction;
+    if (seen.has(hash) || to === null || getAddress(to) !== assay) return;
+    seen.add(hash);
+    const { functionName: move } = decodeFunctionData({ abi: iAssayAbi, data: input });
+    const facts = { from: getAddress(from), move, hash, data: input, isMined };
+    await onMove({ ...facts, value: BigInt(value), tip: BigInt(maxPriorityFeePerGas) });
+  };
+  const call = (method: string, params: readonly unknown[]): Promise<unknown> =>
+    system.control.request({ method, params } as unknown as Parameters<typeof system.control.request>[0]);
+  // Asked for at once: what is sent from now on is told.
+  const filter = call("eth_newPendingTransactionFilter", []);
   const look = async (): Promise<void> => {
+    const told = (await call("eth_getFilterChanges", [await filter])) as Hex[];
     const pool = await system.control.getTxpoolContent();
     const waiting = Object.values(pool.pending).flatMap((byNonce) => Object.values(byNonce));
-    for (const {
-      from,
-      to,
-      hash,
-      input,
-      value,
-      maxPriorityFeePerGas = "0x0",
-    } of waiting as unknown as PoolTransaction[]) {
-      if (seen.has(hash) || to === null || getAddress(to) !== assay) continue;
-      seen.add(hash);
-      const { functionName: move } = decodeFunctionData({ abi: iAssayAbi, data: input });
-      const facts = { from: getAddress(from), move, hash, data: input };
-      await onMove({ ...facts, value: BigInt(value), tip: BigInt(maxPriorityFeePerGas) });
+    for (const transaction of waiting as unknown as PoolTransaction[]) await show(transaction, false);
+    for (const hash of told.filter((one) => !seen.has(one))) {
+      const found = (await call("eth_getTransactionByHash", [hash])) as
+        | (PoolTransaction & { blockHash: Hex | null })
+        | null;
+      if (found !== null) await show(found, found.blockHash !== null);
     }
   };
   const watching = (async () => {
@@ -59,6 +69,7 @@ export function watchMempool(
       await look();
       await pause(POLL_MS, stopping.signal);
     }
+    await look();
   })();
   return () => {
     stopping.abort();

@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import type { ClaimEntry, RequestEntry } from "../../protocol/chain/book.ts";
+import { ENDING_GAS, endingDelay } from "../../protocol/chain/endings.ts";
+import {
+  type ClaimId,
+  LANE,
+  type ModelId,
+  NO_CLAIM,
+  type RequestId,
+  ZERO_ADDRESS,
+  ZERO_HASH,
+} from "../../protocol/terms.ts";
+import { EMPTY_CLAIM_WORD } from "../../protocol/words.ts";
+import { claimGas, decideRequests, type Policy, type Standing, withMargin } from "../../prover/decide.ts";
+import { type Blocked, blockedRequests, decideEndings, endingJobs, servable } from "../../prover/endings.ts";
+
+const ETHER = 10n ** 18n;
+const MODEL = `0x${"11".repeat(32)}` as ModelId;
+const OWN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+const OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
+const terms = { lanes: LANE.BOND, depth: 2, outputLength: 96 };
+const models = new Map([[MODEL, terms]]);
+const policy: Policy = { marginPercent: 20, maxBonds: ETHER, endingBudget: ETHER, maxWindow: 3_600 };
+const standing: Standing = {
+  now: 1_000,
+  own: OWN,
+  constants: { answerSeconds: 10, gasPriceFloor: 10n ** 9n, gasBase: 145_000n, gasPerDemand: 122_000n },
+  baseFee: 10n ** 9n,
+  gasPrice: 2n * 10n ** 9n,
+  balance: 10n * ETHER,
+  live: [],
+  fallen: new Set(),
+};
+/** Pays for claiming, and for this many endings. */
+const feeFor = (endings: bigint) =>
+  withMargin((claimGas(terms) + endings * ENDING_GAS) * standing.gasPrice, policy);
+
+function blocked({
+  fee = feeFor(1n),
+  attempt = 0,
+  prover = OTHER,
+}: {
+  fee?: bigint;
+  attempt?: number;
+  prover?: `0x${string}`;
+} = {}): Blocked {
+  const requestId = `0x${"22".repeat(32)}` as RequestId;
+  const block = { number: 5n, hash: ZERO_HASH } as const;
+  const request: RequestEntry = {
+    id: requestId,
+    request: {
+      requester: OTHER,
+      modelId: MODEL,
+      inputHash: ZERO_HASH,
+      lanes: LANE.BOND,
+      fee,
+      deliveryFee: 0n,
+      minBond: 0n,
+      window: 40,
+      expiry: 2_000,
+      exclusiveProver: ZERO_ADDRESS,
+      exclusiveUntil: 0,
+      callback: ZERO_ADDRESS,
+      callbackGas: 0,
+      salt: 0n,
+    },
+    ...{ input: "0x", block, changedAt: 5n, status: "busy", attempt, delivered: false },
+  };
+  const claim: ClaimEntry = {
+    id: `0x${"33".repeat(32)}` as ClaimId,
+    claim: { ...NO_CLAIM, requestId, modelId: MODEL, prover },
+    ...{ output: "0x", windowEnd: 1_040, block, status: "active" },
+    ...{ challengers: new Set([OTHER]), collected: new Set(), demands: new Map() },
+  };
+  return { request, claim };
+}
+const serves = (one: Blocked, changes: Partial<Standing> = {}, chosen: Policy = policy) =>
+  servable([one], models, { ...standing, ...changes }, chosen).length === 1;
+
+describe("blockedRequests", () => {
+  test("default: those whose claim is another's and owes an answer", () => {
+    const list = ({ request, claim }: Blocked) => {
+      const book = { requests: new Map([[request.id, request]]), claims: new Map([[claim.id, claim]]) };
+      const context = { chain: { account: { address: OWN } }, store: { book } };
+      return blockedRequests(context as unknown as Parameters<typeof blockedRequests>[0]);
+    };
+    const other = blocked();
+    expect(list(other)).toEqual([other]);
+    expect(list(blocked({ prover: OWN }))).toEqual([]);
+    other.claim.trace = { root: ZERO_HASH, tops: [] };
+    expect(list(other)).toEqual([]);
+  });
+});
+
+describe("servable", () => {
+  test("default: the fee pays for the end and for the claim after it, to the unit", () => {
+    expect(serves(blocked())).toBe(true);
+    expect(serves(blocked({ fee: feeFor(1n) - 1n }))).toBe(false);
+  });
+
+  test("behavior: after each fall the fee must pay for one end more, so that nobody is drained beyond it", () => {
+    expect(serves(blocked({ attempt: 2, fee: feeFor(3n) }))).toBe(true);
+    expect(serves(blocked({ attempt: 2, fee: feeFor(3n) - 1n }))).toBe(false);
+  });
+
+  test("behavior: what would be skipped once it is open is left alone, the doubled bond counted", () => {
+    const { request } = blocked();
+    const decision = decideRequests([{ ...request, status: "open", attempt: 1 }], models, standing, policy);
+    const { bond } = decision.get(request.id) as { bond: bigint };
+    expect(serves(blocked(), {}, { ...policy, maxBonds: bond })).toBe(true);
+    expect(serves(blocked(), {}, { ...policy, maxBonds: bond - 1n })).toBe(false);
+    expect(serves(blocked(), { fallen: new Set([request.id]) })).toBe(false);
+    expect(serves(blocked(), { now: 2_000 })).toBe(false);
+    expect(servable([blocked()], new Map(), standing, policy)).toEqual([]);
+  });
+
+  test("behavior: bonds that open requests take are not there for it", () => {
+    const { request } = blocked();
+    const open = { ...request, status: "open" as const, id: `0x${"44".repeat(32)}` as RequestId };
+    const chosen = decideRequests([open], models, standing, policy);
+    const { bond } = chosen.get(open.id) as { bond: bigint };
+    const both = { ...policy, maxBonds: 3n * bond };
+    expect(servable([blocked()], models, standing, both, chosen)).toHaveLength(1);
+    expect(servable([blocked()], models, standing, { ...both, maxBonds: 3n * bond - 1n }, chosen)).toEqual(
+      [],
+    );
+  });
+});
+
+describe("decideEndings", () => {
+  test("default: once the trace is overdue and those who hold tickets had time; one job a claim", () => {
+    const { request, claim } = blocked();
+    const word = { ...EMPTY_CLAIM_WORD, state: "ACTIVE", traceDeadline: 990 } as const;
+    const words = new Map([[claim.id, word]]);
+    const at = (now: number) => decideEndings([{ request, claim }], words, { ...standing, now });
+    const delay = endingDelay(OWN, claim.id, 10);
+    expect(at(990 + delay).size).toBe(0);
+    expect([...at(991 + delay)]).toEqual([[claim.id, { kind: "timeoutTrace" }]]);
+    expect(endingJobs(at(999), 999)).toEqual([{ kind: "end", subject: claim.id, due: 999 }]);
+    expect(decideEndings([{ request, claim }], new Map(), { ...standing, now: 9_999 }).size).toBe(0);
+  });
+});
