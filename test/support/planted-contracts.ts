@@ -11,7 +11,7 @@ import { foundryBinary, projectRoot } from "../../tools/foundry.ts";
 import { collectSources, type Mutant, mutate } from "../../tools/mutants.ts";
 
 /** What runs programs, and is compiled anew for each fault. */
-const CONTRACTS = ["Interpreter", "PlanInterpreter", "Planner", "LayerBuilder"] as const;
+const CONTRACTS = ["Interpreter", "FastInterpreter", "Planner", "LayerBuilder"] as const;
 
 const ROWS = "verifier-contracts/opcodes/rows";
 const PLAN = "verifier-contracts/execution/plan";
@@ -80,8 +80,8 @@ export const PLANTED: readonly Mutant[] = [
   ),
   planted(
     "a short strided run spills over the pad or operand behind",
-    `${PLAN}/PlanWords.sol`,
-    '            assembly ("memory-safe") {\n                mstore(last, behind)\n            }\n',
+    `${ROWS}/CopyRuns.sol`,
+    "mstore(end, behind)",
     "",
   ),
   planted(

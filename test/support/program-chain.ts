@@ -25,6 +25,7 @@ import { chunksOf } from "../../protocol/chain/register.ts";
 import { buildAction, planCompilation } from "../../protocol/execution/compiled.ts";
 import { planPublication } from "../../protocol/execution/publication.ts";
 import {
+  iFastInterpreterAbi,
   iInterpreterAbi,
   iLayerBuilderAbi,
   iModelRegistryAbi,
@@ -61,20 +62,28 @@ interface Planned {
 /** The one place that knows which contract and function an engine is. */
 function runOf(contracts: Contracts, engine: Engine, modelId: ModelId, input: Hex, weights: Hex): Call {
   const abi = iInterpreterAbi;
-  const infer = encodeFunctionData({ abi, functionName: "infer", args: [modelId, input] });
+  const args = [modelId, input] as const;
+  const fast = () => encodeFunctionData({ abi: iFastInterpreterAbi, functionName: "inferFast", args });
   const [planned, compiled] = contracts.planned;
   switch (engine) {
     case "weights along": {
-      const args = [modelId, input, weights] as const;
-      return { to: contracts.records, data: encodeFunctionData({ abi, functionName: "inferWith", args }) };
+      const along = [...args, weights] as const;
+      return {
+        to: contracts.records,
+        data: encodeFunctionData({ abi, functionName: "inferWith", args: along }),
+      };
     }
     case "plain":
+      return { to: contracts.records, data: encodeFunctionData({ abi, functionName: "infer", args }) };
     case "compiled":
-      return { to: contracts.records, data: infer };
+      return {
+        to: contracts.records,
+        data: encodeFunctionData({ abi, functionName: "inferCompiled", args }),
+      };
     case "planned":
-      return { to: planned.interpreter, data: infer };
+      return { to: planned.interpreter, data: fast() };
     case "planned and compiled":
-      return { to: compiled.interpreter, data: infer };
+      return { to: compiled.interpreter, data: fast() };
   }
 }
 
@@ -121,8 +130,8 @@ export class ProgramChain {
   ): Promise<ProgramChain> {
     const local = await startLocalChain({ gasLimit: 10 ** 12, largeRequests: true });
     const { contracts } = await deployLocal(local, undefined, artifacts);
-    const { registry, weightStore, layerBuilder, planner, interpreter, recordInterpreter } = contracts;
-    const found = { registry, weightStore, layerBuilder, planner, interpreter, recordInterpreter };
+    const { registry, weightStore, layerBuilder, planner, interpreter, fastInterpreter } = contracts;
+    const found = { registry, weightStore, layerBuilder, planner, interpreter, fastInterpreter };
     for (const [name, address] of Object.entries(found)) {
       if (address === undefined) throw new Error(`The deployment names no ${name}.`);
     }
@@ -133,10 +142,10 @@ export class ProgramChain {
       registry,
       store: weightStore as Address,
       builder: layerBuilder as Address,
-      records: recordInterpreter as Address,
+      records: interpreter as Address,
       planned: [
-        { planner: planner as Address, interpreter: interpreter as Address },
-        { planner: second, interpreter: await create("PlanInterpreter", [recordInterpreter, second]) },
+        { planner: planner as Address, interpreter: fastInterpreter as Address },
+        { planner: second, interpreter: await create("FastInterpreter", [interpreter, second]) },
       ],
     });
   }
