@@ -11,18 +11,12 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withCompileLock } from "./compile.ts";
 import { foundryBinary, projectRoot } from "./foundry.ts";
+import type { Mutant } from "./mutant.ts";
 import { inSets, RECORD_FAULTS, RECORDS } from "./record-faults.ts";
 
 const GAMES = "test/contracts/invariant/Games.t.sol";
 const GAME = "verifier-contracts/assay/AssayGame.sol";
 const CLAIM_WORD = "verifier-contracts/libraries/ClaimWord.sol";
-
-export interface Mutant {
-  readonly name: string;
-  /** the test that must fail */
-  readonly caughtBy: string;
-  readonly edits: readonly { readonly file: string; readonly from: string; readonly to: string }[];
-}
 
 /** The four rules that docs/PROTOCOL.md, section 4 rests on. */
 export const MUTANTS: readonly Mutant[] = [

@@ -8,7 +8,8 @@ import type { Abi, Hex } from "viem";
 import { loadArtifacts } from "../../cli/artifacts.ts";
 import type { Artifact, DeployedContract } from "../../protocol/chain/deploy.ts";
 import { foundryBinary, projectRoot } from "../../tools/foundry.ts";
-import { collectSources, type Mutant, mutate } from "../../tools/mutants.ts";
+import type { Mutant } from "../../tools/mutant.ts";
+import { collectSources, mutate } from "../../tools/mutants.ts";
 
 /** What runs programs, and is compiled anew for each fault. */
 const CONTRACTS = ["Interpreter", "FastInterpreter", "Planner", "LayerBuilder"] as const;

@@ -40,9 +40,10 @@ library Inputs {
                 uint256 words = (size + LANES_PER_WORD - 1) / LANES_PER_WORD;
                 return Abi.isArrays(input, 1, words) && _unusedLanes(input, size) == 0;
             }
-            if (codec != INPUT_TEXT && codec != INPUT_RAW) revert UnknownCodec(codec);
             uint256 length = Abi.bytesLength(input);
-            return codec == INPUT_TEXT ? length <= size : length == size;
+            if (codec == INPUT_TEXT) return length <= size;
+            if (codec != INPUT_RAW) revert UnknownCodec(codec);
+            return length == size;
         }
     }
 
