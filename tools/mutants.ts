@@ -11,18 +11,12 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withCompileLock } from "./compile.ts";
 import { foundryBinary, projectRoot } from "./foundry.ts";
+import type { Mutant } from "./mutant.ts";
 import { inSets, RECORD_FAULTS, RECORDS } from "./record-faults.ts";
 
 const GAMES = "test/contracts/invariant/Games.t.sol";
 const GAME = "verifier-contracts/assay/AssayGame.sol";
 const CLAIM_WORD = "verifier-contracts/libraries/ClaimWord.sol";
-
-export interface Mutant {
-  readonly name: string;
-  /** the test that must fail */
-  readonly caughtBy: string;
-  readonly edits: readonly { readonly file: string; readonly from: string; readonly to: string }[];
-}
 
 /** The four rules that docs/PROTOCOL.md, section 4 rests on. */
 export const MUTANTS: readonly Mutant[] = [
@@ -175,10 +169,11 @@ export function failureOf(output: string, test: string): string | undefined {
   return new RegExp(`^\\[FAIL:?(.*)\\] ${test}\\(`, "m").exec(output)?.[1]?.trim();
 }
 
-/** The seed of the record that found a fault, and what it said; nothing for a game. */
+/** What a failed test says: the number of the record that found a fault, and how. */
 export function finding(failure: string): string {
   const [, seed, why = ""] = /RECORD_SEED=(\d+) record \w+ (.*)$/.exec(failure) ?? [];
-  return seed === undefined ? "" : `, record ${Number(BigInt(seed) & 0xffffffffn) + 1}: ${why.slice(0, 90)}`;
+  if (seed === undefined) return failure.slice(0, 90);
+  return `record ${Number(BigInt(seed) & 0xffffffffn) + 1}, ${why.slice(0, 90)}`;
 }
 
 /** @returns the number of mutants that no test noticed, and of those that one did */
@@ -200,7 +195,7 @@ function breakSuite(suite: Suite): { caught: number; survived: number } {
         console.log(
           failure === undefined
             ? `SURVIVED: ${name}`
-            : `ok: caught: ${name} (${caughtBy}${finding(failure)})`,
+            : `ok: caught: ${name} (${caughtBy}: ${finding(failure)})`,
         );
       }
     }

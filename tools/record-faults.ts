@@ -1,7 +1,7 @@
 /** Faults that `npm run test:mutants` plants in kernels, plans, compiled code and element functions: those that were once
  *  in them, and others of the kind, each in the form that it takes in the code of today. The record fuzzer
  *  (test/contracts/fuzz) must find each. */
-import type { Mutant } from "./mutants.ts";
+import type { Mutant } from "./mutant.ts";
 
 export const RECORDS = "test/contracts/fuzz/Records.t.sol";
 
