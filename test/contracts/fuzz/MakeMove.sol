@@ -23,7 +23,8 @@ library MakeMove {
             uint256 rank = isMatrix ? c.dice.range(2, 4) : c.dice.range(1, 6);
             if (!isMatrix) _assign(c, w, rank);
             for (uint256 j = 0; j < 4; ++j) {
-                uint256 coordinate = isMatrix ? MoveLines.transposed(c, w, rank, j) : MoveLines.coordinate(c, w, rank, j);
+                uint256 coordinate =
+                    isMatrix ? MoveLines.transposed(c, w, rank, j) : MoveLines.coordinate(c, w, rank, j);
                 if (j < 2) c.coordinates01 |= coordinate << (128 - 128 * j);
                 else c.coordinates23 |= coordinate << (384 - 128 * j);
             }
