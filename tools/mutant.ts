@@ -1,4 +1,4 @@
-/** A fault that a script plants in a copy of the sources. */
+/** A fault to plant in a copy of the contracts. */
 export interface Mutant {
   readonly name: string;
   /** the test that must fail */

@@ -169,10 +169,11 @@ export function failureOf(output: string, test: string): string | undefined {
   return new RegExp(`^\\[FAIL:?(.*)\\] ${test}\\(`, "m").exec(output)?.[1]?.trim();
 }
 
-/** The seed of the record that found a fault, and what it said; nothing for a game. */
+/** What a failed test says: the number of the record that found a fault, and how. */
 export function finding(failure: string): string {
   const [, seed, why = ""] = /RECORD_SEED=(\d+) record \w+ (.*)$/.exec(failure) ?? [];
-  return seed === undefined ? "" : `, record ${Number(BigInt(seed) & 0xffffffffn) + 1}: ${why.slice(0, 90)}`;
+  if (seed === undefined) return failure.slice(0, 90);
+  return `record ${Number(BigInt(seed) & 0xffffffffn) + 1}, ${why.slice(0, 90)}`;
 }
 
 /** @returns the number of mutants that no test noticed, and of those that one did */
@@ -194,7 +195,7 @@ function breakSuite(suite: Suite): { caught: number; survived: number } {
         console.log(
           failure === undefined
             ? `SURVIVED: ${name}`
-            : `ok: caught: ${name} (${caughtBy}${finding(failure)})`,
+            : `ok: caught: ${name} (${caughtBy}: ${finding(failure)})`,
         );
       }
     }

@@ -69,7 +69,7 @@ describe("failureOf", () => {
   test("default: what the test says, and the number of the record that failed", () => {
     const failure = failureOf(output, "test_records_move_succeeds") ?? "";
     expect(failure).toBe("MOVE variant 0: RECORD_SEED=8589934594 record 0x02 judge: element 0: 1, not 2");
-    expect(finding(failure)).toBe(", record 3: judge: element 0: 1, not 2");
+    expect(finding(failure)).toBe("record 3, judge: element 0: 1, not 2");
     expect(failureOf(output, "test_records_dot_succeeds")).toBe("");
     expect(finding("")).toBe("");
   });

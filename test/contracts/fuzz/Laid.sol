@@ -36,13 +36,14 @@ library Layout {
 
     function lay(Case memory c) internal pure returns (Laid memory l) {
         unchecked {
+            bool isTwice = _isTwice(c);
             bytes memory descriptors;
             bytes memory records;
             uint256 input = 0;
             for (uint256 i = 0; i < 3; ++i) {
                 Operand memory x = c.operands[i];
                 l.index[i] = NONE;
-                if (x.data.length == 0 || x.rowLayout == Cases.STEP) continue;
+                if (x.data.length == 0 || x.rowLayout == Cases.STEP || (isTwice && i == 1)) continue;
                 l.offsets[i] = l.stream.length;
                 l.stream = bytes.concat(l.stream, x.data);
                 l.index[i] = WEIGHT + l.weights++;
@@ -58,17 +59,29 @@ library Layout {
             for (uint256 i = 0; i < 3; ++i) {
                 Operand memory x = c.operands[i];
                 if (l.index[i] != NONE && l.prefix != 0) l.index[i]++;
-                if (x.data.length == 0 || x.rowLayout != Cases.STEP) continue;
+                if (x.data.length == 0 || x.rowLayout != Cases.STEP || (isTwice && i == 1)) continue;
                 l.index[i] = l.steps++;
                 uint256 head =
                     uint256(0x0104) << 240 | x.code << 232 | x.rank << 224 | uint256(0xFFFFFFFFFFFF) << 176;
                 records = bytes.concat(records, abi.encode(head | input << 144, x.shape, 0, 0));
                 input += x.data.length;
             }
+            if (isTwice) (l.index[1], l.offsets[1]) = (l.index[0], l.offsets[0]);
             l.program = _program(c, l, input, descriptors, records);
             l.word = ProgramValidator.validate(l.program);
-            _arena(c, l);
+            _arena(c, l, isTwice);
         }
+    }
+
+    /// @dev Now and then a record names the same tensor twice, where both operands are of one shape and type.
+    function _isTwice(Case memory c) private pure returns (bool) {
+        (Operand memory a, Operand memory b) = (c.operands[0], c.operands[1]);
+        if (b.rowLayout != a.rowLayout || b.code != a.code || b.shape != a.shape || b.rank != a.rank) {
+            return false;
+        }
+        if (c.dice.once(2)) return false;
+        b.data = a.data;
+        return true;
     }
 
     /// @dev The head of the record under test.
@@ -99,15 +112,16 @@ library Layout {
     }
 
     /// @dev Operands stand at any byte, as parts of other tensors do, with their neighbours close behind.
-    function _arena(Case memory c, Laid memory l) private pure {
+    function _arena(Case memory c, Laid memory l, bool isTwice) private pure {
         unchecked {
             for (uint256 i = 0; i < 3; ++i) {
                 Operand memory x = c.operands[i];
-                if (x.data.length == 0 || x.rowLayout != Cases.STEP) continue;
+                if (x.data.length == 0 || x.rowLayout != Cases.STEP || (isTwice && i == 1)) continue;
                 l.arena = bytes.concat(l.arena, _gap(c, l.arena.length));
                 l.places[i] = l.arena.length;
                 l.arena = bytes.concat(l.arena, x.data);
             }
+            if (isTwice) l.places[1] = l.places[0];
             l.arena = bytes.concat(l.arena, _gap(c, l.arena.length));
             l.streamPlace = l.arena.length;
             l.arena = bytes.concat(l.arena, l.stream, _noise(64 + c.dice.below(32)));

@@ -20,10 +20,13 @@ library MakeRows {
             c.variant = c.dice.below(3);
             uint256 length = c.dice.once(40) ? 992 - c.dice.below(2) : c.dice.dim(c.dice.once(3) ? 200 : 40);
             uint256 groups = c.dice.once(2) ? 1 : c.dice.range(1, 5);
-            uint256 outputs = groups * c.dice.dim(length > 100 ? 6 : 40);
+            // Half of them have so few products that they are planned.
+            bool isSmall = c.dice.once(2);
+            uint256 outputs = groups * c.dice.dim(length > 100 || isSmall ? 6 : 40);
             c.attribute = groups;
             uint256 rank = c.dice.range(1, 6);
             uint256 most = (length > 100 ? 60 : length > 40 ? 400 : 1600) / outputs + 1;
+            if (isSmall) most = 256 / ((length + 31) / 32) / outputs + 1;
             uint256 outer = rank == 1 ? 0 : c.dice.shape(rank - 1, most);
             Cases.output(c, c.variant == 0 ? 2 : c.dice.below(2), rank, outer | outputs << (256 - 32 * rank));
             _activations(c, c.count / outputs * groups, length);
