@@ -79,23 +79,35 @@ library HeldTensors {
         }
     }
 
-    /// @notice The words of a row. @return pointer new memory of them
+    /// @notice The words of a row; what the last one holds beyond the row's bytes is 0. @return pointer new memory of them
     function row(address[] memory store, Tensor memory x, uint256 row_)
         internal
         view
         returns (uint256 pointer)
     {
         unchecked {
+            uint256 size = x.rowBytes;
+            uint256 from = x.place + row_ * size;
+            uint256 end = 32 * x.words;
             assembly ("memory-safe") {
                 pointer := mload(0x40)
-                mstore(0x40, add(pointer, shl(5, mload(add(x, 0xA0))))) // x.words
+                end := add(pointer, end)
+                mstore(0x40, end)
+                mstore(sub(end, 0x20), 0)
             }
-            for (uint256 column = 0; column < x.words; ++column) {
-                uint256 stored = word(store, x, row_, column);
-                assembly ("memory-safe") {
-                    mstore(add(pointer, shl(5, column)), stored)
-                }
+            if (x.isWeight) return _copy(store, from - 1, size, pointer);
+            assembly ("memory-safe") {
+                mcopy(pointer, from, size)
             }
         }
+    }
+
+    function _copy(address[] memory store, uint256 offset, uint256 size, uint256 pointer)
+        private
+        view
+        returns (uint256)
+    {
+        ProgramReader.copy(store, offset, size, pointer);
+        return pointer;
     }
 }

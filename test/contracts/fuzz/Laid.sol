@@ -7,8 +7,8 @@ import {Dice, Dices} from "./Dice.sol";
 import {Case, Cases, Operand} from "./RecordCase.sol";
 
 /// @notice A case as a valid program and as bytes in memory.
-/// @param program its bytes, accepted by the registry's own rules: the operand steps read the raw input, the record
-/// under test is the last step @param word the model word
+/// @param program its bytes, accepted by the registry's own rules once a small output stands behind them: the operand
+/// steps read the raw input, the record under test is the last step @param word the model word
 /// @param steps that stand before the record @param weights weight tensors
 /// @param index of each operand as the record names it
 /// @param prefix bytes of a weight tensor that stands before the others, so that one of them runs over a chunk's end; 0
@@ -68,8 +68,17 @@ library Layout {
             }
             if (isTwice) (l.index[1], l.offsets[1]) = (l.index[0], l.offsets[0]);
             l.program = _program(c, l, input, descriptors, records);
-            l.word = ProgramValidator.validate(l.program);
+            l.word = ProgramValidator.validate(_ended(l.program));
             _arena(c, l, isTwice);
+        }
+    }
+
+    /// @dev The same program with a small last step: an output is smaller than a step's tensor may be.
+    function _ended(bytes memory program) private pure returns (bytes memory ended) {
+        uint256 head = uint256(0x01040001) << 224 | uint256(0xFFFFFFFFFFFF) << 176;
+        ended = bytes.concat(program, abi.encode(head, uint256(1) << 224, 0, 0));
+        assembly ("memory-safe") {
+            mstore(add(ended, 0x20), add(mload(add(ended, 0x20)), shl(192, 1)))
         }
     }
 
