@@ -1,5 +1,7 @@
 /** What docs/EXACT.md, section 6, calls one unit, measured against the operator's definition in binary64. */
+
 import type { OnnxType } from "../../inference/onnx/graph.ts";
+import { MAX_MOVE_BYTES } from "../../inference/program/check.ts";
 import type { TestGraph, TestNode, TestTensor } from "./onnx-file.ts";
 import { node, t } from "./onnx-nodes.ts";
 import { runGraph } from "./onnx-run.ts";
@@ -55,8 +57,8 @@ export const printed = (measured: Measured): string =>
 export const largestOf = (measured: Measured): number =>
   [...measured.values()].reduce((most, { largest }) => Math.max(most, largest), 0);
 
-/** What a graph's inputs, and its outputs, hold in bytes: codec raw. */
-const MOST_BYTES = 65_536;
+/** Bytes of a graph's inputs and outputs together, without what the ABI puts around them. */
+const MOST_BYTES = MAX_MOVE_BYTES - 256;
 
 /** One operator between DequantizeLinear and QuantizeLinear. */
 export interface UnitCase {
@@ -105,7 +107,12 @@ export function measure(unitCase: UnitCase, total: Measured): void {
   const rows = x.length / length;
   const perRow = expected.length / rows;
   const bytes = to === undefined || isWide(to) ? 4 : 1;
-  const batch = Math.min(rows, Math.floor(MOST_BYTES / Math.max(length, perRow * bytes)));
+  // A row of a result takes whole words where it is committed to.
+  const most = Math.min(
+    MOST_BYTES / (length + perRow * bytes),
+    MOST_BYTES / (32 * Math.ceil((perRow * bytes) / 32)),
+  );
+  const batch = Math.min(rows, Math.floor(most));
   if (batch === 0) return;
   const key = to?.type ?? "float32";
   const distances = total.get(key) ?? { compared: 0, different: 0, largest: 0 };
