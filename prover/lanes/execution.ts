@@ -33,8 +33,10 @@ export class ExecutionSource implements TruthSource {
     const { weightStore, interpreter } = this.#chain.deployment.contracts;
     if (weightStore === undefined || interpreter === undefined) return;
     for (const model of models) {
-      if (!hasProgram(model) || (model.lanes & LANE.EXECUTION) === 0 || this.#gas.has(model.id)) continue;
+      if (!hasProgram(model) || (model.lanes & LANE.EXECUTION) === 0) continue;
       try {
+        if (await this.#isHalted(model, interpreter)) continue;
+        if (this.#gas.has(model.id)) continue;
         const published = await this.#chain.client.readContract({
           address: weightStore,
           abi: iWeightStoreAbi,
@@ -59,6 +61,14 @@ export class ExecutionSource implements TruthSource {
   async prove(model: ServedModel, calldata: Uint8Array): Promise<Truth> {
     if (!hasProgram(model)) throw new TypeError(`${model.name} has no program`);
     return { output: toHex(execute(model.prepared, calldata)), evidence: "0x" };
+  }
+
+  /** Somebody showed that the chain computes another element than the judge: no request is settled by it any more. */
+  async #isHalted({ id, name }: ServedProgram, address: Hex): Promise<boolean> {
+    const call = { address, abi: iInterpreterAbi, functionName: "isHalted", args: [id] } as const;
+    if (!(await this.#chain.client.readContract(call))) return false;
+    if (this.#gas.delete(id)) this.#log.warn({ model: name }, "the model's execution on chain is halted");
+    return true;
   }
 
   /** The dearest of some inputs, as the node estimates them. */

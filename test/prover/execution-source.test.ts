@@ -1,0 +1,48 @@
+import { encodeAbiParameters, type Hex, keccak256, parseAbiParameters } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SILENT } from "../../protocol/log.ts";
+import { LANE } from "../../protocol/terms.ts";
+import { ExecutionSource } from "../../prover/lanes/execution.ts";
+import type { ServedModel } from "../../prover/models.ts";
+import { type LocalChain, startLocalChain } from "../support/anvil.ts";
+import { openLocalSystem } from "../support/deploy.ts";
+import { publishModel } from "../support/executed-models.ts";
+
+let local: LocalChain;
+let system: Awaited<ReturnType<typeof openLocalSystem>>;
+
+beforeAll(async () => {
+  local = await startLocalChain();
+  system = await openLocalSystem(local);
+});
+afterAll(async () => {
+  await system?.close();
+  await local?.stop();
+});
+
+describe("ExecutionSource", () => {
+  it("behavior: a published model can be settled by execution until somebody halts it", async () => {
+    const { modelId, prepared } = await publishModel(system.chain, system.sender, "forecast-vix");
+    const model = {
+      id: modelId,
+      name: "forecast-vix",
+      lanes: LANE.EXECUTION,
+      prepared,
+    } as unknown as ServedModel;
+    const source = new ExecutionSource(system.chain, SILENT);
+    expect(source.terms(model)).toBeUndefined();
+    await source.refresh([model]);
+    expect(source.terms(model)).toMatchObject({ means: "execution", lane: LANE.EXECUTION });
+    // The first slot of the interpreter's storage says which models are halted.
+    const slot = keccak256(encodeAbiParameters(parseAbiParameters("bytes32, uint256"), [modelId, 0n]));
+    const address = system.chain.deployment.contracts.interpreter as Hex;
+    await local.client.request({
+      method: "anvil_setStorageAt" as never,
+      params: [address, slot, `0x${"1".padStart(64, "0")}`] as never,
+    });
+    await source.refresh([model]);
+    expect(source.terms(model)).toBeUndefined();
+    await source.refresh([model]);
+    expect(source.terms(model)).toBeUndefined();
+  });
+});
