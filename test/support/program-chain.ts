@@ -17,7 +17,7 @@ import { loadArtifacts } from "../../cli/artifacts.ts";
 import { concatBytes, fromHex, toHex } from "../../inference/bytes.ts";
 import { type Commitment, commitWeights, programHash } from "../../inference/commit/commitments.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
-import type { Model, Program } from "../../inference/program/form.ts";
+import { elementCount, type Model, type Program, type Step } from "../../inference/program/form.ts";
 import { maxCalldata, outputLength } from "../../inference/program/shape.ts";
 import type { Artifact, DeployedContract } from "../../protocol/chain/deploy.ts";
 import { decodeRevertData } from "../../protocol/chain/errors.ts";
@@ -190,6 +190,7 @@ export class ProgramChain {
       { to: store, data: encodeFunctionData({ abi, functionName: "publish", args }) },
     ]);
     batch.run("plain");
+    batch.tryHalts(model.program);
     batch.prepare(0);
     batch.run("planned");
     const { parts } = planCompilation(model.program);
@@ -233,6 +234,8 @@ export class ProgramChain {
   }
 }
 
+/** Steps of a program by which it is asked to be halted, about. */
+const HALTS = 4;
 const LANES = LANE.EXECUTION | LANE.BOND;
 const OUTPUT = parseAbiParameters("bytes output");
 
@@ -269,6 +272,20 @@ class Batch {
     });
   }
 
+  /** Asks to halt the model by some of its elements, all of which are right. */
+  tryHalts({ steps }: Program): void {
+    const apart = Math.ceil(steps.length / HALTS);
+    for (let step = (steps.length - 1) % apart; step < steps.length; step += apart) {
+      const { opcode, dims } = steps[step] as Step;
+      const element = opcode === "codec" ? 0 : (step * 40_503) % elementCount(dims);
+      const input = this.#inputs[step % this.#inputs.length] as Hex;
+      const args = [this.#modelId, input, BigInt(step), BigInt(element)] as const;
+      const data = encodeFunctionData({ abi: iInterpreterAbi, functionName: "haltExecution", args });
+      this.calls.push({ to: this.#contracts.records, data });
+      this.#purposes.push({ halt: `${opcode}, step ${step}, element ${element}` });
+    }
+  }
+
   prepare(plan: 0 | 1): void {
     const { planner } = this.#contracts.planned[plan];
     const args = [this.#modelId] as const;
@@ -289,6 +306,10 @@ class Batch {
         if (revert !== undefined) {
           return { refusal: `${purpose.phase}: ${revert}`, outcomes, unplanned, parts };
         }
+      } else if ("halt" in purpose) {
+        if (revert?.startsWith("NoDifference") !== true) {
+          return { refusal: `halt by ${purpose.halt}: ${revert ?? "halted"}`, outcomes, unplanned, parts };
+        }
       } else if ("plan" in purpose) {
         unplanned[purpose.plan] = revert;
       } else if (unplanned[planOf(purpose.engine)] === undefined) {
@@ -306,6 +327,7 @@ class Batch {
 type Purpose =
   | { readonly phase: string }
   | { readonly plan: 0 | 1 }
+  | { readonly halt: string }
   | { readonly engine: Engine; readonly input: number };
 
 const planOf = (engine: Engine): number => ["planned", "planned and compiled"].indexOf(engine);
