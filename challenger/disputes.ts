@@ -49,6 +49,7 @@ export class Disputes {
   /** Of these, something new was seen while a step was under way. */
   readonly #stepAgain = new Set<ClaimId>();
   #reorgs = 0;
+  #isStopping = false;
   #head: Head | undefined;
   /** time of the next block as far as it is known, seconds */
   #now = 0;
@@ -97,15 +98,16 @@ export class Disputes {
     for (const part of [...this.#aboutClaims, this.#reported]) part.delete(id);
   }
 
-  /** Waits for the steps that are under way. */
+  /** Begins no step any more, and waits for those that are under way. */
   async stop(): Promise<void> {
+    this.#isStopping = true;
     await Promise.all([...this.#stepping.values(), this.#parts.hand?.stop()]);
   }
 
   /** Does what is to be done about a claim now, if anything is. */
   step(id: ClaimId): void {
     const { hand, log } = this.#parts;
-    if (hand === undefined || this.#ended.has(id)) return;
+    if (hand === undefined || this.#isStopping || this.#ended.has(id)) return;
     if (this.#stepping.has(id)) {
       // The block that a step makes may be seen before the step ends, and no other block need follow it.
       this.#stepAgain.add(id);
