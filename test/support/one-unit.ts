@@ -57,6 +57,8 @@ export const printed = (measured: Measured): string =>
 export const largestOf = (measured: Measured): number =>
   [...measured.values()].reduce((most, { largest }) => Math.max(most, largest), 0);
 
+/** What a graph's inputs, and its outputs, hold in bytes: codec raw. */
+const MOST_RAW_BYTES = 65_536;
 /** Bytes of a graph's inputs and outputs together, without what the ABI puts around them. */
 const MOST_BYTES = MAX_MOVE_BYTES - 256;
 
@@ -107,10 +109,12 @@ export function measure(unitCase: UnitCase, total: Measured): void {
   const rows = x.length / length;
   const perRow = expected.length / rows;
   const bytes = to === undefined || isWide(to) ? 4 : 1;
-  // A row of a result takes whole words where it is committed to.
+  const result = perRow * bytes;
   const most = Math.min(
-    MOST_BYTES / (length + perRow * bytes),
-    MOST_BYTES / (32 * Math.ceil((perRow * bytes) / 32)),
+    MOST_RAW_BYTES / Math.max(length, result),
+    MOST_BYTES / (length + result),
+    // A row of a result takes whole words where it is committed to.
+    MOST_BYTES / (32 * Math.ceil(result / 32)),
   );
   const batch = Math.min(rows, Math.floor(most));
   if (batch === 0) return;
