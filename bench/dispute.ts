@@ -2,7 +2,7 @@
 
 import { ClaimedTrace } from "../challenger/claimed-trace.ts";
 import { interrogate, type OwnTrace, type Question } from "../challenger/interrogate.ts";
-import { toHex } from "../inference/bytes.ts";
+import { fromHex, toHex } from "../inference/bytes.ts";
 import { encodeInput } from "../inference/codecs/input.ts";
 import { commitTrace, commitWeights } from "../inference/commit/commitments.ts";
 import type { Opening } from "../inference/commit/openings.ts";
@@ -60,7 +60,7 @@ export async function measureDispute(
   const own = ownTrace(prepared, calldata, weights);
   const claimed = new ClaimedTrace(traceShapes(model.program), topsOf(cheat));
   for (;;) {
-    const question = interrogate(own, claimed);
+    const question = interrogate(own, claimed, fromHex(output));
     if (question.kind !== "demand") {
       const mined = await move("convictElement", CHALLENGER, convict(bench, claim, question));
       eventOf(mined, "Fell");

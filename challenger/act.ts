@@ -58,6 +58,11 @@ function conviction(
         hexes(question.path),
       );
     case "output":
-      return actions.convictOutput(claim, hexes(question.words), hexes(question.path));
+      return actions.convictOutput(
+        claim,
+        toHex(question.output),
+        question.element,
+        question.openings.map(opening),
+      );
   }
 }

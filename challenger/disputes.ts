@@ -163,7 +163,7 @@ export class Disputes {
     for (const [position, { content }] of claim.demands) {
       if (content !== undefined) claimed.addReveal(decodePosition(position), content.map(fromHex));
     }
-    return interrogate(own, claimed);
+    return interrogate(own, claimed, fromHex(claim.output));
   }
 
   #run(claim: ClaimEntry, request: RequestEntry): OwnTrace {

@@ -1,7 +1,9 @@
-import { equalBytes } from "../inference/bytes.ts";
+import { equalBytes, toHex } from "../inference/bytes.ts";
+import { encodeOutput, outputFault } from "../inference/codecs/output.ts";
 import type { Commitment } from "../inference/commit/commitments.ts";
-import { type Opening, open, readsOf } from "../inference/commit/openings.ts";
+import { type Opening, open, outputRead, readsOf } from "../inference/commit/openings.ts";
 import { openedLevel, type Position, TRACE_STEP, topLevel } from "../inference/commit/positions.ts";
+import { BaseError } from "../inference/errors.ts";
 import {
   elementBytes,
   type Operand,
@@ -37,18 +39,26 @@ export type Question =
       readonly root: Uint8Array;
       readonly path: readonly Uint8Array[];
     }
-  | { readonly kind: "output"; readonly words: readonly Uint8Array[]; readonly path: readonly Uint8Array[] };
+  /** Without openings where the form of the output is wrong, which the output alone shows. */
+  | {
+      readonly kind: "output";
+      readonly output: Uint8Array;
+      readonly element: number;
+      readonly openings: readonly Opening[];
+    };
 
 /** Finds the fault of a committed trace, one position at a time.
  *
  *  At the first step whose root differs from the own one, all operands are agreed. Some child differs at each
  *  reveal, and at the bottom some element, which a judge can compute from agreed words. If no root differs, the
  *  trace is honest and the claimed output is not what it encodes to.
- *  @returns a demand, where the content of that position is not known yet; else a conviction */
-export function interrogate(own: OwnTrace, claimed: ClaimedTrace): Question {
+ *  @param output that is claimed
+ *  @returns a demand, where the content of that position is not known yet; else a conviction
+ *  @throws BaseError CLAIM_RIGHT where trace and output are the own ones */
+export function interrogate(own: OwnTrace, claimed: ClaimedTrace, output: Uint8Array): Question {
   const step = firstDifferentStep(own, claimed);
   if (typeof step === "object") return { kind: "demand", position: step };
-  if (step === undefined) return outputQuestion(own);
+  if (step === undefined) return outputQuestion(own, output);
   if ((own.program.steps[step] as Step).opcode === "codec") {
     return {
       kind: "codec",
@@ -110,13 +120,18 @@ function elementQuestion(own: OwnTrace, claimed: ClaimedTrace, position: Positio
   return { kind: "element", step, element, openings: [output, ...operands] };
 }
 
-function outputQuestion({ program, trace }: OwnTrace): Question {
+function outputQuestion({ program, tensors, trace, weights }: OwnTrace, output: Uint8Array): Question {
   const last = program.steps.length - 1;
-  const tree = trace.tensors[last] as Commitment["tensors"][number];
-  const { rows, words } = tree.shape;
-  return {
-    kind: "output",
-    words: Array.from({ length: rows * words }, (_, i) => tree.word(Math.floor(i / words), i % words)),
-    path: trace.roots.siblings(0, last),
-  };
+  const fault = outputFault(program, encodeOutput(program, tensors[last] as Tensor), output);
+  if (fault === "form") return { kind: "output", output, element: 0, openings: [] };
+  if (fault !== undefined) {
+    const opening = open(outputRead(program, last, fault), trace, weights);
+    return { kind: "output", output, element: fault, openings: [opening] };
+  }
+  throw new BaseError({
+    code: "CLAIM_RIGHT",
+    shortMessage: "Trace and output of the claim are what the program computes: there is nothing to convict.",
+    nextStep: "Check who called this claim wrong, and report it: two executors differ.",
+    details: { output: toHex(output) },
+  });
 }

@@ -56,19 +56,25 @@ contract CodecJudge is ICodecJudge {
     }
 
     /// @inheritdoc ICodecJudge
-    function outputHash(uint256 modelWord, Record calldata record, bytes32[] calldata words)
+    function isCanonicalOutput(uint256 modelWord, Record calldata record, bytes calldata output)
         external
         pure
-        returns (bytes32 hash)
+        returns (bool)
     {
-        unchecked {
-            uint256 size = 32 * words.length;
-            uint256 pointer = Inputs.allocate(size);
-            assembly ("memory-safe") {
-                calldatacopy(pointer, words.offset, size)
-            }
-            return keccak256(Outputs.encode(modelWord.outputCodec(), _tensor(record), pointer));
-        }
+        return Outputs.isCanonical(modelWord.outputCodec(), _tensor(record), output);
+    }
+
+    /// @inheritdoc ICodecJudge
+    function outputElement(
+        uint256 modelWord,
+        Record calldata record,
+        bytes calldata output,
+        uint256 element,
+        uint256 stored
+    ) external pure returns (uint256 expected, uint256 claimed) {
+        uint256 codec = modelWord.outputCodec();
+        uint256 code = ProgramReader.outputType(record.head);
+        return (Outputs.encodeElement(codec, code, stored), Outputs.elementAt(codec, code, output, element));
     }
 
     function _tensor(Record calldata record) private pure returns (Tensor memory t) {

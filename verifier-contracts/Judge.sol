@@ -14,7 +14,7 @@ import {Elements} from "./opcodes/Elements.sol";
 import {LAYOUT_PLAIN, OP_CODEC, Tensor} from "./types/Program.sol";
 import {ModelId, Opening} from "./types/Types.sol";
 
-/// @notice Judges one element, one codec step or the output of a committed trace (docs/PROTOCOL.md, section 4).
+/// @notice Judges one element, one codec step or one element of the output of a committed trace (docs/PROTOCOL.md, section 4).
 /// Positions come from the registered program; a sender brings words and siblings only. Holds no state.
 contract Judge is IJudge {
     IModelRegistry public immutable registry;
@@ -36,10 +36,7 @@ contract Judge is IJudge {
         Opening[] calldata openings
     ) external view returns (uint256 expected, uint256 claimed) {
         Trial memory t = _trial(modelId, traceRoot, step);
-        uint256 elements = t.out.rows * t.out.last;
-        if (element >= elements) revert ElementOutOfRange(element, elements);
-        t.element = element;
-        claimed = Openings.openElement(t, openings, t.out, element);
+        claimed = _claimed(t, element, openings);
         expected = Elements.compute(t, openings);
         if (t.used != openings.length) revert WrongOpeningCount(openings.length, t.used);
     }
@@ -65,13 +62,19 @@ contract Judge is IJudge {
     function judgeOutput(
         ModelId modelId,
         bytes32 traceRoot,
-        bytes32[] calldata words,
-        bytes32[] calldata path
-    ) external view returns (bytes32 outputHash) {
+        bytes calldata output,
+        uint256 element,
+        Opening[] calldata openings
+    ) external view returns (uint256 expected, uint256 claimed) {
         Trial memory t = _load(modelId, traceRoot);
         _setStep(t, ModelWord.steps(t.word) - 1);
-        _requireInTrace(t, _rootOf(t.out, words), path);
-        return codecJudge.outputHash(t.word, t.record, words);
+        if (codecJudge.isCanonicalOutput(t.word, t.record, output)) {
+            uint256 stored = _claimed(t, element, openings);
+            (expected, claimed) = codecJudge.outputElement(t.word, t.record, output, element, stored);
+        } else {
+            expected = 1;
+        }
+        if (t.used != openings.length) revert WrongOpeningCount(openings.length, t.used);
     }
 
     /// @inheritdoc IJudge
@@ -101,17 +104,16 @@ contract Judge is IJudge {
         t.out.index = step;
     }
 
-    /// @dev Root of the tensor whose real words these are.
-    function _rootOf(Tensor memory x, bytes32[] calldata words) private pure returns (bytes32) {
-        uint256 required = x.rows * x.words;
-        if (words.length != required) revert WrongWordCount(words.length, required);
-        uint256 pointer;
-        // Beyond what is allocated: nothing allocates before the words are folded.
-        assembly ("memory-safe") {
-            pointer := mload(0x40)
-            calldatacopy(pointer, words.offset, shl(5, words.length))
-        }
-        return Merkle.tensorRoot(pointer, x.rows, x.words, x.wordBits, x.height);
+    /// @dev Stored bytes of the element of the step's tensor, which goes on trial: the first opening.
+    function _claimed(Trial memory t, uint256 element, Opening[] calldata openings)
+        private
+        view
+        returns (uint256 stored)
+    {
+        uint256 elements = t.out.rows * t.out.last;
+        if (element >= elements) revert ElementOutOfRange(element, elements);
+        t.element = element;
+        return Openings.openElement(t, openings, t.out, element);
     }
 
     /// @dev Reverts unless the root of the trial's tensor is in the trace.

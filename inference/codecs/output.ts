@@ -1,3 +1,4 @@
+import { equalBytes } from "../bytes.ts";
 import { BaseError } from "../errors.ts";
 import { elementBytes, elementCount, type Program, type Tensor, type TensorType } from "../program/form.ts";
 import { lastStep, outputLength } from "../program/shape.ts";
@@ -21,6 +22,36 @@ export function encodeOutput(program: Program, tensor: Tensor): Uint8Array {
     case "raw":
       return encodeAbi(["bytes"], [rawBytes(type, data)]);
   }
+}
+
+/** Where the elements are in return data, one after another: the first, and bytes of each. */
+function outputPlaces(program: Program): { readonly start: number; readonly size: number } {
+  const { outputCodec } = program;
+  const size = { words: 32, lanes: 2, raw: elementBytes(lastStep(program).type) }[outputCodec];
+  return { start: outputCodec === "words" ? 0 : 64, size };
+}
+
+/** Bytes of one element in return data of this program. */
+export function outputElement(program: Program, output: Uint8Array, element: number): Uint8Array {
+  const { start, size } = outputPlaces(program);
+  return output.slice(start + element * size, start + (element + 1) * size);
+}
+
+/** Where return data are wrong: an element, or `form` where what stands around the elements is not what the codec writes
+ *  (length, ABI words, zeros behind the last element). Undefined where both are equal.
+ *  @param right return data of the last step's tensor @param claimed bytes of any length */
+export function outputFault(
+  program: Program,
+  right: Uint8Array,
+  claimed: Uint8Array,
+): number | "form" | undefined {
+  const { start, size } = outputPlaces(program);
+  const end = start + elementCount(lastStep(program).dims) * size;
+  const around = (bytes: Uint8Array) => [bytes.subarray(0, start), bytes.subarray(end)] as const;
+  const [[head, tail], [claimedHead, claimedTail]] = [around(right), around(claimed)];
+  if (!equalBytes(head, claimedHead) || !equalBytes(tail, claimedTail)) return "form";
+  const byte = right.findIndex((value, i) => value !== claimed[i]);
+  return byte === -1 ? undefined : Math.floor((byte - start) / size);
 }
 
 const RANGES: Readonly<Record<TensorType, readonly [bigint, bigint]>> = {

@@ -35,7 +35,7 @@ export const MAX_HEIGHT = 22;
 export const MAX_ELEMENTS = 2 ** 24 - 1;
 /** Height of a tensor that is judged whole: 4,096 leaves. */
 export const MAX_WHOLE_HEIGHT = 12;
-/** Bytes of input, output or trace that a move carries: with 6,000 bytes for its other arguments, hashes and the
+/** Bytes of input and output that a move carries: with 6,000 bytes for its other arguments, hashes and the
  *  transaction around them, every move of a model fits a transaction of 90,000 bytes. Source: docs/EXACT.md, section 5. */
 export const MAX_MOVE_BYTES = 84_000;
 export const MAX_DOT_LENGTH = 992;

@@ -6,7 +6,6 @@ import {
   MAX_MOVE_BYTES,
   MAX_STEPS,
   MAX_WEIGHTS,
-  MAX_WHOLE_HEIGHT,
   type Problem,
   type Report,
   StepCheck,
@@ -24,7 +23,7 @@ import {
   type WeightLayout,
 } from "./form.ts";
 import { RULES } from "./rules.ts";
-import { lastStep, maxCalldata, outputLength, tensorShape, weightShape } from "./shape.ts";
+import { lastStep, maxCalldata, outputLength, weightShape } from "./shape.ts";
 
 const INPUT_SIZES: Readonly<Record<InputCodec, readonly [number, number]>> = {
   text: [1, 4096],
@@ -125,11 +124,6 @@ function checkOutput(
   const { type, dims } = lastStep(program);
   const place = `output (${program.outputCodec})`;
   const count = elementCount(dims);
-  const { height, rows, words } = tensorShape(type, dims);
-  if (height > MAX_WHOLE_HEIGHT) report(place, "leaves", `2^${height}`, `<= 2^${MAX_WHOLE_HEIGHT}`);
-  const most = (field: string, bytes: number): void => {
-    if (bytes > MAX_MOVE_BYTES) report(place, field, bytes, `<= ${MAX_MOVE_BYTES}`);
-  };
   if (program.outputCodec === "words") {
     if (type === "f32") report(place, "type", type, "u8, s8, s32, bool");
     if (count > 256) report(place, "elements", count, "<= 256");
@@ -139,6 +133,8 @@ function checkOutput(
   } else if (count * elementBytes(type) > 65_536) {
     report(place, "bytes", count * elementBytes(type), "<= 65536");
   }
-  most("bytes of the tensor's words", 32 * rows * words);
-  most("bytes of calldata and return data", maxCalldata(program) + outputLength(program));
+  const bytes = maxCalldata(program) + outputLength(program);
+  if (bytes > MAX_MOVE_BYTES) {
+    report(place, "bytes of calldata and return data", bytes, `<= ${MAX_MOVE_BYTES}`);
+  }
 }

@@ -115,12 +115,12 @@ export class Actions {
     return this.#onClaim("convict", claim, data, OVER);
   }
 
-  /** @param words all real words of the last tensor */
-  convictOutput(claim: Claim, words: readonly Hex[], path: readonly Hex[]): Action {
+  /** @param output of the claim @param element of the last tensor @param openings its word; none for a wrong form */
+  convictOutput(claim: Claim, output: Hex, element: number, openings: readonly Opening[]): Action {
     const data = encodeFunctionData({
       abi: iAssayAbi,
       functionName: "convictOutput",
-      args: [claim, words, path],
+      args: [claim, output, BigInt(element), openings],
     });
     return this.#onClaim("convict", claim, data, OVER);
   }

@@ -810,14 +810,31 @@ export const iAssayAbi = [
         ]
       },
       {
-        "name": "words",
-        "type": "bytes32[]",
-        "internalType": "bytes32[]"
+        "name": "output",
+        "type": "bytes",
+        "internalType": "bytes"
       },
       {
-        "name": "path",
-        "type": "bytes32[]",
-        "internalType": "bytes32[]"
+        "name": "element",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "openings",
+        "type": "tuple[]",
+        "internalType": "struct Opening[]",
+        "components": [
+          {
+            "name": "words",
+            "type": "bytes32[]",
+            "internalType": "bytes32[]"
+          },
+          {
+            "name": "path",
+            "type": "bytes32[]",
+            "internalType": "bytes32[]"
+          }
+        ]
       }
     ],
     "outputs": [],
@@ -4974,21 +4991,43 @@ export const iJudgeAbi = [
         "internalType": "bytes32"
       },
       {
-        "name": "words",
-        "type": "bytes32[]",
-        "internalType": "bytes32[]"
+        "name": "output",
+        "type": "bytes",
+        "internalType": "bytes"
       },
       {
-        "name": "path",
-        "type": "bytes32[]",
-        "internalType": "bytes32[]"
+        "name": "element",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "openings",
+        "type": "tuple[]",
+        "internalType": "struct Opening[]",
+        "components": [
+          {
+            "name": "words",
+            "type": "bytes32[]",
+            "internalType": "bytes32[]"
+          },
+          {
+            "name": "path",
+            "type": "bytes32[]",
+            "internalType": "bytes32[]"
+          }
+        ]
       }
     ],
     "outputs": [
       {
-        "name": "outputHash",
-        "type": "bytes32",
-        "internalType": "bytes32"
+        "name": "expected",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "claimed",
+        "type": "uint256",
+        "internalType": "uint256"
       }
     ],
     "stateMutability": "view"

@@ -15,7 +15,7 @@ const CLAIM = `0x${"33".repeat(32)}` as ClaimId;
 const T = 10;
 const POSITION = { step: 3, level: 6, index: 0 };
 const DEMAND: Question = { kind: "demand", position: POSITION };
-const CONVICT: Question = { kind: "output", words: [], path: [] };
+const CONVICT: Question = { kind: "output", output: new Uint8Array(), element: 0, openings: [] };
 
 /** A wrong claim filed at 1000 with a window of 40, and what happened to it since. */
 class Scenario {

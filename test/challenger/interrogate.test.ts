@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ClaimedTrace } from "../../challenger/claimed-trace.ts";
 import { interrogate, type OwnTrace, type Question } from "../../challenger/interrogate.ts";
 import { toHex } from "../../inference/bytes.ts";
+import { decodeOutput, encodeOutput, outputElement } from "../../inference/codecs/output.ts";
 import { commitTrace, commitWeights } from "../../inference/commit/commitments.ts";
 import { foldOpening, outputRead, readsOf } from "../../inference/commit/openings.ts";
 import { isInside } from "../../inference/commit/positions.ts";
@@ -9,7 +10,7 @@ import { foldReveal, revealAt, topsOf, traceShapes } from "../../inference/commi
 import { foldPath } from "../../inference/commit/tree.ts";
 import { trace } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
-import { isWeight, type Step } from "../../inference/program/form.ts";
+import { isWeight, type Step, type Tensor } from "../../inference/program/form.ts";
 import { demandDepth, locate } from "../../inference/program/shape.ts";
 import { type DishonestRun, falsify, parseFault } from "../../prover/faults.ts";
 import { randomProgram } from "../support/random-program.ts";
@@ -57,7 +58,7 @@ function play({ own, cheat }: Case): { question: Question; demands: number } {
   const shapes = traceShapes(own.program);
   const claimed = new ClaimedTrace(shapes, topsOf(cheat.trace));
   for (let demands = 0; ; demands++) {
-    const question = interrogate(own, claimed);
+    const question = interrogate(own, claimed, cheat.output);
     if (question.kind !== "demand") return { question, demands };
     const { position } = question;
     expect(isInside(shapes, position)).toBe(true);
@@ -144,12 +145,44 @@ describe("interrogate", () => {
     expect(convicted).toBeGreaterThan(0);
   });
 
-  it("behavior: shows the last tensor when the trace is honest and the output is not", () => {
-    for (let seed = 0; seed < 20; seed++) {
+  it("behavior: shows one element, or the form, when the trace is honest and the output is not", () => {
+    const shown = { form: 0, element: 0 };
+    for (let seed = 0; seed < 60; seed++) {
+      const rng = createRng(seed);
       const game = randomCase(seed, () => "output");
       if (game === undefined) throw new Error("a wrong output can always be made");
-      expect(play(game)).toMatchObject({ demands: 0, question: { kind: "output" } });
+      const { program, tensors, trace: own } = game.own;
+      // Any byte of it.
+      const output = encodeOutput(program, tensors.at(-1) as Tensor);
+      const place = rng.int(0, output.length - 1);
+      output[place] = (output[place] as number) ^ rng.int(1, 255);
+      const { question, demands } = play({ ...game, cheat: { ...game.cheat, output } });
+      if (question.kind !== "output") throw new Error(`seed ${seed} ended in ${question.kind}`);
+      expect(demands).toBe(0);
+      expect(question.output).toBe(output);
+      const [opening, ...others] = question.openings;
+      expect(others).toEqual([]);
+      shown[opening === undefined ? "form" : "element"]++;
+      if (opening === undefined) {
+        expect(() => decodeOutput(program, output)).toThrow();
+        continue;
+      }
+      const read = outputRead(program, program.steps.length - 1, question.element);
+      expect(toHex(foldOpening(program, read, opening))).toBe(toHex(own.root));
+      const right = encodeOutput(program, tensors.at(-1) as Tensor);
+      expect(outputElement(program, output, question.element)).not.toEqual(
+        outputElement(program, right, question.element),
+      );
     }
+    expect(Math.min(shown.form, shown.element)).toBeGreaterThan(10);
+  });
+
+  it("error: a claim that is right in trace and output", () => {
+    const game = randomCase(1, () => "output");
+    if (game === undefined) throw new Error("a wrong output can always be made");
+    const { program, tensors } = game.own;
+    const output = encodeOutput(program, tensors.at(-1) as Tensor);
+    expect(() => play({ ...game, cheat: { ...game.cheat, output } })).toThrow("nothing to convict");
   });
 
   it("behavior: garbage in padding ends in a demand that nobody can answer", () => {
@@ -162,7 +195,7 @@ describe("interrogate", () => {
       const claimed = new ClaimedTrace(shapes, topsOf(game.cheat.trace));
       expect(() => {
         for (;;) {
-          const question = interrogate(game.own, claimed);
+          const question = interrogate(game.own, claimed, game.cheat.output);
           if (question.kind !== "demand") return;
           const reveal = revealAt(game.cheat.trace, question.position);
           foldReveal(shapes, question.position, reveal);

@@ -196,6 +196,7 @@ describe("forged events", () => {
         "Fell claimed",
         "Fell element",
         "Fell expected",
+        "Fell reason",
         "Fell step",
         "ModelRegistered programHash",
         "ModelRegistered vkHash",

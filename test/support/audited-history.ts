@@ -138,11 +138,10 @@ export class History {
     await this.#move(BEN, this.#actions.collect(wrong, BEN));
     const other = await this.#claim(request, "wrong", 3);
     await this.#dispute(other, "right");
-    const tensor = traces.right.tensors[0] as (typeof traces.right.tensors)[number];
-    const words = Array.from({ length: tensor.shape.rows * tensor.shape.words }, (_, i) =>
-      toHex(tensor.leafWord(i)),
+    await this.#move(
+      BEN,
+      this.#actions.convictOutput(other, outputs.wrong, MODEL.wrongAt, [MODEL.openings.right]),
     );
-    await this.#move(BEN, this.#actions.convictOutput(other, words, []));
   }
 
   async #truths(): Promise<void> {

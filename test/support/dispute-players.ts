@@ -116,7 +116,7 @@ export class ChallengerPlayer implements Player {
       const { prepared, tensors, trace, weights } = run;
       const constant = prepared.constant.bind(prepared);
       const own = { program: prepared.program, tensors, trace, weights, constant };
-      this.#asked = { known, question: interrogate(own, claimed) };
+      this.#asked = { known, question: interrogate(own, claimed, fromHex(entry.output)) };
     }
     return this.#asked.question;
   }

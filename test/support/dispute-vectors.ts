@@ -1,9 +1,9 @@
 import { encodeAbiParameters, type Hex, parseAbiParameters } from "viem";
 import { toHex } from "../../inference/bytes.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
-import { encodeOutput } from "../../inference/codecs/output.ts";
+import { encodeOutput, outputFault } from "../../inference/codecs/output.ts";
 import { type Commitment, commitTrace, commitWeights } from "../../inference/commit/commitments.ts";
-import { openElement } from "../../inference/commit/openings.ts";
+import { type Opening, open, openElement, outputRead } from "../../inference/commit/openings.ts";
 import { demandPath, encodePosition } from "../../inference/commit/positions.ts";
 import { revealAt, topsOf, traceShapes } from "../../inference/commit/reveal.ts";
 import { trace as traceOf } from "../../inference/executor/execute.ts";
@@ -25,12 +25,12 @@ import { rawInput, rawProgram, step, weight } from "./small-programs.ts";
  *      struct Dispute { bytes program; bytes32 weightsRoot; bytes4 selector; bytes input; bytes right; bytes output;
  *                       bytes32[] tops; bytes32 traceRoot; Reveal[] reveals; uint8 fault; uint256 codecStep;
  *                       bytes32 codecRoot; bytes32[] codecPath; uint256 step; uint256 element; uint256 expected;
- *                       uint256 claimed; Opening[] openings; bytes32[] words; bytes32[] outputPath; }
+ *                       uint256 claimed; Opening[] openings; uint256 outputElement; Opening[] outputOpenings; }
  *
  *  fault: 0 none, else the reason of the fall (3 ELEMENT, 4 CODEC, 5 OUTPUT). */
 const DISPUTE = parseAbiParameters([
   "Dispute dispute",
-  "struct Dispute { bytes program; bytes32 weightsRoot; bytes4 selector; bytes input; bytes right; bytes output; bytes32[] tops; bytes32 traceRoot; Reveal[] reveals; uint8 fault; uint256 codecStep; bytes32 codecRoot; bytes32[] codecPath; uint256 step; uint256 element; uint256 expected; uint256 claimed; Opening[] openings; bytes32[] words; bytes32[] outputPath; }",
+  "struct Dispute { bytes program; bytes32 weightsRoot; bytes4 selector; bytes input; bytes right; bytes output; bytes32[] tops; bytes32 traceRoot; Reveal[] reveals; uint8 fault; uint256 codecStep; bytes32 codecRoot; bytes32[] codecPath; uint256 step; uint256 element; uint256 expected; uint256 claimed; Opening[] openings; uint256 outputElement; Opening[] outputOpenings; }",
   "struct Reveal { uint64 position; bytes32[] content; bytes32[] path; }",
   "struct Opening { bytes32[] words; bytes32[] path; }",
 ]);
@@ -128,6 +128,12 @@ function dispute({ model, selector, calldata }: Run, fault: Fault, place: Place,
     isStep(operand) ? (tensors[operand] as Tensor).data : prepared.constant(operand);
   const openings =
     fault === "codec" ? [] : openElement(program, place.step, place.element, trace, weights, dataOf);
+  // Against an honest output: any of its elements.
+  const encoded = encodeOutput(program, tensors[last] as Tensor);
+  const wrong =
+    outputFault(program, encoded, output) ?? rng.int(0, (tensors[last] as Tensor).data.length - 1);
+  const outputElement = wrong === "form" ? 0 : wrong;
+  const outputOpenings = wrong === "form" ? [] : [open(outputRead(program, last, wrong), trace, weights)];
   return encodeAbiParameters(DISPUTE, [
     {
       program: toHex(encodeProgram(program)),
@@ -147,9 +153,9 @@ function dispute({ model, selector, calldata }: Run, fault: Fault, place: Place,
       element: BigInt(place.element),
       expected: BigInt(storedElement((honest[place.step] as Tensor).data, place.element)),
       claimed: BigInt(storedElement((tensors[place.step] as Tensor).data, place.element)),
-      openings: openings.map(({ words, path }) => ({ words: hexes(words), path: hexes(path) })),
-      words: lastWords(trace),
-      outputPath: hexes(trace.roots.siblings(0, last)),
+      openings: openings.map(openingHex),
+      outputElement: BigInt(outputElement),
+      outputOpenings: outputOpenings.map(openingHex),
     },
   ]);
 }
@@ -179,10 +185,5 @@ function revealsTo({ program }: Model, trace: Commitment, { step: index, element
   });
 }
 
-function lastWords(trace: Commitment): Hex[] {
-  const tree = trace.tensors.at(-1) as Commitment["tensors"][number];
-  const { rows, words } = tree.shape;
-  return Array.from({ length: rows * words }, (_, i) => toHex(tree.word(Math.floor(i / words), i % words)));
-}
-
 const hexes = (words: readonly Uint8Array[]): Hex[] => words.map(toHex);
+const openingHex = ({ words, path }: Opening) => ({ words: hexes(words), path: hexes(path) });

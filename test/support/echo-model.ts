@@ -2,7 +2,13 @@
 import { toHex } from "../../inference/bytes.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
 import { encodeOutput } from "../../inference/codecs/output.ts";
-import { commitModel, commitTrace } from "../../inference/commit/commitments.ts";
+import {
+  type Commitment,
+  commitModel,
+  commitTrace,
+  commitWeights,
+} from "../../inference/commit/commitments.ts";
+import { open, outputRead } from "../../inference/commit/openings.ts";
 import { encodePosition } from "../../inference/commit/positions.ts";
 import type { Model, Tensor } from "../../inference/program/form.ts";
 import { demandDepth } from "../../inference/program/shape.ts";
@@ -25,16 +31,25 @@ export function echoModel(rows: number, width: number) {
   };
   const tensorOf = (data: Uint8Array): Tensor => ({ type: "u8", dims: [rows, width], data });
   const right = Uint8Array.from({ length: rows * width }, (_, i) => i % 251);
-  const wrong = right.map((byte, i) => (i === Math.floor(0.3 * right.length) ? byte ^ 1 : byte));
+  const wrongAt = Math.floor(0.3 * right.length);
+  const wrong = right.map((byte, i) => (i === wrongAt ? byte ^ 1 : byte));
+  const traces = {
+    right: commitTrace(program, [tensorOf(right)]),
+    wrong: commitTrace(program, [tensorOf(wrong)]),
+  };
+  const opened = (trace: Commitment) => {
+    const { words, path } = open(outputRead(program, 0, wrongAt), trace, commitWeights(model));
+    return { words: words.map(toHex), path: path.map(toHex) };
+  };
   return {
     program,
     identity,
     depth: demandDepth(program),
     input: toHex(encodeInput(program, TINY_SELECTOR, { codec: "raw", bytes: right })),
-    traces: {
-      right: commitTrace(program, [tensorOf(right)]),
-      wrong: commitTrace(program, [tensorOf(wrong)]),
-    },
+    traces,
+    /** The element in which both runs differ, and its word in each trace. */
+    wrongAt,
+    openings: { right: opened(traces.right), wrong: opened(traces.wrong) },
     outputs: {
       right: toHex(encodeOutput(program, tensorOf(right))),
       wrong: toHex(encodeOutput(program, tensorOf(wrong))),

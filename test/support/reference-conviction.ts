@@ -1,14 +1,14 @@
 /** Whether a conviction holds, by the reference judge: what the contract finds when it recomputes the fault. */
 import type { Question } from "../../challenger/interrogate.ts";
 import { equalBytes, toHex } from "../../inference/bytes.ts";
-import { encodeOutput } from "../../inference/codecs/output.ts";
+import { encodeOutput, outputElement, outputFault } from "../../inference/codecs/output.ts";
 import { tensorRoot } from "../../inference/commit/commitments.ts";
 import { keccak256 } from "../../inference/commit/keccak.ts";
 import { foldOpening, outputRead, readsOf } from "../../inference/commit/openings.ts";
-import { foldPath, TensorTree } from "../../inference/commit/tree.ts";
+import { foldPath } from "../../inference/commit/tree.ts";
 import { elementBytes, isWeight, type Step, type Tensor } from "../../inference/program/form.ts";
-import { lastStep, locate, stepShape } from "../../inference/program/shape.ts";
-import { fromStoredBytes } from "../../inference/program/tensor.ts";
+import { locate } from "../../inference/program/shape.ts";
+import { fromStoredBytes, storedBytes } from "../../inference/program/tensor.ts";
 import type { HonestRun } from "./lies.ts";
 import { judge } from "./reference-judge.ts";
 
@@ -27,14 +27,20 @@ export function convictionHolds(
       return equalBytes(foldPath(root, step, path), traceRoot) && !equalBytes(root, honest);
     }
     case "output": {
-      const last = program.steps.length - 1;
-      const { rows, rowBytes, words } = stepShape(lastStep(program));
-      const stored = unpadded(question.words, rows, rowBytes, words);
-      const { root } = new TensorTree(stored, rows, rowBytes);
-      if (!equalBytes(foldPath(root, last, question.path), traceRoot)) return false;
-      const { type, dims } = lastStep(program);
-      const output = encodeOutput(program, { type, dims, data: fromStoredBytes(type, stored) });
-      return toHex(keccak256(output)) !== outputHash;
+      const { output, element, openings } = question;
+      if (toHex(keccak256(output)) !== outputHash) return false;
+      const { type, dims, data } = run.tensors.at(-1) as Tensor;
+      const [opening] = openings;
+      if (opening === undefined)
+        return outputFault(program, encodeOutput(program, { type, dims, data }), output) === "form";
+      const read = outputRead(program, program.steps.length - 1, element);
+      if (!equalBytes(foldOpening(program, read, opening), traceRoot)) return false;
+      // The tensor with the element that the trace holds there.
+      const [size, stored] = [elementBytes(type), storedBytes(data).slice()];
+      const { byte } = locate(type, dims, element);
+      stored.set((opening.words[0] as Uint8Array).slice(byte, byte + size), element * size);
+      const right = encodeOutput(program, { type, dims, data: fromStoredBytes(type, stored) });
+      return !equalBytes(outputElement(program, right, element), outputElement(program, output, element));
     }
     case "element": {
       const { step, element, openings } = question;
@@ -54,14 +60,4 @@ export function convictionHolds(
       );
     }
   }
-}
-
-/** Rows without the bytes that fill up their last words. */
-function unpadded(all: readonly Uint8Array[], rows: number, rowBytes: number, words: number): Uint8Array {
-  const bytes = new Uint8Array(rows * rowBytes);
-  for (let row = 0; row < rows; row++) {
-    const padded = Buffer.concat(all.slice(row * words, (row + 1) * words));
-    bytes.set(padded.subarray(0, rowBytes), row * rowBytes);
-  }
-  return bytes;
 }

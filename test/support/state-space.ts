@@ -236,11 +236,11 @@ class Explorer {
     const root = toHex(trace.tensors[0]?.root as Uint8Array);
     const codec = this.#actions.convictCodec(this.#request, terms, 0, model.input, root, []);
     add({ kind: "convict", from: prover, ...on, reason: "CODEC", holds: side === "wrong" }, codec);
-    const words = [toHex(trace.tensors[0]?.leafWord(0) as Uint8Array)];
-    const isLie = keccak256(model.outputs[side]) !== terms.outputHash;
+    const output = Object.values(model.outputs).find((bytes) => keccak256(bytes) === terms.outputHash) as Hex;
+    const isLie = output !== model.outputs[side];
     add(
       { kind: "convict", from: prover, ...on, reason: "OUTPUT", holds: isLie },
-      this.#actions.convictOutput(terms, words, []),
+      this.#actions.convictOutput(terms, output, model.wrongAt, [model.openings[side]]),
     );
     add({ kind: "finalize", from: prover, ...on }, this.#actions.finalize(this.#request, terms));
     const live = state.requests.get(requestId)?.word.state === "BUSY";

@@ -1,9 +1,8 @@
 import { encodeAbiParameters, type Hex, parseAbiParameters } from "viem";
 import { concatBytes, toHex } from "../../inference/bytes.ts";
-import { encodeOutput } from "../../inference/codecs/output.ts";
+import { encodeOutput, outputElement, outputFault } from "../../inference/codecs/output.ts";
 import { commitWeights, modelId, programHash } from "../../inference/commit/commitments.ts";
-import { keccak256 } from "../../inference/commit/keccak.ts";
-import type { Opening } from "../../inference/commit/openings.ts";
+import { type Opening, open, outputRead } from "../../inference/commit/openings.ts";
 import { demandPath, encodePosition } from "../../inference/commit/positions.ts";
 import { revealAt, topsOf, traceShapes } from "../../inference/commit/reveal.ts";
 import { isBaseError } from "../../inference/errors.ts";
@@ -29,8 +28,9 @@ import { createRng, type Rng } from "./rng.ts";
  *                             uint256 step; ElementCase[] cases; }  // one file an opcode: <opcode>.json
  *      struct CodecVector { bytes program; bytes4 selector; bytes input; uint256 step; bytes32 traceRoot;
  *                           bytes32 tensorRoot; bytes32[] path; }   // codec.json
- *      struct OutputVector { bytes program; bytes32 traceRoot; bytes32[] words; bytes32[] path;
- *                            bytes output; bytes32 outputHash; }    // output.json
+ *      struct OutputCase { uint256 bit; bool isForm; uint256 element; uint256 expected; uint256 claimed;
+ *                          Opening opening; }
+ *      struct OutputVector { bytes program; bytes32 traceRoot; bytes output; OutputCase[] cases; } // output.json
  *      struct CalldataVector { bytes program; bytes4 selector; bytes input; bool canonical; }    // calldata.json
  *      struct ProgramVector { bytes program; bool accepted; bytes32 programHash; bytes32 weightsRoot;
  *                             uint256 modelWord; bytes32 modelId; } // program.json: selector 0x01020304, lanes 4,
@@ -56,7 +56,9 @@ export const VECTOR_ABIS = {
   ]),
   output: parseAbiParameters([
     "OutputVector vector",
-    "struct OutputVector { bytes program; bytes32 traceRoot; bytes32[] words; bytes32[] path; bytes output; bytes32 outputHash; }",
+    "struct OutputVector { bytes program; bytes32 traceRoot; bytes output; OutputCase[] cases; }",
+    "struct OutputCase { uint256 bit; bool isForm; uint256 element; uint256 expected; uint256 claimed; Opening opening; }",
+    OPENING,
   ]),
   calldata: parseAbiParameters([
     "CalldataVector vector",
@@ -166,31 +168,47 @@ export function codecVectors(seed: number): Hex[] {
   });
 }
 
-/** The output of one program, from the words of its last tensor; every second one holds any stored bytes. */
+/** The output of one program, and what a turned bit of it is: a wrong form, or a wrong element. Every second output
+ *  comes from a tensor of any stored bytes. */
 export function outputVector(seed: number): Hex {
   const rng = createRng(seed);
   const hostile = seed % 2 === 1;
-  const program = randomProgram(rng, { hostile });
-  const honest = commitLastStep(rng, program, false);
-  const { type, dims } = honest.tensors[honest.step] as Tensor;
-  const claimed = [...honest.tensors.slice(0, -1), randomTensor(rng, type, dims, true)];
-  const committed = hostile ? commitLastStep(rng, program, false, claimed) : honest;
-  const { trace, tensors, step } = committed;
-  const tree = trace.tensors[step] as (typeof trace.tensors)[number];
-  const { rows, words } = tree.shape;
-  const output = encodeOutput(program.model.program, tensors[step] as Tensor);
+  const { program, weights, trace, tensors, step } = committedOutput(rng, hostile);
+  const { model } = program;
+  const output = encodeOutput(model.program, tensors[step] as Tensor);
+  // The ends, where the ABI words stand, and anywhere.
+  const last = 8 * output.length - 1;
+  const bits = [0, 255, 511, last - 7, last, ...Array.from({ length: 4 }, () => rng.int(0, last))];
   return encodeAbiParameters(VECTOR_ABIS.output, [
     {
-      program: programHex(program.model.program),
+      program: programHex(model.program),
       traceRoot: toHex(trace.root),
-      words: Array.from({ length: rows * words }, (_, i) =>
-        toHex(tree.word(Math.floor(i / words), i % words)),
-      ),
-      path: hexes(trace.roots.siblings(0, step)),
       output: toHex(output),
-      outputHash: toHex(keccak256(output)),
+      cases: bits
+        .filter((bit) => bit <= last)
+        .map((bit) => {
+          const wrong = output.map((byte, i) => (i === bit >> 3 ? byte ^ (0x80 >> (bit & 7)) : byte));
+          const fault = outputFault(model.program, output, wrong);
+          if (fault === undefined) throw new Error("A turned bit changes the output.");
+          const isForm = fault === "form";
+          const element = isForm ? 0 : fault;
+          const item = (bytes: Uint8Array) => BigInt(toHex(outputElement(model.program, bytes, element)));
+          const expected = isForm ? 1n : item(output);
+          const claimed = isForm ? 0n : item(wrong);
+          const opening = openingHex(open(outputRead(model.program, step, element), trace, weights));
+          return { bit: BigInt(bit), isForm, element: BigInt(element), expected, claimed, opening };
+        }),
     },
   ]);
+}
+
+function committedOutput(rng: Rng, hostile: boolean): CommittedStep {
+  const program = randomProgram(rng, { hostile });
+  const honest = commitLastStep(rng, program, false);
+  if (!hostile) return honest;
+  const { type, dims } = honest.tensors[honest.step] as Tensor;
+  const claimed = [...honest.tensors.slice(0, -1), randomTensor(rng, type, dims, true)];
+  return commitLastStep(rng, program, false, claimed);
 }
 
 /** Calldata of one program as it is, and broken in one place. */

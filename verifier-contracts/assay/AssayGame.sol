@@ -118,10 +118,17 @@ abstract contract AssayGame is AssayMoney {
     }
 
     /// @inheritdoc IAssay
-    function convictOutput(Claim calldata c, bytes32[] calldata words, bytes32[] calldata path) external {
+    function convictOutput(
+        Claim calldata c,
+        bytes calldata output,
+        uint256 element,
+        Opening[] calldata openings
+    ) external {
         (ClaimId id, ClaimWord word) = _openClaim(c);
-        bytes32 expected = judge.judgeOutput(c.modelId, _requireTrace(id), words, path);
-        _convict(c, id, word, Fall.OUTPUT, 0, 0, uint256(expected), uint256(c.outputHash));
+        _requireOutput(output, c.outputHash);
+        (uint256 expected, uint256 claimed) =
+            judge.judgeOutput(c.modelId, _requireTrace(id), output, element, openings);
+        _convict(c, id, word, Fall.OUTPUT, 0, element, expected, claimed);
     }
 
     /// @inheritdoc IAssay

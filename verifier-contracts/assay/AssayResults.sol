@@ -141,10 +141,6 @@ abstract contract AssayResults is AssayMoney {
         revert ClaimNotFinal(id, word.status(), word.finalAt(answerSeconds), word.pending());
     }
 
-    function _requireOutput(bytes calldata output, bytes32 required) private pure {
-        if (keccak256(output) != required) revert OutputMismatch(keccak256(output), required);
-    }
-
     /// @return reward of the sender
     function _settleRequest(
         Request calldata r,

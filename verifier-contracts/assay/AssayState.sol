@@ -134,6 +134,10 @@ abstract contract AssayState is IAssay {
     }
 
     /// @dev INVARIANT: a request's claim may only act on, or be paid from, that request.
+    function _requireOutput(bytes calldata output, bytes32 required) internal pure {
+        if (keccak256(output) != required) revert OutputMismatch(keccak256(output), required);
+    }
+
     function _requireClaimOf(RequestId required, Claim calldata c) internal pure {
         if (RequestId.unwrap(c.requestId) != RequestId.unwrap(required)) {
             revert WrongClaim(c.requestId, required);

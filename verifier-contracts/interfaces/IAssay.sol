@@ -23,8 +23,8 @@ interface IAssay is IAssayErrors {
     event Revealed(ClaimId indexed claimId, uint64 position, bytes32[] content);
     /// @param step the convicted step, or the step of the unanswered position
     /// @param element index of the convicted element, or the unanswered position
-    /// @param expected stored bytes of the right element, or the right root or hash
-    /// @param claimed the trace's stored bytes, root or hash
+    /// @param expected stored bytes of the right element, or the right root; of an output IJudge.judgeOutput's
+    /// @param claimed the trace's stored bytes or root; of an output IJudge.judgeOutput's
     event Fell(
         ClaimId indexed claimId,
         RequestId indexed requestId,
@@ -70,7 +70,13 @@ interface IAssay is IAssayErrors {
         bytes32 tensorRoot,
         bytes32[] calldata path
     ) external;
-    function convictOutput(Claim calldata c, bytes32[] calldata words, bytes32[] calldata path) external;
+    /// @param output the claim's output @param openings of IJudge.judgeOutput
+    function convictOutput(
+        Claim calldata c,
+        bytes calldata output,
+        uint256 element,
+        Opening[] calldata openings
+    ) external;
     function timeoutTrace(Claim calldata c) external;
     function timeoutDemand(Claim calldata c, uint64 position) external;
     /// @notice Makes an output final because the chain executed the model, or verified a proof.

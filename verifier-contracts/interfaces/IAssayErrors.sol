@@ -138,7 +138,7 @@ interface IAssayErrors {
     error NothingToReclaim(RequestId requestId);
     /// @notice Thrown when a delivery fee is reclaimed before deliverers had their time.
     error NotYet(uint256 nowSeconds, uint256 first);
-    /// @notice Thrown when an output is not the final one.
+    /// @notice Thrown when an output is not the one that the claim, or the final result, commits to.
     error OutputMismatch(bytes32 outputHash, bytes32 required);
     /// @notice Thrown when a share is collected from a claim that did not fall.
     error ClaimNotFallen(ClaimId claimId, uint8 status);

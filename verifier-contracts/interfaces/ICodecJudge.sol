@@ -21,10 +21,20 @@ interface ICodecJudge {
         view
         returns (bytes memory stored);
 
-    /// @notice keccak256 of the return data that the output codec makes of the last step's tensor.
-    /// @param words all real words of the tensor, row by row; their number is right
-    function outputHash(uint256 modelWord, Record calldata record, bytes32[] calldata words)
+    /// @notice True if return data have the form that the output codec gives to the last step's tensor.
+    function isCanonicalOutput(uint256 modelWord, Record calldata record, bytes calldata output)
         external
         view
-        returns (bytes32 hash);
+        returns (bool);
+
+    /// @notice An element of the last step's tensor as return data hold it. @param output canonical
+    /// @param element index below the tensor's elements @param stored its bytes, right-aligned
+    /// @return expected the stored element, encoded @return claimed what output has there
+    function outputElement(
+        uint256 modelWord,
+        Record calldata record,
+        bytes calldata output,
+        uint256 element,
+        uint256 stored
+    ) external view returns (uint256 expected, uint256 claimed);
 }

@@ -48,15 +48,21 @@ interface IJudge {
         bytes32[] calldata path
     ) external view returns (bytes32 expectedRoot);
 
-    /// @notice Encodes the last step's tensor as return data.
-    /// @param words all real words of the tensor, row by row
-    /// @return outputHash keccak256 of the return data; reverts if the words do not fold to the trace root
+    /// @notice Encodes one element of the last step's tensor as the return data has it, and reads it from the output.
+    /// An output whose form is wrong (length, ABI words, padding) is a fault by itself: it takes no openings, and
+    /// element does not count.
+    /// @param output return data, as they are claimed
+    /// @param element row-major index in the last step's tensor @param openings the word that holds it
+    /// @return expected the element encoded: an int256 of words, 2 bytes of lanes, the element's bytes of raw,
+    /// right-aligned; 1 where the form is wrong
+    /// @return claimed what the output holds there; 0 where the form is wrong
     function judgeOutput(
         ModelId modelId,
         bytes32 traceRoot,
-        bytes32[] calldata words,
-        bytes32[] calldata path
-    ) external view returns (bytes32 outputHash);
+        bytes calldata output,
+        uint256 element,
+        Opening[] calldata openings
+    ) external view returns (uint256 expected, uint256 claimed);
 
     /// @notice Checks that calldata is the canonical encoding that the model's input codec takes.
     function isCanonicalInput(uint256 modelWord, bytes calldata input) external view returns (bool);

@@ -37,7 +37,7 @@ library ProgramValidator {
     uint256 private constant MAX_ELEMENTS = 2 ** 24 - 1;
     /// @dev 2^22 leaves.
     uint256 private constant MAX_HEIGHT = 22;
-    /// @dev Bytes of input, output or trace that a move carries: with 6,000 bytes for its other arguments, hashes and the
+    /// @dev Bytes of input and output that a move carries: with 6,000 bytes for its other arguments, hashes and the
     /// transaction around them, every move of a model fits a transaction of 90,000 bytes (docs/EXACT.md, section 5).
     uint256 internal constant MAX_MOVE_BYTES = 84_000;
     uint256 private constant MAX_DOT_LENGTH = 992;
@@ -208,9 +208,6 @@ library ProgramValidator {
         unchecked {
             uint256 code = Facts.code(s.own);
             uint256 count = Facts.count(s.own);
-            if (Facts.height(s.own) > StepRules.MAX_WHOLE_HEIGHT) {
-                StepRules.fail(s, ProgramField.SIZE, 1 << Facts.height(s.own));
-            }
             if (s.outputCodec == OUTPUT_WORDS) {
                 if (code == TYPE_F32) StepRules.fail(s, ProgramField.TYPE, code);
                 if (count > 256) StepRules.fail(s, ProgramField.SIZE, count);
@@ -220,10 +217,8 @@ library ProgramValidator {
             } else if (count * Shapes.elementBytes(code) > 65_536) {
                 StepRules.fail(s, ProgramField.SIZE, count * Shapes.elementBytes(code));
             }
-            // A conviction by the output carries the tensor's words, a settlement the input and the output.
-            uint256 size = 32 * Facts.rows(s.own) * Shapes.rowWords(LAYOUT_PLAIN, code, Facts.last(s.own));
-            if (size > MAX_MOVE_BYTES) StepRules.fail(s, ProgramField.SIZE, size);
-            size = _maxCalldata(s) + _outputLength(s);
+            // A settlement carries both.
+            uint256 size = _maxCalldata(s) + _outputLength(s);
             if (size > MAX_MOVE_BYTES) StepRules.fail(s, ProgramField.SIZE, size);
         }
     }

@@ -31,9 +31,10 @@ contract DisputesTest is DisputeFixture {
             _expectFall(id, c, Fall.CODEC, [d.codecStep, 0, uint256(right), uint256(d.codecRoot)]);
             assay.convictCodec(r, c, d.codecStep, d.input, d.codecRoot, d.codecPath);
         } else {
-            (bytes32 right, bytes32 claimed) = (keccak256(d.right), keccak256(d.output));
-            _expectFall(id, c, Fall.OUTPUT, [0, 0, uint256(right), uint256(claimed)]);
-            assay.convictOutput(c, d.words, d.outputPath);
+            (uint256 right, uint256 claimed) =
+                judge.judgeOutput(c.modelId, d.traceRoot, d.output, d.outputElement, d.outputOpenings);
+            _expectFall(id, c, Fall.OUTPUT, [0, d.outputElement, right, claimed]);
+            assay.convictOutput(c, d.output, d.outputElement, d.outputOpenings);
         }
         uint256 before = assay.credits(challenger);
         assay.collect(c, challenger);
@@ -52,8 +53,8 @@ contract DisputesTest is DisputeFixture {
         assay.convictElement(c, d.step, d.element, d.openings);
         vm.expectRevert(abi.encodeWithSelector(IAssayErrors.NoFault.selector, d.codecRoot));
         assay.convictCodec(r, c, d.codecStep, d.input, d.codecRoot, d.codecPath);
-        vm.expectRevert(abi.encodeWithSelector(IAssayErrors.NoFault.selector, keccak256(d.right)));
-        assay.convictOutput(c, d.words, d.outputPath);
+        vm.expectPartialRevert(IAssayErrors.NoFault.selector);
+        assay.convictOutput(c, d.output, d.outputElement, d.outputOpenings);
         skip(WINDOW);
         uint256 before = assay.credits(prover);
         assay.finalize(r, c);

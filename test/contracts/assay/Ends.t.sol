@@ -73,7 +73,13 @@ contract EndsTest is AssayFixture {
         (Request memory r, Claim memory c) = _disputed();
         vm.expectEmit(address(assay));
         emit IAssay.Fell(
-            _id(c), c.requestId, Fall.OUTPUT, 0, 0, uint256(keccak256(_right())), uint256(c.outputHash)
+            _id(c),
+            c.requestId,
+            Fall.OUTPUT,
+            0,
+            uint256(keccak256(_right())),
+            uint256(keccak256(_right())),
+            uint256(c.outputHash)
         );
         _convict(c);
         _assertFell(r, c, Fall.OUTPUT);
@@ -82,7 +88,16 @@ contract EndsTest is AssayFixture {
     function test_convictOutput_right_reverts() public {
         (, Claim memory c) = _disputed();
         vm.expectRevert(abi.encodeWithSelector(IAssayErrors.NoFault.selector, c.outputHash));
-        assay.convictOutput(c, _one(c.outputHash), new bytes32[](0));
+        assay.convictOutput(c, _wrong(), uint256(c.outputHash), new Opening[](0));
+    }
+
+    /// @dev Else an honest claim could be judged by an output that its challenger made up.
+    function test_convictOutput_otherOutput_reverts() public {
+        (, Claim memory c) = _disputed();
+        bytes memory why =
+            abi.encodeWithSelector(IAssayErrors.OutputMismatch.selector, keccak256(_right()), c.outputHash);
+        vm.expectRevert(why);
+        assay.convictOutput(c, _right(), 1, new Opening[](0));
     }
 
     function test_convict_withoutTrace_reverts() public {

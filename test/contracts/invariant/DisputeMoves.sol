@@ -86,7 +86,13 @@ abstract contract DisputeMoves is GameSpec {
         bytes memory data = seed % 2 == 0
             ? abi.encodeCall(assay.convictElement, (m.c, 1, fault ? 2 : 1, new Opening[](0)))
             : abi.encodeCall(
-                assay.convictOutput, (m.c, _one(fault ? bytes32(seed) : m.c.outputHash), new bytes32[](0))
+                assay.convictOutput,
+                (
+                    m.c,
+                    _outputOf(m.c),
+                    fault ? uint256(keccak256(abi.encode(seed))) : uint256(m.c.outputHash),
+                    new Opening[](0)
+                )
             );
         if (play(Move.CONVICT, actor(seed), 0, data, isOpen(m) && m.hasTrace && fault)) fall(m, false);
     }

@@ -156,6 +156,15 @@ abstract contract GameSpec is Test {
         if (!byTruth) (f.state, f.attempt) = (1, f.attempt + 1);
     }
 
+    /// @dev Outputs 0 and 1 are claimed, 0 is true, 2 is nobody's.
+    function _output(uint256 which) internal pure returns (bytes memory) {
+        return abi.encode(uint256(7), which);
+    }
+
+    function _outputOf(Claim memory c) internal pure returns (bytes memory) {
+        return _output(c.outputHash == keccak256(_output(0)) ? 0 : 1);
+    }
+
     /// @notice What the contract holds for others than its creditors, by the state of every claim and request.
     function held() public view returns (uint256 total) {
         for (uint256 i; i < claims.length; i++) {

@@ -2,7 +2,7 @@
 pragma solidity ^0.8.30;
 
 import {IAssayErrors} from "../../../verifier-contracts/interfaces/IAssayErrors.sol";
-import {Claim, Request} from "../../../verifier-contracts/types/Types.sol";
+import {Claim, Opening, Request} from "../../../verifier-contracts/types/Types.sol";
 import {AssayFixture} from "../support/assay/AssayFixture.sol";
 
 /// @notice Whole games, second by second, of one honest side against everything that the other side and its planted
@@ -257,8 +257,10 @@ contract GamesTest is AssayFixture {
             (bool late,) = address(assay).call(abi.encodeCall(assay.timeoutDemand, (c, p)));
             fell = fell || late;
         }
-        (bool convicted,) = address(assay)
-            .call(abi.encodeCall(assay.convictOutput, (c, _one(keccak256(_right())), new bytes32[](0))));
+        bytes memory move = abi.encodeCall(
+            assay.convictOutput, (c, _right(), uint256(keccak256(_right())), new Opening[](0))
+        );
+        (bool convicted,) = address(assay).call(move);
         assertFalse(fell || convicted, "an honest claim fell");
     }
 

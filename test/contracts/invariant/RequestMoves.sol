@@ -104,16 +104,9 @@ abstract contract RequestMoves is GameSpec {
         }
     }
 
-    /// @dev Outputs 0 and 1 are claimed, 0 is true, 2 is nobody's.
-    function _output(uint256 which) internal pure returns (bytes memory) {
-        return abi.encode(uint256(7), which);
-    }
-
     function _resultOf(Filed storage f) internal view returns (Claim memory c, bytes memory output) {
-        output = _output(0);
-        if (f.claim != NO_CLAIM) {
-            c = claims[f.claim].c;
-            if (c.outputHash != keccak256(output)) output = _output(1);
-        }
+        if (f.claim == NO_CLAIM) return (c, _output(0));
+        c = claims[f.claim].c;
+        return (c, _outputOf(c));
     }
 }

@@ -5,7 +5,7 @@ import {IJudge} from "../../../verifier-contracts/interfaces/IJudge.sol";
 import {IModelRegistry} from "../../../verifier-contracts/interfaces/IModelRegistry.sol";
 import {ModelWord} from "../../../verifier-contracts/libraries/ModelWord.sol";
 import {OP_CODEC} from "../../../verifier-contracts/types/Program.sol";
-import {ModelId} from "../../../verifier-contracts/types/Types.sol";
+import {ModelId, Opening} from "../../../verifier-contracts/types/Types.sol";
 import {VectorFixture} from "./VectorFixture.sol";
 
 /// @dev Programs, reveals, codec steps and outputs of the vector files, through the contracts' own entries.
@@ -38,17 +38,26 @@ contract ProgramVectorsTest is VectorFixture {
         bytes32[] path;
     }
 
+    struct OutputCase {
+        uint256 bit;
+        bool isForm;
+        uint256 element;
+        uint256 expected;
+        uint256 claimed;
+        Opening opening;
+    }
+
     struct OutputVector {
         bytes program;
         bytes32 traceRoot;
-        bytes32[] words;
-        bytes32[] path;
         bytes output;
-        bytes32 outputHash;
+        OutputCase[] cases;
     }
 
     uint256 private _accepted;
     uint256 private _otherSteps;
+    uint256 private _wrongForms;
+    uint256 private _wrongElements;
 
     /// @dev Any root does for a program with weights; one without has none.
     function _register(bytes memory program, bytes4 selector) private returns (ModelId) {
@@ -156,23 +165,78 @@ contract ProgramVectorsTest is VectorFixture {
     function checkOutput(bytes memory blob) external returns (uint256) {
         OutputVector memory v = abi.decode(blob, (OutputVector));
         ModelId modelId = _register(v.program, SELECTOR);
-        assertEq(judge.judgeOutput(modelId, v.traceRoot, v.words, v.path), v.outputHash);
-        assertEq(keccak256(v.output), v.outputHash);
         assertEq(uint32(registry.modelWord(modelId) >> 128), v.output.length, "exact output length");
-        uint256 random = uint256(v.traceRoot);
-        v.words[random % v.words.length] ^= bytes32(uint256(1) << ((random >> 64) % 256));
-        bytes memory call = abi.encodeCall(judge.judgeOutput, (modelId, v.traceRoot, v.words, v.path));
-        assertTrue(bytes4(_refusal(call)) == IJudge.WrongRoot.selector, "another bit");
-        bytes32[] memory words = new bytes32[](v.words.length + 1);
-        call = abi.encodeCall(judge.judgeOutput, (modelId, v.traceRoot, words, v.path));
-        bytes memory expected =
-            abi.encodeWithSelector(IJudge.WrongWordCount.selector, words.length, v.words.length);
-        assertEq(_refusal(call), expected, "a longer tensor");
+        for (uint256 i; i < v.cases.length; ++i) {
+            OutputCase memory k = v.cases[i];
+            Opening[] memory openings = new Opening[](1);
+            openings[0] = k.opening;
+            Opening[] memory none = new Opening[](0);
+            // The right output: no element of it is wrong, and its form is right.
+            (uint256 expected, uint256 claimed) =
+                judge.judgeOutput(modelId, v.traceRoot, v.output, k.element, openings);
+            assertEq(expected, claimed, "a right output");
+            bytes memory call =
+                abi.encodeCall(judge.judgeOutput, (modelId, v.traceRoot, v.output, k.element, none));
+            bytes memory reason = abi.encodeWithSelector(IJudge.WrongOpeningCount.selector, 0, 1);
+            assertEq(_refusal(call), reason, "a right form needs an opening");
+            // A bit of it turned.
+            v.output[k.bit / 8] ^= bytes1(uint8(0x80 >> (k.bit % 8)));
+            (expected, claimed) =
+                judge.judgeOutput(modelId, v.traceRoot, v.output, k.element, k.isForm ? none : openings);
+            assertEq(expected, k.expected, "expected");
+            assertEq(claimed, k.claimed, "claimed");
+            assertTrue(expected != claimed, "a wrong output");
+            if (k.isForm) _wrongForms++;
+            else _wrongElements++;
+            _checkOpenings(modelId, v, k, openings);
+            v.output[k.bit / 8] ^= bytes1(uint8(0x80 >> (k.bit % 8)));
+        }
+        _checkLengths(modelId, v);
         return 1;
+    }
+
+    /// @dev Of a wrong output, too, nothing but the trace's own word is taken, and no word too many.
+    function _checkOpenings(
+        ModelId modelId,
+        OutputVector memory v,
+        OutputCase memory k,
+        Opening[] memory openings
+    ) private view {
+        if (k.isForm) {
+            bytes memory open = abi.encodeCall(
+                judge.judgeOutput, (modelId, v.traceRoot, v.output, k.element, openings)
+            );
+            assertEq(_refusal(open), abi.encodeWithSelector(IJudge.WrongOpeningCount.selector, 1, 0));
+            return;
+        }
+        openings[0].words[0] ^= bytes32(uint256(1) << (k.bit % 256));
+        bytes memory call =
+            abi.encodeCall(judge.judgeOutput, (modelId, v.traceRoot, v.output, k.element, openings));
+        assertTrue(bytes4(_refusal(call)) == IJudge.WrongRoot.selector, "another word");
+        openings[0].words[0] ^= bytes32(uint256(1) << (k.bit % 256));
+        call = abi.encodeCall(judge.judgeOutput, (modelId, v.traceRoot, v.output, 1 << 24, openings));
+        assertTrue(bytes4(_refusal(call)) == IJudge.ElementOutOfRange.selector, "an element outside");
+    }
+
+    function _checkLengths(ModelId modelId, OutputVector memory v) private view {
+        bytes[4] memory others =
+            [bytes(""), bytes.concat(v.output, hex"00"), bytes.concat(v.output, bytes32(0)), v.output];
+        bytes memory shorter = new bytes(v.output.length - 32);
+        for (uint256 i; i < shorter.length; ++i) {
+            shorter[i] = v.output[i];
+        }
+        others[3] = shorter;
+        for (uint256 i; i < others.length; ++i) {
+            (uint256 expected, uint256 claimed) =
+                judge.judgeOutput(modelId, v.traceRoot, others[i], 0, new Opening[](0));
+            assertTrue(expected == 1 && claimed == 0, "another length");
+        }
     }
 
     function test_judgeOutput_vectors_succeeds() public {
         _checkAll("output", this.checkOutput);
+        assertGe(_wrongForms, 40);
+        assertGe(_wrongElements, 100);
     }
 
     function _refusal(bytes memory call) private view returns (bytes memory reason) {

@@ -8,6 +8,7 @@ import {
     LANE_BOND,
     LANE_PROOF,
     ModelId,
+    Opening,
     Policy,
     Request,
     RequestId,
@@ -48,9 +49,7 @@ contract SettleByProofTest is SettleFixture {
     }
 
     function _convict(Claim memory c) private {
-        bytes32[] memory words = new bytes32[](1);
-        words[0] = keccak256(outputs[0]);
-        assay.convictOutput(c, words, new bytes32[](0));
+        assay.convictOutput(c, outputs[1], uint256(keccak256(outputs[0])), new Opening[](0));
     }
 
     function _stateOf(Claim memory c) private view returns (uint8) {
@@ -164,11 +163,9 @@ contract SettleByProofTest is SettleFixture {
     function test_settle_beforeConviction_reverts() public {
         (Request memory r, Claim memory c) = _disputed(false, false);
         _settle(r, c);
-        bytes32[] memory words = new bytes32[](1);
-        words[0] = keccak256(outputs[0]);
         ClaimId id = assay.claimIdOf(c);
         vm.expectRevert(abi.encodeWithSelector(IAssayErrors.ClaimNotActive.selector, id, 3));
-        assay.convictOutput(c, words, new bytes32[](0));
+        assay.convictOutput(c, outputs[1], uint256(keccak256(outputs[0])), new Opening[](0));
     }
 
     function test_settle_copiedProof_reverts() public {

@@ -214,9 +214,9 @@ contract ProgramRulesTest is RegistryTest {
         // The longest input, of which a step takes what an output holds beside it.
         accepts(_codec(4, 65_536, 0x010400, B.dims1(18_304), 0));
         rejectsStep(_codec(4, 65_536, 0x010400, B.dims1(18_336), 0), F.SIZE, 84_004);
-        // The most words that a conviction by the output carries.
-        accepts(_codec(4, 4096, 0x010400, B.dims2(2625, 1), 0));
-        rejectsStep(_codec(4, 4096, 0x010400, B.dims2(2626, 1), 0), F.SIZE, 84_032);
+        // A CODEC step's tensor is judged whole, of any other an element.
+        accepts(_codec(4, 4096, 0x010400, B.dims2(4096, 1), 0));
+        rejectsStep(_codec(4, 4097, 0x010400, B.dims2(4097, 1), 0), F.SIZE, 8192);
     }
 
     /// @dev haltProof carries an input and two outputs; without the lane there is none.
@@ -264,6 +264,7 @@ contract ProgramRulesTest is RegistryTest {
         rejectsStep(_output(2, 0x080902, B.dims2(4096, 2)), F.SIZE, 8192);
         rejectsStep(_output(2, 0x080902, B.dims1(4097)), F.SIZE, 4097);
         rejectsStep(_output(3, 0x080902, B.dims1(16_385)), F.SIZE, 65_540);
-        rejectsStep(_output(3, 0x080900, B.dims2(4097, 1)), F.SIZE, 8192);
+        rejectsStep(_output(3, 0x080900, B.dims2(65_537, 1)), F.SIZE, 65_537);
+        accepts(_output(3, 0x080900, B.dims2(65_536, 1)));
     }
 }

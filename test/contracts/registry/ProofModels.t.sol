@@ -117,7 +117,7 @@ contract ProofModelsTest is RegistryTest {
         bytes memory why = abi.encodeWithSelector(IModelRegistry.NoProgram.selector, modelId);
         bytes32[] memory none = new bytes32[](0);
         vm.expectRevert(why);
-        judge.judgeOutput(modelId, 0, none, none);
+        judge.judgeOutput(modelId, 0, "", 0, new Opening[](0));
         vm.expectRevert(why);
         judge.judgeElement(modelId, 0, 0, 0, new Opening[](0));
         vm.expectRevert(why);

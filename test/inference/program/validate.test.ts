@@ -230,15 +230,6 @@ describe("validateProgram", () => {
     ["type", { outputCodec: "words", steps: [rawInput("f32", [2])] }],
     ["elements", { outputCodec: "words", inputSize: 300, steps: [rawInput("u8", [257])] }],
     [
-      "leaves",
-      {
-        steps: [
-          rawInput("u8", [1, 2]),
-          step({ opcode: "arith", variant: 9, type: "u8", dims: [4097, 1], a: 0 }),
-        ],
-      },
-    ],
-    [
       "bytes",
       {
         steps: [

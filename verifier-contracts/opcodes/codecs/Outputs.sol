@@ -3,7 +3,14 @@ pragma solidity ^0.8.28;
 
 import {Shapes} from "../../libraries/Shapes.sol";
 import {Values} from "../../libraries/Values.sol";
-import {OUTPUT_LANES, OUTPUT_WORDS, Tensor} from "../../types/Program.sol";
+import {
+    LAYOUT_PLAIN,
+    OUTPUT_LANES,
+    OUTPUT_RAW,
+    OUTPUT_WORDS,
+    Tensor,
+    UnknownCodec
+} from "../../types/Program.sol";
 import {Lanes} from "./Lanes.sol";
 import {Raw} from "./Raw.sol";
 
@@ -24,6 +31,7 @@ library Outputs {
                 Lanes.read(from, t.rows, t.last, _content(data) + 64);
                 return data;
             }
+            if (codec != OUTPUT_RAW) revert UnknownCodec(codec);
             uint256 size = Shapes.elementBytes(t.code);
             uint256 length = count * size;
             data = _dynamic(length, (length + 31) / 32);
@@ -37,6 +45,70 @@ library Outputs {
                 mstore(add(out, length), 0)
             }
         }
+    }
+
+    /// @notice True if return data have the form that `encode` gives them: length, ABI words, zeros behind the last
+    /// element. What the elements are does not count.
+    /// @param t the last step's tensor
+    function isCanonical(uint256 codec, Tensor memory t, bytes calldata data) internal pure returns (bool) {
+        unchecked {
+            (uint256 start, uint256 size) = _places(codec, t.code);
+            uint256 count = t.rows * t.last;
+            uint256 end = start + count * size;
+            uint256 padding = (32 - (end & 31)) & 31;
+            if (data.length != end + padding) return false;
+            if (_tail(data) << (256 - 8 * padding) != 0) return false;
+            if (start == 0) return true;
+            uint256 length = codec == OUTPUT_LANES ? (end + padding - start) / 32 : count * size;
+            return uint256(bytes32(data)) == 0x20 && uint256(bytes32(data[32:])) == length;
+        }
+    }
+
+    /// @notice An element in return data. @param data canonical @param index below the tensor's elements
+    /// @return item its bytes, right-aligned
+    function elementAt(uint256 codec, uint256 code, bytes calldata data, uint256 index)
+        internal
+        pure
+        returns (uint256 item)
+    {
+        unchecked {
+            (uint256 start, uint256 size) = _places(codec, code);
+            return uint256(bytes32(data[start + index * size:])) >> (256 - 8 * size);
+        }
+    }
+
+    /// @notice What elementAt finds in the return data of a tensor whose element this is.
+    /// @param stored bytes of the element, right-aligned
+    function encodeElement(uint256 codec, uint256 code, uint256 stored) internal pure returns (uint256 item) {
+        unchecked {
+            (uint256 start, uint256 size) = _places(codec, code);
+            uint256 word = stored << (256 - 8 * Shapes.elementBytes(code));
+            uint256 from;
+            assembly ("memory-safe") {
+                from := mload(0x40)
+                mstore(from, word)
+                mstore(0x40, add(from, 0x20))
+            }
+            // The tensor of this element alone.
+            bytes memory data = encode(codec, Shapes.tensor(LAYOUT_PLAIN, code, 1, 1 << 224), from);
+            uint256 pointer = _content(data) + start;
+            assembly ("memory-safe") {
+                item := shr(sub(256, shl(3, size)), mload(pointer))
+            }
+        }
+    }
+
+    /// @dev Where the elements are in return data, one after another. @return start of the first @return size bytes of each
+    function _places(uint256 codec, uint256 code) private pure returns (uint256 start, uint256 size) {
+        if (codec == OUTPUT_WORDS) return (0, 32);
+        if (codec == OUTPUT_LANES) return (64, 2);
+        if (codec == OUTPUT_RAW) return (64, Shapes.elementBytes(code));
+        revert UnknownCodec(codec);
+    }
+
+    /// @dev The last word. @param data of whole words, at least one
+    function _tail(bytes calldata data) private pure returns (uint256) {
+        return uint256(bytes32(data[data.length - 32:]));
     }
 
     /// @dev One int256 an element.

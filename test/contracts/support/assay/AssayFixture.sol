@@ -13,6 +13,7 @@ import {
     LANE_EXECUTION,
     LANE_PROOF,
     ModelId,
+    Opening,
     Policy,
     Request,
     RequestId
@@ -175,7 +176,7 @@ abstract contract AssayFixture is Test {
     }
 
     function _convict(Claim memory c) internal {
-        assay.convictOutput(c, _one(keccak256(_right())), new bytes32[](0));
+        assay.convictOutput(c, _wrong(), uint256(keccak256(_right())), new Opening[](0));
     }
 
     function _settleExecution(Request memory r, Claim memory c, address submitter, bytes memory output)

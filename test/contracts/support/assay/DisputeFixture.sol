@@ -35,8 +35,8 @@ abstract contract DisputeFixture is VectorFixture {
         uint256 expected;
         uint256 claimed;
         Opening[] openings;
-        bytes32[] words;
-        bytes32[] outputPath;
+        uint256 outputElement;
+        Opening[] outputOpenings;
     }
 
     uint40 internal constant T = 100;

@@ -37,7 +37,8 @@ contract TestTraceReader {
     }
 }
 
-/// @notice Finds the element `step` where the claim says `element`, the codec root path[0], the output hash words[0].
+/// @notice Finds the element `step` where the claim says `element`, the codec root path[0]; of an output the hash
+/// `element` is right.
 contract TestJudge {
     function judgeElement(ModelId, bytes32, uint256 step, uint256 element, Opening[] calldata)
         external
@@ -55,12 +56,12 @@ contract TestJudge {
         return path[0];
     }
 
-    function judgeOutput(ModelId, bytes32, bytes32[] calldata words, bytes32[] calldata)
+    function judgeOutput(ModelId, bytes32, bytes calldata output, uint256 element, Opening[] calldata)
         external
         pure
-        returns (bytes32)
+        returns (uint256 expected, uint256 claimed)
     {
-        return words[0];
+        return (element, uint256(keccak256(output)));
     }
 }
 
