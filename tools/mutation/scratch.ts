@@ -4,7 +4,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, wr
 import { dirname, join } from "node:path";
 import { foundryBinary, projectRoot } from "../foundry.ts";
 
-/** Without the optimizer, which takes most of the time; sizes and gas are not what is tested here. */
+/** Without the optimizer, which takes most of the time; sizes and gas are not what is tested here. Only literals are
+ *  put last: without that some expressions have no room on the stack. */
 const CONFIG = `[profile.default]
 src = "verifier-contracts"
 test = "test/contracts"
@@ -27,7 +28,7 @@ fs_permissions = [{ access = "read", path = ${JSON.stringify(projectRoot)} }]
 peephole = false
 inliner = false
 jumpdestRemover = false
-orderLiterals = false
+orderLiterals = true
 deduplicate = false
 cse = false
 constantOptimizer = false

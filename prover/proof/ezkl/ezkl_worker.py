@@ -19,22 +19,82 @@ def version(_):
     return {"version": ezkl.__version__}
 
 
+# Fraction bits are never rounded away: ezkl would round a number with more than this many times the inputs' bits, and
+# its circuits leave the direction of a rounding to the prover (operations.ts).
+NEVER = 1000
+# Digits of 14 bits by which numbers are compared. More than 8 leave ezkl's integers of 128 bits.
+DIGITS = range(2, 9)
+
+
 def settings(r):
-    """Calibrates: chooses scales and rows from data, `scales` being the candidates. Inputs and outputs are public;
-    weights are fixed, that is part of the key: ezkl's default would let a prover choose them."""
+    """Calibrates: chooses scales, digits and rows from data, `scales` being the candidates. Inputs and outputs are
+    public; weights are fixed, that is part of the key: ezkl's default would let a prover choose them."""
+    import ezkl
+
+    def calibrate(digits):
+        args = public_args()
+        args.scale_rebase_multiplier = NEVER
+        args.decomp_legs = digits
+        require(ezkl.gen_settings(r["onnx"], r["settings"], py_run_args=args))
+        require(
+            ezkl.calibrate_settings(
+                r["data"],
+                r["onnx"],
+                r["settings"],
+                r["target"],
+                scales=r["scales"],
+                scale_rebase_multiplier=[NEVER],
+                max_logrows=r["maxLogrows"],
+            )
+        )
+
+    for digits in DIGITS:
+        try:
+            calibrate(digits)
+            break
+        except RuntimeError:
+            if digits == DIGITS[-1]:
+                raise
+    # Other inputs may lead to greater numbers than the data's.
+    if digits < DIGITS[-1]:
+        calibrate(digits + 1)
+    return {}
+
+
+def public_args():
     import ezkl
 
     args = ezkl.PyRunArgs()
     args.input_visibility = "public"
     args.output_visibility = "public"
     args.param_visibility = "fixed"
-    require(ezkl.gen_settings(r["onnx"], r["settings"], py_run_args=args))
-    require(
-        ezkl.calibrate_settings(
-            r["data"], r["onnx"], r["settings"], r["target"], scales=r["scales"], max_logrows=r["maxLogrows"]
-        )
-    )
-    return {}
+    return args
+
+
+def operations(r):
+    """ezkl's table of the operations that a circuit with these settings consists of."""
+    import ezkl
+
+    args = public_args()
+    with open(r["settings"]) as file:
+        chosen = json.load(file)["run_args"]
+    for name in NUMBERS:
+        setattr(args, name, chosen[name])
+    args.variables = [tuple(variable) for variable in chosen["variables"]]
+    return {"table": ezkl.table(r["onnx"], args)}
+
+
+# What of ezkl's settings decides on the operations.
+NUMBERS = (
+    "input_scale",
+    "param_scale",
+    "scale_rebase_multiplier",
+    "rebase_frac_zero_constants",
+    "decomp_base",
+    "decomp_legs",
+    "bounded_log_lookup",
+    "epsilon",
+)
 
 
 def circuit(r):
@@ -134,7 +194,7 @@ def require(done):
         raise RuntimeError("ezkl returned False")
 
 
-STAGES = {f.__name__: f for f in (version, settings, circuit, srs, setup, verifier, witness, witnesses, prove, verify)}
+STAGES = {f.__name__: f for f in (version, settings, operations, circuit, srs, setup, verifier, witness, witnesses, prove, verify)}
 
 
 def main():

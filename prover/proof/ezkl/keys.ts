@@ -18,6 +18,7 @@ import { sha256 } from "../../../inference/model-folder.ts";
 import { circuitOnnx } from "./circuit-onnx.ts";
 import type { ProofModel } from "./folder.ts";
 import { pythonOf } from "./install.ts";
+import { assertUniqueOutput } from "./operations.ts";
 import { runStage, type WorkerOptions } from "./worker.ts";
 
 export interface EzklOptions {
@@ -90,7 +91,7 @@ export function parseSettings(bytes: Uint8Array): EzklSettings {
 
 /** Makes what is missing of a circuit's files. Interrupted work leaves nothing that looks whole.
  *  @param onnx with the binding input (circuit-onnx.ts)
- *  @throws BaseError as runStage does; EZKL_SRS_MISSING */
+ *  @throws BaseError as runStage and assertUniqueOutput do; EZKL_SRS_MISSING */
 export async function makeKeys(
   options: EzklOptions,
   onnx: Uint8Array,
@@ -109,6 +110,8 @@ export async function makeKeys(
     try {
       writeFileSync(files.onnx, onnx);
       writeFileSync(files.settings, settings);
+      const { table } = await stage(options, "list operations", runStage(worker, "operations", files));
+      assertUniqueOutput(table);
       await stage(options, "compile the circuit", runStage(worker, "circuit", files));
       await stage(options, "set up keys", runStage(worker, "setup", { ...files, srs }));
       putInPlace(part, directory);
@@ -120,7 +123,9 @@ export async function makeKeys(
 }
 
 function keyFolder(folder: string, onnx: Uint8Array, settings: Uint8Array, srsSha256: string): string {
-  const name = sha256(new TextEncoder().encode(sha256(onnx) + sha256(settings) + srsSha256)).slice(0, 32);
+  // Folders of earlier versions hold circuits whose operations nobody looked at.
+  const parts = ["unique outputs", sha256(onnx), sha256(settings), srsSha256];
+  const name = sha256(new TextEncoder().encode(parts.join())).slice(0, 32);
   return join(folder, "keys", name);
 }
 

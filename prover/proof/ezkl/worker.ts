@@ -17,6 +17,7 @@ export interface StageRequests {
     readonly scales: readonly number[];
     readonly maxLogrows: number;
   };
+  readonly operations: { readonly onnx: string; readonly settings: string };
   readonly circuit: { readonly onnx: string; readonly circuit: string; readonly settings: string };
   readonly srs: { readonly srs: string; readonly logrows: number };
   readonly setup: {
@@ -61,6 +62,7 @@ const elements = z.array(z.string().regex(/^\d+$/)).transform((texts) => texts.m
 const ANSWERS = {
   version: z.object({ version: z.string() }),
   settings: z.object({}),
+  operations: z.object({ table: z.string() }),
   circuit: z.object({}),
   srs: z.object({}),
   setup: z.object({}),

@@ -56,7 +56,7 @@ describe("loadProofModel", () => {
       "the number of output words is 95, the manifest says 96.",
     ],
     ["manifest.json", '"PROOF"', '"BOND"', "only proofs make a model without a program final"],
-    ["manifest.json", '"vkHash": "0x5', '"vkHash": "0x6', /^vkHash is/],
+    ["manifest.json", '"vkHash": "0x0', '"vkHash": "0x6', /^vkHash is/],
     ["settings.json", "Fixed", "Fixes", /^sha256 of settings.json is/],
     ["verifier.json", '"code": "0x60', '"code": "0x61', /^sha256 of verifier.json is/],
   ])("error: %s with %s", (file, from, to, why) => {
