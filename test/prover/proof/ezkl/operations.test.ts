@@ -10,7 +10,14 @@ function table(...operations: readonly string[]): string {
   return ` \n┌─────┬─\n${row("idx", "opkind")}\n${rows.join("\n")}\n└─────┴─\n`;
 }
 
-const NETWORK = ["Input", "CONST (scale=13)", "EINSUM mk,kn->n", "ADD", "LEAKYRELU (slope=0)", "EINSUM k,kn->mn"];
+const NETWORK = [
+  "Input",
+  "CONST (scale=13)",
+  "EINSUM mk,kn->n",
+  "ADD",
+  "LEAKYRELU (slope=0)",
+  "EINSUM k,kn->mn",
+];
 
 describe("operationsOf", () => {
   it("default", () => {
@@ -29,7 +36,9 @@ describe("assertUniqueOutput", () => {
 
   it("behavior: an operand that is multiplied first", () => {
     expect(() => assertUniqueOutput(table("Input", "RESCALED INPUT (ADD)"))).not.toThrow();
-    expect(() => assertUniqueOutput(table("Input", "RESCALED INPUT (DIV (denom=2))"))).toThrow("1 operations");
+    expect(() => assertUniqueOutput(table("Input", "RESCALED INPUT (DIV (denom=2))"))).toThrow(
+      "1 operations",
+    );
   });
 
   it.each([
