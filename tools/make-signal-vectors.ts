@@ -90,6 +90,15 @@ function cases(): Case[] {
         output: ["words", "s32", [3]],
       }),
     ),
+    ...[255, 1000, 70_000].map(
+      (k): Case => ({
+        name: `text in rows of 16, table of ${k} rows`,
+        input: text(HEADLINE),
+        size: 200,
+        codecs: [ids(32, 16, k)],
+        output: ["words", "s32", [3]],
+      }),
+    ),
     {
       name: "empty text",
       input: text(""),
@@ -131,6 +140,17 @@ function cases(): Case[] {
         { type: "s32", dims: [2, 5], k: 26 },
       ],
       output: ["words", "bool", [5]],
+    },
+    {
+      name: "raw u8 in three parts",
+      input: { codec: "raw", bytes: random(140) },
+      size: 140,
+      codecs: [
+        { type: "u8", dims: [2, 17], k: 3 },
+        { type: "u8", dims: [40], k: 100 },
+        { type: "bool", dims: [33], k: 66 },
+      ],
+      output: ["raw", "s32", [2]],
     },
     raw("u8", [256], ["words", "s32", [2]]),
     raw("u8", [2, 40], ["words", "u8", [33]]),

@@ -14,7 +14,8 @@ contract EzklVerifiers is IEzklVerifiers {
         assembly ("memory-safe") {
             created := create2(0, add(initCode, 0x20), mload(initCode), 0)
         }
-        if (created == address(0) || created.code.length == 0) revert VerifierNotCreated(initCode.length);
+        // Where nothing was created it is address 0, which has none.
+        if (created.code.length == 0) revert VerifierNotCreated(initCode.length);
     }
 
     /// @inheritdoc IEzklVerifiers

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IEzklVerifiers} from "../../../verifier-contracts/interfaces/IEzklVerifiers.sol";
 import {EzklFixture} from "./EzklFixture.sol";
+import {StrictVerifier} from "./StrictVerifier.sol";
 import {YesVerifier} from "./YesVerifier.sol";
 
 contract EzklProofTest is EzklFixture {
@@ -144,6 +145,24 @@ contract EzklProofTest is EzklFixture {
         vm.etch(address(0xDE1E), abi.encodePacked(hex"ef0100", verifier));
         s.evidence = _evidence(address(0xDE1E));
         assertTrue(!_accepts(s), "a delegation");
+    }
+
+    /// @dev What the verifier is asked is standard calldata, whatever the proof's length; an empty proof is the verifier's to
+    /// judge, too.
+    function test_isTrue_calldata_succeeds() public {
+        Statement memory s = _right();
+        address strict = address(new StrictVerifier());
+        bytes32 codeHash = strict.codehash;
+        bytes memory key = s.key;
+        assembly ("memory-safe") {
+            mstore(add(key, 33), codeHash)
+        }
+        bytes memory proof = new bytes(100);
+        for (uint256 length = 0; length <= 100; ++length) {
+            if (length != 0) proof[length - 1] = bytes1(uint8(length));
+            s.evidence = bytes.concat(bytes20(strict), this.head(proof, length));
+            assertTrue(_accepts(s), "calldata of a standard encoder");
+        }
     }
 
     /// @dev Moving a number from one side to the other would prove another statement with the same public values.

@@ -229,6 +229,41 @@ contract ProofLaneTest is ProofFixture {
         lane.storeKey(twin, flipped);
     }
 
+    function test_storeKey_twice_emitsOnce_succeeds() public {
+        vm.recordLogs();
+        lane.storeKey(model, key);
+        assertEq(vm.getRecordedLogs().length, 0, "stored before");
+    }
+
+    /// @dev A key whose last point is none, but whose other points make up for it: only the multiplication says no.
+    function test_isTrue_keyPointOutside_succeeds() public {
+        (, uint256[] memory signals) = lane.signalsOf(model, inputs[0], outputs[0], submitter);
+        uint256 points = key.length - 64 * (SIGNALS + 1);
+        (bytes memory first, bytes memory last) = (new bytes(64), new bytes(64));
+        for (uint256 i = 0; i < 64; ++i) {
+            first[i] = key[points + i];
+            last[i] = key[points + 64 * SIGNALS + i];
+        }
+        (, bytes memory product) = address(7).staticcall(abi.encodePacked(last, signals[SIGNALS - 1]));
+        (bool ok, bytes memory sum) = address(6).staticcall(abi.encodePacked(first, product));
+        assertTrue(ok && sum.length == 64);
+        bytes memory changed = bytes.concat(key);
+        for (uint256 i = 0; i < 64; ++i) {
+            changed[points + i] = sum[i];
+            // (1, 1) is no point.
+            changed[points + 64 * SIGNALS + i] = i % 32 == 31 ? bytes1(0x01) : bytes1(0x00);
+        }
+        ModelId twin = _registerKey(changed);
+        assertFalse(lane.isTrue{gas: GAS}(twin, inputs[0], outputs[0], proofs[0], submitter));
+    }
+
+    function test_signalsOf_notCanonical_succeeds() public view {
+        bytes memory output = bytes.concat(outputs[0], new bytes(32));
+        (bool canonical, uint256[] memory signals) = lane.signalsOf(model, inputs[0], output, submitter);
+        assertFalse(canonical);
+        assertEq(signals.length, 0, "signals of nothing");
+    }
+
     function test_signalsOf_default_succeeds() public view {
         (bool canonical, uint256[] memory signals) = lane.signalsOf(model, inputs[0], outputs[0], submitter);
         assertTrue(canonical);

@@ -16,8 +16,8 @@ contract PublicSignalsTest is RegistryTest {
         bytes output;
     }
 
-    /// @dev Index of a vector with s32 lanes in several rows, in and out.
-    uint256 private constant SAMPLE = 18;
+    /// @dev A vector with s32 lanes in several rows, in and out.
+    bytes32 private constant SAMPLE = keccak256("lanes [3,5]");
 
     string private json;
     Sample private sample;
@@ -25,10 +25,13 @@ contract PublicSignalsTest is RegistryTest {
     function setUp() public override {
         super.setUp();
         json = vm.readFile("test/vectors/public-signals.json");
-        sample.modelWord = uint256(vm.parseJsonBytes32Array(json, ".signals.modelWord")[SAMPLE]);
-        sample.program = vm.parseJsonBytesArray(json, ".signals.program")[SAMPLE];
-        sample.input = vm.parseJsonBytesArray(json, ".signals.input")[SAMPLE];
-        sample.output = vm.parseJsonBytesArray(json, ".signals.output")[SAMPLE];
+        string[] memory names = vm.parseJsonStringArray(json, ".signals.name");
+        uint256 i = 0;
+        while (keccak256(bytes(names[i])) != SAMPLE) ++i;
+        sample.modelWord = uint256(vm.parseJsonBytes32Array(json, ".signals.modelWord")[i]);
+        sample.program = vm.parseJsonBytesArray(json, ".signals.program")[i];
+        sample.input = vm.parseJsonBytesArray(json, ".signals.input")[i];
+        sample.output = vm.parseJsonBytesArray(json, ".signals.output")[i];
     }
 
     function test_build_vectors_succeeds() public {
@@ -85,6 +88,19 @@ contract PublicSignalsTest is RegistryTest {
         (bool canonical, uint256[] memory signals) =
             this.build(sample.modelWord, chunks, sample.input, output, 0);
         assertTrue(!canonical || keccak256(abi.encode(signals)) != keccak256(abi.encode(right)));
+    }
+
+    /// @dev What it writes is its own memory.
+    function test_stepsOf_memory_succeeds() public {
+        address[] memory chunks = chunksOf(sample.program);
+        bytes memory before = bytes.concat(sample.program, sample.program);
+        bytes32 expected = keccak256(before);
+        bytes memory steps = PublicSignals.stepsOf(sample.modelWord, chunks);
+        bytes memory behind = new bytes(2 * sample.program.length);
+        assertEq(keccak256(before), expected, "memory before");
+        assertEq(keccak256(behind), keccak256(new bytes(behind.length)), "memory behind");
+        assertEq(steps.length, 2 * 64);
+        assertEq(new bytes[](0).length, 0, "the zero slot");
     }
 
     function test_build_floatTensor_reverts() public {
