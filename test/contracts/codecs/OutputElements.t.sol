@@ -116,6 +116,28 @@ contract OutputElementsTest is Test {
         }
     }
 
+    /// @dev Every bit in front of the elements and behind them, turned.
+    function test_isCanonical_formBits_succeeds() public view {
+        for (uint256 codec = OUTPUT_WORDS; codec <= OUTPUT_RAW; ++codec) {
+            uint256 bytesOf = codec == OUTPUT_WORDS ? 32 : codec == OUTPUT_LANES ? 2 : 4;
+            for (uint256 count = 1; count <= 17; ++count) {
+                Tensor memory t = Shapes.tensor(LAYOUT_PLAIN, TYPE_S32, 1, count << 224);
+                bytes memory output = encode(codec, t, _random(count, 32 * t.words));
+                uint256 start = codec == OUTPUT_WORDS ? 0 : 64;
+                uint256 end = start + count * bytesOf;
+                for (uint256 i = 0; i < output.length; ++i) {
+                    if (i >= start && i < end) continue;
+                    for (uint256 bit = 0; bit < 8; ++bit) {
+                        output[i] ^= bytes1(uint8(1 << bit));
+                        assertFalse(this.isCanonical(codec, t, output), "a bit of the form");
+                        output[i] ^= bytes1(uint8(1 << bit));
+                    }
+                }
+                assertTrue(this.isCanonical(codec, t, output), "restored");
+            }
+        }
+    }
+
     function unknown(uint256 codec, bytes calldata data) external pure {
         Outputs.isCanonical(codec, Shapes.tensor(LAYOUT_PLAIN, TYPE_S32, 1, 1 << 224), data);
     }
