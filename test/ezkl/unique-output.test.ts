@@ -117,6 +117,15 @@ describe("makeKeys", () => {
   });
 });
 
+describe("parseSettings", () => {
+  it("error: a scale to round to, which ezkl's table does not show", () => {
+    const held = JSON.parse(new TextDecoder().decode(settings)) as { run_args: object };
+    const changed = { ...held, run_args: { ...held.run_args, rebase_scale: 10 } };
+    expect(() => parseSettings(settings)).not.toThrow();
+    expect(() => parseSettings(new TextEncoder().encode(JSON.stringify(changed)))).toThrow("no rounding");
+  });
+});
+
 describe("assay proof ezkl add", () => {
   it("error: settings by which ezkl rounds leave no folder", async () => {
     const path = join(folder.path, "rounding.json");

@@ -64,6 +64,8 @@ const settingsSchema = z.object({
     input_visibility: z.literal("Public"),
     output_visibility: z.literal("Public"),
     param_visibility: z.literal("Fixed"),
+    /** a scale to round to, which the list of operations (operations.ts) would not show */
+    rebase_scale: z.null().optional(),
   }),
   model_instance_shapes: z.array(z.array(z.int().positive())),
   model_input_scales: z.array(z.int()),
@@ -82,7 +84,7 @@ export function parseSettings(bytes: Uint8Array): EzklSettings {
     throw new BaseError({
       code: "EZKL_SETTINGS_INVALID",
       shortMessage:
-        "settings.json is not ezkl's for a circuit with public inputs and outputs and fixed weights.",
+        "settings.json is not ezkl's for a circuit with public inputs and outputs, fixed weights and no rounding.",
       nextStep: "Add the model again with `assay proof ezkl add`.",
       cause,
     });
