@@ -100,7 +100,8 @@ contract PublicSignalsTest is RegistryTest {
         assertEq(keccak256(before), expected, "memory before");
         assertEq(keccak256(behind), keccak256(new bytes(behind.length)), "memory behind");
         assertEq(steps.length, 2 * 64);
-        assertEq(new bytes[](0).length, 0, "the zero slot");
+        bytes memory none;
+        assertEq(none.length, 0, "the zero slot");
     }
 
     function test_build_floatTensor_reverts() public {
