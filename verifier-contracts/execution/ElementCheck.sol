@@ -7,6 +7,7 @@ import {IFloatJudge} from "../interfaces/IFloatJudge.sol";
 import {IJudge} from "../interfaces/IJudge.sol";
 import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
 import {Directory} from "../libraries/Directory.sol";
+import {Flat} from "../libraries/Flat.sol";
 import {HeldTensors} from "../libraries/HeldTensors.sol";
 import {Merkle} from "../libraries/Merkle.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
@@ -42,23 +43,17 @@ contract ElementCheck is IElementCheck {
         bytes calldata input,
         uint256 step,
         uint256 element,
-        bytes calldata out,
-        bytes[3] calldata operands
+        uint256[4] calldata tensors,
+        bytes calldata held
     ) external view returns (uint256 stored, uint256 expected) {
         Trial memory t = _trial(modelId, step);
-        HeldTensors.holdMemory(t.out, _toMemory(out));
-        uint256 elements = t.out.rows * t.out.last;
-        if (element >= elements) revert IJudge.ElementOutOfRange(element, elements);
+        t.element = element;
+        _holdOut(t, tensors, held);
         if (ProgramReader.opcode(t.record.head) == OP_CODEC) {
             return (_rootOf(t), uint256(codecJudge.inputRoot(t.word, t.record, input)));
         }
-        t.element = element;
-        t.held = new Tensor[](3);
         t.store = _storeOf(modelId, ModelWord.weights(t.word));
-        for (uint256 position = 0; position < 3; ++position) {
-            uint256 code = ProgramReader.operandOf(t.record.head, position);
-            if (code != NONE) t.held[position] = _held(t, code, operands[position]);
-        }
+        _holdOperands(t, tensors, held);
         stored = HeldTensors.element(t.store, t.out, element);
         expected = Elements.compute(t, _noOpenings());
     }
@@ -76,22 +71,57 @@ contract ElementCheck is IElementCheck {
         t.out.index = step;
     }
 
-    /// @param code of the operand: a step, or WEIGHT + index of a weight tensor
-    function _held(Trial memory t, uint256 code, bytes calldata tensor)
-        private
-        view
-        returns (Tensor memory x)
-    {
-        uint256 weights = ModelWord.weights(t.word);
-        if (code < WEIGHT) {
-            x = ProgramReader.tensor(t.chunks, weights, code);
-            HeldTensors.holdMemory(x, _toMemory(tensor));
-            return x;
+    function _holdOut(Trial memory t, uint256[4] calldata tensors, bytes calldata held) private pure {
+        uint256 elements = t.out.rows * t.out.last;
+        if (t.element >= elements) revert IJudge.ElementOutOfRange(t.element, elements);
+        HeldTensors.holdCalldata(t.out, _placeOf(tensors[0], held));
+    }
+
+    function _holdOperands(Trial memory t, uint256[4] calldata tensors, bytes calldata held) private view {
+        t.held = new Tensor[](3);
+        for (uint256 position = 0; position < 3; ++position) {
+            uint256 code = ProgramReader.operandOf(t.record.head, position);
+            if (code == NONE) continue;
+            // Of a weight tensor where it stands in the stream is not known yet.
+            t.held[position] = ProgramReader.tensor(t.chunks, ModelWord.weights(t.word), code);
+            if (code < WEIGHT) {
+                HeldTensors.holdCalldata(t.held[position], _placeOf(tensors[position + 1], held));
+            }
         }
-        uint256 offset = 0;
-        for (uint256 i = 0; i <= code - WEIGHT; ++i) {
-            (x, offset) = HeldTensors.published(ProgramReader.descriptor(t.chunks, i), offset);
-            x.index = i;
+        _holdWeights(t);
+    }
+
+    /// @dev Goes through the stream once, tensor by tensor: there may be thousands of them.
+    function _holdWeights(Trial memory t) private view {
+        unchecked {
+            uint256 count = 0;
+            for (uint256 position = 0; position < 3; ++position) {
+                Tensor memory x = t.held[position];
+                if (x.isWeight && x.index >= count) count = x.index + 1;
+            }
+            uint256 size = ProgramReader.DESCRIPTOR_BYTES * count;
+            uint256 descriptors = Flat.reserve(size);
+            ProgramReader.copy(t.chunks, ProgramReader.HEADER_BYTES, size, descriptors);
+            uint256[] memory offsets = new uint256[](count + 1);
+            uint256 free = Flat.mark();
+            for (uint256 i = 0; i < count; ++i) {
+                (, offsets[i + 1]) = HeldTensors.published(Flat.load(descriptors + 32 * i), offsets[i]);
+                Flat.release(free);
+            }
+            for (uint256 position = 0; position < 3; ++position) {
+                uint256 index = t.held[position].index;
+                if (!t.held[position].isWeight) continue;
+                (t.held[position],) =
+                    HeldTensors.published(Flat.load(descriptors + 32 * index), offsets[index]);
+                t.held[position].index = index;
+            }
+        }
+    }
+
+    /// @return place of a tensor in calldata
+    function _placeOf(uint256 tensor, bytes calldata held) private pure returns (uint256 place) {
+        assembly ("memory-safe") {
+            place := add(held.offset, tensor)
         }
     }
 
@@ -102,27 +132,14 @@ contract ElementCheck is IElementCheck {
 
     /// @dev The root that commits to the trial's own tensor.
     function _rootOf(Trial memory t) private view returns (uint256) {
-        Tensor memory x = t.out;
-        bytes memory words = new bytes(32 * x.rows * x.words);
-        uint256 pointer;
-        assembly ("memory-safe") {
-            pointer := add(words, 0x20)
-        }
-        for (uint256 i = 0; i < x.rows * x.words; ++i) {
-            uint256 word = HeldTensors.word(t.store, x, i / x.words, i % x.words);
-            assembly ("memory-safe") {
-                mstore(add(pointer, shl(5, i)), word)
+        unchecked {
+            Tensor memory x = t.out;
+            // Rows are new memory, one behind another.
+            uint256 pointer = HeldTensors.row(t.store, x, 0);
+            for (uint256 row = 1; row < x.rows; ++row) {
+                HeldTensors.row(t.store, x, row);
             }
-        }
-        return uint256(Merkle.tensorRoot(pointer, x.rows, x.words, x.wordBits, x.height));
-    }
-
-    /// @return pointer memory of the bytes, a word of room behind them
-    function _toMemory(bytes calldata data) private pure returns (uint256 pointer) {
-        assembly ("memory-safe") {
-            pointer := mload(0x40)
-            calldatacopy(pointer, data.offset, data.length)
-            mstore(0x40, add(pointer, and(add(data.length, 63), not(31))))
+            return uint256(Merkle.tensorRoot(pointer, x.rows, x.words, x.wordBits, x.height));
         }
     }
 

@@ -23,6 +23,9 @@ import {CompiledLayer} from "./compiled/CompiledLayer.sol";
 /// @notice Runs a registered program on whole tensors in memory, one record after another, each by a kernel that knows
 /// its record and its operands alone. Its only state is which models are halted.
 contract Interpreter is IInterpreter {
+    /// @dev Calldata of IElementCheck.compare before the bytes of `held`: selector, nine words and a length.
+    uint256 private constant CHECK_HEAD = 4 + 32 * 10;
+
     IModelRegistry public immutable registry;
     address public immutable weightStore;
     address public immutable layerBuilder;
@@ -87,19 +90,65 @@ contract Interpreter is IInterpreter {
 
     /// @inheritdoc IInterpreter
     function haltExecution(ModelId modelId, bytes calldata input, uint256 step, uint256 element) external {
+        uint256 data = _beginCheck(modelId, input, step, element);
         Machine memory m = _openWithWeights(modelId, input);
         uint256 out = _runTo(m, input, step);
         uint256 head = Flat.load(m.records + ProgramReader.RECORD_BYTES * step);
-        bytes[3] memory operands;
+        _placeTensor(data, 0, out);
         for (uint256 position = 0; position < 3; ++position) {
             uint256 index = ProgramReader.operandOf(head, position);
-            if (index < WEIGHT) operands[position] = _bytesOf(Machines.tensor(m, index));
+            if (index < WEIGHT) _placeTensor(data, position + 1, Machines.tensor(m, index));
         }
-        (uint256 stored, uint256 expected) =
-            elementCheck.compare(modelId, input, step, element, _bytesOf(out), operands);
+        (uint256 stored, uint256 expected) = _compare(data);
         if (stored == expected) revert NoDifference(stored);
         isHalted[modelId] = true;
         emit ExecutionHalted(modelId, step, element, stored, expected);
+    }
+
+    /// @dev Calldata of IElementCheck.compare, which begins where memory was free and takes in all that the run leaves
+    /// behind it: a copy of the tensors would cost more than the run. The input is the first thing in `held`.
+    /// @return data memory of it
+    function _beginCheck(ModelId modelId, bytes calldata input, uint256 step, uint256 element)
+        private
+        pure
+        returns (uint256 data)
+    {
+        data = Flat.reserve(CHECK_HEAD + 32 + input.length);
+        bytes4 selector = IElementCheck.compare.selector;
+        assembly ("memory-safe") {
+            mstore(data, selector)
+            mstore(add(data, 4), modelId)
+            mstore(add(data, 36), sub(CHECK_HEAD, 4)) // offset of the input
+            mstore(add(data, 68), step)
+            mstore(add(data, 100), element)
+            mstore(add(data, 260), sub(CHECK_HEAD, 36)) // offset of `held`, which begins with its length
+            mstore(add(data, CHECK_HEAD), input.length)
+            calldatacopy(add(data, add(CHECK_HEAD, 32)), input.offset, input.length)
+        }
+    }
+
+    /// @dev Says where a tensor begins. @param position 0 for the step's own, 1 to 3 for its operands
+    function _placeTensor(uint256 data, uint256 position, uint256 flat) private pure {
+        uint256 pointer = Flat.pointer(flat);
+        assembly ("memory-safe") {
+            mstore(add(add(data, 132), shl(5, position)), sub(pointer, add(data, CHECK_HEAD)))
+        }
+    }
+
+    function _compare(uint256 data) private view returns (uint256 stored, uint256 expected) {
+        address check = address(elementCheck);
+        assembly ("memory-safe") {
+            let free := mload(0x40)
+            mstore(add(data, sub(CHECK_HEAD, 32)), sub(free, add(data, CHECK_HEAD)))
+            let success := staticcall(gas(), check, data, sub(free, data), 0, 0x40)
+            // INVARIANT: what is no answer is no difference.
+            if iszero(and(success, eq(returndatasize(), 0x40))) {
+                returndatacopy(free, 0, returndatasize())
+                revert(free, returndatasize())
+            }
+            stored := mload(0)
+            expected := mload(0x20)
+        }
     }
 
     /// @dev The program, with published weights or none.

@@ -7,9 +7,11 @@ import {ModelId} from "../types/Types.sol";
 interface IElementCheck {
     /// @notice One element of a step's tensor, as an interpreter made it and as the judge computes it.
     /// @param input the model's calldata @param step index of the step @param element row-major index in its tensor
-    /// @param out the step's tensor: stored bytes, row-major, without padding
-    /// @param operands likewise those operands that are steps; empty for weights, which are read where they are published
-    /// @return stored the element in `out`; for a codec step the root of its tensor
+    /// @param tensors where they begin in `held`: stored bytes, row-major, without padding. First the step's own, then
+    /// those of its operands that are steps; of the others anything: weights are read where they are published
+    /// @param held the interpreter's memory. Only those bytes of it are read that the element needs, so that the check
+    /// costs little, however large the tensors are
+    /// @return stored the element as the interpreter made it; for a codec step the root of its tensor
     /// @return expected the judge's
     /// @dev Reverts with IJudge.StepOutOfRange or ElementOutOfRange.
     function compare(
@@ -17,7 +19,7 @@ interface IElementCheck {
         bytes calldata input,
         uint256 step,
         uint256 element,
-        bytes calldata out,
-        bytes[3] calldata operands
+        uint256[4] calldata tensors,
+        bytes calldata held
     ) external view returns (uint256 stored, uint256 expected);
 }

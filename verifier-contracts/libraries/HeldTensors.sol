@@ -7,15 +7,24 @@ import {Shapes} from "./Shapes.sol";
 import {WeightStream} from "./WeightStream.sol";
 
 /// @notice Operands that are at hand whole, so that an opcode's element function reads them without openings: a step's
-/// tensor in memory, its elements row-major without padding; a weight tensor in the data contracts of the published
-/// stream of weight rows.
+/// tensor in memory or in calldata, its elements row-major without padding; a weight tensor in the data contracts of the
+/// published stream of weight rows.
 library HeldTensors {
+    /// @dev Bit of a place that is an offset in calldata.
+    uint256 private constant CALLDATA = 1 << 255;
+
     /// @notice Says that a step's tensor is in memory. @param pointer memory of its first element, not 0
     function holdMemory(Tensor memory x, uint256 pointer) internal pure {
         unchecked {
             x.place = pointer;
             x.rowBytes = x.last * Shapes.elementBytes(x.code);
         }
+    }
+
+    /// @notice Says that a step's tensor is in calldata: of its bytes only those that an element needs are read.
+    /// @param offset of its first element
+    function holdCalldata(Tensor memory x, uint256 offset) internal pure {
+        holdMemory(x, CALLDATA | offset);
     }
 
     /// @notice A weight tensor in the published stream.
@@ -57,9 +66,14 @@ library HeldTensors {
                 }
             } else {
                 uint256 unused = 256 - 8 * size;
-                uint256 pointer = x.place + offset;
+                uint256 from = x.place + offset;
+                bool isCalldata = from & CALLDATA != 0;
+                from &= ~CALLDATA;
                 assembly ("memory-safe") {
-                    stored := shl(unused, shr(unused, mload(pointer)))
+                    switch isCalldata
+                    case 0 { stored := mload(from) }
+                    default { stored := calldataload(from) }
+                    stored := shl(unused, shr(unused, stored))
                 }
             }
         }
@@ -96,8 +110,12 @@ library HeldTensors {
                 mstore(sub(end, 0x20), 0)
             }
             if (x.isWeight) return _copy(store, from - 1, size, pointer);
+            bool isCalldata = from & CALLDATA != 0;
+            from &= ~CALLDATA;
             assembly ("memory-safe") {
-                mcopy(pointer, from, size)
+                switch isCalldata
+                case 0 { mcopy(pointer, from, size) }
+                default { calldatacopy(pointer, from, size) }
             }
         }
     }

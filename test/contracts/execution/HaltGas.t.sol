@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {IInterpreter} from "../../../verifier-contracts/interfaces/IInterpreter.sol";
+import {ModelId} from "../../../verifier-contracts/types/Types.sol";
+import {ProgramBuilder as B} from "../registry/ProgramBuilder.sol";
+import {ExecutionFixture} from "./ExecutionFixture.sol";
+
+/// @dev What fits a transaction when it is executed fits one when it is halted, however large its tensors are and however
+/// many weights it has.
+contract HaltGasTest is ExecutionFixture {
+    using B for B.Draft;
+
+    /// @dev Most gas of a transaction (EIP-7825), without its base and the calldata of the longest input.
+    uint256 private constant GAS = 16_777_216 - 21_000 - 16 * 65_636;
+
+    function _register(B.Draft memory d) private returns (ModelId) {
+        return registry.register(chunksOf(d.bytesOf()), 0, SELECTOR, EXECUTION | BOND, 0);
+    }
+
+    /// @dev Nothing differs: the call ends with its last statement. @return run gas of `infer` @return halt gas of it
+    function _halt(ModelId modelId, bytes memory input, uint256 step)
+        private
+        returns (uint256 run, uint256 halt)
+    {
+        run = gasleft();
+        interpreter.infer(modelId, input);
+        run -= gasleft();
+        halt = gasleft();
+        vm.expectPartialRevert(IInterpreter.NoDifference.selector);
+        interpreter.haltExecution{gas: GAS}(modelId, input, step, 0);
+        halt -= gasleft();
+    }
+
+    /// @dev Both operands are the last of as many weight tensors as a program can have.
+    function test_haltExecution_mostWeights_succeeds() public {
+        B.Draft memory d = B.start(3, 1, 1);
+        bytes memory all = abi.encodePacked(hex"01020100", B.shapeBytes(B.dims1(1)), bytes4(0));
+        for (uint256 i = 0; i < 11; ++i) {
+            all = bytes.concat(all, all);
+        }
+        (d.descriptors, d.weights) = (all, 2048);
+        d.lanes(B.dims1(1), 0);
+        d.step(0x080002, B.dims1(1), 0x8000 + 2047, 0x8000 + 2046, B.NONE, 0);
+        bytes memory weights = new bytes(4 * 2048);
+        (, bytes32 root) = store.foldWeights(all, weights);
+        ModelId modelId = registry.register(chunksOf(d.bytesOf()), root, SELECTOR, EXECUTION | BOND, 0);
+        assertTrue(store.publish(modelId, storeWeights(weights), ALL));
+        (uint256 run, uint256 halt) = _halt(modelId, abi.encodeWithSelector(SELECTOR, new uint256[](1)), 1);
+        assertLt(halt, run + 5_000_000);
+    }
+
+    /// @dev A megabyte and more as an operand, and as the step's own tensor.
+    function test_haltExecution_largeTensors_succeeds() public {
+        B.Draft memory d = B.start(4, 65_536, 3);
+        d.step(0x010400, B.dims2(64, 1024), B.NONE, B.NONE, B.NONE, 0);
+        bytes memory none = B.coordinate(1, 0, 0, 0, 0, 0);
+        bytes memory repeat =
+            bytes.concat(none, none, B.coordinate(64, 1, 1, 0, 0, 0), B.coordinate(1024, 1, 2, 0, 0, 0));
+        d.step(0x020000, B.dims3(24, 64, 1024), 0, B.NONE, B.NONE, 0, repeat);
+        d.step(0x0a0002, B.dims3(24, 64, 1), 1, B.NONE, B.NONE, 0);
+        ModelId modelId = _register(d);
+        bytes memory input = abi.encodeWithSelector(SELECTOR, new bytes(65_536));
+        for (uint256 step = 1; step < 3; ++step) {
+            (uint256 run, uint256 halt) = _halt(modelId, input, step);
+            assertGt(run, 12_000_000);
+            assertLt(halt, run + 500_000);
+        }
+    }
+
+    /// @dev A codec step's tensor is compared whole: as many words as one can have.
+    function test_haltExecution_longestCodecs_succeeds() public {
+        bytes memory input = abi.encodeWithSelector(SELECTOR, new bytes(65_536));
+        B.Draft memory d = B.start(4, 65_536, 1);
+        d.step(0x010400, B.dims2(4096, 16), B.NONE, B.NONE, B.NONE, 0);
+        d.step(0x010400, B.dims1(1), B.NONE, B.NONE, B.NONE, 0);
+        (uint256 run, uint256 halt) = _halt(_register(d), input, 0);
+        assertLt(halt, run + 5_000_000);
+        d = B.start(4, 65_536, 1);
+        d.step(0x010403, B.dims2(16, 1024), B.NONE, B.NONE, B.NONE, 0);
+        d.step(0x010400, B.dims1(1), B.NONE, B.NONE, B.NONE, 0);
+        (run, halt) = _halt(_register(d), input, 0);
+        assertLt(halt, run + 5_000_000);
+        d = B.start(3, 4096, 1);
+        d.lanes(B.dims2(4096, 1), 0);
+        d.lanes(B.dims1(1), 0);
+        (run, halt) = _halt(_register(d), abi.encodeWithSelector(SELECTOR, new uint256[](256)), 0);
+        assertLt(halt, run + 5_000_000);
+    }
+}
