@@ -3,9 +3,10 @@ pragma solidity ^0.8.30;
 
 import {Test} from "../support/Test.sol";
 import {NaiveInput} from "./NaiveInput.sol";
+import {CodecJudge} from "verifier-contracts/CodecJudge.sol";
 import {Shapes} from "verifier-contracts/libraries/Shapes.sol";
 import {Inputs} from "verifier-contracts/opcodes/codecs/Inputs.sol";
-import {LAYOUT_PLAIN, Tensor, UnknownCodec} from "verifier-contracts/types/Program.sol";
+import {LAYOUT_PLAIN, Record, Tensor, UnknownCodec} from "verifier-contracts/types/Program.sol";
 
 /// @notice CODEC steps, whole tensors against the plainest loops: every element of both layouts, zero padding, and a
 /// pattern behind the tensor that must be untouched.
@@ -29,6 +30,11 @@ contract InputElementsTest is Test {
     }
 
     uint256[5] private seen;
+    CodecJudge private judge;
+
+    function setUp() public {
+        judge = new CodecJudge();
+    }
 
     /// forge-config: default.fuzz.runs = 1200
     /// forge-config: nightly.fuzz.runs = 20000
@@ -41,6 +47,7 @@ contract InputElementsTest is Test {
         for (uint256 i; i < 400; ++i) {
             Trial memory trial = _trial(uint256(keccak256(abi.encode(i))));
             this.check(trial, trial.input);
+            this.checkElements(trial);
             seen[trial.codec] += trial.expected.length;
         }
         for (uint256 codec = TEXT; codec <= RAW; ++codec) {
@@ -72,6 +79,21 @@ contract InputElementsTest is Test {
         _checkBehind(out + size);
         for (uint256 row = 0; row < t.rows; ++row) {
             _checkRow(trial, out + row * t.last * bytesOf, row);
+        }
+    }
+
+    /// @dev The same through the contract that the interpreter asks.
+    function checkElements(Trial memory trial) external view {
+        Tensor memory t = trial.t;
+        uint256 head = t.code << 232 | t.rank << 224 | trial.k << 144;
+        bytes memory stored = judge.inputElements(trial.modelWord, Record(head, t.shape, 0, 0), trial.input);
+        assertEq(stored.length, trial.expected.length * Shapes.elementBytes(t.code), "length");
+        uint256 pointer;
+        assembly ("memory-safe") {
+            pointer := add(stored, 0x20)
+        }
+        for (uint256 row = 0; row < t.rows; ++row) {
+            _checkRow(trial, pointer + row * t.last * Shapes.elementBytes(t.code), row);
         }
     }
 
