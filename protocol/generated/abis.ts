@@ -6465,6 +6465,30 @@ export const iFastInterpreterAbi = [
     "stateMutability": "view"
   },
   {
+    "type": "function",
+    "name": "recordFast",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      },
+      {
+        "name": "input",
+        "type": "bytes",
+        "internalType": "bytes"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "fast",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ],
+    "stateMutability": "nonpayable"
+  },
+  {
     "type": "event",
     "name": "FastHalted",
     "inputs": [

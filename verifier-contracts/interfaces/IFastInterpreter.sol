@@ -20,8 +20,13 @@ interface IFastInterpreter {
     /// @param input the model's calldata, selector included
     function inferFast(ModelId modelId, bytes calldata input) external view returns (bytes memory output);
 
+    /// @notice Runs the fast form and keeps the hash of its output, for a `haltFast` in another transaction: both runs
+    /// together may take more gas than a transaction has.
+    /// @return fast the hash
+    function recordFast(ModelId modelId, bytes calldata input) external returns (bytes32 fast);
+
     /// @notice Halts the model's fast forms for good if they return other bytes for an input than the plain interpreter.
-    /// Anybody may call it.
+    /// Anybody may call it. If `recordFast` kept another output than the plain one, the fast form does not run again.
     /// @dev Reverts with NoFastDifference if they are the same, and as either run does if it reverts.
     function haltFast(ModelId modelId, bytes calldata input) external;
 
