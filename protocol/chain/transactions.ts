@@ -9,6 +9,7 @@ import {
   TransactionReceiptNotFoundError,
   BaseError as ViemError,
 } from "viem";
+import { MAX_TRANSACTION_GAS } from "../execution/cost.ts";
 import type { Inclusion, JournalEntry, SignedTransaction } from "../journal/journal.ts";
 import type { Action } from "./actions.ts";
 import { chainError, decodeRevert, decodeRevertData, outOfGas, type Revert } from "./errors.ts";
@@ -17,6 +18,8 @@ import type { Fees } from "./fees.ts";
 /** Room above the estimate: other moves in the same block change storage costs. */
 const GAS_MARGIN_NUMERATOR = 5n;
 const GAS_MARGIN_DENOMINATOR = 4n;
+/** Nodes refuse a transaction whose limit is higher. */
+const MOST_GAS = BigInt(MAX_TRANSACTION_GAS);
 
 /** Runs the action on the newest block, and on the pending one where only time is missing.
  *  @param fees that it will be sent with: without any, nodes run it at base fee 0, and a claim looks at that
@@ -49,13 +52,18 @@ async function simulateAt(
       await client.call({ ...call, gas });
       return gas;
     }
-    const estimate = await client.estimateGas(call);
-    return (estimate * GAS_MARGIN_NUMERATOR) / GAS_MARGIN_DENOMINATOR;
+    return gasLimitOf(await client.estimateGas(call));
   } catch (error) {
     const revert = decodeRevert(error);
     if (revert !== undefined) return revert;
     throw chainError(error, `simulate ${key}`);
   }
+}
+
+/** The room above an estimate must not make too large what fits. A chain that has no such limit may take more. */
+function gasLimitOf(estimate: bigint): bigint {
+  const roomy = (estimate * GAS_MARGIN_NUMERATOR) / GAS_MARGIN_DENOMINATOR;
+  return estimate <= MOST_GAS && roomy > MOST_GAS ? MOST_GAS : roomy;
 }
 
 /** @param content what the transaction does; replacements differ in fees only */

@@ -11,6 +11,7 @@ import { writeDeployment } from "../../protocol/chain/deployment-file.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { requireAccount, type SenderOptions } from "../../protocol/chain/sender.ts";
 import { openDataFolder } from "../../protocol/data-folder.ts";
+import { MAX_TRANSACTION_GAS } from "../../protocol/execution/cost.ts";
 import { requestIdOf } from "../../protocol/ids.ts";
 import { Database } from "../../protocol/journal/sqlite.ts";
 import type { Request } from "../../protocol/terms.ts";
@@ -79,6 +80,18 @@ describe("Sender", () => {
     expect(refused).toMatchObject({ status: "refused", revert: { name: "ValueWrong", args: { value: 1n } } });
     expect(await countOf(1)).toBe(before);
     expect(await system.sender.send(right)).toMatchObject({ status: "sent" });
+  });
+
+  test("behavior: what fits a transaction is sent, though the room above its estimate does not fit", async () => {
+    // A loop of 26 gas, 538,461 times: some 14,000,000. PUSH3 count; JUMPDEST, subtract 1, jump while it is not 0; STOP.
+    const to = "0x00000000000000000000000000000000000b19a5";
+    await local.control.setCode({ address: to, bytecode: "0x6208375d5b60019003806004570000" });
+    const action = { key: "burn", to, data: "0x", value: 0n, doneBy: [] } as const;
+    const result = await system.sender.send(action);
+    if (result.status !== "sent") throw new Error(`it was ${result.status}`);
+    expect(result.inclusion.gasUsed).toBeGreaterThan(14_000_000n);
+    const { gas } = await local.client.getTransaction({ hash: result.inclusion.hash });
+    expect(gas).toBe(BigInt(MAX_TRANSACTION_GAS));
   });
 
   test("behavior: an effect of another sender is already done", async () => {

@@ -14,12 +14,15 @@ import {Plan} from "./plan/Plan.sol";
 import {PlanRun} from "./plan/PlanRun.sol";
 
 /// @notice Runs prepared models by their plans, and asks the Interpreter to run the others, with their compiled layers.
-/// All compute the same; whoever finds a difference halts the model here. Its only state is which models are halted.
+/// All compute the same; whoever finds a difference halts the model here. Its only state is which models are halted, and
+/// outputs that were recorded to that end.
 contract FastInterpreter is IFastInterpreter {
     IInterpreter public immutable interpreter;
     address public immutable planner;
 
     mapping(ModelId => bool) private _isHalted;
+    /// @dev keccak256 of what a fast form returned.
+    mapping(ModelId => mapping(bytes32 inputHash => bytes32)) private _recorded;
 
     /// @param interpreter_ runs the models that have no plan, and is what all is compared with
     /// @param planner_ whose plans are run
@@ -41,12 +44,30 @@ contract FastInterpreter is IFastInterpreter {
     }
 
     /// @inheritdoc IFastInterpreter
+    function recordFast(ModelId modelId, bytes calldata input) external returns (bytes32 fast) {
+        fast = keccak256(this.inferFast(modelId, input));
+        _recorded[modelId][keccak256(input)] = fast;
+    }
+
+    /// @inheritdoc IFastInterpreter
     function haltFast(ModelId modelId, bytes calldata input) external {
-        bytes32 fast = keccak256(this.inferFast(modelId, input));
+        if (isFastHalted(modelId)) revert FastModelHalted(modelId);
         bytes32 plain = keccak256(interpreter.infer(modelId, input));
+        bytes32 fast = _recorded[modelId][keccak256(input)];
+        // What was recorded may be older than the plan: it proves a difference, and never that there is none.
+        if (fast == 0 || fast == plain) fast = keccak256(this.inferFast(modelId, input));
         if (fast == plain) revert NoFastDifference(fast);
         _isHalted[modelId] = true;
         emit FastHalted(modelId, fast, plain);
+    }
+
+    /// @inheritdoc IFastInterpreter
+    function haltLayer(ModelId modelId, bytes calldata input, uint256 step, uint256 element) external {
+        if (isFastHalted(modelId)) revert FastModelHalted(modelId);
+        (uint256 stored, uint256 expected) = interpreter.compareCompiled(modelId, input, step, element);
+        if (stored == expected) revert IInterpreter.NoDifference(stored);
+        _isHalted[modelId] = true;
+        emit LayerHalted(modelId, step, element, stored, expected);
     }
 
     /// @inheritdoc IFastInterpreter

@@ -90,19 +90,37 @@ contract Interpreter is IInterpreter {
 
     /// @inheritdoc IInterpreter
     function haltExecution(ModelId modelId, bytes calldata input, uint256 step, uint256 element) external {
+        (uint256 stored, uint256 expected) = _compare(modelId, input, step, element, false);
+        if (stored == expected) revert NoDifference(stored);
+        isHalted[modelId] = true;
+        emit ExecutionHalted(modelId, step, element, stored, expected);
+    }
+
+    /// @inheritdoc IInterpreter
+    function compareCompiled(ModelId modelId, bytes calldata input, uint256 step, uint256 element)
+        external
+        view
+        returns (uint256 stored, uint256 expected)
+    {
+        return _compare(modelId, input, step, element, true);
+    }
+
+    /// @dev An element of a run, and the judge's from the operands that the run holds.
+    function _compare(ModelId modelId, bytes calldata input, uint256 step, uint256 element, bool isCompiled)
+        private
+        view
+        returns (uint256 stored, uint256 expected)
+    {
         uint256 data = _beginCheck(modelId, input, step, element);
         Machine memory m = _openWithWeights(modelId, input);
-        uint256 out = _runTo(m, input, step);
+        if (isCompiled) m.compiled = CompiledLayer.open(layerBuilder, modelId);
+        _placeTensor(data, 0, _runTo(m, input, step));
         uint256 head = Flat.load(m.records + ProgramReader.RECORD_BYTES * step);
-        _placeTensor(data, 0, out);
         for (uint256 position = 0; position < 3; ++position) {
             uint256 index = ProgramReader.operandOf(head, position);
             if (index < WEIGHT) _placeTensor(data, position + 1, Machines.tensor(m, index));
         }
-        (uint256 stored, uint256 expected) = _compare(data);
-        if (stored == expected) revert NoDifference(stored);
-        isHalted[modelId] = true;
-        emit ExecutionHalted(modelId, step, element, stored, expected);
+        return _askCheck(data);
     }
 
     /// @dev Calldata of IElementCheck.compare, which begins where memory was free and takes in all that the run leaves
@@ -135,7 +153,7 @@ contract Interpreter is IInterpreter {
         }
     }
 
-    function _compare(uint256 data) private view returns (uint256 stored, uint256 expected) {
+    function _askCheck(uint256 data) private view returns (uint256 stored, uint256 expected) {
         address check = address(elementCheck);
         assembly ("memory-safe") {
             let free := mload(0x40)

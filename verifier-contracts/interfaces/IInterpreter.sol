@@ -58,6 +58,14 @@ interface IInterpreter {
     /// @dev Reverts with NoDifference if the element is right, and with IJudge's errors if there is no such element.
     function haltExecution(ModelId modelId, bytes calldata input, uint256 step, uint256 element) external;
 
+    /// @notice An element that `inferCompiled` computes on the way, and what the judge computes from the same operands:
+    /// a compiled run may fit a transaction where the plain one does not. Arguments, results and errors as of
+    /// `haltExecution`, whose event says what the results are.
+    function compareCompiled(ModelId modelId, bytes calldata input, uint256 step, uint256 element)
+        external
+        view
+        returns (uint256 stored, uint256 expected);
+
     /// @notice Whether the model was halted.
     function isHalted(ModelId modelId) external view returns (bool);
 }

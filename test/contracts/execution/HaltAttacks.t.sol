@@ -180,4 +180,80 @@ contract HaltAttacksTest is StreamCompiler {
         assertEq(interpreter.infer(modelId, v.input), v.output);
         assertEq(fastInterpreter.inferFast(modelId, v.input), v.output);
     }
+
+    /// @dev A compiled layer that makes zeros of everything, as nothing that the builder makes can. Its model is halted by
+    /// one element, and the plain interpreter, which goes on, need not run.
+    function test_haltLayer_wrongPart_succeeds() public {
+        uint256 halted = 0;
+        for (uint256 i = 0; i < _runs.length; ++i) {
+            if (this.breakLayer(i)) ++halted;
+        }
+        assertGe(halted, 4);
+    }
+
+    /// @return halted false if the model has no compiled layer, or one that makes a zero here
+    function breakLayer(uint256 i) external returns (bool halted) {
+        bytes memory directory = builder.directoryOf(_ids[i]).code;
+        if (directory.length == 0) return false;
+        uint256 entry;
+        assembly {
+            entry := mload(add(directory, 0x21))
+        }
+        uint256 step = (entry >> 224) - 1;
+        uint256 width = uint8(_runs[i].program[_recordOf(i, step) + 1]) == 0 ? 4 : 1;
+        bytes memory right = interpreter.tensorAt(_ids[i], _runs[i].input, step);
+        if (right[width - 1] == 0) return false;
+        vm.expectPartialRevert(IInterpreter.NoDifference.selector);
+        fastInterpreter.haltLayer(_ids[i], _runs[i].input, step, 0);
+        assertFalse(_isHalted(_ids[i]));
+        // PUSH2 bytes, PUSH0, RETURN: the whole tensor of a step that is one part, else one output row.
+        uint16 size = directory.length == 33 ? uint16(right.length) : uint16(entry >> 160);
+        vm.etch(address(uint160(entry)), bytes.concat(hex"61", bytes2(size), hex"5ff3"));
+        try interpreter.compareCompiled(_ids[i], _runs[i].input, step, 0) returns (uint256 stored, uint256) {
+            assertEq(stored, 0);
+        } catch {
+            return false;
+        }
+        _haltLayer(_ids[i], _runs[i].input, step);
+        assertEq(interpreter.infer(_ids[i], _runs[i].input), _runs[i].output);
+        return true;
+    }
+
+    function _haltLayer(ModelId modelId, bytes memory input, uint256 step) private {
+        vm.expectEmit(true, false, false, false);
+        emit IFastInterpreter.LayerHalted(modelId, step, 0, 0, 0);
+        fastInterpreter.haltLayer(modelId, input, step, 0);
+        assertTrue(fastInterpreter.isFastHalted(modelId));
+        assertFalse(interpreter.isHalted(modelId));
+        bytes memory reason = abi.encodeWithSelector(IFastInterpreter.FastModelHalted.selector, modelId);
+        vm.expectRevert(reason);
+        fastInterpreter.inferFast(modelId, input);
+        vm.expectRevert(reason);
+        fastInterpreter.haltLayer(modelId, input, step, 0);
+    }
+
+    function _recordOf(uint256 i, uint256 step) private view returns (uint256) {
+        bytes storage program = _runs[i].program;
+        return 32 + 32 * ((uint256(uint8(program[4])) << 8) | uint8(program[5])) + 128 * step;
+    }
+
+    /// @dev Every step of every run, compiled layers among them: none is halted by what is right, whatever gas there is.
+    /// forge-config: default.fuzz.runs = 2000
+    function testFuzz_haltLayer_rightElements_reverts(uint256 seed) public {
+        uint256 i = seed % _runs.length;
+        uint256 steps = (uint256(uint8(_runs[i].program[6])) << 8) | uint8(_runs[i].program[7]);
+        uint256 element = (seed >> 64) % (4 ** ((seed >> 32) % 5));
+        bytes memory data = abi.encodeCall(
+            IFastInterpreter.haltLayer, (_ids[i], _runs[i].input, (seed >> 8) % steps, element)
+        );
+        uint256 whole = gasleft();
+        (bool success, bytes memory reason) = address(fastInterpreter).call(data);
+        whole -= gasleft();
+        assertFalse(success);
+        bool isThere = bytes4(reason) == IInterpreter.NoDifference.selector;
+        assertTrue(isThere || bytes4(reason) == IJudge.ElementOutOfRange.selector);
+        (success,) = address(fastInterpreter).call{gas: whole * ((seed >> 40) % 1024) / 1024}(data);
+        assertFalse(success);
+        assertFalse(_isHalted(_ids[i]));
+    }
 }

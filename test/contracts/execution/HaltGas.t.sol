@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {IFastInterpreter} from "../../../verifier-contracts/interfaces/IFastInterpreter.sol";
 import {IInterpreter} from "../../../verifier-contracts/interfaces/IInterpreter.sol";
 import {ModelId} from "../../../verifier-contracts/types/Types.sol";
 import {ProgramBuilder as B} from "../registry/ProgramBuilder.sol";
@@ -50,8 +51,8 @@ contract HaltGasTest is ExecutionFixture {
         assertLt(halt, run + 5_000_000);
     }
 
-    /// @dev A megabyte and more as an operand, and as the step's own tensor.
-    function test_haltExecution_largeTensors_succeeds() public {
+    /// @dev A tensor of a megabyte and more, and its sums.
+    function _largeModel() private returns (ModelId modelId, bytes memory input) {
         B.Draft memory d = B.start(4, 65_536, 3);
         d.step(0x010400, B.dims2(64, 1024), B.NONE, B.NONE, B.NONE, 0);
         bytes memory none = B.coordinate(1, 0, 0, 0, 0, 0);
@@ -59,8 +60,14 @@ contract HaltGasTest is ExecutionFixture {
             bytes.concat(none, none, B.coordinate(64, 1, 1, 0, 0, 0), B.coordinate(1024, 1, 2, 0, 0, 0));
         d.step(0x020000, B.dims3(24, 64, 1024), 0, B.NONE, B.NONE, 0, repeat);
         d.step(0x0a0002, B.dims3(24, 64, 1), 1, B.NONE, B.NONE, 0);
-        ModelId modelId = _register(d);
-        bytes memory input = abi.encodeWithSelector(SELECTOR, new bytes(65_536));
+        input = abi.encodeWithSelector(SELECTOR, new bytes(65_536));
+        input[68] = 0x07;
+        return (_register(d), input);
+    }
+
+    /// @dev As an operand, and as the step's own tensor.
+    function test_haltExecution_largeTensors_succeeds() public {
+        (ModelId modelId, bytes memory input) = _largeModel();
         for (uint256 step = 1; step < 3; ++step) {
             (uint256 run, uint256 halt) = _halt(modelId, input, step);
             assertGt(run, 12_000_000);
@@ -86,5 +93,65 @@ contract HaltGasTest is ExecutionFixture {
         d.lanes(B.dims1(1), 0);
         (run, halt) = _halt(_register(d), abi.encodeWithSelector(SELECTOR, new uint256[](256)), 0);
         assertLt(halt, run + 5_000_000);
+    }
+
+    /// @dev The plan's last instruction says where the output is: an element further on.
+    function _shiftOutput(address plan) private {
+        bytes memory code = plan.code;
+        assembly {
+            let place := add(code, mload(code))
+            mstore(place, add(mload(place), shl(192, 4)))
+        }
+        vm.etch(plan, code);
+    }
+
+    /// @dev The plain and the fast run fit a transaction each, and not one together.
+    function test_haltFast_twoTransactions_succeeds() public {
+        (ModelId modelId, bytes memory input) = _largeModel();
+        assertTrue(store.publish(modelId, new address[](0), ALL));
+        assertTrue(prepare(modelId));
+        bytes memory data = abi.encodeCall(IFastInterpreter.haltFast, (modelId, input));
+        (bool success,) = address(fastInterpreter).call{gas: GAS}(data);
+        assertFalse(success);
+        _shiftOutput(planner.planOf(modelId));
+        bytes32 wrong = keccak256(fastInterpreter.inferFast(modelId, input));
+        assertEq(fastInterpreter.recordFast{gas: GAS}(modelId, input), wrong);
+        assertFalse(fastInterpreter.isFastHalted(modelId));
+        vm.prank(makeAddr("anybody"));
+        fastInterpreter.haltFast{gas: GAS}(modelId, input);
+        assertTrue(fastInterpreter.isFastHalted(modelId));
+        assertFalse(interpreter.isHalted(modelId));
+    }
+
+    /// @dev Somebody records the right output of a form before a wrong plan is there: that keeps nobody from halting it.
+    function test_haltFast_recordedBeforePlan_succeeds() public {
+        (ModelId modelId, bytes memory input) = _largeModel();
+        assertTrue(store.publish(modelId, new address[](0), ALL));
+        bytes32 right = fastInterpreter.recordFast(modelId, input);
+        assertEq(keccak256(interpreter.infer(modelId, input)), right);
+        assertTrue(prepare(modelId));
+        _shiftOutput(planner.planOf(modelId));
+        fastInterpreter.haltFast(modelId, input);
+        assertTrue(fastInterpreter.isFastHalted(modelId));
+        vm.expectRevert(abi.encodeWithSelector(IFastInterpreter.FastModelHalted.selector, modelId));
+        fastInterpreter.recordFast(modelId, input);
+    }
+
+    /// @dev What was recorded of a right form halts nothing, nor does what was recorded of another input.
+    function test_haltFast_recordedSameOutput_reverts() public {
+        (ModelId modelId, bytes memory input) = _largeModel();
+        assertTrue(store.publish(modelId, new address[](0), ALL));
+        assertTrue(prepare(modelId));
+        bytes memory other = bytes.concat(input);
+        other[68] = 0x09;
+        bytes32 right = fastInterpreter.recordFast(modelId, other);
+        fastInterpreter.recordFast(modelId, input);
+        vm.expectRevert(abi.encodeWithSelector(IFastInterpreter.NoFastDifference.selector, right));
+        fastInterpreter.haltFast(modelId, other);
+        vm.expectPartialRevert(IFastInterpreter.NoFastDifference.selector);
+        fastInterpreter.haltFast(modelId, input);
+        assertFalse(fastInterpreter.isFastHalted(modelId));
+        vm.expectRevert(IInterpreter.InputNotCanonical.selector);
+        fastInterpreter.recordFast(modelId, "");
     }
 }

@@ -240,4 +240,50 @@ contract SettleByExecutionTest is DisputeFixture {
         );
         _settle(r, c, _run.outputs[0], "");
     }
+
+    /// @dev A model that is halted in the middle of anything: no output is settled by execution any more, right or wrong,
+    /// everything else goes on, and all money leaves.
+    function test_settle_haltedInEveryState_succeeds() public {
+        for (uint256 i = 0; i < 2 * STATES; ++i) {
+            uint256 before = vm.snapshotState();
+            _haltIn(i / 2, i % 2 == 0);
+            vm.revertToState(before);
+        }
+    }
+
+    function _haltIn(uint256 state, bool agrees) private {
+        (Request memory r, Claim memory c) = _reach(state, agrees);
+        _publish(r.modelId);
+        _interpreter.infer(r.modelId, _run.inputs[0]);
+        vm.store(address(_interpreter), keccak256(abi.encode(r.modelId, 0)), bytes32(uint256(1)));
+        assertTrue(_interpreter.isHalted(r.modelId));
+        bytes memory halted = abi.encodeWithSelector(IInterpreter.ModelHalted.selector, r.modelId);
+        for (uint256 i = 0; i < 4; ++i) {
+            vm.expectRevert(halted);
+            _settle(r, c, _run.outputs[i % 2], i < 2 ? bytes("") : _run.weights);
+        }
+        if (state == 2) {
+            skip(T + 1);
+            assay.timeoutTrace(c);
+        } else if (state >= 4) {
+            skip(T + 1);
+            assay.timeoutDemand(c, uint64((1 << 48) | (1 << 40)));
+        } else if (state != 0) {
+            skip(WINDOW + 100 * T);
+            assay.finalize(r, c);
+        }
+        if (uint8(assay.requestWord(c.requestId)) != 3) {
+            vm.warp(uint256(r.expiry) + 1);
+            assay.refund(r);
+        }
+        if (state == 2 || state > 3) assay.collect(c, challenger);
+        address[3] memory owners = [requester, prover, challenger];
+        for (uint256 i = 0; i < 3; ++i) {
+            if (assay.credits(owners[i]) == 0) continue;
+            vm.prank(owners[i]);
+            assay.withdraw(owners[i]);
+        }
+        if (address(assay).balance != 0) assay.pullBurn();
+        assertEq(address(assay).balance, 0, "nothing stays");
+    }
 }
