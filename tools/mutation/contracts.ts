@@ -130,7 +130,11 @@ export class ContractMutants {
     if (hint !== undefined) rounds.unshift(this.#only(hint));
     const { few, many, file = "" } = this.#records ?? {};
     const runs = rounds.map((chosen) => ({ chosen, elements: few }));
-    if (many !== undefined && !isQuick) runs.push({ chosen: ["--match-path", file], elements: many });
+    if (many !== undefined && !isQuick) {
+      // First those of the opcode that saw a fault of the same file.
+      if (hint?.file === file) runs.push({ chosen: this.#only(hint), elements: many });
+      runs.push({ chosen: ["--match-path", file], elements: many });
+    }
     for (const { chosen, elements } of runs) {
       const { output, isTimeout } = this.#test(id, ["--fail-fast", ...chosen], elements);
       if (isTimeout) return { kind: "timeout" };
