@@ -2,7 +2,7 @@
  *  that no test notices and that tools/mutation/explained.json does not explain. Results are kept in build/mutation/
  *  and taken up where a run was stopped, as long as the sources are the same. `--open` runs what never ran or survived
  *  and is not explained, and reports on all that ever ran: it is for tests that were added since. `--quick` leaves out
- *  the long run of the record fuzzer: what survives it is run again by the next command without it. */
+ *  slow tests and the long run of the record fuzzer: what survives it is run again by the next command without it. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
