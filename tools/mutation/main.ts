@@ -91,14 +91,14 @@ function main(): number {
     if (outcome.kind !== "caught") console.log(`${outcome.kind}: ${key}`);
   }
   const known = mutants.filter((mutant) => kindOf(mutant) !== undefined);
-  return report(values.open ? known : chosen, results);
+  return report(values.open ? known : chosen, mutants.length, results);
 }
 
 /** A caught mutant stays caught as long as its test is the same, another one as long as all are. */
 const restsOn = (killer: Killer | undefined, all: readonly string[]): readonly string[] =>
   killer === undefined ? all : [killer.file];
 
-function report(chosen: readonly Mutant[], results: Results): number {
+function report(chosen: readonly Mutant[], total: number, results: Results): number {
   const of = (kind: Outcome["kind"]): Mutant[] =>
     chosen.filter((mutant) => results[keyOf(mutant)]?.kind === kind);
   const survivors = of("survived");
@@ -112,7 +112,7 @@ function report(chosen: readonly Mutant[], results: Results): number {
     `${open.length} survived`,
     `${of("uncompilable").length} do not compile`,
   ];
-  console.log(`\n${chosen.length} mutants: ${counts.join(", ")}`);
+  console.log(`\n${chosen.length} of ${total} mutants: ${counts.join(", ")}`);
   return open.length === 0 ? 0 : 1;
 }
 
