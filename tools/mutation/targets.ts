@@ -21,6 +21,12 @@ const SETTLE = ["SettleByProof", "SettleBatch"].map((name) => `test/contracts/pr
 
 const WORDS = ["Swar", "Turn"].map((name) => `test/contracts/libraries/${name}.t.sol`);
 
+/** Whole programs and layers, the quickest first. */
+const RUNS = [
+  ...["RunVectors", "compiled/CompiledRuns", "PlanRuns", "compiled/LayerBuilder", "compiled/CompiledLayers"],
+  ...["Halts", "WeightStore", "SettleByExecution"],
+].map((name) => `test/contracts/execution/${name}.t.sol`);
+
 const RECORDS = { file: "test/contracts/fuzz/Records.t.sol", few: 2_000, many: 20_000 };
 /** Several times what a test takes without the optimizer. */
 const GAS_LIMIT = 2_000_000_000;
@@ -58,7 +64,7 @@ export const TARGETS: Readonly<Record<string, ContractTarget | TypeScriptTarget>
   },
   codecs: {
     files: [...inFolder("verifier-contracts/opcodes/codecs", ".sol"), ...libraries("HeldTensors")],
-    tests: tests("codecs", "execution"),
+    tests: [...tests("codecs", "execution"), "test/contracts/opcodes/WordKernels.t.sol"],
     slow: tests("execution"),
     gasLimit: GAS_LIMIT,
   },
@@ -71,7 +77,7 @@ export const TARGETS: Readonly<Record<string, ContractTarget | TypeScriptTarget>
       ...libraries("Directory", "WeightStream"),
     ],
     tests: tests("fuzz", "execution", "execution/compiled"),
-    slow: tests("execution", "execution/compiled"),
+    slow: RUNS,
     records: RECORDS,
     gasLimit: GAS_LIMIT,
   },

@@ -5,7 +5,7 @@ import {Flat} from "../../libraries/Flat.sol";
 import {Machine, Machines} from "../../libraries/Machine.sol";
 import {ProgramReader} from "../../libraries/ProgramReader.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
-import {OP_LOOKUP, UnknownVariant, WEIGHT} from "../../types/Program.sol";
+import {OP_LOOKUP, UnknownVariant} from "../../types/Program.sol";
 import {Lookup} from "../Lookup.sol";
 
 /// @notice LOOKUP of whole tensors: of a table that is not in memory only the rows that the ids name are read.
@@ -13,7 +13,7 @@ library LookupRows {
     uint256 private constant CHUNK_BYTES = 24_544;
 
     /// @param variant 0 sums of rows, 1 one row each @param out tensor without a pointer @param ids operand a
-    /// @param index operand b: WEIGHT + index of the table, or with variant 1 an earlier step
+    /// @param index operand b: WEIGHT + index of the table
     function run(Machine memory m, uint256 variant, uint256 out, uint256 ids, uint256 index)
         internal
         view
@@ -121,7 +121,7 @@ library LookupRows {
     {
         unchecked {
             Machines.hold(m);
-            uint256 table = index < WEIGHT ? Machines.tensor(m, index) : Machines.weight(m, index);
+            uint256 table = Machines.weight(m, index);
             uint256 tableRows = Flat.count(table) / Flat.last(table);
             uint256 rowBytes = Flat.last(table) * Shapes.elementBytes(Flat.code(table));
             flat = Flat.allocate(out);
