@@ -17,6 +17,22 @@ const SOLIDITY = `contract C {
 }
 `;
 
+const ASSEMBLY = `contract A {
+    function f(uint256 a) internal pure returns (uint256 b) {
+        assembly ("memory-safe") {
+            function twice(x) -> y { y := shl(1, x) }
+            let unset
+            for { let i := 0 } lt(i, a) { i := add(i, 0x20) } {
+                if iszero(i) { continue }
+                switch gt(a, 3)
+                case 0 { mstore(0, i) }
+                default { b := twice(b) }
+            }
+        }
+    }
+}
+`;
+
 const TYPESCRIPT = `export const LIMIT = 3;
 export function f({ a, b }: Pair): number {
   if (a === b) return 1; // a < b
@@ -66,13 +82,14 @@ describe("applied", () => {
 });
 
 describe("findPlaces", () => {
-  it("default: Solidity's conditions, values and statements, without assembly, comments and strings", () => {
+  it("default: Solidity's conditions, values and statements, also of assembly, without comments and strings", () => {
     expect(textOf(SOLIDITY, "solidity")).toEqual([
       "condition: a < 2",
       "statement: revert Low(a);",
       "value: a + 1",
       "condition: i < b",
       "statement: c += i;",
+      "assignment: c := add(c, 1)",
       "statement: return c;",
     ]);
   });
@@ -86,6 +103,34 @@ describe("findPlaces", () => {
       "statement: return x;",
       "statement: return c;",
     ]);
+  });
+});
+
+describe("assemblyPlaces", () => {
+  it("default: what is assigned, called and tested, in blocks, loops and functions", () => {
+    expect(textOf(ASSEMBLY, "solidity")).toEqual([
+      "assignment: y := shl(1, x)",
+      "assignment: let i := 0",
+      "test: lt(i, a)",
+      "assignment: i := add(i, 0x20)",
+      "test: iszero(i)",
+      "call: continue",
+      "call: mstore(0, i)",
+      "assignment: b := twice(b)",
+    ]);
+  });
+});
+
+describe("assemblyGuarded", () => {
+  it("default: each mutant under its id, what stands there under any other", () => {
+    const { text } = instrument("A.sol", ASSEMBLY, 7);
+    const [, loop = ""] = /(\n.*\bfor [^\n]*)/.exec(text) ?? [];
+    expect(loop.replace(/\s+/g, " ")).toBe(
+      " for { let i if eq(coinbase(), 10) { i := 1 } if gt(sub(coinbase(), 10), 0) { i := 0 } } " +
+        "xor(lt(i, a), mul(eq(coinbase(), 11), xor(lt(i, a), iszero(gt(i, a))))) { " +
+        "if eq(coinbase(), 12) { i := sub(i, 0x20) } if eq(coinbase(), 13) { i := add(i, 0x21) } " +
+        "if eq(coinbase(), 14) { } if gt(sub(coinbase(), 12), 2) { i := add(i, 0x20) } } {",
+    );
   });
 });
 
@@ -114,6 +159,9 @@ describe("instrument", () => {
       "5 a + 1 → a + 2",
       "7 i < b → i <= b",
       "8 c += i; → (left out)",
+      "10 c := add(c, 1) → c := sub(c, 1)",
+      "10 c := add(c, 1) → c := add(c, 2)",
+      "10 c := add(c, 1) → (left out)",
       "11 return c; → (left out)",
     ]);
   });
@@ -152,7 +200,8 @@ describe("instrument", () => {
     const lines = text.split("\n");
     expect(lines).toHaveLength(SOLIDITY.split("\n").length);
     for (const { id, line } of mutants) {
-      const at = (lines[line - 1] as string).indexOf(`uint160(${id}))`);
+      const inSolidity = (lines[line - 1] as string).indexOf(`uint160(${id}))`);
+      const at = inSolidity < 0 ? (lines[line - 1] as string).indexOf(`coinbase(), ${id})`) : inSolidity;
       expect(mutantAt(lines[line - 1] as string, at + 20)).toBe(id);
     }
     expect(mutantAt("uint256 x;", 5)).toBeUndefined();

@@ -14,6 +14,11 @@ export interface ContractTarget {
   readonly tests: readonly string[];
   /** Those that take longer, the quickest first: each sees only what the ones before let through. */
   readonly slow?: readonly string[];
+  /** A file whose random records see what all others let through, so many elements of each opcode; before that it runs
+   *  with few. */
+  readonly records?: { readonly file: string; readonly few: number; readonly many: number };
+  /** Ends a test that has no end. */
+  readonly gasLimit?: number;
 }
 
 /** A test that fails with a mutant; without a name the whole file. */
@@ -38,12 +43,16 @@ export class ContractMutants {
   #guarded: ReadonlyMap<string, string> = new Map();
   readonly #scratch: Scratch;
   readonly #slow: readonly string[];
+  readonly #records: ContractTarget["records"];
+  readonly #gasLimit: number | undefined;
   /** Tests that fail without a mutant: they are about gas or sizes. */
   #baseline: readonly string[] = [];
 
   /** @param folder scratch, kept between runs so that forge need not compile again */
-  constructor(folder: string, { files, tests, slow = [] }: ContractTarget) {
+  constructor(folder: string, { files, tests, slow = [], records, gasLimit }: ContractTarget) {
     this.#scratch = new Scratch(folder);
+    this.#records = records;
+    this.#gasLimit = gasLimit;
     this.#slow = slow;
     const sources = this.#sources;
     for (const test of tests) collectSources(test, readSource, sources);
@@ -85,6 +94,11 @@ export class ContractMutants {
         else
           for (const at of functionAround(texts.get(file) ?? "", Number(line))) leftOut.add(`${file}:${at}`);
       }
+      // Assembly that wants more stack is named by a variable alone.
+      const [, variable] = /Variable (\w+) is \d+ slot/.exec(output) ?? [];
+      if (leftOut.size === before && variable !== undefined)
+        for (const file of files)
+          for (const at of linesWith(texts.get(file) ?? "", variable)) leftOut.add(`${file}:${at}`);
       if (leftOut.size === before) throw new Error(`The sources do not compile:\n${output.slice(-4000)}`);
       console.log(`${leftOut.size} mutants or lines do not compile with guards`);
     }
@@ -96,25 +110,33 @@ export class ContractMutants {
     console.log(`without a mutant fail: ${this.#baseline.join(", ") || "none"}`);
   }
 
-  /** @param hint test that caught it before: it runs first */
-  run(mutant: Mutant, hint?: Killer): Outcome {
-    if (mutant.id !== 0) return this.#run(mutant.id, hint);
+  /** @param hint test that caught it before, or one like it: it runs first
+   *  @param isQuick leaves out slow tests and the long run of random records */
+  run(mutant: Mutant, hint?: Killer, isQuick = false): Outcome {
+    if (mutant.id !== 0) return this.#run(mutant.id, hint, isQuick);
     const { file } = mutant;
     this.#scratch.write(file, withoutPure(applied(mutant, this.#sources.get(file) as string)));
     try {
       const compiles = isCompiled(this.#scratch.build());
-      return compiles ? this.#run(0, hint) : { kind: "uncompilable" };
+      return compiles ? this.#run(0, hint, isQuick) : { kind: "uncompilable" };
     } finally {
       this.#scratch.write(file, this.#guarded.get(file) as string);
     }
   }
 
-  #run(id: number, hint?: Killer): Outcome {
-    const rounds = this.#slow.map((file) => ["--match-path", file]);
-    rounds.unshift(rounds.length === 0 ? [] : ["--no-match-path", `{${this.#slow.join(",")}}`]);
+  #run(id: number, hint: Killer | undefined, isQuick: boolean): Outcome {
+    const rounds = isQuick ? [] : this.#slow.map((file) => ["--match-path", file]);
+    rounds.unshift(this.#slow.length === 0 ? [] : ["--no-match-path", `{${this.#slow.join(",")}}`]);
     if (hint !== undefined) rounds.unshift(this.#only(hint));
-    for (const chosen of rounds) {
-      const { output, isTimeout } = this.#test(id, ["--fail-fast", ...chosen]);
+    const { few, many, file = "" } = this.#records ?? {};
+    const runs = rounds.map((chosen) => ({ chosen, elements: few }));
+    if (many !== undefined && !isQuick) {
+      // First those of the opcode that saw a fault of the same file.
+      if (hint?.file === file) runs.push({ chosen: this.#only(hint), elements: many });
+      runs.push({ chosen: ["--match-path", file], elements: many });
+    }
+    for (const { chosen, elements } of runs) {
+      const { output, isTimeout } = this.#test(id, ["--fail-fast", ...chosen], elements);
       if (isTimeout) return { kind: "timeout" };
       const by = failures(output).find(({ test }) => !this.#baseline.includes(test));
       if (by !== undefined) return { kind: "caught", by };
@@ -135,11 +157,13 @@ export class ContractMutants {
     return hashOf([...found].flat());
   }
 
-  #test(id: number, chosen: readonly string[] = []): ForgeRun {
+  #test(id: number, chosen: readonly string[] = [], elements = this.#records?.many): ForgeRun {
     const without =
       this.#baseline.length === 0 ? [] : ["--no-match-test", `^(${this.#baseline.join("|")})\\b`];
     const coinbase = `0x${id.toString(16).padStart(40, "0")}`;
-    return this.#scratch.test(["--block-coinbase", coinbase, ...chosen, ...without]);
+    const gas = this.#gasLimit === undefined ? [] : ["--gas-limit", String(this.#gasLimit)];
+    const env: Record<string, string> = elements === undefined ? {} : { RECORD_ELEMENTS: String(elements) };
+    return this.#scratch.test(["--block-coinbase", coinbase, ...gas, ...chosen, ...without], env);
   }
 }
 
@@ -158,6 +182,14 @@ function failures(output: string): Required<Killer>[] {
     else if (test !== undefined) found.push({ file, test });
   }
   return found;
+}
+
+/** Lines of all functions whose assembly uses a variable. */
+function linesWith(text: string, variable: string): number[] {
+  const found = text
+    .split("\n")
+    .flatMap((line, i) => (new RegExp(`\\b${variable} :=`).test(line) ? [i + 1] : []));
+  return found.flatMap((line) => functionAround(text, line));
 }
 
 /** Lines of the function that holds a line. */

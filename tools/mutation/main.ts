@@ -1,7 +1,8 @@
 /** `npm run mutate -- TARGET`: mutation testing. Runs a sample of the target's mutants, or `--all`, and lists those
  *  that no test notices and that tools/mutation/explained.json does not explain. Results are kept in build/mutation/
  *  and taken up where a run was stopped, as long as the sources are the same. `--open` runs what never ran or survived
- *  and is not explained, and reports on all that ever ran: it is for tests that were added since. */
+ *  and is not explained, and reports on all that ever ran: it is for tests that were added since. `--quick` leaves out
+ *  slow tests and the long run of the record fuzzer: what survives it is run again by the next command without it. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -49,6 +50,7 @@ function main(): number {
       sample: { type: "string", default: String(SAMPLE) },
       seed: { type: "string", default: "1" },
       open: { type: "boolean", default: false },
+      quick: { type: "boolean", default: false },
     },
   });
   const name = positionals[0] ?? "";
@@ -72,26 +74,31 @@ function main(): number {
   // Last those that run all tests to the end, as far as is known, and those that are compiled by themselves.
   const turnOf = (mutant: Mutant): number => Number(isExplained(mutant)) + 2 * Number(mutant.id === 0);
   const inTurn = [...chosen].sort((a, b) => turnOf(a) - turnOf(b));
+  /** The latest of each file: what caught one mutant often catches the next. */
+  const killers = new Map<string, Killer>();
   for (const mutant of inTurn) {
     const key = keyOf(mutant);
     const before = results[key];
     const killer = before?.kind === "caught" ? before.by : undefined;
     if (before?.tests === runner.fingerprint(restsOn(killer, all))) continue;
-    const outcome = runner.run(mutant, killer);
+    const outcome = runner.run(mutant, killer ?? killers.get(mutant.file), values.quick);
     const by = outcome.kind === "caught" ? outcome.by : undefined;
-    results[key] = { ...outcome, tests: runner.fingerprint(restsOn(by, all)) };
+    if (by !== undefined) killers.set(mutant.file, by);
+    const rests = runner.fingerprint(restsOn(by, all));
+    const isQuick = values.quick && outcome.kind === "survived";
+    results[key] = { ...outcome, tests: isQuick ? `quick ${rests}` : rests };
     writeFileSync(path, JSON.stringify(results, null, 1));
     if (outcome.kind !== "caught") console.log(`${outcome.kind}: ${key}`);
   }
   const known = mutants.filter((mutant) => kindOf(mutant) !== undefined);
-  return report(values.open ? known : chosen, results);
+  return report(values.open ? known : chosen, mutants.length, results);
 }
 
 /** A caught mutant stays caught as long as its test is the same, another one as long as all are. */
 const restsOn = (killer: Killer | undefined, all: readonly string[]): readonly string[] =>
   killer === undefined ? all : [killer.file];
 
-function report(chosen: readonly Mutant[], results: Results): number {
+function report(chosen: readonly Mutant[], total: number, results: Results): number {
   const of = (kind: Outcome["kind"]): Mutant[] =>
     chosen.filter((mutant) => results[keyOf(mutant)]?.kind === kind);
   const survivors = of("survived");
@@ -105,7 +112,7 @@ function report(chosen: readonly Mutant[], results: Results): number {
     `${open.length} survived`,
     `${of("uncompilable").length} do not compile`,
   ];
-  console.log(`\n${chosen.length} mutants: ${counts.join(", ")}`);
+  console.log(`\n${chosen.length} of ${total} mutants: ${counts.join(", ")}`);
   return open.length === 0 ? 0 : 1;
 }
 

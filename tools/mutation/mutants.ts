@@ -1,6 +1,8 @@
 /** Small faults in source code, and one text that holds all of them behind guards: it is compiled once. */
 import { createHash } from "node:crypto";
-import { findPlaces, type Language, masked, type Place } from "./statements.ts";
+import type { Place } from "./places.ts";
+import { findPlaces, type Language, masked } from "./statements.ts";
+import { assemblyGuarded, assemblyMutantAt, assemblyVariants } from "./yul.ts";
 
 export interface Mutant {
   /** 0 without a guard: it runs alone */
@@ -26,11 +28,14 @@ const FLIPS: readonly (readonly [pattern: RegExp, to: string])[] = [
   [/ \+ /g, " - "],
   [/ - /g, " + "],
 ];
+const isAssembly = ({ kind }: Place): boolean => kind === "test" || kind === "assignment" || kind === "call";
 const NUMBER = /(?<![\w.])\d+n?(?![\w.])/g;
 
 /** What a place becomes, one text a mutant. An empty one leaves the statement out. */
 function variants(text: string, place: Place): string[] {
   const own = text.slice(place.start, place.end);
+  if (isAssembly(place)) return assemblyVariants(own, place);
+  if (own.trim() === "") return [];
   const code = masked(text).slice(place.start, place.end);
   const replaced = (pattern: RegExp, to: (found: string) => string): string[] =>
     [...code.matchAll(pattern)].map(
@@ -54,9 +59,10 @@ const GUARDS: Readonly<Record<Language, (id: number) => string>> = {
 
 /** Mutant whose code is around a column of a line, as a compiler names it. */
 export function mutantAt(line: string, column: number): number | undefined {
-  const guards = [...line.slice(0, column - 1).matchAll(/address\(uint160\((\d+)\)\)/g)];
+  const before = line.slice(0, column - 1);
+  const guards = [...before.matchAll(/address\(uint160\((\d+)\)\)/g)];
   const id = guards.at(-1)?.[1];
-  return id === undefined ? undefined : Number(id);
+  return id === undefined ? assemblyMutantAt(before) : Number(id);
 }
 
 /** A source with one mutant in place of what it changes.
@@ -102,10 +108,12 @@ export function instrument(
     const own = text.slice(place.start, place.end);
     const found = variants(text, place).filter((variant) => !isLeftOut(line, nameOf(own, variant)));
     if (found.length === 0 || place.start < done) continue;
+    const first = firstId + mutants.length;
     let guarded = place.kind === "statement" ? `{ ${own} }` : `(${own})`;
-    for (let i = found.length - 1; i >= 0; i--) {
+    if (isAssembly(place)) guarded = onOneLine(assemblyGuarded(own, place, found, first));
+    for (let i = found.length - 1; i >= 0 && !isAssembly(place); i--) {
       const variant = onOneLine(found[i] as string);
-      const guard = GUARDS[language](firstId + mutants.length + i);
+      const guard = GUARDS[language](first + i);
       guarded =
         place.kind === "statement"
           ? `{ if (${guard}) { ${variant} } else ${guarded} }`

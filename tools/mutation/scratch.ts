@@ -1,11 +1,20 @@
 /** A Foundry project in a scratch folder, and forge's runs in it. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { foundryBinary, projectRoot } from "../foundry.ts";
 
-/** Without the optimizer, which takes most of the time; sizes and gas are not what is tested here. Only literals are
- *  put last: without that some expressions have no room on the stack. */
+/** Without the optimizer, which takes most of the time; sizes and gas are not what is tested here. The order of literals
+ *  stays on: without it some functions want more stack than there is. */
 const CONFIG = `[profile.default]
 src = "verifier-contracts"
 test = "test/contracts"
@@ -65,6 +74,11 @@ export interface ForgeRun {
   readonly isTimeout: boolean;
 }
 
+interface ForgeOptions {
+  readonly timeout?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 export class Scratch {
   readonly #folder: string;
 
@@ -80,7 +94,9 @@ export class Scratch {
     for (const link of LINKS) {
       const path = join(folder, link);
       mkdirSync(dirname(path), { recursive: true });
-      if (!existsSync(path)) symlinkSync(join(projectRoot, link), path);
+      // The link itself: what it points to may not be there yet.
+      if (lstatSync(path, { throwIfNoEntry: false }) === undefined)
+        symlinkSync(join(projectRoot, link), path);
     }
   }
 
@@ -96,22 +112,22 @@ export class Scratch {
   }
 
   /** @throws Error when no test ran */
-  test(args: readonly string[]): ForgeRun {
+  test(args: readonly string[], env: Readonly<Record<string, string>> = {}): ForgeRun {
     // Without a PATH it cannot ask git for submodules either, which takes as long again.
-    const found = this.#forge(["test", ...args], { timeout: TIMEOUT_MS, path: "" });
+    const found = this.#forge(["test", ...args], { timeout: TIMEOUT_MS, env: { ...env, PATH: "" } });
     if (!found.isTimeout && !/\d+ tests? passed/.test(found.output))
       throw new Error(`forge ran no tests:\n${found.output.slice(-2000)}`);
     return found;
   }
 
-  #forge(args: readonly string[], { timeout = 0, path = process.env.PATH } = {}): ForgeRun {
+  #forge(args: readonly string[], { timeout = 0, env = {} }: ForgeOptions = {}): ForgeRun {
     const { stdout, stderr, error } = spawnSync(foundryBinary("forge"), args, {
       cwd: this.#folder,
       encoding: "utf8",
       maxBuffer: 2 ** 28,
       timeout,
       killSignal: "SIGKILL",
-      env: { ...process.env, PATH: path, FOUNDRY_PROFILE: "default", NO_COLOR: "1" },
+      env: { ...process.env, ...env, FOUNDRY_PROFILE: "default", NO_COLOR: "1" },
     });
     const isTimeout = (error as NodeJS.ErrnoException | undefined)?.code === "ETIMEDOUT";
     if (error !== undefined && !isTimeout) throw error;

@@ -1,18 +1,9 @@
 /** Finds the statements of function bodies in Solidity or TypeScript as the two formatters lay them out, without
  *  understanding more of the languages than brackets, comments and a few keywords. */
+import { closing, OPEN, type Place } from "./places.ts";
+import { assemblyPlaces } from "./yul.ts";
 
 export type Language = "solidity" | "typescript";
-
-/** A place where other code can stand: `condition` is what `if`, `while` or `for` test, `value` what a declaration
- *  assigns, `statement` a whole statement with its semicolon. Ends are exclusive. */
-export interface Place {
-  readonly kind: "condition" | "value" | "statement";
-  readonly start: number;
-  readonly end: number;
-}
-
-const OPEN = "([{";
-const CLOSE = ")]}";
 
 /** The text with comments and strings blanked, so that positions stay. */
 export function masked(text: string): string {
@@ -52,16 +43,6 @@ export function findPlaces(text: string, language: Language): Place[] {
   return places.sort((a, b) => a.start - b.start);
 }
 
-/** Position of the bracket that closes the one at `open`. */
-function closing(code: string, open: number): number {
-  let depth = 0;
-  for (let i = open; i < code.length; i++) {
-    if (OPEN.includes(code[i] as string)) depth++;
-    else if (CLOSE.includes(code[i] as string) && --depth === 0) return i;
-  }
-  return code.length;
-}
-
 class Scanner {
   readonly #code: string;
   readonly #language: Language;
@@ -93,8 +74,9 @@ class Scanner {
     const word = /^\w+/.exec(code.slice(at, at + 20))?.[0] ?? "";
     if (word === "unchecked" || word === "else" || word === "do")
       return this.#statement(this.#skip(at + word.length));
-    if (word === "assembly" || word === "switch" || word === "try")
-      return closing(code, code.indexOf("{", at)) + 1;
+    if (word === "assembly" && this.#language === "solidity")
+      return assemblyPlaces(code, code.indexOf("{", at), this.#places);
+    if (word === "switch" || word === "try") return closing(code, code.indexOf("{", at)) + 1;
     if (word === "if" || word === "while" || word === "for") return this.#branch(at + word.length, word);
     return this.#simple(at);
   }

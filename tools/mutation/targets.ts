@@ -19,6 +19,18 @@ const tests = (...folders: readonly string[]): string[] =>
 const GAMES = "test/contracts/invariant/Games.t.sol";
 const SETTLE = ["SettleByProof", "SettleBatch"].map((name) => `test/contracts/proof/${name}.t.sol`);
 
+const WORDS = ["Swar", "Turn"].map((name) => `test/contracts/libraries/${name}.t.sol`);
+
+/** Whole programs and layers, the quickest first. */
+const RUNS = [
+  ...["RunVectors", "compiled/CompiledRuns", "PlanRuns", "compiled/LayerBuilder", "compiled/CompiledLayers"],
+  ...["Halts", "WeightStore", "SettleByExecution"],
+].map((name) => `test/contracts/execution/${name}.t.sol`);
+
+const RECORDS = { file: "test/contracts/fuzz/Records.t.sol", few: 2_000, many: 20_000 };
+/** Several times what a test takes without the optimizer. */
+const GAS_LIMIT = 2_000_000_000;
+
 /** Programs of all kinds, accepted and not, with what the TypeScript validator says of them. */
 const PROGRAMS = "test/contracts/judge/ProgramVectors.t.sol";
 
@@ -40,14 +52,21 @@ export const TARGETS: Readonly<Record<string, ContractTarget | TypeScriptTarget>
     ],
     tests: tests("judge", "opcodes", "float", "codecs", "libraries"),
   },
-  /** What runs whole tensors: kernels of one record, and the codecs. */
+  /** What runs whole tensors: kernels of one record, and the memory that they share. */
   kernels: {
     files: [
       ...inFolder("verifier-contracts/opcodes/rows", ".sol"),
-      ...inFolder("verifier-contracts/opcodes/codecs", ".sol"),
-      ...libraries("Flat", "HeldTensors", "Machine", "Swar", "Turn"),
+      ...libraries("Flat", "Machine", "Swar", "Turn"),
     ],
-    tests: tests("execution", "opcodes", "codecs", "libraries", "fuzz"),
+    tests: [...WORDS, ...tests("opcodes", "fuzz")],
+    records: RECORDS,
+    gasLimit: GAS_LIMIT,
+  },
+  codecs: {
+    files: [...inFolder("verifier-contracts/opcodes/codecs", ".sol"), ...libraries("HeldTensors")],
+    tests: [...tests("codecs", "execution"), "test/contracts/opcodes/WordKernels.t.sol"],
+    slow: tests("execution"),
+    gasLimit: GAS_LIMIT,
   },
   /** Interpreters, plans, compiled layers, the store of weights. */
   execution: {
@@ -57,7 +76,10 @@ export const TARGETS: Readonly<Record<string, ContractTarget | TypeScriptTarget>
       ...inFolder("verifier-contracts/execution/compiled", ".sol"),
       ...libraries("Directory", "WeightStream"),
     ],
-    tests: tests("execution", "execution/compiled", "fuzz"),
+    tests: tests("fuzz", "execution", "execution/compiled"),
+    slow: RUNS,
+    records: RECORDS,
+    gasLimit: GAS_LIMIT,
   },
   proof: {
     files: inFolder("verifier-contracts/proof", ".sol"),

@@ -20,6 +20,9 @@ library Engines {
     /// @notice Thrown when a kernel's tensor is of another shape, or stands where it must not.
     error WrongTensor(uint256 flat);
 
+    /// @notice Thrown when the stream that a kernel brought to memory stands where the next step may write, or is another.
+    error StreamLost(uint256 stream);
+
     /// @notice Memory of the record under test.
     function recordOf(Laid memory l) internal pure returns (uint256 record) {
         bytes memory program = l.program;
@@ -38,16 +41,18 @@ library Engines {
     }
 
     /// @notice The interpreter's kernel. @param chunks addresses of the stream's data contracts
-    /// @param isHeld true if the stream is in memory from the start
+    /// @param held 0 if the stream is in memory from the start, 1 if a stream of one chunk may be brought there, 2 or more
+    /// if it is not
     /// @return flat the tensor @return arena memory of the operands
-    function plain(Case memory c, Laid memory l, address[] memory chunks, IFloatJudge judge, bool isHeld)
+    function plain(Case memory c, Laid memory l, address[] memory chunks, IFloatJudge judge, uint256 held)
         internal
         view
         returns (uint256 flat, uint256 arena)
     {
         Machine memory m = _machine(l, chunks, judge);
         arena = _copyArena(l);
-        if (isHeld && l.prefix == 0) m.stream = arena + l.streamPlace;
+        if (held == 0 && l.prefix == 0) m.stream = arena + l.streamPlace;
+        if (held == 1 && chunks.length == 1) m.whole = l.prefix + l.stream.length;
         _place(c, l, m, arena);
         m.compiled = CompiledLayer.NONE;
         return (_run(c, l, m, arena), arena);
@@ -157,9 +162,21 @@ library Engines {
             behind := keccak256(arena, sub(free, arena))
         }
         if (before != behind || keccak256(l.program) != program) revert NeighboursChanged();
+        if (m.whole != 0 && m.stream != 0) _checkStream(l, m);
         // The same tensor but for its place, and no free memory is part of it.
         if (flat >> 32 != Flat.describe(record + 32, c.code, c.rank) >> 32) revert WrongTensor(flat);
         if (Flat.pointer(flat) + Flat.size(flat) > Flat.mark()) revert WrongTensor(flat);
+    }
+
+    /// @dev What a kernel held is neither free memory nor changed.
+    function _checkStream(Laid memory l, Machine memory m) private pure {
+        bytes memory stream = l.stream;
+        uint256 from = m.stream + l.prefix;
+        bytes32 hash;
+        assembly ("memory-safe") {
+            hash := keccak256(from, mload(stream))
+        }
+        if (m.stream + m.whole > Flat.mark() || hash != keccak256(stream)) revert StreamLost(m.stream);
     }
 
     function _store(uint256 place, uint256 word) private pure {

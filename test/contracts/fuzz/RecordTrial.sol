@@ -37,8 +37,7 @@ contract RecordTrial {
     /// @notice Makes the record of a seed, and compares all that computes it. @return facts for Tally
     function tryRecord(uint256 opcode, uint256 seed) external returns (uint256 facts) {
         (Case memory c, Laid memory l, address[] memory chunks) = _make(opcode, seed);
-        bool isHeld = seed & 1 == 0;
-        (uint256 flat, uint256 arena) = Engines.plain(c, l, chunks, floatJudge, isHeld);
+        (uint256 flat, uint256 arena) = Engines.plain(c, l, chunks, floatJudge, seed % 3);
         Oracle.compare(c, l, chunks, floatJudge, flat, arena);
         bool isPlanned = _tryPlan(c, l, chunks, flat);
         bool isCompiled = opcode == 4 && c.variant < 2 && seed & 2 == 0 && c.operands[1].data.length < 8192;

@@ -88,6 +88,29 @@ contract MoveRowsTest is Test {
         }
     }
 
+    /// @dev The first columns of wide matrices: rows that are a power of two apart go on by no step of the columns.
+    function test_move_columnsOfWideRows_succeeds() public {
+        uint256 plan = Flat.reserve(MovePlan.BYTES);
+        uint256 shapeAt = Flat.reserve(32);
+        for (uint256 width = 2; width < 2048; width *= 2) {
+            Record memory r;
+            r.head = (2 << 248) | (2 << 224);
+            r.shape = 3 << 224 | 2 << 192;
+            r.coordinates01 = 1 << 224 | 1 << 96;
+            r.coordinates23 = (3 << 96 | 1 << 40) << 128 | width << 96 | 1 << 40 | 1 << 8;
+            uint256 record;
+            assembly ("memory-safe") {
+                mstore(shapeAt, or(shl(224, 3), shl(192, width)))
+                record := r
+            }
+            uint256 source = _tensor(TYPE_U8, shapeAt, 2);
+            uint256 moved = MoveRows.move(plan, record, Flat.describe(record + 32, TYPE_U8, 2), source, 0);
+            for (uint256 i = 0; i < 6; ++i) {
+                assertEq(Flat.element(moved, i), Flat.element(source, i / 2 * width + i % 2));
+            }
+        }
+    }
+
     function testFuzz_move_equalsJudge_succeeds(uint256 seed) public {
         _state = seed;
         uint256[4] memory dims;

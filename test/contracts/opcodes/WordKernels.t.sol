@@ -20,6 +20,21 @@ contract WordKernelsTest is Test {
             if (kind == 4) prices[i] = 2500 + (random >> 32) % 4000;
             if (kind == 5) prices[i] = 1 << 128;
         }
+        _check(prices, n);
+    }
+
+    /// @dev Prices above the cap whose lower 128 bits are all zero.
+    function test_prices_multiplesOfTheCap_succeeds() public pure {
+        for (uint256 seed = 0; seed < 64; ++seed) {
+            uint256[] memory prices = new uint256[](6);
+            for (uint256 i = 0; i < 6; ++i) {
+                prices[i] = (1 + ((seed >> i) & 1)) << 128;
+            }
+            _check(prices, 2);
+        }
+    }
+
+    function _check(uint256[] memory prices, uint256 n) private pure {
         bytes memory out = new bytes(12 * (n - 1) + 32);
         for (uint256 i = 0; i < out.length; ++i) {
             out[i] = 0xAA;

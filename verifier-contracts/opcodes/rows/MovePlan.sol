@@ -5,7 +5,8 @@ pragma solidity ^0.8.28;
 /// the source's element number is then one affine function of them. Axes along which both go on alike are joined.
 library MovePlan {
     /// @dev Memory of a plan: the source's element number at the box's first element, the output's, the number of axes,
-    /// then for each axis from the innermost on its length, its step in the source and in the output, in elements.
+    /// then for each axis from the innermost on its length, its step in the source and in the output, in elements. The
+    /// innermost axis' step in the output is anything if its length is 1.
     uint256 internal constant OUT_FIRST = 0x20;
     uint256 internal constant COUNT = 0x40;
     uint256 internal constant AXES = 0x60;
@@ -135,7 +136,6 @@ library MovePlan {
                             top := bottom
                             mstore(top, 1)
                             mstore(add(top, 0x20), 1)
-                            mstore(add(top, 0x40), 1)
                         }
                     }
                     if isNew {
@@ -151,7 +151,6 @@ library MovePlan {
                 top := bottom
                 mstore(top, 1)
                 mstore(add(top, 0x20), 1)
-                mstore(add(top, 0x40), 1)
             }
             if eq(top, bottom) { mstore(add(plan, OUTER), 1) }
             mstore(add(plan, OUT_FIRST), outFirst)
