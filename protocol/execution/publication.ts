@@ -19,9 +19,11 @@ import { prepareModel } from "./prepare.ts";
 export const CHUNK_BYTES = 24_544;
 /** What one call folds at most; the directory's creation still fits into a transaction beside it. */
 const FOLD_GAS = 10_000_000;
-/** Measured: a row's copy and path, and each of its words; a byte of a chunk, calldata included; a step's part of the
- *  plan. */
+/** Measured: a weight tensor, and its descriptor's part of every call; a row's copy and path, and each of its words; a
+ *  byte of a chunk, calldata included; a step's part of the plan. */
 const GAS = {
+  tensor: 4_000,
+  descriptor: 1_500,
   row: 1_000,
   word: 260,
   byte: 225,
@@ -49,7 +51,10 @@ export function planPublication(model: Model): PublicationPlan {
     const { rows, words } = weightShape(weight);
     return { rows, rowGas: GAS.row + GAS.word * words };
   });
-  const folding = tensors.reduce((sum, { rows, rowGas }) => sum + rows * rowGas, 0);
+  const folding = tensors.reduce(
+    (sum, { rows, rowGas }) => sum + GAS.tensor + GAS.descriptor + rows * rowGas,
+    0,
+  );
   const transactions = chunks.length + Math.max(1, Math.ceil(folding / FOLD_GAS));
   const gas =
     GAS.byte * stream.length + folding + GAS.transaction * transactions + GAS.directory * (count + 2);
@@ -62,11 +67,12 @@ export function planPublication(model: Model): PublicationPlan {
 /** Rows from a place on that one call may fold. */
 export function rowsOfCall({ tensors }: PublicationPlan, tensor: number, row: number): number {
   let rows = 0;
-  let gas = 0;
+  let gas: number = GAS.descriptor * tensors.length;
   for (const [index, { rows: all, rowGas }] of tensors.entries()) {
     if (index < tensor) continue;
     const left = index === tensor ? all - row : all;
-    const fit = Math.min(left, Math.floor((FOLD_GAS - gas) / rowGas));
+    gas += GAS.tensor;
+    const fit = Math.max(0, Math.min(left, Math.floor((FOLD_GAS - gas) / rowGas)));
     rows += fit;
     gas += fit * rowGas;
     if (fit < left) break;

@@ -173,22 +173,16 @@ contract WeightStore is IWeightStore, NamedCode {
     /// @dev Folds as many rows of the tensor at hand as may be, from memory that is free again afterwards.
     function _foldTensor(Fold memory f, address[] memory chunks) private view {
         unchecked {
+            uint256 free = WeightStream.allocate(0);
             (Tensor memory t, uint256 rowBytes) =
                 WeightStream.tensorOf(WeightStream.load(f.descriptors + 32 * f.tensor));
             uint256 rows = t.rows - f.row;
             if (rows > f.left) rows = f.left;
             uint256 batch = rowBytes > BATCH_BYTES ? 1 : BATCH_BYTES / rowBytes;
             if (rows > batch) rows = batch;
-            uint256 free;
-            assembly ("memory-safe") {
-                free := mload(0x40)
-            }
             uint256 pointer = WeightStream.allocate(rows * rowBytes);
             ProgramReader.copy(chunks, f.offset, rows * rowBytes, pointer);
             WeightStream.pushRows(f.rowNodes, f.row, t, rowBytes, pointer, rows);
-            assembly ("memory-safe") {
-                mstore(0x40, free)
-            }
             f.offset += rows * rowBytes;
             f.left -= rows;
             f.row += rows;
@@ -196,16 +190,19 @@ contract WeightStore is IWeightStore, NamedCode {
                 WeightStream.push(f.tensorNodes, f.tensor, WeightStream.closeTensor(f.rowNodes, t));
                 (f.tensor, f.row) = (f.tensor + 1, 0);
             }
+            WeightStream.release(free);
         }
     }
 
     function _resume(Fold memory f, Progress storage p) private view {
         unchecked {
             (f.tensor, f.row) = (p.tensor, p.row);
+            uint256 free = WeightStream.allocate(0);
             for (uint256 i = 0; i <= f.tensor && i < f.weights; ++i) {
                 (Tensor memory t, uint256 rowBytes) =
                     WeightStream.tensorOf(WeightStream.load(f.descriptors + 32 * i));
                 f.offset += rowBytes * (i == f.tensor ? f.row : t.rows);
+                WeightStream.release(free);
             }
             _restore(f.tensorNodes, f.tensor, p.tensorNodes);
             _restore(f.rowNodes, f.row, p.rowNodes);

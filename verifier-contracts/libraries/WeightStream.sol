@@ -42,9 +42,11 @@ library WeightStream {
     /// @notice Bytes of the stream. @param descriptors memory of them
     function lengthOf(uint256 descriptors, uint256 weights) internal pure returns (uint256 length) {
         unchecked {
+            uint256 free = allocate(0);
             for (uint256 i = 0; i < weights; ++i) {
                 (Tensor memory t, uint256 rowBytes) = tensorOf(load(descriptors + 32 * i));
                 length += rowBytes * t.rows;
+                release(free);
             }
         }
     }
@@ -130,6 +132,13 @@ library WeightStream {
                 }
             }
             default { node := mload(add(frontier, shl(5, height))) }
+        }
+    }
+
+    /// @notice Gives back what was allocated since. @param free what `allocate` returned
+    function release(uint256 free) internal pure {
+        assembly ("memory-safe") {
+            mstore(0x40, free)
         }
     }
 
