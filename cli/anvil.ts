@@ -92,8 +92,9 @@ function argumentsOf(options: AnvilOptions): string[] {
     largeRequests = false,
   } = options;
   const args = ["--host", "127.0.0.1", "--port", `${port}`, "--chain-id", `${chainId}`];
-  // Prague as in foundry.toml; the transaction limit of EIP-7825 holds on the chains that follow it.
-  args.push("--hardfork", "prague", "--enable-tx-gas-limit");
+  // Prague as in foundry.toml. It has no limit of a transaction's gas (EIP-7825 is Osaka's): whoever builds one keeps to
+  // MAX_TRANSACTION_GAS.
+  args.push("--hardfork", "prague");
   args.push("--gas-limit", `${gasLimit}`, "--accounts", `${accounts}`, "--preserve-historical-states");
   if (blockTimeSeconds !== undefined) args.push("--block-time", `${blockTimeSeconds}`);
   if (state !== undefined) args.push("--state", state);
