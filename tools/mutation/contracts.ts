@@ -127,7 +127,8 @@ export class ContractMutants {
   #run(id: number, hint: Killer | undefined, isQuick: boolean): Outcome {
     const rounds = isQuick ? [] : this.#slow.map((file) => ["--match-path", file]);
     rounds.unshift(this.#slow.length === 0 ? [] : ["--no-match-path", `{${this.#slow.join(",")}}`]);
-    if (hint !== undefined) rounds.unshift(this.#only(hint));
+    // A result may be older than the target's list of tests.
+    if (hint !== undefined && this.#sources.has(hint.file)) rounds.unshift(this.#only(hint));
     const { few, many, file = "" } = this.#records ?? {};
     const runs = rounds.map((chosen) => ({ chosen, elements: few }));
     if (many !== undefined && !isQuick) {
