@@ -1,25 +1,40 @@
-// The arrows between folders: inference <- protocol <- prover, challenger, agent <- cli.
-const OURS = "^(inference|protocol|prover|challenger|agent|cli|tools|test|bench)/";
+// The arrows between folders: base <- inference <- protocol <- prover, challenger, agent <- cli, and inside protocol/:
+// rules <- chain <- service.
+const OURS = "^(base|inference|protocol|prover|challenger|agent|cli|tools|test|bench)/";
 
 /** A folder may import only itself, the named folders and packages. */
 function only(folder, ...allowed) {
   return {
-    name: `${folder}-imports-only-${allowed.join("-") || "itself"}`,
+    name: `${folder}-imports-only-${allowed.join("-") || "itself"}`.replaceAll("/", "-"),
     severity: "error",
     from: { path: `^${folder}/` },
     to: { path: OURS, pathNot: `^(${[folder, ...allowed].join("|")})/` },
   };
 }
 
+/** What needs no network, clock or file. */
+const PURE = ["base", "inference", "protocol/rules"];
+
 module.exports = {
   forbidden: [
-    only("inference"),
-    only("protocol", "inference"),
-    only("prover", "protocol", "inference"),
-    only("challenger", "protocol", "inference"),
-    only("agent", "protocol", "inference"),
-    only("cli", "agent", "prover", "challenger", "protocol", "inference", "tools"),
-    only("tools", "protocol", "inference"),
+    only("base"),
+    only("inference", "base"),
+    only("protocol", "inference", "base"),
+    only("protocol/rules", "inference", "base"),
+    only("protocol/chain", ...PURE),
+    only("protocol/service", "protocol/chain", ...PURE),
+    only("prover", "protocol", "inference", "base"),
+    only("challenger", "protocol", "inference", "base"),
+    only("agent", "protocol", "inference", "base"),
+    only("cli", "agent", "prover", "challenger", "protocol", "inference", "base", "tools"),
+    only("tools", "protocol", "inference", "base"),
+    {
+      name: "rules-touch-no-machine",
+      comment: "Rules are pure: no network, clock, file or process.",
+      severity: "error",
+      from: { path: "^(base|protocol/rules)/" },
+      to: { dependencyTypes: ["core"] },
+    },
     {
       name: "no-cycles",
       severity: "error",
@@ -35,7 +50,7 @@ module.exports = {
     {
       name: "no-dev-packages-at-run-time",
       severity: "error",
-      from: { path: "^(inference|protocol|prover|challenger|agent|cli)/" },
+      from: { path: "^(base|inference|protocol|prover|challenger|agent|cli)/" },
       to: {
         dependencyTypes: ["npm-dev"],
         dependencyTypesNot: ["type-only"],

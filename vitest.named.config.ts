@@ -18,8 +18,8 @@ const PARALLEL: readonly string[] = ["agent-processes"];
 /** Tests that take long and seldom find anything: not in `npm test`, but in `npm run test:deep`. */
 export const DEEP_ONLY = [
   "test/integration/every-step.test.ts",
-  "test/protocol/execution/planted-programs.test.ts",
-  "test/protocol/machine-contract.test.ts",
+  "test/protocol/chain/execution/planted-programs.test.ts",
+  "test/protocol/rules/machine-contract.test.ts",
   "test/prover/ceremony-chain.test.ts",
   "test/prover/proof/groth16/{random-programs,soundness}.test.ts",
 ];
@@ -30,8 +30,8 @@ const DEEP = [
   "test/challenger/game.test.ts",
   "test/inference/differential/quantized-files.test.ts",
   "test/inference/onnx/one-unit-{products,rows}.test.ts",
-  "test/protocol/execution/{execution,operators,programs}.test.ts",
-  "test/protocol/{machine-play,state-space}.test.ts",
+  "test/protocol/chain/execution/{execution,operators,programs}.test.ts",
+  "test/protocol/rules/{machine-play,state-space}.test.ts",
   "test/prover/proof/groth16/{compile,gadgets}.test.ts",
 ];
 

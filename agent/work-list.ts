@@ -1,6 +1,7 @@
 /** Work of a node that goes on beside its loop: each piece once at a time, and again after a pause if it failed. */
+
+import type { Logger } from "../base/log.ts";
 import { chainError } from "../protocol/chain/errors.ts";
-import type { Logger } from "../protocol/log.ts";
 
 /** Pause after a failure, doubled each time up to the longest, ms. */
 const PAUSE_MS = 1_000;

@@ -1,8 +1,8 @@
 /** A request and a claim on it, as the moves of a measured game need them. */
 import { type Hex, keccak256, type LocalAccount, slice } from "viem";
 import { StateReader } from "../protocol/chain/reads.ts";
-import { gasPriceRange } from "../protocol/money.ts";
-import { type Claim, LANE, type ModelId, type Request, ZERO_ADDRESS } from "../protocol/terms.ts";
+import { gasPriceRange } from "../protocol/rules/money.ts";
+import { type Claim, LANE, type ModelId, type Request, ZERO_ADDRESS } from "../protocol/rules/types.ts";
 import { accountAt } from "../test/support/anvil.ts";
 import { type BenchChain, eventOf, type Mined } from "./chain.ts";
 

@@ -20,8 +20,8 @@ import { decodeRevert } from "../protocol/chain/errors.ts";
 import { type ChainEvent, decodeEvents, type EventName, type EventOf } from "../protocol/chain/events.ts";
 import { registerModel } from "../protocol/chain/register.ts";
 import { requireAccount, type Sender } from "../protocol/chain/sender.ts";
-import { openDataFolder } from "../protocol/data-folder.ts";
-import { type GameConstants, LANE, type ModelId } from "../protocol/terms.ts";
+import { type GameConstants, LANE, type ModelId } from "../protocol/rules/types.ts";
+import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { accountAt, startLocalChain } from "../test/support/anvil.ts";
 import { temporaryFolder } from "../test/support/deploy.ts";
 

@@ -1,8 +1,8 @@
 /** A whole dispute, move by move: gas of each transaction and the time of both sides. */
 
+import { fromHex, toHex } from "../base/bytes.ts";
 import { ClaimedTrace } from "../challenger/claimed-trace.ts";
 import { interrogate, type OwnTrace, type Question } from "../challenger/interrogate.ts";
-import { fromHex, toHex } from "../inference/bytes.ts";
 import { encodeInput } from "../inference/codecs/input.ts";
 import { commitTrace, commitWeights } from "../inference/commit/commitments.ts";
 import type { Opening } from "../inference/commit/openings.ts";
@@ -11,7 +11,7 @@ import { revealAt, topsOf, traceShapes } from "../inference/commit/reveal.ts";
 import { execute, trace } from "../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../inference/executor/prepare.ts";
 import type { Model } from "../inference/program/form.ts";
-import type { Claim } from "../protocol/terms.ts";
+import type { Claim } from "../protocol/rules/types.ts";
 import { falsify } from "../prover/faults.ts";
 import { createRng } from "../test/support/rng.ts";
 import { CHALLENGER, fileBondedClaim, PROVER } from "./bonded-claim.ts";

@@ -1,5 +1,5 @@
 /** Gas of moves as whole transactions on a local chain, and a whole dispute. */
-import { toHex } from "../inference/bytes.ts";
+import { toHex } from "../base/bytes.ts";
 import { encodeInput } from "../inference/codecs/input.ts";
 import { execute } from "../inference/executor/execute.ts";
 import { prepare } from "../inference/executor/prepare.ts";

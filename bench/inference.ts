@@ -1,5 +1,5 @@
 /** Speed of inference: the pool of child processes over plain onnxruntime, and a challenger's checks. */
-import { equalBytes, fromHex, toHex } from "../inference/bytes.ts";
+import { equalBytes, fromHex, toHex } from "../base/bytes.ts";
 import { encodeInput } from "../inference/codecs/input.ts";
 import { encodeOutput } from "../inference/codecs/output.ts";
 import { execute } from "../inference/executor/execute.ts";

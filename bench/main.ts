@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { BaseError } from "../inference/errors.ts";
+import { BaseError } from "../base/errors.ts";
 import { projectRoot } from "../tools/foundry.ts";
 import { EXECUTOR_PARTS } from "./executor.ts";
 import { GAS_PARTS } from "./gas.ts";

@@ -7,7 +7,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { toHex } from "../inference/bytes.ts";
+import { toHex } from "../base/bytes.ts";
 import { encodeInput } from "../inference/codecs/input.ts";
 import { outputLength } from "../inference/program/shape.ts";
 import { createRng } from "../test/support/rng.ts";
@@ -71,7 +71,7 @@ async function main(): Promise<void> {
       "gasBase is commitTrace, gasPerDemand the dearest reveal, whole transactions at a program's limits, rounded up to thousands.",
     ...constants,
   };
-  const path = join(projectRoot, "protocol/generated/gas.json");
+  const path = join(projectRoot, "protocol/rules/generated/gas.json");
   writeFileSync(path, `${JSON.stringify(content, undefined, 2)}\n`);
   for (const gas of measured.commits) console.log(`commitTrace  ${gas}`);
   for (const gas of measured.reveals) console.log(`reveal       ${gas}`);

@@ -1,5 +1,5 @@
 /** The trace whose defence costs most: as many steps and leaves as a program may have, every byte of it nonzero. */
-import { toHex } from "../inference/bytes.ts";
+import { toHex } from "../base/bytes.ts";
 import { hashPair, keccak256 } from "../inference/commit/keccak.ts";
 import { encodePosition, openedLevel, SPAN, TRACE_STEP } from "../inference/commit/positions.ts";
 import { foldNodes } from "../inference/commit/tree.ts";

@@ -1,8 +1,8 @@
 /** Attention tests: wrong claims with a known answer, put among the real ones, show whether this challenger would see
  *  one and how long it takes. They stay in this process: nobody pays for them, and nobody else sees them. */
-import { fromHex, toHex } from "../inference/bytes.ts";
+import { fromHex, toHex } from "../base/bytes.ts";
+import type { Logger } from "../base/log.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
-import type { Logger } from "../protocol/log.ts";
 import { type CoveredModel, type FastPath, reexecute } from "./reexecute.ts";
 
 /** `missed`: the planned fault was not found, or another output than the known one was taken for right. */

@@ -1,9 +1,9 @@
 /** What runs out in a dispute, and when. Pure. */
 import type { Address } from "viem";
 import type { ClaimEntry } from "../protocol/chain/book.ts";
-import { actBy } from "../protocol/machine.ts";
-import type { ClaimId } from "../protocol/terms.ts";
-import type { ClaimWord } from "../protocol/words.ts";
+import { actBy } from "../protocol/rules/machine.ts";
+import type { ClaimId } from "../protocol/rules/types.ts";
+import type { ClaimWord } from "../protocol/rules/words.ts";
 
 export const CLOCKS = ["window", "own_move", "trace", "demand", "hard_end"] as const;
 /** window: until an own ticket can be filed; own_move: until the own turn is lost; trace and demand: until the prover

@@ -3,8 +3,8 @@ import type { Address } from "viem";
 import { encodePosition } from "../inference/commit/positions.ts";
 import type { ClaimEntry } from "../protocol/chain/book.ts";
 import { type Ending, endingDelay, overdueAnswer } from "../protocol/chain/endings.ts";
-import { isFinal } from "../protocol/machine.ts";
-import type { ClaimWord } from "../protocol/words.ts";
+import { isFinal } from "../protocol/rules/machine.ts";
+import type { ClaimWord } from "../protocol/rules/words.ts";
 import type { Question } from "./interrogate.ts";
 
 /** A claim as the chain shows it at one block. */

@@ -1,6 +1,7 @@
 /** Carries disputes about wrong claims to their end, and ends any claim whose answer is overdue; one step of each at a
  *  time, decided from what the chain says. */
-import { fromHex } from "../inference/bytes.ts";
+import { fromHex } from "../base/bytes.ts";
+import type { Logger } from "../base/log.ts";
 import { commitTrace } from "../inference/commit/commitments.ts";
 import { decodePosition } from "../inference/commit/positions.ts";
 import { traceShapes } from "../inference/commit/reveal.ts";
@@ -10,10 +11,9 @@ import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import type { Head } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
-import type { Logger } from "../protocol/log.ts";
-import type { EventStore } from "../protocol/store/event-store.ts";
-import type { ClaimId, ModelId } from "../protocol/terms.ts";
-import type { ClaimWord } from "../protocol/words.ts";
+import type { ClaimId, ModelId } from "../protocol/rules/types.ts";
+import type { ClaimWord } from "../protocol/rules/words.ts";
+import type { EventStore } from "../protocol/service/store/event-store.ts";
 import { actionOf } from "./act.ts";
 import { ClaimedTrace } from "./claimed-trace.ts";
 import { type Decision, type Dispute, decide } from "./decide.ts";

@@ -1,5 +1,6 @@
 /** What acts for a challenger: on the chain, or only in simulation. */
 import type { Address } from "viem";
+import type { Logger } from "../base/log.ts";
 import type { Action, Actions } from "../protocol/chain/actions.ts";
 import type { ClaimEntry } from "../protocol/chain/book.ts";
 import { EndingBudget, type EndingResult, endWithinBudget } from "../protocol/chain/endings.ts";
@@ -8,8 +9,7 @@ import type { Head } from "../protocol/chain/follower.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
 import { simulate } from "../protocol/chain/transactions.ts";
 import { type WithdrawParts, withdrawCredit } from "../protocol/chain/withdraw.ts";
-import type { Logger } from "../protocol/log.ts";
-import type { EventStore } from "../protocol/store/event-store.ts";
+import type { EventStore } from "../protocol/service/store/event-store.ts";
 import type { Observer } from "./notices.ts";
 
 export interface Hand {

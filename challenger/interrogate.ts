@@ -1,9 +1,9 @@
-import { equalBytes, toHex } from "../inference/bytes.ts";
+import { equalBytes, toHex } from "../base/bytes.ts";
+import { BaseError } from "../base/errors.ts";
 import { encodeOutput, outputFault } from "../inference/codecs/output.ts";
 import type { Commitment } from "../inference/commit/commitments.ts";
 import { type Opening, open, outputRead, readsOf } from "../inference/commit/openings.ts";
 import { openedLevel, type Position, TRACE_STEP, topLevel } from "../inference/commit/positions.ts";
-import { BaseError } from "../inference/errors.ts";
 import {
   elementBytes,
   type Operand,

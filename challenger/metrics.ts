@@ -1,6 +1,6 @@
 /** What a challenger shows of its work. */
-import type { ChainClock } from "../protocol/metrics/chain-clock.ts";
-import type { Metrics } from "../protocol/metrics/metrics.ts";
+import type { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
+import type { Metrics } from "../protocol/service/metrics/metrics.ts";
 import { ATTENTION_RESULTS } from "./attention.ts";
 import type { Clock, OpenDispute } from "./clocks.ts";
 import type { Observer } from "./notices.ts";

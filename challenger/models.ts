@@ -1,10 +1,11 @@
 /** The models that a challenger covers: folders whose files match what is registered. */
+
+import type { Logger } from "../base/log.ts";
 import { commitWeights } from "../inference/commit/commitments.ts";
 import { prepare } from "../inference/executor/prepare.ts";
 import type { LoadedModel } from "../inference/model-folder.ts";
 import type { StateReader } from "../protocol/chain/reads.ts";
-import type { Logger } from "../protocol/log.ts";
-import type { ModelId } from "../protocol/terms.ts";
+import type { ModelId } from "../protocol/rules/types.ts";
 import type { CoveredModel } from "./reexecute.ts";
 
 /** Prepares the models. One that is not registered yet is covered from the moment that it is: ids are hashes of the

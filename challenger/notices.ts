@@ -1,6 +1,6 @@
 /** What a challenger tells those who watch it: its metrics and its operator's alerts. */
 import type { ClaimEntry } from "../protocol/chain/book.ts";
-import type { ClaimId } from "../protocol/terms.ts";
+import type { ClaimId } from "../protocol/rules/types.ts";
 import type { AttentionResult } from "./attention.ts";
 import type { Decision } from "./decide.ts";
 import type { EngineOutcome, Verdict } from "./reexecute.ts";

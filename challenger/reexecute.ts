@@ -1,12 +1,12 @@
 /** Runs claimed inputs again and says what became of the comparison. */
 import type { Hex } from "viem";
-import { equalBytes, fromHex, toHex } from "../inference/bytes.ts";
+import { equalBytes, fromHex, toHex } from "../base/bytes.ts";
+import type { Logger } from "../base/log.ts";
 import type { Commitment } from "../inference/commit/commitments.ts";
 import { execute } from "../inference/executor/execute.ts";
 import type { PreparedModel } from "../inference/executor/prepare.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
-import type { Logger } from "../protocol/log.ts";
-import type { ModelId } from "../protocol/terms.ts";
+import type { ModelId } from "../protocol/rules/types.ts";
 
 /** A model whose files match the registered one. */
 export interface CoveredModel {

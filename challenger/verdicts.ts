@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { Hex } from "viem";
-import type { SchemaPart, SqliteDatabase } from "../protocol/journal/database.ts";
-import type { ClaimId } from "../protocol/terms.ts";
+import type { ClaimId } from "../protocol/rules/types.ts";
+import type { SchemaPart, SqliteDatabase } from "../protocol/service/journal/database.ts";
 import type { Verdict } from "./reexecute.ts";
 
 /** The table of verdicts. */

@@ -1,8 +1,9 @@
 /** Tells the operator by HTTP what cannot wait for somebody to look at a dashboard. */
+
+import { jsonOf } from "../base/json.ts";
+import type { Logger } from "../base/log.ts";
 import { pause } from "../protocol/chain/follower.ts";
-import { jsonOf } from "../protocol/http/json.ts";
-import type { GameAddress } from "../protocol/ids.ts";
-import type { Logger } from "../protocol/log.ts";
+import type { GameAddress } from "../protocol/rules/ids.ts";
 import type { Notice } from "./notices.ts";
 
 export type Severity = "critical" | "warning" | "info";

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { BaseError } from "../inference/errors.ts";
+import { BaseError } from "../base/errors.ts";
 import { foundryBinary } from "../tools/foundry.ts";
 
 export interface AnvilOptions {

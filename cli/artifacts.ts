@@ -1,7 +1,7 @@
 /** The compiled contracts that `assay deploy` needs, from forge's output. */
 import { readFileSync } from "node:fs";
 import type { Abi, Hex } from "viem";
-import { BaseError } from "../inference/errors.ts";
+import { BaseError } from "../base/errors.ts";
 import { type Artifact, DEPLOYED_CONTRACTS, type DeployedContract } from "../protocol/chain/deploy.ts";
 import { artifactPath, ensureCompiled } from "../tools/compile.ts";
 

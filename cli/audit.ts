@@ -1,8 +1,8 @@
 /** `assay audit`: proves from a deployment's events that its money and its final outputs are in order. */
 import type { Command } from "commander";
 import { formatEther } from "viem";
-import { type AuditReport, auditChain } from "../protocol/audit/read.ts";
-import { AUDIT_RULES } from "../protocol/audit/rules.ts";
+import { type AuditReport, auditChain } from "../protocol/chain/audit/read.ts";
+import { AUDIT_RULES } from "../protocol/chain/audit/rules.ts";
 import { chainConfig, openChain, withChain } from "./chain.ts";
 import { EXIT, printProgress, printResult, refuseArgument, withJson } from "./output.ts";
 

@@ -1,8 +1,8 @@
 /** What one caller of an HTTP service may ask, and by which proxies callers come. */
 import { isIP } from "node:net";
 import { z } from "zod";
-import { type Config, integer, type Settings } from "../protocol/config.ts";
-import { type CallerLimits, DEFAULT_CALLER_LIMITS } from "../protocol/http/service.ts";
+import { type Config, integer, type Settings } from "../protocol/service/config.ts";
+import { type CallerLimits, DEFAULT_CALLER_LIMITS } from "../protocol/service/http/service.ts";
 
 /** Express's names for ranges of addresses. */
 const RANGES = ["loopback", "linklocal", "uniquelocal"];

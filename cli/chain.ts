@@ -1,14 +1,20 @@
 /** The way of every command to its chain: configuration, key, deployment, connection. */
 import type { Command } from "commander";
 import type { LocalAccount } from "viem";
-import { loadAccount } from "../protocol/account.ts";
+import { SILENT } from "../base/log.ts";
+import { loadAccount } from "../protocol/chain/account.ts";
 import { type Chain, connect, createClient } from "../protocol/chain/connect.ts";
 import { deploymentPath, readDeployment } from "../protocol/chain/deployment-file.ts";
 import { withContext } from "../protocol/chain/errors.ts";
 import { requireAccount, type Sender, type SigningChain } from "../protocol/chain/sender.ts";
-import { CHAIN_SETTINGS, type Config, flagName, loadConfig, type Settings } from "../protocol/config.ts";
-import { openDataFolder } from "../protocol/data-folder.ts";
-import { SILENT } from "../protocol/log.ts";
+import {
+  CHAIN_SETTINGS,
+  type Config,
+  flagName,
+  loadConfig,
+  type Settings,
+} from "../protocol/service/config.ts";
+import { openDataFolder } from "../protocol/service/data-folder.ts";
 
 export type ChainConfig = Config<typeof CHAIN_SETTINGS>;
 

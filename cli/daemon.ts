@@ -3,10 +3,10 @@ import { setMaxListeners } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
-import { BaseError } from "../inference/errors.ts";
+import { BaseError } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
 import { type LoadedModel, loadModelFolder } from "../inference/model-folder.ts";
-import { text, wei } from "../protocol/config.ts";
-import type { Logger } from "../protocol/log.ts";
+import { text, wei } from "../protocol/service/config.ts";
 import { isProofModelFolder, loadProofModel, type ProofModel } from "../prover/proof/ezkl/folder.ts";
 import { projectRoot } from "../tools/foundry.ts";
 

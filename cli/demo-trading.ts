@@ -11,7 +11,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { connect, createClient } from "../protocol/chain/connect.ts";
 import { deploySystem } from "../protocol/chain/deploy.ts";
 import { requireAccount } from "../protocol/chain/sender.ts";
-import { openDataFolder } from "../protocol/data-folder.ts";
+import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { projectRoot } from "../tools/foundry.ts";
 import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
 import { loadArtifact, loadArtifacts } from "./artifacts.ts";

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Address, createTestClient, formatEther, type Hex, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { fromHex } from "../inference/bytes.ts";
-import { BaseError } from "../inference/errors.ts";
+import { fromHex } from "../base/bytes.ts";
+import { BaseError } from "../base/errors.ts";
 import { loadModelFolder } from "../inference/model-folder.ts";
 import { encodeProgram } from "../inference/program/encode.ts";
 import type { Step } from "../inference/program/form.ts";
@@ -19,7 +19,7 @@ import type { ChainEvent } from "../protocol/chain/events.ts";
 import { EventFollower, pause } from "../protocol/chain/follower.ts";
 import { registerModel } from "../protocol/chain/register.ts";
 import { requireAccount } from "../protocol/chain/sender.ts";
-import { openDataFolder } from "../protocol/data-folder.ts";
+import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { projectRoot } from "../tools/foundry.ts";
 import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
 import { loadArtifact, loadArtifacts } from "./artifacts.ts";
@@ -131,7 +131,7 @@ async function deploy(
   timeline: Timeline,
 ): Promise<Chain> {
   const account = privateKeyToAccount(keyOf("deployer"));
-  const gas = JSON.parse(readFileSync(join(projectRoot, "protocol/generated/gas.json"), "utf8")) as {
+  const gas = JSON.parse(readFileSync(join(projectRoot, "protocol/rules/generated/gas.json"), "utf8")) as {
     gasBase: number;
     gasPerDemand: number;
   };

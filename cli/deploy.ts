@@ -4,13 +4,13 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { formatGwei } from "viem";
 import { z } from "zod";
-import { BaseError } from "../inference/errors.ts";
-import { loadAccount } from "../protocol/account.ts";
+import { BaseError } from "../base/errors.ts";
+import { loadAccount } from "../protocol/chain/account.ts";
 import { createClient } from "../protocol/chain/connect.ts";
 import { deploySystem } from "../protocol/chain/deploy.ts";
 import { contractsOf } from "../protocol/chain/deployment.ts";
 import { deploymentPath, writeDeployment } from "../protocol/chain/deployment-file.ts";
-import { integer, loadConfig, type Settings, text, wei } from "../protocol/config.ts";
+import { integer, loadConfig, type Settings, text, wei } from "../protocol/service/config.ts";
 import { projectRoot } from "../tools/foundry.ts";
 import { loadArtifacts } from "./artifacts.ts";
 import { chainConfig, chainIdAt, withChain, withSettings } from "./chain.ts";
@@ -36,7 +36,7 @@ const DEPLOY_SETTINGS = {
   },
   gasFile: {
     schema: text,
-    default: join(projectRoot, "protocol/generated/gas.json"),
+    default: join(projectRoot, "protocol/rules/generated/gas.json"),
     description: "measured gas of a defence, from `npm run measure-gas`",
   },
 } as const satisfies Settings;

@@ -1,9 +1,10 @@
 /** The engine that runs models for the daemons. */
+
+import type { Logger } from "../base/log.ts";
 import { prepare } from "../inference/executor/prepare.ts";
 import type { LoadedModel } from "../inference/model-folder.ts";
 import { OnnxruntimeEngine } from "../inference/runtime/engine.ts";
 import { RuntimePool } from "../inference/runtime/pool.ts";
-import type { Logger } from "../protocol/log.ts";
 import type { ProofModel } from "../prover/proof/ezkl/folder.ts";
 import type { EzklOptions } from "../prover/proof/ezkl/keys.ts";
 import { runEzkl } from "../prover/proof/ezkl/prove.ts";

@@ -1,14 +1,14 @@
 /** `assay model publish` and `assay model infer`: the EXECUTION lane. */
 import type { Command } from "commander";
 import type { Hex } from "viem";
-import { concatBytes, toHex } from "../inference/bytes.ts";
-import { BaseError } from "../inference/errors.ts";
+import { concatBytes, toHex } from "../base/bytes.ts";
+import { BaseError } from "../base/errors.ts";
 import { type LoadedModel, loadModelFolder } from "../inference/model-folder.ts";
-import { decodeReturn, encodeCall } from "../protocol/abi.ts";
-import { estimateInferenceGas, MAX_TRANSACTION_GAS } from "../protocol/execution/cost.ts";
-import { inferFastOnChain, inferOnChain, MAX_WEIGHTS_BYTES } from "../protocol/execution/infer.ts";
-import { planPublication, publishWeights } from "../protocol/execution/publication.ts";
-import { LANE, type ModelId } from "../protocol/terms.ts";
+import { estimateInferenceGas, MAX_TRANSACTION_GAS } from "../protocol/chain/execution/cost.ts";
+import { inferFastOnChain, inferOnChain, MAX_WEIGHTS_BYTES } from "../protocol/chain/execution/infer.ts";
+import { planPublication, publishWeights } from "../protocol/chain/execution/publication.ts";
+import { decodeReturn, encodeCall } from "../protocol/rules/abi.ts";
+import { LANE, type ModelId } from "../protocol/rules/types.ts";
 import { chainConfig, openChain, withChain, withSender } from "./chain.ts";
 import { addHaltCommand } from "./halt.ts";
 import { findModel, modelFolder } from "./model-source.ts";

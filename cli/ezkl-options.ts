@@ -1,7 +1,14 @@
 /** Settings of every command that runs ezkl. */
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { CHAIN_SETTINGS, type Config, integer, loadConfig, type Settings, text } from "../protocol/config.ts";
+import {
+  CHAIN_SETTINGS,
+  type Config,
+  integer,
+  loadConfig,
+  type Settings,
+  text,
+} from "../protocol/service/config.ts";
 import type { EzklOptions, StageCost } from "../prover/proof/ezkl/keys.ts";
 import { withSettings } from "./chain.ts";
 import { printProgress } from "./output.ts";

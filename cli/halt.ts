@@ -1,10 +1,10 @@
 /** `assay model halt`: whoever finds that the chain computes something else than the judge stops it. */
 import type { Command } from "commander";
-import { fromHex } from "../inference/bytes.ts";
+import { fromHex } from "../base/bytes.ts";
 import { prepare } from "../inference/executor/prepare.ts";
 import { loadModelFolder } from "../inference/model-folder.ts";
-import { encodeCall } from "../protocol/abi.ts";
-import { type Difference, findDifference, haltAction } from "../protocol/execution/halt.ts";
+import { type Difference, findDifference, haltAction } from "../protocol/chain/execution/halt.ts";
+import { encodeCall } from "../protocol/rules/abi.ts";
 import { chainConfig, withChain, withSender } from "./chain.ts";
 import { findModel, modelFolder } from "./model-source.ts";
 import { EXIT, printResult, withJson } from "./output.ts";

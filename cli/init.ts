@@ -1,8 +1,14 @@
 /** `assay init`: a configuration file with every setting, what it means and its default. */
 import { writeFileSync } from "node:fs";
 import type { Command } from "commander";
-import { BaseError } from "../inference/errors.ts";
-import { CHAIN_SETTINGS, loadConfig, type Setting, type Settings, variableName } from "../protocol/config.ts";
+import { BaseError } from "../base/errors.ts";
+import {
+  CHAIN_SETTINGS,
+  loadConfig,
+  type Setting,
+  type Settings,
+  variableName,
+} from "../protocol/service/config.ts";
 import { MODEL_SETTINGS } from "./agent/models.ts";
 import { withSettings } from "./chain.ts";
 import { CHALLENGER_SETTINGS } from "./challenger/machine.ts";

@@ -4,10 +4,10 @@ import { dirname } from "node:path";
 import type { Command } from "commander";
 import type { Hex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import { BaseError } from "../inference/errors.ts";
-import { accountOf, loadAccount } from "../protocol/account.ts";
-import { CHAIN_SETTINGS, loadConfig } from "../protocol/config.ts";
-import { encryptKeystore } from "../protocol/keystore.ts";
+import { BaseError } from "../base/errors.ts";
+import { accountOf, loadAccount } from "../protocol/chain/account.ts";
+import { encryptKeystore } from "../protocol/chain/keystore.ts";
+import { CHAIN_SETTINGS, loadConfig } from "../protocol/service/config.ts";
 import { withSettings } from "./chain.ts";
 import { printResult, refuseArgument, withJson } from "./output.ts";
 

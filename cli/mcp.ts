@@ -7,10 +7,10 @@ import { type ModelToolConfig, modelTool } from "../agent/gateway/tools/model-to
 import { verifyClaim } from "../agent/mcp/verify-claim.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { requireAccount, type Sender } from "../protocol/chain/sender.ts";
-import { integer, loadConfig, type Settings, text, wei } from "../protocol/config.ts";
-import { openDataFolder } from "../protocol/data-folder.ts";
-import { listen } from "../protocol/http/listen.ts";
-import { LANE, type LaneName } from "../protocol/terms.ts";
+import { LANE, type LaneName } from "../protocol/rules/types.ts";
+import { integer, loadConfig, type Settings, text, wei } from "../protocol/service/config.ts";
+import { openDataFolder } from "../protocol/service/data-folder.ts";
+import { listen } from "../protocol/service/http/listen.ts";
 import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
 import { createLogger, stopSignal } from "./daemon.ts";
 import { describeModel } from "./gateway.ts";

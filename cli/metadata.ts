@@ -4,8 +4,8 @@ import type { Command } from "commander";
 import { releaseFaults } from "../agent/metadata/compare.ts";
 import { abiFromSolidity } from "../agent/metadata/from-solidity.ts";
 import { readMetadata, requireMetadata } from "../agent/metadata/read.ts";
-import { toHex } from "../inference/bytes.ts";
-import { BaseError } from "../inference/errors.ts";
+import { toHex } from "../base/bytes.ts";
+import { BaseError } from "../base/errors.ts";
 import { selectorOf, signatureOf } from "../inference/manifest/abi.ts";
 import { printResult, toJson, withJson } from "./output.ts";
 

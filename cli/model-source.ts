@@ -2,15 +2,15 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isHex } from "viem";
-import { toHex } from "../inference/bytes.ts";
-import { BaseError } from "../inference/errors.ts";
+import { toHex } from "../base/bytes.ts";
+import { BaseError } from "../base/errors.ts";
 import { selectorOf } from "../inference/manifest/abi.ts";
 import { readAnyManifest } from "../inference/model-folder.ts";
-import { functionOfWord, type ModelFunction } from "../protocol/abi.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
-import type { ModelId } from "../protocol/terms.ts";
-import type { ModelWord } from "../protocol/words.ts";
+import { functionOfWord, type ModelFunction } from "../protocol/rules/abi.ts";
+import type { ModelId } from "../protocol/rules/types.ts";
+import type { ModelWord } from "../protocol/rules/words.ts";
 import { projectRoot } from "../tools/foundry.ts";
 
 export interface RegisteredModel {

@@ -1,7 +1,7 @@
 /** `assay node anvil`: a local chain for development. */
 import type { Command } from "commander";
 import { privateKeyToAddress } from "viem/accounts";
-import { integer, loadConfig, type Settings, text } from "../protocol/config.ts";
+import { integer, loadConfig, type Settings, text } from "../protocol/service/config.ts";
 import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
 import { withSettings } from "./chain.ts";
 import { printResult, withJson } from "./output.ts";

@@ -1,6 +1,6 @@
 /** What commands print: a result for people, or JSON with --json; errors with the next step and an exit code. */
 import { type Command, CommanderError } from "commander";
-import { BaseError } from "../inference/errors.ts";
+import { BaseError } from "../base/errors.ts";
 
 export const EXIT = {
   ok: 0,

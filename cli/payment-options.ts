@@ -1,7 +1,7 @@
 /** `assay prover`: whether final outputs cost something over HTTP. */
 import { type Address, getAddress, isAddress } from "viem";
 import { z } from "zod";
-import { type Config, type Settings, text, wei } from "../protocol/config.ts";
+import { type Config, type Settings, text, wei } from "../protocol/service/config.ts";
 import type { PaymentTerms } from "../prover/http/payment.ts";
 import { refuseArgument } from "./output.ts";
 

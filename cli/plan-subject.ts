@@ -1,15 +1,15 @@
 /** What the planner has to know of a model: its folder, its keys here, and what of it is on the chain. */
 import { existsSync } from "node:fs";
 import type { Hex } from "viem";
-import { BaseError } from "../inference/errors.ts";
+import { BaseError } from "../base/errors.ts";
 import { type LoadedModel, loadModelFolder } from "../inference/model-folder.ts";
 import { demandDepth } from "../inference/program/shape.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
+import { compileProgress } from "../protocol/chain/execution/compiled.ts";
+import { isPublished } from "../protocol/chain/execution/infer.ts";
+import { isKeyStored, LOCAL_CHAINS } from "../protocol/chain/proof/store-key.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
-import { compileProgress } from "../protocol/execution/compiled.ts";
-import { isPublished } from "../protocol/execution/infer.ts";
-import { isKeyStored, LOCAL_CHAINS } from "../protocol/proof/store-key.ts";
-import { LANE, type ModelId } from "../protocol/terms.ts";
+import { LANE, type ModelId } from "../protocol/rules/types.ts";
 import { readCosts } from "../prover/plan/costs.ts";
 import { type ModelFacts, offersOf, offersOfProofModel } from "../prover/plan/estimates.ts";
 import type { PlanTerms } from "../prover/plan/plan.ts";

@@ -1,8 +1,8 @@
 /** `assay plan`: what each lane would cost for a model, before anything is spent. */
 import type { Command } from "commander";
-import { MAX_TRANSACTION_GAS } from "../protocol/execution/cost.ts";
-import gas from "../protocol/generated/gas.json" with { type: "json" };
-import type { GameConstants } from "../protocol/terms.ts";
+import { MAX_TRANSACTION_GAS } from "../protocol/chain/execution/cost.ts";
+import gas from "../protocol/rules/generated/gas.json" with { type: "json" };
+import type { GameConstants } from "../protocol/rules/types.ts";
 import { type Plan, type PlanRow, plan } from "../prover/plan/plan.ts";
 import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
 import { EZKL_SETTINGS, ezklOptionsOf } from "./ezkl-options.ts";

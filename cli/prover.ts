@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { z } from "zod";
 import { requireAccount } from "../protocol/chain/sender.ts";
-import { address, integer, loadConfig, type Settings, text, wei } from "../protocol/config.ts";
+import { address, integer, loadConfig, type Settings, text, wei } from "../protocol/service/config.ts";
 import { FAULTS, parseFault } from "../prover/faults.ts";
 import { ExecutionSource } from "../prover/lanes/execution.ts";
 import { EzklSource } from "../prover/lanes/ezkl.ts";

@@ -2,11 +2,11 @@
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
-import { BaseError } from "../inference/errors.ts";
+import { BaseError } from "../base/errors.ts";
 import { type Manifest, MODEL_FILES } from "../inference/manifest/assay.ts";
 import { isProofManifest, PROOF_MODEL_FILES, type ProofManifest } from "../inference/manifest/proof-model.ts";
 import { checkedAny, checkFiles, loadModelFolder } from "../inference/model-folder.ts";
-import type { ModelId } from "../protocol/terms.ts";
+import type { ModelId } from "../protocol/rules/types.ts";
 import { loadProofModel } from "../prover/proof/ezkl/folder.ts";
 import { isModelId } from "./model-source.ts";
 import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";

@@ -1,11 +1,11 @@
 /** `assay model register`: puts a model's key, program and identity on the chain. */
 import type { Command } from "commander";
-import { fromHex } from "../inference/bytes.ts";
+import { fromHex } from "../base/bytes.ts";
 import { loadModelFolder } from "../inference/model-folder.ts";
 import { encodeProgram } from "../inference/program/encode.ts";
+import { assertKeyAllowed, storeKey } from "../protocol/chain/proof/store-key.ts";
 import { registerModel } from "../protocol/chain/register.ts";
-import { assertKeyAllowed, storeKey } from "../protocol/proof/store-key.ts";
-import { LANE } from "../protocol/terms.ts";
+import { LANE } from "../protocol/rules/types.ts";
 import { isProofModelFolder, loadProofModel } from "../prover/proof/ezkl/folder.ts";
 import { registerEzkl } from "../prover/proof/ezkl/register.ts";
 import { chainConfig, withChain, withSender } from "./chain.ts";

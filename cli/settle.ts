@@ -1,19 +1,19 @@
 /** `assay settle`: ends requests, or the disputes about them, by truth: the chain runs the model, or a proof shows it. */
 import type { Command } from "commander";
 import { type Hex, size } from "viem";
-import { fromHex } from "../inference/bytes.ts";
-import { BaseError } from "../inference/errors.ts";
+import { fromHex } from "../base/bytes.ts";
+import { BaseError } from "../base/errors.ts";
 import { MAX_MOVE_BYTES } from "../inference/program/check.ts";
-import { decodeReturn } from "../protocol/abi.ts";
 import { Actions } from "../protocol/chain/actions.ts";
 import { type FinalResult, resultOf } from "../protocol/chain/await-result.ts";
+import { inferOnChain, isPublished } from "../protocol/chain/execution/infer.ts";
 import { historyOf } from "../protocol/chain/history.ts";
+import { proofLaneOf } from "../protocol/chain/proof/store-key.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
-import { inferOnChain, isPublished } from "../protocol/execution/infer.ts";
-import { proofLaneOf } from "../protocol/proof/store-key.ts";
-import type { Settlement } from "../protocol/settlements.ts";
-import { LANE, type ModelId, type Request, type RequestId } from "../protocol/terms.ts";
+import { decodeReturn } from "../protocol/rules/abi.ts";
+import type { Settlement } from "../protocol/rules/settlements.ts";
+import { LANE, type ModelId, type Request, type RequestId } from "../protocol/rules/types.ts";
 import { chainConfig, withChain, withSender, withSettings } from "./chain.ts";
 import { weightsOf } from "./execution.ts";
 import { EZKL_SETTINGS } from "./ezkl-options.ts";

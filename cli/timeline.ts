@@ -4,7 +4,7 @@ import { decodePosition, type Position, TRACE_STEP } from "../inference/commit/p
 import type { FallEntry } from "../protocol/chain/book.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { laneName } from "../protocol/chain/finality.ts";
-import { FALL_REASONS } from "../protocol/terms.ts";
+import { FALL_REASONS } from "../protocol/rules/types.ts";
 
 /** One line for an event, without its time. */
 export function describeEvent(event: ChainEvent): string {

@@ -4,11 +4,11 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { concatBytes, equalBytes, fromHex, type Hex, toHex } from "./bytes.ts";
+import { concatBytes, equalBytes, fromHex, type Hex, toHex } from "../base/bytes.ts";
+import { BaseError } from "../base/errors.ts";
 import { INPUT_TYPES } from "./codecs/input.ts";
 import { commitModel, JUDGE_VERSION, type ModelCommitment, modelId } from "./commit/commitments.ts";
 import { keccak256 } from "./commit/keccak.ts";
-import { BaseError } from "./errors.ts";
 import { type AbiFunction, selectorOf, signatureOf } from "./manifest/abi.ts";
 import {
   type FileEntry,

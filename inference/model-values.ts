@@ -1,6 +1,6 @@
 /** A model's inputs and outputs as its ONNX file names and shapes them. */
 
-import { BaseError } from "./errors.ts";
+import { BaseError } from "../base/errors.ts";
 import { executeTensors } from "./executor/execute.ts";
 import type { PreparedModel } from "./executor/prepare.ts";
 import type { ValueEntry } from "./manifest/assay.ts";

@@ -1,6 +1,6 @@
 /** Answers to requests: run, compare, then bond or settle; and truth for own claims that are disputed. */
-import { fromHex, toHex } from "../inference/bytes.ts";
-import type { ClaimId, RequestId } from "../protocol/terms.ts";
+import { fromHex, toHex } from "../base/bytes.ts";
+import type { ClaimId, RequestId } from "../protocol/rules/types.ts";
 import { type Context, carryOut } from "./context.ts";
 import { disputeTruth, type ModelTerms, type RequestDecision } from "./decide.ts";
 import { hasProgram, type ServedModel } from "./models.ts";

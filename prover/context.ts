@@ -1,11 +1,11 @@
 /** What the parts of a prover share. */
 import type { Address } from "viem";
+import type { Logger } from "../base/log.ts";
 import type { Action, Actions } from "../protocol/chain/actions.ts";
 import type { ClaimEntry } from "../protocol/chain/book.ts";
 import type { EndingBudget, EndingResult } from "../protocol/chain/endings.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
-import type { Logger } from "../protocol/log.ts";
-import type { EventStore } from "../protocol/store/event-store.ts";
+import type { EventStore } from "../protocol/service/store/event-store.ts";
 import type { Policy } from "./decide.ts";
 import type { TruthSource } from "./lanes/source.ts";
 import type { ServedModels } from "./models.ts";

@@ -1,8 +1,8 @@
 /** What to do about requests and own claims, from their state at one block. Pure. All times in seconds, money in wei. */
 import type { Address } from "viem";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
-import { isFinal } from "../protocol/machine.ts";
-import { bondsOf, defenceGas, gasPriceRange, MAX_AMOUNT } from "../protocol/money.ts";
+import { isFinal } from "../protocol/rules/machine.ts";
+import { bondsOf, defenceGas, gasPriceRange, MAX_AMOUNT } from "../protocol/rules/money.ts";
 import {
   type GameConstants,
   LANE,
@@ -11,8 +11,8 @@ import {
   type RequestId,
   type TruthLane,
   ZERO_ADDRESS,
-} from "../protocol/terms.ts";
-import type { ClaimWord } from "../protocol/words.ts";
+} from "../protocol/rules/types.ts";
+import type { ClaimWord } from "../protocol/rules/words.ts";
 import type { Means } from "./plan/plan.ts";
 import { instanceCount } from "./proof/ezkl/instances.ts";
 

@@ -1,9 +1,9 @@
 /** Answers to challengers: the trace, and what they demand of it. */
-import { fromHex, toHex } from "../inference/bytes.ts";
+import { fromHex, toHex } from "../base/bytes.ts";
 import type { Commitment } from "../inference/commit/commitments.ts";
 import { decodePosition } from "../inference/commit/positions.ts";
 import { revealAt, topsOf } from "../inference/commit/reveal.ts";
-import type { ClaimId } from "../protocol/terms.ts";
+import type { ClaimId } from "../protocol/rules/types.ts";
 import { type Context, carryOut } from "./context.ts";
 import { hasProgram } from "./models.ts";
 import { again, DONE, type Outcome } from "./workers.ts";

@@ -2,7 +2,7 @@
 import { encodeFunctionData, type Hex, hexToBytes, parseAbi } from "viem";
 import { decodeRevert } from "../protocol/chain/errors.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
-import type { ClaimId, RequestId } from "../protocol/terms.ts";
+import type { ClaimId, RequestId } from "../protocol/rules/types.ts";
 import { type Context, carryOut } from "./context.ts";
 import { again, DONE, type Outcome } from "./workers.ts";
 

@@ -8,8 +8,8 @@ import {
   overdueAnswer,
   owesAnswer,
 } from "../protocol/chain/endings.ts";
-import type { ClaimId, ModelId, RequestId } from "../protocol/terms.ts";
-import type { ClaimWord } from "../protocol/words.ts";
+import type { ClaimId, ModelId, RequestId } from "../protocol/rules/types.ts";
+import type { ClaimWord } from "../protocol/rules/words.ts";
 import { type Context, carryOut, isOwn } from "./context.ts";
 import {
   claimGas,

@@ -1,4 +1,4 @@
-import type { ModelId } from "../protocol/terms.ts";
+import type { ModelId } from "../protocol/rules/types.ts";
 
 /** Return data, or why there is none. */
 export type EngineResult = { readonly output: Uint8Array } | { readonly failure: string };

@@ -1,10 +1,10 @@
 /** Dishonest runs for tests and the demo: what a cheat would commit to and claim. */
 
+import { BaseError, type ErrorDetails } from "../base/errors.ts";
 import { encodeOutput } from "../inference/codecs/output.ts";
 import type { Commitment } from "../inference/commit/commitments.ts";
 import { commitTensors, commitTrace } from "../inference/commit/commitments.ts";
 import { TensorTree } from "../inference/commit/tree.ts";
-import { BaseError, type ErrorDetails } from "../inference/errors.ts";
 import { trace } from "../inference/executor/execute.ts";
 import type { PreparedModel } from "../inference/executor/prepare.ts";
 import {
@@ -15,7 +15,7 @@ import {
   type TensorType,
 } from "../inference/program/form.ts";
 import { storedBytes } from "../inference/program/tensor.ts";
-import type { FallReason } from "../protocol/terms.ts";
+import type { FallReason } from "../protocol/rules/types.ts";
 import type { Runs } from "./runs.ts";
 
 /** What each kind does, and how its claim must fall. */

@@ -1,7 +1,7 @@
 /** Work in SQLite: wanted by the newest block, most urgent first, done once at a time. */
 import { fileURLToPath } from "node:url";
-import type { SchemaPart, SqliteDatabase } from "../protocol/journal/database.ts";
-import type { ClaimId, RequestId } from "../protocol/terms.ts";
+import type { ClaimId, RequestId } from "../protocol/rules/types.ts";
+import type { SchemaPart, SqliteDatabase } from "../protocol/service/journal/database.ts";
 
 /** The table of jobs. */
 export const JOBS_SCHEMA: SchemaPart = {

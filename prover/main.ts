@@ -1,20 +1,20 @@
 /** Wires a prover together. */
 import { randomUUID } from "node:crypto";
 import type { Address } from "viem";
+import type { Logger } from "../base/log.ts";
 import type { LoadedModel } from "../inference/model-folder.ts";
 import { Actions } from "../protocol/chain/actions.ts";
 import { EndingBudget } from "../protocol/chain/endings.ts";
 import { EventFollower } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { SigningChain } from "../protocol/chain/sender.ts";
-import { openDataFolder } from "../protocol/data-folder.ts";
-import { listen } from "../protocol/http/listen.ts";
-import type { Logger } from "../protocol/log.ts";
-import { ChainClock } from "../protocol/metrics/chain-clock.ts";
-import { Metrics } from "../protocol/metrics/metrics.ts";
-import { addNodeMetrics } from "../protocol/metrics/node-metrics.ts";
-import { EVENTS_SCHEMA, EventStore } from "../protocol/store/event-store.ts";
-import { ZERO_ADDRESS } from "../protocol/terms.ts";
+import { ZERO_ADDRESS } from "../protocol/rules/types.ts";
+import { openDataFolder } from "../protocol/service/data-folder.ts";
+import { listen } from "../protocol/service/http/listen.ts";
+import { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
+import { Metrics } from "../protocol/service/metrics/metrics.ts";
+import { addNodeMetrics } from "../protocol/service/metrics/node-metrics.ts";
+import { EVENTS_SCHEMA, EventStore } from "../protocol/service/store/event-store.ts";
 import type { Context } from "./context.ts";
 import type { Policy } from "./decide.ts";
 import type { FastPath } from "./fast-path.ts";

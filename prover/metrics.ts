@@ -1,8 +1,8 @@
 /** What a prover shows of its work. */
 import type { ClaimEntry } from "../protocol/chain/book.ts";
-import { CANCELLED_BY, type CancelledBy } from "../protocol/http/time-limit.ts";
-import type { ChainClock } from "../protocol/metrics/chain-clock.ts";
-import type { Metrics } from "../protocol/metrics/metrics.ts";
+import { CANCELLED_BY, type CancelledBy } from "../protocol/service/http/time-limit.ts";
+import type { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
+import type { Metrics } from "../protocol/service/metrics/metrics.ts";
 import type { Job, JobKind } from "./jobs.ts";
 import type { JobObserver } from "./workers.ts";
 

@@ -1,7 +1,8 @@
 /** The models that this node serves: folders that passed every check of their own files. */
 import { basename } from "node:path";
-import { fromHex } from "../inference/bytes.ts";
-import { BaseError } from "../inference/errors.ts";
+import { fromHex } from "../base/bytes.ts";
+import { BaseError } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
 import { type PreparedModel, prepare } from "../inference/executor/prepare.ts";
 import type { AbiFunction } from "../inference/manifest/abi.ts";
 import type { Manifest } from "../inference/manifest/assay.ts";
@@ -9,8 +10,7 @@ import type { ProofManifest } from "../inference/manifest/proof-model.ts";
 import { checkFunction, type LoadedModel } from "../inference/model-folder.ts";
 import { demandDepth } from "../inference/program/shape.ts";
 import type { StateReader } from "../protocol/chain/reads.ts";
-import type { Logger } from "../protocol/log.ts";
-import { LANE, type ModelId } from "../protocol/terms.ts";
+import { LANE, type ModelId } from "../protocol/rules/types.ts";
 import type { ProofModel } from "./proof/ezkl/folder.ts";
 
 /** What every model has that this node serves. */

@@ -2,7 +2,7 @@
 import type { Address, Hex } from "viem";
 import type { Action, Actions } from "../protocol/chain/actions.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
-import { LANE, type ModelId } from "../protocol/terms.ts";
+import { LANE, type ModelId } from "../protocol/rules/types.ts";
 import type { TruthTerms } from "./decide.ts";
 import type { Outcome } from "./workers.ts";
 

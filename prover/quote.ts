@@ -1,7 +1,7 @@
 /** What a request would have to offer now for this prover to answer it. Pure. */
-import { BaseError } from "../inference/errors.ts";
-import { bondsOf } from "../protocol/money.ts";
-import { LANE } from "../protocol/terms.ts";
+import { BaseError } from "../base/errors.ts";
+import { bondsOf } from "../protocol/rules/money.ts";
+import { LANE } from "../protocol/rules/types.ts";
 import {
   claimGasPrice,
   leastDeliveryFee,

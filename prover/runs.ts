@@ -1,9 +1,9 @@
 /** Runs of models: what is claimed, and what a challenged claim is defended with. */
-import { equalBytes, toHex } from "../inference/bytes.ts";
+import { equalBytes, toHex } from "../base/bytes.ts";
+import { BaseError } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
 import { type Commitment, commitTrace } from "../inference/commit/commitments.ts";
-import { BaseError } from "../inference/errors.ts";
 import { execute, executeInTurns, trace } from "../inference/executor/execute.ts";
-import type { Logger } from "../protocol/log.ts";
 import type { FastPath } from "./fast-path.ts";
 import { hasProgram, type ServedModel, type ServedProgram } from "./models.ts";
 

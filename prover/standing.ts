@@ -2,8 +2,8 @@
 import type { ClaimEntry } from "../protocol/chain/book.ts";
 import type { Head } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
-import type { ClaimId } from "../protocol/terms.ts";
-import type { ClaimWord } from "../protocol/words.ts";
+import type { ClaimId } from "../protocol/rules/types.ts";
+import type { ClaimWord } from "../protocol/rules/words.ts";
 import type { Context } from "./context.ts";
 import type { Standing } from "./decide.ts";
 

@@ -1,6 +1,6 @@
 /** Settles requests by truth: outputs that the chain executes, or that a proof shows. */
-import { fromHex } from "../inference/bytes.ts";
-import { isBaseError } from "../inference/errors.ts";
+import { fromHex } from "../base/bytes.ts";
+import { isBaseError } from "../base/errors.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
 import type { Context } from "./context.ts";
 import type { TruthTerms } from "./decide.ts";

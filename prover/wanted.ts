@@ -1,8 +1,8 @@
 /** What a prover has to do at a block, as jobs: each is derived anew from book, state and standing, never kept. */
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
-import { isFinal } from "../protocol/machine.ts";
-import type { ClaimId, RequestId } from "../protocol/terms.ts";
-import type { ClaimWord } from "../protocol/words.ts";
+import { isFinal } from "../protocol/rules/machine.ts";
+import type { ClaimId, RequestId } from "../protocol/rules/types.ts";
+import type { ClaimWord } from "../protocol/rules/words.ts";
 import { withTruths } from "./claims.ts";
 import { type Context, isOwn } from "./context.ts";
 import { decideClaim, deliveryRefusal, disputeTruth, type RequestDecision, type Standing } from "./decide.ts";

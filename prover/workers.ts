@@ -1,7 +1,7 @@
 /** Runs jobs side by side: answers that are owed always at once, the rest a few at a time. */
 import { setTimeout } from "node:timers/promises";
+import type { Logger } from "../base/log.ts";
 import { chainError } from "../protocol/chain/errors.ts";
-import type { Logger } from "../protocol/log.ts";
 import { type HeldJob, type JobKind, type JobStore, jobKey } from "./jobs.ts";
 
 export type Outcome =

@@ -4,7 +4,18 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "./foundry.ts";
 
-const FOLDERS = ["inference", "protocol", "prover", "challenger", "agent", "cli", "tools", "test", "bench"];
+const FOLDERS = [
+  "base",
+  "inference",
+  "protocol",
+  "prover",
+  "challenger",
+  "agent",
+  "cli",
+  "tools",
+  "test",
+  "bench",
+];
 
 const { status } = spawnSync(
   process.execPath,

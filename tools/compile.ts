@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Database } from "../protocol/journal/sqlite.ts";
+import { Database } from "../protocol/service/journal/sqlite.ts";
 import { foundryBinary, projectRoot } from "./foundry.ts";
 
 /** "contracts": what is deployed. "all": the contract tests as well. */

@@ -3,11 +3,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { toHex, viewOf } from "../inference/bytes.ts";
+import { toHex, viewOf } from "../base/bytes.ts";
+import { isBaseError } from "../base/errors.ts";
 import { decodeInput, encodeInput, fillInputTensor } from "../inference/codecs/input.ts";
 import { encodeOutput } from "../inference/codecs/output.ts";
 import { tensorRoot } from "../inference/commit/commitments.ts";
-import { isBaseError } from "../inference/errors.ts";
 import { encodeProgram, HEADER_BYTES, RECORD_BYTES } from "../inference/program/encode.ts";
 import {
   elementBytes,

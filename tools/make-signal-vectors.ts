@@ -1,9 +1,9 @@
 /** Writes test/vectors/public-signals.json, which circuit, TypeScript and PublicSignals.sol are tested against:
- *  `tsx tools/make-signal-vectors.ts`. Signals come from protocol/proof/public-signals.ts. */
+ *  `tsx tools/make-signal-vectors.ts`. Signals come from protocol/rules/proof/public-signals.ts. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { toHex } from "../inference/bytes.ts";
+import { toHex } from "../base/bytes.ts";
 import { type CodecInput, encodeInput } from "../inference/codecs/input.ts";
 import { encodeOutput } from "../inference/codecs/output.ts";
 import { encodeProgram } from "../inference/program/encode.ts";
@@ -26,7 +26,7 @@ import {
   publicSignals,
   signalLayout,
   signalNames,
-} from "../protocol/proof/public-signals.ts";
+} from "../protocol/rules/proof/public-signals.ts";
 import { makeRandomBytes } from "./codec-cases.ts";
 import { projectRoot } from "./foundry.ts";
 
@@ -261,7 +261,7 @@ export function makeSignalVectors() {
       push(refused, { name: `${one.name}, ${why}`, ...shared, output: toHex(broken) });
     }
   }
-  const source = "tools/make-signal-vectors.ts, from protocol/proof/public-signals.ts";
+  const source = "tools/make-signal-vectors.ts, from protocol/rules/proof/public-signals.ts";
   return { source, selector: toHex(SELECTOR), ...BINDING, signals, refused };
 }
 

@@ -2,8 +2,8 @@
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import type { Hex } from "viem";
 import { z } from "zod";
-import { fromHex, toHex } from "../../inference/bytes.ts";
-import { BaseError } from "../../inference/errors.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 import type { Recorded } from "./tape.ts";
 
 /** A block as it is kept. */

@@ -1,9 +1,9 @@
 /** A language model as the precompile asks it: bytes of a question to bytes of a decision. */
 import { decodeAbiParameters, encodeAbiParameters, getAbiItem } from "viem";
-import { fromHex, toHex } from "../../inference/bytes.ts";
-import { isBaseError } from "../../inference/errors.ts";
-import { iercAgentExecutorAbi } from "../../protocol/generated/abis.ts";
-import type { Logger } from "../../protocol/log.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
+import { isBaseError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { iercAgentExecutorAbi } from "../../protocol/rules/generated/abis.ts";
 import { toResult } from "../executor/agent-executor.ts";
 import { ENGINES, type ReasoningEngine } from "../executor/engine/engine.ts";
 import type { PromptParts } from "../executor/engine/prompt.ts";

@@ -1,7 +1,7 @@
 /** Wires a development chain together. */
 import type { Address } from "viem";
-import { type HttpServer, listen } from "../../protocol/http/listen.ts";
-import type { Logger } from "../../protocol/log.ts";
+import type { Logger } from "../../base/log.ts";
+import { type HttpServer, listen } from "../../protocol/service/http/listen.ts";
 import { createEngineRegistry } from "../executor/engine/engine.ts";
 import type { ModelRegistry } from "../executor/models/language-model.ts";
 import { BlockFile } from "./block-file.ts";

@@ -2,8 +2,8 @@
 import type { PrecompileInput } from "@ethereumjs/evm";
 import { EVMError, type ExecResult } from "@ethereumjs/evm";
 import { encodeErrorResult } from "viem";
-import { fromHex } from "../../inference/bytes.ts";
-import { embeddedExecutorAbi } from "../../protocol/generated/abis.ts";
+import { fromHex } from "../../base/bytes.ts";
+import { embeddedExecutorAbi } from "../../protocol/rules/generated/abis.ts";
 import type { Answer } from "./tape.ts";
 
 /** Far from the precompiles that Ethereum has or plans. */

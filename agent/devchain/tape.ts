@@ -5,7 +5,7 @@
  *  of the block, as its transactions are. */
 import { RLP } from "@ethereumjs/rlp";
 import { type Hex, keccak256 } from "viem";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 
 /** What a question got: return data, or the data of a revert. */
 export interface Answer {

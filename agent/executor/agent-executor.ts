@@ -1,8 +1,8 @@
 /** Executors of single iterations, as agents see them: here with a model, on the chain, or several that must agree. */
 import { type Address, encodeAbiParameters, type Hex, keccak256, type PublicClient, zeroAddress } from "viem";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
-import { iercAgentExecutorAbi } from "../../protocol/generated/abis.ts";
+import { iercAgentExecutorAbi } from "../../protocol/rules/generated/abis.ts";
 import { ENGINES, type NextStep, type ReasoningEngine } from "./engine/engine.ts";
 import { TOOL_INPUT, type ToolInput } from "./engine/tool-input.ts";
 import { type Iteration, iterate } from "./iterate.ts";

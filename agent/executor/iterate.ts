@@ -1,5 +1,5 @@
 /** One iteration of an agent's reasoning: prompt, completion, next step. */
-import { type BaseError, isBaseError } from "../../inference/errors.ts";
+import { type BaseError, isBaseError } from "../../base/errors.ts";
 import type { NextStep, ReasoningEngine } from "./engine/engine.ts";
 import type { PromptParts } from "./engine/prompt.ts";
 import type { LanguageModel, ModelDescription } from "./models/language-model.ts";

@@ -1,5 +1,5 @@
 /** Things by key, where a key that is not there is an error and never a default. */
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { quote } from "./tool.ts";
 
 export class Registry<Value> {

@@ -1,9 +1,9 @@
 /** An agent's run, driven by whoever wants its answer. */
 import { type Address, encodeFunctionData, isAddressEqual, keccak256, zeroAddress } from "viem";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
 import type { Sender, SigningChain } from "../../protocol/chain/sender.ts";
-import { iCallbackAgentAbi, iercAgentToolAbi } from "../../protocol/generated/abis.ts";
+import { iCallbackAgentAbi, iercAgentToolAbi } from "../../protocol/rules/generated/abis.ts";
 import type { AgentExecutor } from "./agent-executor.ts";
 import type { ToolInput } from "./engine/tool-input.ts";
 

@@ -1,8 +1,8 @@
 /** Reads tools from their contracts. */
 import { type Address, getAddress, type PublicClient } from "viem";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
-import { iercAgentToolAbi } from "../../protocol/generated/abis.ts";
+import { iercAgentToolAbi } from "../../protocol/rules/generated/abis.ts";
 import { PARAM_TYPES, type Tool } from "./tool.ts";
 
 /** Reads what each tool says of itself, now or at a block. Tools may change what they say, so this is done anew for

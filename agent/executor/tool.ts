@@ -1,6 +1,6 @@
 /** What an executor knows of a tool: its contract, and what the contract says of itself. */
 import { type Address, isAddressEqual, zeroAddress } from "viem";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 
 /** Types of a parameter, in the order of the contract's enum; the spelling of BOOL_ARAY is the ERC text's own. */
 export const PARAM_TYPES = [

@@ -11,7 +11,7 @@ import {
   verifyTypedData,
 } from "viem";
 import { z } from "zod";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { choiceHashOf, toResult } from "./agent-executor.ts";
 import type { ReasoningEngine } from "./engine/engine.ts";
 import type { Iteration } from "./iterate.ts";

@@ -1,6 +1,6 @@
 /** One turn of a chat: message, tools, answers of the model, calls, reply. The order is that of docs/GATEWAY.md. */
-import { isBaseError } from "../../inference/errors.ts";
-import type { Logger } from "../../protocol/log.ts";
+import { isBaseError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import type { SendEvent } from "./events.ts";
 import type { ChatMessage, LlmService, ModelAnswer, RequestedCall } from "./llm-service.ts";
 import { cleanReply, type ExecutedCall, judgeReply } from "./output-gate.ts";

@@ -1,7 +1,7 @@
 /** The gateway's configuration file: servers with their tools, the model's endpoint, callers and limits. */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { isSlug } from "./tool-names.ts";
 
 const slug = z.string().refine(isSlug, "must be a slug of a-z, 0-9 and -");

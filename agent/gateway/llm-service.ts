@@ -1,7 +1,7 @@
 /** The model's side: any endpoint that speaks OpenAI's chat completions with function calling, streamed. */
 import OpenAI from "openai";
 import type { ChatCompletionMessageParam } from "openai/resources/chat/completions";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import type { ToolDefinition } from "./tool.ts";
 
 export interface ModelEndpoint {

@@ -1,9 +1,10 @@
 /** Wires a gateway: tools, agents, the model, stores and HTTP. */
+
+import type { Logger } from "../../base/log.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
-import { type HttpServer, listen } from "../../protocol/http/listen.ts";
-import type { CallerLimits } from "../../protocol/http/service.ts";
-import type { SqliteDatabase } from "../../protocol/journal/database.ts";
-import type { Logger } from "../../protocol/log.ts";
+import { type HttpServer, listen } from "../../protocol/service/http/listen.ts";
+import type { CallerLimits } from "../../protocol/service/http/service.ts";
+import type { SqliteDatabase } from "../../protocol/service/journal/database.ts";
 import type { GatewayConfig } from "./config.ts";
 import { createApp } from "./http/app.ts";
 import { LlmService, type ModelEndpoint } from "./llm-service.ts";

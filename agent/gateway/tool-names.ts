@@ -1,7 +1,7 @@
 /** Names of tools: `server/api` where people choose, `call_<server>_<api>` where a model calls.
  *
  *  Slugs hold no `_`, so no two ids make one name; even so a name is only ever looked up, never taken apart. */
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 
 /** What the chat endpoints of language models accept. */
 const MAX_NAME_LENGTH = 64;

@@ -1,5 +1,5 @@
 /** The servers of a configuration, with their tools. */
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { type GatewayConfig, type ServerConfig, secretsOf } from "./config.ts";
 import type { Tool, ToolServer } from "./tool.ts";
 import { httpTool } from "./tools/http-tool.ts";

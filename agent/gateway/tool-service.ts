@@ -1,7 +1,7 @@
 /** Which tools an agent has, and the only way to run one: layers 1 and 3. */
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
-import { isBaseError } from "../../inference/errors.ts";
-import type { Logger } from "../../protocol/log.ts";
+import { isBaseError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import type { Agent } from "./store/agent-service.ts";
 import type { CallContext, Tool, ToolDefinition, ToolOutcome, ToolServer } from "./tool.ts";
 import { canonicalName, parseToolId, toolNameOf } from "./tool-names.ts";

@@ -1,6 +1,6 @@
 /** Turns that run or ran a moment ago: their number is bounded, they end in time, and their events can be read again. */
 import { randomBytes } from "node:crypto";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { type ChatParts, runTurn, type TurnInput } from "./chat-handler.ts";
 import { TurnStream } from "./turn-stream.ts";
 

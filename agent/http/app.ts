@@ -3,14 +3,14 @@
  *  specs/003 leaves paths, statuses and limits open; these are the ones that agents of its series are run with:
  *  200, 400 for calls that no repetition mends, 500 for faults of ours, 503 for those that may pass. */
 import type { Express } from "express";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
+import { jsonOf } from "../../base/json.ts";
+import type { Logger } from "../../base/log.ts";
 import type { AgentMetadata } from "../../inference/manifest/assay.ts";
-import { readBody, refuseText } from "../../protocol/http/body.ts";
-import { jsonOf } from "../../protocol/http/json.ts";
-import { type CallerLimits, createService } from "../../protocol/http/service.ts";
-import { Slots } from "../../protocol/http/slots.ts";
-import { withinTime } from "../../protocol/http/time-limit.ts";
-import type { Logger } from "../../protocol/log.ts";
+import { readBody, refuseText } from "../../protocol/service/http/body.ts";
+import { type CallerLimits, createService } from "../../protocol/service/http/service.ts";
+import { Slots } from "../../protocol/service/http/slots.ts";
+import { withinTime } from "../../protocol/service/http/time-limit.ts";
 import { type AgentCodec, agentCodec } from "../metadata/codec.ts";
 
 export interface CallContext {

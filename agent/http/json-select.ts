@@ -1,6 +1,6 @@
 /** One value out of a JSON text, as text. Numbers keep every digit that the server wrote: two readers of the same
  *  bytes give the same bytes, which binary64 would not. */
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 
 const MAX_SELECTOR_CHARACTERS = 1_024;
 const MAX_PARTS = 64;

@@ -1,7 +1,7 @@
 /** Entry of an agent's container. Variables say which agent: ASSAY_AGENT (an example's name), or ASSAY_AGENT_METADATA
  *  and ASSAY_AGENT_HANDLERS (files); ASSAY_AGENT_HOST and ASSAY_AGENT_PORT where it listens, 0.0.0.0:80 unless told. */
 import { pino } from "pino";
-import { DEFAULT_CALLER_LIMITS } from "../../protocol/http/service.ts";
+import { DEFAULT_CALLER_LIMITS } from "../../protocol/service/http/service.ts";
 import { type AgentFiles, exampleFiles, serveAgent } from "./serve.ts";
 
 const { env } = process;

@@ -7,7 +7,7 @@ import {
   ListToolsRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { isHex } from "viem";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import type { JsonSchema, Tool, ToolOutcome } from "../gateway/tool.ts";
 import type { ClaimReport } from "./verify-claim.ts";
 

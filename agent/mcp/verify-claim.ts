@@ -4,7 +4,7 @@ import type { Chain } from "../../protocol/chain/connect.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
 import { finalAtOf, isFinalBy, lastOf, ownPolicy } from "../../protocol/chain/finality.ts";
 import { historyOf } from "../../protocol/chain/history.ts";
-import { type ClaimId, LANE } from "../../protocol/terms.ts";
+import { type ClaimId, LANE } from "../../protocol/rules/types.ts";
 
 /** `unknown`: no such claim was filed on this chain. `fallen`: it was convicted, timed out or settled against. */
 export type ClaimReport =

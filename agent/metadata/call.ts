@@ -7,8 +7,8 @@ import {
   decodeFunctionResult,
   encodeFunctionData,
 } from "viem";
-import { fromHex, toHex } from "../../inference/bytes.ts";
-import { BaseError } from "../../inference/errors.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 import type { AbiFunction } from "../../inference/manifest/abi.ts";
 import { agentCodec } from "./codec.ts";
 

@@ -1,9 +1,9 @@
 /** Calldata and replies of an agent's methods, by its metadata. Source: specs/003, lines 173-373. */
 
-import { concatBytes, fromHex, type Hex, toHex } from "../../inference/bytes.ts";
-import { BaseError } from "../../inference/errors.ts";
+import { concatBytes, fromHex, type Hex, toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 import { type AbiFunction, selectorOf, signatureOf } from "../../inference/manifest/abi.ts";
-import { decodeValues, encodeValues, renamed } from "../../protocol/abi-values.ts";
+import { decodeValues, encodeValues, renamed } from "../../protocol/rules/abi-values.ts";
 
 export interface AgentMethod extends AbiFunction {
   /** `name(type1,…)` */

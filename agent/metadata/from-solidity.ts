@@ -2,7 +2,7 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { type AbiFunction, type AbiParameter, signatureOf } from "../../inference/manifest/abi.ts";
 import { normalizedFunction } from "./read.ts";
 

@@ -1,11 +1,11 @@
 /** Reads agent metadata that somebody else wrote. */
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
+import { parseJson } from "../../base/json.ts";
 import { type AbiFunction, type AbiParameter, isTuple } from "../../inference/manifest/abi.ts";
 import type { AgentMetadata } from "../../inference/manifest/assay.ts";
 import { METADATA_LIMITS } from "../../inference/manifest/metadata-rules.ts";
 import type { ManifestReport } from "../../inference/manifest/problems.ts";
 import { validateManifest } from "../../inference/manifest/validate.ts";
-import { parseJson } from "../../protocol/http/json.ts";
 
 export type MetadataReading = ManifestReport & {
   /** there if there are no errors */

@@ -1,12 +1,12 @@
 /** Wires an executor of redundant results together. */
 import { type Address, encodeFunctionData, getAddress, isAddressEqual } from "viem";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
 import { EventFollower } from "../../protocol/chain/follower.ts";
 import type { Sender, SigningChain } from "../../protocol/chain/sender.ts";
-import { openDataFolder } from "../../protocol/data-folder.ts";
-import { redundantResultsAbi } from "../../protocol/generated/abis.ts";
-import type { Logger } from "../../protocol/log.ts";
+import { redundantResultsAbi } from "../../protocol/rules/generated/abis.ts";
+import { openDataFolder } from "../../protocol/service/data-folder.ts";
 import { postCalldata } from "../metadata/call.ts";
 import { RedundantNode } from "./node.ts";
 import { readTerms, roundEvents, type Terms } from "./rounds.ts";

@@ -2,13 +2,13 @@
  *  contradicts. */
 import { randomBytes } from "node:crypto";
 import { type Address, encodeFunctionData, type Hex, keccak256, size } from "viem";
-import { fromHex, toHex } from "../../inference/bytes.ts";
-import { BaseError } from "../../inference/errors.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import { chainError } from "../../protocol/chain/errors.ts";
 import type { Batch, Head } from "../../protocol/chain/follower.ts";
 import type { Sender, SigningChain } from "../../protocol/chain/sender.ts";
-import { redundantResultsAbi } from "../../protocol/generated/abis.ts";
-import type { Logger } from "../../protocol/log.ts";
+import { redundantResultsAbi } from "../../protocol/rules/generated/abis.ts";
 import { WorkList } from "../work-list.ts";
 import {
   contradicted,

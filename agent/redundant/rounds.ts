@@ -12,7 +12,11 @@ import type { BlockRef } from "../../protocol/chain/connect.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
 import type { LogSource } from "../../protocol/chain/follower.ts";
 import type { SigningChain } from "../../protocol/chain/sender.ts";
-import { iRedundantResultsAbi, modelResultsAbi, redundantResultsAbi } from "../../protocol/generated/abis.ts";
+import {
+  iRedundantResultsAbi,
+  modelResultsAbi,
+  redundantResultsAbi,
+} from "../../protocol/rules/generated/abis.ts";
 
 export interface RoundRequested {
   readonly roundId: Hex;

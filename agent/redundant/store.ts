@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import type { Address, Hex } from "viem";
 import type { Batch, Cursor } from "../../protocol/chain/follower.ts";
-import type { SchemaPart, SqliteDatabase } from "../../protocol/journal/database.ts";
+import type { SchemaPart, SqliteDatabase } from "../../protocol/service/journal/database.ts";
 import type { RoundRequested } from "./rounds.ts";
 
 export const ROUNDS_SCHEMA: SchemaPart = {

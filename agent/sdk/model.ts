@@ -1,14 +1,14 @@
 /** A registered model as an agent calls it: values by name in, values by name out. */
 import type { Hex } from "viem";
-import { toHex } from "../../inference/bytes.ts";
-import { BaseError } from "../../inference/errors.ts";
+import { toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 import { type AbiFunction, selectorOf } from "../../inference/manifest/abi.ts";
-import { decodeReturn, encodeCall, functionOfWord, type ModelFunction } from "../../protocol/abi.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
+import { inferOnChain } from "../../protocol/chain/execution/infer.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
-import { inferOnChain } from "../../protocol/execution/infer.ts";
-import type { ModelId } from "../../protocol/terms.ts";
-import type { ModelWord } from "../../protocol/words.ts";
+import { decodeReturn, encodeCall, functionOfWord, type ModelFunction } from "../../protocol/rules/abi.ts";
+import type { ModelId } from "../../protocol/rules/types.ts";
+import type { ModelWord } from "../../protocol/rules/words.ts";
 
 /** The part of a model's manifest that gives its parameters their names and types. */
 export interface ModelManifest {

@@ -1,13 +1,13 @@
 /** Requests: from a model's parameters to an order on the chain. */
 import type { Account, Hex, WalletClient } from "viem";
-import { BaseError } from "../../inference/errors.ts";
-import { encodeCall } from "../../protocol/abi.ts";
+import { BaseError } from "../../base/errors.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { chainError, decodeRevert, withContext } from "../../protocol/chain/errors.ts";
 import { newRequest, type RequestTerms } from "../../protocol/chain/new-request.ts";
-import { requestIdOf } from "../../protocol/ids.ts";
-import type { Request, RequestId } from "../../protocol/terms.ts";
+import { encodeCall } from "../../protocol/rules/abi.ts";
+import { requestIdOf } from "../../protocol/rules/ids.ts";
+import type { Request, RequestId } from "../../protocol/rules/types.ts";
 import type { Model, Values } from "./model.ts";
 
 /** What an agent asked for. Keep it: the fee can be taken back with it, and an answer waited for, in another process. */

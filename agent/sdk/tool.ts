@@ -1,7 +1,7 @@
 /** A model as a tool of a language model, whatever the framework: an output is handed on only when it is final. */
 import type { WalletClient } from "viem";
-import { encodeCall } from "../../protocol/abi.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
+import { encodeCall } from "../../protocol/rules/abi.ts";
 import { jsonValue, schemaOfParameters } from "../abi-schema.ts";
 import { infer, type Model, type Values } from "./model.ts";
 import { type Asked, prepareRequest, sendRequest, type Terms } from "./request.ts";

@@ -1,9 +1,10 @@
 /** Waits for finality, in whatever lane comes first. */
-import { decodeReturn } from "../../protocol/abi.ts";
+
 import { awaitResult, type FinalResult, type WaitOptions } from "../../protocol/chain/await-result.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { laneName } from "../../protocol/chain/finality.ts";
-import type { LaneName, Policy, RequestId } from "../../protocol/terms.ts";
+import { decodeReturn } from "../../protocol/rules/abi.ts";
+import type { LaneName, Policy, RequestId } from "../../protocol/rules/types.ts";
 import type { Values } from "./model.ts";
 import { makeReceipt } from "./receipt/make.ts";
 import type { Receipt } from "./receipt/receipt.ts";

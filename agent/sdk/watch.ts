@@ -1,7 +1,7 @@
 /** The life of one request and its claims as it happens, through faults of the node and re-orgs. */
 
 import type { Hex } from "viem";
-import { isBaseError } from "../../inference/errors.ts";
+import { isBaseError } from "../../base/errors.ts";
 import { floorOf } from "../../protocol/chain/await-result.ts";
 import { Book } from "../../protocol/chain/book.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";

@@ -10,8 +10,8 @@ import {
   type WalletClient,
   zeroAddress,
 } from "viem";
-import { BaseError } from "../../inference/errors.ts";
-import { simpleSmartContractToolAbi } from "../../protocol/generated/abis.ts";
+import { BaseError } from "../../base/errors.ts";
+import { simpleSmartContractToolAbi } from "../../protocol/rules/generated/abis.ts";
 import { ABI_TYPES, PARAM_TYPES, type Param } from "../executor/tool.ts";
 
 /** What a contract tool says and calls. */

@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Hex } from "../../inference/bytes.ts";
+import type { Hex } from "../../base/bytes.ts";
 import { decodeOutput } from "../../inference/codecs/output.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
-import { vkHashOf } from "../../protocol/proof/groth16.ts";
-import { packTensor, publicSignals } from "../../protocol/proof/public-signals.ts";
+import { vkHashOf } from "../../protocol/rules/proof/groth16.ts";
+import { packTensor, publicSignals } from "../../protocol/rules/proof/public-signals.ts";
 import {
   type CircuitSize,
   type CompiledCircuit,

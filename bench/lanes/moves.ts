@@ -1,13 +1,13 @@
 /** Whole transactions of each lane for one result, and what must be on the chain before. */
 import { encodeFunctionData, type Hex } from "viem";
-import { fromHex, toHex } from "../../inference/bytes.ts";
-import { compileModel } from "../../protocol/execution/compiled.ts";
-import { inferFastOnChain, inferOnChain } from "../../protocol/execution/infer.ts";
-import { planPublication, publishWeights } from "../../protocol/execution/publication.ts";
-import { iFastInterpreterAbi, iInterpreterAbi, iProofLaneAbi } from "../../protocol/generated/abis.ts";
-import type { ProofBinding } from "../../protocol/proof/public-signals.ts";
-import type { Settlement } from "../../protocol/settlements.ts";
-import { LANE, type ModelId, type Request } from "../../protocol/terms.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
+import { compileModel } from "../../protocol/chain/execution/compiled.ts";
+import { inferFastOnChain, inferOnChain } from "../../protocol/chain/execution/infer.ts";
+import { planPublication, publishWeights } from "../../protocol/chain/execution/publication.ts";
+import { iFastInterpreterAbi, iInterpreterAbi, iProofLaneAbi } from "../../protocol/rules/generated/abis.ts";
+import type { ProofBinding } from "../../protocol/rules/proof/public-signals.ts";
+import type { Settlement } from "../../protocol/rules/settlements.ts";
+import { LANE, type ModelId, type Request } from "../../protocol/rules/types.ts";
 import { fileBondedClaim, fileRequest, PROVER, REQUESTER } from "../bonded-claim.ts";
 import { type BenchChain, eventOf } from "../chain.ts";
 import { median } from "./median.ts";

@@ -1,11 +1,11 @@
 /** The task by every lane, in one run on one chain. */
 
-import { toHex } from "../../inference/bytes.ts";
+import { toHex } from "../../base/bytes.ts";
 import { OnnxruntimeEngine } from "../../inference/runtime/engine.ts";
 import { RuntimePool } from "../../inference/runtime/pool.ts";
-import { PROOF_BYTES } from "../../protocol/proof/groth16.ts";
-import { groth16Binding } from "../../protocol/proof/public-signals.ts";
-import { LANE } from "../../protocol/terms.ts";
+import { PROOF_BYTES } from "../../protocol/rules/proof/groth16.ts";
+import { groth16Binding } from "../../protocol/rules/proof/public-signals.ts";
+import { LANE } from "../../protocol/rules/types.ts";
 import type { CalibrationTarget } from "../../prover/proof/ezkl/worker.ts";
 import { type BenchChain, openBenchChain } from "../chain.ts";
 import { MLP_DIMS } from "../tasks/mlp.ts";

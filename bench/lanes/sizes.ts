@@ -1,7 +1,7 @@
 /** Circuits and executions of rising size. */
 import type { Model } from "../../inference/program/form.ts";
-import { groth16Binding } from "../../protocol/proof/public-signals.ts";
-import { LANE } from "../../protocol/terms.ts";
+import { groth16Binding } from "../../protocol/rules/proof/public-signals.ts";
+import { LANE } from "../../protocol/rules/types.ts";
 import { type BenchChain, openBenchChain } from "../chain.ts";
 import type { MlpDims } from "../tasks/mlp.ts";
 import { measureCircuit, measureProofs } from "./circuit.ts";

@@ -1,6 +1,6 @@
 /** The perceptrons that lanes are measured on: the task itself, and others of the same form. */
 import type { Hex } from "viem";
-import { toHex } from "../../inference/bytes.ts";
+import { toHex } from "../../base/bytes.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts";

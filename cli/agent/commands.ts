@@ -1,7 +1,7 @@
 /** `assay agent`: executors of agents, their models and their records. */
 import type { Command } from "commander";
 import { installLlama, SMALL_MODEL } from "../../agent/executor/models/llama/install.ts";
-import { CHAIN_SETTINGS } from "../../protocol/config.ts";
+import { CHAIN_SETTINGS } from "../../protocol/service/config.ts";
 import { withSettings } from "../chain.ts";
 import { printProgress, printResult, withJson } from "../output.ts";
 import { addDevChainCommand } from "./devchain.ts";

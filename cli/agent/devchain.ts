@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { createWalletClient, type Hex, http } from "viem";
 import { privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { createClient } from "../../protocol/chain/connect.ts";
-import { integer, loadConfig, type Settings, text } from "../../protocol/config.ts";
+import { integer, loadConfig, type Settings, text } from "../../protocol/service/config.ts";
 import { ensureCompiled } from "../../tools/compile.ts";
 import { ANVIL_KEYS } from "../anvil.ts";
 import { loadArtifact } from "../artifacts.ts";

@@ -14,9 +14,9 @@ import { EXECUTOR_SCHEMA, ExecutorStore } from "../../agent/executor/node/store.
 import { agentOnChain, runAgent } from "../../agent/executor/run-agent.ts";
 import type { Tool } from "../../agent/executor/tool.ts";
 import { recordIteration, signTranscript } from "../../agent/executor/transcript.ts";
+import { SILENT } from "../../base/log.ts";
 import { requireAccount, type SigningChain } from "../../protocol/chain/sender.ts";
-import { openDataFolder } from "../../protocol/data-folder.ts";
-import { SILENT } from "../../protocol/log.ts";
+import { openDataFolder } from "../../protocol/service/data-folder.ts";
 import { chainConfig, openChain, withChain, withSettings } from "../chain.ts";
 import { createLogger, stopSignal } from "../daemon.ts";
 import { printResult, refuseArgument, withJson } from "../output.ts";

@@ -1,7 +1,7 @@
 /** `assay agent http …`: agents behind HTTP. */
 import type { Command } from "commander";
 import { EXAMPLES, exampleFiles, serveAgent } from "../../agent/http/serve.ts";
-import { integer, loadConfig } from "../../protocol/config.ts";
+import { integer, loadConfig } from "../../protocol/service/config.ts";
 import { CALLER_SETTINGS, callerLimits } from "../caller-limits.ts";
 import { createLogger, stopSignal } from "../daemon.ts";
 import { refuseArgument } from "../output.ts";

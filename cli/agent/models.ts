@@ -15,7 +15,7 @@ import {
   loadConfig,
   type Settings,
   text,
-} from "../../protocol/config.ts";
+} from "../../protocol/service/config.ts";
 import { refuseArgument } from "../output.ts";
 
 export const MODEL_SETTINGS = {

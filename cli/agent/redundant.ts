@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { z } from "zod";
 import { runRedundant } from "../../agent/redundant/main.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
-import { integer, loadConfig, type Settings } from "../../protocol/config.ts";
+import { integer, loadConfig, type Settings } from "../../protocol/service/config.ts";
 import { chainConfig, openChain, withChain, withSettings } from "../chain.ts";
 import { createLogger, stopSignal } from "../daemon.ts";
 import { refuseArgument } from "../output.ts";

@@ -9,9 +9,9 @@ import {
   type SignedTranscript,
   transcriptProblems,
 } from "../../agent/executor/transcript.ts";
-import { BaseError } from "../../inference/errors.ts";
-import { CHAIN_SETTINGS, loadConfig } from "../../protocol/config.ts";
-import { JOURNAL_SCHEMA, openDatabase } from "../../protocol/journal/database.ts";
+import { BaseError } from "../../base/errors.ts";
+import { CHAIN_SETTINGS, loadConfig } from "../../protocol/service/config.ts";
+import { JOURNAL_SCHEMA, openDatabase } from "../../protocol/service/journal/database.ts";
 import { withSettings } from "../chain.ts";
 import { readBytes } from "../model/resolve.ts";
 import { printResult, withJson } from "../output.ts";

@@ -1,15 +1,15 @@
 /** `assay challenger verify`, `challenge` and `resume`: one claim, or what the own key began, by hand. */
 import type { Command } from "commander";
+import { BaseError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import { coverModels } from "../../challenger/models.ts";
 import { reexecute, type Verdict } from "../../challenger/reexecute.ts";
-import { BaseError } from "../../inference/errors.ts";
 import type { ClaimEntry, RequestEntry } from "../../protocol/chain/book.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { readBook, readClaim } from "../../protocol/chain/past.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
-import type { Logger } from "../../protocol/log.ts";
-import type { ClaimId, ModelId } from "../../protocol/terms.ts";
+import type { ClaimId, ModelId } from "../../protocol/rules/types.ts";
 import { withChain, withSettings } from "../chain.ts";
 import { claimIdOf } from "../claim.ts";
 import { stopSignal } from "../daemon.ts";

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { getAddress, isAddress } from "viem";
 import { readBook } from "../../protocol/chain/past.ts";
-import type { ClaimId } from "../../protocol/terms.ts";
+import type { ClaimId } from "../../protocol/rules/types.ts";
 import { chainConfig, openChain, withChain } from "../chain.ts";
 import { showClaim } from "../claim.ts";
 import { printResult, refuseArgument, withJson } from "../output.ts";

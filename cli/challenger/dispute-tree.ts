@@ -3,8 +3,8 @@ import type { Address } from "viem";
 import { formatEther } from "viem";
 import { decodePosition, type Position } from "../../inference/commit/positions.ts";
 import type { ClaimEntry, DemandEntry } from "../../protocol/chain/book.ts";
-import { RULES } from "../../protocol/machine.ts";
-import type { ClaimWord } from "../../protocol/words.ts";
+import { RULES } from "../../protocol/rules/machine.ts";
+import type { ClaimWord } from "../../protocol/rules/words.ts";
 import { describeFall, describePosition, iso } from "../timeline.ts";
 import { leaf, type TreeNode } from "../tree.ts";
 

@@ -1,10 +1,10 @@
 /** What every challenger command is made of: its settings, and the machine that runs on them. */
 import type { Command } from "commander";
 import { z } from "zod";
+import type { Logger } from "../../base/log.ts";
 import { type ChallengerOptions, runChallenger } from "../../challenger/main.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
-import { integer, loadConfig, type Settings, text, wei } from "../../protocol/config.ts";
-import type { Logger } from "../../protocol/log.ts";
+import { integer, loadConfig, type Settings, text, wei } from "../../protocol/service/config.ts";
 import { chainConfig, openChain } from "../chain.ts";
 import { ENDING_BUDGET_SETTING, loadModels, MODELS_SETTING } from "../daemon.ts";
 import { warnOfKey } from "../doctor/key.ts";

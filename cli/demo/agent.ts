@@ -2,14 +2,14 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { type Address, createWalletClient, type Hex, http, type LocalAccount, parseEventLogs } from "viem";
-import { toHex } from "../../inference/bytes.ts";
+import { toHex } from "../../base/bytes.ts";
 import { selectorOf } from "../../inference/manifest/abi.ts";
 import { readManifest } from "../../inference/model-folder.ts";
-import { decodeReturn, encodeCall, type ModelFunction } from "../../protocol/abi.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { Artifact } from "../../protocol/chain/deploy.ts";
-import { toolAgentAbi } from "../../protocol/generated/abis.ts";
-import { LANE, type ModelId, type RequestId, ZERO_ADDRESS } from "../../protocol/terms.ts";
+import { decodeReturn, encodeCall, type ModelFunction } from "../../protocol/rules/abi.ts";
+import { toolAgentAbi } from "../../protocol/rules/generated/abis.ts";
+import { LANE, type ModelId, type RequestId, ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 import { modelFolder } from "../model-source.ts";
 
 export interface Question {

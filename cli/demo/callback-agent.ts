@@ -16,8 +16,8 @@ import {
   callbackAgentAbi,
   claimedModelToolAbi,
   iCallbackAgentAbi,
-} from "../../protocol/generated/abis.ts";
-import { LANE, type ModelId, ZERO_ADDRESS } from "../../protocol/terms.ts";
+} from "../../protocol/rules/generated/abis.ts";
+import { LANE, type ModelId, ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 import { loadArtifact } from "../artifacts.ts";
 
 export const SENTIMENT_TOOL = "SentimentTool";

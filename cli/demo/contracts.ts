@@ -14,7 +14,7 @@ import {
   size,
   type TransactionReceipt,
 } from "viem";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { Artifact } from "../../protocol/chain/deploy.ts";
 import { loadArtifact } from "../artifacts.ts";

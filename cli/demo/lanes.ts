@@ -2,16 +2,16 @@
  *  other. */
 import { randomBytes } from "node:crypto";
 import { type Address, type Hex, keccak256 } from "viem";
-import { toHex } from "../../inference/bytes.ts";
+import { toHex } from "../../base/bytes.ts";
 import type { LoadedModel } from "../../inference/model-folder.ts";
 import { checkFunction } from "../../inference/model-folder.ts";
-import { decodeReturn, encodeCall } from "../../protocol/abi.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
+import { planPublication, publishWeights } from "../../protocol/chain/execution/publication.ts";
+import { storeKey } from "../../protocol/chain/proof/store-key.ts";
 import type { Sender, SigningChain } from "../../protocol/chain/sender.ts";
-import { planPublication, publishWeights } from "../../protocol/execution/publication.ts";
-import { requestIdOf } from "../../protocol/ids.ts";
-import { storeKey } from "../../protocol/proof/store-key.ts";
+import { decodeReturn, encodeCall } from "../../protocol/rules/abi.ts";
+import { requestIdOf } from "../../protocol/rules/ids.ts";
 import {
   LANE,
   type LaneName,
@@ -19,7 +19,7 @@ import {
   type Request,
   type RequestId,
   ZERO_ADDRESS,
-} from "../../protocol/terms.ts";
+} from "../../protocol/rules/types.ts";
 
 /** A question put to one model in one lane. */
 export interface LaneQuestion {

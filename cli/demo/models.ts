@@ -1,13 +1,13 @@
 /** Models that contracts run themselves. */
 import type { Address, Hex } from "viem";
-import { fromHex, toHex } from "../../inference/bytes.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
 import { type LoadedModel, loadModelFolder } from "../../inference/model-folder.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
+import { contractOf } from "../../protocol/chain/execution/infer.ts";
+import { planPublication, publishWeights } from "../../protocol/chain/execution/publication.ts";
 import { registerModel } from "../../protocol/chain/register.ts";
 import type { Sender } from "../../protocol/chain/sender.ts";
-import { contractOf } from "../../protocol/execution/infer.ts";
-import { planPublication, publishWeights } from "../../protocol/execution/publication.ts";
 import { modelFolder } from "../model-source.ts";
 
 /** Registers the models and publishes their weights, so that contracts can run them. */

@@ -5,7 +5,7 @@ import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Hex } from "viem";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 
 export interface Daemon {

@@ -3,7 +3,7 @@ import { type Address, formatEther } from "viem";
 import { decodePosition } from "../../inference/commit/positions.ts";
 import type { TensorType } from "../../inference/program/form.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
-import { FALL_REASONS, type RequestId } from "../../protocol/terms.ts";
+import { FALL_REASONS, type RequestId } from "../../protocol/rules/types.ts";
 import { describeEvent, describePosition } from "../timeline.ts";
 
 export interface TimelineParts {

@@ -3,7 +3,7 @@
 import { type Address, parseEther } from "viem";
 import type { LoadedModel } from "../../inference/model-folder.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
-import { contractOf } from "../../protocol/execution/infer.ts";
+import { contractOf } from "../../protocol/chain/execution/infer.ts";
 import type { ContractSender } from "./contracts.ts";
 import { onChainModel } from "./models.ts";
 

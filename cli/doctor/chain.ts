@@ -1,10 +1,10 @@
 /** Checks of node, contracts and clocks. */
 import type { PublicClient } from "viem";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { type Chain, createClient } from "../../protocol/chain/connect.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
-import { ZERO_HASH } from "../../protocol/terms.ts";
+import { ZERO_HASH } from "../../protocol/rules/types.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** Blocks whose mean distance counts as the chain's pace. */

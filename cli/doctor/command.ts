@@ -1,9 +1,9 @@
 /** `assay doctor`: looks at everything that a daemon needs, and says what to do. */
 import type { Command } from "commander";
 import type { LocalAccount } from "viem";
-import { loadAccount } from "../../protocol/account.ts";
+import { loadAccount } from "../../protocol/chain/account.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
-import { CHAIN_SETTINGS, loadConfig, type Section, type Settings } from "../../protocol/config.ts";
+import { CHAIN_SETTINGS, loadConfig, type Section, type Settings } from "../../protocol/service/config.ts";
 import { type ChainConfig, openChainAs, withChain, withSettings } from "../chain.ts";
 import { CHALLENGER_SETTINGS } from "../challenger/machine.ts";
 import { MODELS_SETTING } from "../daemon.ts";

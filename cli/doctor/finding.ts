@@ -1,5 +1,5 @@
 /** What `assay doctor` says of one thing. */
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 
 export interface Finding {
   /** what was looked at */

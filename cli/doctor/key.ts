@@ -1,12 +1,12 @@
 /** Checks of the key and its money. */
 import { statSync } from "node:fs";
 import { type Address, formatEther, type LocalAccount } from "viem";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
+import { holdsKey, type RemoteSigner } from "../../protocol/chain/remote-signer.ts";
 import type { SigningChain } from "../../protocol/chain/sender.ts";
-import type { Logger } from "../../protocol/log.ts";
-import { bondsOf, gasPriceRange } from "../../protocol/money.ts";
-import { holdsKey, type RemoteSigner } from "../../protocol/remote-signer.ts";
+import { bondsOf, gasPriceRange } from "../../protocol/rules/money.ts";
 import type { ChainConfig } from "../chain.ts";
 import { type Finding, fail, found, ok, warn } from "./finding.ts";
 

@@ -1,13 +1,13 @@
 /** Checks of the data folder, and of the models that are here. */
 import { existsSync, statfsSync } from "node:fs";
 import { join } from "node:path";
-import { isBaseError } from "../../inference/errors.ts";
+import { isBaseError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import type { LoadedModel } from "../../inference/model-folder.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
-import { lockFolder, openDatabase } from "../../protocol/journal/database.ts";
-import type { Logger } from "../../protocol/log.ts";
-import type { ModelId } from "../../protocol/terms.ts";
+import type { ModelId } from "../../protocol/rules/types.ts";
+import { lockFolder, openDatabase } from "../../protocol/service/journal/database.ts";
 import type { ProofModel } from "../../prover/proof/ezkl/folder.ts";
 import { loadModels } from "../daemon.ts";
 import { type Finding, fail, found, ok, warn } from "./finding.ts";

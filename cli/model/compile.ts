@@ -1,8 +1,8 @@
 /** `assay model compile`: turns a registered model's linear layers into EVM code, for anybody's inference. */
 import type { Command } from "commander";
 import { loadModelFolder } from "../../inference/model-folder.ts";
-import { compileModel, compileProgress, planCompilation } from "../../protocol/execution/compiled.ts";
-import type { ModelId } from "../../protocol/terms.ts";
+import { compileModel, compileProgress, planCompilation } from "../../protocol/chain/execution/compiled.ts";
+import type { ModelId } from "../../protocol/rules/types.ts";
 import { chainConfig, withChain, withSender } from "../chain.ts";
 import { modelFolder } from "../model-source.ts";
 import { printProgress, printResult, withJson } from "../output.ts";

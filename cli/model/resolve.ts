@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { type ToolDescription, toolFaults } from "../../inference/manifest/tool.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";

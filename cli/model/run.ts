@@ -1,7 +1,7 @@
 /** `assay model run MODEL --inputs FILE.json`: one inference on named tensors. */
 
 import type { Command } from "commander";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { type NamedEngine, type NamedTensors, namedTensor, runNamed } from "../../inference/model-values.ts";
 import { printResult, refuseArgument, withJson } from "../output.ts";
 import { type ImportFlags, importSettingsOf, withImportOptions } from "./options.ts";

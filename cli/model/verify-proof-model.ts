@@ -2,8 +2,8 @@
  *  is installed. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fromHex, toHex } from "../../inference/bytes.ts";
-import { isBaseError } from "../../inference/errors.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
+import { isBaseError } from "../../base/errors.ts";
 import { validateManifest } from "../../inference/manifest/validate.ts";
 import { checkFiles, sha256 } from "../../inference/model-folder.ts";
 import {

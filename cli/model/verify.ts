@@ -1,8 +1,8 @@
 /** `assay model verify MODEL`: everything that a folder claims about itself. */
 
 import type { Command } from "commander";
-import { equalBytes, toHex } from "../../inference/bytes.ts";
-import { BaseError } from "../../inference/errors.ts";
+import { equalBytes, toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { validateManifest } from "../../inference/manifest/validate.ts";
 import {

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Hex } from "viem";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import type { CompiledVerifier } from "../../prover/proof/ezkl/add.ts";
 import { foundryBinary, projectRoot } from "../../tools/foundry.ts";
 

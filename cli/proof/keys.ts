@@ -1,6 +1,6 @@
 /** Options by which commands find a model's proving key. */
 import type { Command } from "commander";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import type { LoadedModel } from "../../inference/model-folder.ts";
 import {
   assertKeysOf,

@@ -1,18 +1,18 @@
 /** What proves a model's outputs: Groth16 for a program, ezkl for a float model. Commands see one form of both. */
 import type { Command } from "commander";
 import { getContractAddress, getCreate2Address, type Hex } from "viem";
-import { fromHex, toHex } from "../../inference/bytes.ts";
-import { BaseError } from "../../inference/errors.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
-import { encodeCall } from "../../protocol/abi.ts";
-import { decodeKey, decodeProof } from "../../protocol/proof/groth16.ts";
+import { encodeCall } from "../../protocol/rules/abi.ts";
+import { decodeKey, decodeProof } from "../../protocol/rules/proof/groth16.ts";
 import {
   ezklBinding,
   groth16Binding,
   type ProofBinding,
   publicSignals,
-} from "../../protocol/proof/public-signals.ts";
-import type { ModelId } from "../../protocol/terms.ts";
+} from "../../protocol/rules/proof/public-signals.ts";
+import type { ModelId } from "../../protocol/rules/types.ts";
 import { isProofModelFolder, loadProofModel } from "../../prover/proof/ezkl/folder.ts";
 import { encodeCalldata, encodeEvidence, outputNumbers } from "../../prover/proof/ezkl/instances.ts";
 import { proveEzkl, verifyEzkl } from "../../prover/proof/ezkl/prove.ts";

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { KEY_FILE } from "../../inference/manifest/assay.ts";
-import { decodeKey, isDevelopmentKey, vkHashOf } from "../../protocol/proof/groth16.ts";
+import { decodeKey, isDevelopmentKey, vkHashOf } from "../../protocol/rules/proof/groth16.ts";
 import { compileCircuit } from "../../prover/proof/groth16/compile.ts";
 import {
   ceremonyKeyPath,

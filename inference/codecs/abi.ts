@@ -1,5 +1,5 @@
-import { viewOf } from "../bytes.ts";
-import { BaseError } from "../errors.ts";
+import { viewOf } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 
 /** The argument and return types that the codecs use. */
 export type AbiType = "string" | "bytes" | "uint256[]";

@@ -1,5 +1,5 @@
-import { concatBytes, equalBytes, toHex } from "../bytes.ts";
-import { BaseError } from "../errors.ts";
+import { concatBytes, equalBytes, toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 import type { InputCodec, Program, Step, TensorData } from "../program/form.ts";
 import { type AbiType, decodeAbi, encodeAbi } from "./abi.ts";
 import { lanesTensor, readLanes, writeLanes } from "./lanes.ts";

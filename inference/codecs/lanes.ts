@@ -1,5 +1,5 @@
-import { viewOf } from "../bytes.ts";
-import { BaseError } from "../errors.ts";
+import { viewOf } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 
 export const LANES_PER_WORD = 16;
 const LANE_MIN = -32_768;

@@ -1,5 +1,5 @@
-import { equalBytes } from "../bytes.ts";
-import { BaseError } from "../errors.ts";
+import { equalBytes } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 import { elementBytes, elementCount, type Program, type Tensor, type TensorType } from "../program/form.ts";
 import { lastStep, outputLength } from "../program/shape.ts";
 import { fromStoredBytes, newData } from "../program/tensor.ts";

@@ -1,4 +1,4 @@
-import { BaseError } from "../errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { readWord, writeWord } from "./abi.ts";
 
 /** Closes, highs and lows in order of time, in any one unit. Source: docs/EXACT.md, section 5. */

@@ -1,4 +1,4 @@
-import { viewOf } from "../bytes.ts";
+import { viewOf } from "../../base/bytes.ts";
 import type { TensorData, TensorType } from "../program/form.ts";
 import { bitsOf } from "../program/tensor.ts";
 

@@ -1,4 +1,4 @@
-import { BaseError } from "../errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { OPCODE_FORMS } from "../opcodes/index.ts";
 import type { OperandSource, Read } from "../opcodes/opcode.ts";
 import {

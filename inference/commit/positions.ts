@@ -1,4 +1,4 @@
-import { BaseError } from "../errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { ceilLog2, type TreeShape } from "../program/shape.ts";
 
 /** Step number of positions in the tree over the tensor roots. */

@@ -1,5 +1,5 @@
-import { toHex } from "../bytes.ts";
-import { BaseError } from "../errors.ts";
+import { toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 import type { Program } from "../program/form.ts";
 import { ceilLog2, stepShape, type TreeShape } from "../program/shape.ts";
 import type { Commitment } from "./commitments.ts";

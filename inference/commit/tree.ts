@@ -1,4 +1,4 @@
-import { concatBytes } from "../bytes.ts";
+import { concatBytes } from "../../base/bytes.ts";
 import { ceilLog2, type TreeShape, treeShape } from "../program/shape.ts";
 import { HASH_BYTES, hashPair, keccak256Into, ZERO_ROOTS, ZERO_SUBTREES } from "./keccak.ts";
 

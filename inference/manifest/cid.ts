@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 
-import { concatBytes } from "../bytes.ts";
+import { concatBytes } from "../../base/bytes.ts";
 
 const CHUNK_BYTES = 262_144;
 const MAX_LINKS = 174;

@@ -1,7 +1,7 @@
 /** Models without a program: only proofs make their outputs final (docs/PROTOCOL.md, section 1). The `assay` section of
  *  their manifests has format 2. */
 
-import { toHex } from "../bytes.ts";
+import { toHex } from "../../base/bytes.ts";
 import { JUDGE_VERSION, type ModelIdentity, modelId } from "../commit/commitments.ts";
 import { keccak256 } from "../commit/keccak.ts";
 import { INPUT_CODECS, OUTPUT_CODECS } from "../program/form.ts";

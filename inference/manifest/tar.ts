@@ -1,6 +1,6 @@
 /** A tar archive that depends on nothing but names and content: no times, owners or modes of a machine. */
 
-import { concatBytes } from "../bytes.ts";
+import { concatBytes } from "../../base/bytes.ts";
 
 const BLOCK = 512;
 

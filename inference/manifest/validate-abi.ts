@@ -1,5 +1,5 @@
 /** The `abi` section of agent metadata. */
-import { toHex } from "../bytes.ts";
+import { toHex } from "../../base/bytes.ts";
 import {
   type AbiParameter,
   identifierFault,

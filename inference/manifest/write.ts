@@ -1,9 +1,9 @@
 /** Makes a model's folder from its ONNX file and its description. */
 
-import { toHex } from "../bytes.ts";
+import { toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 import { commitModel, JUDGE_VERSION, modelId } from "../commit/commitments.ts";
 import { keccak256 } from "../commit/keccak.ts";
-import { BaseError } from "../errors.ts";
 import { prepare } from "../executor/prepare.ts";
 import { checkedManifest, checkFunction, imageOf, joinWeights, sha256 } from "../model-folder.ts";
 import type { ImportedModel } from "../onnx/import.ts";

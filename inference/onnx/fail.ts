@@ -1,4 +1,4 @@
-import { BaseError, type ErrorDetails } from "../errors.ts";
+import { BaseError, type ErrorDetails } from "../../base/errors.ts";
 
 /** An error of the import: what is wrong with the bad value and its limit, and what to do about it. */
 export function fail(

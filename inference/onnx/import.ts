@@ -1,6 +1,6 @@
 /** `assay model import`: an ONNX file becomes a program, or an error that lists every node that cannot. */
 
-import type { BaseError } from "../errors.ts";
+import type { BaseError } from "../../base/errors.ts";
 import { type ProfileReport, proveProfile } from "../profile/prove.ts";
 import type { InputCodec, Model, OutputCodec } from "../program/form.ts";
 import { assertValid } from "../program/validate.ts";

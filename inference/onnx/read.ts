@@ -2,7 +2,7 @@
 
 import onnxProto from "onnx-proto";
 
-import type { BaseError } from "../errors.ts";
+import type { BaseError } from "../../base/errors.ts";
 import { fail } from "./fail.ts";
 import {
   type Attribute,

@@ -2,7 +2,7 @@
 
 import type onnxProto from "onnx-proto";
 
-import type { BaseError } from "../errors.ts";
+import type { BaseError } from "../../base/errors.ts";
 import { fail } from "./fail.ts";
 import { count, ONNX_TYPES, type OnnxData, type OnnxTensor, type OnnxType } from "./graph.ts";
 

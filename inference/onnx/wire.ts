@@ -3,7 +3,7 @@
  *  What passes makes the decoder allocate a small multiple of the file's size.
  *  Source: onnx.proto (ONNX 1.10 to 1.19 add fields only) and the protocol buffers encoding. */
 
-import type { BaseError } from "../errors.ts";
+import type { BaseError } from "../../base/errors.ts";
 import { fail } from "./fail.ts";
 
 export const LIMITS = {

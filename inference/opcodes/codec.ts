@@ -1,4 +1,4 @@
-import { BaseError } from "../errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import type { OpcodeForm } from "./opcode.ts";
 
 /** CODEC: calldata → tensor. Its content comes from the decoded calldata (inference/codecs/), not from operands,

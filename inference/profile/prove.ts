@@ -1,6 +1,6 @@
 /** The profile of a model: what makes every judge, runtime and circuit agree on it. Source: docs/EXACT.md, section 4. */
 
-import { BaseError } from "../errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import type { Model, Step } from "../program/form.ts";
 import { assertWeightLengths } from "../program/weights.ts";
 import type { ProfileProblem } from "./context.ts";

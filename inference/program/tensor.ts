@@ -1,5 +1,5 @@
-import { viewOf } from "../bytes.ts";
-import { BaseError } from "../errors.ts";
+import { viewOf } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 import { elementBytes, elementCount, type Tensor, type TensorData, type TensorType } from "./form.ts";
 
 export const CANONICAL_NAN = 0x7fc00000;

@@ -1,4 +1,4 @@
-import { BaseError } from "../errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import {
   checkDims,
   MAX_DOT_LENGTH,

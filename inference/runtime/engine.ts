@@ -1,5 +1,5 @@
 /** Runs models by onnxruntime where its result is exact, and says why where it is not. */
-import { equalBytes } from "../bytes.ts";
+import { equalBytes } from "../../base/bytes.ts";
 import { encodeOutput } from "../codecs/output.ts";
 import { emit } from "../emit/emit.ts";
 import { execute } from "../executor/execute.ts";

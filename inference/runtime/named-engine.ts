@@ -1,5 +1,5 @@
+import { BaseError } from "../../base/errors.ts";
 import { emit } from "../emit/emit.ts";
-import { BaseError } from "../errors.ts";
 import {
   boundInputs,
   type NamedEngine,

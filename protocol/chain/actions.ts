@@ -3,11 +3,18 @@
  *  A key names the effect, not the attempt: sending it twice sends once. `doneBy` lists the contract's errors that
  *  mean that the effect is already there, by this or another sender. */
 import { type Address, concatHex, encodeFunctionData, type Hex, keccak256 } from "viem";
-import { iAssayAbi } from "../generated/abis.ts";
-import { claimIdOf, type GameAddress, requestIdOf } from "../ids.ts";
-import { encodeOrder } from "../orders.ts";
-import { encodeSettlement, type Settlement } from "../settlements.ts";
-import { type Claim, type ModelId, NO_CLAIM, type Opening, type Request, type TruthLane } from "../terms.ts";
+import { iAssayAbi } from "../rules/generated/abis.ts";
+import { claimIdOf, type GameAddress, requestIdOf } from "../rules/ids.ts";
+import { encodeOrder } from "../rules/orders.ts";
+import { encodeSettlement, type Settlement } from "../rules/settlements.ts";
+import {
+  type Claim,
+  type ModelId,
+  NO_CLAIM,
+  type Opening,
+  type Request,
+  type TruthLane,
+} from "../rules/types.ts";
 
 export interface Action {
   readonly key: string;

@@ -1,8 +1,8 @@
 /** Waits for a request's final output, and tells what happens on the way. */
 import type { Hex } from "viem";
-import { BaseError } from "../../inference/errors.ts";
-import { requestIdOf } from "../ids.ts";
-import type { Claim, ClaimId, Policy, Request, RequestId } from "../terms.ts";
+import { BaseError } from "../../base/errors.ts";
+import { requestIdOf } from "../rules/ids.ts";
+import type { Claim, ClaimId, Policy, Request, RequestId } from "../rules/types.ts";
 import type { Chain } from "./connect.ts";
 import { withContext } from "./errors.ts";
 import type { ChainEvent } from "./events.ts";

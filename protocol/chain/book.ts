@@ -7,7 +7,7 @@ import {
   type FallReason,
   type Request,
   type RequestId,
-} from "../terms.ts";
+} from "../rules/types.ts";
 import type { BlockRef } from "./connect.ts";
 import type { ChainEvent, EventOf } from "./events.ts";
 

@@ -1,10 +1,10 @@
 /** The connection to one deployment on one chain, checked once at the start. */
 import { createPublicClient, type Hex, http, type LocalAccount, type PublicClient } from "viem";
+import { BaseError } from "../../base/errors.ts";
 import { JUDGE_VERSION } from "../../inference/commit/commitments.ts";
-import { BaseError } from "../../inference/errors.ts";
-import { iAssayAbi } from "../generated/abis.ts";
-import type { GameAddress } from "../ids.ts";
-import type { GameConstants } from "../terms.ts";
+import { iAssayAbi } from "../rules/generated/abis.ts";
+import type { GameAddress } from "../rules/ids.ts";
+import type { GameConstants } from "../rules/types.ts";
 import { contractsOf, type Deployment } from "./deployment.ts";
 import { withContext } from "./errors.ts";
 import { BlockRanges } from "./ranges.ts";

@@ -12,9 +12,9 @@ import {
   type PublicClient,
   type TransactionReceipt,
 } from "viem";
+import { BaseError } from "../../base/errors.ts";
 import { JUDGE_VERSION } from "../../inference/commit/commitments.ts";
-import { BaseError } from "../../inference/errors.ts";
-import type { GameConstants } from "../terms.ts";
+import type { GameConstants } from "../rules/types.ts";
 import type { Deployment } from "./deployment.ts";
 import { withContext } from "./errors.ts";
 

@@ -1,7 +1,7 @@
 /** Files deployments/<chainId>.json. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { type Deployment, parseDeployment, renderDeployment } from "./deployment.ts";
 
 /** The file of a chain below the folder `deployments`. */

@@ -1,7 +1,7 @@
 /** Where a system is deployed and with which constants; the text of deployments/<chainId>.json. */
 import { type Address, getAddress, type Hex, isAddress } from "viem";
 import { z } from "zod";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 
 const address = z
   .string()

@@ -1,8 +1,8 @@
 /** Claims that owe an answer which is overdue. Whoever ends one gets nothing for it, so there are limits to what that
  *  may cost. All times in seconds, money in wei. */
 import { type Address, concatHex, keccak256 } from "viem";
-import type { ClaimId } from "../terms.ts";
-import type { ClaimWord } from "../words.ts";
+import type { ClaimId } from "../rules/types.ts";
+import type { ClaimWord } from "../rules/words.ts";
 import type { Action } from "./actions.ts";
 import type { ClaimEntry } from "./book.ts";
 import { chainError } from "./errors.ts";

@@ -9,7 +9,8 @@ import {
   TimeoutError,
   BaseError as ViemError,
 } from "viem";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
+import { storageFault } from "../../base/storage-fault.ts";
 import {
   iAssayAbi,
   iCallbackAgentAbi,
@@ -22,8 +23,7 @@ import {
   iRedundantResultsAbi,
   iTraceReaderAbi,
   iWeightStoreAbi,
-} from "../generated/abis.ts";
-import { storageFault } from "../journal/fault.ts";
+} from "../rules/generated/abis.ts";
 
 const errorAbi = [
   ...iAssayAbi,

@@ -1,8 +1,8 @@
 /** Logs of Assay and the registry as events with the protocol's types. */
 import { type Address, type Hex, type Log, type ParseEventLogsReturnType, parseEventLogs } from "viem";
-import { iAssayAbi, iModelRegistryAbi } from "../generated/abis.ts";
-import { decodeOrder } from "../orders.ts";
-import type { Claim, ClaimId, ModelId, Request, RequestId } from "../terms.ts";
+import { iAssayAbi, iModelRegistryAbi } from "../rules/generated/abis.ts";
+import { decodeOrder } from "../rules/orders.ts";
+import type { Claim, ClaimId, ModelId, Request, RequestId } from "../rules/types.ts";
 import type { BlockRef } from "./connect.ts";
 
 const eventAbi = [...iAssayAbi, ...iModelRegistryAbi] as const;

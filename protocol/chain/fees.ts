@@ -1,6 +1,6 @@
 /** EIP-1559 fees of our transactions. All prices in wei a unit of gas. */
 import type { PublicClient } from "viem";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 
 export interface Fees {
   readonly maxFeePerGas: bigint;

@@ -1,6 +1,6 @@
 /** Whether an output is final: the contract's own gate decides, not this program. */
 import { type Hex, keccak256 } from "viem";
-import { iAssayAbi } from "../generated/abis.ts";
+import { iAssayAbi } from "../rules/generated/abis.ts";
 import {
   type Claim,
   type ClaimId,
@@ -9,7 +9,7 @@ import {
   NO_CLAIM,
   type Policy,
   type Request,
-} from "../terms.ts";
+} from "../rules/types.ts";
 import type { Chain } from "./connect.ts";
 import { chainError, decodeRevert, withContext } from "./errors.ts";
 import type { ChainEvent, EventName, EventOf } from "./events.ts";

@@ -1,8 +1,8 @@
 /** Follows the logs of some contracts in order, by polling, through re-orgs. */
 import type { Address, Log } from "viem";
-import { BaseError } from "../../inference/errors.ts";
-import type { Logger } from "../log.ts";
-import { SILENT } from "../log.ts";
+import { BaseError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { SILENT } from "../../base/log.ts";
 import type { BlockRef, Chain } from "./connect.ts";
 import { chainError, withContext } from "./errors.ts";
 import { type ChainEvent, decodeEvents } from "./events.ts";

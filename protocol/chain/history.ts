@@ -1,6 +1,6 @@
 /** Past events of one claim or one request. */
 import { formatLog, type Hex, numberToHex, type RpcLog } from "viem";
-import type { ClaimId, RequestId } from "../terms.ts";
+import type { ClaimId, RequestId } from "../rules/types.ts";
 import type { Chain } from "./connect.ts";
 import { withContext } from "./errors.ts";
 import { type ChainEvent, decodeEvents } from "./events.ts";

@@ -1,6 +1,6 @@
 /** A request for a model's output, with what most requests leave at its default. */
 import { type Address, type Hex, keccak256 } from "viem";
-import { type ModelId, type Request, ZERO_ADDRESS } from "../terms.ts";
+import { type ModelId, type Request, ZERO_ADDRESS } from "../rules/types.ts";
 import type { Chain } from "./connect.ts";
 import { withContext } from "./errors.ts";
 

@@ -1,6 +1,6 @@
 /** Claims as the chain alone tells them, for commands that look once. */
-import { BaseError } from "../../inference/errors.ts";
-import type { ClaimId } from "../terms.ts";
+import { BaseError } from "../../base/errors.ts";
+import type { ClaimId } from "../rules/types.ts";
 import { Book, type ClaimEntry, type RequestEntry } from "./book.ts";
 import type { Chain } from "./connect.ts";
 import type { ChainEvent } from "./events.ts";

@@ -1,11 +1,18 @@
 /** Reads Assay's and the registry's state, all of it at one block hash if one is given. */
 import type { Address, Hex } from "viem";
-import { concatBytes, fromHex } from "../../inference/bytes.ts";
-import { BaseError } from "../../inference/errors.ts";
-import { iAssayAbi, iModelRegistryAbi } from "../generated/abis.ts";
-import type { ClaimState, Demand, Ticket } from "../machine.ts";
-import type { Bonds } from "../money.ts";
-import { type Claim, type ClaimId, type ModelId, type Request, type RequestId, ZERO_HASH } from "../terms.ts";
+import { concatBytes, fromHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
+import { iAssayAbi, iModelRegistryAbi } from "../rules/generated/abis.ts";
+import type { ClaimState, Demand, Ticket } from "../rules/machine.ts";
+import type { Bonds } from "../rules/money.ts";
+import {
+  type Claim,
+  type ClaimId,
+  type ModelId,
+  type Request,
+  type RequestId,
+  ZERO_HASH,
+} from "../rules/types.ts";
 import {
   type ClaimWord,
   decodeClaimWord,
@@ -13,7 +20,7 @@ import {
   decodeRequestWord,
   type ModelWord,
   type RequestWord,
-} from "../words.ts";
+} from "../rules/words.ts";
 import type { Chain } from "./connect.ts";
 import { withContext } from "./errors.ts";
 

@@ -1,10 +1,10 @@
 /** Compares the journal with the chain: what was mined, what must be sent again, what is stuck. */
 import type { Hex, LocalAccount } from "viem";
-import type { Journal, JournalEntry } from "../journal/journal.ts";
-import type { Logger } from "../log.ts";
+import type { Logger } from "../../base/log.ts";
 import type { Chain } from "./connect.ts";
 import { chainError } from "./errors.ts";
 import { bumpedFees, currentFees } from "./fees.ts";
+import type { JournalEntry, TransactionJournal } from "./journal.ts";
 import { broadcast, explainRevert, findReceipt, isKnown, sign, toInclusion } from "./transactions.ts";
 
 export interface ReconcilerOptions {
@@ -20,7 +20,7 @@ const SIGHTINGS = 3;
 
 export class Reconciler {
   readonly #chain: Chain & { readonly account: LocalAccount };
-  readonly #journal: Journal;
+  readonly #journal: TransactionJournal;
   readonly #options: ReconcilerOptions;
   /** when this process last sent a transaction, ms, by hash */
   readonly #sentAtMs = new Map<Hex, number>();
@@ -30,7 +30,7 @@ export class Reconciler {
 
   constructor(
     chain: Chain & { readonly account: LocalAccount },
-    journal: Journal,
+    journal: TransactionJournal,
     options: ReconcilerOptions,
   ) {
     this.#chain = chain;

@@ -1,11 +1,11 @@
 /** Registers a model: its program as data contracts, then its identity. Harmless to repeat. */
 import { type Address, encodeFunctionData, type Hex, keccak256 } from "viem";
-import { toHex } from "../../inference/bytes.ts";
+import { toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 import type { ModelIdentity } from "../../inference/commit/commitments.ts";
-import { BaseError } from "../../inference/errors.ts";
-import { iModelRegistryAbi } from "../generated/abis.ts";
-import { modelIdOf } from "../ids.ts";
-import type { ModelId } from "../terms.ts";
+import { iModelRegistryAbi } from "../rules/generated/abis.ts";
+import { modelIdOf } from "../rules/ids.ts";
+import type { ModelId } from "../rules/types.ts";
 import type { Action } from "./actions.ts";
 import type { Chain } from "./connect.ts";
 import { withContext } from "./errors.ts";

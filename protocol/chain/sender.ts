@@ -4,14 +4,14 @@
  *  later sends the very same bytes again until one transaction of that nonce is mined, raises the fee when it is
  *  stuck, and follows it until it is deep enough, through re-orgs. */
 import type { LocalAccount } from "viem";
-import { BaseError } from "../../inference/errors.ts";
-import type { Inclusion, Journal, JournalEntry } from "../journal/journal.ts";
-import { type Logger, SILENT } from "../log.ts";
+import { BaseError } from "../../base/errors.ts";
+import { type Logger, SILENT } from "../../base/log.ts";
 import type { Action } from "./actions.ts";
 import type { Chain } from "./connect.ts";
 import { chainError, type Revert } from "./errors.ts";
 import { currentFees, type Fees } from "./fees.ts";
 import { pause } from "./follower.ts";
+import type { Inclusion, JournalEntry, TransactionJournal } from "./journal.ts";
 import { Reconciler } from "./reconciler.ts";
 import { sign, simulate } from "./transactions.ts";
 
@@ -52,7 +52,7 @@ export function requireAccount(chain: Chain): SigningChain {
 
 export class Sender {
   readonly #chain: SigningChain;
-  readonly #journal: Journal;
+  readonly #journal: TransactionJournal;
   readonly #options: Required<SenderOptions>;
   readonly #reconciler: Reconciler;
   readonly #stopping = new AbortController();
@@ -61,7 +61,7 @@ export class Sender {
   #turn: Promise<unknown> = Promise.resolve();
   #loop: Promise<void> | undefined;
 
-  constructor(chain: SigningChain, journal: Journal, options: SenderOptions = {}) {
+  constructor(chain: SigningChain, journal: TransactionJournal, options: SenderOptions = {}) {
     this.#chain = chain;
     this.#journal = journal;
     this.#options = {

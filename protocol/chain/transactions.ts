@@ -9,11 +9,11 @@ import {
   TransactionReceiptNotFoundError,
   BaseError as ViemError,
 } from "viem";
-import { MAX_TRANSACTION_GAS } from "../execution/cost.ts";
-import type { Inclusion, JournalEntry, SignedTransaction } from "../journal/journal.ts";
 import type { Action } from "./actions.ts";
 import { chainError, decodeRevert, decodeRevertData, outOfGas, type Revert } from "./errors.ts";
+import { MAX_TRANSACTION_GAS } from "./execution/cost.ts";
 import type { Fees } from "./fees.ts";
+import type { Inclusion, JournalEntry, SignedTransaction } from "./journal.ts";
 
 /** Room above the estimate: other moves in the same block change storage costs. */
 const GAS_MARGIN_NUMERATOR = 5n;

@@ -1,4 +1,4 @@
-import type { Logger } from "../log.ts";
+import type { Logger } from "../../base/log.ts";
 import type { Actions } from "./actions.ts";
 import type { BlockRef } from "./connect.ts";
 import { StateReader } from "./reads.ts";

@@ -1,6 +1,6 @@
 /** The forms of the JSON answers, by name: the OpenAPI document is made of them. */
 import { z } from "zod";
-import { CLAIM_STATES, DELIVERY_STATES, FALL_REASONS, REQUEST_STATES } from "../../protocol/terms.ts";
+import { CLAIM_STATES, DELIVERY_STATES, FALL_REASONS, REQUEST_STATES } from "../../protocol/rules/types.ts";
 
 const hex = z.string().regex(/^0x([0-9a-f]{2})*$/);
 const id = z.string().regex(/^0x[0-9a-f]{64}$/);

@@ -1,12 +1,12 @@
 /** What the node knows of the chain: claims, requests, quotes, health. */
 import { Router } from "express";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
+import { jsonOf } from "../../base/json.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import { historyOf } from "../../protocol/chain/history.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
-import { jsonOf } from "../../protocol/http/json.ts";
-import { RULES } from "../../protocol/machine.ts";
-import type { ClaimId, RequestId } from "../../protocol/terms.ts";
+import { RULES } from "../../protocol/rules/machine.ts";
+import type { ClaimId, RequestId } from "../../protocol/rules/types.ts";
 import { findModel } from "../models.ts";
 import { quote } from "../quote.ts";
 import { claimUnknown, idOf, requestUnknown } from "./ids.ts";

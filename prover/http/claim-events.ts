@@ -1,14 +1,14 @@
 /** GET /v1/claims/:id/events: a claim's life, event by event. */
 import { type Request, Router } from "express";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import { pause } from "../../protocol/chain/follower.ts";
 import { historyOf } from "../../protocol/chain/history.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
-import { type EventStream, openEventStream } from "../../protocol/http/event-stream.ts";
-import { addressOf } from "../../protocol/http/service.ts";
-import { isFinal, RULES } from "../../protocol/machine.ts";
-import type { ClaimId } from "../../protocol/terms.ts";
+import { isFinal, RULES } from "../../protocol/rules/machine.ts";
+import type { ClaimId } from "../../protocol/rules/types.ts";
+import { type EventStream, openEventStream } from "../../protocol/service/http/event-stream.ts";
+import { addressOf } from "../../protocol/service/http/service.ts";
 import { claimUnknown, idOf } from "./ids.ts";
 import type { Line } from "./line.ts";
 import type { HttpParts } from "./parts.ts";

@@ -1,7 +1,7 @@
 /** How final an output is: what the chain says about the same model and input. */
 import type { Hex } from "viem";
 import type { Book, RequestEntry } from "../../protocol/chain/book.ts";
-import type { ClaimId, ModelId, RequestId } from "../../protocol/terms.ts";
+import type { ClaimId, ModelId, RequestId } from "../../protocol/rules/types.ts";
 
 export type Finality =
   | { readonly status: "unverified" }

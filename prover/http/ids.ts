@@ -1,5 +1,5 @@
 /** Ids in paths. */
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 
 /** @throws BaseError ID_INVALID */
 export function idOf(text: string): string {

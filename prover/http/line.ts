@@ -1,8 +1,8 @@
 /** Who runs a model by HTTP, who waits for what became of it, and who listens: so many at once, and counted. */
 import type { Response } from "express";
-import { BaseError } from "../../inference/errors.ts";
-import { Slots } from "../../protocol/http/slots.ts";
-import { type CancelledBy, withinTime } from "../../protocol/http/time-limit.ts";
+import { BaseError } from "../../base/errors.ts";
+import { Slots } from "../../protocol/service/http/slots.ts";
+import { type CancelledBy, withinTime } from "../../protocol/service/http/time-limit.ts";
 import { addHttpMetrics } from "../metrics.ts";
 import type { ServedModel } from "../models.ts";
 import { outputOf } from "../runs.ts";

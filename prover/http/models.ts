@@ -2,10 +2,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Router } from "express";
-import { toHex } from "../../inference/bytes.ts";
-import { BaseError } from "../../inference/errors.ts";
+import { toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
+import { jsonOf } from "../../base/json.ts";
 import { sha256 } from "../../inference/model-folder.ts";
-import { jsonOf } from "../../protocol/http/json.ts";
 import { findModel, hasProgram, type ServedModel } from "../models.ts";
 import type { HttpParts } from "./parts.ts";
 

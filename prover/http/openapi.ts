@@ -1,6 +1,6 @@
 /** GET /openapi.json: every route with its parameters, limits and answers. */
 import { z } from "zod";
-import { LIMITS } from "../../protocol/terms.ts";
+import { LIMITS } from "../../protocol/rules/types.ts";
 import { ANSWERS, type AnswerName } from "./answers.ts";
 import type { HttpLimits } from "./parts.ts";
 

@@ -1,11 +1,11 @@
 /** Requests that the node files itself, for callers that pay over HTTP and not on the chain. */
 import { keccak256 } from "viem";
-import { toHex } from "../../inference/bytes.ts";
-import { BaseError } from "../../inference/errors.ts";
+import { toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
 import { newRequest } from "../../protocol/chain/new-request.ts";
 import type { Sender, SigningChain } from "../../protocol/chain/sender.ts";
-import { LIMITS } from "../../protocol/terms.ts";
+import { LIMITS } from "../../protocol/rules/types.ts";
 import { quote } from "../quote.ts";
 import { notReadYet } from "./chain.ts";
 import type { HttpParts, Payment } from "./parts.ts";

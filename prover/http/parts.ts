@@ -1,13 +1,13 @@
 /** What the routes need of the node. */
 import type { RequestHandler } from "express";
+import type { Logger } from "../../base/log.ts";
 import type { Book } from "../../protocol/chain/book.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import type { Head } from "../../protocol/chain/follower.ts";
-import type { CallerLimits } from "../../protocol/http/service.ts";
-import type { Logger } from "../../protocol/log.ts";
-import type { Metrics } from "../../protocol/metrics/metrics.ts";
-import type { ClaimId, RequestId } from "../../protocol/terms.ts";
+import type { ClaimId, RequestId } from "../../protocol/rules/types.ts";
+import type { CallerLimits } from "../../protocol/service/http/service.ts";
+import type { Metrics } from "../../protocol/service/metrics/metrics.ts";
 import type { ModelTerms, Policy, RequestDecision, Standing } from "../decide.ts";
 import type { FastPath } from "../fast-path.ts";
 import type { ServedModel, ServedModels } from "../models.ts";

@@ -1,7 +1,7 @@
 /** The HTTP interface of a prover. */
 import type { Express } from "express";
-import { createService } from "../../protocol/http/service.ts";
-import { metricsHandler } from "../../protocol/metrics/http.ts";
+import { createService } from "../../protocol/service/http/service.ts";
+import { metricsHandler } from "../../protocol/service/metrics/http.ts";
 import { chainRoutes } from "./chain.ts";
 import { claimEventRoutes } from "./claim-events.ts";
 import { Line } from "./line.ts";

@@ -1,13 +1,13 @@
 /** POST /tools/:name, calldata to return data; POST /v1/tools/:name, the same as JSON. */
 import { type Request, type RequestHandler, type Response, Router } from "express";
 import { keccak256 } from "viem";
-import { fromHex, toHex } from "../../inference/bytes.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
+import { decodeUtf8, jsonOf, parseObject } from "../../base/json.ts";
 import { type CodecInput, decodeInput } from "../../inference/codecs/input.ts";
-import { BaseError } from "../../inference/errors.ts";
-import { decodeReturn, encodeCall, type ModelFunction } from "../../protocol/abi.ts";
 import { pause } from "../../protocol/chain/follower.ts";
-import { readBody, refuseText, requireType } from "../../protocol/http/body.ts";
-import { decodeUtf8, jsonOf, parseObject } from "../../protocol/http/json.ts";
+import { decodeReturn, encodeCall, type ModelFunction } from "../../protocol/rules/abi.ts";
+import { readBody, refuseText, requireType } from "../../protocol/service/http/body.ts";
 import { findModel, hasProgram, type ServedModel } from "../models.ts";
 import { type Finality, finalityOf } from "./finality.ts";
 import type { Line } from "./line.ts";

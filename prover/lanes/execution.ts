@@ -1,12 +1,12 @@
 /** The EXECUTION lane as a means of settling: the chain runs the model, the evidence is empty. */
 import { encodeFunctionData, type Hex } from "viem";
-import { toHex } from "../../inference/bytes.ts";
+import { toHex } from "../../base/bytes.ts";
+import type { Logger } from "../../base/log.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
-import { iInterpreterAbi, iWeightStoreAbi } from "../../protocol/generated/abis.ts";
-import type { Logger } from "../../protocol/log.ts";
-import { LANE, type ModelId } from "../../protocol/terms.ts";
+import { iInterpreterAbi, iWeightStoreAbi } from "../../protocol/rules/generated/abis.ts";
+import { LANE, type ModelId } from "../../protocol/rules/types.ts";
 import { GAS, type TruthTerms } from "../decide.ts";
 import { hasProgram, type ServedModel, type ServedProgram } from "../models.ts";
 import type { Truth, TruthSource } from "./source.ts";

@@ -1,12 +1,12 @@
 /** ezkl as a means of settling: models without a program, proven in worker processes. */
 import { existsSync } from "node:fs";
 import type { Address, Hex } from "viem";
-import { isBaseError } from "../../inference/errors.ts";
+import { isBaseError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
-import type { Logger } from "../../protocol/log.ts";
-import { ezklBinding } from "../../protocol/proof/public-signals.ts";
-import { isKeyStored, proofLaneOf } from "../../protocol/proof/store-key.ts";
-import { LANE, type ModelId } from "../../protocol/terms.ts";
+import { isKeyStored, proofLaneOf } from "../../protocol/chain/proof/store-key.ts";
+import { ezklBinding } from "../../protocol/rules/proof/public-signals.ts";
+import { LANE, type ModelId } from "../../protocol/rules/types.ts";
 import { ezklSettleGas, type TruthTerms } from "../decide.ts";
 import { hasProgram, type ServedModel, type ServedProofModel } from "../models.ts";
 import { pythonOf } from "../proof/ezkl/install.ts";

@@ -1,10 +1,10 @@
 /** Groth16 as a means of settling: models whose verification key is on the chain and whose proving key is here. */
 import { existsSync } from "node:fs";
 import type { Hex } from "viem";
+import type { Logger } from "../../base/log.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
-import type { Logger } from "../../protocol/log.ts";
-import { isKeyStored } from "../../protocol/proof/store-key.ts";
-import { LANE, type ModelId } from "../../protocol/terms.ts";
+import { isKeyStored } from "../../protocol/chain/proof/store-key.ts";
+import { LANE, type ModelId } from "../../protocol/rules/types.ts";
 import { GAS, type TruthTerms } from "../decide.ts";
 import { hasProgram, type ServedModel, type ServedProgram } from "../models.ts";
 import { type CompiledCircuit, compileCircuit } from "../proof/groth16/compile.ts";

@@ -1,6 +1,6 @@
 /** What a means of settling at once has to offer. */
 import type { Hex } from "viem";
-import type { TruthLane } from "../../protocol/terms.ts";
+import type { TruthLane } from "../../protocol/rules/types.ts";
 import type { TruthTerms } from "../decide.ts";
 import type { ServedModel } from "../models.ts";
 import type { Means } from "../plan/plan.ts";

@@ -2,7 +2,7 @@
  *  --write` renews. Every formula is a sum of products; seconds are those of the machine that it names. */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 
 const amount = z.number().nonnegative();
 /** base + perDomain · domain + perCoefficient · coefficients, of a circuit (CircuitSize in proof/groth16/compile.ts). */

@@ -1,8 +1,8 @@
 /** Estimates of what a result costs by each means, from the model alone and from measured costs (costs.json). */
 import type { Model } from "../../inference/program/form.ts";
-import { planCompilation } from "../../protocol/execution/compiled.ts";
-import { estimateFastGas, estimateInferenceGas } from "../../protocol/execution/cost.ts";
-import { planPublication } from "../../protocol/execution/publication.ts";
+import { planCompilation } from "../../protocol/chain/execution/compiled.ts";
+import { estimateFastGas, estimateInferenceGas } from "../../protocol/chain/execution/cost.ts";
+import { planPublication } from "../../protocol/chain/execution/publication.ts";
 import type { CircuitSize } from "../proof/groth16/compile.ts";
 import { type Costs, ofSize } from "./costs.ts";
 import type { Means, Offer } from "./plan.ts";

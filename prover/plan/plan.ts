@@ -1,7 +1,7 @@
 /** What each lane would cost for one result, before anything is spent, and which one to take. Pure.
  *  Seconds, bytes and gas come from `estimates.ts`; money and rules are DESIGN's: a bond must outweigh the value. */
-import { bondsOf, gasPriceRange } from "../../protocol/money.ts";
-import { type GameConstants, LANE } from "../../protocol/terms.ts";
+import { bondsOf, gasPriceRange } from "../../protocol/rules/money.ts";
+import { type GameConstants, LANE } from "../../protocol/rules/types.ts";
 
 /** Ways to finality, in order of trust. */
 export const MEANS = ["execution", "execution-compiled", "groth16", "ezkl", "bond"] as const;

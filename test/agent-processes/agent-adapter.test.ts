@@ -19,9 +19,9 @@ import {
 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { postCalldata } from "../../agent/metadata/call.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
 import { loadArtifact } from "../../cli/artifacts.ts";
-import { fromHex, toHex } from "../../inference/bytes.ts";
-import { agentAdapterAbi, iRedundantResultsAbi } from "../../protocol/generated/abis.ts";
+import { agentAdapterAbi, iRedundantResultsAbi } from "../../protocol/rules/generated/abis.ts";
 import { type AgentProcess, startExampleProcess } from "../support/agent-process.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 

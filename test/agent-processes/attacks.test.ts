@@ -2,7 +2,7 @@
  *  what a model reads. */
 import { type ContractFunctionArgs, decodeFunctionData, type Hex, isAddressEqual } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { iCallbackAgentAbi } from "../../protocol/generated/abis.ts";
+import { iCallbackAgentAbi } from "../../protocol/rules/generated/abis.ts";
 import {
   answer,
   ExecutorNodes,

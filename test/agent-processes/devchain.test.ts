@@ -13,11 +13,11 @@ import {
   modelGas,
   PRECOMPILE,
 } from "../../agent/devchain/precompile.ts";
+import { toHex } from "../../base/bytes.ts";
 import { revertReason } from "../../cli/demo/contracts.ts";
 import { type Daemon, startDaemon } from "../../cli/demo/processes.ts";
-import { toHex } from "../../inference/bytes.ts";
 import { createClient } from "../../protocol/chain/connect.ts";
-import { embeddedExecutorAbi, iercAgentAbi } from "../../protocol/generated/abis.ts";
+import { embeddedExecutorAbi, iercAgentAbi } from "../../protocol/rules/generated/abis.ts";
 import { accountAt } from "../support/anvil.ts";
 import { temporaryFolder } from "../support/deploy.ts";
 import {

@@ -6,7 +6,7 @@ import { ContractSender, revertReason } from "../../cli/demo/contracts.ts";
 import { onChainModel, publishModels } from "../../cli/demo/models.ts";
 import { connect } from "../../protocol/chain/connect.ts";
 import { requireAccount, type SigningChain } from "../../protocol/chain/sender.ts";
-import { openDataFolder } from "../../protocol/data-folder.ts";
+import { openDataFolder } from "../../protocol/service/data-folder.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { deployLocal, QUICK, temporaryFolder } from "../support/deploy.ts";
 

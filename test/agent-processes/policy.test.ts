@@ -17,8 +17,8 @@ import { type Day, deployTrading, TRADING_MODELS, type Trading } from "../../cli
 import type { LoadedModel } from "../../inference/model-folder.ts";
 import { connect } from "../../protocol/chain/connect.ts";
 import { requireAccount, type SigningChain } from "../../protocol/chain/sender.ts";
-import { openDataFolder } from "../../protocol/data-folder.ts";
-import { iercAgentExecutorAbi } from "../../protocol/generated/abis.ts";
+import { iercAgentExecutorAbi } from "../../protocol/rules/generated/abis.ts";
+import { openDataFolder } from "../../protocol/service/data-folder.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { deployLocal, QUICK, temporaryFolder } from "../support/deploy.ts";
 import injections from "../vectors/prompt-injections.json" with { type: "json" };

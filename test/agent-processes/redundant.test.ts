@@ -7,13 +7,13 @@ import { type Abi, type Address, createWalletClient, type Hex, http, keccak256, 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { postCalldata } from "../../agent/metadata/call.ts";
 import { runRedundant } from "../../agent/redundant/main.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
+import { SILENT } from "../../base/log.ts";
 import { loadArtifact } from "../../cli/artifacts.ts";
 import { publishModels } from "../../cli/demo/models.ts";
 import { type Daemon, startDaemon } from "../../cli/demo/processes.ts";
-import { fromHex, toHex } from "../../inference/bytes.ts";
-import { contractOf } from "../../protocol/execution/infer.ts";
-import { modelResultsAbi, redundantResultsAbi } from "../../protocol/generated/abis.ts";
-import { SILENT } from "../../protocol/log.ts";
+import { contractOf } from "../../protocol/chain/execution/infer.ts";
+import { modelResultsAbi, redundantResultsAbi } from "../../protocol/rules/generated/abis.ts";
 import { encodeText } from "../support/sentiment-call.ts";
 import { keyOf, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 

@@ -5,7 +5,7 @@ import { createEngineRegistry } from "../../agent/executor/engine/engine.ts";
 import { agentOnChain, runAgent } from "../../agent/executor/run-agent.ts";
 import { connect } from "../../protocol/chain/connect.ts";
 import { requireAccount, type SigningChain } from "../../protocol/chain/sender.ts";
-import { type DataFolder, openDataFolder } from "../../protocol/data-folder.ts";
+import { type DataFolder, openDataFolder } from "../../protocol/service/data-folder.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { deployLocal, QUICK, temporaryFolder } from "../support/deploy.ts";
 import {

@@ -1,7 +1,7 @@
 /** The structs of the agent text, as the compiler sees them. */
 import { type AbiParameter, getAbiItem } from "viem";
 import { describe, expect, it } from "vitest";
-import { iercAgentToolAbi } from "../../protocol/generated/abis.ts";
+import { iercAgentToolAbi } from "../../protocol/rules/generated/abis.ts";
 
 /** `name: type`, tuples by their components. */
 function shape(parameter: AbiParameter): string {

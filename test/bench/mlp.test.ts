@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { equalBytes } from "../../base/bytes.ts";
 import { mlpInput, mlpModel, mlpOnnx } from "../../bench/tasks/mlp.ts";
-import { equalBytes } from "../../inference/bytes.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
 import { execute, trace } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";

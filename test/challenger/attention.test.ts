@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
+import { fromHex, toHex } from "../../base/bytes.ts";
+import { SILENT } from "../../base/log.ts";
 import { AttentionTests, takeTest } from "../../challenger/attention.ts";
 import type { CoveredModel, FastPath } from "../../challenger/reexecute.ts";
 import { summarize } from "../../cli/challenger/attention.ts";
-import { fromHex, toHex } from "../../inference/bytes.ts";
 import { commitWeights } from "../../inference/commit/commitments.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import type { ClaimEntry, RequestEntry } from "../../protocol/chain/book.ts";
-import { SILENT } from "../../protocol/log.ts";
-import type { ClaimId, ModelId } from "../../protocol/terms.ts";
+import type { ClaimId, ModelId } from "../../protocol/rules/types.ts";
 import { TINY_MODEL, TINY_SELECTOR, tinyInput } from "../support/deploy.ts";
 
 const prepared = prepare(TINY_MODEL, TINY_SELECTOR);

@@ -5,9 +5,9 @@ import type { Question } from "../../challenger/interrogate.ts";
 import { encodePosition } from "../../inference/commit/positions.ts";
 import type { ClaimEntry } from "../../protocol/chain/book.ts";
 import { endingDelay } from "../../protocol/chain/endings.ts";
-import { ownTicketBy } from "../../protocol/machine.ts";
-import { type ClaimId, NO_CLAIM } from "../../protocol/terms.ts";
-import { type ClaimWord, EMPTY_CLAIM_WORD } from "../../protocol/words.ts";
+import { ownTicketBy } from "../../protocol/rules/machine.ts";
+import { type ClaimId, NO_CLAIM } from "../../protocol/rules/types.ts";
+import { type ClaimWord, EMPTY_CLAIM_WORD } from "../../protocol/rules/words.ts";
 
 const OWN: Address = "0x1111111111111111111111111111111111111111";
 const OTHER: Address = "0x2222222222222222222222222222222222222222";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { SILENT } from "../../base/log.ts";
 import { type DisputeParts, Disputes } from "../../challenger/disputes.ts";
-import { SILENT } from "../../protocol/log.ts";
-import type { ClaimId } from "../../protocol/terms.ts";
+import type { ClaimId } from "../../protocol/rules/types.ts";
 import { hashOf } from "../support/batches.ts";
 
 const CLAIM = hashOf(1) as ClaimId;

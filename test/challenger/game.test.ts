@@ -4,7 +4,7 @@ import { type Dispute, decide } from "../../challenger/decide.ts";
 import { loadArtifacts } from "../../cli/artifacts.ts";
 import { commitModel } from "../../inference/commit/commitments.ts";
 import { demandDepth } from "../../inference/program/shape.ts";
-import { LANE, type ModelId } from "../../protocol/terms.ts";
+import { LANE, type ModelId } from "../../protocol/rules/types.ts";
 import { type ContractGame, replayOnContracts } from "../support/contract-game.ts";
 import { type Outcome, playDispute } from "../support/dispute-game.ts";
 import { type GamePlan, GameViolation, gameConstants } from "../support/dispute-table.ts";

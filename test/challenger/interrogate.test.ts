@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { toHex } from "../../base/bytes.ts";
 import { ClaimedTrace } from "../../challenger/claimed-trace.ts";
 import { interrogate, type OwnTrace, type Question } from "../../challenger/interrogate.ts";
-import { toHex } from "../../inference/bytes.ts";
 import { decodeOutput, encodeOutput, outputElement } from "../../inference/codecs/output.ts";
 import { commitTrace, commitWeights } from "../../inference/commit/commitments.ts";
 import { foldOpening, outputRead, readsOf } from "../../inference/commit/openings.ts";

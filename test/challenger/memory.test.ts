@@ -1,22 +1,22 @@
 /** What a challenger remembers of claims, counted; docs/BENCHMARKS.md has the bytes. */
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { fromHex, toHex } from "../../base/bytes.ts";
+import { type Logger, SILENT } from "../../base/log.ts";
 import { AttentionTests } from "../../challenger/attention.ts";
 import type { Hand } from "../../challenger/hand.ts";
 import type { Notice } from "../../challenger/notices.ts";
 import type { CoveredModel, FastPath } from "../../challenger/reexecute.ts";
 import { VERDICTS_SCHEMA, VerdictStore } from "../../challenger/verdicts.ts";
 import { Challenger } from "../../challenger/watch.ts";
-import { fromHex, toHex } from "../../inference/bytes.ts";
 import { commitWeights } from "../../inference/commit/commitments.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
-import { openDatabase, type SqliteDatabase } from "../../protocol/journal/database.ts";
-import { type Logger, SILENT } from "../../protocol/log.ts";
-import { ChainClock } from "../../protocol/metrics/chain-clock.ts";
-import { EVENTS_SCHEMA, EventStore } from "../../protocol/store/event-store.ts";
-import { type ClaimId, type ModelId, NO_CLAIM, type RequestId } from "../../protocol/terms.ts";
+import { type ClaimId, type ModelId, NO_CLAIM, type RequestId } from "../../protocol/rules/types.ts";
+import { openDatabase, type SqliteDatabase } from "../../protocol/service/journal/database.ts";
+import { ChainClock } from "../../protocol/service/metrics/chain-clock.ts";
+import { EVENTS_SCHEMA, EventStore } from "../../protocol/service/store/event-store.ts";
 import { accountAt } from "../support/anvil.ts";
 import { blocks, eventIn, hashOf, rollback } from "../support/batches.ts";
 import { TINY_MODEL, TINY_SELECTOR, temporaryFolder, tinyInput } from "../support/deploy.ts";

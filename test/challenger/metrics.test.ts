@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { clocksOf, type OpenDispute } from "../../challenger/clocks.ts";
 import { addChallengerMetrics } from "../../challenger/metrics.ts";
 import type { ClaimEntry } from "../../protocol/chain/book.ts";
-import { ChainClock } from "../../protocol/metrics/chain-clock.ts";
-import { Metrics } from "../../protocol/metrics/metrics.ts";
-import type { ClaimId } from "../../protocol/terms.ts";
-import type { ClaimWord } from "../../protocol/words.ts";
+import type { ClaimId } from "../../protocol/rules/types.ts";
+import type { ClaimWord } from "../../protocol/rules/words.ts";
+import { ChainClock } from "../../protocol/service/metrics/chain-clock.ts";
+import { Metrics } from "../../protocol/service/metrics/metrics.ts";
 import { accountAt } from "../support/anvil.ts";
 import { parseExposition } from "../support/exposition.ts";
 

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Notice } from "../../challenger/notices.ts";
 import { alertOf, Webhook } from "../../challenger/webhook.ts";
 import type { ClaimEntry } from "../../protocol/chain/book.ts";
-import { type Claim, type ClaimId, ZERO_ADDRESS } from "../../protocol/terms.ts";
+import { type Claim, type ClaimId, ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 
 const id = (i: number) => `0x${i.toString(16).padStart(64, "0")}` as ClaimId;
 const entry = (i: number) => ({ id: id(i), claim: { prover: ZERO_ADDRESS } as Claim }) as ClaimEntry;

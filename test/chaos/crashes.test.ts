@@ -2,7 +2,7 @@
  *  whenever something happens to a claim that concerns it. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Daemon } from "../../cli/demo/processes.ts";
-import { FALL_REASONS } from "../../protocol/terms.ts";
+import { FALL_REASONS } from "../../protocol/rules/types.ts";
 import { type Case, fileCase, isAbout, of } from "../support/cases.ts";
 import { watchMempool } from "../support/mempool.ts";
 import { Plaintiff } from "../support/plaintiff.ts";

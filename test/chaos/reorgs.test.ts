@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
-import { FALL_REASONS } from "../../protocol/terms.ts";
+import { FALL_REASONS } from "../../protocol/rules/types.ts";
 import { type Case, fileCase, isAbout, of } from "../support/cases.ts";
 import { Plaintiff } from "../support/plaintiff.ts";
 import { eventWithBlock, takeBack } from "../support/reorg.ts";

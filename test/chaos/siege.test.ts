@@ -2,7 +2,7 @@
  *  one honest challenger, all at once. */
 import { getAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FALL_REASONS } from "../../protocol/terms.ts";
+import { FALL_REASONS } from "../../protocol/rules/types.ts";
 import { FAULTS, parseFault } from "../../prover/faults.ts";
 import { type Case, fileCase, of } from "../support/cases.ts";
 import type { Args } from "../support/event-log.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Daemon } from "../../cli/demo/processes.ts";
-import { FALL_REASONS } from "../../protocol/terms.ts";
+import { FALL_REASONS } from "../../protocol/rules/types.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { fileCase, of } from "../support/cases.ts";
 import { Plaintiff } from "../support/plaintiff.ts";

@@ -10,10 +10,10 @@ import { readDeployment } from "../../protocol/chain/deployment-file.ts";
 import { historyOf } from "../../protocol/chain/history.ts";
 import { registerModel } from "../../protocol/chain/register.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
-import { openDataFolder } from "../../protocol/data-folder.ts";
-import { lockFolder } from "../../protocol/journal/database.ts";
-import { bondsOf, gasPriceRange } from "../../protocol/money.ts";
-import { type ClaimId, type RequestId, ZERO_ADDRESS } from "../../protocol/terms.ts";
+import { bondsOf, gasPriceRange } from "../../protocol/rules/money.ts";
+import { type ClaimId, type RequestId, ZERO_ADDRESS } from "../../protocol/rules/types.ts";
+import { openDataFolder } from "../../protocol/service/data-folder.ts";
+import { lockFolder } from "../../protocol/service/journal/database.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { runAssay, runInProcess } from "../support/assay.ts";
@@ -41,7 +41,7 @@ const environment = (index: number): Record<string, string> => ({
   ASSAY_POLL_INTERVAL_MS: "20",
 });
 
-const measured = JSON.parse(readFileSync("protocol/generated/gas.json", "utf8")) as { gasBase: number };
+const measured = JSON.parse(readFileSync("protocol/rules/generated/gas.json", "utf8")) as { gasBase: number };
 
 describe("assay deploy, request, claim show, withdraw", () => {
   test("default: from an empty chain to a final output that is paid for", async () => {

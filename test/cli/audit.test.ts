@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { RpcLog } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { auditChain } from "../../protocol/audit/read.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
+import { auditChain } from "../../protocol/chain/audit/read.ts";
 import type { ClaimEntry } from "../../protocol/chain/book.ts";
 import { connect } from "../../protocol/chain/connect.ts";
 import { writeDeployment } from "../../protocol/chain/deployment-file.ts";

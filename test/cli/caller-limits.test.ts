@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CALLER_SETTINGS, callerLimits } from "../../cli/caller-limits.ts";
-import { loadConfig } from "../../protocol/config.ts";
+import { loadConfig } from "../../protocol/service/config.ts";
 
 const read = (flags: Record<string, string>) => callerLimits(loadConfig(CALLER_SETTINGS, { flags, env: {} }));
 

@@ -4,8 +4,8 @@ import { disputeTree } from "../../cli/challenger/dispute-tree.ts";
 import { treeLines } from "../../cli/tree.ts";
 import { encodePosition, TRACE_STEP } from "../../inference/commit/positions.ts";
 import type { ClaimEntry, DemandEntry } from "../../protocol/chain/book.ts";
-import type { Claim, ClaimId } from "../../protocol/terms.ts";
-import type { ClaimWord } from "../../protocol/words.ts";
+import type { Claim, ClaimId } from "../../protocol/rules/types.ts";
+import type { ClaimWord } from "../../protocol/rules/words.ts";
 import { accountAt } from "../support/anvil.ts";
 
 const [PROVER, OWN, OTHER] = [1, 2, 3].map((index) => accountAt(index).address) as [never, never, never];

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CHALLENGER_SETTINGS } from "../../cli/challenger/machine.ts";
 import { renderConfig } from "../../cli/init.ts";
 import { PROVER_SETTINGS } from "../../cli/prover.ts";
-import { CHAIN_SETTINGS, loadConfig, type Section, type Settings } from "../../protocol/config.ts";
+import { CHAIN_SETTINGS, loadConfig, type Section, type Settings } from "../../protocol/service/config.ts";
 import { runInProcess } from "../support/assay.ts";
 import { temporaryFolder } from "../support/deploy.ts";
 

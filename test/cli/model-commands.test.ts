@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
-
+import { BaseError } from "../../base/errors.ts";
 import { addModelCommands } from "../../cli/model/commands.ts";
-import { BaseError } from "../../inference/errors.ts";
 import type { NamedEngine } from "../../inference/model-values.ts";
 import { onnxFile } from "../support/onnx-file.ts";
 

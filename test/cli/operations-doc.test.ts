@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../cli/output.ts";
-import { AUDIT_RULES } from "../../protocol/audit/rules.ts";
+import { AUDIT_RULES } from "../../protocol/chain/audit/rules.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { METRIC_FAMILIES } from "../support/metric-families.ts";
 

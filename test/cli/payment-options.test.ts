@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { PAYMENT_SETTINGS, paymentTerms } from "../../cli/payment-options.ts";
-import { loadConfig } from "../../protocol/config.ts";
+import { loadConfig } from "../../protocol/service/config.ts";
 
 const PAYEE = "0x00000000000000000000000000000000000000AA";
 const FLAGS = {

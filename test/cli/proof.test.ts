@@ -1,12 +1,12 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fromHex } from "../../base/bytes.ts";
 import { ANVIL_KEYS } from "../../cli/anvil.ts";
-import { fromHex } from "../../inference/bytes.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
+import { storeKey } from "../../protocol/chain/proof/store-key.ts";
 import type { Sender } from "../../protocol/chain/sender.ts";
-import { storeKey } from "../../protocol/proof/store-key.ts";
-import type { ModelId } from "../../protocol/terms.ts";
+import type { ModelId } from "../../protocol/rules/types.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { runInProcess } from "../support/assay.ts";
 import { temporaryFolder } from "../support/deploy.ts";

@@ -4,11 +4,17 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { type Address, createWalletClient, type Hex, http, keccak256, parseEventLogs } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fromHex, toHex } from "../../base/bytes.ts";
 import { loadArtifact } from "../../cli/artifacts.ts";
 import type { Daemon } from "../../cli/demo/processes.ts";
-import { fromHex, toHex } from "../../inference/bytes.ts";
-import { iAssayAbi, toolAgentAbi } from "../../protocol/generated/abis.ts";
-import { LANE, type ModelId, type Request, type RequestId, ZERO_ADDRESS } from "../../protocol/terms.ts";
+import { iAssayAbi, toolAgentAbi } from "../../protocol/rules/generated/abis.ts";
+import {
+  LANE,
+  type ModelId,
+  type Request,
+  type RequestId,
+  ZERO_ADDRESS,
+} from "../../protocol/rules/types.ts";
 import { ezklSettleGas } from "../../prover/decide.ts";
 import { encodeCalldata } from "../../prover/proof/ezkl/instances.ts";
 import { runEzkl } from "../../prover/proof/ezkl/prove.ts";

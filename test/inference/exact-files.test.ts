@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AbiParameter, encodeAbiParameters, type Hex, keccak256, parseAbiParameters } from "viem";
 import { describe, expect, it } from "vitest";
-import { fromHex, toHex } from "../../inference/bytes.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
 import { decodeProgram } from "../../inference/program/encode.ts";
 import type { Program } from "../../inference/program/form.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";

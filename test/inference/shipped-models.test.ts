@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 
-import { equalBytes, toHex } from "../../inference/bytes.ts";
+import { equalBytes, toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
 import { decodeOutput } from "../../inference/codecs/output.ts";
-import { BaseError } from "../../inference/errors.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { importSettings } from "../../inference/manifest/tool.ts";

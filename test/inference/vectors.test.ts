@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { decodeAbiParameters, type Hex } from "viem";
 import { describe, expect, test } from "vitest";
-import { fromHex, toHex } from "../../inference/bytes.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 import { decodeInput } from "../../inference/codecs/input.ts";
 import { tensorRoot } from "../../inference/commit/commitments.ts";
 import { foldOpening, outputRead } from "../../inference/commit/openings.ts";
 import { decodePosition } from "../../inference/commit/positions.ts";
 import { foldReveal, foldTops, traceShapes } from "../../inference/commit/reveal.ts";
 import { foldPath } from "../../inference/commit/tree.ts";
-import { BaseError } from "../../inference/errors.ts";
 import { execute, trace } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { decodeProgram } from "../../inference/program/encode.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { StateReader } from "../../protocol/chain/reads.ts";
-import { finalPayout } from "../../protocol/money.ts";
+import { finalPayout } from "../../protocol/rules/money.ts";
 import { fileCase, of } from "../support/cases.ts";
 import { Plaintiff } from "../support/plaintiff.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";

@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fromHex } from "../../inference/bytes.ts";
+import { fromHex } from "../../base/bytes.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
-import { LANE } from "../../protocol/terms.ts";
+import { LANE } from "../../protocol/rules/types.ts";
 import { loadProofModel } from "../../prover/proof/ezkl/folder.ts";
 import { encodeCalldata } from "../../prover/proof/ezkl/instances.ts";
 import { runAssay } from "../support/assay.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import type { EventName } from "../../protocol/chain/events.ts";
-import { FALL_REASONS } from "../../protocol/terms.ts";
+import { FALL_REASONS } from "../../protocol/rules/types.ts";
 import { FAULTS, parseFault } from "../../prover/faults.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 

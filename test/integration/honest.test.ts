@@ -1,14 +1,14 @@
 import { decodeAbiParameters, type Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { toHex } from "../../base/bytes.ts";
 import { loadArtifact } from "../../cli/artifacts.ts";
 import { Agent } from "../../cli/demo/agent.ts";
-import { toHex } from "../../inference/bytes.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { checkFunction } from "../../inference/model-folder.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
-import { decodeReturn } from "../../protocol/abi.ts";
-import { LANE } from "../../protocol/terms.ts";
+import { decodeReturn } from "../../protocol/rules/abi.ts";
+import { LANE } from "../../protocol/rules/types.ts";
 import {
   ROLES,
   SHIPPED,

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { selfTestCalldata } from "../../inference/self-test.ts";
-import { FALL_REASONS } from "../../protocol/terms.ts";
+import { FALL_REASONS } from "../../protocol/rules/types.ts";
 import { type RpcProxy, startRpcProxy, type Verdict } from "../support/rpc-proxy.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 

@@ -1,14 +1,14 @@
 /** One model, every lane: a prover as a process settles by execution and by proof, also in the middle of a dispute. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { toHex } from "../../inference/bytes.ts";
+import { toHex } from "../../base/bytes.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
-import { planPublication, publishWeights } from "../../protocol/execution/publication.ts";
-import { storeKey } from "../../protocol/proof/store-key.ts";
-import { LANE, type ModelId } from "../../protocol/terms.ts";
+import { planPublication, publishWeights } from "../../protocol/chain/execution/publication.ts";
+import { storeKey } from "../../protocol/chain/proof/store-key.ts";
+import { LANE, type ModelId } from "../../protocol/rules/types.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 

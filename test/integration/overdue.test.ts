@@ -7,7 +7,7 @@ import type { Daemon } from "../../cli/demo/processes.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
 import { ENDING_GAS } from "../../protocol/chain/endings.ts";
 import type { EventOf } from "../../protocol/chain/events.ts";
-import { FALL_REASONS } from "../../protocol/terms.ts";
+import { FALL_REASONS } from "../../protocol/rules/types.ts";
 import { fileCase, of } from "../support/cases.ts";
 import { claimOutput } from "../support/claims.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { type Address, createWalletClient, type Hex, http, keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { fromHex, toHex } from "../../inference/bytes.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
+import { SILENT } from "../../base/log.ts";
 import { demandPath, encodePosition } from "../../inference/commit/positions.ts";
 import { traceShapes } from "../../inference/commit/reveal.ts";
 import { execute } from "../../inference/executor/execute.ts";
@@ -11,11 +12,9 @@ import { connect } from "../../protocol/chain/connect.ts";
 import { historyOf } from "../../protocol/chain/history.ts";
 import { registerModel } from "../../protocol/chain/register.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
-import { openDataFolder } from "../../protocol/data-folder.ts";
-import { iAssayAbi } from "../../protocol/generated/abis.ts";
-import { requestIdOf } from "../../protocol/ids.ts";
-import { SILENT } from "../../protocol/log.ts";
-import { bondsOf } from "../../protocol/money.ts";
+import { iAssayAbi } from "../../protocol/rules/generated/abis.ts";
+import { requestIdOf } from "../../protocol/rules/ids.ts";
+import { bondsOf } from "../../protocol/rules/money.ts";
 import {
   type Claim,
   type ClaimId,
@@ -23,7 +22,8 @@ import {
   type ModelId,
   type Request,
   ZERO_ADDRESS,
-} from "../../protocol/terms.ts";
+} from "../../protocol/rules/types.ts";
+import { openDataFolder } from "../../protocol/service/data-folder.ts";
 import { claimGas, GAS } from "../../prover/decide.ts";
 import { type ProverOptions, runProver } from "../../prover/main.ts";
 import { type ServedProgram, serveModels } from "../../prover/models.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ANVIL_KEYS } from "../../cli/anvil.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
-import type { ModelId } from "../../protocol/terms.ts";
+import type { ModelId } from "../../protocol/rules/types.ts";
 import { runAssay } from "../support/assay.ts";
 import { ROLES, type System, startSystem } from "../support/system.ts";
 

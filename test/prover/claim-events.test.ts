@@ -1,7 +1,7 @@
 import { type Hex, keccak256, toHex } from "viem";
 import { describe, expect, test } from "vitest";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
-import type { ClaimId } from "../../protocol/terms.ts";
+import type { ClaimId } from "../../protocol/rules/types.ts";
 import { codeOf, prover } from "../support/http-prover.ts";
 import { documentOf, validatorOf } from "../support/openapi.ts";
 

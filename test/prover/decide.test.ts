@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ClaimEntry, RequestEntry } from "../../protocol/chain/book.ts";
-import { bondsOf, defenceGas, MAX_AMOUNT } from "../../protocol/money.ts";
+import { bondsOf, defenceGas, MAX_AMOUNT } from "../../protocol/rules/money.ts";
 import {
   type Claim,
   type ClaimId,
@@ -10,8 +10,8 @@ import {
   type RequestId,
   ZERO_ADDRESS,
   ZERO_HASH,
-} from "../../protocol/terms.ts";
-import { type ClaimWord, EMPTY_CLAIM_WORD } from "../../protocol/words.ts";
+} from "../../protocol/rules/types.ts";
+import { type ClaimWord, EMPTY_CLAIM_WORD } from "../../protocol/rules/words.ts";
 import {
   claimGas,
   claimGasPrice,

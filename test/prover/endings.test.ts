@@ -9,8 +9,8 @@ import {
   type RequestId,
   ZERO_ADDRESS,
   ZERO_HASH,
-} from "../../protocol/terms.ts";
-import { EMPTY_CLAIM_WORD } from "../../protocol/words.ts";
+} from "../../protocol/rules/types.ts";
+import { EMPTY_CLAIM_WORD } from "../../protocol/rules/words.ts";
 import { claimGas, decideRequests, type Policy, type Standing, withMargin } from "../../prover/decide.ts";
 import { type Blocked, blockedRequests, decideEndings, endingJobs, servable } from "../../prover/endings.ts";
 

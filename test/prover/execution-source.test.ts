@@ -1,7 +1,7 @@
 import { encodeAbiParameters, type Hex, keccak256, parseAbiParameters } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SILENT } from "../../protocol/log.ts";
-import { LANE } from "../../protocol/terms.ts";
+import { SILENT } from "../../base/log.ts";
+import { LANE } from "../../protocol/rules/types.ts";
 import { ExecutionSource } from "../../prover/lanes/execution.ts";
 import type { ServedModel } from "../../prover/models.ts";
 import { type LocalChain, startLocalChain } from "../support/anvil.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { equalBytes, fromHex } from "../../inference/bytes.ts";
+import { equalBytes, fromHex } from "../../base/bytes.ts";
 import { encodeOutput } from "../../inference/codecs/output.ts";
 import { type Commitment, commitTrace } from "../../inference/commit/commitments.ts";
 import { demandPath } from "../../inference/commit/positions.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { decodeKey, isDevelopmentKey } from "../../protocol/proof/groth16.ts";
+import { decodeKey, isDevelopmentKey } from "../../protocol/rules/proof/groth16.ts";
 import { localCeremony } from "../../prover/proof/groth16/snark/ceremony.ts";
 import { SnarkjsProver } from "../../prover/proof/groth16/snark/prover.ts";
 import { endThreads } from "../../prover/proof/groth16/snark/snarkjs.ts";

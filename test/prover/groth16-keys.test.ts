@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildBn128 } from "ffjavascript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fromHex } from "../../inference/bytes.ts";
-import { BaseError } from "../../inference/errors.ts";
+import { fromHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
 import { readProgram } from "../../inference/program/validate.ts";
 import {
   decodeKey,
@@ -14,8 +14,8 @@ import {
   isDevelopmentKey,
   type VerificationKey,
   vkHashOf,
-} from "../../protocol/proof/groth16.ts";
-import { groth16Binding, publicSignals } from "../../protocol/proof/public-signals.ts";
+} from "../../protocol/rules/proof/groth16.ts";
+import { groth16Binding, publicSignals } from "../../protocol/rules/proof/public-signals.ts";
 import { FIELD_ORDER, type R1cs } from "../../prover/proof/groth16/r1cs.ts";
 import { readBinFile, writeBinFile } from "../../prover/proof/groth16/snark/binfile.ts";
 import { multiplyGenerator } from "../../prover/proof/groth16/snark/fixed-base.ts";

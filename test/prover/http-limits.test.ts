@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { fromHex } from "../../inference/bytes.ts";
-import type { HttpServer } from "../../protocol/http/listen.ts";
-import { Metrics } from "../../protocol/metrics/metrics.ts";
+import { fromHex } from "../../base/bytes.ts";
+import type { HttpServer } from "../../protocol/service/http/listen.ts";
+import { Metrics } from "../../protocol/service/metrics/metrics.ts";
 import type { HttpLimits } from "../../prover/http/parts.ts";
 import { fetchMetrics } from "../support/exposition.ts";
 import { bodyOf, calldata, JSON_TYPE, OCTETS, prover, startApp } from "../support/http-prover.ts";

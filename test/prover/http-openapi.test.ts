@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { fromHex } from "../../inference/bytes.ts";
+import { fromHex } from "../../base/bytes.ts";
 import { routesOf } from "../../prover/http/openapi.ts";
 import {
   asked,

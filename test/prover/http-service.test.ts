@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { fromHex } from "../../inference/bytes.ts";
-import { statusOf } from "../../protocol/http/errors.ts";
-import { listen } from "../../protocol/http/listen.ts";
+import { fromHex } from "../../base/bytes.ts";
+import { statusOf } from "../../protocol/service/http/errors.ts";
+import { listen } from "../../protocol/service/http/listen.ts";
 import {
   bodyOf,
   calldata,

@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { decodeFunctionResult, encodeFunctionData, keccak256 } from "viem";
 import { describe, expect, test } from "vitest";
-import { fromHex, toHex } from "../../inference/bytes.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import {
   asked,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openDatabase, type SqliteDatabase } from "../../protocol/journal/database.ts";
-import { SILENT } from "../../protocol/log.ts";
-import type { ClaimId, RequestId } from "../../protocol/terms.ts";
+import { SILENT } from "../../base/log.ts";
+import type { ClaimId, RequestId } from "../../protocol/rules/types.ts";
+import { openDatabase, type SqliteDatabase } from "../../protocol/service/journal/database.ts";
 import { type HeldJob, JOBS_SCHEMA, type Job, JobStore, jobKey } from "../../prover/jobs.ts";
 import { again, DONE, type Outcome, Workers } from "../../prover/workers.ts";
 import { temporaryFolder } from "../support/deploy.ts";

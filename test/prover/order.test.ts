@@ -1,9 +1,9 @@
 import { keccak256 } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { fromHex } from "../../inference/bytes.ts";
+import { fromHex } from "../../base/bytes.ts";
 import { historyOf } from "../../protocol/chain/history.ts";
-import { iAssayAbi } from "../../protocol/generated/abis.ts";
-import type { RequestId } from "../../protocol/terms.ts";
+import { iAssayAbi } from "../../protocol/rules/generated/abis.ts";
+import type { RequestId } from "../../protocol/rules/types.ts";
 import type { Standing } from "../../prover/decide.ts";
 import { createOrders } from "../../prover/http/order.ts";
 import type { NodeView, Payment } from "../../prover/http/parts.ts";

@@ -1,8 +1,8 @@
 import { decodeFunctionData, type Hex } from "viem";
 import { describe, expect, test } from "vitest";
 import { type Action, Actions } from "../../protocol/chain/actions.ts";
-import { iAssayAbi } from "../../protocol/generated/abis.ts";
-import { LANE, type ModelId, type RequestId, ZERO_HASH } from "../../protocol/terms.ts";
+import { iAssayAbi } from "../../protocol/rules/generated/abis.ts";
+import { LANE, type ModelId, type RequestId, ZERO_HASH } from "../../protocol/rules/types.ts";
 import { type Evidence, Outbox, type Target } from "../../prover/outbox.ts";
 import { again, DONE, type Outcome } from "../../prover/workers.ts";
 import { accountAt } from "../support/anvil.ts";

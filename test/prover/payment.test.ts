@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fromHex, toHex } from "../../inference/bytes.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
 import { Book } from "../../protocol/chain/book.ts";
 import { paymentGate } from "../../prover/http/payment.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";

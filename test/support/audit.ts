@@ -1,6 +1,6 @@
 /** The audit at the end of a run: whatever was played, the money and the final outputs are in order. */
 import { expect } from "vitest";
-import { type AuditReport, auditChain } from "../../protocol/audit/read.ts";
+import { type AuditReport, auditChain } from "../../protocol/chain/audit/read.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 
 /** @returns what was audited, for tests that want to know that much happened */

@@ -1,15 +1,15 @@
 /** A history in which every event of the contract occurs, played in an EVM of this process. */
 import { type Address, encodeFunctionData, keccak256 } from "viem";
+import { toHex } from "../../base/bytes.ts";
 import { loadArtifacts } from "../../cli/artifacts.ts";
-import { toHex } from "../../inference/bytes.ts";
 import { decodePosition, encodePosition } from "../../inference/commit/positions.ts";
 import { revealAt, topsOf } from "../../inference/commit/reveal.ts";
 import { type Action, Actions } from "../../protocol/chain/actions.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
-import { iAssayAbi } from "../../protocol/generated/abis.ts";
-import { claimIdOf } from "../../protocol/ids.ts";
-import { bondsOf } from "../../protocol/money.ts";
-import { type Claim, LANE, type ModelId, type Request, ZERO_ADDRESS } from "../../protocol/terms.ts";
+import { iAssayAbi } from "../../protocol/rules/generated/abis.ts";
+import { claimIdOf } from "../../protocol/rules/ids.ts";
+import { bondsOf } from "../../protocol/rules/money.ts";
+import { type Claim, LANE, type ModelId, type Request, ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 import { LOCAL_CONSTANTS } from "./deploy.ts";
 import { ALL_LANES, echoModel, type Side } from "./echo-model.ts";
 import { EvmWorld } from "./evm-world.ts";

@@ -1,12 +1,12 @@
 /** Requests for models/sentiment in a system, each with an input of its own, and what is known of them. */
 import type { Hex } from "viem";
-import { toHex } from "../../inference/bytes.ts";
+import { toHex } from "../../base/bytes.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import type { LoadedModel } from "../../inference/model-folder.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
-import type { Request, RequestId } from "../../protocol/terms.ts";
+import type { Request, RequestId } from "../../protocol/rules/types.ts";
 import type { Args } from "./event-log.ts";
 import { type System, systemAccount } from "./system.ts";
 

@@ -10,7 +10,7 @@ import {
   type Tensor,
 } from "../../inference/program/form.ts";
 import { newData } from "../../inference/program/tensor.ts";
-import { publicSignals, signalsOfTrace } from "../../protocol/proof/public-signals.ts";
+import { publicSignals, signalsOfTrace } from "../../protocol/rules/proof/public-signals.ts";
 import { type CompiledCircuit, compileCircuit } from "../../prover/proof/groth16/compile.ts";
 import type { Witness } from "../../prover/proof/groth16/r1cs.ts";
 import { randomInput } from "./random-program.ts";

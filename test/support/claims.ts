@@ -1,12 +1,12 @@
 /** Claims by hand, in place of a prover. */
 import type { Hex } from "viem";
-import { encodeCall } from "../../protocol/abi.ts";
 import { type Action, Actions } from "../../protocol/chain/actions.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import type { Sender } from "../../protocol/chain/sender.ts";
-import { gasPriceRange } from "../../protocol/money.ts";
-import { type Request, ZERO_ADDRESS } from "../../protocol/terms.ts";
+import { encodeCall } from "../../protocol/rules/abi.ts";
+import { gasPriceRange } from "../../protocol/rules/money.ts";
+import { type Request, ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 
 /** The first claim on a request, with the least bond that it takes. */
 export async function claimAction(chain: Chain, request: Request, output: Hex): Promise<Action> {

@@ -1,16 +1,16 @@
 /** A game that was played on the machine, played again on the contracts: each move must have the same answer, leave the
  *  same words, and be told by events that an audit finds in order. */
 import type { Hex } from "viem";
+import { toHex } from "../../base/bytes.ts";
 import { actionOf } from "../../challenger/act.ts";
-import { toHex } from "../../inference/bytes.ts";
 import { topsOf } from "../../inference/commit/reveal.ts";
-import { Audit, factsOf } from "../../protocol/audit/audit.ts";
 import { type Action, Actions } from "../../protocol/chain/actions.ts";
+import { Audit, factsOf } from "../../protocol/chain/audit/audit.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
-import { isFinal } from "../../protocol/machine.ts";
-import { claimSlot, REQUEST_WORD_BITS, requestSlot } from "../../protocol/storage-slots.ts";
-import type { Claim, ClaimId } from "../../protocol/terms.ts";
-import { decodeClaimWord, decodeRequestWord } from "../../protocol/words.ts";
+import { isFinal } from "../../protocol/rules/machine.ts";
+import { claimSlot, REQUEST_WORD_BITS, requestSlot } from "../../protocol/rules/storage-slots.ts";
+import type { Claim, ClaimId } from "../../protocol/rules/types.ts";
+import { decodeClaimWord, decodeRequestWord } from "../../protocol/rules/words.ts";
 import { type Attempt, type DisputeTable, GameViolation } from "./dispute-table.ts";
 import { BASE_FEE, type EvmWorld } from "./evm-world.ts";
 

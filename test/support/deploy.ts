@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Hex, keccak256, type LocalAccount, slice } from "viem";
+import { toHex } from "../../base/bytes.ts";
 import { loadArtifacts } from "../../cli/artifacts.ts";
-import { toHex } from "../../inference/bytes.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
 import { commitModel } from "../../inference/commit/commitments.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
@@ -13,8 +13,14 @@ import { connect } from "../../protocol/chain/connect.ts";
 import { deploySystem } from "../../protocol/chain/deploy.ts";
 import { registerModel } from "../../protocol/chain/register.ts";
 import { requireAccount, type SenderOptions } from "../../protocol/chain/sender.ts";
-import { openDataFolder } from "../../protocol/data-folder.ts";
-import { type GameConstants, LANE, type ModelId, type Request, ZERO_ADDRESS } from "../../protocol/terms.ts";
+import {
+  type GameConstants,
+  LANE,
+  type ModelId,
+  type Request,
+  ZERO_ADDRESS,
+} from "../../protocol/rules/types.ts";
+import { openDataFolder } from "../../protocol/service/data-folder.ts";
 import { accountAt, type LocalChain } from "./anvil.ts";
 
 export const LOCAL_CONSTANTS: GameConstants = {

@@ -12,7 +12,7 @@ import {
   type WeightDescriptor,
 } from "../../inference/program/form.ts";
 import { type ChannelParameters, packChannel, packDot } from "../../inference/program/weights.ts";
-import { CHUNK_BYTES } from "../../protocol/execution/publication.ts";
+import { CHUNK_BYTES } from "../../protocol/chain/execution/publication.ts";
 import { createRng } from "./rng.ts";
 import type { Subject } from "./shaped-program.ts";
 import { rawInput, rawProgram, step, weight } from "./small-programs.ts";

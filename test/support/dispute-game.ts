@@ -1,8 +1,8 @@
 /** Whole games between the daemons' own decisions, second by second, over real traces. Throws a GameViolation when
  *  a property breaks. */
 import type { decide } from "../../challenger/decide.ts";
-import { isFinal, ledgerOf, RULES } from "../../protocol/machine.ts";
-import type { FallReason } from "../../protocol/terms.ts";
+import { isFinal, ledgerOf, RULES } from "../../protocol/rules/machine.ts";
+import type { FallReason } from "../../protocol/rules/types.ts";
 import { ChallengerPlayer, type Player, plantOf, proverOf, truthOf } from "./dispute-players.ts";
 import { DisputeTable, type GamePlace, type GamePlan, GameViolation } from "./dispute-table.ts";
 import { shuffled, WHO } from "./game-table.ts";

@@ -1,14 +1,14 @@
 /** The players of a dispute: challenger and prover by the daemons' own decisions, and plants who only disturb. */
 import { type Address, keccak256 } from "viem";
+import { concatBytes, equalBytes, fromHex, toHex } from "../../base/bytes.ts";
 import { ClaimedTrace } from "../../challenger/claimed-trace.ts";
 import type { Decision, decide } from "../../challenger/decide.ts";
 import { interrogate, type Question } from "../../challenger/interrogate.ts";
-import { concatBytes, equalBytes, fromHex, toHex } from "../../inference/bytes.ts";
 import { decodePosition, demandPath, encodePosition } from "../../inference/commit/positions.ts";
 import { foldReveal, type Reveal, revealAt } from "../../inference/commit/reveal.ts";
 import type { TreeShape } from "../../inference/program/shape.ts";
-import { type Move, play } from "../../protocol/machine.ts";
-import { LANE } from "../../protocol/terms.ts";
+import { type Move, play } from "../../protocol/rules/machine.ts";
+import { LANE } from "../../protocol/rules/types.ts";
 import { decideClaim } from "../../prover/decide.ts";
 import { type DisputeTable, type GamePlan, GameViolation, type Pace, type Spoken } from "./dispute-table.ts";
 import { addressOf, WHO } from "./game-table.ts";

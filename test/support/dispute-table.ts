@@ -1,12 +1,12 @@
 /** The claim machine as a table for players: moves in, and the events of each move into a Book, as in a daemon. */
 import { type Address, type Hex, keccak256 } from "viem";
+import { toHex } from "../../base/bytes.ts";
 import type { Question } from "../../challenger/interrogate.ts";
-import { toHex } from "../../inference/bytes.ts";
 import { topsOf, traceShapes } from "../../inference/commit/reveal.ts";
 import type { TreeShape } from "../../inference/program/shape.ts";
 import { Book, type ClaimEntry, type RequestEntry } from "../../protocol/chain/book.ts";
 import type { ChainEvent, EventName } from "../../protocol/chain/events.ts";
-import { type GameAddress, requestIdOf } from "../../protocol/ids.ts";
+import { type GameAddress, requestIdOf } from "../../protocol/rules/ids.ts";
 import {
   type ClaimState,
   type GameState,
@@ -16,8 +16,8 @@ import {
   modelFacts,
   newGame,
   play,
-} from "../../protocol/machine.ts";
-import { bondsOf } from "../../protocol/money.ts";
+} from "../../protocol/rules/machine.ts";
+import { bondsOf } from "../../protocol/rules/money.ts";
 import {
   type ClaimId,
   FALL_REASONS,
@@ -29,7 +29,7 @@ import {
   type TruthLane,
   ZERO_ADDRESS,
   ZERO_HASH,
-} from "../../protocol/terms.ts";
+} from "../../protocol/rules/types.ts";
 import { ALL_LANES } from "./echo-model.ts";
 import { addressOf, hashOf, WHO } from "./game-table.ts";
 import { type HonestRun, type Lie, type Presented, present } from "./lies.ts";

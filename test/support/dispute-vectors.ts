@@ -1,5 +1,5 @@
 import { encodeAbiParameters, type Hex, parseAbiParameters } from "viem";
-import { toHex } from "../../inference/bytes.ts";
+import { toHex } from "../../base/bytes.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
 import { encodeOutput, outputFault } from "../../inference/codecs/output.ts";
 import { type Commitment, commitTrace, commitWeights } from "../../inference/commit/commitments.ts";

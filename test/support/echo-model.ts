@@ -1,5 +1,5 @@
 /** Models of one tensor for games: the right run, a wrong one, and what both commit to. */
-import { toHex } from "../../inference/bytes.ts";
+import { toHex } from "../../base/bytes.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
 import { encodeOutput } from "../../inference/codecs/output.ts";
 import {
@@ -12,7 +12,7 @@ import { open, outputRead } from "../../inference/commit/openings.ts";
 import { encodePosition } from "../../inference/commit/positions.ts";
 import type { Model, Tensor } from "../../inference/program/form.ts";
 import { demandDepth } from "../../inference/program/shape.ts";
-import { LANE } from "../../protocol/terms.ts";
+import { LANE } from "../../protocol/rules/types.ts";
 import { TINY_IDENTITY, TINY_MODEL, TINY_SELECTOR } from "./deploy.ts";
 
 export const ALL_LANES = LANE.EXECUTION | LANE.PROOF | LANE.BOND;

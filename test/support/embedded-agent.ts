@@ -15,9 +15,9 @@ import { type RunningDevChain, startDevChain } from "../../agent/devchain/main.t
 import { PRECOMPILE } from "../../agent/devchain/precompile.ts";
 import { createModelRegistry, type ModelRegistry } from "../../agent/executor/models/language-model.ts";
 import { OpenAiModel } from "../../agent/executor/models/openai.ts";
+import { SILENT } from "../../base/log.ts";
 import { loadArtifact } from "../../cli/artifacts.ts";
 import { createClient } from "../../protocol/chain/connect.ts";
-import { SILENT } from "../../protocol/log.ts";
 import { accountAt } from "./anvil.ts";
 import type { Script } from "./scripted-llm.ts";
 

@@ -13,7 +13,7 @@ import {
   numberToHex,
 } from "viem";
 import { rulesOf } from "../../agent/devchain/genesis.ts";
-import { fromHex, toHex } from "../../inference/bytes.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
 import type { ModelIdentity } from "../../inference/commit/commitments.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import type { Program } from "../../inference/program/form.ts";
@@ -22,9 +22,9 @@ import { type Artifact, createParts, type DeployedContract } from "../../protoco
 import { decodeRevertData } from "../../protocol/chain/errors.ts";
 import { type ChainEvent, decodeEvents } from "../../protocol/chain/events.ts";
 import { chunksOf } from "../../protocol/chain/register.ts";
-import { iAssayAbi, iModelRegistryAbi } from "../../protocol/generated/abis.ts";
-import type { GameAddress } from "../../protocol/ids.ts";
-import { type GameConstants, type ModelId, ZERO_ADDRESS } from "../../protocol/terms.ts";
+import { iAssayAbi, iModelRegistryAbi } from "../../protocol/rules/generated/abis.ts";
+import type { GameAddress } from "../../protocol/rules/ids.ts";
+import { type GameConstants, type ModelId, ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 import { analyseJumpsOnce } from "./evm-jumps.ts";
 
 const CHAIN_ID = 31337;

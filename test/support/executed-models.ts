@@ -1,14 +1,14 @@
 /** The shipped models and the bench's task, registered and published on a local chain. */
-import { equalBytes, fromHex, toHex } from "../../inference/bytes.ts";
+import { equalBytes, fromHex, toHex } from "../../base/bytes.ts";
 import { commitModel } from "../../inference/commit/commitments.ts";
 import type { PreparedModel } from "../../inference/executor/prepare.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
+import { inferFastOnChain, inferOnChain } from "../../protocol/chain/execution/infer.ts";
+import { planPublication, publishWeights } from "../../protocol/chain/execution/publication.ts";
 import { registerModel } from "../../protocol/chain/register.ts";
 import type { Sender } from "../../protocol/chain/sender.ts";
-import { inferFastOnChain, inferOnChain } from "../../protocol/execution/infer.ts";
-import { planPublication, publishWeights } from "../../protocol/execution/publication.ts";
-import { LANE, type ModelId } from "../../protocol/terms.ts";
+import { LANE, type ModelId } from "../../protocol/rules/types.ts";
 import { type RunnableModel, realInput, runnableModel } from "./model-inputs.ts";
 import { createRng } from "./rng.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Hex } from "viem";
 import { CallbackDemo, SENTIMENT_TOOL } from "../../cli/demo/callback-agent.ts";
 import { type Daemon, startDaemon } from "../../cli/demo/processes.ts";
-import type { ModelId } from "../../protocol/terms.ts";
+import type { ModelId } from "../../protocol/rules/types.ts";
 import { type Script, type ScriptedLlm, startScriptedLlm } from "./scripted-llm.ts";
 import { keyOf, ROLES, type System, startSystem, systemAccount } from "./system.ts";
 

@@ -1,7 +1,7 @@
 /** The smallest shipped model, as a node loads it, with inputs for it. */
 import { join } from "node:path";
 import type { Hex } from "viem";
-import { toHex } from "../../inference/bytes.ts";
+import { toHex } from "../../base/bytes.ts";
 import { type LoadedModel, loadModelFolder } from "../../inference/model-folder.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import { projectRoot } from "../../tools/foundry.ts";

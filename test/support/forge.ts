@@ -1,5 +1,5 @@
 /** Searches witnesses that satisfy a circuit without one of its constraints, for the same public input. */
-import { PIECE_BYTES } from "../../protocol/proof/public-signals.ts";
+import { PIECE_BYTES } from "../../protocol/rules/proof/public-signals.ts";
 import type { CompiledCircuit } from "../../prover/proof/groth16/compile.ts";
 import { invert, reduce, signed } from "../../prover/proof/groth16/linear.ts";
 import type { Constraint, LinearCombination, Witness } from "../../prover/proof/groth16/r1cs.ts";

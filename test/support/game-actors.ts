@@ -1,7 +1,7 @@
 /** Who plays a random game, and how. An actor is called a few times a second and may move or not. */
 import type { Address } from "viem";
-import type { ClaimState } from "../../protocol/machine.ts";
-import { LANE } from "../../protocol/terms.ts";
+import type { ClaimState } from "../../protocol/rules/machine.ts";
+import { LANE } from "../../protocol/rules/types.ts";
 import { addressOf, RIGHT_OUTPUT, shuffled, type Table, TRACE_ROOT, WHO } from "./game-table.ts";
 
 export type Actor = (table: Table) => void;

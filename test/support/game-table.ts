@@ -1,7 +1,7 @@
 /** Who plays, with what, and what they see: shared by the game and its actors. */
 import { type Address, getAddress, type Hex, numberToHex } from "viem";
-import type { ClaimState, GameState, Move, MoveResult } from "../../protocol/machine.ts";
-import type { ClaimId, RequestId } from "../../protocol/terms.ts";
+import type { ClaimState, GameState, Move, MoveResult } from "../../protocol/rules/machine.ts";
+import type { ClaimId, RequestId } from "../../protocol/rules/types.ts";
 import type { Rng } from "./rng.ts";
 
 export const addressOf = (n: number): Address => getAddress(numberToHex(n, { size: 20 }));

@@ -3,7 +3,7 @@
 import type { Address, Hex } from "viem";
 import { demandPath, encodePosition } from "../../inference/commit/positions.ts";
 import { type TreeShape, treeShape } from "../../inference/program/shape.ts";
-import { requestIdOf } from "../../protocol/ids.ts";
+import { requestIdOf } from "../../protocol/rules/ids.ts";
 import {
   type ClaimState,
   type GameState,
@@ -14,8 +14,8 @@ import {
   newGame,
   play,
   type Rules,
-} from "../../protocol/machine.ts";
-import { bondsOf } from "../../protocol/money.ts";
+} from "../../protocol/rules/machine.ts";
+import { bondsOf } from "../../protocol/rules/money.ts";
 import {
   type ClaimId,
   type GameConstants,
@@ -23,7 +23,7 @@ import {
   type ModelId,
   type Request,
   ZERO_ADDRESS,
-} from "../../protocol/terms.ts";
+} from "../../protocol/rules/types.ts";
 import { type Actor, GAME_ACTORS } from "./game-actors.ts";
 import { addressOf, hashOf, RIGHT_OUTPUT, shuffled, type Table, WHO } from "./game-table.ts";
 import type { Rng } from "./rng.ts";

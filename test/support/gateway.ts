@@ -10,7 +10,7 @@ import { AuditLog } from "../../agent/gateway/store/audit-log.ts";
 import { GATEWAY_SCHEMA } from "../../agent/gateway/store/schema.ts";
 import type { ToolServer } from "../../agent/gateway/tool.ts";
 import { openServers } from "../../agent/gateway/tool-servers.ts";
-import { openDatabase, type SqliteDatabase } from "../../protocol/journal/database.ts";
+import { openDatabase, type SqliteDatabase } from "../../protocol/service/journal/database.ts";
 import { temporaryFolder } from "./deploy.ts";
 import { ScriptedChat } from "./scripted-chat.ts";
 

@@ -1,9 +1,9 @@
 /** An agent on a free port, in this process. */
 import { createAgentApp, type MethodHandlers } from "../../agent/http/app.ts";
+import { SILENT } from "../../base/log.ts";
 import type { AgentMetadata } from "../../inference/manifest/assay.ts";
-import { type HttpServer, listen } from "../../protocol/http/listen.ts";
-import { DEFAULT_CALLER_LIMITS } from "../../protocol/http/service.ts";
-import { SILENT } from "../../protocol/log.ts";
+import { type HttpServer, listen } from "../../protocol/service/http/listen.ts";
+import { DEFAULT_CALLER_LIMITS } from "../../protocol/service/http/service.ts";
 import { CREATE_ORDER, GREET, REQUEST } from "./agent-calls.ts";
 import { COMPLETE_EXAMPLE } from "./agent-metadata.ts";
 

@@ -1,16 +1,16 @@
 /** A prover's HTTP interface over shipped models, without a chain, for tests of its routes. */
 import { encodeFunctionData, type Hex, keccak256 } from "viem";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { fromHex, toHex } from "../../inference/bytes.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
 import { Book } from "../../protocol/chain/book.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import type { Head } from "../../protocol/chain/follower.ts";
-import { type HttpServer, listen } from "../../protocol/http/listen.ts";
-import { Metrics } from "../../protocol/metrics/metrics.ts";
-import { type Claim, type ClaimId, LANE, type Request, type RequestId } from "../../protocol/terms.ts";
+import { type Claim, type ClaimId, LANE, type Request, type RequestId } from "../../protocol/rules/types.ts";
+import { type HttpServer, listen } from "../../protocol/service/http/listen.ts";
+import { Metrics } from "../../protocol/service/metrics/metrics.ts";
 import type { FastPath } from "../../prover/fast-path.ts";
 import type { HttpLimits, Payment } from "../../prover/http/parts.ts";
 import { createApp } from "../../prover/http/server.ts";

@@ -1,5 +1,5 @@
 /** Runs that a prover presents: any bytes in any tensor, garbage in padding, hashes of nothing, any output. */
-import { equalBytes } from "../../inference/bytes.ts";
+import { equalBytes } from "../../base/bytes.ts";
 import { encodeOutput } from "../../inference/codecs/output.ts";
 import { type Commitment, commitTrace, commitWeights } from "../../inference/commit/commitments.ts";
 import { RootTree, TensorTree } from "../../inference/commit/tree.ts";

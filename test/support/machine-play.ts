@@ -2,7 +2,7 @@
 import type { Hex } from "viem";
 import type { Action } from "../../protocol/chain/actions.ts";
 import { decodeRevert } from "../../protocol/chain/errors.ts";
-import { type GameState, type Move, play } from "../../protocol/machine.ts";
+import { type GameState, type Move, play } from "../../protocol/rules/machine.ts";
 import type { LocalChain } from "./anvil.ts";
 
 /** @property further moves of the same transaction

@@ -2,7 +2,7 @@
  *  {"source": …, "vectors": [hex, …]}. test/support/dispute-vectors.ts documents the struct. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Hex } from "../../inference/bytes.ts";
+import type { Hex } from "../../base/bytes.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { FAULTS, type Fault, largeDispute, randomDispute } from "./dispute-vectors.ts";
 

@@ -2,8 +2,8 @@
  *  `tsx test/support/make-ezkl-vectors.ts --data FOLDER`, where `assay proof ezkl install --data FOLDER` ran. */
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { fromHex, toHex } from "../../inference/bytes.ts";
-import { ezklBinding } from "../../protocol/proof/public-signals.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
+import { ezklBinding } from "../../protocol/rules/proof/public-signals.ts";
 import { loadProofModel } from "../../prover/proof/ezkl/folder.ts";
 import { encodeCalldata, encodeEvidence } from "../../prover/proof/ezkl/instances.ts";
 import { proveEzkl } from "../../prover/proof/ezkl/prove.ts";

@@ -8,7 +8,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeAbiParameters, parseAbiParameters } from "viem";
-import { toHex } from "../../inference/bytes.ts";
+import { toHex } from "../../base/bytes.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { MLP, type RunnableModel, realInput, runnableModel } from "./model-inputs.ts";

@@ -5,15 +5,15 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildBn128 } from "ffjavascript";
+import { type Hex, toHex } from "../../base/bytes.ts";
 import { MLP_SIGNATURE, mlpInput, mlpModel } from "../../bench/tasks/mlp.ts";
-import { type Hex, toHex } from "../../inference/bytes.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
 import { commitModel } from "../../inference/commit/commitments.ts";
 import { keccak256 } from "../../inference/commit/keccak.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
-import { modelIdOf } from "../../protocol/ids.ts";
+import { modelIdOf } from "../../protocol/rules/ids.ts";
 import {
   decodeKey,
   encodeProof,
@@ -21,8 +21,8 @@ import {
   type Groth16Proof,
   type VerificationKey,
   vkHashOf,
-} from "../../protocol/proof/groth16.ts";
-import { groth16Binding, publicSignals } from "../../protocol/proof/public-signals.ts";
+} from "../../protocol/rules/proof/groth16.ts";
+import { groth16Binding, publicSignals } from "../../protocol/rules/proof/public-signals.ts";
 import { compileCircuit } from "../../prover/proof/groth16/compile.ts";
 import { FIELD_ORDER } from "../../prover/proof/groth16/r1cs.ts";
 import { writeWitness } from "../../prover/proof/groth16/snark/files.ts";

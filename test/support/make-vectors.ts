@@ -8,7 +8,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import type { Hex } from "../../inference/bytes.ts";
+import type { Hex } from "../../base/bytes.ts";
 import {
   ARITH_VARIANTS,
   DOT_VARIANTS,
@@ -84,7 +84,7 @@ function collect(least: number, make: (seed: number) => readonly Hex[]): Hex[] {
 }
 
 /** Whole runs of programs that end with an opcode, of every kind and every variant of it. Many more are run by
- *  test/protocol/execution/programs.test.ts. */
+ *  test/protocol/chain/execution/programs.test.ts. */
 function runVectors(opcode: Opcode, index: number): Hex[] {
   const rng = createRng(seed * 1000 + 600 + index);
   const vectors: Hex[] = [];

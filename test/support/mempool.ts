@@ -1,7 +1,7 @@
 /** What waits to be mined on a system's chain, seen as soon as it is there. */
 import { type Address, decodeFunctionData, getAddress, type Hex } from "viem";
 import { pause } from "../../protocol/chain/follower.ts";
-import { iAssayAbi } from "../../protocol/generated/abis.ts";
+import { iAssayAbi } from "../../protocol/rules/generated/abis.ts";
 import type { System } from "./system.ts";
 
 /** A transaction to the contract Assay. */

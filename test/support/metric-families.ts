@@ -1,9 +1,9 @@
 /** Every metric that the daemons define, without running them. */
 import { addChallengerMetrics } from "../../challenger/metrics.ts";
-import { ChainClock } from "../../protocol/metrics/chain-clock.ts";
-import { httpMetrics } from "../../protocol/metrics/http.ts";
-import { type Family, Metrics } from "../../protocol/metrics/metrics.ts";
-import { addNodeMetrics } from "../../protocol/metrics/node-metrics.ts";
+import { ChainClock } from "../../protocol/service/metrics/chain-clock.ts";
+import { httpMetrics } from "../../protocol/service/metrics/http.ts";
+import { type Family, Metrics } from "../../protocol/service/metrics/metrics.ts";
+import { addNodeMetrics } from "../../protocol/service/metrics/node-metrics.ts";
 import { addHttpMetrics, addProverMetrics } from "../../prover/metrics.ts";
 
 const clock = new ChainClock(Date.now);

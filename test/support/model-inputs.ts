@@ -1,7 +1,7 @@
 /** Inputs such as users give to the shipped models and to the bench's task. */
 import { join } from "node:path";
+import { concatBytes } from "../../base/bytes.ts";
 import { MLP_SIGNATURE, mlpInput, mlpModel } from "../../bench/tasks/mlp.ts";
-import { concatBytes } from "../../inference/bytes.ts";
 import { type CodecInput, encodeInput } from "../../inference/codecs/input.ts";
 import { commitWeights } from "../../inference/commit/commitments.ts";
 import { keccak256 } from "../../inference/commit/keccak.ts";

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import onnxProto from "onnx-proto";
-import { BaseError } from "../../inference/errors.ts";
+import { BaseError } from "../../base/errors.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { boundInputs, type NamedTensors, namedOutputs, runNamed } from "../../inference/model-values.ts";
 import { numbers, type OnnxTensor } from "../../inference/onnx/graph.ts";

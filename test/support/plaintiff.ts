@@ -1,6 +1,6 @@
 /** A malicious challenger: a scripted account that disputes an honest claim as far as the rules allow. */
 import type { LocalAccount } from "viem";
-import { toHex } from "../../inference/bytes.ts";
+import { toHex } from "../../base/bytes.ts";
 import { type Commitment, commitTrace, commitWeights } from "../../inference/commit/commitments.ts";
 import { openElement } from "../../inference/commit/openings.ts";
 import { demandPath, encodePosition } from "../../inference/commit/positions.ts";
@@ -11,7 +11,7 @@ import type { LoadedModel } from "../../inference/model-folder.ts";
 import { isStep, type Tensor } from "../../inference/program/form.ts";
 import { type Action, Actions } from "../../protocol/chain/actions.ts";
 import type { Sender, SendResult } from "../../protocol/chain/sender.ts";
-import type { Claim } from "../../protocol/terms.ts";
+import type { Claim } from "../../protocol/rules/types.ts";
 import type { Case } from "./cases.ts";
 import type { Args } from "./event-log.ts";
 import type { System } from "./system.ts";

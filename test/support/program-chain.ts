@@ -13,17 +13,17 @@ import {
   size,
   zeroHash,
 } from "viem";
+import { concatBytes, fromHex, toHex } from "../../base/bytes.ts";
 import { loadArtifacts } from "../../cli/artifacts.ts";
-import { concatBytes, fromHex, toHex } from "../../inference/bytes.ts";
 import { type Commitment, commitWeights, programHash } from "../../inference/commit/commitments.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import { elementCount, type Model, type Program, type Step } from "../../inference/program/form.ts";
 import { maxCalldata, outputLength } from "../../inference/program/shape.ts";
 import type { Artifact, DeployedContract } from "../../protocol/chain/deploy.ts";
 import { decodeRevertData } from "../../protocol/chain/errors.ts";
+import { buildAction, planCompilation } from "../../protocol/chain/execution/compiled.ts";
+import { planPublication } from "../../protocol/chain/execution/publication.ts";
 import { chunksOf } from "../../protocol/chain/register.ts";
-import { buildAction, planCompilation } from "../../protocol/execution/compiled.ts";
-import { planPublication } from "../../protocol/execution/publication.ts";
 import {
   iFastInterpreterAbi,
   iInterpreterAbi,
@@ -31,9 +31,9 @@ import {
   iModelRegistryAbi,
   iPlannerAbi,
   iWeightStoreAbi,
-} from "../../protocol/generated/abis.ts";
-import { modelIdOf } from "../../protocol/ids.ts";
-import { LANE, type ModelId } from "../../protocol/terms.ts";
+} from "../../protocol/rules/generated/abis.ts";
+import { modelIdOf } from "../../protocol/rules/ids.ts";
+import { LANE, type ModelId } from "../../protocol/rules/types.ts";
 import { accountAt, type LocalChain, startLocalChain } from "./anvil.ts";
 import { deployLocal } from "./deploy.ts";
 

@@ -8,7 +8,7 @@ import {
   type Step,
 } from "../../inference/program/form.ts";
 import { weightBytes } from "../../inference/program/shape.ts";
-import { CHUNK_BYTES } from "../../protocol/execution/publication.ts";
+import { CHUNK_BYTES } from "../../protocol/chain/execution/publication.ts";
 import { keyOf } from "./differential.ts";
 import type { Played } from "./program-chain.ts";
 

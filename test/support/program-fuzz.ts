@@ -1,5 +1,5 @@
 /** Whole programs by every way in which a chain runs them, against the canonical executor. */
-import { equalBytes, toHex } from "../../inference/bytes.ts";
+import { equalBytes, toHex } from "../../base/bytes.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { describeProgram } from "../../inference/program/describe.ts";

@@ -1,6 +1,7 @@
 /** Whether a conviction holds, by the reference judge: what the contract finds when it recomputes the fault. */
+
+import { equalBytes, toHex } from "../../base/bytes.ts";
 import type { Question } from "../../challenger/interrogate.ts";
-import { equalBytes, toHex } from "../../inference/bytes.ts";
 import { encodeOutput, outputElement, outputFault } from "../../inference/codecs/output.ts";
 import { tensorRoot } from "../../inference/commit/commitments.ts";
 import { keccak256 } from "../../inference/commit/keccak.ts";

@@ -16,7 +16,7 @@ import { Actions } from "../../protocol/chain/actions.ts";
 import { candidateOf } from "../../protocol/chain/finality.ts";
 import { historyOf } from "../../protocol/chain/history.ts";
 import { registerModel } from "../../protocol/chain/register.ts";
-import { LANE } from "../../protocol/terms.ts";
+import { LANE } from "../../protocol/rules/types.ts";
 import { accountAt, type LocalChain, startLocalChain } from "./anvil.ts";
 import { bytesOutput, claimOutput } from "./claims.ts";
 import { openLocalSystem, TINY_IDENTITY, TINY_MODEL } from "./deploy.ts";

@@ -2,13 +2,13 @@
  *  Arguments: RPC URL, deployment file, data folder, file with request and input. Key in ASSAY_KEY. */
 import { readFileSync } from "node:fs";
 import type { Hex } from "viem";
-import { loadAccount } from "../../protocol/account.ts";
+import { loadAccount } from "../../protocol/chain/account.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
 import { connect } from "../../protocol/chain/connect.ts";
 import { readDeployment } from "../../protocol/chain/deployment-file.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
-import { openDataFolder } from "../../protocol/data-folder.ts";
-import type { Request } from "../../protocol/terms.ts";
+import type { Request } from "../../protocol/rules/types.ts";
+import { openDataFolder } from "../../protocol/service/data-folder.ts";
 
 const [rpcUrl = "", deploymentFile = "", folder = "", orderFile = ""] = process.argv.slice(2);
 const account = loadAccount({}, process.env);

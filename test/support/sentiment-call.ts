@@ -1,8 +1,8 @@
 /** Calls of a model that takes one text. */
-import { fromHex, toHex } from "../../inference/bytes.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
 import { checkFunction, type LoadedModel } from "../../inference/model-folder.ts";
-import type { ModelFunction } from "../../protocol/abi.ts";
-import { encodeCall } from "../../protocol/abi.ts";
+import type { ModelFunction } from "../../protocol/rules/abi.ts";
+import { encodeCall } from "../../protocol/rules/abi.ts";
 
 export function sentimentFunction({ model, manifest, selector }: LoadedModel): ModelFunction {
   return { ...checkFunction(model.program, manifest.abi, selector), selector: toHex(selector) };

@@ -13,7 +13,7 @@ import {
 } from "../../inference/program/form.ts";
 import { weightBytes } from "../../inference/program/shape.ts";
 import { readProgram, validateProgram } from "../../inference/program/validate.ts";
-import { CHUNK_BYTES } from "../../protocol/execution/publication.ts";
+import { CHUNK_BYTES } from "../../protocol/chain/execution/publication.ts";
 import { followStep, joinEnds, lookupOf, typesOf } from "./chain-steps.ts";
 import { matrixIdiom } from "./matrix-idioms.ts";
 import { breakProgram } from "./mutations.ts";

@@ -2,11 +2,11 @@
  *  second passes. Machine and contract must agree on each; `check` looks at each new state. */
 import type { Address, Hex } from "viem";
 import { keccak256 } from "viem";
-import { toHex } from "../../inference/bytes.ts";
+import { toHex } from "../../base/bytes.ts";
 import { encodePosition } from "../../inference/commit/positions.ts";
 import { revealAt, topsOf } from "../../inference/commit/reveal.ts";
 import { type Action, Actions } from "../../protocol/chain/actions.ts";
-import { requestIdOf } from "../../protocol/ids.ts";
+import { requestIdOf } from "../../protocol/rules/ids.ts";
 import {
   type ClaimState,
   type GameState,
@@ -16,9 +16,9 @@ import {
   modelFacts,
   newGame,
   play,
-} from "../../protocol/machine.ts";
-import { bondsOf } from "../../protocol/money.ts";
-import { claimSlot, REQUEST_WORD_BITS, requestSlot } from "../../protocol/storage-slots.ts";
+} from "../../protocol/rules/machine.ts";
+import { bondsOf } from "../../protocol/rules/money.ts";
+import { claimSlot, REQUEST_WORD_BITS, requestSlot } from "../../protocol/rules/storage-slots.ts";
 import {
   type ClaimId,
   LANE,
@@ -26,8 +26,8 @@ import {
   type Request,
   type RequestId,
   ZERO_ADDRESS,
-} from "../../protocol/terms.ts";
-import { encodeClaimWord, encodeRequestWord } from "../../protocol/words.ts";
+} from "../../protocol/rules/types.ts";
+import { encodeClaimWord, encodeRequestWord } from "../../protocol/rules/words.ts";
 import { ALL_LANES, type echoModel, type Side } from "./echo-model.ts";
 import type { EvmWorld } from "./evm-world.ts";
 import { addressOf } from "./game-table.ts";

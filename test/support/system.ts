@@ -3,9 +3,9 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { type Address, type Hex, keccak256, type LocalAccount, slice } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
+import { fromHex, toHex } from "../../base/bytes.ts";
 import { type Daemon, type DaemonOptions, startDaemon } from "../../cli/demo/processes.ts";
 import { modelFolder } from "../../cli/model-source.ts";
-import { fromHex, toHex } from "../../inference/bytes.ts";
 import { type LoadedModel, loadModelFolder } from "../../inference/model-folder.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
@@ -13,9 +13,15 @@ import { connect } from "../../protocol/chain/connect.ts";
 import { writeDeployment } from "../../protocol/chain/deployment-file.ts";
 import { registerModel } from "../../protocol/chain/register.ts";
 import { requireAccount, type Sender, type SigningChain } from "../../protocol/chain/sender.ts";
-import { openDataFolder } from "../../protocol/data-folder.ts";
-import { requestIdOf } from "../../protocol/ids.ts";
-import { LANE, type ModelId, type Request, type RequestId, ZERO_ADDRESS } from "../../protocol/terms.ts";
+import { requestIdOf } from "../../protocol/rules/ids.ts";
+import {
+  LANE,
+  type ModelId,
+  type Request,
+  type RequestId,
+  ZERO_ADDRESS,
+} from "../../protocol/rules/types.ts";
+import { openDataFolder } from "../../protocol/service/data-folder.ts";
 import { loadProofModel, type ProofModel } from "../../prover/proof/ezkl/folder.ts";
 import { registerEzkl } from "../../prover/proof/ezkl/register.ts";
 import { startLocalChain } from "./anvil.ts";

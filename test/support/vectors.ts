@@ -1,11 +1,11 @@
 import { encodeAbiParameters, type Hex, parseAbiParameters } from "viem";
-import { concatBytes, toHex } from "../../inference/bytes.ts";
+import { concatBytes, toHex } from "../../base/bytes.ts";
+import { isBaseError } from "../../base/errors.ts";
 import { encodeOutput, outputElement, outputFault } from "../../inference/codecs/output.ts";
 import { commitWeights, modelId, programHash } from "../../inference/commit/commitments.ts";
 import { type Opening, open, outputRead } from "../../inference/commit/openings.ts";
 import { demandPath, encodePosition } from "../../inference/commit/positions.ts";
 import { revealAt, topsOf, traceShapes } from "../../inference/commit/reveal.ts";
-import { isBaseError } from "../../inference/errors.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";

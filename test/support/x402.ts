@@ -9,7 +9,7 @@ import { wrapFetchWithPayment } from "@x402/fetch";
 import express from "express";
 import { type Address, createWalletClient, type Hex, http, type LocalAccount, publicActions } from "viem";
 import { loadArtifact } from "../../cli/artifacts.ts";
-import { listen } from "../../protocol/http/listen.ts";
+import { listen } from "../../protocol/service/http/listen.ts";
 import { ensureCompiled } from "../../tools/compile.ts";
 import type { LocalChain } from "./anvil.ts";
 

@@ -43,7 +43,7 @@ describe("inspectFile", () => {
     expect(messages("protocol/claim.ts", "x\n".repeat(401))).toEqual([
       "error: 401 lines, at most 400: split it",
     ]);
-    expect(messages("protocol/generated/abis.ts", "x\n".repeat(401))).toEqual([]);
+    expect(messages("protocol/rules/generated/abis.ts", "x\n".repeat(401))).toEqual([]);
   });
 
   test("error: absolute path, registry host", () => {

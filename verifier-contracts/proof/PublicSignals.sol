@@ -9,7 +9,7 @@ import {LAYOUT_PLAIN, OP_CODEC, TYPE_F32, Tensor} from "../types/Program.sol";
 import {SignalFields} from "./SignalFields.sol";
 
 /// @notice The public signals of a model's PROOF, from the registered program, calldata and return data
-/// (docs/PROTOCOL.md, Proofs; protocol/proof/public-signals.ts is the same list).
+/// (docs/PROTOCOL.md, Proofs; protocol/rules/proof/public-signals.ts is the same list).
 library PublicSignals {
     using ModelWord for uint256;
 

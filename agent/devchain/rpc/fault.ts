@@ -1,6 +1,6 @@
 /** Errors of JSON-RPC. */
 import type { Hex } from "viem";
-import { toHex } from "../../../inference/bytes.ts";
+import { toHex } from "../../../base/bytes.ts";
 import type { CallResult } from "../dev-chain.ts";
 
 export class RpcFault extends Error {

@@ -1,7 +1,7 @@
 /** Blocks, transactions, receipts and logs as JSON-RPC has them. */
 import type { TypedTransaction } from "@ethereumjs/tx";
 import { type Hex, numberToHex } from "viem";
-import { toHex } from "../../../inference/bytes.ts";
+import { toHex } from "../../../base/bytes.ts";
 import type { MinedBlock } from "../dev-chain.ts";
 
 export interface RpcLog {

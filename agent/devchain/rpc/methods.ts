@@ -2,7 +2,7 @@
 import { createAddressFromString } from "@ethereumjs/util";
 import { type Address, type Hex, isAddress, isHex, numberToHex, pad } from "viem";
 import { z } from "zod";
-import { fromHex, toHex } from "../../../inference/bytes.ts";
+import { fromHex, toHex } from "../../../base/bytes.ts";
 import type { DevChain, MinedBlock } from "../dev-chain.ts";
 import { BLOCK_GAS } from "../genesis.ts";
 import { estimateGas } from "./estimate.ts";

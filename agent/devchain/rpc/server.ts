@@ -1,10 +1,10 @@
 /** A development chain over HTTP: JSON-RPC 2.0 at POST /, single requests and batches. */
 import express, { type Express } from "express";
-import { isBaseError } from "../../../inference/errors.ts";
-import { readBody } from "../../../protocol/http/body.ts";
-import { errorHandler } from "../../../protocol/http/errors.ts";
-import { parseJson } from "../../../protocol/http/json.ts";
-import type { Logger } from "../../../protocol/log.ts";
+import { isBaseError } from "../../../base/errors.ts";
+import { parseJson } from "../../../base/json.ts";
+import type { Logger } from "../../../base/log.ts";
+import { readBody } from "../../../protocol/service/http/body.ts";
+import { errorHandler } from "../../../protocol/service/http/errors.ts";
 import { RpcFault } from "./fault.ts";
 import type { RpcMethods } from "./methods.ts";
 

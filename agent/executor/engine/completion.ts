@@ -1,5 +1,5 @@
 /** Reads what a model wrote: only that, never the prompt or anything inserted into it. */
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { quote } from "../tool.ts";
 
 /** What a completion asks for, not yet checked against any tool. */

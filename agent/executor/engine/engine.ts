@@ -1,5 +1,5 @@
 /** Reasoning engines: how a model is asked what to do next, and how its completion is read. */
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { Registry } from "../registry.ts";
 import { quote, type Tool, toolsByName } from "../tool.ts";
 import { readCompletion } from "./completion.ts";

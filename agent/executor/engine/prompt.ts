@@ -1,5 +1,5 @@
 /** The prompt of the ReAct form: layout of the ERC text, with each tool's parameters and the JSON that fills them. */
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import type { Tool } from "../tool.ts";
 import { insertedJson, insertedText } from "./inserted-text.ts";
 import { type NamedValue, PLACEHOLDERS } from "./tool-input.ts";

@@ -1,6 +1,6 @@
 /** A tool's typed input from the JSON that a model wrote. */
 import { decodeAbiParameters, encodeAbiParameters, getAddress, type Hex, isAddress } from "viem";
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { ABI_TYPES, PARAM_TYPES, type Param, type ParamType, quote, type Tool } from "../tool.ts";
 
 /** `IERCAgentTool.Input`. */

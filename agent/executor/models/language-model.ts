@@ -1,5 +1,5 @@
 /** What an executor needs of a language model. */
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { Registry } from "../registry.ts";
 
 export interface CompletionRequest {

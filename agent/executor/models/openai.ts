@@ -1,7 +1,7 @@
 /** Models behind any endpoint that speaks the OpenAI protocol: hosted ones, vLLM, llama.cpp's server, Ollama. */
 import { setTimeout as sleep } from "node:timers/promises";
 import OpenAI, { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from "openai";
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { quote } from "../tool.ts";
 import { type CompletionRequest, type LanguageModel, truncated } from "./language-model.ts";
 

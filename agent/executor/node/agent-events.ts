@@ -2,7 +2,7 @@
 import { type Address, getAddress, type Hex, type ParseEventLogsReturnType, parseEventLogs } from "viem";
 import type { BlockRef } from "../../../protocol/chain/connect.ts";
 import type { LogSource } from "../../../protocol/chain/follower.ts";
-import { iCallbackAgentAbi } from "../../../protocol/generated/abis.ts";
+import { iCallbackAgentAbi } from "../../../protocol/rules/generated/abis.ts";
 
 type Decoded = ParseEventLogsReturnType<typeof iCallbackAgentAbi, undefined, true>[number];
 type Named<Log> = Log extends { eventName: infer Name; args: infer Args }

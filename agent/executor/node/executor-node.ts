@@ -1,12 +1,12 @@
 /** Follows callback agents, decides iterations that are asked of this executor, and posts them. */
 import { type Address, encodeFunctionData, type Hex } from "viem";
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/log.ts";
 import type { Action } from "../../../protocol/chain/actions.ts";
 import { chainError, withContext } from "../../../protocol/chain/errors.ts";
 import type { Batch, Head } from "../../../protocol/chain/follower.ts";
 import type { Sender, SigningChain } from "../../../protocol/chain/sender.ts";
-import { iCallbackAgentAbi } from "../../../protocol/generated/abis.ts";
-import type { Logger } from "../../../protocol/log.ts";
+import { iCallbackAgentAbi } from "../../../protocol/rules/generated/abis.ts";
 import { WorkList } from "../../work-list.ts";
 import { toResult } from "../agent-executor.ts";
 import { ENGINES, type ReasoningEngine } from "../engine/engine.ts";

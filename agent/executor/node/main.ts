@@ -1,9 +1,9 @@
 /** Wires an executor node together. */
 import type { Address } from "viem";
+import type { Logger } from "../../../base/log.ts";
 import { EventFollower } from "../../../protocol/chain/follower.ts";
 import type { SigningChain } from "../../../protocol/chain/sender.ts";
-import { openDataFolder } from "../../../protocol/data-folder.ts";
-import type { Logger } from "../../../protocol/log.ts";
+import { openDataFolder } from "../../../protocol/service/data-folder.ts";
 import { createEngineRegistry } from "../engine/engine.ts";
 import type { ModelRegistry } from "../models/language-model.ts";
 import { agentEvents } from "./agent-events.ts";

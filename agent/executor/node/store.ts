@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import type { Address, Hex } from "viem";
 import type { Batch, Cursor } from "../../../protocol/chain/follower.ts";
-import type { SchemaPart, SqliteDatabase } from "../../../protocol/journal/database.ts";
+import type { SchemaPart, SqliteDatabase } from "../../../protocol/service/journal/database.ts";
 import { parseSignedTranscript, type SignedTranscript } from "../transcript.ts";
 import type { AgentEvent } from "./agent-events.ts";
 

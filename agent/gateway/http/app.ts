@@ -1,12 +1,12 @@
 /** The gateway's HTTP interface: agents, turns, their events, claims, and the chat page. */
 import type { Express, Request } from "express";
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
+import { jsonOf } from "../../../base/json.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
 import { StateReader } from "../../../protocol/chain/reads.ts";
-import { jsonOf } from "../../../protocol/http/json.ts";
-import { createService } from "../../../protocol/http/service.ts";
-import { isFinal, RULES } from "../../../protocol/machine.ts";
-import type { ClaimId } from "../../../protocol/terms.ts";
+import { isFinal, RULES } from "../../../protocol/rules/machine.ts";
+import type { ClaimId } from "../../../protocol/rules/types.ts";
+import { createService } from "../../../protocol/service/http/service.ts";
 import type { Agent } from "../store/agent-service.ts";
 import { nameOf, requireHost } from "./callers.ts";
 import { pageRoutes } from "./pages.ts";

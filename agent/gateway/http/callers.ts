@@ -1,7 +1,7 @@
 /** Who calls: a name by bearer token, or the address where no tokens are configured. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Request, RequestHandler } from "express";
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 
 export type Callers = Readonly<Record<string, string>> | undefined;
 

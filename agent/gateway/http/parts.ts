@@ -1,7 +1,8 @@
 /** What the routes need of the gateway. */
+
+import type { Logger } from "../../../base/log.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
-import type { CallerLimits } from "../../../protocol/http/service.ts";
-import type { Logger } from "../../../protocol/log.ts";
+import type { CallerLimits } from "../../../protocol/service/http/service.ts";
 import type { AgentService } from "../store/agent-service.ts";
 import type { Turns } from "../store/turns.ts";
 import type { TurnRunner } from "../turn-runner.ts";

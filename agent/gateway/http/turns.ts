@@ -1,10 +1,10 @@
 /** Starting a turn, and reading its events. */
 import { randomBytes } from "node:crypto";
 import { type Request, type Response, Router } from "express";
-import { BaseError } from "../../../inference/errors.ts";
-import { readBody, requireType } from "../../../protocol/http/body.ts";
-import { openEventStream } from "../../../protocol/http/event-stream.ts";
-import { jsonOf, parseObject } from "../../../protocol/http/json.ts";
+import { BaseError } from "../../../base/errors.ts";
+import { jsonOf, parseObject } from "../../../base/json.ts";
+import { readBody, requireType } from "../../../protocol/service/http/body.ts";
+import { openEventStream } from "../../../protocol/service/http/event-stream.ts";
 import { callerOf } from "./callers.ts";
 import type { AppParts } from "./parts.ts";
 

@@ -1,8 +1,8 @@
 /** Agents: creating, keeping and finding them. */
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import { BaseError } from "../../../inference/errors.ts";
-import type { SqliteDatabase } from "../../../protocol/journal/database.ts";
+import { BaseError } from "../../../base/errors.ts";
+import type { SqliteDatabase } from "../../../protocol/service/journal/database.ts";
 import type { ToolServer } from "../tool.ts";
 import { parseToolId } from "../tool-names.ts";
 import { visibleText } from "../visible-text.ts";

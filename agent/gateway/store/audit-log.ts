@@ -1,5 +1,5 @@
 /** Every event of every turn, kept: who, which agent, which tool, what came of it. */
-import type { SqliteDatabase } from "../../../protocol/journal/database.ts";
+import type { SqliteDatabase } from "../../../protocol/service/journal/database.ts";
 import { visibleText, visibleValue } from "../visible-text.ts";
 
 export interface AuditEntry {

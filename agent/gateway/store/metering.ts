@@ -1,6 +1,6 @@
 /** What calls cost, and the budgets that stop them. One row a call that ran, none for a denied one. */
-import { BaseError } from "../../../inference/errors.ts";
-import type { SqliteDatabase } from "../../../protocol/journal/database.ts";
+import { BaseError } from "../../../base/errors.ts";
+import type { SqliteDatabase } from "../../../protocol/service/journal/database.ts";
 import type { Meter } from "../tool-service.ts";
 import type { Agent } from "./agent-service.ts";
 

@@ -1,6 +1,6 @@
 /** The gateway's tables. */
 import { fileURLToPath } from "node:url";
-import type { SchemaPart } from "../../../protocol/journal/database.ts";
+import type { SchemaPart } from "../../../protocol/service/journal/database.ts";
 
 export const GATEWAY_SCHEMA: SchemaPart = {
   name: "gateway",

@@ -1,6 +1,6 @@
 /** Messages with their replies and metrics, by conversation. */
-import { BaseError } from "../../../inference/errors.ts";
-import type { SqliteDatabase } from "../../../protocol/journal/database.ts";
+import { BaseError } from "../../../base/errors.ts";
+import type { SqliteDatabase } from "../../../protocol/service/journal/database.ts";
 
 export interface TurnStart {
   readonly turnId: string;

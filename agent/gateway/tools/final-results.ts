@@ -7,8 +7,8 @@ import { decodeEvents } from "../../../protocol/chain/events.ts";
 import { candidateOf, finalAtOf, isFinalBy, laneName } from "../../../protocol/chain/finality.ts";
 import { historyOf } from "../../../protocol/chain/history.ts";
 import { StateReader } from "../../../protocol/chain/reads.ts";
-import { iAssayAbi } from "../../../protocol/generated/abis.ts";
-import type { ClaimId, ModelId, Policy, Request, RequestId } from "../../../protocol/terms.ts";
+import { iAssayAbi } from "../../../protocol/rules/generated/abis.ts";
+import type { ClaimId, ModelId, Policy, Request, RequestId } from "../../../protocol/rules/types.ts";
 
 /** A request that somebody filed about this model and input. */
 interface Filed {

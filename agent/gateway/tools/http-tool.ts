@@ -1,5 +1,5 @@
 /** A plain HTTP endpoint as a tool. What it says is unverified. */
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { type EgressPolicy, guardedFetch, originOf } from "../../egress/guarded-fetch.ts";
 import type { JsonSchema, Tool } from "../tool.ts";
 import { toolNameOf } from "../tool-names.ts";

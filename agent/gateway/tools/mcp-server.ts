@@ -5,7 +5,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { isHex } from "viem";
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { guardedFetch } from "../../egress/guarded-fetch.ts";
 import type { Evidence, Tool, ToolOutcome, ToolServer } from "../tool.ts";
 import { slugFrom, toolNameOf } from "../tool-names.ts";

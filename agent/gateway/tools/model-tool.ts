@@ -1,16 +1,16 @@
 /** A registered model as a tool. It hands on an output only when it is final: at once by EXECUTION, or once a request
  *  of anybody's about the same input is final by the tool's policy. Else the call fails as pending, with the claim. */
 import { type Hex, keccak256 } from "viem";
-import { BaseError } from "../../../inference/errors.ts";
-import { decodeReturn, encodeCall, type ModelFunction } from "../../../protocol/abi.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { Actions } from "../../../protocol/chain/actions.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
+import { inferOnChain } from "../../../protocol/chain/execution/infer.ts";
 import { pause } from "../../../protocol/chain/follower.ts";
 import { newRequest } from "../../../protocol/chain/new-request.ts";
 import type { Sender } from "../../../protocol/chain/sender.ts";
-import { inferOnChain } from "../../../protocol/execution/infer.ts";
-import { requestIdOf } from "../../../protocol/ids.ts";
-import { LANE, type LaneName, type ModelId, ZERO_ADDRESS } from "../../../protocol/terms.ts";
+import { decodeReturn, encodeCall, type ModelFunction } from "../../../protocol/rules/abi.ts";
+import { requestIdOf } from "../../../protocol/rules/ids.ts";
+import { LANE, type LaneName, type ModelId, ZERO_ADDRESS } from "../../../protocol/rules/types.ts";
 import { jsonValue, schemaOfParameters } from "../../abi-schema.ts";
 import type { Evidence, Tool, ToolOutcome } from "../tool.ts";
 import { toolNameOf } from "../tool-names.ts";

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { Database, type SqliteDatabase } from "../../../protocol/journal/sqlite.ts";
+import { Database, type SqliteDatabase } from "../../../protocol/service/journal/sqlite.ts";
 
 /** Keeps the first answer to each question for good. */
 export class AnswerStore {

@@ -1,8 +1,8 @@
 /** Data Processor: facts about bytes (specs/003, lines 441-465). */
 import { keccak256 } from "viem";
-import { fromHex } from "../../../inference/bytes.ts";
-import { isBaseError } from "../../../inference/errors.ts";
-import { parseJson } from "../../../protocol/http/json.ts";
+import { fromHex } from "../../../base/bytes.ts";
+import { isBaseError } from "../../../base/errors.ts";
+import { parseJson } from "../../../base/json.ts";
 import type { MethodHandlers } from "../app.ts";
 
 export const dataProcessor: MethodHandlers = {

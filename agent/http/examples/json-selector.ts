@@ -1,6 +1,6 @@
 /** JSON Selector: fetches JSON from a listed origin and selects one value (specs/003, lines 379-403). */
-import { BaseError } from "../../../inference/errors.ts";
-import { decodeUtf8 } from "../../../protocol/http/json.ts";
+import { BaseError } from "../../../base/errors.ts";
+import { decodeUtf8 } from "../../../base/json.ts";
 import { type EgressPolicy, guardedFetch } from "../../egress/guarded-fetch.ts";
 import type { MethodHandlers } from "../app.ts";
 import { selectJson } from "../json-select.ts";

@@ -5,7 +5,7 @@
  *  the answer is right; it is the word of whoever runs this agent. */
 import OpenAI, { APIError } from "openai";
 import { keccak256 } from "viem";
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import type { CallContext, MethodHandlers } from "../app.ts";
 import { AnswerStore } from "./answer-store.ts";
 import type { Environment } from "./environment.ts";

@@ -1,12 +1,12 @@
 /** Makes receipts, with a node that answers `eth_getProof`. */
 import type { Hex } from "viem";
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
 import { withContext } from "../../../protocol/chain/errors.ts";
 import { ownPolicy } from "../../../protocol/chain/finality.ts";
-import { claimIdOf, requestIdOf } from "../../../protocol/ids.ts";
-import { claimSlot, requestSlot, resultSlot } from "../../../protocol/storage-slots.ts";
-import type { Claim, Request } from "../../../protocol/terms.ts";
+import { claimIdOf, requestIdOf } from "../../../protocol/rules/ids.ts";
+import { claimSlot, requestSlot, resultSlot } from "../../../protocol/rules/storage-slots.ts";
+import type { Claim, Request } from "../../../protocol/rules/types.ts";
 import { encodeHeader } from "./header.ts";
 import { FORMAT, type Receipt } from "./receipt.ts";
 import { verifyReceipt } from "./verify.ts";

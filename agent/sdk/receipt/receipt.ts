@@ -5,8 +5,8 @@
  *  decimal text. */
 import { type Address, getAddress, type Hex, isAddress } from "viem";
 import { z } from "zod";
-import { jsonOf } from "../../../protocol/http/json.ts";
-import type { Claim, Request } from "../../../protocol/terms.ts";
+import { jsonOf } from "../../../base/json.ts";
+import type { Claim, Request } from "../../../protocol/rules/types.ts";
 import { malformed } from "./refusal.ts";
 
 export interface Receipt {

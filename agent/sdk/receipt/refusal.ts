@@ -1,5 +1,5 @@
 /** Why a receipt shows nothing. None of these says that anybody cheated. */
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 
 /** The receipt is not of the form of one. */
 export const malformed = (why: string, cause?: unknown) =>

@@ -4,12 +4,17 @@
  *  What it cannot show, and the caller therefore states: that the block is the chain's and stays it; that the contract
  *  is Assay with answer time T (`codeHash` pins its code); and, as on chain, that the assumptions of the lane hold. */
 import { fromRlp, type Hex, hexToBigInt, keccak256 } from "viem";
-import { BaseError } from "../../../inference/errors.ts";
-import { claimIdOf, type GameAddress, requestIdOf } from "../../../protocol/ids.ts";
-import { isFinal } from "../../../protocol/machine.ts";
-import { claimSlot, REQUEST_WORD_BITS, requestSlot, resultSlot } from "../../../protocol/storage-slots.ts";
-import { type ClaimId, LANE, type Policy, type RequestId } from "../../../protocol/terms.ts";
-import { decodeClaimWord, decodeRequestWord } from "../../../protocol/words.ts";
+import { BaseError } from "../../../base/errors.ts";
+import { claimIdOf, type GameAddress, requestIdOf } from "../../../protocol/rules/ids.ts";
+import { isFinal } from "../../../protocol/rules/machine.ts";
+import {
+  claimSlot,
+  REQUEST_WORD_BITS,
+  requestSlot,
+  resultSlot,
+} from "../../../protocol/rules/storage-slots.ts";
+import { type ClaimId, LANE, type Policy, type RequestId } from "../../../protocol/rules/types.ts";
+import { decodeClaimWord, decodeRequestWord } from "../../../protocol/rules/words.ts";
 import { type Header, readHeader } from "./header.ts";
 import type { Receipt } from "./receipt.ts";
 import { malformed, unmet, unproven } from "./refusal.ts";

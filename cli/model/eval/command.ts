@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import type { Command } from "commander";
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
 import { type LoadedModel, loadModelFolder, sha256 } from "../../../inference/model-folder.ts";
 import { withSettings } from "../../chain.ts";

@@ -1,7 +1,7 @@
 /** MSE and MAE of forecast-ezkl on ETTh1: of its float file by onnxruntime, and what ezkl's fixed point changes on some of
  *  the windows; the rule is `metric` in models/forecast-ezkl/eval.json. */
 import { existsSync } from "node:fs";
-import { fromHex } from "../../../inference/bytes.ts";
+import { fromHex } from "../../../base/bytes.ts";
 import { RuntimePool } from "../../../inference/runtime/pool.ts";
 import { loadProofModel, type ProofModel } from "../../../prover/proof/ezkl/folder.ts";
 import { pythonOf } from "../../../prover/proof/ezkl/install.ts";

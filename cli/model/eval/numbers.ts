@@ -1,5 +1,5 @@
 import { parse } from "csv-parse/sync";
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 
 /** Rows of an RFC 4180 csv file by column name. */
 export function csvRows(text: string): Record<string, string>[] {

@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Hex, keccak256 } from "viem";
-import { fromHex, toHex } from "../../../inference/bytes.ts";
-import { BaseError } from "../../../inference/errors.ts";
+import { fromHex, toHex } from "../../../base/bytes.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { selectorOf } from "../../../inference/manifest/abi.ts";
 import {
   type FixedPointEntry,

@@ -1,5 +1,5 @@
 /** Data from which ezkl chooses scales, and the scales that it may choose from. */
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { count, type OnnxValueInfo } from "../../../inference/onnx/graph.ts";
 import { BINDING_ELEMENTS } from "./instances.ts";
 import type { CalibrationTarget } from "./worker.ts";

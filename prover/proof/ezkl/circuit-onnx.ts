@@ -1,6 +1,6 @@
 /** The ONNX file that becomes a circuit: the user's, with one more input that ties a proof to who submits it. */
 import onnxProto from "onnx-proto";
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { count, type OnnxValueInfo } from "../../../inference/onnx/graph.ts";
 import { type ReadOptions, readOnnx } from "../../../inference/onnx/read.ts";
 import { BINDING_ELEMENTS, MAX_INPUTS } from "./instances.ts";

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { runStage } from "./worker.ts";
 
 const REQUIREMENTS = join(import.meta.dirname, "requirements.txt");

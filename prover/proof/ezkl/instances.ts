@@ -2,10 +2,10 @@
  *  circuit's own fixed-point numbers, so nothing is rounded here. Source: docs/PROTOCOL.md, Proofs;
  *  verifier-contracts/proof/EzklProof.sol builds the same list. */
 import { type Address, concatHex, type Hex } from "viem";
-import { viewOf } from "../../../inference/bytes.ts";
+import { viewOf } from "../../../base/bytes.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { decodeInput } from "../../../inference/codecs/input.ts";
 import { writeLanes } from "../../../inference/codecs/lanes.ts";
-import { BaseError } from "../../../inference/errors.ts";
 
 /** Codec lanes' limit. */
 export const MAX_INPUTS = 4096;

@@ -1,7 +1,7 @@
 /** Key bytes of an ezkl model; their keccak256 is the model's vkHash (docs/PROTOCOL.md, Proofs). */
 import { type Hex, keccak256 } from "viem";
-import { concatBytes, fromHex, toHex, viewOf } from "../../../inference/bytes.ts";
-import { BaseError } from "../../../inference/errors.ts";
+import { concatBytes, fromHex, toHex, viewOf } from "../../../base/bytes.ts";
+import { BaseError } from "../../../base/errors.ts";
 
 /** First byte of the key bytes. */
 export const EZKL_KIND = 2;

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { sha256 } from "../../../inference/model-folder.ts";
 import { circuitOnnx } from "./circuit-onnx.ts";
 import type { ProofModel } from "./folder.ts";

@@ -6,7 +6,7 @@
  *  that take a number from the prover (reciprocals, square roots, softmax, sorting) would each need an argument of their
  *  own. So only those operations are taken whose result their constraints determine: sums and products,
  *  moves of elements, and what asks for the sign of a number. The sign of 0 alone is free there, and multiplies 0. */
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 
 /** By their names in ezkl's table. */
 const DETERMINED: ReadonlySet<string> = new Set([

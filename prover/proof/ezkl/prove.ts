@@ -2,8 +2,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Hex } from "viem";
-import { fromHex, toHex } from "../../../inference/bytes.ts";
-import { BaseError } from "../../../inference/errors.ts";
+import { fromHex, toHex } from "../../../base/bytes.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { mustEqual } from "../../../inference/model-folder.ts";
 import { circuitOnnx } from "./circuit-onnx.ts";
 import type { ProofModel } from "./folder.ts";

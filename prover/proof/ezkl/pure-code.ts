@@ -1,5 +1,5 @@
 /** A verifier is trusted by the hash of its code; so its answer may depend on its code and calldata alone. */
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 
 /** Opcodes that read or change anything else. Calls are allowed: the generated code calls precompiles only, and what it
  *  calls is part of the code. */

@@ -1,16 +1,20 @@
 /** Puts a model without a program on a chain: its verifier contract, its key and its registration. Harmless to repeat,
  *  and whatever is there already costs nothing. */
 import { type Address, encodeFunctionData, type Hex, keccak256 } from "viem";
-import { toHex } from "../../../inference/bytes.ts";
-import { BaseError } from "../../../inference/errors.ts";
+import { toHex } from "../../../base/bytes.ts";
+import { BaseError } from "../../../base/errors.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
 import { withContext } from "../../../protocol/chain/errors.ts";
+import { isKeyStored, LOCAL_CHAINS, proofLaneOf } from "../../../protocol/chain/proof/store-key.ts";
 import { StateReader } from "../../../protocol/chain/reads.ts";
 import { sent } from "../../../protocol/chain/register.ts";
 import type { Sender } from "../../../protocol/chain/sender.ts";
-import { iEzklVerifiersAbi, iModelRegistryAbi, iProofLaneAbi } from "../../../protocol/generated/abis.ts";
-import { isKeyStored, LOCAL_CHAINS, proofLaneOf } from "../../../protocol/proof/store-key.ts";
-import type { ModelId } from "../../../protocol/terms.ts";
+import {
+  iEzklVerifiersAbi,
+  iModelRegistryAbi,
+  iProofLaneAbi,
+} from "../../../protocol/rules/generated/abis.ts";
+import type { ModelId } from "../../../protocol/rules/types.ts";
 import type { ProofModel } from "./folder.ts";
 
 export interface EzklRegistration {

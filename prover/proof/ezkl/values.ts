@@ -1,5 +1,5 @@
 /** Real numbers of a model's inputs and outputs, and the fixed-point numbers of calldata and return data. */
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import type { FixedPointEntry } from "../../../inference/manifest/proof-model.ts";
 
 const LANE_LIMIT = 32_768;

@@ -1,6 +1,6 @@
 /** Compiles a program with its weights into a circuit: weights are constants, CODEC tensors and the output are public
- *  signals (protocol/proof/public-signals.ts). Source: docs/CIRCUIT.md. */
-import { BaseError } from "../../../inference/errors.ts";
+ *  signals (protocol/rules/proof/public-signals.ts). Source: docs/CIRCUIT.md. */
+import { BaseError } from "../../../base/errors.ts";
 import { describeOperation } from "../../../inference/profile/describe.ts";
 import { analyse } from "../../../inference/profile/intervals.ts";
 import { proveProfile } from "../../../inference/profile/prove.ts";
@@ -20,7 +20,7 @@ import {
   packTensor,
   type SignalLayout,
   signalLayout,
-} from "../../../protocol/proof/public-signals.ts";
+} from "../../../protocol/rules/proof/public-signals.ts";
 import { Circuit, CountedEnough, MAX_COUNTED, type StepCost } from "./circuit.ts";
 import type { CircuitTensor, GadgetContext } from "./gadgets/gadget.ts";
 import { GADGETS } from "./gadgets/index.ts";

@@ -1,12 +1,12 @@
 /** Proving keys of models, made on first use and kept in a folder: they are megabytes, and a seed gives them again. */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Hex, toHex } from "../../../inference/bytes.ts";
+import { type Hex, toHex } from "../../../base/bytes.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { commitModel } from "../../../inference/commit/commitments.ts";
 import { keccak256 } from "../../../inference/commit/keccak.ts";
-import { BaseError } from "../../../inference/errors.ts";
 import type { Model } from "../../../inference/program/form.ts";
-import { vkHashOf } from "../../../protocol/proof/groth16.ts";
+import { vkHashOf } from "../../../protocol/rules/proof/groth16.ts";
 import { CIRCUIT_FORM, type CompiledCircuit, compileCircuit } from "./compile.ts";
 import { developmentSetup } from "./snark/setup.ts";
 import { verificationKeyOf } from "./snark/zkey.ts";

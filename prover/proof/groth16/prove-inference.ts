@@ -1,10 +1,10 @@
 /** From a model and calldata to evidence that ProofLane accepts. */
-import { type Hex, toHex } from "../../../inference/bytes.ts";
+import { type Hex, toHex } from "../../../base/bytes.ts";
 import { execute } from "../../../inference/executor/execute.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
 import type { Model } from "../../../inference/program/form.ts";
-import { encodeProof } from "../../../protocol/proof/groth16.ts";
-import { groth16Binding, type ProofBinding } from "../../../protocol/proof/public-signals.ts";
+import { encodeProof } from "../../../protocol/rules/proof/groth16.ts";
+import { groth16Binding, type ProofBinding } from "../../../protocol/rules/proof/public-signals.ts";
 import { type CompiledCircuit, compileCircuit } from "./compile.ts";
 import type { ModelKeys } from "./keys.ts";
 import type { Groth16Prover } from "./snark/prover.ts";

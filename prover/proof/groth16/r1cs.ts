@@ -1,6 +1,6 @@
 /** A rank-1 constraint system over the scalar field of BN254, and an assignment of its wires.
  *  Wire 0 is the constant 1, wires 1 to `publicWires` are the public signals in their one order
- *  (protocol/proof/public-signals.ts), the others are private. */
+ *  (protocol/rules/proof/public-signals.ts), the others are private. */
 
 /** Order of the scalar field of BN254. Source: EIP-196. */
 export const FIELD_ORDER = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;

@@ -1,6 +1,6 @@
 /** What a Groth16 proof of an inference states, and its witness. */
 import type { Program } from "../../../inference/program/form.ts";
-import { publicSignals, signalLayout } from "../../../protocol/proof/public-signals.ts";
+import { publicSignals, signalLayout } from "../../../protocol/rules/proof/public-signals.ts";
 import type { CompiledCircuit } from "./compile.ts";
 import type { Witness } from "./r1cs.ts";
 

@@ -1,7 +1,11 @@
 /** Ties tensors inside a circuit to the public signals that hold them. */
 
 import type { Step } from "../../../inference/program/form.ts";
-import { BINDING_BYTES, type PackedTensor, PIECE_BYTES } from "../../../protocol/proof/public-signals.ts";
+import {
+  BINDING_BYTES,
+  type PackedTensor,
+  PIECE_BYTES,
+} from "../../../protocol/rules/proof/public-signals.ts";
 import { bit, bitsOf, maximum, minimum, signBits } from "./bits.ts";
 import type { Circuit } from "./circuit.ts";
 import { bitLength, constant, type Int, isConstant, not, number, shifted } from "./integer.ts";

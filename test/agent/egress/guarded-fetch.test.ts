@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, test } from "vitest";
 import { isPublicAddress } from "../../../agent/egress/addresses.ts";
 import { type EgressPolicy, guardedFetch } from "../../../agent/egress/guarded-fetch.ts";
-import { isBaseError } from "../../../inference/errors.ts";
+import { isBaseError } from "../../../base/errors.ts";
 
 const servers: Server[] = [];
 afterEach(async () => {

@@ -25,7 +25,7 @@ import {
   signTranscript,
   transcriptProblems,
 } from "../../../agent/executor/transcript.ts";
-import { openDatabase } from "../../../protocol/journal/database.ts";
+import { openDatabase } from "../../../protocol/service/journal/database.ts";
 import { BASE_PROMPT, TRANSFER, VIEW, WALLET_TOOLS } from "../../support/agent-tools.ts";
 
 const VIEW_ACTION = "look\nAction: ViewTokensTool\nAction Input: []";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { EventName, StoredEvent } from "../../../agent/gateway/events.ts";
 import { TurnStream } from "../../../agent/gateway/turn-stream.ts";
-import { encodeEvent } from "../../../protocol/http/event-stream.ts";
+import { encodeEvent } from "../../../protocol/service/http/event-stream.ts";
 
 const names: EventName[] = ["error", "tool_call", "tool_result", "tool_error", "text", "done"];
 const event = fc.record({

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemPrompt } from "../../../agent/gateway/prompt.ts";
 import type { Tool } from "../../../agent/gateway/tool.ts";
 import { slugFrom, toolNameOf } from "../../../agent/gateway/tool-names.ts";
-import { isBaseError } from "../../../inference/errors.ts";
+import { isBaseError } from "../../../base/errors.ts";
 import { namesOf, only, type SeenEvent, startTestGateway, type TestGateway } from "../../support/gateway.ts";
 import type { ChatRequest, ScriptedAnswer } from "../../support/scripted-chat.ts";
 

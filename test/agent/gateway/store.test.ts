@@ -4,7 +4,7 @@ import { AuditLog } from "../../../agent/gateway/store/audit-log.ts";
 import { Metering, type SpendingLimits } from "../../../agent/gateway/store/metering.ts";
 import { GATEWAY_SCHEMA } from "../../../agent/gateway/store/schema.ts";
 import type { Tool, ToolOutcome } from "../../../agent/gateway/tool.ts";
-import { openDatabase } from "../../../protocol/journal/database.ts";
+import { openDatabase } from "../../../protocol/service/journal/database.ts";
 import { only, startTestGateway, type TestGateway } from "../../support/gateway.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { canonicalName, parseToolId, slugFrom, toolNameOf } from "../../../agent/gateway/tool-names.ts";
-import { isBaseError } from "../../../inference/errors.ts";
+import { isBaseError } from "../../../base/errors.ts";
 
 const slug = fc.stringMatching(/^[a-z0-9-]{1,29}$/);
 

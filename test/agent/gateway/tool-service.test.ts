@@ -5,8 +5,8 @@ import { GATEWAY_SCHEMA } from "../../../agent/gateway/store/schema.ts";
 import type { Tool, ToolServer } from "../../../agent/gateway/tool.ts";
 import { toolNameOf } from "../../../agent/gateway/tool-names.ts";
 import { type Meter, ToolService } from "../../../agent/gateway/tool-service.ts";
-import { openDatabase } from "../../../protocol/journal/database.ts";
-import { SILENT } from "../../../protocol/log.ts";
+import { SILENT } from "../../../base/log.ts";
+import { openDatabase } from "../../../protocol/service/journal/database.ts";
 
 const ran: string[] = [];
 const metered: string[] = [];

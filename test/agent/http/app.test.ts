@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAgentApp } from "../../../agent/http/app.ts";
 import { callAgent, postCalldata } from "../../../agent/metadata/call.ts";
 import { agentCodec } from "../../../agent/metadata/codec.ts";
-import { BaseError } from "../../../inference/errors.ts";
-import type { HttpServer } from "../../../protocol/http/listen.ts";
-import { DEFAULT_CALLER_LIMITS } from "../../../protocol/http/service.ts";
-import { SILENT } from "../../../protocol/log.ts";
+import { BaseError } from "../../../base/errors.ts";
+import { SILENT } from "../../../base/log.ts";
+import type { HttpServer } from "../../../protocol/service/http/listen.ts";
+import { DEFAULT_CALLER_LIMITS } from "../../../protocol/service/http/service.ts";
 import { RECIPIENT } from "../../support/agent-calls.ts";
 import { GREETER, GREETER_HANDLERS, ORDER_ID, startAgent } from "../../support/http-agent.ts";
 

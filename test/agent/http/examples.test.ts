@@ -18,7 +18,7 @@ import { EXAMPLES, exampleFiles } from "../../../agent/http/serve.ts";
 import { postCalldata } from "../../../agent/metadata/call.ts";
 import { agentCodec } from "../../../agent/metadata/codec.ts";
 import { readMetadata, requireMetadata } from "../../../agent/metadata/read.ts";
-import { isBaseError } from "../../../inference/errors.ts";
+import { isBaseError } from "../../../base/errors.ts";
 import { AGENT_EXAMPLES } from "../../support/agent-metadata.ts";
 import { startAgent } from "../../support/http-agent.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { selectJson } from "../../../agent/http/json-select.ts";
-import { isBaseError } from "../../../inference/errors.ts";
+import { isBaseError } from "../../../base/errors.ts";
 
 const codeOf = (work: () => unknown): string => {
   try {

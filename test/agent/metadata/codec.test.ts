@@ -11,8 +11,8 @@ import {
 } from "viem";
 import { describe, expect, it } from "vitest";
 import { agentCodec } from "../../../agent/metadata/codec.ts";
-import { fromHex, toHex } from "../../../inference/bytes.ts";
-import { isBaseError } from "../../../inference/errors.ts";
+import { fromHex, toHex } from "../../../base/bytes.ts";
+import { isBaseError } from "../../../base/errors.ts";
 import type { AbiFunction, AbiParameter } from "../../../inference/manifest/abi.ts";
 import { CALLS, CREATE_ORDER, GREET, RECIPIENT, REQUEST } from "../../support/agent-calls.ts";
 import { AGENT_EXAMPLES } from "../../support/agent-metadata.ts";

@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 import { decideRound, type RoundState } from "../../../agent/redundant/rounds.ts";
 import { ROUNDS_SCHEMA, RoundStore } from "../../../agent/redundant/store.ts";
 import { decodeRevertData } from "../../../protocol/chain/errors.ts";
-import { iRedundantResultsAbi } from "../../../protocol/generated/abis.ts";
-import { openDatabase } from "../../../protocol/journal/database.ts";
+import { iRedundantResultsAbi } from "../../../protocol/rules/generated/abis.ts";
+import { openDatabase } from "../../../protocol/service/journal/database.ts";
 
 const MINE = `0x${"11".repeat(32)}` as const;
 const OTHER = `0x${"22".repeat(32)}` as const;

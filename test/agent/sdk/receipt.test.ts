@@ -12,7 +12,7 @@ import {
   verifyReceipt,
 } from "../../../agent/sdk/index.ts";
 import { isFinalBy } from "../../../protocol/chain/finality.ts";
-import { LANE } from "../../../protocol/terms.ts";
+import { LANE } from "../../../protocol/rules/types.ts";
 import { accountAt } from "../../support/anvil.ts";
 import { bytesOutput } from "../../support/claims.ts";
 import { ask, bonded, claim, DATA, local, pendingClaim, settle, system, waitFor } from "../../support/sdk.ts";

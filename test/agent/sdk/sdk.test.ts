@@ -2,7 +2,7 @@ import { createWalletClient, type Hex, http, keccak256 } from "viem";
 import { describe, expect, it } from "vitest";
 import { infer, openModel, prepareRequest, request, sendRequest, wait } from "../../../agent/sdk/index.ts";
 import { Actions } from "../../../protocol/chain/actions.ts";
-import { LANE } from "../../../protocol/terms.ts";
+import { LANE } from "../../../protocol/rules/types.ts";
 import { accountAt } from "../../support/anvil.ts";
 import {
   ask,

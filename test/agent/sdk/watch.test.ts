@@ -4,7 +4,7 @@ import { type Asked, connect, type Life, openModel, request, watch } from "../..
 import { Actions } from "../../../protocol/chain/actions.ts";
 import { candidateOf } from "../../../protocol/chain/finality.ts";
 import { historyOf } from "../../../protocol/chain/history.ts";
-import type { Claim } from "../../../protocol/terms.ts";
+import type { Claim } from "../../../protocol/rules/types.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../../support/anvil.ts";
 import { bytesOutput, claimAction } from "../../support/claims.ts";
 import { openLocalSystem } from "../../support/deploy.ts";

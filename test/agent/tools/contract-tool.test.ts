@@ -8,7 +8,7 @@ import {
   describeFunction,
 } from "../../../agent/tools/contract-tool.ts";
 import { loadArtifact } from "../../../cli/artifacts.ts";
-import { simpleSmartContractToolAbi } from "../../../protocol/generated/abis.ts";
+import { simpleSmartContractToolAbi } from "../../../protocol/rules/generated/abis.ts";
 import { ensureCompiled } from "../../../tools/compile.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../../support/anvil.ts";
 

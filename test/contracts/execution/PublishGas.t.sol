@@ -9,7 +9,7 @@ import {ExecutionFixture} from "./ExecutionFixture.sol";
 contract PublishGasTest is ExecutionFixture {
     using B for B.Draft;
 
-    /// @dev Even in one, and in two as protocol/execution/publication.ts reckons.
+    /// @dev Even in one, and in two as protocol/chain/execution/publication.ts reckons.
     function test_publish_mostTensors_succeeds() public {
         B.Draft memory d = B.start(3, 1, 1);
         bytes memory all = abi.encodePacked(hex"01020100", B.shapeBytes(B.dims1(1)), bytes4(0));

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { type AbiParameter, encodeAbiParameters, parseAbiParameters } from "viem";
 import { describe, expect, test } from "vitest";
-import { concatBytes, fromHex, toHex } from "../../../inference/bytes.ts";
+import { concatBytes, fromHex, toHex } from "../../../base/bytes.ts";
+import { BaseError } from "../../../base/errors.ts";
 import {
   type CodecInput,
   decodeInput,
   encodeInput,
   fillInputTensor,
 } from "../../../inference/codecs/input.ts";
-import { BaseError } from "../../../inference/errors.ts";
 import type { InputCodec, Program, Step } from "../../../inference/program/form.ts";
 import { elementCount } from "../../../inference/program/form.ts";
 import { maxCalldata } from "../../../inference/program/shape.ts";

@@ -1,6 +1,6 @@
 import { decodeAbiParameters } from "viem";
 import { describe, expect, test } from "vitest";
-import { toHex } from "../../../inference/bytes.ts";
+import { toHex } from "../../../base/bytes.ts";
 import { decodeOutput, encodeOutput } from "../../../inference/codecs/output.ts";
 import type { OutputCodec, Program, Tensor } from "../../../inference/program/form.ts";
 import { outputLength } from "../../../inference/program/shape.ts";

@@ -1,6 +1,6 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { describe, expect, it } from "vitest";
-import { toHex } from "../../../inference/bytes.ts";
+import { toHex } from "../../../base/bytes.ts";
 import { hashPair, keccak256 } from "../../../inference/commit/keccak.ts";
 import { createRng } from "../../support/rng.ts";
 

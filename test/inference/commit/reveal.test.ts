@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { equalBytes, toHex } from "../../../inference/bytes.ts";
+import { equalBytes, toHex } from "../../../base/bytes.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { foldOpening, outputRead, readsOf } from "../../../inference/commit/openings.ts";
 import {
   decodePosition,
@@ -18,7 +19,6 @@ import {
   topsOf,
   traceShapes,
 } from "../../../inference/commit/reveal.ts";
-import { BaseError } from "../../../inference/errors.ts";
 import { isWeight } from "../../../inference/program/form.ts";
 import { demandDepth } from "../../../inference/program/shape.ts";
 import { type CommittedStep, commitLastStep } from "../../support/committed-step.ts";

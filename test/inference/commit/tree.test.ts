@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { encodeAbiParameters, parseAbiParameters, keccak256 as viemKeccak } from "viem";
 import { describe, expect, test } from "vitest";
-import { concatBytes, equalBytes, toHex } from "../../../inference/bytes.ts";
+import { concatBytes, equalBytes, toHex } from "../../../base/bytes.ts";
 import {
   commitModel,
   commitTrace,

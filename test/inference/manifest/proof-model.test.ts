@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fromHex, toHex } from "../../../inference/bytes.ts";
+import { fromHex, toHex } from "../../../base/bytes.ts";
 import { modelId } from "../../../inference/commit/commitments.ts";
 import { proofModelIdentity } from "../../../inference/manifest/proof-model.ts";
 

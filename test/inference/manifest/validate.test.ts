@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { toHex } from "../../../inference/bytes.ts";
+import { toHex } from "../../../base/bytes.ts";
 import { selectorOf, typeFault } from "../../../inference/manifest/abi.ts";
 import { cidOf, isCid } from "../../../inference/manifest/cid.ts";
 import { tar } from "../../../inference/manifest/tar.ts";

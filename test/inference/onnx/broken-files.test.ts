@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { importOnnx } from "../../../inference/onnx/import.ts";
 import { LIMITS } from "../../../inference/onnx/wire.ts";
 import { brokenBytes, brokenStructure } from "../../support/broken-onnx.ts";

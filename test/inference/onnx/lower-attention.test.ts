@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { isBaseError } from "../../../inference/errors.ts";
+import { isBaseError } from "../../../base/errors.ts";
 import type { TestNode, TestTensor } from "../../support/onnx-file.ts";
 import { node, range, run, t } from "../../support/onnx-nodes.ts";
 

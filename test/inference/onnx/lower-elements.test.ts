@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { isBaseError } from "../../../inference/errors.ts";
+import { isBaseError } from "../../../base/errors.ts";
 import type { OnnxType } from "../../../inference/onnx/graph.ts";
 import { FUNCTIONS } from "../../../inference/onnx/lower/functions.ts";
 import type { TestNode, TestTensor } from "../../support/onnx-file.ts";

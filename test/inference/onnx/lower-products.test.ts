@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { isBaseError } from "../../../inference/errors.ts";
+import { isBaseError } from "../../../base/errors.ts";
 import type { OnnxType } from "../../../inference/onnx/graph.ts";
 import type { TestTensor } from "../../support/onnx-file.ts";
 import { runGraph } from "../../support/onnx-run.ts";

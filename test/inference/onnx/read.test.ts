@@ -1,7 +1,7 @@
 import type onnxProto from "onnx-proto";
 import { describe, expect, it } from "vitest";
 
-import { BaseError } from "../../../inference/errors.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { importOnnx } from "../../../inference/onnx/import.ts";
 import { readOnnx } from "../../../inference/onnx/read.ts";
 import { LIMITS } from "../../../inference/onnx/wire.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { fromHex, viewOf } from "../../../inference/bytes.ts";
+import { fromHex, viewOf } from "../../../base/bytes.ts";
 import { float } from "../../../inference/opcodes/float.ts";
 import { FLOAT_VARIANTS, type Step, type TensorType } from "../../../inference/program/form.ts";
 import { bitsOf, newData } from "../../../inference/program/tensor.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { equalBytes } from "../../../inference/bytes.ts";
+import { equalBytes } from "../../../base/bytes.ts";
 import { foldOpening, outputRead, readsOf } from "../../../inference/commit/openings.ts";
 import { isWeight, OPCODES } from "../../../inference/program/form.ts";
 import { commitLastStep } from "../../support/committed-step.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { toHex } from "../../../inference/bytes.ts";
-import { BaseError } from "../../../inference/errors.ts";
+import { toHex } from "../../../base/bytes.ts";
+import { BaseError } from "../../../base/errors.ts";
 import { decodeProgram, encodeProgram } from "../../../inference/program/encode.ts";
 import { NONE } from "../../../inference/program/form.ts";
 import { breakProgram } from "../../support/mutations.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { BaseError } from "../../../base/errors.ts";
 import { encodeInput } from "../../../inference/codecs/input.ts";
-import { BaseError } from "../../../inference/errors.ts";
 import { execute } from "../../../inference/executor/execute.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
 import { encodeProgram } from "../../../inference/program/encode.ts";

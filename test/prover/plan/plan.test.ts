@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { LANE } from "../../../protocol/terms.ts";
+import { LANE } from "../../../protocol/rules/types.ts";
 import {
   type Estimate,
   LANE_OF,

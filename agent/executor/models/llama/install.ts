@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { BaseError } from "../../../../inference/errors.ts";
+import { BaseError } from "../../../../base/errors.ts";
 
 const LOCKS = ["package.json", "package-lock.json", "requirements.txt"] as const;
 

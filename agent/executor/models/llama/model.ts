@@ -1,7 +1,7 @@
 /** A model that runs in this process by llama.cpp, from an installation that is not a dependency of this package. */
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import { BaseError } from "../../../../inference/errors.ts";
+import { BaseError } from "../../../../base/errors.ts";
 import { type CompletionRequest, type LanguageModel, truncated } from "../language-model.ts";
 import { fileHash, isLlamaInstalled, llamaFiles } from "./install.ts";
 import type { Llama, LlamaContext, LlamaLibrary, LlamaWeights } from "./library.ts";

@@ -1,7 +1,7 @@
 /** The container of iden3's files: magic, version, then sections of a type and a length. Source: the format of
  *  .r1cs, .wtns and .zkey files, https://github.com/iden3/r1csfile/blob/master/doc/r1cs_bin_format.md. */
-import { concatBytes, viewOf } from "../../../../inference/bytes.ts";
-import { BaseError } from "../../../../inference/errors.ts";
+import { concatBytes, viewOf } from "../../../../base/bytes.ts";
+import { BaseError } from "../../../../base/errors.ts";
 
 export type Section = readonly [type: number, content: Uint8Array];
 

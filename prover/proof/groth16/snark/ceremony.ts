@@ -2,7 +2,7 @@
  *  nothing afterwards, if this machine kept nothing: docs/CEREMONY.md says how many do it together. */
 import { randomBytes } from "node:crypto";
 import { curves, type MemoryFile, powersOfTau, zKey } from "snarkjs";
-import { BaseError } from "../../../../inference/errors.ts";
+import { BaseError } from "../../../../base/errors.ts";
 import type { R1cs } from "../r1cs.ts";
 import { writeR1cs } from "./files.ts";
 import { domainPower, type KeyPair } from "./setup.ts";

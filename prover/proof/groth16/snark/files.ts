@@ -1,5 +1,5 @@
 /** .wtns and .r1cs files, as snarkjs reads them. */
-import { concatBytes } from "../../../../inference/bytes.ts";
+import { concatBytes } from "../../../../base/bytes.ts";
 import { type Constraint, FIELD_ORDER, type LinearCombination, type R1cs, type Witness } from "../r1cs.ts";
 import { u32s, writeBinFile, writeFields } from "./binfile.ts";
 

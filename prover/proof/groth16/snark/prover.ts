@@ -1,9 +1,9 @@
 /** The reference prover: snarkjs in a child process, so that a node's loop never waits for it. */
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { BaseError } from "../../../../inference/errors.ts";
+import { BaseError } from "../../../../base/errors.ts";
 import { RUNS_TYPESCRIPT } from "../../../../inference/runtime/typescript.ts";
-import type { Groth16Proof, VerificationKey } from "../../../../protocol/proof/groth16.ts";
+import type { Groth16Proof, VerificationKey } from "../../../../protocol/rules/proof/groth16.ts";
 import type { Witness } from "../r1cs.ts";
 import { writeWitness } from "./files.ts";
 import type { FromWorker, ToWorker } from "./worker.ts";

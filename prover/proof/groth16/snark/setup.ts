@@ -1,9 +1,9 @@
 /** Development keys: a Groth16 set-up computed from a seed, in seconds and the same on every machine. Whoever knows
  *  the seed can prove anything, so a key of it is marked and good for local chains only. */
 import { buildBn128 } from "ffjavascript";
-import { concatBytes, toHex } from "../../../../inference/bytes.ts";
+import { concatBytes, toHex } from "../../../../base/bytes.ts";
+import { BaseError } from "../../../../base/errors.ts";
 import { keccak256 } from "../../../../inference/commit/keccak.ts";
-import { BaseError } from "../../../../inference/errors.ts";
 import { FIELD_ORDER, type LinearCombination, type R1cs } from "../r1cs.ts";
 import { multiplyGenerator } from "./fixed-base.ts";
 import { inverse, lagrangeBasis } from "./lagrange.ts";
@@ -17,7 +17,7 @@ type Points = [Uint8Array, Uint8Array, Uint8Array];
 export interface KeyPair {
   /** .zkey file, as snarkjs proves with it. */
   readonly provingKey: Uint8Array;
-  /** What ProofLane stores (protocol/proof/groth16.ts). */
+  /** What ProofLane stores (protocol/rules/proof/groth16.ts). */
   readonly verificationKey: Uint8Array;
 }
 

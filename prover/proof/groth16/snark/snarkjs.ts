@@ -1,8 +1,13 @@
 /** snarkjs in this process, with the project's forms of proofs and keys. It starts threads and needs the processor for
  *  seconds: a node calls it through SnarkjsProver, in a child process. */
 import { groth16, type SnarkjsProof } from "snarkjs";
-import { BaseError } from "../../../../inference/errors.ts";
-import type { G1Point, G2Point, Groth16Proof, VerificationKey } from "../../../../protocol/proof/groth16.ts";
+import { BaseError } from "../../../../base/errors.ts";
+import type {
+  G1Point,
+  G2Point,
+  Groth16Proof,
+  VerificationKey,
+} from "../../../../protocol/rules/proof/groth16.ts";
 
 /** @param provingKey content of a .zkey file: snarkjs leaves files open when it fails @param witness content of a .wtns file
  *  @throws BaseError PROOF_FAILED with snarkjs's reason */

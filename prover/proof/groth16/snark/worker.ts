@@ -1,6 +1,6 @@
 /** A child process that proves and verifies with snarkjs, one after the other. Its parent may kill it at any time. */
 import { readFileSync } from "node:fs";
-import type { Groth16Proof, VerificationKey } from "../../../../protocol/proof/groth16.ts";
+import type { Groth16Proof, VerificationKey } from "../../../../protocol/rules/proof/groth16.ts";
 import { prove, verify } from "./snarkjs.ts";
 
 export type ToWorker =

@@ -1,8 +1,8 @@
 /** Proving keys as .zkey files, which snarkjs and most other provers read. Points lie there as ffjavascript's memory
  *  holds them: affine, little-endian, in Montgomery form. */
 import { buildBn128 } from "ffjavascript";
-import { concatBytes } from "../../../../inference/bytes.ts";
-import { encodeKey, type G1Point, type G2Point } from "../../../../protocol/proof/groth16.ts";
+import { concatBytes } from "../../../../base/bytes.ts";
+import { encodeKey, type G1Point, type G2Point } from "../../../../protocol/rules/proof/groth16.ts";
 import { FIELD_ORDER, type LinearCombination, type R1cs } from "../r1cs.ts";
 import { readBinFile, type Section, u32s, writeBinFile, writeFields } from "./binfile.ts";
 

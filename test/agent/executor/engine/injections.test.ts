@@ -4,7 +4,7 @@ import { type NextStep, reActEngine } from "../../../../agent/executor/engine/en
 import { insertedJson, insertedText } from "../../../../agent/executor/engine/inserted-text.ts";
 import type { PromptParts } from "../../../../agent/executor/engine/prompt.ts";
 import { type Tool, toolsByName } from "../../../../agent/executor/tool.ts";
-import { isBaseError } from "../../../../inference/errors.ts";
+import { isBaseError } from "../../../../base/errors.ts";
 import { BASE_PROMPT, TRANSFER, VIEW, WALLET_TOOLS } from "../../../support/agent-tools.ts";
 import { INJECTIONS, type PromptInjection } from "../../../support/prompt-injections.ts";
 import { labelledLines } from "../../../support/prompt-reader.ts";

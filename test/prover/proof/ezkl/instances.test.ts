@@ -3,8 +3,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { type Address, type Hex, numberToHex } from "viem";
 import { describe, expect, it } from "vitest";
-import { fromHex, toHex } from "../../../../inference/bytes.ts";
-import { ezklBinding } from "../../../../protocol/proof/public-signals.ts";
+import { fromHex, toHex } from "../../../../base/bytes.ts";
+import { ezklBinding } from "../../../../protocol/rules/proof/public-signals.ts";
 import {
   bindingNumbers,
   encodeCalldata,

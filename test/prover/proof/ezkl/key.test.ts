@@ -1,6 +1,6 @@
 import { keccak256 } from "viem";
 import { describe, expect, it } from "vitest";
-import { toHex } from "../../../../inference/bytes.ts";
+import { toHex } from "../../../../base/bytes.ts";
 import { decodeKey, encodeKey, keyHash } from "../../../../prover/proof/ezkl/key.ts";
 
 const key = {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { fromHex } from "../../../../inference/bytes.ts";
+import { fromHex } from "../../../../base/bytes.ts";
 import { loadProofModel } from "../../../../prover/proof/ezkl/folder.ts";
 import { assertPure } from "../../../../prover/proof/ezkl/pure-code.ts";
 import { projectRoot } from "../../../../tools/foundry.ts";

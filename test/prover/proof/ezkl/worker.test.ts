@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { type BaseError, isBaseError } from "../../../../inference/errors.ts";
+import { type BaseError, isBaseError } from "../../../../base/errors.ts";
 import { runStage, type WorkerOptions } from "../../../../prover/proof/ezkl/worker.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "assay-worker-"));

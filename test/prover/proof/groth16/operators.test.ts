@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isBaseError } from "../../../../inference/errors.ts";
+import { isBaseError } from "../../../../base/errors.ts";
 import { importOnnx } from "../../../../inference/onnx/import.ts";
 import type { Model } from "../../../../inference/program/form.ts";
 import { circuitSize } from "../../../../prover/proof/groth16/compile.ts";

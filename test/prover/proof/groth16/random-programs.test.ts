@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isBaseError } from "../../../../inference/errors.ts";
+import { isBaseError } from "../../../../base/errors.ts";
 import { type Model, OPCODES } from "../../../../inference/program/form.ts";
 import { type CircuitSize, circuitSize } from "../../../../prover/proof/groth16/compile.ts";
 import { determinism, givenWires } from "../../../../prover/proof/groth16/determinism.ts";

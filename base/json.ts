@@ -1,0 +1,91 @@
+/** JSON with 256-bit integers as decimal strings, and no text that is not Unicode. */
+import { BaseError } from "./errors.ts";
+
+/** Integers above 53 bits become decimal strings. */
+export function jsonOf(value: unknown): string {
+  return `${JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? `${part}` : part))}\n`;
+}
+
+/** Nested deeper than any type of a function. */
+const MAX_DEPTH = 64;
+/** More than any function takes: calldata of 64 KB holds 2,048 words. */
+const MAX_VALUES = 4_096;
+
+/** @param what the bytes are, for the message
+ *  @throws BaseError JSON_INVALID, TEXT_NOT_UNICODE */
+export function parseJson(bytes: Uint8Array, what: string): unknown {
+  try {
+    return JSON.parse(decodeUtf8(bytes, what));
+  } catch (cause) {
+    if (cause instanceof BaseError) throw cause;
+    throw jsonInvalid(what, cause instanceof Error ? cause.message : String(cause));
+  }
+}
+
+/** Strict: UTF-8, one object, no number that JSON cannot hold exactly, no half of a surrogate pair,
+ *  at most 4,096 values.
+ *  @throws BaseError JSON_INVALID, INPUTS_TOO_MANY, NUMBER_UNSAFE, TEXT_NOT_UNICODE */
+export function parseObject(body: Uint8Array): Record<string, unknown> {
+  const value = parseJson(body, "the body");
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    const found = Array.isArray(value) ? "an array" : `${JSON.stringify(value).slice(0, 40)}`;
+    throw jsonInvalid("the body", `it is ${found} and no object`);
+  }
+  const seen = { values: 0 };
+  for (const [name, part] of Object.entries(value)) check(part, name, 1, seen);
+  return value as Record<string, unknown>;
+}
+
+/** @throws BaseError TEXT_NOT_UNICODE */
+export function decodeUtf8(bytes: Uint8Array, what: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new BaseError({
+      code: "TEXT_NOT_UNICODE",
+      shortMessage: `The ${bytes.length} bytes of ${what} are not UTF-8.`,
+      nextStep: "Send UTF-8. A contract may ask for any bytes; this interface takes text only.",
+      cause,
+    });
+  }
+}
+
+function check(value: unknown, path: string, depth: number, seen: { values: number }): void {
+  seen.values += 1;
+  if (seen.values > MAX_VALUES) throw tooMany();
+  if (depth > MAX_DEPTH) throw jsonInvalid("the body", `it nests deeper than ${MAX_DEPTH}`);
+  if (typeof value === "number" && !Number.isSafeInteger(value)) {
+    throw new BaseError({
+      code: "NUMBER_UNSAFE",
+      shortMessage: `${path} is ${value}, not an integer of at most 53 bits.`,
+      nextStep: "Send larger integers as decimal strings.",
+      details: { path },
+    });
+  }
+  if (typeof value === "string" && /\p{Surrogate}/u.test(value)) {
+    throw new BaseError({
+      code: "TEXT_NOT_UNICODE",
+      shortMessage: `${path} holds half of a surrogate pair, which UTF-8 cannot hold.`,
+      nextStep: "Send whole characters.",
+      details: { path },
+    });
+  }
+  if (typeof value === "object" && value !== null) {
+    for (const [name, part] of Object.entries(value)) check(part, `${path}.${name}`, depth + 1, seen);
+  }
+}
+
+const tooMany = () =>
+  new BaseError({
+    code: "INPUTS_TOO_MANY",
+    shortMessage: `The body holds more than ${MAX_VALUES} values.`,
+    nextStep: "Send what the function takes; long inputs go as text or bytes.",
+    details: { limit: MAX_VALUES },
+  });
+
+const jsonInvalid = (what: string, why: string) =>
+  new BaseError({
+    code: "JSON_INVALID",
+    shortMessage: `The JSON of ${what} cannot be read: ${why}.`,
+    nextStep: "Send strict JSON; a tool's arguments are one object, by name.",
+  });

@@ -1,0 +1,190 @@
+/** Audits a deployment by its events: each must be what the machine does in the state that the events before it left,
+ *  at its block's time, and every wei must be booked. Pure: events in, the first breach or totals out. */
+import { isBaseError } from "../../../base/errors.ts";
+import type { ClaimId, ModelId, RequestId } from "../../rules/types.ts";
+import { decodeModelWord } from "../../rules/words.ts";
+import type { ChainEvent } from "../events.ts";
+import { laneName } from "../finality.ts";
+import { Accounts, type Money } from "./accounts.ts";
+import { Announced } from "./announced.ts";
+import {
+  type AuditContext,
+  type AuditedBlock,
+  type AuditedModel,
+  type AuditTerms,
+  RequestAudit,
+} from "./request-audit.ts";
+import { type Breach, RuleBroken } from "./rules.ts";
+
+type Counts = Readonly<Record<string, number>>;
+
+export interface AuditTotals {
+  readonly events: number;
+  /** by state */
+  readonly requests: Counts;
+  /** by state; fallen ones by reason */
+  readonly claims: Counts;
+  /** final outputs by lane */
+  readonly lanes: Counts;
+  readonly money: Money;
+}
+
+/** All that money and deadlines depend on. @param word the model word @returns undefined for a model that is none */
+export function factsOf(word: bigint): AuditedModel | undefined {
+  const model = decodeModelWord(word);
+  if (model === undefined) return undefined;
+  const { lanes, depth, outputLength, steps } = model;
+  return { lanes, depth, outputLength, steps };
+}
+
+export class Audit {
+  readonly #context: AuditContext & {
+    readonly models: Map<ModelId, AuditedModel>;
+    readonly halted: Set<ModelId>;
+  };
+  readonly #requests = new Map<RequestId, RequestAudit>();
+  readonly #requestOf = new Map<ClaimId, RequestId>();
+  #events = 0;
+  #last: ChainEvent | undefined;
+
+  constructor(terms: AuditTerms) {
+    const accounts = new Accounts();
+    const announced = new Announced(accounts, terms.isWhole);
+    this.#context = { terms, models: new Map(), halted: new Set(), accounts, announced };
+  }
+
+  knows(modelId: ModelId): boolean {
+    return this.#context.models.has(modelId);
+  }
+
+  /** A model that was registered before the first event. */
+  learn(modelId: ModelId, facts: AuditedModel): void {
+    this.#context.models.set(modelId, facts);
+  }
+
+  /** Takes the next event in chain order. After a breach there is nothing more to take.
+   *  @param block that the event is in */
+  take(event: ChainEvent, block: AuditedBlock): Breach | undefined {
+    return naming(event, () => {
+      const last = this.#last;
+      if (last !== undefined && !isAfter(event, last)) {
+        throw new RuleBroken(
+          "order",
+          `event ${last.logIndex} of block ${last.block.number} stands before it`,
+        );
+      }
+      this.#last = event;
+      this.#events += 1;
+      this.#context.announced.admit(event);
+      this.#apply(event, block);
+      this.#context.accounts.check();
+    });
+  }
+
+  /** After the last event: nothing that was announced may be missing. */
+  end(): Breach | undefined {
+    return this.#last && naming(this.#last, () => this.#context.announced.end());
+  }
+
+  totals(): AuditTotals {
+    const requests: Record<string, number> = {};
+    const claims: Record<string, number> = {};
+    const lanes: Record<string, number> = {};
+    const count = (counts: Record<string, number>, name: string) => {
+      counts[name] = (counts[name] ?? 0) + 1;
+    };
+    for (const { replay } of this.#requests.values()) {
+      const { word } = replay.request;
+      count(requests, word.state);
+      if (word.state === "DONE") count(lanes, laneName(word.lane) ?? String(word.lane));
+      for (const claim of replay.claims) {
+        count(claims, claim.word.state === "FALLEN" ? `FALLEN by ${claim.word.fall}` : claim.word.state);
+      }
+    }
+    return { events: this.#events, requests, claims, lanes, money: this.#context.accounts.money() };
+  }
+
+  #apply(event: ChainEvent, block: AuditedBlock): void {
+    const { terms, accounts, announced, halted } = this.#context;
+    switch (event.name) {
+      case "ModelRegistered":
+        this.#registered(event.args.modelId, event.args.word);
+        break;
+      case "ProofHalted": {
+        const { modelId } = event.args;
+        if (halted.has(modelId))
+          throw new RuleBroken("moves", `proofs of model ${modelId} are halted already`);
+        halted.add(modelId);
+        break;
+      }
+      case "Credited":
+        announced.credited(event.args.account, event.args.amount);
+        break;
+      case "Withdrawn":
+        if (terms.isWhole) accounts.withdrawn(event.args.account, event.args.amount);
+        break;
+      case "Burned":
+        if (terms.isWhole) accounts.pulled(event.args.amount);
+        break;
+      case "Requested": {
+        const { requestId } = event.args;
+        if (this.#requests.has(requestId))
+          throw new RuleBroken("once", `request ${requestId} is filed already`);
+        this.#requests.set(requestId, new RequestAudit(this.#context, event.args, block));
+        break;
+      }
+      default:
+        this.#requestIn(event)?.apply(event, block);
+        if (event.name === "Claimed") this.#requestOf.set(event.args.claimId, event.args.requestId);
+    }
+  }
+
+  #registered(modelId: ModelId, word: bigint): void {
+    const facts = registeredAs(word);
+    if (facts === undefined || this.knows(modelId)) {
+      throw new RuleBroken("identity", `model ${modelId} is registered twice, or as nothing`);
+    }
+    this.learn(modelId, facts);
+  }
+
+  /** @returns undefined for a request that was filed before the first event
+   *  @throws RuleBroken for one that was never filed */
+  #requestIn({ args }: ChainEvent): RequestAudit | undefined {
+    const id =
+      "requestId" in args
+        ? args.requestId
+        : "claimId" in args
+          ? this.#requestOf.get(args.claimId)
+          : undefined;
+    const found = id && this.#requests.get(id);
+    if (found !== undefined || !this.#context.terms.isWhole) return found;
+    const what = "claimId" in args && id === undefined ? `claim ${args.claimId}` : `request ${id}`;
+    throw new RuleBroken("identity", `no event before it files ${what}`);
+  }
+}
+
+function registeredAs(word: bigint): AuditedModel | undefined {
+  try {
+    return factsOf(word);
+  } catch (error) {
+    if (isBaseError(error, "WORD_INVALID")) throw new RuleBroken("identity", error.shortMessage);
+    throw error;
+  }
+}
+
+function naming(
+  { name, block, logIndex, transactionHash }: ChainEvent,
+  work: () => void,
+): Breach | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof RuleBroken)) throw error;
+    return { rule: error.rule, why: error.message, event: { name, block, logIndex, transactionHash } };
+  }
+}
+
+const isAfter = (event: ChainEvent, before: ChainEvent): boolean =>
+  event.block.number > before.block.number ||
+  (event.block.number === before.block.number && event.logIndex > before.logIndex);

@@ -1,0 +1,81 @@
+/** Whoever finds that the chain computes something else than the judge stops it: `haltExecution` for the plain
+ *  interpreter, `haltFast` for plans and compiled layers. */
+import { encodeFunctionData, type Hex } from "viem";
+import { toHex } from "../../../base/bytes.ts";
+import { execute, trace } from "../../../inference/executor/execute.ts";
+import type { PreparedModel } from "../../../inference/executor/prepare.ts";
+import { elementBytes } from "../../../inference/program/form.ts";
+import { storedBytes } from "../../../inference/program/tensor.ts";
+import { iFastInterpreterAbi, iInterpreterAbi } from "../../rules/generated/abis.ts";
+import type { ModelId } from "../../rules/types.ts";
+import type { Action } from "../actions.ts";
+import type { Chain } from "../connect.ts";
+import { contractOf, inferFastOnChain, inferOnChain, tensorOnChain } from "./infer.ts";
+
+/** What a comparison with the executor found. `output`: every tensor is right and the return data is not, which nobody
+ *  can halt by an element: report it. */
+export type Difference =
+  | { readonly kind: "none" }
+  | { readonly kind: "element"; readonly step: number; readonly element: number }
+  | { readonly kind: "output" }
+  | { readonly kind: "fast" };
+
+/** Runs an input on the chain, plainly and fast, and here, and finds the first difference.
+ *  @param calldata canonical calldata of the model
+ *  @throws BaseError as `inferOnChain`; CALLDATA_INVALID from the executor */
+export async function findDifference(
+  chain: Chain,
+  modelId: ModelId,
+  prepared: PreparedModel,
+  calldata: Uint8Array,
+): Promise<Difference> {
+  const input = toHex(calldata);
+  const right = toHex(execute(prepared, calldata));
+  if ((await inferOnChain(chain, modelId, input)) !== right) {
+    return (await firstElement(chain, modelId, prepared, calldata)) ?? { kind: "output" };
+  }
+  const fast = await inferFastOnChain(chain, modelId, input);
+  return { kind: fast === right ? "none" : "fast" };
+}
+
+async function firstElement(
+  chain: Chain,
+  modelId: ModelId,
+  prepared: PreparedModel,
+  calldata: Uint8Array,
+): Promise<Difference | undefined> {
+  for (const [step, { type, data }] of trace(prepared, calldata).entries()) {
+    const right = toHex(storedBytes(data));
+    const found = await tensorOnChain(chain, modelId, toHex(calldata), step);
+    if (found === right) continue;
+    // A codec step's tensor is compared whole.
+    if (prepared.program.steps[step]?.opcode === "codec") return { kind: "element", step, element: 0 };
+    const digits = 2 * elementBytes(type);
+    let element = 0;
+    while (sliceOf(found, element, digits) === sliceOf(right, element, digits)) element++;
+    return { kind: "element", step, element };
+  }
+  return undefined;
+}
+
+const sliceOf = (bytes: Hex, element: number, digits: number): string =>
+  bytes.slice(2 + element * digits, 2 + (element + 1) * digits);
+
+/** The transaction that halts what differs; undefined where there is nothing to halt. */
+export function haltAction(
+  chain: Chain,
+  modelId: ModelId,
+  input: Hex,
+  difference: Difference,
+): Action | undefined {
+  const common = { key: `halt:${difference.kind}:${modelId}`, value: 0n };
+  if (difference.kind === "element") {
+    const args = [modelId, input, BigInt(difference.step), BigInt(difference.element)] as const;
+    const data = encodeFunctionData({ abi: iInterpreterAbi, functionName: "haltExecution", args });
+    return { ...common, to: contractOf(chain, "interpreter"), data, doneBy: ["ModelHalted"] };
+  }
+  if (difference.kind !== "fast") return undefined;
+  const args = [modelId, input] as const;
+  const data = encodeFunctionData({ abi: iFastInterpreterAbi, functionName: "haltFast", args });
+  return { ...common, to: contractOf(chain, "fastInterpreter"), data, doneBy: ["FastModelHalted"] };
+}

@@ -1,0 +1,65 @@
+/** What the transaction sender keeps of its transactions, on a disk that outlives the process. */
+import type { Address, Hex } from "viem";
+import type { Action } from "./actions.ts";
+import type { Revert } from "./errors.ts";
+
+export type ActionState = "signed" | "mined" | "done" | "reverted" | "displaced";
+
+/** Where a transaction was mined, and what it cost. */
+export interface Inclusion {
+  readonly hash: Hex;
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+  readonly gasUsed: bigint;
+  /** wei a unit of gas */
+  readonly gasPrice: bigint;
+}
+
+export interface JournalEntry {
+  readonly key: string;
+  readonly state: ActionState;
+  readonly nonce: number;
+  readonly to: Address;
+  readonly data: Hex;
+  readonly value: bigint;
+  readonly gas: bigint;
+  /** when the action's first transaction was signed, ms since 1970 */
+  readonly signedAtMs: number;
+  readonly inclusion?: Inclusion;
+  readonly revert?: Revert;
+}
+
+export interface SignedTransaction {
+  readonly hash: Hex;
+  readonly raw: Hex;
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+  readonly signedAtMs: number;
+}
+
+/** Every change is written when its method returns. */
+export interface TransactionJournal {
+  get(key: string): JournalEntry | undefined;
+  /** Entries in a state, by nonce. */
+  inState(state: ActionState): JournalEntry[];
+  /** The lowest nonce that no live entry holds and no lower one will need. */
+  nextNonce(): number;
+  /** Signed transactions of an entry's nonce, newest first. */
+  transactionsOf(entry: JournalEntry): SignedTransaction[];
+  /** The dearest signed transaction of a nonce, raw. */
+  transactionAt(nonce: number): Hex | undefined;
+  /** Writes an action and its first transaction, before it is sent. An action that reverted or was displaced is
+   *  taken up again under its new nonce. Where the nonce is that of a transaction that reverted, a re-org took the
+   *  failure back, and this one takes its place: it may even be the same transaction. */
+  sign(action: Action, nonce: number, gas: bigint, transaction: SignedTransaction): JournalEntry;
+  /** Writes a transaction that replaces the entry's earlier ones, before it is sent. */
+  replace(entry: JournalEntry, transaction: SignedTransaction): void;
+  markMined(entry: JournalEntry, inclusion: Inclusion): void;
+  markReverted(entry: JournalEntry, inclusion: Inclusion, revert: Revert): void;
+  /** Mined deep enough. */
+  markDone(entry: JournalEntry): void;
+  /** Re-organized away: its transaction is wanted again. */
+  markSigned(entry: JournalEntry): void;
+  /** Another transaction used its nonce. */
+  markDisplaced(entry: JournalEntry): void;
+}

@@ -1,0 +1,194 @@
+/** One configuration from flags, environment and file, in this order of precedence.
+ *
+ *  A setting `rpcUrl` is the flag --rpc-url, the variable ASSAY_RPC_URL and the key `rpcUrl` of assay.json. A
+ *  section's setting `port` of `prover` is --port of that command, ASSAY_PROVER_PORT, and `prover.port`. The file may
+ *  hold comments. */
+import { readFileSync } from "node:fs";
+import { getAddress, isAddress } from "viem";
+import { z } from "zod";
+import { BaseError } from "../../base/errors.ts";
+import { parseJsonWithComments } from "./json-comments.ts";
+
+export interface Setting<Value = unknown> {
+  /** Takes what flag, variable or file holds; numbers may come as text. Its messages name the limit. */
+  readonly schema: z.ZodType<Value>;
+  /** as text or as the file would hold it; absent: the setting may be absent */
+  readonly default?: string | number;
+  readonly description: string;
+}
+export type Settings = Readonly<Record<string, Setting>>;
+
+type ValueOf<S> = S extends { schema: z.ZodType<infer Value>; default: string | number }
+  ? Value
+  : S extends { schema: z.ZodType<infer Value> }
+    ? Value | undefined
+    : never;
+export type Config<S extends Settings> = { readonly [Name in keyof S]: ValueOf<S[Name]> };
+
+export interface ConfigSources {
+  /** by setting's name; undefined ones count as absent */
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Sections that commands own in the file. */
+const SECTIONS = ["prover", "challenger", "gateway", "executor"] as const;
+export type Section = (typeof SECTIONS)[number];
+
+export const integer = (min: number, max: number) =>
+  z.coerce.number(`must be an integer from ${min} to ${max}`).int().min(min).max(max);
+export const text = z.string().min(1, "must not be empty");
+/** Decimal integer of wei. */
+export const wei = z
+  .union([z.string(), z.number()])
+  .refine((value) => /^\d{1,30}$/.test(String(value)), "must be a decimal integer of wei")
+  .transform((value) => BigInt(value));
+
+export const address = z
+  .string()
+  .refine((value) => isAddress(value), "must be an address")
+  .transform((value) => getAddress(value));
+
+/** What every command that talks to a chain takes. The key is no setting: see account.ts. */
+export const CHAIN_SETTINGS = {
+  rpcUrl: {
+    schema: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
+    default: "http://127.0.0.1:8545",
+    description: "JSON-RPC URL of a node",
+  },
+  deployment: {
+    schema: text,
+    description: "deployment file; default deployments/<chain id>.json",
+  },
+  keystore: { schema: text, description: "encrypted key file (Web3 Secret Storage v3)" },
+  keystorePasswordFile: { schema: text, description: "file that holds the keystore's password" },
+  signer: {
+    schema: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
+    description: "URL of a JSON-RPC signer (eth_signTransaction) that holds the key",
+  },
+  signerAddress: { schema: address, description: "whose key the signer uses" },
+  data: { schema: text, default: "data", description: "folder for database and journal" },
+  pollIntervalMs: {
+    schema: integer(10, 600_000),
+    default: 1_000,
+    description: "pause between looks at the chain, ms",
+  },
+  confirmations: {
+    schema: integer(0, 1_000),
+    default: 0,
+    description: "blocks that must lie above a block before its events count",
+  },
+  maxFee: {
+    schema: wei,
+    default: "500000000000",
+    description: "most wei a unit of gas that a transaction pays",
+  },
+} as const satisfies Settings;
+
+export const flagName = (setting: string): string => `--${kebab(setting)}`;
+export const variableName = (setting: string, section?: Section): string =>
+  ["assay", ...(section === undefined ? [] : [section]), kebab(setting)]
+    .join("_")
+    .replaceAll("-", "_")
+    .toUpperCase();
+
+/** Reads settings; `--config` or ASSAY_CONFIG names the file, else assay.json is read if it is there.
+ *  @param section of the file and of the variables' names; absent: the common part
+ *  @throws BaseError CONFIG_INVALID, CONFIG_UNREADABLE */
+export function loadConfig<S extends Settings>(
+  settings: S,
+  sources: ConfigSources,
+  section?: Section,
+): Config<S> {
+  const { file, path } = readConfigFile(sources);
+  checkNames(file, path);
+  const held = section === undefined ? file : sectionOf(file, section, path);
+  if (section !== undefined) checkKnown(held, Object.keys(settings), `${path}, section ${section}`);
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries(settings)) {
+    const variable = variableName(name, section);
+    const key = section === undefined ? name : `${section}.${name}`;
+    const found = [
+      { value: sources.flags[name], source: flagName(name) },
+      { value: emptyAsAbsent(sources.env[variable]), source: variable },
+      { value: held[name], source: `${key} in ${path}` },
+      { value: setting.default, source: "the default" },
+    ].find(({ value }) => value !== undefined);
+    if (found === undefined) continue;
+    const parsed = setting.schema.safeParse(found.value);
+    if (!parsed.success) {
+      throw new BaseError({
+        code: "CONFIG_INVALID",
+        shortMessage: `${name} is ${JSON.stringify(found.value)} (from ${found.source}): ${parsed.error.issues[0]?.message}.`,
+        nextStep: `Set ${flagName(name)}, ${variable} or ${key} in ${path}: ${setting.description}.`,
+        details: { setting: name, source: found.source },
+      });
+    }
+    values[name] = parsed.data;
+  }
+  // Each value was parsed by the schema that its type comes from.
+  return values as Config<S>;
+}
+
+function readConfigFile({ flags, env }: ConfigSources): { file: Record<string, unknown>; path: string } {
+  const named = flags.config ?? emptyAsAbsent(env.ASSAY_CONFIG);
+  const path = String(named ?? "assay.json");
+  let content: string;
+  try {
+    content = readFileSync(path, "utf8");
+  } catch (cause) {
+    const isAbsent = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    if (named === undefined && isAbsent) return { file: {}, path };
+    throw unreadable(path, isAbsent ? "it does not exist" : String(cause), cause);
+  }
+  try {
+    const file = parseJsonWithComments(content);
+    if (isRecord(file)) return { file, path };
+  } catch (cause) {
+    throw unreadable(path, `it is not JSON: ${(cause as SyntaxError).message}`, cause);
+  }
+  throw unreadable(path, "it is not a JSON object", undefined);
+}
+
+function checkNames(file: Record<string, unknown>, path: string): void {
+  for (const secret of ["key", "privateKey", "password", "keystorePassword"]) {
+    if (!(secret in file)) continue;
+    throw new BaseError({
+      code: "CONFIG_INVALID",
+      shortMessage: `${path} holds ${secret}: secrets do not belong in a configuration file.`,
+      nextStep: "Use ASSAY_KEY, or keystore with keystorePasswordFile.",
+    });
+  }
+  checkKnown(file, [...Object.keys(CHAIN_SETTINGS), ...SECTIONS], path);
+}
+
+function checkKnown(held: Record<string, unknown>, known: readonly string[], where: string): void {
+  for (const name of Object.keys(held)) {
+    if (known.includes(name)) continue;
+    throw new BaseError({
+      code: "CONFIG_INVALID",
+      shortMessage: `${where}: there is no setting ${JSON.stringify(name)}.`,
+      nextStep: `Remove it; known are ${known.join(", ")}.`,
+    });
+  }
+}
+
+function sectionOf(file: Record<string, unknown>, section: Section, path: string): Record<string, unknown> {
+  const held = file[section] ?? {};
+  if (isRecord(held)) return held;
+  throw unreadable(path, `its ${section} is not a JSON object`, undefined);
+}
+
+function unreadable(path: string, why: string, cause: unknown): BaseError {
+  return new BaseError({
+    code: "CONFIG_UNREADABLE",
+    shortMessage: `The configuration file ${path} cannot be read: ${why}.`,
+    nextStep: "Correct it, or name another with --config (ASSAY_CONFIG).",
+    cause,
+  });
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const emptyAsAbsent = (value: string | undefined) => (value === "" ? undefined : value);
+const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -1,0 +1,123 @@
+/** Errors of the HTTP interface: one table from codes to statuses, one form of answer. */
+import type { ErrorRequestHandler } from "express";
+import { BaseError } from "../../../base/errors.ts";
+import { jsonOf } from "../../../base/json.ts";
+import type { Logger } from "../../../base/log.ts";
+import { requestIdFrom } from "./request-id.ts";
+
+/** A code that is not here is a fault of ours: 500. */
+const STATUS: Readonly<Record<string, number>> = {
+  BODY_INCOMPLETE: 400,
+  BODY_NOT_BYTES: 400,
+  CALLDATA_NOT_CANONICAL: 400,
+  CALLDATA_TOO_SHORT: 400,
+  CHAT_INVALID: 400,
+  EGRESS_ADDRESS_REFUSED: 400,
+  EGRESS_ORIGIN_REFUSED: 400,
+  EGRESS_REDIRECT_REFUSED: 400,
+  EGRESS_TOO_LARGE: 400,
+  ID_INVALID: 400,
+  INPUTS_INVALID: 400,
+  INPUTS_TOO_MANY: 400,
+  JSON_INVALID: 400,
+  LANES_INVALID: 400,
+  LAST_EVENT_ID_INVALID: 400,
+  MESSAGE_INVALID: 400,
+  NUMBER_UNSAFE: 400,
+  PATH_INVALID: 400,
+  PRICES_INVALID: 400,
+  QUERY_INVALID: 400,
+  RAW_LENGTH_INVALID: 400,
+  SELECTOR_INVALID: 400,
+  SELECTOR_MISMATCH: 400,
+  SELECTOR_UNKNOWN: 400,
+  SOURCE_REFUSED: 400,
+  TEXT_NOT_UNICODE: 400,
+  TEXT_TOO_LONG: 400,
+  VALUE_MISSING: 400,
+  CALLER_UNKNOWN: 401,
+  HOST_REFUSED: 403,
+  AGENT_UNKNOWN: 404,
+  CLAIM_UNKNOWN: 404,
+  CONVERSATION_UNKNOWN: 404,
+  FILE_UNKNOWN: 404,
+  MODEL_NOT_SERVED: 404,
+  REQUEST_UNKNOWN: 404,
+  ROUTE_UNKNOWN: 404,
+  TURN_UNKNOWN: 404,
+  MODEL_NAME_AMBIGUOUS: 409,
+  BODY_TOO_LARGE: 413,
+  CONTENT_TYPE_UNSUPPORTED: 415,
+  CALLER_LEFT: 499,
+  RATE_LIMITED: 429,
+  TOO_MANY_OF_ONE: 429,
+  TOO_MANY_TURNS: 429,
+  AGENT_TIMEOUT: 503,
+  CHAIN_NOT_READ_YET: 503,
+  EGRESS_FAILED: 503,
+  EGRESS_TIMEOUT: 503,
+  GENERATION_FAILED: 503,
+  MODEL_CANNOT_RUN: 503,
+  RPC_FAULT: 503,
+  RPC_UNREACHABLE: 503,
+  SOURCE_UNAVAILABLE: 503,
+  ORDER_REFUSED: 503,
+  RUN_TIMEOUT: 503,
+  STOPPING: 503,
+  TOO_BUSY: 503,
+  NOT_FINAL_IN_TIME: 504,
+};
+
+/** @returns HTTP status of an error */
+export function statusOf(error: unknown): number {
+  return error instanceof BaseError ? (STATUS[error.code] ?? 500) : 500;
+}
+
+/** Answers what a route threw. Causes stay in the log. */
+export function errorHandler(log: Logger): ErrorRequestHandler {
+  return (thrown: unknown, request, response, next) => {
+    const error = fromExpress(thrown);
+    const status = statusOf(error);
+    const requestId = requestIdFrom(response);
+    if (status === 500)
+      log.error({ requestId, path: request.path, error }, "a request failed by a fault of ours");
+    if (response.headersSent) {
+      next(thrown);
+      return;
+    }
+    const after = retryAfter(error, status);
+    if (after !== undefined) response.setHeader("Retry-After", `${after}`);
+    // The rest of a body that was refused would be read as the next request.
+    if (!request.complete) response.setHeader("Connection", "close");
+    response
+      .status(status)
+      .type("application/json")
+      .send(jsonOf({ error: describe(error, status), requestId }));
+  };
+}
+
+/** @returns seconds; undefined where a limit has said it already, or repeating does not help */
+function retryAfter(error: unknown, status: number): number | undefined {
+  const told = error instanceof BaseError ? error.details.retryAfterSeconds : undefined;
+  if (typeof told === "number") return told;
+  return status === 503 ? 1 : undefined;
+}
+
+function describe(error: unknown, status: number): Record<string, unknown> {
+  if (!(error instanceof BaseError) || status === 500) {
+    return { code: "INTERNAL", message: "A fault of this node.", nextStep: "Report it with the request id." };
+  }
+  const { code, shortMessage, nextStep, details, retryable } = error;
+  return { code, message: shortMessage, nextStep, details, retryable: retryable || status >= 503 };
+}
+
+/** Express throws for a path that is no valid percent-encoding. */
+function fromExpress(thrown: unknown): unknown {
+  if (!(thrown instanceof URIError)) return thrown;
+  return new BaseError({
+    code: "PATH_INVALID",
+    shortMessage: "The path is no valid percent-encoding of UTF-8.",
+    nextStep: "Encode the path's parts with encodeURIComponent.",
+    cause: thrown,
+  });
+}

@@ -1,0 +1,84 @@
+/** What every HTTP service here does before and after its routes: a log, metrics, a limit on each caller, and one form
+ *  of errors. */
+import express, { type Express, type Request } from "express";
+import { ipKeyGenerator, rateLimit } from "express-rate-limit";
+import { BaseError } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/log.ts";
+import { httpMetrics } from "../metrics/http.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { errorHandler } from "./errors.ts";
+import { requestLog } from "./request-id.ts";
+
+export interface CallerLimits {
+  /** requests of one caller in a minute; 0: no limit */
+  readonly requestsPerMinute: number;
+  /** proxies whose X-Forwarded-For is believed, as Express takes them; absent: none, and the caller is the peer */
+  readonly trustProxy?: string | number | undefined;
+}
+
+/** A hundred a second, from its peer. */
+export const DEFAULT_CALLER_LIMITS: CallerLimits = { requestsPerMinute: 6_000 };
+
+export interface ServiceOptions {
+  readonly log: Logger;
+  readonly nowMs: () => number;
+  /** absent: nothing is counted */
+  readonly metrics?: Metrics;
+  readonly limits: CallerLimits;
+  /** The caller's name where he has one; absent or undefined: his address. */
+  readonly callerOf?: (request: Request) => string | undefined;
+  /** what there is, for whoever asks for something else */
+  readonly routes: readonly string[];
+  readonly mount: (app: Express) => void;
+}
+
+const WINDOW_MS = 60_000;
+
+export function createService(options: ServiceOptions): Express {
+  const { log, nowMs, metrics, limits, routes, mount } = options;
+  const app = express();
+  app.disable("x-powered-by");
+  app.set("query parser", "simple");
+  app.set("trust proxy", limits.trustProxy ?? false);
+  app.use(requestLog(log, nowMs));
+  if (metrics !== undefined) app.use(httpMetrics(metrics, nowMs));
+  if (limits.requestsPerMinute > 0) app.use(callerLimit(options));
+  mount(app);
+  app.use((request) => {
+    throw new BaseError({
+      code: "ROUTE_UNKNOWN",
+      shortMessage: `There is no ${request.method} ${request.path.slice(0, 120)}.`,
+      nextStep: `There are ${routes.join(", ")}.`,
+    });
+  });
+  app.use(errorHandler(log));
+  return app;
+}
+
+/** Counts by name, or by address: a subnet /56 of IPv6 is one. */
+function callerLimit({ limits: { requestsPerMinute: limit }, callerOf }: ServiceOptions) {
+  return rateLimit({
+    windowMs: WINDOW_MS,
+    limit,
+    standardHeaders: "draft-8",
+    legacyHeaders: false,
+    keyGenerator: (request) => {
+      const name = callerOf?.(request);
+      return name === undefined ? addressOf(request) : `name:${name}`;
+    },
+    // Headers that nobody asked for say nothing about the configuration.
+    validate: { xForwardedForHeader: false, forwardedHeader: false },
+    handler: () => {
+      throw new BaseError({
+        code: "RATE_LIMITED",
+        shortMessage: `More than ${limit} requests of one caller came within a minute.`,
+        nextStep: "Ask again after the seconds that Retry-After names.",
+        details: { limit, windowSeconds: WINDOW_MS / 1_000 },
+        retryable: true,
+      });
+    },
+  });
+}
+
+/** The caller's address; the subnet /56 where that is one of IPv6, all of which one machine can have. */
+export const addressOf = ({ ip }: Request): string => (ip === undefined ? "unknown" : ipKeyGenerator(ip));

@@ -1,0 +1,244 @@
+/** The journal of transactions: what this account wants on the chain, written before anything is sent. */
+import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
+import { BaseError } from "../../../base/errors.ts";
+import type { Action } from "../../chain/actions.ts";
+import type { Revert } from "../../chain/errors.ts";
+import type {
+  ActionState,
+  Inclusion,
+  JournalEntry,
+  SignedTransaction,
+  TransactionJournal,
+} from "../../chain/journal.ts";
+import type { SqliteDatabase } from "./database.ts";
+
+/** Whose journal it is. */
+export interface JournalOwner {
+  readonly chainId: number;
+  readonly assay: Address;
+  /** block of the deployment: tells a local chain from its successor */
+  readonly blockHash: Hex;
+  readonly account: Address;
+}
+
+interface ActionRow {
+  key: string;
+  state: ActionState;
+  nonce: number;
+  target: Address;
+  data: Buffer;
+  value: string;
+  gas: string;
+  signed_at_ms: number;
+  hash: Hex | null;
+  block_number: number | null;
+  block_hash: Hex | null;
+  gas_used: string | null;
+  gas_price: string | null;
+  revert: string | null;
+}
+
+interface TransactionRow {
+  hash: Hex;
+  raw: Buffer;
+  max_fee: string;
+  max_priority_fee: string;
+  signed_at_ms: number;
+}
+
+export class Journal implements TransactionJournal {
+  readonly #db: SqliteDatabase;
+
+  /** @param db opened with JOURNAL_SCHEMA among its parts
+   *  @throws BaseError JOURNAL_OWNER_MISMATCH if the folder was used with another chain, deployment or key */
+  constructor(db: SqliteDatabase, owner: JournalOwner) {
+    this.#db = db;
+    db.prepare(
+      "INSERT INTO owner (id, chain_id, assay, block_hash, account) VALUES (1, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    ).run(owner.chainId, owner.assay, owner.blockHash, owner.account);
+    const held = db
+      .prepare<[], JournalOwner>(
+        "SELECT chain_id AS chainId, assay, block_hash AS blockHash, account FROM owner",
+      )
+      .get();
+    for (const name of ["chainId", "assay", "blockHash", "account"] as const) {
+      if (held?.[name] === owner[name]) continue;
+      throw new BaseError({
+        code: "JOURNAL_OWNER_MISMATCH",
+        shortMessage: `The data folder was used with ${name} ${held?.[name]}, now it is ${owner[name]}.`,
+        nextStep: "Use one data folder for each key and deployment (--data, ASSAY_DATA).",
+        details: { file: db.name },
+      });
+    }
+  }
+
+  get(key: string): JournalEntry | undefined {
+    const row = this.#db.prepare<[string], ActionRow>("SELECT * FROM actions WHERE key = ?").get(key);
+    return row === undefined ? undefined : toEntry(row);
+  }
+
+  inState(state: ActionState): JournalEntry[] {
+    return this.#db
+      .prepare<[string], ActionRow>("SELECT * FROM actions WHERE state = ? ORDER BY nonce")
+      .all(state)
+      .map(toEntry);
+  }
+
+  nextNonce(): number {
+    const row = this.#db
+      .prepare<[], { next: number }>(
+        "SELECT coalesce(max(nonce) + 1, 0) AS next FROM actions WHERE state IN ('signed', 'mined')",
+      )
+      .get();
+    return row?.next ?? 0;
+  }
+
+  transactionsOf({ key, nonce }: JournalEntry): SignedTransaction[] {
+    return this.#db
+      .prepare<[string, number], TransactionRow>(
+        "SELECT * FROM transactions WHERE key = ? AND nonce = ? ORDER BY length(max_fee) DESC, max_fee DESC",
+      )
+      .all(key, nonce)
+      .map((row) => ({
+        hash: row.hash,
+        raw: bytesToHex(row.raw),
+        maxFeePerGas: BigInt(row.max_fee),
+        maxPriorityFeePerGas: BigInt(row.max_priority_fee),
+        signedAtMs: row.signed_at_ms,
+      }));
+  }
+
+  transactionAt(nonce: number): Hex | undefined {
+    const row = this.#db
+      .prepare<[number], { raw: Buffer }>(
+        "SELECT raw FROM transactions WHERE nonce = ? ORDER BY length(max_fee) DESC, max_fee DESC LIMIT 1",
+      )
+      .get(nonce);
+    return row === undefined ? undefined : bytesToHex(row.raw);
+  }
+
+  sign(action: Action, nonce: number, gas: bigint, transaction: SignedTransaction): JournalEntry {
+    const write = this.#db.transaction(() => {
+      this.#db
+        .prepare("UPDATE actions SET state = 'displaced' WHERE nonce = ? AND key <> ? AND state = 'reverted'")
+        .run(nonce, action.key);
+      this.#db
+        .prepare(
+          `INSERT INTO actions (key, state, nonce, target, data, value, gas, signed_at_ms)
+           VALUES (@key, 'signed', @nonce, @to, @data, @value, @gas, @signedAtMs)
+           ON CONFLICT (key) DO UPDATE SET state = 'signed', nonce = @nonce, target = @to, data = @data,
+             value = @value, gas = @gas, signed_at_ms = @signedAtMs, hash = NULL, block_number = NULL,
+             block_hash = NULL, gas_used = NULL, gas_price = NULL, revert = NULL
+           WHERE state IN ('reverted', 'displaced')`,
+        )
+        .run({
+          key: action.key,
+          nonce,
+          to: action.to,
+          data: Buffer.from(hexToBytes(action.data)),
+          value: action.value.toString(),
+          gas: gas.toString(),
+          signedAtMs: transaction.signedAtMs,
+        });
+      this.#insertTransaction(action.key, nonce, transaction);
+    });
+    write.immediate();
+    return this.get(action.key) as JournalEntry;
+  }
+
+  replace({ key, nonce }: JournalEntry, transaction: SignedTransaction): void {
+    this.#insertTransaction(key, nonce, transaction);
+  }
+
+  markMined({ key }: JournalEntry, inclusion: Inclusion): void {
+    this.#include(key, "mined", inclusion, undefined);
+  }
+
+  markReverted({ key }: JournalEntry, inclusion: Inclusion, revert: Revert): void {
+    this.#include(key, "reverted", inclusion, revert);
+  }
+
+  markDone({ key }: JournalEntry): void {
+    this.#db.prepare("UPDATE actions SET state = 'done' WHERE key = ? AND state = 'mined'").run(key);
+  }
+
+  markSigned({ key }: JournalEntry): void {
+    this.#db
+      .prepare(
+        "UPDATE actions SET state = 'signed', hash = NULL, block_number = NULL, block_hash = NULL WHERE key = ? AND state = 'mined'",
+      )
+      .run(key);
+  }
+
+  markDisplaced({ key }: JournalEntry): void {
+    this.#db.prepare("UPDATE actions SET state = 'displaced' WHERE key = ? AND state = 'signed'").run(key);
+  }
+
+  #include(key: string, state: "mined" | "reverted", inclusion: Inclusion, revert: Revert | undefined): void {
+    this.#db
+      .prepare(
+        `UPDATE actions SET state = @state, hash = @hash, block_number = @blockNumber, block_hash = @blockHash,
+           gas_used = @gasUsed, gas_price = @gasPrice, revert = @revert WHERE key = @key`,
+      )
+      .run({
+        key,
+        state,
+        hash: inclusion.hash,
+        blockNumber: Number(inclusion.blockNumber),
+        blockHash: inclusion.blockHash,
+        gasUsed: inclusion.gasUsed.toString(),
+        gasPrice: inclusion.gasPrice.toString(),
+        revert: revert === undefined ? null : JSON.stringify({ ...revert, args: textArgs(revert) }),
+      });
+  }
+
+  #insertTransaction(key: string, nonce: number, transaction: SignedTransaction): void {
+    this.#db
+      .prepare(
+        `INSERT INTO transactions (hash, key, nonce, raw, max_fee, max_priority_fee, signed_at_ms)
+         VALUES (?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (hash) DO UPDATE SET key = excluded.key`,
+      )
+      .run(
+        transaction.hash,
+        key,
+        nonce,
+        Buffer.from(hexToBytes(transaction.raw)),
+        transaction.maxFeePerGas.toString(),
+        transaction.maxPriorityFeePerGas.toString(),
+        transaction.signedAtMs,
+      );
+  }
+}
+
+function toEntry(row: ActionRow): JournalEntry {
+  const inclusion =
+    row.hash === null || row.block_number === null || row.block_hash === null
+      ? {}
+      : {
+          inclusion: {
+            hash: row.hash,
+            blockNumber: BigInt(row.block_number),
+            blockHash: row.block_hash,
+            gasUsed: BigInt(row.gas_used ?? 0),
+            gasPrice: BigInt(row.gas_price ?? 0),
+          },
+        };
+  return {
+    key: row.key,
+    state: row.state,
+    nonce: row.nonce,
+    to: row.target,
+    data: bytesToHex(row.data),
+    value: BigInt(row.value),
+    gas: BigInt(row.gas),
+    signedAtMs: row.signed_at_ms,
+    ...inclusion,
+    ...(row.revert === null ? {} : { revert: JSON.parse(row.revert) as Revert }),
+  };
+}
+
+/** Bigints have no JSON: arguments are kept as text. */
+function textArgs({ args }: Revert): Record<string, string> {
+  return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, String(value)]));
+}

@@ -1,0 +1,148 @@
+/** Keeps what was followed of the chain, so that a restart goes on where it stopped. */
+import { fileURLToPath } from "node:url";
+import { Book } from "../../chain/book.ts";
+import type { ChainEvent } from "../../chain/events.ts";
+import type { Batch, Cursor } from "../../chain/follower.ts";
+import type { ClaimId, RequestId } from "../../rules/types.ts";
+import type { SchemaPart, SqliteDatabase } from "../journal/database.ts";
+
+/** The tables of the followed events. */
+export const EVENTS_SCHEMA: SchemaPart = {
+  name: "events",
+  folder: fileURLToPath(new URL("migrations", import.meta.url)),
+};
+
+/** A book that survives its process. Batch and cursor are written in one transaction. The book holds every request
+ *  that is neither forgotten nor at rest. */
+export class EventStore {
+  readonly #db: SqliteDatabase;
+  #book = new Book();
+
+  /** @param db opened with EVENTS_SCHEMA */
+  constructor(db: SqliteDatabase) {
+    this.#db = db;
+    this.#rebuild();
+  }
+
+  get book(): Book {
+    return this.#book;
+  }
+
+  /** Where to follow on; absent at the first start. */
+  cursor(): Cursor | undefined {
+    const row = this.#db.prepare<[], { body: string }>("SELECT body FROM cursor").get();
+    return row === undefined ? undefined : (decode(row.body) as Cursor);
+  }
+
+  /** Takes a batch; the same one again changes nothing. After a rollback the book is another one, without what is
+   *  gone. */
+  take(batch: Batch): void {
+    const last = this.cursor()?.at(-1);
+    // A follower hands a batch out again when its consumer failed after taking it.
+    if (batch.kind === "blocks" && last?.hash === batch.to.hash) return;
+    const write = this.#db.transaction(() => {
+      if (batch.kind === "blocks") for (const event of batch.events) this.#append(event);
+      else this.#takeBack(Number(batch.ancestor));
+      this.#db
+        .prepare("INSERT INTO cursor VALUES (1, ?) ON CONFLICT (only) DO UPDATE SET body = excluded.body")
+        .run(encode(batch.cursor));
+    });
+    try {
+      write.immediate();
+    } catch (error) {
+      // The book must not know more than the database.
+      this.#rebuild();
+      throw error;
+    }
+    if (batch.kind === "rollback") this.#rebuild();
+  }
+
+  /** What is kept of a claim's life, in chain order; undefined for a claim that is not kept. */
+  eventsOf(claim: ClaimId): ChainEvent[] | undefined {
+    const rows = this.#db
+      .prepare<[string], Row>("SELECT body FROM events WHERE claim_id = ? ORDER BY block, log_index")
+      .all(claim);
+    return rows.length === 0 ? undefined : rows.map(({ body }) => decode(body) as ChainEvent);
+  }
+
+  /** Keeps these requests in the database alone, until the next event about one of them, or a rollback that takes one
+   *  back, puts it into the book again with all its claims. */
+  rest(ids: readonly RequestId[]): void {
+    if (ids.length === 0) return;
+    const put = this.#db.prepare<[string]>("INSERT OR REPLACE INTO resting VALUES (?)");
+    this.#db
+      .transaction(() => {
+        for (const id of ids) put.run(id);
+      })
+      .immediate();
+    for (const id of ids) this.#book.forget(id);
+  }
+
+  /** Drops a request that is over and too deep to come back. */
+  forget(id: RequestId): void {
+    this.#db.prepare("DELETE FROM events WHERE request_id = ?").run(id);
+    this.#book.forget(id);
+  }
+
+  #append(event: ChainEvent): void {
+    const id = this.#book.apply(event) ?? (this.#wake(event) ? this.#book.apply(event) : undefined);
+    if (id === undefined) return;
+    this.#db
+      .prepare("INSERT OR REPLACE INTO events VALUES (?, ?, ?, ?)")
+      .run(Number(event.block.number), event.logIndex, id, encode(event));
+  }
+
+  /** @returns true if the event is about a request that was at rest: the book holds it now */
+  #wake({ args }: ChainEvent): boolean {
+    const id = "requestId" in args ? args.requestId : "claimId" in args && this.#requestOf(args.claimId);
+    if (!id || this.#db.prepare("DELETE FROM resting WHERE request_id = ?").run(id).changes === 0)
+      return false;
+    this.#apply(
+      this.#db
+        .prepare<[string], Row>("SELECT body FROM events WHERE request_id = ? ORDER BY block, log_index")
+        .all(id),
+    );
+    return true;
+  }
+
+  #requestOf(claim: ClaimId): RequestId | undefined {
+    return this.#db
+      .prepare<[string], { id: RequestId }>("SELECT request_id AS id FROM events WHERE claim_id = ? LIMIT 1")
+      .get(claim)?.id;
+  }
+
+  #takeBack(ancestor: number): void {
+    this.#db
+      .prepare("DELETE FROM resting WHERE request_id IN (SELECT request_id FROM events WHERE block > ?)")
+      .run(ancestor);
+    this.#db.prepare("DELETE FROM events WHERE block > ?").run(ancestor);
+  }
+
+  #rebuild(): void {
+    this.#book = new Book();
+    this.#apply(
+      this.#db
+        .prepare<[], Row>(
+          "SELECT body FROM events WHERE request_id NOT IN (SELECT request_id FROM resting) ORDER BY block, log_index",
+        )
+        .iterate(),
+    );
+  }
+
+  #apply(rows: Iterable<Row>): void {
+    for (const { body } of rows) this.#book.apply(decode(body) as ChainEvent);
+  }
+}
+
+interface Row {
+  readonly body: string;
+}
+
+/** JSON with big integers. */
+const encode = (value: unknown): string =>
+  JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? { $integer: `${part}` } : part));
+
+const decode = (text: string): unknown =>
+  JSON.parse(text, (_key, part: unknown) =>
+    typeof part === "object" && part !== null && "$integer" in part ? BigInt(String(part.$integer)) : part,
+  );
