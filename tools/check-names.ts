@@ -1,10 +1,10 @@
 /** Checks what no linter knows: names of contract tests, exact reverts, lengths of files, and that no tracked
  *  file names a folder of one machine or a package registry. */
-import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { projectRoot } from "./foundry.ts";
+import { listFiles } from "./tracked-files.ts";
 
 const MAX_LINES = 400;
 const ADVISED_LINES = 200;
@@ -58,17 +58,6 @@ function inspectContractTestLine(line: string, report: (message: string) => void
       );
     }
   }
-}
-
-/** Tracked files, and new ones that git does not ignore. */
-function listFiles(): string[] {
-  const { stdout, status } = spawnSync("git", ["ls-files", "-z", "-co", "--exclude-standard"], {
-    cwd: projectRoot,
-    encoding: "utf8",
-    maxBuffer: 2 ** 26,
-  });
-  if (status !== 0) throw new Error("git ls-files failed: run this in a clone of the repository");
-  return stdout.split("\0").filter((file) => file !== "" && existsSync(join(projectRoot, file)));
 }
 
 function main(): void {

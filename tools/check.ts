@@ -15,6 +15,7 @@ const CHECKS: readonly (readonly [name: string, command: string, args: readonly 
   ["types", node, [join(modules, "typescript/bin/tsc")]],
   ["imports", node, [...tsx, "tools/check-deps.ts"]],
   ["names", node, [...tsx, "tools/check-names.ts"]],
+  ["documents", node, [...tsx, "tools/check-docs.ts"]],
   ["compile", node, [...tsx, "tools/compile.ts"]],
   ["generated files", node, [...tsx, "tools/gen-abis.ts", "--check"]],
   ["specifications", node, [...tsx, "tools/gen-specs.ts", "--check"]],
