@@ -15,6 +15,7 @@ const CONTRACTS: readonly string[] = [
   "ToolAgent",
   "IWeightStore",
   "IInterpreter",
+  "IExecutionLane",
   "IFastInterpreter",
   "IPlanner",
   "IProofLane",

@@ -14,6 +14,7 @@ import { storageFault } from "../../base/storage-fault.ts";
 import {
   iAssayAbi,
   iCallbackAgentAbi,
+  iExecutionLaneAbi,
   iFastInterpreterAbi,
   iInterpreterAbi,
   iJudgeAbi,
@@ -34,6 +35,7 @@ const errorAbi = [
   ...iWeightStoreAbi,
   ...iFastInterpreterAbi,
   ...iInterpreterAbi,
+  ...iExecutionLaneAbi,
   ...iCallbackAgentAbi,
   ...iPlannerAbi,
   ...iRedundantResultsAbi,

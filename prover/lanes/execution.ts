@@ -5,6 +5,7 @@ import type { Logger } from "../../base/log.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
+import { MAX_SETTLING_RUN_GAS } from "../../protocol/chain/execution/cost.ts";
 import { iInterpreterAbi, iWeightStoreAbi } from "../../protocol/rules/generated/abis.ts";
 import { LANE, type ModelId } from "../../protocol/rules/types.ts";
 import { GAS, type TruthTerms } from "../decide.ts";
@@ -22,7 +23,8 @@ export class ExecutionSource implements TruthSource {
   readonly lane = LANE.EXECUTION;
   readonly #chain: Chain;
   readonly #log: Logger;
-  readonly #gas = new Map<ModelId, bigint>();
+  /** Of a run's settlement; undefined for models whose runs take more than the lane settles by. */
+  readonly #gas = new Map<ModelId, bigint | undefined>();
 
   constructor(chain: Chain, log: Logger) {
     this.#chain = chain;
@@ -43,7 +45,7 @@ export class ExecutionSource implements TruthSource {
           functionName: "isPublished",
           args: [model.id],
         });
-        if (published) this.#gas.set(model.id, await this.#gasOf(model, interpreter));
+        if (published) this.#gas.set(model.id, await this.#settlementGas(model, interpreter));
       } catch (error) {
         this.#log.warn(
           { model: model.name, reason: String(error) },
@@ -71,7 +73,18 @@ export class ExecutionSource implements TruthSource {
     return true;
   }
 
-  /** The dearest of some inputs, as the node estimates them. */
+  async #settlementGas(model: ServedProgram, interpreter: Hex): Promise<bigint | undefined> {
+    const gas = await this.#gasOf(model, interpreter);
+    if (gas <= MAX_SETTLING_RUN_GAS) return gas + GAS.settle;
+    const { name } = model;
+    this.#log.warn(
+      { model: name, gas, limit: MAX_SETTLING_RUN_GAS },
+      "a run takes more gas than settles a request",
+    );
+    return undefined;
+  }
+
+  /** Of a run: the dearest of some inputs, as the node estimates them. */
   async #gasOf({ id, prepared }: ServedProgram, interpreter: Hex): Promise<bigint> {
     const estimates = await Promise.all(
       SEEDS.map((seed) => {
@@ -82,6 +95,6 @@ export class ExecutionSource implements TruthSource {
     );
     let dearest = 0n;
     for (const gas of estimates) if (gas > dearest) dearest = gas;
-    return dearest - TRANSACTION_GAS + GAS.settle;
+    return dearest - TRANSACTION_GAS;
   }
 }

@@ -1,7 +1,11 @@
 /** Estimates of what a result costs by each means, from the model alone and from measured costs (costs.json). */
 import type { Model } from "../../inference/program/form.ts";
 import { planCompilation } from "../../protocol/chain/execution/compiled.ts";
-import { estimateFastGas, estimateInferenceGas } from "../../protocol/chain/execution/cost.ts";
+import {
+  estimateFastGas,
+  estimateInferenceGas,
+  MAX_SETTLING_RUN_GAS,
+} from "../../protocol/chain/execution/cost.ts";
 import { planPublication } from "../../protocol/chain/execution/publication.ts";
 import type { CircuitSize } from "../proof/groth16/compile.ts";
 import { type Costs, ofSize } from "./costs.ts";
@@ -87,6 +91,11 @@ export function offersOfProofModel(
 
 function execution({ model, onChain }: ModelFacts): Offer {
   const gas = BigInt(estimateInferenceGas(model.program));
+  if (gas > BigInt(MAX_SETTLING_RUN_GAS)) {
+    return {
+      unavailable: `a run takes about ${gas} gas, and the lane settles by runs of at most ${MAX_SETTLING_RUN_GAS}`,
+    };
+  }
   const gasSetup = onChain.published ? 0n : BigInt(planPublication(model).gas);
   return { ...NOTHING, ...RUN, seconds: 0, gasSetup, gasPerResult: gas, gasOfLargest: gas };
 }

@@ -1,6 +1,8 @@
 import { encodeAbiParameters, type Hex, keccak256, parseAbiParameters } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SILENT } from "../../base/log.ts";
+import { MAX_SETTLING_RUN_GAS } from "../../protocol/chain/execution/cost.ts";
+import { iExecutionLaneAbi } from "../../protocol/rules/generated/abis.ts";
 import { LANE } from "../../protocol/rules/types.ts";
 import { ExecutionSource } from "../../prover/lanes/execution.ts";
 import type { ServedModel } from "../../prover/models.ts";
@@ -18,6 +20,15 @@ beforeAll(async () => {
 afterAll(async () => {
   await system?.close();
   await local?.stop();
+});
+
+describe("MAX_SETTLING_RUN_GAS", () => {
+  it("default: is the lane's", async () => {
+    const address = system.chain.deployment.contracts.executionAdapter as Hex;
+    const lane = { address, abi: iExecutionLaneAbi } as const;
+    const limit = await system.chain.client.readContract({ ...lane, functionName: "MAX_GAS" });
+    expect(limit).toBe(BigInt(MAX_SETTLING_RUN_GAS));
+  });
 });
 
 describe("ExecutionSource", () => {

@@ -14,6 +14,8 @@ import { weightBytes } from "../../../inference/program/shape.ts";
 
 /** Most gas of a transaction. Source: EIP-7825. */
 export const MAX_TRANSACTION_GAS = 16_777_216;
+/** Most gas of a run that settles a request: ExecutionLane.MAX_GAS. What takes more might be too dear to halt. */
+export const MAX_SETTLING_RUN_GAS = 10_500_000;
 
 /** Gas units that depend on whether shapes and places are found out at every inference, or stand in a plan. */
 const BY_RECORDS = {

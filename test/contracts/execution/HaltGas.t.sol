@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {ExecutionLane} from "../../../verifier-contracts/execution/ExecutionLane.sol";
+import {IExecutionLane} from "../../../verifier-contracts/interfaces/IExecutionLane.sol";
 import {IFastInterpreter} from "../../../verifier-contracts/interfaces/IFastInterpreter.sol";
 import {IInterpreter} from "../../../verifier-contracts/interfaces/IInterpreter.sol";
+import {ITruth} from "../../../verifier-contracts/interfaces/ITruth.sol";
 import {ModelId} from "../../../verifier-contracts/types/Types.sol";
 import {ProgramBuilder as B} from "../registry/ProgramBuilder.sol";
 import {ExecutionFixture} from "./ExecutionFixture.sol";
@@ -153,5 +156,25 @@ contract HaltGasTest is ExecutionFixture {
         assertFalse(fastInterpreter.isFastHalted(modelId));
         vm.expectRevert(IInterpreter.InputNotCanonical.selector);
         fastInterpreter.recordFast(modelId, "");
+    }
+
+    /// @dev What could be too dear to halt settles nothing, with the most gas of a transaction and beyond; a caller with
+    /// less gas than the limit learns nothing. What takes less settles, and halts within a transaction (the tests above).
+    function test_isTrue_tooDear_reverts() public {
+        (ModelId modelId, bytes memory input) = _largeModel();
+        assertTrue(store.publish(modelId, new address[](0), ALL));
+        ExecutionLane lane = new ExecutionLane(interpreter);
+        bytes memory output = interpreter.infer(modelId, input);
+        uint256 limit = lane.MAX_GAS();
+        assertLt(limit + 5_000_000, GAS);
+        bytes memory tooDear = abi.encodeWithSelector(IExecutionLane.ExecutionTooDear.selector, limit);
+        vm.expectRevert(tooDear);
+        lane.isTrue{gas: GAS}(modelId, input, output, "", address(0));
+        vm.expectRevert(tooDear);
+        lane.isTrue(modelId, input, output, "", address(0));
+        bytes memory data = abi.encodeCall(ITruth.isTrue, (modelId, input, output, "", address(0)));
+        (bool success, bytes memory reason) = address(lane).staticcall{gas: limit - 500_000}(data);
+        assertFalse(success);
+        assertEq(reason.length, 0);
     }
 }

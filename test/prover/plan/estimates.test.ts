@@ -55,6 +55,14 @@ describe("offersOf", () => {
     expect(estimateOf("groth16", { isForgeable: true }).caution).toMatch(/forge/);
   });
 
+  test("behavior: runs that take more gas than the lane settles by are no offer", () => {
+    const { program } = model;
+    const long = { ...model, program: { ...program, steps: Array(60).fill(program.steps).flat() } };
+    expect(offersOf({ ...facts, model: long }, costs).execution).toEqual({
+      unavailable: expect.stringMatching(/^a run takes about \d{8} gas, .* runs of at most 10500000$/),
+    });
+  });
+
   test("behavior: every shipped model has an estimate for execution", () => {
     for (const name of ["sentiment", "sentiment-words", "forecast-vix", "forecast-hourly"]) {
       const { model: shipped } = loadModelFolder(modelFolder(name));
