@@ -109,7 +109,7 @@ const RANGES: Readonly<Record<TensorType, readonly [number, number]>> = {
 function limits(codec: string, step: Step): readonly [number, number] {
   if (codec === "text") return [0, step.k - 1];
   if (codec === "prices") return [-32_767, 32_767];
-  return codec === "lanes" ? [-32_768, 32_767] : RANGES[step.type];
+  return codec === "int16s" ? [-32_768, 32_767] : RANGES[step.type];
 }
 
 const NAMES: Readonly<Record<TensorType, string>> = {

@@ -52,9 +52,12 @@ function input(program: Program, stream: Stream, wide: boolean): CodecInput {
     }
     case "prices":
       return { codec: "prices", ...prices(size, stream, wide) };
-    case "lanes": {
+    case "int16s": {
       const spread = wide ? 65_536 : 512;
-      return { codec: "lanes", lanes: Array.from({ length: size }, () => stream.below(spread) - spread / 2) };
+      return {
+        codec: "int16s",
+        int16s: Array.from({ length: size }, () => stream.below(spread) - spread / 2),
+      };
     }
     case "raw":
       return { codec: "raw", bytes: raw(program, stream, wide) };

@@ -137,8 +137,8 @@ function laneCases(random: (count: number) => Uint8Array): InputCase[] {
   return LANE_SHAPES.map(([size, dims, k]) => {
     const bytes = random(2 * size);
     return {
-      name: `lanes ${size} [${dims}] at ${k}`,
-      input: { codec: "lanes", lanes: Array.from(new Int16Array(bytes.buffer)) },
+      name: `int16s ${size} [${dims}] at ${k}`,
+      input: { codec: "int16s", int16s: Array.from(new Int16Array(bytes.buffer)) },
       size,
       step: { type: "s32", dims, k },
       mutate: size === 17 && k === 0,
@@ -243,8 +243,8 @@ export function* refusedCases(
     for (let at = 68 + content; at < calldata.length; at++)
       yield [`padding at ${at}`, edited(at, 0x80 >> (at % 8))];
   }
-  if (input.codec === "lanes") {
-    for (let at = 68 + 2 * size; at < calldata.length; at++) yield [`unused lane at ${at}`, edited(at, 1)];
+  if (input.codec === "int16s") {
+    for (let at = 68 + 2 * size; at < calldata.length; at++) yield [`unused number at ${at}`, edited(at, 1)];
   }
 }
 

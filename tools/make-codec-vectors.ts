@@ -110,13 +110,13 @@ const OUTPUTS: readonly (readonly [OutputCodec, TensorType, readonly number[]])[
   ["words", "s32", [3]],
   ["words", "s32", [2, 3, 9]],
   ["words", "s32", [256, 1]],
-  ["lanes", "s32", [1]],
-  ["lanes", "s32", [3, 5]],
-  ["lanes", "s32", [16]],
-  ["lanes", "s32", [17]],
-  ["lanes", "s32", [2, 2, 8]],
-  ["lanes", "s32", [7, 96]],
-  ["lanes", "s32", [4096]],
+  ["int16s", "s32", [1]],
+  ["int16s", "s32", [3, 5]],
+  ["int16s", "s32", [16]],
+  ["int16s", "s32", [17]],
+  ["int16s", "s32", [2, 2, 8]],
+  ["int16s", "s32", [7, 96]],
+  ["int16s", "s32", [4096]],
   ["raw", "u8", [1]],
   ["raw", "u8", [5, 7]],
   ["raw", "u8", [2, 64]],
@@ -131,7 +131,7 @@ const OUTPUTS: readonly (readonly [OutputCodec, TensorType, readonly number[]])[
   ["raw", "f32", [64, 1]],
 ];
 
-/** Around the ends of 16 bits, where lanes saturate. */
+/** Around the ends of 16 bits, where int16s saturates. */
 const LANE_EDGES = [-32_769, -32_768, -32_767, 32_766, 32_767, 32_768, -(2 ** 31), 2 ** 31 - 1] as const;
 
 /** Words of all rows, each row padded to whole words. */

@@ -53,10 +53,10 @@ interface Case {
 
 const random = makeRandomBytes(11);
 const text = (value: string): CodecInput => ({ codec: "text", text: new TextEncoder().encode(value) });
-const lanesOf = (count: number): CodecInput => ({
-  codec: "lanes",
-  lanes: Array.from(new Int16Array(random(2 * count).buffer)).map((lane, i) =>
-    i < 4 ? ([-32_768, 32_767, 0, -1][i] as number) : lane,
+const int16sOf = (count: number): CodecInput => ({
+  codec: "int16s",
+  int16s: Array.from(new Int16Array(random(2 * count).buffer)).map((number, i) =>
+    i < 4 ? ([-32_768, 32_767, 0, -1][i] as number) : number,
   ),
 });
 const pricesOf = (n: number): CodecInput => {
@@ -65,7 +65,7 @@ const pricesOf = (n: number): CodecInput => {
   return { codec: "prices", closes: list(), highs: list(), lows: list() };
 };
 const ids = (tokens: number, width: number, k: number): Form => ({ type: "s32", dims: [tokens, width], k });
-const lanes = (dims: readonly number[], k = 0): Form => ({ type: "s32", dims, k });
+const int16s = (dims: readonly number[], k = 0): Form => ({ type: "s32", dims, k });
 const HEADLINE = "Profit of Nordea rises by 12% to EUR 3.4bn, http://x.y/z says the BANK.";
 
 const raw = (type: TensorType, dims: readonly number[], output: Case["output"]): Case => {
@@ -111,24 +111,24 @@ function cases(): Case[] {
         name: `${n} prices`,
         input: pricesOf(n),
         size: n,
-        codecs: [lanes([3, n - 1])],
+        codecs: [int16s([3, n - 1])],
         output: ["words", "s32", [2, 3]],
       }),
     ),
     ...([[1], [15], [16], [31], [3, 5], [2, 8], [3, 9], [2, 2, 24]] as const).map(
       (dims): Case => ({
-        name: `lanes [${dims}]`,
-        input: lanesOf(elementCount(dims)),
+        name: `int16s [${dims}]`,
+        input: int16sOf(elementCount(dims)),
         size: elementCount(dims),
-        codecs: [lanes(dims)],
-        output: ["lanes", "s32", dims],
+        codecs: [int16s(dims)],
+        output: ["int16s", "s32", dims],
       }),
     ),
     {
-      name: "lanes in three parts",
-      input: lanesOf(60),
+      name: "int16s in three parts",
+      input: int16sOf(60),
       size: 60,
-      codecs: [lanes([10], 50), lanes([2, 5]), lanes([33], 7)],
+      codecs: [int16s([10], 50), int16s([2, 5]), int16s([33], 7)],
       output: ["words", "s8", [2, 5]],
     },
     {
@@ -218,7 +218,7 @@ function* brokenOutputs(program: Program, output: Uint8Array): Generator<readonl
   yield ["another offset", changed(31, 0x40)];
   yield ["another length", changed(63, 1)];
   yield ["length of 2^255 and more", changed(32, 0x80)];
-  const used = 64 + count * (program.outputCodec === "lanes" ? 2 : elementBytes(type));
+  const used = 64 + count * (program.outputCodec === "int16s" ? 2 : elementBytes(type));
   if (used < output.length) {
     yield ["dirty first byte of the padding", changed(used, 1)];
     yield ["dirty last byte of the padding", changed(output.length - 1, 1)];

@@ -7,14 +7,14 @@ import {ModelWord} from "./libraries/ModelWord.sol";
 import {ProgramReader} from "./libraries/ProgramReader.sol";
 import {ProgramValidator} from "./libraries/ProgramValidator.sol";
 import {Shapes} from "./libraries/Shapes.sol";
-import {INPUT_LANES, OUTPUT_WORDS, Tensor} from "./types/Program.sol";
+import {INPUT_INT16S, OUTPUT_WORDS, Tensor} from "./types/Program.sol";
 import {LANE_BOND, LANE_EXECUTION, LANE_PROOF, ModelId} from "./types/Types.sol";
 
 /// @notice Registered models (docs/PROTOCOL.md, section 1). Nothing can change one afterwards, and nobody owns this.
 contract ModelRegistry is IModelRegistry {
     uint16 private constant JUDGE_VERSION = 1;
     uint8 private constant ALL_LANES = LANE_EXECUTION | LANE_PROOF | LANE_BOND;
-    /// @dev Limits of codecs lanes and words (docs/EXACT.md, section 5).
+    /// @dev Limits of codecs int16s and words (docs/EXACT.md, section 5).
     uint256 private constant MAX_INPUTS = 4096;
     uint256 private constant MAX_OUTPUTS = 256;
     bytes32 private constant NO_PROGRAM = keccak256("assay model without a program");
@@ -90,9 +90,9 @@ contract ModelRegistry is IModelRegistry {
         uint256 word = 1 | (uint256(LANE_PROOF) << 8) | (uint256(uint32(selector)) << 64);
         // Calldata: selector, offset, length, 16 lanes a word. Return data: a word an element.
         word |= ((68 + 32 * ((uint256(inputs) + 15) / 16)) << 96) | ((32 * uint256(outputs)) << 128);
-        word |= (INPUT_LANES << 160) | (OUTPUT_WORDS << 168) | (uint256(inputs) << 176);
+        word |= (INPUT_INT16S << 160) | (OUTPUT_WORDS << 168) | (uint256(inputs) << 176);
         // Calldata's length alone does not fix the number of lanes.
-        bytes32 programHash = keccak256(abi.encode(NO_PROGRAM, INPUT_LANES, OUTPUT_WORDS, inputs));
+        bytes32 programHash = keccak256(abi.encode(NO_PROGRAM, INPUT_INT16S, OUTPUT_WORDS, inputs));
         modelId = _modelId(programHash, word, 0, verificationKeyHash);
         Model storage model = _models[modelId];
         if (model.word != 0) return modelId;

@@ -2,7 +2,7 @@ import { concatBytes, equalBytes, toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import type { InputCodec, Program, Step, TensorData } from "../program/form.ts";
 import { type AbiType, decodeAbi, encodeAbi } from "./abi.ts";
-import { lanesTensor, readLanes, writeLanes } from "./lanes.ts";
+import { int16sTensor, readInt16s, writeInt16s } from "./int16s.ts";
 import { type Prices, pricesTensor, readPrices, writePrices } from "./prices.ts";
 import { rawTensor } from "./raw.ts";
 import { type TokenCache, textIds } from "./text.ts";
@@ -11,7 +11,7 @@ import { type TokenCache, textIds } from "./text.ts";
 export type CodecInput =
   | { readonly codec: "text"; readonly text: Uint8Array }
   | ({ readonly codec: "prices" } & Prices)
-  | { readonly codec: "lanes"; readonly lanes: ArrayLike<number> }
+  | { readonly codec: "int16s"; readonly int16s: ArrayLike<number> }
   | { readonly codec: "raw"; readonly bytes: Uint8Array };
 
 const SELECTOR_BYTES = 4;
@@ -20,13 +20,13 @@ const SELECTOR_BYTES = 4;
 export const INPUT_TYPES: Readonly<Record<InputCodec, readonly AbiType[]>> = {
   text: ["string"],
   prices: ["uint256[]", "uint256[]", "uint256[]"],
-  lanes: ["uint256[]"],
+  int16s: ["uint256[]"],
   raw: ["bytes"],
 };
 
 /** Decodes calldata under the one canonical encoding. Source: docs/EXACT.md, section 5.
  *  @param selector the model's 4 bytes
- *  @throws BaseError SELECTOR_MISMATCH, CALLDATA_NOT_CANONICAL, TEXT_TOO_LONG, PRICES_INVALID, LANES_INVALID or
+ *  @throws BaseError SELECTOR_MISMATCH, CALLDATA_NOT_CANONICAL, TEXT_TOO_LONG, PRICES_INVALID, INT16S_INVALID or
  *  RAW_LENGTH_INVALID */
 export function decodeInput(
   { inputCodec, inputSize }: Pick<Program, "inputCodec" | "inputSize">,
@@ -53,14 +53,14 @@ export function decodeInput(
       ) as [bigint[], bigint[], bigint[]];
       return { codec: "prices", closes, highs, lows };
     }
-    case "lanes":
-      return { codec: "lanes", lanes: readLanes(first, inputSize) };
+    case "int16s":
+      return { codec: "int16s", int16s: readInt16s(first, inputSize) };
     case "raw":
       return { codec: "raw", bytes: checkRaw(first, inputSize) };
   }
 }
 
-/** Inverse of `decodeInput`. Lanes saturate to 16 bits.
+/** Inverse of `decodeInput`. Numbers saturate to 16 bits.
  *  @throws BaseError as `decodeInput`, and INPUT_CODEC_MISMATCH for the input of another codec */
 export function encodeInput(program: Program, selector: Uint8Array, input: CodecInput): Uint8Array {
   const { inputCodec, inputSize } = program;
@@ -83,8 +83,8 @@ function contentsOf(input: CodecInput, size: number): Uint8Array[] {
       return [checkText(input.text, size)];
     case "prices":
       return (["closes", "highs", "lows"] as const).map((name) => writePrices(input[name], name));
-    case "lanes":
-      return [writeLanes(input.lanes)];
+    case "int16s":
+      return [writeInt16s(input.int16s)];
     case "raw":
       return [checkRaw(input.bytes, size)];
   }
@@ -121,8 +121,8 @@ export function fillInputTensor(step: Step, input: CodecInput, out: TensorData, 
     case "prices":
       pricesTensor(input, out as Int32Array);
       break;
-    case "lanes":
-      lanesTensor(input.lanes, out as Int32Array, step.k);
+    case "int16s":
+      int16sTensor(input.int16s, out as Int32Array, step.k);
       break;
     case "raw":
       rawTensor(input.bytes, step.type, out, step.k);

@@ -4,7 +4,7 @@ import { elementBytes, elementCount, type Program, type Tensor, type TensorType 
 import { lastStep, outputLength } from "../program/shape.ts";
 import { fromStoredBytes, newData } from "../program/tensor.ts";
 import { decodeAbi, encodeAbi, readWord, writeWord } from "./abi.ts";
-import { lanesTensor, readLanes, writeLanes } from "./lanes.ts";
+import { int16sTensor, readInt16s, writeInt16s } from "./int16s.ts";
 import { rawBytes } from "./raw.ts";
 
 /** Return data of the last step's tensor. Source: docs/EXACT.md, section 5, outputs. */
@@ -17,8 +17,8 @@ export function encodeOutput(program: Program, tensor: Tensor): Uint8Array {
       for (let i = 0; i < data.length; i++) writeWord(words, 32 * i, BigInt((data[i] as number) - offset));
       return words;
     }
-    case "lanes":
-      return encodeAbi(["uint256[]"], [writeLanes(data)]);
+    case "int16s":
+      return encodeAbi(["uint256[]"], [writeInt16s(data)]);
     case "raw":
       return encodeAbi(["bytes"], [rawBytes(type, data)]);
   }
@@ -27,7 +27,7 @@ export function encodeOutput(program: Program, tensor: Tensor): Uint8Array {
 /** Where the elements are in return data, one after another: the first, and bytes of each. */
 function outputPlaces(program: Program): { readonly start: number; readonly size: number } {
   const { outputCodec } = program;
-  const size = { words: 32, lanes: 2, raw: elementBytes(lastStep(program).type) }[outputCodec];
+  const size = { words: 32, int16s: 2, raw: elementBytes(lastStep(program).type) }[outputCodec];
   return { start: outputCodec === "words" ? 0 : 64, size };
 }
 
@@ -62,8 +62,8 @@ const RANGES: Readonly<Record<TensorType, readonly [bigint, bigint]>> = {
   bool: [0n, 255n],
 };
 
-/** The tensor that return data stands for: its values with lanes, which saturate, as they come.
- *  @throws BaseError OUTPUT_INVALID, CALLDATA_NOT_CANONICAL or LANES_INVALID for bytes that no tensor encodes to */
+/** The tensor that return data stands for: its values with codec int16s, which saturates, as they come.
+ *  @throws BaseError OUTPUT_INVALID, CALLDATA_NOT_CANONICAL or INT16S_INVALID for bytes that no tensor encodes to */
 export function decodeOutput(program: Program, output: Uint8Array): Tensor {
   const { type, dims } = lastStep(program);
   const count = elementCount(dims);
@@ -79,9 +79,9 @@ export function decodeOutput(program: Program, output: Uint8Array): Tensor {
     }
     return { type, dims, data };
   }
-  if (program.outputCodec === "lanes") {
+  if (program.outputCodec === "int16s") {
     const data = new Int32Array(count);
-    lanesTensor(readLanes(decodeAbi(["uint256[]"], output)[0] as Uint8Array, count), data, 0);
+    int16sTensor(readInt16s(decodeAbi(["uint256[]"], output)[0] as Uint8Array, count), data, 0);
     return { type, dims, data };
   }
   const bytes = decodeAbi(["bytes"], output)[0] as Uint8Array;

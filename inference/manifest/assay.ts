@@ -35,7 +35,7 @@ export interface ValueEntry {
   readonly name: string;
   readonly type: OnnxType;
   readonly dims: readonly number[];
-  /** Inputs: first element (lanes) or byte (raw). Outputs: first element of the last tensor. */
+  /** Inputs: first element (int16s) or byte (raw). Outputs: first element of the last tensor. */
   readonly offset: number;
 }
 

@@ -36,7 +36,7 @@ export interface ProofModelSection {
   readonly lanes: readonly ["PROOF"];
   readonly vkHash: string;
   readonly judgeVersion: number;
-  readonly codec: { readonly input: "lanes"; readonly output: "words"; readonly inputSize: number };
+  readonly codec: { readonly input: "int16s"; readonly output: "words"; readonly inputSize: number };
   readonly maxCalldata: number;
   readonly outputLength: number;
   /** Windows that requests should name, in seconds. */
@@ -64,7 +64,7 @@ export const isProofManifest = (manifest: Manifest | ProofManifest): manifest is
   (manifest.assay.format as number) === 2;
 
 /** What the registry hashes of a model without a program.
- *  @param inputs elements of codec lanes @param outputs elements of codec words */
+ *  @param inputs elements of codec int16s @param outputs elements of codec words */
 export function proofModelIdentity(
   selector: Uint8Array,
   inputs: number,
@@ -74,7 +74,7 @@ export function proofModelIdentity(
   const words = new Uint8Array(4 * 32);
   const view = new DataView(words.buffer);
   words.set(keccak256(new TextEncoder().encode("assay model without a program")));
-  view.setUint32(2 * 32 - 4, INPUT_CODECS.indexOf("lanes") + 1);
+  view.setUint32(2 * 32 - 4, INPUT_CODECS.indexOf("int16s") + 1);
   view.setUint32(3 * 32 - 4, OUTPUT_CODECS.indexOf("words") + 1);
   view.setUint32(4 * 32 - 4, inputs);
   return {
@@ -98,7 +98,7 @@ export function identityFields(identity: ModelIdentity, inputs: number) {
     lanes: ["PROOF"],
     vkHash: toHex(identity.vkHash),
     judgeVersion: JUDGE_VERSION,
-    codec: { input: "lanes", output: "words", inputSize: inputs },
+    codec: { input: "int16s", output: "words", inputSize: inputs },
     maxCalldata: identity.maxCalldata,
     outputLength: identity.outputLength,
   } as const;
@@ -124,7 +124,7 @@ export function checkProofModel(check: Checker, section: Record<string, unknown>
     check.error(`${path}.lanes`, 'must be ["PROOF"]: only proofs make a model without a program final');
   const codec = check.object(section.codec, `${path}.codec`);
   whole(codec, "inputSize", `${path}.codec`);
-  if (codec !== undefined && codec.input !== "lanes") check.error(`${path}.codec.input`, "must be lanes");
+  if (codec !== undefined && codec.input !== "int16s") check.error(`${path}.codec.input`, "must be lanes");
   if (codec !== undefined && codec.output !== "words") check.error(`${path}.codec.output`, "must be words");
   const windows = check.object(section.windowSeconds, `${path}.windowSeconds`);
   for (const key of ["default", "local"]) whole(windows, key, `${path}.windowSeconds`);

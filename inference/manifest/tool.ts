@@ -58,12 +58,12 @@ export function defaultTool(
   const inputs = {
     text: [{ name: "text", type: "string" }],
     prices: ["closes", "highs", "lows"].map((n) => ({ name: n, type: "uint256[]" })),
-    lanes: [{ name: "lanes", type: "uint256[]" }],
+    int16s: [{ name: "int16s", type: "uint256[]" }],
     raw: [argument],
   }[input];
   const outputs = {
     words: [{ name: "values", type: words === 1 ? "int256" : `int256[${words}]` }],
-    lanes: [{ name: "values", type: "uint256[]" }],
+    int16s: [{ name: "values", type: "uint256[]" }],
     raw: [{ name: "output", type: "bytes" }],
   }[output];
   const description = `Output of the model ${name} on the given input`;

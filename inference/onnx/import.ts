@@ -19,7 +19,7 @@ import { Refusal } from "./refusal.ts";
 export interface ImportSettings {
   /** Default raw. */
   readonly codec?: InputCodec;
-  /** Default: raw for raw, words up to 256 integers, else lanes. */
+  /** Default: raw for raw, words up to 256 integers, else int16s. */
   readonly output?: OutputCodec;
   /** Sizes of symbolic dims, by name or by place `INPUT:AXIS`; default 1. */
   readonly dims?: ReadonlyMap<string, number>;

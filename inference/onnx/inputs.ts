@@ -14,7 +14,7 @@ export interface BoundInput {
   readonly name: string;
   readonly type: OnnxType;
   readonly dims: readonly number[];
-  /** First element (lanes), first byte (raw), 0 otherwise. */
+  /** First element (int16s), first byte (raw), 0 otherwise. */
   readonly offset: number;
 }
 
@@ -46,12 +46,12 @@ export function bindInputs(graph: OnnxGraph, codec: InputCodec, textBytes: numbe
       throw refusal(`Input ${input.name} is ${input.type}; codec ${codec} gives int32.`, "Use --codec raw.");
     }
   }
-  if (codec === "lanes") return joined(graph, codec, () => 1, 4096);
+  if (codec === "int16s") return joined(graph, codec, () => 1, 4096);
   const [input, ...more] = graph.inputs as [OnnxValueInfo, ...OnnxValueInfo[]];
   if (more.length > 0) {
     throw refusal(
       `Codec ${codec} gives one input, the graph has ${graph.inputs.length}.`,
-      "Use --codec raw or lanes.",
+      "Use --codec raw or int16s.",
     );
   }
   const [outer = 0, inner = 0] = input.dims.slice(-2);

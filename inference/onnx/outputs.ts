@@ -88,7 +88,7 @@ function commonType(types: readonly TensorType[], codec: OutputCodec): TensorTyp
     throw fail("IMPORT_OUTPUT", "The outputs mix float32 and integers.", "Cast all outputs to one type.");
   }
   const [first = "s32"] = types;
-  if (codec === "lanes") return "s32";
+  if (codec === "int16s") return "s32";
   return distinct.size === 1 ? first : "s32";
 }
 
@@ -107,7 +107,7 @@ function whole(ctx: Lowering, tensor: TensorValue): Operand {
 /** The output codec that fits where none is asked for. */
 export function defaultOutput(input: string, type: TensorType, elements: number): OutputCodec {
   if (input === "raw" || type === "f32") return "raw";
-  return elements <= 256 ? "words" : "lanes";
+  return elements <= 256 ? "words" : "int16s";
 }
 
 /** Drops steps and weights that the output does not need; the output becomes the last step. */

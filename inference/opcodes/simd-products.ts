@@ -21,31 +21,31 @@ const HALF = 8;
 
 const VECTOR = 0xfd;
 const vector = (code: number, ...operands: number[]): number[] => [VECTOR, ...leb(code), ...operands];
-/** Eight bytes as unsigned 16-bit lanes. */
+/** Eight bytes as unsigned 16-bit SIMD lanes. */
 const load8x8u = (offset: number): number[] => vector(0x02, 0, ...leb(offset));
 const storeVector = vector(0x0b, 4, 0);
 const zeros = vector(0x0c, ...times(16, () => [0]));
-/** Picks four 32-bit lanes out of eight. */
-const shuffle = (...lanes: number[]): number[] =>
-  vector(0x0d, ...lanes.flatMap((lane) => times(4, (byte) => [4 * lane + byte])));
-const addLanes = vector(0xae);
-/** Products of signed 16-bit lanes, pairs of them summed to 32 bits: unsigned bytes never saturate here. */
-const dotLanes = vector(0xba);
+/** Picks four 32-bit SIMD lanes out of eight. */
+const shuffle = (...parts: number[]): number[] =>
+  vector(0x0d, ...parts.flatMap((part) => times(4, (byte) => [4 * part + byte])));
+const addInt32s = vector(0xae);
+/** Products of signed 16-bit SIMD lanes, pairs of them summed to 32 bits: unsigned bytes never saturate here. */
+const dotInt16s = vector(0xba);
 
 /** Parameters: the activation row and its end, the weights, the sums and their end; locals: position in the
  *  activation row, eight activations, and the sums of each weight row. */
 const [A, A_END, W, OUT, OUT_END, AT, X, SUM] = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/** Sums the lanes of four vectors into one: pairs first, then pairs of pairs. */
-function sumLanes(): number[] {
+/** Sums the SIMD lanes of four vectors into one: pairs first, then pairs of pairs. */
+function sumInt32s(): number[] {
   const pairs = (a: number, b: number): number[] => [
     ...[...get(a), ...get(b), ...shuffle(0, 4, 1, 5)],
     ...[...get(a), ...get(b), ...shuffle(2, 6, 3, 7)],
-    ...addLanes,
+    ...addInt32s,
   ];
   const halves = [...pairs(SUM, SUM + 1), ...set(SUM), ...pairs(SUM + 2, SUM + 3), ...set(SUM + 1)];
   const both = [...get(SUM), ...get(SUM + 1)];
-  return [...halves, ...both, ...shuffle(0, 1, 4, 5), ...both, ...shuffle(2, 3, 6, 7), ...addLanes];
+  return [...halves, ...both, ...shuffle(0, 1, 4, 5), ...both, ...shuffle(2, 3, 6, 7), ...addInt32s];
 }
 
 /** For each block of weight rows: multiply, sum, store. Weights lie in the order in which they are read. */
@@ -54,7 +54,7 @@ function body(): number[] {
     ...[...get(AT), ...load8x8u(HALF * half), ...set(X)],
     ...times(BLOCK, (row) => [
       ...[...get(SUM + row), ...get(X), ...get(W), ...load8x8u(HALF * (half * BLOCK + row))],
-      ...[...dotLanes, ...addLanes, ...set(SUM + row)],
+      ...[...dotInt16s, ...addInt32s, ...set(SUM + row)],
     ]),
   ];
   return [
@@ -65,7 +65,7 @@ function body(): number[] {
     ...times(STRIDE / HALF, eight),
     ...[...get(W), OP.const32, ...signedLeb(BLOCK * STRIDE), OP.add32, ...set(W)],
     ...advance(AT, STRIDE, get(A_END)),
-    ...[...get(OUT), ...sumLanes(), ...storeVector],
+    ...[...get(OUT), ...sumInt32s(), ...storeVector],
     ...advance(OUT, 4 * BLOCK, get(OUT_END)),
   ];
 }

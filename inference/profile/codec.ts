@@ -9,7 +9,7 @@ export function codecRange(ctx: StepRanges): Range {
       return uniform(0, step.k - 1);
     case "prices":
       return uniform(-32_767, 32_767);
-    case "lanes":
+    case "int16s":
       return uniform(-32_768, 32_767);
     case "raw":
       switch (step.type) {

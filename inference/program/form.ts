@@ -23,9 +23,9 @@ export const OPCODES = [
 /** Code in a record = index + 1. */
 export type Opcode = (typeof OPCODES)[number];
 
-export const INPUT_CODECS = ["text", "prices", "lanes", "raw"] as const;
+export const INPUT_CODECS = ["text", "prices", "int16s", "raw"] as const;
 export type InputCodec = (typeof INPUT_CODECS)[number];
-export const OUTPUT_CODECS = ["words", "lanes", "raw"] as const;
+export const OUTPUT_CODECS = ["words", "int16s", "raw"] as const;
 export type OutputCodec = (typeof OUTPUT_CODECS)[number];
 
 export const LOOKUP_VARIANTS = ["sum", "pick"] as const;
@@ -95,7 +95,7 @@ export interface Step {
 export interface Program {
   readonly inputCodec: InputCodec;
   readonly outputCodec: OutputCodec;
-  /** text: bytes; prices: prices a list; lanes: elements; raw: bytes. */
+  /** text: bytes; prices: prices a list; int16s: elements; raw: bytes. */
   readonly inputSize: number;
   readonly weights: readonly WeightDescriptor[];
   readonly steps: readonly Step[];

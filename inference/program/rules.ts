@@ -60,9 +60,9 @@ function codec(check: StepCheck): void {
       );
       check.noAttribute();
       break;
-    case "lanes":
+    case "int16s":
       check.type("s32");
-      check.must(end <= inputSize, "last lane (k + elements)", end, `<= input size ${inputSize}`);
+      check.must(end <= inputSize, "last number (k + elements)", end, `<= input size ${inputSize}`);
       break;
     case "raw":
       check.must(end <= inputSize, "last byte (k + bytes)", end, `<= input size ${inputSize}`);

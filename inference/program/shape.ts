@@ -94,7 +94,7 @@ export function maxCalldata(program: Program): number {
       return 4 + 64 + 32 * Math.ceil(size / 32);
     case "prices":
       return 4 + 96 + 3 * (32 + 32 * size);
-    case "lanes":
+    case "int16s":
       return 4 + 64 + 32 * Math.ceil(size / 16);
   }
 }
@@ -109,7 +109,7 @@ export function outputLength(program: Program): number {
   switch (program.outputCodec) {
     case "words":
       return 32 * count;
-    case "lanes":
+    case "int16s":
       return 64 + 32 * Math.ceil(count / 16);
     case "raw":
       return 64 + 32 * Math.ceil((count * elementBytes(type)) / 32);

@@ -28,7 +28,7 @@ import { lastStep, maxCalldata, outputLength, weightShape } from "./shape.ts";
 const INPUT_SIZES: Readonly<Record<InputCodec, readonly [number, number]>> = {
   text: [1, 4096],
   prices: [2, 256],
-  lanes: [1, 4096],
+  int16s: [1, 4096],
   raw: [1, 65_536],
 };
 
@@ -127,7 +127,7 @@ function checkOutput(
   if (program.outputCodec === "words") {
     if (type === "f32") report(place, "type", type, "u8, s8, s32, bool");
     if (count > 256) report(place, "elements", count, "<= 256");
-  } else if (program.outputCodec === "lanes") {
+  } else if (program.outputCodec === "int16s") {
     if (type !== "s32") report(place, "type", type, "s32");
     if (count > 4096) report(place, "elements", count, "<= 4096");
   } else if (count * elementBytes(type) > 65_536) {

@@ -65,7 +65,7 @@ export function packChannel(channels: readonly ChannelParameters[]): Uint8Array 
 /** Byte of element i inside a DOT row: each word is byte-reversed. */
 const dotByte = (i: number): number => (i & ~31) + 31 - (i & 31);
 
-/** Byte of element i inside a LOOKUP row: lane-interleaved. */
+/** Byte of element i inside a LOOKUP row: interleaved in SIMD lanes of 32 bits. */
 const lookupByte = (i: number): number => (i & ~31) + 4 * (i & 7) + 3 - ((i >> 3) & 3);
 
 /** Words of a DOT weight tensor.

@@ -20,7 +20,7 @@ import series_hourly as sh  # noqa: E402
 from series_data import read_hourly, sha256  # noqa: E402
 
 RIDGES = [10, 30, 100, 300, 1000]
-UNIT = 64  # the model's numbers are raw values / 64, so that 13 fraction bits make a lane raw * 128
+UNIT = 64  # the model's numbers are raw values / 64, so that 13 fraction bits make a 16-bit number raw * 128
 BITS = 13
 CHECKED_WINDOWS = 100
 ORDER = 21888242871839275222246405745257275088548364400416034343698204186575808495617
@@ -114,19 +114,19 @@ def half_away(x):
     return np.sign(x) * np.floor(np.abs(x) + 0.5)
 
 
-def lanes(window):
+def int16s(window):
     """Calldata's numbers of a window in hundredths: raw / 64 in steps of 2^-13."""
     return half_away(window / sh.SCALE * 2**BITS / UNIT).astype(np.int64)
 
 
 def fixed_point(x, first, second):
-    """What the circuit computes of lanes int64 [..., 512]: int64 [..., 96] with 3 * 13 fraction bits. Nothing is rounded:
+    """What the circuit computes of 16-bit numbers, int64 [..., 512]: int64 [..., 96] with 3 * 13 fraction bits. Nothing is rounded:
     no sum reaches 2^62. check() compares it with ezkl."""
     return x @ first @ second
 
 
 def in_circuit(first, second):
-    return lambda window: fixed_point(lanes(window).transpose(0, 2, 1), first, second).transpose(0, 2, 1) / 2 ** (3 * BITS) * UNIT * sh.SCALE
+    return lambda window: fixed_point(int16s(window).transpose(0, 2, 1), first, second).transpose(0, 2, 1) / 2 ** (3 * BITS) * UNIT * sh.SCALE
 
 
 def check(model, network, integer):
@@ -147,7 +147,7 @@ def check(model, network, integer):
         ezkl.gen_settings(at("model.onnx"), at("settings.json"), py_run_args=args)
         ezkl.compile_circuit(at("model.onnx"), at("circuit"), at("settings.json"))
         for i, t in enumerate(origins):
-            x = lanes(integer[t - sh.HOURS : t, i % sh.CHANNELS])
+            x = int16s(integer[t - sh.HOURS : t, i % sh.CHANNELS])
             Path(at("data.json")).write_text(json.dumps({"input_data": [(x / 2**BITS).tolist()]}))
             witness = ezkl.gen_witness(at("data.json"), at("circuit"), at("witness.json"))
             outputs = [int.from_bytes(bytes.fromhex(e), "little") for e in witness["outputs"][0]]

@@ -90,10 +90,10 @@ def read_hourly(path, scale):
     return np.array(raw), integer
 
 
-def codec_lanes(values):
-    """lanes(uint256[]): signed 16-bit numbers, 16 a word, the first in the most significant bits; rest of the last word 0."""
+def codec_int16s(values):
+    """int16s(uint256[]): signed 16-bit numbers, 16 a word, the first in the most significant bits; rest of the last word 0."""
     flat = np.asarray(values, dtype=np.int64).ravel()
     if np.abs(flat).max() > LIMIT:
-        raise ValueError("a lane does not fit 16 bits")
+        raise ValueError("a number does not fit 16 bits")
     flat = np.concatenate([flat, np.zeros(-len(flat) % 16, dtype=np.int64)])
     return [int.from_bytes(word.astype(">i2").tobytes(), "big") for word in flat.reshape(-1, 16)]

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 
 import series_hourly as sh
-from series_data import LIMIT, codec_lanes, read_hourly, sha256
+from series_data import LIMIT, codec_int16s, read_hourly, sha256
 from series_report import arguments, compare, rounded, save_model, versions, write_eval
 
 RIDGES = [10, 30, 100, 300, 1000]
@@ -85,9 +85,9 @@ def main(folder):
     print({k: report.get(k) for k in ("test", "exactness", "development")})
 
 
-def lanes_sha256(values):
-    """Of the lane words alone, 32 bytes each, without ABI offset and length."""
-    return hashlib.sha256(b"".join(w.to_bytes(32, "big") for w in codec_lanes(values))).hexdigest()
+def int16s_sha256(values):
+    """Of the words of 16-bit numbers alone, 32 bytes each, without ABI offset and length."""
+    return hashlib.sha256(b"".join(w.to_bytes(32, "big") for w in codec_int16s(values))).hexdigest()
 
 
 def vectors(integer, net):
@@ -104,10 +104,10 @@ def vectors(integer, net):
         rows.append(
             {
                 "input": name,
-                "input_lanes_sha256": lanes_sha256(window),
+                "input_int16s_sha256": int16s_sha256(window),
                 "first_hour": forecast[0],
                 "last_hour": forecast[-1],
-                "output_lanes_sha256": lanes_sha256(forecast),
+                "output_int16s_sha256": int16s_sha256(forecast),
             }
         )
     return rows

@@ -21,7 +21,7 @@ const INPUTS: Readonly<Record<InputCodec, readonly AbiParameter[]>> = {
     { name: "highs", type: "uint256[]" },
     { name: "lows", type: "uint256[]" },
   ],
-  lanes: [{ name: "lanes", type: "uint256[]" }],
+  int16s: [{ name: "int16s", type: "uint256[]" }],
   raw: [{ name: "data", type: "bytes" }],
 };
 
@@ -30,7 +30,7 @@ export function functionOfWord(word: ModelWord): ModelFunction {
   const outputs: AbiParameter[] =
     word.outputCodec === "words"
       ? Array.from({ length: word.outputLength / 32 }, (_, i) => ({ name: `output${i}`, type: "int256" }))
-      : [{ name: "output", type: word.outputCodec === "lanes" ? "uint256[]" : "bytes" }];
+      : [{ name: "output", type: word.outputCodec === "int16s" ? "uint256[]" : "bytes" }];
   return { selector: numberToHex(word.selector, { size: 4 }), inputs: INPUTS[word.inputCodec], outputs };
 }
 

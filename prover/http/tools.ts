@@ -66,7 +66,7 @@ const functionOf = (model: ServedModel): ModelFunction => ({
 function decode(model: ServedModel, calldata: Uint8Array): CodecInput {
   const { inputCodec, inputSize } = hasProgram(model)
     ? model.prepared.program
-    : { inputCodec: "lanes" as const, inputSize: model.proofModel.inputs };
+    : { inputCodec: "int16s" as const, inputSize: model.proofModel.inputs };
   return decodeInput({ inputCodec, inputSize }, model.selector, calldata);
 }
 

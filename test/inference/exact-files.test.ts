@@ -85,12 +85,12 @@ function argumentsOf(program: Program, seed: number): Hex {
   const encode = (types: string, values: readonly unknown[]): Hex =>
     encodeAbiParameters(parseAbiParameters(types) as readonly AbiParameter[], values as never);
   switch (program.inputCodec) {
-    case "lanes": {
-      const lanes = Buffer.alloc(32 * Math.ceil(size / 16));
+    case "int16s": {
+      const numbers = Buffer.alloc(32 * Math.ceil(size / 16));
       for (let i = 0; i < size; i++)
-        lanes.writeInt16BE(wide ? below(65_536) - 32_768 : below(512) - 256, 2 * i);
-      const words = Array.from({ length: lanes.length / 32 }, (_, w) =>
-        BigInt(`0x${lanes.subarray(32 * w, 32 * w + 32).toString("hex")}`),
+        numbers.writeInt16BE(wide ? below(65_536) - 32_768 : below(512) - 256, 2 * i);
+      const words = Array.from({ length: numbers.length / 32 }, (_, w) =>
+        BigInt(`0x${numbers.subarray(32 * w, 32 * w + 32).toString("hex")}`),
       );
       return encode("uint256[]", [words]);
     }

@@ -114,10 +114,10 @@ describe("models/credit", () => {
         sum + (evaluation["score card"][name]?.[codes === null ? (bins[value] as string) : value] as number)
       );
     }, evaluation.bias);
-    const lanes = features.map(({ codes }, i) =>
+    const numbers = features.map(({ codes }, i) =>
       codes === null ? Number(row[i]) : codes.indexOf(row[i] as string),
     );
-    const calldata = encodeInput(model.program, selector, { codec: "lanes", lanes });
+    const calldata = encodeInput(model.program, selector, { codec: "int16s", int16s: numbers });
     expect([...decodeOutput(model.program, execute(prepared, calldata)).data]).toEqual([expected]);
   });
 });

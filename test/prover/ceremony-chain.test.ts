@@ -79,7 +79,7 @@ test("default: two contributors and a beacon make a key, and a proof under it se
         outputs: [parameter("a", "int256"), parameter("b", "int256")],
       },
     ],
-    import: { codec: "lanes", output: "words" },
+    import: { codec: "int16s", output: "words" },
   };
   const importAs = (lanes: readonly string[]) => {
     writeFileSync(join(model, "tool.json"), JSON.stringify({ ...tool, lanes }));

@@ -21,7 +21,7 @@ const programs: CircuitProgram[] = [];
 
 interface Options {
   readonly codec?: InputCodec;
-  /** Elements of lanes, prices a list. */
+  /** Elements of int16s, prices a list. */
   readonly size?: number;
   readonly output?: OutputCodec;
 }
@@ -56,16 +56,16 @@ function program(
   });
 }
 
-const lanes = (size: number): Options => ({ codec: "lanes", size });
+const int16s = (size: number): Options => ({ codec: "int16s", size });
 
 for (const type of ["u8", "s8", "bool"] as const) {
   program("codec", `raw ${type}, more than one signal`, (b) => b.input(type, [32]));
 }
 program("codec", "raw s32 across two signals", (b) => b.input("s32", [8]));
-program("codec", "lanes across two signals", (b) => b.input("s32", [17]), lanes(17));
-program("codec", "lanes out, saturated", (b) => b.arith("mul", b.input("s32", [2]), b.s32([1], 3)), {
-  ...lanes(2),
-  output: "lanes",
+program("codec", "int16s across two signals", (b) => b.input("s32", [17]), int16s(17));
+program("codec", "int16s out, saturated", (b) => b.arith("mul", b.input("s32", [2]), b.s32([1], 3)), {
+  ...int16s(2),
+  output: "int16s",
 });
 program("codec", "prices", (b) => b.step({ opcode: "codec", variant: 2, type: "s32", dims: [3, 2] }), {
   codec: "prices",
@@ -144,13 +144,13 @@ program(
       { shift: 3, bias: 40 },
       { multiplier: 3, shift: 9, zeroPoint: 100 },
     ),
-  lanes(2),
+  int16s(2),
 );
 program(
   "requant",
   "s8",
   (b) => b.channels("requant", "s8", b.input("s32", [2]), { shift: 6, zeroPoint: 128 }),
-  lanes(2),
+  int16s(2),
 );
 program(
   "requant",
@@ -161,7 +161,7 @@ program(
       lower: 9,
       upper: 80,
     }),
-  lanes(2),
+  int16s(2),
 );
 program(
   "rescale",
@@ -174,7 +174,7 @@ program(
       { multiplier: 7, addend: 3n, shift: 4 },
       { multiplier: 5 },
     ),
-  lanes(2),
+  int16s(2),
 );
 
 program("table", "u8, nowhere leading 0", (b) =>
@@ -203,13 +203,13 @@ for (const name of ["add", "sub", "mul", "min", "max", "lt", "le", "eq"] as cons
       const [a, c] = [b.input(small, [2]), b.input(small, [2])];
       return b.arith(name, a, c, type);
     },
-    small === "s8" ? {} : lanes(4),
+    small === "s8" ? {} : int16s(4),
   );
   program(
     "arith",
     `${name} with constants`,
     (b) => b.arith(name, b.input("s32", [2]), b.s32([2], 77, -3), type),
-    lanes(2),
+    int16s(2),
   );
 }
 program(
@@ -219,7 +219,7 @@ program(
     const a = b.input("s32", [2]);
     return b.arith("max", a, b.arith("sub", b.s32([1], 0), a, "s32", [2]));
   },
-  lanes(2),
+  int16s(2),
 );
 program("arith", "eq of bools", (b) => b.arith("eq", b.input("bool", [2]), b.input("bool", [2]), "bool"));
 program("arith", "min of bytes, broadcast", (b) =>
@@ -235,7 +235,7 @@ program(
       undefined,
       "u8",
     ),
-  lanes(2),
+  int16s(2),
 );
 program("arith", "div of two", (b) => {
   const d = b.arith("max", b.input("s8", [1]), b.s32([1], 1));
@@ -249,7 +249,7 @@ for (const divisor of [1, 5, 8, 40_000]) {
     "arith",
     `div by ${divisor}`,
     (b) => b.arith("div", b.input("s32", [2]), b.s32([1], divisor)),
-    lanes(2),
+    int16s(2),
   );
 }
 program("arith", "div of u8 by 6", (b) => b.arith("div", b.input("u8", [2]), b.s32([1], 6), "u8"));
@@ -268,7 +268,7 @@ program(
   },
   text,
 );
-program("lookup", "ids beyond the table", (b) => b.lookup(b.input("s32", [1, 1]), 5, 2), lanes(1));
+program("lookup", "ids beyond the table", (b) => b.lookup(b.input("s32", [1, 1]), 5, 2), int16s(1));
 program("lookup", "more than one packed element", (b) => b.lookup(ids(b, [1, 1], 4), 4, 29), text);
 program("lookup", "equal columns and a zero column", (b) => b.lookup(ids(b, [1, 2], 6), 6, 2, 5, 5), text);
 program("lookup", "pick s32", (b) => b.pick(ids(b, [2, 1], 5), "s32", 5, 2), text);
@@ -287,7 +287,7 @@ program(
 );
 
 for (const name of REDUCE_VARIANTS) {
-  program("reduce", `${name} of s32`, (b) => b.reduce(name, b.input("s32", [2, 3])), lanes(6));
+  program("reduce", `${name} of s32`, (b) => b.reduce(name, b.input("s32", [2, 3])), int16s(6));
   program("reduce", `${name} of s8`, (b) => b.reduce(name, b.input("s8", [2, 3])));
 }
 program("select", "numbers", (b) => {

@@ -53,7 +53,7 @@ export class CircuitPair {
   runTensors(inputs: readonly Tensor[]): CircuitRun {
     const { program } = this.#prepared;
     const tensors = [...this.#prepared.runTensors(inputs)];
-    // What the contract sees: lanes saturate in the return data.
+    // What the contract sees: int16s saturates in the return data.
     const output = decodeOutput(program, encodeOutput(program, tensors.at(-1) as Tensor));
     const data = [...tensors.slice(0, -1), output].map((tensor) => tensor.data);
     const expected = signalsOfTrace(program, data, BINDING);
@@ -77,7 +77,7 @@ export class CircuitPair {
 function edgesOf({ inputCodec }: Program, { type, k }: Step): number[] {
   if (inputCodec === "text") return [0, 1, k - 2, k - 1];
   if (inputCodec === "prices") return [-32_767, 32_767, 0, -1, 1];
-  if (inputCodec === "lanes") return [-32_768, 32_767, -32_767, 0, -1, 1];
+  if (inputCodec === "int16s") return [-32_768, 32_767, -32_767, 0, -1, 1];
   if (type === "bool") return [0, 1];
   return type === "s32" ? [-(2 ** 31), 2 ** 31 - 1, 0, -1, 1] : [0, 255, 127, 128, 129, 1];
 }

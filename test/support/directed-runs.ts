@@ -74,16 +74,19 @@ function withInputs(name: string, model: Model): Subject {
     encodeInput(
       program,
       selector,
-      program.inputCodec === "lanes"
-        ? { codec: "lanes", lanes: Int16Array.from({ length: program.inputSize }, () => rng.int(-900, 900)) }
+      program.inputCodec === "int16s"
+        ? {
+            codec: "int16s",
+            int16s: Int16Array.from({ length: program.inputSize }, () => rng.int(-900, 900)),
+          }
         : { codec: "raw", bytes: rng.bytes(program.inputSize) },
     ),
   );
   return { name, model, selector, inputs };
 }
 
-/** CODEC lanes, REQUANT, and so many rows of it turned. */
-function turnedLanes(rows: number): Subject {
+/** CODEC int16s, REQUANT, and so many rows of it transposed. */
+function transposedInt16s(rows: number): Subject {
   const dims = [64, 2];
   const steps = [
     step({ opcode: "codec", variant: 3, dims }),
@@ -91,8 +94,8 @@ function turnedLanes(rows: number): Subject {
     move(1, "u8", [2, rows], [at(64, 1, 1), at(2, 1, 0)]),
   ];
   const descriptor = { layout: "channel", type: "u8", dims: [2] } as const;
-  const program = { ...rawProgram(128, steps, [descriptor]), inputCodec: "lanes" } as const;
-  return withInputs(`lanes requantized, ${rows} rows of them turned`, {
+  const program = { ...rawProgram(128, steps, [descriptor]), inputCodec: "int16s" } as const;
+  return withInputs(`int16s requantized, ${rows} rows of them transposed`, {
     program,
     weights: [parameters(2, 3)],
   });
@@ -161,7 +164,7 @@ export const DIRECTED_RUNS: Readonly<Record<string, readonly Subject[]>> = {
       ],
     ),
   ],
-  "turned lanes whose rows are no multiple of 32": [31, 32, 33, 47, 63, 64].map(turnedLanes),
+  "transposed int16s whose rows are no multiple of 32": [31, 32, 33, 47, 63, 64].map(transposedInt16s),
   "columns with a stride of 0 or below": columns,
   "a tall REQUANT that is turned into three axes": [
     onRaw(

@@ -52,7 +52,7 @@ function prices(rng: Rng, n: number) {
 }
 
 /** Hourly channels with a daily period, a drift and noise, in hundredths. */
-function lanes(rng: Rng, size: number): number[] {
+function int16s(rng: Rng, size: number): number[] {
   const channels = Array.from({ length: 7 }, () => ({
     level: rng.int(-500, 2500),
     swing: rng.int(20, 900),
@@ -76,8 +76,8 @@ function content(rng: Rng, { inputCodec, inputSize }: Program): CodecInput {
       return { codec: "text", text: text(rng, inputSize) };
     case "prices":
       return { codec: "prices", ...prices(rng, inputSize) };
-    case "lanes":
-      return { codec: "lanes", lanes: lanes(rng, inputSize) };
+    case "int16s":
+      return { codec: "int16s", int16s: int16s(rng, inputSize) };
     case "raw":
       return { codec: "raw", bytes: mlpInput(rng) };
   }

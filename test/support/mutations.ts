@@ -25,7 +25,7 @@ export function breakCalldata(rng: Rng, { calldata, selector }: RandomProgram): 
       broken[4 + rng.int(0, 31)] = rng.int(1, 255);
       return broken;
     default:
-      // The last byte: padding of a text or raw input, a lane, a price.
+      // The last byte: padding of a text or raw input, a 16-bit number, a price.
       broken[broken.length - 1] = rng.int(0, 255);
       broken.set(selector);
       return broken;

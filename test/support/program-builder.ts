@@ -132,7 +132,7 @@ export class ProgramBuilder {
       this.#used += count * elementBytes(type);
       return this.step({ opcode: "codec", variant, type, dims, k });
     }
-    if (inputCodec === "lanes") {
+    if (inputCodec === "int16s") {
       const k = this.rng.int(0, this.options.inputSize - count);
       const range = { low: -32_768, high: 32_767, quantum: 0 };
       return this.convert(this.step({ opcode: "codec", variant, type: "s32", dims, k }, range), type);

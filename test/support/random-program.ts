@@ -48,7 +48,7 @@ export function randomProgram(rng: Rng, options: RandomProgramOptions = {}): Ran
     steps = rng.int(0, 4),
   } = options;
   const inputCodec = options.inputCodec ?? (rng.chance(0.6) ? "raw" : rng.pick(INPUT_CODECS));
-  const size = { text: rng.int(1, 600), prices: rng.int(2, 65), lanes: rng.int(2000, 4096), raw: 0 }[
+  const size = { text: rng.int(1, 600), prices: rng.int(2, 65), int16s: rng.int(2000, 4096), raw: 0 }[
     inputCodec
   ];
   const builder = new ProgramBuilder(rng, { inputCodec, inputSize: size, hostile, floatSane });
@@ -88,7 +88,7 @@ function outputCodecFor(rng: Rng, { type, dims }: Value): OutputCodec {
   const count = elementCount(dims);
   const codecs: OutputCodec[] = ["raw"];
   if (type !== "f32" && count <= 256) codecs.push("words");
-  if (type === "s32" && count <= 4096) codecs.push("lanes");
+  if (type === "s32" && count <= 4096) codecs.push("int16s");
   return rng.pick(codecs);
 }
 
@@ -125,11 +125,11 @@ export function randomInput(rng: Rng, program: Program, hostile: boolean): Codec
       const list = (): bigint[] => Array.from({ length: inputSize }, price);
       return { codec: "prices", closes: list(), highs: list(), lows: list() };
     }
-    case "lanes": {
+    case "int16s": {
       const range = { low: -32_768, high: 32_767, quantum: 0 };
       return {
-        codec: "lanes",
-        lanes: Int16Array.from({ length: inputSize }, () => randomInteger(rng, range)),
+        codec: "int16s",
+        int16s: Int16Array.from({ length: inputSize }, () => randomInteger(rng, range)),
       };
     }
     case "raw":

@@ -142,8 +142,8 @@ function lookup(place: Place): bigint {
   const { step, element, words } = place;
   const column = element % lastOf(step.dims);
   if (step.variant === 1) return elementOf(bytesOf(place, 1), step.type, column);
-  const lane = column % 32;
-  const byte = 4 * (lane % 8) + 3 - Math.floor(lane / 8);
+  const item = column % 32;
+  const byte = 4 * (item % 8) + 3 - Math.floor(item / 8);
   const sum = words.slice(1).reduce((all, word) => all + BigInt(word[byte] as number) - 128n, 0n);
   return BigInt.asUintN(32, sum);
 }

@@ -47,13 +47,13 @@ function sizeOf(rng: Rng): Size {
   return { steps: rng.int(1, 14), most: rng.pick([40, 200, 600, 600, 1_200]) };
 }
 
-const CODECS: readonly InputCodec[] = [...INPUT_CODECS, "lanes", "raw", "raw", "raw"];
+const CODECS: readonly InputCodec[] = [...INPUT_CODECS, "int16s", "raw", "raw", "raw"];
 /** Matrices of a text or of prices are shaped by steps of their own. */
 const MATRIX_CODECS: readonly InputCodec[] = [
   ...INPUT_CODECS,
-  "lanes",
-  "lanes",
-  "lanes",
+  "int16s",
+  "int16s",
+  "int16s",
   "raw",
   "raw",
   "raw",
@@ -78,9 +78,9 @@ function attempt(rng: Rng, name: string): Subject | undefined {
   const { steps, most } = isMatrix ? { steps: 0, most: rng.pick([100, 600, 600]) } : sizeOf(rng);
   const integers = rng.chance(0.6);
   const inputCodec = rng.pick(isMatrix ? MATRIX_CODECS : CODECS);
-  const sizes = { text: rng.int(1, 600), prices: rng.int(2, 65), lanes: rng.int(most, 4096), raw: 0 };
-  const size = inputCodec === "lanes" && most > 4096 ? 4096 : sizes[inputCodec];
-  if (inputCodec === "lanes" && size < most) return undefined;
+  const sizes = { text: rng.int(1, 600), prices: rng.int(2, 65), int16s: rng.int(most, 4096), raw: 0 };
+  const size = inputCodec === "int16s" && most > 4096 ? 4096 : sizes[inputCodec];
+  if (inputCodec === "int16s" && size < most) return undefined;
   const b = new ProgramBuilder(rng, {
     inputCodec,
     inputSize: size,
@@ -194,7 +194,7 @@ function outputCodecFor(rng: Rng, { type, dims }: Value): OutputCodec {
   const count = elementCount(dims);
   const codecs: OutputCodec[] = ["raw"];
   if (type !== "f32" && count <= 256) codecs.push("words");
-  if (type === "s32" && count <= 4096) codecs.push("lanes");
+  if (type === "s32" && count <= 4096) codecs.push("int16s");
   return rng.pick(codecs);
 }
 

@@ -54,7 +54,7 @@ interface IModelRegistry {
     ) external returns (ModelId modelId);
 
     /// @notice Registers a model without a program: only proofs make its outputs final, so its one lane is PROOF.
-    /// Calldata is `inputs` signed 16-bit numbers in codec lanes, return data `outputs` words. Idempotent.
+    /// Calldata is `inputs` signed 16-bit numbers in codec int16s, return data `outputs` words. Idempotent.
     /// @param inputs 1 to 4,096 @param outputs 1 to 256 @param vkHash of the proof system's key, not 0
     function registerProofModel(bytes4 selector, uint32 inputs, uint32 outputs, bytes32 vkHash)
         external

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
 import {
-    INPUT_LANES,
+    INPUT_INT16S,
     INPUT_PRICES,
     INPUT_RAW,
     INPUT_TEXT,
@@ -11,7 +11,7 @@ import {
     LAYOUT_DOT,
     LAYOUT_LOOKUP,
     LAYOUT_PLAIN,
-    OUTPUT_LANES,
+    OUTPUT_INT16S,
     OUTPUT_RAW,
     OUTPUT_WORDS,
     ProgramField,
@@ -102,7 +102,7 @@ library ProgramValidator {
 
     function _inputSize(uint256 codec, uint256 size) private pure {
         uint256 most;
-        if (codec == INPUT_TEXT || codec == INPUT_LANES) most = 4096;
+        if (codec == INPUT_TEXT || codec == INPUT_INT16S) most = 4096;
         else if (codec == INPUT_PRICES) most = 256;
         else if (codec == INPUT_RAW) most = 65_536;
         else _failHeader(ProgramField.INPUT_CODEC, codec);
@@ -211,7 +211,7 @@ library ProgramValidator {
             if (s.outputCodec == OUTPUT_WORDS) {
                 if (code == TYPE_F32) StepRules.fail(s, ProgramField.TYPE, code);
                 if (count > 256) StepRules.fail(s, ProgramField.SIZE, count);
-            } else if (s.outputCodec == OUTPUT_LANES) {
+            } else if (s.outputCodec == OUTPUT_INT16S) {
                 if (code != TYPE_S32) StepRules.fail(s, ProgramField.TYPE, code);
                 if (count > 4096) StepRules.fail(s, ProgramField.SIZE, count);
             } else if (count * Shapes.elementBytes(code) > 65_536) {
@@ -226,7 +226,7 @@ library ProgramValidator {
     function _maxCalldata(Scan memory s) private pure returns (uint256) {
         unchecked {
             if (s.inputCodec == INPUT_PRICES) return 4 + 96 + 3 * (32 + 32 * s.inputSize);
-            uint256 wordItems = s.inputCodec == INPUT_LANES ? 16 : 32;
+            uint256 wordItems = s.inputCodec == INPUT_INT16S ? 16 : 32;
             return 4 + 64 + 32 * ((s.inputSize + wordItems - 1) / wordItems);
         }
     }
@@ -235,7 +235,7 @@ library ProgramValidator {
         unchecked {
             uint256 count = Facts.count(s.own);
             if (s.outputCodec == OUTPUT_WORDS) return 32 * count;
-            if (s.outputCodec == OUTPUT_LANES) return 64 + 32 * ((count + 15) / 16);
+            if (s.outputCodec == OUTPUT_INT16S) return 64 + 32 * ((count + 15) / 16);
             return 64 + 32 * ((count * Shapes.elementBytes(Facts.code(s.own)) + 31) / 32);
         }
     }

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
 import {
-    INPUT_LANES,
+    INPUT_INT16S,
     INPUT_PRICES,
     INPUT_TEXT,
     LAYOUT_CHANNEL,
@@ -97,7 +97,7 @@ library StepRules {
                 _type(s, S32);
                 if (rank != 2 || rows != 3 || last != s.inputSize - 1) fail(s, ProgramField.DIMS, s.shape);
                 _noAttribute(s);
-            } else if (s.inputCodec == INPUT_LANES) {
+            } else if (s.inputCodec == INPUT_INT16S) {
                 _type(s, S32);
                 if (k + rows * last > s.inputSize) fail(s, ProgramField.K, k);
             } else if (k + rows * last * Shapes.elementBytes(Facts.code(s.own)) > s.inputSize) {

@@ -24,7 +24,7 @@ library EzklProof {
     /// @dev verifyProof(bytes,uint256[])
     uint256 private constant VERIFY = 0x1e8e1e13;
     uint256 private constant ADDRESS_BYTES = 20;
-    uint256 private constant LANES_PER_WORD = 16;
+    uint256 private constant INT16S_PER_WORD = 16;
 
     /// @dev A call of the verifier while it is written. The first three come from the key.
     /// @param codeHash of the verifier @param inputs lanes of calldata @param outputs words of return data
@@ -62,7 +62,7 @@ library EzklProof {
         if (c.inputs != modelWord.inputSize() || output.length != 32 * c.outputs) return false;
         if (address(bytes20(evidence)).codehash != c.codeHash) return false;
         _open(c, evidence[ADDRESS_BYTES:]);
-        _lanes(c, input);
+        _int16s(c, input);
         _spread(c, binding, BINDING_ELEMENTS);
         return _words(c, output) && _accepts(c, address(bytes20(evidence)));
     }
@@ -99,12 +99,12 @@ library EzklProof {
     }
 
     /// @dev Writes the lanes of canonical calldata as instances.
-    function _lanes(Call memory c, bytes calldata input) private pure {
+    function _int16s(Call memory c, bytes calldata input) private pure {
         unchecked {
             uint256 from = Abi.SELECTOR_BYTES + Abi.HEAD_BYTES;
             uint256 left = c.inputs;
             while (left != 0) {
-                uint256 taken = left < LANES_PER_WORD ? left : LANES_PER_WORD;
+                uint256 taken = left < INT16S_PER_WORD ? left : INT16S_PER_WORD;
                 uint256 word;
                 assembly ("memory-safe") {
                     word := calldataload(add(input.offset, from))

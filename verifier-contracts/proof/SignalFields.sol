@@ -6,13 +6,13 @@ import {Shapes} from "../libraries/Shapes.sol";
 import {Values} from "../libraries/Values.sol";
 import {Abi} from "../opcodes/codecs/Abi.sol";
 import {Inputs} from "../opcodes/codecs/Inputs.sol";
-import {Lanes} from "../opcodes/codecs/Lanes.sol";
+import {Int16s} from "../opcodes/codecs/Int16s.sol";
 import {Outputs} from "../opcodes/codecs/Outputs.sol";
 import {Raw} from "../opcodes/codecs/Raw.sol";
 import {
     INPUT_RAW,
     INPUT_TEXT,
-    OUTPUT_LANES,
+    OUTPUT_INT16S,
     OUTPUT_RAW,
     OUTPUT_WORDS,
     TYPE_BOOL,
@@ -118,7 +118,7 @@ library SignalFields {
                 calldatacopy(content, output.offset, output.length)
             }
             if (codec == OUTPUT_WORDS) _decodeWords(t, content, rows);
-            else if (codec == OUTPUT_LANES) Lanes.write(content + 64, t.rows, t.last, rows);
+            else if (codec == OUTPUT_INT16S) Int16s.write(content + 64, t.rows, t.last, rows);
             else Raw.write(content + 64, t.code, t.rows, t.last * Shapes.elementBytes(t.code), rows);
         }
     }

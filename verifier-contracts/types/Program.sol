@@ -28,11 +28,11 @@ uint256 constant OP_SELECT = 11;
 
 uint256 constant INPUT_TEXT = 1;
 uint256 constant INPUT_PRICES = 2;
-uint256 constant INPUT_LANES = 3;
+uint256 constant INPUT_INT16S = 3;
 uint256 constant INPUT_RAW = 4;
 
 uint256 constant OUTPUT_WORDS = 1;
-uint256 constant OUTPUT_LANES = 2;
+uint256 constant OUTPUT_INT16S = 2;
 uint256 constant OUTPUT_RAW = 3;
 
 /// @notice Thrown for a step whose opcode no implementation knows: nothing falls through to another one.

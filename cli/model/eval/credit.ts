@@ -36,16 +36,16 @@ export function evaluateCredit(context: EvaluationContext): Evaluation {
     .split("\n")
     .map((line) => line.split(" "));
   const score = (model: PreparedModel, row: readonly string[]): Scored => {
-    const lanes = columns.features.map(({ column, codes }) =>
+    const numbers = columns.features.map(({ column, codes }) =>
       codes === null ? Number(row[column]) : codes.indexOf(row[column] ?? ""),
     );
-    const calldata = encodeInput(model.program, model.selector, { codec: "lanes", lanes });
+    const calldata = encodeInput(model.program, model.selector, { codec: "int16s", int16s: numbers });
     const [points = Number.NaN] = decodeOutput(model.program, execute(model, calldata)).data;
     return { points, isGood: row[columns.class] === GOOD };
   };
   const folds = Array.from({ length: 1 + Math.max(...foldOfRow) }, (_, fold) => {
     const onnx = readBytes(join(context.directory, "folds", `${fold}.onnx`));
-    const { model } = importOnnx(onnx, { codec: "lanes", output: "words" });
+    const { model } = importOnnx(onnx, { codec: "int16s", output: "words" });
     const held = rows.filter((_row, i) => foldOfRow[i] === fold);
     return held.map((row) => score(prepare(model, prepared.selector), row));
   });

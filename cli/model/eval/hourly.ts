@@ -23,8 +23,8 @@ export function evaluateHourly(context: EvaluationContext): Evaluation {
   let elements = 0;
   for (let t = FIRST; t <= LAST; t++) {
     const calldata = encodeInput(program, selector, {
-      codec: "lanes",
-      lanes: integers.slice(t - HOURS, t).flat(),
+      codec: "int16s",
+      int16s: integers.slice(t - HOURS, t).flat(),
     });
     const forecast = decodeOutput(program, execute(prepared, calldata)).data;
     for (let h = 0; h < HORIZON; h++) {

@@ -168,7 +168,7 @@ function codecGas({ inputCodec, inputSize }: Program, count: number, cost: Cost)
       return Math.min(COST.textByte * inputSize, cost.textId * count);
     case "prices":
       return COST.price * count;
-    case "lanes":
+    case "int16s":
       return COST.lane * count;
     case "raw":
       return COST.rawByte * inputSize;

@@ -99,7 +99,7 @@ function inputField(program: Program, step: number): [fieldBytes: number, offset
   const { type, k } = program.steps[step] as Program["steps"][number];
   switch (program.inputCodec) {
     case "prices":
-    case "lanes":
+    case "int16s":
       return [2, 32_768];
     case "text":
       return [k - 1 < 2 ** 8 ? 1 : k - 1 < 2 ** 16 ? 2 : 3, 0];

@@ -232,7 +232,7 @@ function defaultTool(name: string, { inputs, outputs }: Tensors, words: number):
         description,
         inputs: [
           {
-            name: "lanes",
+            name: "int16s",
             type: "uint256[]",
             description: `${bits(inputs)}, 16 signed 16-bit numbers a word`,
           },

@@ -5,7 +5,7 @@ import { type Address, concatHex, type Hex } from "viem";
 import { viewOf } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
 import { decodeInput } from "../../../inference/codecs/input.ts";
-import { writeLanes } from "../../../inference/codecs/lanes.ts";
+import { writeInt16s } from "../../../inference/codecs/int16s.ts";
 
 /** Codec lanes' limit. */
 export const MAX_INPUTS = 4096;
@@ -32,12 +32,12 @@ export function bindingNumbers(binding: bigint): number[] {
   );
 }
 
-/** Fixed-point inputs in canonical calldata of codec lanes.
+/** Fixed-point inputs in canonical calldata of codec int16s.
  *  @param selector the model's 4 bytes @param inputs elements
  *  @throws BaseError as decodeInput does */
 export function inputNumbers(selector: Uint8Array, calldata: Uint8Array, inputs: number): number[] {
-  const input = decodeInput({ inputCodec: "lanes", inputSize: inputs }, selector, calldata);
-  return input.codec === "lanes" ? Array.from(input.lanes) : [];
+  const input = decodeInput({ inputCodec: "int16s", inputSize: inputs }, selector, calldata);
+  return input.codec === "int16s" ? Array.from(input.int16s) : [];
 }
 
 /** Signed value of a field element: the nearer to 0 of x and x − order. */
@@ -76,9 +76,9 @@ export function outputNumbers(output: Uint8Array): bigint[] {
 /** Evidence that settles a request: the verifier contract's address, then the proof. */
 export const encodeEvidence = (verifier: Address, proof: Hex): Hex => concatHex([verifier, proof]);
 
-/** Canonical calldata of codec lanes. @param selector 4 bytes @param numbers within 16 bits */
+/** Canonical calldata of codec int16s. @param selector 4 bytes @param numbers within 16 bits */
 export function encodeCalldata(selector: Uint8Array, numbers: readonly number[]): Uint8Array {
-  const words = writeLanes(numbers);
+  const words = writeInt16s(numbers);
   const bytes = new Uint8Array(CALLDATA_HEAD_BYTES + words.length);
   bytes.set(selector);
   viewOf(bytes).setUint32(4 + 28, 32);

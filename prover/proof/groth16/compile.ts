@@ -160,7 +160,7 @@ function buildSteps(
   const last = program.steps.length - 1;
   const { elements } = tensors[last] as CircuitTensor;
   return circuit.step(last, "output", () => {
-    const saturate = program.outputCodec === "lanes";
+    const saturate = program.outputCodec === "int16s";
     return packOutput(circuit, program.steps[last] as Step, signals.output, elements, saturate);
   });
 }

@@ -135,7 +135,7 @@ export function unpackInput(circuit: Circuit, step: Step, part: PackedTensor): I
 }
 
 /** Public signals from the last step's elements.
- *  @param saturate to 16 bits, as the output codec lanes does
+ *  @param saturate to 16 bits, as the output codec int16s does
  *  @returns the wires that hold the binding */
 export function packOutput(
   circuit: Circuit,

@@ -10,7 +10,7 @@ contract CanonicalInputTest is Test {
     bytes4 private constant SELECTOR = 0x1d2c3b4a;
     uint256 private constant TEXT = 1;
     uint256 private constant PRICES = 2;
-    uint256 private constant LANES = 3;
+    uint256 private constant INT16S = 3;
     uint256 private constant RAW = 4;
 
     CodecJudge private judge;
@@ -75,7 +75,7 @@ contract CanonicalInputTest is Test {
     function test_isCanonicalInput_gas_succeeds() public view {
         _checkGas("text", _model(TEXT, 4096), abi.encodeWithSelector(SELECTOR, new bytes(216)), 1300);
         _checkGas("prices", _model(PRICES, 66), _encode(PRICES, 66), 2300);
-        _checkGas("lanes", _model(LANES, 672), _encode(LANES, 672), 1800);
+        _checkGas("int16s", _model(INT16S, 672), _encode(INT16S, 672), 1800);
         _checkGas("raw", _model(RAW, 65_536), _encode(RAW, 65_536), 1300);
     }
 
@@ -101,10 +101,10 @@ contract CanonicalInputTest is Test {
             return
                 abi.encodeWithSelector(SELECTOR, _randomWords(size), _randomWords(size), _randomWords(size));
         }
-        uint256[] memory lanes = _randomWords((size + 15) / 16);
-        uint256 unused = 16 * (16 * lanes.length - size);
-        lanes[lanes.length - 1] = (lanes[lanes.length - 1] >> unused) << unused;
-        return abi.encodeWithSelector(SELECTOR, lanes);
+        uint256[] memory numbers = _randomWords((size + 15) / 16);
+        uint256 unused = 16 * (16 * numbers.length - size);
+        numbers[numbers.length - 1] = (numbers[numbers.length - 1] >> unused) << unused;
+        return abi.encodeWithSelector(SELECTOR, numbers);
     }
 
     function _randomWords(uint256 count) private view returns (uint256[] memory words) {
@@ -136,12 +136,12 @@ contract CanonicalInputTest is Test {
             if (closes.length != size || highs.length != size || lows.length != size) return "";
             return abi.encodeWithSelector(SELECTOR, closes, highs, lows);
         }
-        if (codec == LANES) {
-            uint256[] memory lanes = abi.decode(input[4:], (uint256[]));
-            if (lanes.length != (size + 15) / 16) return "";
-            uint256 used = size - 16 * (lanes.length - 1);
-            if (used < 16 && lanes[lanes.length - 1] << (16 * used) != 0) return "";
-            return abi.encodeWithSelector(SELECTOR, lanes);
+        if (codec == INT16S) {
+            uint256[] memory numbers = abi.decode(input[4:], (uint256[]));
+            if (numbers.length != (size + 15) / 16) return "";
+            uint256 used = size - 16 * (numbers.length - 1);
+            if (used < 16 && numbers[numbers.length - 1] << (16 * used) != 0) return "";
+            return abi.encodeWithSelector(SELECTOR, numbers);
         }
         bytes memory content = abi.decode(input[4:], (bytes));
         if (content.length > size || (codec == RAW && content.length != size)) return "";

@@ -38,9 +38,9 @@ contract CodecGasTest is Test {
 
     function test_inputRoot_mostLanes_succeeds() public view {
         bytes memory input = abi.encodeWithSelector(SELECTOR, new uint256[](256));
-        _root("lanes", 3, 4096, _record(S32, 1, 4096 << 224, 0), input, 300_000);
+        _root("int16s", 3, 4096, _record(S32, 1, 4096 << 224, 0), input, 300_000);
         // As many leaves as there are elements.
-        _root("lane rows", 3, 4096, _record(S32, 2, (4096 << 224) | (1 << 192), 0), input, 3_000_000);
+        _root("int16s rows", 3, 4096, _record(S32, 2, (4096 << 224) | (1 << 192), 0), input, 3_000_000);
     }
 
     function test_inputRoot_mostRaw_succeeds() public view {

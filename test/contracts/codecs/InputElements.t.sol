@@ -14,7 +14,7 @@ contract InputElementsTest is Test {
     bytes4 private constant SELECTOR = 0x1d2c3b4a;
     uint256 private constant TEXT = 1;
     uint256 private constant PRICES = 2;
-    uint256 private constant LANES = 3;
+    uint256 private constant INT16S = 3;
     uint256 private constant RAW = 4;
     uint256 private constant PATTERN = 0xA5C3A5C3A5C3A5C3A5C3A5C3A5C3A5C3A5C3A5C3A5C3A5C3A5C3A5C3A5C3A5C3;
     uint256 private constant PATTERN_WORDS = 20;
@@ -197,23 +197,23 @@ contract InputElementsTest is Test {
         return (n, _dims(3, n - 1));
     }
 
-    /// @dev A part of lanes or raw bytes: something before it, something behind.
+    /// @dev A part of int16s or raw bytes: something before it, something behind.
     function _elements(Trial memory trial, uint256 seed) private pure returns (uint256 size, uint256 dims) {
         (uint256 rows, uint256 last) = (1 + _roll(seed, 1, 5), 1 + _roll(seed, 2, 70));
-        bool isLanes = trial.codec == LANES;
-        trial.code = isLanes ? 2 : _roll(seed, 3, 5);
-        uint256 bytesOf = isLanes ? 2 : Shapes.elementBytes(trial.code);
+        bool isInt16s = trial.codec == INT16S;
+        trial.code = isInt16s ? 2 : _roll(seed, 3, 5);
+        uint256 bytesOf = isInt16s ? 2 : Shapes.elementBytes(trial.code);
         trial.k = _roll(seed, 4, 40);
         uint256 behind = _roll(seed, 5, 3) == 0 ? 0 : _roll(seed, 6, 50);
         uint256 count = rows * last;
-        size = trial.k + (isLanes ? count : count * bytesOf) + behind;
-        bytes memory content = new bytes(isLanes ? 2 * size : size);
+        size = trial.k + (isInt16s ? count : count * bytesOf) + behind;
+        bytes memory content = new bytes(isInt16s ? 2 * size : size);
         for (uint256 i = 0; i < content.length; ++i) {
             uint256 random = uint256(keccak256(abi.encode(seed, "content", i)));
             // Exponents near their limits, zeros.
             content[i] = bytes1(uint8(random % 8 == 0 ? 0 : random % 8 == 1 ? 0x49 : random >> 8));
         }
-        if (isLanes) {
+        if (isInt16s) {
             uint256[] memory words = new uint256[]((size + 15) / 16);
             for (uint256 i = 0; i < content.length; ++i) {
                 words[i / 32] |= uint256(uint8(content[i])) << (248 - 8 * (i % 32));
@@ -224,8 +224,8 @@ contract InputElementsTest is Test {
         }
         trial.expected = new uint256[](count);
         for (uint256 i = 0; i < count; ++i) {
-            trial.expected[i] = isLanes
-                ? NaiveInput.lane(content, trial.k + i)
+            trial.expected[i] = isInt16s
+                ? NaiveInput.int16At(content, trial.k + i)
                 : NaiveInput.raw(content, trial.k + i * bytesOf, trial.code);
         }
         return (size, _dims(rows, last));

@@ -19,7 +19,7 @@ library NaiveInput {
         return size > 0x49800000 ? 0 : word;
     }
 
-    function lane(bytes memory content, uint256 index) internal pure returns (uint256) {
+    function int16At(bytes memory content, uint256 index) internal pure returns (uint256) {
         uint16 value = uint16(uint8(content[2 * index])) << 8 | uint8(content[2 * index + 1]);
         return uint32(int32(int16(value)));
     }

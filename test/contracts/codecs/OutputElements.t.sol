@@ -6,7 +6,7 @@ import {Shapes} from "verifier-contracts/libraries/Shapes.sol";
 import {Outputs} from "verifier-contracts/opcodes/codecs/Outputs.sol";
 import {
     LAYOUT_PLAIN,
-    OUTPUT_LANES,
+    OUTPUT_INT16S,
     OUTPUT_RAW,
     OUTPUT_WORDS,
     TYPE_BOOL,
@@ -42,7 +42,7 @@ contract OutputElementsTest is Test {
     /// @dev A random codec, and a type that it takes.
     function _pick(uint256 seed) private pure returns (uint256 codec, uint256 code) {
         codec = OUTPUT_WORDS + seed % 3;
-        code = codec == OUTPUT_LANES ? TYPE_S32 : (seed >> 8) % 5;
+        code = codec == OUTPUT_INT16S ? TYPE_S32 : (seed >> 8) % 5;
         if (codec == OUTPUT_WORDS && code == TYPE_F32) code = TYPE_BOOL;
     }
 
@@ -102,7 +102,7 @@ contract OutputElementsTest is Test {
         }
     }
 
-    /// @dev Small and large numbers, so that lanes saturate only sometimes.
+    /// @dev Small and large numbers, so that 16 bits saturate only sometimes.
     function _random(uint256 seed, uint256 size) private pure returns (bytes memory content) {
         content = new bytes(size);
         for (uint256 i; i < size; i += 4) {
@@ -119,7 +119,7 @@ contract OutputElementsTest is Test {
     /// @dev Every bit in front of the elements and behind them, turned.
     function test_isCanonical_formBits_succeeds() public view {
         for (uint256 codec = OUTPUT_WORDS; codec <= OUTPUT_RAW; ++codec) {
-            uint256 bytesOf = codec == OUTPUT_WORDS ? 32 : codec == OUTPUT_LANES ? 2 : 4;
+            uint256 bytesOf = codec == OUTPUT_WORDS ? 32 : codec == OUTPUT_INT16S ? 2 : 4;
             for (uint256 count = 1; count <= 17; ++count) {
                 Tensor memory t = Shapes.tensor(LAYOUT_PLAIN, TYPE_S32, 1, count << 224);
                 bytes memory output = encode(codec, t, _random(count, 32 * t.words));

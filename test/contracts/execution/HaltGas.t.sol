@@ -44,7 +44,7 @@ contract HaltGasTest is ExecutionFixture {
             all = bytes.concat(all, all);
         }
         (d.descriptors, d.weights) = (all, 2048);
-        d.lanes(B.dims1(1), 0);
+        d.int16s(B.dims1(1), 0);
         d.step(0x080002, B.dims1(1), 0x8000 + 2047, 0x8000 + 2046, B.NONE, 0);
         bytes memory weights = new bytes(4 * 2048);
         (, bytes32 root) = store.foldWeights(all, weights);
@@ -92,8 +92,8 @@ contract HaltGasTest is ExecutionFixture {
         (run, halt) = _halt(_register(d), input, 0);
         assertLt(halt, run + 5_000_000);
         d = B.start(3, 4096, 1);
-        d.lanes(B.dims2(4096, 1), 0);
-        d.lanes(B.dims1(1), 0);
+        d.int16s(B.dims2(4096, 1), 0);
+        d.int16s(B.dims1(1), 0);
         (run, halt) = _halt(_register(d), abi.encodeWithSelector(SELECTOR, new uint256[](256)), 0);
         assertLt(halt, run + 5_000_000);
     }

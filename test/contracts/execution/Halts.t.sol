@@ -195,7 +195,7 @@ contract HaltsTest is ExecutionFixture {
 
     function _withSum(bytes memory code) private pure returns (bytes memory) {
         for (uint256 i = 1 + Plan.HEAD_BYTES; i < code.length; i += 32) {
-            if (uint8(code[i]) == Plan.LANES && uint8(code[i + 1]) == 1) {
+            if (uint8(code[i]) == Plan.INT16S && uint8(code[i + 1]) == 1) {
                 code[i + 1] = 0;
                 return code;
             }

@@ -17,7 +17,7 @@ contract PublishGasTest is ExecutionFixture {
             all = bytes.concat(all, all);
         }
         (d.descriptors, d.weights) = (all, 2048);
-        d.lanes(B.dims1(1), 0);
+        d.int16s(B.dims1(1), 0);
         bytes memory weights = new bytes(4 * 2048);
         (, bytes32 root) = store.foldWeights(all, weights);
         ModelId modelId = registry.register(chunksOf(d.bytesOf()), root, SELECTOR, EXECUTION | BOND, 0);

@@ -178,7 +178,7 @@ contract WeightStoreTest is ExecutionFixture {
         for (uint256 i = 0; i < 4; ++i) {
             d.weight(3, 1, B.dims2(1 << 18, 32));
         }
-        d.lanes(B.dims1(1), 0);
+        d.int16s(B.dims1(1), 0);
         ModelId modelId = register(d.bytesOf(), bytes32(uint256(1)));
         uint256 count = (uint256(32 << 20) + CHUNK - 1) / CHUNK;
         uint256 limit = Directory.MAX_ADDRESSES - 1;

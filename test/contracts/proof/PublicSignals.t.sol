@@ -17,7 +17,7 @@ contract PublicSignalsTest is RegistryTest {
     }
 
     /// @dev A vector with s32 lanes in several rows, in and out.
-    bytes32 private constant SAMPLE = keccak256("lanes [3,5]");
+    bytes32 private constant SAMPLE = keccak256("int16s [3,5]");
 
     string private json;
     Sample private sample;

@@ -30,16 +30,16 @@ contract ModelRegistryTest is RegistryTest {
 
     function _program() private pure returns (bytes memory) {
         B.Draft memory d = B.start(3, 100, 1);
-        d.lanes(B.dims2(3, 5), 7);
+        d.int16s(B.dims2(3, 5), 7);
         return d.bytesOf();
     }
 
-    /// @dev `steps` copies of one lanes step; the last one is [2, 9], the others [1].
+    /// @dev `steps` copies of one int16s step; the last one is [2, 9], the others [1].
     function _long(uint256 steps) private pure returns (bytes memory program) {
         B.Draft memory one = B.start(3, 100, 1);
-        one.lanes(B.dims1(1), 0);
+        one.int16s(B.dims1(1), 0);
         B.Draft memory last = B.start(3, 100, 1);
-        last.lanes(B.dims2(2, 9), 3);
+        last.int16s(B.dims2(2, 9), 3);
         program = new bytes(32 + 128 * steps);
         bytes memory head = one.bytesOf();
         bytes memory tail = last.bytesOf();
@@ -159,7 +159,7 @@ contract ModelRegistryTest is RegistryTest {
     function test_register_weightsRoot_succeeds() public {
         B.Draft memory d = B.start(3, 100, 1);
         d.weight(1, 2, B.dims1(1));
-        d.lanes(B.dims2(3, 5), 7);
+        d.int16s(B.dims2(3, 5), 7);
         bytes32 weights = keccak256("weights");
         ModelId modelId = register(d.bytesOf(), weights);
         assertEq(registry.weightsRoot(modelId), weights);

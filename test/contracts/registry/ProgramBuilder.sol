@@ -78,8 +78,8 @@ library ProgramBuilder {
         d.steps++;
     }
 
-    /// @notice A lanes input: s32 codec step of these dims from lane k on.
-    function lanes(Draft memory d, uint32[] memory dims, uint32 k) internal pure {
+    /// @notice An int16s input: s32 codec step of these dims from number k on.
+    function int16s(Draft memory d, uint32[] memory dims, uint32 k) internal pure {
         step(d, 0x010302, dims, NONE, NONE, NONE, k);
     }
 

@@ -13,7 +13,7 @@ contract ProgramRulesTest is RegistryTest {
 
     function _bytes() private pure returns (bytes memory) {
         B.Draft memory d = B.start(3, 100, 1);
-        d.lanes(B.dims2(3, 5), 7);
+        d.int16s(B.dims2(3, 5), 7);
         return d.bytesOf();
     }
 
@@ -53,7 +53,7 @@ contract ProgramRulesTest is RegistryTest {
             mstore(all, mul(32, count))
         }
         B.Draft memory d = B.start(3, 100, 1);
-        d.lanes(B.dims2(3, 5), 7);
+        d.int16s(B.dims2(3, 5), 7);
         (d.descriptors, d.weights) = (all, count);
         return d.bytesOf();
     }
@@ -117,7 +117,7 @@ contract ProgramRulesTest is RegistryTest {
         d = B.start(3, 100, 1);
         d.weight(1, 2, B.dims1(1));
         d.weight(layout_, code, dims);
-        d.lanes(B.dims2(3, 5), 7);
+        d.int16s(B.dims2(3, 5), 7);
     }
 
     function test_register_weight_succeeds() public {

@@ -29,7 +29,7 @@ contract ProofModelsTest is RegistryTest {
                 uint16(1)
             )
         );
-        // registered, PROOF, d = 0, no steps, no weights, codecs lanes and words, sizes.
+        // registered, PROOF, d = 0, no steps, no weights, codecs int16s and words, sizes.
         uint256 word = 1 | (2 << 8) | (uint256(0x11223344) << 64) | (uint256(292) << 96);
         word |= (uint256(480) << 128) | (uint256(3) << 160) | (uint256(1) << 168) | (uint256(100) << 176);
         vm.expectEmit(address(registry));
@@ -51,7 +51,7 @@ contract ProofModelsTest is RegistryTest {
         assertEq(vm.getRecordedLogs().length, 0, "announced again");
     }
 
-    /// @dev Selector, offset, length, and 16 lanes a word.
+    /// @dev Selector, offset, length, and 16 numbers a word.
     function test_registerProofModel_calldata_succeeds() public {
         uint16[4] memory inputs = [1, 16, 17, 4096];
         uint16[4] memory words = [1, 1, 2, 256];
@@ -69,7 +69,7 @@ contract ProofModelsTest is RegistryTest {
         assertEq(chunks.length, 0);
     }
 
-    /// @dev 97 and 100 lanes take seven words both: whoever registers first must not fix the other's size.
+    /// @dev 97 and 100 numbers take seven words both: whoever registers first must not fix the other's size.
     function testFuzz_registerProofModel_otherSizes_succeeds(uint32 a, uint32 b, uint32 y, uint32 z) public {
         (a, b) = (uint32(bound(a, 1, 4096)), uint32(bound(b, 1, 4096)));
         (y, z) = (uint32(bound(y, 1, 256)), uint32(bound(z, 1, 256)));

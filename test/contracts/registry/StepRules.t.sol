@@ -107,9 +107,9 @@ contract StepRulesTest is StepRulesContext {
         d.weight(3, 1, B.dims2(10, 6));
         d.weight(1, 2, B.dims2(10, 4));
         d.weight(1, 2, B.dims3(5, 2, 4));
-        d.lanes(B.dims2(6, j), 0);
+        d.int16s(B.dims2(6, j), 0);
         d.step(code, B.dims2(6, last), 0, table, N, 0);
-        d.lanes(B.dims1(1), 0);
+        d.int16s(B.dims1(1), 0);
     }
 
     function _badLookup(F field, uint256 value, B.Draft memory d) private {
@@ -132,9 +132,9 @@ contract StepRulesTest is StepRulesContext {
     function test_register_broadcastOfTwo_reverts() public {
         B.Draft memory d = B.start(3, 4096, 1);
         d.weight(1, 2, B.dims1(2));
-        d.lanes(_d3, 0);
+        d.int16s(_d3, 0);
         d.step(0x080002, _d3, 0, 0x8000, N, 0);
-        d.lanes(B.dims1(1), 0);
+        d.int16s(B.dims1(1), 0);
         rejects(d.bytesOf(), ProgramPart.STEP, 1, F.OPERAND_B, shape(B.dims1(2)));
     }
 

@@ -72,16 +72,16 @@ abstract contract StepRulesContext is RegistryTest {
         d.weight(1, 2, B.dims2(10, 4));
         d.weight(1, 3, B.dims1(4));
         d.weight(1, 2, B.dims1(1));
-        d.lanes(B.dims3(2, 3, 4), 0);
+        d.int16s(B.dims3(2, 3, 4), 0);
         d.step(0x080900, B.dims3(2, 3, 4), INT, N, N, 0);
         d.step(0x080604, B.dims3(2, 3, 4), INT, INT, N, 0);
         d.step(0x090b03, B.dims3(2, 3, 4), INT, N, N, 0);
-        d.lanes(B.dims2(6, 1), 0);
+        d.int16s(B.dims2(6, 1), 0);
         d.step(0x080900, B.dims2(2, 40), SCALAR, N, N, 0);
         d.step(0x080902, B.dims2(2, 257), SCALAR, N, N, 0);
         d.records = bytes.concat(d.records, tested);
         d.steps++;
-        d.lanes(B.dims1(1), 0);
+        d.int16s(B.dims1(1), 0);
     }
 
     /// @notice The shape word of dims.

@@ -40,19 +40,19 @@ function refusal(program: Program, calldata: Uint8Array): BaseError {
 
 const price = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
 const prices = (n: number) => fc.array(price, { minLength: n, maxLength: n });
-const lane = fc.integer({ min: -32_768, max: 32_767 });
+const int16 = fc.integer({ min: -32_768, max: 32_767 });
 
 describe("encodeInput", () => {
   test("behavior: equals viem's encoding and decodes to the same input", () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 100 }),
-        fc.array(lane, { minLength: 1, maxLength: 40 }),
+        fc.array(int16, { minLength: 1, maxLength: 40 }),
         prices(3),
         prices(3),
-        (bytes, lanes, closes, highs) => {
-          const words = Array.from({ length: Math.ceil(lanes.length / 16) }, (_, w) =>
-            Array.from({ length: 16 }, (_, i) => BigInt.asUintN(16, BigInt(lanes[16 * w + i] ?? 0))).reduce(
+        (bytes, numbers, closes, highs) => {
+          const words = Array.from({ length: Math.ceil(numbers.length / 16) }, (_, w) =>
+            Array.from({ length: 16 }, (_, i) => BigInt.asUintN(16, BigInt(numbers[16 * w + i] ?? 0))).reduce(
               (all, x) => (all << 16n) | x,
               0n,
             ),
@@ -64,8 +64,8 @@ describe("encodeInput", () => {
               viemCalldata("bytes", [toHex(bytes)]),
             ],
             [
-              programOf("lanes", lanes.length),
-              { codec: "lanes", lanes: Int16Array.from(lanes) },
+              programOf("int16s", numbers.length),
+              { codec: "int16s", int16s: Int16Array.from(numbers) },
               viemCalldata("uint256[]", [words]),
             ],
             [
@@ -121,8 +121,8 @@ describe("decodeInput", () => {
   test.each<[string, Program, Uint8Array, string]>([
     ["text", programOf("text", 3), viemCalldata("string", ["four"]), "TEXT_TOO_LONG"],
     ["raw", programOf("raw", 3), viemCalldata("bytes", ["0x0102"]), "RAW_LENGTH_INVALID"],
-    ["lanes", programOf("lanes", 16), viemCalldata("uint256[]", [[1n, 2n]]), "LANES_INVALID"],
-    ["lanes", programOf("lanes", 15), viemCalldata("uint256[]", [[1n]]), "LANES_INVALID"],
+    ["int16s", programOf("int16s", 16), viemCalldata("uint256[]", [[1n, 2n]]), "INT16S_INVALID"],
+    ["int16s", programOf("int16s", 15), viemCalldata("uint256[]", [[1n]]), "INT16S_INVALID"],
     [
       "prices",
       programOf("prices", 2),
@@ -210,9 +210,9 @@ describe("fillInputTensor", () => {
     expect(tensorOf({ type: "s32", dims: [3, 2] }, input)).toEqual([-3333, 32_767, 0, 0, 32_767, 0]);
   });
 
-  test("default: lanes from an offset", () => {
+  test("default: int16s from an offset", () => {
     expect(
-      tensorOf({ type: "s32", dims: [2], k: 1 }, { codec: "lanes", lanes: [1, -32_768, 32_767, 5] }),
+      tensorOf({ type: "s32", dims: [2], k: 1 }, { codec: "int16s", int16s: [1, -32_768, 32_767, 5] }),
     ).toEqual([-32_768, 32_767]);
   });
 

@@ -32,21 +32,21 @@ describe("encodeOutput", () => {
     expect(decoded).toEqual(expected);
   });
 
-  test("default: lanes saturate", () => {
+  test("default: int16s saturates", () => {
     const tensor: Tensor = {
       type: "s32",
       dims: [18],
       data: Int32Array.from({ length: 18 }, (_, i) => (i - 9) * 4096),
     };
-    const output = encodeOutput(programOf("lanes", tensor), tensor);
+    const output = encodeOutput(programOf("int16s", tensor), tensor);
     const [words] = decodeAbiParameters([{ type: "uint256[]" }], toHex(output));
-    const lanes = words.flatMap((word) =>
+    const numbers = words.flatMap((word) =>
       Array.from({ length: 16 }, (_, i) => BigInt.asIntN(16, word >> BigInt(240 - 16 * i))),
     );
-    expect(lanes.slice(0, 18).map(Number)).toEqual(
+    expect(numbers.slice(0, 18).map(Number)).toEqual(
       Array.from(tensor.data, (x) => Math.max(-32_768, Math.min(32_767, x))),
     );
-    expect(lanes.slice(18).every((lane) => lane === 0n)).toBe(true);
+    expect(numbers.slice(18).every((number) => number === 0n)).toBe(true);
   });
 
   test.each<[Tensor, string]>([
@@ -77,12 +77,12 @@ describe("decodeOutput", () => {
     const cases = [
       ["words", ["u8", "s8", "s32", "bool"]],
       ["raw", ["u8", "s8", "s32", "f32", "bool"]],
-      ["lanes", ["s32"]],
+      ["int16s", ["s32"]],
     ] as const;
     for (const [codec, types] of cases) {
       for (const type of types) {
         const range = { low: -32_768, high: 32_767, quantum: 0 };
-        const tensor = randomTensor(rng, type, [3, 7], false, codec === "lanes" ? range : undefined);
+        const tensor = randomTensor(rng, type, [3, 7], false, codec === "int16s" ? range : undefined);
         const program = programOf(codec, tensor);
         const output = encodeOutput(program, tensor);
         expect(output).toHaveLength(outputLength(program));

@@ -55,7 +55,7 @@ describe("maxCalldata", () => {
     ["text", 65, 4 + 64 + 96],
     ["raw", 64, 4 + 64 + 64],
     ["prices", 2, 4 + 96 + 3 * (32 + 64)],
-    ["lanes", 17, 4 + 64 + 64],
+    ["int16s", 17, 4 + 64 + 64],
   ] as const)("default: %s of size %i", (codec, size, bytes) => {
     expect(maxCalldata(sizes(codec, size))).toBe(bytes);
   });
@@ -64,7 +64,7 @@ describe("maxCalldata", () => {
 describe("outputLength", () => {
   test.each([
     ["words", 17 * 32],
-    ["lanes", 64 + 64],
+    ["int16s", 64 + 64],
     ["raw", 64 + 32 * 3],
   ] as const)("default: %s", (outputCodec, bytes) => {
     expect(outputLength({ ...sizes("raw", 68), outputCodec })).toBe(bytes);

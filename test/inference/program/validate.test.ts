@@ -226,7 +226,7 @@ describe("validateProgram", () => {
     ["input size", { inputSize: 0 }],
     ["input size", { inputSize: 65_537 }],
     ["number of steps", { steps: [] }],
-    ["type", { outputCodec: "lanes" }],
+    ["type", { outputCodec: "int16s" }],
     ["type", { outputCodec: "words", steps: [rawInput("f32", [2])] }],
     ["elements", { outputCodec: "words", inputSize: 300, steps: [rawInput("u8", [257])] }],
     [
@@ -267,14 +267,14 @@ describe("validateProgram", () => {
     ["prices", { inputCodec: "prices", inputSize: 10 }, { variant: 2, dims: [3, 9] }, ""],
     ["prices", { inputCodec: "prices", inputSize: 10 }, { variant: 2, dims: [3, 10] }, "dims"],
     ["prices", { inputCodec: "prices", inputSize: 10 }, { variant: 2, dims: [3, 9], k: 1 }, "k"],
-    ["lanes", { inputCodec: "lanes", inputSize: 10 }, { variant: 3, dims: [2, 4], k: 2 }, ""],
+    ["int16s", { inputCodec: "int16s", inputSize: 10 }, { variant: 3, dims: [2, 4], k: 2 }, ""],
     [
-      "lanes",
-      { inputCodec: "lanes", inputSize: 10 },
+      "int16s",
+      { inputCodec: "int16s", inputSize: 10 },
       { variant: 3, dims: [2, 4], k: 3 },
-      "last lane (k + elements)",
+      "last number (k + elements)",
     ],
-    ["lanes", { inputCodec: "lanes", inputSize: 10 }, { variant: 3, type: "u8", dims: [2] }, "type"],
+    ["int16s", { inputCodec: "int16s", inputSize: 10 }, { variant: 3, type: "u8", dims: [2] }, "type"],
   ])("behavior: the codec %s", (_codec, header, fields, field) => {
     const program = { ...rawProgram(1, [step({ opcode: "codec", ...fields })]), ...header };
     expect(validateProgram(program).map((problem) => problem.field)).toEqual(field === "" ? [] : [field]);

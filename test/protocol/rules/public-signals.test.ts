@@ -25,7 +25,7 @@ const vectors = JSON.parse(file) as {
 const SELECTOR = Uint8Array.of(1, 2, 3, 4);
 
 function programWith(inputCodec: Program["inputCodec"], inputSize: number, codec: Partial<Step>): Program {
-  const variant = ["text", "prices", "lanes", "raw"].indexOf(inputCodec) + 1;
+  const variant = ["text", "prices", "int16s", "raw"].indexOf(inputCodec) + 1;
   const input = step({ opcode: "codec", variant, ...codec });
   return { inputCodec, outputCodec: "words", inputSize, weights: [], steps: [input] };
 }
@@ -56,7 +56,7 @@ describe("signalLayout", () => {
 
   test.each([
     ["prices", { dims: [3, 9] }, 10, 2, 32_768],
-    ["lanes", { dims: [16] }, 16, 2, 32_768],
+    ["int16s", { dims: [16] }, 16, 2, 32_768],
     ["text", { dims: [8, 2], k: 256 }, 99, 1, 0],
     ["text", { dims: [8, 2], k: 257 }, 99, 2, 0],
     ["text", { dims: [8, 2], k: 65_536 }, 99, 2, 0],

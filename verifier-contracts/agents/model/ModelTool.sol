@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IModelRegistry} from "../../interfaces/IModelRegistry.sol";
 import {ModelWord} from "../../libraries/ModelWord.sol";
-import {INPUT_LANES, INPUT_PRICES, INPUT_RAW, INPUT_TEXT} from "../../types/Program.sol";
+import {INPUT_INT16S, INPUT_PRICES, INPUT_RAW, INPUT_TEXT} from "../../types/Program.sol";
 import {ModelId} from "../../types/Types.sol";
 import {ToolMetadata, ToolText} from "../ToolMetadata.sol";
 import {IERCAgentTool} from "../interfaces/IERCAgentTool.sol";
@@ -63,7 +63,7 @@ abstract contract ModelTool is ToolMetadata {
         bytes memory values = input.abiEncodedParams;
         uint256 codec = _modelWord.inputCodec();
         uint256 size = _modelWord.inputSize();
-        if (codec == INPUT_LANES) values = _packLanes(abi.decode(values, (int256[])), size);
+        if (codec == INPUT_INT16S) values = _packInt16s(abi.decode(values, (int256[])), size);
         else if (codec == INPUT_RAW) values = _packBytes(abi.decode(values, (uint256[])), size);
         return bytes.concat(_modelWord.selector(), values);
     }
@@ -90,12 +90,12 @@ abstract contract ModelTool is ToolMetadata {
     function _paramsOf(uint256 codec) private pure returns (ParamType, uint256 count) {
         if (codec == INPUT_TEXT) return (ParamType.STRING, 1);
         if (codec == INPUT_PRICES) return (ParamType.UINT_ARRAY, 3);
-        if (codec == INPUT_LANES) return (ParamType.INT_ARRAY, 1);
+        if (codec == INPUT_INT16S) return (ParamType.INT_ARRAY, 1);
         return (ParamType.UINT_ARRAY, 1);
     }
 
     /// @dev `uint256[]` of words with 16 lanes each, the first one at the top.
-    function _packLanes(int256[] memory numbers, uint256 count) private pure returns (bytes memory) {
+    function _packInt16s(int256[] memory numbers, uint256 count) private pure returns (bytes memory) {
         if (numbers.length != count) revert WrongCount(numbers.length, count);
         uint256[] memory words = new uint256[]((count + 15) / 16);
         for (uint256 i; i < count; ++i) {

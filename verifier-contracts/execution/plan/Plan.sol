@@ -21,7 +21,7 @@ library Plan {
     /// @dev Addresses have 24 bits.
     uint256 internal constant MEMORY_BYTES = 1 << 24;
 
-    uint256 internal constant LANES = 0;
+    uint256 internal constant INT16S = 0;
     uint256 internal constant COPY = 1;
     uint256 internal constant PRODUCT = 2;
     uint256 internal constant STRIDED = 3;

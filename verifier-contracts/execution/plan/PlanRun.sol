@@ -34,7 +34,7 @@ library PlanRun {
                 word = Flat.load(next);
                 uint256 operation = word >> 248;
                 if (operation < Plan.STRIDED) {
-                    if (operation == Plan.LANES) PlanWords.lanes(word);
+                    if (operation == Plan.INT16S) PlanWords.lanes(word);
                     else if (operation == Plan.COPY) PlanWords.copy(word);
                     else PlanWords.product(word);
                 } else if (operation < Plan.FILL) {

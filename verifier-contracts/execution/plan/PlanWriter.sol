@@ -278,7 +278,7 @@ library PlanWriter {
             if (wide && Flat.code(out) == TYPE_S32 && variant != Arith.CAST) {
                 bool isProduct = variant == Arith.MUL || variant == Arith.DIV;
                 out |= allocate(d, 4 * count);
-                uint256 operation = isProduct ? Plan.PRODUCT : Plan.LANES;
+                uint256 operation = isProduct ? Plan.PRODUCT : Plan.INT16S;
                 uint256 step = isProduct ? 1 : 8;
                 uint256 word = _instruction(operation, variant, out, a, b) | (4 * count) << 144;
                 emitWord(d, word | (aStep * step) << 136 | (bStep * step) << 128);

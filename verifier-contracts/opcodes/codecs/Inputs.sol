@@ -4,7 +4,7 @@ pragma solidity ^0.8.28;
 import {ModelWord} from "../../libraries/ModelWord.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
 import {
-    INPUT_LANES,
+    INPUT_INT16S,
     INPUT_PRICES,
     INPUT_RAW,
     INPUT_TEXT,
@@ -12,7 +12,7 @@ import {
     UnknownCodec
 } from "../../types/Program.sol";
 import {Abi} from "./Abi.sol";
-import {Lanes} from "./Lanes.sol";
+import {Int16s} from "./Int16s.sol";
 import {Prices} from "./Prices.sol";
 import {Raw} from "./Raw.sol";
 import {Text} from "./Text.sol";
@@ -22,7 +22,7 @@ import {Text} from "./Text.sol";
 library Inputs {
     using ModelWord for uint256;
 
-    uint256 private constant LANES_PER_WORD = 16;
+    uint256 private constant INT16S_PER_WORD = 16;
 
     /// @notice True if calldata is the one encoding of some input of the model. Total on any bytes.
     function isCanonical(uint256 modelWord, bytes calldata input) internal pure returns (bool) {
@@ -36,9 +36,9 @@ library Inputs {
             uint256 codec = modelWord.inputCodec();
             uint256 size = modelWord.inputSize();
             if (codec == INPUT_PRICES) return Abi.isArrays(input, 3, size);
-            if (codec == INPUT_LANES) {
-                uint256 words = (size + LANES_PER_WORD - 1) / LANES_PER_WORD;
-                return Abi.isArrays(input, 1, words) && _unusedLanes(input, size) == 0;
+            if (codec == INPUT_INT16S) {
+                uint256 words = (size + INT16S_PER_WORD - 1) / INT16S_PER_WORD;
+                return Abi.isArrays(input, 1, words) && _unusedInt16s(input, size) == 0;
             }
             uint256 length = Abi.bytesLength(input);
             if (codec == INPUT_TEXT) return length <= size;
@@ -121,7 +121,7 @@ library Inputs {
         }
     }
 
-    /// @notice Writes lanes or raw elements, rows of whole words. @param size bytes of a row
+    /// @notice Writes 16-bit numbers or raw elements, rows of whole words. @param size bytes of a row
     function writeElements(
         uint256 codec,
         uint256 k,
@@ -133,7 +133,7 @@ library Inputs {
     ) internal pure {
         unchecked {
             uint256 content = arguments + Abi.HEAD_BYTES;
-            if (codec == INPUT_LANES) return Lanes.write(content + 2 * k, rows, size >> 2, out);
+            if (codec == INPUT_INT16S) return Int16s.write(content + 2 * k, rows, size >> 2, out);
             if (codec != INPUT_RAW) revert UnknownCodec(codec);
             Raw.write(content + k, code, rows, size, out);
         }
@@ -149,11 +149,11 @@ library Inputs {
         }
     }
 
-    /// @dev Lanes of the last word beyond `size`, shifted to the top.
-    function _unusedLanes(bytes calldata input, uint256 size) private pure returns (uint256) {
+    /// @dev Numbers of the last word beyond `size`, shifted to the top.
+    function _unusedInt16s(bytes calldata input, uint256 size) private pure returns (uint256) {
         unchecked {
-            // The remainder is at least 1: 16 lanes a word leave none unused, and a shift by 256 gives 0.
-            uint256 used = (size + LANES_PER_WORD - 1) % LANES_PER_WORD + 1;
+            // The remainder is at least 1: 16 numbers a word leave none unused, and a shift by 256 gives 0.
+            uint256 used = (size + INT16S_PER_WORD - 1) % INT16S_PER_WORD + 1;
             return uint256(bytes32(input[input.length - 32:])) << (16 * used);
         }
     }

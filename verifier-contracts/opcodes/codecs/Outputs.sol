@@ -5,13 +5,13 @@ import {Shapes} from "../../libraries/Shapes.sol";
 import {Values} from "../../libraries/Values.sol";
 import {
     LAYOUT_PLAIN,
-    OUTPUT_LANES,
+    OUTPUT_INT16S,
     OUTPUT_RAW,
     OUTPUT_WORDS,
     Tensor,
     UnknownCodec
 } from "../../types/Program.sol";
-import {Lanes} from "./Lanes.sol";
+import {Int16s} from "./Int16s.sol";
 import {Raw} from "./Raw.sol";
 
 /// @notice The output codecs: the last step's tensor as ABI return data (docs/EXACT.md, section 5).
@@ -25,10 +25,10 @@ library Outputs {
                 _words(t, from, _content(data));
                 return data;
             }
-            if (codec == OUTPUT_LANES) {
+            if (codec == OUTPUT_INT16S) {
                 uint256 words = (count + 15) / 16;
                 data = _dynamic(words, words);
-                Lanes.read(from, t.rows, t.last, _content(data) + 64);
+                Int16s.read(from, t.rows, t.last, _content(data) + 64);
                 return data;
             }
             if (codec != OUTPUT_RAW) revert UnknownCodec(codec);
@@ -59,7 +59,7 @@ library Outputs {
             if (data.length != end + padding) return false;
             if (_tail(data) << (256 - 8 * padding) != 0) return false;
             if (start == 0) return true;
-            uint256 length = codec == OUTPUT_LANES ? (end + padding - start) / 32 : count * size;
+            uint256 length = codec == OUTPUT_INT16S ? (end + padding - start) / 32 : count * size;
             return uint256(bytes32(data)) == 0x20 && uint256(bytes32(data[32:])) == length;
         }
     }
@@ -101,7 +101,7 @@ library Outputs {
     /// @dev Where the elements are in return data, one after another. @return start of the first @return size bytes of each
     function _places(uint256 codec, uint256 code) private pure returns (uint256 start, uint256 size) {
         if (codec == OUTPUT_WORDS) return (0, 32);
-        if (codec == OUTPUT_LANES) return (64, 2);
+        if (codec == OUTPUT_INT16S) return (64, 2);
         if (codec == OUTPUT_RAW) return (64, Shapes.elementBytes(code));
         revert UnknownCodec(codec);
     }

@@ -80,7 +80,7 @@ abstract contract AssayFixture is Test {
 
     function _modelWord(uint256 lanes, uint256 depth) internal pure returns (uint256) {
         uint256 head = 1 | lanes << 8 | depth << 16 | uint256(uint32(SELECTOR)) << 64 | OUTPUT_BYTES << 128;
-        // Input codec lanes, 32 of them: two words.
+        // Input codec int16s, 32 of them: two words.
         return head | uint256(3) << 160 | uint256(32) << 176;
     }
 
