@@ -3,6 +3,7 @@
 import { fromHex, toHex } from "../base/bytes.ts";
 import { ClaimedTrace } from "../challenger/claimed-trace.ts";
 import { interrogate, type OwnTrace, type Question } from "../challenger/interrogate.ts";
+import { falsify } from "../cli/demo/dishonest/faults.ts";
 import { encodeInput } from "../inference/codecs/input.ts";
 import { commitTrace, commitWeights } from "../inference/commit/commitments.ts";
 import type { Opening } from "../inference/commit/openings.ts";
@@ -12,7 +13,6 @@ import { execute, trace } from "../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../inference/executor/prepare.ts";
 import type { Model } from "../inference/program/form.ts";
 import type { Claim } from "../protocol/rules/types.ts";
-import { falsify } from "../prover/faults.ts";
 import { createRng } from "../test/support/rng.ts";
 import { CHALLENGER, fileBondedClaim, PROVER } from "./bonded-claim.ts";
 import { type BenchChain, eventOf, SELECTOR } from "./chain.ts";

@@ -25,7 +25,7 @@ import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
 import { loadArtifact, loadArtifacts } from "./artifacts.ts";
 import { Agent, type Question } from "./demo/agent.ts";
 import { allFinal, askLanes, type LaneQuestion, laneLines, openLanes } from "./demo/lanes.ts";
-import { type Daemon, startDaemon } from "./demo/processes.ts";
+import { type Daemon, type DaemonOptions, DISHONEST_PROVER, startDaemon } from "./demo/processes.ts";
 import { Timeline } from "./demo/timeline.ts";
 import { modelFolder } from "./model-source.ts";
 import { reportError } from "./output.ts";
@@ -74,20 +74,22 @@ async function main(keep: boolean): Promise<void> {
     const chain = await deploy(anvil.rpcUrl, folder, artifacts, timeline);
     const deployment = join(folder, "deployment.json");
     const lie = sentiment.model.program.steps.findLastIndex(({ opcode }) => opcode === "dot");
-    const start = (name: string, role: (typeof ROLES)[number], args: readonly string[]) => {
-      const daemon = startDaemon({ name, args, key: keyOf(role), folder, rpcUrl: anvil.rpcUrl, deployment });
+    const start = (
+      name: string,
+      role: (typeof ROLES)[number],
+      args: readonly string[],
+      changes: Pick<DaemonOptions, "program"> = {},
+    ) => {
+      const common = { key: keyOf(role), folder, rpcUrl: anvil.rpcUrl, deployment };
+      const daemon = startDaemon({ name, args, ...common, ...changes });
       daemons.push(daemon);
       return daemon;
     };
     const ready = [
       start("honest-prover", "honest prover", ["prover", "--port", "0", "--keys", KEYS]).said("prover is up"),
-      start("dishonest-prover", "dishonest prover", [
-        "prover",
-        "--port",
-        "0",
-        "--fault",
-        `element:${lie}`,
-      ]).said("prover is up"),
+      start("dishonest-prover", "dishonest prover", ["--port", "0", "--fault", `element:${lie}`], {
+        program: DISHONEST_PROVER,
+      }).said("prover is up"),
       start("challenger", "challenger", ["challenger", "defend"]).said("challenger is up"),
     ];
     const owner = privateKeyToAccount(keyOf("agent's owner"));

@@ -7,7 +7,8 @@ import { demandDepth } from "../inference/program/shape.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { compileProgress } from "../protocol/chain/execution/compiled.ts";
 import { isPublished } from "../protocol/chain/execution/infer.ts";
-import { isKeyStored, LOCAL_CHAINS } from "../protocol/chain/proof/store-key.ts";
+import { isLocalChain } from "../protocol/chain/local-chains.ts";
+import { isKeyStored } from "../protocol/chain/proof/store-key.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import { LANE, type ModelId } from "../protocol/rules/types.ts";
 import { readCosts } from "../prover/plan/costs.ts";
@@ -70,7 +71,7 @@ async function programSubject(
 const NOT_THERE = { keyStored: false, published: false, compiled: false };
 
 const isLocal = (chain: Chain | undefined): boolean =>
-  chain === undefined || LOCAL_CHAINS.includes(chain.game.chainId);
+  chain === undefined || isLocalChain(chain.game.chainId);
 
 function circuitOf({ model }: LoadedModel): ModelFacts["circuit"] {
   try {

@@ -1,15 +1,26 @@
 /** `assay prover` */
 import type { Command } from "commander";
 import { z } from "zod";
-import { requireAccount } from "../protocol/chain/sender.ts";
-import { address, integer, loadConfig, type Settings, text, wei } from "../protocol/service/config.ts";
-import { FAULTS, parseFault } from "../prover/faults.ts";
+import type { Logger } from "../base/log.ts";
+import { requireAccount, type SigningChain } from "../protocol/chain/sender.ts";
+import {
+  address,
+  type Config,
+  integer,
+  loadConfig,
+  type Settings,
+  text,
+  wei,
+} from "../protocol/service/config.ts";
+import type { FastPath } from "../prover/fast-path.ts";
 import { ExecutionSource } from "../prover/lanes/execution.ts";
 import { EzklSource } from "../prover/lanes/ezkl.ts";
 import { Groth16Source } from "../prover/lanes/groth16.ts";
 import type { TruthSource } from "../prover/lanes/source.ts";
 import { runProver } from "../prover/main.ts";
+import type { EzklOptions } from "../prover/proof/ezkl/keys.ts";
 import { SnarkjsProver } from "../prover/proof/groth16/snark/prover.ts";
+import { honestRuns, type Runs } from "../prover/runs.ts";
 import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
 import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
 import { createLogger, ENDING_BUDGET_SETTING, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
@@ -81,72 +92,82 @@ export const PROVER_SETTINGS = {
   width: { schema: integer(1, 256), default: 4, description: "claims, endings and deliveries at once" },
 } as const satisfies Settings;
 
-const faultHelp = (): string => {
-  const lines = Object.entries(FAULTS).map(([kind, { takesStep, fall, does }]) => {
-    const form = takesStep ? `${kind}:<step>` : kind;
-    return `  ${form.padEnd(16)} ${does}; falls by ${fall}`;
-  });
-  return `\nKinds of --fault, for tests and demonstrations; the bond is lost:\n${lines.join("\n")}`;
-};
+/** What a prover is started with. */
+export interface ProverParts {
+  readonly chain: SigningChain;
+  readonly settings: Config<typeof PROVER_SETTINGS>;
+  readonly engine: FastPath;
+  readonly ezkl: EzklOptions;
+  readonly log: Logger;
+}
+
+/** What it claims, and what it settles by. */
+export interface ProverWork {
+  readonly runs: Runs;
+  readonly truths: readonly TruthSource[];
+  close(): void;
+}
 
 export function addProverCommand(program: Command): void {
   const command = program
     .command("prover")
-    .description("run models for requests, claim their outputs, answer challenges, serve HTTP")
-    .option("--fault <kind[:step]>", "be dishonest, for tests and demonstrations")
-    .addHelpText("after", faultHelp);
-  withSettings(withChain(command), PROVER_SETTINGS).action(
-    async ({ fault }: { fault?: string }, self: Command) => {
-      const config = chainConfig(self);
-      const settings = loadConfig(
-        PROVER_SETTINGS,
-        { flags: self.optsWithGlobals(), env: process.env },
-        "prover",
-      );
-      const { operator } = settings;
-      const parsed = fault === undefined ? undefined : parseFault(fault);
-      const log = createLogger("prover");
-      const signal = stopSignal(log);
-      const { programs, proofModels } = loadModels(settings.models, log);
-      const chain = requireAccount(await openChain(config));
-      await warnOfKey(chain, config, log);
-      const payment = paymentTerms(settings, chain.account.address);
-      const ezkl = ezklOptions(config, settings, signal);
-      const engine = withEzkl(await openEngine(programs, settings.processes, log), proofModels, ezkl);
-      const prover = new SnarkjsProver();
-      // A cheat has no truth to tell.
-      const truths: TruthSource[] = parsed === undefined ? [new ExecutionSource(chain, log)] : [];
-      if (parsed === undefined && settings.proofs === "on") {
-        truths.push(new Groth16Source({ chain, keys: settings.keys, prover, log }));
-        truths.push(new EzklSource({ chain, ezkl, log }));
-      }
-      try {
-        await runProver(
-          {
-            chain,
-            models: [...programs, ...proofModels],
-            engine,
-            data: config.data,
-            policy: settings,
-            truths,
-            claims: settings.claims === "on",
-            width: settings.width,
-            withdrawAbove: settings.withdrawAbove,
-            pollIntervalMs: config.pollIntervalMs,
-            confirmations: config.confirmations,
-            maxFee: config.maxFee,
-            http: { ...settings, ...callerLimits(settings) },
-            log,
-            ...(operator === undefined ? {} : { operator }),
-            ...(payment === undefined ? {} : { payment }),
-            ...(parsed === undefined ? {} : { fault: parsed }),
-          },
-          signal,
-        );
-      } finally {
-        prover.close();
-        engine.close();
-      }
-    },
+    .description("run models for requests, claim their outputs, answer challenges, serve HTTP");
+  withSettings(withChain(command), PROVER_SETTINGS).action((_options: object, self: Command) =>
+    serveProver(self, honestWork),
   );
+}
+
+function honestWork({ chain, settings, engine, ezkl, log }: ProverParts): ProverWork {
+  const prover = new SnarkjsProver();
+  const truths: TruthSource[] = [new ExecutionSource(chain, log)];
+  if (settings.proofs === "on") {
+    truths.push(new Groth16Source({ chain, keys: settings.keys, prover, log }));
+    truths.push(new EzklSource({ chain, ezkl, log }));
+  }
+  return { runs: honestRuns(engine, log), truths, close: () => prover.close() };
+}
+
+/** Runs a prover on the command's settings until it is stopped.
+ *  @throws BaseError as the configuration, the model folders, `workOf` and runProver do */
+export async function serveProver(self: Command, workOf: (parts: ProverParts) => ProverWork): Promise<void> {
+  const config = chainConfig(self);
+  const settings = loadConfig(PROVER_SETTINGS, { flags: self.optsWithGlobals(), env: process.env }, "prover");
+  const { operator } = settings;
+  const log = createLogger("prover");
+  const signal = stopSignal(log);
+  const { programs, proofModels } = loadModels(settings.models, log);
+  const chain = requireAccount(await openChain(config));
+  await warnOfKey(chain, config, log);
+  const payment = paymentTerms(settings, chain.account.address);
+  const ezkl = ezklOptions(config, settings, signal);
+  const engine = withEzkl(await openEngine(programs, settings.processes, log), proofModels, ezkl);
+  let work: ProverWork | undefined;
+  try {
+    work = workOf({ chain, settings, engine, ezkl, log });
+    await runProver(
+      {
+        chain,
+        models: [...programs, ...proofModels],
+        engine,
+        runs: work.runs,
+        data: config.data,
+        policy: settings,
+        truths: work.truths,
+        claims: settings.claims === "on",
+        width: settings.width,
+        withdrawAbove: settings.withdrawAbove,
+        pollIntervalMs: config.pollIntervalMs,
+        confirmations: config.confirmations,
+        maxFee: config.maxFee,
+        http: { ...settings, ...callerLimits(settings) },
+        log,
+        ...(operator === undefined ? {} : { operator }),
+        ...(payment === undefined ? {} : { payment }),
+      },
+      signal,
+    );
+  } finally {
+    work?.close();
+    engine.close();
+  }
 }

@@ -2,7 +2,7 @@
 import { fromHex, toHex } from "../base/bytes.ts";
 import type { Commitment } from "../inference/commit/commitments.ts";
 import { decodePosition } from "../inference/commit/positions.ts";
-import { revealAt, topsOf } from "../inference/commit/reveal.ts";
+import { topsOf } from "../inference/commit/reveal.ts";
 import type { ClaimId } from "../protocol/rules/types.ts";
 import { type Context, carryOut } from "./context.ts";
 import { hasProgram } from "./models.ts";
@@ -18,10 +18,9 @@ export class Defence {
   }
 
   async commitTrace(id: ClaimId): Promise<Outcome> {
-    const { actions, runs } = this.#context;
+    const { actions } = this.#context;
     const found = this.#context.store.book.claimAndRequest(id);
     if (found?.claim.status !== "active" || found.claim.trace !== undefined) return DONE;
-    if (!runs.conduct.commitsTrace) return again("this prover does not answer", 60_000);
     const trace = this.#traceOf(id);
     if (trace === undefined) return again("no folder here holds its model", 1_000);
     const action = actions.commitTrace(found.claim.claim, topsOf(trace).map(toHex));
@@ -34,14 +33,11 @@ export class Defence {
     const found = this.#context.store.book.claimAndRequest(id);
     if (found?.claim.status !== "active" || found.claim.demands.get(position)?.content !== undefined)
       return DONE;
-    if (runs.conduct.reveals === "nothing") return again("this prover does not reveal", 60_000);
     const trace = this.#traceOf(id);
     if (trace === undefined) return again("no folder here holds its model", 1_000);
     const decoded = decodePosition(position);
-    const { content, path } = revealAt(trace, decoded);
-    const words =
-      runs.conduct.reveals === "garbage" ? content.map((word) => word.map((byte) => byte ^ 0x5a)) : content;
-    const action = actions.reveal(found.claim.claim, position, words.map(toHex), path.map(toHex));
+    const { content, path } = runs.reveal(trace, decoded);
+    const action = actions.reveal(found.claim.claim, position, content.map(toHex), path.map(toHex));
     return carryOut(this.#context, action, { move: "reveal", claim: id, ...decoded });
   }
 

@@ -18,7 +18,6 @@ import { EVENTS_SCHEMA, EventStore } from "../protocol/service/store/event-store
 import type { Context } from "./context.ts";
 import type { Policy } from "./decide.ts";
 import type { FastPath } from "./fast-path.ts";
-import { dishonestRuns, type Fault } from "./faults.ts";
 import { createOrders } from "./http/order.ts";
 import type { HttpLimits } from "./http/parts.ts";
 import type { PaymentTerms } from "./http/payment.ts";
@@ -28,13 +27,15 @@ import type { TruthSource } from "./lanes/source.ts";
 import { addProverMetrics } from "./metrics.ts";
 import { checkRegistered, serveModels } from "./models.ts";
 import type { ProofModel } from "./proof/ezkl/folder.ts";
-import { honestRuns } from "./runs.ts";
+import type { Runs } from "./runs.ts";
 import { Prover } from "./watch.ts";
 
 export interface ProverOptions {
   readonly chain: SigningChain;
   readonly models: readonly (LoadedModel | ProofModel)[];
   readonly engine: FastPath;
+  /** what is claimed, and answered to challengers */
+  readonly runs: Runs;
   /** folder of database and journal */
   readonly data: string;
   readonly policy: Policy;
@@ -53,8 +54,6 @@ export interface ProverOptions {
   /** what final outputs cost over HTTP; absent: nothing */
   readonly payment?: PaymentTerms;
   readonly maxFee: bigint;
-  /** a dishonest prover, for tests and demonstrations */
-  readonly fault?: Fault;
   readonly log: Logger;
 }
 
@@ -79,7 +78,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       actions: new Actions(chain.game),
       store,
       models,
-      runs: options.fault === undefined ? honestRuns(engine, log) : dishonestRuns(options.fault),
+      runs: options.runs,
       truths: options.truths ?? [],
       policy: options.policy,
       budget: new EndingBudget(options.policy.endingBudget, Date.now),
@@ -118,7 +117,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       log,
       cursor: store.cursor(),
     });
-    const facts = { account, models: models.size, fault: options.fault };
+    const facts = { account, models: models.size };
     const { http } = options;
     const parts = {
       node: prover,

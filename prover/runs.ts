@@ -3,6 +3,8 @@ import { equalBytes, toHex } from "../base/bytes.ts";
 import { BaseError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { type Commitment, commitTrace } from "../inference/commit/commitments.ts";
+import type { Position } from "../inference/commit/positions.ts";
+import { type Reveal, revealAt } from "../inference/commit/reveal.ts";
 import { execute, executeInTurns, trace } from "../inference/executor/execute.ts";
 import type { FastPath } from "./fast-path.ts";
 import { hasProgram, type ServedModel, type ServedProgram } from "./models.ts";
@@ -37,27 +39,19 @@ export async function outputOf(
   });
 }
 
-/** How a prover runs and answers. */
+/** How a prover runs models, and what it answers challengers. */
 export interface Runs {
   /** What is claimed for this calldata. */
   output(model: ServedProgram, calldata: Uint8Array): Promise<Uint8Array>;
   /** Commitment to all tensors of the run behind a claim; the same each time. */
   trace(model: ServedProgram, calldata: Uint8Array): Commitment;
-  /** How challenges are answered: everything truly, or as a cheat would. */
-  readonly conduct: Conduct;
+  /** What is revealed of such a trace at a position. */
+  reveal(trace: Commitment, position: Position): Reveal;
 }
-
-export interface Conduct {
-  readonly commitsTrace: boolean;
-  readonly reveals: "content" | "garbage" | "nothing";
-}
-
-const HONEST: Conduct = { commitsTrace: true, reveals: "content" };
 
 /** Claims what the canonical executor computes, and says loudly where the engine differs. */
 export function honestRuns(engine: FastPath, log: Logger): Runs {
   return {
-    conduct: HONEST,
     output: async (model, calldata) => {
       const right = execute(model.prepared, calldata);
       const fast = await engine.run(model.id, calldata);
@@ -72,5 +66,6 @@ export function honestRuns(engine: FastPath, log: Logger): Runs {
       return right;
     },
     trace: (model, calldata) => commitTrace(model.prepared.program, trace(model.prepared, calldata)),
+    reveal: revealAt,
   };
 }

@@ -1,4 +1,5 @@
-/** The demo's daemons: the assay program as separate processes, each with its own key and folder. */
+/** The demo's daemons: the assay program, and provers that lie, as separate processes, each with its own key and
+ *  folder. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
@@ -22,6 +23,8 @@ export interface Daemon {
 
 export interface DaemonOptions {
   readonly name: string;
+  /** what Node.js runs; absent: the assay program */
+  readonly program?: readonly string[];
   readonly args: readonly string[];
   readonly key: Hex;
   readonly folder: string;
@@ -33,13 +36,21 @@ export interface DaemonOptions {
   readonly through?: readonly string[];
 }
 
+const ASSAY: readonly string[] = [join(projectRoot, "bin/assay.js")];
+/** A prover that lies as its `--fault` says. */
+export const DISHONEST_PROVER: readonly string[] = [
+  "--import",
+  "tsx",
+  join(projectRoot, "cli/demo/dishonest/main.ts"),
+];
+
 const STOP_TIMEOUT_MS = 5_000;
 
 /** Starts one daemon; it ends with this process. */
 export function startDaemon(options: DaemonOptions): Daemon {
-  const { name, args, key, folder, rpcUrl, deployment, env = {}, through = [] } = options;
+  const { name, program = ASSAY, args, key, folder, rpcUrl, deployment, env = {}, through = [] } = options;
   const inherited = Object.entries(process.env).filter(([variable]) => !variable.startsWith("ASSAY_"));
-  const command = [...through, process.execPath, join(projectRoot, "bin/assay.js"), ...args];
+  const command = [...through, process.execPath, ...program, ...args];
   const child = spawn(command[0] as string, command.slice(1), {
     cwd: projectRoot,
     env: {

@@ -15,20 +15,19 @@ const [CHEAT, PLAINTIFF] = [ROLES.cheat, ROLES.cheat + 1];
 /** A daemon that is killed at each of its stages, once it is up, and started again on the same data. */
 class Victim {
   readonly kills: string[] = [];
-  readonly #system: System;
-  readonly #name: string;
   readonly #index: number;
-  readonly #args: readonly string[];
+  readonly #start: () => Daemon;
+  readonly #message: string;
   readonly #seen = new Set<string>();
   #daemon: Daemon;
   #turn: Promise<void> = Promise.resolve();
 
-  constructor(system: System, name: string, index: number, args: readonly string[]) {
-    this.#system = system;
-    this.#name = name;
+  /** @param message with which it says that it is up */
+  constructor(index: number, message: string, start: () => Daemon) {
     this.#index = index;
-    this.#args = args;
-    this.#daemon = this.#start();
+    this.#message = message;
+    this.#start = start;
+    this.#daemon = start();
   }
 
   get address(): string {
@@ -57,12 +56,8 @@ class Victim {
     });
   }
 
-  #start(): Daemon {
-    return this.#system.daemon(this.#name, this.#index, this.#args);
-  }
-
   #up(): Promise<unknown> {
-    return this.#daemon.said(this.#args[0] === "prover" ? "prover is up" : "challenger is up");
+    return this.#daemon.said(this.#message);
   }
 }
 
@@ -73,13 +68,14 @@ let cheat: Victim;
 
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS });
-  const serve = ["prover", "--port", "0", "--withdraw-above", "1"];
-  prover = new Victim(system, "prover", ROLES.prover, serve);
-  cheat = new Victim(system, "cheat", CHEAT, [...serve, "--fault", "element:1"]);
-  challenger = new Victim(system, "challenger", ROLES.challenger, [
-    ...["challenger", "defend"],
-    ...["--withdraw-above", "1"],
-  ]);
+  const often = ["--withdraw-above", "1"];
+  prover = new Victim(ROLES.prover, "prover is up", () =>
+    system.daemon("prover", ROLES.prover, ["prover", "--port", "0", ...often]),
+  );
+  cheat = new Victim(CHEAT, "prover is up", () => system.cheat("cheat", CHEAT, "element:1", often));
+  challenger = new Victim(ROLES.challenger, "challenger is up", () =>
+    system.daemon("challenger", ROLES.challenger, ["challenger", "defend", ...often]),
+  );
   await Promise.all([prover.settled(), cheat.settled(), challenger.settled()]);
 });
 

@@ -31,10 +31,7 @@ beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS, blocks: "by-hand" });
   plaintiffAccount = await system.open("plaintiff", PLAINTIFF);
   const serve = ["prover", "--port", "0"];
-  provers = [
-    system.daemon("prover", ROLES.prover, serve),
-    system.daemon("cheat", CHEAT, [...serve, "--fault", "element:1"]),
-  ];
+  provers = [system.daemon("prover", ROLES.prover, serve), system.cheat("cheat", CHEAT, "element:1")];
   await Promise.all([
     ...provers.map((prover) => prover.said("prover is up")),
     system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]).said("challenger is up"),

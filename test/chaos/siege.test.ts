@@ -2,8 +2,8 @@
  *  one honest challenger, all at once. */
 import { getAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FAULTS, parseFault } from "../../cli/demo/dishonest/faults.ts";
 import { FALL_REASONS } from "../../protocol/rules/types.ts";
-import { FAULTS, parseFault } from "../../prover/faults.ts";
 import { type Case, fileCase, of } from "../support/cases.ts";
 import type { Args } from "../support/event-log.ts";
 import { type FrontRunner, startFrontRunner } from "../support/front-runner.ts";
@@ -37,9 +37,7 @@ beforeAll(async () => {
   await Promise.all([
     system.daemon("prover", ROLES.prover, serve).said("prover is up"),
     system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]).said("challenger is up"),
-    ...LIES.map((lie, i) =>
-      system.daemon(`cheat-${i}`, ROLES.cheat + i, [...serve, "--fault", lie]).said("prover is up"),
-    ),
+    ...LIES.map((lie, i) => system.cheat(`cheat-${i}`, ROLES.cheat + i, lie).said("prover is up")),
   ]);
   bot = await startFrontRunner(system, BOT, BOT_PURSE);
 });

@@ -28,7 +28,7 @@ const daemons: Daemon[] = [];
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS });
   plaintiffAccount = await system.open("plaintiff", PLAINTIFF);
-  await system.daemon("cheat", CHEAT, [...SERVE, "--fault", "element:1"]).said("prover is up");
+  await system.cheat("cheat", CHEAT, "element:1").said("prover is up");
 });
 
 afterEach(async () => {

@@ -4,7 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toHex } from "../../base/bytes.ts";
 import { SILENT } from "../../base/log.ts";
 import { runChallenger } from "../../challenger/main.ts";
+import { FAULTS, type Fault, type FaultKind, falsify } from "../../cli/demo/dishonest/faults.ts";
 import { openEngine } from "../../cli/engine.ts";
+import { revealAt } from "../../inference/commit/reveal.ts";
 import type { LoadedModel } from "../../inference/model-folder.ts";
 import type { Step } from "../../inference/program/form.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
@@ -15,7 +17,6 @@ import { FALL_REASONS, type RequestId, ZERO_ADDRESS } from "../../protocol/rules
 import { openDataFolder } from "../../protocol/service/data-folder.ts";
 import { ChainClock } from "../../protocol/service/metrics/chain-clock.ts";
 import { EVENTS_SCHEMA, EventStore } from "../../protocol/service/store/event-store.ts";
-import { FAULTS, type Fault, type FaultKind, falsify } from "../../prover/faults.ts";
 import { JOBS_SCHEMA, JobStore } from "../../prover/jobs.ts";
 import { serveModels } from "../../prover/models.ts";
 import type { Runs } from "../../prover/runs.ts";
@@ -58,9 +59,9 @@ function lyingRuns(lies: readonly Lie[]): Runs {
     return fault;
   };
   return {
-    conduct: { commitsTrace: true, reveals: "content" },
     output: async ({ prepared }, calldata) => falsify(prepared, calldata, faultOf(calldata)).output,
     trace: ({ prepared }, calldata) => falsify(prepared, calldata, faultOf(calldata)).trace,
+    reveal: revealAt,
   };
 }
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FAULTS, parseFault } from "../../cli/demo/dishonest/faults.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import type { EventName } from "../../protocol/chain/events.ts";
 import { FALL_REASONS } from "../../protocol/rules/types.ts";
-import { FAULTS, parseFault } from "../../prover/faults.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 /** One of each kind; steps of models/sentiment: 0 is its codec step, 1 has padded rows, 12 is its last layer. */
@@ -24,9 +24,7 @@ let system: System;
 
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS });
-  const provers = LIES.map((lie, i) =>
-    system.daemon(lie.replace(":", "-"), ROLES.cheat + i, ["prover", "--port", "0", "--fault", lie]),
-  );
+  const provers = LIES.map((lie, i) => system.cheat(lie.replace(":", "-"), ROLES.cheat + i, lie));
   const challenger = system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]);
   const ready = provers.map((daemon) => daemon.said("prover is up"));
   await Promise.all([...ready, challenger.said("challenger is up")]);

@@ -18,8 +18,6 @@ let seed = 300;
 
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS, blocks: "on-demand" });
-  const prover = (name: string, index: number, ...more: string[]) =>
-    system.daemon(name, index, ["prover", "--port", "0", ...more]).said("prover is up");
   slowNode = await startRpcProxy(system.rpcUrl);
   slowNode.decide = async ({ method }): Promise<Verdict> => {
     if (method === "eth_getTransactionReceipt") await setTimeout(RECEIPT_DELAY_MS);
@@ -27,9 +25,9 @@ beforeAll(async () => {
   };
   const defend = ["challenger", "defend"];
   await Promise.all([
-    prover("prover", ROLES.prover),
-    prover("stalls", STALLS, "--fault", "stall"),
-    prover("stalls-reveal", STALLS_REVEAL, "--fault", "stall-reveal"),
+    system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).said("prover is up"),
+    system.cheat("stalls", STALLS, "stall").said("prover is up"),
+    system.cheat("stalls-reveal", STALLS_REVEAL, "stall-reveal").said("prover is up"),
     system.daemon("challenger", ROLES.challenger, defend, { rpcUrl: slowNode.url }).said("challenger is up"),
   ]);
 });

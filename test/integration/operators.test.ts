@@ -8,6 +8,8 @@ import { toHex } from "../../base/bytes.ts";
 import type { Logger } from "../../base/log.ts";
 import { SILENT } from "../../base/log.ts";
 import { runChallenger } from "../../challenger/main.ts";
+import { parseFault } from "../../cli/demo/dishonest/faults.ts";
+import { dishonestRuns } from "../../cli/demo/dishonest/runs.ts";
 import { openEngine } from "../../cli/engine.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
@@ -16,7 +18,6 @@ import { Actions } from "../../protocol/chain/actions.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { gasPriceRange } from "../../protocol/rules/money.ts";
 import { ZERO_ADDRESS } from "../../protocol/rules/types.ts";
-import { parseFault } from "../../prover/faults.ts";
 import { runProver } from "../../prover/main.ts";
 import { runInProcess } from "../support/assay.ts";
 import { fetchMetrics } from "../support/exposition.ts";
@@ -83,7 +84,7 @@ beforeAll(async () => {
         claims: true,
         withdrawAbove: 10n ** 24n,
         http: OPEN_HTTP,
-        fault: parseFault("element:1"),
+        runs: dishonestRuns(parseFault("element:1")),
       },
       stopping.signal,
     ),

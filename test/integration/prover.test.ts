@@ -28,6 +28,7 @@ import { openDataFolder } from "../../protocol/service/data-folder.ts";
 import { claimGas, GAS } from "../../prover/decide.ts";
 import { type ProverOptions, runProver } from "../../prover/main.ts";
 import { type ServedProgram, serveModels } from "../../prover/models.ts";
+import { honestRuns } from "../../prover/runs.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { deployLocal, LOCAL_CONSTANTS, QUICK, temporaryFolder } from "../support/deploy.ts";
 import { forecastInput, loadForecast } from "../support/forecast.ts";
@@ -90,11 +91,15 @@ describe("prover", () => {
         if (message === "prover is up") announce((fields as { url: string }).url);
       },
     };
+    const engine: ProverOptions["engine"] = {
+      run: async (_id, calldata) => ({ output: execute(model.prepared, calldata) }),
+    };
     const running = runProver(
       {
         chain: await chainOf(index),
         models: [forecast],
-        engine: { run: async (_id, calldata) => ({ output: execute(model.prepared, calldata) }) },
+        engine,
+        runs: honestRuns(engine, SILENT),
         data: join(folder.path, `prover-${index}`),
         policy: { marginPercent: 20, maxBonds: 10n ** 20n, endingBudget: 10n ** 16n, maxWindow: 3_600 },
         claims: true,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toHex } from "../../base/bytes.ts";
+import { type DishonestRun, falsify } from "../../cli/demo/dishonest/faults.ts";
 import { decodePosition } from "../../inference/commit/positions.ts";
 import { revealAt, topsOf } from "../../inference/commit/reveal.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
@@ -7,7 +8,6 @@ import { Actions } from "../../protocol/chain/actions.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { bondsOf, finalPayout, gasPriceRange } from "../../protocol/rules/money.ts";
 import { FALL_REASONS, type Request, ZERO_ADDRESS } from "../../protocol/rules/types.ts";
-import { type DishonestRun, falsify } from "../../prover/faults.ts";
 import { fileCase, of } from "../support/cases.ts";
 import { Plaintiff } from "../support/plaintiff.ts";
 import { eventWithBlock, signed, takeBack } from "../support/reorg.ts";

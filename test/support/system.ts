@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Address, type Hex, keccak256, type LocalAccount, slice } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 import { fromHex, toHex } from "../../base/bytes.ts";
-import { type Daemon, type DaemonOptions, startDaemon } from "../../cli/demo/processes.ts";
+import { type Daemon, type DaemonOptions, DISHONEST_PROVER, startDaemon } from "../../cli/demo/processes.ts";
 import { modelFolder } from "../../cli/model-source.ts";
 import { type LoadedModel, loadModelFolder } from "../../inference/model-folder.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
@@ -70,7 +70,7 @@ export interface SystemOptions {
 }
 
 /** What is otherwise than usual about a daemon. */
-export type DaemonChanges = Partial<Pick<DaemonOptions, "rpcUrl" | "env" | "through">>;
+export type DaemonChanges = Partial<Pick<DaemonOptions, "rpcUrl" | "env" | "through" | "program">>;
 
 export interface AskOptions {
   readonly model: { readonly modelId: Hex };
@@ -133,6 +133,19 @@ export async function startSystem(options: SystemOptions) {
     audit = () => expectInOrder(requester.chain);
     const events = new EventLog(requester.chain);
     closers.push(() => events.stop());
+    /** The assay program with an account's key, which works with this system's models only. */
+    const daemon = (
+      name: string,
+      index: number,
+      args: readonly string[],
+      changes: DaemonChanges = {},
+    ): Daemon => {
+      const own = [...args, "--models", modelsFolder];
+      const common = { name, folder: folder.path, rpcUrl: local.rpcUrl, deployment: deploymentPath };
+      const started = startDaemon({ ...common, args: own, key: keyOf(index), ...changes });
+      closers.push(() => started.stop());
+      return started;
+    };
     return {
       ...local,
       folder: folder.path,
@@ -149,14 +162,10 @@ export async function startSystem(options: SystemOptions) {
       models: [...models.values()],
       proofModel: (name: string) => proofModels.get(name) as ProofModel,
       ask: (options: AskOptions) => ask(requester.chain, requester.sender, options),
-      /** The assay program with an account's key, which works with this system's models only. */
-      daemon: (name: string, index: number, args: readonly string[], changes: DaemonChanges = {}): Daemon => {
-        const own = [...args, "--models", modelsFolder];
-        const common = { name, folder: folder.path, rpcUrl: local.rpcUrl, deployment: deploymentPath };
-        const daemon = startDaemon({ ...common, args: own, key: keyOf(index), ...changes });
-        closers.push(() => daemon.stop());
-        return daemon;
-      },
+      daemon,
+      /** A prover that lies. @param fault as its `--fault` @param args further ones */
+      cheat: (name: string, index: number, fault: string, args: readonly string[] = []): Daemon =>
+        daemon(name, index, ["--port", "0", "--fault", fault, ...args], { program: DISHONEST_PROVER }),
       stop,
     };
   } catch (error) {

@@ -7,10 +7,8 @@ import { isDevelopmentKey } from "../../rules/proof/groth16.ts";
 import type { ModelId } from "../../rules/types.ts";
 import type { Chain } from "../connect.ts";
 import { withContext } from "../errors.ts";
+import { isLocalChain } from "../local-chains.ts";
 import type { Sender } from "../sender.ts";
-
-/** Chain ids of local chains: anvil, hardhat, geth's developer mode. */
-export const LOCAL_CHAINS: readonly number[] = [31_337, 1_337];
 
 /** Refuses a development key on a chain that is not local. Check it before the model is registered.
  *  @param allowDevelopment told by name to take it all the same
@@ -20,7 +18,7 @@ export function assertKeyAllowed(
   key: Uint8Array,
   allowDevelopment: boolean,
 ): void {
-  if (!isDevelopmentKey(key) || allowDevelopment || LOCAL_CHAINS.includes(chainId)) return;
+  if (!isDevelopmentKey(key) || allowDevelopment || isLocalChain(chainId)) return;
   throw new BaseError({
     code: "DEVELOPMENT_KEY",
     shortMessage: `The verification key is a development key, and chain ${chainId} is not local: whoever knows its seed can prove any output there.`,

@@ -5,7 +5,8 @@ import { toHex } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
 import { withContext } from "../../../protocol/chain/errors.ts";
-import { isKeyStored, LOCAL_CHAINS, proofLaneOf } from "../../../protocol/chain/proof/store-key.ts";
+import { isLocalChain } from "../../../protocol/chain/local-chains.ts";
+import { isKeyStored, proofLaneOf } from "../../../protocol/chain/proof/store-key.ts";
 import { StateReader } from "../../../protocol/chain/reads.ts";
 import { sent } from "../../../protocol/chain/register.ts";
 import type { Sender } from "../../../protocol/chain/sender.ts";
@@ -35,7 +36,7 @@ export async function registerEzkl(
 ): Promise<EzklRegistration> {
   const { assay } = model.manifest;
   const { chainId } = chain.game;
-  if (assay.ezkl.srs === "development" && !LOCAL_CHAINS.includes(chainId) && !developmentKeys) {
+  if (assay.ezkl.srs === "development" && !isLocalChain(chainId) && !developmentKeys) {
     throw new BaseError({
       code: "DEVELOPMENT_KEY",
       shortMessage: `Anybody can forge proofs with the development keys of ${model.manifest.name}, and chain ${chainId} is not local.`,

@@ -1,15 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { equalBytes, fromHex } from "../../base/bytes.ts";
-import { encodeOutput } from "../../inference/codecs/output.ts";
-import { type Commitment, commitTrace } from "../../inference/commit/commitments.ts";
-import { demandPath } from "../../inference/commit/positions.ts";
-import { foldReveal, revealAt, traceShapes } from "../../inference/commit/reveal.ts";
-import { execute, trace } from "../../inference/executor/execute.ts";
-import { prepare } from "../../inference/executor/prepare.ts";
-import type { Tensor } from "../../inference/program/form.ts";
-import { dishonestRuns, FAULTS, type FaultKind, falsify, parseFault } from "../../prover/faults.ts";
-import { serveModels } from "../../prover/models.ts";
-import { forecastInput, loadForecast } from "../support/forecast.ts";
+import { equalBytes, fromHex } from "../../../../base/bytes.ts";
+import { FAULTS, type FaultKind, falsify, parseFault } from "../../../../cli/demo/dishonest/faults.ts";
+import { encodeOutput } from "../../../../inference/codecs/output.ts";
+import { type Commitment, commitTrace } from "../../../../inference/commit/commitments.ts";
+import { demandPath } from "../../../../inference/commit/positions.ts";
+import { foldReveal, revealAt, traceShapes } from "../../../../inference/commit/reveal.ts";
+import { execute, trace } from "../../../../inference/executor/execute.ts";
+import { prepare } from "../../../../inference/executor/prepare.ts";
+import type { Tensor } from "../../../../inference/program/form.ts";
+import { forecastInput, loadForecast } from "../../../support/forecast.ts";
 
 const loaded = loadForecast();
 const prepared = prepare(loaded.model, loaded.selector);
@@ -130,28 +129,5 @@ describe("falsify", () => {
     expect(() => falsify(prepared, calldata, { kind, step })).toThrow(
       expect.objectContaining({ code: "FAULT_IMPOSSIBLE" }),
     );
-  });
-});
-
-describe("dishonestRuns", () => {
-  test("behavior: claims and defends the same run", async () => {
-    const [model] = serveModels([loaded]).values();
-    if (model === undefined) throw new Error("no model");
-    const fault = { kind: "element", step: others.at(-1) as number } as const;
-    const runs = dishonestRuns(fault);
-    const run = falsify(prepared, calldata, fault);
-    expect(await runs.output(model, calldata)).toEqual(run.output);
-    expect(runs.trace(model, calldata).root).toEqual(run.trace.root);
-  });
-
-  test.each<[FaultKind, boolean, string]>([
-    ["element", true, "content"],
-    ["padding", true, "content"],
-    ["output", true, "content"],
-    ["stall", false, "content"],
-    ["stall-reveal", true, "nothing"],
-    ["garbage-reveal", true, "garbage"],
-  ])("behavior: conduct of %s", (kind, commitsTrace, reveals) => {
-    expect(dishonestRuns({ kind }).conduct).toEqual({ commitsTrace, reveals });
   });
 });

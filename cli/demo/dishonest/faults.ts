@@ -1,22 +1,21 @@
-/** Dishonest runs for tests and the demo: what a cheat would commit to and claim. */
+/** Dishonest runs for tests and demonstrations: what a cheat would commit to and claim. */
 
-import { BaseError, type ErrorDetails } from "../base/errors.ts";
-import { encodeOutput } from "../inference/codecs/output.ts";
-import type { Commitment } from "../inference/commit/commitments.ts";
-import { commitTensors, commitTrace } from "../inference/commit/commitments.ts";
-import { TensorTree } from "../inference/commit/tree.ts";
-import { trace } from "../inference/executor/execute.ts";
-import type { PreparedModel } from "../inference/executor/prepare.ts";
+import { BaseError, type ErrorDetails } from "../../../base/errors.ts";
+import { encodeOutput } from "../../../inference/codecs/output.ts";
+import type { Commitment } from "../../../inference/commit/commitments.ts";
+import { commitTensors, commitTrace } from "../../../inference/commit/commitments.ts";
+import { TensorTree } from "../../../inference/commit/tree.ts";
+import { trace } from "../../../inference/executor/execute.ts";
+import type { PreparedModel } from "../../../inference/executor/prepare.ts";
 import {
   isStep,
   type Step,
   type Tensor,
   type TensorData,
   type TensorType,
-} from "../inference/program/form.ts";
-import { storedBytes } from "../inference/program/tensor.ts";
-import type { FallReason } from "../protocol/rules/types.ts";
-import type { Runs } from "./runs.ts";
+} from "../../../inference/program/form.ts";
+import { storedBytes } from "../../../inference/program/tensor.ts";
+import type { FallReason } from "../../../protocol/rules/types.ts";
 
 /** What each kind does, and how its claim must fall. */
 export const FAULTS = {
@@ -46,19 +45,6 @@ export interface DishonestRun {
 const refuse = (shortMessage: string, nextStep: string, details: ErrorDetails): never => {
   throw new BaseError({ code: "FAULT_IMPOSSIBLE", shortMessage, nextStep, details });
 };
-
-/** A prover that falsifies every run, and answers as its kind says. */
-export function dishonestRuns(fault: Fault): Runs {
-  const { kind } = fault;
-  return {
-    conduct: {
-      commitsTrace: kind !== "stall",
-      reveals: kind === "stall-reveal" ? "nothing" : kind === "garbage-reveal" ? "garbage" : "content",
-    },
-    output: async ({ prepared }, calldata) => falsify(prepared, calldata, fault).output,
-    trace: ({ prepared }, calldata) => falsify(prepared, calldata, fault).trace,
-  };
-}
 
 /** @param text `kind` or `kind:step` */
 export function parseFault(text: string): Fault {

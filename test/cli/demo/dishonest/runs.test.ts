@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import { fromHex } from "../../../../base/bytes.ts";
+import { type FaultKind, falsify } from "../../../../cli/demo/dishonest/faults.ts";
+import { dishonestRuns } from "../../../../cli/demo/dishonest/runs.ts";
+import { demandPath } from "../../../../inference/commit/positions.ts";
+import { foldReveal, revealAt, traceShapes } from "../../../../inference/commit/reveal.ts";
+import { prepare } from "../../../../inference/executor/prepare.ts";
+import { serveModels } from "../../../../prover/models.ts";
+import { forecastInput, loadForecast } from "../../../support/forecast.ts";
+
+const loaded = loadForecast();
+const prepared = prepare(loaded.model, loaded.selector);
+const { steps } = prepared.program;
+const calldata = fromHex(forecastInput(loaded, 1));
+const last = steps.findLastIndex(({ opcode }) => opcode !== "codec");
+const [model] = serveModels([loaded]).values();
+if (model === undefined) throw new Error("no model");
+const shapes = traceShapes(prepared.program);
+const position = demandPath(shapes, last, 0)[0];
+if (position === undefined) throw new Error("no position");
+
+const runsOf = (kind: FaultKind, step?: number) =>
+  dishonestRuns(step === undefined ? { kind } : { kind, step });
+
+describe("dishonestRuns", () => {
+  test("default: claims and defends the same run", async () => {
+    const run = falsify(prepared, calldata, { kind: "element", step: last });
+    const runs = runsOf("element", last);
+    expect(await runs.output(model, calldata)).toEqual(run.output);
+    expect(runs.trace(model, calldata).root).toEqual(run.trace.root);
+  });
+
+  test.each<[FaultKind, number?]>([["element", last], ["output"]])(
+    "behavior: %s opens what it committed to",
+    (kind, step) => {
+      const runs = runsOf(kind, step);
+      const trace = runs.trace(model, calldata);
+      expect(runs.reveal(trace, position)).toEqual(revealAt(trace, position));
+    },
+  );
+
+  test("behavior: stall claims, and commits to no trace", async () => {
+    const runs = runsOf("stall");
+    expect(await runs.output(model, calldata)).toHaveLength(model.outputLength);
+    expect(() => runs.trace(model, calldata)).toThrow("this prover commits to no trace");
+  });
+
+  test("behavior: stall-reveal commits to a trace, and reveals nothing of it", () => {
+    const runs = runsOf("stall-reveal");
+    const trace = runs.trace(model, calldata);
+    expect(() => runs.reveal(trace, position)).toThrow("this prover reveals nothing");
+  });
+
+  test("behavior: what garbage-reveal opens is not what it committed to", () => {
+    const runs = runsOf("garbage-reveal");
+    const trace = runs.trace(model, calldata);
+    expect(foldReveal(shapes, position, revealAt(trace, position))).toEqual(trace.root);
+    expect(foldReveal(shapes, position, runs.reveal(trace, position))).not.toEqual(trace.root);
+  });
+});
