@@ -3,13 +3,13 @@
 import { IntervalAnalysis } from "../profile/intervals.ts";
 import type { Range } from "../profile/range.ts";
 import { MAX_ELEMENTS, MAX_HEIGHT, MAX_STEPS, MAX_WEIGHTS } from "../program/check.ts";
+import { INPUT_CODEC_CODES } from "../program/codes.ts";
 import { MAX_RANK } from "../program/encode.ts";
 import {
   ARITH_VARIANTS,
   type Coordinate,
   elementCount,
   FLOAT_VARIANTS,
-  INPUT_CODECS,
   type InputCodec,
   isStep,
   lastDim,
@@ -161,7 +161,7 @@ export class ProgramBuilder {
   }
 
   codec(type: TensorType, dims: readonly number[], k: number): Operand {
-    return this.push({ opcode: "codec", variant: INPUT_CODECS.indexOf(this.inputCodec) + 1, type, dims, k });
+    return this.push({ opcode: "codec", variant: INPUT_CODEC_CODES[this.inputCodec], type, dims, k });
   }
 
   move(

@@ -2,7 +2,7 @@
 import { executeTensors } from "../../inference/executor/execute.ts";
 import { type OpcodeForms, prepare } from "../../inference/executor/prepare.ts";
 import { dotForm } from "../../inference/opcodes/dot.ts";
-import { OPCODE_FORMS } from "../../inference/opcodes/index.ts";
+import { OPCODE_FORMS } from "../../inference/opcodes/generated/index.ts";
 import { plainProducts } from "../../inference/opcodes/products.ts";
 import {
   ARITH_VARIANTS,
