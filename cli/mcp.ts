@@ -5,6 +5,7 @@ import type { Tool } from "../agent/gateway/tool.ts";
 import { slugFrom } from "../agent/gateway/tool-names.ts";
 import { type ModelToolConfig, modelTool } from "../agent/gateway/tools/model-tool.ts";
 import { verifyClaim } from "../agent/mcp/verify-claim.ts";
+import { VERSION } from "../base/version.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { requireAccount, type Sender } from "../protocol/chain/sender.ts";
 import { LANE, type LaneName } from "../protocol/rules/types.ts";
@@ -25,7 +26,6 @@ const SETTINGS = {
   port: { schema: integer(0, 65_535), description: "serve over HTTP on this port, 0 for any" },
 } as const satisfies Settings;
 
-const VERSION = "1.0.0";
 /** A call may file a request first, and read on after it waited. */
 const CALL_SLACK_MS = 60_000;
 const EXPIRY_SECONDS = 3_600;

@@ -1,8 +1,8 @@
 /** The commands of the `assay` program, each in a file of its own. */
 
 import { Command } from "commander";
+import { VERSION } from "../base/version.ts";
 import { onnxruntimeEngine } from "../inference/runtime/named-engine.ts";
-import packageFile from "../package.json" with { type: "json" };
 import { addAgentCommands } from "./agent/commands.ts";
 import { addAgentHttpCommands } from "./agent/http.ts";
 import { addAuditCommand } from "./audit.ts";
@@ -32,13 +32,11 @@ import { addRequestCommands } from "./request.ts";
 import { addSettleCommand } from "./settle.ts";
 import { addWithdrawCommand } from "./withdraw.ts";
 
-const { version } = packageFile;
-
 /** A program that has not run: parse arguments with it once. */
 export function createProgram(): Command {
   const program = new Command("assay")
     .description("Use the output of a model that somebody else ran, without trusting who ran it.")
-    .version(version)
+    .version(VERSION)
     .option("--config <file>", "configuration file (default assay.json if it is there)")
     .option("--debug", "print the causes of errors")
     .showHelpAfterError("(--help shows what is possible)")

@@ -19,6 +19,7 @@ const CHECKS: readonly (readonly [name: string, command: string, args: readonly 
   ["generated opcodes", node, [...tsx, "tools/gen-opcodes.ts", "--check"]],
   ["compile", node, [...tsx, "tools/compile.ts"]],
   ["generated files", node, [...tsx, "tools/gen-abis.ts", "--check"]],
+  ["operators", node, [...tsx, "tools/gen-operators.ts", "--check"]],
   ["specifications", node, [...tsx, "tools/gen-specs.ts", "--check"]],
   ...(hasContracts
     ? ([

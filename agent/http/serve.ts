@@ -9,7 +9,7 @@ import { type HttpServer, listen } from "../../protocol/service/http/listen.ts";
 import type { CallerLimits } from "../../protocol/service/http/service.ts";
 import { requireMetadata } from "../metadata/read.ts";
 import { createAgentApp, type MethodHandlers } from "./app.ts";
-import type { Environment } from "./examples/environment.ts";
+import type { Environment } from "./environment.ts";
 
 export const EXAMPLES = ["json-selector", "text-generation", "data-processor"] as const;
 export type Example = (typeof EXAMPLES)[number];
@@ -32,7 +32,7 @@ export interface ServeOptions extends AgentFiles {
   readonly timeoutMs?: number;
 }
 
-const EXAMPLES_FOLDER = join(fileURLToPath(new URL(".", import.meta.url)), "examples");
+const EXAMPLES_FOLDER = fileURLToPath(new URL("../examples/http", import.meta.url));
 
 /** @throws BaseError AGENT_UNKNOWN */
 export function exampleFiles(name: string): AgentFiles {

@@ -149,6 +149,7 @@ const quote = z.object({
 });
 const health = z.object({
   status: z.enum(["ok", "behind", "node-unreachable"]),
+  version: z.string().describe("of the node's program"),
   ...game,
   account: address.optional(),
   head: z.object({ number: integer, hash, timestamp: seconds }).optional(),

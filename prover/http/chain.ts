@@ -2,6 +2,7 @@
 import { Router } from "express";
 import { BaseError } from "../../base/errors.ts";
 import { jsonOf } from "../../base/json.ts";
+import { VERSION } from "../../base/version.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import { historyOf } from "../../protocol/chain/history.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
@@ -52,6 +53,7 @@ export function chainRoutes(parts: HttpParts): Router {
     response.status(isWell ? 200 : 503);
     send(response, {
       status: isWell ? "ok" : newest === undefined ? "node-unreachable" : "behind",
+      version: VERSION,
       ...chain.game,
       account: chain.account?.address,
       head: node.head,

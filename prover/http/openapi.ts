@@ -1,5 +1,6 @@
 /** GET /openapi.json: every route with its parameters, limits and answers. */
 import { z } from "zod";
+import { VERSION } from "../../base/version.ts";
 import { LIMITS } from "../../protocol/rules/types.ts";
 import { ANSWERS, type AnswerName } from "./answers.ts";
 import type { HttpLimits } from "./parts.ts";
@@ -118,7 +119,7 @@ export function openApi(limits: HttpLimits): Json {
     openapi: "3.1.0",
     info: {
       title: "Assay prover",
-      version: "1",
+      version: VERSION,
       description: `Outputs of models, and how final they are. A caller may send ${limits.requestsPerMinute} requests a minute (0: any number), this node runs or queues ${limits.maxRuns} at once, a run ends after ${limits.runTimeoutSeconds} s. An exclusive request lasts at most ${LIMITS.maxExclusive} s.`,
       license: { name: "GPL-3.0-only", identifier: "GPL-3.0-only" },
     },

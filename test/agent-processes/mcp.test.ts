@@ -9,6 +9,7 @@ import { keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import input from "../../cli/demo/input.json" with { type: "json" };
 import { type Daemon, startDaemon } from "../../cli/demo/processes.ts";
+import packageFile from "../../package.json" with { type: "json" };
 import { planPublication, publishWeights } from "../../protocol/chain/execution/publication.ts";
 import type { ModelId } from "../../protocol/rules/types.ts";
 import { projectRoot } from "../../tools/foundry.ts";
@@ -73,6 +74,15 @@ type Structured = Record<string, unknown>;
 const structured = (result: object) => (result as { structuredContent: Structured }).structuredContent;
 
 describe("assay mcp", () => {
+  it.each([
+    ["standard input and output", overStdio],
+    ["HTTP", overHttp],
+  ])("default: says its version over %s", async (_, connect) => {
+    const client = await connect();
+    expect(client.getServerVersion()).toEqual({ name: "assay", version: packageFile.version });
+    await client.close();
+  });
+
   it("default: over standard input and output, the chain runs the model in the call", async () => {
     const client = await overStdio();
     const { tools } = await client.listTools();

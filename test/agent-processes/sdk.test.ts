@@ -19,7 +19,7 @@ afterAll(() => system.stop());
 
 /** Runs an example as a user does. */
 async function example(name: string, ...args: string[]): Promise<{ code: number | null; said: string }> {
-  const path = join("agent/sdk/examples", `${name}.ts`);
+  const path = join("agent/examples/sdk", `${name}.ts`);
   const child = spawn(process.execPath, ["--import", "tsx", path, ...args], {
     cwd: projectRoot,
     env: { ...process.env, ASSAY_KEY: keyOf(ASKER) },

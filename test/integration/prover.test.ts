@@ -7,6 +7,7 @@ import { demandPath, encodePosition } from "../../inference/commit/positions.ts"
 import { traceShapes } from "../../inference/commit/reveal.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
+import packageFile from "../../package.json" with { type: "json" };
 import { Actions } from "../../protocol/chain/actions.ts";
 import { connect } from "../../protocol/chain/connect.ts";
 import { historyOf } from "../../protocol/chain/history.ts";
@@ -204,6 +205,8 @@ describe("prover", () => {
     const paid = async () => (await logs()).some((log) => log.args.to === accountAt(2).address);
     await vi.waitUntil(paid, SOON);
     const document = await documentOf(prover.url);
+    expect(document).toMatchObject({ info: { version: packageFile.version } });
+    expect(await getJson(`${prover.url}/healthz`)).toMatchObject({ version: packageFile.version });
     for (const [route, path] of [
       ["GET /v1/claims/{id}", `/v1/claims/${claimId}`],
       ["GET /v1/claims/{id}", `/v1/claims/0x${"00".repeat(31)}01`],

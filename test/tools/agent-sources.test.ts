@@ -4,16 +4,17 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { projectRoot } from "../../tools/foundry.ts";
 
-const agents = join(projectRoot, "verifier-contracts", "agents");
-const sources = readdirSync(agents, { recursive: true, encoding: "utf8" })
+const contracts = join(projectRoot, "verifier-contracts");
+const everySource = readdirSync(contracts, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".sol"))
-  .map((name) => ({ name, text: readFileSync(join(agents, name), "utf8") }));
+  .map((name) => ({ name, text: readFileSync(join(contracts, name), "utf8") }));
+const sources = everySource.filter(({ name }) => /^(agents|examples)\//.test(name));
 
 /** Files whose declarations come from the texts, which are CC0. */
 const DERIVED =
-  /^(standards\/interfaces\/.*|interfaces\/(IERC.*|ToolResultConverter)|IERCAgent|SimpleSmartContractTool|wallet\/(WalletAgent|Pool|ViewBalanceResultConverter))\.sol$/;
+  /^(agents\/(standards\/interfaces\/.*|interfaces\/(IERC.*|ToolResultConverter)|IERCAgent|SimpleSmartContractTool)|examples\/wallet\/(WalletAgent|Pool|ViewBalanceResultConverter))\.sol$/;
 
-describe("verifier-contracts/agents", () => {
+describe("verifier-contracts/agents and verifier-contracts/examples", () => {
   // shows: E1-102
   it("default: files from the text carry its licence, all others ours", () => {
     const derived = sources.filter(({ name }) => DERIVED.test(name));
@@ -26,19 +27,25 @@ describe("verifier-contracts/agents", () => {
 
   // shows: E0-05, D-08
   it("default: one compiler floor for the interfaces of the text, OpenZeppelin's IERC165", () => {
-    const interfaces = sources.filter(({ name }) => /^interfaces\/(IERC|ToolResult)/.test(name));
+    const interfaces = sources.filter(({ name }) => /^agents\/interfaces\/(IERC|ToolResult)/.test(name));
     expect(interfaces.map(({ name }) => name).sort()).toEqual(
       ["IERCAgentClient", "IERCAgentExecutor", "IERCAgentTool", "ToolResultConverter"].map(
-        (n) => `interfaces/${n}.sol`,
+        (n) => `agents/interfaces/${n}.sol`,
       ),
     );
     for (const { name, text } of interfaces) expect(text, name).toContain("\npragma solidity ^0.8.20;\n");
     for (const { name, text } of sources) expect(text, name).toMatch(/\npragma solidity \^0\.8\.(20|28);\n/);
     for (const name of ["IERCAgentTool", "IERCAgentClient"]) {
-      const text = sources.find((source) => source.name === `interfaces/${name}.sol`)?.text ?? "";
+      const text = sources.find((source) => source.name === `agents/interfaces/${name}.sol`)?.text ?? "";
       expect(text).toContain('from "@openzeppelin/contracts/utils/introspection/IERC165.sol"');
       expect(text).toContain(`interface ${name} is IERC165`);
     }
+  });
+
+  it("default: nothing but examples and tests builds on an example", () => {
+    expect(everySource.filter(({ name }) => name.startsWith("examples/")).length).toBeGreaterThan(10);
+    const others = everySource.filter(({ name }) => !name.startsWith("examples/"));
+    expect(others.filter(({ text }) => text.includes("/examples/")).map(({ name }) => name)).toEqual([]);
   });
 
   // shows: E0-13

@@ -6,6 +6,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { isHex } from "viem";
 import { BaseError } from "../../../base/errors.ts";
+import { VERSION } from "../../../base/version.ts";
 import { guardedFetch } from "../../egress/guarded-fetch.ts";
 import type { Evidence, Tool, ToolOutcome, ToolServer } from "../tool.ts";
 import { slugFrom, toolNameOf } from "../tool-names.ts";
@@ -68,7 +69,7 @@ export class McpServer implements ToolServer {
   }
 
   async #open() {
-    const client = new Client({ name: "assay-gateway", version: "1.0.0" });
+    const client = new Client({ name: "assay-gateway", version: VERSION });
     client.onclose = () => {
       this.#session = undefined;
     };

@@ -3,6 +3,7 @@
 import { createRequire } from "node:module";
 import type BetterSqlite3 from "better-sqlite3";
 import { BaseError } from "../../../base/errors.ts";
+import { ensureBinary } from "./sqlite-node-20.ts";
 
 /** First major version of Node.js that gets better-sqlite3 13. */
 const FIRST_WITH_13 = 22;
@@ -14,6 +15,7 @@ export const packageFor = (node: string): "better-sqlite3" | "better-sqlite3-13"
 /** @throws BaseError SQLITE_MISSING */
 function load(name: string): typeof BetterSqlite3 {
   try {
+    if (name === "better-sqlite3") ensureBinary();
     return createRequire(import.meta.url)(name) as typeof BetterSqlite3;
   } catch (cause) {
     throw new BaseError({
@@ -21,7 +23,7 @@ function load(name: string): typeof BetterSqlite3 {
       shortMessage: `The package ${name} cannot be loaded on Node.js ${process.versions.node}.`,
       nextStep:
         name === "better-sqlite3"
-          ? "Run `npm ci` where a C++ compiler and Python are, or use Node.js 22 or later, which needs neither."
+          ? "Run `npm rebuild better-sqlite3 --ignore-scripts=false` where a C++ compiler and Python are, or use Node.js 22 or later, which needs neither."
           : "Run `npm ci` again.",
       cause,
     });

@@ -70,9 +70,9 @@ describe("assay agent http serve", () => {
     const serve = ["bin/assay.js", "agent", "http", "serve"];
     const url = await start([...serve, "data-processor", "--port", "0"], ".", {});
     expect((await analyze(url)).slice(1)).toEqual([2n, true]);
-    const files = ["--metadata", "agent/http/examples/data-processor.json", "--handlers"];
+    const files = ["--metadata", "agent/examples/http/data-processor.json", "--handlers"];
     const own = await start(
-      [...serve, ...files, "agent/http/examples/data-processor.ts", "--port", "0"],
+      [...serve, ...files, "agent/examples/http/data-processor.ts", "--port", "0"],
       ".",
       {},
     );

@@ -7,7 +7,7 @@ describe("assay/sdk", () => {
   it("default: bundles for browsers, with nothing of Node.js in it", async () => {
     const { code, ours } = await bundleForBrowser(`export * from "./agent/sdk/index.ts";`);
     expect(ours).toContain("agent/sdk/index.ts");
-    expect(ours.filter((path) => !/^(agent\/sdk|protocol|inference)\//.test(path))).toEqual([
+    expect(ours.filter((path) => !/^(agent\/sdk|protocol|inference|base)\//.test(path))).toEqual([
       "agent/abi-schema.ts",
     ]);
     expect(code).not.toMatch(/\bBuffer\b|\bprocess\.(env|cwd|exit)|from"node:/);

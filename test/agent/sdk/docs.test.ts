@@ -7,8 +7,8 @@ const read = (path: string) => readFileSync(join(projectRoot, path), "utf8");
 
 describe("docs/SDK.md", () => {
   it("default: each snippet of TypeScript stands in an example that is run, or in a test", () => {
-    const examples = readdirSync(join(projectRoot, "agent/sdk/examples")).map((name) =>
-      read(`agent/sdk/examples/${name}`),
+    const examples = readdirSync(join(projectRoot, "agent/examples/sdk")).map((name) =>
+      read(`agent/examples/sdk/${name}`),
     );
     const sources = [...examples, read("test/agent/sdk/adapters.test.ts")];
     const snippets = [...read("docs/SDK.md").matchAll(/```ts\n([\s\S]*?)```/g)].map(([, text]) => text ?? "");

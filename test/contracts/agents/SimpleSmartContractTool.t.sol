@@ -10,7 +10,7 @@ import {AgentInput} from "../../../verifier-contracts/agents/libraries/AgentInpu
 import {Conversion} from "../../../verifier-contracts/agents/libraries/Conversion.sol";
 import {
     ViewBalanceResultConverter
-} from "../../../verifier-contracts/agents/wallet/ViewBalanceResultConverter.sol";
+} from "../../../verifier-contracts/examples/wallet/ViewBalanceResultConverter.sol";
 import {Test} from "../support/Test.sol";
 import {Params} from "./support/Params.sol";
 import {WrappedEther} from "./support/TestTokens.sol";

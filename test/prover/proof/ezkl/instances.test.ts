@@ -74,10 +74,10 @@ describe("encodeCalldata", () => {
     expect(inputNumbers(fromHex(vector.selector), fromHex(vector.input), 512)).toEqual(windowNumbers());
   });
 
-  it("error: a lane beyond the last", () => {
+  it("error: a number beyond the last", () => {
     const calldata = encodeCalldata(fromHex(vector.selector), [1, 2, 3]);
     expect(() => inputNumbers(calldata.subarray(0, 4), calldata, 2)).toThrow(
-      "unused lane 2 is 3, must be 0.",
+      "unused number 2 is 3, must be 0.",
     );
   });
 });

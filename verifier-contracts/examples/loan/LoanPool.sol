@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {IERCAgent} from "../IERCAgent.sol";
-import {AgentInput} from "../libraries/AgentInput.sol";
+import {IERCAgent} from "../../agents/IERCAgent.sol";
+import {AgentInput} from "../../agents/libraries/AgentInput.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";

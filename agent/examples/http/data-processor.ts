@@ -3,7 +3,7 @@ import { keccak256 } from "viem";
 import { fromHex } from "../../../base/bytes.ts";
 import { isBaseError } from "../../../base/errors.ts";
 import { parseJson } from "../../../base/json.ts";
-import type { MethodHandlers } from "../app.ts";
+import type { MethodHandlers } from "../../http/app.ts";
 
 export const dataProcessor: MethodHandlers = {
   analyze: ([data]) => {

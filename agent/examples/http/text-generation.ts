@@ -6,9 +6,9 @@
 import OpenAI, { APIError } from "openai";
 import { keccak256 } from "viem";
 import { BaseError } from "../../../base/errors.ts";
-import type { CallContext, MethodHandlers } from "../app.ts";
+import type { CallContext, MethodHandlers } from "../../http/app.ts";
+import type { Environment } from "../../http/environment.ts";
 import { AnswerStore } from "./answer-store.ts";
-import type { Environment } from "./environment.ts";
 
 export interface TextGenerationOptions {
   /** with its version path: `http://127.0.0.1:8080/v1` */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: CC0-1.0
 pragma solidity ^0.8.28;
 
-import {CallerListedTool} from "../CallerListedTool.sol";
-import {OwnedAgent} from "../OwnedAgent.sol";
-import {IERCAgentTool} from "../interfaces/IERCAgentTool.sol";
-import {ToolResultConverter} from "../interfaces/ToolResultConverter.sol";
+import {CallerListedTool} from "../../agents/CallerListedTool.sol";
+import {OwnedAgent} from "../../agents/OwnedAgent.sol";
+import {IERCAgentTool} from "../../agents/interfaces/IERCAgentTool.sol";
+import {ToolResultConverter} from "../../agents/interfaces/ToolResultConverter.sol";
 import {Pool} from "./Pool.sol";
 import {ViewBalanceResultConverter} from "./ViewBalanceResultConverter.sol";
 

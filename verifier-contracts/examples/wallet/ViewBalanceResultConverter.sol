@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: CC0-1.0
 pragma solidity ^0.8.28;
 
-import {ToolResultConverter} from "../interfaces/ToolResultConverter.sol";
+import {ToolResultConverter} from "../../agents/interfaces/ToolResultConverter.sol";
 import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
 
 /// @notice Puts a balance in words.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.30;
 
-import {CallerListedTool} from "../../../verifier-contracts/agents/CallerListedTool.sol";
-import {OwnedAgent} from "../../../verifier-contracts/agents/OwnedAgent.sol";
-import {IERCAgentTool} from "../../../verifier-contracts/agents/interfaces/IERCAgentTool.sol";
-import {AgentInput} from "../../../verifier-contracts/agents/libraries/AgentInput.sol";
+import {CallerListedTool} from "../../../../verifier-contracts/agents/CallerListedTool.sol";
+import {OwnedAgent} from "../../../../verifier-contracts/agents/OwnedAgent.sol";
+import {IERCAgentTool} from "../../../../verifier-contracts/agents/interfaces/IERCAgentTool.sol";
+import {AgentInput} from "../../../../verifier-contracts/agents/libraries/AgentInput.sol";
 import {
     ViewBalanceResultConverter
-} from "../../../verifier-contracts/agents/wallet/ViewBalanceResultConverter.sol";
-import {WalletAgent} from "../../../verifier-contracts/agents/wallet/WalletAgent.sol";
-import {WalletPool} from "../../../verifier-contracts/agents/wallet/WalletPool.sol";
-import {Test} from "../support/Test.sol";
-import {Params} from "./support/Params.sol";
-import {ScriptedExecutor} from "./support/ScriptedExecutor.sol";
-import {WrappedEther} from "./support/TestTokens.sol";
-import {MoodyTool} from "./support/TestTools.sol";
+} from "../../../../verifier-contracts/examples/wallet/ViewBalanceResultConverter.sol";
+import {WalletAgent} from "../../../../verifier-contracts/examples/wallet/WalletAgent.sol";
+import {WalletPool} from "../../../../verifier-contracts/examples/wallet/WalletPool.sol";
+import {Params} from "../../agents/support/Params.sol";
+import {ScriptedExecutor} from "../../agents/support/ScriptedExecutor.sol";
+import {WrappedEther} from "../../agents/support/TestTokens.sol";
+import {MoodyTool} from "../../agents/support/TestTools.sol";
+import {Test} from "../../support/Test.sol";
 
 contract WalletAgentTest is Test {
     ScriptedExecutor private executor;

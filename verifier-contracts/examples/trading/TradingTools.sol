@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {TypedTool} from "../../agents/TypedTool.sol";
 import {OnChainModel} from "../OnChainModel.sol";
-import {TypedTool} from "../TypedTool.sol";
 import {PriceFeed} from "./PriceFeed.sol";
 import {TradingAccount} from "./TradingAccount.sol";
 import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.30;
 
-import {ConstantProductPool} from "../../../../verifier-contracts/agents/trading/ConstantProductPool.sol";
-import {LocalToken} from "../../../../verifier-contracts/agents/trading/LocalToken.sol";
-import {PriceFeed} from "../../../../verifier-contracts/agents/trading/PriceFeed.sol";
-import {TradingAccount} from "../../../../verifier-contracts/agents/trading/TradingAccount.sol";
+import {ConstantProductPool} from "../../../../verifier-contracts/examples/trading/ConstantProductPool.sol";
+import {LocalToken} from "../../../../verifier-contracts/examples/trading/LocalToken.sol";
+import {PriceFeed} from "../../../../verifier-contracts/examples/trading/PriceFeed.sol";
+import {TradingAccount} from "../../../../verifier-contracts/examples/trading/TradingAccount.sol";
 import {Test} from "../../support/Test.sol";
 
 contract TradingAccountTest is Test {

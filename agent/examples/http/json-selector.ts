@@ -2,9 +2,9 @@
 import { BaseError } from "../../../base/errors.ts";
 import { decodeUtf8 } from "../../../base/json.ts";
 import { type EgressPolicy, guardedFetch } from "../../egress/guarded-fetch.ts";
-import type { MethodHandlers } from "../app.ts";
-import { selectJson } from "../json-select.ts";
-import type { Environment } from "./environment.ts";
+import type { MethodHandlers } from "../../http/app.ts";
+import type { Environment } from "../../http/environment.ts";
+import { selectJson } from "../../http/json-select.ts";
 
 const MAX_RESPONSE_BYTES = 1 << 20;
 const TIMEOUT_MS = 10_000;

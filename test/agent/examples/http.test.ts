@@ -4,16 +4,16 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import type { MethodHandlers } from "../../../agent/http/app.ts";
-import { dataProcessor } from "../../../agent/http/examples/data-processor.ts";
+import { dataProcessor } from "../../../agent/examples/http/data-processor.ts";
 import {
   createHandlers as createJsonSelector,
   jsonSelector,
-} from "../../../agent/http/examples/json-selector.ts";
+} from "../../../agent/examples/http/json-selector.ts";
 import {
   createHandlers as createGenerator,
   textGeneration,
-} from "../../../agent/http/examples/text-generation.ts";
+} from "../../../agent/examples/http/text-generation.ts";
+import type { MethodHandlers } from "../../../agent/http/app.ts";
 import { EXAMPLES, exampleFiles } from "../../../agent/http/serve.ts";
 import { postCalldata } from "../../../agent/metadata/call.ts";
 import { agentCodec } from "../../../agent/metadata/codec.ts";
