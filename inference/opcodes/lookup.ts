@@ -16,11 +16,11 @@ import type { Kernel, OpcodeForm, PreparedOperand } from "./opcode.ts";
 /** Ids of a row that one output sums. */
 const MAX_SUMMED_ROWS = 16;
 
-/** LOOKUP: sums of table rows (variant 0), or one row picked (variant 1). Source: docs/EXACT.md, section 3. */
+/** LOOKUP: sums of table rows, or one row picked. Source: docs/EXACT.md, section 3. */
 export const lookup: OpcodeForm = {
   rules,
   prepare(step, [ids, table]) {
-    return step.variant === 0
+    return LOOKUP_VARIANTS[step.variant] === "sum"
       ? sum(ids as PreparedOperand, table as PreparedOperand)
       : pick(step, table as PreparedOperand);
   },
@@ -32,7 +32,7 @@ export const lookup: OpcodeForm = {
     const ids = source.data(step.a) as Int32Array;
     const table = source.weights(step.b);
     const last = (table.dims[0] as number) - 1;
-    if (step.variant === 0) {
+    if (LOOKUP_VARIANTS[step.variant] === "sum") {
       const j = lastDim(dims);
       const rows = Array.from(ids.subarray(row * j, (row + 1) * j), (id) => clamp(id, last)).filter(
         (id) => id !== 0,

@@ -1,5 +1,5 @@
 import { BYTE_TYPES, type StepCheck } from "../program/check.ts";
-import { elementCount, lastDim, type Step } from "../program/form.ts";
+import { DOT_VARIANTS, elementCount, lastDim, type Step } from "../program/form.ts";
 import { readWord } from "./broadcast.ts";
 import type { OpcodeForm, OperandSource, PreparedOperand, Read } from "./opcode.ts";
 import { Requantizer } from "./requantizer.ts";
@@ -11,7 +11,7 @@ export const requant: OpcodeForm = {
     const channels = channelsOf(parameters as PreparedOperand);
     const count = elementCount(step.dims);
     const period = channels.bias.length;
-    const integer = step.variant === 1;
+    const integer = DOT_VARIANTS[step.variant] === "integer";
     return (out, a) => {
       const input = a as Int32Array;
       for (let i = 0, n = 0; i < count; i++) {
