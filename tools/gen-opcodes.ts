@@ -43,7 +43,7 @@ function renderCodes(): string {
   const blocks = [
     constants("type", TYPE_CODES),
     constants("layout", LAYOUT_CODES),
-    constants("op", OPCODE_CODES),
+    `${constants("op", OPCODE_CODES)}uint256 constant LAST_OPCODE = ${Math.max(...Object.values(OPCODE_CODES))};\n`,
     ...variants,
     constants("input", INPUT_CODEC_CODES),
     constants("output", OUTPUT_CODEC_CODES),
@@ -111,7 +111,8 @@ const DISPATCHERS: readonly Dispatcher[] = [
     function run(uint256 opcode, Machine memory m, uint256 record, uint256 head, uint256 out)
         internal
         view
-        returns (uint256 flat)`,
+        returns (uint256 flat)
+   `,
     begin: [],
     target: (opcode) => ({
       library: `${pascal(opcode)}Rows`,
@@ -138,6 +139,8 @@ function search(opcodes: readonly string[], leaf: (opcode: string) => string): s
   ];
 }
 
+const pathOf = (line: string): string => line.slice(line.lastIndexOf(" "));
+
 function renderDispatcher({
   library,
   doc,
@@ -148,15 +151,16 @@ function renderDispatcher({
   call,
   unknown,
 }: Dispatcher): string {
+  // In the formatter's order: a path's folders before its files, by name.
   const names = [
-    ...OPCODES.map((opcode) => `OP_${opcode.toUpperCase()}`),
+    ...OPCODES.map((opcode) => `OP_${opcode.toUpperCase()}`).sort(),
     unknown.includes("ProgramField") ? "ProgramField" : "UnknownOpcode",
   ];
   const all = [
     ...imports,
     `import {\n${names.map((name) => `    ${name}`).join(",\n")}\n} from "../types/Program.sol";`,
     ...OPCODES.map(target).map((one) => `import {${one.library}} from "${one.path}";`),
-  ];
+  ].sort((x, y) => (pathOf(x) < pathOf(y) ? -1 : 1));
   const leaf = (opcode: string): string =>
     `if (opcode == OP_${opcode.toUpperCase()}) return ${target(opcode).library}.${call};`;
   const body = [...begin, ...search(OPCODES, leaf), unknown];
@@ -165,8 +169,7 @@ ${all.join("\n")}
 
 ${doc}
 library ${library} {
-    ${signature}
-    {
+    ${signature} {
 ${indent(indent(body)).join("\n")}
     }
 }

@@ -26,6 +26,7 @@ uint256 constant OP_ARITH = 8;
 uint256 constant OP_FLOAT = 9;
 uint256 constant OP_REDUCE = 10;
 uint256 constant OP_SELECT = 11;
+uint256 constant LAST_OPCODE = 11;
 
 uint256 constant LOOKUP_SUM = 0;
 uint256 constant LOOKUP_PICK = 1;

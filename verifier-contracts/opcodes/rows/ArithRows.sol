@@ -6,7 +6,7 @@ import {Machine, Machines} from "../../libraries/Machine.sol";
 import {ProgramReader} from "../../libraries/ProgramReader.sol";
 import {Swar} from "../../libraries/Swar.sol";
 import {Values} from "../../libraries/Values.sol";
-import {TYPE_S32} from "../../types/Program.sol";
+import {OP_ARITH, TYPE_S32, UnknownVariant} from "../../types/Program.sol";
 import {Arith} from "../Arith.sol";
 import {Broadcast} from "./Broadcast.sol";
 
@@ -44,6 +44,7 @@ library ArithRows {
     function _s32(uint256 variant, uint256 out, uint256 a, uint256 b, uint256 size) private pure {
         if (variant == Arith.DIV) return Swar.divide(out, out + size, a, b);
         bool isCast = variant == Arith.CAST;
+        if (!isCast && variant != Arith.MUL) revert UnknownVariant(OP_ARITH, variant);
         assembly ("memory-safe") {
             switch isCast
             case 1 { mcopy(out, a, size) }
