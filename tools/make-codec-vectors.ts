@@ -8,11 +8,11 @@ import { isBaseError } from "../base/errors.ts";
 import { decodeInput, encodeInput, fillInputTensor } from "../inference/codecs/input.ts";
 import { encodeOutput } from "../inference/codecs/output.ts";
 import { tensorRoot } from "../inference/commit/commitments.ts";
+import { INPUT_CODEC_CODES } from "../inference/program/codes.ts";
 import { encodeProgram, HEADER_BYTES, RECORD_BYTES } from "../inference/program/encode.ts";
 import {
   elementBytes,
   elementCount,
-  INPUT_CODECS,
   type InputCodec,
   NONE,
   type OutputCodec,
@@ -46,7 +46,7 @@ function makeProgram(
   outputCodec: OutputCodec,
   step: Pick<Step, "type" | "dims" | "k">,
 ): Program {
-  const variant = INPUT_CODECS.indexOf(inputCodec) + 1;
+  const variant = INPUT_CODEC_CODES[inputCodec];
   const record: Step = { opcode: "codec", variant, a: NONE, b: NONE, c: NONE, coordinates: [], ...step };
   const program: Program = { inputCodec, outputCodec, inputSize, weights: [], steps: [record] };
   assertValid(program);

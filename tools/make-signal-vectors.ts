@@ -6,11 +6,11 @@ import { fileURLToPath } from "node:url";
 import { toHex } from "../base/bytes.ts";
 import { type CodecInput, encodeInput } from "../inference/codecs/input.ts";
 import { encodeOutput } from "../inference/codecs/output.ts";
+import { INPUT_CODEC_CODES } from "../inference/program/codes.ts";
 import { encodeProgram } from "../inference/program/encode.ts";
 import {
   elementBytes,
   elementCount,
-  INPUT_CODECS,
   NONE,
   type OutputCodec,
   type Program,
@@ -168,7 +168,7 @@ function cases(): Case[] {
 /** The CODEC steps and, as the last step, one of the output's form: a MOVE of a constant, for what a model computes
  *  does not matter here. */
 function programOf({ input, size, codecs, output }: Case): Program {
-  const variant = INPUT_CODECS.indexOf(input.codec) + 1;
+  const variant = INPUT_CODEC_CODES[input.codec];
   const operands = { a: NONE, b: NONE, c: NONE };
   const steps: Step[] = codecs.map((form) => ({
     opcode: "codec",

@@ -1,6 +1,7 @@
 /** Faults that `npm run test:mutants` plants in kernels, plans, compiled code and element functions: those that were once
  *  in them, and others of the kind, each in the form that it takes in the code of today. The record fuzzer
  *  (test/contracts/fuzz) must find each. */
+import type { Opcode } from "../inference/program/codes.ts";
 import type { Mutant } from "./mutant.ts";
 
 export const RECORDS = "test/contracts/fuzz/Records.t.sol";
@@ -11,20 +12,14 @@ const PLAN = "verifier-contracts/execution/plan";
 const COMPILED = "verifier-contracts/execution/compiled";
 const LIBRARIES = "verifier-contracts/libraries";
 
-type Opcode =
-  | "move"
-  | "lookup"
-  | "dot"
-  | "requant"
-  | "rescale"
-  | "table"
-  | "arith"
-  | "float"
-  | "reduce"
-  | "select";
-
 /** A fault of code that the records of one opcode alone reach. */
-const fault = (opcode: Opcode, name: string, file: string, from: string, to: string): Mutant => ({
+const fault = (
+  opcode: Exclude<Opcode, "codec">,
+  name: string,
+  file: string,
+  from: string,
+  to: string,
+): Mutant => ({
   name: `${opcode}: ${name}`,
   caughtBy: `test_records_${opcode}_succeeds`,
   edits: [{ file, from, to }],
@@ -262,16 +257,16 @@ const PARAMETERS: readonly Mutant[] = [
   fault(
     "rescale",
     "parameters of other rows",
-    `${ROWS}/RequantRows.sol`,
+    `${ROWS}/RescaleRows.sol`,
     "uint256 word = Flat.load(parameters + 32 * (i % channels));",
     "uint256 word = Flat.load(parameters + 32 * (i / channels % channels));",
   ),
   fault(
     "rescale",
-    "the dispatcher falls through to REQUANT",
-    "verifier-contracts/execution/Steps.sol",
-    "if (opcode == OP_RESCALE) return RequantRows.rescale(out, a, parameters, channels);",
-    "",
+    "the dispatcher takes REQUANT",
+    "verifier-contracts/generated/Kernels.sol",
+    "if (opcode == OP_RESCALE) return RescaleRows",
+    "if (opcode == OP_RESCALE) return RequantRows",
   ),
 ];
 
@@ -314,14 +309,14 @@ const ELEMENTS: readonly Mutant[] = [
   fault(
     "float",
     "the third operand stands where the second does",
-    `${ROWS}/ElementRows.sol`,
+    `${ROWS}/FloatRows.sol`,
     "place := add(place, shl(2, count))",
     "",
   ),
   fault(
     "float",
     "an operand of bytes is four bytes wide",
-    `${ROWS}/ElementRows.sol`,
+    `${ROWS}/FloatRows.sol`,
     "uint256 size = count * Shapes.elementBytes(Flat.code(a));",
     "uint256 size = count * 4;",
   ),
@@ -349,7 +344,7 @@ const ELEMENTS: readonly Mutant[] = [
   fault(
     "select",
     "a condition is its lowest bit",
-    `${ROWS}/ElementRows.sol`,
+    `${ROWS}/SelectRows.sol`,
     "if byte(0, mload(condition)) { from := yes }",
     "if and(1, byte(0, mload(condition))) { from := yes }",
   ),
@@ -363,7 +358,7 @@ const ELEMENTS: readonly Mutant[] = [
   fault(
     "table",
     "the last element is left out",
-    `${ROWS}/ElementRows.sol`,
+    `${ROWS}/TableRows.sol`,
     "for { let end := add(target, count) } lt(target, end) { target := add(target, 1) } {\n                mstore8",
     "for { let end := add(target, count) } lt(target, sub(end, gt(count, 64))) { target := add(target, 1) } {\n                mstore8",
   ),

@@ -1,5 +1,5 @@
 import { BaseError } from "../../base/errors.ts";
-import { OPCODE_FORMS } from "../opcodes/index.ts";
+import { OPCODE_FORMS } from "../opcodes/generated/index.ts";
 import type { OperandSource, Read } from "../opcodes/opcode.ts";
 import {
   isStep,

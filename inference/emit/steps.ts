@@ -4,6 +4,7 @@
  *  on some CPUs, u8·u8 products do not. Everything but the products is element-wise. */
 
 import { sourceMap } from "../opcodes/move.ts";
+import type { Opcode, Variant } from "../program/codes.ts";
 import {
   ARITH_VARIANTS,
   DOT_VARIANTS,
@@ -19,45 +20,49 @@ import {
   type TensorType,
   weightIndex,
 } from "../program/form.ts";
-import { unpackLookup } from "../program/weights.ts";
+import { type ChannelParameters, unpackLookup } from "../program/weights.ts";
 import { dot } from "./dot.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
 import { type Place, reshaped } from "./place.ts";
 import { biases, parametersOf, requantized, shifted } from "./requantize.ts";
 
+/** The nodes of each opcode. CODEC steps are outside: they are the graph's inputs. */
+const EMITTERS: Readonly<Record<Exclude<Opcode, "codec">, (place: Place) => Value>> = {
+  move,
+  lookup: (place) => (LOOKUP_VARIANTS[place.step.variant] === "sum" ? sum(place) : pick(place)),
+  dot,
+  requant(place) {
+    const { acc, channels } = channelSums(place);
+    return requantized(place.graph, acc, channels, DOT_VARIANTS[place.step.variant] as Variant<"dot">);
+  },
+  rescale(place) {
+    const { acc, channels } = channelSums(place);
+    return place.graph.cast(shifted(place.graph, acc, channels), "int32");
+  },
+  table: ({ graph, step, value }) =>
+    graph.node("Gather", [value(step.b), graph.cast(value(step.a), "int32")]),
+  arith,
+  float,
+  reduce,
+  select(place) {
+    const { graph, step, value } = place;
+    const condition = graph.cast(value(step.a), "bool");
+    return spread(place, selected(place, condition, value(step.b), value(step.c)));
+  },
+};
+
 /** @throws NotEmittable for content that only the canonical executor computes */
 export function emitStep(place: Place): Value {
-  const { graph, step } = place;
-  switch (step.opcode) {
-    case "codec":
-      throw new TypeError("codec steps are the graph's inputs");
-    case "move":
-      return move(place);
-    case "lookup":
-      return LOOKUP_VARIANTS[step.variant] === "sum" ? sum(place) : pick(place);
-    case "dot":
-      return dot(place);
-    case "requant":
-    case "rescale": {
-      const channels = parametersOf(place);
-      const acc = graph.node("Add", [place.value(step.a), biases(graph, channels)]);
-      return step.opcode === "rescale"
-        ? graph.cast(shifted(graph, acc, channels), "int32")
-        : requantized(graph, acc, channels, DOT_VARIANTS[step.variant] as (typeof DOT_VARIANTS)[number]);
-    }
-    case "table":
-      return graph.node("Gather", [place.value(step.b), graph.cast(place.value(step.a), "int32")]);
-    case "arith":
-      return arith(place);
-    case "float":
-      return float(place);
-    case "reduce":
-      return reduce(place);
-    case "select": {
-      const condition = graph.cast(place.value(step.a), "bool");
-      return spread(place, selected(place, condition, place.value(step.b), place.value(step.c)));
-    }
-  }
+  const { opcode } = place.step;
+  if (opcode === "codec") throw new TypeError("codec steps are the graph's inputs");
+  return EMITTERS[opcode](place);
+}
+
+/** `a + bias′` of a channelwise step. */
+function channelSums(place: Place): { acc: Value; channels: readonly ChannelParameters[] } {
+  const channels = parametersOf(place);
+  const acc = place.graph.node("Add", [place.value(place.step.a), biases(place.graph, channels)]);
+  return { acc, channels };
 }
 
 /** `condition ? yes : no`, bit for bit: Where turns a −0 of its second operand into +0, one of its third it keeps. So

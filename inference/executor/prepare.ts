@@ -1,6 +1,6 @@
 import { type CodecInput, decodeInput, fillInputTensor } from "../codecs/input.ts";
 import { TokenCache } from "../codecs/text.ts";
-import { OPCODE_FORMS } from "../opcodes/index.ts";
+import { OPCODE_FORMS } from "../opcodes/generated/index.ts";
 import type { Kernel, OpcodeForm, PreparedOperand } from "../opcodes/opcode.ts";
 import {
   elementCount,

@@ -4,7 +4,7 @@
 import { toHex } from "../../base/bytes.ts";
 import { JUDGE_VERSION, type ModelIdentity, modelId } from "../commit/commitments.ts";
 import { keccak256 } from "../commit/keccak.ts";
-import { INPUT_CODECS, OUTPUT_CODECS } from "../program/form.ts";
+import { INPUT_CODEC_CODES, OUTPUT_CODEC_CODES } from "../program/codes.ts";
 import type { FileEntry, Manifest } from "./assay.ts";
 import { type Checker, quoted } from "./problems.ts";
 
@@ -74,8 +74,8 @@ export function proofModelIdentity(
   const words = new Uint8Array(4 * 32);
   const view = new DataView(words.buffer);
   words.set(keccak256(new TextEncoder().encode("assay model without a program")));
-  view.setUint32(2 * 32 - 4, INPUT_CODECS.indexOf("int16s") + 1);
-  view.setUint32(3 * 32 - 4, OUTPUT_CODECS.indexOf("words") + 1);
+  view.setUint32(2 * 32 - 4, INPUT_CODEC_CODES.int16s);
+  view.setUint32(3 * 32 - 4, OUTPUT_CODEC_CODES.words);
   view.setUint32(4 * 32 - 4, inputs);
   return {
     programHash: keccak256(words),

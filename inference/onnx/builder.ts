@@ -3,13 +3,11 @@
 import { IntervalAnalysis } from "../profile/intervals.ts";
 import type { Range } from "../profile/range.ts";
 import { MAX_ELEMENTS, MAX_HEIGHT, MAX_STEPS, MAX_WEIGHTS } from "../program/check.ts";
+import { INPUT_CODEC_CODES, type Variant, variantCode } from "../program/codes.ts";
 import { MAX_RANK } from "../program/encode.ts";
 import {
-  ARITH_VARIANTS,
   type Coordinate,
   elementCount,
-  FLOAT_VARIANTS,
-  INPUT_CODECS,
   type InputCodec,
   isStep,
   lastDim,
@@ -17,7 +15,6 @@ import {
   NONE,
   type Operand,
   type Program,
-  REDUCE_VARIANTS,
   type Step,
   type TensorData,
   type TensorType,
@@ -32,9 +29,9 @@ import { Budget } from "./budget.ts";
 import { refuse } from "./refusal.ts";
 import { MAX_ONNX_RANK } from "./tensor.ts";
 
-export type ArithName = (typeof ARITH_VARIANTS)[number];
-export type FloatName = (typeof FLOAT_VARIANTS)[number];
-export type ReduceName = (typeof REDUCE_VARIANTS)[number];
+export type ArithName = Variant<"arith">;
+export type FloatName = Variant<"float">;
+export type ReduceName = Variant<"reduce">;
 
 const EMPTY = { a: NONE, b: NONE, c: NONE, k: 0, coordinates: [] } as const;
 
@@ -156,12 +153,20 @@ export class ProgramBuilder {
     weights: { readonly descriptor: WeightDescriptor; readonly bytes: Uint8Array },
   ): { low: Float64Array; high: Float64Array } {
     const n = weights.descriptor.dims[0] as number;
-    const step: Step = { ...EMPTY, opcode: "dot", variant: 0, type: "s32", dims: [...rows, n], a, k: groups };
+    const step: Step = {
+      ...EMPTY,
+      opcode: "dot",
+      variant: variantCode("dot", "s32"),
+      type: "s32",
+      dims: [...rows, n],
+      a,
+      k: groups,
+    };
     return this.analysis.accumulators(step, weights);
   }
 
   codec(type: TensorType, dims: readonly number[], k: number): Operand {
-    return this.push({ opcode: "codec", variant: INPUT_CODECS.indexOf(this.inputCodec) + 1, type, dims, k });
+    return this.push({ opcode: "codec", variant: INPUT_CODEC_CODES[this.inputCodec], type, dims, k });
   }
 
   move(
@@ -177,12 +182,12 @@ export class ProgramBuilder {
 
   arith(name: ArithName, type: TensorType, a: Operand, b: Operand = NONE): Operand {
     const dims = this.broadcast(a, b);
-    return this.push({ opcode: "arith", variant: ARITH_VARIANTS.indexOf(name), type, dims, a, b });
+    return this.push({ opcode: "arith", variant: variantCode("arith", name), type, dims, a, b });
   }
 
   float(name: FloatName, type: TensorType, a: Operand, b: Operand = NONE, c: Operand = NONE): Operand {
     const dims = this.broadcast(a, b, c);
-    return this.push({ opcode: "float", variant: FLOAT_VARIANTS.indexOf(name), type, dims, a, b, c });
+    return this.push({ opcode: "float", variant: variantCode("float", name), type, dims, a, b, c });
   }
 
   select(a: Operand, b: Operand, c: Operand): Operand {
@@ -193,7 +198,7 @@ export class ProgramBuilder {
   /** Reduces the last axis; `dims` has as many elements as a has rows. */
   reduce(name: ReduceName, a: Operand, dims: readonly number[]): Operand {
     const type = name === "sum" ? "s32" : this.shape(a).type;
-    return this.push({ opcode: "reduce", variant: REDUCE_VARIANTS.indexOf(name), type, dims, a });
+    return this.push({ opcode: "reduce", variant: variantCode("reduce", name), type, dims, a });
   }
 
   /** @param map stored byte of the result for each stored byte of the source */
@@ -203,9 +208,21 @@ export class ProgramBuilder {
   }
 
   /** @param channels one, or one for each index of the last axis */
-  requant(a: Operand, variant: 1 | 2, type: TensorType, channels: readonly ChannelParameters[]): Operand {
+  requant(
+    a: Operand,
+    form: Variant<"requant">,
+    type: TensorType,
+    channels: readonly ChannelParameters[],
+  ): Operand {
     const b = this.weight({ layout: "channel", type: "u8", dims: [channels.length] }, packChannel(channels));
-    return this.push({ opcode: "requant", variant, type, dims: this.shape(a).dims, a, b });
+    return this.push({
+      opcode: "requant",
+      variant: variantCode("requant", form),
+      type,
+      dims: this.shape(a).dims,
+      a,
+      b,
+    });
   }
 
   /** @param channels one, or one for each index of the last axis */
@@ -216,7 +233,7 @@ export class ProgramBuilder {
 
   /** @param words as packDot makes them, of N rows of K bytes */
   dot(
-    variant: 0 | 1 | 2,
+    form: Variant<"dot">,
     type: TensorType,
     a: Operand,
     b: Operand,
@@ -224,12 +241,21 @@ export class ProgramBuilder {
     rows: readonly number[],
   ): Operand {
     const n = this.shape(b).dims[0] as number;
-    return this.push({ opcode: "dot", variant, type, dims: [...rows, n], a, b, k: groups });
+    return this.push({
+      opcode: "dot",
+      variant: variantCode("dot", form),
+      type,
+      dims: [...rows, n],
+      a,
+      b,
+      k: groups,
+    });
   }
 
-  lookup(variant: 0 | 1, a: Operand, b: Operand, rows: readonly number[]): Operand {
+  lookup(name: Variant<"lookup">, a: Operand, b: Operand, rows: readonly number[]): Operand {
     const table = this.shape(b);
-    const type = variant === 0 ? "s32" : table.type;
+    const type = name === "sum" ? "s32" : table.type;
+    const variant = variantCode("lookup", name);
     return this.push({ opcode: "lookup", variant, type, dims: [...rows, lastDim(table.dims)], a, b });
   }
 

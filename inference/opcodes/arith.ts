@@ -1,3 +1,4 @@
+import { INTEGERS, type StepCheck } from "../program/check.ts";
 import { ARITH_VARIANTS, elementCount, type TensorData } from "../program/form.ts";
 import { integerReader, readBroadcast } from "./broadcast.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
@@ -7,6 +8,7 @@ type Variant = (typeof ARITH_VARIANTS)[number];
 
 /** ARITH: integer add, sub, mul, min, max, div, compare, cast, under broadcast. Source: docs/EXACT.md, section 3. */
 export const arith: OpcodeForm = {
+  rules,
   prepare(step, [left, right]) {
     const variant = ARITH_VARIANTS[step.variant] as Variant;
     const readA = integerReader(step.dims, left as PreparedOperand);
@@ -27,6 +29,23 @@ export const arith: OpcodeForm = {
       : [a, readBroadcast(step.dims, step.b, element, source)];
   },
 };
+
+function rules(check: StepCheck): void {
+  const { step } = check;
+  if (!check.variant()) return;
+  const name = ARITH_VARIANTS[step.variant];
+  check.broadcasts("a", check.plain("a", ...INTEGERS));
+  if (name === "cast") {
+    check.none("b");
+    check.type(...INTEGERS);
+  } else {
+    check.broadcasts("b", check.plain("b", ...INTEGERS));
+    if (name === "lt" || name === "le" || name === "eq") check.type("bool");
+    else check.type("u8", "s8", "s32");
+  }
+  check.none("c");
+  check.noAttribute();
+}
 
 /** Storing into an Int32Array, or |0, wraps modulo 2^32. */
 type Compute = (out: TensorData, a: Int32Array, b: Int32Array) => void;

@@ -1,4 +1,12 @@
-import { DOT_VARIANTS, elementCount, lastDim, type Step, type TensorData } from "../program/form.ts";
+import { BYTE_TYPES, type StepCheck } from "../program/check.ts";
+import {
+  DOT_VARIANTS,
+  elementCount,
+  lastDim,
+  rowCount,
+  type Step,
+  type TensorData,
+} from "../program/form.ts";
 import { unpackDot } from "../program/weights.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
 import { fastestProducts, type ProductsOf } from "./products.ts";
@@ -7,6 +15,7 @@ import { simdProducts } from "./simd-products.ts";
 
 /** DOT: activation row times weight row, plus bias, in groups; s32, or requantized. Source: docs/EXACT.md, section 3. */
 export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
+  rules,
   prepare(step, [, table]) {
     const { dims, words } = table as PreparedOperand;
     const [n, k] = dims as [number, number];
@@ -65,3 +74,30 @@ function finisher({ variant }: Step, channels: Requantizer): Finish {
 }
 
 export const dot = dotForm(fastestProducts(simdProducts));
+
+function rules(check: StepCheck): void {
+  const { step } = check;
+  if (check.variant()) {
+    if (DOT_VARIANTS[step.variant] === "s32") check.type("s32");
+    else check.type(...BYTE_TYPES);
+  }
+  const input = check.plain("a", ...BYTE_TYPES);
+  const weights = check.weights("b", "dot");
+  const groups = step.k;
+  const outputs = lastDim(step.dims);
+  check.none("c");
+  check.must(
+    groups >= 1 && outputs % groups === 0,
+    "k (groups)",
+    groups,
+    `>= 1 and a divisor of N = ${outputs}`,
+  );
+  if (weights !== undefined) {
+    check.must(outputs === weights.dims[0], "last dim", outputs, `N = ${weights.dims[0]}`);
+    if (input !== undefined) {
+      const k = lastDim(weights.dims);
+      check.must(lastDim(input.dims) === k, "last dim of operand a", lastDim(input.dims), `K = ${k}`);
+    }
+  }
+  check.rows("a", input, rowCount(step.dims) * groups);
+}

@@ -1,3 +1,4 @@
+import { BYTE_TYPES, INTEGERS, type StepCheck } from "../program/check.ts";
 import { elementCount, FLOAT_VARIANTS, type Step, type TensorData } from "../program/form.ts";
 import { bitsOf, CANONICAL_NAN } from "../program/tensor.ts";
 import { floatReader, integerReader, readBroadcast } from "./broadcast.ts";
@@ -11,6 +12,7 @@ type Variant = (typeof FLOAT_VARIANTS)[number];
  *  without double rounding (53 >= 2·24 + 2), so one store into a Float32Array rounds once.
  *  Source: docs/EXACT.md, section 3. */
 export const float: OpcodeForm = {
+  rules,
   prepare(step, [a, b, c]) {
     const variant = FLOAT_VARIANTS[step.variant] as Variant;
     const { dims } = step;
@@ -55,6 +57,26 @@ export const float: OpcodeForm = {
     return operands.map((operand) => readBroadcast(step.dims, operand, element, source));
   },
 };
+
+function rules(check: StepCheck): void {
+  const { step } = check;
+  if (!check.variant()) return;
+  const name = FLOAT_VARIANTS[step.variant] as (typeof FLOAT_VARIANTS)[number];
+  const integerInput = name === "tofloat" || name === "dequant";
+  check.broadcasts("a", check.plain("a", ...(integerInput ? INTEGERS : (["f32"] as const))));
+  if (name === "sqrt" || name === "round" || name === "tofloat" || name === "toint") {
+    check.none("b", "c");
+  } else {
+    check.broadcasts("b", check.plain("b", "f32"));
+    if (name === "dequant" || name === "quant") check.broadcasts("c", check.plain("c", "s32"));
+    else check.none("c");
+  }
+  if (name === "lt" || name === "le" || name === "eq") check.type("bool");
+  else if (name === "toint") check.type(...INTEGERS);
+  else if (name === "quant") check.type(...BYTE_TYPES);
+  else check.type("f32");
+  check.noAttribute();
+}
 
 /** Operands of the variants that do not have two. */
 const OPERANDS: Readonly<Partial<Record<Variant, number>>> = {

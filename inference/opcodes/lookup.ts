@@ -1,6 +1,8 @@
+import type { StepCheck } from "../program/check.ts";
 import {
   elementBytes,
   elementCount,
+  LOOKUP_VARIANTS,
   lastDim,
   rowCount,
   type Step,
@@ -11,10 +13,14 @@ import { unpackLookup } from "../program/weights.ts";
 import { readWord } from "./broadcast.ts";
 import type { Kernel, OpcodeForm, PreparedOperand } from "./opcode.ts";
 
-/** LOOKUP: sums of table rows (variant 0), or one row picked (variant 1). Source: docs/EXACT.md, section 3. */
+/** Ids of a row that one output sums. */
+const MAX_SUMMED_ROWS = 16;
+
+/** LOOKUP: sums of table rows, or one row picked. Source: docs/EXACT.md, section 3. */
 export const lookup: OpcodeForm = {
+  rules,
   prepare(step, [ids, table]) {
-    return step.variant === 0
+    return LOOKUP_VARIANTS[step.variant] === "sum"
       ? sum(ids as PreparedOperand, table as PreparedOperand)
       : pick(step, table as PreparedOperand);
   },
@@ -26,7 +32,7 @@ export const lookup: OpcodeForm = {
     const ids = source.data(step.a) as Int32Array;
     const table = source.weights(step.b);
     const last = (table.dims[0] as number) - 1;
-    if (step.variant === 0) {
+    if (LOOKUP_VARIANTS[step.variant] === "sum") {
       const j = lastDim(dims);
       const rows = Array.from(ids.subarray(row * j, (row + 1) * j), (id) => clamp(id, last)).filter(
         (id) => id !== 0,
@@ -40,6 +46,32 @@ export const lookup: OpcodeForm = {
     return [readWord(step.a, "s32", dims, row), readWord(step.b, table.type, table.dims, id * d + column)];
   },
 };
+
+function rules(check: StepCheck): void {
+  const { step } = check;
+  if (!check.variant()) return;
+  const sum = LOOKUP_VARIANTS[step.variant] === "sum";
+  const ids = check.plain("a", "s32");
+  if (ids !== undefined) {
+    const most = sum ? MAX_SUMMED_ROWS : 1;
+    check.must(lastDim(ids.dims) <= most, "last dim of operand a", lastDim(ids.dims), `1..${most}`);
+    check.rows("a", ids, rowCount(step.dims));
+  }
+  const table = check.weights("b", sum ? "lookup" : "plain");
+  if (table !== undefined) {
+    check.must(table.dims.length === 2, "rank of operand b", table.dims.length, "2");
+    check.must(
+      lastDim(step.dims) === lastDim(table.dims),
+      "last dim",
+      lastDim(step.dims),
+      `${lastDim(table.dims)}`,
+    );
+    if (!sum) check.type(table.type);
+  }
+  if (sum) check.type("s32");
+  check.none("c");
+  check.noAttribute();
+}
 
 const clamp = (id: number, last: number): number => (id < 0 ? 0 : Math.min(id, last));
 

@@ -1,4 +1,5 @@
-import { elementCount, NONE, type Step, type TensorData } from "../program/form.ts";
+import type { StepCheck } from "../program/check.ts";
+import { elementBytes, elementCount, NONE, type Step, type TensorData } from "../program/form.ts";
 import { bitsOf } from "../program/tensor.ts";
 import { readWord } from "./broadcast.ts";
 import type { OpcodeForm } from "./opcode.ts";
@@ -8,6 +9,7 @@ const PAD = -1;
 /** MOVE: the source viewed under at most four dims, each coordinate affine in two output axes.
  *  Source: docs/EXACT.md, section 3. */
 export const move: OpcodeForm = {
+  rules,
   prepare(step) {
     const map = sourceMap(step);
     const runs = longRuns(map);
@@ -28,6 +30,37 @@ export const move: OpcodeForm = {
     return step.b === NONE ? [] : [readWord(step.b, step.type, step.dims, element)];
   },
 };
+
+function rules(check: StepCheck): void {
+  const { step } = check;
+  check.variant();
+  const source = check.plain("a", step.type);
+  if (step.b === NONE) {
+    if (elementBytes(step.type) === 1) check.must(step.k <= 255, "k (pad)", step.k, "0..255");
+  } else {
+    check.sameDims("b", check.plain("b", step.type));
+    check.noAttribute();
+  }
+  check.none("c");
+  const rank = step.dims.length;
+  step.coordinates.forEach(({ view, a, b, p, q }, j) => {
+    check.must(view >= 1, `view of coordinate ${j}`, view, ">= 1");
+    const axis = (name: string, value: number, factor: number): void =>
+      check.must(
+        value < rank && (factor !== 0 || value === 0),
+        `${name} of coordinate ${j}`,
+        value,
+        factor === 0 ? "0, its factor is 0" : `0..${rank - 1}`,
+      );
+    axis("p", p, a);
+    axis("q", q, b);
+  });
+  if (source !== undefined) {
+    const product = step.coordinates.reduce((all, coordinate) => all * coordinate.view, 1);
+    const count = elementCount(source.dims);
+    check.must(product === count, "product of the view's dims", product, `${count}, the source's elements`);
+  }
+}
 
 /** Numbers that one run takes below, and the elements of a mean run for which copying runs is faster. */
 const RUN = 3;

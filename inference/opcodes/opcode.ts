@@ -1,3 +1,4 @@
+import type { StepCheck } from "../program/check.ts";
 import type { Operand, Step, TensorData, TensorType, WeightDescriptor } from "../program/form.ts";
 
 /** What a kernel is built from: an operand's shape, and its content where it is constant. */
@@ -34,9 +35,10 @@ export interface OperandSource {
   data(operand: Operand): TensorData;
 }
 
-/** One opcode off chain. The structure rules are in inference/program/rules.ts, the judge is in
- *  verifier-contracts/opcodes/. */
+/** One opcode off chain; the one on chain is the file of the same name in verifier-contracts/opcodes/. */
 export interface OpcodeForm {
+  /** Structure rules beyond those that hold for every record. Source: docs/EXACT.md, section 3. */
+  rules(check: StepCheck): void;
   /** Builds the kernel of one step of a valid program. Operands in the order a, b, c. */
   prepare(step: Step, operands: readonly (PreparedOperand | undefined)[]): Kernel;
   /** What a judge of one element opens after the output's word, in order. Source: docs/PROTOCOL.md, section 4. */

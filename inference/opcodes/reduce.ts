@@ -1,9 +1,13 @@
-import { elementCount, lastDim, REDUCE_VARIANTS } from "../program/form.ts";
+import { INTEGERS, type StepCheck } from "../program/check.ts";
+import { elementBytes, elementCount, lastDim, REDUCE_VARIANTS } from "../program/form.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
+
+const MAX_REDUCED_BYTES = 1024;
 
 /** REDUCE: sum, min or max over each row. Stored bytes of every integer type but s32 order as their numbers do.
  *  Source: docs/EXACT.md, section 3. */
 export const reduce: OpcodeForm = {
+  rules,
   prepare(step, [input]) {
     const { type, dims } = input as PreparedOperand;
     const length = lastDim(dims);
@@ -29,3 +33,19 @@ export const reduce: OpcodeForm = {
   },
   reads: (step, element) => [{ operand: step.a, row: element }],
 };
+
+function rules(check: StepCheck): void {
+  const { step } = check;
+  const input = check.plain("a", ...INTEGERS);
+  if (check.variant()) {
+    if (REDUCE_VARIANTS[step.variant] === "sum") check.type("s32");
+    else if (input !== undefined) check.type(input.type);
+  }
+  if (input !== undefined) {
+    const bytes = lastDim(input.dims) * elementBytes(input.type);
+    check.must(bytes <= MAX_REDUCED_BYTES, "bytes of a row of operand a", bytes, `<= ${MAX_REDUCED_BYTES}`);
+    check.rows("a", input, elementCount(step.dims));
+  }
+  check.none("b", "c");
+  check.noAttribute();
+}

@@ -1,15 +1,17 @@
-import { elementCount, lastDim, type Step } from "../program/form.ts";
+import { BYTE_TYPES, type StepCheck } from "../program/check.ts";
+import { DOT_VARIANTS, elementCount, lastDim, type Step } from "../program/form.ts";
 import { readWord } from "./broadcast.ts";
 import type { OpcodeForm, OperandSource, PreparedOperand, Read } from "./opcode.ts";
 import { Requantizer } from "./requantizer.ts";
 
 /** REQUANT: s32 → u8 or s8 by the channel's parameter word. Source: docs/EXACT.md, section 3. */
 export const requant: OpcodeForm = {
+  rules,
   prepare(step, [, parameters]) {
     const channels = channelsOf(parameters as PreparedOperand);
     const count = elementCount(step.dims);
     const period = channels.bias.length;
-    const integer = step.variant === 1;
+    const integer = DOT_VARIANTS[step.variant] === "integer";
     return (out, a) => {
       const input = a as Int32Array;
       for (let i = 0, n = 0; i < count; i++) {
@@ -21,6 +23,25 @@ export const requant: OpcodeForm = {
   },
   reads: readChannel,
 };
+
+function rules(check: StepCheck): void {
+  check.variant();
+  check.type(...BYTE_TYPES);
+  channelRules(check);
+}
+
+/** What holds for the operands of REQUANT and RESCALE. */
+export function channelRules(check: StepCheck): void {
+  const { step } = check;
+  check.sameDims("a", check.plain("a", "s32"));
+  const parameters = check.weights("b", "channel");
+  if (parameters !== undefined) {
+    const n = parameters.dims[0] as number;
+    check.must(n === 1 || n === lastDim(step.dims), "channels of operand b", n, `1 or ${lastDim(step.dims)}`);
+  }
+  check.none("c");
+  check.noAttribute();
+}
 
 export function channelsOf({ dims, words }: PreparedOperand): Requantizer {
   return new Requantizer(words as Uint8Array, dims[0] as number, 0, 32);

@@ -1,9 +1,17 @@
 import { floatOfBits } from "../program/tensor.ts";
-import { readParameters } from "../program/weights.ts";
+import { type ChannelParameters, readParameters } from "../program/weights.ts";
 import { quantum } from "./rounding.ts";
 
 /** Below this size products and sums of the integer form are exact in a double, and so is their sum. */
 const EXACT = 2 ** 52;
+
+/** `(acc·M + B) >> S` for every content: modulo 2^64 as signed, S modulo 64, arithmetic shift. */
+export function shiftedSum(
+  acc: number,
+  { multiplier, addend, shift }: Pick<ChannelParameters, "multiplier" | "addend" | "shift">,
+): bigint {
+  return BigInt.asIntN(64, BigInt(acc) * BigInt(multiplier) + addend) >> BigInt(shift & 63);
+}
 
 /** The parameter words of a weight tensor in arrays, one entry a channel, and what they compute.
  *  Source: docs/EXACT.md, section 3, DOT, REQUANT and RESCALE. */
@@ -78,10 +86,12 @@ export class Requantizer {
     return Number(BigInt.asIntN(32, this.#shifted(acc, n)));
   }
 
-  /** `(acc·M + B) >> S` for every content: modulo 2^64 as signed, arithmetic shift. */
   #shifted(acc: number, n: number): bigint {
-    const product = BigInt(acc) * BigInt(this.#multiplier[n] as number);
-    return BigInt.asIntN(64, product + (this.#addend64[n] as bigint)) >> BigInt(this.#shift[n] as number);
+    return shiftedSum(acc, {
+      multiplier: this.#multiplier[n] as number,
+      addend: this.#addend64[n] as bigint,
+      shift: this.#shift[n] as number,
+    });
   }
 
   #clamp(q: number, n: number): number {

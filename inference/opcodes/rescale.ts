@@ -1,9 +1,11 @@
+import type { StepCheck } from "../program/check.ts";
 import { elementCount } from "../program/form.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
-import { channelsOf, readChannel } from "./requant.ts";
+import { channelRules, channelsOf, readChannel } from "./requant.ts";
 
 /** RESCALE: s32 → s32 by the channel's multiplier, addend and shift. Source: docs/EXACT.md, section 3. */
 export const rescale: OpcodeForm = {
+  rules,
   prepare(step, [, parameters]) {
     const channels = channelsOf(parameters as PreparedOperand);
     const count = elementCount(step.dims);
@@ -18,3 +20,9 @@ export const rescale: OpcodeForm = {
   },
   reads: readChannel,
 };
+
+function rules(check: StepCheck): void {
+  check.variant();
+  check.type("s32");
+  channelRules(check);
+}

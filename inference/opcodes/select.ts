@@ -1,3 +1,4 @@
+import type { StepCheck } from "../program/check.ts";
 import { elementBytes, elementCount, type TensorData } from "../program/form.ts";
 import { bitsOf } from "../program/tensor.ts";
 import { broadcastMap, readBroadcast } from "./broadcast.ts";
@@ -5,6 +6,7 @@ import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
 
 /** SELECT: `a ≠ 0 ? b : c` under broadcast; bits are copied. Source: docs/EXACT.md, section 3. */
 export const select: OpcodeForm = {
+  rules,
   prepare(step, operands) {
     const [mapA, mapB, mapC] = operands.map((operand) =>
       broadcastMap(step.dims, (operand as PreparedOperand).dims),
@@ -27,3 +29,12 @@ export const select: OpcodeForm = {
   reads: (step, element, source) =>
     [step.a, step.b, step.c].map((operand) => readBroadcast(step.dims, operand, element, source)),
 };
+
+function rules(check: StepCheck): void {
+  const { step } = check;
+  check.variant();
+  check.broadcasts("a", check.plain("a", "bool"));
+  check.broadcasts("b", check.plain("b", step.type));
+  check.broadcasts("c", check.plain("c", step.type));
+  check.noAttribute();
+}

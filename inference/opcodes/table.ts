@@ -1,8 +1,10 @@
+import type { StepCheck } from "../program/check.ts";
 import { readWord } from "./broadcast.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
 
 /** TABLE: a 256-entry map of stored bytes. Source: docs/EXACT.md, section 3. */
 export const table: OpcodeForm = {
+  rules,
   prepare(_step, [, map]) {
     const entries = (map as PreparedOperand).constant as Uint8Array;
     return (out, a) => {
@@ -18,3 +20,21 @@ export const table: OpcodeForm = {
     ];
   },
 };
+
+function rules(check: StepCheck): void {
+  check.variant();
+  check.type("u8", "s8", "bool");
+  check.sameDims("a", check.plain("a", "u8", "s8", "bool"));
+  const map = check.weights("b", "plain");
+  if (map !== undefined) {
+    check.must(map.type === "u8", "type of operand b", map.type, "u8");
+    check.must(
+      map.dims.length === 1 && map.dims[0] === 256,
+      "dims of operand b",
+      `[${map.dims.join(", ")}]`,
+      "[256]",
+    );
+  }
+  check.none("c");
+  check.noAttribute();
+}

@@ -1,26 +1,8 @@
-import {
-  ARITH_VARIANTS,
-  DOT_VARIANTS,
-  FLOAT_VARIANTS,
-  INPUT_CODECS,
-  LOOKUP_VARIANTS,
-  REDUCE_VARIANTS,
-  type Step,
-} from "../program/form.ts";
-
-const VARIANTS: Readonly<Partial<Record<Step["opcode"], readonly string[]>>> = {
-  codec: ["", ...INPUT_CODECS],
-  lookup: LOOKUP_VARIANTS,
-  dot: DOT_VARIANTS,
-  requant: DOT_VARIANTS,
-  arith: ARITH_VARIANTS,
-  float: FLOAT_VARIANTS,
-  reduce: REDUCE_VARIANTS,
-};
+import { INPUT_CODEC_CODES, nameOf, variantName } from "../program/codes.ts";
+import type { Step } from "../program/form.ts";
 
 /** One line: `dot integer u8 [1, 12]`. */
-export function describeOperation(step: Step): string {
-  const variant = VARIANTS[step.opcode]?.[step.variant];
-  const name = variant === undefined ? step.opcode : `${step.opcode} ${variant}`;
-  return `${name} ${step.type} [${step.dims.join(", ")}]`;
+export function describeOperation({ opcode, variant, type, dims }: Step): string {
+  const form = opcode === "codec" ? nameOf(INPUT_CODEC_CODES, variant) : variantName(opcode, variant);
+  return `${form === undefined ? opcode : `${opcode} ${form}`} ${type} [${dims.join(", ")}]`;
 }

@@ -1,28 +1,10 @@
 /** Proves, for every input that the codec can give and the model's own weights, what docs/EXACT.md section 4 lists. */
 
-import type { Model, Opcode, Step } from "../program/form.ts";
-import { codecRange } from "./codec.ts";
+import type { Model, Step } from "../program/form.ts";
 import { type ProfileProblem, StepRanges, type WeightRanges } from "./context.ts";
-import { accumulators, channelRange, type DotWeights, dotRange } from "./dot.ts";
-import { floatRange } from "./float.ts";
-import { arithRange, reduceRange, selectRange, tableRange } from "./integer.ts";
-import { lookupRange } from "./lookup.ts";
-import { moveRange } from "./move.ts";
+import { accumulators, type DotWeights } from "./dot.ts";
+import { RANGES } from "./generated/index.ts";
 import { hull, MAX_KEPT_INTERVALS, type Range } from "./range.ts";
-
-const RULES: Readonly<Record<Opcode, (ctx: StepRanges) => Range>> = {
-  codec: codecRange,
-  move: moveRange,
-  lookup: lookupRange,
-  dot: dotRange,
-  requant: channelRange,
-  rescale: channelRange,
-  table: tableRange,
-  arith: arithRange,
-  float: floatRange,
-  reduce: reduceRange,
-  select: selectRange,
-};
 
 /** Intervals of a model's steps, computed step by step so that an import can ask while it builds the program. */
 export class IntervalAnalysis {
@@ -42,7 +24,7 @@ export class IntervalAnalysis {
       this.problems.push(node === undefined ? problem : { ...problem, node });
     };
     const ctx = new StepRanges(this.model, step, index, this.ranges, this.weightRanges, report);
-    const found = RULES[step.opcode](ctx);
+    const found = RANGES[step.opcode](ctx);
     const range = this.kept + found.low.length > MAX_KEPT_INTERVALS ? hull(found) : found;
     this.kept += range.low.length;
     this.ranges.push(range);

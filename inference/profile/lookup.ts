@@ -1,4 +1,4 @@
-import { elementCount, lastDim } from "../program/form.ts";
+import { elementCount, LOOKUP_VARIANTS, lastDim } from "../program/form.ts";
 import { fromStoredBytes } from "../program/tensor.ts";
 import { unpackLookup } from "../program/weights.ts";
 import type { StepRanges } from "./context.ts";
@@ -13,7 +13,7 @@ export function lookupRange(ctx: StepRanges): Range {
   const clamp = (id: number): number => Math.min(Math.max(id, 0), rows - 1);
   const from = clamp(lowest(ids.range));
   const to = clamp(highest(ids.range));
-  const sum = step.variant === 0;
+  const sum = LOOKUP_VARIANTS[step.variant] === "sum";
   const times = sum ? lastDim(ids.dims) : 1;
   const values = sum ? unpackLookup(bytes, rows, columns) : plainValues(descriptor.type, bytes);
   const low = new Float64Array(columns).fill(Number.POSITIVE_INFINITY);

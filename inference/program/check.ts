@@ -1,3 +1,4 @@
+import { variantsOf } from "./codes.ts";
 import { MAX_RANK } from "./encode.ts";
 import {
   elementCount,
@@ -62,6 +63,7 @@ export interface OperandShape {
   readonly dims: readonly number[];
 }
 
+export const BYTE_TYPES: readonly TensorType[] = ["u8", "s8"];
 export const INTEGERS: readonly TensorType[] = ["u8", "s8", "s32", "bool"];
 
 /** What the rules of one step are asked with: reports what is broken, returns undefined for an operand that is
@@ -109,9 +111,13 @@ export class StepCheck {
     );
   }
 
-  variant(variants: number): boolean {
-    this.must(this.step.variant < variants, "variant", this.step.variant, `0..${variants - 1}`);
-    return this.step.variant < variants;
+  /** @returns whether the opcode has the step's variant */
+  variant(): boolean {
+    const known = variantsOf(this.step.opcode);
+    const limit = `${Math.min(...known)}..${Math.max(...known)}`;
+    const isKnown = known.includes(this.step.variant);
+    this.must(isKnown, "variant", this.step.variant, limit);
+    return isKnown;
   }
 
   type(...allowed: readonly TensorType[]): void {

@@ -1,17 +1,12 @@
+import { attributeName, variantName } from "./codes.ts";
 import {
-  ARITH_VARIANTS,
   type Coordinate,
-  DOT_VARIANTS,
   elementCount,
-  FLOAT_VARIANTS,
   isStep,
-  LOOKUP_VARIANTS,
   lastDim,
   NONE,
-  type Opcode,
   type Operand,
   type Program,
-  REDUCE_VARIANTS,
   type Step,
   type WeightDescriptor,
   weightIndex,
@@ -26,15 +21,6 @@ import {
   weightBytes,
   weightShape,
 } from "./shape.ts";
-
-const VARIANTS: Readonly<Partial<Record<Opcode, readonly string[]>>> = {
-  lookup: LOOKUP_VARIANTS,
-  dot: DOT_VARIANTS,
-  requant: DOT_VARIANTS,
-  arith: ARITH_VARIANTS,
-  float: FLOAT_VARIANTS,
-  reduce: REDUCE_VARIANTS,
-};
 
 /** A valid program for people: one line for the program, each weight tensor and each step, as
  *  `assay model inspect` prints it. */
@@ -67,17 +53,14 @@ function describeWeight(weight: WeightDescriptor, i: number): string {
 }
 
 function describeStep(step: Step, i: number): string {
-  const variant = VARIANTS[step.opcode]?.[step.variant];
+  const variant = variantName(step.opcode, step.variant);
   const name = variant === undefined ? step.opcode : `${step.opcode}.${variant}`;
   const operands = [step.a, step.b, step.c].filter((operand) => operand !== NONE).map(describeOperand);
   const attributes = step.coordinates.length > 0 ? [describeView(step.coordinates)] : [];
-  if (step.k !== 0) attributes.push(`${ATTRIBUTES[step.opcode] ?? "k"} ${step.k}`);
+  if (step.k !== 0) attributes.push(`${attributeName(step.opcode)} ${step.k}`);
   const call = `${name}(${[...operands, ...attributes].join(", ")})`;
   return `s${i}: ${step.type}[${step.dims.join(",")}] = ${call}  (${describeTree(stepShape(step))})`;
 }
-
-/** What k means. */
-const ATTRIBUTES: Readonly<Partial<Record<Opcode, string>>> = { codec: "k", move: "pad", dot: "groups" };
 
 function describeOperand(operand: Operand): string {
   return isStep(operand) ? `s${operand}` : `w${weightIndex(operand)}`;

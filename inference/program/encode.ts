@@ -1,16 +1,14 @@
 import { viewOf } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import {
-  type Coordinate,
-  INPUT_CODECS,
-  LAYOUTS,
-  OPCODES,
-  OUTPUT_CODECS,
-  type Program,
-  type Step,
-  TENSOR_TYPES,
-  type WeightDescriptor,
-} from "./form.ts";
+  INPUT_CODEC_CODES,
+  LAYOUT_CODES,
+  nameOf,
+  OPCODE_CODES,
+  OUTPUT_CODEC_CODES,
+  TYPE_CODES,
+} from "./codes.ts";
+import type { Coordinate, Program, Step, WeightDescriptor } from "./form.ts";
 
 /** Sizes and codes: docs/EXACT.md, section 2. */
 export const HEADER_BYTES = 32;
@@ -32,13 +30,13 @@ export function encodeProgram(program: Program): Uint8Array {
   put(0, 4, MAGIC, "magic");
   put(4, 2, weights.length, "number of weight tensors");
   put(6, 2, steps.length, "number of steps");
-  put(8, 1, INPUT_CODECS.indexOf(program.inputCodec) + 1, "input codec");
-  put(9, 1, OUTPUT_CODECS.indexOf(program.outputCodec) + 1, "output codec");
+  put(8, 1, INPUT_CODEC_CODES[program.inputCodec], "input codec");
+  put(9, 1, OUTPUT_CODEC_CODES[program.outputCodec], "output codec");
   put(10, 4, program.inputSize, "input size");
   let at = HEADER_BYTES;
   weights.forEach((weight, i) => {
-    put(at, 1, LAYOUTS.indexOf(weight.layout) + 1, `weight tensor ${i}: layout`);
-    put(at + 1, 1, TENSOR_TYPES.indexOf(weight.type), `weight tensor ${i}: type`);
+    put(at, 1, LAYOUT_CODES[weight.layout], `weight tensor ${i}: layout`);
+    put(at + 1, 1, TYPE_CODES[weight.type], `weight tensor ${i}: type`);
     putDims(put, at + 2, at + 4, weight.dims, `weight tensor ${i}`);
     at += DESCRIPTOR_BYTES;
   });
@@ -80,9 +78,9 @@ function putDims(put: Put, rankAt: number, dimsAt: number, dims: readonly number
 }
 
 function putStep(put: Put, at: number, step: Step, place: string): void {
-  put(at, 1, OPCODES.indexOf(step.opcode) + 1, `${place}: opcode`);
+  put(at, 1, OPCODE_CODES[step.opcode], `${place}: opcode`);
   put(at + 1, 1, step.variant, `${place}: variant`);
-  put(at + 2, 1, TENSOR_TYPES.indexOf(step.type), `${place}: type`);
+  put(at + 2, 1, TYPE_CODES[step.type], `${place}: type`);
   putDims(put, at + 3, at + 32, step.dims, place);
   put(at + 4, 2, step.a, `${place}: operand a`);
   put(at + 6, 2, step.b, `${place}: operand b`);
@@ -125,8 +123,8 @@ export function decodeProgram(bytes: Uint8Array): Program {
     const parts = `${weightCount} weight tensors and ${stepCount} steps`;
     reader.fail(Math.min(bytes.length, length), "length", bytes.length, `${length} bytes for ${parts}`);
   }
-  const inputCodec = reader.code(8, INPUT_CODECS, 1, "input codec");
-  const outputCodec = reader.code(9, OUTPUT_CODECS, 1, "output codec");
+  const inputCodec = reader.code(8, INPUT_CODEC_CODES, "input codec");
+  const outputCodec = reader.code(9, OUTPUT_CODEC_CODES, "output codec");
   const inputSize = reader.uint(10, 4);
   reader.zeros(14, HEADER_BYTES, "header");
   const weights: WeightDescriptor[] = [];
@@ -166,11 +164,14 @@ class Reader {
       : this.#view.getInt16(offset) * 256 + this.#view.getUint8(offset + 2);
   }
 
-  /** Name behind the code at `offset`; the first name has code `first`. */
-  code<T extends string>(offset: number, names: readonly T[], first: 0 | 1, field: string): T {
+  /** Name behind the code at `offset`. */
+  code<T extends string>(offset: number, codes: Readonly<Record<T, number>>, field: string): T {
     const value = this.uint(offset, 1);
-    const name = names[value - first];
-    if (name === undefined) this.fail(offset, field, value, `${first}..${first + names.length - 1}`);
+    const name = nameOf(codes, value);
+    if (name === undefined) {
+      const known: readonly number[] = Object.values(codes);
+      this.fail(offset, field, value, `${Math.min(...known)}..${Math.max(...known)}`);
+    }
     return name;
   }
 
@@ -194,22 +195,22 @@ function readDescriptor(reader: Reader, at: number, i: number): WeightDescriptor
   reader.zeros(at + 3, at + 4, place);
   reader.zeros(at + 28, at + DESCRIPTOR_BYTES, place);
   return {
-    layout: reader.code(at, LAYOUTS, 1, `layout of ${place}`),
-    type: reader.code(at + 1, TENSOR_TYPES, 0, `type of ${place}`),
+    layout: reader.code(at, LAYOUT_CODES, `layout of ${place}`),
+    type: reader.code(at + 1, TYPE_CODES, `type of ${place}`),
     dims: reader.dims(at + 2, at + 4, place),
   };
 }
 
 function readStep(reader: Reader, at: number, i: number): Step {
   const place = `step ${i}`;
-  const opcode = reader.code(at, OPCODES, 1, `opcode of ${place}`);
+  const opcode = reader.code(at, OPCODE_CODES, `opcode of ${place}`);
   reader.zeros(at + 14, at + 32, place);
   reader.zeros(at + 56, at + COORDINATES_AT, place);
   if (opcode !== "move") reader.zeros(at + COORDINATES_AT, at + RECORD_BYTES, `${place} (${opcode})`);
   return {
     opcode,
     variant: reader.uint(at + 1, 1),
-    type: reader.code(at + 2, TENSOR_TYPES, 0, `type of ${place}`),
+    type: reader.code(at + 2, TYPE_CODES, `type of ${place}`),
     dims: reader.dims(at + 3, at + 32, place),
     a: reader.uint(at + 4, 2),
     b: reader.uint(at + 6, 2),

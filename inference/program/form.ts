@@ -1,60 +1,44 @@
 /** The program: ordered steps over typed tensors of static shape. Source: docs/EXACT.md, sections 1 to 3. */
 
-export const TENSOR_TYPES = ["u8", "s8", "s32", "f32", "bool"] as const;
-export type TensorType = (typeof TENSOR_TYPES)[number];
+import {
+  INPUT_CODEC_CODES,
+  type LAYOUT_CODES,
+  NONE,
+  namesOf,
+  OPCODE_CODES,
+  OPCODE_TABLE,
+  type Opcode,
+  OUTPUT_CODEC_CODES,
+  TYPE_CODES,
+  WEIGHT,
+} from "./codes.ts";
 
-export const LAYOUTS = ["plain", "dot", "lookup", "channel"] as const;
-/** How the rows of a weight tensor are laid out in words; code = index + 1. */
-export type WeightLayout = (typeof LAYOUTS)[number];
+export type { Opcode };
+export { NONE, WEIGHT };
 
-export const OPCODES = [
-  "codec",
-  "move",
-  "lookup",
-  "dot",
-  "requant",
-  "rescale",
-  "table",
-  "arith",
-  "float",
-  "reduce",
-  "select",
-] as const;
-/** Code in a record = index + 1. */
-export type Opcode = (typeof OPCODES)[number];
+export type TensorType = keyof typeof TYPE_CODES;
+export const TENSOR_TYPES = namesOf(TYPE_CODES);
 
-export const INPUT_CODECS = ["text", "prices", "int16s", "raw"] as const;
-export type InputCodec = (typeof INPUT_CODECS)[number];
-export const OUTPUT_CODECS = ["words", "int16s", "raw"] as const;
-export type OutputCodec = (typeof OUTPUT_CODECS)[number];
+/** How the rows of a weight tensor are laid out in words. */
+export type WeightLayout = keyof typeof LAYOUT_CODES;
 
-export const LOOKUP_VARIANTS = ["sum", "pick"] as const;
-/** Also the variants of requant, which has no "s32". */
-export const DOT_VARIANTS = ["s32", "integer", "binary32"] as const;
-export const ARITH_VARIANTS = ["add", "sub", "mul", "min", "max", "div", "lt", "le", "eq", "cast"] as const;
-export const FLOAT_VARIANTS = [
-  "add",
-  "sub",
-  "mul",
-  "div",
-  "sqrt",
-  "round",
-  "min",
-  "max",
-  "lt",
-  "le",
-  "eq",
-  "tofloat",
-  "toint",
-  "dequant",
-  "quant",
-] as const;
-export const REDUCE_VARIANTS = ["sum", "min", "max"] as const;
+export const OPCODES: readonly Opcode[] = namesOf(OPCODE_CODES);
+
+export type InputCodec = keyof typeof INPUT_CODEC_CODES;
+export const INPUT_CODECS = namesOf(INPUT_CODEC_CODES);
+export type OutputCodec = keyof typeof OUTPUT_CODEC_CODES;
+export const OUTPUT_CODECS = namesOf(OUTPUT_CODEC_CODES);
+
+// Names by number: these opcodes' variants are counted from 0.
+export const LOOKUP_VARIANTS = namesOf(OPCODE_TABLE.lookup.variants);
+/** Also those of requant, which has no "s32". */
+export const DOT_VARIANTS = namesOf(OPCODE_TABLE.dot.variants);
+export const ARITH_VARIANTS = namesOf(OPCODE_TABLE.arith.variants);
+export const FLOAT_VARIANTS = namesOf(OPCODE_TABLE.float.variants);
+export const REDUCE_VARIANTS = namesOf(OPCODE_TABLE.reduce.variants);
 
 /** A step's operand as the record holds it: an earlier step, WEIGHT + index of a weight tensor, or NONE. */
 export type Operand = number;
-export const NONE: Operand = 0xffff;
-export const WEIGHT = 0x8000;
 export const isWeight = (operand: Operand): boolean => operand >= WEIGHT && operand !== NONE;
 export const isStep = (operand: Operand): boolean => operand < WEIGHT;
 /** Index of the weight tensor that a weight operand names. */
@@ -79,7 +63,7 @@ export interface Coordinate {
 
 export interface Step {
   readonly opcode: Opcode;
-  /** Index into the opcode's list of variants (codec: index into INPUT_CODECS + 1), 0 where it has one form. */
+  /** Number of the opcode's variant (codec: code of the input codec), 0 where it has one form. */
   readonly variant: number;
   readonly type: TensorType;
   readonly dims: readonly number[];

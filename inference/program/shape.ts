@@ -1,9 +1,8 @@
+import { INPUT_CODEC_CODES, OUTPUT_CODEC_CODES } from "./codes.ts";
 import {
   elementBytes,
   elementCount,
-  INPUT_CODECS,
   lastDim,
-  OUTPUT_CODECS,
   type Program,
   rowCount,
   type Step,
@@ -129,8 +128,8 @@ export function modelWord(program: Program, selector: number, lanes: number): bi
     [64, selector],
     [96, maxCalldata(program)],
     [128, outputLength(program)],
-    [160, INPUT_CODECS.indexOf(program.inputCodec) + 1],
-    [168, OUTPUT_CODECS.indexOf(program.outputCodec) + 1],
+    [160, INPUT_CODEC_CODES[program.inputCodec]],
+    [168, OUTPUT_CODEC_CODES[program.outputCodec]],
     [176, program.inputSize],
   ];
   return fields.reduce((word, [bit, value]) => word | (BigInt(value) << BigInt(bit)), 0n);

@@ -1,4 +1,5 @@
 import { BaseError } from "../../base/errors.ts";
+import { OPCODE_FORMS } from "../opcodes/generated/index.ts";
 import {
   checkDims,
   MAX_DOT_LENGTH,
@@ -22,7 +23,7 @@ import {
   type WeightDescriptor,
   type WeightLayout,
 } from "./form.ts";
-import { RULES } from "./rules.ts";
+
 import { lastStep, maxCalldata, outputLength, weightShape } from "./shape.ts";
 
 const INPUT_SIZES: Readonly<Record<InputCodec, readonly [number, number]>> = {
@@ -57,7 +58,7 @@ export function validateProgram(program: Program): Problem[] {
   program.steps.forEach((step, i) => {
     const check = new StepCheck(program, i, usableWeights, usableSteps, problems);
     usableSteps.push(check.tensor());
-    if (usableSteps[i]) RULES[step.opcode](check);
+    if (usableSteps[i]) OPCODE_FORMS[step.opcode].rules(check);
   });
   if (usableSteps[usableSteps.length - 1]) checkOutput(program, report);
   return problems;

@@ -2,16 +2,13 @@
 import { executeTensors } from "../../inference/executor/execute.ts";
 import { type OpcodeForms, prepare } from "../../inference/executor/prepare.ts";
 import { dotForm } from "../../inference/opcodes/dot.ts";
-import { OPCODE_FORMS } from "../../inference/opcodes/index.ts";
+import { OPCODE_FORMS } from "../../inference/opcodes/generated/index.ts";
 import { plainProducts } from "../../inference/opcodes/products.ts";
+import { variantName } from "../../inference/program/codes.ts";
 import {
   ARITH_VARIANTS,
-  DOT_VARIANTS,
   FLOAT_VARIANTS,
-  LOOKUP_VARIANTS,
   type Model,
-  type Opcode,
-  REDUCE_VARIANTS,
   type Step,
   type Tensor,
   type TensorType,
@@ -51,18 +48,9 @@ export interface Count {
   different: number;
 }
 
-const VARIANTS: Readonly<Partial<Record<Opcode, readonly string[]>>> = {
-  lookup: LOOKUP_VARIANTS,
-  dot: DOT_VARIANTS,
-  requant: DOT_VARIANTS,
-  arith: ARITH_VARIANTS,
-  float: FLOAT_VARIANTS,
-  reduce: REDUCE_VARIANTS,
-};
-
 /** `dot.integer u8`: one line of the table. */
 export function keyOf({ opcode, variant, type }: Pick<Step, "opcode" | "variant" | "type">): string {
-  const name = VARIANTS[opcode]?.[variant];
+  const name = variantName(opcode, variant);
   return `${opcode}${name === undefined ? "" : `.${name}`} ${type}`;
 }
 

@@ -9,15 +9,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Hex } from "../../base/bytes.ts";
-import {
-  ARITH_VARIANTS,
-  DOT_VARIANTS,
-  FLOAT_VARIANTS,
-  LOOKUP_VARIANTS,
-  OPCODES,
-  type Opcode,
-  REDUCE_VARIANTS,
-} from "../../inference/program/form.ts";
+import { variantsOf } from "../../inference/program/codes.ts";
+import { OPCODES, type Opcode } from "../../inference/program/form.ts";
 import { createRng } from "./rng.ts";
 import {
   calldataVectors,
@@ -46,19 +39,9 @@ if (!(Number.isInteger(elements) && elements >= 1 && Number.isInteger(seed) && s
 const CASES = large ? 16 : 3;
 const MOST_BYTES = 5_000;
 
-/** Variants of the opcodes that have more than one; requant's begin at 1. */
-const VARIANTS: Readonly<Partial<Record<Opcode, readonly number[]>>> = {
-  lookup: [...LOOKUP_VARIANTS.keys()],
-  dot: [...DOT_VARIANTS.keys()],
-  requant: [1, 2],
-  arith: [...ARITH_VARIANTS.keys()],
-  float: [...FLOAT_VARIANTS.keys()],
-  reduce: [...REDUCE_VARIANTS.keys()],
-};
-
 function elementVectors(opcode: Opcode): Hex[] {
   const rng = createRng(seed * 1000 + OPCODES.indexOf(opcode));
-  const variants = VARIANTS[opcode] ?? [0];
+  const variants = variantsOf(opcode);
   const options = large ? {} : { steps: 0 };
   const vectors: Hex[] = [];
   const programs = Math.ceil(elements / CASES);

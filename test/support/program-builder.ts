@@ -1,9 +1,9 @@
+import { INPUT_CODEC_CODES } from "../../inference/program/codes.ts";
 import {
   ARITH_VARIANTS,
   elementBytes,
   elementCount,
   FLOAT_VARIANTS,
-  INPUT_CODECS,
   type InputCodec,
   NONE,
   type Opcode,
@@ -125,7 +125,7 @@ export class ProgramBuilder {
   /** A value that the request brings, of any type and dims. */
   input(type: TensorType, dims: readonly number[]): Value {
     const { inputCodec } = this.options;
-    const variant = INPUT_CODECS.indexOf(inputCodec) + 1;
+    const variant = INPUT_CODEC_CODES[inputCodec];
     const count = elementCount(dims);
     if (inputCodec === "raw") {
       const k = this.#used;

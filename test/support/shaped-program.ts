@@ -1,6 +1,7 @@
 /** Random programs over shapes: chains in which every step goes on from the ones before and nothing is left unread, with
  *  hostile weights and inputs. `random-program.ts` makes programs of any steps; here it is how they follow each other. */
 import { encodeInput } from "../../inference/codecs/input.ts";
+import { INPUT_CODEC_CODES } from "../../inference/program/codes.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import {
   elementCount,
@@ -152,7 +153,7 @@ function fillChunk(b: ProgramBuilder): void {
 function first(b: ProgramBuilder, most: number): Value {
   const { rng } = b;
   const { inputCodec, inputSize } = b.options;
-  const variant = INPUT_CODECS.indexOf(inputCodec) + 1;
+  const variant = INPUT_CODEC_CODES[inputCodec];
   if (rng.chance(0.6) && inputCodec === "prices" && 3 * (inputSize - 1) <= most) {
     return b.step({ opcode: "codec", variant, type: "s32", dims: [3, inputSize - 1] });
   }

@@ -47,15 +47,18 @@ export const TARGETS: Readonly<Record<string, ContractTarget | TypeScriptTarget>
   judges: {
     files: [
       ...inFolder("verifier-contracts/opcodes", ".sol"),
+      "verifier-contracts/generated/Elements.sol",
       ...["CodecJudge", "FloatJudge", "Judge", "TraceReader"].map((name) => `verifier-contracts/${name}.sol`),
       ...libraries("Merkle", "Openings", "Positions", "ProgramReader", "Shapes", "Values"),
     ],
-    tests: tests("judge", "opcodes", "float", "codecs", "libraries"),
+    // The structure rules of an opcode stand beside its meaning.
+    tests: tests("judge", "opcodes", "float", "codecs", "libraries", "registry"),
   },
   /** What runs whole tensors: kernels of one record, and the memory that they share. */
   kernels: {
     files: [
       ...inFolder("verifier-contracts/opcodes/rows", ".sol"),
+      "verifier-contracts/generated/Kernels.sol",
       ...libraries("Flat", "Machine", "Swar", "Turn"),
     ],
     tests: [...WORDS, ...tests("opcodes", "fuzz")],
@@ -88,6 +91,7 @@ export const TARGETS: Readonly<Record<string, ContractTarget | TypeScriptTarget>
   registry: {
     files: [
       "verifier-contracts/ModelRegistry.sol",
+      "verifier-contracts/generated/Rules.sol",
       ...libraries("ModelWord", "ProgramValidator", "StepRules"),
     ],
     tests: [...tests("registry"), PROGRAMS],

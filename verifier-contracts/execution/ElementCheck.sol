@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {Elements} from "../generated/Elements.sol";
 import {ICodecJudge} from "../interfaces/ICodecJudge.sol";
 import {IElementCheck} from "../interfaces/IElementCheck.sol";
 import {IFloatJudge} from "../interfaces/IFloatJudge.sol";
@@ -14,7 +15,6 @@ import {ModelWord} from "../libraries/ModelWord.sol";
 import {Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
 import {Shapes} from "../libraries/Shapes.sol";
-import {Elements} from "../opcodes/Elements.sol";
 import {LAYOUT_PLAIN, NONE, OP_CODEC, Tensor, WEIGHT} from "../types/Program.sol";
 import {ModelId, Opening} from "../types/Types.sol";
 

@@ -1,32 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {Kernels} from "../generated/Kernels.sol";
 import {Flat} from "../libraries/Flat.sol";
 import {Machine, Machines} from "../libraries/Machine.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
-import {ArithRows} from "../opcodes/rows/ArithRows.sol";
-import {DotRows} from "../opcodes/rows/DotRows.sol";
-import {ElementRows} from "../opcodes/rows/ElementRows.sol";
-import {LookupRows} from "../opcodes/rows/LookupRows.sol";
-import {MoveRows} from "../opcodes/rows/MoveRows.sol";
-import {ReduceRows} from "../opcodes/rows/ReduceRows.sol";
-import {RequantRows} from "../opcodes/rows/RequantRows.sol";
-import {
-    OP_ARITH,
-    OP_CODEC,
-    OP_DOT,
-    OP_FLOAT,
-    OP_LOOKUP,
-    OP_MOVE,
-    OP_REDUCE,
-    OP_REQUANT,
-    OP_RESCALE,
-    OP_SELECT,
-    OP_TABLE,
-    Record,
-    UnknownOpcode
-} from "../types/Program.sol";
+import {OP_DOT} from "../types/Program.sol";
 import {CompiledLayer} from "./compiled/CompiledLayer.sol";
 
 /// @notice The steps of a program, one after another.
@@ -75,30 +55,10 @@ library Steps {
             out = Flat.describe(record + 32, ProgramReader.outputType(head), ProgramReader.outputRank(head));
         }
         uint256 opcode = ProgramReader.opcode(head);
-        uint256 variant = ProgramReader.variant(head);
-        if (opcode == OP_CODEC) return _codec(m, record, out);
-        uint256 a = Machines.operand(m, head, 0);
-        // Rows of weights are read where they are: of a table only those that ids name.
-        uint256 b = ProgramReader.operandOf(head, 1);
-        if (opcode == OP_LOOKUP) return LookupRows.run(m, variant, out, a, b);
-        if (opcode == OP_DOT) {
-            if (CompiledLayer.isAt(m.compiled, _indexOf(m, record))) return _compiled(m, out, a);
-            return DotRows.run(m, variant, ProgramReader.attribute(head), out, a, b);
+        if (opcode == OP_DOT && CompiledLayer.isAt(m.compiled, _indexOf(m, record))) {
+            return _compiled(m, out, Machines.operand(m, head, 0));
         }
-        if (opcode == OP_REQUANT || opcode == OP_RESCALE) {
-            (uint256 parameters, uint256 channels) = Machines.channelWords(m, b);
-            if (opcode == OP_RESCALE) return RequantRows.rescale(out, a, parameters, channels);
-            return RequantRows.requantize(m.floatJudge, variant, out, a, parameters, channels);
-        }
-        b = Machines.operand(m, head, 1);
-        if (opcode == OP_MOVE) return MoveRows.move(m.plan, record, out, a, b);
-        if (opcode == OP_ARITH) return ArithRows.run(variant, out, a, b);
-        if (opcode == OP_TABLE) return ElementRows.table(out, a, b);
-        if (opcode == OP_REDUCE) return ReduceRows.run(variant, out, a);
-        uint256 c = Machines.operand(m, head, 2);
-        if (opcode == OP_FLOAT) return ElementRows.float(m.floatJudge, variant, out, a, b, c);
-        if (opcode == OP_SELECT) return ElementRows.select(out, a, b, c);
-        revert UnknownOpcode(opcode);
+        return Kernels.run(opcode, m, record, head, out);
     }
 
     function _indexOf(Machine memory m, uint256 record) private pure returns (uint256) {
@@ -117,22 +77,5 @@ library Steps {
                 m.compiled, Flat.pointer(a), Flat.size(a), Flat.pointer(flat), rows, size / rows
             );
         }
-    }
-
-    /// @dev Asks the codec judge: the tensor is the one that it would commit to.
-    function _codec(Machine memory m, uint256 record, uint256 out) private view returns (uint256 flat) {
-        Record memory r;
-        bytes calldata input;
-        (uint256 offset, uint256 length) = (m.inputOffset, m.inputLength);
-        assembly ("memory-safe") {
-            mcopy(r, record, 0x80)
-            input.offset := offset
-            input.length := length
-        }
-        bytes memory stored = m.codecJudge.inputElements(m.word, r, input);
-        assembly ("memory-safe") {
-            flat := or(out, add(stored, 0x20))
-        }
-        Flat.reserve(0); // room behind it
     }
 }

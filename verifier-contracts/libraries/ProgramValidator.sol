@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {Rules} from "../generated/Rules.sol";
 import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
 import {
     INPUT_INT16S,
@@ -11,6 +12,7 @@ import {
     LAYOUT_DOT,
     LAYOUT_LOOKUP,
     LAYOUT_PLAIN,
+    OP_MOVE,
     OUTPUT_INT16S,
     OUTPUT_RAW,
     OUTPUT_WORDS,
@@ -53,7 +55,7 @@ library ProgramValidator {
             }
             for (uint256 i = 0; i < s.steps; ++i) {
                 _record(s, i);
-                StepRules.check(s);
+                Rules.check(s);
                 // A path through the tensor needs a demand for each six levels, at least one.
                 uint256 levels = (Facts.height(s.own) + 5) / 6;
                 if (levels > depth) depth = levels;
@@ -170,6 +172,7 @@ library ProgramValidator {
                 s, LAYOUT_PLAIN, ProgramReader.outputType(head), ProgramReader.outputRank(head), shape
             );
             Facts.set(s, s.weights + index, s.own);
+            if (ProgramReader.opcode(head) != OP_MOVE) StepRules.noCoordinates(s);
         }
     }
 

@@ -3,9 +3,11 @@ pragma solidity ^0.8.28;
 
 import {Openings, Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
+import {Scan} from "../libraries/Scan.sol";
+import {StepRules} from "../libraries/StepRules.sol";
 import {Swar} from "../libraries/Swar.sol";
 import {Values} from "../libraries/Values.sol";
-import {OP_ARITH, UnknownVariant} from "../types/Program.sol";
+import {ARITH_ADD, ARITH_CAST, ARITH_DIV, OP_ARITH, UnknownVariant} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 
 /// @notice ARITH: integer arithmetic, comparison and cast (docs/EXACT.md, section 3).
@@ -74,5 +76,21 @@ library Arith {
     function compare(uint256 variant, int256 a, int256 b) internal pure returns (bool) {
         if (variant == LT) return a < b;
         return variant == LE ? a <= b : a == b;
+    }
+
+    /// @notice Structure rules (docs/EXACT.md, section 3).
+    function rules(Scan memory s) internal pure {
+        StepRules.variants(s, ARITH_ADD, ARITH_CAST);
+        uint256 variant = ProgramReader.variant(s.head);
+        StepRules.broadcast(s, 0, StepRules.INTEGER);
+        if (variant == ARITH_CAST) {
+            StepRules.none(s, 1);
+            StepRules.outputType(s, StepRules.INTEGER);
+        } else {
+            StepRules.broadcast(s, 1, StepRules.INTEGER);
+            StepRules.outputType(s, variant <= ARITH_DIV ? StepRules.BYTES | StepRules.S32 : StepRules.BOOL);
+        }
+        StepRules.none(s, 2);
+        StepRules.noAttribute(s);
     }
 }

@@ -3,8 +3,10 @@ pragma solidity ^0.8.28;
 
 import {Openings, Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
+import {Facts, Scan} from "../libraries/Scan.sol";
+import {StepRules} from "../libraries/StepRules.sol";
 import {Values} from "../libraries/Values.sol";
-import {Tensor} from "../types/Program.sol";
+import {DOT_BINARY32, DOT_S32, LAYOUT_DOT, ProgramField, Tensor} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 import {Requant} from "./Requant.sol";
 
@@ -186,6 +188,29 @@ library Dot {
                 bound := and(shr(64, parameters), 0xFF)
                 if sgt(value, bound) { value := bound }
                 mstore8(target, value)
+            }
+        }
+    }
+
+    /// @notice Structure rules (docs/EXACT.md, section 3).
+    function rules(Scan memory s) internal pure {
+        unchecked {
+            StepRules.variants(s, DOT_S32, DOT_BINARY32);
+            StepRules.outputType(
+                s, ProgramReader.variant(s.head) == DOT_S32 ? StepRules.S32 : StepRules.BYTES
+            );
+            (uint256 input,) = StepRules.plain(s, 0, StepRules.BYTES);
+            (uint256 table,) = StepRules.weights(s, 1, LAYOUT_DOT);
+            StepRules.none(s, 2);
+            uint256 groups = ProgramReader.attribute(s.head);
+            uint256 outputs = Facts.last(s.own);
+            if (groups == 0 || outputs % groups != 0) StepRules.fail(s, ProgramField.K, groups);
+            if (outputs != Facts.rows(table)) StepRules.fail(s, ProgramField.OPERAND_B, Facts.rows(table));
+            if (Facts.last(input) != Facts.last(table)) {
+                StepRules.fail(s, ProgramField.OPERAND_A, Facts.last(input));
+            }
+            if (Facts.rows(input) != Facts.rows(s.own) * groups) {
+                StepRules.fail(s, ProgramField.OPERAND_A, Facts.rows(input));
             }
         }
     }

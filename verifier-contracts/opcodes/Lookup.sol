@@ -3,12 +3,26 @@ pragma solidity ^0.8.28;
 
 import {Openings, Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
+import {Facts, Scan} from "../libraries/Scan.sol";
+import {Shapes} from "../libraries/Shapes.sol";
+import {StepRules} from "../libraries/StepRules.sol";
 import {Values} from "../libraries/Values.sol";
-import {OP_LOOKUP, Tensor, UnknownVariant} from "../types/Program.sol";
+import {
+    LAYOUT_LOOKUP,
+    LAYOUT_PLAIN,
+    LOOKUP_PICK,
+    LOOKUP_SUM,
+    OP_LOOKUP,
+    ProgramField,
+    Tensor,
+    UnknownVariant
+} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 
 /// @notice LOOKUP: sums of table rows, or one row picked (docs/EXACT.md, section 3).
 library Lookup {
+    /// @dev Ids of a row that one output sums.
+    uint256 private constant MAX_SUMMED_ROWS = 16;
     uint256 internal constant SUM = 0;
     uint256 internal constant PICK = 1;
     uint256 private constant PAIRS = 0x00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF;
@@ -101,5 +115,27 @@ library Lookup {
                 target := add(target, 0x80)
             }
         }
+    }
+
+    /// @notice Structure rules (docs/EXACT.md, section 3).
+    function rules(Scan memory s) internal pure {
+        StepRules.variants(s, LOOKUP_SUM, LOOKUP_PICK);
+        bool sum = ProgramReader.variant(s.head) == LOOKUP_SUM;
+        (uint256 ids,) = StepRules.plain(s, 0, StepRules.S32);
+        if (Facts.last(ids) > (sum ? MAX_SUMMED_ROWS : 1)) {
+            StepRules.fail(s, ProgramField.OPERAND_A, Facts.last(ids));
+        }
+        if (Facts.rows(ids) != Facts.rows(s.own)) StepRules.fail(s, ProgramField.OPERAND_A, Facts.rows(ids));
+        (uint256 table, uint256 shape) = StepRules.weights(s, 1, sum ? LAYOUT_LOOKUP : LAYOUT_PLAIN);
+        // Rank 2: the second dim is there, the third is not.
+        if (Shapes.dim(shape, 1) == 0 || Shapes.dim(shape, 2) != 0) {
+            StepRules.fail(s, ProgramField.OPERAND_B, shape);
+        }
+        if (Facts.last(table) != Facts.last(s.own)) {
+            StepRules.fail(s, ProgramField.OPERAND_B, Facts.last(table));
+        }
+        StepRules.outputType(s, sum ? StepRules.S32 : 1 << Facts.code(table));
+        StepRules.none(s, 2);
+        StepRules.noAttribute(s);
     }
 }

@@ -3,11 +3,24 @@ pragma solidity ^0.8.28;
 
 import {Openings, Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
-import {OP_REDUCE, TYPE_S32, TYPE_S8, Tensor, UnknownVariant} from "../types/Program.sol";
+import {Facts, Scan} from "../libraries/Scan.sol";
+import {Shapes} from "../libraries/Shapes.sol";
+import {StepRules} from "../libraries/StepRules.sol";
+import {
+    OP_REDUCE,
+    ProgramField,
+    REDUCE_MAX,
+    REDUCE_SUM,
+    TYPE_S32,
+    TYPE_S8,
+    Tensor,
+    UnknownVariant
+} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 
 /// @notice REDUCE: sum, min or max over a row (docs/EXACT.md, section 3).
 library Reduce {
+    uint256 private constant MAX_REDUCED_BYTES = 1024;
     uint256 private constant HALVES = 0x0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF;
     uint256 private constant QUARTERS = 0x00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF;
     uint256 internal constant SUM = 0;
@@ -88,6 +101,25 @@ library Reduce {
                 if gt(ordered, result) { result := ordered }
             }
             result := xor(result, flip)
+        }
+    }
+
+    /// @notice Structure rules (docs/EXACT.md, section 3).
+    function rules(Scan memory s) internal pure {
+        unchecked {
+            StepRules.variants(s, REDUCE_SUM, REDUCE_MAX);
+            (uint256 input,) = StepRules.plain(s, 0, StepRules.INTEGER);
+            uint256 rowBytes = Facts.last(input) * Shapes.elementBytes(Facts.code(input));
+            if (rowBytes > MAX_REDUCED_BYTES) StepRules.fail(s, ProgramField.OPERAND_A, rowBytes);
+            if (Facts.rows(input) != Facts.count(s.own)) {
+                StepRules.fail(s, ProgramField.OPERAND_A, Facts.rows(input));
+            }
+            StepRules.outputType(
+                s, ProgramReader.variant(s.head) == REDUCE_SUM ? StepRules.S32 : 1 << Facts.code(input)
+            );
+            StepRules.none(s, 1);
+            StepRules.none(s, 2);
+            StepRules.noAttribute(s);
         }
     }
 }

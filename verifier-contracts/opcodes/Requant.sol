@@ -3,8 +3,18 @@ pragma solidity ^0.8.28;
 
 import {Openings, Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
+import {Facts, Scan} from "../libraries/Scan.sol";
+import {StepRules} from "../libraries/StepRules.sol";
 import {Values} from "../libraries/Values.sol";
-import {OP_DOT, Tensor, UnknownVariant} from "../types/Program.sol";
+import {
+    LAYOUT_CHANNEL,
+    OP_DOT,
+    ProgramField,
+    REQUANT_BINARY32,
+    REQUANT_INTEGER,
+    Tensor,
+    UnknownVariant
+} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 
 /// @notice REQUANT, and the parameter words that DOT, REQUANT and RESCALE share (docs/EXACT.md, sections 2 and 3).
@@ -73,5 +83,23 @@ library Requant {
             int256 lower = int256((parameters >> 72) & 0xFF);
             return uint256(Values.clamp(value, lower, int256((parameters >> 64) & 0xFF)));
         }
+    }
+
+    /// @notice Structure rules (docs/EXACT.md, section 3).
+    function rules(Scan memory s) internal pure {
+        StepRules.variants(s, REQUANT_INTEGER, REQUANT_BINARY32);
+        StepRules.outputType(s, StepRules.BYTES);
+        channelRules(s);
+    }
+
+    /// @notice What holds for the operands of REQUANT and RESCALE.
+    function channelRules(Scan memory s) internal pure {
+        StepRules.same(s, 0, StepRules.S32);
+        (uint256 channels,) = StepRules.weights(s, 1, LAYOUT_CHANNEL);
+        if (Facts.rows(channels) != 1 && Facts.rows(channels) != Facts.last(s.own)) {
+            StepRules.fail(s, ProgramField.OPERAND_B, Facts.rows(channels));
+        }
+        StepRules.none(s, 2);
+        StepRules.noAttribute(s);
     }
 }

@@ -2,6 +2,8 @@
 pragma solidity ^0.8.28;
 
 import {Trial} from "../libraries/Openings.sol";
+import {Scan} from "../libraries/Scan.sol";
+import {StepRules} from "../libraries/StepRules.sol";
 import {Values} from "../libraries/Values.sol";
 import {Opening} from "../types/Types.sol";
 import {Requant} from "./Requant.sol";
@@ -16,5 +18,12 @@ library Rescale {
     /// @notice Stored s32. @param acc `wrap(a + bias′)`
     function rescale(int256 acc, uint256 parameters) internal pure returns (uint256) {
         return Values.storeS32(Requant.scale(acc, parameters));
+    }
+
+    /// @notice Structure rules (docs/EXACT.md, section 3).
+    function rules(Scan memory s) internal pure {
+        StepRules.oneForm(s);
+        StepRules.outputType(s, StepRules.S32);
+        Requant.channelRules(s);
     }
 }

@@ -1,39 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-// Codes of a program's bytes (docs/EXACT.md, sections 1 to 3).
-
-uint256 constant TYPE_U8 = 0;
-uint256 constant TYPE_S8 = 1;
-uint256 constant TYPE_S32 = 2;
-uint256 constant TYPE_F32 = 3;
-uint256 constant TYPE_BOOL = 4;
-
-uint256 constant LAYOUT_PLAIN = 1;
-uint256 constant LAYOUT_DOT = 2;
-uint256 constant LAYOUT_LOOKUP = 3;
-uint256 constant LAYOUT_CHANNEL = 4;
-
-uint256 constant OP_CODEC = 1;
-uint256 constant OP_MOVE = 2;
-uint256 constant OP_LOOKUP = 3;
-uint256 constant OP_DOT = 4;
-uint256 constant OP_REQUANT = 5;
-uint256 constant OP_RESCALE = 6;
-uint256 constant OP_TABLE = 7;
-uint256 constant OP_ARITH = 8;
-uint256 constant OP_FLOAT = 9;
-uint256 constant OP_REDUCE = 10;
-uint256 constant OP_SELECT = 11;
-
-uint256 constant INPUT_TEXT = 1;
-uint256 constant INPUT_PRICES = 2;
-uint256 constant INPUT_INT16S = 3;
-uint256 constant INPUT_RAW = 4;
-
-uint256 constant OUTPUT_WORDS = 1;
-uint256 constant OUTPUT_INT16S = 2;
-uint256 constant OUTPUT_RAW = 3;
+// The codes of a program's bytes, for whoever imports this file.
+import "../generated/Codes.sol";
 
 /// @notice Thrown for a step whose opcode no implementation knows: nothing falls through to another one.
 error UnknownOpcode(uint256 opcode);
@@ -41,10 +10,6 @@ error UnknownOpcode(uint256 opcode);
 error UnknownCodec(uint256 codec);
 /// @notice Thrown for a variant that its opcode does not have.
 error UnknownVariant(uint256 opcode, uint256 variant);
-
-/// @dev An operand below WEIGHT is a step, NONE is absent, else WEIGHT + index of a weight tensor.
-uint256 constant WEIGHT = 0x8000;
-uint256 constant NONE = 0xFFFF;
 
 /// @notice A record as its four words (docs/EXACT.md, section 2): word 0 holds opcode to k, word 1 the dims,
 /// words 2 and 3 MOVE's coordinates.

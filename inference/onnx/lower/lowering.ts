@@ -209,7 +209,7 @@ export class Lowering {
     const ids = this.reshape(number, [elements, 1]);
     const { type, data } = storedConstant(entries);
     const table = builder.plain(type, [count(entries.dims), 1], data);
-    const operand = builder.lookup(1, ids, table, [elements]);
+    const operand = builder.lookup("pick", ids, table, [elements]);
     return this.like(source, operand, entries.type);
   }
 
@@ -219,7 +219,7 @@ export class Lowering {
     const stored = storedConstant(table);
     const weights = builder.plain(stored.type, table.dims, stored.data);
     const rows = this.withLast(ids, 1);
-    const operand = builder.lookup(1, rows, weights, builder.shape(rows).dims.slice(0, -1));
+    const operand = builder.lookup("pick", rows, weights, builder.shape(rows).dims.slice(0, -1));
     return { kind: "tensor", operand, type: stored.type, onnx: table.type, dims };
   }
 

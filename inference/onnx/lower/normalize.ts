@@ -36,7 +36,7 @@ export function softmax(ctx: Lowering, node: OnnxNode): Value {
   const ids = ctx.reshape(builder.arith("sub", "s32", top, bytes), [count, 1]);
   const tables = exponentials(value.scale[0] as number);
   const picked = (type: "s32" | "f32", table: Int32Array | Float32Array): Operand =>
-    ctx.reshape(builder.lookup(1, ids, builder.plain(type, [256, 1], table), [count]), rows);
+    ctx.reshape(builder.lookup("pick", ids, builder.plain(type, [256, 1], table), [count]), rows);
   const sumOf = (table: Int32Array): Operand => reduceRows(ctx, "sum", picked("s32", table), [count / n, 1]);
   // Each sum holds exp(0): the maximum changes nothing, and lets import see it.
   const wholes = builder.arith("max", "s32", sumOf(tables.wholes), builder.s32(2 ** EXPONENTIAL_BITS));

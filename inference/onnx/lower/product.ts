@@ -74,7 +74,14 @@ function tensorOf(product: Product, operand: Operand, type: "s32" | "u8" | "s8")
 
 function emitDot(ctx: Lowering, product: Product): Operand {
   const { activation, groups, rows } = product;
-  return ctx.builder.dot(0, "s32", activation, weightsOf(ctx, product, dotParameters(product)), groups, rows);
+  return ctx.builder.dot(
+    "s32",
+    "s32",
+    activation,
+    weightsOf(ctx, product, dotParameters(product)),
+    groups,
+    rows,
+  );
 }
 
 /** Parts of at most MAX_DOT_LENGTH, whole words each, added in order. */
@@ -128,14 +135,7 @@ export function emitRequantized(
     ...parametersOf(chosen.channels[i % chosen.channels.length]),
   }));
   const weights = weightsOf(ctx, product, parameters);
-  const operand = builder.dot(
-    chosen.variant,
-    type,
-    product.activation,
-    weights,
-    product.groups,
-    product.rows,
-  );
+  const operand = builder.dot(chosen.form, type, product.activation, weights, product.groups, product.rows);
   return tensorOf(product, operand, type);
 }
 
@@ -160,7 +160,7 @@ export function requantizeTensor(
     bias: 0,
     weightOffset: 0,
   }));
-  const operand = builder.requant(tensor.operand, chosen.variant, type, channels);
+  const operand = builder.requant(tensor.operand, chosen.form, type, channels);
   return { ...tensor, operand, type, onnx: type === "u8" ? "uint8" : "int8" };
 }
 

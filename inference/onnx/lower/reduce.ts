@@ -73,7 +73,7 @@ function sumOfIds(ctx: Lowering, ids: Operand, weights: Operand): Operand {
   const { builder } = ctx;
   const { dims } = builder.shape(ids);
   const count = lastDim(dims);
-  if (count <= MAX_IDS) return builder.lookup(0, ids, weights, dims.slice(0, -1));
+  if (count <= MAX_IDS) return builder.lookup("sum", ids, weights, dims.slice(0, -1));
   const rows = elementCount(dims) / count;
   let sum: Operand | undefined;
   for (let from = 0; from < count; from += MAX_IDS) {
@@ -83,7 +83,7 @@ function sumOfIds(ctx: Lowering, ids: Operand, weights: Operand): Operand {
       { dim: count, terms: [{ axis: 1, factor: 1 }], offset: from, checked: false },
     ];
     const moved = builder.move(ids, [rows, part], coordinates(axes, [rows, part]));
-    const looked = builder.lookup(0, moved, weights, [rows]);
+    const looked = builder.lookup("sum", moved, weights, [rows]);
     sum = sum === undefined ? looked : builder.arith("add", "s32", sum, looked);
   }
   return sum as Operand;

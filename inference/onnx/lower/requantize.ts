@@ -1,5 +1,6 @@
 /** Chooses the form of a requantization: integer where every channel has one, else binary32 for the whole step. */
 
+import type { Variant } from "../../program/codes.ts";
 import type { TensorType } from "../../program/form.ts";
 import type { ChannelParameters } from "../../program/weights.ts";
 import { CHANNEL } from "../budget.ts";
@@ -16,7 +17,7 @@ export interface Rules {
 }
 
 export interface ChosenForm {
-  readonly variant: 1 | 2;
+  readonly form: Variant<"requant">;
   readonly channels: readonly { readonly rule: Rule; readonly form: IntegerForm | undefined }[];
 }
 
@@ -51,7 +52,7 @@ export function chooseForm(
   });
   const form = without.length === 0 ? "integer" : "binary32";
   ctx.requantizations.push({ node: ctx.builder.node, channels: channels.length, form, without, nudges });
-  return { variant: form === "integer" ? 1 : 2, channels };
+  return { form, channels };
 }
 
 function nudge(rules: Rules, channel: number, rule: Rule, low: number, high: number) {

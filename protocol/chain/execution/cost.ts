@@ -1,9 +1,11 @@
 /** What an execution costs, estimated from the program alone. The constants are fitted to the gas of each step of the
  *  shipped models and of the bench's task; test/protocol/chain/execution/execution.test.ts holds them against actual gas. */
+import { type Opcode, type Variant, variantName } from "../../../inference/program/codes.ts";
 import {
-  DOT_VARIANTS,
+  ARITH_VARIANTS,
   elementCount,
   isWeight,
+  LOOKUP_VARIANTS,
   lastDim,
   type Program,
   rowCount,
@@ -79,12 +81,13 @@ export function isPlanned({ steps, weights }: Program): boolean {
     0,
   );
   if (bytes > MOST_WEIGHTS) return false;
-  return steps.every(({ opcode, variant, a, dims }) => {
-    if (opcode === "float" || (opcode === "requant" && variant === 2)) return false;
-    if (opcode === "lookup") return variant === 0;
+  return steps.every((step) => {
+    const { opcode, variant, a, dims } = step;
+    if (opcode === "float" || isBinary32(step)) return false;
+    if (opcode === "lookup") return LOOKUP_VARIANTS[variant] === "sum";
     if (opcode !== "dot") return true;
     const length = lastDim((isWeight(a) ? weights[weightIndex(a)] : steps[a])?.dims ?? [1]);
-    return variant !== 2 && elementCount(dims) * Math.ceil(length / 32) <= MOST_PRODUCTS;
+    return elementCount(dims) * Math.ceil(length / 32) <= MOST_PRODUCTS;
   });
 }
 
@@ -101,7 +104,7 @@ export function estimateFastGas(program: Program, parts = 0): number {
 
 function estimate(program: Program, cost: Cost, parts: number): number {
   const gasOf = (step: Step): number =>
-    parts > 0 && step.opcode === "dot" && DOT_VARIANTS[step.variant] !== "binary32"
+    parts > 0 && step.opcode === "dot" && !isBinary32(step)
       ? compiledDotGas(program, step)
       : stepGas(program, step, cost);
   const steps = program.steps.reduce((sum, step) => sum + cost.step + gasOf(step), COMPILED.part * parts);
@@ -126,43 +129,48 @@ function compiledDotGas(program: Program, { dims, a, k }: Step): number {
   return elementCount(dims) * output + rowCount(dims) * k * slices * COMPILED.activations;
 }
 
-function stepGas(program: Program, step: Step, cost: Cost): number {
-  const count = elementCount(step.dims);
-  const rows = rowCount(step.dims);
-  switch (step.opcode) {
-    case "codec":
-      return codecGas(program, count, cost);
-    case "move":
-      return cost.moveElement * count;
-    case "lookup": {
-      const ids = elementCount(dimsOf(program, step.a));
-      return cost.lookupId * ids + cost.lookupRow * rows;
-    }
-    case "dot": {
-      const words = Math.ceil(lastDim(dimsOf(program, step.a)) / 32);
-      const form = step.variant === 2 ? cost.binary32 : 0;
-      return count * (words * cost.dotWord + cost.dotOutput + form) + rows * step.k * cost.dotRow * words;
-    }
-    case "requant":
-      return count * (step.variant === 2 ? cost.binary32 : cost.requant);
-    case "rescale":
-      return count * cost.rescale;
-    case "table":
-      return count * cost.table;
-    case "arith":
-      return count * (step.variant === 2 || step.variant >= 5 ? cost.arithElement : cost.arithLane);
-    case "float":
-      return count * cost.float;
-    case "reduce": {
-      const length = elementCount(dimsOf(program, step.a));
-      return count * cost.reduceRow + length * cost.reduceByte;
-    }
-    case "select":
-      return count * cost.select;
-  }
+/** A step, and what its gas is counted by. */
+interface Counted {
+  readonly program: Program;
+  readonly step: Step;
+  /** Elements and rows of its tensor. */
+  readonly count: number;
+  readonly rows: number;
+  readonly cost: Cost;
 }
 
-function codecGas({ inputCodec, inputSize }: Program, count: number, cost: Cost): number {
+const GAS: Readonly<Record<Opcode, (counted: Counted) => number>> = {
+  codec: codecGas,
+  move: ({ count, cost }) => cost.moveElement * count,
+  lookup: ({ program, step, rows, cost }) =>
+    cost.lookupId * elementCount(dimsOf(program, step.a)) + cost.lookupRow * rows,
+  dot({ program, step, count, rows, cost }) {
+    const words = Math.ceil(lastDim(dimsOf(program, step.a)) / 32);
+    const form = isBinary32(step) ? cost.binary32 : 0;
+    return count * (words * cost.dotWord + cost.dotOutput + form) + rows * step.k * cost.dotRow * words;
+  },
+  requant: ({ step, count, cost }) => count * (isBinary32(step) ? cost.binary32 : cost.requant),
+  rescale: ({ count, cost }) => count * cost.rescale,
+  table: ({ count, cost }) => count * cost.table,
+  arith({ step, count, cost }) {
+    const isWide = WIDE_ARITH.has(ARITH_VARIANTS[step.variant] as Variant<"arith">);
+    return count * (isWide ? cost.arithLane : cost.arithElement);
+  },
+  float: ({ count, cost }) => count * cost.float,
+  reduce: ({ program, step, count, cost }) =>
+    count * cost.reduceRow + elementCount(dimsOf(program, step.a)) * cost.reduceByte,
+  select: ({ count, cost }) => count * cost.select,
+};
+
+/** What ARITH computes eight at a time. */
+const WIDE_ARITH: ReadonlySet<Variant<"arith">> = new Set(["add", "sub", "min", "max"]);
+
+const isBinary32 = ({ opcode, variant }: Step): boolean => variantName(opcode, variant) === "binary32";
+
+const stepGas = (program: Program, step: Step, cost: Cost): number =>
+  GAS[step.opcode]({ program, step, count: elementCount(step.dims), rows: rowCount(step.dims), cost });
+
+function codecGas({ program: { inputCodec, inputSize }, count, cost }: Counted): number {
   switch (inputCodec) {
     case "text":
       return Math.min(COST.textByte * inputSize, cost.textId * count);

@@ -23,7 +23,7 @@ import {
 } from "../../../protocol/rules/proof/public-signals.ts";
 import { Circuit, CountedEnough, MAX_COUNTED, type StepCost } from "./circuit.ts";
 import type { CircuitTensor, GadgetContext } from "./gadgets/gadget.ts";
-import { GADGETS } from "./gadgets/index.ts";
+import { GADGETS } from "./gadgets/generated/index.ts";
 import { constant, type Int, narrow } from "./integer.ts";
 import type { R1cs, Witness } from "./r1cs.ts";
 import { packOutput, unpackInput } from "./unpack.ts";

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {Elements} from "../../../verifier-contracts/generated/Elements.sol";
 import {IFloatJudge} from "../../../verifier-contracts/interfaces/IFloatJudge.sol";
 import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
 import {HeldTensors} from "../../../verifier-contracts/libraries/HeldTensors.sol";
 import {Trial} from "../../../verifier-contracts/libraries/Openings.sol";
 import {Shapes} from "../../../verifier-contracts/libraries/Shapes.sol";
-import {Elements} from "../../../verifier-contracts/opcodes/Elements.sol";
 import {LAYOUT_PLAIN, NONE, Tensor, WEIGHT} from "../../../verifier-contracts/types/Program.sol";
 import {Opening} from "../../../verifier-contracts/types/Types.sol";
 import {Engines} from "./Engines.sol";

@@ -10,10 +10,11 @@ import {Arith} from "../../opcodes/Arith.sol";
 import {Dot} from "../../opcodes/Dot.sol";
 import {Requant} from "../../opcodes/Requant.sol";
 import {Inputs} from "../../opcodes/codecs/Inputs.sol";
-import {ElementRows} from "../../opcodes/rows/ElementRows.sol";
 import {MoveRows} from "../../opcodes/rows/MoveRows.sol";
 import {ReduceRows} from "../../opcodes/rows/ReduceRows.sol";
 import {RequantRows} from "../../opcodes/rows/RequantRows.sol";
+import {RescaleRows} from "../../opcodes/rows/RescaleRows.sol";
+import {TableRows} from "../../opcodes/rows/TableRows.sol";
 import {INPUT_PRICES, INPUT_TEXT} from "../../types/Program.sol";
 import {CompiledLayer} from "../compiled/CompiledLayer.sol";
 import {Plan} from "./Plan.sol";
@@ -216,7 +217,7 @@ library PlanRun {
         uint256 count = ((word >> 144) & MASK) << 32;
         uint256 free = Flat.mark();
         Flat.release(Plan.outOf(word));
-        ElementRows.table(count, Plan.aOf(word), Plan.bOf(word));
+        TableRows.table(count, Plan.aOf(word), Plan.bOf(word));
         Flat.release(free);
     }
 
@@ -229,7 +230,7 @@ library PlanRun {
         uint256 free = Flat.mark();
         Flat.release(Plan.outOf(word));
         if (isRescale) {
-            RequantRows.rescale(out, a, Plan.bOf(word), channels);
+            RescaleRows.rescale(out, a, Plan.bOf(word), channels);
         } else {
             RequantRows.requantize(IFloatJudge(address(0)), Requant.INTEGER, out, a, Plan.bOf(word), channels);
         }

@@ -11,6 +11,7 @@ import {Lookup} from "../../opcodes/Lookup.sol";
 import {Requant} from "../../opcodes/Requant.sol";
 import {Broadcast} from "../../opcodes/rows/Broadcast.sol";
 import {
+    ARITH_CAST,
     LAYOUT_DOT,
     LAYOUT_LOOKUP,
     NONE,
@@ -24,8 +25,10 @@ import {
     OP_RESCALE,
     OP_SELECT,
     OP_TABLE,
+    REDUCE_MAX,
     TYPE_F32,
     TYPE_S32,
+    UnknownVariant,
     WEIGHT
 } from "../../types/Program.sol";
 import {Plan} from "./Plan.sol";
@@ -178,8 +181,11 @@ library PlanWriter {
             emitWord(d, _instruction(Plan.TABLE, 0, out, a, b) | Flat.count(out) << 144);
             return out;
         }
-        if (opcode != OP_SELECT) refuse(d);
-        return _select(d, out, a, b, tensor(d, ProgramReader.operandOf(head, 2)));
+        if (opcode == OP_SELECT) {
+            return _select(d, out, a, b, tensor(d, ProgramReader.operandOf(head, 2)));
+        }
+        // FLOAT, REQUANT's binary32 form, and what no instruction is for.
+        refuse(d);
     }
 
     /// @param out, a, b flat tensors
@@ -223,6 +229,7 @@ library PlanWriter {
 
     function _reduce(Draft memory d, uint256 variant, uint256 out, uint256 a) private pure returns (uint256) {
         unchecked {
+            if (variant > REDUCE_MAX) revert UnknownVariant(OP_REDUCE, variant);
             if (Flat.code(a) == TYPE_F32) refuse(d);
             out |= allocate(d, Flat.size(out));
             uint256 word = _instruction(Plan.REDUCE, variant, out, a, 0);
@@ -268,6 +275,7 @@ library PlanWriter {
         returns (uint256)
     {
         unchecked {
+            if (variant > ARITH_CAST) revert UnknownVariant(OP_ARITH, variant);
             bool wide = Flat.code(a) == TYPE_S32 && (variant == Arith.CAST || Flat.code(b) == TYPE_S32);
             uint256 count = Flat.count(out);
             uint256 aStep;

@@ -2,17 +2,23 @@
 pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
+import {Machine, Machines} from "../../libraries/Machine.sol";
+import {ProgramReader} from "../../libraries/ProgramReader.sol";
 import {Swar} from "../../libraries/Swar.sol";
 import {Values} from "../../libraries/Values.sol";
-import {TYPE_S32} from "../../types/Program.sol";
+import {OP_ARITH, TYPE_S32, UnknownVariant} from "../../types/Program.sol";
 import {Arith} from "../Arith.sol";
 import {Broadcast} from "./Broadcast.sol";
 
 /// @notice ARITH of whole tensors.
 library ArithRows {
-    /// @param variant 0 to 9 @param out tensor without a pointer @param a operand @param b likewise, 0 for a cast
-    function run(uint256 variant, uint256 out, uint256 a, uint256 b) internal pure returns (uint256 flat) {
+    /// @notice Runs a step of an interpreter (generated/Kernels.sol).
+    function run(Machine memory m, uint256, uint256 head, uint256 out) internal view returns (uint256 flat) {
         unchecked {
+            uint256 variant = ProgramReader.variant(head);
+            uint256 a = Machines.operand(m, head, 0);
+            // 0 for a cast
+            uint256 b = Machines.operand(m, head, 1);
             flat = Flat.allocate(out);
             uint256 free = Flat.mark();
             uint256 pa = Broadcast.expand(a, out);
@@ -38,6 +44,7 @@ library ArithRows {
     function _s32(uint256 variant, uint256 out, uint256 a, uint256 b, uint256 size) private pure {
         if (variant == Arith.DIV) return Swar.divide(out, out + size, a, b);
         bool isCast = variant == Arith.CAST;
+        if (!isCast && variant != Arith.MUL) revert UnknownVariant(OP_ARITH, variant);
         assembly ("memory-safe") {
             switch isCast
             case 1 { mcopy(out, a, size) }

@@ -3,31 +3,38 @@ pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
 import {Machine, Machines} from "../../libraries/Machine.sol";
-import {OP_DOT, TYPE_S32, UnknownVariant} from "../../types/Program.sol";
+import {ProgramReader} from "../../libraries/ProgramReader.sol";
+import {DOT_BINARY32, DOT_INTEGER, OP_DOT, TYPE_S32, UnknownVariant} from "../../types/Program.sol";
 import {Dot} from "../Dot.sol";
-import {Requant} from "../Requant.sol";
 import {RequantRows} from "./RequantRows.sol";
 
 /// @notice DOT of whole tensors: each activation row is prepared once, then multiplied with every weight row.
 library DotRows {
-    /// @param form 0 to 2 @param groups G @param out tensor without a pointer @param a activations
+    /// @notice Runs a step of an interpreter (generated/Kernels.sol).
+    function run(Machine memory m, uint256, uint256 head, uint256 out) internal view returns (uint256) {
+        uint256 form = ProgramReader.variant(head);
+        uint256 a = Machines.operand(m, head, 0);
+        return _dot(m, form, ProgramReader.attribute(head), out, a, ProgramReader.operandOf(head, 1));
+    }
+
+    /// @param groups G @param out tensor without a pointer @param a activations
     /// @param index WEIGHT + index of the weights
-    function run(Machine memory m, uint256 form, uint256 groups, uint256 out, uint256 a, uint256 index)
-        internal
+    function _dot(Machine memory m, uint256 form, uint256 groups, uint256 out, uint256 a, uint256 index)
+        private
         view
         returns (uint256 flat)
     {
         unchecked {
-            if (form > Requant.BINARY32) revert UnknownVariant(OP_DOT, form);
+            if (form > DOT_BINARY32) revert UnknownVariant(OP_DOT, form);
             // The binary32 form starts from the sums, with the bias in them.
-            flat = Flat.allocate(form == Requant.BINARY32 ? _as32(out) : out);
+            flat = Flat.allocate(form == DOT_BINARY32 ? _as32(out) : out);
             Machines.hold(m);
             uint256 free = Flat.mark();
             uint256 outputs = Flat.last(out);
             uint256 rowBytes = 32 * ((Flat.last(a) + 31) >> 5) + 32;
             uint256 weights = Machines.part(m, Flat.pointer(Machines.weight(m, index)), rowBytes * outputs);
-            _rows(flat, a, weights, groups, form == Requant.INTEGER);
-            if (form == Requant.BINARY32) {
+            _rows(flat, a, weights, groups, form == DOT_INTEGER);
+            if (form == DOT_BINARY32) {
                 uint256 first = weights + rowBytes - 32;
                 return RequantRows.binary32(
                     m.floatJudge, out, Flat.pointer(flat), first, rowBytes * outputs, rowBytes

@@ -5,25 +5,25 @@ import {Flat} from "../../libraries/Flat.sol";
 import {Machine, Machines} from "../../libraries/Machine.sol";
 import {ProgramReader} from "../../libraries/ProgramReader.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
-import {OP_LOOKUP, UnknownVariant} from "../../types/Program.sol";
+import {LOOKUP_PICK, LOOKUP_SUM, OP_LOOKUP, UnknownVariant} from "../../types/Program.sol";
 import {Lookup} from "../Lookup.sol";
 
 /// @notice LOOKUP of whole tensors: of a table that is not in memory only the rows that the ids name are read.
 library LookupRows {
     uint256 private constant CHUNK_BYTES = 24_544;
 
-    /// @param variant 0 sums of rows, 1 one row each @param out tensor without a pointer @param ids operand a
-    /// @param index operand b: WEIGHT + index of the table
-    function run(Machine memory m, uint256 variant, uint256 out, uint256 ids, uint256 index)
-        internal
-        view
-        returns (uint256)
-    {
-        if (variant == Lookup.SUM) return _sum(m, out, ids, index);
-        if (variant == Lookup.PICK) return _pick(m, out, ids, index);
+    /// @notice Runs a step of an interpreter (generated/Kernels.sol).
+    function run(Machine memory m, uint256, uint256 head, uint256 out) internal view returns (uint256) {
+        uint256 ids = Machines.operand(m, head, 0);
+        // The table's rows are read where they are: only those that the ids name.
+        uint256 index = ProgramReader.operandOf(head, 1);
+        uint256 variant = ProgramReader.variant(head);
+        if (variant == LOOKUP_SUM) return _sum(m, out, ids, index);
+        if (variant == LOOKUP_PICK) return _pick(m, out, ids, index);
         revert UnknownVariant(OP_LOOKUP, variant);
     }
 
+    /// @param ids operand a @param index operand b: WEIGHT + index of the table
     function _sum(Machine memory m, uint256 out, uint256 ids, uint256 index)
         private
         view

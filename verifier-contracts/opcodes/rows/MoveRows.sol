@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
+import {Machine, Machines} from "../../libraries/Machine.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
 import {Record, Tensor} from "../../types/Program.sol";
 import {Move} from "../Move.sol";
@@ -16,7 +17,16 @@ library MoveRows {
     /// @dev Where a plan's axes behind the two innermost ones stand.
     uint256 private constant OUTER_AXES = MovePlan.OUTER + MovePlan.AXIS_BYTES;
 
-    /// @notice Runs a MOVE step.
+    /// @notice Runs a step of an interpreter (generated/Kernels.sol).
+    function run(Machine memory m, uint256 record, uint256 head, uint256 out)
+        internal
+        view
+        returns (uint256)
+    {
+        return move(m.plan, record, out, Machines.operand(m, head, 0), Machines.operand(m, head, 1));
+    }
+
+    /// @notice The tensor of a MOVE record.
     /// @param plan MovePlan.BYTES of memory @param record of the step in memory @param out its tensor without a pointer
     /// @param a the source @param b what fills the rest, 0 if it is the pad
     /// @return flat the tensor; where it is a run of the source's elements it shares their memory

@@ -2,6 +2,8 @@
 pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
+import {Machine, Machines} from "../../libraries/Machine.sol";
+import {ProgramReader} from "../../libraries/ProgramReader.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
 import {Swar} from "../../libraries/Swar.sol";
 import {TYPE_S32} from "../../types/Program.sol";
@@ -9,9 +11,11 @@ import {Reduce} from "../Reduce.sol";
 
 /// @notice REDUCE of whole tensors.
 library ReduceRows {
-    /// @param variant 0 sum, 1 min, 2 max @param out tensor without a pointer @param a operand
-    function run(uint256 variant, uint256 out, uint256 a) internal pure returns (uint256 flat) {
+    /// @notice Runs a step of an interpreter (generated/Kernels.sol).
+    function run(Machine memory m, uint256, uint256 head, uint256 out) internal view returns (uint256 flat) {
+        uint256 a = Machines.operand(m, head, 0);
         flat = Flat.allocate(out);
+        uint256 variant = ProgramReader.variant(head);
         reduce(variant, Flat.code(a), Flat.pointer(flat), Flat.pointer(a), Flat.last(a), Flat.count(out));
     }
 

@@ -3,14 +3,22 @@ pragma solidity ^0.8.28;
 
 import {IFloatJudge} from "../../interfaces/IFloatJudge.sol";
 import {Flat} from "../../libraries/Flat.sol";
+import {Machine, Machines} from "../../libraries/Machine.sol";
+import {ProgramReader} from "../../libraries/ProgramReader.sol";
 import {Values} from "../../libraries/Values.sol";
-import {OP_REQUANT, UnknownVariant} from "../../types/Program.sol";
+import {OP_REQUANT, REQUANT_BINARY32, REQUANT_INTEGER, UnknownVariant} from "../../types/Program.sol";
 import {Requant} from "../Requant.sol";
-import {Rescale} from "../Rescale.sol";
 
-/// @notice REQUANT and RESCALE of whole tensors.
+/// @notice REQUANT of whole tensors.
 library RequantRows {
-    /// @param form 1 or 2 @param out tensor without a pointer @param a s32 operand
+    /// @notice Runs a step of an interpreter (generated/Kernels.sol).
+    function run(Machine memory m, uint256, uint256 head, uint256 out) internal view returns (uint256) {
+        uint256 a = Machines.operand(m, head, 0);
+        (uint256 parameters, uint256 channels) = Machines.channelWords(m, ProgramReader.operandOf(head, 1));
+        return requantize(m.floatJudge, ProgramReader.variant(head), out, a, parameters, channels);
+    }
+
+    /// @param form REQUANT_INTEGER or REQUANT_BINARY32 @param out tensor without a pointer @param a s32 operand
     /// @param parameters memory of the parameter words @param channels 1 or a's last dim
     function requantize(
         IFloatJudge floatJudge,
@@ -21,11 +29,11 @@ library RequantRows {
         uint256 channels
     ) internal view returns (uint256 flat) {
         unchecked {
-            if (form == Requant.BINARY32) {
+            if (form == REQUANT_BINARY32) {
                 uint256 sums = _biased(a, parameters, channels);
                 return binary32(floatJudge, out, sums, parameters, 32 * channels, 32);
             }
-            if (form != Requant.INTEGER) revert UnknownVariant(OP_REQUANT, form);
+            if (form != REQUANT_INTEGER) revert UnknownVariant(OP_REQUANT, form);
             flat = Flat.allocate(out);
             for (uint256 channel = 0; channel < channels; ++channel) {
                 uint256 word = Flat.load(parameters + 32 * channel);
@@ -104,23 +112,6 @@ library RequantRows {
                 flat := or(out, add(stored, 0x20))
             }
             Flat.reserve(0);
-        }
-    }
-
-    /// @notice RESCALE; parameters as in `requantize`.
-    function rescale(uint256 out, uint256 a, uint256 parameters, uint256 channels)
-        internal
-        pure
-        returns (uint256 flat)
-    {
-        unchecked {
-            flat = Flat.allocate(out);
-            uint256 count = Flat.count(out);
-            for (uint256 i = 0; i < count; ++i) {
-                uint256 word = Flat.load(parameters + 32 * (i % channels));
-                int256 acc = Values.wrap(int256(Flat.element(a, i)) + Requant.bias(word));
-                Flat.put(flat, i, Rescale.rescale(acc, word));
-            }
         }
     }
 }

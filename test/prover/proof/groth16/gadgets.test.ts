@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Model, OPCODES, type Step } from "../../../../inference/program/form.ts";
 import { circuitSize, compileCircuit } from "../../../../prover/proof/groth16/compile.ts";
-import { GADGETS } from "../../../../prover/proof/groth16/gadgets/index.ts";
+import { GADGETS } from "../../../../prover/proof/groth16/gadgets/generated/index.ts";
 import { satisfies } from "../../../../prover/proof/groth16/satisfies.ts";
 import { CIRCUIT_PROGRAMS } from "../../../support/circuit-programs.ts";
 import { CircuitPair } from "../../../support/circuit-run.ts";

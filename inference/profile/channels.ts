@@ -1,0 +1,105 @@
+/** What the intervals of DOT, REQUANT and RESCALE share. */
+
+import { DOT_VARIANTS } from "../program/form.ts";
+import { floatOfBits } from "../program/tensor.ts";
+import { type ChannelParameters, readParameters } from "../program/weights.ts";
+import type { StepRanges } from "./context.ts";
+import { empty, hull, isUniform, LIMITS, type Range, uniform } from "./range.ts";
+import { requantizedByte } from "./requantized.ts";
+
+export const SMALLER = "Use smaller weights or biases, or split the product.";
+
+export function parametersOf(bytes: Uint8Array, rowBytes: number, count: number): ChannelParameters[] {
+  return Array.from({ length: count }, (_, n) => readParameters(bytes, (n + 1) * rowBytes - 32));
+}
+
+/** Accumulators, which must not wrap. */
+export function wrapped(ctx: StepRanges, range: Range): Range {
+  const whole = hull(range);
+  const [min, max] = LIMITS.s32;
+  const [low, high] = [whole.low[0] as number, whole.high[0] as number];
+  if (low >= min && high <= max) return range;
+  ctx.problem("the accumulator can leave s32", low, high, `${min} to ${max}`, SMALLER);
+  return uniform(min, max);
+}
+
+/** One interval for each output element from one for each channel. */
+export function spread(range: Range, dims: readonly number[], n: number): Range {
+  const result = empty(dims);
+  if (range.low.length === result.low.length) return range;
+  if (result.low.length === 1 || isUniform(range)) return hull(range);
+  result.low.forEach((_, i) => {
+    result.low[i] = range.low[i % n] as number;
+    result.high[i] = range.high[i % n] as number;
+  });
+  return { ...result, tiny: range.tiny };
+}
+
+/** Bytes of accumulators: both forms are monotone in the accumulator. */
+export function requantizedRange(
+  ctx: StepRanges,
+  range: Range,
+  channels: readonly ChannelParameters[],
+  n: number,
+): Range {
+  const { step } = ctx;
+  const form = DOT_VARIANTS[step.variant] === "integer" ? "integer" : "binary32";
+  const per = channels.length === 1 || isUniform(range) ? channels.length : n;
+  const length = isUniform(range) ? channels.length : range.low.length;
+  const low = new Float64Array(length);
+  const high = new Float64Array(length);
+  const offset = step.type === "s8" ? 128 : 0;
+  for (let i = 0; i < length; i++) {
+    const at = isUniform(range) ? 0 : i;
+    const channel = channels[channels.length === 1 ? 0 : i % per] as ChannelParameters;
+    const acc = [range.low[at] as number, range.high[at] as number] as const;
+    checkForm(ctx, channel, acc, form);
+    low[i] = requantizedByte(acc[0], channel, form) - offset;
+    high[i] = requantizedByte(acc[1], channel, form) - offset;
+  }
+  return spread({ low, high, tiny: 1 }, step.dims, channels.length === 1 ? 1 : n);
+}
+
+/** What the integer form must keep exact, and the binary32 form normal. */
+export function checkForm(
+  ctx: StepRanges,
+  channel: ChannelParameters,
+  acc: readonly [number, number],
+  form: "integer" | "binary32",
+): void {
+  if (form === "integer") {
+    const values = acc.map((x) => x * channel.multiplier + Number(channel.addend));
+    if (values.some((v) => Math.abs(v) >= 2 ** 53)) {
+      const [low = 0, high = 0] = values;
+      ctx.problem("acc·M + B can reach 2^53", low, high, "below 2^53 in size", "Import the model again.");
+    }
+    return;
+  }
+  const scale = floatOfBits(channel.scaleBits);
+  if (!(scale > 0) || !Number.isFinite(scale) || scale < 2 ** -100) {
+    ctx.problem(
+      "the scale is not a normal number above 0",
+      scale,
+      scale,
+      "2^-100 and above",
+      "Use another scale.",
+    );
+  }
+}
+
+/** Intervals of a channelwise step's sums `a + bias′`, and the channels' parameters. */
+export function channelSums(ctx: StepRanges): { sums: Range; channels: readonly ChannelParameters[] } {
+  const source = ctx.operand("a").range;
+  const { descriptor, bytes } = ctx.weight("b");
+  const count = descriptor.dims[0] as number;
+  const channels = parametersOf(bytes, 32, count);
+  const length = isUniform(source) ? count : source.low.length;
+  const low = new Float64Array(length);
+  const high = new Float64Array(length);
+  for (let i = 0; i < length; i++) {
+    const { bias } = channels[count === 1 ? 0 : i % count] as ChannelParameters;
+    low[i] = (source.low[isUniform(source) ? 0 : i] as number) + bias;
+    high[i] = (source.high[isUniform(source) ? 0 : i] as number) + bias;
+  }
+  return { sums: wrapped(ctx, { low, high, tiny: 1 }), channels };
+}

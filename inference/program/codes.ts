@@ -1,0 +1,90 @@
+/** Every number of a program's bytes that has a name, once: `npm run gen` writes them out for Solidity
+ *  (verifier-contracts/generated/Codes.sol). They are committed by every model's id: a number is never given to another
+ *  name. Source: docs/EXACT.md, sections 1 to 3. */
+
+export const TYPE_CODES = { u8: 0, s8: 1, s32: 2, f32: 3, bool: 4 } as const;
+
+export const LAYOUT_CODES = { plain: 1, dot: 2, lookup: 3, channel: 4 } as const;
+
+export const INPUT_CODEC_CODES = { text: 1, prices: 2, int16s: 3, raw: 4 } as const;
+export const OUTPUT_CODEC_CODES = { words: 1, int16s: 2, raw: 3 } as const;
+
+/** An operand of a record: below WEIGHT a step, NONE if it is absent, else WEIGHT + index of a weight tensor. */
+export const WEIGHT = 0x8000;
+export const NONE = 0xffff;
+
+interface OpcodeRow {
+  /** The opcode's number in a record. */
+  readonly code: number;
+  /** Names of the variants and their numbers in a record; none: the opcode has one form, variant 0. */
+  readonly variants: Readonly<Record<string, number>>;
+  /** What the attribute k means; without it k is 0. */
+  readonly attribute?: string;
+}
+
+/** The opcodes. What each has a file for is listed in tools/gen-opcodes.ts, which writes the lists of these files: a
+ *  new row, then `npm run gen`, and both compilers name the files that are missing. */
+export const OPCODE_TABLE = {
+  /** Its variant is the code of the header's input codec. */
+  codec: { code: 1, variants: {}, attribute: "k" },
+  move: { code: 2, variants: {}, attribute: "pad" },
+  lookup: { code: 3, variants: { sum: 0, pick: 1 } },
+  dot: { code: 4, variants: { s32: 0, integer: 1, binary32: 2 }, attribute: "groups" },
+  requant: { code: 5, variants: { integer: 1, binary32: 2 } },
+  rescale: { code: 6, variants: {} },
+  table: { code: 7, variants: {} },
+  arith: {
+    code: 8,
+    variants: { add: 0, sub: 1, mul: 2, min: 3, max: 4, div: 5, lt: 6, le: 7, eq: 8, cast: 9 },
+  },
+  float: {
+    code: 9,
+    variants: {
+      ...{ add: 0, sub: 1, mul: 2, div: 3, sqrt: 4, round: 5, min: 6, max: 7 },
+      ...{ lt: 8, le: 9, eq: 10, tofloat: 11, toint: 12, dequant: 13, quant: 14 },
+    },
+  },
+  reduce: { code: 10, variants: { sum: 0, min: 1, max: 2 } },
+  select: { code: 11, variants: {} },
+} as const satisfies Readonly<Record<string, OpcodeRow>>;
+
+type Table = typeof OPCODE_TABLE;
+export type Opcode = keyof Table;
+/** Name of a variant of an opcode. */
+export type Variant<O extends Opcode> = keyof Table[O]["variants"] & string;
+
+/** Number of each opcode. */
+export const OPCODE_CODES = Object.fromEntries(
+  Object.entries(OPCODE_TABLE).map(([name, { code }]) => [name, code]),
+) as Readonly<Record<Opcode, number>>;
+
+/** The names of a table of codes, in the order of their codes. */
+export const namesOf = <T extends string>(codes: Readonly<Record<T, number>>): readonly T[] =>
+  (Object.keys(codes) as T[]).sort((x, y) => codes[x] - codes[y]);
+
+/** The name that has a code, if one has. */
+export const nameOf = <T extends string>(codes: Readonly<Record<T, number>>, code: number): T | undefined =>
+  (Object.keys(codes) as T[]).find((name) => codes[name] === code);
+
+/** Number of an opcode's variant. */
+export function variantCode<O extends Opcode>(opcode: O, name: Variant<O>): number {
+  const variants: Readonly<Record<string, number>> = OPCODE_TABLE[opcode].variants;
+  return variants[name] as number;
+}
+
+/** Name of a step's variant; undefined where its opcode has one form, or no such variant. */
+export const variantName = (opcode: Opcode, variant: number): string | undefined =>
+  nameOf(OPCODE_TABLE[opcode].variants as Readonly<Record<string, number>>, variant);
+
+/** What an opcode's attribute k means. */
+export function attributeName(opcode: Opcode): string {
+  const { attribute }: OpcodeRow = OPCODE_TABLE[opcode];
+  return attribute ?? "k";
+}
+
+/** All variants that a record of the opcode may hold. Of CODEC the header says which. */
+export function variantsOf(opcode: Opcode): readonly number[] {
+  const { variants } = OPCODE_TABLE[opcode];
+  const codes: readonly number[] = Object.values(variants);
+  return codes.length === 0 ? [0] : codes;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {IJudge} from "../interfaces/IJudge.sol";
+import {Trial} from "../libraries/Openings.sol";
+import {ProgramReader} from "../libraries/ProgramReader.sol";
+import {Facts, Scan} from "../libraries/Scan.sol";
+import {Shapes} from "../libraries/Shapes.sol";
+import {StepRules} from "../libraries/StepRules.sol";
+import {INPUT_INT16S, INPUT_PRICES, INPUT_TEXT, OP_CODEC, ProgramField} from "../types/Program.sol";
+import {Opening} from "../types/Types.sol";
+
+/// @notice CODEC: calldata to a tensor, which is judged whole (opcodes/codecs; docs/EXACT.md, section 3).
+library Codec {
+    /// @dev A tensor that is judged whole has at most 2^12 leaves.
+    uint256 private constant MAX_WHOLE_HEIGHT = 12;
+    uint256 private constant MATRIX = 2;
+    /// @dev Of a text: tokens, ids of a token, rows of the table that they name (row 0 is none of them).
+    uint256 private constant MAX_TOKENS = 64;
+    uint256 private constant MAX_TOKEN_IDS = 16;
+    uint256 private constant MIN_TABLE_ROWS = 2;
+    uint256 private constant MAX_TABLE_ROWS = 2 ** 24;
+    /// @dev Of prices: returns of closes, highs and lows, one fewer than the prices.
+    uint256 private constant PRICE_ROWS = 3;
+
+    /// @dev No element of it is judged by itself.
+    function judge(Trial memory t, Opening[] calldata) internal pure returns (uint256) {
+        revert IJudge.WrongOpcode(t.out.index, OP_CODEC);
+    }
+
+    /// @notice Structure rules (docs/EXACT.md, section 3).
+    function rules(Scan memory s) internal pure {
+        unchecked {
+            StepRules.none(s, 0);
+            StepRules.none(s, 1);
+            StepRules.none(s, 2);
+            if (ProgramReader.variant(s.head) != s.inputCodec) {
+                StepRules.fail(s, ProgramField.VARIANT, ProgramReader.variant(s.head));
+            }
+            uint256 height = Facts.height(s.own);
+            if (height > MAX_WHOLE_HEIGHT) StepRules.fail(s, ProgramField.SIZE, 1 << height);
+            uint256 k = ProgramReader.attribute(s.head);
+            uint256 rank = ProgramReader.outputRank(s.head);
+            uint256 rows = Facts.rows(s.own);
+            uint256 last = Facts.last(s.own);
+            if (s.inputCodec == INPUT_TEXT) {
+                StepRules.outputType(s, StepRules.S32);
+                if (rank != MATRIX || rows > MAX_TOKENS || last > MAX_TOKEN_IDS) {
+                    StepRules.fail(s, ProgramField.DIMS, s.shape);
+                }
+                if (k < MIN_TABLE_ROWS || k > MAX_TABLE_ROWS) StepRules.fail(s, ProgramField.K, k);
+            } else if (s.inputCodec == INPUT_PRICES) {
+                StepRules.outputType(s, StepRules.S32);
+                if (rank != MATRIX || rows != PRICE_ROWS || last != s.inputSize - 1) {
+                    StepRules.fail(s, ProgramField.DIMS, s.shape);
+                }
+                StepRules.noAttribute(s);
+            } else if (s.inputCodec == INPUT_INT16S) {
+                StepRules.outputType(s, StepRules.S32);
+                if (k + rows * last > s.inputSize) StepRules.fail(s, ProgramField.K, k);
+            } else if (k + rows * last * Shapes.elementBytes(Facts.code(s.own)) > s.inputSize) {
+                StepRules.fail(s, ProgramField.K, k);
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {Flat} from "../../libraries/Flat.sol";
+import {Machine} from "../../libraries/Machine.sol";
+import {Record} from "../../types/Program.sol";
+
+/// @notice CODEC: the tensor that the calldata of a run make.
+library CodecRows {
+    /// @notice Asks the codec judge: the tensor is the one that it would commit to.
+    function run(Machine memory m, uint256 record, uint256, uint256 out)
+        internal
+        view
+        returns (uint256 flat)
+    {
+        Record memory r;
+        bytes calldata input;
+        (uint256 offset, uint256 length) = (m.inputOffset, m.inputLength);
+        assembly ("memory-safe") {
+            mcopy(r, record, 0x80)
+            input.offset := offset
+            input.length := length
+        }
+        bytes memory stored = m.codecJudge.inputElements(m.word, r, input);
+        assembly ("memory-safe") {
+            flat := or(out, add(stored, 0x20))
+        }
+        Flat.reserve(0); // room behind it
+    }
+}
