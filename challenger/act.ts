@@ -4,7 +4,7 @@ import type { Address, Hex } from "viem";
 import { toHex } from "../base/bytes.ts";
 import type { Opening as OpeningBytes } from "../inference/commit/openings.ts";
 import type { Action, Actions } from "../protocol/chain/actions.ts";
-import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import type { Opening } from "../protocol/rules/types.ts";
 import type { Decision } from "./decide.ts";
 import type { Question } from "./interrogate.ts";

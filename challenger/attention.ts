@@ -2,7 +2,7 @@
  *  one and how long it takes. They stay in this process: nobody pays for them, and nobody else sees them. */
 import { fromHex, toHex } from "../base/bytes.ts";
 import type { Logger } from "../base/log.ts";
-import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import { type CoveredModel, type FastPath, reexecute } from "./reexecute.ts";
 
 /** `missed`: the planned fault was not found, or another output than the known one was taken for right. */

@@ -1,6 +1,6 @@
 /** What runs out in a dispute, and when. Pure. */
 import type { Address } from "viem";
-import type { ClaimEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import { actBy } from "../protocol/rules/machine.ts";
 import type { ClaimId } from "../protocol/rules/types.ts";
 import type { ClaimWord } from "../protocol/rules/words.ts";

@@ -1,7 +1,7 @@
 /** What to do about one claim, from its state at one block. Pure. */
 import type { Address } from "viem";
 import { encodePosition } from "../inference/commit/positions.ts";
-import type { ClaimEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import { type Ending, endingDelay, overdueAnswer } from "../protocol/chain/endings.ts";
 import { isFinal } from "../protocol/rules/machine.ts";
 import type { ClaimWord } from "../protocol/rules/words.ts";

@@ -7,7 +7,7 @@ import { decodePosition } from "../inference/commit/positions.ts";
 import { traceShapes } from "../inference/commit/reveal.ts";
 import { trace } from "../inference/executor/execute.ts";
 import { Actions } from "../protocol/chain/actions.ts";
-import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import type { Head } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
@@ -17,10 +17,10 @@ import type { EventStore } from "../protocol/service/store/event-store.ts";
 import { actionOf } from "./act.ts";
 import { ClaimedTrace } from "./claimed-trace.ts";
 import { type Decision, type Dispute, decide } from "./decide.ts";
-import type { Hand } from "./hand.ts";
 import { interrogate, type OwnTrace, type Question } from "./interrogate.ts";
 import type { Observer } from "./notices.ts";
 import type { CoveredModel } from "./reexecute.ts";
+import type { TransactionSender } from "./transaction-sender.ts";
 import type { VerdictStore } from "./verdicts.ts";
 
 export interface DisputeParts {
@@ -29,7 +29,7 @@ export interface DisputeParts {
   readonly models: ReadonlyMap<ModelId, CoveredModel>;
   readonly verdicts: VerdictStore;
   /** absent: watch only */
-  readonly hand?: Hand;
+  readonly sender?: TransactionSender;
   readonly observe: Observer;
   readonly log: Logger;
 }
@@ -88,7 +88,7 @@ export class Disputes {
   reopen(): void {
     this.#ended.clear();
     this.#reorgs += 1;
-    const { claims } = this.#parts.store.book;
+    const { claims } = this.#parts.store.index;
     for (const part of this.#aboutClaims) {
       for (const id of part.keys()) if (!claims.has(id)) part.delete(id);
     }
@@ -101,19 +101,19 @@ export class Disputes {
   /** Begins no step any more, and waits for those that are under way. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    await Promise.all([...this.#stepping.values(), this.#parts.hand?.stop()]);
+    await Promise.all([...this.#stepping.values(), this.#parts.sender?.stop()]);
   }
 
   /** Does what is to be done about a claim now, if anything is. */
   step(id: ClaimId): void {
-    const { hand, log } = this.#parts;
-    if (hand === undefined || this.#isStopping || this.#ended.has(id)) return;
+    const { sender, log } = this.#parts;
+    if (sender === undefined || this.#isStopping || this.#ended.has(id)) return;
     if (this.#stepping.has(id)) {
       // The block that a step makes may be seen before the step ends, and no other block need follow it.
       this.#stepAgain.add(id);
       return;
     }
-    const done = this.#dispute(id, hand)
+    const done = this.#dispute(id, sender)
       .catch((error: unknown) => log.error({ claim: id, error: String(error) }, "a dispute's step failed"))
       .finally(() => {
         this.#stepping.delete(id);
@@ -122,15 +122,15 @@ export class Disputes {
     this.#stepping.set(id, done);
   }
 
-  async #dispute(id: ClaimId, hand: Hand): Promise<void> {
+  async #dispute(id: ClaimId, sender: TransactionSender): Promise<void> {
     const { chain, store, verdicts, log, observe } = this.#parts;
-    const { claim, request } = store.book.claimAndRequest(id) ?? {};
+    const { claim, request } = store.index.claimAndRequest(id) ?? {};
     const [head, reorgs] = [this.#head, this.#reorgs];
     if (claim === undefined || request === undefined || head === undefined) return;
     const word = await new StateReader(chain, head.hash).claimWord(id);
     const isWrong = verdicts.get(id)?.kind === "wrong";
-    // Of others nothing is remembered: they leave the book as soon as their answer is there.
-    const isKept = isWrong || claim.challengers.has(hand.address);
+    // Of others nothing is remembered: they leave the index as soon as their answer is there.
+    const isKept = isWrong || claim.challengers.has(sender.address);
     if (isKept) this.#words.set(id, word);
     const question = isWrong && claim.status === "active" ? this.#question(claim, request) : undefined;
     const decision = decideAt(Math.max(head.timestamp, this.#now), {
@@ -138,7 +138,7 @@ export class Disputes {
       answerSeconds: chain.constants.answerSeconds,
       entry: claim,
       word,
-      own: hand.address,
+      own: sender.address,
       isWrong,
       ...(question === undefined ? {} : { question }),
     });
@@ -147,10 +147,10 @@ export class Disputes {
       // What was read may have been taken back since.
       if (reorgs === this.#reorgs) this.#ended.add(id);
     }
-    const action = actionOf(this.#actions, decision, request, claim, hand.address);
+    const action = actionOf(this.#actions, decision, request, claim, sender.address);
     if (action === undefined) return;
     const facts = { claim: id, move: decision.kind, ...describe(decision) };
-    const done = await hand.act(action, facts, claim);
+    const done = await sender.act(action, facts, claim);
     observe({ kind: "move", claim: id, move: decision.kind, done });
     if (done) log.info(facts, "moved");
   }

@@ -4,7 +4,7 @@ import type { Address } from "viem";
 import type { Logger } from "../base/log.ts";
 import type { LoadedModel } from "../inference/model-folder.ts";
 import { Actions } from "../protocol/chain/actions.ts";
-import type { ClaimEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { EventFollower } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
@@ -18,11 +18,11 @@ import { Metrics } from "../protocol/service/metrics/metrics.ts";
 import { addNodeMetrics } from "../protocol/service/metrics/node-metrics.ts";
 import { EVENTS_SCHEMA, EventStore } from "../protocol/service/store/event-store.ts";
 import { AttentionTests } from "./attention.ts";
-import { DryHand, type Hand, type Limits, SendingHand } from "./hand.ts";
 import { addChallengerMetrics } from "./metrics.ts";
 import { coverModels } from "./models.ts";
 import type { Observer } from "./notices.ts";
 import type { FastPath } from "./reexecute.ts";
+import { ChainSender, DryRunSender, type Limits, type TransactionSender } from "./transaction-sender.ts";
 import { VERDICTS_SCHEMA, VerdictStore } from "./verdicts.ts";
 import { Challenger } from "./watch.ts";
 import { Webhook } from "./webhook.ts";
@@ -68,7 +68,7 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
     const observe: Observer = (notice) => {
       for (const observer of observers) observer(notice);
     };
-    const hand = parts.hand(store, observe);
+    const sender = parts.sender(store, observe);
     const challenger = new Challenger({
       chain,
       store,
@@ -80,7 +80,7 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
       fast: options.fast,
       width: options.width,
       log,
-      ...(hand === undefined ? {} : { hand }),
+      ...(sender === undefined ? {} : { sender }),
       ...(everyMs === undefined
         ? {}
         : {
@@ -90,7 +90,7 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
               randomBelow: (bound) => randomInt(bound),
             }),
           }),
-      ...(scope === undefined ? {} : { scope: (claim) => scope(claim, hand?.address) }),
+      ...(scope === undefined ? {} : { scope: (claim) => scope(claim, sender?.address) }),
     });
     // Without a scope there is always more to come.
     const over = new AbortController();
@@ -104,7 +104,7 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
         unchecked: () => challenger.unchecked,
         entriesHeld: () => challenger.entriesHeld,
         covered: models.size,
-        ...(hand === undefined ? {} : { exposure: () => hand.exposure }),
+        ...(sender === undefined ? {} : { exposure: () => sender.exposure }),
       }),
     );
     const webhook =
@@ -113,7 +113,7 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
         : new Webhook({ url: options.webhook, game: chain.game, log, nowMs: Date.now });
     if (webhook !== undefined) observers.push((notice) => webhook.observe(notice));
     const { unmined } = parts;
-    addNodeMetrics(metrics, { client: chain.client, clock, account: hand?.address, unmined });
+    addNodeMetrics(metrics, { client: chain.client, clock, account: sender?.address, unmined });
     metrics.addProcess();
     const { http } = options;
     const server = http && (await listen(metricsApp(metrics, log), http.host, http.port));
@@ -123,7 +123,7 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
       log,
       cursor: store.cursor(),
     });
-    log.info({ mode, account: hand?.address, models: models.size, url: server?.url }, "challenger is up");
+    log.info({ mode, account: sender?.address, models: models.size, url: server?.url }, "challenger is up");
     await follower.run(
       (batch) => {
         challenger.take(batch);
@@ -145,7 +145,7 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
 
 interface Parts {
   readonly db: SqliteDatabase;
-  hand(store: EventStore, observe: Observer): Hand | undefined;
+  sender(store: EventStore, observe: Observer): TransactionSender | undefined;
   /** own transactions that are not mined */
   readonly unmined?: () => number;
   close(): Promise<void>;
@@ -163,8 +163,8 @@ function openParts(options: ChallengerOptions, signal: AbortSignal): Parts {
     const { limits } = options;
     return {
       db,
-      hand: (store, observe) =>
-        new SendingHand({
+      sender: (store, observe) =>
+        new ChainSender({
           ...{ chain: signing, sender, actions, store, limits, maxFee, observe, log, signal },
           nowMs: Date.now,
         }),
@@ -177,7 +177,7 @@ function openParts(options: ChallengerOptions, signal: AbortSignal): Parts {
   const db = openDatabase(`${data}/assay.sqlite`, schemas);
   return {
     db,
-    hand: () => (signing === undefined ? undefined : new DryHand(signing, options.maxFee, log)),
+    sender: () => (signing === undefined ? undefined : new DryRunSender(signing, options.maxFee, log)),
     close: async () => {
       db.close();
       lock.release();

@@ -1,5 +1,5 @@
 /** What a challenger tells those who watch it: its metrics and its operator's alerts. */
-import type { ClaimEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import type { ClaimId } from "../protocol/rules/types.ts";
 import type { AttentionResult } from "./attention.ts";
 import type { Decision } from "./decide.ts";

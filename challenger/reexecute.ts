@@ -5,7 +5,7 @@ import type { Logger } from "../base/log.ts";
 import type { Commitment } from "../inference/commit/commitments.ts";
 import { execute } from "../inference/executor/execute.ts";
 import type { PreparedModel } from "../inference/executor/prepare.ts";
-import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import type { ModelId } from "../protocol/rules/types.ts";
 
 /** A model whose files match the registered one. */

@@ -1,5 +1,5 @@
 /** Follows claims, has them re-executed, and has wrong ones disputed and overdue ones ended. */
-import type { ClaimEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import { owesAnswer } from "../protocol/chain/endings.ts";
 import { chainError } from "../protocol/chain/errors.ts";
 import type { Batch, Head } from "../protocol/chain/follower.ts";
@@ -58,19 +58,19 @@ export class Challenger {
    *  those that are wrong, cannot be checked, or ended a short while ago. */
   get entriesHeld(): number {
     const own = this.#aboutClaims.reduce((sum, { size }) => sum + size, 0);
-    return this.#parts.store.book.claims.size + own + this.#disputes.entriesHeld;
+    return this.#parts.store.index.claims.size + own + this.#disputes.entriesHeld;
   }
 
   /** Active claims that are wrong. */
   disputes(): OpenDispute[] {
-    const { verdicts, hand, chain } = this.#parts;
+    const { verdicts, sender, chain } = this.#parts;
     const wrong = this.#claims().filter(
       ({ id, status }) => status === "active" && verdicts.get(id)?.kind === "wrong",
     );
     return wrong.map((entry) => ({
       claim: entry.id,
       ticketBond: entry.claim.ticketBond,
-      clocks: clocksOf(entry, this.#disputes.word(entry.id), hand?.address, chain.constants.answerSeconds),
+      clocks: clocksOf(entry, this.#disputes.word(entry.id), sender?.address, chain.constants.answerSeconds),
     }));
   }
 
@@ -92,7 +92,7 @@ export class Challenger {
       log.warn({ ancestor: batch.ancestor }, "the chain was re-organized; going on from the common block");
       this.#disputes.reopen();
       for (const part of this.#aboutClaims) {
-        for (const id of part.keys()) if (!store.book.claims.has(id)) part.delete(id);
+        for (const id of part.keys()) if (!store.index.claims.has(id)) part.delete(id);
       }
       return;
     }
@@ -110,7 +110,7 @@ export class Challenger {
     this.#disputes.see(batch.head);
     this.#parts.clock.see(batch.head);
     for (const entry of this.#claims()) this.#look(entry);
-    this.#parts.hand?.tidy(batch.head);
+    this.#parts.sender?.tidy(batch.head);
     this.#forgetOld(batch.head);
     this.#restIdle();
   }
@@ -132,13 +132,13 @@ export class Challenger {
 
   #claims(): ClaimEntry[] {
     const { store, scope } = this.#parts;
-    const all = [...store.book.claims.values()];
+    const all = [...store.index.claims.values()];
     return scope === undefined ? all : all.filter(scope);
   }
 
   /** The own ticket of a claim that fell waits to be collected: also where no verdict is kept any more. */
   #isOwed({ status, challengers, collected }: ClaimEntry): boolean {
-    const own = this.#parts.hand?.address;
+    const own = this.#parts.sender?.address;
     return own !== undefined && status === "fallen" && challengers.has(own) && !collected.has(own);
   }
 
@@ -168,7 +168,7 @@ export class Challenger {
 
   async #check(id: ClaimId): Promise<void> {
     const { store, verdicts, models, fast, log, observe, nowMs, attention } = this.#parts;
-    const { claim, request } = store.book.claimAndRequest(id) ?? {};
+    const { claim, request } = store.index.claimAndRequest(id) ?? {};
     const model = claim && models.get(claim.claim.modelId);
     if (claim === undefined || request === undefined || model === undefined) return;
     const verdict = await reexecute(model, request, claim, fast, log, (outcome) =>
@@ -194,7 +194,7 @@ export class Challenger {
       return;
     }
     log.warn({ ...facts, claimed: claim.output, honest: verdict.honest }, "claim is wrong");
-    if (store.book.claims.has(id)) this.#disputes.step(id);
+    if (store.index.claims.has(id)) this.#disputes.step(id);
   }
 
   /** A verdict that cannot be kept is none: a ticket is never filed on it, and the claim is checked again. */
@@ -217,8 +217,8 @@ export class Challenger {
 
   #forgetOld({ number, timestamp }: Head): void {
     const { store, verdicts } = this.#parts;
-    for (const { id } of store.book.overSince(number - FORGET_AFTER, timestamp)) {
-      const claims = store.book.claimsOf(id);
+    for (const { id } of store.index.overSince(number - FORGET_AFTER, timestamp)) {
+      const claims = store.index.claimsOf(id);
       if (claims.some((claim) => this.#isOwed(claim))) continue;
       for (const claim of claims) {
         verdicts.forget(claim.id);
@@ -233,13 +233,13 @@ export class Challenger {
   /** Requests that nobody has claimed, or of which all claims are right and owe nothing, need nothing until the chain
    *  says more of them: there may be very many, for as long as a window. */
   #restIdle(): void {
-    const { store, verdicts, hand } = this.#parts;
+    const { store, verdicts, sender } = this.#parts;
     const isRight = (claim: ClaimEntry) =>
       verdicts.get(claim.id)?.kind === "right" &&
       !owesAnswer(claim) &&
-      !(hand && claim.challengers.has(hand.address));
-    const idle = [...store.book.requests.values()].filter(
-      ({ id, status }) => (status === "open" || status === "busy") && store.book.claimsOf(id).every(isRight),
+      !(sender && claim.challengers.has(sender.address));
+    const idle = [...store.index.requests.values()].filter(
+      ({ id, status }) => (status === "open" || status === "busy") && store.index.claimsOf(id).every(isRight),
     );
     store.rest(idle.map(({ id }) => id));
   }

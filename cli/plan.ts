@@ -66,7 +66,7 @@ export function addPlanCommand(program: Command): void {
 
 function lines({ rows, choice }: Plan): string[] {
   const table = rows.map((row) =>
-    [row.means === choice ? "*" : " ", row.means.padEnd(19), ...describe(row)].join(" "),
+    [row.method === choice ? "*" : " ", row.method.padEnd(19), ...describe(row)].join(" "),
   );
   const picked =
     choice === undefined

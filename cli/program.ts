@@ -8,7 +8,7 @@ import { addAgentHttpCommands } from "./agent/http.ts";
 import { addAuditCommand } from "./audit.ts";
 import { addActCommands } from "./challenger/act.ts";
 import { addAttentionCommand } from "./challenger/attention.ts";
-import { addLookCommands } from "./challenger/look.ts";
+import { addLookCommands } from "./challenger/show.ts";
 import { addChallengerCommand } from "./challenger.ts";
 import { addClaimCommands } from "./claim.ts";
 import { addCompletionCommand } from "./completion/command.ts";

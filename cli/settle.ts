@@ -20,7 +20,7 @@ import { EZKL_SETTINGS } from "./ezkl-options.ts";
 import { findFolder, functionOf, isModelId, modelFolder, modelIdIn } from "./model-source.ts";
 import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
 import { type KeyOptions, withKeys } from "./proof/keys.ts";
-import { openMeans } from "./proof/means.ts";
+import { openMethod } from "./proof/method.ts";
 import { unknownRequest } from "./request.ts";
 import { requireSent } from "./sent.ts";
 
@@ -172,14 +172,14 @@ async function byProof(
   self: Command,
 ): Promise<Settled> {
   const [first] = open as [Asked, ...Asked[]];
-  const means = openMeans(folderOf(first.request.modelId, options), options, self);
+  const method = openMethod(folderOf(first.request.modelId, options), options, self);
   try {
     const submitter = chain.account.address;
     const binding = { chainId: chain.game.chainId, proofLane: proofLaneOf(chain), submitter };
     const settlements: Settlement[] = [];
     for (const { id, request, claim, input } of open) {
       printProgress(`prove request ${id}`);
-      const { output, evidence } = await means.prove(fromHex(input), binding);
+      const { output, evidence } = await method.prove(fromHex(input), binding);
       settlements.push({ request, claim, input, output, evidence });
     }
     const actions = new Actions(chain.game);
@@ -192,7 +192,7 @@ async function byProof(
     const hashes = inclusion === undefined ? [] : [inclusion.hash];
     return { outputs: settlements.map(({ output }) => output), hashes };
   } finally {
-    means.close();
+    method.close();
   }
 }
 

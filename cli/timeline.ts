@@ -1,7 +1,7 @@
 /** Events as lines for people. */
 import { formatEther, type Hex } from "viem";
 import { decodePosition, type Position, TRACE_STEP } from "../inference/commit/positions.ts";
-import type { FallEntry } from "../protocol/chain/book.ts";
+import type { FallEntry } from "../protocol/chain/claim-index.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { laneName } from "../protocol/chain/finality.ts";
 import { FALL_REASONS } from "../protocol/rules/types.ts";

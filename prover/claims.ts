@@ -15,7 +15,7 @@ export async function answerRequest(
   decision: RequestDecision | undefined,
 ): Promise<Outcome> {
   const { store, models, runs, actions, operator } = context;
-  const entry = store.book.requests.get(id);
+  const entry = store.index.requests.get(id);
   const model = entry && models.get(entry.request.modelId);
   if (entry?.status !== "open" || model === undefined) return DONE;
   if (decision?.kind === "settle") return settleRequest(context, entry, undefined, decision.truth);
@@ -35,7 +35,7 @@ export async function answerRequest(
 
 /** Ends the dispute about an own claim by truth, while the defence goes on. */
 export async function settleDispute(context: Context, id: ClaimId): Promise<Outcome> {
-  const found = context.store.book.claimAndRequest(id);
+  const found = context.store.index.claimAndRequest(id);
   const model = found && context.models.get(found.claim.claim.modelId);
   if (found?.claim.status !== "active" || model === undefined) return DONE;
   const terms = withTruths(context, model);

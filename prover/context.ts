@@ -2,7 +2,7 @@
 import type { Address } from "viem";
 import type { Logger } from "../base/log.ts";
 import type { Action, Actions } from "../protocol/chain/actions.ts";
-import type { ClaimEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import type { EndingBudget, EndingResult } from "../protocol/chain/endings.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
 import type { EventStore } from "../protocol/service/store/event-store.ts";
@@ -20,7 +20,7 @@ export interface Context {
   readonly store: EventStore;
   readonly models: ServedModels;
   readonly runs: Runs;
-  /** means of settling at once, none for a node that only bonds */
+  /** methods of settling at once, none for a node that only bonds */
   readonly truths: readonly TruthSource[];
   readonly outbox: Outbox;
   readonly policy: Policy;

@@ -1,6 +1,6 @@
 /** What to do about requests and own claims, from their state at one block. Pure. All times in seconds, money in wei. */
 import type { Address } from "viem";
-import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import { isFinal } from "../protocol/rules/machine.ts";
 import { bondsOf, defenceGas, gasPriceRange, MAX_AMOUNT } from "../protocol/rules/money.ts";
 import {
@@ -13,7 +13,7 @@ import {
   ZERO_ADDRESS,
 } from "../protocol/rules/types.ts";
 import type { ClaimWord } from "../protocol/rules/words.ts";
-import type { Means } from "./plan/plan.ts";
+import type { Method } from "./plan/plan.ts";
 import { instanceCount } from "./proof/ezkl/instances.ts";
 
 /** What an operator of a prover chooses. */
@@ -41,16 +41,16 @@ export interface ModelTerms {
   readonly missing?: readonly string[];
 }
 
-/** Means that this node has ready for a model. */
+/** Method that this node has ready for a model. */
 export interface TruthTerms {
-  readonly means: Means;
+  readonly method: Method;
   readonly lane: TruthLane;
   /** of the whole transaction that settles a request with it */
   readonly gas: bigint;
 }
 
 /** The prover and the chain at one block. */
-export interface Standing {
+export interface ProverState {
   /** timestamp of the block */
   readonly now: number;
   readonly own: Address;
@@ -129,16 +129,16 @@ export const claimGasPrice = (constants: GameConstants, baseFee: bigint): bigint
 export function decideRequests(
   requests: readonly RequestEntry[],
   models: ReadonlyMap<ModelId, ModelTerms>,
-  standing: Standing,
+  state: ProverState,
   policy: Policy,
 ): Map<RequestId, RequestDecision> {
-  const purse = new Purse(standing, policy);
+  const budget = new BondBudget(state, policy);
   const decisions = new Map<RequestId, RequestDecision>();
   const oldestFirst = [...requests].sort((a, b) => Number(a.block.number - b.block.number));
   for (const entry of oldestFirst) {
     const model = models.get(entry.request.modelId);
     const decision =
-      model === undefined ? notServed(entry) : decideRequest(entry, model, standing, policy, purse);
+      model === undefined ? notServed(entry) : decideRequest(entry, model, state, policy, budget);
     decisions.set(entry.id, decision);
   }
   return decisions;
@@ -147,9 +147,9 @@ export function decideRequests(
 function decideRequest(
   entry: RequestEntry,
   model: ModelTerms,
-  standing: Standing,
+  state: ProverState,
   policy: Policy,
-  purse: Purse,
+  budget: BondBudget,
 ): RequestDecision {
   const { request } = entry;
   const truth = truthFor(model, request.lanes);
@@ -161,12 +161,12 @@ function decideRequest(
     ];
     return skip("NO_LANE", reasons.join(": "));
   }
-  const bond = (): RequestDecision => unsuited(entry, model, standing, policy) ?? purse.bond(entry, model);
+  const bond = (): RequestDecision => unsuited(entry, model, state, policy) ?? budget.bond(entry, model);
   if (truth === undefined) return bond();
   const settle = (): RequestDecision => {
-    const least = leastSettleFee(truth, standing.gasPrice, policy);
-    if (request.fee < least) return feeTooLow(request.fee, least, standing.gasPrice);
-    return purse.pay(truth) ?? { kind: "settle", truth };
+    const least = leastSettleFee(truth, state.gasPrice, policy);
+    if (request.fee < least) return feeTooLow(request.fee, least, state.gasPrice);
+    return budget.pay(truth) ?? { kind: "settle", truth };
   };
   if (!canBond) return settle();
   const [cheaper, dearer] = truth.gas < claimGas(model) ? [settle, bond] : [bond, settle];
@@ -196,32 +196,32 @@ export function disputeTruth(
 }
 
 /** What is left of the balance and of the limit on bonds while requests are decided on. */
-class Purse {
-  readonly #standing: Standing;
+class BondBudget {
+  readonly #state: ProverState;
   readonly #policy: Policy;
   readonly #gasPrice: bigint;
   #bonded = 0n;
   #spent = 0n;
 
-  constructor(standing: Standing, policy: Policy) {
-    this.#standing = standing;
+  constructor(state: ProverState, policy: Policy) {
+    this.#state = state;
     this.#policy = policy;
-    this.#gasPrice = claimGasPrice(standing.constants, standing.baseFee);
-    for (const claim of standing.live) {
+    this.#gasPrice = claimGasPrice(state.constants, state.baseFee);
+    for (const claim of state.live) {
       this.#bonded += claim.bond;
       // Whoever holds no gas for its defence has lost its bond.
-      this.#spent += defenceGas(standing.constants, claim.depth) * claim.gasPrice;
+      this.#spent += defenceGas(state.constants, claim.depth) * claim.gasPrice;
     }
   }
 
   settleCost(gas: bigint): bigint {
-    return gas * this.#standing.gasPrice;
+    return gas * this.#state.gasPrice;
   }
 
   /** Takes the gas of a settlement. @returns a refusal if it is not there */
   pay({ gas }: TruthTerms): RequestDecision | undefined {
     const needed = this.settleCost(gas);
-    const left = this.#standing.balance - this.#spent;
+    const left = this.#state.balance - this.#spent;
     if (needed > left) {
       return skip("BALANCE_TOO_LOW", `a settlement costs ${needed} wei, the balance has ${left} wei for it`);
     }
@@ -231,7 +231,7 @@ class Purse {
 
   /** Takes bond and gas of a defence, or refuses. */
   bond({ request, attempt }: RequestEntry, { depth }: ModelTerms): RequestDecision {
-    const { constants, balance } = this.#standing;
+    const { constants, balance } = this.#state;
     const gasPrice = this.#gasPrice;
     const { bond } = bondsOf(constants, { gasPrice, depth, minBond: request.minBond, attempt });
     const needed = bond + defenceGas(constants, depth) * gasPrice;
@@ -256,7 +256,7 @@ const feeTooLow = (fee: bigint, least: bigint, gasPrice: bigint): RequestDecisio
 function unsuited(
   { id, request }: RequestEntry,
   model: ModelTerms,
-  { now, own, gasPrice, fallen }: Standing,
+  { now, own, gasPrice, fallen }: ProverState,
   policy: Policy,
 ): RequestDecision | undefined {
   const { expiry, exclusiveProver, exclusiveUntil, window, fee } = request;

@@ -19,7 +19,7 @@ export class Defence {
 
   async commitTrace(id: ClaimId): Promise<Outcome> {
     const { actions } = this.#context;
-    const found = this.#context.store.book.claimAndRequest(id);
+    const found = this.#context.store.index.claimAndRequest(id);
     if (found?.claim.status !== "active" || found.claim.trace !== undefined) return DONE;
     const trace = this.#traceOf(id);
     if (trace === undefined) return again("no folder here holds its model", 1_000);
@@ -30,7 +30,7 @@ export class Defence {
   /** @param position encoded */
   async reveal(id: ClaimId, position: bigint): Promise<Outcome> {
     const { actions, runs } = this.#context;
-    const found = this.#context.store.book.claimAndRequest(id);
+    const found = this.#context.store.index.claimAndRequest(id);
     if (found?.claim.status !== "active" || found.claim.demands.get(position)?.content !== undefined)
       return DONE;
     const trace = this.#traceOf(id);
@@ -43,9 +43,9 @@ export class Defence {
 
   /** Drops traces of claims that are over. */
   tidy(): void {
-    const { book } = this.#context.store;
+    const { index } = this.#context.store;
     for (const id of this.#traces.keys()) {
-      if (book.claims.get(id)?.status !== "active") this.#traces.delete(id);
+      if (index.claims.get(id)?.status !== "active") this.#traces.delete(id);
     }
   }
 
@@ -53,7 +53,7 @@ export class Defence {
     const known = this.#traces.get(id);
     if (known !== undefined) return known;
     const { models, runs } = this.#context;
-    const found = this.#context.store.book.claimAndRequest(id);
+    const found = this.#context.store.index.claimAndRequest(id);
     const model = found && models.get(found.claim.claim.modelId);
     if (found === undefined || model === undefined || !hasProgram(model)) return undefined;
     const trace = runs.trace(model, fromHex(found.request.input));

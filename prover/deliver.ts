@@ -7,7 +7,7 @@ import { type Context, carryOut } from "./context.ts";
 import { again, DONE, type Outcome } from "./workers.ts";
 
 export async function finalizeClaim(context: Context, id: ClaimId): Promise<Outcome> {
-  const found = context.store.book.claimAndRequest(id);
+  const found = context.store.index.claimAndRequest(id);
   if (found?.claim.status !== "active") return DONE;
   const action = context.actions.finalize(found.request.request, found.claim.claim);
   return carryOut(context, action, { move: "finalize", claim: id });
@@ -23,9 +23,9 @@ const CALLBACK_FAILED_AFTER_MS = 60_000;
 /** Delivers an own final output, once its callback would take it. */
 export async function deliverOutput(context: Context, id: RequestId): Promise<Outcome> {
   const { store, actions, chain } = context;
-  const entry = store.book.requests.get(id);
+  const entry = store.index.requests.get(id);
   if (entry?.status !== "done" || entry.delivered || entry.result === undefined) return DONE;
-  const claim = entry.claimId === undefined ? undefined : store.book.claims.get(entry.claimId);
+  const claim = entry.claimId === undefined ? undefined : store.index.claims.get(entry.claimId);
   const { output } = entry.result;
   const word = await new StateReader(chain).requestWord(id);
   if (word.delivered !== "PENDING") return DONE;

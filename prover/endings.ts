@@ -1,5 +1,5 @@
 /** Claims of others that owe an overdue answer, and so block requests that this node would serve. */
-import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import {
   ENDING_GAS,
   type Ending,
@@ -16,8 +16,8 @@ import {
   decideRequests,
   type ModelTerms,
   type Policy,
+  type ProverState,
   type RequestDecision,
-  type Standing,
   withMargin,
 } from "./decide.ts";
 import type { Job } from "./jobs.ts";
@@ -31,10 +31,10 @@ export interface Blocked {
 
 /** Requests whose live claim is another's and owes an answer, late or not. */
 export function blockedRequests(context: Pick<Context, "chain" | "store">): Blocked[] {
-  const { book } = context.store;
-  return [...book.claims.values()].flatMap((claim): Blocked[] => {
+  const { index } = context.store;
+  return [...index.claims.values()].flatMap((claim): Blocked[] => {
     if (!owesAnswer(claim) || isOwn(context, claim)) return [];
-    const request = book.requests.get(claim.claim.requestId);
+    const request = index.requests.get(claim.claim.requestId);
     return request === undefined ? [] : [{ request, claim }];
   });
 }
@@ -44,15 +44,15 @@ export function blockedRequests(context: Pick<Context, "chain" | "store">): Bloc
 export function servable(
   blocked: readonly Blocked[],
   models: ReadonlyMap<ModelId, ModelTerms>,
-  standing: Standing,
+  state: ProverState,
   policy: Policy,
   chosen: ReadonlyMap<RequestId, RequestDecision> = new Map(),
 ): Blocked[] {
   const bonded = [...chosen.values()].filter((decision) => decision.kind === "claim");
-  const left: Standing = {
-    ...standing,
-    balance: standing.balance - bonded.reduce((sum, { bond }) => sum + bond, 0n),
-    live: [...standing.live, ...bonded.map(({ bond, gasPrice }) => ({ bond, gasPrice, depth: 0 }))],
+  const left: ProverState = {
+    ...state,
+    balance: state.balance - bonded.reduce((sum, { bond }) => sum + bond, 0n),
+    live: [...state.live, ...bonded.map(({ bond, gasPrice }) => ({ bond, gasPrice, depth: 0 }))],
   };
   const asOpen = blocked.map(({ request }) => ({
     ...request,
@@ -67,7 +67,7 @@ export function servable(
     const gas = decision.kind === "settle" ? decision.truth.gas : claimGas(model);
     // As if it had ended all claims before: who files one after the other gets no more gas out of it than the fee.
     const endings = ENDING_GAS * BigInt(attempt + 1);
-    return request.fee >= withMargin((gas + endings) * standing.gasPrice, policy);
+    return request.fee >= withMargin((gas + endings) * state.gasPrice, policy);
   });
 }
 
@@ -76,7 +76,7 @@ export function servable(
 export function decideEnding(
   claim: ClaimEntry,
   word: ClaimWord,
-  { now, own, constants }: Pick<Standing, "now" | "own" | "constants">,
+  { now, own, constants }: Pick<ProverState, "now" | "own" | "constants">,
 ): Ending | undefined {
   return overdueAnswer(claim, word, now - endingDelay(own, claim.id, constants.answerSeconds));
 }
@@ -85,12 +85,12 @@ export function decideEnding(
 export function decideEndings(
   blocked: readonly Blocked[],
   words: ReadonlyMap<ClaimId, ClaimWord>,
-  standing: Standing,
+  state: ProverState,
 ): Map<ClaimId, Ending> {
   const endings = new Map<ClaimId, Ending>();
   for (const { claim } of blocked) {
     const word = words.get(claim.id);
-    const ending = word && decideEnding(claim, word, standing);
+    const ending = word && decideEnding(claim, word, state);
     if (ending !== undefined) endings.set(claim.id, ending);
   }
   return endings;
@@ -106,7 +106,7 @@ export async function endBlocking(
   ending: Ending | undefined,
 ): Promise<Outcome> {
   const { actions, signal, store } = context;
-  const claim = store.book.claims.get(id);
+  const claim = store.index.claims.get(id);
   if (claim?.status !== "active" || ending === undefined) return DONE;
   const action =
     ending.kind === "timeoutTrace"

@@ -39,7 +39,7 @@ export interface ProverOptions {
   /** folder of database and journal */
   readonly data: string;
   readonly policy: Policy;
-  /** means of settling at once; absent: none */
+  /** methods of settling at once; absent: none */
   readonly truths?: readonly TruthSource[];
   /** named in claims, may answer for them */
   readonly operator?: Address;

@@ -1,5 +1,5 @@
 /** What a prover shows of its work. */
-import type { ClaimEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import { CANCELLED_BY, type CancelledBy } from "../protocol/service/http/time-limit.ts";
 import type { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import type { Metrics } from "../protocol/service/metrics/metrics.ts";

@@ -1,12 +1,12 @@
 /** Sends settlements; proofs that are ready within one block go in one transaction, for they share its pairings. */
 import type { Address, Hex } from "viem";
 import type { Action, Actions } from "../protocol/chain/actions.ts";
-import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import { LANE, type ModelId } from "../protocol/rules/types.ts";
 import type { TruthTerms } from "./decide.ts";
 import type { Outcome } from "./workers.ts";
 
-/** What is to be settled, and by which means. */
+/** What is to be settled, and by which method. */
 export interface Target {
   readonly request: RequestEntry;
   readonly claim: ClaimEntry | undefined;
@@ -117,7 +117,7 @@ export class Outbox {
       output,
       evidence,
     );
-    return this.#parts.carryOut(action, { move: "settle", means: truth.means, request: request.id });
+    return this.#parts.carryOut(action, { move: "settle", method: truth.method, request: request.id });
   }
 
   #batch(modelId: ModelId, settlings: readonly Settling[]): Promise<Outcome> {

@@ -9,7 +9,7 @@ import {
   leastSettleFee,
   type ModelTerms,
   type Policy,
-  type Standing,
+  type ProverState,
   truthFor,
 } from "./decide.ts";
 
@@ -36,7 +36,7 @@ export interface QuoteTerms {
 export function quote(
   model: ModelTerms,
   { callbackGas, minBond }: QuoteTerms,
-  { constants, baseFee, gasPrice }: Standing,
+  { constants, baseFee, gasPrice }: ProverState,
   policy: Policy,
 ): Quote {
   const common = {
@@ -61,7 +61,7 @@ export function quote(
 const unanswerable = (): BaseError =>
   new BaseError({
     code: "MODEL_CANNOT_RUN",
-    shortMessage: "This node has no means ready for any lane of the model.",
+    shortMessage: "This node has no method ready for any lane of the model.",
     nextStep: "Ask another node; the operator of this one finds the reason in its log.",
     retryable: true,
   });

@@ -1,7 +1,7 @@
 /** Settles requests by truth: outputs that the chain executes, or that a proof shows. */
 import { fromHex } from "../base/bytes.ts";
 import { isBaseError } from "../base/errors.ts";
-import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import type { Context } from "./context.ts";
 import type { TruthTerms } from "./decide.ts";
 import { again, type Outcome } from "./workers.ts";
@@ -20,14 +20,15 @@ export async function settleRequest(
 ): Promise<Outcome> {
   const { models, truths, outbox, signal } = context;
   const model = models.get(request.request.modelId);
-  const source = truths.find(({ means }) => means === truth.means);
-  if (model === undefined || source === undefined) return again(`no means ${truth.means} here`, RUN_AGAIN_MS);
+  const source = truths.find(({ method }) => method === truth.method);
+  if (model === undefined || source === undefined)
+    return again(`no method ${truth.method} here`, RUN_AGAIN_MS);
   const calldata = fromHex(request.input);
   try {
     return await outbox.settle({ request, claim, truth }, () => source.prove(model, calldata, signal));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const afterMs = isBaseError(error) && error.retryable ? RETRY_MS : RUN_AGAIN_MS;
-    return again(`no evidence by ${truth.means}: ${reason}`, afterMs);
+    return again(`no evidence by ${truth.method}: ${reason}`, afterMs);
   }
 }

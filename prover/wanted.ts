@@ -1,11 +1,17 @@
-/** What a prover has to do at a block, as jobs: each is derived anew from book, state and standing, never kept. */
-import type { ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+/** What a prover has to do at a block, as jobs: each is derived anew from index, state and state, never kept. */
+import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import { isFinal } from "../protocol/rules/machine.ts";
 import type { ClaimId, RequestId } from "../protocol/rules/types.ts";
 import type { ClaimWord } from "../protocol/rules/words.ts";
 import { withTruths } from "./claims.ts";
 import { type Context, isOwn } from "./context.ts";
-import { decideClaim, deliveryRefusal, disputeTruth, type RequestDecision, type Standing } from "./decide.ts";
+import {
+  decideClaim,
+  deliveryRefusal,
+  disputeTruth,
+  type ProverState,
+  type RequestDecision,
+} from "./decide.ts";
 import type { Job } from "./jobs.ts";
 
 /** Claims and settlements of open requests that were decided on. */
@@ -47,7 +53,7 @@ export function truthJobs(context: Context, active: readonly ClaimEntry[], now: 
   const { models, chain, store } = context;
   return active.flatMap(({ id, claim, challengers }): Job[] => {
     const model = models.get(claim.modelId);
-    const request = store.book.requests.get(claim.requestId);
+    const request = store.index.requests.get(claim.requestId);
     if (challengers.size === 0 || model === undefined || request === undefined) return [];
     const truth = disputeTruth(withTruths(context, model), request.request.lanes, chain.constants);
     return truth === undefined ? [] : [{ kind: "settle", subject: id, due: now }];
@@ -55,11 +61,11 @@ export function truthJobs(context: Context, active: readonly ClaimEntry[], now: 
 }
 
 /** Deliveries of outputs that this prover made final, where they pay. */
-export function deliveryJobs(context: Context, { now, gasPrice }: Standing): Job[] {
+export function deliveryJobs(context: Context, { now, gasPrice }: ProverState): Job[] {
   const { store, policy } = context;
-  return [...store.book.requests.values()].flatMap((request): Job[] => {
+  return [...store.index.requests.values()].flatMap((request): Job[] => {
     if (request.status !== "done" || !isOwnResult(context, request)) return [];
-    // The contract knows when it was settled; the book forgets old requests.
+    // The contract knows when it was settled; the index forgets old requests.
     const refusal = deliveryRefusal(request, { now, gasPrice, settledAt: 0 }, policy);
     return refusal === undefined ? [{ kind: "deliver", subject: request.id, due: now }] : [];
   });
@@ -68,7 +74,7 @@ export function deliveryJobs(context: Context, { now, gasPrice }: Standing): Job
 /** True if an own claim, or an own truth, made the request's output final. */
 function isOwnResult(context: Context, { claimId, settled }: RequestEntry): boolean {
   const { store, chain } = context;
-  const claim = claimId === undefined ? undefined : store.book.claims.get(claimId);
+  const claim = claimId === undefined ? undefined : store.index.claims.get(claimId);
   if (claim !== undefined) return isOwn(context, claim);
   return settled?.submitter === chain.account.address;
 }

@@ -1,6 +1,6 @@
 /** Follows requests and own claims, decides at each block, and has the work done. */
 import { BlockNotFoundError } from "viem";
-import type { Book, ClaimEntry, RequestEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry, ClaimIndex, RequestEntry } from "../protocol/chain/claim-index.ts";
 import type { Ending } from "../protocol/chain/endings.ts";
 import { chainError } from "../protocol/chain/errors.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
@@ -10,7 +10,7 @@ import type { ClaimId, ModelId, RequestId } from "../protocol/rules/types.ts";
 import type { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import { answerRequest, settleDispute, withTruths } from "./claims.ts";
 import { type Context, carryOut, isOwn } from "./context.ts";
-import { decideRequests, type ModelTerms, type RequestDecision, type Standing } from "./decide.ts";
+import { decideRequests, type ModelTerms, type ProverState, type RequestDecision } from "./decide.ts";
 import { Defence } from "./defend.ts";
 import { deliverOutput, finalizeClaim } from "./deliver.ts";
 import {
@@ -24,7 +24,7 @@ import {
 import type { HeldJob, Job, JobKind, JobStore } from "./jobs.ts";
 import type { ServedModel } from "./models.ts";
 import { Outbox } from "./outbox.ts";
-import { standingAt, wordsAt } from "./standing.ts";
+import { stateAt, wordsAt } from "./state.ts";
 import { claimJobs, deliveryJobs, endJobs, truthJobs } from "./wanted.ts";
 import { type JobObserver, type Outcome, Workers } from "./workers.ts";
 
@@ -46,7 +46,7 @@ const FORGET_AFTER = 7_200n;
 /** How often one block is looked at when the node fails, and the pause between, ms. */
 const LOOK_TRIES = 5;
 const LOOK_AGAIN_MS = 500;
-/** Blocks between two looks at the own credit and at the means of settling. */
+/** Blocks between two looks at the own credit and at the methods of settling. */
 const SELDOM = 10n;
 /** Owed answers that are shown one by one. */
 const MAX_OWED_SHOWN = 200;
@@ -59,7 +59,7 @@ export class Prover {
   #decisions: ReadonlyMap<RequestId, RequestDecision> = new Map();
   #endings: ReadonlyMap<ClaimId, Ending> = new Map();
   #head: Head | undefined;
-  #standing: Standing | undefined;
+  #state: ProverState | undefined;
   #seldomAt: bigint | undefined;
   #seldom: Promise<void> = Promise.resolve();
 
@@ -80,13 +80,13 @@ export class Prover {
     return this.#head;
   }
 
-  /** The own standing at that block. */
-  get standing(): Standing | undefined {
-    return this.#standing;
+  /** The own state at that block. */
+  get state(): ProverState | undefined {
+    return this.#state;
   }
 
-  get book(): Book {
-    return this.#parts.store.book;
+  get index(): ClaimIndex {
+    return this.#parts.store.index;
   }
 
   /** Jobs by kind. */
@@ -101,7 +101,7 @@ export class Prover {
 
   /** Own claims that are not over. */
   activeClaims(): ClaimEntry[] {
-    return [...this.book.claims.values()].filter(
+    return [...this.index.claims.values()].filter(
       (claim) => claim.status === "active" && isOwn(this.#parts, claim),
     );
   }
@@ -142,7 +142,7 @@ export class Prover {
     const waits =
       this.activeClaims().length > 0 ||
       this.#blocked().length > 0 ||
-      [...this.book.requests.values()].some(({ status }) => status === "open");
+      [...this.index.requests.values()].some(({ status }) => status === "open");
     if (head !== undefined && now > head.timestamp && waits) await this.#look(head, now);
   }
 
@@ -152,7 +152,7 @@ export class Prover {
     await Promise.all([this.#workers.stop(), this.#seldom]);
   }
 
-  /** The book holds the batch already, so it must not come again: a fault of the node is tried again here, and after
+  /** The index holds the batch already, so it must not come again: a fault of the node is tried again here, and after
    *  some tries left to the next block. */
   async #lookUntilDone(head: Head): Promise<void> {
     const { log, signal } = this.#parts;
@@ -180,19 +180,19 @@ export class Prover {
 
   /** @param now time by which what waits for time is judged; all state is the head's */
   async #look(head: Head, now = head.timestamp): Promise<void> {
-    const { book } = this.#parts.store;
-    const own = [...book.claims.values()].filter((claim) => isOwn(this.#parts, claim));
+    const { index } = this.#parts.store;
+    const own = [...index.claims.values()].filter((claim) => isOwn(this.#parts, claim));
     const active = own.filter(({ status }) => status === "active");
-    const [standing, words] = await Promise.all([
-      standingAt(this.#parts, head, own, now),
+    const [state, words] = await Promise.all([
+      stateAt(this.#parts, head, own, now),
       wordsAt(this.#parts, head, active, now),
     ]);
-    const open = [...book.requests.values()].filter(({ status }) => status === "open");
+    const open = [...index.requests.values()].filter(({ status }) => status === "open");
     const terms = new Map([...this.#parts.models].map(([id, model]) => [id, this.termsOf(model)]));
-    this.#decide(open, terms, standing);
-    const blocked = servable(this.#blocked(), terms, standing, this.#parts.policy, this.#decisions);
+    this.#decide(open, terms, state);
+    const blocked = servable(this.#blocked(), terms, state, this.#parts.policy, this.#decisions);
     const blockers = blocked.map(({ claim }) => claim);
-    this.#endings = decideEndings(blocked, await wordsAt(this.#parts, head, blockers, now), standing);
+    this.#endings = decideEndings(blocked, await wordsAt(this.#parts, head, blockers, now), state);
     const claimable = this.#parts.claims ? open : [];
     this.#parts.jobs.sync([
       ...claimJobs(claimable, this.#decisions),
@@ -203,10 +203,10 @@ export class Prover {
       }),
       ...endingJobs(this.#endings, now),
       ...truthJobs(this.#parts, active, head.timestamp),
-      ...deliveryJobs(this.#parts, standing),
+      ...deliveryJobs(this.#parts, state),
     ]);
     this.#head = head;
-    this.#standing = standing;
+    this.#state = state;
     this.#workers.wake();
     this.#defence.tidy();
     this.#doSeldom(head);
@@ -218,9 +218,9 @@ export class Prover {
     return this.#parts.claims ? blockedRequests(this.#parts) : [];
   }
 
-  #decide(open: readonly RequestEntry[], terms: ReadonlyMap<ModelId, ModelTerms>, standing: Standing): void {
+  #decide(open: readonly RequestEntry[], terms: ReadonlyMap<ModelId, ModelTerms>, state: ProverState): void {
     const { policy, log } = this.#parts;
-    this.#decisions = decideRequests(open, terms, standing, policy);
+    this.#decisions = decideRequests(open, terms, state, policy);
     for (const [id, decision] of this.#decisions) {
       if (decision.kind !== "skip") this.#said.delete(id);
       else if (this.#said.get(id) !== decision.code) {
@@ -264,13 +264,13 @@ export class Prover {
       .then(
         () => undefined,
         (error: unknown) =>
-          log.warn({ reason: String(error) }, "credit or means of settling could not be looked at"),
+          log.warn({ reason: String(error) }, "credit or methods of settling could not be looked at"),
       );
   }
 
   #forgetOld({ number, timestamp }: Head): void {
     const { store } = this.#parts;
-    for (const { id } of store.book.overSince(number - FORGET_AFTER, timestamp)) {
+    for (const { id } of store.index.overSince(number - FORGET_AFTER, timestamp)) {
       store.forget(id);
       this.#said.delete(id);
     }

@@ -77,17 +77,17 @@ export class Workers {
         "a job is not done yet",
       );
     }
-    await this.#book(() => {
+    await this.#record(() => {
       if (outcome.kind === "done") jobs.finish(held);
       else jobs.postpone(held, nowMs() + (outcome.afterMs ?? SOON_MS));
     });
     this.#running.delete(held.id);
-    await this.#book(() => this.wake());
+    await this.#record(() => this.wake());
   }
 
   /** Writes to the table of jobs, again and again while the disk does not let it: on a full one the process goes on. A
    *  job that is still held when the process ends is tried again by the next one. */
-  async #book(write: () => void): Promise<void> {
+  async #record(write: () => void): Promise<void> {
     for (;;) {
       try {
         return write();

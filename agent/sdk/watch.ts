@@ -3,7 +3,7 @@
 import type { Hex } from "viem";
 import { isBaseError } from "../../base/errors.ts";
 import { floorOf } from "../../protocol/chain/await-result.ts";
-import { Book } from "../../protocol/chain/book.ts";
+import { ClaimIndex } from "../../protocol/chain/claim-index.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import { EventFollower, pause } from "../../protocol/chain/follower.ts";
@@ -31,7 +31,7 @@ export async function* watch(chain: Chain, requestId: Hex, options: WatchOptions
   const { signal, pollIntervalMs = 1_000 } = options;
   const from = options.from === undefined ? {} : { from: floorOf(options.from) };
   const follower = new EventFollower(chain, from);
-  let book = new Book();
+  let index = new ClaimIndex();
   let seen: ChainEvent[] = [];
   let isConnected = true;
   while (!signal.aborted) {
@@ -53,15 +53,15 @@ export async function* watch(chain: Chain, requestId: Hex, options: WatchOptions
     if (batch.kind === "rollback") {
       const gone = seen.filter(({ block }) => block.number > batch.ancestor);
       seen = seen.filter(({ block }) => block.number <= batch.ancestor);
-      book = new Book();
-      for (const event of seen) book.apply(event);
+      index = new ClaimIndex();
+      for (const event of seen) index.apply(event);
       follower.advance(batch);
       if (gone.length > 0) yield { kind: "undone", events: gone.reverse() };
       continue;
     }
     const isOther = (event: ChainEvent) => event.name === "Requested" && event.args.requestId !== requestId;
-    // The book leaves out claims on requests that it never saw.
-    const own = batch.events.filter((event) => !isOther(event) && book.apply(event) !== undefined);
+    // The index leaves out claims on requests that it never saw.
+    const own = batch.events.filter((event) => !isOther(event) && index.apply(event) !== undefined);
     seen.push(...own);
     follower.advance(batch);
     for (const event of own) yield { kind: "event", event };

@@ -1,7 +1,7 @@
 /** Fits the planner's formulas to what was measured, and compares them with it. */
 import type { Costs } from "../../prover/plan/costs.ts";
 import { offersOf, offersOfProofModel, type ProofModelFacts } from "../../prover/plan/estimates.ts";
-import type { Estimate, Means, Offer } from "../../prover/plan/plan.ts";
+import type { Estimate, Method, Offer } from "../../prover/plan/plan.ts";
 import { describeMachine } from "../report.ts";
 import { MLP_DIMS } from "../tasks/mlp.ts";
 import type { EzklPoint, SrsPoint } from "./ezkl.ts";
@@ -138,8 +138,8 @@ export function compare(
     ),
     ...executions.flatMap((point) => {
       const offers = offersOf(factsOf(sizedModel(point.dims)), costs);
-      const of = (means: Means, gasSetup: number, gasPerResult: number): Comparison[] =>
-        beside(`${means}, ${point.multiplications} multiply-accumulates`, offers, means, {
+      const of = (method: Method, gasSetup: number, gasPerResult: number): Comparison[] =>
+        beside(`${method}, ${point.multiplications} multiply-accumulates`, offers, method, {
           gasSetup,
           gasPerResult,
         });
@@ -199,11 +199,11 @@ type Measured = Partial<Record<keyof typeof LABELS, number>>;
 
 function beside(
   name: string,
-  offers: Readonly<Record<Means, Offer>>,
-  means: Means,
+  offers: Readonly<Record<Method, Offer>>,
+  method: Method,
   actual: Measured,
 ): Comparison[] {
-  const offer = offers[means];
+  const offer = offers[method];
   if ("unavailable" in offer) throw new Error(`The planner does not offer ${name}: ${offer.unavailable}.`);
   const fields = Object.keys(actual) as (keyof typeof LABELS)[];
   return fields.map((field) => ({

@@ -1,12 +1,12 @@
-/** `assay challenger verify`, `challenge` and `resume`: one claim, or what the own key began, by hand. */
+/** `assay challenger verify`, `challenge` and `resume`: one claim, or what the own key began, manually. */
 import type { Command } from "commander";
 import { BaseError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { coverModels } from "../../challenger/models.ts";
 import { reexecute, type Verdict } from "../../challenger/reexecute.ts";
-import type { ClaimEntry, RequestEntry } from "../../protocol/chain/book.ts";
+import type { ClaimEntry, RequestEntry } from "../../protocol/chain/claim-index.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
-import { readBook, readClaim } from "../../protocol/chain/past.ts";
+import { readClaim, readIndex } from "../../protocol/chain/past.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
 import type { ClaimId, ModelId } from "../../protocol/rules/types.ts";
@@ -59,8 +59,8 @@ export function addActCommands(challenger: Command): void {
     const setup = await openSetup(self, PROGRESS);
     const own = requireAccount(setup.chain).account.address;
     await pursue(setup, ({ challengers }) => challengers.has(own));
-    const book = await readBook(setup.chain);
-    const ended = [...book.claims.values()].filter(({ challengers }) => challengers.has(own));
+    const index = await readIndex(setup.chain);
+    const ended = [...index.claims.values()].filter(({ challengers }) => challengers.has(own));
     const claims = ended.map(({ id, status, fall, collected }) => {
       return { claimId: id, status, fall: fall?.reason, collected: collected.has(own) };
     });

@@ -1,7 +1,7 @@
 /** `assay challenger attention`: how many planned wrong claims on the chain were disputed, and how soon. */
 import type { Command } from "commander";
 import { getAddress, isAddress } from "viem";
-import { readBook } from "../../protocol/chain/past.ts";
+import { readIndex } from "../../protocol/chain/past.ts";
 import type { ClaimId } from "../../protocol/rules/types.ts";
 import { chainConfig, openChain, withChain } from "../chain.ts";
 import { showClaim } from "../claim.ts";
@@ -18,8 +18,8 @@ export function addAttentionCommand(challenger: Command): void {
   withJson(withChain(command)).action(async ({ prover }: { prover: string }, self: Command) => {
     if (!isAddress(prover)) refuseArgument("--prover", prover, "an address");
     const chain = await openChain(chainConfig(self));
-    const book = await readBook(chain);
-    const ids = [...book.claims.values()]
+    const index = await readIndex(chain);
+    const ids = [...index.claims.values()]
       .filter(({ claim }) => claim.prover === getAddress(prover))
       .slice(-MOST)
       .map(({ id }) => id);

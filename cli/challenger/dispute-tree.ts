@@ -2,7 +2,7 @@
 import type { Address } from "viem";
 import { formatEther } from "viem";
 import { decodePosition, type Position } from "../../inference/commit/positions.ts";
-import type { ClaimEntry, DemandEntry } from "../../protocol/chain/book.ts";
+import type { ClaimEntry, DemandEntry } from "../../protocol/chain/claim-index.ts";
 import { RULES } from "../../protocol/rules/machine.ts";
 import type { ClaimWord } from "../../protocol/rules/words.ts";
 import { describeFall, describePosition, iso } from "../timeline.ts";

@@ -8,7 +8,7 @@ import { BaseError } from "../../base/errors.ts";
 import { withEzklSettings } from "../ezkl-options.ts";
 import { printResult, refuseArgument, toJson, withJson } from "../output.ts";
 import { type KeyOptions, withKeys } from "./keys.ts";
-import { type InputOptions, openMeans, type StatedProof } from "./means.ts";
+import { type InputOptions, openMethod, type StatedProof } from "./method.ts";
 
 interface ProveOptions extends KeyOptions, InputOptions {
   readonly submitter: string;
@@ -45,13 +45,13 @@ async function prove(name: string, options: ProveOptions, self: Command): Promis
   const chainId = Number(options.chainId);
   if (!Number.isSafeInteger(chainId) || chainId < 1)
     refuseArgument("--chain-id", options.chainId, "a number from 1");
-  const means = openMeans(name, options, self);
+  const method = openMethod(name, options, self);
   try {
-    const calldata = means.calldataOf(options);
+    const calldata = method.calldataOf(options);
     const start = performance.now();
-    const proven = await means.prove(calldata, { chainId, proofLane, submitter });
+    const proven = await method.prove(calldata, { chainId, proofLane, submitter });
     const seconds = (performance.now() - start) / 1000;
-    const values = means.valuesOf(proven.output);
+    const values = method.valuesOf(proven.output);
     if (options.out !== undefined) writeFileSync(options.out, `${toJson(proven)}\n`);
     printResult(self, { ...proven, ...(values === undefined ? {} : { values }), seconds }, [
       ...Object.entries(values ?? {}).map(([key, held]) => `${key}: ${held.join(" ")}`),
@@ -60,7 +60,7 @@ async function prove(name: string, options: ProveOptions, self: Command): Promis
       `proved in ${seconds.toFixed(2)} s`,
     ]);
   } finally {
-    means.close();
+    method.close();
   }
 }
 
@@ -76,17 +76,17 @@ const proofSchema = z.object({
 });
 
 async function verify(name: string, options: KeyOptions & { proof: string }, self: Command): Promise<void> {
-  const means = openMeans(name, options, self);
+  const method = openMethod(name, options, self);
   try {
     const stated = readProof(options.proof);
-    if (stated.modelId !== means.modelId)
-      refuseArgument("--proof", stated.modelId, `of model ${means.modelId}`);
-    const valid = await means.verify(stated);
+    if (stated.modelId !== method.modelId)
+      refuseArgument("--proof", stated.modelId, `of model ${method.modelId}`);
+    const valid = await method.verify(stated);
     const { modelId, output } = stated;
     printResult(self, { valid, modelId, output }, [valid ? `valid: ${modelId} gives ${output}` : "INVALID"]);
     if (!valid) process.exitCode = 1;
   } finally {
-    means.close();
+    method.close();
   }
 }
 

@@ -4,7 +4,7 @@ import { type Address, concatHex, keccak256 } from "viem";
 import type { ClaimId } from "../rules/types.ts";
 import type { ClaimWord } from "../rules/words.ts";
 import type { Action } from "./actions.ts";
-import type { ClaimEntry } from "./book.ts";
+import type { ClaimEntry } from "./claim-index.ts";
 import { chainError } from "./errors.ts";
 import { currentFees } from "./fees.ts";
 import type { Sender, SendResult, SigningChain } from "./sender.ts";
@@ -80,7 +80,7 @@ export class EndingBudget {
   }
 
   /** @param key of the action, of which the last booking counts @param wei 0 takes it back */
-  book(key: string, wei: bigint): void {
+  record(key: string, wei: bigint): void {
     this.#spent.delete(key);
     if (wei > 0n) this.#spent.set(key, { atMs: this.#nowMs(), wei });
   }
@@ -98,7 +98,7 @@ export interface EndingParts {
 /** `withheld`: nothing was sent, because it would cost too much. */
 export type EndingResult = SendResult | { readonly status: "withheld"; readonly reason: string };
 
-/** Sends the move if its gas is covered, and books what it cost. The sender simulates it first: where somebody else
+/** Sends the move if its gas is covered, and records what it cost. The sender simulates it first: where somebody else
  *  was faster by a block it costs nothing, by less than that the gas of an early revert.
  *  @param bond of the claim's prover */
 export async function endWithinBudget(
@@ -115,12 +115,12 @@ export async function endWithinBudget(
   }
   const reason = endingRefusal(cost, bond, budget.left(action.key));
   if (reason !== undefined) return { status: "withheld", reason };
-  budget.book(action.key, cost);
+  budget.record(action.key, cost);
   const result = await sender.send({ ...action, gas: ENDING_GAS }, signal);
   // What is not known yet stays booked at its greatest cost.
   if (result.status !== "retryable") {
     const { inclusion } = result;
-    budget.book(action.key, inclusion === undefined ? 0n : inclusion.gasUsed * inclusion.gasPrice);
+    budget.record(action.key, inclusion === undefined ? 0n : inclusion.gasUsed * inclusion.gasPrice);
   }
   return result;
 }

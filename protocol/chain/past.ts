@@ -1,7 +1,7 @@
 /** Claims as the chain alone tells them, for commands that look once. */
 import { BaseError } from "../../base/errors.ts";
 import type { ClaimId } from "../rules/types.ts";
-import { Book, type ClaimEntry, type RequestEntry } from "./book.ts";
+import { type ClaimEntry, ClaimIndex, type RequestEntry } from "./claim-index.ts";
 import type { Chain } from "./connect.ts";
 import type { ChainEvent } from "./events.ts";
 import { EventFollower } from "./follower.ts";
@@ -9,16 +9,16 @@ import { historyOf, inOrder } from "./history.ts";
 
 /** Every request and claim of the deployment, at the newest block.
  *  @throws BaseError RPC_UNREACHABLE, RPC_FAULT, CHAIN_MOVED (retryable) */
-export async function readBook(chain: Chain): Promise<Book> {
+export async function readIndex(chain: Chain): Promise<ClaimIndex> {
   const follower = new EventFollower(chain);
-  const book = new Book();
+  const index = new ClaimIndex();
   for (;;) {
     const batch = await follower.next();
-    if (batch === undefined) return book;
-    // A book takes nothing back.
-    if (batch.kind === "rollback") return readBook(chain);
-    for (const event of batch.events) book.apply(event);
-    if (batch.to.number === batch.head.number) return book;
+    if (batch === undefined) return index;
+    // An index takes nothing back.
+    if (batch.kind === "rollback") return readIndex(chain);
+    for (const event of batch.events) index.apply(event);
+    if (batch.to.number === batch.head.number) return index;
     follower.advance(batch);
   }
 }
@@ -34,9 +34,9 @@ export async function readClaim(
   const others = claimed?.name === "Claimed" ? await historyOf(chain, claimed.args.requestId) : [];
   const events = new Map<string, ChainEvent>();
   for (const event of [...own, ...others]) events.set(`${event.block.number}/${event.logIndex}`, event);
-  const book = new Book();
-  for (const event of inOrder([...events.values()])) book.apply(event);
-  const found = book.claimAndRequest(id);
+  const index = new ClaimIndex();
+  for (const event of inOrder([...events.values()])) index.apply(event);
+  const found = index.claimAndRequest(id);
   if (found !== undefined) return found;
   throw claimUnknown(id);
 }

@@ -30,8 +30,8 @@ export function chainRoutes(parts: HttpParts): Router {
   router.get("/v1/quote", (request, response) => {
     const { model, callbackGas = "0", minBond = "0" } = request.query;
     if (typeof model !== "string") throw queryInvalid("model", model, "a model's name or id");
-    const { standing, head } = parts.node;
-    if (standing === undefined || head === undefined) throw notReadYet();
+    const { state, head } = parts.node;
+    if (state === undefined || head === undefined) throw notReadYet();
     const served = findModel(parts.models, model);
     const terms = {
       callbackGas: Number(decimal("callbackGas", callbackGas, 9)),
@@ -41,7 +41,7 @@ export function chainRoutes(parts: HttpParts): Router {
       ...parts.chain.game,
       block: head.number,
       modelId: served.id,
-      ...quote(parts.node.termsOf(served), terms, standing, parts.policy),
+      ...quote(parts.node.termsOf(served), terms, state, parts.policy),
       suggestedWindow: served.manifest.assay.windowSeconds,
     });
   });
@@ -81,7 +81,7 @@ async function claimView({ chain, node }: HttpParts, id: ClaimId): Promise<Recor
     tickets: word.tickets,
     pending: word.pending,
     traceDeadline: word.traceDeadline,
-    seenByThisNode: node.book.claims.has(id),
+    seenByThisNode: node.index.claims.has(id),
     timeline: await timelineOf(chain, history),
   };
 }
@@ -90,7 +90,7 @@ async function requestView({ chain, node }: HttpParts, id: RequestId): Promise<R
   const [word, history] = await Promise.all([new StateReader(chain).requestWord(id), historyOf(chain, id)]);
   if (word.state === "NONE") throw requestUnknown(id);
   const requested = history.find((event) => event.name === "Requested");
-  const entry = node.book.requests.get(id);
+  const entry = node.index.requests.get(id);
   const decision = word.state === "OPEN" ? node.decisionOn(id) : undefined;
   return {
     requestId: id,

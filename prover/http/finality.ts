@@ -1,32 +1,32 @@
 /** How final an output is: what the chain says about the same model and input. */
 import type { Hex } from "viem";
-import type { Book, RequestEntry } from "../../protocol/chain/book.ts";
+import type { ClaimIndex, RequestEntry } from "../../protocol/chain/claim-index.ts";
 import type { ClaimId, ModelId, RequestId } from "../../protocol/rules/types.ts";
 
 export type Finality =
   | { readonly status: "unverified" }
   | { readonly status: "pending" | "final"; readonly request: RequestId; readonly claim?: ClaimId };
 
-/** Finality of an output at the book's newest block. A request counts only if its claim or result is this output.
+/** Finality of an output at the index's newest block. A request counts only if its claim or result is this output.
  *  @param inputHash keccak256 of the calldata @param outputHash keccak256 of the return data */
-export function finalityOf(book: Book, model: ModelId, inputHash: Hex, outputHash: Hex): Finality {
+export function finalityOf(index: ClaimIndex, model: ModelId, inputHash: Hex, outputHash: Hex): Finality {
   let pending: Finality = { status: "unverified" };
-  for (const entry of book.requests.values()) {
+  for (const entry of index.requests.values()) {
     if (entry.request.inputHash !== inputHash || entry.request.modelId !== model) continue;
-    const found = ofRequest(book, entry, outputHash);
+    const found = ofRequest(index, entry, outputHash);
     if (found?.status === "final") return found;
     if (found !== undefined) pending = found;
   }
   return pending;
 }
 
-function ofRequest(book: Book, entry: RequestEntry, outputHash: Hex): Finality | undefined {
+function ofRequest(index: ClaimIndex, entry: RequestEntry, outputHash: Hex): Finality | undefined {
   const claim = entry.claimId === undefined ? {} : { claim: entry.claimId };
   if (entry.status === "done") {
     if (entry.result?.outputHash !== outputHash) return undefined;
     return { status: "final", request: entry.id, ...claim };
   }
-  const held = entry.claimId === undefined ? undefined : book.claims.get(entry.claimId);
+  const held = entry.claimId === undefined ? undefined : index.claims.get(entry.claimId);
   if (entry.status !== "busy" || held?.claim.outputHash !== outputHash) return undefined;
   return { status: "pending", request: entry.id, ...claim };
 }

@@ -30,13 +30,13 @@ export function createOrders(
     for (const [other, endMs] of ordered) if (endMs <= nowMs()) ordered.delete(other);
     if (ordered.has(key)) return;
     if (ordered.size >= MAX_ORDERS) throw tooMany();
-    const { standing } = node;
-    if (standing === undefined) throw notReadYet();
+    const { state } = node;
+    if (state === undefined) throw notReadYet();
     const terms = node.termsOf(model);
     const seconds = LIMITS.maxExclusive - SLACK_SECONDS;
     ordered.set(key, nowMs() + 1_000 * seconds);
     try {
-      const { leastFee: fee } = quote(terms, { callbackGas: 0, minBond: 0n }, standing, policy);
+      const { leastFee: fee } = quote(terms, { callbackGas: 0, minBond: 0n }, state, policy);
       const own = chain.account.address;
       const open = await newRequest(chain, own, model.id, input, {
         lanes: terms.lanes,

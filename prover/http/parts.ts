@@ -1,24 +1,24 @@
 /** What the routes need of the node. */
 import type { RequestHandler } from "express";
 import type { Logger } from "../../base/log.ts";
-import type { Book } from "../../protocol/chain/book.ts";
+import type { ClaimIndex } from "../../protocol/chain/claim-index.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import type { Head } from "../../protocol/chain/follower.ts";
 import type { ClaimId, RequestId } from "../../protocol/rules/types.ts";
 import type { CallerLimits } from "../../protocol/service/http/service.ts";
 import type { Metrics } from "../../protocol/service/metrics/metrics.ts";
-import type { ModelTerms, Policy, RequestDecision, Standing } from "../decide.ts";
+import type { ModelTerms, Policy, ProverState, RequestDecision } from "../decide.ts";
 import type { FastPath } from "../fast-path.ts";
 import type { ServedModel, ServedModels } from "../models.ts";
 
 /** The node as the routes see it. */
 export interface NodeView {
-  readonly book: Book;
+  readonly index: ClaimIndex;
   /** the newest block that was looked at; absent at the start */
   readonly head: Head | undefined;
-  /** the node's own standing at that block */
-  readonly standing: Standing | undefined;
+  /** the node's own state at that block */
+  readonly state: ProverState | undefined;
   decisionOn(id: RequestId): RequestDecision | undefined;
   /** of a claim that the node has seen and not forgotten, in chain order */
   eventsOf(id: ClaimId): readonly ChainEvent[] | undefined;
@@ -54,7 +54,7 @@ export interface HttpParts {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly nowMs: () => number;
-  /** pause between two looks at the book of who waits for finality */
+  /** pause between two looks at the index of who waits for finality */
   readonly pollIntervalMs: number;
   readonly limits: HttpLimits;
   /** absent: nothing costs, and callers file requests on the chain */

@@ -89,7 +89,7 @@ async function answer(
   if (input.codec === "text") decodeUtf8(input.text, "the text");
   const output = await line.run(model, calldata, response);
   const [inputHash, outputHash] = [keccak256(calldata), keccak256(output)];
-  const look = (): Finality => finalityOf(parts.node.book, model.id, inputHash, outputHash);
+  const look = (): Finality => finalityOf(parts.node.index, model.id, inputHash, outputHash);
   if (waitMs === undefined) return { output, finality: look() };
   const finality = await line.waiters.hold(() => untilFinal(parts, model, calldata, waitMs, look, response));
   return { output, finality };

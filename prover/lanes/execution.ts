@@ -1,4 +1,4 @@
-/** The EXECUTION lane as a means of settling: the chain runs the model, the evidence is empty. */
+/** The EXECUTION lane as a method of settling: the chain runs the model, the evidence is empty. */
 import { encodeFunctionData, type Hex } from "viem";
 import { toHex } from "../../base/bytes.ts";
 import type { Logger } from "../../base/log.ts";
@@ -19,7 +19,7 @@ const TRANSACTION_GAS = 21_000n;
 
 /** Models whose weights are published on this chain. */
 export class ExecutionSource implements TruthSource {
-  readonly means = "execution";
+  readonly method = "execution";
   readonly lane = LANE.EXECUTION;
   readonly #chain: Chain;
   readonly #log: Logger;
@@ -57,7 +57,7 @@ export class ExecutionSource implements TruthSource {
 
   terms(model: ServedModel): TruthTerms | undefined {
     const gas = this.#gas.get(model.id);
-    return gas === undefined ? undefined : { means: this.means, lane: this.lane, gas };
+    return gas === undefined ? undefined : { method: this.method, lane: this.lane, gas };
   }
 
   async prove(model: ServedModel, calldata: Uint8Array): Promise<Truth> {

@@ -1,4 +1,4 @@
-/** ezkl as a means of settling: models without a program, proven in worker processes. */
+/** ezkl as a method of settling: models without a program, proven in worker processes. */
 import { existsSync } from "node:fs";
 import type { Address, Hex } from "viem";
 import { isBaseError } from "../../base/errors.ts";
@@ -24,7 +24,7 @@ export interface EzklParts {
 }
 
 export class EzklSource implements TruthSource {
-  readonly means = "ezkl";
+  readonly method = "ezkl";
   readonly lane = LANE.PROOF;
   readonly #parts: EzklParts;
   /** verifier contracts of the models that can be proven */
@@ -54,7 +54,7 @@ export class EzklSource implements TruthSource {
 
   terms(model: ServedModel): TruthTerms | undefined {
     if (hasProgram(model) || !this.#ready.has(model.id)) return undefined;
-    return { means: this.means, lane: this.lane, gas: ezklSettleGas(model.proofModel) };
+    return { method: this.method, lane: this.lane, gas: ezklSettleGas(model.proofModel) };
   }
 
   missing({ id }: ServedModel): string | undefined {

@@ -1,4 +1,4 @@
-/** Groth16 as a means of settling: models whose verification key is on the chain and whose proving key is here. */
+/** Groth16 as a method of settling: models whose verification key is on the chain and whose proving key is here. */
 import { existsSync } from "node:fs";
 import type { Hex } from "viem";
 import type { Logger } from "../../base/log.ts";
@@ -33,7 +33,7 @@ interface Ready {
 }
 
 export class Groth16Source implements TruthSource {
-  readonly means = "groth16";
+  readonly method = "groth16";
   readonly lane = LANE.PROOF;
   readonly #parts: Groth16Parts;
   readonly #ready = new Map<ModelId, Ready>();
@@ -67,7 +67,7 @@ export class Groth16Source implements TruthSource {
     const ready = this.#ready.get(model.id);
     if (ready === undefined) return undefined;
     const gas = GAS.settleProof + GAS.perSignal * BigInt(ready.circuit.signals.count);
-    return { means: this.means, lane: this.lane, gas };
+    return { method: this.method, lane: this.lane, gas };
   }
 
   async prove(model: ServedModel, calldata: Uint8Array, signal: AbortSignal): Promise<Truth> {

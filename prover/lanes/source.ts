@@ -1,9 +1,9 @@
-/** What a means of settling at once has to offer. */
+/** What a method of settling at once has to offer. */
 import type { Hex } from "viem";
 import type { TruthLane } from "../../protocol/rules/types.ts";
 import type { TruthTerms } from "../decide.ts";
 import type { ServedModel } from "../models.ts";
-import type { Means } from "../plan/plan.ts";
+import type { Method } from "../plan/plan.ts";
 
 /** What `settle` takes besides the request: a right output and what shows that it is. */
 export interface Truth {
@@ -11,16 +11,16 @@ export interface Truth {
   readonly evidence: Hex;
 }
 
-/** One means of settling, for all models that have it. */
+/** One method of settling, for all models that have it. */
 export interface TruthSource {
-  readonly means: Means;
+  readonly method: Method;
   readonly lane: TruthLane;
   /** Looks whether chain and keys are ready for the models; called at start and every few blocks. Keeps what it knew
    *  when it cannot look. */
   refresh(models: Iterable<ServedModel>): Promise<void>;
-  /** Terms for a model, undefined while these means are not ready for it. */
+  /** Terms for a model, undefined while this method is not ready for it. */
   terms(model: ServedModel): TruthTerms | undefined;
-  /** What an operator has to do before these means are ready for a model that has them; undefined: nothing. */
+  /** What an operator has to do before this method is ready for a model that has them; undefined: nothing. */
   missing?(model: ServedModel): string | undefined;
   /** Runs a model whose terms are there.
    *  @throws when it cannot be shown now; nothing is spent then */

@@ -1,4 +1,4 @@
-/** What results cost by each means, fitted to measurements: reads costs.json, which `npm run bench -- lane-sizes
+/** What results cost by each method, fitted to measurements: reads costs.json, which `npm run bench -- lane-sizes
  *  --write` renews. Every formula is a sum of products; seconds are those of the machine that it names. */
 import { readFileSync } from "node:fs";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-/** Estimates of what a result costs by each means, from the model alone and from measured costs (costs.json). */
+/** Estimates of what a result costs by each method, from the model alone and from measured costs (costs.json). */
 import type { Model } from "../../inference/program/form.ts";
 import { planCompilation } from "../../protocol/chain/execution/compiled.ts";
 import {
@@ -9,7 +9,7 @@ import {
 import { planPublication } from "../../protocol/chain/execution/publication.ts";
 import type { CircuitSize } from "../proof/groth16/compile.ts";
 import { type Costs, ofSize } from "./costs.ts";
-import type { Means, Offer } from "./plan.ts";
+import type { Method, Offer } from "./plan.ts";
 
 /** What is known of a model, and of the chain that it would be used on. */
 export interface ModelFacts {
@@ -30,7 +30,7 @@ const RUN = { seconds: 0.01, memoryBytes: 120e6 } as const;
 /** Transactions that set something up are cut to fit a block; a result's must fit as it is. */
 const NOTHING = { setupSeconds: 0, keyBytes: 0 } as const;
 
-export function offersOf(facts: ModelFacts, costs: Costs): Readonly<Record<Means, Offer>> {
+export function offersOf(facts: ModelFacts, costs: Costs): Readonly<Record<Method, Offer>> {
   return {
     execution: execution(facts),
     "execution-compiled": compiled(facts),
@@ -63,7 +63,7 @@ const NO_PROGRAM = "a float model has no program that anybody could run again";
 export function offersOfProofModel(
   facts: ProofModelFacts,
   { ezkl: measured }: Costs,
-): Readonly<Record<Means, Offer>> {
+): Readonly<Record<Method, Offer>> {
   const { rows, inputs, instances, initCodeBytes, isForgeable, isRegistered, keysHere, srsHere } = facts;
   const ofRows = ({ base, perRow }: { base: number; perRow: number }): number => base + perRow * rows;
   const { keySeconds, srsSeconds, settleGas, requestGas, setupGas } = measured;

@@ -4,10 +4,10 @@ import { bondsOf, gasPriceRange } from "../../protocol/rules/money.ts";
 import { type GameConstants, LANE } from "../../protocol/rules/types.ts";
 
 /** Ways to finality, in order of trust. */
-export const MEANS = ["execution", "execution-compiled", "groth16", "ezkl", "bond"] as const;
-export type Means = (typeof MEANS)[number];
+export const METHODS = ["execution", "execution-compiled", "groth16", "ezkl", "bond"] as const;
+export type Method = (typeof METHODS)[number];
 
-export const LANE_OF: Readonly<Record<Means, number>> = {
+export const LANE_OF: Readonly<Record<Method, number>> = {
   execution: LANE.EXECUTION,
   "execution-compiled": LANE.EXECUTION,
   groth16: LANE.PROOF,
@@ -15,7 +15,7 @@ export const LANE_OF: Readonly<Record<Means, number>> = {
   bond: LANE.BOND,
 };
 
-/** What one result takes by these means; all of it is estimated unless the row says otherwise. */
+/** What one result takes by this method; all of it is estimated unless the row says otherwise. */
 export interface Estimate {
   /** once for the prover: keys, or 0 */
   readonly setupSeconds: number;
@@ -34,7 +34,7 @@ export interface Estimate {
   readonly caution?: string;
 }
 
-/** An estimate, or why these means cannot be used. */
+/** An estimate, or why this method cannot be used. */
 export type Offer = Estimate | { readonly unavailable: string };
 
 export interface PlanTerms {
@@ -43,7 +43,7 @@ export interface PlanTerms {
   /** bits that the request accepts; absent: all */
   readonly acceptedLanes?: number;
   readonly depth: number;
-  readonly offers: Readonly<Record<Means, Offer>>;
+  readonly offers: Readonly<Record<Method, Offer>>;
   readonly constants: GameConstants;
   /** wei a unit of gas */
   readonly gasPrice: bigint;
@@ -60,47 +60,47 @@ export interface PlanTerms {
 
 export type PlanRow =
   | {
-      readonly means: Means;
+      readonly method: Method;
       readonly available: true;
       readonly estimate: Estimate;
       /** wei locked from the claim to finality, 0 without a claim */
       readonly locked: bigint;
       readonly lockedSeconds: number;
       readonly secondsToFinality: number;
-      /** against the int8 file: every means gives its bytes; undefined for ezkl, whose model is another function with
+      /** against the int8 file: every method gives its bytes; undefined for ezkl, whose model is another function with
        *  figures of its own */
       readonly accuracyLoss: 0 | undefined;
       /** gas, and what locked money costs meanwhile; without set-up */
       readonly wei: bigint;
       readonly usable: boolean;
     }
-  | { readonly means: Means; readonly available: false; readonly reason: string };
+  | { readonly method: Method; readonly available: false; readonly reason: string };
 
 export interface Plan {
   readonly rows: readonly PlanRow[];
-  /** the cheapest usable means, absent if there is none */
-  readonly choice?: Means;
+  /** the cheapest usable method, absent if there is none */
+  readonly choice?: Method;
 }
 
 const YEAR_SECONDS = 365n * 86_400n;
 const LANE_NAMES = new Map<number, string>(Object.entries(LANE).map(([name, bit]) => [bit, name]));
 
 export function plan(terms: PlanTerms): Plan {
-  const rows = MEANS.map((means) => rowOf(means, terms));
+  const rows = METHODS.map((method) => rowOf(method, terms));
   let choice: (PlanRow & { available: true }) | undefined;
   for (const row of rows) {
     if (!row.available || !row.usable) continue;
     // A tie goes to the lane that is trusted more, which comes first.
     if (choice === undefined || row.wei < choice.wei) choice = row;
   }
-  return choice === undefined ? { rows } : { rows, choice: choice.means };
+  return choice === undefined ? { rows } : { rows, choice: choice.method };
 }
 
-function rowOf(means: Means, terms: PlanTerms): PlanRow {
+function rowOf(method: Method, terms: PlanTerms): PlanRow {
   const { offers, modelLanes, acceptedLanes = modelLanes, transactionGas } = terms;
-  const lane = LANE_OF[means];
-  const no = (reason: string): PlanRow => ({ means, available: false, reason });
-  const offer = offers[means];
+  const lane = LANE_OF[method];
+  const no = (reason: string): PlanRow => ({ method, available: false, reason });
+  const offer = offers[method];
   if ((modelLanes & lane) === 0) {
     // A lane that it could not have either says why.
     const why = "unavailable" in offer ? `: ${offer.unavailable}` : "";
@@ -113,17 +113,17 @@ function rowOf(means: Means, terms: PlanTerms): PlanRow {
       `it needs a transaction of about ${offer.gasOfLargest} gas, the chain's limit is ${transactionGas}`,
     );
   }
-  const { locked, lockedSeconds } = means === "bond" ? lockedBy(terms) : { locked: 0n, lockedSeconds: 0 };
+  const { locked, lockedSeconds } = method === "bond" ? lockedBy(terms) : { locked: 0n, lockedSeconds: 0 };
   const rent =
     (locked * BigInt(terms.capitalPercent) * BigInt(Math.ceil(lockedSeconds))) / (100n * YEAR_SECONDS);
   return {
-    means,
+    method,
     available: true,
     estimate: offer,
     locked,
     lockedSeconds,
-    secondsToFinality: secondsToFinality(means, offer, terms),
-    accuracyLoss: means === "ezkl" ? undefined : 0,
+    secondsToFinality: secondsToFinality(method, offer, terms),
+    accuracyLoss: method === "ezkl" ? undefined : 0,
     wei: offer.gasPerResult * terms.gasPrice + rent,
     usable: offer.caution === undefined,
   };
@@ -137,8 +137,12 @@ function lockedBy({ constants, gasPrice, depth, value, window, blockSeconds }: P
 }
 
 /** From the moment in which the request is on the chain; an execution needs none. */
-function secondsToFinality(means: Means, { seconds }: Estimate, { window, blockSeconds }: PlanTerms): number {
-  if (LANE_OF[means] === LANE.EXECUTION) return 0;
-  if (means === "bond") return seconds + window + 2 * blockSeconds;
+function secondsToFinality(
+  method: Method,
+  { seconds }: Estimate,
+  { window, blockSeconds }: PlanTerms,
+): number {
+  if (LANE_OF[method] === LANE.EXECUTION) return 0;
+  if (method === "bond") return seconds + window + 2 * blockSeconds;
   return seconds + blockSeconds;
 }

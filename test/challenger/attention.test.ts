@@ -7,7 +7,7 @@ import { summarize } from "../../cli/challenger/attention.ts";
 import { commitWeights } from "../../inference/commit/commitments.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
-import type { ClaimEntry, RequestEntry } from "../../protocol/chain/book.ts";
+import type { ClaimEntry, RequestEntry } from "../../protocol/chain/claim-index.ts";
 import type { ClaimId, ModelId } from "../../protocol/rules/types.ts";
 import { TINY_MODEL, TINY_SELECTOR, tinyInput } from "../support/deploy.ts";
 

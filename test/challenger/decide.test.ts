@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type Decision, type Dispute, decide } from "../../challenger/decide.ts";
 import type { Question } from "../../challenger/interrogate.ts";
 import { encodePosition } from "../../inference/commit/positions.ts";
-import type { ClaimEntry } from "../../protocol/chain/book.ts";
+import type { ClaimEntry } from "../../protocol/chain/claim-index.ts";
 import { endingDelay } from "../../protocol/chain/endings.ts";
 import { ownTicketBy } from "../../protocol/rules/machine.ts";
 import { type ClaimId, NO_CLAIM } from "../../protocol/rules/types.ts";

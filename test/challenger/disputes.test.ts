@@ -19,8 +19,8 @@ function open() {
     },
   };
   const parts = {
-    ...{ chain, hand: { address: "0x", stop: async () => {} }, log: SILENT },
-    store: { book: { claimAndRequest: () => ({ claim: {}, request: {} }) } },
+    ...{ chain, sender: { address: "0x", stop: async () => {} }, log: SILENT },
+    store: { index: { claimAndRequest: () => ({ claim: {}, request: {} }) } },
     verdicts: { get: () => undefined },
   };
   const disputes = new Disputes(parts as unknown as DisputeParts);

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { type Logger, SILENT } from "../../base/log.ts";
 import { AttentionTests } from "../../challenger/attention.ts";
-import type { Hand } from "../../challenger/hand.ts";
 import type { Notice } from "../../challenger/notices.ts";
 import type { CoveredModel, FastPath } from "../../challenger/reexecute.ts";
+import type { TransactionSender } from "../../challenger/transaction-sender.ts";
 import { VERDICTS_SCHEMA, VerdictStore } from "../../challenger/verdicts.ts";
 import { Challenger } from "../../challenger/watch.ts";
 import { commitWeights } from "../../inference/commit/commitments.ts";
@@ -52,7 +52,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) folder.remove();
 });
 
-const IDLE_HAND: Hand = {
+const IDLE_HAND: TransactionSender = {
   address: OWN,
   exposure: 0n,
   act: async () => false,
@@ -61,7 +61,9 @@ const IDLE_HAND: Hand = {
 };
 const fast: FastPath = { run: async (_model, input) => ({ output: execute(prepared, input) }) };
 
-function open(more: { hand?: Hand; attention?: AttentionTests; db?: SqliteDatabase; log?: Logger } = {}) {
+function open(
+  more: { sender?: TransactionSender; attention?: AttentionTests; db?: SqliteDatabase; log?: Logger } = {},
+) {
   const folder = temporaryFolder();
   folders.push(folder);
   const { db = openDatabase(`${folder.path}/assay.sqlite`, [EVENTS_SCHEMA, VERDICTS_SCHEMA]), ...rest } =
@@ -116,8 +118,8 @@ describe("Challenger", () => {
   test("behavior: right claims leave memory at the next block, however many may still be disputed", async () => {
     const system = open();
     const most = await fileAll(system, 20, 25);
-    const { book } = system.store;
-    expect([system.challenger.entriesHeld, book.requests.size, book.claims.size]).toEqual([0, 0, 0]);
+    const { index } = system.store;
+    expect([system.challenger.entriesHeld, index.requests.size, index.claims.size]).toEqual([0, 0, 0]);
     // Those of one block, and when each was first seen.
     expect(most).toEqual({ asked: 0, entries: 40 });
     // All of them are known still.
@@ -128,17 +130,17 @@ describe("Challenger", () => {
   test("behavior: the claim on a request that rested is checked, and so is the next one after its fall", async () => {
     const { challenger, checked, store } = open();
     challenger.take(blocks(1, [asks(1, 1)]));
-    expect(store.book.requests.size).toBe(0);
+    expect(store.index.requests.size).toBe(0);
     challenger.take(blocks(2, [claims(2, 1)]));
     await checked(1);
     challenger.take(blocks(3, []));
-    expect(store.book.requests.size).toBe(0);
+    expect(store.index.requests.size).toBe(0);
     const second = { ...claims(4, 1, true), args: { ...claims(4, 1, true).args, claimId: claim(2) } };
     challenger.take(blocks(4, [about(4, "Fell", 1, { reason: 1 }), second as ChainEvent]));
     await checked(2);
     expect(challenger.disputes().map((dispute) => dispute.claim)).toEqual([claim(2)]);
     challenger.take(blocks(5, []));
-    expect(store.book.claims.has(claim(2))).toBe(true);
+    expect(store.index.claims.has(claim(2))).toBe(true);
   });
 
   test("behavior: a right claim stays while it owes an answer, and is looked at until somebody ended it", async () => {
@@ -147,25 +149,25 @@ describe("Challenger", () => {
       ...SILENT,
       error: (fields: object) => void stepped.push(String((fields as { claim?: string }).claim)),
     };
-    const { challenger, checked, store } = open({ hand: IDLE_HAND, log });
+    const { challenger, checked, store } = open({ sender: IDLE_HAND, log });
     challenger.take(blocks(1, [asks(1, 1), claims(1, 1)]));
     await checked(1);
     challenger.take(blocks(2, []));
-    expect(store.book.claims.size).toBe(0);
+    expect(store.index.claims.size).toBe(0);
     // Somebody else's ticket brings it back: the trace is owed.
     challenger.take(blocks(3, [about(3, "Challenged", 1, { challenger: accountAt(2).address })]));
     challenger.take(blocks(4, []));
-    expect(store.book.claims.size).toBe(1);
+    expect(store.index.claims.size).toBe(1);
     // A step needs a chain, which is not here: it was tried for this claim.
     await vi.waitUntil(() => stepped.includes(claim(1)));
     challenger.take(blocks(5, [about(5, "TraceCommitted", 1, { traceRoot: hashOf(3), tops: [] })]));
-    expect([store.book.claims.size, challenger.entriesHeld]).toEqual([0, 0]);
+    expect([store.index.claims.size, challenger.entriesHeld]).toEqual([0, 0]);
     const demanded = { challenger: accountAt(2).address, position: 7n, deadline: 20 };
     challenger.take(blocks(6, [about(6, "Demanded", 1, demanded)]));
     challenger.take(blocks(7, []));
-    expect(store.book.claims.size).toBe(1);
+    expect(store.index.claims.size).toBe(1);
     challenger.take(blocks(8, [about(8, "Fell", 1, { reason: 2 })]));
-    expect([store.book.claims.size, challenger.entriesHeld]).toEqual([0, 0]);
+    expect([store.index.claims.size, challenger.entriesHeld]).toEqual([0, 0]);
     await challenger.stop();
   });
 
@@ -176,13 +178,13 @@ describe("Challenger", () => {
     challenger.take(blocks(1, [asks(1, 1), claims(1, 1, true), asks(1, 2), foreign]));
     await checked(1);
     challenger.take(blocks(2, []));
-    expect([store.book.claims.size, count("uncovered")]).toEqual([2, 1]);
+    expect([store.index.claims.size, count("uncovered")]).toEqual([2, 1]);
     // Their requests are old by now; what ended them is not.
     challenger.take(blocks(900, [about(900, "Finalized", 1), about(900, "Finalized", 2)]));
     challenger.take(blocks(900 + DEEP - 1, []));
-    expect(store.book.claims.size).toBe(2);
+    expect(store.index.claims.size).toBe(2);
     challenger.take(blocks(900 + DEEP, []));
-    expect([store.book.claims.size, challenger.entriesHeld]).toEqual([0, 0]);
+    expect([store.index.claims.size, challenger.entriesHeld]).toEqual([0, 0]);
   });
 
   test("behavior: a re-org of what ended an old wrong claim finds it still known", async () => {
@@ -211,19 +213,19 @@ describe("Challenger", () => {
   });
 
   test("behavior: an own ticket that is not collected keeps its claim", async () => {
-    const { challenger, checked, store } = open({ hand: IDLE_HAND });
+    const { challenger, checked, store } = open({ sender: IDLE_HAND });
     const ticket = about(1, "Challenged", 1, { challenger: OWN });
     challenger.take(blocks(1, [asks(1, 1), claims(1, 1), ticket]));
     await checked(1);
     challenger.take(blocks(2, []));
-    expect(store.book.claims.size).toBe(1);
+    expect(store.index.claims.size).toBe(1);
     const truth = [about(3, "Fell", 1, { reason: 6 }), about(3, "Finalized", 1, { claimId: hashOf(0) })];
     challenger.take(blocks(3, truth));
     challenger.take(blocks(3 + 2 * DEEP, []));
-    expect(store.book.claims.get(claim(1))?.status).toBe("fallen");
+    expect(store.index.claims.get(claim(1))?.status).toBe("fallen");
     challenger.take(blocks(600, [about(600, "Collected", 1, { owner: OWN })]));
     challenger.take(blocks(600 + DEEP, []));
-    expect(store.book.claims.size).toBe(0);
+    expect(store.index.claims.size).toBe(0);
     await challenger.stop();
   });
 

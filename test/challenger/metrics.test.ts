@@ -2,7 +2,7 @@ import type { Address } from "viem";
 import { describe, expect, test } from "vitest";
 import { clocksOf, type OpenDispute } from "../../challenger/clocks.ts";
 import { addChallengerMetrics } from "../../challenger/metrics.ts";
-import type { ClaimEntry } from "../../protocol/chain/book.ts";
+import type { ClaimEntry } from "../../protocol/chain/claim-index.ts";
 import type { ClaimId } from "../../protocol/rules/types.ts";
 import type { ClaimWord } from "../../protocol/rules/words.ts";
 import { ChainClock } from "../../protocol/service/metrics/chain-clock.ts";

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Notice } from "../../challenger/notices.ts";
 import { alertOf, Webhook } from "../../challenger/webhook.ts";
-import type { ClaimEntry } from "../../protocol/chain/book.ts";
+import type { ClaimEntry } from "../../protocol/chain/claim-index.ts";
 import { type Claim, type ClaimId, ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 
 const id = (i: number) => `0x${i.toString(16).padStart(64, "0")}` as ClaimId;

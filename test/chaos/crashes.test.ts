@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Daemon } from "../../cli/demo/processes.ts";
 import { FALL_REASONS } from "../../protocol/rules/types.ts";
 import { type Case, fileCase, isAbout, of } from "../support/cases.ts";
+import { MaliciousChallenger } from "../support/malicious-challenger.ts";
 import { watchMempool } from "../support/mempool.ts";
-import { Plaintiff } from "../support/plaintiff.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 /** Room for a process to start anew, again and again, on any machine, and still answer. */
 const ANSWER_SECONDS = 240;
-const [CHEAT, PLAINTIFF] = [ROLES.cheat, ROLES.cheat + 1];
+const [CHEAT, MALICIOUS] = [ROLES.cheat, ROLES.cheat + 1];
 
 /** A daemon that is killed at each of its stages, once it is up, and started again on the same data. */
 class Victim {
@@ -102,10 +102,14 @@ describe("kill -9 of prover, cheat and challenger at every stage", () => {
     const [honest, wrong] = await Promise.all([fileCase(system, ROLES.prover), fileCase(system, CHEAT)]);
     const stops = [strikeAtEvents(honest, [prover]), strikeAtEvents(wrong, [challenger, cheat])];
     const claimed = await honest.claimed();
-    const plaintiff = new Plaintiff(await system.open("plaintiff", PLAINTIFF), claimed, honest);
-    await plaintiff.challenge();
+    const malicious = new MaliciousChallenger(
+      await system.open("malicious-challenger", MALICIOUS),
+      claimed,
+      honest,
+    );
+    await malicious.challenge();
     const { traceRoot } = await system.events.until("TraceCommitted", of(claimed));
-    const demanded = await plaintiff.demandAll(traceRoot);
+    const demanded = await malicious.demandAll(traceRoot);
     await system.events.when(
       () => system.events.all("Revealed", of(claimed)).length === demanded.length || undefined,
       () => "Not every demand is answered",

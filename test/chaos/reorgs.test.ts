@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import { FALL_REASONS } from "../../protocol/rules/types.ts";
 import { type Case, fileCase, isAbout, of } from "../support/cases.ts";
-import { Plaintiff } from "../support/plaintiff.ts";
+import { MaliciousChallenger } from "../support/malicious-challenger.ts";
 import { eventWithBlock, takeBack } from "../support/reorg.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 /** No deadline is at stake: the test lets the time pass. */
 const ANSWER_SECONDS = 1_200;
-const [CHEAT, PLAINTIFF] = [ROLES.cheat, ROLES.cheat + 1];
+const [CHEAT, MALICIOUS] = [ROLES.cheat, ROLES.cheat + 1];
 const DEEPEST = 8;
 /** That a ticket on a claim of models/sentiment has. */
 const DEMANDS = 2;
@@ -25,11 +25,11 @@ const DISPUTE = ["Requested", "Claimed", "Challenged", "TraceCommitted", "Demand
 
 let system: System;
 let provers: ReturnType<System["daemon"]>[];
-let plaintiffAccount: Awaited<ReturnType<System["open"]>>;
+let maliciousAccount: Awaited<ReturnType<System["open"]>>;
 
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS, blocks: "by-hand" });
-  plaintiffAccount = await system.open("plaintiff", PLAINTIFF);
+  maliciousAccount = await system.open("malicious-challenger", MALICIOUS);
   const serve = ["prover", "--port", "0"];
   provers = [system.daemon("prover", ROLES.prover, serve), system.cheat("cheat", CHEAT, "element:1")];
   await Promise.all([
@@ -67,12 +67,12 @@ async function mining<T>(work: Promise<T>): Promise<T> {
 /** Disputes the claim as far as it can, again after each re-org, until it is told to stop. */
 async function dispute(honest: Case, signal: AbortSignal): Promise<void> {
   const claimed = await honest.claimed();
-  const plaintiff = new Plaintiff(plaintiffAccount, claimed, honest);
+  const malicious = new MaliciousChallenger(maliciousAccount, claimed, honest);
   while (!signal.aborted) {
     try {
-      await plaintiff.challenge();
+      await malicious.challenge();
       const [committed] = system.events.all("TraceCommitted", of(claimed));
-      if (committed !== undefined) await plaintiff.demandAll(committed.traceRoot);
+      if (committed !== undefined) await malicious.demandAll(committed.traceRoot);
     } catch {
       // What it builds on was taken back, or it is all over.
     }

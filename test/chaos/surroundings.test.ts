@@ -9,25 +9,25 @@ import type { Daemon } from "../../cli/demo/processes.ts";
 import { FALL_REASONS } from "../../protocol/rules/types.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { fileCase, of } from "../support/cases.ts";
-import { Plaintiff } from "../support/plaintiff.ts";
+import { MaliciousChallenger } from "../support/malicious-challenger.ts";
 import { createRng } from "../support/rng.ts";
 import { type RpcProxy, startRpcProxy, type Verdict } from "../support/rpc-proxy.ts";
 import { type DaemonChanges, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 /** Room for every fault on any machine; the test lets the time of windows pass. */
 const ANSWER_SECONDS = 240;
-const [CHEAT, PLAINTIFF] = [ROLES.cheat, ROLES.cheat + 1];
+const [CHEAT, MALICIOUS] = [ROLES.cheat, ROLES.cheat + 1];
 const SERVE = ["prover", "--port", "0"];
 /** Whether a process can have a small file system of its own here. */
 const canMount = spawnSync("unshare", ["-rm", "sh", "-c", "mount -t tmpfs none /mnt"]).status === 0;
 
 let system: System;
-let plaintiffAccount: Awaited<ReturnType<System["open"]>>;
+let maliciousAccount: Awaited<ReturnType<System["open"]>>;
 const daemons: Daemon[] = [];
 
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS });
-  plaintiffAccount = await system.open("plaintiff", PLAINTIFF);
+  maliciousAccount = await system.open("malicious-challenger", MALICIOUS);
   await system.cheat("cheat", CHEAT, "element:1").said("prover is up");
 });
 
@@ -55,10 +55,10 @@ async function play(): Promise<void> {
   const { events } = system;
   const [honest, wrong] = await Promise.all([fileCase(system, ROLES.prover), fileCase(system, CHEAT)]);
   const claimed = await honest.claimed();
-  const plaintiff = new Plaintiff(plaintiffAccount, claimed, honest);
-  await plaintiff.challenge();
+  const malicious = new MaliciousChallenger(maliciousAccount, claimed, honest);
+  await malicious.challenge();
   const { traceRoot } = await events.until("TraceCommitted", of(claimed));
-  const demanded = await plaintiff.demandAll(traceRoot);
+  const demanded = await malicious.demandAll(traceRoot);
   await events.when(
     () => events.all("Revealed", of(claimed)).length === demanded.length || undefined,
     () => "Not every demand is answered",

@@ -3,10 +3,10 @@ import type { RpcLog } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Actions } from "../../protocol/chain/actions.ts";
 import { auditChain } from "../../protocol/chain/audit/read.ts";
-import type { ClaimEntry } from "../../protocol/chain/book.ts";
+import type { ClaimEntry } from "../../protocol/chain/claim-index.ts";
 import { connect } from "../../protocol/chain/connect.ts";
 import { writeDeployment } from "../../protocol/chain/deployment-file.ts";
-import { readBook } from "../../protocol/chain/past.ts";
+import { readIndex } from "../../protocol/chain/past.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { runInProcess } from "../support/assay.ts";
 import { bytesOutput, claimOutput } from "../support/claims.ts";
@@ -39,7 +39,7 @@ async function finalized(salt: bigint): Promise<void> {
   const request = tinyRequest(accountAt(1), system.modelId, input, await local.now(), { salt });
   await sender.send(actions.request(request, input));
   await claimOutput(chain, sender, request, bytesOutput("0x01020304"));
-  const [claim] = [...(await readBook(chain)).claims.values()].slice(-1);
+  const [claim] = [...(await readIndex(chain)).claims.values()].slice(-1);
   await local.passTime(request.window + 1);
   await sender.send(actions.finalize(request, (claim as ClaimEntry).claim));
 }

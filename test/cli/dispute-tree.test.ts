@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { disputeTree } from "../../cli/challenger/dispute-tree.ts";
 import { treeLines } from "../../cli/tree.ts";
 import { encodePosition, TRACE_STEP } from "../../inference/commit/positions.ts";
-import type { ClaimEntry, DemandEntry } from "../../protocol/chain/book.ts";
+import type { ClaimEntry, DemandEntry } from "../../protocol/chain/claim-index.ts";
 import type { Claim, ClaimId } from "../../protocol/rules/types.ts";
 import type { ClaimWord } from "../../protocol/rules/words.ts";
 import { accountAt } from "../support/anvil.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { evaluateEzkl } from "../../cli/model/eval/ezkl.ts";
 import { CHANNELS, LAST } from "../../cli/model/eval/hourly.ts";
-import { verifierAddress } from "../../cli/proof/means.ts";
+import { verifierAddress } from "../../cli/proof/method.ts";
 import { runInProcess } from "../support/assay.ts";
 import { temporaryFolder } from "../support/deploy.ts";
 
@@ -28,10 +28,10 @@ describe("assay plan", () => {
     const { result } = await run("plan", NAME, "--offline", "--ezkl", nothing);
     expect(result).toMatchObject({ choice: "ezkl" });
     const rows = new Map<string, Record<string, unknown>>(
-      result.rows.map((row: { means: string }) => [row.means, row]),
+      result.rows.map((row: { method: string }) => [row.method, row]),
     );
-    for (const means of ["execution", "execution-compiled", "bond"])
-      expect(rows.get(means)?.reason).toMatch(/^the model has no lane \w+: a float model has no program/);
+    for (const method of ["execution", "execution-compiled", "bond"])
+      expect(rows.get(method)?.reason).toMatch(/^the model has no lane \w+: a float model has no program/);
     expect(rows.get("groth16")?.reason).toBe("Groth16 proves programs, and a float model has none");
     const { estimate, ...ezkl } = rows.get("ezkl") as { estimate: Record<string, unknown> };
     expect(ezkl).toMatchObject({ available: true, usable: true, locked: "0" });

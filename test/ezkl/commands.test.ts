@@ -1,4 +1,4 @@
-/** Commands that prove by ezkl: verify a folder, prove and verify without a chain, settle by hand. Before it
+/** Commands that prove by ezkl: verify a folder, prove and verify without a chain, settle manually. Before it
  *  `assay proof ezkl install --data build/ezkl-data` ran (tools/named-suite.ts). */
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { finalPayout } from "../../protocol/rules/money.ts";
 import { fileCase, of } from "../support/cases.ts";
-import { Plaintiff } from "../support/plaintiff.ts";
+import { MaliciousChallenger } from "../support/malicious-challenger.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 /** No deadline is at stake: the test lets the time pass. */
 const ANSWER_SECONDS = 120;
-const PLAINTIFF = ROLES.cheat;
+const MALICIOUS = ROLES.cheat;
 const NEVER = "1000000000000000000000";
 
 let system: System;
@@ -25,10 +25,14 @@ describe("an honest claim under a malicious challenger", () => {
     const filed = await fileCase(system, ROLES.prover);
     const claimed = await filed.claimed();
     const ofClaim = of(claimed);
-    const plaintiff = new Plaintiff(await system.open("plaintiff", PLAINTIFF), claimed, filed);
-    await plaintiff.challenge();
+    const malicious = new MaliciousChallenger(
+      await system.open("malicious-challenger", MALICIOUS),
+      claimed,
+      filed,
+    );
+    await malicious.challenge();
     const { traceRoot } = await system.events.until("TraceCommitted", ofClaim);
-    const demanded = await plaintiff.demandAll(traceRoot);
+    const demanded = await malicious.demandAll(traceRoot);
     expect(demanded).toHaveLength(2);
     for (const { position, content } of demanded) {
       const revealed = await system.events.until("Revealed", (event) => {
@@ -36,11 +40,11 @@ describe("an honest claim under a malicious challenger", () => {
       });
       expect(revealed.content).toEqual(content);
     }
-    expect(await plaintiff.demandTooMuch(traceRoot)).toMatchObject({
+    expect(await malicious.demandTooMuch(traceRoot)).toMatchObject({
       status: "refused",
       revert: { name: "QuotaUsed" },
     });
-    expect(await plaintiff.convict()).toMatchObject({ status: "refused", revert: { name: "NoFault" } });
+    expect(await malicious.convict()).toMatchObject({ status: "refused", revert: { name: "NoFault" } });
     await system.passTime(filed.request.window + ANSWER_SECONDS + 1);
     await system.events.until("Finalized", ofClaim);
     const state = new StateReader(system.chain);
@@ -51,8 +55,8 @@ describe("an honest claim under a malicious challenger", () => {
       { account: proverAddress, amount: paid.prover },
     ]);
     expect(paid.prover).toBe(claim.bond + claim.ticketBond / 2n + filed.request.fee);
-    expect(await state.credits(plaintiff.account.address)).toBe(0n);
-    expect(await plaintiff.collect()).toMatchObject({
+    expect(await state.credits(malicious.account.address)).toBe(0n);
+    expect(await malicious.collect()).toMatchObject({
       status: "refused",
       revert: { name: "ClaimNotFallen" },
     });

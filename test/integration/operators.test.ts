@@ -28,7 +28,7 @@ const NAME = "forecast-vix";
 const POLL_MS = 50;
 /** Long enough for any machine. */
 const ANSWER_SECONDS = 120;
-/** The first of some accounts that act by hand. */
+/** The first of some accounts that act manually. */
 const HAND = ROLES.cheat + 1;
 const DETECTED = 'assay_challenger_attention_tests_total{result="detected"}';
 const stopping = new AbortController();

@@ -9,13 +9,13 @@ import { StateReader } from "../../protocol/chain/reads.ts";
 import { bondsOf, finalPayout, gasPriceRange } from "../../protocol/rules/money.ts";
 import { FALL_REASONS, type Request, ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 import { fileCase, of } from "../support/cases.ts";
-import { Plaintiff } from "../support/plaintiff.ts";
+import { MaliciousChallenger } from "../support/malicious-challenger.ts";
 import { eventWithBlock, signed, takeBack } from "../support/reorg.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 /** No deadline is at stake: the tests let the time pass. */
 const ANSWER_SECONDS = 120;
-const [PLAINTIFF, RIVAL, CHEAT] = [ROLES.cheat, ROLES.cheat + 1, ROLES.cheat + 2];
+const [MALICIOUS, RIVAL, CHEAT] = [ROLES.cheat, ROLES.cheat + 1, ROLES.cheat + 2];
 
 let system: System;
 
@@ -80,11 +80,15 @@ describe("re-orgs under a prover", () => {
   it("behavior: trace and reveal that are taken back come again, and the claim stands", async () => {
     const asked = await ask(ROLES.prover);
     const { args: claimed } = await asked.claimed();
-    const plaintiff = new Plaintiff(await system.open("plaintiff", PLAINTIFF), claimed, asked);
-    await plaintiff.challenge();
+    const malicious = new MaliciousChallenger(
+      await system.open("malicious-challenger", MALICIOUS),
+      claimed,
+      asked,
+    );
+    await malicious.challenge();
     await takeBack(system, await eventWithBlock(system, "TraceCommitted", of(claimed)));
     const { args } = await eventWithBlock(system, "TraceCommitted", of(claimed));
-    const demanded = await plaintiff.demandAll(args.traceRoot);
+    const demanded = await malicious.demandAll(args.traceRoot);
     await takeBack(system, await eventWithBlock(system, "Revealed", of(claimed)));
     await system.events.when(
       () => system.events.all("Revealed", of(claimed)).length === demanded.length || undefined,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ClaimEntry, RequestEntry } from "../../protocol/chain/book.ts";
+import type { ClaimEntry, RequestEntry } from "../../protocol/chain/claim-index.ts";
 import { bondsOf, defenceGas, MAX_AMOUNT } from "../../protocol/rules/money.ts";
 import {
   type Claim,
@@ -22,7 +22,7 @@ import {
   leastDeliveryFee,
   leastFee,
   type Policy,
-  type Standing,
+  type ProverState,
   truthFor,
 } from "../../prover/decide.ts";
 import { quote } from "../../prover/quote.ts";
@@ -34,7 +34,7 @@ const OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 const terms = { lanes: LANE.BOND | LANE.EXECUTION, depth: 2, outputLength: 96 };
 const models = new Map([[MODEL, terms]]);
 const policy: Policy = { marginPercent: 20, maxBonds: ETHER, endingBudget: 10n ** 16n, maxWindow: 3_600 };
-const standing: Standing = {
+const state: ProverState = {
   now: 1_000,
   own: OWN,
   constants: { answerSeconds: 5, gasPriceFloor: 10n ** 9n, gasBase: 145_000n, gasPerDemand: 122_000n },
@@ -45,7 +45,7 @@ const standing: Standing = {
   fallen: new Set(),
 };
 
-const least = leastFee(terms, standing.gasPrice, policy);
+const least = leastFee(terms, state.gasPrice, policy);
 let serial = 0;
 function requested(changes: Partial<Request> = {}, entry: Partial<RequestEntry> = {}): RequestEntry {
   serial += 1;
@@ -72,15 +72,15 @@ function requested(changes: Partial<Request> = {}, entry: Partial<RequestEntry> 
   return { id, request, input: "0x", block, ...fresh, ...entry };
 }
 
-function decideOne(entry: RequestEntry, changes: Partial<Standing> = {}, chosen: Policy = policy) {
-  return decideRequests([entry], models, { ...standing, ...changes }, chosen).get(entry.id);
+function decideOne(entry: RequestEntry, changes: Partial<ProverState> = {}, chosen: Policy = policy) {
+  return decideRequests([entry], models, { ...state, ...changes }, chosen).get(entry.id);
 }
 const codeOf = (...args: Parameters<typeof decideOne>) => {
   const decision = decideOne(...args);
   return decision?.kind === "skip" ? decision.code : decision?.kind;
 };
-const gasPrice = claimGasPrice(standing.constants, standing.baseFee);
-const { bond } = bondsOf(standing.constants, { gasPrice, depth: 2, minBond: 0n, attempt: 0 });
+const gasPrice = claimGasPrice(state.constants, state.baseFee);
+const { bond } = bondsOf(state.constants, { gasPrice, depth: 2, minBond: 0n, attempt: 0 });
 
 describe("decideRequests", () => {
   test("default: claims with the contract's bond", () => {
@@ -92,7 +92,7 @@ describe("decideRequests", () => {
     expect(decideOne(requested({ minBond: 3n * bond }))).toMatchObject({ bond: 3n * bond });
   });
 
-  test.each<[string, RequestEntry, Partial<Standing>]>([
+  test.each<[string, RequestEntry, Partial<ProverState>]>([
     ["MODEL_NOT_SERVED", requested({ modelId: ZERO_HASH as ModelId }), {}],
     ["NO_LANE", requested({ lanes: LANE.EXECUTION }), {}],
     ["EXPIRED", requested({ expiry: 1_000 }), {}],
@@ -110,7 +110,7 @@ describe("decideRequests", () => {
     expect(codeOf(requested({ exclusiveProver: OTHER, exclusiveUntil: 999 }))).toBe("claim");
     expect(codeOf(requested({ exclusiveProver: OWN, exclusiveUntil: 1_000 }))).toBe("claim");
     expect(codeOf(requested({ window: 3_600 }))).toBe("claim");
-    const needed = bond + defenceGas(standing.constants, 2) * gasPrice;
+    const needed = bond + defenceGas(state.constants, 2) * gasPrice;
     expect(codeOf(requested(), { balance: needed })).toBe("claim");
     expect(codeOf(requested(), { balance: needed - 1n })).toBe("BALANCE_TOO_LOW");
     expect(codeOf(requested(), {}, { ...policy, maxBonds: bond })).toBe("claim");
@@ -126,22 +126,22 @@ describe("decideRequests", () => {
     const [older, newer] = [requested(), requested()];
     const limit = { ...policy, maxBonds: 2n * bond };
     const live = [{ bond, gasPrice, depth: 2 }];
-    const decisions = decideRequests([newer, older], models, { ...standing, live }, limit);
+    const decisions = decideRequests([newer, older], models, { ...state, live }, limit);
     expect(decisions.get(older.id)?.kind).toBe("claim");
     expect(decisions.get(newer.id)).toMatchObject({ code: "BONDS_AT_LIMIT" });
   });
 
   test("behavior: keeps the gas of defending live claims", () => {
     const live = [{ bond, gasPrice, depth: 2 }];
-    const needed = bond + 2n * defenceGas(standing.constants, 2) * gasPrice;
+    const needed = bond + 2n * defenceGas(state.constants, 2) * gasPrice;
     expect(codeOf(requested(), { live, balance: needed })).toBe("claim");
     expect(codeOf(requested(), { live, balance: needed - 1n })).toBe("BALANCE_TOO_LOW");
   });
 
   test("behavior: bond and gas of a claim just chosen are not there for the next", () => {
-    const needed = bond + defenceGas(standing.constants, 2) * gasPrice;
+    const needed = bond + defenceGas(state.constants, 2) * gasPrice;
     const kinds = (balance: bigint) => {
-      const decisions = decideRequests([requested(), requested()], models, { ...standing, balance }, policy);
+      const decisions = decideRequests([requested(), requested()], models, { ...state, balance }, policy);
       return [...decisions.values()].map(({ kind }) => kind);
     };
     expect(kinds(2n * needed)).toEqual(["claim", "claim"]);
@@ -157,12 +157,12 @@ describe("decideRequests", () => {
 });
 
 describe("decideRequests, with truths", () => {
-  const proof = { means: "groth16", lane: LANE.PROOF, gas: 350_000n } as const;
-  const execution = { means: "execution", lane: LANE.EXECUTION, gas: 100_000n } as const;
+  const proof = { method: "groth16", lane: LANE.PROOF, gas: 350_000n } as const;
+  const execution = { method: "execution", lane: LANE.EXECUTION, gas: 100_000n } as const;
   const all = { lanes: 7, depth: 2, outputLength: 96, truths: [proof, execution] };
-  const cost = (gas: bigint) => (gas * standing.gasPrice * 120n) / 100n;
-  const decide = (entry: RequestEntry, changes: Partial<Standing> = {}, chosen: Policy = policy) =>
-    decideRequests([entry], new Map([[MODEL, all]]), { ...standing, ...changes }, chosen).get(entry.id);
+  const cost = (gas: bigint) => (gas * state.gasPrice * 120n) / 100n;
+  const decide = (entry: RequestEntry, changes: Partial<ProverState> = {}, chosen: Policy = policy) =>
+    decideRequests([entry], new Map([[MODEL, all]]), { ...state, ...changes }, chosen).get(entry.id);
 
   test("default: the cheapest of the accepted lanes", () => {
     expect(decide(requested({ lanes: 7 }))).toEqual({ kind: "settle", truth: execution });
@@ -188,12 +188,12 @@ describe("decideRequests, with truths", () => {
     const decideWith = (...truths: (typeof asClaim)[]) => {
       const entry = requested({ lanes: LANE.PROOF | LANE.BOND, fee: ETHER });
       const model = { ...all, truths };
-      return decideRequests([entry], new Map([[MODEL, model]]), standing, policy).get(entry.id);
+      return decideRequests([entry], new Map([[MODEL, model]]), state, policy).get(entry.id);
     };
     expect(decideWith(asClaim)).toMatchObject({ kind: "claim" });
     const cheaper = { ...asClaim, gas: asClaim.gas - 1n };
     expect(decideWith({ ...cheaper }, cheaper)).toEqual({ kind: "settle", truth: cheaper });
-    const twin = { ...proof, means: "ezkl" } as const;
+    const twin = { ...proof, method: "ezkl" } as const;
     expect(truthFor({ ...all, truths: [proof, twin] }, LANE.PROOF)).toBe(proof);
     expect(truthFor({ ...all, truths: [twin, proof] }, LANE.PROOF)).toBe(twin);
   });
@@ -204,12 +204,12 @@ describe("decideRequests, with truths", () => {
     const settled = decideRequests(
       [requested({ lanes: 7 }), requested({ lanes: LANE.EXECUTION })],
       new Map([[MODEL, all]]),
-      { ...standing, balance: 150_000n * standing.gasPrice },
+      { ...state, balance: 150_000n * state.gasPrice },
       policy,
     );
     expect([...settled.values()].map(({ kind }) => kind)).toEqual(["settle", "skip"]);
     const onlyProof = requested({ lanes: LANE.PROOF, fee: cost(350_000n) });
-    const gas = 350_000n * standing.gasPrice;
+    const gas = 350_000n * state.gasPrice;
     expect(decide(onlyProof, { balance: gas })).toEqual({ kind: "settle", truth: proof });
     expect(decide(onlyProof, { balance: gas - 1n })).toMatchObject({ code: "BALANCE_TOO_LOW" });
   });
@@ -233,33 +233,33 @@ describe("disputeTruth", () => {
   const model = { ...terms, lanes: LANE.BOND | LANE.PROOF };
   const ended = (gas: bigint, lanes: number = LANE.PROOF) =>
     disputeTruth(
-      { ...model, truths: [{ means: "groth16", lane: LANE.PROOF, gas }] },
+      { ...model, truths: [{ method: "groth16", lane: LANE.PROOF, gas }] },
       lanes,
-      standing.constants,
+      state.constants,
     );
-  const defence = defenceGas(standing.constants, model.depth);
+  const defence = defenceGas(state.constants, model.depth);
 
   test("default: a truth that costs no more gas than the defence", () => {
-    expect(ended(defence)).toMatchObject({ means: "groth16", gas: defence });
+    expect(ended(defence)).toMatchObject({ method: "groth16", gas: defence });
     expect(ended(defence + 1n)).toBeUndefined();
   });
 
   test("behavior: none where the node has none, or the request does not accept it", () => {
-    expect(disputeTruth(model, LANE.PROOF, standing.constants)).toBeUndefined();
+    expect(disputeTruth(model, LANE.PROOF, state.constants)).toBeUndefined();
     expect(ended(1n, LANE.BOND)).toBeUndefined();
   });
 });
 
 describe("claimGasPrice", () => {
   test("default: what a base fee half as high again asks for, or the floor", () => {
-    expect(claimGasPrice(standing.constants, 10n ** 9n)).toBe(75n * 10n ** 8n);
-    expect(claimGasPrice(standing.constants, 0n)).toBe(10n ** 9n);
+    expect(claimGasPrice(state.constants, 10n ** 9n)).toBe(75n * 10n ** 8n);
+    expect(claimGasPrice(state.constants, 0n)).toBe(10n ** 9n);
   });
 
   test.each([0n, 10n ** 8n, 10n ** 9n, 7n * 10n ** 10n])(
     "behavior: in range now and after a rise by half, at %d",
     (baseFee) => {
-      const price = claimGasPrice(standing.constants, baseFee);
+      const price = claimGasPrice(state.constants, baseFee);
       for (const later of [baseFee, (baseFee * 3n) / 2n]) {
         const going = later * 5n > 10n ** 9n ? later * 5n : 10n ** 9n;
         expect(price >= going && price <= 2n * going).toBe(true);
@@ -354,7 +354,7 @@ describe("deliveryRefusal", () => {
 
 describe("quote", () => {
   test("behavior: a request at the quote is claimed, a wei less is not", () => {
-    const { leastFee: fee, bond: quoted } = quote(terms, { callbackGas: 0, minBond: 0n }, standing, policy);
+    const { leastFee: fee, bond: quoted } = quote(terms, { callbackGas: 0, minBond: 0n }, state, policy);
     expect(decideOne(requested({ fee }))).toMatchObject({ kind: "claim", bond: quoted });
     expect(codeOf(requested({ fee: fee - 1n }))).toBe("FEE_TOO_LOW");
   });

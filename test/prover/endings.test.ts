@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ClaimEntry, RequestEntry } from "../../protocol/chain/book.ts";
+import type { ClaimEntry, RequestEntry } from "../../protocol/chain/claim-index.ts";
 import { ENDING_GAS, endingDelay } from "../../protocol/chain/endings.ts";
 import {
   type ClaimId,
@@ -11,7 +11,7 @@ import {
   ZERO_HASH,
 } from "../../protocol/rules/types.ts";
 import { EMPTY_CLAIM_WORD } from "../../protocol/rules/words.ts";
-import { claimGas, decideRequests, type Policy, type Standing, withMargin } from "../../prover/decide.ts";
+import { claimGas, decideRequests, type Policy, type ProverState, withMargin } from "../../prover/decide.ts";
 import { type Blocked, blockedRequests, decideEndings, endingJobs, servable } from "../../prover/endings.ts";
 
 const ETHER = 10n ** 18n;
@@ -21,7 +21,7 @@ const OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 const terms = { lanes: LANE.BOND, depth: 2, outputLength: 96 };
 const models = new Map([[MODEL, terms]]);
 const policy: Policy = { marginPercent: 20, maxBonds: ETHER, endingBudget: ETHER, maxWindow: 3_600 };
-const standing: Standing = {
+const state: ProverState = {
   now: 1_000,
   own: OWN,
   constants: { answerSeconds: 10, gasPriceFloor: 10n ** 9n, gasBase: 145_000n, gasPerDemand: 122_000n },
@@ -33,7 +33,7 @@ const standing: Standing = {
 };
 /** Pays for claiming, and for this many endings. */
 const feeFor = (endings: bigint) =>
-  withMargin((claimGas(terms) + endings * ENDING_GAS) * standing.gasPrice, policy);
+  withMargin((claimGas(terms) + endings * ENDING_GAS) * state.gasPrice, policy);
 
 function blocked({
   fee = feeFor(1n),
@@ -74,14 +74,14 @@ function blocked({
   };
   return { request, claim };
 }
-const serves = (one: Blocked, changes: Partial<Standing> = {}, chosen: Policy = policy) =>
-  servable([one], models, { ...standing, ...changes }, chosen).length === 1;
+const serves = (one: Blocked, changes: Partial<ProverState> = {}, chosen: Policy = policy) =>
+  servable([one], models, { ...state, ...changes }, chosen).length === 1;
 
 describe("blockedRequests", () => {
   test("default: those whose claim is another's and owes an answer", () => {
     const list = ({ request, claim }: Blocked) => {
-      const book = { requests: new Map([[request.id, request]]), claims: new Map([[claim.id, claim]]) };
-      const context = { chain: { account: { address: OWN } }, store: { book } };
+      const index = { requests: new Map([[request.id, request]]), claims: new Map([[claim.id, claim]]) };
+      const context = { chain: { account: { address: OWN } }, store: { index } };
       return blockedRequests(context as unknown as Parameters<typeof blockedRequests>[0]);
     };
     const other = blocked();
@@ -105,25 +105,23 @@ describe("servable", () => {
 
   test("behavior: what would be skipped once it is open is left alone, the doubled bond counted", () => {
     const { request } = blocked();
-    const decision = decideRequests([{ ...request, status: "open", attempt: 1 }], models, standing, policy);
+    const decision = decideRequests([{ ...request, status: "open", attempt: 1 }], models, state, policy);
     const { bond } = decision.get(request.id) as { bond: bigint };
     expect(serves(blocked(), {}, { ...policy, maxBonds: bond })).toBe(true);
     expect(serves(blocked(), {}, { ...policy, maxBonds: bond - 1n })).toBe(false);
     expect(serves(blocked(), { fallen: new Set([request.id]) })).toBe(false);
     expect(serves(blocked(), { now: 2_000 })).toBe(false);
-    expect(servable([blocked()], new Map(), standing, policy)).toEqual([]);
+    expect(servable([blocked()], new Map(), state, policy)).toEqual([]);
   });
 
   test("behavior: bonds that open requests take are not there for it", () => {
     const { request } = blocked();
     const open = { ...request, status: "open" as const, id: `0x${"44".repeat(32)}` as RequestId };
-    const chosen = decideRequests([open], models, standing, policy);
+    const chosen = decideRequests([open], models, state, policy);
     const { bond } = chosen.get(open.id) as { bond: bigint };
     const both = { ...policy, maxBonds: 3n * bond };
-    expect(servable([blocked()], models, standing, both, chosen)).toHaveLength(1);
-    expect(servable([blocked()], models, standing, { ...both, maxBonds: 3n * bond - 1n }, chosen)).toEqual(
-      [],
-    );
+    expect(servable([blocked()], models, state, both, chosen)).toHaveLength(1);
+    expect(servable([blocked()], models, state, { ...both, maxBonds: 3n * bond - 1n }, chosen)).toEqual([]);
   });
 });
 
@@ -132,11 +130,11 @@ describe("decideEndings", () => {
     const { request, claim } = blocked();
     const word = { ...EMPTY_CLAIM_WORD, state: "ACTIVE", traceDeadline: 990 } as const;
     const words = new Map([[claim.id, word]]);
-    const at = (now: number) => decideEndings([{ request, claim }], words, { ...standing, now });
+    const at = (now: number) => decideEndings([{ request, claim }], words, { ...state, now });
     const delay = endingDelay(OWN, claim.id, 10);
     expect(at(990 + delay).size).toBe(0);
     expect([...at(991 + delay)]).toEqual([[claim.id, { kind: "timeoutTrace" }]]);
     expect(endingJobs(at(999), 999)).toEqual([{ kind: "end", subject: claim.id, due: 999 }]);
-    expect(decideEndings([{ request, claim }], new Map(), { ...standing, now: 9_999 }).size).toBe(0);
+    expect(decideEndings([{ request, claim }], new Map(), { ...state, now: 9_999 }).size).toBe(0);
   });
 });

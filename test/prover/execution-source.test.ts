@@ -43,7 +43,7 @@ describe("ExecutionSource", () => {
     const source = new ExecutionSource(system.chain, SILENT);
     expect(source.terms(model)).toBeUndefined();
     await source.refresh([model]);
-    expect(source.terms(model)).toMatchObject({ means: "execution", lane: LANE.EXECUTION });
+    expect(source.terms(model)).toMatchObject({ method: "execution", lane: LANE.EXECUTION });
     // The first slot of the interpreter's storage says which models are halted.
     const slot = keccak256(encodeAbiParameters(parseAbiParameters("bytes32, uint256"), [modelId, 0n]));
     const address = system.chain.deployment.contracts.interpreter as Hex;

@@ -4,7 +4,7 @@ import { fromHex } from "../../base/bytes.ts";
 import { historyOf } from "../../protocol/chain/history.ts";
 import { iAssayAbi } from "../../protocol/rules/generated/abis.ts";
 import type { RequestId } from "../../protocol/rules/types.ts";
-import type { Standing } from "../../prover/decide.ts";
+import type { ProverState } from "../../prover/decide.ts";
 import { createOrders } from "../../prover/http/order.ts";
 import type { NodeView, Payment } from "../../prover/http/parts.ts";
 import type { ServedModel } from "../../prover/models.ts";
@@ -14,7 +14,7 @@ import { openLocalSystem, tinyInput } from "../support/deploy.ts";
 let local: LocalChain;
 let system: Awaited<ReturnType<typeof openLocalSystem>>;
 let nowMs = 0;
-let standing: Standing | undefined;
+let state: ProverState | undefined;
 let order: Payment["order"];
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   nowMs = 0;
-  standing = {
+  state = {
     now: 0,
     own: accountAt(1).address,
     constants: system.chain.constants,
@@ -38,8 +38,8 @@ beforeEach(() => {
     fallen: new Set(),
   };
   const node = {
-    get standing() {
-      return standing;
+    get state() {
+      return state;
     },
     termsOf: ({ depth, outputLength }: ServedModel) => ({ lanes: 4, depth, outputLength }),
   } as NodeView;
@@ -98,10 +98,10 @@ describe("createOrders", () => {
   });
 
   it("error: what failed holds no place", async () => {
-    const before = standing;
-    standing = undefined;
+    const before = state;
+    state = undefined;
     await expect(ask(3, 3, 3, 3)).rejects.toThrow(expect.objectContaining({ code: "CHAIN_NOT_READ_YET" }));
-    standing = before;
+    state = before;
     await expect(order(model(), Uint8Array.of(1, 2))).rejects.toThrow(
       expect.objectContaining({ code: "ORDER_REFUSED" }),
     );

@@ -10,8 +10,8 @@ import { tinyRequest } from "../support/deploy.ts";
 
 const OWN = accountAt(1).address;
 const INPUT = "0x12";
-const PROOF = { means: "groth16", lane: LANE.PROOF, gas: 1n } as const;
-const EXECUTION = { means: "execution", lane: LANE.EXECUTION, gas: 1n } as const;
+const PROOF = { method: "groth16", lane: LANE.PROOF, gas: 1n } as const;
+const EXECUTION = { method: "execution", lane: LANE.EXECUTION, gas: 1n } as const;
 
 function target(serial: number, model = 1, truth: Target["truth"] = PROOF): Target {
   const word = (n: number): Hex => `0x${n.toString(16).padStart(64, "0")}`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex } from "../../base/bytes.ts";
-import { Book } from "../../protocol/chain/book.ts";
+import { ClaimIndex } from "../../protocol/chain/claim-index.ts";
 import { paymentGate } from "../../prover/http/payment.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import {
@@ -90,7 +90,7 @@ describe("paymentGate", () => {
       asked("busy");
       // The conviction: the request is open again, and the claim is gone.
       setImmediate(() => {
-        prover.book = new Book();
+        prover.index = new ClaimIndex();
         asked("open");
       });
     });

@@ -1,4 +1,4 @@
-/** Batches of a follower, made by hand. */
+/** Batches of a follower, made manually. */
 import type { Hex } from "viem";
 import type { ChainEvent, EventName } from "../../protocol/chain/events.ts";
 import type { Batch, Cursor } from "../../protocol/chain/follower.ts";

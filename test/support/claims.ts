@@ -1,4 +1,4 @@
-/** Claims by hand, in place of a prover. */
+/** Claims filed manually, in place of a prover. */
 import type { Hex } from "viem";
 import { type Action, Actions } from "../../protocol/chain/actions.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";

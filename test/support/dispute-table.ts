@@ -1,10 +1,10 @@
-/** The claim machine as a table for players: moves in, and the events of each move into a Book, as in a daemon. */
+/** The claim machine as a table for players: moves in, and the events of each move into a ClaimIndex, as in a daemon. */
 import { type Address, type Hex, keccak256 } from "viem";
 import { toHex } from "../../base/bytes.ts";
 import type { Question } from "../../challenger/interrogate.ts";
 import { topsOf, traceShapes } from "../../inference/commit/reveal.ts";
 import type { TreeShape } from "../../inference/program/shape.ts";
-import { Book, type ClaimEntry, type RequestEntry } from "../../protocol/chain/book.ts";
+import { type ClaimEntry, ClaimIndex, type RequestEntry } from "../../protocol/chain/claim-index.ts";
 import type { ChainEvent, EventName } from "../../protocol/chain/events.ts";
 import { type GameAddress, requestIdOf } from "../../protocol/rules/ids.ts";
 import {
@@ -124,7 +124,7 @@ export class DisputeTable {
   readonly input: Hex;
   /** everything that anybody tried, in order */
   readonly attempts: Attempt[] = [];
-  readonly #book = new Book();
+  readonly #index = new ClaimIndex();
   /** before anybody moved */
   readonly start: GameState;
   state: GameState;
@@ -200,11 +200,11 @@ export class DisputeTable {
   }
 
   get requestEntry(): RequestEntry {
-    return this.#book.requests.get(this.requestId) as RequestEntry;
+    return this.#index.requests.get(this.requestId) as RequestEntry;
   }
 
   get entry(): ClaimEntry {
-    return this.#book.claims.get(this.claimId) as ClaimEntry;
+    return this.#index.claims.get(this.claimId) as ClaimEntry;
   }
 
   claim(): ClaimState {
@@ -229,7 +229,7 @@ export class DisputeTable {
     const block = { number: BigInt(move.now), hash: hashOf(move.now) };
     const common = { claimId, requestId: this.requestId, claim: claim?.claim, ...spoken };
     for (const [name, told] of this.#eventsOf(move, before, claim)) {
-      this.#book.apply({ name, block, args: { ...common, ...told } } as unknown as ChainEvent);
+      this.#index.apply({ name, block, args: { ...common, ...told } } as unknown as ChainEvent);
     }
   }
 

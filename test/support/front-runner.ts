@@ -13,15 +13,15 @@ export interface FrontRunner {
 const TIP_MORE = 10n ** 9n;
 const GAS = 3_000_000n;
 
-/** @param index of its account @param purse most wei that it puts into one move */
-export async function startFrontRunner(system: System, index: number, purse: bigint): Promise<FrontRunner> {
+/** @param index of its account @param budget most wei that it puts into one move */
+export async function startFrontRunner(system: System, index: number, budget: bigint): Promise<FrontRunner> {
   const account = systemAccount(index);
   const { client, game } = system.chain;
   const copied: string[] = [];
   let nonce = await client.getTransactionCount({ address: account.address });
   const stop = watchMempool(system, async ({ from, move, data, value, tip, isMined }) => {
     // A request that is copied is a request of one's own, to be paid for.
-    if (isMined || from === account.address || move === "request" || value > purse) return;
+    if (isMined || from === account.address || move === "request" || value > budget) return;
     const serializedTransaction = await account.signTransaction({
       type: "eip1559",
       chainId: game.chainId,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach } from "vitest";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
-import { Book } from "../../protocol/chain/book.ts";
+import { ClaimIndex } from "../../protocol/chain/claim-index.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import type { Head } from "../../protocol/chain/follower.ts";
@@ -34,7 +34,7 @@ export const HTTP_LIMITS = {
 };
 /** What the tests of one file share. */
 export const prover: {
-  book: Book;
+  index: ClaimIndex;
   failure: unknown;
   server: HttpServer;
   payment?: Payment | undefined;
@@ -42,7 +42,7 @@ export const prover: {
   head: Head | undefined /** instead of the executor */;
   run?: FastPath["run"] | undefined;
 } = {
-  book: new Book(),
+  index: new ClaimIndex(),
   failure: undefined,
   // Set before the first test runs.
   server: undefined as unknown as HttpServer,
@@ -70,13 +70,13 @@ export const stopping = new AbortController();
  *  @param limits other than those of the tests' own prover */
 export function startApp(limits: Partial<HttpLimits> = {}, metrics = new Metrics()): Promise<HttpServer> {
   const node = {
-    get book() {
-      return prover.book;
+    get index() {
+      return prover.index;
     },
     get head() {
       return prover.head;
     },
-    standing: undefined,
+    state: undefined,
     decisionOn: () => undefined,
     eventsOf: (id: ClaimId) => prover.events.get(id),
     termsOf: (model: ServedModel) => model,
@@ -109,7 +109,7 @@ beforeAll(async () => {
 });
 afterAll(() => prover.server.close());
 beforeEach(() => {
-  prover.book = new Book();
+  prover.index = new ClaimIndex();
   logged.length = 0;
   prover.failure = undefined;
   prover.payment = undefined;
@@ -145,7 +145,7 @@ export async function codeOf(response: Promise<Response>): Promise<[number, stri
 export const calldata = forecastInput(forecast, 3);
 export const right = execute(served.prepared, fromHex(calldata));
 
-/** Puts a request for the calldata into the book. */
+/** Puts a request for the calldata into the index. */
 export function asked(
   status: "open" | "busy" | "done",
   output: Hex = toHex(right),
@@ -154,7 +154,7 @@ export function asked(
   const claim = `0x${"cd".repeat(32)}` as ClaimId;
   const block = { number: 1n, hash: keccak256("0x") };
   const outputHash = keccak256(output);
-  prover.book.requests.set(request, {
+  prover.index.requests.set(request, {
     id: request,
     request: { modelId: served.id, inputHash: keccak256(calldata) } as Request,
     input: calldata,
@@ -166,7 +166,7 @@ export function asked(
     ...(status === "open" ? {} : { claimId: claim }),
     ...(status === "done" ? { result: { lane: LANE.BOND, outputHash, output } } : {}),
   });
-  prover.book.claims.set(claim, {
+  prover.index.claims.set(claim, {
     id: claim,
     claim: { outputHash } as Claim,
     output,

@@ -55,15 +55,18 @@ describe("renderOpcodes", () => {
     expect(readFileSync(join(projectRoot, path), "utf8")).toBe(text(path));
   });
 
-  it.each(["Elements", "Rules", "Kernels"])("behavior: %s sends each opcode to its own library", (library) => {
-    const source = text(`verifier-contracts/generated/${library}.sol`);
-    const calls = [...source.matchAll(/if \(opcode == OP_([A-Z0-9]+)\) return (\w+)\.(\w+)\(/g)];
-    const suffix = library === "Kernels" ? "Rows" : "";
-    const name = { Elements: "judge", Rules: "rules", Kernels: "run" }[library];
-    expect(calls.map(([, opcode, target, called]) => [opcode, target, called])).toEqual(
-      OPCODES.map((opcode) => [opcode.toUpperCase(), `${pascal(opcode)}${suffix}`, name]),
-    );
-  });
+  it.each(["Elements", "Rules", "Kernels"])(
+    "behavior: %s sends each opcode to its own library",
+    (library) => {
+      const source = text(`verifier-contracts/generated/${library}.sol`);
+      const calls = [...source.matchAll(/if \(opcode == OP_([A-Z0-9]+)\) return (\w+)\.(\w+)\(/g)];
+      const suffix = library === "Kernels" ? "Rows" : "";
+      const name = { Elements: "judge", Rules: "rules", Kernels: "run" }[library];
+      expect(calls.map(([, opcode, target, called]) => [opcode, target, called])).toEqual(
+        OPCODES.map((opcode) => [opcode.toUpperCase(), `${pascal(opcode)}${suffix}`, name]),
+      );
+    },
+  );
 
   it.each(OPCODES)("behavior: %s has a file of its name in each place", (opcode: Opcode) => {
     const places = [

@@ -49,7 +49,7 @@ class Purse {
   #left = 3 + 4;
   pay({ gas }: Cost, price: bigint): bigint | undefined {
     if (gas < 1n) return undefined;
-    const book = (): void => {
+    const index = (): void => {
       this.#left -= gas;
     };
     return gas;

@@ -4,7 +4,7 @@ import { type Address, isAddressEqual } from "viem";
 /** States of a run, in the order of the contract's enum. */
 export const RUN_STATES = ["NONE", "ITERATION", "CONFIRMATION", "TOOL", "DONE", "FAILED"] as const;
 
-export interface RunStanding {
+export interface RunState {
   /** ordinal in RUN_STATES */
   readonly state: number;
   readonly iteration: number;
@@ -19,7 +19,7 @@ export interface RunStanding {
 export type RunMove = "iterate" | "advance" | "wait";
 
 /** @param now seconds; the time of the block that the move would be in */
-export function decideRun(run: RunStanding, own: Address, now: number): RunMove {
+export function decideRun(run: RunState, own: Address, now: number): RunMove {
   const state = RUN_STATES[run.state];
   const isWaiting = state === "ITERATION" || state === "CONFIRMATION" || state === "TOOL";
   if (!isWaiting) return "wait";

@@ -26,8 +26,8 @@ export class Accounts {
   #pulled = 0n;
   #withdrawn = 0n;
 
-  /** Books a move. */
-  book({ received, held, burned, credited }: Flow): void {
+  /** Records a move. */
+  record({ received, held, burned, credited }: Flow): void {
     this.#received += received;
     this.#held += held;
     this.#burned += burned;

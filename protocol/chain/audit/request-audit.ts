@@ -70,7 +70,7 @@ export class RequestAudit {
     this.replay = new Replay(newGame(game, constants, context.models), requestId);
     const value = request.fee + request.deliveryFee;
     const asked = { hash: keccak256(input), canonical: true };
-    this.#book({ kind: "request", from: request.requester, value, request, input: asked });
+    this.#record({ kind: "request", from: request.requester, value, request, input: asked });
   }
 
   /** @throws RuleBroken if an event other than this one follows from what is known */
@@ -91,7 +91,7 @@ export class RequestAudit {
         break;
       case "Revealed": {
         const { claimId, position } = event.args;
-        this.#book({ kind: "reveal", from: ZERO_ADDRESS, claimId, position, valid: true });
+        this.#record({ kind: "reveal", from: ZERO_ADDRESS, claimId, position, valid: true });
         break;
       }
       case "Settled":
@@ -107,10 +107,10 @@ export class RequestAudit {
         this.#delivered(event.args);
         break;
       case "DeliveryReclaimed":
-        this.#book({ kind: "reclaimDelivery", from: ZERO_ADDRESS, requestId: this.#id });
+        this.#record({ kind: "reclaimDelivery", from: ZERO_ADDRESS, requestId: this.#id });
         break;
       case "Refunded":
-        this.#book({ kind: "refund", from: ZERO_ADDRESS, requestId: this.#id });
+        this.#record({ kind: "refund", from: ZERO_ADDRESS, requestId: this.#id });
         break;
       case "Collected":
         this.#collected(event.args);
@@ -122,7 +122,7 @@ export class RequestAudit {
     const { prover: from, bond: value, operator, gasPrice } = claim;
     const said = { hash: keccak256(output), length: (output.length - 2) / 2 };
     const { baseFee } = this.#block;
-    const made = this.#book({
+    const made = this.#record({
       ...{ kind: "claim", from, value, requestId, operator, gasPrice, output: said, baseFee },
     });
     must("identity", "the claim's id", claimId, made.claimId);
@@ -131,7 +131,7 @@ export class RequestAudit {
 
   #challenged({ claimId, challenger: from, traceDeadline, hardEnd }: Told<"Challenged">): void {
     const value = this.replay.claim(claimId).claim.ticketBond;
-    this.#book({ kind: "challenge", from, value, claimId });
+    this.#record({ kind: "challenge", from, value, claimId });
     const { word } = this.replay.claim(claimId);
     must("deadline", "the trace's deadline", traceDeadline, word.traceDeadline);
     must("deadline", "the end of all demands", hardEnd, word.hardEnd);
@@ -140,14 +140,14 @@ export class RequestAudit {
   #traceCommitted({ claimId, traceRoot, tops }: Told<"TraceCommitted">): void {
     // Prover or operator: the event does not say which, and the rules treat them alike.
     const { prover: from, modelId } = this.replay.claim(claimId).claim;
-    this.#book({ kind: "commitTrace", from, claimId, traceRoot });
+    this.#record({ kind: "commitTrace", from, claimId, traceRoot });
     const steps = this.#context.models.get(modelId)?.steps ?? 0;
     must("identity", "the trace root", traceRoot, rootOf(steps, tops));
   }
 
   #demanded({ claimId, challenger: from, position, deadline }: Told<"Demanded">): void {
     const { traceRoot = ZERO_HASH } = this.replay.claim(claimId);
-    this.#book({ kind: "demand", from, claimId, traceRoot, position });
+    this.#record({ kind: "demand", from, claimId, traceRoot, position });
     const required = this.replay.claim(claimId).demands.get(position)?.deadline;
     must("deadline", "the demand's deadline", deadline, required);
   }
@@ -163,16 +163,16 @@ export class RequestAudit {
         this.#context.announced.fell(args);
         break;
       case "TRACE_TIMEOUT":
-        this.#book({ kind: "timeoutTrace", ...on });
+        this.#record({ kind: "timeoutTrace", ...on });
         break;
       case "DEMAND_TIMEOUT":
         must("identity", "the step of the unanswered position", step, element >> 48n);
-        this.#book({ kind: "timeoutDemand", ...on, position: element });
+        this.#record({ kind: "timeoutDemand", ...on, position: element });
         break;
       case "ELEMENT":
       case "CODEC":
       case "OUTPUT":
-        this.#book({ kind: "convict", ...on, reason, holds: expected !== claimed });
+        this.#record({ kind: "convict", ...on, reason, holds: expected !== claimed });
         break;
       default:
         throw new RuleBroken("moves", `no claim can fall for reason ${args.reason}`);
@@ -184,7 +184,7 @@ export class RequestAudit {
     if (truth === undefined) {
       must("fixed", "the output that becomes final", outputHash, this.replay.claim(claimId).claim.outputHash);
       must("fixed", "its lane", lane, LANE.BOND);
-      this.#book({ kind: "finalize", from: ZERO_ADDRESS, claimId });
+      this.#record({ kind: "finalize", from: ZERO_ADDRESS, claimId });
       return;
     }
     must("fixed", "the output that becomes final", outputHash, keccak256(truth.output));
@@ -205,33 +205,33 @@ export class RequestAudit {
     }
     const evidence = { lane: lane as TruthLane, outputHash, accepted: true };
     const settled = { kind: "settle", from, requestId: this.#id, ...evidence } as const;
-    this.#book(live === undefined ? settled : { ...settled, claimId: live }, agrees ? "next" : "later");
+    this.#record(live === undefined ? settled : { ...settled, claimId: live }, agrees ? "next" : "later");
   }
 
   #delivered({ by: from, success }: Told<"Delivered">): void {
     const { accounts, announced } = this.#context;
     const paid = announced.takeLoose();
     const facts = { outputMatches: true, gasEnough: true, callbackSucceeds: success };
-    const { credited } = this.#book({ kind: "deliver", from, requestId: this.#id, ...facts }, "before");
+    const { credited } = this.#record({ kind: "deliver", from, requestId: this.#id, ...facts }, "before");
     must("payoff", "who was credited for the delivery", paid?.account, credited[0]?.account);
     must("payoff", "what was credited for the delivery", paid?.amount, credited[0]?.amount);
     if (paid !== undefined) accounts.credited(paid.account, paid.amount);
   }
 
   #collected({ claimId, owner, amount }: Told<"Collected">): void {
-    const { credited } = this.#book({ kind: "collect", from: ZERO_ADDRESS, claimId, owner });
+    const { credited } = this.#record({ kind: "collect", from: ZERO_ADDRESS, claimId, owner });
     must("payoff", `what ${owner} collects`, amount, credited[0]?.amount);
   }
 
-  /** Plays and books a move at the time of the event's block.
+  /** Plays and records a move at the time of the event's block.
    *  @param when its events Credited come: next, at the end of the settlement, or before */
-  #book(
+  #record(
     move: WithoutTime<Move>,
     when: "next" | "later" | "before" = "next",
   ): Flow & { readonly claimId?: ClaimId } {
     const { accounts, announced, halted } = this.#context;
     const flow = this.replay.play({ ...move, now: this.#block.timestamp } as Move, halted);
-    accounts.book(flow);
+    accounts.record(flow);
     for (const { account, amount } of flow.credited) {
       if (when === "next") announced.credit(account, amount);
       if (when === "later") announced.reward(account, amount);

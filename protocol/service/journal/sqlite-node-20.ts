@@ -30,8 +30,8 @@ export function ensureBinary(): void {
 }
 
 function make(folder: string): void {
-  console.error(
-    `Node.js ${process.versions.node}: getting the binary of ${PACKAGE}, once. This may take a minute.`,
+  process.stderr.write(
+    `Node.js ${process.versions.node}: getting the binary of ${PACKAGE}, once. This may take a minute.\n`,
   );
   spawnSync("npm", ["rebuild", PACKAGE, "--ignore-scripts=false"], {
     cwd: dirname(dirname(folder)),

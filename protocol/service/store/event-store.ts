@@ -1,6 +1,6 @@
 /** Keeps what was followed of the chain, so that a restart goes on where it stopped. */
 import { fileURLToPath } from "node:url";
-import { Book } from "../../chain/book.ts";
+import { ClaimIndex } from "../../chain/claim-index.ts";
 import type { ChainEvent } from "../../chain/events.ts";
 import type { Batch, Cursor } from "../../chain/follower.ts";
 import type { ClaimId, RequestId } from "../../rules/types.ts";
@@ -12,11 +12,11 @@ export const EVENTS_SCHEMA: SchemaPart = {
   folder: fileURLToPath(new URL("migrations", import.meta.url)),
 };
 
-/** A book that survives its process. Batch and cursor are written in one transaction. The book holds every request
+/** An index that survives its process. Batch and cursor are written in one transaction. The index holds every request
  *  that is neither forgotten nor at rest. */
 export class EventStore {
   readonly #db: SqliteDatabase;
-  #book = new Book();
+  #index = new ClaimIndex();
 
   /** @param db opened with EVENTS_SCHEMA */
   constructor(db: SqliteDatabase) {
@@ -24,8 +24,8 @@ export class EventStore {
     this.#rebuild();
   }
 
-  get book(): Book {
-    return this.#book;
+  get index(): ClaimIndex {
+    return this.#index;
   }
 
   /** Where to follow on; absent at the first start. */
@@ -34,7 +34,7 @@ export class EventStore {
     return row === undefined ? undefined : (decode(row.body) as Cursor);
   }
 
-  /** Takes a batch; the same one again changes nothing. After a rollback the book is another one, without what is
+  /** Takes a batch; the same one again changes nothing. After a rollback the index is another one, without what is
    *  gone. */
   take(batch: Batch): void {
     const last = this.cursor()?.at(-1);
@@ -50,7 +50,7 @@ export class EventStore {
     try {
       write.immediate();
     } catch (error) {
-      // The book must not know more than the database.
+      // The index must not know more than the database.
       this.#rebuild();
       throw error;
     }
@@ -66,7 +66,7 @@ export class EventStore {
   }
 
   /** Keeps these requests in the database alone, until the next event about one of them, or a rollback that takes one
-   *  back, puts it into the book again with all its claims. */
+   *  back, puts it into the index again with all its claims. */
   rest(ids: readonly RequestId[]): void {
     if (ids.length === 0) return;
     const put = this.#db.prepare<[string]>("INSERT OR REPLACE INTO resting VALUES (?)");
@@ -75,24 +75,24 @@ export class EventStore {
         for (const id of ids) put.run(id);
       })
       .immediate();
-    for (const id of ids) this.#book.forget(id);
+    for (const id of ids) this.#index.forget(id);
   }
 
   /** Drops a request that is over and too deep to come back. */
   forget(id: RequestId): void {
     this.#db.prepare("DELETE FROM events WHERE request_id = ?").run(id);
-    this.#book.forget(id);
+    this.#index.forget(id);
   }
 
   #append(event: ChainEvent): void {
-    const id = this.#book.apply(event) ?? (this.#wake(event) ? this.#book.apply(event) : undefined);
+    const id = this.#index.apply(event) ?? (this.#wake(event) ? this.#index.apply(event) : undefined);
     if (id === undefined) return;
     this.#db
       .prepare("INSERT OR REPLACE INTO events VALUES (?, ?, ?, ?)")
       .run(Number(event.block.number), event.logIndex, id, encode(event));
   }
 
-  /** @returns true if the event is about a request that was at rest: the book holds it now */
+  /** @returns true if the event is about a request that was at rest: the index holds it now */
   #wake({ args }: ChainEvent): boolean {
     const id = "requestId" in args ? args.requestId : "claimId" in args && this.#requestOf(args.claimId);
     if (!id || this.#db.prepare("DELETE FROM resting WHERE request_id = ?").run(id).changes === 0)
@@ -119,7 +119,7 @@ export class EventStore {
   }
 
   #rebuild(): void {
-    this.#book = new Book();
+    this.#index = new ClaimIndex();
     this.#apply(
       this.#db
         .prepare<[], Row>(
@@ -130,7 +130,7 @@ export class EventStore {
   }
 
   #apply(rows: Iterable<Row>): void {
-    for (const { body } of rows) this.#book.apply(decode(body) as ChainEvent);
+    for (const { body } of rows) this.#index.apply(decode(body) as ChainEvent);
   }
 }
 

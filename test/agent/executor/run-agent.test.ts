@@ -192,8 +192,8 @@ describe("decideRun", () => {
     ["wait", { ...run, state: 4 }, 101],
     ["wait", { ...run, state: 5 }, 101],
     ["wait", { ...run, state: 0 }, 101],
-  ] as const)("default: %s %#", (move, standing, now) => {
-    expect(decideRun(standing, own, now)).toBe(move);
+  ] as const)("default: %s %#", (move, state, now) => {
+    expect(decideRun(state, own, now)).toBe(move);
   });
 });
 

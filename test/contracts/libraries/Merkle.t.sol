@@ -29,7 +29,7 @@ contract MerkleTest is Test {
         assertEq(Merkle.tensorRoot(_pointer(words), 1, 1, 0, 0), keccak256(abi.encode(uint256(7))));
     }
 
-    /// @dev 3 rows of 3 words: 4 rows of 4 leaves, drawn by hand.
+    /// @dev 3 rows of 3 words: 4 rows of 4 leaves, drawn manually.
     function test_tensorRoot_paddedByHand_succeeds() public pure {
         bytes32[] memory words = _random(1, 9);
         bytes32 z0 = keccak256(abi.encode(uint256(0)));

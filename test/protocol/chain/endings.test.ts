@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { describe, expect, it } from "vitest";
-import type { ClaimEntry } from "../../../protocol/chain/book.ts";
+import type { ClaimEntry } from "../../../protocol/chain/claim-index.ts";
 import {
   ENDING_GAS,
   EndingBudget,
@@ -114,7 +114,7 @@ describe("EndingBudget", () => {
       nowMs += (i * 7_919) % 400_000;
       const wei = BigInt(1 + ((i * 31) % 60));
       if (endingRefusal(wei, 2n * wei, budget.left(`${i}`)) !== undefined) continue;
-      budget.book(`${i}`, wei);
+      budget.record(`${i}`, wei);
       spent.push({ atMs: nowMs, wei });
       const hour = spent.filter(({ atMs }) => atMs > nowMs - HOUR_MS);
       expect(hour.reduce((sum, one) => sum + one.wei, 0n)).toBeLessThanOrEqual(100n);
@@ -124,13 +124,13 @@ describe("EndingBudget", () => {
 
   it("behavior: a move counts once, at what it cost in the end, and nothing if it cost nothing", () => {
     const budget = new EndingBudget(100n, () => 0);
-    budget.book("a", 80n);
+    budget.record("a", 80n);
     expect([budget.left(), budget.left("a"), budget.left("b")]).toEqual([20n, 100n, 20n]);
-    budget.book("a", 30n);
+    budget.record("a", 30n);
     expect(budget.left()).toBe(70n);
-    budget.book("b", 90n);
+    budget.record("b", 90n);
     expect(budget.left()).toBe(0n);
-    budget.book("b", 0n);
+    budget.record("b", 0n);
     expect(budget.left()).toBe(70n);
   });
 

@@ -41,9 +41,9 @@ describe("EventStore", () => {
     new EventStore(db).take(first);
     const store = new EventStore(db);
     store.take(blocks(2, [fell], first.cursor));
-    const { book } = new EventStore(db);
-    expect(book.requests.get(REQUEST)).toMatchObject({ status: "open", attempt: 1, request: { fee: 7n } });
-    expect(book.claims.get(CLAIM)).toMatchObject({
+    const { index } = new EventStore(db);
+    expect(index.requests.get(REQUEST)).toMatchObject({ status: "open", attempt: 1, request: { fee: 7n } });
+    expect(index.claims.get(CLAIM)).toMatchObject({
       status: "fallen",
       claim: { bond: 5n },
       fall: { reason: "ELEMENT", step: 4n },
@@ -58,19 +58,19 @@ describe("EventStore", () => {
     const second = blocks(2, [fell], first.cursor);
     store.take(second);
     store.take(second);
-    expect(store.book.requests.get(REQUEST)?.attempt).toBe(1);
+    expect(store.index.requests.get(REQUEST)?.attempt).toBe(1);
   });
 
-  it("behavior: a rollback takes back what is gone, in the book and in the database", () => {
+  it("behavior: a rollback takes back what is gone, in the index and in the database", () => {
     const db = database();
     const store = new EventStore(db);
     const first = blocks(1, filed);
     store.take(first);
     store.take(blocks(2, [fell], first.cursor));
     store.take(rollback(1, first.cursor));
-    for (const { book } of [store, new EventStore(db)]) {
-      expect(book.requests.get(REQUEST)).toMatchObject({ status: "busy", attempt: 0, claimId: CLAIM });
-      expect(book.claims.get(CLAIM)?.status).toBe("active");
+    for (const { index } of [store, new EventStore(db)]) {
+      expect(index.requests.get(REQUEST)).toMatchObject({ status: "busy", attempt: 0, claimId: CLAIM });
+      expect(index.claims.get(CLAIM)?.status).toBe("active");
     }
   });
 
@@ -79,8 +79,8 @@ describe("EventStore", () => {
     const store = new EventStore(db);
     store.take(blocks(1, filed));
     store.forget(REQUEST);
-    for (const { book } of [store, new EventStore(db)]) {
-      expect([book.requests.size, book.claims.size]).toEqual([0, 0]);
+    for (const { index } of [store, new EventStore(db)]) {
+      expect([index.requests.size, index.claims.size]).toEqual([0, 0]);
     }
   });
 
@@ -97,7 +97,7 @@ describe("EventStore", () => {
     (_what, news, now) => {
       const store = new EventStore(database());
       store.take(blocks(9, [...filed, ...(news as ChainEvent[])]));
-      const over = (block: bigint, at = now) => store.book.overSince(block, at).map(({ id }) => id);
+      const over = (block: bigint, at = now) => store.index.overSince(block, at).map(({ id }) => id);
       expect([over(8n), over(9n)]).toEqual([[], [REQUEST]]);
       if (now > 0) expect(over(9n, 50)).toEqual([]);
     },
@@ -106,7 +106,7 @@ describe("EventStore", () => {
   it("behavior: a request with a claim that is not over is not over", () => {
     const store = new EventStore(database());
     store.take(blocks(9, filed));
-    expect(store.book.overSince(10n, 10 ** 9)).toEqual([]);
+    expect(store.index.overSince(10n, 10 ** 9)).toEqual([]);
   });
 
   describe("rest", () => {
@@ -117,9 +117,9 @@ describe("EventStore", () => {
       windowEnd: 12,
       output: "0x03",
     });
-    const held = ({ book }: EventStore) => [book.requests.size, book.claims.size];
+    const held = ({ index }: EventStore) => [index.requests.size, index.claims.size];
 
-    it("behavior: what rests is in no book, and its claim's events are still told", () => {
+    it("behavior: what rests is in no index, and its claim's events are still told", () => {
       const db = database();
       const store = new EventStore(db);
       store.take(blocks(1, filed));
@@ -140,9 +140,9 @@ describe("EventStore", () => {
       store.take(blocks(1, filed));
       store.rest([REQUEST]);
       store.take(blocks(2, [news]));
-      for (const { book } of [store, new EventStore(db)]) {
-        expect(book.requests.get(REQUEST)).toMatchObject({ ...request, changedAt: 2n });
-        expect(book.claimsOf(REQUEST).map(({ claim: { bond } }) => bond)).toEqual([5n]);
+      for (const { index } of [store, new EventStore(db)]) {
+        expect(index.requests.get(REQUEST)).toMatchObject({ ...request, changedAt: 2n });
+        expect(index.claimsOf(REQUEST).map(({ claim: { bond } }) => bond)).toEqual([5n]);
       }
     });
 
@@ -156,9 +156,9 @@ describe("EventStore", () => {
       store.take(rollback(3));
       expect(held(store)).toEqual([0, 0]);
       store.take(rollback(2));
-      for (const { book } of [store, new EventStore(db)]) {
-        expect(book.requests.get(REQUEST)).toMatchObject({ status: "open", attempt: 1 });
-        expect([...book.claims.keys()]).toEqual([CLAIM]);
+      for (const { index } of [store, new EventStore(db)]) {
+        expect(index.requests.get(REQUEST)).toMatchObject({ status: "open", attempt: 1 });
+        expect([...index.claims.keys()]).toEqual([CLAIM]);
       }
     });
 

@@ -9,7 +9,7 @@ import {
   offersOfProofModel,
   type ProofModelFacts,
 } from "../../../prover/plan/estimates.ts";
-import type { Estimate, Means } from "../../../prover/plan/plan.ts";
+import type { Estimate, Method } from "../../../prover/plan/plan.ts";
 import { circuitSize } from "../../../prover/proof/groth16/compile.ts";
 
 const NOT_THERE = { keyStored: false, published: false, compiled: false };
@@ -23,8 +23,8 @@ const facts: ModelFacts = {
 };
 const costs = readCosts();
 
-function estimateOf(means: Means, changes: Partial<ModelFacts> = {}): Estimate {
-  const offer = offersOf({ ...facts, ...changes }, costs)[means];
+function estimateOf(method: Method, changes: Partial<ModelFacts> = {}): Estimate {
+  const offer = offersOf({ ...facts, ...changes }, costs)[method];
   if ("unavailable" in offer) throw new Error(offer.unavailable);
   return offer;
 }
@@ -42,9 +42,9 @@ describe("offersOf", () => {
 
   test("behavior: what is there already costs nothing again", () => {
     const onChain = { keyStored: true, published: true, compiled: true };
-    for (const means of ["execution", "execution-compiled", "groth16"] as const) {
-      expect(estimateOf(means).gasSetup).toBeGreaterThan(0n);
-      expect(estimateOf(means, { onChain }).gasSetup).toBe(0n);
+    for (const method of ["execution", "execution-compiled", "groth16"] as const) {
+      expect(estimateOf(method).gasSetup).toBeGreaterThan(0n);
+      expect(estimateOf(method, { onChain }).gasSetup).toBe(0n);
     }
     expect(estimateOf("groth16", { keyHere: true }).setupSeconds).toBe(0);
   });

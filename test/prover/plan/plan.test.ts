@@ -4,7 +4,7 @@ import { LANE } from "../../../protocol/rules/types.ts";
 import {
   type Estimate,
   LANE_OF,
-  MEANS,
+  METHODS,
   type Offer,
   type PlanTerms,
   plan,
@@ -45,21 +45,21 @@ const TERMS: PlanTerms = {
   transactionGas: 16_777_216n,
   capitalPercent: 5,
 };
-const rowOf = (terms: PlanTerms, means: (typeof MEANS)[number]) => {
-  const row = plan(terms).rows.find((one) => one.means === means);
-  if (row === undefined) throw new Error(`no row ${means}`);
+const rowOf = (terms: PlanTerms, method: (typeof METHODS)[number]) => {
+  const row = plan(terms).rows.find((one) => one.method === method);
+  if (row === undefined) throw new Error(`no row ${method}`);
   return row;
 };
-const available = (terms: PlanTerms, means: (typeof MEANS)[number]) => {
-  const row = rowOf(terms, means);
+const available = (terms: PlanTerms, method: (typeof METHODS)[number]) => {
+  const row = rowOf(terms, method);
   if (!row.available) throw new Error(row.reason);
   return row;
 };
 
 describe("plan", () => {
-  test("default: every means has a row, and the cheapest is chosen", () => {
+  test("default: every method has a row, and the cheapest is chosen", () => {
     const { rows, choice } = plan(TERMS);
-    expect(rows.map(({ means }) => means)).toEqual([...MEANS]);
+    expect(rows.map(({ method }) => method)).toEqual([...METHODS]);
     expect(choice).toBe("execution-compiled");
     expect(available(TERMS, "execution")).toMatchObject({
       locked: 0n,
@@ -68,7 +68,7 @@ describe("plan", () => {
     });
     expect(available(TERMS, "groth16").secondsToFinality).toBe(12.5);
     expect(rowOf(TERMS, "ezkl")).toEqual({
-      means: "ezkl",
+      method: "ezkl",
       available: false,
       reason: "the model has no program",
     });
@@ -100,7 +100,7 @@ describe("plan", () => {
     });
   });
 
-  test("behavior: means with a caution are shown and never chosen", () => {
+  test("behavior: a method with a caution are shown and never chosen", () => {
     const offers = {
       execution: NO,
       "execution-compiled": NO,
@@ -113,7 +113,7 @@ describe("plan", () => {
     expect(rows[2]).toMatchObject({ available: true, usable: false });
   });
 
-  test("behavior: the choice is usable, of an accepted lane, and no usable means is cheaper", () => {
+  test("behavior: the choice is usable, of an accepted lane, and no usable method is cheaper", () => {
     const offer = fc.oneof(
       fc.constant(NO),
       fc
@@ -133,7 +133,7 @@ describe("plan", () => {
         const { rows, choice } = plan({ ...TERMS, offers: made, modelLanes, acceptedLanes, value });
         const usable = rows.flatMap((row) => (row.available && row.usable ? [row] : []));
         if (choice === undefined) return usable.length === 0;
-        const chosen = usable.find(({ means }) => means === choice);
+        const chosen = usable.find(({ method }) => method === choice);
         return (
           chosen !== undefined &&
           (LANE_OF[choice] & modelLanes & acceptedLanes) !== 0 &&

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { type Address, formatEther, getAddress, isAddress } from "viem";
 import { type SettledVerdict, VerdictStore } from "../../challenger/verdicts.ts";
-import { type ClaimEntry, isClaimStatus } from "../../protocol/chain/book.ts";
+import { type ClaimEntry, isClaimStatus } from "../../protocol/chain/claim-index.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
-import { readBook, readClaim } from "../../protocol/chain/past.ts";
+import { readClaim, readIndex } from "../../protocol/chain/past.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import type { ClaimId } from "../../protocol/rules/types.ts";
 import { integer } from "../../protocol/service/config.ts";
@@ -59,8 +59,8 @@ async function listClaims({ state, prover, limit }: ListOptions, self: Command):
   if (!most.success) refuseArgument("--limit", limit, "an integer from 1 to 1000000");
   const config = chainConfig(self);
   const chain = await openChain(config);
-  const book = await readBook(chain);
-  const chosen = [...book.claims.values()]
+  const index = await readIndex(chain);
+  const chosen = [...index.claims.values()]
     .filter(({ status }) => state === "all" || status === state)
     .filter(({ claim }) => prover === undefined || claim.prover === getAddress(prover))
     .slice(-most.data);

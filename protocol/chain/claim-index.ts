@@ -64,7 +64,7 @@ export interface ClaimEntry {
   fall?: FallEntry;
 }
 
-export class Book {
+export class ClaimIndex {
   readonly requests = new Map<RequestId, RequestEntry>();
   readonly claims = new Map<ClaimId, ClaimEntry>();
   /** Of each request, in chain order. */
@@ -75,7 +75,7 @@ export class Book {
     return (this.#claimsOf.get(id) ?? []).map((claim) => this.claims.get(claim) as ClaimEntry);
   }
 
-  /** A claim with its request; undefined if the book has no such claim. */
+  /** A claim with its request; undefined if the index has no such claim. */
   claimAndRequest(id: ClaimId): { readonly claim: ClaimEntry; readonly request: RequestEntry } | undefined {
     const claim = this.claims.get(id);
     const request = claim && this.requests.get(claim.claim.requestId);
@@ -94,7 +94,7 @@ export class Book {
     );
   }
 
-  /** Takes the next event in chain order. Events of requests that the book never saw are left out.
+  /** Takes the next event in chain order. Events of requests that the index never saw are left out.
    *  @returns the request that it is about, undefined for an event of something else */
   apply(event: ChainEvent): RequestId | undefined {
     const id = this.#change(event);

@@ -7,7 +7,7 @@ import { FALL_REASONS } from "../../protocol/rules/types.ts";
 import { type Case, fileCase, of } from "../support/cases.ts";
 import type { Args } from "../support/event-log.ts";
 import { type FrontRunner, startFrontRunner } from "../support/front-runner.ts";
-import { Plaintiff } from "../support/plaintiff.ts";
+import { MaliciousChallenger } from "../support/malicious-challenger.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 /** Room for all of them on any machine; the test lets the time of those pass who never answer. */
@@ -15,7 +15,7 @@ const ANSWER_SECONDS = 240;
 /** Steps of models/sentiment: 0 is its codec step, 12 its last layer. */
 const LIES = ["element:12", "codec:0", "output", "garbage-reveal", "stall"] as const;
 const CHEATS = LIES.map((_, i) => ROLES.cheat + i);
-const PLAINTIFFS = [ROLES.cheat + LIES.length, ROLES.cheat + LIES.length + 1];
+const MALICIOUS = [ROLES.cheat + LIES.length, ROLES.cheat + LIES.length + 1];
 const BOT = ROLES.cheat + LIES.length + 2;
 /** wei */
 const BOT_PURSE = 3n * 10n ** 16n;
@@ -102,12 +102,12 @@ class Mob {
   }
 
   async #sue(own: Awaited<ReturnType<System["open"]>>, claimed: Args<"Claimed">): Promise<void> {
-    const plaintiff = new Plaintiff(own, claimed, caseOf(claimed) as Case);
-    await plaintiff.challenge();
+    const malicious = new MaliciousChallenger(own, claimed, caseOf(claimed) as Case);
+    await malicious.challenge();
     if (isBot(claimed)) return;
     const { traceRoot } = await system.events.until("TraceCommitted", of(claimed));
-    await plaintiff.demandAll(traceRoot);
-    expect(await plaintiff.convict()).toMatchObject({ status: "refused", revert: { name: "NoFault" } });
+    await malicious.demandAll(traceRoot);
+    expect(await malicious.convict()).toMatchObject({ status: "refused", revert: { name: "NoFault" } });
     await system.events.when(
       () => owed(claimed) === undefined || undefined,
       () => `Not every demand on claim ${claimed.claimId} of ${roleOf(claimed.claim.prover)} is answered`,
@@ -122,7 +122,7 @@ const newestOf = (filed: Case): Args<"Claimed"> | undefined =>
   system.events.all("Claimed", ({ requestId }) => requestId === filed.requestId).at(-1);
 
 /** What a request waits for: somebody's move, the time of one who does not move, or its window. */
-function standing(filed: Case): "final" | "window" | "silence" | "move" {
+function stateOf(filed: Case): "final" | "window" | "silence" | "move" {
   if (system.events.all("Finalized", ({ requestId }) => requestId === filed.requestId).length > 0)
     return "final";
   const newest = newestOf(filed);
@@ -143,7 +143,7 @@ const roleOf = (address: string): string => {
 /** What each request that is not final waits for, and why. */
 function waits(): string {
   const lines = cases.flatMap((filed, index) => {
-    const state = standing(filed);
+    const state = stateOf(filed);
     if (state === "final") return [];
     const claims = system.events.all("Claimed", ({ requestId }) => requestId === filed.requestId);
     const newest = claims.at(-1);
@@ -165,7 +165,7 @@ describe("five dishonest provers, two malicious challengers and a copying bot", 
   it("behavior: every request gets its right output, every lie falls, and the honest lose nothing", async () => {
     const { events } = system;
     const mob = new Mob(
-      await Promise.all(PLAINTIFFS.map((index) => system.open(`plaintiff-${index}`, index))),
+      await Promise.all(MALICIOUS.map((index) => system.open(`malicious-challenger-${index}`, index))),
     );
     const wanted = [
       ...CHEATS.flatMap((index) => Array.from({ length: LOAD.cheat }, () => index)),
@@ -175,20 +175,20 @@ describe("five dishonest provers, two malicious challengers and a copying bot", 
     cases = [];
     cases = await Promise.all(wanted.map((prover) => fileCase(system, prover)));
     for (;;) {
-      const isQuiet = () => mob.look() && cases.every((filed) => standing(filed) !== "move");
+      const isQuiet = () => mob.look() && cases.every((filed) => stateOf(filed) !== "move");
       await events.when(
         () => isQuiet() || undefined,
         () => `Not all is quiet: ${waits()}; suits ${mob.look() ? "are over" : "are under way"}`,
       );
       const late = cases
-        .filter((filed) => standing(filed) === "silence")
+        .filter((filed) => stateOf(filed) === "silence")
         .map((filed) => ({ filed, silent: newestOf(filed)?.claimId }));
       if (late.length === 0) break;
       await system.passTime(LONG_SECONDS);
       isOpenToAll = true;
       // The next claim to a request may be one that waits for a silent one again, while others are not done.
       const isLate = ({ filed, silent }: (typeof late)[number]) =>
-        standing(filed) === "silence" && newestOf(filed)?.claimId === silent;
+        stateOf(filed) === "silence" && newestOf(filed)?.claimId === silent;
       await events.when(
         () => !late.some(isLate) || undefined,
         () => `Nobody ended what is late: ${waits()}`,
@@ -197,7 +197,7 @@ describe("five dishonest provers, two malicious challengers and a copying bot", 
     await mob.done();
     await system.passTime(5 * ANSWER_SECONDS + 1);
     await events.when(
-      () => cases.every((filed) => standing(filed) === "final") || undefined,
+      () => cases.every((filed) => stateOf(filed) === "final") || undefined,
       () => `Not all are final: ${waits()}`,
     );
 

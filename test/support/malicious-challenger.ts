@@ -19,7 +19,7 @@ import type { System } from "./system.ts";
 /** A step of models/sentiment whose tensor takes as many demands as a ticket has. */
 const STEP = 1;
 
-export class Plaintiff {
+export class MaliciousChallenger {
   readonly account: LocalAccount;
   readonly #sender: Sender;
   readonly #actions: Actions;

@@ -54,7 +54,7 @@ export interface ProofMeans {
 
 /** Opens what a model's proofs need; keys only when one is made.
  *  @throws BaseError LANE_UNAVAILABLE; as the loaders of model folders do */
-export function openMeans(name: string, options: KeyOptions, self: Command): ProofMeans {
+export function openMethod(name: string, options: KeyOptions, self: Command): ProofMeans {
   const folder = modelFolder(name);
   return isProofModelFolder(folder) ? ezklMeans(folder, self) : groth16Means(folder, options);
 }

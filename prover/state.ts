@@ -1,21 +1,21 @@
 /** What a prover reads of the chain at a block, beside its events. */
-import type { ClaimEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import type { Head } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { ClaimId } from "../protocol/rules/types.ts";
 import type { ClaimWord } from "../protocol/rules/words.ts";
 import type { Context } from "./context.ts";
-import type { Standing } from "./decide.ts";
+import type { ProverState } from "./decide.ts";
 
 /** Money and obligations of the own key.
  *  @param own claims that it made or may answer for @param now seconds
  *  @throws viem's errors where the node fails, or a re-org took the block back */
-export async function standingAt(
+export async function stateAt(
   { chain, models }: Pick<Context, "chain" | "models">,
   { hash, number }: Head,
   own: readonly ClaimEntry[],
   now: number,
-): Promise<Standing> {
+): Promise<ProverState> {
   const { address } = chain.account;
   const [block, tip, balance] = await Promise.all([
     chain.client.getBlock({ blockHash: hash }),
@@ -44,7 +44,7 @@ export async function standingAt(
 
 /** Words of those of these claims that may need something, all at one block.
  *  @param now seconds
- *  @throws as standingAt */
+ *  @throws as stateAt */
 export async function wordsAt(
   { chain }: Pick<Context, "chain">,
   { hash }: Head,

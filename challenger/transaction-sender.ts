@@ -2,7 +2,7 @@
 import type { Address } from "viem";
 import type { Logger } from "../base/log.ts";
 import type { Action, Actions } from "../protocol/chain/actions.ts";
-import type { ClaimEntry } from "../protocol/chain/book.ts";
+import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import { EndingBudget, type EndingResult, endWithinBudget } from "../protocol/chain/endings.ts";
 import { currentFees } from "../protocol/chain/fees.ts";
 import type { Head } from "../protocol/chain/follower.ts";
@@ -12,7 +12,7 @@ import { type WithdrawParts, withdrawCredit } from "../protocol/chain/withdraw.t
 import type { EventStore } from "../protocol/service/store/event-store.ts";
 import type { Observer } from "./notices.ts";
 
-export interface Hand {
+export interface TransactionSender {
   readonly address: Address;
   /** wei in own tickets of claims that are not over or not collected */
   readonly exposure: bigint;
@@ -27,7 +27,7 @@ export interface Hand {
 }
 
 /** Simulates each transaction and says what it would put at risk. */
-export class DryHand implements Hand {
+export class DryRunSender implements TransactionSender {
   readonly #chain: SigningChain;
   readonly #maxFee: bigint;
   readonly #log: Logger;
@@ -82,7 +82,7 @@ const MAX_WITHHELD = 10_000;
 const WITHDRAW_EVERY = 10n;
 
 /** Sends transactions through the journal. */
-export class SendingHand implements Hand {
+export class ChainSender implements TransactionSender {
   readonly #chain: SigningChain;
   readonly #sender: Sender;
   readonly #store: EventStore;
@@ -175,7 +175,7 @@ export class SendingHand implements Hand {
 
   get exposure(): bigint {
     let sum = 0n;
-    for (const { claim, challengers, collected, status } of this.#store.book.claims.values()) {
+    for (const { claim, challengers, collected, status } of this.#store.index.claims.values()) {
       const isAtRisk = status === "active" || (status === "fallen" && !collected.has(this.address));
       if (isAtRisk && challengers.has(this.address)) sum += claim.ticketBond;
     }
