@@ -1,28 +1,5 @@
-/** The words of the protocol, one line each. Rules and byte layouts: docs/PROTOCOL.md.
- *
- *  model       a registered program with its weights; its id commits to both
- *  request     an order for one output of one model on one input, with a fee
- *  claim       a prover's bonded statement of what the output is
- *  prover      who claims and stands for the claim with a bond
- *  operator    an address that may answer for the prover's claim
- *  challenger  who holds a ticket against a claim
- *  ticket      a challenger's bonded right to demand; it has no state but its claim's
- *  bond        wei that its owner loses at least half of when he is wrong
- *  window      seconds in which a claim can be challenged
- *  lane        how an output becomes final: EXECUTION, PROOF or BOND
- *  trace       all tensors of one run; its root commits to every byte
- *  step        one operation of the program, with one output tensor
- *  position    a node of the trace's trees that can be demanded
- *  demand      a ticket's order to open a position within the answer time
- *  reveal      the content of a position, in data
- *  convict     to show the contract a fault that it can recompute
- *  truth       an output that the chain itself executed or whose proof it verified
- *  settle      to end a request by truth
- *  fall        the end of a claim that was convicted, timed out or contradicted by truth
- *  finalize    to book a claim that outlived its window and its demands
- *  attempt     how many claims on this request fell before
- *  T           answer time in seconds
- *  d           most demands that one path from the trace root to a word needs
+/** The types of the protocol: ids, lanes, states, requests and claims. The words are in docs/GLOSSARY.md, rules and
+ *  byte layouts in docs/PROTOCOL.md.
  */
 import type { Address, Hex } from "viem";
 
