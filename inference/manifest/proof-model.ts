@@ -124,7 +124,7 @@ export function checkProofModel(check: Checker, section: Record<string, unknown>
     check.error(`${path}.lanes`, 'must be ["PROOF"]: only proofs make a model without a program final');
   const codec = check.object(section.codec, `${path}.codec`);
   whole(codec, "inputSize", `${path}.codec`);
-  if (codec !== undefined && codec.input !== "int16s") check.error(`${path}.codec.input`, "must be lanes");
+  if (codec !== undefined && codec.input !== "int16s") check.error(`${path}.codec.input`, "must be int16s");
   if (codec !== undefined && codec.output !== "words") check.error(`${path}.codec.output`, "must be words");
   const windows = check.object(section.windowSeconds, `${path}.windowSeconds`);
   for (const key of ["default", "local"]) whole(windows, key, `${path}.windowSeconds`);
