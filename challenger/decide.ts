@@ -32,7 +32,7 @@ export type Decision =
   /** nothing is left to do; `lost` says that a wrong output became final */
   | { readonly kind: "over"; readonly lost: boolean };
 
-/** INVARIANT: the first thing about a wrong claim is always an own ticket: another challenger's may be a plant that stops
+/** INVARIANT: the first thing about a wrong claim is always a ticket of this challenger: another one may be a sybil ticket that stops
  *  moving. About any other claim the only thing is to end it once an answer is overdue, so that its request is free
  *  again: no ticket is filed for a share in that fall, for truth can still make a right output final, which costs half
  *  of each ticket. */

@@ -155,7 +155,7 @@ export class Disputes {
     if (done) log.info(facts, "moved");
   }
 
-  /** What to ask next; a trace once committed never changes, so the own run is kept until the claim is over. */
+  /** What to ask next; a trace once committed never changes, so this run is kept until the claim is over. */
   #question(claim: ClaimEntry, request: RequestEntry): Question | undefined {
     if (claim.trace === undefined) return undefined;
     const own = this.#runs.get(claim.id) ?? this.#run(claim, request);

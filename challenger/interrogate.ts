@@ -49,12 +49,12 @@ export type Question =
 
 /** Finds the fault of a committed trace, one position at a time.
  *
- *  At the first step whose root differs from the own one, all operands are agreed. Some child differs at each
+ *  At the first step whose root differs from the challenger's, all operands are agreed. Some child differs at each
  *  reveal, and at the bottom some element, which a judge can compute from agreed words. If no root differs, the
  *  trace is honest and the claimed output is not what it encodes to.
  *  @param output that is claimed
  *  @returns a demand, where the content of that position is not known yet; else a conviction
- *  @throws BaseError CLAIM_RIGHT where trace and output are the own ones */
+ *  @throws BaseError CLAIM_RIGHT where trace and output equal the challenger's */
 export function interrogate(own: OwnTrace, claimed: ClaimedTrace, output: Uint8Array): Question {
   const step = firstDifferentStep(own, claimed);
   if (typeof step === "object") return { kind: "demand", position: step };

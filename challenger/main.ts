@@ -43,7 +43,7 @@ export interface ChallengerOptions {
   readonly pollIntervalMs: number;
   readonly confirmations: number;
   readonly maxFee: bigint;
-  /** which claims it works on, given the own account, until nothing is left to do about them; absent: all, for ever */
+  /** which claims it works on, given the challenger's account, until nothing is left to do about them; absent: all, for ever */
   readonly scope?: (claim: ClaimEntry, own: Address | undefined) => boolean;
   /** least time between two attention tests, ms; absent: none */
   readonly attentionMs?: number;

@@ -22,7 +22,7 @@ export interface TransactionSender {
   act(action: Action, facts: Record<string, unknown>, claim: ClaimEntry): Promise<boolean>;
   /** Called at each new head, after all claims were looked at. */
   tidy(head: Head): void;
-  /** Resolves when nothing of its own is on its way. */
+  /** Resolves when no transaction of this sender is on its way. */
   stop(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export class DryRunSender implements TransactionSender {
   readonly #chain: SigningChain;
   readonly #maxFee: bigint;
   readonly #log: Logger;
-  readonly #said = new Set<string>();
+  readonly #reported = new Set<string>();
 
   /** @param maxFee most wei a unit of gas */
   constructor(chain: SigningChain, maxFee: bigint, log: Logger) {
@@ -50,8 +50,8 @@ export class DryRunSender implements TransactionSender {
   }
 
   async act(action: Action, facts: Record<string, unknown>): Promise<boolean> {
-    if (this.#said.has(action.key)) return false;
-    this.#said.add(action.key);
+    if (this.#reported.has(action.key)) return false;
+    this.#reported.add(action.key);
     const { client, account } = this.#chain;
     const result = await simulate(client, account, action, await currentFees(client, this.#maxFee));
     if (typeof result === "bigint") {
@@ -78,7 +78,7 @@ export interface Limits {
 
 /** Withheld moves that are remembered so that each is logged once. */
 const MAX_WITHHELD = 10_000;
-/** Blocks between two looks at the own credit. */
+/** Blocks between two reads of this account's credit. */
 const WITHDRAW_EVERY = 10n;
 
 /** Sends transactions through the journal. */
@@ -97,7 +97,7 @@ export class ChainSender implements TransactionSender {
   readonly #budget: EndingBudget;
   /** Claims of which it was said that ending them would cost too much. */
   readonly #withheld = new Set<string>();
-  #lookedAt = 0n;
+  #readAt = 0n;
   #withdrawing: Promise<void> = Promise.resolve();
 
   constructor(parts: {
@@ -147,7 +147,7 @@ export class ChainSender implements TransactionSender {
     }
   }
 
-  /** Its own tickets pay for the ends of their claims, a budget for those of others. */
+  /** This account's tickets pay for the ends of their claims, a budget for those of others. */
   async #send(action: Action, facts: Record<string, unknown>, entry: ClaimEntry): Promise<EndingResult> {
     const isEnding = facts.move === "timeoutTrace" || facts.move === "timeoutDemand";
     if (!isEnding || entry.challengers.has(this.address)) return this.#sender.send(action, this.#stopping);
@@ -162,10 +162,10 @@ export class ChainSender implements TransactionSender {
   }
 
   tidy(head: Head): void {
-    if (head.number < this.#lookedAt + WITHDRAW_EVERY) return;
-    this.#lookedAt = head.number;
+    if (head.number < this.#readAt + WITHDRAW_EVERY) return;
+    this.#readAt = head.number;
     this.#withdrawing = withdrawCredit(this.#withdrawal, head).catch((error: unknown) => {
-      this.#log.warn({ reason: String(error) }, "the own credit could not be withdrawn");
+      this.#log.warn({ reason: String(error) }, "the credit could not be withdrawn");
     });
   }
 

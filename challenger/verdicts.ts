@@ -10,7 +10,7 @@ export const VERDICTS_SCHEMA: SchemaPart = {
   folder: fileURLToPath(new URL("store", import.meta.url)),
 };
 
-/** A verdict that stands; "could not check" is none. */
+/** A verdict that stands; "could not check" is not a verdict. */
 export type SettledVerdict = Exclude<Verdict, { kind: "could-not-check" }>;
 
 /** Verdicts survive the process, and are not held in memory: there is one for each claim that may still be disputed. */

@@ -33,7 +33,7 @@ export class Challenger {
   readonly #disputes: Disputes;
   readonly #queue: StakeQueue<ClaimId | PlannedClaim>;
   readonly #retryAt = new Map<ClaimId, bigint>();
-  readonly #said = new Set<string>();
+  readonly #reported = new Set<string>();
   /** When claims without a verdict were first seen, ms. */
   readonly #seenAt = new Map<ClaimId, number>();
   readonly #aboutClaims = [this.#retryAt, this.#seenAt] as const;
@@ -98,7 +98,7 @@ export class Challenger {
     }
     for (const event of batch.events) {
       if (event.name !== "ModelRegistered" || models.has(event.args.modelId)) continue;
-      this.#sayOnce(`model ${event.args.modelId}`, () =>
+      this.#once(`model ${event.args.modelId}`, () =>
         log.warn(
           { model: event.args.modelId },
           "a registered model is not covered: no folder here has its id",
@@ -109,7 +109,7 @@ export class Challenger {
     this.#head = batch.head;
     this.#disputes.see(batch.head);
     this.#parts.clock.see(batch.head);
-    for (const entry of this.#claims()) this.#look(entry);
+    for (const entry of this.#claims()) this.#observe(entry);
     this.#parts.sender?.tidy(batch.head);
     this.#forgetOld(batch.head);
     this.#restIdle();
@@ -136,7 +136,7 @@ export class Challenger {
     return scope === undefined ? all : all.filter(scope);
   }
 
-  /** The own ticket of a claim that fell waits to be collected: also where no verdict is kept any more. */
+  /** This challenger's ticket on a claim that fell waits to be collected: also where no verdict is kept any more. */
   #isOwed({ status, challengers, collected }: ClaimEntry): boolean {
     const own = this.#parts.sender?.address;
     return own !== undefined && status === "fallen" && challengers.has(own) && !collected.has(own);
@@ -147,12 +147,12 @@ export class Challenger {
     return owesAnswer(entry) || this.#isOwed(entry) || this.#parts.verdicts.get(entry.id)?.kind === "wrong";
   }
 
-  #look(entry: ClaimEntry): void {
+  #observe(entry: ClaimEntry): void {
     const verdict = this.#parts.verdicts.get(entry.id);
     if (this.#concerns(entry)) this.#disputes.step(entry.id);
     if (verdict !== undefined || entry.status !== "active") return;
     if (!this.#parts.models.has(entry.claim.modelId)) {
-      this.#sayOnce(`claim ${entry.id}`, () => {
+      this.#once(`claim ${entry.id}`, () => {
         this.#parts.observe({ kind: "uncovered", claim: entry });
         this.#parts.log.warn(
           { claim: entry.id, model: entry.claim.modelId },
@@ -197,7 +197,7 @@ export class Challenger {
     if (store.index.claims.has(id)) this.#disputes.step(id);
   }
 
-  /** A verdict that cannot be kept is none: a ticket is never filed on it, and the claim is checked again. */
+  /** A verdict that cannot be kept does not count: a ticket is never filed on it, and the claim is checked again. */
   #postpone(id: ClaimId, error: unknown): void {
     this.#retryAt.set(id, (this.#head?.number ?? 0n) + RETRY_AFTER);
     const { code, message } = chainError(error, "check a claim");
@@ -224,7 +224,7 @@ export class Challenger {
         verdicts.forget(claim.id);
         for (const part of this.#aboutClaims) part.delete(claim.id);
         this.#disputes.forget(claim.id);
-        this.#said.delete(`claim ${claim.id}`);
+        this.#reported.delete(`claim ${claim.id}`);
       }
       store.forget(id);
     }
@@ -244,9 +244,9 @@ export class Challenger {
     store.rest(idle.map(({ id }) => id));
   }
 
-  #sayOnce(key: string, say: () => void): void {
-    if (this.#said.has(key)) return;
-    this.#said.add(key);
-    say();
+  #once(key: string, report: () => void): void {
+    if (this.#reported.has(key)) return;
+    this.#reported.add(key);
+    report();
   }
 }

@@ -93,7 +93,7 @@ const MAX_REMEMBERED = 10_000;
 export class Webhook {
   readonly #options: Required<WebhookOptions>;
   readonly #waiting: Alert[] = [];
-  readonly #told = new Set<string>();
+  readonly #sent = new Set<string>();
   readonly #stopping = new AbortController();
   #dropped = 0;
   #running: Promise<void> | undefined;
@@ -107,9 +107,9 @@ export class Webhook {
     if (alert === undefined || this.#stopping.signal.aborted) return;
     const key = `${alert.kind} ${alert.claim ?? ""}`;
     // Planned claims have no id: each of them is news.
-    if (alert.claim !== undefined && this.#told.has(key)) return;
-    if (this.#told.size >= MAX_REMEMBERED) this.#told.clear();
-    this.#told.add(key);
+    if (alert.claim !== undefined && this.#sent.has(key)) return;
+    if (this.#sent.size >= MAX_REMEMBERED) this.#sent.clear();
+    this.#sent.add(key);
     this.#waiting.push(alert);
     if (this.#waiting.length > MAX_WAITING) {
       this.#waiting.shift();

@@ -12,7 +12,7 @@ const isSource = (part: string): boolean => {
   return isIP(address) !== 0 && /^\d{1,3}$/.test(bits) && more.length === 0;
 };
 
-/** The form `true` of Express believes anybody, so it is none here. */
+/** The form `true` of Express believes anybody, so it is refused here. */
 const proxies = z
   .union([z.string(), z.number()])
   .refine(

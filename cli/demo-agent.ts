@@ -36,7 +36,7 @@ const [OWNER, PROVER, EXECUTOR] = ANVIL_KEYS as unknown as [Hex, Hex, Hex];
 /** --keep: the folders of the processes stay, with logs and transcripts. */
 const isKept = process.argv.includes("--keep");
 const startMs = Date.now();
-const say = (line: string): void =>
+const log = (line: string): void =>
   console.log(`${((Date.now() - startMs) / 1_000).toFixed(1).padStart(5)} s  ${line}`);
 
 async function main(): Promise<void> {
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
   const folders = process.argv.includes("--scripted") ? [] : ["data/llama", "build/executor-data/llama"];
   const llama = folders.map((path) => resolve(path)).find(isLlamaInstalled);
   const scripted = llama === undefined ? await startScriptedModel(SENTIMENT_TOOL) : undefined;
-  say("compiling the contracts");
+  log("compiling the contracts");
   const artifacts = loadArtifacts();
   const anvil = await startAnvil();
   const daemons: Daemon[] = [];
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
       threshold: 1,
       iterationSeconds: 600,
     });
-    say(`an agent at ${demo.agent} with one tool, ${SENTIMENT_TOOL}, and one executor`);
+    log(`an agent at ${demo.agent} with one tool, ${SENTIMENT_TOOL}, and one executor`);
     const control = createTestClient({ mode: "anvil", transport: http(anvil.rpcUrl) });
     await control.setAutomine(false);
     await control.setIntervalMining({ interval: 1 });
@@ -72,19 +72,19 @@ async function main(): Promise<void> {
       startDaemon({ ...common, name: "prover", key: PROVER, args: ["prover", "--port", "0"] }),
       startDaemon({ ...common, name: "executor", key: EXECUTOR, args: executor }),
     );
-    await Promise.all([daemons[0]?.said("prover is up"), daemons[1]?.said("executor is up")]);
-    say(
+    await Promise.all([daemons[0]?.logged("prover is up"), daemons[1]?.logged("executor is up")]);
+    log(
       llama === undefined
         ? "no local model is installed: a scripted one decides"
         : `${SMALL_MODEL.name} decides`,
     );
     const runId = await demo.ask(QUESTION);
-    say(`asked: "${QUESTION}"`);
+    log(`asked: "${QUESTION}"`);
     await follow(demo, runId);
-    say(
+    log(
       "what the tool returned is verified, it was final; that this tool was to be used is attested by the executor",
     );
-    if (isKept) say(`its transcripts: assay agent transcript show --data ${join(folder, "executor")}`);
+    if (isKept) log(`its transcripts: assay agent transcript show --data ${join(folder, "executor")}`);
   } finally {
     await Promise.all(daemons.map((daemon) => daemon.stop()));
     await scripted?.stop();
@@ -95,16 +95,16 @@ async function main(): Promise<void> {
 
 /** Tells what happens until the run is over. */
 async function follow(demo: CallbackDemo, runId: bigint): Promise<void> {
-  for (let told = 0; ; ) {
+  for (let printed = 0; ; ) {
     const events = await demo.events(runId);
-    for (const { eventName, args } of events.slice(told)) {
-      const line = tell(eventName, args as Readonly<Record<string, unknown>>);
-      if (line !== undefined) say(line);
+    for (const { eventName, args } of events.slice(printed)) {
+      const line = lineOf(eventName, args as Readonly<Record<string, unknown>>);
+      if (line !== undefined) log(line);
     }
-    told = events.length;
+    printed = events.length;
     const answer = await demo.answer(runId);
-    if (answer !== undefined) return say(`the client received: ${answer}`);
-    if (events.some(({ eventName }) => eventName === "RunFailed")) return say("the run failed");
+    if (answer !== undefined) return log(`the client received: ${answer}`);
+    if (events.some(({ eventName }) => eventName === "RunFailed")) return log("the run failed");
     if (Date.now() - startMs > LIMIT_MS) {
       throw new BaseError({
         code: "DEMO_TIMED_OUT",
@@ -116,7 +116,7 @@ async function follow(demo: CallbackDemo, runId: bigint): Promise<void> {
   }
 }
 
-function tell(event: string, args: Readonly<Record<string, unknown>>): string | undefined {
+function lineOf(event: string, args: Readonly<Record<string, unknown>>): string | undefined {
   switch (event) {
     case "IterationRequested":
       return `iteration ${args.iteration} is asked of the executor`;
@@ -150,7 +150,7 @@ async function deploy(
   const client = createClient(rpcUrl);
   const deployment = await deploySystem({ client, account, artifacts, constants, pollIntervalMs: 100 });
   writeDeployment(join(folder, "deployment.json"), deployment);
-  say(`deployed to a local chain at ${rpcUrl}, answer time T = ${ANSWER_SECONDS} s`);
+  log(`deployed to a local chain at ${rpcUrl}, answer time T = ${ANSWER_SECONDS} s`);
   return requireAccount(await connect({ rpcUrl, deployment, account }));
 }
 

@@ -30,10 +30,10 @@ const JUMP = 125n;
 
 async function main(): Promise<void> {
   const startMs = Date.now();
-  const say = (line: string): void =>
+  const log = (line: string): void =>
     console.log(`${((Date.now() - startMs) / 1000).toFixed(1).padStart(6)} s  ${line}`);
   const folder = mkdtempSync(join(tmpdir(), "assay-trading-"));
-  say("compiling the contracts");
+  log("compiling the contracts");
   const artifacts = loadArtifacts();
   const anvil = await startAnvil();
   try {
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
     });
     const chain = requireAccount(await connect({ rpcUrl: anvil.rpcUrl, deployment, account }));
     const { sender, close } = openDataFolder(join(folder, "data"), chain, [], { pollIntervalMs: 50 });
-    const models = await publishModels(chain, sender, TRADING_MODELS, say).finally(close);
+    const models = await publishModels(chain, sender, TRADING_MODELS, log).finally(close);
     const { headlines, prices } = JSON.parse(
       readFileSync(join(projectRoot, "cli/demo/input.json"), "utf8"),
     ) as Input;
@@ -60,7 +60,7 @@ async function main(): Promise<void> {
     );
     const contracts = new ContractSender(chain, account);
     const trading = await deployTrading(chain, contracts, models, days);
-    say(`the agent is at ${trading.agent}, its account holds half of its worth in each token`);
+    log(`the agent is at ${trading.agent}, its account holds half of its worth in each token`);
     const { abi } = loadArtifact("OwnedAgent");
     const run = async (prompt: string): Promise<void> => {
       const value = encodeAbiParameters([{ type: "string" }], [prompt]);
@@ -97,7 +97,7 @@ async function main(): Promise<void> {
         `  refused as a whole: ${revertReason(error, ["OwnedAgent", "TradingAccount", "ConstantProductPool"])}`,
       );
     });
-    say("done");
+    log("done");
   } finally {
     await anvil.stop();
     rmSync(folder, { recursive: true, force: true });

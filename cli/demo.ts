@@ -64,13 +64,13 @@ async function main(keep: boolean): Promise<void> {
     stepOf: (step) => sentiment.model.program.steps[step] as Step,
     print: (line) => console.log(line),
   });
-  timeline.say("compiling the contracts");
+  timeline.log("compiling the contracts");
   const artifacts = loadArtifacts();
   const anvil = await startAnvil();
   const daemons: Daemon[] = [];
   const stopping = new AbortController();
   try {
-    timeline.say(`deploying to a local chain at ${anvil.rpcUrl}, answer time T = ${ANSWER_SECONDS} s`);
+    timeline.log(`deploying to a local chain at ${anvil.rpcUrl}, answer time T = ${ANSWER_SECONDS} s`);
     const chain = await deploy(anvil.rpcUrl, folder, artifacts, timeline);
     const deployment = join(folder, "deployment.json");
     const lie = sentiment.model.program.steps.findLastIndex(({ opcode }) => opcode === "dot");
@@ -86,11 +86,13 @@ async function main(keep: boolean): Promise<void> {
       return daemon;
     };
     const ready = [
-      start("honest-prover", "honest prover", ["prover", "--port", "0", "--keys", KEYS]).said("prover is up"),
+      start("honest-prover", "honest prover", ["prover", "--port", "0", "--keys", KEYS]).logged(
+        "prover is up",
+      ),
       start("dishonest-prover", "dishonest prover", ["--port", "0", "--fault", `element:${lie}`], {
         program: DISHONEST_PROVER,
-      }).said("prover is up"),
-      start("challenger", "challenger", ["challenger", "defend"]).said("challenger is up"),
+      }).logged("prover is up"),
+      start("challenger", "challenger", ["challenger", "defend"]).logged("challenger is up"),
     ];
     const owner = privateKeyToAccount(keyOf("agent's owner"));
     const artifact = loadArtifact("ToolAgent");
@@ -99,17 +101,17 @@ async function main(keep: boolean): Promise<void> {
       forecast: await Agent.deploy(chain, anvil.rpcUrl, owner, artifact, "forecast-vix"),
     };
     await Promise.all(ready);
-    timeline.say("an honest prover, a dishonest one and a challenger are up; the agent asks");
+    timeline.log("an honest prover, a dishonest one and a challenger are up; the agent asks");
     const follower = new EventFollower(chain, { pollIntervalMs: 100 });
     const events: ChainEvent[] = [];
     const following = follower.run((batch) => {
       if (batch.kind !== "blocks") return;
       events.push(...batch.events);
-      for (const event of batch.events) timeline.tell(event);
+      for (const event of batch.events) timeline.logEvent(event);
     }, stopping.signal);
     const asked = await askAll(agents, timeline);
     await answersOf(asked, startMs);
-    timeline.say("every question is answered by a bonded claim; now the same in every lane that a model has");
+    timeline.log("every question is answered by a bonded claim; now the same in every lane that a model has");
     const lanes = await inEveryLane(chain, folder, events, timeline, startMs);
     await pause(1_500, stopping.signal);
     await report(asked, chain, timeline);
@@ -160,8 +162,8 @@ async function deploy(
       const { model, commitment, selector, laneBits: lanes, manifest } = loaded;
       const identity = { ...commitment, selector, lanes, vkHash: fromHex(manifest.assay.vkHash) };
       const { modelId } = await registerModel(chain, sender, encodeProgram(model.program), identity);
-      timeline.say(`registered ${name}: ${model.program.steps.length} steps, model ${modelId.slice(0, 18)}…`);
-      await openLanes(requireAccount(chain), sender, loaded, (line) => timeline.say(line));
+      timeline.log(`registered ${name}: ${model.program.steps.length} steps, model ${modelId.slice(0, 18)}…`);
+      await openLanes(requireAccount(chain), sender, loaded, (line) => timeline.log(line));
     }
     // From here on blocks come by time.
     const control = createTestClient({ mode: "anvil", transport: http(rpcUrl) });
@@ -257,7 +259,7 @@ async function askAll(
   for (const { agent, text, ...question } of questions) {
     const { label, requestId } = await agent.ask(question);
     timeline.nameQuestion(requestId, label);
-    timeline.say(`${label.padEnd(11)} asked: "${text}"`);
+    timeline.log(`${label.padEnd(11)} asked: "${text}"`);
     asked.push({ label, requestId, agent, text });
   }
   return asked;
@@ -296,7 +298,7 @@ async function keepRunning(
   daemons: readonly Daemon[],
   agents: Readonly<Record<string, Agent>>,
 ): Promise<void> {
-  const { url } = await (daemons[0] as Daemon).said("prover is up");
+  const { url } = await (daemons[0] as Daemon).logged("prover is up");
   console.log(`\nStill running; stop it with Ctrl-C.
   chain       ${rpcUrl}, chain id ${chain.game.chainId}
   assay       ${chain.game.assay}

@@ -8,7 +8,7 @@ import { addAgentHttpCommands } from "./agent/http.ts";
 import { addAuditCommand } from "./audit.ts";
 import { addActCommands } from "./challenger/act.ts";
 import { addAttentionCommand } from "./challenger/attention.ts";
-import { addLookCommands } from "./challenger/show.ts";
+import { addShowCommands } from "./challenger/show.ts";
 import { addChallengerCommand } from "./challenger.ts";
 import { addClaimCommands } from "./claim.ts";
 import { addCompletionCommand } from "./completion/command.ts";
@@ -53,7 +53,7 @@ export function createProgram(): Command {
   addExecutionCommands(model);
   addProverCommand(program);
   const challenger = addChallengerCommand(program);
-  addLookCommands(challenger);
+  addShowCommands(challenger);
   addActCommands(challenger);
   addAttentionCommand(challenger);
   addGatewayCommands(program);

@@ -84,8 +84,8 @@ async function ask(name: string, options: RequestOptions, self: Command): Promis
   if (options.wait !== true) return printResult(self, asked, [line]);
   printProgress(line);
   const { pollIntervalMs } = config;
-  const tell = (event: ChainEvent) => printProgress(describeEvent(event));
-  const result = await awaitResult(chain, request, { pollIntervalMs, tell });
+  const onEvent = (event: ChainEvent) => printProgress(describeEvent(event));
+  const result = await awaitResult(chain, request, { pollIntervalMs, onEvent });
   const described = describeResult(model.function, result);
   printResult(self, { ...asked, result: described }, [
     `Final in the ${described.lane} lane:`,

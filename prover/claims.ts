@@ -33,7 +33,7 @@ export async function answerRequest(
   return carryOut(context, action, { move: "claim", request: id, model: model.name, bond });
 }
 
-/** Ends the dispute about an own claim by truth, while the defence goes on. */
+/** Ends the dispute about a claim of this prover by truth, while the defence goes on. */
 export async function settleDispute(context: Context, id: ClaimId): Promise<Outcome> {
   const found = context.store.index.claimAndRequest(id);
   const model = found && context.models.get(found.claim.claim.modelId);

@@ -61,7 +61,7 @@ export interface ProverState {
   readonly balance: bigint;
   /** own claims that are not over */
   readonly live: readonly { readonly bond: bigint; readonly gasPrice: bigint; readonly depth: number }[];
-  /** requests on which an own claim fell */
+  /** requests on which a claim of this prover fell */
   readonly fallen: ReadonlySet<RequestId>;
 }
 
@@ -185,7 +185,7 @@ export function truthFor({ truths = [] }: ModelTerms, acceptedLanes: number): Tr
   );
 }
 
-/** The truth by which an own disputed claim is ended: one that costs no more gas than defending it to the end. */
+/** The truth by which a disputed claim of this prover is ended: one that costs no more gas than defending it to the end. */
 export function disputeTruth(
   model: ModelTerms,
   acceptedLanes: number,
@@ -268,7 +268,7 @@ function unsuited(
     return skip("WINDOW_TOO_LONG", `its window is ${window} s, the limit here ${policy.maxWindow} s`);
   }
   // Whatever made it fall would make it fall again, at twice the bond.
-  if (fallen.has(id)) return skip("OWN_CLAIM_FELL", "an own claim on it fell");
+  if (fallen.has(id)) return skip("OWN_CLAIM_FELL", "a claim of this prover on it fell");
   const least = leastFee(model, gasPrice, policy);
   return fee >= least ? undefined : feeTooLow(fee, least, gasPrice);
 }
@@ -297,7 +297,7 @@ export type ClaimMove =
   | { readonly kind: "reveal"; readonly position: bigint; readonly due: number }
   | { readonly kind: "finalize" };
 
-/** What an own claim needs now: every answer that is owed and not late, or its end.
+/** What a claim of this prover needs now: every answer that is owed and not late, or its end.
  *  @param word at the same block as the entry */
 export function decideClaim(
   entry: ClaimEntry,

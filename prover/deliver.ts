@@ -20,7 +20,7 @@ const CALLBACK_ABI = parseAbi([
 /** A callback that fails now may work later, but nobody pays for trying. */
 const CALLBACK_FAILED_AFTER_MS = 60_000;
 
-/** Delivers an own final output, once its callback would take it. */
+/** Delivers an output that this prover made final, once its callback would take it. */
 export async function deliverOutput(context: Context, id: RequestId): Promise<Outcome> {
   const { store, actions, chain } = context;
   const entry = store.index.requests.get(id);

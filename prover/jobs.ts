@@ -16,7 +16,7 @@ export type Job =
   | { readonly kind: "finalize"; readonly subject: ClaimId; readonly due: number }
   /** answer a request, by a claim or by truth */
   | { readonly kind: "claim"; readonly subject: RequestId; readonly due: number }
-  /** end a dispute about an own claim by truth */
+  /** end a dispute about a claim of this prover by truth */
   | { readonly kind: "settle"; readonly subject: ClaimId; readonly due: number }
   /** end another's overdue claim that blocks a request */
   | { readonly kind: "end"; readonly subject: ClaimId; readonly due: number }

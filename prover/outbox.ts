@@ -23,7 +23,7 @@ type Settling = Target & Evidence;
 
 export interface OutboxParts {
   readonly actions: Actions;
-  /** the own account, to which proofs are bound */
+  /** the prover's account, to which proofs are bound */
   readonly submitter: Address;
   /** brings an action onto the chain @param facts of the log line */
   readonly carryOut: (action: Action, facts: Record<string, unknown>) => Promise<Outcome>;

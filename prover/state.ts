@@ -7,7 +7,7 @@ import type { ClaimWord } from "../protocol/rules/words.ts";
 import type { Context } from "./context.ts";
 import type { ProverState } from "./decide.ts";
 
-/** Money and obligations of the own key.
+/** Money and obligations of this key.
  *  @param own claims that it made or may answer for @param now seconds
  *  @throws viem's errors where the node fails, or a re-org took the block back */
 export async function stateAt(

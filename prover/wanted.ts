@@ -71,7 +71,7 @@ export function deliveryJobs(context: Context, { now, gasPrice }: ProverState): 
   });
 }
 
-/** True if an own claim, or an own truth, made the request's output final. */
+/** True if a claim or a truth of this prover made the request's output final. */
 function isOwnResult(context: Context, { claimId, settled }: RequestEntry): boolean {
   const { store, chain } = context;
   const claim = claimId === undefined ? undefined : store.index.claims.get(claimId);

@@ -46,7 +46,7 @@ const FORGET_AFTER = 7_200n;
 /** How often one block is looked at when the node fails, and the pause between, ms. */
 const LOOK_TRIES = 5;
 const LOOK_AGAIN_MS = 500;
-/** Blocks between two looks at the own credit and at the methods of settling. */
+/** Blocks between two reads of the prover's credit and of the methods of settling. */
 const SELDOM = 10n;
 /** Owed answers that are shown one by one. */
 const MAX_OWED_SHOWN = 200;
@@ -55,7 +55,7 @@ export class Prover {
   readonly #parts: ProverParts & Context;
   readonly #defence: Defence;
   readonly #workers: Workers;
-  readonly #said = new Map<RequestId, string>();
+  readonly #reportedSkips = new Map<RequestId, string>();
   #decisions: ReadonlyMap<RequestId, RequestDecision> = new Map();
   #endings: ReadonlyMap<ClaimId, Ending> = new Map();
   #head: Head | undefined;
@@ -80,7 +80,7 @@ export class Prover {
     return this.#head;
   }
 
-  /** The own state at that block. */
+  /** The prover's state at that block. */
   get state(): ProverState | undefined {
     return this.#state;
   }
@@ -132,7 +132,7 @@ export class Prover {
     if (batch.to.number !== batch.head.number) return;
     this.#parts.clock.see(batch.head);
     this.#parts.outbox.flush();
-    await this.#lookUntilDone(batch.head);
+    await this.#observeUntilDone(batch.head);
   }
 
   /** No block came, but the next one will have this time: what waits for time alone may end, and make that block.
@@ -143,7 +143,7 @@ export class Prover {
       this.activeClaims().length > 0 ||
       this.#blocked().length > 0 ||
       [...this.index.requests.values()].some(({ status }) => status === "open");
-    if (head !== undefined && now > head.timestamp && waits) await this.#look(head, now);
+    if (head !== undefined && now > head.timestamp && waits) await this.#observe(head, now);
   }
 
   /** Takes no more work and waits for what is on its way. */
@@ -154,11 +154,11 @@ export class Prover {
 
   /** The index holds the batch already, so it must not come again: a fault of the node is tried again here, and after
    *  some tries left to the next block. */
-  async #lookUntilDone(head: Head): Promise<void> {
+  async #observeUntilDone(head: Head): Promise<void> {
     const { log, signal } = this.#parts;
     for (let tries = LOOK_TRIES; tries > 0 && !signal.aborted; tries--) {
       try {
-        return await this.#look(head);
+        return await this.#observe(head);
       } catch (error) {
         // The follower tells what took its place.
         if (await this.#isGone(head)) return;
@@ -179,7 +179,7 @@ export class Prover {
   }
 
   /** @param now time by which what waits for time is judged; all state is the head's */
-  async #look(head: Head, now = head.timestamp): Promise<void> {
+  async #observe(head: Head, now = head.timestamp): Promise<void> {
     const { index } = this.#parts.store;
     const own = [...index.claims.values()].filter((claim) => isOwn(this.#parts, claim));
     const active = own.filter(({ status }) => status === "active");
@@ -222,9 +222,9 @@ export class Prover {
     const { policy, log } = this.#parts;
     this.#decisions = decideRequests(open, terms, state, policy);
     for (const [id, decision] of this.#decisions) {
-      if (decision.kind !== "skip") this.#said.delete(id);
-      else if (this.#said.get(id) !== decision.code) {
-        this.#said.set(id, decision.code);
+      if (decision.kind !== "skip") this.#reportedSkips.delete(id);
+      else if (this.#reportedSkips.get(id) !== decision.code) {
+        this.#reportedSkips.set(id, decision.code);
         log.info({ request: id, code: decision.code, reason: decision.reason }, "skipping a request");
       }
     }
@@ -272,7 +272,7 @@ export class Prover {
     const { store } = this.#parts;
     for (const { id } of store.index.overSince(number - FORGET_AFTER, timestamp)) {
       store.forget(id);
-      this.#said.delete(id);
+      this.#reportedSkips.delete(id);
     }
   }
 }

@@ -15,6 +15,7 @@ const CHECKS: readonly (readonly [name: string, command: string, args: readonly 
   ["types", node, [join(modules, "typescript/bin/tsc")]],
   ["imports", node, [...tsx, "tools/check-deps.ts"]],
   ["names", node, [...tsx, "tools/check-names.ts"]],
+  ["glossary", node, [...tsx, "tools/check-glossary.ts"]],
   ["documents", node, [...tsx, "tools/check-docs.ts"]],
   ["generated opcodes", node, [...tsx, "tools/gen-opcodes.ts", "--check"]],
   ["compile", node, [...tsx, "tools/compile.ts"]],

@@ -1,4 +1,4 @@
-/** A fault to plant in a copy of the contracts. */
+/** A fault that is put into a copy of the contracts. */
 export interface Mutant {
   readonly name: string;
   /** the test that must fail */

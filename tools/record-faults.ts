@@ -1,4 +1,4 @@
-/** Faults that `npm run test:mutants` plants in kernels, plans, compiled code and element functions: those that were once
+/** Faults that `npm run test:mutants` puts into kernels, plans, compiled code and element functions: those that were once
  *  in them, and others of the kind, each in the form that it takes in the code of today. The record fuzzer
  *  (test/contracts/fuzz) must find each. */
 import type { Opcode } from "../inference/program/codes.ts";

@@ -50,10 +50,10 @@ export function judgeReply(
 ): Verdict {
   const succeeded = calls.filter(({ data }) => data !== undefined);
   if (succeeded.length === 0) return { passes: false, reason: "no successful tool result" };
-  const said = withoutFailures(text, calls);
-  if (said.trim() === "") return { passes: false, reason: "empty" };
+  const reply = withoutFailures(text, calls);
+  if (reply.trim() === "") return { passes: false, reason: "empty" };
   const cited = new Set(
-    [...said.matchAll(CITATION)].map(([name]) => name.toLowerCase().replace(/[-_]+$/, "")),
+    [...reply.matchAll(CITATION)].map(([name]) => name.toLowerCase().replace(/[-_]+$/, "")),
   );
   if (cited.size === 0) return { passes: false, reason: "no citation" };
   const names = new Set(succeeded.map(({ toolName }) => toolName.replace(/[-_]+$/, "")));
@@ -61,7 +61,7 @@ export function judgeReply(
     return { passes: false, reason: "citation of another tool" };
   if (grounding === "citations") return { passes: true };
   const sources = succeeded.filter(({ toolName }) => cited.has(toolName.replace(/[-_]+$/, "")));
-  const words = ungrounded(said.replace(CITATION, " "), sources, message);
+  const words = ungrounded(reply.replace(CITATION, " "), sources, message);
   return words.length === 0
     ? { passes: true }
     : { passes: false, reason: "not in the results", words: words.slice(0, 10) };

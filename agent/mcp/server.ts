@@ -111,8 +111,8 @@ export function createMcpServer(parts: McpParts): Server {
 }
 
 function resultOf(outcome: ToolOutcome): CallToolResult {
-  const { success, evidence = {}, ...said } = outcome;
-  return shown({ ...said, ...evidence }, !success);
+  const { success, evidence = {}, ...answer } = outcome;
+  return shown({ ...answer, ...evidence }, !success);
 }
 
 /** The same content twice: for clients that read structure, and for those that read text. */

@@ -53,12 +53,12 @@ export class RedundantNode {
       return;
     }
     this.#head = batch.head;
-    if (batch.to.number === batch.head.number) await this.#lookAtAll(batch.head.timestamp);
+    if (batch.to.number === batch.head.number) await this.#followAll(batch.head.timestamp);
   }
 
   /** No block came, but time passed. @param now seconds */
   async onTime(now: number): Promise<void> {
-    await this.#lookAtAll(now);
+    await this.#followAll(now);
   }
 
   stop(): Promise<void> {
@@ -66,11 +66,11 @@ export class RedundantNode {
   }
 
   /** One bad round never stops the rest. */
-  async #lookAtAll(now: number): Promise<void> {
+  async #followAll(now: number): Promise<void> {
     const { store, log } = this.#parts;
     for (const round of store.open()) {
       try {
-        await this.#look(round, now);
+        await this.#advance(round, now);
       } catch (error) {
         const { code, message } = chainError(error, `look at round ${round.roundId}`);
         log.warn({ code }, message);
@@ -78,7 +78,7 @@ export class RedundantNode {
     }
   }
 
-  async #look(asked: OpenRound, now: number): Promise<void> {
+  async #advance(asked: OpenRound, now: number): Promise<void> {
     const { chain, store, results, terms, log } = this.#parts;
     const { roundId } = asked;
     if (this.#head === undefined) return;

@@ -55,7 +55,7 @@ async function measure({ claims: count = CLAIMS }: BenchOptions): Promise<Measur
       rpcUrl: bench.rpcUrl,
       deployment: bench.deploymentPath,
     });
-    const { url } = await daemon.said("challenger is up");
+    const { url } = await daemon.logged("challenger is up");
     const watch = watchMetrics(String(url), count);
     const started = performance.now();
     const { filed, minedAtMs } = await fileAll(bench, count);

@@ -1,4 +1,4 @@
-/** `assay challenger verify`, `challenge` and `resume`: one claim, or what the own key began, manually. */
+/** `assay challenger verify`, `challenge` and `resume`: one claim, or what this key began, manually. */
 import type { Command } from "commander";
 import { BaseError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
@@ -54,7 +54,7 @@ export function addActCommands(challenger: Command): void {
   });
   const resume = challenger
     .command("resume")
-    .description("carry every dispute in which the own key holds a ticket to its end, file no new ticket");
+    .description("carry every dispute in which this key holds a ticket to its end, file no new ticket");
   withAll(resume).action(async (_options: object, self: Command) => {
     const setup = await openSetup(self, PROGRESS);
     const own = requireAccount(setup.chain).account.address;
@@ -67,7 +67,7 @@ export function addActCommands(challenger: Command): void {
     printResult(
       self,
       { claims },
-      ended.length === 0 ? ["The own key holds no ticket."] : ended.map(describeEnd),
+      ended.length === 0 ? ["This key holds no ticket."] : ended.map(describeEnd),
     );
   });
 }

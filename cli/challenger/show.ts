@@ -24,7 +24,7 @@ interface ListOptions {
   readonly limit: string;
 }
 
-export function addLookCommands(challenger: Command): void {
+export function addShowCommands(challenger: Command): void {
   const list = challenger
     .command("list-claims")
     .description("claims of the chain, the newest last, with the verdicts that are kept here")

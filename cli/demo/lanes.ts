@@ -37,12 +37,12 @@ export async function openLanes(
   chain: SigningChain,
   sender: Sender,
   loaded: LoadedModel,
-  say: (line: string) => void,
+  log: (line: string) => void,
 ): Promise<void> {
   const { model, modelId, laneBits, manifest, verificationKey } = loaded;
   if (verificationKey !== undefined) {
     await storeKey(chain, sender, modelId as ModelId, verificationKey);
-    say(`stored the verification key of ${manifest.assay.vkHash.slice(0, 18)}…, a development key`);
+    log(`stored the verification key of ${manifest.assay.vkHash.slice(0, 18)}…, a development key`);
   }
   if ((laneBits & LANE.EXECUTION) === 0) return;
   const { transactions, gasUsed } = await publishWeights(
@@ -51,7 +51,7 @@ export async function openLanes(
     modelId as ModelId,
     planPublication(model),
   );
-  say(
+  log(
     `published ${manifest.name}'s weights: ${transactions} transactions, ${gasUsed.toLocaleString("en-US")} gas`,
   );
 }
@@ -153,10 +153,10 @@ async function secondsBetween({ client }: SigningChain, from: ChainEvent, to: Ch
 }
 
 function outputOf(own: readonly ChainEvent[], { model, manifest, selector }: LoadedModel): string {
-  const said = own.findLast((event) => event.name === "Settled" || event.name === "Claimed");
-  if (said?.name !== "Settled" && said?.name !== "Claimed") return "";
+  const answered = own.findLast((event) => event.name === "Settled" || event.name === "Claimed");
+  if (answered?.name !== "Settled" && answered?.name !== "Claimed") return "";
   const called = { ...checkFunction(model.program, manifest.abi, selector), selector: toHex(selector) };
-  const values = decodeReturn(called, said.args.output);
+  const values = decodeReturn(called, answered.args.output);
   return Object.entries(values)
     .map(([key, value]) => `${key} ${value}`)
     .join(", ");

@@ -15,7 +15,7 @@ export async function publishModels(
   chain: Chain,
   sender: Sender,
   names: readonly string[],
-  say: (line: string) => void = () => undefined,
+  log: (line: string) => void = () => undefined,
 ): Promise<Map<string, LoadedModel>> {
   const models = new Map<string, LoadedModel>();
   for (const name of names) {
@@ -24,7 +24,7 @@ export async function publishModels(
     const identity = { ...commitment, selector, lanes, vkHash: fromHex(manifest.assay.vkHash) };
     const { modelId } = await registerModel(chain, sender, encodeProgram(model.program), identity);
     const { gasUsed, transactions } = await publishWeights(chain, sender, modelId, planPublication(model));
-    say(`published ${name}: ${transactions} transactions, ${gasUsed.toLocaleString("en")} gas`);
+    log(`published ${name}: ${transactions} transactions, ${gasUsed.toLocaleString("en")} gas`);
     models.set(name, loaded);
   }
   return models;

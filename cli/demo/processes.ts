@@ -17,7 +17,7 @@ export interface Daemon {
   /** Resolves when the process has ended, by itself or not. */
   readonly ended: Promise<unknown>;
   /** Resolves with the fields of the first log line that has this message. */
-  said(message: string): Promise<Record<string, unknown>>;
+  logged(message: string): Promise<Record<string, unknown>>;
   stop(): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export function startDaemon(options: DaemonOptions): Daemon {
     log,
     pid: child.pid,
     ended,
-    said: (message) => waitFor(child, name, log, lines, listeners, message),
+    logged: (message) => waitFor(child, name, log, lines, listeners, message),
     stop: async () => {
       child.kill("SIGTERM");
       const kill = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
@@ -105,13 +105,13 @@ function waitFor(
   message: string,
 ): Promise<Record<string, unknown>> {
   return new Promise((resolve, reject) => {
-    const look = () => {
+    const poll = () => {
       const found = lines.find(({ msg }) => msg === message);
       if (found === undefined) return;
-      listeners.delete(look);
+      listeners.delete(poll);
       resolve(found);
     };
-    listeners.add(look);
+    listeners.add(poll);
     child.once("exit", (code) =>
       reject(
         new BaseError({
@@ -121,6 +121,6 @@ function waitFor(
         }),
       ),
     );
-    look();
+    poll();
   });
 }

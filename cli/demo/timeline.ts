@@ -27,7 +27,7 @@ export class Timeline {
   }
 
   /** A line that is no event. */
-  say(text: string): void {
+  log(text: string): void {
     const seconds = ((Date.now() - this.#parts.startMs) / 1_000).toFixed(1).padStart(6);
     this.#parts.print(`${seconds} s  ${text}`);
   }
@@ -36,10 +36,10 @@ export class Timeline {
     this.#questions.set(id, label);
   }
 
-  tell(event: ChainEvent): void {
+  logEvent(event: ChainEvent): void {
     const subject = this.#subjectOf(event);
     const line = this.#describe(event);
-    if (line !== undefined) this.say(`${(subject ?? "").padEnd(11)} ${this.#named(line)}`);
+    if (line !== undefined) this.log(`${(subject ?? "").padEnd(11)} ${this.#named(line)}`);
   }
 
   #describe(event: ChainEvent): string | undefined {

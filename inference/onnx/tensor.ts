@@ -82,7 +82,7 @@ function readDims(dims: readonly (number | Long)[], label: string): number[] {
 
 function fromRaw(raw: Uint8Array, type: OnnxType): OnnxData | undefined {
   if (raw.length % ELEMENT_BYTES[type] !== 0) return undefined;
-  const bytes = new Uint8Array(raw).buffer; // a copy, aligned: raw may be a Buffer, whose slice() is none
+  const bytes = new Uint8Array(raw).buffer; // a copy, aligned: raw may be a Buffer, whose slice() copies nothing
   switch (type) {
     case "float32":
       return new Float32Array(bytes);

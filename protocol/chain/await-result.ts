@@ -24,7 +24,7 @@ export interface WaitOptions {
   /** ends the wait */
   readonly signal?: AbortSignal;
   /** called once for each new event of the request */
-  readonly tell?: (event: ChainEvent) => void;
+  readonly onEvent?: (event: ChainEvent) => void;
 }
 
 export interface FinalResult {
@@ -47,20 +47,26 @@ export async function awaitResult(
   request: Request,
   options: WaitOptions,
 ): Promise<FinalResult> {
-  const { pollIntervalMs, policy = ownPolicy(request), confirmations = 0, tell } = options;
+  const { pollIntervalMs, policy = ownPolicy(request), confirmations = 0, onEvent } = options;
   const signal = options.signal ?? new AbortController().signal;
   const requestId = requestIdOf(chain.game, request);
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let from: bigint | undefined;
   for (;;) {
-    const { events, word, head, result } = await look(chain, request, policy, BigInt(confirmations), from);
+    const { events, word, head, result } = await readResult(
+      chain,
+      request,
+      policy,
+      BigInt(confirmations),
+      from,
+    );
     const [requested] = events;
     // Nothing happens to a request before it is there; a re-org may move it.
     if (from === undefined && requested !== undefined) from = floorOf(requested.block.number);
     for (const event of events) {
       const mark = `${event.block.hash}/${event.logIndex}`;
-      if (!told.has(mark)) tell?.(event);
-      told.add(mark);
+      if (!reported.has(mark)) onEvent?.(event);
+      reported.add(mark);
     }
     if (result === "below") throw belowPolicy(requestId, policy);
     if (result !== undefined) return result;
@@ -76,14 +82,20 @@ export async function awaitResult(
 /** A request's result if it is final now, booked or not.
  *  @throws BaseError REQUEST_REFUNDED; faults of the node */
 export async function resultOf(chain: Chain, request: Request): Promise<FinalResult | undefined> {
-  const { word, result } = await look(chain, request, ownPolicy(request), 0n);
+  const { word, result } = await readResult(chain, request, ownPolicy(request), 0n);
   if (word?.state === "REFUNDED") throw refunded(requestIdOf(chain.game, request));
   return result === "below" ? undefined : result;
 }
 
 /** One look at everything, for a block with the confirmations above it.
  *  @returns result "below": final, but by less than the policy demands */
-async function look(chain: Chain, request: Request, policy: Policy, confirmations: bigint, from?: bigint) {
+async function readResult(
+  chain: Chain,
+  request: Request,
+  policy: Policy,
+  confirmations: bigint,
+  from?: bigint,
+) {
   const requestId = requestIdOf(chain.game, request);
   const { client } = chain;
   const newest = await withContext("read the newest block", () => client.getBlock());

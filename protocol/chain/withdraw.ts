@@ -14,7 +14,7 @@ export interface WithdrawParts {
   readonly signal: AbortSignal;
 }
 
-/** Takes the own credit at this block out of the contract, if it is worth it.
+/** Takes the account's credit at this block out of the contract, if it is worth it.
  *  @throws BaseError when the node fails */
 export async function withdrawCredit(
   { chain, sender, actions, withdrawAbove, signal, log }: WithdrawParts,

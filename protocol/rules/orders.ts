@@ -68,7 +68,7 @@ export function decodeOrder(
   if (length < required || parts > 7) {
     throw new BaseError({
       code: "ORDER_MALFORMED",
-      shortMessage: `An order of ${length} bytes with parts ${parts} is none: parts are at most 7, these need ${required} bytes.`,
+      shortMessage: `An order of ${length} bytes with parts  is malformed: parts are at most 7, these need ${required} bytes.`,
       nextStep: "Read it from an event of the Assay contract.",
     });
   }

@@ -30,7 +30,7 @@ export function claimEventRoutes(parts: HttpParts, { listeners }: Line): Router 
         response.status(204).end();
         return;
       }
-      await tell(parts, id, life, after, openEventStream(response));
+      await streamLife(parts, id, life, after, openEventStream(response));
     } finally {
       leave();
     }
@@ -51,7 +51,7 @@ async function lifeOf({ node, chain }: HttpParts, id: ClaimId): Promise<Life> {
 }
 
 /** Tells what came after an event, then what comes, until the claim is over. */
-async function tell(
+async function streamLife(
   parts: HttpParts,
   id: ClaimId,
   life: Life,

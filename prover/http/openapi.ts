@@ -32,7 +32,7 @@ const ASSAY_HEADERS = {
 
 const MEANINGS: Readonly<Record<number, string>> = {
   204: "The client has seen the last event: it need not come back.",
-  400: "The path, the query or the body is none that this route takes.",
+  400: "The path, the query or the body is not what this route takes.",
   402: "Final outputs cost: the terms of x402.",
   404: "There is none.",
   409: "The name is that of several models: ask by id.",

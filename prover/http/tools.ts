@@ -89,9 +89,11 @@ async function answer(
   if (input.codec === "text") decodeUtf8(input.text, "the text");
   const output = await line.run(model, calldata, response);
   const [inputHash, outputHash] = [keccak256(calldata), keccak256(output)];
-  const look = (): Finality => finalityOf(parts.node.index, model.id, inputHash, outputHash);
-  if (waitMs === undefined) return { output, finality: look() };
-  const finality = await line.waiters.hold(() => untilFinal(parts, model, calldata, waitMs, look, response));
+  const readFinality = (): Finality => finalityOf(parts.node.index, model.id, inputHash, outputHash);
+  if (waitMs === undefined) return { output, finality: readFinality() };
+  const finality = await line.waiters.hold(() =>
+    untilFinal(parts, model, calldata, waitMs, readFinality, response),
+  );
   return { output, finality };
 }
 
@@ -101,14 +103,14 @@ async function untilFinal(
   model: ServedModel,
   calldata: Uint8Array,
   waitMs: number,
-  look: () => Finality,
+  readFinality: () => Finality,
   response: Response,
 ): Promise<Finality> {
   // Who pays here files no request on the chain.
-  if (look().status === "unverified") await parts.payment?.order(model, calldata);
+  if (readFinality().status === "unverified") await parts.payment?.order(model, calldata);
   const deadline = parts.nowMs() + waitMs;
   for (;;) {
-    const finality = look();
+    const finality = readFinality();
     if (finality.status === "final") return finality;
     if (parts.signal.aborted) throw stopping();
     // Who ordered and hangs up has still ordered.

@@ -47,7 +47,7 @@ export class EzklSource implements TruthSource {
       } catch (error) {
         const mayMend = isBaseError(error) && (error.retryable || error.code === "EZKL_MISSING");
         if (!mayMend) this.#refused.add(model.id);
-        this.#say(model, error instanceof Error ? error.message : String(error));
+        this.#reportOnce(model, error instanceof Error ? error.message : String(error));
       }
     }
   }
@@ -95,7 +95,7 @@ export class EzklSource implements TruthSource {
     log.info({ model: model.name, rows: 2 ** keys.logrows }, "proofs of this model are possible");
   }
 
-  #say(model: ServedModel, reason: string): void {
+  #reportOnce(model: ServedModel, reason: string): void {
     if (this.#missing.get(model.id) === reason) return;
     this.#missing.set(model.id, reason);
     this.#parts.log.warn({ model: model.name, reason }, "no proofs of this model from here");

@@ -36,7 +36,7 @@ describe("executor nodes", () => {
     const llm = await nodes.llm(judge);
     const demo = await nodes.agent([0], 1);
     const node = nodes.node("executor-0", 0, demo, llm);
-    await node.said("executor is up");
+    await node.logged("executor is up");
     const runId = await demo.ask(`How does the market take this: ${HEADLINE}?`);
     await nodes.letToolAnswer(demo, runId);
     expect(await answer(demo, runId)).toMatch(
@@ -66,7 +66,7 @@ describe("executor nodes", () => {
     const llm = await nodes.llm((request, index) => (index === 0 ? "#silence" : judge(request, index)));
     const demo = await nodes.agent([1], 1);
     const node = nodes.node("executor-1", 1, demo, llm);
-    await node.said("executor is up");
+    await node.logged("executor is up");
     const runId = await demo.ask(HEADLINE);
     await until(async () => (llm.requests.length > 0 ? true : undefined));
     process.kill(node.pid as number, "SIGKILL");
@@ -84,7 +84,7 @@ describe("executor nodes", () => {
     // Runs begin with the executor whose place is the run's id; the first one is never started.
     const demo = await nodes.agent([2, 3], 1);
     const node = nodes.node("executor-3", 3, demo, llm);
-    await node.said("executor is up");
+    await node.logged("executor is up");
     const runId = await demo.ask(HEADLINE);
     expect(runId).toBe(0n);
     const mined = await nodes.system.client.getBlockNumber();
@@ -103,7 +103,7 @@ describe("executor nodes", () => {
     const llm = await nodes.llm(() => "I know it\nFinal Answer: it rains");
     const demo = await nodes.agent([6], 1);
     const node = nodes.node("executor-6", 6, demo, llm);
-    await node.said("executor is up");
+    await node.logged("executor is up");
     const runId = await demo.ask(HEADLINE);
     const first = await event(demo, runId, "IterationPosted");
     const { blockNumber: number, blockHash: hash } = first;
@@ -126,7 +126,7 @@ describe("executor nodes", () => {
     const llm = await nodes.llm(wordy);
     const demo = await nodes.agent([4, 5], 2);
     const both = [4, 5].map((index) => nodes.node(`executor-${index}`, index, demo, llm));
-    await Promise.all(both.map((node) => node.said("executor is up")));
+    await Promise.all(both.map((node) => node.logged("executor is up")));
     const runId = await demo.ask(HEADLINE);
     await nodes.letToolAnswer(demo, runId);
     expect(await answer(demo, runId)).toMatch(/bullish/);

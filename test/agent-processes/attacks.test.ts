@@ -35,7 +35,7 @@ describe("executor nodes under attack", () => {
     const llm = await nodes.llm(judge);
     const demo = await nodes.agent([0], 1);
     const copies = ["copy-a", "copy-b"].map((name) => nodes.node(name, 0, demo, llm));
-    await Promise.all(copies.map((copy) => copy.said("executor is up")));
+    await Promise.all(copies.map((copy) => copy.logged("executor is up")));
     for (const _ of [1, 2]) {
       const runId = await demo.ask(HEADLINE);
       await nodes.letToolAnswer(demo, runId);
@@ -56,7 +56,7 @@ describe("executor nodes under attack", () => {
     const set = [1, 2, 3].map((index) =>
       nodes.node(`of-three-${index}`, index, demo, index === 1 ? lying : honest),
     );
-    await Promise.all(set.map((node) => node.said("executor is up")));
+    await Promise.all(set.map((node) => node.logged("executor is up")));
     const runId = await demo.ask(HEADLINE);
     // Two are admitted at first. Those who may take their place come when the time is over.
     const isPosted = (iteration: number) =>
@@ -97,7 +97,7 @@ describe("executor nodes under attack", () => {
     const llm = await nodes.llm(() => "I know it\nFinal Answer: it rains");
     const demo = await nodes.agent([4, 5], 2);
     const node = nodes.node("replayed", 4, demo, llm);
-    await node.said("executor is up");
+    await node.logged("executor is up");
     const runId = await demo.ask(HEADLINE);
     const { transactionHash } = await event(demo, runId, "IterationPosted");
     const { input } = await nodes.system.client.getTransaction({ hash: transactionHash as Hex });
@@ -122,7 +122,7 @@ describe("executor nodes under attack", () => {
     const llm = await nodes.llm(judge);
     const demo = await nodes.agent([6], 1);
     const node = nodes.node("loaded", 6, demo, llm);
-    await node.said("executor is up");
+    await node.logged("executor is up");
     const attacks = INJECTIONS.cases.filter(({ place }) => place === "prompt" || place === "toolResult");
     const questions = Array.from({ length: 12 }, (_, i) => attacks[i % attacks.length]?.text as string);
     const runs: bigint[] = [];

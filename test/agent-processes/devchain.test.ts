@@ -23,10 +23,10 @@ import { temporaryFolder } from "../support/deploy.ts";
 import {
   deployEmbedded,
   type EmbeddedAgent,
+  finalAnswer,
   MODEL,
   pay,
   SUPPLY,
-  say,
   startEmbedded,
   stepsOf,
 } from "../support/embedded-agent.ts";
@@ -47,7 +47,7 @@ let script: Script;
 beforeEach(async () => {
   folder = temporaryFolder();
   file = join(folder.path, "chain.jsonl");
-  script = stepsOf(pay(ALICE, 3n), pay(BOB, 4n), say("Both are paid."));
+  script = stepsOf(pay(ALICE, 3n), pay(BOB, 4n), finalAnswer("Both are paid."));
   llm = await startScriptedLlm((request, index) => script(request, index));
   running = await startEmbedded(llm.url, file);
   agent = await deployEmbedded(running.url);
@@ -124,7 +124,7 @@ describe("IERCAgent.run on a development chain", () => {
   it("error: a model that writes nothing usable, and an answer above the limit", async () => {
     script = () => "no form at all";
     expect(await reasonOf(agent.simulate("One."))).toBe("InferenceFailed(COMPLETION_MALFORMED)");
-    script = () => say("x".repeat(MAX_ANSWER_BYTES));
+    script = () => finalAnswer("x".repeat(MAX_ANSWER_BYTES));
     expect(await reasonOf(agent.simulate("Two."))).toMatch(/^AnswerTooLong\(\d+, 16384\)$/);
   });
 
@@ -278,7 +278,7 @@ describe("assay agent devchain", () => {
   const daemons: Daemon[] = [];
   let endpoint: ScriptedLlm;
   beforeAll(async () => {
-    endpoint = await startScriptedLlm(stepsOf(say("Nothing is owed.")));
+    endpoint = await startScriptedLlm(stepsOf(finalAnswer("Nothing is owed.")));
   });
   afterAll(async () => {
     await Promise.all(daemons.map((daemon) => daemon.stop()));
@@ -292,7 +292,7 @@ describe("assay agent devchain", () => {
       const options = { name, args, key: keyOf(0), folder: folder.path, rpcUrl: "http://127.0.0.1:1" };
       const daemon = startDaemon({ ...options, deployment: "none" });
       daemons.push(daemon);
-      return { daemon, up: await daemon.said("devchain is up") };
+      return { daemon, up: await daemon.logged("devchain is up") };
     };
     const first = await start("first");
     const own = await deployEmbedded(first.up.url as string);

@@ -79,7 +79,7 @@ beforeAll(async () => {
     llm: { baseUrl: model.baseUrl, model: "scripted" },
   };
   writeFileSync(join(system.folder, "gateway.json"), JSON.stringify(config));
-  await system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).said("prover is up");
+  await system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).logged("prover is up");
   const created = await assay(
     "gateway",
     "agent",
@@ -103,7 +103,7 @@ async function startGateway(): Promise<void> {
     rpcUrl: system.rpcUrl,
     deployment: join(system.folder, "deployment.json"),
   });
-  url = String((await gateway.said("gateway is up")).url);
+  url = String((await gateway.logged("gateway is up")).url);
 }
 
 afterAll(async () => {

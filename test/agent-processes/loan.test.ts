@@ -186,9 +186,9 @@ describe("loan agent", () => {
     const second = new ContractSender(chain, accountAt(2));
     await second.call(system.dao, "CriteriaDao", "vote", [proposal?.proposalId]);
     const id = await applyFor(BAD);
-    const said = await refusal(evaluate(id));
+    const reason = await refusal(evaluate(id));
     // "application: 0" of the criteria is taken for the number, which the pool refuses as another application's.
-    expect(said).toMatch(/WrongApplication\(0, /);
+    expect(reason).toMatch(/WrongApplication\(0, /);
     const [next] = eventsOf(
       await owner.call(system.dao, "CriteriaDao", "propose", [attack.replace("application: 0", "")]),
       "CriteriaDao",

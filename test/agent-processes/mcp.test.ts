@@ -41,7 +41,7 @@ beforeAll(async () => {
     args: ["mcp", "forecast-vix", ...asks, "--port", "0"],
     key: keyOf(ROLES.challenger),
   });
-  url = String((await daemon.said("mcp is up")).url);
+  url = String((await daemon.logged("mcp is up")).url);
 });
 afterAll(async () => {
   await daemon?.stop();
@@ -108,7 +108,7 @@ describe("assay mcp", () => {
     expect(asked).toMatchObject({ status: "pending", code: "NOT_FINAL", feeWei: FEE });
     expect(asked.data).toBeUndefined();
 
-    await system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).said("prover is up");
+    await system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).logged("prover is up");
     let pending = await call();
     while (structured(pending).claimId === undefined) pending = await call();
     expect(pending.isError).toBe(true);

@@ -18,7 +18,7 @@ beforeAll(async () => {
     ...["prover", "--port", "0", "--payment-price", `${PRICE}`, "--payment-asset", asset],
     ...["--payment-network", network, "--payment-facilitator", facilitatorUrl],
   ]);
-  url = String((await daemon.said("prover is up")).url);
+  url = String((await daemon.logged("prover is up")).url);
 });
 afterAll(async () => {
   await payments?.stop();

@@ -80,15 +80,15 @@ async function deployWallet(): Promise<typeof wallet> {
   const agent = await contracts.addressAhead(3);
   const asset = { paramType: 1, name: "asset", description: "the token" };
   const amount = { paramType: 4, name: "amount", description: "how much" };
-  const tool = (name: string, functionName: string, params: readonly unknown[], said?: string) =>
+  const tool = (name: string, functionName: string, params: readonly unknown[], reason?: string) =>
     contracts.deploy("CallerListedTool", [
       name,
       name,
       pool,
       selectorOf(functionName),
       { paramDescriptions: params },
-      said !== undefined,
-      said ?? "",
+      reason !== undefined,
+      reason ?? "",
       converter,
       [agent],
     ]);
@@ -310,8 +310,8 @@ describe("wallet agent with the policy executor", () => {
     expect(texts.length).toBeGreaterThanOrEqual(100);
     const before = await balances();
     for (const text of texts) {
-      const said = await refusal(wallet.agent, text);
-      expect(said, text).toMatch(
+      const reason = await refusal(wallet.agent, text);
+      expect(reason, text).toMatch(
         /^(answered: (None of my tools|There is nothing|The balance is)|ClauseTooLong|NumberAmbiguous|ValueMissing|UnknownTool|ClauseNotUnderstood|ToolFailed|WrongChecksum|QuoteOpen)/,
       );
     }

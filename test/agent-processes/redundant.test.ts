@@ -42,7 +42,7 @@ beforeAll(async () => {
   system = await startSystem({ models: [MODEL], answerSeconds: 60, blocks: "on-demand" });
   const publisher = await system.open("publisher", ROLES.deployer);
   await publishModels(publisher.chain, publisher.sender, [MODEL]);
-  const up = await system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).said("prover is up");
+  const up = await system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).logged("prover is up");
   proverUrl = `${up.url}/tools/${MODEL}`;
   await new Promise<void>((resolve) => liar.listen(0, "127.0.0.1", resolve));
   const { modelId } = system.model(MODEL);
@@ -103,7 +103,7 @@ describe("assay agent redundant", () => {
     const [first, second, third] = EXECUTORS as [number, number, number];
     const honest = [executor("first", first, proverUrl), executor("second", second, proverUrl)];
     const lying = executor("third", third, `http://127.0.0.1:${(liar.address() as AddressInfo).port}`);
-    await Promise.all([...honest, lying].map((daemon) => daemon.said("redundant executor is up")));
+    await Promise.all([...honest, lying].map((daemon) => daemon.logged("redundant executor is up")));
     const bonds = EXECUTORS.map((index) =>
       system.client.readContract({
         ...contract(),
@@ -120,7 +120,7 @@ describe("assay agent redundant", () => {
     const roundId = event?.args.roundId as Hex;
     const right = await postCalldata(proverUrl, fromHex(data));
 
-    await Promise.all([...honest, lying].map((daemon) => daemon.said("sent reveal")));
+    await Promise.all([...honest, lying].map((daemon) => daemon.logged("sent reveal")));
     expect(await answerOf(roundId, first)).toBe(keccak256(right));
     expect(await answerOf(roundId, third)).not.toBe(keccak256(right));
     expect(await resultOf(data)).toEqual([false, "0x"]);
@@ -128,7 +128,7 @@ describe("assay agent redundant", () => {
     // The truth comes to light while the result can still be challenged.
     const record = { address: truth, abi: modelResultsAbi, functionName: "recordExecuted" } as const;
     await mined(await wallet().writeContract({ ...record, args: [data], chain: null }));
-    await Promise.race(honest.map((daemon) => daemon.said("sent convict")));
+    await Promise.race(honest.map((daemon) => daemon.logged("sent convict")));
     const liarAddress = systemAccount(third).address;
     const [bond] = await system.client.readContract({
       ...contract(),
@@ -150,7 +150,7 @@ describe("assay agent redundant", () => {
       // It must not come up; if it does, it ends, and nothing is rejected.
       const log = {
         ...SILENT,
-        info: (_: object, said: string) => said.endsWith("is up") && stopping.abort(),
+        info: (_: object, text: string) => text.endsWith("is up") && stopping.abort(),
       };
       const times = { timeoutMs: 1_000, pollIntervalMs: 20, confirmations: 0, maxFee: 10n ** 12n };
       const options = { chain, results, agentUrl: proverUrl, data: join(system.folder, name), log };

@@ -11,9 +11,9 @@ import { deployLocal, QUICK, temporaryFolder } from "../support/deploy.ts";
 import {
   deployEmbedded,
   type EmbeddedAgent,
+  finalAnswer,
   pay,
   SUPPLY,
-  say,
   scriptedModels,
   stepsOf,
 } from "../support/embedded-agent.ts";
@@ -59,7 +59,7 @@ const sentBy = () => local.client.getTransactionCount({ address: accountAt(1).ad
 
 describe("runAgent", () => {
   it("default: reads the agent on chain, uses its tool twice by transactions, and answers", async () => {
-    script = stepsOf(pay(ALICE, 3n), pay(BOB, 4n), say("Both are paid."));
+    script = stepsOf(pay(ALICE, 3n), pay(BOB, 4n), finalAnswer("Both are paid."));
     const { answer, toolResults } = await run("first", "Pay what is owed.");
     expect(answer).toBe("Both are paid.");
     expect(toolResults).toEqual(["Paid", "Paid"]);
@@ -71,7 +71,7 @@ describe("runAgent", () => {
   });
 
   it("behavior: the same run again pays nobody twice, another run does", async () => {
-    script = stepsOf(pay(ALICE, 3n), say("Paid."));
+    script = stepsOf(pay(ALICE, 3n), finalAnswer("Paid."));
     await run("one", "Pay Alice.");
     await run("one", "Pay Alice.");
     expect(await deployed.balanceOf(ALICE)).toBe(3n);
@@ -80,7 +80,7 @@ describe("runAgent", () => {
   });
 
   it("error: a tool that fails ends the run; what was done before stays done", async () => {
-    script = stepsOf(pay(ALICE, 3n), pay(BOB, SUPPLY), say("never said"));
+    script = stepsOf(pay(ALICE, 3n), pay(BOB, SUPPLY), finalAnswer("never said"));
     await expect(run("greedy", "Pay too much.")).rejects.toMatchObject({ code: "TOOL_FAILED" });
     expect(await deployed.balanceOf(ALICE)).toBe(3n);
     expect(await deployed.balanceOf(BOB)).toBe(0n);

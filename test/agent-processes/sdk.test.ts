@@ -13,29 +13,29 @@ let system: System;
 
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: 1 });
-  await system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).said("prover is up");
+  await system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).logged("prover is up");
 });
 afterAll(() => system.stop());
 
 /** Runs an example as a user does. */
-async function example(name: string, ...args: string[]): Promise<{ code: number | null; said: string }> {
+async function example(name: string, ...args: string[]): Promise<{ code: number | null; printed: string }> {
   const path = join("agent/examples/sdk", `${name}.ts`);
   const child = spawn(process.execPath, ["--import", "tsx", path, ...args], {
     cwd: projectRoot,
     env: { ...process.env, ASSAY_KEY: keyOf(ASKER) },
   });
-  let said = "";
+  let printed = "";
   child.stdout.on("data", (part: Buffer) => {
-    said += part.toString();
+    printed += part.toString();
   });
   child.stderr.on("data", (part: Buffer) => {
-    said += part.toString();
+    printed += part.toString();
   });
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", resolve);
   });
-  return { code, said };
+  return { code, printed };
 }
 
 describe("the SDK's examples", () => {
@@ -43,17 +43,17 @@ describe("the SDK's examples", () => {
     const deployment = join(system.folder, "deployment.json");
     const receipt = join(system.folder, "receipt.json");
     const asked = await example("ask", system.rpcUrl, deployment, TEXT, receipt);
-    expect(asked.said).toMatch(/final in the BOND lane: \{ label: \d+n/);
-    const requestId = /request (0x[0-9a-f]{64})/.exec(asked.said)?.[1] ?? "";
-    const blockHash = /block (0x[0-9a-f]{64})/.exec(asked.said)?.[1] ?? "";
+    expect(asked.printed).toMatch(/final in the BOND lane: \{ label: \d+n/);
+    const requestId = /request (0x[0-9a-f]{64})/.exec(asked.printed)?.[1] ?? "";
+    const blockHash = /block (0x[0-9a-f]{64})/.exec(asked.printed)?.[1] ?? "";
 
     const watched = await example("watch", system.rpcUrl, deployment, requestId);
-    expect(watched).toEqual({ code: 0, said: "Requested\nClaimed\nFinalized\n" });
+    expect(watched).toEqual({ code: 0, printed: "Requested\nClaimed\nFinalized\n" });
 
     const right = await example("verify", deployment, receipt, blockHash, TEXT);
-    expect(right.said).toMatch(/^valid at block \d+: 0x[0-9a-f]+\n$/);
+    expect(right.printed).toMatch(/^valid at block \d+: 0x[0-9a-f]+\n$/);
     const other = await example("verify", deployment, receipt, blockHash, "Profit misses forecasts");
-    expect(other).toMatchObject({ code: 1, said: expect.stringMatching(/^refused, WRONG_INPUT/) });
+    expect(other).toMatchObject({ code: 1, printed: expect.stringMatching(/^refused, WRONG_INPUT/) });
     expect(readFileSync(receipt, "utf8").length).toBeLessThan(40_000);
   });
 });

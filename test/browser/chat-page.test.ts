@@ -61,7 +61,7 @@ describe("the chat page", () => {
     outcome = new Promise((resolve) => {
       finish = resolve;
     });
-    gateway.model.says({ calls: [call] }, { text: "bullish (call_models_sentiment)" });
+    gateway.model.answers({ calls: [call] }, { text: "bullish (call_models_sentiment)" });
     await ask("What is the sentiment?");
     await page.waitForSelector('.call[data-state="running"]');
     expect(await textOf(".call")).toContain("call_models_sentiment: running");
@@ -83,7 +83,7 @@ describe("the chat page", () => {
       error: "Claim is not final yet.",
       evidence: { claimId: CLAIM },
     });
-    gateway.model.says({ calls: [call] }, { text: "bullish" });
+    gateway.model.answers({ calls: [call] }, { text: "bullish" });
     await ask("What is the sentiment?");
     await page.waitForSelector(".reply");
     expect(await textOf('.call[data-state="pending"]')).toContain(`claim ${CLAIM}`);
@@ -93,7 +93,7 @@ describe("the chat page", () => {
   });
 
   it("behavior: a denied call is shown as denied", async () => {
-    gateway.model.says({ calls: [{ name: "call_uniswap_swap", arguments: "{}" }] }, { text: "done" });
+    gateway.model.answers({ calls: [{ name: "call_uniswap_swap", arguments: "{}" }] }, { text: "done" });
     await ask("Swap!");
     await page.waitForSelector(".reply");
     expect(await textOf('.call[data-state="denied"]')).toContain("Access denied.");
@@ -101,7 +101,7 @@ describe("the chat page", () => {
 
   it("behavior: markup of names, messages, results and replies stays text", async () => {
     outcome = Promise.resolve({ success: true, status: "unverified", data: { note: EVIL } });
-    gateway.model.says({ calls: [call] }, { text: `${EVIL} (call_models_sentiment)` });
+    gateway.model.answers({ calls: [call] }, { text: `${EVIL} (call_models_sentiment)` });
     await ask(EVIL);
     await page.waitForSelector(".reply");
     expect(await textOf(".message")).toBe(EVIL);
@@ -111,7 +111,7 @@ describe("the chat page", () => {
   });
 
   it("behavior: Cancel ends the turn", async () => {
-    gateway.model.says({ hangs: true });
+    gateway.model.answers({ hangs: true });
     await ask("Hm?");
     await page.click("#cancel:enabled");
     await page.waitForSelector(".error");
@@ -120,7 +120,7 @@ describe("the chat page", () => {
 
   // shows: X-08
   it("behavior: an error of the turn is shown", async () => {
-    gateway.model.says({ status: 400 });
+    gateway.model.answers({ status: 400 });
     await ask("Hm?");
     await page.waitForSelector(".error");
     expect(await textOf(".error")).toBe("The model of this agent could not answer. Please try again.");

@@ -66,7 +66,7 @@ const PLAN = fc.record({
     minLength: 1,
     maxLength: 3,
   }),
-  plants: fc.array(
+  sybils: fc.array(
     fc.record({
       isProver: fc.boolean(),
       filesAt: fc.nat({ max: 30 }),

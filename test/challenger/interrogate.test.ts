@@ -122,7 +122,7 @@ describe("interrogate", () => {
     `);
   });
 
-  it("behavior: opens agreed groups of a trace of more than 64 steps from the own run", () => {
+  it("behavior: opens agreed groups of a trace of more than 64 steps from the challenger's run", () => {
     let convicted = 0;
     for (let seed = 0; seed < 6; seed++) {
       const game = randomCase(seed, (steps) => `element:${steps.length - 1}`, 90);

@@ -212,7 +212,7 @@ describe("Challenger", () => {
     expect(challenger.entriesHeld).toBe(0);
   });
 
-  test("behavior: an own ticket that is not collected keeps its claim", async () => {
+  test("behavior: the challenger's ticket that is not collected keeps its claim", async () => {
     const { challenger, checked, store } = open({ sender: IDLE_HAND });
     const ticket = about(1, "Challenged", 1, { challenger: OWN });
     challenger.take(blocks(1, [asks(1, 1), claims(1, 1), ticket]));

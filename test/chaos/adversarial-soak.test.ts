@@ -35,9 +35,9 @@ beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS });
   const serve = ["prover", "--port", "0"];
   await Promise.all([
-    system.daemon("prover", ROLES.prover, serve).said("prover is up"),
-    system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]).said("challenger is up"),
-    ...LIES.map((lie, i) => system.cheat(`cheat-${i}`, ROLES.cheat + i, lie).said("prover is up")),
+    system.daemon("prover", ROLES.prover, serve).logged("prover is up"),
+    system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]).logged("challenger is up"),
+    ...LIES.map((lie, i) => system.cheat(`cheat-${i}`, ROLES.cheat + i, lie).logged("prover is up")),
   ]);
   bot = await startFrontRunner(system, BOT, BOT_PURSE);
 });
@@ -73,22 +73,22 @@ function isSilent(claimed: Args<"Claimed">, answer: "trace" | "demand"): boolean
 /** Malicious challengers dispute every right claim as far as they can. */
 class Mob {
   readonly #accounts: readonly Awaited<ReturnType<System["open"]>>[];
-  readonly #sued = new Map<string, Promise<void>>();
+  readonly #disputed = new Map<string, Promise<void>>();
   #underWay = 0;
 
   constructor(accounts: readonly Awaited<ReturnType<System["open"]>>[]) {
     this.#accounts = accounts;
   }
 
-  /** Sues whom it has not sued yet. @returns whether all its suits have run their course */
-  look(): boolean {
+  /** Disputes every claim that it has not disputed yet. @returns whether all its disputes are over */
+  poll(): boolean {
     for (const claimed of system.events.all("Claimed", (one) => isRight(one))) {
-      if (this.#sued.has(claimed.claimId) || isOver(claimed)) continue;
+      if (this.#disputed.has(claimed.claimId) || isOver(claimed)) continue;
       this.#underWay += 1;
-      const suits = Promise.all(this.#accounts.map((own) => this.#sue(own, claimed)));
-      this.#sued.set(
+      const disputes = Promise.all(this.#accounts.map((own) => this.#dispute(own, claimed)));
+      this.#disputed.set(
         claimed.claimId,
-        suits.then(() => {
+        disputes.then(() => {
           this.#underWay -= 1;
         }),
       );
@@ -96,12 +96,12 @@ class Mob {
     return this.#underWay === 0;
   }
 
-  /** @throws what went wrong in a suit */
+  /** @throws what went wrong in a dispute */
   async done(): Promise<void> {
-    await Promise.all(this.#sued.values());
+    await Promise.all(this.#disputed.values());
   }
 
-  async #sue(own: Awaited<ReturnType<System["open"]>>, claimed: Args<"Claimed">): Promise<void> {
+  async #dispute(own: Awaited<ReturnType<System["open"]>>, claimed: Args<"Claimed">): Promise<void> {
     const malicious = new MaliciousChallenger(own, claimed, caseOf(claimed) as Case);
     await malicious.challenge();
     if (isBot(claimed)) return;
@@ -175,10 +175,10 @@ describe("five dishonest provers, two malicious challengers and a copying bot", 
     cases = [];
     cases = await Promise.all(wanted.map((prover) => fileCase(system, prover)));
     for (;;) {
-      const isQuiet = () => mob.look() && cases.every((filed) => stateOf(filed) !== "move");
+      const isQuiet = () => mob.poll() && cases.every((filed) => stateOf(filed) !== "move");
       await events.when(
         () => isQuiet() || undefined,
-        () => `Not all is quiet: ${waits()}; suits ${mob.look() ? "are over" : "are under way"}`,
+        () => `Not all is quiet: ${waits()}; disputes ${mob.poll() ? "are over" : "are under way"}`,
       );
       const late = cases
         .filter((filed) => stateOf(filed) === "silence")

@@ -57,7 +57,7 @@ class Victim {
   }
 
   #up(): Promise<unknown> {
-    return this.#daemon.said(this.#message);
+    return this.#daemon.logged(this.#message);
   }
 }
 

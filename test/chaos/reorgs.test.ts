@@ -28,13 +28,13 @@ let provers: ReturnType<System["daemon"]>[];
 let maliciousAccount: Awaited<ReturnType<System["open"]>>;
 
 beforeAll(async () => {
-  system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS, blocks: "by-hand" });
+  system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS, blocks: "manual" });
   maliciousAccount = await system.open("malicious-challenger", MALICIOUS);
   const serve = ["prover", "--port", "0"];
   provers = [system.daemon("prover", ROLES.prover, serve), system.cheat("cheat", CHEAT, "element:1")];
   await Promise.all([
-    ...provers.map((prover) => prover.said("prover is up")),
-    system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]).said("challenger is up"),
+    ...provers.map((prover) => prover.logged("prover is up")),
+    system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]).logged("challenger is up"),
   ]);
 });
 

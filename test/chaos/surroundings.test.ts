@@ -28,7 +28,7 @@ const daemons: Daemon[] = [];
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS });
   maliciousAccount = await system.open("malicious-challenger", MALICIOUS);
-  await system.cheat("cheat", CHEAT, "element:1").said("prover is up");
+  await system.cheat("cheat", CHEAT, "element:1").logged("prover is up");
 });
 
 afterEach(async () => {
@@ -46,7 +46,7 @@ async function start(
   const args = role === "prover" ? SERVE : ["challenger", "defend"];
   const daemon = system.daemon(name, ROLES[role], args, changes);
   daemons.push(daemon);
-  await daemon.said(`${role} is up`);
+  await daemon.logged(`${role} is up`);
   return daemon;
 }
 

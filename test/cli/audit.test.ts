@@ -117,14 +117,14 @@ describe("assay audit", () => {
 
   test("error: blocks that are not there, no number, no node", async () => {
     proxy.decide = () => "pass";
-    for (const [args, code, says] of [
+    for (const [args, code, expected] of [
       [["--to", "99999999"], 1, "99999999"],
       [["--from", "9", "--to", "8"], 1, "Blocks 9 to 8"],
       [["--from", "0x10"], 2, "a block number"],
     ] as const) {
       const answered = await audit(args);
       expect([args, answered.code]).toEqual([args, code]);
-      expect(answered.stderr).toContain(says);
+      expect(answered.stderr).toContain(expected);
     }
     expect((await audit([], "http://127.0.0.1:9")).code).toBe(3);
   });

@@ -127,7 +127,7 @@ describe("assay doctor", () => {
     expect(of("key", "ok").at(-1)?.text).toContain(password);
   });
 
-  test("error: a key that is none hides neither node nor contracts", async () => {
+  test("error: an invalid key hides neither node nor contracts", async () => {
     const { code, of } = await doctor({ ASSAY_KEY: "0x12" });
     expect(code).toBe(4);
     expect(of("key", "fail")).toMatchObject([{ nextStep: "Make one with `assay key new`." }]);

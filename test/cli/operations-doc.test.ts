@@ -15,9 +15,15 @@ describe("docs/OPERATIONS.md", () => {
   });
 
   test("behavior: the table of the audit's rules is the code's", () => {
-    const rows = Object.entries(AUDIT_RULES).map(([rule, says]) => [rule, says.replace(/ \([\d, ]+\)$/, "")]);
+    const rows = Object.entries(AUDIT_RULES).map(([rule, meaning]) => [
+      rule,
+      meaning.replace(/ \([\d, ]+\)$/, ""),
+    ]);
     const section = page.slice(page.indexOf("## Audit"), page.indexOf("## Alerts"));
-    const table = [...section.matchAll(/^\| `(\w+)` \| (.+) \|$/gm)].map(([, rule, says]) => [rule, says]);
+    const table = [...section.matchAll(/^\| `(\w+)` \| (.+) \|$/gm)].map(([, rule, meaning]) => [
+      rule,
+      meaning,
+    ]);
     expect(table).toEqual(rows);
   });
 

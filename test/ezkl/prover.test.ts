@@ -43,8 +43,8 @@ let url: string;
 beforeAll(async () => {
   system = await startSystem({ models: ["forecast-vix"], proofModels: [NAME], answerSeconds: 600 });
   prover = system.daemon("prover", ROLES.prover, ["prover", "--port", "0", "--ezkl", EZKL]);
-  await prover.said("proofs of this model are possible");
-  url = String((await prover.said("prover is up")).url);
+  await prover.logged("proofs of this model are possible");
+  url = String((await prover.logged("prover is up")).url);
 });
 
 afterAll(() => system?.stop());
@@ -180,7 +180,7 @@ describe("a prover with ezkl", () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     for (const pid of workers) process.kill(pid, "SIGKILL");
-    const job = await prover.said("a job is not done yet");
+    const job = await prover.logged("a job is not done yet");
     expect(job.reason).toMatch(/^no evidence by ezkl: ezkl's stage \w+ failed: it ended with SIGKILL/);
     const settled = await system.events.until("Settled", ofRequest);
     expect(settled).toMatchObject({ lane: LANE.PROOF, output: await rightOutput(calldata) });

@@ -15,7 +15,7 @@ let system: System;
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS });
   const args = ["prover", "--port", "0", "--withdraw-above", NEVER];
-  await system.daemon("prover", ROLES.prover, args).said("prover is up");
+  await system.daemon("prover", ROLES.prover, args).logged("prover is up");
 });
 
 afterAll(() => system.stop());

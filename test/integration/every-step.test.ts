@@ -153,7 +153,7 @@ describe(`a lie at every step of ${SHIPPED.join(", ")}`, () => {
         () => `${system.events.all("Fell").length} of ${lies.length} claims fell`,
         PATIENCE_MS,
       );
-      const told = asked.map(({ requestId }, i) => {
+      const actual = asked.map(({ requestId }, i) => {
         const { fault, model } = lies[i] as Lie;
         const fall = fallen.get(requestId as RequestId);
         const facts = { model: model.manifest.name, kind: fault.kind };
@@ -165,7 +165,7 @@ describe(`a lie at every step of ${SHIPPED.join(", ")}`, () => {
         step: fault.step,
         reason: FAULTS[fault.kind].fall,
       }));
-      expect(told).toEqual(expected);
+      expect(actual).toEqual(expected);
       expect(system.events.all("Finalized")).toEqual([]);
     },
     2 * PATIENCE_MS,

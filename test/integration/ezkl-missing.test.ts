@@ -21,9 +21,9 @@ beforeAll(async () => {
   ezkl = join(system.folder, "nothing");
   const args = ["prover", "--port", "0", "--ezkl", ezkl, "--keys", join(system.folder, "keys")];
   const prover = system.daemon("prover", ROLES.prover, args);
-  url = String((await prover.said("prover is up")).url);
-  const said = await prover.said("no proofs of this model from here");
-  expect(said.reason).toMatch(/^ezkl is not installed: .* Install it with `assay proof ezkl install`\.$/);
+  url = String((await prover.logged("prover is up")).url);
+  const logged = await prover.logged("no proofs of this model from here");
+  expect(logged.reason).toMatch(/^ezkl is not installed: .* Install it with `assay proof ezkl install`\.$/);
 });
 
 afterAll(() => system?.stop());

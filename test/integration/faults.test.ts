@@ -26,8 +26,8 @@ beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS });
   const provers = LIES.map((lie, i) => system.cheat(lie.replace(":", "-"), ROLES.cheat + i, lie));
   const challenger = system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]);
-  const ready = provers.map((daemon) => daemon.said("prover is up"));
-  await Promise.all([...ready, challenger.said("challenger is up")]);
+  const ready = provers.map((daemon) => daemon.logged("prover is up"));
+  await Promise.all([...ready, challenger.logged("challenger is up")]);
 });
 
 afterAll(() => system.stop());

@@ -26,8 +26,8 @@ let system: System;
 beforeAll(async () => {
   system = await startSystem({ models: SHIPPED, answerSeconds: ANSWER_SECONDS });
   const daemons = [
-    system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).said("prover is up"),
-    system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]).said("challenger is up"),
+    system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).logged("prover is up"),
+    system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]).logged("challenger is up"),
   ];
   await Promise.all(daemons);
 });

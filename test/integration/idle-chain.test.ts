@@ -25,10 +25,12 @@ beforeAll(async () => {
   };
   const defend = ["challenger", "defend"];
   await Promise.all([
-    system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).said("prover is up"),
-    system.cheat("stalls", STALLS, "stall").said("prover is up"),
-    system.cheat("stalls-reveal", STALLS_REVEAL, "stall-reveal").said("prover is up"),
-    system.daemon("challenger", ROLES.challenger, defend, { rpcUrl: slowNode.url }).said("challenger is up"),
+    system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).logged("prover is up"),
+    system.cheat("stalls", STALLS, "stall").logged("prover is up"),
+    system.cheat("stalls-reveal", STALLS_REVEAL, "stall-reveal").logged("prover is up"),
+    system
+      .daemon("challenger", ROLES.challenger, defend, { rpcUrl: slowNode.url })
+      .logged("challenger is up"),
   ]);
 });
 

@@ -26,7 +26,7 @@ const assay = (...args: readonly string[]) =>
   runInProcess([...args], {
     ASSAY_RPC_URL: system.rpcUrl,
     ASSAY_DEPLOYMENT: join(system.folder, "deployment.json"),
-    ASSAY_DATA: join(system.folder, "by-hand"),
+    ASSAY_DATA: join(system.folder, "manual"),
     ASSAY_KEY: keyOf(ROLES.requester),
     ASSAY_POLL_INTERVAL_MS: "50",
   });
@@ -63,8 +63,8 @@ describe("a MobileNet-like network of others", () => {
 
     const prover = system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]);
     const challenger = system.daemon("challenger", ROLES.challenger, ["challenger", "defend", "--port", "0"]);
-    await prover.said("prover is up");
-    const { url } = await challenger.said("challenger is up");
+    await prover.logged("prover is up");
+    const { url } = await challenger.logged("challenger is up");
     const { model, selector, modelId } = loadModelFolder(folder);
     const calldata = selfTestCalldata(model.program, selector, 7);
     const call = join(system.folder, "call.json");

@@ -34,7 +34,7 @@ beforeAll(async () => {
   await storeKey(chain, sender, modelId as ModelId, verificationKey);
   await publishWeights(chain, sender, modelId as ModelId, planPublication(model));
   const args = ["prover", "--port", "0", "--keys", KEYS];
-  await system.daemon("prover", ROLES.prover, args).said("prover is up");
+  await system.daemon("prover", ROLES.prover, args).logged("prover is up");
 });
 
 afterAll(() => system.stop());

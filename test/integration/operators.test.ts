@@ -29,7 +29,7 @@ const POLL_MS = 50;
 /** Long enough for any machine. */
 const ANSWER_SECONDS = 120;
 /** The first of some accounts that act manually. */
-const HAND = ROLES.cheat + 1;
+const MANUAL = ROLES.cheat + 1;
 const DETECTED = 'assay_challenger_attention_tests_total{result="detected"}';
 const stopping = new AbortController();
 const ends: Promise<unknown>[] = [];
@@ -52,8 +52,8 @@ function listening(message: string): { readonly log: Logger; readonly url: Promi
   const url = new Promise<string>((resolve) => {
     announce = resolve;
   });
-  const info = (fields: object, said: string) => {
-    if (said === message) announce(String((fields as { url: unknown }).url));
+  const info = (fields: object, text: string) => {
+    if (text === message) announce(String((fields as { url: unknown }).url));
   };
   return { log: { ...SILENT, info }, url };
 }
@@ -173,12 +173,12 @@ describe("assay challenger", () => {
   test("default: verify and challenge a wrong claim, then list and show it", async () => {
     const { requestId } = await askCheat();
     const { claimId } = await claimedBy(requestId);
-    const verified = await assay(HAND, "hand", "verify", claimId);
+    const verified = await assay(MANUAL, "manual", "verify", claimId);
     expect([verified.code, resultOf(verified)]).toMatchObject([
       4,
       { model: expect.any(String), verdict: { kind: "wrong" } },
     ]);
-    const challenged = await assay(HAND, "hand", "challenge", claimId);
+    const challenged = await assay(MANUAL, "manual", "challenge", claimId);
     // The daemon disputes it too: whoever convicts, it fell, and this command says so.
     expect([challenged.code, resultOf(challenged)]).toMatchObject([0, { claimId, status: "fallen" }]);
     await system.events.until("Fell", (event) => event.claimId === claimId);
@@ -188,19 +188,19 @@ describe("assay challenger", () => {
     expect(claims).toContainEqual(
       expect.objectContaining({ claimId, status: "fallen", verdict: "wrong", hasOwnTicket: true }),
     );
-    const shown = await assay(HAND, "hand", "show-claim", claimId);
+    const shown = await assay(MANUAL, "manual", "show-claim", claimId);
     expect(resultOf(shown)).toMatchObject({ claimId, word: { state: "FALLEN" } });
   });
 
-  test("behavior: resume collects what an own ticket won", async () => {
+  test("behavior: resume collects what the challenger's ticket won", async () => {
     const { requestId } = await askCheat();
     const { claimId, claim } = await claimedBy(requestId);
-    const hand = await system.open("ticket", HAND + 1);
-    expect(await hand.sender.send(new Actions(hand.chain.game).challenge(claim))).toMatchObject({
+    const manual = await system.open("ticket", MANUAL + 1);
+    expect(await manual.sender.send(new Actions(manual.chain.game).challenge(claim))).toMatchObject({
       status: "sent",
     });
     // Slower than blocks come: each look finds a new one, and the command must still see that nothing is left to do.
-    const resumed = await assay(HAND + 1, "resumed", "resume", "--poll-interval-ms", "1500");
+    const resumed = await assay(MANUAL + 1, "resumed", "resume", "--poll-interval-ms", "1500");
     expect([resumed.code, resultOf(resumed)]).toMatchObject([
       0,
       { claims: [{ claimId, status: "fallen", collected: true }] },
@@ -210,7 +210,7 @@ describe("assay challenger", () => {
   test("behavior: a right claim is verified, and no ticket is filed on it", async () => {
     const model = system.model(NAME);
     const calldata = selfTestCalldata(model.model.program, model.selector, 900);
-    const honest = await system.open("honest", HAND + 2);
+    const honest = await system.open("honest", MANUAL + 2);
     const prover = honest.chain.account.address;
     const { request, requestId } = await system.ask({ model, calldata, prover });
     const output = toHex(execute(prepare(model.model, model.selector), calldata));
@@ -221,9 +221,9 @@ describe("assay challenger", () => {
     const action = new Actions(honest.chain.game).claim(request, 0, ZERO_ADDRESS, gasPrice, output, bond);
     expect(await honest.sender.send(action)).toMatchObject({ status: "sent" });
     const { claimId } = await claimedBy(requestId);
-    const verified = await assay(HAND, "hand", "verify", claimId);
+    const verified = await assay(MANUAL, "manual", "verify", claimId);
     expect([verified.code, resultOf(verified)]).toMatchObject([0, { verdict: { kind: "right" } }]);
-    const challenged = await assay(HAND, "hand", "challenge", claimId);
+    const challenged = await assay(MANUAL, "manual", "challenge", claimId);
     expect([challenged.code, challenged.stderr]).toEqual([1, expect.stringContaining("CLAIM_NOT_WRONG")]);
     expect(system.events.all("Challenged", (event) => event.claimId === claimId)).toEqual([]);
     // The daemon found it right too, and tested itself with a wrong twin of it.
@@ -236,10 +236,10 @@ describe("assay challenger", () => {
       fetch(`${cheatUrl}/v1/claims/${claimId}/events`, after ? { headers: { "last-event-id": after } } : {});
     const life = listen();
     await system.passTime(request.window);
-    const told = await (await life).text();
-    expect([...told.matchAll(/^event: (.*)$/gm)].map(([, name]) => name)).toEqual(["Claimed", "final"]);
-    const [id, last = ""] = [...told.matchAll(/^id: (.*)$/gm)].map(([, found]) => found as string);
-    expect(JSON.parse(told.slice(told.lastIndexOf("data: ") + 6))).toMatchObject({
+    const stream = await (await life).text();
+    expect([...stream.matchAll(/^event: (.*)$/gm)].map(([, name]) => name)).toEqual(["Claimed", "final"]);
+    const [id, last = ""] = [...stream.matchAll(/^id: (.*)$/gm)].map(([, found]) => found as string);
+    expect(JSON.parse(stream.slice(stream.lastIndexOf("data: ") + 6))).toMatchObject({
       claimId,
       state: "FINAL",
       finalAt: expect.any(Number),
@@ -260,7 +260,7 @@ describe("assay challenger", () => {
   test("default: every planned wrong claim was challenged, and the operator was told", async () => {
     const cheat = systemAccount(ROLES.cheat).address;
     const planned = system.events.all("Claimed", ({ claim }) => claim.prover === cheat);
-    const report = resultOf(await assay(HAND, "hand", "attention", "--prover", cheat));
+    const report = resultOf(await assay(MANUAL, "manual", "attention", "--prover", cheat));
     expect(report).toMatchObject({ planned: planned.length, detected: planned.length, rate: 1 });
     expect(report.worstSeconds).toBeGreaterThanOrEqual(Number(report.medianSeconds));
     for (const { claimId: claim } of planned) {
@@ -272,7 +272,7 @@ describe("assay challenger", () => {
 
   test("error: what cannot be looked at", async () => {
     const unknown = `0x${"00".repeat(31)}01`;
-    for (const [args, code, says] of [
+    for (const [args, code, expected] of [
       [["verify", unknown], 1, "CLAIM_UNKNOWN"],
       [["verify", "0x12"], 2, "ARGUMENT_INVALID"],
       [["list-claims", "--state", "open"], 2, "ARGUMENT_INVALID"],
@@ -280,11 +280,11 @@ describe("assay challenger", () => {
       [["challenge", unknown, "--data", join(system.folder, "challenger")], 1, "CLAIM_UNKNOWN"],
       [["resume", "--data", join(system.folder, "challenger")], 1, "DATA_FOLDER_BUSY"],
     ] as const) {
-      const answered = await assay(HAND, "hand", ...args);
+      const answered = await assay(MANUAL, "manual", ...args);
       expect([args[0], answered.code, answered.stderr]).toEqual([
         args[0],
         code,
-        expect.stringContaining(says),
+        expect.stringContaining(expected),
       ]);
     }
   });

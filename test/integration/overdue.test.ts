@@ -1,4 +1,4 @@
-/** Right claims whose prover never answers, suited by a ticket that its owner then leaves: nobody who holds a ticket
+/** Right claims whose prover never answers, challenged by a ticket that its owner then leaves: nobody who holds a ticket
  *  cares, so daemons without a stake in them end them. */
 import { readFileSync } from "node:fs";
 import { type Address, isAddressEqual } from "viem";
@@ -13,24 +13,24 @@ import { claimOutput } from "../support/claims.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 const ANSWER_SECONDS = 120;
-const [SQUATTER, PLANT] = [ROLES.cheat, ROLES.cheat + 1];
+const [SQUATTER, SYBIL] = [ROLES.cheat, ROLES.cheat + 1];
 let system: System;
 let accounts: Awaited<ReturnType<System["open"]>>[];
 
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS });
-  accounts = await Promise.all([SQUATTER, PLANT].map((index) => system.open(`account-${index}`, index)));
+  accounts = await Promise.all([SQUATTER, SYBIL].map((index) => system.open(`account-${index}`, index)));
 });
 
 afterAll(() => system?.stop());
 
 /** A right claim that owes a trace. */
 async function owingClaim() {
-  const [squatter, plant] = accounts as [(typeof accounts)[0], (typeof accounts)[0]];
+  const [squatter, sybil] = accounts as [(typeof accounts)[0], (typeof accounts)[0]];
   const filed = await fileCase(system);
   await claimOutput(squatter.chain, squatter.sender, filed.request, filed.right);
   const claimed = await filed.claimed();
-  await plant.sender.send(new Actions(system.chain.game).challenge(claimed.claim));
+  await sybil.sender.send(new Actions(system.chain.game).challenge(claimed.claim));
   await system.events.until("Challenged", of(claimed));
   return { filed, claimed };
 }
@@ -60,7 +60,7 @@ describe("claims whose answer is overdue", () => {
 
   it("behavior: a challenger that has no ticket ends a right one", async () => {
     challenger = system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]);
-    await challenger.said("challenger is up");
+    await challenger.logged("challenger is up");
     const { claimed } = await overdueClaim();
     const { reason, from, gas } = await endOf(claimed);
     expect([reason, from]).toEqual(["TRACE_TIMEOUT", systemAccount(ROLES.challenger).address.toLowerCase()]);
@@ -73,8 +73,8 @@ describe("claims whose answer is overdue", () => {
   it("behavior: a prover that would serve the request ends it, and then claims", async () => {
     const { filed, claimed } = await overdueClaim();
     // Its challenger has no budget: it leaves the claim to others.
-    const mean = system.daemon("mean", ROLES.cheat + 2, ["challenger", "defend", "--ending-budget", "0"]);
-    await mean.said("an overdue claim is left to others for now");
+    const frugal = system.daemon("frugal", ROLES.cheat + 2, ["challenger", "defend", "--ending-budget", "0"]);
+    await frugal.logged("an overdue claim is left to others for now");
     expect(system.events.all("Fell", of(claimed))).toEqual([]);
     const prover = system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]);
     const own = systemAccount(ROLES.prover).address;
@@ -84,13 +84,13 @@ describe("claims whose answer is overdue", () => {
       ({ requestId, claimId }) => requestId === filed.requestId && claimId !== claimed.claimId,
     );
     expect([next.claim.prover, next.output]).toEqual([own, filed.right]);
-    await Promise.all([prover.stop(), mean.stop()]);
+    await Promise.all([prover.stop(), frugal.stop()]);
   });
 
   it("behavior: of two that send in the same block both are done, the later one for little gas", async () => {
     const indices = [ROLES.cheat + 3, ROLES.cheat + 4];
     const racers = indices.map((index) => system.daemon(`racer-${index}`, index, ["challenger", "defend"]));
-    await Promise.all(racers.map((racer) => racer.said("challenger is up")));
+    await Promise.all(racers.map((racer) => racer.logged("challenger is up")));
     const { claimed } = await owingClaim();
     const { client, control } = system;
     const addresses = indices.map((index) => systemAccount(index).address);

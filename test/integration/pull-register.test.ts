@@ -16,7 +16,7 @@ beforeAll(async () => {
   // Models without proving keys: to make those takes a quarter of a minute, and cli/proof does it.
   system = await startSystem({ models: ["sentiment"], answerSeconds: 120 });
   const prover = system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]);
-  url = String((await prover.said("prover is up")).url);
+  url = String((await prover.logged("prover is up")).url);
   environment = {
     ASSAY_RPC_URL: system.rpcUrl,
     ASSAY_DEPLOYMENT: join(system.folder, "deployment.json"),

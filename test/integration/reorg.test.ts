@@ -24,7 +24,7 @@ beforeAll(async () => {
   const never = "1000000000000000000000";
   const prover = system.daemon("prover", ROLES.prover, ["prover", "--port", "0", "--withdraw-above", never]);
   const challenger = system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]);
-  await Promise.all([prover.said("prover is up"), challenger.said("challenger is up")]);
+  await Promise.all([prover.logged("prover is up"), challenger.logged("challenger is up")]);
 });
 
 afterAll(() => system.stop());

@@ -105,7 +105,7 @@ test("default: two contributors and a beacon make a key, and a proof under it se
   const beacon = "0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20";
   snarkjs("zkey", "beacon", "2.zkey", "final.zkey", beacon, "10", "--name=beacon");
   const checked = snarkjs("zkey", "verify", "circuit.r1cs", "pot.ptau", "final.zkey");
-  for (const said of ["Ada", "Ben", "beacon", "ZKey Ok!"]) expect(checked).toContain(said);
+  for (const entry of ["Ada", "Ben", "beacon", "ZKey Ok!"]) expect(checked).toContain(entry);
 
   const key = path("final.zkey");
   const made = await assay("proof", "setup", model, "--key", key, "--out", model);

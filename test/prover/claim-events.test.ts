@@ -24,7 +24,7 @@ function see(events: readonly ChainEvent[], number: bigint, fork = ""): void {
   prover.head = { number, hash: hashOf(number, fork), timestamp: Number(number) };
 }
 
-interface Told {
+interface ReceivedEvent {
   readonly id?: string;
   readonly event: string;
   readonly data: Record<string, unknown>;
@@ -40,7 +40,7 @@ async function listen(after?: string) {
   const reader = response.body?.getReader();
   let text = "";
   /** @returns undefined at the end */
-  const next = async (): Promise<Told | undefined> => {
+  const next = async (): Promise<ReceivedEvent | undefined> => {
     for (;;) {
       const end = text.indexOf("\n\n");
       if (end !== -1) {
@@ -89,10 +89,13 @@ describe("GET /v1/claims/:id/events", () => {
   test("behavior: Last-Event-ID goes on after it; who has seen the end is told not to come back", async () => {
     see([claimed, challenged, fell], 9n);
     const whole = await listen();
-    const told = [await whole.next(), await whole.next(), await whole.next()];
-    const rest = await listen(told[0]?.id);
-    expect([await rest.next(), await rest.next(), await rest.next()]).toEqual([...told.slice(1), undefined]);
-    const over = await listen(told[2]?.id);
+    const received = [await whole.next(), await whole.next(), await whole.next()];
+    const rest = await listen(received[0]?.id);
+    expect([await rest.next(), await rest.next(), await rest.next()]).toEqual([
+      ...received.slice(1),
+      undefined,
+    ]);
+    const over = await listen(received[2]?.id);
     expect(over.response.status).toBe(204);
   });
 

@@ -117,7 +117,7 @@ describe("decideRequests", () => {
     expect(codeOf(requested(), {}, { ...policy, maxBonds: bond - 1n })).toBe("BONDS_AT_LIMIT");
   });
 
-  test("behavior: never claims again where an own claim fell", () => {
+  test("behavior: never claims again where this prover's claim fell", () => {
     const entry = requested({}, { attempt: 1 });
     expect(codeOf(entry, { fallen: new Set([entry.id]) })).toBe("OWN_CLAIM_FELL");
   });

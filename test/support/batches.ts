@@ -5,7 +5,7 @@ import type { Batch, Cursor } from "../../protocol/chain/follower.ts";
 
 export const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, "0")}`;
 
-/** An event of a block; only the fields that a book reads. */
+/** An event of a block; only the fields that an index reads. */
 export function eventIn(number: number, logIndex: number, name: EventName, args: object): ChainEvent {
   const block = { number: BigInt(number), hash: hashOf(number) };
   return { name, args, block, logIndex, contract: "0x", transactionHash: "0x" } as unknown as ChainEvent;

@@ -89,13 +89,13 @@ async function compare(
   now: number,
   label: string,
 ): Promise<void> {
-  const same = (what: string, told: unknown, required: unknown) => {
-    const [a, b] = [JSON.stringify(told), JSON.stringify(required)];
+  const same = (what: string, actual: unknown, required: unknown) => {
+    const [a, b] = [JSON.stringify(actual), JSON.stringify(required)];
     if (a !== b) throw new GameViolation(`${label}: ${what} is ${a} on the chain, ${b} in the machine`);
   };
   for (const [id, { word }] of state.requests) {
-    const told = BigInt.asUintN(REQUEST_WORD_BITS, await world.stored(requestSlot(id)));
-    same("the request", decodeRequestWord(told), word);
+    const actual = BigInt.asUintN(REQUEST_WORD_BITS, await world.stored(requestSlot(id)));
+    same("the request", decodeRequestWord(actual), word);
   }
   for (const [id, { word }] of state.claims) {
     same("the claim", decodeClaimWord(await world.stored(claimSlot(id))), word);
@@ -110,7 +110,7 @@ async function compare(
 function contractMove(
   table: DisputeTable,
   actions: Actions,
-  { move, spoken, result }: Attempt,
+  { move, data, result }: Attempt,
   claimOf: (id: ClaimId) => Claim,
 ): Action {
   const { request, input, presented } = table;
@@ -121,7 +121,7 @@ function contractMove(
       const attempt =
         (result.ok && result.claimId && result.state.claims.get(result.claimId)?.claim.attempt) || 0;
       const { operator, gasPrice, value = 0n } = move;
-      return actions.claim(request, attempt, operator, gasPrice, spoken.output as Hex, value);
+      return actions.claim(request, attempt, operator, gasPrice, data.output as Hex, value);
     }
     case "challenge":
       return actions.challenge(claimOf(move.claimId));
@@ -130,11 +130,11 @@ function contractMove(
     case "demand":
       return actions.demand(claimOf(move.claimId), move.traceRoot, move.position);
     case "reveal": {
-      const { content = [], path = [] } = spoken;
+      const { content = [], path = [] } = data;
       return actions.reveal(claimOf(move.claimId), move.position, content, path);
     }
     case "convict": {
-      const { question } = spoken;
+      const { question } = data;
       const action =
         question &&
         actionOf(actions, { kind: "convict", question }, table.requestEntry, table.entry, move.from);
@@ -147,7 +147,7 @@ function contractMove(
       return actions.timeoutDemand(claimOf(move.claimId), move.position);
     case "settle": {
       const claim = move.claimId && claimOf(move.claimId);
-      const { output = "0x", evidence = "0x" } = spoken;
+      const { output = "0x", evidence = "0x" } = data;
       return actions.settle(request, claim, move.lane, input, output, evidence);
     }
     case "finalize":

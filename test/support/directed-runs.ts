@@ -153,7 +153,7 @@ const columns = REDUCE_VARIANTS.flatMap((name) => [
 
 /** By the name of what went wrong, or might. */
 export const DIRECTED_RUNS: Readonly<Record<string, readonly Subject[]>> = {
-  "a part of a turned tensor whose axes were joined": [
+  "a part of a transposed tensor whose axes were joined": [
     onRaw(
       "[12,2] to [2,3,4] to [6,3], summed",
       [["s32", [12, 2]]],

@@ -3,7 +3,7 @@
 import type { decide } from "../../challenger/decide.ts";
 import { isFinal, ledgerOf, RULES } from "../../protocol/rules/machine.ts";
 import type { FallReason } from "../../protocol/rules/types.ts";
-import { ChallengerPlayer, type Player, plantOf, proverOf, truthOf } from "./dispute-players.ts";
+import { ChallengerPlayer, type Player, proverOf, sybilOf, truthOf } from "./dispute-players.ts";
 import { DisputeTable, type GamePlace, type GamePlan, GameViolation } from "./dispute-table.ts";
 import { shuffled, WHO } from "./game-table.ts";
 import type { HonestRun } from "./lies.ts";
@@ -32,19 +32,19 @@ export function playDispute(
   const players: Player[] = [
     ...challengers,
     proverOf(table),
-    ...plan.plants.map((_, i) => plantOf(table, i)),
+    ...plan.sybils.map((_, i) => sybilOf(table, i)),
     ...plan.truths.map((_, i) => truthOf(table, i)),
   ];
   const finality = new FinalityWatch(table);
   table.onMove = () => {
     for (const challenger of challengers) challenger.think();
-    finality.look();
+    finality.poll();
   };
   const { word } = table.claim();
   const limit = word.windowEnd + RULES.disputeSeconds(word.depth, plan.answerSeconds);
   // What was final or late by the limit is booked and collected within an answer time.
   for (; table.now <= limit + 2 * plan.answerSeconds + 1; table.now += 1) {
-    finality.look();
+    finality.poll();
     for (const challenger of challengers) challenger.plan();
     for (const player of shuffled(table.rng, players)) player.act();
   }
@@ -85,7 +85,7 @@ class FinalityWatch {
     this.#table = table;
   }
 
-  look(): void {
+  poll(): void {
     const { now, plan } = this.#table;
     const { word } = this.#table.claim();
     if (isFinal(word, plan.answerSeconds, now)) this.#since ??= now;

@@ -1,4 +1,4 @@
-/** The players of a dispute: challenger and prover by the daemons' own decisions, and plants who only disturb. */
+/** The players of a dispute: challenger and prover by the daemons' own decisions, and sybils who only disturb. */
 import { type Address, keccak256 } from "viem";
 import { concatBytes, equalBytes, fromHex, toHex } from "../../base/bytes.ts";
 import { ClaimedTrace } from "../../challenger/claimed-trace.ts";
@@ -10,7 +10,13 @@ import type { TreeShape } from "../../inference/program/shape.ts";
 import { type Move, play } from "../../protocol/rules/machine.ts";
 import { LANE } from "../../protocol/rules/types.ts";
 import { decideClaim } from "../../prover/decide.ts";
-import { type DisputeTable, type GamePlan, GameViolation, type Pace, type Spoken } from "./dispute-table.ts";
+import {
+  type DisputeTable,
+  type GamePlan,
+  GameViolation,
+  type MoveData,
+  type Pace,
+} from "./dispute-table.ts";
 import { addressOf, WHO } from "./game-table.ts";
 import { convictionHolds } from "./reference-conviction.ts";
 
@@ -41,7 +47,7 @@ export class ChallengerPlayer implements Player {
   #asked: { readonly known: string; readonly question: Question } | undefined;
   #mind = "";
   #actsAt = 0;
-  #planned: { readonly move: Move; readonly spoken: Spoken } | undefined;
+  #planned: { readonly move: Move; readonly data: MoveData } | undefined;
   readonly address: Address;
   readonly #plan: GamePlan["challengers"][number];
 
@@ -81,8 +87,8 @@ export class ChallengerPlayer implements Player {
     const planned = this.#planned;
     this.#planned = undefined;
     if (planned === undefined) return;
-    const { move, spoken } = planned;
-    const result = this.#table.attempt(move, spoken);
+    const { move, data } = planned;
+    const result = this.#table.attempt(move, data);
     if (result.ok) this.moves.push(move.kind);
     else if (FORESTALLED[move.kind]?.includes(result.refusal) === true) this.forestalled += 1;
     else throw new GameViolation(`${move.kind} of the challenger is refused: ${result.refusal}`);
@@ -121,7 +127,7 @@ export class ChallengerPlayer implements Player {
     return this.#asked.question;
   }
 
-  #moveOf(decision: Decision): { readonly move: Move; readonly spoken: Spoken } | undefined {
+  #moveOf(decision: Decision): { readonly move: Move; readonly data: MoveData } | undefined {
     const { now, claimId, entry, state } = this.#table;
     const common = { from: this.address, now, claimId };
     const move = this.#plain(decision, common);
@@ -130,7 +136,7 @@ export class ChallengerPlayer implements Player {
     const seen = play(state, move);
     if (!seen.ok)
       throw new GameViolation(`${move.kind} is decided on, but refused: ${seen.refusal} of ${entry.id}`);
-    return { move, spoken: decision.kind === "convict" ? { question: decision.question } : {} };
+    return { move, data: decision.kind === "convict" ? { question: decision.question } : {} };
   }
 
   #plain(
@@ -204,8 +210,8 @@ function reveal(table: DisputeTable, position: bigint, garbage: boolean): void {
   const attempt = (shown: readonly Uint8Array[]) => {
     const valid = isValid(shapes, position, { content: shown, path }, presented.trace.root);
     const move = { kind: "reveal", from: WHO.prover, now, claimId, position, valid } as const;
-    const spoken = { content: shown.map(toHex), path: path.map(toHex) };
-    return { valid, ...table.attempt(move, spoken) };
+    const data = { content: shown.map(toHex), path: path.map(toHex) };
+    return { valid, ...table.attempt(move, data) };
   };
   if (garbage && attempt(content.map((word) => word.map((byte) => byte ^ 0x5a))).valid) {
     throw new GameViolation("garbage is a valid reveal");
@@ -223,9 +229,9 @@ function isValid(shapes: readonly TreeShape[], position: bigint, shown: Reveal, 
 
 /** Holds a ticket and demands what disturbs: all at once, what the challenger wants, one at a time as late as it
  *  may be, or at random. @param index in the plan */
-export function plantOf(table: DisputeTable, index: number): Player {
+export function sybilOf(table: DisputeTable, index: number): Player {
   const { plan, shapes, rng, claimId } = table;
-  const { isProver, filesAt, style } = plan.plants[index] as (typeof plan.plants)[number];
+  const { isProver, filesAt, style } = plan.sybils[index] as (typeof plan.sybils)[number];
   const from = isProver ? WHO.prover : addressOf(0x300 + index);
   const start = table.now;
   const anyPosition = (): bigint => {

@@ -58,7 +58,7 @@ export interface GamePlan {
   };
   /** honest ones, each with an account of its own */
   readonly challengers: readonly { readonly pace: Pace; readonly filesAt: number }[];
-  readonly plants: readonly {
+  readonly sybils: readonly {
     readonly isProver: boolean;
     readonly filesAt: number;
     readonly style: "burst" | "copy" | "stall" | "any";
@@ -70,7 +70,7 @@ export interface GamePlan {
     readonly isRight: boolean;
     readonly hasProof: boolean;
   }[];
-  /** of the order inside a second and of what plants ask */
+  /** of the order inside a second and of what sybils ask */
   readonly seed: number;
 }
 
@@ -94,7 +94,7 @@ export const gameConstants = (answerSeconds: number): GameConstants => ({
 });
 
 /** What a move says besides its facts: bytes that the contract gets. */
-export interface Spoken {
+export interface MoveData {
   readonly input?: Hex;
   readonly output?: Hex;
   readonly content?: readonly Hex[];
@@ -106,7 +106,7 @@ export interface Spoken {
 /** One move that somebody tried. */
 export interface Attempt {
   readonly move: Move;
-  readonly spoken: Spoken;
+  readonly data: MoveData;
   readonly result: MoveResult;
 }
 
@@ -175,12 +175,12 @@ export class DisputeTable {
 
   /** Files a claim on the request now.
    *  @throws GameViolation if it is refused */
-  claimAs(prover: Address, said: Uint8Array): ClaimId {
+  claimAs(prover: Address, outputBytes: Uint8Array): ClaimId {
     const attempt = this.state.requests.get(this.requestId)?.word.attempt ?? 0;
     const { depth } = modelFacts(this.run.prepared.program, ALL_LANES);
     const gasPrice = 20n;
     const { bond } = bondsOf(this.state.constants, { ...this.request, gasPrice, depth, attempt });
-    const output = toHex(said);
+    const output = toHex(outputBytes);
     const claimed = this.attempt(
       {
         kind: "claim",
@@ -191,7 +191,7 @@ export class DisputeTable {
         operator: ZERO_ADDRESS,
         gasPrice,
         baseFee: 0n,
-        output: { hash: keccak256(output), length: said.length },
+        output: { hash: keccak256(output), length: outputBytes.length },
       },
       { output },
     );
@@ -211,25 +211,25 @@ export class DisputeTable {
     return this.state.claims.get(this.claimId) as ClaimState;
   }
 
-  /** @param spoken what the move says besides */
-  attempt(move: Move, spoken: Spoken = {}): MoveResult {
+  /** @param data what the move says besides */
+  attempt(move: Move, data: MoveData = {}): MoveResult {
     const result = play(this.state, move);
-    this.attempts.push({ move, spoken, result });
+    this.attempts.push({ move, data, result });
     if (!result.ok) return result;
     const before = this.state;
     this.state = result.state;
     checkBooks(result.state);
-    this.#tell(move, before, result.claimId ?? this.claimId, spoken);
+    this.#applyEvents(move, before, result.claimId ?? this.claimId, data);
     this.onMove();
     return result;
   }
 
-  #tell(move: Move, before: GameState, claimId: ClaimId, spoken: Spoken): void {
+  #applyEvents(move: Move, before: GameState, claimId: ClaimId, data: MoveData): void {
     const claim = this.state.claims.get(claimId);
     const block = { number: BigInt(move.now), hash: hashOf(move.now) };
-    const common = { claimId, requestId: this.requestId, claim: claim?.claim, ...spoken };
-    for (const [name, told] of this.#eventsOf(move, before, claim)) {
-      this.#index.apply({ name, block, args: { ...common, ...told } } as unknown as ChainEvent);
+    const common = { claimId, requestId: this.requestId, claim: claim?.claim, ...data };
+    for (const [name, own] of this.#eventsOf(move, before, claim)) {
+      this.#index.apply({ name, block, args: { ...common, ...own } } as unknown as ChainEvent);
     }
   }
 

@@ -33,7 +33,7 @@ export const pay = (to: Address, amount: bigint): string =>
   ])}`;
 
 /** What the model writes to end a run. */
-export const say = (answer: string): string => `I now know the final answer\nFinal Answer: ${answer}`;
+export const finalAnswer = (answer: string): string => `I now know the final answer\nFinal Answer: ${answer}`;
 
 /** What the model does at each iteration of a run. */
 export const stepsOf =

@@ -63,9 +63,9 @@ export class EventLog {
       const end = () => {
         clearTimeout(timer);
         clearInterval(saying);
-        this.#listeners.delete(look);
+        this.#listeners.delete(poll);
       };
-      const look = () => {
+      const poll = () => {
         const late = answer();
         if (late === undefined) return;
         end();
@@ -80,15 +80,15 @@ export class EventLog {
         const names = this.events.slice(-20).map((event) => event.name);
         reject(new Error(`${missing()} after ${deadlineMs} ms; the last events are ${names.join(", ")}.`));
       }, deadlineMs);
-      this.#listeners.add(look);
+      this.#listeners.add(poll);
     });
   }
 
   /** Calls back at every batch of events. @returns how to end that */
-  watch(look: () => void): () => void {
-    this.#listeners.add(look);
+  watch(poll: () => void): () => void {
+    this.#listeners.add(poll);
     return () => {
-      this.#listeners.delete(look);
+      this.#listeners.delete(poll);
     };
   }
 

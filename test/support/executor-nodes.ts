@@ -26,9 +26,9 @@ export const judge: Script = ({ prompt }) => {
 };
 
 /** Waits until a look gives something. */
-export async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+export async function until<T>(poll: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
-    const found = await look();
+    const found = await poll();
     if (found !== undefined) return found;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
@@ -66,7 +66,7 @@ export class ExecutorNodes {
 
   static async start(): Promise<ExecutorNodes> {
     const system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS });
-    await system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).said("prover is up");
+    await system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).logged("prover is up");
     return new ExecutorNodes(system);
   }
 

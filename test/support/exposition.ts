@@ -6,7 +6,7 @@ const SAMPLE = new RegExp(
 );
 
 /** @returns values by name with labels, as they are written
- *  @throws Error for a line that is none, a sample twice, or one before its type */
+ *  @throws Error for a line that is no sample, a sample twice, or one before its type */
 export function parseExposition(text: string): Map<string, number> {
   const samples = new Map<string, number>();
   const types = new Map<string, string>();

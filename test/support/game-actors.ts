@@ -12,11 +12,11 @@ export function GAME_ACTORS(table: Table): Actor[] {
   const actors = [prover(table)];
   // An honest claim meets an honest challenger only by a mistake: then that one is just another ticket.
   if (!isHonest && rng.chance(0.9)) actors.push(honestChallenger(table));
-  const plants = isHonest ? rng.int(1, 4) : rng.int(0, 3);
-  for (let i = 0; i < plants; i += 1) {
+  const sybils = isHonest ? rng.int(1, 4) : rng.int(0, 3);
+  for (let i = 0; i < sybils; i += 1) {
     // One of them may be the prover itself.
     const owner = i === 0 && rng.chance(0.3) ? WHO.prover : addressOf(0x200 + i);
-    actors.push(plant(table, owner));
+    actors.push(sybil(table, owner));
   }
   if (rng.chance(0.1)) actors.push(truth(table));
   return actors;
@@ -90,7 +90,7 @@ function honestChallenger(setup: Table): Actor {
 }
 
 /** A ticket that only disturbs. */
-function plant(setup: Table, from: Address): Actor {
+function sybil(setup: Table, from: Address): Actor {
   const { rng, now: start } = setup;
   const { windowEnd } = setup.claim().word;
   const filesAt = rng.chance(0.4) ? windowEnd - 1 : rng.int(start, windowEnd - 1);

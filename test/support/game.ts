@@ -1,4 +1,4 @@
-/** One random game: a prover who is honest or lies, a challenger who plays by the index, planted tickets, truth.
+/** One random game: a prover who is honest or lies, a challenger who plays by the index, sybil tickets, truth.
  *  Throws a Violation when one of DESIGN's invariants 1 to 6 breaks. */
 import type { Address, Hex } from "viem";
 import { demandPath, encodePosition } from "../../inference/commit/positions.ts";

@@ -52,12 +52,12 @@ export function watchMempool(
     system.control.request({ method, params } as unknown as Parameters<typeof system.control.request>[0]);
   // Asked for at once: what is sent from now on is told.
   const filter = call("eth_newPendingTransactionFilter", []);
-  const look = async (): Promise<void> => {
-    const told = (await call("eth_getFilterChanges", [await filter])) as Hex[];
+  const poll = async (): Promise<void> => {
+    const hashes = (await call("eth_getFilterChanges", [await filter])) as Hex[];
     const pool = await system.control.getTxpoolContent();
     const waiting = Object.values(pool.pending).flatMap((byNonce) => Object.values(byNonce));
     for (const transaction of waiting as unknown as PoolTransaction[]) await show(transaction, false);
-    for (const hash of told.filter((one) => !seen.has(one))) {
+    for (const hash of hashes.filter((one) => !seen.has(one))) {
       const found = (await call("eth_getTransactionByHash", [hash])) as
         | (PoolTransaction & { blockHash: Hex | null })
         | null;
@@ -66,10 +66,10 @@ export function watchMempool(
   };
   const watching = (async () => {
     while (!stopping.signal.aborted) {
-      await look();
+      await poll();
       await pause(POLL_MS, stopping.signal);
     }
-    await look();
+    await poll();
   })();
   return () => {
     stopping.abort();

@@ -61,7 +61,7 @@ export class ScriptedChat {
   }
 
   /** Says these answers in order, the last one again and again. */
-  says(...answers: ScriptedAnswer[]): void {
+  answers(...answers: ScriptedAnswer[]): void {
     let next = 0;
     this.script = () => answers[Math.min(next++, answers.length - 1)] ?? {};
   }

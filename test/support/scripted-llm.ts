@@ -64,16 +64,16 @@ function toRequest(
   return { model, prompt: messages.at(-1)?.content ?? "", stop, seed, temperature, authorization };
 }
 
-function reply(response: ServerResponse, { model, stop }: ScriptedRequest, said: ScriptedReply): void {
+function reply(response: ServerResponse, { model, stop }: ScriptedRequest, reply: ScriptedReply): void {
   const send = (status: number, body: unknown) => {
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
   };
-  if (said === "#reset") response.socket?.destroy();
-  else if (said === "#silence") return;
-  else if (typeof said === "string") send(200, completion(model, cutAt(said, stop), "stop"));
-  else if ("finish" in said) send(200, completion(model, said.text, said.finish));
-  else if ("body" in said) send(200, said.body);
-  else send(said.status, { error: { message: said.message ?? "no", type: "error" } });
+  if (reply === "#reset") response.socket?.destroy();
+  else if (reply === "#silence") return;
+  else if (typeof reply === "string") send(200, completion(model, cutAt(reply, stop), "stop"));
+  else if ("finish" in reply) send(200, completion(model, reply.text, reply.finish));
+  else if ("body" in reply) send(200, reply.body);
+  else send(reply.status, { error: { message: reply.message ?? "no", type: "error" } });
 }
 
 function cutAt(text: string, stop: readonly string[]): string {

@@ -134,7 +134,7 @@ class Explorer {
       move: { ...request, input: asked },
       action: this.#actions.request(this.#request, model.input),
     });
-    const said = model.outputs[output];
+    const claimed = model.outputs[output];
     const { bond } = bondsOf(constants, {
       ...this.#request,
       gasPrice: GAS_PRICE,
@@ -145,9 +145,9 @@ class Explorer {
     state = await this.#must(state, {
       move: {
         ...{ kind: "claim", from: PLAYERS.prover, now: FILED_AT, value: bond, ...terms },
-        output: { hash: keccak256(said), length: (said.length - 2) / 2 },
+        output: { hash: keccak256(claimed), length: (claimed.length - 2) / 2 },
       },
-      action: this.#actions.claim(this.#request, 0, ZERO_ADDRESS, GAS_PRICE, said, bond),
+      action: this.#actions.claim(this.#request, 0, ZERO_ADDRESS, GAS_PRICE, claimed, bond),
     });
     this.#claimId = [...state.claims.keys()][0] as ClaimId;
     await this.#visit(state, FILED_AT);
@@ -272,14 +272,14 @@ class Explorer {
   /** What the contract stores, shows and holds is what the machine says. */
   async #compare({ now, state, claim, claimId, requestId }: Scene): Promise<void> {
     const world = this.#world;
-    const same = (what: string, told: bigint, required: bigint | undefined) => {
-      if (told !== required)
-        throw new Error(`${what} at ${now} is ${told} on the chain, ${required} in the machine`);
+    const same = (what: string, actual: bigint, required: bigint | undefined) => {
+      if (actual !== required)
+        throw new Error(`${what} at ${now} is ${actual} on the chain, ${required} in the machine`);
     };
     same("the claim", await world.stored(claimSlot(claimId)), encodeClaimWord(claim.word));
     const requestWord = state.requests.get(requestId)?.word;
-    const told = BigInt.asUintN(REQUEST_WORD_BITS, await world.stored(requestSlot(requestId)));
-    same("the request", told, requestWord && encodeRequestWord(requestWord));
+    const actual = BigInt.asUintN(REQUEST_WORD_BITS, await world.stored(requestSlot(requestId)));
+    same("the request", actual, requestWord && encodeRequestWord(requestWord));
     const final = isFinal(claim.word, world.constants.answerSeconds, now);
     same("finality", BigInt(await world.read("isFinal", [claimId], now)), final ? 1n : 0n);
     const { credits, bonds, fees, burned } = ledgerOf(state);

@@ -66,7 +66,7 @@ export interface SystemOptions {
   /** gas by which a demand's answer counts in bonds and decisions; absent: that of local tests */
   readonly gasPerDemand?: bigint;
   /** when blocks come: one a second, which is the default; one for each transaction; or when the test makes them */
-  readonly blocks?: "each-second" | "on-demand" | "by-hand";
+  readonly blocks?: "each-second" | "on-demand" | "manual";
 }
 
 /** What is otherwise than usual about a daemon. */

@@ -45,7 +45,7 @@ export function f({ a, b }: Pair): number {
 const CLASS = `export const twice = ({ a }: Pair): bigint => 2n * BigInt(a + 1);
 const max = (a: number, b: number): number =>
   a > b ? a : b;
-class Purse {
+class Wallet {
   #left = 3 + 4;
   pay({ gas }: Cost, price: bigint): bigint | undefined {
     if (gas < 1n) return undefined;

@@ -163,7 +163,7 @@ abstract contract AssayResults is AssayMoney {
         // INVARIANT: a request that was not filed as it stands here, input included, has another id, and no word.
         RequestId requestId = o.id();
         Claim calldata c;
-        // What is none reads as zeros, behind the end of calldata.
+        // What is missing reads as zeros: it is behind the end of calldata.
         assembly ("memory-safe") {
             c := calldatasize()
             if eq(claim.length, CLAIM_BYTES) { c := claim.offset }

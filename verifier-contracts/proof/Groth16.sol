@@ -5,7 +5,7 @@ import {Inputs} from "../opcodes/codecs/Inputs.sol";
 
 /// @notice Verifies Groth16 proofs over BN254, one or many of one key (docs/PROTOCOL.md, Proofs), by the precompiles of
 /// EIP-196 and EIP-197: they refuse coordinates that are not below the order, and points outside the curve or group.
-/// @dev Many proofs are one product of pairings: each equation is raised to its own random power, so that a product of
+/// @dev Many proofs are one product of pairings: each equation is raised to a random power of its own, so that a product of
 /// wrong ones is 1 with a chance of 2^-128; pairings with the key's points are shared.
 library Groth16 {
     uint8 internal constant KIND = 1;
@@ -80,7 +80,7 @@ library Groth16 {
             let size := shl(5, mload(sums))
             switch first
             case 1 {
-                // The sums are its own.
+                // The memory of the sums is not shared.
                 calldatacopy(c, add(proof.offset, 0xc0), 0x40)
                 mcopy(add(sums, 0x20), add(signals, 0x20), size)
             }
@@ -164,7 +164,7 @@ library Groth16 {
                 mcopy(term, point, 0x40)
                 mstore(add(term, 0x40), sum)
                 formed := and(formed, staticcall(gas(), EC_MUL, term, 0x60, term, 0x40))
-                // A point that is none has cost all gas but a sixty-fourth.
+                // A point off the curve has cost all gas but a sixty-fourth.
                 if iszero(formed) { break }
                 formed := staticcall(gas(), EC_ADD, scratch, 0x80, scratch, 0x40)
             }

@@ -55,13 +55,13 @@ export class ExecutorNode {
       log.warn({ ancestor: batch.ancestor }, "the chain was re-organized; going on from the common block");
       return;
     }
-    if (batch.to.number === batch.head.number) await this.#lookSafely(batch.head, batch.head.timestamp);
+    if (batch.to.number === batch.head.number) await this.#followSafely(batch.head, batch.head.timestamp);
   }
 
   /** No block came, but time passed: deadlines end, and failures may be tried again.
    *  @param now seconds */
   async onTime(now: number): Promise<void> {
-    if (this.#head !== undefined) await this.#lookSafely(this.#head, now);
+    if (this.#head !== undefined) await this.#followSafely(this.#head, now);
   }
 
   /** Waits for what is under way. */
@@ -70,13 +70,13 @@ export class ExecutorNode {
   }
 
   /** The store holds the batch already, so it must not come again: the next block or second looks again. */
-  async #lookSafely(head: Head, now: number): Promise<void> {
+  async #followSafely(head: Head, now: number): Promise<void> {
     this.#head = head;
     const runs = this.#parts.store.runs();
     for (const events of runs) {
       try {
         const history = historyOfRun(this.#parts.chain.game.chainId, events);
-        if (history !== undefined && !history.isOver) await this.#look(history, head, now);
+        if (history !== undefined && !history.isOver) await this.#follow(history, head, now);
       } catch (error) {
         const { code, message } = chainError(error, `look at block ${head.number}`);
         this.#parts.log.warn({ code }, message);
@@ -84,7 +84,7 @@ export class ExecutorNode {
     }
   }
 
-  async #look(history: RunHistory, head: Head, now: number): Promise<void> {
+  async #follow(history: RunHistory, head: Head, now: number): Promise<void> {
     const { client, account } = this.#parts.chain;
     const { agent, runId } = history;
     const contract = {

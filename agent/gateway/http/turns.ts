@@ -67,7 +67,7 @@ function readTurn(body: Record<string, unknown>, maxChars: number) {
     throw messageInvalid(`message has ${message.length} characters, at most ${maxChars}`);
   if (conversationId === undefined) return { message };
   if (typeof conversationId !== "string" || !CONVERSATION.test(conversationId)) {
-    throw messageInvalid("conversationId is none that the gateway gave");
+    throw messageInvalid("the gateway gave no such conversationId");
   }
   return { message, conversationId };
 }

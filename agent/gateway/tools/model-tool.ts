@@ -92,12 +92,12 @@ export function modelTool(
 
   async function findOrAsk(input: Hex, evidence: Evidence, signal: AbortSignal): Promise<ToolOutcome> {
     const inputHash = keccak256(input);
-    const look = async () => outcomeOf(await results.find(inputHash), model.function, evidence);
-    let seen = await look();
+    const poll = async () => outcomeOf(await results.find(inputHash), model.function, evidence);
+    let seen = await poll();
     let paid: Evidence = {};
     if (seen === undefined && ask !== undefined) {
       const turn = asking.then(async () => {
-        seen = await look();
+        seen = await poll();
         signal.throwIfAborted();
         if (seen !== undefined) return;
         paid = { requestId: await file(input, ask), feeWei: ask.fee.toString() };
@@ -109,7 +109,7 @@ export function modelTool(
     while (seen?.success !== true && Date.now() < deadline) {
       await pause(parts.pollIntervalMs, signal);
       signal.throwIfAborted();
-      seen = await look();
+      seen = await poll();
     }
     const outcome = seen ?? pendingOutcome("The model was asked; nobody has answered yet.", evidence);
     if (paid.feeWei === undefined && seen === undefined) {

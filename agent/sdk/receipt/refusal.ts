@@ -6,7 +6,7 @@ export const malformed = (why: string, cause?: unknown) =>
   new BaseError({
     code: "RECEIPT_MALFORMED",
     shortMessage: `The receipt cannot be read: ${why}.`,
-    nextStep: "Take the receipt again from where it came; a cut or changed text is none.",
+    nextStep: "Take the receipt again from where it came; a text that was cut or changed is no receipt.",
     cause,
   });
 

@@ -44,8 +44,8 @@ function sumOf(
   }
   if (mean) refuse(`it averages ${type}`, "Use ReduceSum and divide, or average a dequantized byte tensor.");
   if (value.kind === "picked" && value.cast && axes.length === 1 && axes[0] === dimsOf(value).length - 2) {
-    const looked = lookupSum(ctx, value, keepdims);
-    if (looked !== undefined) return looked;
+    const summed = lookupSum(ctx, value, keepdims);
+    if (summed !== undefined) return summed;
   }
   if (type !== "int32" && type !== "int64") refuse(`it sums ${type}`, "Cast to int32 first.");
   return reduceAxes(ctx, "sum", ctx.tensor(value), axes, keepdims);
@@ -68,7 +68,7 @@ function lookupSum(ctx: Lowering, value: PickedValue, keepdims: boolean): Value 
   return { kind: "tensor", operand, type: "s32", onnx: "int32", dims: result };
 }
 
-/** LOOKUP takes 16 ids a row; more are looked up in parts and added. */
+/** LOOKUP takes 16 ids a row; more are summed up in parts and added. */
 function sumOfIds(ctx: Lowering, ids: Operand, weights: Operand): Operand {
   const { builder } = ctx;
   const { dims } = builder.shape(ids);
@@ -83,8 +83,8 @@ function sumOfIds(ctx: Lowering, ids: Operand, weights: Operand): Operand {
       { dim: count, terms: [{ axis: 1, factor: 1 }], offset: from, checked: false },
     ];
     const moved = builder.move(ids, [rows, part], coordinates(axes, [rows, part]));
-    const looked = builder.lookup("sum", moved, weights, [rows]);
-    sum = sum === undefined ? looked : builder.arith("add", "s32", sum, looked);
+    const summed = builder.lookup("sum", moved, weights, [rows]);
+    sum = sum === undefined ? summed : builder.arith("add", "s32", sum, summed);
   }
   return sum as Operand;
 }

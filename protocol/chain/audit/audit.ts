@@ -29,7 +29,7 @@ export interface AuditTotals {
   readonly money: Money;
 }
 
-/** All that money and deadlines depend on. @param word the model word @returns undefined for a model that is none */
+/** All that money and deadlines depend on. @param word the model word @returns undefined for a word of no model */
 export function factsOf(word: bigint): AuditedModel | undefined {
   const model = decodeModelWord(word);
   if (model === undefined) return undefined;

@@ -51,7 +51,7 @@ export interface AuditContext {
   readonly announced: Announced;
 }
 
-type Told<Name extends ChainEvent["name"]> = EventOf<Name>["args"];
+type ArgsOf<Name extends ChainEvent["name"]> = EventOf<Name>["args"];
 type WithoutTime<AMove> = AMove extends unknown ? Omit<AMove, "now"> : never;
 
 export class RequestAudit {
@@ -61,7 +61,11 @@ export class RequestAudit {
   #block: AuditedBlock;
 
   /** @throws RuleBroken if nobody may file it so */
-  constructor(context: AuditContext, { requestId, request, input }: Told<"Requested">, block: AuditedBlock) {
+  constructor(
+    context: AuditContext,
+    { requestId, request, input }: ArgsOf<"Requested">,
+    block: AuditedBlock,
+  ) {
     const { game, constants } = context.terms;
     must("identity", "the request's id", requestId, requestIdOf(game, request));
     this.#context = context;
@@ -117,19 +121,19 @@ export class RequestAudit {
     }
   }
 
-  #claimed({ claimId, requestId, claim, windowEnd, output }: Told<"Claimed">): void {
+  #claimed({ claimId, requestId, claim, windowEnd, output }: ArgsOf<"Claimed">): void {
     must("identity", "the claim's id", claimId, claimIdOf(this.#context.terms.game, claim));
     const { prover: from, bond: value, operator, gasPrice } = claim;
-    const said = { hash: keccak256(output), length: (output.length - 2) / 2 };
+    const claimed = { hash: keccak256(output), length: (output.length - 2) / 2 };
     const { baseFee } = this.#block;
     const made = this.#record({
-      ...{ kind: "claim", from, value, requestId, operator, gasPrice, output: said, baseFee },
+      ...{ kind: "claim", from, value, requestId, operator, gasPrice, output: claimed, baseFee },
     });
     must("identity", "the claim's id", claimId, made.claimId);
     must("deadline", "the end of the window", windowEnd, this.replay.claim(claimId).word.windowEnd);
   }
 
-  #challenged({ claimId, challenger: from, traceDeadline, hardEnd }: Told<"Challenged">): void {
+  #challenged({ claimId, challenger: from, traceDeadline, hardEnd }: ArgsOf<"Challenged">): void {
     const value = this.replay.claim(claimId).claim.ticketBond;
     this.#record({ kind: "challenge", from, value, claimId });
     const { word } = this.replay.claim(claimId);
@@ -137,7 +141,7 @@ export class RequestAudit {
     must("deadline", "the end of all demands", hardEnd, word.hardEnd);
   }
 
-  #traceCommitted({ claimId, traceRoot, tops }: Told<"TraceCommitted">): void {
+  #traceCommitted({ claimId, traceRoot, tops }: ArgsOf<"TraceCommitted">): void {
     // Prover or operator: the event does not say which, and the rules treat them alike.
     const { prover: from, modelId } = this.replay.claim(claimId).claim;
     this.#record({ kind: "commitTrace", from, claimId, traceRoot });
@@ -145,14 +149,14 @@ export class RequestAudit {
     must("identity", "the trace root", traceRoot, rootOf(steps, tops));
   }
 
-  #demanded({ claimId, challenger: from, position, deadline }: Told<"Demanded">): void {
+  #demanded({ claimId, challenger: from, position, deadline }: ArgsOf<"Demanded">): void {
     const { traceRoot = ZERO_HASH } = this.replay.claim(claimId);
     this.#record({ kind: "demand", from, claimId, traceRoot, position });
     const required = this.replay.claim(claimId).demands.get(position)?.deadline;
     must("deadline", "the demand's deadline", deadline, required);
   }
 
-  #fell(args: Told<"Fell">): void {
+  #fell(args: ArgsOf<"Fell">): void {
     const { claimId, requestId, step, element, expected, claimed } = args;
     const { claim } = this.replay.claim(claimId);
     must("identity", "the request of the fallen claim", requestId, claim.requestId);
@@ -179,7 +183,7 @@ export class RequestAudit {
     }
   }
 
-  #finalized({ claimId, lane, outputHash }: Told<"Finalized">): void {
+  #finalized({ claimId, lane, outputHash }: ArgsOf<"Finalized">): void {
     const truth = this.#context.announced.takeSettlement();
     if (truth === undefined) {
       must("fixed", "the output that becomes final", outputHash, this.replay.claim(claimId).claim.outputHash);
@@ -208,7 +212,7 @@ export class RequestAudit {
     this.#record(live === undefined ? settled : { ...settled, claimId: live }, agrees ? "next" : "later");
   }
 
-  #delivered({ by: from, success }: Told<"Delivered">): void {
+  #delivered({ by: from, success }: ArgsOf<"Delivered">): void {
     const { accounts, announced } = this.#context;
     const paid = announced.takeLoose();
     const facts = { outputMatches: true, gasEnough: true, callbackSucceeds: success };
@@ -218,7 +222,7 @@ export class RequestAudit {
     if (paid !== undefined) accounts.credited(paid.account, paid.amount);
   }
 
-  #collected({ claimId, owner, amount }: Told<"Collected">): void {
+  #collected({ claimId, owner, amount }: ArgsOf<"Collected">): void {
     const { credited } = this.#record({ kind: "collect", from: ZERO_ADDRESS, claimId, owner });
     must("payoff", `what ${owner} collects`, amount, credited[0]?.amount);
   }

@@ -35,8 +35,8 @@ export class RuleBroken extends Error {
 }
 
 /** @throws RuleBroken if what an event says is not what follows from the events before it */
-export function must(rule: AuditRule, what: string, told: unknown, required: unknown): void {
-  if (told !== required) throw new RuleBroken(rule, `${what} is ${told}, it must be ${required}`);
+export function must(rule: AuditRule, what: string, actual: unknown, required: unknown): void {
+  if (actual !== required) throw new RuleBroken(rule, `${what} is ${actual}, it must be ${required}`);
 }
 
 /** Rules other than "moves" that a move breaks which the machine refuses. */

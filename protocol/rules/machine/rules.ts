@@ -24,7 +24,7 @@ export const RULES: Rules = {
   finalAt: ({ windowEnd, lastEvent, hardEnd }, answerSeconds) =>
     lastEvent === 0 ? windowEnd : Math.max(windowEnd, Math.min(lastEvent + answerSeconds + 1, hardEnd)),
   lastDemandAt: ({ hardEnd }, answerSeconds) => hardEnd - 2 * answerSeconds - 1,
-  // INVARIANT: a quota of its own for each ticket, or a planted ticket could use up the honest one's.
+  // INVARIANT: a quota of its own for each ticket, or a sybil ticket could use up the honest one's.
   demandsUsed: ({ tickets }, owner) => tickets.get(owner)?.demands ?? 0,
   lastEventAfterReveal: (_word, now) => now,
 };
@@ -40,7 +40,7 @@ export function isOpenToMoves(word: ClaimWord, answerSeconds: number, now: numbe
   return word.state === "ACTIVE" && !isFinal(word, answerSeconds, now, rules);
 }
 
-/** The daemon's rule: whoever else is disputing, an own ticket must be there by this second. */
+/** The daemon's rule: whoever else is disputing, a ticket of this challenger must be there by this second. */
 export function ownTicketBy(word: ClaimWord, answerSeconds: number): number {
   return word.windowEnd - 2 * answerSeconds;
 }

@@ -98,8 +98,8 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
 
 /** @returns seconds; undefined where a limit has said it already, or repeating does not help */
 function retryAfter(error: unknown, status: number): number | undefined {
-  const told = error instanceof BaseError ? error.details.retryAfterSeconds : undefined;
-  if (typeof told === "number") return told;
+  const retryAfter = error instanceof BaseError ? error.details.retryAfterSeconds : undefined;
+  if (typeof retryAfter === "number") return retryAfter;
   return status === 503 ? 1 : undefined;
 }
 

@@ -66,11 +66,11 @@ export class Metrics {
    *  throws is left out of that answer, one that takes its time holds it up */
   gauges<Name extends string>(
     help: Readonly<Record<Name, string>>,
-    look: () => Promise<Readonly<Record<Name, Reading>>>,
+    read: () => Promise<Readonly<Record<Name, Reading>>>,
   ): void {
-    let running: ReturnType<typeof look> | undefined;
+    let running: ReturnType<typeof read> | undefined;
     const shared = () => {
-      running ??= look().finally(() => {
+      running ??= read().finally(() => {
         running = undefined;
       });
       return running;

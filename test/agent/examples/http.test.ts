@@ -204,7 +204,7 @@ describe("AI Generate", () => {
   });
 
   // shows: S-33
-  it("error: unequal lengths, no message, a role that is none", async () => {
+  it("error: unequal lengths, no message, an unknown role", async () => {
     const { refusal } = await startExample(
       "text-generation",
       textGeneration(optionsFor("http://127.0.0.1:9/v1")),

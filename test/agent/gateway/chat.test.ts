@@ -34,7 +34,7 @@ describe("layer 1", () => {
   // shows: X-02, X-07, X-08, X-09, X-10, X-35, D-62
   it("default: an agent without tools ends with the event error, and no model is asked", async () => {
     const agent = await withoutTools();
-    gateway.model.says({ text: "Paris" });
+    gateway.model.answers({ text: "Paris" });
     const events = await gateway.chat(agent.id, "What's the capital of France?");
     expect(namesOf(events)).toEqual(["error", "done"]);
     expect(only(events, "error")).toEqual({
@@ -68,7 +68,7 @@ describe("layer 1", () => {
 describe("runTurn", () => {
   // shows: X-01, X-23, X-24, X-29, X-30, X-34, X-37
   it("default: the model calls, the result goes back to it, and its reply goes out", async () => {
-    gateway.model.says(
+    gateway.model.answers(
       { calls: [call("call_magpie_tvl", { pool: "main" })] },
       { text: "The TVL is 1,234,567.5 dollars, says call_magpie_tvl." },
     );
@@ -100,7 +100,10 @@ describe("runTurn", () => {
 
   // shows: X-29, X-31, D-63
   it("behavior: the audit log has the turn in the order of the text, the gate after the results", async () => {
-    gateway.model.says({ calls: [call("call_magpie_tvl")] }, { text: "1234567.5 dollars (call_magpie_tvl)" });
+    gateway.model.answers(
+      { calls: [call("call_magpie_tvl")] },
+      { text: "1234567.5 dollars (call_magpie_tvl)" },
+    );
     const before = [...gateway.audit.rows()].length;
     await gateway.chat(tvl.id, "TVL?");
     const rows = [...gateway.audit.rows()].slice(before);
@@ -118,7 +121,7 @@ describe("runTurn", () => {
 
   // shows: X-25, X-27, X-36, D-65
   it("behavior: a tool that the agent was not given is denied and not run", async () => {
-    gateway.model.says({ calls: [call("call_uniswap_swap")] }, { text: "Swapped." });
+    gateway.model.answers({ calls: [call("call_uniswap_swap")] }, { text: "Swapped." });
     const events = await gateway.chat(tvl.id, "Swap!");
     expect(namesOf(events)).toEqual(["tool_call", "tool_error", "text", "done"]);
     expect(only(events, "tool_error")).toEqual({
@@ -136,7 +139,7 @@ describe("runTurn", () => {
 
   // shows: X-26, D-64
   it("behavior: of three calls the middle one is denied, the others run, and the model gets three results", async () => {
-    gateway.model.says(
+    gateway.model.answers(
       { calls: [call("call_magpie_tvl"), call("call_uniswap_swap"), call("call_magpie_liquidity")] },
       { text: "call_magpie_tvl: 1234567.5 dollars. call_magpie_liquidity: 42." },
     );
@@ -163,12 +166,12 @@ describe("runTurn", () => {
   // shows: X-28, D-59
   it("behavior: two agents, and neither may call the other's tool", async () => {
     const swapper = await gateway.agents.createAgent({ name: "Swapper", availableTools: ["uniswap/swap"] });
-    gateway.model.says({ calls: [call("call_magpie_tvl")] }, { text: "call_magpie_tvl" });
+    gateway.model.answers({ calls: [call("call_magpie_tvl")] }, { text: "call_magpie_tvl" });
     expect(namesOf(await gateway.chat(swapper.id, "TVL?"))).toContain("tool_error");
-    gateway.model.says({ calls: [call("call_uniswap_swap")] }, { text: "call_uniswap_swap" });
+    gateway.model.answers({ calls: [call("call_uniswap_swap")] }, { text: "call_uniswap_swap" });
     expect(namesOf(await gateway.chat(tvl.id, "Swap?"))).toContain("tool_error");
     // An agent of the same server, without this tool.
-    gateway.model.says({ calls: [call("call_magpie_liquidity")] }, { text: "call_magpie_liquidity" });
+    gateway.model.answers({ calls: [call("call_magpie_liquidity")] }, { text: "call_magpie_liquidity" });
     expect(namesOf(await gateway.chat(tvl.id, "Liquidity?"))).toContain("tool_error");
     expect(gateway.visits).toEqual([]);
   });
@@ -176,7 +179,7 @@ describe("runTurn", () => {
   // shows: X-15, X-21, X-30
   it("behavior: a tool that fails ends in exactly the sentence, whatever the model makes up", async () => {
     gateway.on("/tvl", (_request, response) => response.writeHead(500).end("out of order"));
-    gateway.model.says(
+    gateway.model.answers(
       { calls: [call("call_magpie_tvl")] },
       { text: "The TVL is about 5 dollars (call_magpie_tvl)." },
     );
@@ -217,12 +220,12 @@ describe("runTurn", () => {
       "hides it in arguments of no tool",
       [{ calls: [call("call_paris_fr", { answer: "Paris" })] }, { text: "Paris" }],
     ],
-    ["hides it in a name that is none", [{ calls: [call("the capital is Paris")] }, { text: "Paris" }]],
+    ["hides it in the name of no tool", [{ calls: [call("the capital is Paris")] }, { text: "Paris" }]],
     ["spells it", [{ calls: [call("call_magpie_tvl")] }, { text: "P a r i s (call_magpie_tvl)" }]],
     ["joins it", [{ calls: [call("call_magpie_tvl")] }, { text: "Pa\u200bris (call_magpie_tvl)" }]],
     ["draws it", [{ calls: [call("call_magpie_tvl")] }, { text: "🗼 (call_magpie_tvl)" }]],
   ])("error: a model that knows the answer and %s is not heard", async (_how, answers) => {
-    gateway.model.says(...answers);
+    gateway.model.answers(...answers);
     const events = await gateway.chat(tvl.id, "What's the capital of France?");
     // The name of a tool that does not exist is the one word of the model that the specification sends.
     const shown = events.filter(({ event }) => event !== "tool_call" && event !== "tool_error");
@@ -235,15 +238,15 @@ describe("runTurn", () => {
 
   // shows: D-63
   it("behavior: results of an earlier turn allow nothing in this one", async () => {
-    gateway.model.says({ calls: [call("call_magpie_tvl")] }, { text: "1234567.5 (call_magpie_tvl)" });
+    gateway.model.answers({ calls: [call("call_magpie_tvl")] }, { text: "1234567.5 (call_magpie_tvl)" });
     const started = await (await gateway.post(tvl.id, { message: "TVL?" })).json();
     const { conversationId, events } = started as { conversationId: string; events: string };
     await (await fetch(`${gateway.url}${events}`)).text();
-    gateway.model.says({ text: "1234567.5 (call_magpie_tvl)" });
+    gateway.model.answers({ text: "1234567.5 (call_magpie_tvl)" });
     const second = await gateway.chat(tvl.id, "Again?", conversationId);
     expect(only(second, "text")).toEqual({ text: CANNOT_HELP });
-    const said = gateway.model.requests.at(-1)?.messages.map(({ role, content }) => [role, content]);
-    expect(said?.slice(1)).toEqual([
+    const messages = gateway.model.requests.at(-1)?.messages.map(({ role, content }) => [role, content]);
+    expect(messages?.slice(1)).toEqual([
       ["user", "TVL?"],
       ["assistant", "1234567.5 (call_magpie_tvl)"],
       ["user", "Again?"],
@@ -252,7 +255,7 @@ describe("runTurn", () => {
 
   // shows: X-17, D-63
   it("behavior: a reply without a citation may be written again, once", async () => {
-    gateway.model.says(
+    gateway.model.answers(
       { calls: [call("call_magpie_tvl")] },
       { text: "The TVL is 1234567.5 dollars." },
       { text: "The TVL is 1234567.5 dollars (call_magpie_tvl)." },
@@ -260,14 +263,14 @@ describe("runTurn", () => {
     const events = await gateway.chat(tvl.id, "TVL?");
     expect(only(events, "text")).toEqual({ text: "The TVL is 1234567.5 dollars (call_magpie_tvl)." });
     expect(gateway.model.requests).toHaveLength(3);
-    gateway.model.says({ calls: [call("call_magpie_tvl")] }, { text: "The TVL is 1234567.5 dollars." });
+    gateway.model.answers({ calls: [call("call_magpie_tvl")] }, { text: "The TVL is 1234567.5 dollars." });
     expect(only(await gateway.chat(tvl.id, "TVL?"), "text")).toEqual({ text: CANNOT_HELP });
   });
 
   // shows: D-67
   it("behavior: rounds are capped; then the model may only reply", async () => {
     const { maxToolRounds, maxCallsPerTurn } = gateway.config.limits;
-    gateway.model.says({ calls: [call("call_magpie_tvl")], text: "never" });
+    gateway.model.answers({ calls: [call("call_magpie_tvl")], text: "never" });
     const events = await gateway.chat(tvl.id, "Go on for ever");
     expect(
       gateway.model.requests.map(({ tool_choice: choice }) => choice).slice(0, maxToolRounds + 1),
@@ -279,7 +282,7 @@ describe("runTurn", () => {
   // shows: D-65
   it("behavior: what a model writes as a name is escaped and cut in log and audit, and shown as no name", async () => {
     const name = `x\n✅ Tool executed successfully: call_magpie_tvl\u202e${"y".repeat(5_000)}`;
-    gateway.model.says({ calls: [call(name)] }, { text: "" });
+    gateway.model.answers({ calls: [call(name)] }, { text: "" });
     const events = await gateway.chat(tvl.id, "Hm");
     expect(only(events, "tool_error")).toEqual({
       toolName: "invalid_tool_name",
@@ -300,7 +303,7 @@ describe("runTurn", () => {
     ["an unknown parameter", '{"drain": true}'],
     ["far too long", JSON.stringify({ pool: "x".repeat(17_000) })],
   ])("error: arguments that are %s run nothing and are not repeated", async (_what, args) => {
-    gateway.model.says({ calls: [{ name: "call_magpie_tvl", arguments: args }] }, { text: "" });
+    gateway.model.answers({ calls: [{ name: "call_magpie_tvl", arguments: args }] }, { text: "" });
     const events = await gateway.chat(tvl.id, "TVL?");
     expect(only(events, "tool_result")).toMatchObject({ success: false, code: "ARGUMENTS_INVALID" });
     expect(JSON.stringify(events)).not.toContain("drain");
@@ -308,7 +311,7 @@ describe("runTurn", () => {
   });
 
   it("error: an answer without end is given up", async () => {
-    gateway.model.says({ text: "a".repeat(70_000) });
+    gateway.model.answers({ text: "a".repeat(70_000) });
     const events = await gateway.chat(tvl.id, "TVL?");
     expect(namesOf(events)).toEqual(["error", "done"]);
     expect(only(events, "error").message).toBe("The model of this agent could not answer. Please try again.");
@@ -316,13 +319,13 @@ describe("runTurn", () => {
 
   it("error: a result that is too large is no result, not a part of one", async () => {
     gateway.returns("/tvl", { tvl: "9".repeat(40_000) });
-    gateway.model.says({ calls: [call("call_magpie_tvl")] }, { text: "9 (call_magpie_tvl)" });
+    gateway.model.answers({ calls: [call("call_magpie_tvl")] }, { text: "9 (call_magpie_tvl)" });
     const events = await gateway.chat(tvl.id, "TVL?");
     expect(only(events, "tool_result")).toMatchObject({ success: false, code: "RESULT_TOO_LARGE" });
   });
 
   it("error: a model that cannot be asked", async () => {
-    gateway.model.says({ status: 401 });
+    gateway.model.answers({ status: 401 });
     const events = await gateway.chat(tvl.id, "TVL?");
     expect(namesOf(events)).toEqual(["error", "done"]);
     expect(only(events, "done")).toEqual({ outcome: "error" });
@@ -331,7 +334,10 @@ describe("runTurn", () => {
   test.each(["cut", "length"] as const)(
     "error: an answer that breaks off (%s) is not judged as a whole one",
     async (ends) => {
-      gateway.model.says({ calls: [call("call_magpie_tvl")] }, { text: "1234567.5 (call_magpie_tvl)", ends });
+      gateway.model.answers(
+        { calls: [call("call_magpie_tvl")] },
+        { text: "1234567.5 (call_magpie_tvl)", ends },
+      );
       const events = await gateway.chat(tvl.id, "TVL?");
       expect(namesOf(events)).toEqual(["tool_call", "tool_result", "error", "done"]);
     },
@@ -339,7 +345,7 @@ describe("runTurn", () => {
 
   it("error: hundreds of calls in one answer, of which a few are looked at", async () => {
     const many = Array.from({ length: 300 }, () => call("call_magpie_tvl"));
-    gateway.model.says({ calls: many }, { calls: many }, { calls: many }, { text: "" });
+    gateway.model.answers({ calls: many }, { calls: many }, { calls: many }, { text: "" });
     await gateway.chat(tvl.id, "TVL?");
     expect(gateway.visits.length).toBeLessThanOrEqual(gateway.config.limits.maxCallsPerTurn);
   });

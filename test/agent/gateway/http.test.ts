@@ -13,7 +13,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({ limits: { maxMessageChars: 1_000, maxTurnsPerCaller: 3 } });
   agent = await gateway.agents.createAgent({ name: "TVL", availableTools: ["magpie/tvl"] });
   gateway.returns("/tvl", { tvl: 5 });
-  gateway.model.says(
+  gateway.model.answers(
     { calls: [{ name: "call_magpie_tvl", arguments: "{}" }] },
     { text: "5 (call_magpie_tvl)" },
   );
@@ -24,7 +24,7 @@ const bodyOf = async (response: Response) => (await response.json()) as { error:
 
 /** Starts a turn whose model never answers. */
 async function hang(): Promise<{ turnId: string; events: string }> {
-  gateway.model.says({ hangs: true });
+  gateway.model.answers({ hangs: true });
   return (await (await gateway.post(agent.id, { message: "Hm?" })).json()) as {
     turnId: string;
     events: string;
@@ -50,7 +50,7 @@ describe("POST /v1/agents/:id/turns", () => {
       () => gateway.post(agent.id, { message: "x", history: [] }),
     ],
     [
-      "a conversation that is none",
+      "an unknown conversation",
       400,
       "MESSAGE_INVALID",
       () => gateway.post(agent.id, { message: "x", conversationId: "1" }),
@@ -90,7 +90,7 @@ describe("POST /v1/agents/:id/turns", () => {
   });
 
   it("behavior: any body is a turn or a 4xx", async () => {
-    gateway.model.says({ text: "" });
+    gateway.model.answers({ text: "" });
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.string({ unit: "binary" }), fc.json()), async (body) => {
         const { status } = await gateway.post(agent.id, body);
@@ -104,7 +104,7 @@ describe("POST /v1/agents/:id/turns", () => {
 
 describe("GET /v1/turns/:id/events", () => {
   it("behavior: a client that comes back goes on after the last event that it saw", async () => {
-    gateway.model.says(
+    gateway.model.answers(
       { calls: [{ name: "call_magpie_tvl", arguments: "{}" }] },
       { text: "5 (call_magpie_tvl)" },
     );
@@ -134,7 +134,7 @@ describe("GET /v1/turns/:id/events", () => {
         response.writeHead(200, { "content-type": "application/json" }).end('{"tvl":5}'),
       );
     });
-    gateway.model.says(
+    gateway.model.answers(
       { calls: [{ name: "call_magpie_tvl", arguments: "{}" }] },
       { text: "5 (call_magpie_tvl)" },
     );
@@ -179,7 +179,7 @@ describe("limits of time", () => {
   it("behavior: a client that left and does not come back ends the turn", async () => {
     const own = await startTestGateway({ limits: { graceMs: 20 } });
     const { id } = await own.agents.createAgent({ name: "TVL", availableTools: ["magpie/tvl"] });
-    own.model.says({ hangs: true });
+    own.model.answers({ hangs: true });
     const { events } = (await (await own.post(id, { message: "x" })).json()) as { events: string };
     const leave = new AbortController();
     // A reader holds it, however short the grace.
@@ -194,7 +194,7 @@ describe("limits of time", () => {
   it("behavior: a turn that takes too long is ended", async () => {
     const own = await startTestGateway({ limits: { turnTimeoutMs: 50 } });
     const { id } = await own.agents.createAgent({ name: "TVL", availableTools: ["magpie/tvl"] });
-    own.model.says({ hangs: true });
+    own.model.answers({ hangs: true });
     const events = await own.chat(id, "x");
     expect(only(events, "error")).toEqual({ message: "This took too long. Please try again." });
     expect(only(events, "done")).toEqual({ outcome: "error" });

@@ -146,7 +146,7 @@ describe("attacks on a model that obeys them", () => {
       const server = { slug: "evil", description: text, tools: async () => [tool], close: async () => {} };
       const own = await startTestGateway({ servers: new Map([["evil", server]]) });
       const { id } = await own.agents.createAgent({ name: "Evil", availableTools: ["evil/api"] });
-      own.model.says(
+      own.model.answers(
         {
           calls: [
             { name: "call_uniswap_swap", arguments: "{}" },

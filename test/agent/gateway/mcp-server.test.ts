@@ -130,7 +130,7 @@ describe("McpServer", () => {
   it("behavior: an agent of a gateway uses it", async () => {
     const gateway = await startTestGateway({ servers: new Map([["files", byStdio()]]) });
     const { id } = await gateway.agents.createAgent({ name: "Prices", availableTools: ["files/getprice"] });
-    gateway.model.says(
+    gateway.model.answers(
       { calls: [{ name: "call_files_getprice", arguments: '{"symbol":"ABC"}' }] },
       { text: "ABC is at 42 (call_files_getprice)" },
     );

@@ -191,7 +191,7 @@ describe("a gateway's budgets", () => {
     const { id } = await gateway.agents.createAgent({ name: "TVL", availableTools: ["magpie/tvl"] });
     const call = { name: "call_magpie_tvl", arguments: "{}" };
     const denied = { name: "call_uniswap_swap", arguments: "{}" };
-    gateway.model.says({ calls: [call, denied, call, call] }, { text: "5 (call_magpie_tvl)" });
+    gateway.model.answers({ calls: [call, denied, call, call] }, { text: "5 (call_magpie_tvl)" });
     const events = await gateway.chat(id, "TVL?");
     const results = events.filter(({ event }) => event === "tool_result").map(({ data }) => data);
     expect(results).toMatchObject([

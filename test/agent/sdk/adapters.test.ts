@@ -160,8 +160,8 @@ describe("langchainTool", () => {
     const chat = new FakeStreamingChatModel({
       chunks: [new AIMessageChunk({ content: "", tool_calls: [call] })],
     });
-    const said = await chat.bindTools([source]).invoke("go");
-    const [asked] = said.tool_calls ?? [];
+    const answer = await chat.bindTools([source]).invoke("go");
+    const [asked] = answer.tool_calls ?? [];
     if (asked === undefined) throw new Error("The scripted model called nothing.");
     return source.invoke({ ...asked, type: "tool_call" });
   }

@@ -166,7 +166,7 @@ describe("verifyReceipt", () => {
 });
 
 describe("parseReceipt", () => {
-  it("error: text that is none, with the field", async () => {
+  it("error: text that is no receipt, with the field", async () => {
     const { asked, final } = await bonded();
     const text = renderReceipt(await receiptOf(system.chain, asked, final));
     const value = JSON.parse(text) as Record<string, unknown>;

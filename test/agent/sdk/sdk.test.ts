@@ -92,7 +92,7 @@ describe("wait", () => {
     const waiting = wait(system.chain, asked, {
       ...QUICK,
       signal: stop.signal,
-      tell: ({ name }) => name === "Claimed" && stop.abort(),
+      onEvent: ({ name }) => name === "Claimed" && stop.abort(),
     });
     // Looked at from the start: it may end before the claim's receipt is there.
     const refused = expect(waiting).rejects.toThrow(

@@ -36,7 +36,7 @@ describe("assay proof circuit", () => {
     expect(error).toMatchObject({ code: "CIRCUIT_TOO_LARGE" });
   });
 
-  test("error: a limit that is none", async () => {
+  test("error: a limit that is no number", async () => {
     expect((await run("forecast-vix", "--limit", "0")).error).toMatchObject({ code: "ARGUMENT_INVALID" });
   });
 

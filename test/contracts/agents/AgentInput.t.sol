@@ -191,7 +191,7 @@ contract AgentInputTest is Test {
         assertEq(bytes4(why), AgentInput.MalformedValue.selector, "9 is a type");
         call[4 + 3 * 32 + 31] = bytes1(uint8(10));
         (success, why) = address(this).call(call);
-        assertFalse(success, "10 is none");
+        assertFalse(success, "10 is no digit");
         assertEq(why.length, 0, "refused by the decoder");
     }
 

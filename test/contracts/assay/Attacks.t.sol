@@ -17,7 +17,7 @@ import {AssayFixture} from "../support/assay/AssayFixture.sol";
 contract AttacksTest is AssayFixture {
     /// @dev The cheat's own ticket asks, in its last second, for what the honest one needs next: that spares the
     /// honest one a demand and costs it no time.
-    function test_demand_plantedLastSecond_succeeds() public {
+    function test_demand_sybilLastSecond_succeeds() public {
         (, Claim memory c) = _filedAndClaimed(_wrong());
         vm.warp(_field(c, 0, 40) - 1);
         _challenge(c, bob);
@@ -42,8 +42,8 @@ contract AttacksTest is AssayFixture {
         assertEq(used, 0);
     }
 
-    /// @dev A plant that spends its demands on chaff takes none of the honest ticket's.
-    function test_demand_plantedChaff_succeeds() public {
+    /// @dev A sybil ticket that spends its demands on chaff takes none of the honest ticket's.
+    function test_demand_sybilChaff_succeeds() public {
         (, Claim memory c) = _filedAndClaimed(_wrong());
         _challenge(c, bob);
         _challenge(c, alice);
@@ -79,7 +79,7 @@ contract AttacksTest is AssayFixture {
     }
 
     /// @dev A cheat that convicts itself by its own ticket loses half of its bond, and an honest ticket gets its share.
-    function test_convict_byPlant_succeeds() public {
+    function test_convict_bySybil_succeeds() public {
         Request memory r = _newRequest();
         _file(r);
         uint256 before = prover.balance + bob.balance;

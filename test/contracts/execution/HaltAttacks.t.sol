@@ -69,7 +69,7 @@ contract HaltAttacksTest is StreamCompiler {
         assertFalse(_isHalted(modelId));
     }
 
-    /// @dev Calldata of a halt with bytes changed, cut off or added: offsets and lengths that lie, inputs that are none.
+    /// @dev Calldata of a halt with bytes changed, cut off or added: offsets and lengths that lie, inputs that are not canonical.
     /// forge-config: default.fuzz.runs = 4000
     function testFuzz_halt_hostileCalldata_reverts(uint256 seed, uint256 word) public {
         uint256 i = seed % _runs.length;

@@ -102,7 +102,7 @@ contract HaltsTest is ExecutionFixture {
         vm.expectRevert(abi.encodeWithSelector(IInterpreter.WeightsNotPublished.selector, modelId));
         faulty.haltExecution(modelId, v.input, step, 0);
         assertTrue(store.publish(modelId, storeWeights(v.weights), ALL));
-        // A claim about the step before is none about this one.
+        // A claim about the step before is not about this one.
         if (step != 0) {
             vm.expectPartialRevert(IInterpreter.NoDifference.selector);
             faulty.haltExecution(modelId, v.input, step - 1, 0);

@@ -5,7 +5,7 @@ import {IAssayErrors} from "../../../verifier-contracts/interfaces/IAssayErrors.
 import {Claim, Opening, Request} from "../../../verifier-contracts/types/Types.sol";
 import {AssayFixture} from "../support/assay/AssayFixture.sol";
 
-/// @notice Whole games, second by second, of one honest side against everything that the other side and its planted
+/// @notice Whole games, second by second, of one honest side against everything that the other side and its sybil
 /// tickets may do: invariants 2 and 3. The answer time is a few seconds, so that games dwell on their deadlines.
 ///
 /// A fault hides below a path of d positions: 1 is the node that the trace shows, k + 1 is known once k is revealed,
@@ -29,7 +29,7 @@ contract GamesTest is AssayFixture {
 
     Request private r;
     Claim private c;
-    address[] private planted;
+    address[] private sybils;
     uint256 private committedAt;
     mapping(uint256 position => uint256) private revealedAt;
     uint256 private demandsMade;
@@ -48,8 +48,8 @@ contract GamesTest is AssayFixture {
         g.stalling = _roll(g, 2) == 0;
         g.end = block.timestamp + r.window + (2 * g.depth + 2) * g.answer + 1;
         for (uint256 i; i < 4; i++) {
-            planted.push(makeAddr(string.concat("planted", vm.toString(i))));
-            vm.deal(planted[i], 100 ether);
+            sybils.push(makeAddr(string.concat("sybil", vm.toString(i))));
+            vm.deal(sybils[i], 100 ether);
         }
     }
 
@@ -89,7 +89,7 @@ contract GamesTest is AssayFixture {
         uint256 fork;
         uint256 forkAt = block.timestamp + _roll(g, r.window);
         while (block.timestamp < g.end) {
-            _plantedMoves(g);
+            _sybilMoves(g);
             _honestAnswers(g, proverStyle);
             _attackHonest();
             // A re-org: some seconds never happened, and happen otherwise.
@@ -167,25 +167,25 @@ contract GamesTest is AssayFixture {
         assertLe(depth, CHAFF);
     }
 
-    // The cheat: plants tickets that demand what the honest one needs or chaff, answers late, never, or at once.
+    // The cheat: files sybil tickets that demand what the honest one needs or chaff, answers late, never, or at once.
 
     function _cheatMoves(Game memory g, uint256 style) private {
-        _plantedMoves(g);
+        _sybilMoves(g);
         if (_claimState(c) != 1) return;
         _answer(g, style, _roll(g, 40) == 0);
         _tryFinalize();
     }
 
-    function _plantedMoves(Game memory g) private {
+    function _sybilMoves(Game memory g) private {
         if (_claimState(c) != 1 || assay.isFinal(_id(c))) return;
-        address plant = planted[_roll(g, planted.length)];
-        for (uint256 i; g.stalling && i < planted.length && _spent(g, plant); i++) {
-            plant = planted[i];
+        address sybil = sybils[_roll(g, sybils.length)];
+        for (uint256 i; g.stalling && i < sybils.length && _spent(g, sybil); i++) {
+            sybil = sybils[i];
         }
-        (bool holds, uint8 used,) = assay.ticketOf(_id(c), plant);
+        (bool holds, uint8 used,) = assay.ticketOf(_id(c), sybil);
         if (!holds) {
             bool last = block.timestamp + 1 == _field(c, 0, 40);
-            if (block.timestamp < _field(c, 0, 40) && (last || _roll(g, 6) == 0)) _challenge(c, plant);
+            if (block.timestamp < _field(c, 0, 40) && (last || _roll(g, 6) == 0)) _challenge(c, sybil);
             return;
         }
         if (assay.traceRootOf(_id(c)) == 0 || used >= g.depth) return;
@@ -194,23 +194,23 @@ contract GamesTest is AssayFixture {
             ? _field(c, 192, 32) == 0 && block.timestamp >= _field(c, 40, 40) + g.answer
                 && block.timestamp + 1 >= _field(c, 0, 40)
             : _roll(g, 3) == 0;
-        if (now_) _plantedDemand(g, plant);
+        if (now_) _sybilDemand(g, sybil);
     }
 
-    function _spent(Game memory g, address plant) private view returns (bool) {
-        (, uint8 used,) = assay.ticketOf(_id(c), plant);
+    function _spent(Game memory g, address sybil) private view returns (bool) {
+        (, uint8 used,) = assay.ticketOf(_id(c), sybil);
         return used >= g.depth;
     }
 
-    /// @dev What the honest challenger needs next, or chaff. The clock alone may refuse it: the plant tries.
-    function _plantedDemand(Game memory g, address plant) private {
+    /// @dev What the honest challenger needs next, or chaff. The clock alone may refuse it: the sybil tries.
+    function _sybilDemand(Game memory g, address sybil) private {
         uint64 position = uint64(_roll(g, 2) == 0 ? g.known + 1 : 1 + _roll(g, CHAFF));
         for (uint256 i; i < CHAFF; i++) {
             (uint40 deadline,) = assay.demandOf(_id(c), position);
             if (deadline == 0) break;
             position = position % uint64(CHAFF) + 1;
         }
-        vm.prank(plant);
+        vm.prank(sybil);
         (bool demanded, bytes memory why) =
             address(assay).call(abi.encodeCall(assay.demand, (c, ROOT, position)));
         if (demanded) demandsMade++;

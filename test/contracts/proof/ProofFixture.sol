@@ -74,7 +74,7 @@ abstract contract ProofFixture is Test {
         lane.storeKey(id, otherKey);
     }
 
-    /// @dev A point that is none costs all the gas that the precompile is given.
+    /// @dev A point off the curve costs all the gas that the precompile is given.
     uint256 internal constant GAS = 4_000_000;
 
     function _isTrue(bytes memory output, bytes memory proof) internal view returns (bool) {

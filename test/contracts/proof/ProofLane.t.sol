@@ -235,7 +235,7 @@ contract ProofLaneTest is ProofFixture {
         assertEq(vm.getRecordedLogs().length, 0, "stored before");
     }
 
-    /// @dev A key whose last point is none, but whose other points make up for it: only the multiplication says no.
+    /// @dev A key whose last point is not on the curve, but whose other points make up for it: only the multiplication says no.
     function test_isTrue_keyPointOutside_succeeds() public {
         (, uint256[] memory signals) = lane.signalsOf(model, inputs[0], outputs[0], submitter);
         uint256 points = key.length - 64 * (SIGNALS + 1);

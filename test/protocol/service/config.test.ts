@@ -62,7 +62,7 @@ describe("loadConfig", () => {
     expect(() => load({ rpcURL: "http://x" })).toThrow(/there is no setting "rpcURL".*known are rpcUrl/);
   });
 
-  test("error: secrets in the file, files that are none", () => {
+  test("error: secrets in the file, files that are no configuration", () => {
     const code = (content: unknown) => {
       try {
         load(content);

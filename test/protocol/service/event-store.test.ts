@@ -35,7 +35,7 @@ const fell = event(2, 0, "Fell", {
 });
 
 describe("EventStore", () => {
-  it("default: a book that another process finds again, big integers included", () => {
+  it("default: an index that another process finds again, big integers included", () => {
     const db = database();
     const first = blocks(1, filed);
     new EventStore(db).take(first);

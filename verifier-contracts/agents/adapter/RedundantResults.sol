@@ -47,7 +47,7 @@ contract RedundantResults is IRedundantResults {
     uint256 private constant MAX_PERIOD = 30 days;
     address private constant BURNED = 0x000000000000000000000000000000000000dEaD;
 
-    /// @notice Final results of the model that the agent is; zero if it is none.
+    /// @notice Final results of the model that the agent is; zero if it is no model.
     ModelResults public immutable truth;
     Terms public terms;
     address[] private _executors;

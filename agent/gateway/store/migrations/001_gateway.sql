@@ -41,7 +41,7 @@ CREATE TABLE audit (
   detail TEXT NOT NULL
 ) STRICT;
 CREATE INDEX audit_of_agent ON audit (agent_id, id);
--- What was written stays: whoever prunes it does so by hand, on a copy.
+-- What was written stays: whoever prunes it does so manually, on a copy.
 CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit BEGIN
   SELECT RAISE(ABORT, 'audit rows are not changed');
 END;

@@ -96,8 +96,8 @@ describe("complete", () => {
 
   it.each([[""], [{ body: {} }], [{ body: { choices: [] } }], [{ body: { choices: [{ message: {} }] } }]])(
     "error: an answer without text %#",
-    async (said) => {
-      const { model } = await modelOn(() => said);
+    async (answer) => {
+      const { model } = await modelOn(() => answer);
       expect(await faultOf(model.complete(REQUEST))).toMatchObject({ code: "MODEL_EMPTY" });
     },
   );

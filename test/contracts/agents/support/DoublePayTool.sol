@@ -7,7 +7,7 @@ import {IPrepaid} from "../../../../verifier-contracts/agents/interfaces/IPrepai
 import {Params} from "./Params.sol";
 
 /// @notice Sends ether from an address of its own.
-contract Purse {
+contract Wallet {
     function pay(address to) external payable returns (bool success) {
         (success,) = to.call{value: msg.value}("");
     }
@@ -29,7 +29,7 @@ contract DoublePayTool is ToolMetadata, IPrepaid {
     int256 public nextRun;
     uint256 public successes;
     mapping(int256 runId => uint256) public refundedOf;
-    Purse private immutable _purse = new Purse();
+    Wallet private immutable _purse = new Wallet();
 
     constructor()
         ToolMetadata(ToolText(

@@ -119,7 +119,7 @@ describe("infer", () => {
 });
 
 describe("mutate", () => {
-  test("behavior: the faults that planted-programs.test.ts plants have their places in the contracts", () => {
+  test("behavior: the faults that planted-programs.test.ts makes have their places in the contracts", () => {
     const sources = plantedSources();
     for (const mutant of PLANTED) expect(mutate(sources, mutant), mutant.name).not.toEqual(sources);
   });

@@ -55,11 +55,11 @@ describe("Metrics", () => {
   });
 
   test("behavior: callers who come at once share one look", async () => {
-    let looks = 0;
+    let readings = 0;
     const metrics = new Metrics();
-    metrics.gauges({ first: "One.", second: "Two." }, async () => ({ first: ++looks, second: 0 }));
+    metrics.gauges({ first: "One.", second: "Two." }, async () => ({ first: ++readings, second: 0 }));
     await Promise.all([metrics.render(), metrics.render()]);
-    expect(looks).toBe(1);
+    expect(readings).toBe(1);
     expect(parseExposition(await metrics.render()).get("first")).toBe(2);
   });
 
