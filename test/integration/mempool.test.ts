@@ -15,9 +15,14 @@ afterAll(() => system?.stop());
 describe("watchMempool", () => {
   it("behavior: shows what a block had before anybody could look, once", async () => {
     const moves: PendingMove[] = [];
-    const stop = watchMempool(system, (move) => void moves.push(move));
+    let goOn = () => {};
+    const heldUp = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const stop = watchMempool(system, (move) => void moves.push(move), heldUp);
     await fileCase(system);
     await fileCase(system);
+    goOn();
     await vi.waitUntil(() => moves.length >= 2, { timeout: 20_000 });
     await stop();
     const from = systemAccount(ROLES.requester).address;

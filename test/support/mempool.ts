@@ -32,10 +32,12 @@ const POLL_MS = 50;
 
 /** Shows every move once, until it is stopped: while it waits to be mined, or as soon as the node tells of it where a
  *  block was faster than this process, which a busy machine may hold up for longer than a block takes.
+ *  @param heldUp until when this process reads nothing, as on a busy machine; what is sent meanwhile is shown then
  *  @returns how to stop it, after the last one was handled */
 export function watchMempool(
   system: System,
   onMove: (move: PendingMove) => Promise<void> | void,
+  heldUp?: Promise<void>,
 ): () => Promise<void> {
   const stopping = new AbortController();
   const seen = new Set<Hex>();
@@ -65,6 +67,7 @@ export function watchMempool(
     }
   };
   const watching = (async () => {
+    await heldUp;
     while (!stopping.signal.aborted) {
       await poll();
       await pause(POLL_MS, stopping.signal);
