@@ -1,6 +1,5 @@
-import onnxProto from "onnx-proto";
-
-const { onnx } = onnxProto;
+import { encode } from "../onnx/proto/encode.ts";
+import type { Message } from "../onnx/proto/schema.ts";
 
 export type ElementType = "uint8" | "int8" | "int32" | "int64" | "float" | "bool";
 /** TensorProto.DataType. */
@@ -13,6 +12,9 @@ const CODES: Readonly<Record<ElementType, number>> = {
   bool: 9,
 };
 
+/** AttributeProto.AttributeType. */
+const [INT, INTS] = [2, 7];
+
 /** A value of the graph by its name. */
 export type Value = string;
 
@@ -23,10 +25,10 @@ const IR_VERSION = 8;
 
 /** Builds an ONNX graph node by node. Names are numbered, so the same calls give the same bytes. */
 export class GraphBuilder {
-  readonly #nodes: InstanceType<typeof onnx.NodeProto>[] = [];
-  readonly #initializers: InstanceType<typeof onnx.TensorProto>[] = [];
-  readonly #inputs: InstanceType<typeof onnx.ValueInfoProto>[] = [];
-  readonly #outputs: InstanceType<typeof onnx.ValueInfoProto>[] = [];
+  readonly #nodes: Message<"Node">[] = [];
+  readonly #initializers: Message<"Tensor">[] = [];
+  readonly #inputs: Message<"ValueInfo">[] = [];
+  readonly #outputs: Message<"ValueInfo">[] = [];
   readonly #constants = new Map<string, Value>();
   #next = 0;
 
@@ -37,7 +39,7 @@ export class GraphBuilder {
 
   /** Names `value` as an output of the graph. */
   output(name: string, value: Value, type: ElementType, dims: readonly number[]): void {
-    this.#nodes.push(onnx.NodeProto.create({ opType: "Identity", input: [value], output: [name] }));
+    this.#nodes.push({ opType: "Identity", input: [value], output: [name] });
     this.#outputs.push(valueInfo(name, type, dims));
   }
 
@@ -49,9 +51,7 @@ export class GraphBuilder {
     const known = key === undefined ? undefined : this.#constants.get(key);
     if (known !== undefined) return known;
     const name = this.#name("c");
-    this.#initializers.push(
-      onnx.TensorProto.create({ name, dataType: CODES[type], dims: [...dims], rawData: rawData.slice() }),
-    );
+    this.#initializers.push({ name, dataType: CODES[type], dims, rawData: rawData.slice() });
     if (key !== undefined) this.#constants.set(key, name);
     return name;
   }
@@ -76,17 +76,9 @@ export class GraphBuilder {
   ): Value {
     const output = this.#name("v");
     const attribute = Object.entries(attributes).map(([name, value]) =>
-      typeof value === "number"
-        ? onnx.AttributeProto.create({ name, type: onnx.AttributeProto.AttributeType.INT, i: value })
-        : onnx.AttributeProto.create({
-            name,
-            type: onnx.AttributeProto.AttributeType.INTS,
-            ints: [...value],
-          }),
+      typeof value === "number" ? { name, type: INT, i: value } : { name, type: INTS, ints: value },
     );
-    this.#nodes.push(
-      onnx.NodeProto.create({ opType, domain, input: [...input], output: [output], attribute }),
-    );
+    this.#nodes.push({ opType, domain, input: [...input], output: [output], attribute });
     return output;
   }
 
@@ -105,14 +97,14 @@ export class GraphBuilder {
 
   /** The file's bytes. */
   finish(): Uint8Array {
-    const graph = onnx.GraphProto.create({
+    const graph: Message<"Graph"> = {
       name: "assay",
       node: this.#nodes,
       initializer: this.#initializers,
       input: this.#inputs,
       output: this.#outputs,
-    });
-    const model = onnx.ModelProto.create({
+    };
+    return encode("Model", {
       irVersion: IR_VERSION,
       producerName: "assay",
       opsetImport: [
@@ -121,7 +113,6 @@ export class GraphBuilder {
       ],
       graph,
     });
-    return onnx.ModelProto.encode(model).finish();
   }
 
   #name(prefix: string): Value {
@@ -129,9 +120,9 @@ export class GraphBuilder {
   }
 }
 
-function valueInfo(name: string, type: ElementType, dims: readonly number[]) {
-  return onnx.ValueInfoProto.create({
+function valueInfo(name: string, type: ElementType, dims: readonly number[]): Message<"ValueInfo"> {
+  return {
     name,
     type: { tensorType: { elemType: CODES[type], shape: { dim: dims.map((dimValue) => ({ dimValue })) } } },
-  });
+  };
 }

@@ -1,6 +1,4 @@
-/** Reads an ONNX file into a graph. Never reads another file, and never more than wire.ts let through. */
-
-import onnxProto from "onnx-proto";
+/** Reads an ONNX file into a graph. Never reads another file, and never more than the limits of proto/decode.ts. */
 
 import type { BaseError } from "../../base/errors.ts";
 import { fail } from "./fail.ts";
@@ -13,11 +11,10 @@ import {
   type OnnxValueInfo,
   safeNumber,
 } from "./graph.ts";
+import { decode, tooLarge } from "./proto/decode.ts";
+import type { Message } from "./proto/schema.ts";
 import { Symbols } from "./symbols.ts";
-import { MAX_ELEMENTS, MAX_ONNX_RANK, onnxType, readTensor, toBigInt } from "./tensor.ts";
-import { scanModel, tooLarge } from "./wire.ts";
-
-const { onnx } = onnxProto;
+import { MAX_ELEMENTS, MAX_ONNX_RANK, onnxType, readTensor } from "./tensor.ts";
 
 export const OPSET_MIN = 7;
 export const OPSET_MAX = 24;
@@ -39,10 +36,9 @@ function invalid(
 
 /** @throws ONNX_MALFORMED, ONNX_TOO_LARGE, ONNX_UNSUPPORTED, ONNX_INVALID */
 export function readOnnx(bytes: Uint8Array, options: ReadOptions = {}): OnnxGraph {
-  scanModel(bytes);
-  const model = decode(bytes);
+  const model = decode("Model", bytes);
   const graph = model.graph;
-  if (graph == null) throw invalid("The ONNX file has no graph.", {});
+  if (graph === undefined) throw invalid("The ONNX file has no graph.", {});
   const opset = readOpset(model.opsetImport ?? []);
   const constants = new Map<string, OnnxTensor>();
   for (const proto of graph.initializer ?? []) {
@@ -70,20 +66,11 @@ export function readOnnx(bytes: Uint8Array, options: ReadOptions = {}): OnnxGrap
   return { name: graph.name ?? "", opset, inputs, defaulted: symbols.defaulted(), outputs, nodes, constants };
 }
 
-function decode(bytes: Uint8Array): onnxProto.onnx.ModelProto {
-  try {
-    return onnx.ModelProto.decode(bytes);
-  } catch (cause) {
-    const next = "Export the model again, or check that the file was copied completely.";
-    throw fail("ONNX_MALFORMED", "The file is not a valid ONNX model.", next, {}, cause);
-  }
-}
-
-function readOpset(imports: readonly onnxProto.onnx.IOperatorSetIdProto[]): number {
+function readOpset(imports: readonly Message<"Opset">[]): number {
   let opset: number | undefined;
   for (const entry of imports) {
     const domain = entry.domain ?? "";
-    if (domain === "" || domain === "ai.onnx") opset = safeNumber(toBigInt(entry.version ?? 0));
+    if (domain === "" || domain === "ai.onnx") opset = safeNumber(BigInt(entry.version ?? 0));
   }
   if (opset === undefined || opset < OPSET_MIN || opset > OPSET_MAX) {
     throw fail(
@@ -105,12 +92,12 @@ function badType(label: string, code: number): BaseError {
   );
 }
 
-function readInput(info: onnxProto.onnx.IValueInfoProto, symbols: Symbols): OnnxValueInfo {
+function readInput(info: Message<"ValueInfo">, symbols: Symbols): OnnxValueInfo {
   const name = info.name ?? "";
   const tensor = info.type?.tensorType;
   const type = onnxType(tensor?.elemType);
   if (type === undefined) throw badType(`input ${name}`, tensor?.elemType ?? 0);
-  if (tensor?.shape == null) {
+  if (tensor?.shape === undefined) {
     throw invalid(`Input ${name} has no shape.`, { input: name }, "Declare the input's rank and dims.");
   }
   const dims = (tensor.shape.dim ?? []).map((dim, axis) => symbols.sizeOf(name, axis, dim));
@@ -124,9 +111,9 @@ function readInput(info: onnxProto.onnx.IValueInfoProto, symbols: Symbols): Onnx
   return { name, type, dims };
 }
 
-function readNode(proto: onnxProto.onnx.INodeProto, index: number): OnnxNode {
+function readNode(proto: Message<"Node">, index: number): OnnxNode {
   const op = proto.opType ?? "";
-  const name = proto.name == null || proto.name === "" ? `${op}#${index}` : proto.name;
+  const name = proto.name || `${op}#${index}`;
   const domain = proto.domain === "ai.onnx" ? "" : (proto.domain ?? "");
   const attributes = new Map<string, Attribute>();
   for (const a of proto.attribute ?? []) {
@@ -140,22 +127,22 @@ function readNode(proto: onnxProto.onnx.INodeProto, index: number): OnnxNode {
   return { name, op, domain, inputs, outputs, attributes };
 }
 
-function readAttribute(a: onnxProto.onnx.IAttributeProto, label: string): Attribute {
+function readAttribute(a: Message<"Attribute">, label: string): Attribute {
   switch (a.type) {
     case 1:
       return { kind: "float", value: a.f ?? 0 };
     case 2:
-      return { kind: "int", value: safeNumber(toBigInt(a.i ?? 0)) };
+      return { kind: "int", value: safeNumber(BigInt(a.i ?? 0)) };
     case 3:
       return { kind: "string", value: new TextDecoder().decode(a.s ?? new Uint8Array(0)) };
     case 4:
-      return a.t == null
+      return a.t === undefined
         ? { kind: "other", value: "empty tensor" }
         : { kind: "tensor", value: readTensor(a.t, label) };
     case 6:
-      return { kind: "floats", value: a.floats ?? [] };
+      return { kind: "floats", value: Array.from(a.floats ?? []) };
     case 7:
-      return { kind: "ints", value: (a.ints ?? []).map((i) => safeNumber(toBigInt(i))) };
+      return { kind: "ints", value: Array.from(a.ints ?? [], (i) => safeNumber(BigInt(i))) };
     case 5:
     case 10:
       return { kind: "other", value: "subgraph" };

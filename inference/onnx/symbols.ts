@@ -1,8 +1,7 @@
 /** Sizes of symbolic dims: what a user gives, else 1. */
-import type onnxProto from "onnx-proto";
 import { fail } from "./fail.ts";
 import { safeNumber } from "./graph.ts";
-import { toBigInt } from "./tensor.ts";
+import type { Message } from "./proto/schema.ts";
 
 export class Symbols {
   readonly #given: ReadonlyMap<string, number>;
@@ -17,9 +16,9 @@ export class Symbols {
   }
 
   /** @throws ONNX_INVALID where the file gives a dim another size than the user */
-  sizeOf(input: string, axis: number, dim: onnxProto.onnx.TensorShapeProto.IDimension): number {
+  sizeOf(input: string, axis: number, dim: Message<"Dimension">): number {
     const place = `${input}:${axis}`;
-    const size = dim.dimValue == null ? 0 : safeNumber(toBigInt(dim.dimValue));
+    const size = safeNumber(BigInt(dim.dimValue ?? 0));
     if (size !== 0) {
       const asked = this.#given.get(place) ?? size;
       if (asked !== size) throw unknown(`Dim ${place} is ${size} in the file, not ${asked}.`);

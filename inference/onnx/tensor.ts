@@ -1,10 +1,9 @@
 /** ONNX tensors: from the protobuf message to typed arrays, with every length checked before it is used. */
 
-import type onnxProto from "onnx-proto";
-
 import type { BaseError } from "../../base/errors.ts";
 import { fail } from "./fail.ts";
 import { count, ONNX_TYPES, type OnnxData, type OnnxTensor, type OnnxType } from "./graph.ts";
+import type { Message } from "./proto/schema.ts";
 
 /** Most elements of a constant: what a program's tensor may have (docs/EXACT.md, section 2). */
 export const MAX_ELEMENTS = 2 ** 24 - 1;
@@ -23,16 +22,13 @@ const ELEMENT_BYTES: Readonly<Record<OnnxType, number>> = {
 /** Most axes of an ONNX tensor. */
 export const MAX_ONNX_RANK = 8;
 
-type Long = { toString(): string };
-export const toBigInt = (value: number | Long): bigint => BigInt(value.toString());
-
 /** Name of an ONNX element type, or undefined where it has no place in a program. */
-export function onnxType(code: number | null | undefined): OnnxType | undefined {
+export function onnxType(code: number | undefined): OnnxType | undefined {
   return (ONNX_TYPES as Readonly<Record<number, OnnxType>>)[code ?? 0];
 }
 
 /** @throws ONNX_UNSUPPORTED for a type or storage that is not read, ONNX_MALFORMED for lengths that disagree */
-export function readTensor(proto: onnxProto.onnx.ITensorProto, label: string): OnnxTensor {
+export function readTensor(proto: Message<"Tensor">, label: string): OnnxTensor {
   if (proto.dataLocation === 1 || (proto.externalData ?? []).length > 0) {
     throw unsupported(
       label,
@@ -40,7 +36,7 @@ export function readTensor(proto: onnxProto.onnx.ITensorProto, label: string): O
       "Save the model as one file, without external data.",
     );
   }
-  if (proto.segment != null)
+  if (proto.segment !== undefined)
     throw unsupported(label, "is a segment of a tensor", "Save the model as one file.");
   const type = onnxType(proto.dataType);
   if (type === undefined) {
@@ -65,9 +61,11 @@ function unsupported(label: string, what: string, nextStep: string): BaseError {
   return fail("ONNX_UNSUPPORTED", `Tensor ${label} ${what}.`, nextStep, { tensor: label });
 }
 
-function readDims(dims: readonly (number | Long)[], label: string): number[] {
+function readDims(dims: ArrayLike<number | bigint>, label: string): number[] {
   let product = 1n;
-  const values = dims.slice(0, MAX_ONNX_RANK + 1).map(toBigInt);
+  const values = Array.from({ length: Math.min(dims.length, MAX_ONNX_RANK + 1) }, (_, i) =>
+    BigInt(dims[i] as number | bigint),
+  );
   for (const dim of values) product *= dim < 0n ? BigInt(MAX_ELEMENTS + 1) : dim;
   if (values.length > MAX_ONNX_RANK || product > BigInt(MAX_ELEMENTS)) {
     throw fail(
@@ -82,7 +80,7 @@ function readDims(dims: readonly (number | Long)[], label: string): number[] {
 
 function fromRaw(raw: Uint8Array, type: OnnxType): OnnxData | undefined {
   if (raw.length % ELEMENT_BYTES[type] !== 0) return undefined;
-  const bytes = new Uint8Array(raw).buffer; // a copy, aligned: raw may be a Buffer, whose slice() copies nothing
+  const bytes = new Uint8Array(raw).buffer; // a copy, aligned: raw is a view into the file
   switch (type) {
     case "float32":
       return new Float32Array(bytes);
@@ -103,12 +101,12 @@ function fromRaw(raw: Uint8Array, type: OnnxType): OnnxData | undefined {
   }
 }
 
-function fromList(proto: onnxProto.onnx.ITensorProto, type: OnnxType): OnnxData {
+function fromList(proto: Message<"Tensor">, type: OnnxType): OnnxData {
   switch (type) {
     case "float32":
       return Float32Array.from(proto.floatData ?? []);
     case "int64":
-      return BigInt64Array.from((proto.int64Data ?? []).map(toBigInt));
+      return BigInt64Array.from(Array.from(proto.int64Data ?? [], BigInt));
     case "int32":
       return Int32Array.from(proto.int32Data ?? []);
     case "int8":

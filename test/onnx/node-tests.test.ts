@@ -15,7 +15,6 @@ const LIMITS: readonly (readonly [string, RegExp])[] = [
   ],
   ["scales that are computed", /scale \(input \d\) is computed/],
   ["larger than a codec", /codec raw holds \d+|can be returned/],
-  ["nested deeper than is read", /levels of nesting/],
   ["an empty tensor", /Empty tensors|Use shapes of 1 to|its shape is \[.*\b0\b|into \[0,/],
   ["training", /training mode/],
   ["an output that is not computed", /Only the first output/],

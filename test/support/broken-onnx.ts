@@ -1,12 +1,12 @@
 /** ONNX files that are wrong in some way: bytes, fields of other files, structures that no exporter writes. */
-import onnxProto from "onnx-proto";
+import { decode } from "../../inference/onnx/proto/decode.ts";
+import { encode } from "../../inference/onnx/proto/encode.ts";
+import type { Message } from "../../inference/onnx/proto/schema.ts";
 import type { Rng } from "./rng.ts";
 
-const { onnx } = onnxProto;
-type Model = onnxProto.onnx.IModelProto;
-type Graph = onnxProto.onnx.IGraphProto;
-type Node = onnxProto.onnx.INodeProto;
-type Tensor = onnxProto.onnx.ITensorProto;
+type Graph = Message<"Graph">;
+type Node = Message<"Node">;
+type Tensor = Message<"Tensor">;
 
 /** Some bytes changed, cut off, repeated or taken from another file. */
 export function brokenBytes(rng: Rng, file: Uint8Array, other: Uint8Array): Uint8Array {
@@ -66,11 +66,11 @@ const OPERATORS = [
 
 /** A file that decodes, with one to three things in it changed. */
 export function brokenStructure(rng: Rng, file: Uint8Array, other: Uint8Array): Uint8Array {
-  const model = onnx.ModelProto.decode(file) as Model;
-  const foreign = onnx.ModelProto.decode(other).graph as Graph;
+  const model = decode("Model", file);
+  const foreign = decode("Model", other).graph as Graph;
   for (let i = rng.int(1, 3); i > 0; i--) change(rng, model.graph as Graph, foreign);
   if (rng.chance(0.05)) model.opsetImport = [{ domain: "", version: rng.pick([...NUMBERS, 13, 21]) }];
-  return new Uint8Array(onnx.ModelProto.encode(model).finish());
+  return encode("Model", model);
 }
 
 interface Place {
@@ -84,9 +84,9 @@ interface Place {
 }
 
 /** Puts another name in the place of one. */
-function rename({ rng, nodes }: Place, list: string[] | null | undefined): void {
+function rename({ rng, nodes }: Place, list: string[] | undefined): void {
   const values = [...nodes.flatMap((n) => [...(n.input ?? []), ...(n.output ?? [])]), ...NAMES];
-  if (list != null && list.length > 0) list[rng.int(0, list.length - 1)] = rng.pick(values);
+  if (list !== undefined && list.length > 0) list[rng.int(0, list.length - 1)] = rng.pick(values);
 }
 
 const CHANGES: readonly ((place: Place) => void)[] = [
@@ -112,14 +112,14 @@ const CHANGES: readonly ((place: Place) => void)[] = [
   ({ rng, graph, foreign, tensor, tensors }) => {
     graph.initializer = rng.chance(0.5)
       ? tensors.filter((t) => t !== tensor)
-      : [...tensors, ...((foreign.initializer ?? []) as Tensor[])];
+      : [...tensors, ...(foreign.initializer ?? [])];
   },
   ({ rng, graph, foreign, nodes }) => {
-    graph.node = rng.chance(0.5) ? [...nodes].reverse() : [...nodes, ...((foreign.node ?? []) as Node[])];
+    graph.node = rng.chance(0.5) ? [...nodes].reverse() : [...nodes, ...(foreign.node ?? [])];
   },
   ({ rng, graph }) => {
     const shape = rng.pick(graph.input ?? [])?.type?.tensorType?.shape;
-    if (shape?.dim != null) shape.dim = shape.dim.map(() => ({ dimValue: rng.pick(NUMBERS) }));
+    if (shape?.dim !== undefined) shape.dim = shape.dim.map(() => ({ dimValue: rng.pick(NUMBERS) }));
   },
   ({ rng, node }) => {
     node.input = rng.chance(0.5) ? (node.input ?? []).slice(1) : [...(node.input ?? []), rng.pick(NAMES)];
@@ -127,21 +127,21 @@ const CHANGES: readonly ((place: Place) => void)[] = [
 ];
 
 function change(rng: Rng, graph: Graph, foreign: Graph): void {
-  const nodes = (graph.node ?? []) as Node[];
-  const tensors = (graph.initializer ?? []) as Tensor[];
+  const nodes = graph.node ?? [];
+  const tensors = graph.initializer ?? [];
   if (nodes.length === 0 || tensors.length === 0) return;
   const [node, tensor] = [rng.pick(nodes), rng.pick(tensors)];
   rng.pick(CHANGES)({ rng, graph, foreign, nodes, tensors, node, tensor });
 }
 
 function changeAttribute(rng: Rng, node: Node, foreign: Graph): void {
-  const list = (node.attribute ?? []) as onnxProto.onnx.IAttributeProto[];
+  const list = node.attribute ?? [];
   const attribute = list[rng.int(0, list.length - 1)];
   if (attribute === undefined || rng.chance(0.2)) {
     const others = (foreign.node ?? []).flatMap((n) => n.attribute ?? []);
     if (others.length > 0) node.attribute = [...list, rng.pick(others)];
-  } else if (attribute.ints != null && attribute.ints.length > 0) {
-    const ints = [...attribute.ints];
+  } else if (attribute.ints !== undefined && attribute.ints.length > 0) {
+    const ints = Array.from(attribute.ints);
     ints[rng.int(0, ints.length - 1)] = rng.pick(NUMBERS);
     attribute.ints = ints;
   } else if (rng.chance(0.5)) {

@@ -1,4 +1,5 @@
 /** An ONNX file whose run does not end by itself. */
+import { encode } from "../../inference/onnx/proto/encode.ts";
 import type { SessionSource } from "../../inference/runtime/messages.ts";
 import { encodeProto, graphProto } from "./onnx-file.ts";
 
@@ -28,9 +29,9 @@ export function endlessModel(): SessionSource {
       { name: "next", type: number },
     ],
   };
-  const loop = proto.graph?.node?.[0];
+  const loop = proto.graph.node?.[0];
   if (loop === undefined) throw new Error("no node");
-  loop.attribute = [{ name: "body", type: 5, g: body }];
+  loop.attribute = [{ name: "body", type: 5, g: encode("Graph", body) }];
   return {
     model: "endless",
     onnx: encodeProto(proto),

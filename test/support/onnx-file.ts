@@ -1,9 +1,7 @@
 /** Writes small ONNX files for tests. */
-import onnxProto from "onnx-proto";
-
 import { ONNX_TYPES, type OnnxType } from "../../inference/onnx/graph.ts";
-
-const { onnx } = onnxProto;
+import { encode } from "../../inference/onnx/proto/encode.ts";
+import type { Message } from "../../inference/onnx/proto/schema.ts";
 
 export interface TestTensor {
   readonly type: OnnxType;
@@ -36,16 +34,13 @@ export interface TestGraph {
 export const typeCode = (type: OnnxType): number =>
   Number(Object.entries(ONNX_TYPES).find(([, name]) => name === type)?.[0]);
 
-function tensorProto(name: string, { type, dims, data }: TestTensor): onnxProto.onnx.ITensorProto {
+function tensorProto(name: string, { type, dims, data }: TestTensor): Message<"Tensor"> {
   const base = { name, dims: [...dims], dataType: typeCode(type) };
   if (type === "float32") return { ...base, floatData: [...data] };
   return type === "int64" ? { ...base, int64Data: [...data] } : { ...base, int32Data: [...data] };
 }
 
-function attribute(
-  name: string,
-  value: NonNullable<TestNode["attributes"]>[string],
-): onnxProto.onnx.IAttributeProto {
+function attribute(name: string, value: NonNullable<TestNode["attributes"]>[string]): Message<"Attribute"> {
   if (typeof value === "number") return { name, type: 2, i: value };
   if (typeof value === "string") return { name, type: 3, s: new TextEncoder().encode(value) };
   if ("f" in value) return { name, type: 1, f: value.f };
@@ -53,7 +48,7 @@ function attribute(
   return { name, type: 7, ints: [...value] };
 }
 
-export function graphProto(graph: TestGraph): onnxProto.onnx.IModelProto {
+export function graphProto(graph: TestGraph): Message<"Model"> & { graph: Message<"Graph"> } {
   return {
     irVersion: 8,
     opsetImport: [
@@ -88,7 +83,6 @@ export function graphProto(graph: TestGraph): onnxProto.onnx.IModelProto {
   };
 }
 
-export const encodeProto = (proto: onnxProto.onnx.IModelProto): Uint8Array =>
-  new Uint8Array(onnx.ModelProto.encode(proto).finish());
+export const encodeProto = (proto: Message<"Model">): Uint8Array => encode("Model", proto);
 
 export const onnxFile = (graph: TestGraph): Uint8Array => encodeProto(graphProto(graph));

@@ -2,25 +2,24 @@
  *  each, with inputs and the outputs that the standard's reference gives. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import onnxProto from "onnx-proto";
 import { BaseError } from "../../base/errors.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { boundInputs, type NamedTensors, namedOutputs, runNamed } from "../../inference/model-values.ts";
 import { numbers, type OnnxTensor } from "../../inference/onnx/graph.ts";
 import { type ImportedModel, importOnnx } from "../../inference/onnx/import.ts";
+import { decode } from "../../inference/onnx/proto/decode.ts";
+import { encode } from "../../inference/onnx/proto/encode.ts";
+import type { Message } from "../../inference/onnx/proto/schema.ts";
 import { readTensor } from "../../inference/onnx/tensor.ts";
 import { NODE_TESTS } from "../../tools/onnx-testdata.ts";
 import { typeCode } from "./onnx-file.ts";
 import { openEmitted } from "./onnxruntime.ts";
 
-const { onnx } = onnxProto;
-type ModelProto = onnxProto.onnx.IModelProto;
-
 export interface NodeTest {
   readonly name: string;
   /** Operators with their domains. */
   readonly operators: readonly string[];
-  readonly model: ModelProto;
+  readonly model: Message<"Model">;
   /** By graph input; undefined where the file holds no tensor. */
   readonly inputs: readonly (OnnxTensor | undefined)[];
   readonly outputs: readonly (OnnxTensor | undefined)[];
@@ -40,7 +39,7 @@ export function nodeTests(): NodeTest[] {
 
 function readNodeTest(name: string): NodeTest {
   const folder = join(NODE_TESTS, name);
-  const model = onnx.ModelProto.decode(readFileSync(join(folder, "model.onnx")));
+  const model = decode("Model", readFileSync(join(folder, "model.onnx")));
   const tensors = (kind: string, count: number): (OnnxTensor | undefined)[] =>
     Array.from({ length: count }, (_, i) => readData(join(folder, "test_data_set_0", `${kind}_${i}.pb`)));
   const nodes = model.graph?.node ?? [];
@@ -59,7 +58,7 @@ function readNodeTest(name: string): NodeTest {
 function readData(path: string): OnnxTensor | undefined {
   if (!existsSync(path)) return undefined;
   try {
-    return readTensor(onnx.TensorProto.decode(readFileSync(path)), path);
+    return readTensor(decode("Tensor", readFileSync(path)), path);
   } catch {
     return undefined; // a sequence, or an element type that no program holds: the import says which
   }
@@ -88,9 +87,12 @@ type Attempt = Exclude<Outcome, { kind: "passed" }> | { readonly kind: "passed";
 
 async function attempt(test: NodeTest, isConstant: (input: number) => boolean): Promise<Attempt> {
   const inputs: Record<string, NamedTensors[string]> = {};
-  const model = onnx.ModelProto.decode(onnx.ModelProto.encode(test.model).finish());
-  const graph = model.graph as onnxProto.onnx.GraphProto;
-  const initializers: onnxProto.onnx.ITensorProto[] = [];
+  const model = decode("Model", encode("Model", test.model));
+  const graph: Required<Message<"Graph">> = {
+    ...{ name: "", node: [], initializer: [], input: [], output: [] },
+    ...model.graph,
+  };
+  const initializers: Message<"Tensor">[] = [];
   graph.input = graph.input.filter((info, i) => {
     const tensor = test.inputs[i];
     // Data files hold bfloat16 as uint16.
@@ -102,11 +104,11 @@ async function attempt(test: NodeTest, isConstant: (input: number) => boolean): 
     initializers.push(protoOf(info.name ?? "", tensor));
     return false;
   });
-  graph.initializer = [...graph.initializer, ...initializers] as typeof graph.initializer;
+  graph.initializer = [...graph.initializer, ...initializers];
   if (graph.input.length === 0) addCondition(graph, test, inputs);
   let imported: ImportedModel;
   try {
-    imported = importOnnx(onnx.ModelProto.encode(model).finish());
+    imported = importOnnx(encode("Model", { ...model, graph }));
   } catch (error) {
     if (!(error instanceof BaseError)) throw error;
     return { kind: "refused", code: error.code, reason: error.message };
@@ -114,7 +116,7 @@ async function attempt(test: NodeTest, isConstant: (input: number) => boolean): 
   return compare(test, imported, inputs);
 }
 
-function protoOf(name: string, { type, dims, data }: OnnxTensor): onnxProto.onnx.ITensorProto {
+function protoOf(name: string, { type, dims, data }: OnnxTensor): Message<"Tensor"> {
   const rawData = new Uint8Array(data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength));
   return { name, dims: [...dims], dataType: typeCode(type), rawData };
 }
@@ -123,20 +125,18 @@ const elementOf = (elemType: number) => ({ tensorType: { elemType, shape: { dim:
 
 /** Makes each output `condition ? value : value`, so that the program computes something where all values are known. */
 function addCondition(
-  graph: onnxProto.onnx.GraphProto,
+  graph: Required<Message<"Graph">>,
   test: NodeTest,
   inputs: Record<string, NamedTensors[string]>,
 ): void {
   const condition = "condition";
-  graph.input.push(onnx.ValueInfoProto.create({ name: condition, type: elementOf(typeCode("bool")) }));
+  graph.input.push({ name: condition, type: elementOf(typeCode("bool")) });
   inputs[condition] = { type: "bool", dims: [1], data: [1] };
   for (const [i, info] of graph.output.entries()) {
     const [name, known] = [info.name ?? "", `known ${i}`];
     if (test.outputs[i] === undefined) continue;
     for (const node of graph.node) node.output = (node.output ?? []).map((o) => (o === name ? known : o));
-    graph.node.push(
-      onnx.NodeProto.create({ opType: "Where", input: [condition, known, known], output: [name] }),
-    );
+    graph.node.push({ opType: "Where", input: [condition, known, known], output: [name] });
   }
 }
 

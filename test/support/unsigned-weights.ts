@@ -1,9 +1,10 @@
 /** A model whose products have unsigned weights. On CPUs with AVX2 and without VNNI, onnxruntime adds pairs of products
  *  u8·s8 in 16 bits, where they saturate: what it makes of a file with s8 weights is not what the file says. The same
  *  weights as u8, with zero points 128 higher, are the same function and are computed exactly everywhere. */
-import onnxProto from "onnx-proto";
+import { decode } from "../../inference/onnx/proto/decode.ts";
+import { encode } from "../../inference/onnx/proto/encode.ts";
+import type { Message } from "../../inference/onnx/proto/schema.ts";
 
-const { onnx } = onnxProto;
 const [UINT8, INT8] = [2, 3];
 
 /** Operands of the products: second factor and its zero point. */
@@ -17,18 +18,19 @@ const FACTORS: Readonly<Record<string, readonly [factor: number, zeroPoint: numb
 
 /** @returns the file with every s8 constant that is a second factor, and its zero point, as u8 */
 export function withUnsignedWeights(file: Uint8Array): Uint8Array {
-  const model = onnx.ModelProto.decode(file);
-  const graph = model.graph as onnxProto.onnx.GraphProto;
-  const constants = new Map(graph.initializer.map((tensor) => [tensor.name, tensor]));
+  const model = decode("Model", file);
+  const graph = model.graph as Message<"Graph">;
+  const initializers = graph.initializer ?? [];
+  const constants = new Map(initializers.map((tensor) => [tensor.name, tensor]));
   for (const node of graph.node ?? []) {
     const operands = FACTORS[node.opType ?? ""];
-    const inputs = node.input as string[];
+    const inputs = node.input ?? [];
     if (operands === undefined) continue;
-    const [factor, zeroPoint] = operands.map((place) => constants.get(inputs[place]));
+    const [factor, zeroPoint] = operands.map((place) => constants.get(inputs[place] ?? ""));
     if (factor?.dataType !== INT8) continue;
     const name = `${factor.name}.unsigned`;
-    graph.initializer.push({ ...unsigned(factor), name });
-    graph.initializer.push({
+    initializers.push({ ...unsigned(factor), name });
+    initializers.push({
       ...unsigned(zeroPoint ?? { dims: [], rawData: new Uint8Array(1) }),
       name: `${name}.zero`,
     });
@@ -37,10 +39,10 @@ export function withUnsignedWeights(file: Uint8Array): Uint8Array {
     inputs[operands[0]] = name;
     inputs[operands[1]] = `${name}.zero`;
   }
-  return onnx.ModelProto.encode(model).finish();
+  return encode("Model", { ...model, graph: { ...graph, initializer: initializers } });
 }
 
-function unsigned({ dims, rawData, int32Data }: onnxProto.onnx.ITensorProto): onnxProto.onnx.ITensorProto {
+function unsigned({ dims, rawData, int32Data }: Message<"Tensor">): Message<"Tensor"> {
   const bytes = (rawData?.length ?? 0) > 0 ? (rawData as Uint8Array) : Uint8Array.from(int32Data ?? []);
   return { dims: dims ?? [], dataType: UINT8, rawData: bytes.map((byte) => byte ^ 0x80) };
 }

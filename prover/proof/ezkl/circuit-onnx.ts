@@ -1,11 +1,12 @@
 /** The ONNX file that becomes a circuit: the user's, with one more input that ties a proof to who submits it. */
-import onnxProto from "onnx-proto";
 import { BaseError } from "../../../base/errors.ts";
 import { count, type OnnxValueInfo } from "../../../inference/onnx/graph.ts";
+import { encode } from "../../../inference/onnx/proto/encode.ts";
+import type { Message } from "../../../inference/onnx/proto/schema.ts";
+import { contentsOf, withContents } from "../../../inference/onnx/proto/splice.ts";
 import { type ReadOptions, readOnnx } from "../../../inference/onnx/read.ts";
 import { BINDING_ELEMENTS, MAX_INPUTS } from "./instances.ts";
 
-const { onnx } = onnxProto;
 const FLOAT = 1;
 /** No node reads it; its values are public, and a proof is one of all public values. */
 const BINDING_NAME = "assay_binding";
@@ -40,14 +41,13 @@ export function circuitOnnx(bytes: Uint8Array, dims: ReadOptions["dims"] = new M
   ]);
   if (taken.has(BINDING_NAME))
     throw refused(`it has a value called ${BINDING_NAME}`, "Give it another name.");
-  const model = onnx.ModelProto.decode(bytes);
-  if (model.graph == null) throw refused("it has no graph", "Export the model again.");
-  model.graph.input = [
+  const infos = [
     ...graph.inputs.map(({ name, dims: shape }) => valueInfo(name, shape)),
     valueInfo(BINDING_NAME, [1, BINDING_ELEMENTS]),
-  ];
+  ].map((info) => encode("ValueInfo", info));
+  const graphs = contentsOf("Model", bytes, "graph").map((g) => withContents("Graph", g, "input", infos));
   return {
-    bytes: onnx.ModelProto.encode(model).finish(),
+    bytes: withContents("Model", bytes, "graph", graphs),
     inputs: graph.inputs,
     outputs: graph.outputs.map(({ name }) => name),
   };
@@ -57,7 +57,7 @@ export function circuitOnnx(bytes: Uint8Array, dims: ReadOptions["dims"] = new M
 export const circuitNodes = (bytes: Uint8Array): string[] =>
   readOnnx(bytes, { dims: new Map() }).nodes.map(({ op }) => op);
 
-const valueInfo = (name: string, dims: readonly number[]): onnxProto.onnx.IValueInfoProto => ({
+const valueInfo = (name: string, dims: readonly number[]): Message<"ValueInfo"> => ({
   name,
   type: { tensorType: { elemType: FLOAT, shape: { dim: dims.map((dimValue) => ({ dimValue })) } } },
 });

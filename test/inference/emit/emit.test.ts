@@ -1,6 +1,6 @@
-import onnxProto from "onnx-proto";
 import { describe, expect, it } from "vitest";
 import { type Emission, type EmitOptions, emit } from "../../../inference/emit/emit.ts";
+import { decode } from "../../../inference/onnx/proto/decode.ts";
 import { findIntegerForm } from "../../../inference/onnx/requantize/integer-form.ts";
 import { type Model, NONE, type Step, WEIGHT } from "../../../inference/program/form.ts";
 import { bitsOfFloat } from "../../../inference/program/tensor.ts";
@@ -15,7 +15,7 @@ function emitted(model: Model, options: EmitOptions = {}): Emission {
 }
 
 const operators = (onnx: Uint8Array): string[] =>
-  (onnxProto.onnx.ModelProto.decode(onnx).graph?.node ?? []).map(({ opType }) => opType ?? "");
+  (decode("Model", onnx).graph?.node ?? []).map(({ opType }) => opType ?? "");
 
 const K = 16;
 /** Both forms, equal: a scale one unit in the last place above 2^-8. */

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { BaseError } from "../../../base/errors.ts";
 import { importOnnx } from "../../../inference/onnx/import.ts";
-import { LIMITS } from "../../../inference/onnx/wire.ts";
+import { LIMITS } from "../../../inference/onnx/proto/decode.ts";
+import { Writer } from "../../../inference/onnx/proto/encode.ts";
 import { brokenBytes, brokenStructure } from "../../support/broken-onnx.ts";
 import { encodeProto, graphProto, onnxFile, type TestGraph, type TestNode } from "../../support/onnx-file.ts";
 import { node, t } from "../../support/onnx-nodes.ts";
@@ -140,11 +141,15 @@ describe("files that are small and ask for much", () => {
     expect(grown([node("Sum", inputs)], {})).toContain("ONNX_TOO_LARGE");
   });
 
-  it("error: numbers of 64 bits without end", () => {
-    const proto = graphProto({ nodes: [node("Identity", ["x"])], inputs: INPUT, outputs: { y: "float32" } });
-    const list = { name: "c", dims: [2_000_000], dataType: 7, int64Data: Array(LIMITS.longs + 1).fill(0) };
-    const file = encodeProto({ ...proto, graph: { ...proto.graph, initializer: [list] } });
-    expect(outcomeOf(file, "longs")).toBe("ONNX_TOO_LARGE");
+  it("error: numbers without end", () => {
+    const [graph, initializer, int64Data] = [7, 5, 7];
+    const wrapped = (content: Uint8Array, number: number): Uint8Array => {
+      const writer = new Writer();
+      writer.delimited(number, content);
+      return writer.finish();
+    };
+    const file = [int64Data, initializer, graph].reduce(wrapped, new Uint8Array(LIMITS.numbers + 1));
+    expect(outcomeOf(file, "numbers")).toBe("ONNX_TOO_LARGE");
   });
 
   it("error: operators and values called like what every object has", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { contentsOf, withContents } from "../../../../inference/onnx/proto/splice.ts";
 import { readOnnx } from "../../../../inference/onnx/read.ts";
 import { circuitOnnx } from "../../../../prover/proof/ezkl/circuit-onnx.ts";
 import { onnxFile, type TestGraph } from "../../../support/onnx-file.ts";
@@ -23,6 +24,19 @@ describe("circuitOnnx", () => {
     const { bytes, inputs } = circuitOnnx(onnxFile(graph), new Map([["batch", 2]]));
     expect(inputs[0]?.dims).toEqual([2, 3]);
     expect(readOnnx(bytes).inputs[0]?.dims).toEqual([2, 3]);
+  });
+
+  it("behavior: everything but the inputs is the user's file, byte for byte", () => {
+    const file = onnxFile(graph);
+    const { bytes } = circuitOnnx(file);
+    const parts = (whole: Uint8Array) => {
+      const [held = new Uint8Array(0)] = contentsOf("Model", whole, "graph");
+      return [withContents("Model", whole, "graph", []), withContents("Graph", held, "input", [])];
+    };
+    const unknown = Uint8Array.of(0xf8, 0x07, 1); // field 127
+    const more = Uint8Array.from([...file, ...unknown]);
+    expect(parts(bytes)).toEqual(parts(file));
+    expect(circuitOnnx(more).bytes).toEqual(Uint8Array.from([...bytes, ...unknown]));
   });
 
   it("error: an input that is no float", () => {
