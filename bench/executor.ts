@@ -12,6 +12,7 @@ import { node, random, scalar, tensor } from "../test/support/quantized-graphs.t
 import { createRng } from "../test/support/rng.ts";
 import { openSession } from "../test/support/session.ts";
 import { LAYER, layer, shippedModels } from "./models.ts";
+import { ONNXRUNTIME } from "./peers.ts";
 import { type Figure, grouped, type Part } from "./report.ts";
 
 const CHANNELS = 64;
@@ -165,7 +166,7 @@ export const EXECUTOR_PARTS: readonly Part[] = [
   {
     name: "executor",
     title: "Canonical executor beside onnxruntime",
-    method: `Every step of a run, from the input's tensors, over \`session.run\` on the emitted file in the same process with one thread, its tensors made and read. Processor time, ${ROUNDS} rounds in turn, best of each.`,
+    method: `Every step of a run, from the input's tensors, over \`session.run\` of ${ONNXRUNTIME} on the emitted file in the same process with one thread, its tensors made and read. Processor time, ${ROUNDS} rounds in turn, best of each.`,
     run: executor,
   },
   {

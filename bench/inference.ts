@@ -12,6 +12,7 @@ import { canonicalExecutor } from "../test/support/differential.ts";
 import { compareAll } from "../test/support/differential-suite.ts";
 import { createRng, type Rng } from "../test/support/rng.ts";
 import { LAYER, layer, shippedModels } from "./models.ts";
+import { ONNXRUNTIME } from "./peers.ts";
 import { type Figure, grouped, type Part } from "./report.ts";
 
 /** Targets of section 10 of the design. */
@@ -215,14 +216,13 @@ export const INFERENCE_PARTS: readonly Part[] = [
   {
     name: "differences",
     title: "Canonical executor against onnxruntime on the emitted file",
-    method:
-      "Random programs, and programs directed at every opcode, variant and type; MOVE and constants are not counted. The table by opcode is printed by `npx vitest run test/inference/differential`.",
+    method: `Random programs, and programs directed at every opcode, variant and type, beside ${ONNXRUNTIME} in this process; MOVE and constants are not counted. The table by opcode is printed by \`npx vitest run test/inference/differential\`.`,
     run: differences,
   },
   {
     name: "overhead",
     title: "Inference in the pool over plain onnxruntime",
-    method: `Time of a run by the pool over that of \`session.run\` alone, with its tensors made and read, for the same runs and measured in the child process; one child, one thread; best of ${ROUNDS} rounds. Runs under way at once share the messages between the processes; one at a time, each waits for two.`,
+    method: `Time of a run by the pool over that of \`session.run\` of ${ONNXRUNTIME} alone, with its tensors made and read, for the same runs and measured in the child process; one child, one thread; best of ${ROUNDS} rounds. Runs under way at once share the messages between the processes; one at a time, each waits for two.`,
     run: overhead,
   },
   {

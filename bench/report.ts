@@ -25,9 +25,18 @@ export interface Part {
   run(options: BenchOptions): Promise<readonly Figure[] | Measured>;
 }
 
-/** Figures, and the same as data for --json. */
+/** Numbers that are read across: a column for each thing that is compared. */
+export interface Table {
+  /** the first one heads the rows' names */
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Figures and tables, and the same as data for --json. */
 export interface Measured {
   readonly figures: readonly Figure[];
+  /** below the figures */
+  readonly tables?: readonly Table[];
   readonly rows: readonly object[];
   /** What is written beside the page, by path in the repository. */
   readonly files?: Readonly<Record<string, string>>;
@@ -36,6 +45,7 @@ export interface Measured {
 export interface PartResult {
   readonly part: Part;
   readonly figures: readonly Figure[];
+  readonly tables?: readonly Table[];
   readonly rows: readonly object[];
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -58,14 +68,27 @@ export function gasFigure(name: string, gas: bigint, limit?: number): Figure {
 const verdict = ({ isMet }: Figure): string => (isMet === undefined ? "" : isMet ? "yes" : "NO");
 
 /** Lines for a terminal. */
-export function renderText({ part, figures }: PartResult): string {
+export function renderText({ part, figures, tables = [] }: PartResult): string {
   const width = (column: (figure: Figure) => string) => Math.max(0, ...figures.map((f) => column(f).length));
   const [name, value] = [width((f) => f.name), width((f) => f.value)];
   const lines = figures.map((figure) => {
     const target = figure.target === undefined ? "" : `  target ${figure.target}: ${verdict(figure)}`;
     return `  ${figure.name.padEnd(name)}  ${figure.value.padStart(value)}${target}`;
   });
-  return [`${part.title}`, ...lines].join("\n");
+  return [
+    `${part.title}`,
+    ...lines,
+    ...tables.flatMap(({ columns, rows }) => aligned([columns, ...rows])),
+  ].join("\n");
+}
+
+/** Columns side by side, behind an empty line. */
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widthOf = (i: number): number => Math.max(...rows.map((row) => (row[i] ?? "").length));
+  return [
+    "",
+    ...rows.map((row) => `  ${row.map((cell, i) => cell.padEnd(widthOf(i))).join("  ")}`.trimEnd()),
+  ];
 }
 
 /** What the numbers depend on besides the code. */
@@ -80,20 +103,24 @@ export function describeMachine(): string[] {
 }
 
 /** @param machine where it is another one than the page's */
-function renderSection({ part, figures }: PartResult, machine?: readonly string[]): string {
+function renderSection({ part, figures, tables = [] }: PartResult, machine?: readonly string[]): string {
+  const results: Table = {
+    columns: ["figure", "measured", "target", "met"],
+    rows: figures.map((figure) => [figure.name, figure.value, figure.target ?? "", verdict(figure)]),
+  };
   return [
     `## ${part.title}`,
     "",
     part.method,
     "",
     ...(machine === undefined ? [] : [`Measured on another machine. ${machine.join("; ")}.`, ""]),
-    "| figure | measured | target | met |",
-    "|---|---|---|---|",
-    ...figures.map((figure) => {
-      return `| ${figure.name} | ${figure.value} | ${figure.target ?? ""} | ${verdict(figure)} |`;
-    }),
-    "",
+    ...(figures.length === 0 ? [] : [results]).concat(tables).flatMap(renderTable),
   ].join("\n");
+}
+
+function renderTable({ columns, rows }: Table): string[] {
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  return [line(columns), `|${"---|".repeat(columns.length)}`, ...rows.map(line), ""];
 }
 
 /** A page of all parts. */

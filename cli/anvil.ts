@@ -20,6 +20,8 @@ export interface AnvilOptions {
   readonly startTimeoutMs?: number;
   /** takes requests of more than 2 MB */
   readonly largeRequests?: boolean;
+  /** deploys contracts of any size */
+  readonly largeContracts?: boolean;
 }
 
 export interface Anvil {
@@ -90,6 +92,7 @@ function argumentsOf(options: AnvilOptions): string[] {
     accounts = 10,
     state,
     largeRequests = false,
+    largeContracts = false,
   } = options;
   const args = ["--host", "127.0.0.1", "--port", `${port}`, "--chain-id", `${chainId}`];
   // Prague as in foundry.toml. It has no limit of a transaction's gas (EIP-7825 is Osaka's): whoever builds one keeps to
@@ -99,6 +102,7 @@ function argumentsOf(options: AnvilOptions): string[] {
   if (blockTimeSeconds !== undefined) args.push("--block-time", `${blockTimeSeconds}`);
   if (state !== undefined) args.push("--state", state);
   if (largeRequests) args.push("--no-request-size-limit");
+  if (largeContracts) args.push("--disable-code-size-limit");
   return args;
 }
 

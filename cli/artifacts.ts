@@ -18,11 +18,7 @@ export function loadArtifacts(): Record<DeployedContract, Artifact> {
 export function loadArtifact(name: string, file?: string): Artifact {
   const path = artifactPath(name, file);
   try {
-    const { abi, bytecode } = JSON.parse(readFileSync(path, "utf8")) as {
-      abi: Abi;
-      bytecode: { object: Hex };
-    };
-    return { abi, bytecode: bytecode.object };
+    return readArtifact(path);
   } catch (cause) {
     throw new BaseError({
       code: "ARTIFACT_MISSING",
@@ -31,4 +27,10 @@ export function loadArtifact(name: string, file?: string): Artifact {
       cause,
     });
   }
+}
+
+/** Reads a file of forge's. */
+export function readArtifact(path: string): Artifact {
+  const { abi, bytecode } = JSON.parse(readFileSync(path, "utf8")) as { abi: Abi; bytecode: { object: Hex } };
+  return { abi, bytecode: bytecode.object };
 }

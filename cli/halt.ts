@@ -52,6 +52,6 @@ function describe(difference: Difference): string {
     case "element":
       return `Element ${difference.element} of step ${difference.step} is another one on the chain: the model's execution is halted.`;
     case "output":
-      return "Every tensor is the same and the return data is not: nobody can halt that. Ask another node, for this one may lie; if it says the same, report it and use another lane.";
+      return `Every tensor is the same and the return data is not, from element ${difference.element} on: the model's execution is halted.`;
   }
 }

@@ -1,6 +1,8 @@
 /** `npm test`: compiles once, runs vitest and forge, and ends with one line that sums them up.
  *  `tsx tools/test.ts contracts [forge test arguments]` runs only the contract tests, `tsx tools/test.ts records` only the
- *  record fuzzer, which compares RECORD_ELEMENTS elements of each opcode and prints what they were. */
+ *  record fuzzer, which compares RECORD_ELEMENTS elements of each opcode and prints what they were, `tsx tools/test.ts
+ *  fuzz` all that fuzzes: the contracts' fuzz tests ten times as often, records and whole programs from another seed
+ *  (FUZZ_SEED, a number) than `npm test`'s, both with their counts. */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -96,6 +98,20 @@ function runRecords(): Promise<Counts> {
   });
 }
 
+const PROGRAMS = "test/protocol/chain/execution/programs.test.ts";
+
+/** What `npm run test:fuzz` runs once all is compiled. */
+async function runFuzz(): Promise<Counts> {
+  const seed = process.env.FUZZ_SEED ?? "1";
+  process.env.FUZZ_SEED = seed;
+  console.log(`FUZZ_SEED=${seed}`);
+  const programs = runVitest("vitest-fuzz", [PROGRAMS]);
+  const records = await runRecords();
+  const tests = ["--no-match-path", RECORDS, "--match-test", "^testFuzz_"];
+  const contracts = await runForge(tests, { FOUNDRY_PROFILE: "change" });
+  return [programs, records, contracts].reduce(addCounts);
+}
+
 /** Writes the large vector set that the contract tests read beside the committed one.
  *  @returns false if that failed */
 function makeVectors(): boolean {
@@ -127,12 +143,20 @@ async function main(args: readonly string[]): Promise<void> {
   const [only, ...forgeArgs] = args;
   const compiled = compile();
   let counts: Counts = { ...NONE, failed: compiled ? 0 : 1 };
+  if (only === "fuzz") {
+    if (compiled) counts = addCounts(counts, await runFuzz());
+    return finish(counts);
+  }
   if (only === undefined) counts = addCounts(counts, runVitest("vitest"));
   if (compiled && only !== "records") {
     if (!makeVectors()) counts = addCounts(counts, { ...NONE, failed: 1 });
     counts = addCounts(counts, await runForge(["--no-match-path", RECORDS, ...forgeArgs]));
   }
   if (compiled && forgeArgs.length === 0) counts = addCounts(counts, await runRecords());
+  finish(counts);
+}
+
+function finish(counts: Counts): void {
   console.log(`\n${formatCounts(counts)}`);
   process.exitCode = counts.failed === 0 ? 0 : 1;
 }

@@ -12,7 +12,6 @@ import { type CircuitPoint, type ExecutionPoint, sizedModel } from "./sizes.ts";
 export interface Measurements {
   readonly lanes: LaneExtras;
   readonly circuits: readonly CircuitPoint[];
-  readonly executions: readonly ExecutionPoint[];
   /** none where ezkl is not installed */
   readonly ezkl: readonly EzklPoint[];
   readonly srs: readonly SrsPoint[];
@@ -101,23 +100,24 @@ function fitEzkl({ ezkl, srs }: Measurements): Costs["ezkl"] {
 }
 
 export interface Comparison {
+  /** a lane, and which size of it */
   readonly name: string;
+  /** what of it */
+  readonly label: string;
   readonly estimate: number;
   readonly actual: number;
 }
 
 /** What the planner says of the models that were measured, beside what was measured. */
-export function compare(
-  costs: Costs,
-  { lanes, circuits, executions, ezkl, srs }: Measurements,
-): Comparison[] {
+export function compare(costs: Costs, { lanes, circuits, ezkl, srs }: Measurements): Comparison[] {
   const { batchGas } = costs.groth16;
   const { request, claim, finalize } = lanes.bondGas;
   const task = sizedModel(MLP_DIMS);
   return [
     ...beside("bond", offersOf(factsOf(task), costs), "bond", { gasPerResult: request + claim + finalize }),
     {
-      name: "eight Groth16 proofs at once: gas to settle each",
+      name: "eight Groth16 proofs at once",
+      label: "gas to settle each",
       estimate: batchGas.base / 8 + batchGas.perProof,
       actual: lanes.batchGasEach,
     },
@@ -136,20 +136,9 @@ export function compare(
         },
       ),
     ),
-    ...executions.flatMap((point) => {
-      const offers = offersOf(factsOf(sizedModel(point.dims)), costs);
-      const of = (method: Method, gasSetup: number, gasPerResult: number): Comparison[] =>
-        beside(`${method}, ${point.multiplications} multiply-accumulates`, offers, method, {
-          gasSetup,
-          gasPerResult,
-        });
-      return [
-        ...of("execution", point.publishGas, point.interpreted),
-        ...of("execution-compiled", point.publishGas + point.compileGas, point.compiled),
-      ];
-    }),
     ...srs.map(({ rows, seconds }) => ({
-      name: `ezkl, development SRS of ${rows} rows: seconds`,
+      name: `ezkl, development SRS of ${rows} rows`,
+      label: "seconds",
       estimate: costs.ezkl.srsSeconds.base + costs.ezkl.srsSeconds.perRow * rows,
       actual: seconds,
     })),
@@ -170,6 +159,21 @@ export function compare(
     ),
   ];
 }
+
+/** The same of executions, whose estimates need no measurement. */
+export const compareExecutions = (costs: Costs, executions: readonly ExecutionPoint[]): Comparison[] =>
+  executions.flatMap((point) => {
+    const offers = offersOf(factsOf(sizedModel(point.dims)), costs);
+    const of = (method: Method, gasSetup: number, gasPerResult: number): Comparison[] =>
+      beside(`${method}, ${point.multiplications} multiply-accumulates`, offers, method, {
+        gasSetup,
+        gasPerResult,
+      });
+    return [
+      ...of("execution", point.publishGas, point.interpreted),
+      ...of("execution-compiled", point.publishGas + point.compileGas, point.compiled),
+    ];
+  });
 
 const NOT_ON_CHAIN = { keyStored: false, published: false, compiled: false };
 const NOTHING_THERE = {
@@ -207,7 +211,8 @@ function beside(
   if ("unavailable" in offer) throw new Error(`The planner does not offer ${name}: ${offer.unavailable}.`);
   const fields = Object.keys(actual) as (keyof typeof LABELS)[];
   return fields.map((field) => ({
-    name: `${name}: ${LABELS[field]}`,
+    name,
+    label: LABELS[field],
     estimate: Number(offer[field]),
     actual: actual[field] as number,
   }));

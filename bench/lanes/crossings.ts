@@ -2,7 +2,7 @@
 import { type Chart, renderChart } from "./chart.ts";
 import { crossing } from "./fit.ts";
 import type { LaneExtras } from "./rows.ts";
-import type { CircuitPoint, ExecutionPoint } from "./sizes.ts";
+import type { ExecutionPoint } from "./sizes.ts";
 
 export interface Crossing {
   readonly name: string;
@@ -46,16 +46,11 @@ export function flatLanes({
   ]);
 }
 
-/** @param circuits of which the largest ends Groth16's lines */
-export function gasChart(
-  executions: readonly ExecutionPoint[],
-  circuits: readonly CircuitPoint[],
-  lanes: LaneExtras,
-): string {
+/** @param largest multiply-accumulates of the largest circuit, where Groth16's lines end */
+export function gasChart(executions: readonly ExecutionPoint[], largest: number, lanes: LaneExtras): string {
   const flat = flatLanes(lanes);
   const xs = executions.map((point) => point.multiplications);
   const [least, most] = [Math.min(...xs), Math.max(...xs)];
-  const largest = Math.max(...circuits.map((point) => point.multiplications));
   const lowest = Math.min(...flat.values());
   const colors = ["#b5541a", "#d59a2a", "#5b6770"];
   const chart: Chart = {

@@ -1,6 +1,5 @@
 /** ezkl's rows of the task, one for each of its calibrations. */
 import type { CalibrationTarget } from "../../prover/proof/ezkl/worker.ts";
-import { type Figure, grouped } from "../report.ts";
 import { MLP_DIMS, type MlpDims } from "../tasks/mlp.ts";
 import { EZKL_DATA, type EzklPoint, measureEzkl } from "./ezkl.ts";
 import { BLOCK_SECONDS, COMPARED, type LaneRow, ROUNDS } from "./rows.ts";
@@ -69,16 +68,3 @@ const rowOf = (one: EzklPoint): LaneRow => ({
   secondsToFinality: one.warmSeconds + BLOCK_SECONDS,
   accuracyLoss: one.accuracyLoss,
 });
-
-/** What the rows have no field for. */
-export const ezklFigures = (points: readonly EzklPoint[]): Figure[] =>
-  points.flatMap((one) => {
-    const figure = (name: string, value: string): Figure => ({ name: `ezkl, ${one.target}: ${name}`, value });
-    return [
-      figure("a result, process just started", `${one.coldSeconds.toFixed(2)} s`),
-      figure("settlement", `${grouped(one.settleGas)} gas`),
-      figure("rows", grouped(one.rows)),
-      figure("fraction bits of the inputs", String(one.scaleBits)),
-      figure("largest difference from the float network", one.largestError.toPrecision(3)),
-    ];
-  });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeMachine, mergePage, type PartResult, renderPage } from "../../bench/report.ts";
+import { describeMachine, mergePage, type PartResult, renderPage, renderText } from "../../bench/report.ts";
 
 const result = (title: string, value: string): PartResult => ({
   part: { name: title, title, method: `How ${title} is measured.`, run: async () => [] },
@@ -32,5 +32,30 @@ describe("mergePage", () => {
 
   it("behavior: the same results give the same page", () => {
     expect(mergePage(page, [result("Three", "3"), result("One", "1")])).toBe(page);
+  });
+});
+
+describe("renderPage", () => {
+  const lanes = { columns: ["", "execution", "bond"], rows: [["gas", "208,976", "170,155"]] };
+
+  it("default: a table stands below the figures, with its own columns", () => {
+    const page = renderPage([{ ...result("One", "1"), tables: [lanes] }], "run");
+    expect(page).toContain(
+      "| figure | 1 |  |  |\n\n|  | execution | bond |\n|---|---|---|\n| gas | 208,976 | 170,155 |\n",
+    );
+  });
+
+  it("args: a part of tables alone has no empty table of figures", () => {
+    const page = renderPage([{ ...result("One", "1"), figures: [], tables: [lanes] }], "run");
+    expect(page).not.toContain("| figure |");
+  });
+});
+
+describe("renderText", () => {
+  it("default: columns are aligned", () => {
+    const table = { columns: ["", "execution", "bond"], rows: [["gas", "1", "2"]] };
+    expect(renderText({ ...result("One", "1"), figures: [], tables: [table] })).toBe(
+      "One\n\n       execution  bond\n  gas  1          2",
+    );
   });
 });

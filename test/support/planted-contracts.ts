@@ -4,8 +4,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Abi, Hex } from "viem";
-import { loadArtifacts } from "../../cli/artifacts.ts";
+import { loadArtifacts, readArtifact } from "../../cli/artifacts.ts";
 import type { Artifact, DeployedContract } from "../../protocol/chain/deploy.ts";
 import { foundryBinary, projectRoot } from "../../tools/foundry.ts";
 import type { Mutant } from "../../tools/mutant.ts";
@@ -154,12 +153,7 @@ export class PlantedContracts {
   }
 
   #read(name: string): Artifact {
-    const path = join(this.#folder, "out", `${name}.sol`, `${name}.json`);
-    const { abi, bytecode } = JSON.parse(readFileSync(path, "utf8")) as {
-      readonly abi: Abi;
-      readonly bytecode: { readonly object: Hex };
-    };
-    return { abi, bytecode: bytecode.object };
+    return readArtifact(join(this.#folder, "out", `${name}.sol`, `${name}.json`));
   }
 
   #write(file: string, text: string): void {

@@ -9,8 +9,10 @@ import {
   getCreate2Address,
   type Hex,
   http,
+  numberToHex,
   parseAbiParameters,
   size,
+  zeroAddress,
   zeroHash,
 } from "viem";
 import { concatBytes, fromHex, toHex } from "../../base/bytes.ts";
@@ -42,7 +44,16 @@ export const ENGINES = ["weights along", "plain", "planned", "compiled", "planne
 export type Engine = (typeof ENGINES)[number];
 
 /** Enough for any program that a test makes, and for 16 MB of memory. */
-const GAS = "0x77359400";
+const GAS = 2_000_000_000;
+
+export interface ProgramChainOptions {
+  /** contracts to deploy, by default those of this project */
+  readonly artifacts?: Readonly<Record<DeployedContract, Artifact>>;
+  /** the contracts are larger than a chain's limit */
+  readonly isLarge?: boolean;
+  /** of a transaction */
+  readonly gas?: number;
+}
 
 interface Contracts {
   readonly registry: Address;
@@ -118,17 +129,26 @@ export interface Played {
 export class ProgramChain {
   readonly #local: LocalChain;
   readonly #contracts: Contracts;
+  readonly #gas: number;
+  /** of the blocks that are simulated */
+  coinbase: Address = zeroAddress;
 
-  private constructor(local: LocalChain, contracts: Contracts) {
+  private constructor(local: LocalChain, contracts: Contracts, gas: number) {
     this.#local = local;
     this.#contracts = contracts;
+    this.#gas = gas;
   }
 
-  /** @param artifacts contracts to deploy, by default those of this project */
-  static async open(
-    artifacts: Readonly<Record<DeployedContract, Artifact>> = loadArtifacts(),
-  ): Promise<ProgramChain> {
-    const local = await startLocalChain({ gasLimit: 10 ** 12, largeRequests: true });
+  static async open({
+    artifacts = loadArtifacts(),
+    isLarge = false,
+    gas = GAS,
+  }: ProgramChainOptions = {}): Promise<ProgramChain> {
+    const local = await startLocalChain({
+      gasLimit: 10 ** 12,
+      largeRequests: true,
+      largeContracts: isLarge,
+    });
     const { contracts } = await deployLocal(local, undefined, artifacts);
     const { registry, weightStore, layerBuilder, planner, interpreter, fastInterpreter } = contracts;
     const found = { registry, weightStore, layerBuilder, planner, interpreter, fastInterpreter };
@@ -138,7 +158,7 @@ export class ProgramChain {
     const create = (name: DeployedContract, args: readonly unknown[]) =>
       createContract(local, artifacts[name], args);
     const second = await create("Planner", [weightStore, layerBuilder]);
-    return new ProgramChain(local, {
+    const deployed: Contracts = {
       registry,
       store: weightStore as Address,
       builder: layerBuilder as Address,
@@ -147,7 +167,8 @@ export class ProgramChain {
         { planner: planner as Address, interpreter: fastInterpreter as Address },
         { planner: second, interpreter: await create("FastInterpreter", [interpreter, second]) },
       ],
-    });
+    };
+    return new ProgramChain(local, deployed, gas);
   }
 
   async close(): Promise<void> {
@@ -225,7 +246,13 @@ export class ProgramChain {
   }
 
   async #simulate(calls: readonly Call[]): Promise<readonly Returned[]> {
-    const blocks = [{ calls: calls.map(({ to, data }) => ({ to, data, gas: GAS })) }];
+    const gas = numberToHex(this.#gas);
+    const blocks = [
+      {
+        blockOverrides: { feeRecipient: this.coinbase },
+        calls: calls.map(({ to, data }) => ({ to, data, gas })),
+      },
+    ];
     const [block] = (await this.#local.client.request({
       method: "eth_simulateV1",
       params: [{ blockStateCalls: blocks, validation: false, traceTransfers: false }, "latest"],
@@ -284,6 +311,12 @@ class Batch {
       this.calls.push({ to: this.#contracts.records, data });
       this.#purposes.push({ halt: `${opcode}, step ${step}, element ${element}` });
     }
+    const { dims } = steps.at(-1) as Step;
+    const element = 40_503 % elementCount(dims);
+    const args = [this.#modelId, this.#inputs[0] as Hex, BigInt(element)] as const;
+    const data = encodeFunctionData({ abi: iInterpreterAbi, functionName: "haltOutput", args });
+    this.calls.push({ to: this.#contracts.records, data });
+    this.#purposes.push({ halt: `output, element ${element}` });
   }
 
   prepare(plan: 0 | 1): void {

@@ -13,11 +13,19 @@ export interface Compared {
   readonly differences: readonly string[];
 }
 
-/** @returns what each engine did with each input, and where it differs from the executor */
-export async function compareProgram(chain: ProgramChain, subject: Subject): Promise<Compared> {
-  const { model, selector, inputs } = subject;
+/** The executor's outputs. */
+export function outputsOf({ model, selector, inputs }: Subject): readonly Uint8Array[] {
   const prepared = prepare(model, selector);
-  const expected = inputs.map((input) => execute(prepared, input));
+  return inputs.map((input) => execute(prepared, input));
+}
+
+/** @returns what each engine did with each input, and where it differs from the executor */
+export async function compareProgram(
+  chain: ProgramChain,
+  subject: Subject,
+  expected = outputsOf(subject),
+): Promise<Compared> {
+  const { model, selector, inputs } = subject;
   const played = await chain.play(model, selector, inputs);
   const differences: string[] = [];
   if (played.refusal !== undefined) differences.push(played.refusal);

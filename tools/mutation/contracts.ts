@@ -3,9 +3,11 @@
  *  want of stack, are compiled one by one in the source itself. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { loadArtifacts } from "../../cli/artifacts.ts";
 import { projectRoot } from "../foundry.ts";
 import { collectSources } from "../mutants.ts";
 import { applied, hashOf, instrument, keyOf, type Mutant, mutantAt, withoutPure } from "./mutants.ts";
+import { ProgramRuns } from "./programs.ts";
 import { type ForgeRun, Scratch } from "./scratch.ts";
 
 export interface ContractTarget {
@@ -14,6 +16,8 @@ export interface ContractTarget {
   readonly tests: readonly string[];
   /** Those that take longer, the quickest first: each sees only what the ones before let through. */
   readonly slow?: readonly string[];
+  /** So many random programs run before all tests. */
+  readonly programs?: number;
   /** A file whose random records see what all others let through, so many elements of each opcode; before that it runs
    *  with few. */
   readonly records?: { readonly file: string; readonly few: number; readonly many: number };
@@ -42,23 +46,31 @@ export class ContractMutants {
   /** The same with guards. */
   #guarded: ReadonlyMap<string, string> = new Map();
   readonly #scratch: Scratch;
+  readonly #tests: readonly string[];
   readonly #slow: readonly string[];
   readonly #records: ContractTarget["records"];
   readonly #gasLimit: number | undefined;
+  readonly #programs: number;
+  /** The chain of the contracts with guards. */
+  #runs: ProgramRuns | undefined;
   /** Tests that fail without a mutant: they are about gas or sizes. */
   #baseline: readonly string[] = [];
 
   /** @param folder scratch, kept between runs so that forge need not compile again */
-  constructor(folder: string, { files, tests, slow = [], records, gasLimit }: ContractTarget) {
+  constructor(folder: string, { files, tests, slow = [], records, gasLimit, programs = 0 }: ContractTarget) {
     this.#scratch = new Scratch(folder);
     this.#records = records;
     this.#gasLimit = gasLimit;
+    this.#programs = programs;
+    this.#tests = tests;
     this.#slow = slow;
     const sources = this.#sources;
     for (const test of tests) collectSources(test, readSource, sources);
     const unused = files.filter((file) => !sources.has(file));
     if (unused.length > 0) throw new Error(`No test of the target imports ${unused.join(", ")}.`);
-    const leftOut = new Set<string>();
+    // What the compiler could not bear the last time, with the same sources.
+    const version = hashOf(files.map((file) => sources.get(file) as string));
+    const leftOut = new Set(this.#scratch.leftOut(version));
     let guarded: readonly Mutant[];
     for (;;) {
       const mutants: Mutant[] = [];
@@ -84,7 +96,10 @@ export class ContractMutants {
       const wrong = [
         ...output.matchAll(/^Error[^\n]*\n(?:(?!\s*-->)[^\n]+\n){0,3}\s*--> ([^:\s]+):(\d+):(\d+):/gm),
       ];
-      if (isCompiled(output)) break;
+      if (isCompiled(output)) {
+        this.#scratch.keepLeftOut(version, leftOut);
+        break;
+      }
       const before = leftOut.size;
       for (const [message, file = "", line = "", column = ""] of wrong) {
         const text = (texts.get(file) ?? "").split("\n")[Number(line) - 1] ?? "";
@@ -112,16 +127,44 @@ export class ContractMutants {
 
   /** @param hint test that caught it before, or one like it: it runs first
    *  @param isQuick leaves out slow tests and the long run of random records */
-  run(mutant: Mutant, hint?: Killer, isQuick = false): Outcome {
-    if (mutant.id !== 0) return this.#run(mutant.id, hint, isQuick);
+  async run(mutant: Mutant, hint?: Killer, isQuick = false): Promise<Outcome> {
+    if (mutant.id !== 0) {
+      this.#runs ??= await this.#open();
+      return (await this.#play(this.#runs, mutant.id, hint)) ?? this.#run(mutant.id, hint, isQuick);
+    }
     const { file } = mutant;
     this.#scratch.write(file, withoutPure(applied(mutant, this.#sources.get(file) as string)));
     try {
-      const compiles = isCompiled(this.#scratch.build());
-      return compiles ? this.#run(0, hint, isQuick) : { kind: "uncompilable" };
+      if (!isCompiled(this.#scratch.build())) return { kind: "uncompilable" };
+      const runs = await this.#open(false);
+      try {
+        return (await this.#play(runs, 0, hint)) ?? this.#run(0, hint, isQuick);
+      } finally {
+        await runs?.close();
+      }
     } finally {
       this.#scratch.write(file, this.#guarded.get(file) as string);
     }
+  }
+
+  async close(): Promise<void> {
+    await this.#runs?.close();
+  }
+
+  /** @param isWhole they must all run as the executor does */
+  async #open(isWhole = true): Promise<ProgramRuns | undefined> {
+    if (this.#programs === 0) return undefined;
+    const artifacts = this.#scratch.artifacts(loadArtifacts());
+    const runs = await ProgramRuns.open(artifacts, this.#programs);
+    const wrong = isWhole ? await runs.find(0) : undefined;
+    if (wrong === undefined) return runs;
+    await runs.close();
+    throw new Error(`Without a mutant ${wrong.name} fails: ${wrong.difference}`);
+  }
+
+  async #play(runs: ProgramRuns | undefined, id: number, hint?: Killer): Promise<Outcome | undefined> {
+    const found = await runs?.find(id, hint?.file === ProgramRuns.FILE ? hint.test : undefined);
+    return found && { kind: "caught", by: { file: ProgramRuns.FILE, test: found.name } };
   }
 
   #run(id: number, hint: Killer | undefined, isQuick: boolean): Outcome {
@@ -145,6 +188,11 @@ export class ContractMutants {
     return { kind: "survived" };
   }
 
+  /** All that a mutant is put to. */
+  get tests(): readonly string[] {
+    return this.#programs > 0 ? [ProgramRuns.FILE, ...this.#tests] : this.#tests;
+  }
+
   /** One test if it is still there; what failed may have been its file's setUp. */
   #only({ file, test }: Killer): string[] {
     const isThere = test?.startsWith("test") && this.#sources.get(file)?.includes(`function ${test}(`);
@@ -154,7 +202,12 @@ export class ContractMutants {
   /** Hash of test files with all that they import; an outcome holds as long as it does. */
   fingerprint(tests: readonly string[]): string {
     const found = new Map<string, string>();
-    for (const test of tests) collectSources(test, (file) => this.#sources.get(file) ?? "", found);
+    for (const test of tests) {
+      if (test !== ProgramRuns.FILE) collectSources(test, (file) => this.#sources.get(file) ?? "", found);
+      else
+        for (const [file, text] of [...collectSources(test, readSource), ...this.#sources])
+          found.set(file, text);
+    }
     return hashOf([...found].flat());
   }
 

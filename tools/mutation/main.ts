@@ -42,7 +42,7 @@ function sample(mutants: readonly Mutant[], count: number, seed: number): Mutant
     .map(({ mutant }) => mutant);
 }
 
-function main(): number {
+async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
@@ -60,7 +60,7 @@ function main(): number {
   mkdirSync(FOLDER, { recursive: true });
   const runner =
     "specs" in target ? new TypeScriptMutants(name, target) : new ContractMutants(join(FOLDER, name), target);
-  const all = "specs" in target ? target.specs : target.tests;
+  const all = runner.tests;
   const path = join(FOLDER, `${name}.json`);
   const results: Results = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {};
   const { mutants } = runner;
@@ -81,7 +81,7 @@ function main(): number {
     const before = results[key];
     const killer = before?.kind === "caught" ? before.by : undefined;
     if (before?.tests === runner.fingerprint(restsOn(killer, all))) continue;
-    const outcome = runner.run(mutant, killer ?? killers.get(mutant.file), values.quick);
+    const outcome = await runner.run(mutant, killer ?? killers.get(mutant.file), values.quick);
     const by = outcome.kind === "caught" ? outcome.by : undefined;
     if (by !== undefined) killers.set(mutant.file, by);
     const rests = runner.fingerprint(restsOn(by, all));
@@ -90,6 +90,7 @@ function main(): number {
     writeFileSync(path, JSON.stringify(results, null, 1));
     if (outcome.kind !== "caught") console.log(`${outcome.kind}: ${key}`);
   }
+  await runner.close();
   const known = mutants.filter((mutant) => kindOf(mutant) !== undefined);
   return report(values.open ? known : chosen, mutants.length, results);
 }
@@ -116,4 +117,4 @@ function report(chosen: readonly Mutant[], total: number, results: Results): num
   return open.length === 0 ? 0 : 1;
 }
 
-process.exitCode = main();
+process.exitCode = await main();

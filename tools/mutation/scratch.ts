@@ -11,6 +11,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { readArtifact } from "../../cli/artifacts.ts";
+import type { Artifact } from "../../protocol/chain/deploy.ts";
 import { foundryBinary, projectRoot } from "../foundry.ts";
 
 /** Without the optimizer, which takes most of the time; sizes and gas are not what is tested here. The order of literals
@@ -107,8 +109,30 @@ export class Scratch {
     writeFileSync(path, text);
   }
 
+  /** Lines and mutants that did not compile. @param version hash of the sources */
+  leftOut(version: string): readonly string[] {
+    const path = join(this.#folder, "left-out.json");
+    if (!existsSync(path)) return [];
+    const kept = JSON.parse(readFileSync(path, "utf8")) as { version: string; leftOut: string[] };
+    return kept.version === version ? kept.leftOut : [];
+  }
+
+  keepLeftOut(version: string, leftOut: ReadonlySet<string>): void {
+    this.write("left-out.json", JSON.stringify({ version, leftOut: [...leftOut] }));
+  }
+
   build(): string {
     return this.#forge(["build"]).output;
+  }
+
+  /** @param others what stands for a contract that is not compiled here */
+  artifacts<Name extends string>(others: Readonly<Record<Name, Artifact>>): Record<Name, Artifact> {
+    const read = (name: Name): Artifact => {
+      const path = join(this.#folder, "build", "out", `${name}.sol`, `${name}.json`);
+      return existsSync(path) ? readArtifact(path) : others[name];
+    };
+    const names = Object.keys(others) as Name[];
+    return Object.fromEntries(names.map((name) => [name, read(name)])) as Record<Name, Artifact>;
   }
 
   /** @throws Error when no test ran */

@@ -28,6 +28,8 @@ const RUNS = [
 ].map((name) => `test/contracts/execution/${name}.t.sol`);
 
 const RECORDS = { file: "test/contracts/fuzz/Records.t.sol", few: 2_000, many: 60_000 };
+/** Random programs, as `npm test` runs them: a second for each hundred. */
+const PROGRAM_COUNT = 300;
 /** Several times what a test takes without the optimizer. */
 const GAS_LIMIT = 2_000_000_000;
 
@@ -79,7 +81,9 @@ export const TARGETS: Readonly<Record<string, ContractTarget | TypeScriptTarget>
       ...inFolder("verifier-contracts/execution/compiled", ".sol"),
       ...libraries("Directory", "WeightStream"),
     ],
-    tests: tests("fuzz", "execution", "execution/compiled"),
+    programs: PROGRAM_COUNT,
+    // Tests of gas see guards, not faults.
+    tests: tests("fuzz", "execution", "execution/compiled").filter((file) => !file.endsWith("Gas.t.sol")),
     slow: RUNS,
     records: RECORDS,
     gasLimit: GAS_LIMIT,

@@ -18,7 +18,8 @@ const SOURCES = join(projectRoot, "build", "mutation", "typescript");
 export class TypeScriptMutants {
   readonly mutants: readonly Mutant[];
   readonly #files: readonly string[];
-  readonly #specs: readonly string[];
+  /** In the order in which they run. */
+  readonly tests: readonly string[];
   /** holds the sources with their mutants */
   readonly #path: string;
 
@@ -36,21 +37,23 @@ export class TypeScriptMutants {
     writeFileSync(this.#path, JSON.stringify(texts));
     this.mutants = mutants;
     this.#files = files;
-    this.#specs = specs;
+    this.tests = specs;
     for (const spec of specs) {
       const { kind, output } = this.#run(0, spec);
       if (kind !== "survived") throw new Error(`${spec} fails without a mutant:\n${output}`);
     }
   }
 
-  run({ id }: Mutant): Outcome {
-    for (const file of this.#specs) {
+  async run({ id }: Mutant): Promise<Outcome> {
+    for (const file of this.tests) {
       const { kind } = this.#run(id, file);
       if (kind === "caught") return { kind, by: { file } };
       if (kind === "timeout") return { kind };
     }
     return { kind: "survived" };
   }
+
+  async close(): Promise<void> {}
 
   fingerprint(specs: readonly string[]): string {
     return hashOf([...this.#files, ...specs].map((file) => readFileSync(join(projectRoot, file), "utf8")));

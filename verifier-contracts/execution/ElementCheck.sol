@@ -58,6 +58,18 @@ contract ElementCheck is IElementCheck {
         expected = Elements.compute(t, _noOpenings());
     }
 
+    /// @inheritdoc IElementCheck
+    function compareOutput(ModelId modelId, bytes calldata output, uint256 element, uint256 held)
+        external
+        view
+        returns (uint256 stored, uint256 expected)
+    {
+        Trial memory t = _trial(modelId, ModelWord.steps(registry.modelWord(modelId)) - 1);
+        _requireElement(t, element);
+        if (!codecJudge.isCanonicalOutput(t.word, t.record, output)) return (0, 1);
+        (expected, stored) = codecJudge.outputElement(t.word, t.record, output, element, held);
+    }
+
     function _trial(ModelId modelId, uint256 step) private view returns (Trial memory t) {
         (t.word, t.weightsRoot, t.chunks) = registry.modelOf(modelId);
         t.floatJudge = floatJudge;
@@ -72,9 +84,13 @@ contract ElementCheck is IElementCheck {
     }
 
     function _holdOut(Trial memory t, uint256[4] calldata tensors, bytes calldata held) private pure {
-        uint256 elements = t.out.rows * t.out.last;
-        if (t.element >= elements) revert IJudge.ElementOutOfRange(t.element, elements);
+        _requireElement(t, t.element);
         HeldTensors.holdCalldata(t.out, _placeOf(tensors[0], held));
+    }
+
+    function _requireElement(Trial memory t, uint256 element) private pure {
+        uint256 elements = t.out.rows * t.out.last;
+        if (element >= elements) revert IJudge.ElementOutOfRange(element, elements);
     }
 
     function _holdOperands(Trial memory t, uint256[4] calldata tensors, bytes calldata held) private view {

@@ -62,17 +62,8 @@ contract FastInterpreter is IFastInterpreter {
     }
 
     /// @inheritdoc IFastInterpreter
-    function haltLayer(ModelId modelId, bytes calldata input, uint256 step, uint256 element) external {
-        if (isFastHalted(modelId)) revert FastModelHalted(modelId);
-        (uint256 stored, uint256 expected) = interpreter.compareCompiled(modelId, input, step, element);
-        if (stored == expected) revert IInterpreter.NoDifference(stored);
-        _isHalted[modelId] = true;
-        emit LayerHalted(modelId, step, element, stored, expected);
-    }
-
-    /// @inheritdoc IFastInterpreter
     function isFastHalted(ModelId modelId) public view returns (bool) {
-        return _isHalted[modelId] || interpreter.isHalted(modelId);
+        return _isHalted[modelId] || interpreter.isCompiledHalted(modelId);
     }
 
     /// @dev Runs the plan in memory, and ends with the output as return data.

@@ -33,8 +33,14 @@ contract Interpreter is IInterpreter {
     ICodecJudge public immutable codecJudge;
     IElementCheck public immutable elementCheck;
 
-    /// @inheritdoc IInterpreter
-    mapping(ModelId => bool) public isHalted;
+    /// @dev What of a model runs no more: each holds the ones before.
+    enum Halt {
+        NONE,
+        COMPILED,
+        ALL
+    }
+
+    mapping(ModelId => Halt) private _halts;
 
     constructor(
         IModelRegistry registry_,
@@ -60,8 +66,7 @@ contract Interpreter is IInterpreter {
 
     /// @inheritdoc IInterpreter
     function inferCompiled(ModelId modelId, bytes calldata input) external view returns (bytes memory) {
-        Machine memory m = _openWithWeights(modelId, input);
-        m.compiled = CompiledLayer.open(layerBuilder, modelId);
+        Machine memory m = _openCompiled(modelId, input);
         return _run(m, input);
     }
 
@@ -72,9 +77,12 @@ contract Interpreter is IInterpreter {
         returns (bytes memory)
     {
         Machine memory m;
-        bytes32 root = _openRegistered(m, modelId);
+        bool isPublished = _openPublished(m, modelId);
+        bytes32 root;
+        if (!isPublished) root = _openRegistered(m, modelId);
         _check(m, modelId, input);
-        _loadWeights(m, weights, root);
+        // INVARIANT: a published model runs in one way, the one that can be halted.
+        if (!isPublished) _loadWeights(m, weights, root);
         return _run(m, input);
     }
 
@@ -90,37 +98,64 @@ contract Interpreter is IInterpreter {
 
     /// @inheritdoc IInterpreter
     function haltExecution(ModelId modelId, bytes calldata input, uint256 step, uint256 element) external {
-        (uint256 stored, uint256 expected) = _compare(modelId, input, step, element, false);
+        (uint256 stored, uint256 expected) = _findDifference(modelId, input, step, element, false);
+        _haltAll(modelId, step, element, stored, expected);
+    }
+
+    /// @inheritdoc IInterpreter
+    function haltCompiled(ModelId modelId, bytes calldata input, uint256 step, uint256 element) external {
+        (uint256 stored, uint256 expected) = _findDifference(modelId, input, step, element, true);
+        _halts[modelId] = Halt.COMPILED;
+        emit CompiledHalted(modelId, step, element, stored, expected);
+    }
+
+    /// @inheritdoc IInterpreter
+    function haltOutput(ModelId modelId, bytes calldata input, uint256 element) external {
+        Machine memory m = _openWithWeights(modelId, input);
+        uint256 steps = ModelWord.steps(m.word);
+        uint256 last = _runSteps(m, input, steps);
+        // Beyond the tensor the check reverts, whatever is read.
+        (uint256 stored, uint256 expected) =
+            elementCheck.compareOutput(modelId, _encode(m, last), element, Flat.element(last, element));
         if (stored == expected) revert NoDifference(stored);
-        isHalted[modelId] = true;
+        _haltAll(modelId, steps, element, stored, expected);
+    }
+
+    function _haltAll(ModelId modelId, uint256 step, uint256 element, uint256 stored, uint256 expected)
+        private
+    {
+        _halts[modelId] = Halt.ALL;
         emit ExecutionHalted(modelId, step, element, stored, expected);
     }
 
     /// @inheritdoc IInterpreter
-    function compareCompiled(ModelId modelId, bytes calldata input, uint256 step, uint256 element)
-        external
-        view
-        returns (uint256 stored, uint256 expected)
-    {
-        return _compare(modelId, input, step, element, true);
+    function isHalted(ModelId modelId) public view returns (bool) {
+        return _halts[modelId] == Halt.ALL;
     }
 
-    /// @dev An element of a run, and the judge's from the operands that the run holds.
-    function _compare(ModelId modelId, bytes calldata input, uint256 step, uint256 element, bool isCompiled)
-        private
-        view
-        returns (uint256 stored, uint256 expected)
-    {
+    /// @inheritdoc IInterpreter
+    function isCompiledHalted(ModelId modelId) public view returns (bool) {
+        return _halts[modelId] != Halt.NONE;
+    }
+
+    /// @dev An element of a run, and the judge's from the operands that the run holds, which is another one.
+    function _findDifference(
+        ModelId modelId,
+        bytes calldata input,
+        uint256 step,
+        uint256 element,
+        bool isCompiled
+    ) private view returns (uint256 stored, uint256 expected) {
         uint256 data = _beginCheck(modelId, input, step, element);
-        Machine memory m = _openWithWeights(modelId, input);
-        if (isCompiled) m.compiled = CompiledLayer.open(layerBuilder, modelId);
+        Machine memory m = isCompiled ? _openCompiled(modelId, input) : _openWithWeights(modelId, input);
         _placeTensor(data, 0, _runTo(m, input, step));
         uint256 head = Flat.load(m.records + ProgramReader.RECORD_BYTES * step);
         for (uint256 position = 0; position < 3; ++position) {
             uint256 index = ProgramReader.operandOf(head, position);
             if (index < WEIGHT) _placeTensor(data, position + 1, Machines.tensor(m, index));
         }
-        return _askCheck(data);
+        (stored, expected) = _askCheck(data);
+        if (stored == expected) revert NoDifference(stored);
     }
 
     /// @dev Calldata of IElementCheck.compare, which begins where memory was free and takes in all that the run leaves
@@ -178,8 +213,15 @@ contract Interpreter is IInterpreter {
         _check(m, modelId, input);
     }
 
+    /// @dev The same, with the compiled layers that are bound.
+    function _openCompiled(ModelId modelId, bytes calldata input) private view returns (Machine memory m) {
+        m = _openWithWeights(modelId, input);
+        if (isCompiledHalted(modelId)) revert CompiledModelHalted(modelId);
+        m.compiled = CompiledLayer.open(layerBuilder, modelId);
+    }
+
     function _check(Machine memory m, ModelId modelId, bytes calldata input) private view {
-        if (isHalted[modelId]) revert ModelHalted(modelId);
+        if (isHalted(modelId)) revert ModelHalted(modelId);
         uint8 lanes = ModelWord.lanes(m.word);
         if (lanes & LANE_EXECUTION == 0) revert NotExecutable(modelId, lanes);
         if (!codecJudge.isCanonicalInput(m.word, input)) revert InputNotCanonical();
@@ -280,12 +322,14 @@ contract Interpreter is IInterpreter {
     }
 
     function _run(Machine memory m, bytes calldata input) private view returns (bytes memory) {
-        unchecked {
-            uint256 last = _runSteps(m, input, ModelWord.steps(m.word));
-            Tensor memory t;
-            (t.code, t.rows, t.last) = (Flat.code(last), 1, Flat.count(last));
-            return Outputs.encode(ModelWord.outputCodec(m.word), t, Flat.pointer(last));
-        }
+        return _encode(m, _runSteps(m, input, ModelWord.steps(m.word)));
+    }
+
+    /// @param last the last step's tensor @return its return data
+    function _encode(Machine memory m, uint256 last) private pure returns (bytes memory) {
+        Tensor memory t;
+        (t.code, t.rows, t.last) = (Flat.code(last), 1, Flat.count(last));
+        return Outputs.encode(ModelWord.outputCodec(m.word), t, Flat.pointer(last));
     }
 
     /// @dev Runs the program up to a step. @return flat its tensor

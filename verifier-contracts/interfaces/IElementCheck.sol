@@ -22,4 +22,15 @@ interface IElementCheck {
         uint256[4] calldata tensors,
         bytes calldata held
     ) external view returns (uint256 stored, uint256 expected);
+
+    /// @notice One element of return data, as an interpreter made it and as the judge makes it of the last step's tensor.
+    /// @param output the interpreter's return data @param element index below the tensor's elements
+    /// @param held its stored bytes in that tensor, right-aligned
+    /// @return stored the element in `output` @return expected the judge's, another one if the form of `output` is not
+    /// canonical
+    /// @dev Reverts with IJudge.ElementOutOfRange.
+    function compareOutput(ModelId modelId, bytes calldata output, uint256 element, uint256 held)
+        external
+        view
+        returns (uint256 stored, uint256 expected);
 }

@@ -11,13 +11,8 @@ interface IFastInterpreter {
     /// no more. @param fast keccak256 of what ran here @param plain keccak256 of what `IInterpreter.infer` returns
     event FastHalted(ModelId indexed modelId, bytes32 fast, bytes32 plain);
 
-    /// @notice Emitted likewise when a step was shown to differ from what the judge computes, in a run with compiled
-    /// layers. @param stored the element that this run made @param expected the judge's
-    event LayerHalted(
-        ModelId indexed modelId, uint256 step, uint256 element, uint256 stored, uint256 expected
-    );
-
-    /// @notice Thrown for a model whose fast forms were halted (`haltFast`, `haltLayer`): call `IInterpreter.infer`.
+    /// @notice Thrown for a model whose fast forms were halted (`haltFast`, `IInterpreter.haltCompiled`): call
+    /// `IInterpreter.infer`.
     error FastModelHalted(ModelId modelId);
     /// @notice Thrown by `haltFast` when both outputs are the same. @param outputHash keccak256 of them
     error NoFastDifference(bytes32 outputHash);
@@ -36,13 +31,6 @@ interface IFastInterpreter {
     /// @dev Reverts with NoFastDifference if they are the same, and as either run does if it reverts.
     function haltFast(ModelId modelId, bytes calldata input) external;
 
-    /// @notice Halts the model's fast forms for good if a step's element in a run with compiled layers is not the judge's.
-    /// Anybody may call it. It does not run the model plainly, which may take more gas than a transaction has.
-    /// @param input canonical calldata of the model @param step index of the step
-    /// @param element row-major index in the step's tensor
-    /// @dev Reverts with IInterpreter.NoDifference if the element is right, and as `IInterpreter.compareCompiled` does.
-    function haltLayer(ModelId modelId, bytes calldata input, uint256 step, uint256 element) external;
-
-    /// @notice Whether the model's fast forms were halted, here or with its execution.
+    /// @notice Whether the model's fast forms were halted, here, or with its compiled layers or its execution.
     function isFastHalted(ModelId modelId) external view returns (bool);
 }

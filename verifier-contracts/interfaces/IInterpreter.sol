@@ -14,6 +14,11 @@ interface IInterpreter {
         ModelId indexed modelId, uint256 step, uint256 element, uint256 stored, uint256 expected
     );
 
+    /// @notice Emitted likewise for a run with compiled layers: from now on the chain runs them no more.
+    event CompiledHalted(
+        ModelId indexed modelId, uint256 step, uint256 element, uint256 stored, uint256 expected
+    );
+
     /// @notice Thrown when a model's weights are not published: publish them, or give them as `inferWith` takes them.
     error WeightsNotPublished(ModelId modelId);
     /// @notice Thrown when a model has no EXECUTION lane. @param lanes those that it has
@@ -26,7 +31,9 @@ interface IInterpreter {
     error WrongWeights(bytes32 folded, bytes32 weightsRoot);
     /// @notice Thrown for a model whose execution was halted (`haltExecution`): use another lane.
     error ModelHalted(ModelId modelId);
-    /// @notice Thrown by `haltExecution` when the interpreter's element is the judge's.
+    /// @notice Thrown for a model whose compiled layers were halted (`haltCompiled`): call `infer`.
+    error CompiledModelHalted(ModelId modelId);
+    /// @notice Thrown by `haltExecution` and `haltCompiled` when the run's element is the judge's.
     error NoDifference(uint256 stored);
 
     /// @notice The model's return data for its calldata, with the published weights. Total: for canonical calldata of
@@ -34,7 +41,8 @@ interface IInterpreter {
     /// @param input the model's calldata, selector included
     function infer(ModelId modelId, bytes calldata input) external view returns (bytes memory output);
 
-    /// @notice The same with weights that came along, for a model whose weights nobody published.
+    /// @notice The same with weights that came along, for a model whose weights nobody published: once they are, they
+    /// are what is read, so that what runs is what `haltExecution` looks at.
     /// @param weights the stream of all weight rows (IWeightStore)
     function inferWith(ModelId modelId, bytes calldata input, bytes calldata weights)
         external
@@ -58,14 +66,20 @@ interface IInterpreter {
     /// @dev Reverts with NoDifference if the element is right, and with IJudge's errors if there is no such element.
     function haltExecution(ModelId modelId, bytes calldata input, uint256 step, uint256 element) external;
 
-    /// @notice An element that `inferCompiled` computes on the way, and what the judge computes from the same operands:
-    /// a compiled run may fit a transaction where the plain one does not. Arguments, results and errors as of
-    /// `haltExecution`, whose event says what the results are.
-    function compareCompiled(ModelId modelId, bytes calldata input, uint256 step, uint256 element)
-        external
-        view
-        returns (uint256 stored, uint256 expected);
+    /// @notice Halts the model for good if the return data of `infer` is not what the judge makes of the last step's
+    /// tensor: its form, or an element of it. Anybody may call it; errors as of `haltExecution`, whose event it emits, the
+    /// step being the number of steps.
+    /// @param element index below the tensor's elements, any if the form is wrong
+    function haltOutput(ModelId modelId, bytes calldata input, uint256 element) external;
+
+    /// @notice Halts the model's compiled layers for good if an element that `inferCompiled` computes on the way is not
+    /// the judge's; `infer` goes on. Arguments and errors as of `haltExecution`. It does not run the model plainly, which
+    /// may take more gas than a transaction has.
+    function haltCompiled(ModelId modelId, bytes calldata input, uint256 step, uint256 element) external;
 
     /// @notice Whether the model was halted.
     function isHalted(ModelId modelId) external view returns (bool);
+
+    /// @notice Whether the model's compiled layers were halted, by themselves or with the model.
+    function isCompiledHalted(ModelId modelId) external view returns (bool);
 }

@@ -6165,7 +6165,7 @@ export const iWeightStoreAbi = [
 export const iInterpreterAbi = [
   {
     "type": "function",
-    "name": "compareCompiled",
+    "name": "haltCompiled",
     "inputs": [
       {
         "name": "modelId",
@@ -6188,19 +6188,8 @@ export const iInterpreterAbi = [
         "internalType": "uint256"
       }
     ],
-    "outputs": [
-      {
-        "name": "stored",
-        "type": "uint256",
-        "internalType": "uint256"
-      },
-      {
-        "name": "expected",
-        "type": "uint256",
-        "internalType": "uint256"
-      }
-    ],
-    "stateMutability": "view"
+    "outputs": [],
+    "stateMutability": "nonpayable"
   },
   {
     "type": "function",
@@ -6220,6 +6209,29 @@ export const iInterpreterAbi = [
         "name": "step",
         "type": "uint256",
         "internalType": "uint256"
+      },
+      {
+        "name": "element",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "haltOutput",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      },
+      {
+        "name": "input",
+        "type": "bytes",
+        "internalType": "bytes"
       },
       {
         "name": "element",
@@ -6309,6 +6321,25 @@ export const iInterpreterAbi = [
   },
   {
     "type": "function",
+    "name": "isCompiledHalted",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "bool",
+        "internalType": "bool"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
     "name": "isHalted",
     "inputs": [
       {
@@ -6357,6 +6388,43 @@ export const iInterpreterAbi = [
   },
   {
     "type": "event",
+    "name": "CompiledHalted",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "indexed": true,
+        "internalType": "ModelId"
+      },
+      {
+        "name": "step",
+        "type": "uint256",
+        "indexed": false,
+        "internalType": "uint256"
+      },
+      {
+        "name": "element",
+        "type": "uint256",
+        "indexed": false,
+        "internalType": "uint256"
+      },
+      {
+        "name": "stored",
+        "type": "uint256",
+        "indexed": false,
+        "internalType": "uint256"
+      },
+      {
+        "name": "expected",
+        "type": "uint256",
+        "indexed": false,
+        "internalType": "uint256"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
     "name": "ExecutionHalted",
     "inputs": [
       {
@@ -6391,6 +6459,17 @@ export const iInterpreterAbi = [
       }
     ],
     "anonymous": false
+  },
+  {
+    "type": "error",
+    "name": "CompiledModelHalted",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      }
+    ]
   },
   {
     "type": "error",
@@ -6580,34 +6659,6 @@ export const iFastInterpreterAbi = [
   },
   {
     "type": "function",
-    "name": "haltLayer",
-    "inputs": [
-      {
-        "name": "modelId",
-        "type": "bytes32",
-        "internalType": "ModelId"
-      },
-      {
-        "name": "input",
-        "type": "bytes",
-        "internalType": "bytes"
-      },
-      {
-        "name": "step",
-        "type": "uint256",
-        "internalType": "uint256"
-      },
-      {
-        "name": "element",
-        "type": "uint256",
-        "internalType": "uint256"
-      }
-    ],
-    "outputs": [],
-    "stateMutability": "nonpayable"
-  },
-  {
-    "type": "function",
     "name": "inferFast",
     "inputs": [
       {
@@ -6694,43 +6745,6 @@ export const iFastInterpreterAbi = [
         "type": "bytes32",
         "indexed": false,
         "internalType": "bytes32"
-      }
-    ],
-    "anonymous": false
-  },
-  {
-    "type": "event",
-    "name": "LayerHalted",
-    "inputs": [
-      {
-        "name": "modelId",
-        "type": "bytes32",
-        "indexed": true,
-        "internalType": "ModelId"
-      },
-      {
-        "name": "step",
-        "type": "uint256",
-        "indexed": false,
-        "internalType": "uint256"
-      },
-      {
-        "name": "element",
-        "type": "uint256",
-        "indexed": false,
-        "internalType": "uint256"
-      },
-      {
-        "name": "stored",
-        "type": "uint256",
-        "indexed": false,
-        "internalType": "uint256"
-      },
-      {
-        "name": "expected",
-        "type": "uint256",
-        "indexed": false,
-        "internalType": "uint256"
       }
     ],
     "anonymous": false

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compare, fitCosts, type Measurements } from "../../../bench/lanes/costs.ts";
+import { compare, compareExecutions, fitCosts, type Measurements } from "../../../bench/lanes/costs.ts";
 import { median } from "../../../bench/lanes/median.ts";
 import type { CircuitPoint } from "../../../bench/lanes/sizes.ts";
 import { readCosts } from "../../../prover/plan/costs.ts";
@@ -57,30 +57,31 @@ const measured: Measurements = {
     bondGas: { request: 58_000, claim: 63_000, finalize: 49_000 },
   },
   circuits: [circuit(1_024), circuit(8_192), circuit(16_384)],
-  executions: [
-    {
-      dims: [64, 14, 8, 2],
-      multiplications: 1_024,
-      interpreted: 70_000,
-      compiled: 59_000,
-      publishGas: 1e6,
-      compileGas: 2e6,
-    },
-    {
-      dims: [256, 36, 24, 2],
-      multiplications: 10_128,
-      interpreted: 150_000,
-      compiled: 84_000,
-      publishGas: 3e6,
-      compileGas: 1e7,
-    },
-  ],
   ezkl: [ezkl(2 ** 15, 82), ezkl(2 ** 15, 274), ezkl(2 ** 17, 274)],
   srs: [
     { rows: 4_096, seconds: 1.2 },
     { rows: 8_192, seconds: 2.4 },
   ],
 };
+
+const executions = [
+  {
+    dims: [64, 14, 8, 2],
+    multiplications: 1_024,
+    interpreted: 70_000,
+    compiled: 59_000,
+    publishGas: 1e6,
+    compileGas: 2e6,
+  },
+  {
+    dims: [256, 36, 24, 2],
+    multiplications: 10_128,
+    interpreted: 150_000,
+    compiled: 84_000,
+    publishGas: 3e6,
+    compileGas: 1e7,
+  },
+];
 
 describe("fitCosts", () => {
   it("default: finds the formulas of ezkl's figures", () => {
@@ -99,15 +100,7 @@ describe("fitCosts", () => {
 describe("compare", () => {
   it("default: every lane beside what was measured, ezkl and bond exactly where the formulas are", () => {
     const found = compare(fitCosts(measured, before), measured);
-    const lanes = [
-      "bond",
-      "eight Groth16",
-      "groth16",
-      "execution,",
-      "execution-compiled",
-      "ezkl, development SRS",
-      "ezkl, resources",
-    ];
+    const lanes = ["bond", "eight Groth16", "groth16", "ezkl, development SRS", "ezkl, resources"];
     for (const lane of lanes)
       expect(
         found.some(({ name }) => name.startsWith(lane)),
@@ -116,6 +109,22 @@ describe("compare", () => {
     const exact = found.filter(({ name }) => /^(bond|ezkl|groth16)/.test(name));
     expect(exact.length).toBeGreaterThan(30);
     for (const { name, estimate, actual } of exact) expect(estimate / actual, name).toBeCloseTo(1, 2);
+  });
+});
+
+describe("compareExecutions", () => {
+  it("default: set-up and a result of both forms, estimated as near as they are measured here", () => {
+    const found = compareExecutions(before, executions as never);
+    expect(found.map(({ name, label }) => `${name}: ${label}`)).toEqual(
+      executions.flatMap(({ multiplications }) =>
+        ["execution", "execution-compiled"].flatMap((method) =>
+          ["gas to set up", "gas of a result"].map(
+            (label) => `${method}, ${multiplications} multiply-accumulates: ${label}`,
+          ),
+        ),
+      ),
+    );
+    for (const { estimate, actual } of found) expect(estimate / actual).toBeGreaterThan(0.5);
   });
 });
 

@@ -183,7 +183,7 @@ contract HaltAttacksTest is StreamCompiler {
 
     /// @dev A compiled layer that makes zeros of everything, as nothing that the builder makes can. Its model is halted by
     /// one element, and the plain interpreter, which goes on, need not run.
-    function test_haltLayer_wrongPart_succeeds() public {
+    function test_haltCompiled_wrongPart_succeeds() public {
         uint256 halted = 0;
         for (uint256 i = 0; i < _runs.length; ++i) {
             if (this.breakLayer(i)) ++halted;
@@ -204,32 +204,35 @@ contract HaltAttacksTest is StreamCompiler {
         bytes memory right = interpreter.tensorAt(_ids[i], _runs[i].input, step);
         if (right[width - 1] == 0) return false;
         vm.expectPartialRevert(IInterpreter.NoDifference.selector);
-        fastInterpreter.haltLayer(_ids[i], _runs[i].input, step, 0);
+        interpreter.haltCompiled(_ids[i], _runs[i].input, step, 0);
         assertFalse(_isHalted(_ids[i]));
         // PUSH2 bytes, PUSH0, RETURN: the whole tensor of a step that is one part, else one output row.
         uint16 size = directory.length == 33 ? uint16(right.length) : uint16(entry >> 160);
         vm.etch(address(uint160(entry)), bytes.concat(hex"61", bytes2(size), hex"5ff3"));
-        try interpreter.compareCompiled(_ids[i], _runs[i].input, step, 0) returns (uint256 stored, uint256) {
-            assertEq(stored, 0);
-        } catch {
+        try interpreter.inferCompiled(_ids[i], _runs[i].input) returns (bytes memory) {}
+        catch {
             return false;
         }
-        _haltLayer(_ids[i], _runs[i].input, step);
+        _haltCompiled(_ids[i], _runs[i].input, step);
         assertEq(interpreter.infer(_ids[i], _runs[i].input), _runs[i].output);
         return true;
     }
 
-    function _haltLayer(ModelId modelId, bytes memory input, uint256 step) private {
+    /// @dev Both ways to run compiled layers end, and nothing else does.
+    function _haltCompiled(ModelId modelId, bytes memory input, uint256 step) private {
         vm.expectEmit(true, false, false, false);
-        emit IFastInterpreter.LayerHalted(modelId, step, 0, 0, 0);
-        fastInterpreter.haltLayer(modelId, input, step, 0);
+        emit IInterpreter.CompiledHalted(modelId, step, 0, 0, 0);
+        interpreter.haltCompiled(modelId, input, step, 0);
         assertTrue(fastInterpreter.isFastHalted(modelId));
+        assertTrue(interpreter.isCompiledHalted(modelId));
         assertFalse(interpreter.isHalted(modelId));
-        bytes memory reason = abi.encodeWithSelector(IFastInterpreter.FastModelHalted.selector, modelId);
+        bytes memory reason = abi.encodeWithSelector(IInterpreter.CompiledModelHalted.selector, modelId);
         vm.expectRevert(reason);
+        interpreter.inferCompiled(modelId, input);
+        vm.expectRevert(reason);
+        interpreter.haltCompiled(modelId, input, step, 0);
+        vm.expectRevert(abi.encodeWithSelector(IFastInterpreter.FastModelHalted.selector, modelId));
         fastInterpreter.inferFast(modelId, input);
-        vm.expectRevert(reason);
-        fastInterpreter.haltLayer(modelId, input, step, 0);
     }
 
     function _recordOf(uint256 i, uint256 step) private view returns (uint256) {
@@ -239,20 +242,20 @@ contract HaltAttacksTest is StreamCompiler {
 
     /// @dev Every step of every run, compiled layers among them: none is halted by what is right, whatever gas there is.
     /// forge-config: default.fuzz.runs = 2000
-    function testFuzz_haltLayer_rightElements_reverts(uint256 seed) public {
+    function testFuzz_haltCompiled_rightElements_reverts(uint256 seed) public {
         uint256 i = seed % _runs.length;
         uint256 steps = (uint256(uint8(_runs[i].program[6])) << 8) | uint8(_runs[i].program[7]);
         uint256 element = (seed >> 64) % (4 ** ((seed >> 32) % 5));
         bytes memory data = abi.encodeCall(
-            IFastInterpreter.haltLayer, (_ids[i], _runs[i].input, (seed >> 8) % steps, element)
+            IInterpreter.haltCompiled, (_ids[i], _runs[i].input, (seed >> 8) % steps, element)
         );
         uint256 whole = gasleft();
-        (bool success, bytes memory reason) = address(fastInterpreter).call(data);
+        (bool success, bytes memory reason) = address(interpreter).call(data);
         whole -= gasleft();
         assertFalse(success);
         bool isThere = bytes4(reason) == IInterpreter.NoDifference.selector;
         assertTrue(isThere || bytes4(reason) == IJudge.ElementOutOfRange.selector);
-        (success,) = address(fastInterpreter).call{gas: whole * ((seed >> 40) % 1024) / 1024}(data);
+        (success,) = address(interpreter).call{gas: whole * ((seed >> 40) % 1024) / 1024}(data);
         assertFalse(success);
         assertFalse(_isHalted(_ids[i]));
     }

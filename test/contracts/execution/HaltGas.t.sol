@@ -98,6 +98,25 @@ contract HaltGasTest is ExecutionFixture {
         assertLt(halt, run + 5_000_000);
     }
 
+    /// @dev As long an output as a short input leaves room for.
+    function test_haltOutput_longestOutput_succeeds() public {
+        B.Draft memory d = B.start(4, 1024, 3);
+        d.step(0x010400, B.dims1(1024), B.NONE, B.NONE, B.NONE, 0);
+        bytes memory none = B.coordinate(1, 0, 0, 0, 0, 0);
+        bytes memory repeat = bytes.concat(none, none, none, B.coordinate(1024, 1, 1, 0, 0, 0));
+        d.step(0x020000, B.dims2(80, 1024), 0, B.NONE, B.NONE, 0, repeat);
+        ModelId modelId = _register(d);
+        bytes memory input = abi.encodeWithSelector(SELECTOR, new bytes(1024));
+        uint256 run = gasleft();
+        interpreter.infer(modelId, input);
+        run -= gasleft();
+        uint256 halt = gasleft();
+        vm.expectPartialRevert(IInterpreter.NoDifference.selector);
+        interpreter.haltOutput{gas: GAS}(modelId, input, 80 * 1024 - 1);
+        halt -= gasleft();
+        assertLt(halt, run + 500_000);
+    }
+
     /// @dev The plan's last instruction says where the output is: an element further on.
     function _shiftOutput(address plan) private {
         bytes memory code = plan.code;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {CodecJudge} from "../../../verifier-contracts/CodecJudge.sol";
 import {FloatJudge} from "../../../verifier-contracts/FloatJudge.sol";
+import {ElementCheck} from "../../../verifier-contracts/execution/ElementCheck.sol";
 import {ExecutionLane} from "../../../verifier-contracts/execution/ExecutionLane.sol";
 import {FastInterpreter} from "../../../verifier-contracts/execution/FastInterpreter.sol";
 import {Interpreter} from "../../../verifier-contracts/execution/Interpreter.sol";
 import {Plan} from "../../../verifier-contracts/execution/plan/Plan.sol";
+import {ICodecJudge} from "../../../verifier-contracts/interfaces/ICodecJudge.sol";
 import {IFastInterpreter} from "../../../verifier-contracts/interfaces/IFastInterpreter.sol";
 import {IFloatJudge} from "../../../verifier-contracts/interfaces/IFloatJudge.sol";
 import {IInterpreter} from "../../../verifier-contracts/interfaces/IInterpreter.sol";
@@ -28,16 +31,36 @@ contract FaultyFloats {
     }
 }
 
+/// @notice Codecs that say of return data what they are told.
+contract OtherCodecs {
+    address private immutable _right = address(new CodecJudge());
+    bool private immutable _isForm;
+
+    /// @param isForm they find fault with the form; else with each element
+    constructor(bool isForm) {
+        _isForm = isForm;
+    }
+
+    fallback(bytes calldata data) external returns (bytes memory answer) {
+        bool success;
+        (success, answer) = _right.staticcall(data);
+        require(success);
+        if (bytes4(data) == ICodecJudge.isCanonicalOutput.selector && _isForm) answer[31] = 0;
+        if (bytes4(data) == ICodecJudge.outputElement.selector) answer[31] ^= 0x01;
+    }
+}
+
 /// @dev Whoever finds a difference stops it, nobody stops what is right.
 contract HaltsTest is ExecutionFixture {
     uint256 private _elements;
-    uint256 private _codecs;
+    uint256 private _outputs;
 
     /// @dev Every step of every vector, three elements each, and codec steps whole: the interpreter cannot be halted.
     function checkRight(bytes memory blob) external returns (uint256 steps) {
         RunVector memory v = abi.decode(blob, (RunVector));
         ModelId modelId = registerRun(v);
         assertTrue(store.publish(modelId, storeWeights(v.weights), ALL));
+        this.checkRightOutput(modelId, v.input);
         for (;; ++steps) {
             for (uint256 i = 0; i < 3; ++i) {
                 uint256 element = uint256(keccak256(abi.encode(modelId, steps, i))) % (4 ** (3 * i));
@@ -46,6 +69,19 @@ contract HaltsTest is ExecutionFixture {
                 if (reason == IJudge.ElementOutOfRange.selector) continue;
                 assertEq(reason, IInterpreter.NoDifference.selector);
                 ++_elements;
+            }
+        }
+    }
+
+    /// @dev Every element of return data, up to a few hundred.
+    function checkRightOutput(ModelId modelId, bytes calldata input) external {
+        for (uint256 element = 0; element < 200; ++element) {
+            try interpreter.haltOutput(modelId, input, element) {
+                revert("halted by a right element");
+            } catch (bytes memory reason) {
+                if (bytes4(reason) == IJudge.ElementOutOfRange.selector) return;
+                assertEq(bytes4(reason), IInterpreter.NoDifference.selector);
+                ++_outputs;
             }
         }
     }
@@ -64,6 +100,34 @@ contract HaltsTest is ExecutionFixture {
     function test_haltExecution_rightElements_reverts() public {
         forEachVector("test/vectors/run.json", this.checkRight);
         assertGe(_elements, 200);
+        assertGe(_outputs, 200);
+    }
+
+    /// @dev Return data that the judge would not make of the last step's tensor: their form, or an element.
+    function test_haltOutput_otherOutput_succeeds() public {
+        (RunVector memory v,) = _floatRun();
+        ModelId modelId = registerRun(v);
+        assertTrue(store.publish(modelId, storeWeights(v.weights), ALL));
+        for (uint256 i = 0; i < 2; ++i) {
+            OtherCodecs others = new OtherCodecs(i == 0);
+            ICodecJudge codecs = ICodecJudge(address(others));
+            IFloatJudge floats = interpreter.floatJudge();
+            ElementCheck check = new ElementCheck(registry, address(store), floats, codecs);
+            Interpreter faulty =
+                new Interpreter(registry, address(store), address(builder), floats, codecs, check);
+            assertEq(faulty.infer(modelId, v.input), v.output);
+            vm.expectPartialRevert(IJudge.ElementOutOfRange.selector);
+            faulty.haltOutput(modelId, v.input, 1 << 16);
+            vm.prank(makeAddr("anybody"));
+            vm.expectEmit(true, false, false, false);
+            emit IInterpreter.ExecutionHalted(modelId, 0, 0, 0, 0);
+            faulty.haltOutput(modelId, v.input, 0);
+            assertTrue(faulty.isHalted(modelId));
+            vm.expectRevert(abi.encodeWithSelector(IInterpreter.ModelHalted.selector, modelId));
+            faulty.infer(modelId, v.input);
+            vm.expectRevert(abi.encodeWithSelector(IInterpreter.ModelHalted.selector, modelId));
+            faulty.haltOutput(modelId, v.input, 0);
+        }
     }
 
     /// @dev The first vector with a FLOAT step. @return step its index

@@ -25,6 +25,8 @@ contract RunVectorsTest is ExecutionFixture {
         }
         assertTrue(store.publish(modelId, storeWeights(v.weights), ALL));
         assertEq(interpreter.infer(modelId, v.input), v.output, "published weights");
+        // From now on they alone are read: nobody could halt what is read elsewhere.
+        assertEq(interpreter.inferWith(modelId, v.input, hex"00"), v.output, "weights that nobody reads");
         _checkLastTensor(modelId, v);
         return 1;
     }

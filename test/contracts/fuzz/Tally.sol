@@ -75,6 +75,34 @@ library Tally {
         require(ok);
     }
 
+    /// @notice What no record was, though records of the opcode are: a kind that none has is not tested.
+    /// @param variants a bit each that the opcode has @param types likewise, of its tensor
+    /// @return s a word for each, empty if there is none
+    function missing(uint256 opcode, uint256[] memory t, uint256 variants, uint256 types)
+        internal
+        pure
+        returns (string memory s)
+    {
+        s = string.concat(_gaps(t, VARIANT, variants, " variant:"), _gaps(t, TYPE, types, " type:"));
+        s = string.concat(s, _gaps(t, RANK, 0x7E, " rank:"));
+        if (opcode == 2) s = string.concat(s, _gaps(t, STRIDE, 0xFF, " stride:"));
+        bool isSpread = opcode == 8 || opcode == 9 || opcode == 11;
+        if (isSpread) s = string.concat(s, _gaps(t, PATTERN, 0x1F, " operands:"));
+        // Planned, compiled, weights over a chunk's end; FLOAT has no plan, DOT alone is compiled.
+        uint256 ways = opcode == 9 ? 4 : opcode == 4 ? 7 : 5;
+        s = string.concat(s, _gaps(t, PLANNED, ways, " way:"));
+    }
+
+    function _gaps(uint256[] memory t, uint256 from, uint256 kinds, string memory name)
+        private
+        pure
+        returns (string memory s)
+    {
+        for (uint256 i = 0; kinds >> i != 0; ++i) {
+            if ((kinds >> i) & 1 != 0 && t[from + i] == 0) s = string.concat(s, name, _text(i));
+        }
+    }
+
     /// @dev Counts that are not 0. @param names four letters each; numbers if there are none
     function _row(uint256[] memory t, uint256 from, uint256 size, bytes memory names)
         private

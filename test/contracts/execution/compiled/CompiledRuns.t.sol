@@ -14,12 +14,12 @@ contract CompiledRunsTest is StreamCompiler {
         RunVector memory v = abi.decode(blob, (RunVector));
         if (!hasCompilable(v.program)) return 0;
         ModelId modelId = registerRun(v);
+        assertEq(interpreter.inferWith(modelId, v.input, v.weights), v.output, "interpreted");
         assertTrue(store.publish(modelId, storeWeights(v.weights), ALL));
         uint256 parts = compileModel(modelId, v.program, v.weights);
         _parts += parts;
         assertEq(builder.directoryOf(modelId).code.length, 1 + 32 * parts);
         assertEq(interpreter.inferCompiled(modelId, v.input), v.output, "compiled");
-        assertEq(interpreter.inferWith(modelId, v.input, v.weights), v.output, "interpreted");
         if (prepare(modelId)) {
             ++_plans;
             assertEq(fastInterpreter.inferFast(modelId, v.input), v.output, "planned");

@@ -75,11 +75,14 @@ async function expectRefused(found: Awaited<ReturnType<typeof find>>, name: stri
 }
 
 describe("findDifference", () => {
-  it("behavior: a node that lies about the output alone makes nobody halt", async () => {
-    lie({ infer: answer("infer", flipped(await right())) });
-    const found = await find();
-    expect(found).toEqual({ kind: "output" });
-    expect(haltAction(system.chain, modelId, toHex(calldata), found)).toBeUndefined();
+  it("behavior: the chain refuses a halt by an output about which a node lied", async () => {
+    const whole = await right();
+    for (const output of [flipped(whole), `${whole}00`, "0x"] as Hex[]) {
+      lie({ infer: answer("infer", output) });
+      const found = await find();
+      expect(found.kind).toBe("output");
+      await expectRefused(found, "NoDifference");
+    }
   });
 
   it("behavior: the chain refuses a halt by an element about which a node lied", async () => {

@@ -14,6 +14,8 @@ import { brokenProgram, type Subject, shapedProgram } from "../../../support/sha
 /** Each batch is a test of its own, so that none takes long. */
 const BATCH = 500;
 const BATCHES = scaled(4, 8, 100);
+/** The first program's number: `npm run test:fuzz` begins elsewhere. */
+const FIRST = 1 + 1_000_000 * Number(process.env.FUZZ_SEED ?? 0);
 /** Programs that the node and this process work at, beside each other. */
 const WORKERS = 4;
 /** Every so many programs one is changed. */
@@ -61,7 +63,7 @@ describe("infer", () => {
     }
   });
 
-  test.each(Array.from({ length: BATCHES }, (_, i) => [1 + i * BATCH, (i + 1) * BATCH]))(
+  test.each(Array.from({ length: BATCHES }, (_, i) => [FIRST + i * BATCH, FIRST + (i + 1) * BATCH - 1]))(
     "behavior: programs %i to %i, every way to run them gives the executor's bytes",
     async (from, to) => {
       let next = from;
