@@ -8,6 +8,7 @@ import { addAgentHttpCommands } from "./agent/http.ts";
 import { addAuditCommand } from "./audit.ts";
 import { addActCommands } from "./challenger/act.ts";
 import { addAttentionCommand } from "./challenger/attention.ts";
+import { addDrillCommand } from "./challenger/drill/command.ts";
 import { addShowCommands } from "./challenger/show.ts";
 import { addChallengerCommand } from "./challenger.ts";
 import { addClaimCommands } from "./claim.ts";
@@ -56,6 +57,7 @@ export function createProgram(): Command {
   addShowCommands(challenger);
   addActCommands(challenger);
   addAttentionCommand(challenger);
+  addDrillCommand(challenger);
   addGatewayCommands(program);
   addRequestCommands(program);
   addSettleCommand(program);

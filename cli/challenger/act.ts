@@ -1,7 +1,6 @@
 /** `assay challenger verify`, `challenge` and `resume`: one claim, or what this key began, manually. */
 import type { Command } from "commander";
 import { BaseError } from "../../base/errors.ts";
-import type { Logger } from "../../base/log.ts";
 import { coverModels } from "../../challenger/models.ts";
 import { reexecute, type Verdict } from "../../challenger/reexecute.ts";
 import type { ClaimEntry, RequestEntry } from "../../protocol/chain/claim-index.ts";
@@ -14,15 +13,9 @@ import { withChain, withSettings } from "../chain.ts";
 import { claimIdOf } from "../claim.ts";
 import { stopSignal } from "../daemon.ts";
 import { openEngine } from "../engine.ts";
-import { EXIT, printProgress, printResult, toJson, withJson } from "../output.ts";
+import { EXIT, printResult, withJson } from "../output.ts";
 import { CHALLENGER_SETTINGS, openSetup, runMachine, type Setup } from "./machine.ts";
-
-/** The daemon's log, as lines beside the result. */
-const PROGRESS: Logger = {
-  info: (fields, message) => printProgress(`${message} ${toJson(fields, 0)}`),
-  warn: (fields, message) => printProgress(`warning: ${message} ${toJson(fields, 0)}`),
-  error: (fields, message) => printProgress(`error: ${message} ${toJson(fields, 0)}`),
-};
+import { PROGRESS } from "./progress.ts";
 
 const withAll = (command: Command): Command =>
   withJson(withSettings(withChain(command), CHALLENGER_SETTINGS));

@@ -14,7 +14,7 @@ export function addAttentionCommand(challenger: Command): void {
   const command = challenger
     .command("attention")
     .description("detection rate and latency over the wrong claims that a prover made on purpose")
-    .requiredOption("--prover <address>", "who made them, for instance with `assay prover --fault`");
+    .requiredOption("--prover <address>", "who made them, for instance by `assay challenger drill`");
   withJson(withChain(command)).action(async ({ prover }: { prover: string }, self: Command) => {
     if (!isAddress(prover)) refuseArgument("--prover", prover, "an address");
     const chain = await openChain(chainConfig(self));

@@ -70,7 +70,7 @@ describe.each(["bash", "zsh", "fish"])("assay completion %s", (shell) => {
     const source = await script(shell);
     expect(complete(source, "assay chal")).toEqual(["challenger"]);
     expect(complete(source, "assay challenger w")).toEqual(["watch"]);
-    expect(complete(source, "assay --debug challenger dr")).toEqual(["dry-run"]);
+    expect(complete(source, "assay --debug challenger dry")).toEqual(["dry-run"]);
     const options = complete(source, "assay challenger watch --max");
     expect(options).toEqual(expect.arrayContaining(["--max-fee", "--max-exposure"]));
     expect(complete(source, "assay prover --withdraw").sort()).toEqual(["--withdraw-above"]);

@@ -67,6 +67,8 @@ export interface SystemOptions {
   readonly gasPerDemand?: bigint;
   /** when blocks come: one a second, which is the default; one for each transaction; or when the test makes them */
   readonly blocks?: "each-second" | "on-demand" | "manual";
+  /** absent: anvil's, on which nothing is at stake */
+  readonly chainId?: number;
 }
 
 /** What is otherwise than usual about a daemon. */
@@ -93,8 +95,12 @@ export async function startSystem(options: SystemOptions) {
     answerSeconds,
     gasPerDemand = LOCAL_CONSTANTS.gasPerDemand,
     blocks = "each-second",
+    chainId,
   } = options;
-  const local = await startLocalChain({ accounts: ACCOUNTS });
+  const local = await startLocalChain({
+    accounts: ACCOUNTS,
+    ...(chainId === undefined ? {} : { chainId }),
+  });
   const folder = temporaryFolder();
   const closers: (() => Promise<unknown>)[] = [];
   let audit: () => Promise<unknown> = async () => undefined;

@@ -6,21 +6,28 @@ import { type Fault, type FaultKind, falsify } from "./faults.ts";
 /** Falsifies every run, and answers as the fault's kind says. */
 export function dishonestRuns(fault: Fault): Runs {
   const { kind } = fault;
+  const { trace, reveals } = answersOf(kind);
+  const reveal = revealOf(kind);
   return {
     output: async ({ prepared }, calldata) => falsify(prepared, calldata, fault).output,
     trace: ({ prepared }, calldata) =>
-      kind === "stall" ? silent("commits to no trace") : falsify(prepared, calldata, fault).trace,
-    reveal: REVEALS[kind] ?? revealAt,
+      trace ? falsify(prepared, calldata, fault).trace : silent("commits to no trace"),
+    reveal: (committed, position) => (reveals ? reveal(committed, position) : silent("reveals nothing")),
   };
 }
 
-/** Of the kinds that do not open what they committed to. */
-const REVEALS: Partial<Record<FaultKind, Runs["reveal"]>> = {
-  "stall-reveal": () => silent("reveals nothing"),
-  "garbage-reveal": (trace, position) => {
-    const { content, path } = revealAt(trace, position);
-    return { content: content.map((word) => word.map((byte) => byte ^ 0x5a)), path };
-  },
+/** What a claim with this fault answers at all. */
+export const answersOf = (kind: FaultKind): { readonly trace: boolean; readonly reveals: boolean } => ({
+  trace: kind !== "stall",
+  reveals: kind !== "stall" && kind !== "stall-reveal",
+});
+
+/** What it answers to a demand, where it does. */
+export const revealOf = (kind: FaultKind): Runs["reveal"] => (kind === "garbage-reveal" ? garbage : revealAt);
+
+const garbage: Runs["reveal"] = (trace, position) => {
+  const { content, path } = revealAt(trace, position);
+  return { content: content.map((word) => word.map((byte) => byte ^ 0x5a)), path };
 };
 
 /** The prover's job fails, and is tried again in vain. */
