@@ -13,6 +13,7 @@ import { addShowCommands } from "./challenger/show.ts";
 import { addChallengerCommand } from "./challenger.ts";
 import { addClaimCommands } from "./claim.ts";
 import { addCompletionCommand } from "./completion/command.ts";
+import { addDeliverCommand } from "./deliver.ts";
 import { addDeployCommand } from "./deploy.ts";
 import { addDoctorCommand } from "./doctor/command.ts";
 import { addExecutionCommands } from "./execution.ts";
@@ -63,6 +64,7 @@ export function createProgram(): Command {
   addSettleCommand(program);
   addClaimCommands(program);
   addAgentCommands(program);
+  addDeliverCommand(program);
   addWithdrawCommand(program);
   addAuditCommand(program);
   addDeployCommand(program);

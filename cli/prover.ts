@@ -12,6 +12,7 @@ import {
   text,
   wei,
 } from "../protocol/service/config.ts";
+import { DEFAULT_DELIVERY_TRIES } from "../prover/failed-deliveries.ts";
 import type { FastPath } from "../prover/fast-path.ts";
 import { ExecutionSource } from "../prover/lanes/execution.ts";
 import { EzklSource } from "../prover/lanes/ezkl.ts";
@@ -70,6 +71,11 @@ export const PROVER_SETTINGS = {
     schema: wei,
     default: "100000000000000000",
     description: "credit from which it is withdrawn, wei",
+  },
+  deliveryTries: {
+    schema: integer(1, 1_000),
+    default: DEFAULT_DELIVERY_TRIES,
+    description: "failures of a callback after which its delivery is given up",
   },
   operator: {
     schema: address,
@@ -156,6 +162,7 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
         claims: settings.claims === "on",
         width: settings.width,
         withdrawAbove: settings.withdrawAbove,
+        deliveryTries: settings.deliveryTries,
         pollIntervalMs: config.pollIntervalMs,
         confirmations: config.confirmations,
         maxFee: config.maxFee,

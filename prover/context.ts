@@ -7,6 +7,7 @@ import type { EndingBudget, EndingResult } from "../protocol/chain/endings.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
 import type { EventStore } from "../protocol/service/store/event-store.ts";
 import type { Policy } from "./decide.ts";
+import type { FailedDeliveries } from "./failed-deliveries.ts";
 import type { TruthSource } from "./lanes/source.ts";
 import type { ServedModels } from "./models.ts";
 import type { Outbox } from "./outbox.ts";
@@ -24,6 +25,7 @@ export interface Context {
   readonly truths: readonly TruthSource[];
   readonly outbox: Outbox;
   readonly policy: Policy;
+  readonly failedDeliveries: FailedDeliveries;
   /** pays for ending claims of others that block requests */
   readonly budget: EndingBudget;
   /** most wei a unit of gas */

@@ -1,9 +1,14 @@
 /** The end of claims: booking them as final, and bringing outputs to callbacks. */
-import { encodeFunctionData, type Hex, hexToBytes, parseAbi } from "viem";
-import { decodeRevert } from "../protocol/chain/errors.ts";
+import { isAddressEqual } from "viem";
+import type { RequestEntry } from "../protocol/chain/claim-index.ts";
+import { type ProbedDelivery, probeDelivery } from "../protocol/chain/delivery-probe.ts";
+import { chainError } from "../protocol/chain/errors.ts";
+import { decodeEvents } from "../protocol/chain/events.ts";
+import type { Inclusion } from "../protocol/chain/journal.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { ClaimId, RequestId } from "../protocol/rules/types.ts";
 import { type Context, carryOut } from "./context.ts";
+import { codeHashAt, pauseAfter } from "./failed-deliveries.ts";
 import { again, DONE, type Outcome } from "./workers.ts";
 
 export async function finalizeClaim(context: Context, id: ClaimId): Promise<Outcome> {
@@ -13,63 +18,86 @@ export async function finalizeClaim(context: Context, id: ClaimId): Promise<Outc
   return carryOut(context, action, { move: "finalize", claim: id });
 }
 
-/** Source: verifier-contracts/interfaces/IAssayCallback.sol. */
-const CALLBACK_ABI = parseAbi([
-  "function onAssayResult(bytes32 requestId, bytes output, uint8 lane, uint64 requestedAt, uint64 finalAt)",
-]);
-/** A callback that fails now may work later, but nobody pays for trying. */
-const CALLBACK_FAILED_AFTER_MS = 60_000;
-
-/** Delivers an output that this prover made final, once its callback would take it. */
+/** Delivers an output that this prover made final, once its callback would take it. The fee is paid only for a success,
+ *  so a callback that fails is tried ever more seldom, and given up by the rule of FailedDeliveries. */
 export async function deliverOutput(context: Context, id: RequestId): Promise<Outcome> {
-  const { store, actions, chain } = context;
+  const { store, actions, chain, sender, signal, failedDeliveries } = context;
   const entry = store.index.requests.get(id);
   if (entry?.status !== "done" || entry.delivered || entry.result === undefined) return DONE;
-  const claim = entry.claimId === undefined ? undefined : store.index.claims.get(entry.claimId);
+  const claim = entry.claimId === undefined ? undefined : store.index.claims.get(entry.claimId)?.claim;
   const { output } = entry.result;
-  const word = await new StateReader(chain).requestWord(id);
-  if (word.delivered !== "PENDING") return DONE;
-  const refusal = await callbackRefusal(context, {
-    callback: entry.request.callback,
-    callbackGas: entry.request.callbackGas,
-    data: encodeFunctionData({
-      abi: CALLBACK_ABI,
-      functionName: "onAssayResult",
-      args: [id, output, word.lane, BigInt(word.requestedAt), BigInt(word.settledAt)],
-    }),
+  const { delivered } = await new StateReader(chain).requestWord(id);
+  if (delivered !== "PENDING") return DONE;
+  const { mined, isGivenUp } = failedDeliveries.get(id);
+  if (isGivenUp) return DONE;
+  const refusal = await refusalOf(() => probeDelivery(chain, entry.request, claim, output));
+  if (refusal !== undefined) return failed(context, entry, refusal);
+  const action = actions.deliver(entry.request, claim, output, mined);
+  let inclusion: Inclusion | undefined;
+  const outcome = await carryOut(context, action, { move: "deliver", request: id }, async () => {
+    const result = await sender.send(action, signal);
+    if (result.status === "sent" || result.status === "already-done") inclusion = result.inclusion;
+    return result;
   });
-  if (refusal !== undefined) return again(`the callback refuses: ${refusal}`, CALLBACK_FAILED_AFTER_MS);
-  return carryOut(context, actions.deliver(entry.request, claim?.claim, output), {
-    move: "deliver",
-    request: id,
-  });
+  if (outcome.kind !== "done" || inclusion === undefined) return outcome;
+  const success = await didSucceed(context, id, inclusion);
+  if (success === undefined) return again("the delivery's receipt is gone, as after a re-org");
+  if (!success) return failed(context, entry, `fails in transaction ${inclusion.hash}`, true);
+  failedDeliveries.forget(id);
+  return DONE;
 }
 
-/** Calls the callback as the courier would. The fee is paid only for a success, so a failure is not worth its gas. */
-async function callbackRefusal(
-  { chain }: Context,
-  { callback, callbackGas, data }: { callback: Hex; callbackGas: number; data: Hex },
-): Promise<string | undefined> {
-  const { courier } = chain.deployment.contracts;
-  const code = await chain.client.getCode({ address: callback });
-  if (code === undefined || code === "0x") return `there is no contract at ${callback}`;
+/** Why a delivery is not worth its gas now. A node that answers, but cannot try it, counts as a failure: the gas may be
+ *  more than it runs.
+ *  @throws BaseError where the node cannot be reached */
+async function refusalOf(probe: () => Promise<ProbedDelivery>): Promise<string | undefined> {
   try {
-    await chain.client.call({
-      ...(courier === undefined ? {} : { account: courier }),
-      to: callback,
-      data,
-      gas: BigInt(callbackGas) + intrinsicGas(data),
-    });
-    return undefined;
+    const probed = await probe();
+    switch (probed.kind) {
+      case "delivers":
+        return undefined;
+      case "fails":
+        return probed.usesItsGas ? "uses its whole gas" : "reverts";
+      case "refused":
+        return `cannot be called: ${probed.revert.message}`;
+    }
   } catch (error) {
-    const revert = decodeRevert(error);
-    if (revert !== undefined) return revert.message;
-    if (/out of gas|gas required exceeds|intrinsic gas/i.test(String(error)))
-      return `${callbackGas} gas is too little`;
-    throw error;
+    const fault = chainError(error, "try a delivery");
+    if (fault.code !== "RPC_FAULT") throw fault;
+    return `cannot be tried. ${fault.shortMessage.slice(0, MAX_REASON)}`;
   }
 }
 
-/** Gas of a transaction before its first instruction: 16 a byte of calldata, 4 a zero one. Source: EIP-2028. */
-const intrinsicGas = (data: Hex): bigint =>
-  hexToBytes(data).reduce((gas, byte) => gas + (byte === 0 ? 4n : 16n), 21_000n);
+/** Characters of what a node says of a call. */
+const MAX_REASON = 200;
+
+/** Counts a failure, and says what follows from it. */
+async function failed(
+  { failedDeliveries, chain, log }: Context,
+  { id, request: { callback, callbackGas, deliveryFee } }: RequestEntry,
+  why: string,
+  wasMined = false,
+): Promise<Outcome> {
+  const codeHash = await codeHashAt(chain.client, callback);
+  const { failures, isGivenUp } = failedDeliveries.add(id, callback, codeHash, wasMined);
+  const reason = `the callback ${callback} ${why}`;
+  if (!isGivenUp) return again(reason, pauseAfter(failures));
+  log.warn(
+    { request: id, callback, callbackGas, deliveryFee, failures, reason },
+    "a delivery is given up until its callback has other code or `assay deliver` is run",
+  );
+  return DONE;
+}
+
+/** What the contract said of a mined delivery; undefined where its receipt is gone. */
+async function didSucceed(
+  { chain }: Context,
+  id: RequestId,
+  { hash }: Inclusion,
+): Promise<boolean | undefined> {
+  const { logs } = await chain.client.getTransactionReceipt({ hash });
+  // The callback may have written events of any name.
+  const own = logs.filter(({ address }) => isAddressEqual(address, chain.game.assay));
+  const event = decodeEvents(own).find(({ name, args }) => name === "Delivered" && args.requestId === id);
+  return event?.name === "Delivered" ? event.args.success : undefined;
+}

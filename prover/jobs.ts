@@ -27,7 +27,10 @@ export type JobKind = Job["kind"];
 export interface HeldJob {
   readonly id: number;
   readonly job: Job;
+  /** tries since it was wanted, this one included */
   readonly attempt: number;
+  /** why the last try did not do it */
+  readonly reason: string | undefined;
 }
 
 interface Row {
@@ -37,6 +40,7 @@ interface Row {
   position: string | null;
   due: number;
   attempt: number;
+  reason: string | null;
 }
 
 /** An answer that is owed comes before anything else. */
@@ -87,10 +91,12 @@ export class JobStore {
         `UPDATE jobs SET locked_by = ?, attempt = attempt + 1 WHERE id = (
            SELECT id FROM jobs WHERE locked_by IS NULL AND run_at_ms <= ? AND urgency <= ?
            ORDER BY urgency, due, id LIMIT 1)
-         RETURNING id, kind, subject, position, due, attempt`,
+         RETURNING id, kind, subject, position, due, attempt, reason`,
       )
       .get(this.#owner, nowMs, urgentOnly ? 0 : 1);
-    return row === undefined ? undefined : { id: row.id, attempt: row.attempt, job: toJob(row) };
+    if (row === undefined) return undefined;
+    const { id, attempt, reason } = row;
+    return { id, attempt, reason: reason ?? undefined, job: toJob(row) };
   }
 
   /** Removes a job that is done.
@@ -104,14 +110,15 @@ export class JobStore {
   }
 
   /** Lets go of a job until then.
+   *  @param reason why it is not done
    *  @returns false if this process does not hold it any more */
-  postpone({ id, attempt }: HeldJob, runAtMs: number): boolean {
+  postpone({ id, attempt }: Pick<HeldJob, "id" | "attempt">, runAtMs: number, reason: string): boolean {
     return (
       this.#db
         .prepare(
-          "UPDATE jobs SET locked_by = NULL, run_at_ms = ? WHERE id = ? AND locked_by = ? AND attempt = ?",
+          "UPDATE jobs SET locked_by = NULL, run_at_ms = ?, reason = ? WHERE id = ? AND locked_by = ? AND attempt = ?",
         )
-        .run(Math.floor(runAtMs), id, this.#owner, attempt).changes === 1
+        .run(Math.floor(runAtMs), reason, id, this.#owner, attempt).changes === 1
     );
   }
 

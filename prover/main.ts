@@ -17,6 +17,7 @@ import { addNodeMetrics } from "../protocol/service/metrics/node-metrics.ts";
 import { EVENTS_SCHEMA, EventStore } from "../protocol/service/store/event-store.ts";
 import type { Context } from "./context.ts";
 import type { Policy } from "./decide.ts";
+import { DEFAULT_DELIVERY_TRIES, FailedDeliveries } from "./failed-deliveries.ts";
 import type { FastPath } from "./fast-path.ts";
 import { createOrders } from "./http/order.ts";
 import type { HttpLimits } from "./http/parts.ts";
@@ -47,6 +48,8 @@ export interface ProverOptions {
   readonly claims: boolean;
   readonly width: number;
   readonly withdrawAbove: bigint;
+  /** failures of a callback after which its delivery is given up; absent: DEFAULT_DELIVERY_TRIES */
+  readonly deliveryTries?: number;
   readonly pollIntervalMs: number;
   readonly confirmations: number;
   /** absent: no HTTP */
@@ -81,6 +84,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       runs: options.runs,
       truths: options.truths ?? [],
       policy: options.policy,
+      failedDeliveries: new FailedDeliveries(db, options.deliveryTries ?? DEFAULT_DELIVERY_TRIES),
       budget: new EndingBudget(options.policy.endingBudget, Date.now),
       maxFee,
       operator: options.operator ?? ZERO_ADDRESS,

@@ -1,4 +1,4 @@
-/** What a prover has to do at a block, as jobs: each is derived anew from index, state and state, never kept. */
+/** What a prover has to do at a block, as jobs: each is derived anew from index and state, never kept. */
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import { isFinal } from "../protocol/rules/machine.ts";
 import type { ClaimId, RequestId } from "../protocol/rules/types.ts";
@@ -62,9 +62,10 @@ export function truthJobs(context: Context, active: readonly ClaimEntry[], now: 
 
 /** Deliveries of outputs that this prover made final, where they pay. */
 export function deliveryJobs(context: Context, { now, gasPrice }: ProverState): Job[] {
-  const { store, policy } = context;
+  const { store, policy, failedDeliveries } = context;
+  const givenUp = failedDeliveries.givenUp();
   return [...store.index.requests.values()].flatMap((request): Job[] => {
-    if (request.status !== "done" || !isOwnResult(context, request)) return [];
+    if (request.status !== "done" || givenUp.has(request.id) || !isOwnResult(context, request)) return [];
     // The contract knows when it was settled; the index forgets old requests.
     const refusal = deliveryRefusal(request, { now, gasPrice, settledAt: 0 }, policy);
     return refusal === undefined ? [{ kind: "deliver", subject: request.id, due: now }] : [];

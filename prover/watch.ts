@@ -253,11 +253,12 @@ export class Prover {
   #doSeldom(head: Head): void {
     if (this.#seldomAt !== undefined && head.number < this.#seldomAt + SELDOM) return;
     this.#seldomAt = head.number;
-    const { truths, models, log } = this.#parts;
+    const { truths, models, chain, failedDeliveries, log } = this.#parts;
     this.#seldom = this.#seldom
       .then(() =>
         Promise.all([
           withdrawCredit(this.#parts, head),
+          failedDeliveries.renewChanged(chain.client),
           ...truths.map((source) => source.refresh(models.values())),
         ]),
       )
@@ -272,6 +273,7 @@ export class Prover {
     const { store } = this.#parts;
     for (const { id } of store.index.overSince(number - FORGET_AFTER, timestamp)) {
       store.forget(id);
+      this.#parts.failedDeliveries.forget(id);
       this.#reportedSkips.delete(id);
     }
   }

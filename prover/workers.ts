@@ -6,7 +6,7 @@ import { type HeldJob, type JobKind, type JobStore, jobKey } from "./jobs.ts";
 
 export type Outcome =
   | { readonly kind: "done" }
-  /** not now; `afterMs` absent: soon, when a block or another job's end wakes it */
+  /** not now; `afterMs` after this try, absent: soon. Further tries that end so come ever later, up to a limit. */
   | { readonly kind: "again"; readonly reason: string; readonly afterMs?: number };
 
 export const DONE: Outcome = { kind: "done" };
@@ -29,12 +29,21 @@ export interface WorkersOptions {
   readonly log: Logger;
 }
 
-/** Between two tries of a job that gave no time. */
+/** After the first try of a job that gave no time; twice as long after each further one. */
 const SOON_MS = 200;
+/** Where that ends for an answer that is owed, and for what can wait. */
+const LONGEST_PAUSE_MS = { urgent: 1_000, ordinary: 15_000 } as const;
 /** Between two tries to write to a disk that takes nothing. */
 const STORAGE_PAUSE_MS = 1_000;
 /** Answers at once: each waits for its block, so the limit is the node's, not the machine's. */
 const URGENT_WIDTH = 64;
+
+const isUrgent = ({ job }: HeldJob): boolean => job.kind === "commitTrace" || job.kind === "reveal";
+
+function pauseAfter(held: HeldJob, firstMs = SOON_MS): number {
+  const longest = isUrgent(held) ? LONGEST_PAUSE_MS.urgent : LONGEST_PAUSE_MS.ordinary;
+  return Math.min(firstMs * 2 ** Math.min(held.attempt - 1, 30), Math.max(firstMs, longest));
+}
 
 export class Workers {
   readonly #options: WorkersOptions;
@@ -52,8 +61,7 @@ export class Workers {
       const ordinary = [...this.#running.values()].filter(({ urgent }) => !urgent).length;
       const held = jobs.take(nowMs(), ordinary >= width);
       if (held === undefined) return;
-      const urgent = held.job.kind === "commitTrace" || held.job.kind === "reveal";
-      this.#running.set(held.id, { urgent, done: this.#run(held) });
+      this.#running.set(held.id, { urgent: isUrgent(held), done: this.#run(held) });
     }
   }
 
@@ -65,21 +73,24 @@ export class Workers {
 
   async #run(held: HeldJob): Promise<void> {
     const { jobs, work, nowMs, onEnd, log } = this.#options;
+    const { attempt, reason: before } = held;
+    const job = jobKey(held.job);
     const startedAt = nowMs();
+    // A job tells what hinders it when that changes, not at each try.
     const outcome = await work(held).catch((error: unknown): Outcome => {
-      log.error({ job: jobKey(held.job), error }, "a job failed; trying again");
-      return again(String(error));
+      const reason = String(error);
+      if (reason !== before) log.error({ job, attempt, error }, "a job failed; trying again");
+      return again(reason);
     });
     onEnd(held.job.kind, outcome.kind, nowMs() - startedAt);
-    if (outcome.kind === "again") {
-      log.warn(
-        { job: jobKey(held.job), attempt: held.attempt, reason: outcome.reason },
-        "a job is not done yet",
-      );
+    if (outcome.kind === "done") {
+      if (before !== undefined) log.info({ job, attempt }, "a job that was not done is over");
+    } else if (outcome.reason !== before) {
+      log.warn({ job, attempt, reason: outcome.reason }, "a job is not done yet");
     }
     await this.#record(() => {
       if (outcome.kind === "done") jobs.finish(held);
-      else jobs.postpone(held, nowMs() + (outcome.afterMs ?? SOON_MS));
+      else jobs.postpone(held, nowMs() + pauseAfter(held, outcome.afterMs), outcome.reason);
     });
     this.#running.delete(held.id);
     await this.#record(() => this.wake());

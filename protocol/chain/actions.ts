@@ -187,15 +187,15 @@ export class Actions {
   }
 
   /** @param claim the final claim; absent after truth without an agreeing claim
-   *  @param gas limit of the transaction, if the estimate is not to be trusted */
-  deliver(request: Request, claim: Claim | undefined, output: Hex, gas?: bigint): Action {
+   *  @param failures deliveries of this account that were mined while the callback failed: the next is another */
+  deliver(request: Request, claim: Claim | undefined, output: Hex, failures = 0): Action {
     const data = encodeFunctionData({
       abi: iAssayAbi,
       functionName: "deliver",
       args: [request, claim ?? NO_CLAIM, output],
     });
-    const action = this.#action(`deliver:${this.#idOf(request)}`, data, ["AlreadyDelivered"]);
-    return gas === undefined ? action : { ...action, gas };
+    const attempt = failures === 0 ? "" : `:${failures}`;
+    return this.#action(`deliver:${this.#idOf(request)}${attempt}`, data, ["AlreadyDelivered"]);
   }
 
   reclaimDelivery(request: Request): Action {

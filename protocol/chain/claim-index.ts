@@ -26,6 +26,7 @@ export interface RequestEntry {
   /** truth came, from whom */
   settled?: { readonly submitter: Address; readonly output: Hex };
   result?: { readonly lane: number; readonly outputHash: Hex; readonly output: Hex };
+  /** brought to its callback, or its delivery fee reclaimed: no more can be done */
   delivered: boolean;
 }
 
@@ -131,6 +132,10 @@ export class ClaimIndex {
       case "Delivered":
         return this.#onRequest(event.args.requestId, (entry) => {
           entry.delivered ||= event.args.success;
+        });
+      case "DeliveryReclaimed":
+        return this.#onRequest(event.args.requestId, (entry) => {
+          entry.delivered = true;
         });
       case "Challenged":
         return this.#onClaim(event.args.claimId, ({ challengers }) => challengers.add(event.args.challenger));

@@ -60,9 +60,16 @@ export function decodeRevertData(data: Hex): Revert {
     const text = Object.entries(named).map(([name, value]) => `${name}: ${String(value)}`);
     return { name: errorName, args: named, message: `${errorName}(${text.join(", ")})` };
   } catch {
-    return { name: "UnknownRevert", args: { data }, message: `UnknownRevert(${data})` };
+    return { name: "UnknownRevert", args: { data }, message: `UnknownRevert(${shortened(data)})` };
   }
 }
+
+/** A stranger's contract may revert with a megabyte, which no log is for. */
+const MAX_SHOWN_CHARACTERS = 256;
+const shortened = (data: Hex): string =>
+  data.length <= MAX_SHOWN_CHARACTERS
+    ? data
+    : `${data.slice(0, MAX_SHOWN_CHARACTERS)}…, ${(data.length - 2) / 2} bytes`;
 
 /** @param gas limit of the transaction */
 export const outOfGas = (gas: bigint): Revert => ({

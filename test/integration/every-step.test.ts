@@ -17,6 +17,7 @@ import { FALL_REASONS, type RequestId, ZERO_ADDRESS } from "../../protocol/rules
 import { openDataFolder } from "../../protocol/service/data-folder.ts";
 import { ChainClock } from "../../protocol/service/metrics/chain-clock.ts";
 import { EVENTS_SCHEMA, EventStore } from "../../protocol/service/store/event-store.ts";
+import { FailedDeliveries } from "../../prover/failed-deliveries.ts";
 import { JOBS_SCHEMA, JobStore } from "../../prover/jobs.ts";
 import { serveModels } from "../../prover/models.ts";
 import type { Runs } from "../../prover/runs.ts";
@@ -95,6 +96,7 @@ async function runCheat(lies: readonly Lie[]): Promise<void> {
     runs: lyingRuns(lies),
     truths: [],
     policy: { marginPercent: 0, maxBonds: 10n ** 24n, endingBudget: 10n ** 16n, maxWindow: 86_400 },
+    failedDeliveries: new FailedDeliveries(folder.db, 1),
     budget: new EndingBudget(0n, Date.now),
     maxFee: 500n * 10n ** 9n,
     operator: ZERO_ADDRESS,

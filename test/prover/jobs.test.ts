@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { SILENT } from "../../base/log.ts";
+import { type Logger, SILENT } from "../../base/log.ts";
 import type { ClaimId, RequestId } from "../../protocol/rules/types.ts";
 import { openDatabase, type SqliteDatabase } from "../../protocol/service/journal/database.ts";
 import { type HeldJob, JOBS_SCHEMA, type Job, JobStore, jobKey } from "../../prover/jobs.ts";
@@ -69,9 +69,9 @@ describe("JobStore", () => {
   test("behavior: a postponed job waits for its time", () => {
     const store = new JobStore(db, "a");
     store.sync([claim(1)]);
-    store.postpone(store.take(0) as HeldJob, 500);
+    store.postpone(store.take(0) as HeldJob, 500, "not yet");
     expect(store.take(499)).toBeUndefined();
-    expect(store.take(500)).toMatchObject({ attempt: 2 });
+    expect(store.take(500)).toMatchObject({ attempt: 2, reason: "not yet" });
   });
 
   test("behavior: a new process takes over what a dead one held, whose result is dropped", () => {
@@ -81,7 +81,7 @@ describe("JobStore", () => {
     const next = new JobStore(db, "next");
     expect(next.take(0)).toMatchObject({ job: claim(1), attempt: 2 });
     expect(dead.finish(held)).toBe(false);
-    expect(dead.postpone(held, 0)).toBe(false);
+    expect(dead.postpone(held, 0, "dead")).toBe(false);
     expect(next.counts()).toEqual({ claim: 1 });
   });
 });
@@ -101,7 +101,7 @@ describe("owed", () => {
 
 describe("Workers", () => {
   /** Jobs that end when told. */
-  function setUp(width: number) {
+  function setUp(width: number, log: Logger = SILENT) {
     const jobs = new JobStore(db, "a");
     const running = new Map<string, (outcome: Outcome) => void>();
     let nowMs = 0;
@@ -111,7 +111,7 @@ describe("Workers", () => {
       width,
       nowMs: () => nowMs,
       onEnd: (kind, outcome) => ended.push(`${kind} ${outcome}`),
-      log: SILENT,
+      log,
       work: ({ job }) => new Promise((resolve) => running.set(jobKey(job), resolve)),
     });
     const end = async (job: Job, outcome: Outcome) => {
@@ -154,6 +154,53 @@ describe("Workers", () => {
     at(1_000);
     workers.wake();
     expect(running.size).toBe(1);
+  });
+
+  test("behavior: pauses grow from try to try, and stay short where an answer is owed", async () => {
+    const { jobs, workers, running, end, at } = setUp(2);
+    let nowMs = 0;
+    jobs.sync([claim(1), trace(2)]);
+    /** Milliseconds until the job is taken again. */
+    const pauseOf = async (job: Job): Promise<number> => {
+      const endedAt = nowMs;
+      await end(job, again("not yet"));
+      while (!running.has(jobKey(job))) {
+        nowMs += 100;
+        at(nowMs);
+        workers.wake();
+      }
+      return nowMs - endedAt;
+    };
+    workers.wake();
+    const pauses = async (job: Job) => {
+      const found: number[] = [];
+      for (let tries = 0; tries < 9; tries++) found.push(await pauseOf(job));
+      return found;
+    };
+    expect(await pauses(claim(1))).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 12_800, 15_000, 15_000]);
+    expect(await pauses(trace(2))).toEqual([200, 400, 800, ...Array(6).fill(1_000)]);
+  });
+
+  test("behavior: says what hinders a job when that changes, and when it is over", async () => {
+    const said: string[] = [];
+    const say = (fields: object, message: string) =>
+      void said.push(`${message}: ${(fields as { reason?: string }).reason}`);
+    const { jobs, workers, end, at } = setUp(1, { info: say, warn: say, error: say });
+    jobs.sync([claim(1)]);
+    for (const [index, reason] of ["a", "a", "a", "b", "b", "a"].entries()) {
+      at(1e6 * index);
+      workers.wake();
+      await end(claim(1), again(reason));
+    }
+    at(1e7);
+    workers.wake();
+    await end(claim(1), DONE);
+    expect(said).toEqual([
+      "a job is not done yet: a",
+      "a job is not done yet: b",
+      "a job is not done yet: a",
+      "a job that was not done is over: undefined",
+    ]);
   });
 
   test("behavior: stops after what runs, and starts nothing more", async () => {
