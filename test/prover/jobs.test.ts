@@ -182,10 +182,10 @@ describe("Workers", () => {
   });
 
   test("behavior: says what hinders a job when that changes, and when it is over", async () => {
-    const said: string[] = [];
-    const say = (fields: object, message: string) =>
-      void said.push(`${message}: ${(fields as { reason?: string }).reason}`);
-    const { jobs, workers, end, at } = setUp(1, { info: say, warn: say, error: say });
+    const logged: string[] = [];
+    const log = (fields: object, message: string) =>
+      void logged.push(`${message}: ${(fields as { reason?: string }).reason}`);
+    const { jobs, workers, end, at } = setUp(1, { info: log, warn: log, error: log });
     jobs.sync([claim(1)]);
     for (const [index, reason] of ["a", "a", "a", "b", "b", "a"].entries()) {
       at(1e6 * index);
@@ -195,7 +195,7 @@ describe("Workers", () => {
     at(1e7);
     workers.wake();
     await end(claim(1), DONE);
-    expect(said).toEqual([
+    expect(logged).toEqual([
       "a job is not done yet: a",
       "a job is not done yet: b",
       "a job is not done yet: a",

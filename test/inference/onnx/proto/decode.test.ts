@@ -165,7 +165,7 @@ describe("decode", () => {
     ["field 0", "Model", Uint8Array.of(0x02, 0), "field number 0 at byte 0."],
     ["field 2^29", "Model", Uint8Array.of(0x80, 0x80, 0x80, 0x80, 0x10), "field number 536870912 at byte 0."],
     ["two graphs", "Model", joined(field(7, []), field(7, [])), "Model.graph a second time at byte 2."],
-    ["text that is none", "Opset", field(1, [0x61, 0xff]), "Opset.domain that is no UTF-8 at byte 2."],
+    ["text that is no UTF-8", "Opset", field(1, [0x61, 0xff]), "Opset.domain that is no UTF-8 at byte 2."],
   ])("error: %s", (_what, name, bytes, sentence) => {
     expect(refusal(name, bytes)).toBe(`${BROKEN} ${sentence}`);
   });
