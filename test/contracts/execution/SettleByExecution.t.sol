@@ -255,7 +255,8 @@ contract SettleByExecutionTest is DisputeFixture {
         (Request memory r, Claim memory c) = _reach(state, agrees);
         _publish(r.modelId);
         _interpreter.infer(r.modelId, _run.inputs[0]);
-        vm.store(address(_interpreter), keccak256(abi.encode(r.modelId, 0)), bytes32(uint256(1)));
+        bytes32 all = bytes32(uint256(Interpreter.Halt.ALL));
+        vm.store(address(_interpreter), keccak256(abi.encode(r.modelId, 0)), all);
         assertTrue(_interpreter.isHalted(r.modelId));
         bytes memory halted = abi.encodeWithSelector(IInterpreter.ModelHalted.selector, r.modelId);
         for (uint256 i = 0; i < 4; ++i) {
