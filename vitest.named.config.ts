@@ -22,6 +22,7 @@ export const DEEP_ONLY = [
   "test/protocol/rules/machine-contract.test.ts",
   "test/prover/ceremony-chain.test.ts",
   "test/prover/proof/groth16/{random-programs,soundness}.test.ts",
+  "test/tools/opcode-missing.test.ts",
 ];
 
 /** Suites of `npm test` that are played again with many more cases, in a suite of their own: `scaled` gives the

@@ -6,7 +6,7 @@ interface Described {
 }
 
 /** Integers as numbers up to 53 bits or decimal text, bytes as 0x hex, tuples by name. */
-export function schemaOfType(parameter: AbiParameter): Record<string, unknown> {
+function schemaOfType(parameter: AbiParameter): Record<string, unknown> {
   const { type } = parameter;
   const array = /^(.*)\[(\d*)\]$/.exec(type);
   if (array !== null) {

@@ -91,7 +91,7 @@ export class ClaimedTrace {
 }
 
 /** Positions of a tensor of this height from its root down to a leaf. */
-export function positionsTo(height: number, step: number, leaf: number): Position[] {
+function positionsTo(height: number, step: number, leaf: number): Position[] {
   const positions: Position[] = [];
   let level = height;
   do {

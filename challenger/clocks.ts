@@ -8,7 +8,7 @@ import type { ClaimWord } from "../protocol/rules/words.ts";
 export const CLOCKS = ["window", "own_move", "trace", "demand", "hard_end"] as const;
 /** window: until this challenger can no longer file a ticket; own_move: until its next move is too late; trace and demand: until the prover
  *  must have answered; hard_end: until the dispute is over in any case */
-export type ClockName = (typeof CLOCKS)[number];
+type ClockName = (typeof CLOCKS)[number];
 
 export interface Clock {
   readonly clock: ClockName;

@@ -250,7 +250,7 @@ function wordsOf(type: string): number {
 }
 
 /** The tool's archive: the model's files in a tar that depends on nothing else. */
-export function archiveOf(files: ReadonlyMap<string, Uint8Array>): Uint8Array {
+function archiveOf(files: ReadonlyMap<string, Uint8Array>): Uint8Array {
   return tar(
     MODEL_FILES.flatMap((name) =>
       files.has(name) ? [{ name, content: files.get(name) as Uint8Array }] : [],

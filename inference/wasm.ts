@@ -56,7 +56,7 @@ export interface WasmFunction {
 }
 
 /** A module that exports the function, and `memory` of one page of 64 KB. */
-export function wasmModule({ name, parameters, locals, body }: WasmFunction): Uint8Array<ArrayBuffer> {
+function wasmModule({ name, parameters, locals, body }: WasmFunction): Uint8Array<ArrayBuffer> {
   const section = (id: number, content: number[]): number[] => [id, ...leb(content.length), ...content];
   const text = (value: string): number[] => [value.length, ...new TextEncoder().encode(value)];
   const declared = locals.flatMap(([count, type]) => [...leb(count), type]);

@@ -70,7 +70,7 @@ export type RequestDecision =
   | { readonly kind: "settle"; readonly truth: TruthTerms }
   | { readonly kind: "skip"; readonly code: SkipCode; readonly reason: string };
 
-export type SkipCode =
+type SkipCode =
   | "MODEL_NOT_SERVED"
   | "NO_LANE"
   | "EXPIRED"

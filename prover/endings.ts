@@ -73,7 +73,7 @@ export function servable(
 
 /** The move that ends a blocking claim, once its answer is overdue and others, who may be nearer to it, had time.
  *  Pure. @param word at the same block as the claim */
-export function decideEnding(
+function decideEnding(
   claim: ClaimEntry,
   word: ClaimWord,
   { now, own, constants }: Pick<ProverState, "now" | "own" | "constants">,

@@ -1,7 +1,7 @@
 import type { ModelId } from "../protocol/rules/types.ts";
 
 /** Return data, or why there is none. */
-export type EngineResult = { readonly output: Uint8Array } | { readonly failure: string };
+type EngineResult = { readonly output: Uint8Array } | { readonly failure: string };
 
 /** What computes outputs fast. It may be wrong or fail: no bond hangs on its word alone. */
 export interface FastPath {

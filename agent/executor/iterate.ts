@@ -5,7 +5,7 @@ import type { PromptParts } from "./engine/prompt.ts";
 import type { LanguageModel, ModelDescription } from "./models/language-model.ts";
 
 /** What a model wrote at one try. @param error code of why it was not used; absent for the last, if that was used */
-export interface Attempt {
+interface Attempt {
   readonly seed: number;
   readonly completion: string;
   readonly error?: string;

@@ -114,7 +114,7 @@ export function recordIteration(
 }
 
 /** UTF-8 of JSON without spaces, keys in the order of their UTF-16 code units (RFC 8785; there are no numbers). */
-export function canonicalBytes(transcript: Transcript): Uint8Array {
+function canonicalBytes(transcript: Transcript): Uint8Array {
   return stringToBytes(JSON.stringify(sorted(transcript)));
 }
 
@@ -127,7 +127,7 @@ function sorted(value: unknown): unknown {
   );
 }
 
-export const transcriptHash = (transcript: Transcript): Hex => keccak256(canonicalBytes(transcript));
+const transcriptHash = (transcript: Transcript): Hex => keccak256(canonicalBytes(transcript));
 
 const TYPES = {
   Iteration: [

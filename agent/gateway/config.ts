@@ -100,7 +100,6 @@ const schema = z.strictObject({
 });
 
 export type GatewayConfig = z.infer<typeof schema>;
-export type GatewayLimits = GatewayConfig["limits"];
 export type ServerConfig = GatewayConfig["servers"][string];
 type Secret = z.infer<typeof secret>;
 

@@ -12,7 +12,6 @@ import { createAgentApp, type MethodHandlers } from "./app.ts";
 import type { Environment } from "./environment.ts";
 
 export const EXAMPLES = ["json-selector", "text-generation", "data-processor"] as const;
-export type Example = (typeof EXAMPLES)[number];
 
 /** Where an agent comes from. */
 export interface AgentFiles {

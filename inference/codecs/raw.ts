@@ -7,7 +7,7 @@ const LARGEST = 0x49800000;
 const SMALLEST_NORMAL = 0x00800000;
 
 /** An f32 that is not finite, subnormal or above 2^20 in size reads as +0, and −0 as +0. */
-export function sanitizeFloatBits(bits: number): number {
+function sanitizeFloatBits(bits: number): number {
   const size = bits & 0x7fffffff;
   return size < SMALLEST_NORMAL || size > LARGEST ? 0 : bits;
 }

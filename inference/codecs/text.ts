@@ -11,7 +11,7 @@ export interface TextShape {
 }
 
 /** Longest prefix of a token that enters its hash, in bytes. */
-export const TOKEN_BYTES = 31;
+const TOKEN_BYTES = 31;
 
 const isWordByte = (b: number): boolean =>
   b >= 0x80 || (b >= 0x61 && b <= 0x7a) || (b >= 0x41 && b <= 0x5a) || (b >= 0x30 && b <= 0x39);

@@ -13,7 +13,7 @@ import { selectorOf } from "./abi.ts";
 import { type AssaySection, KEY_FILE, KEY_ORIGINS, type Lane, laneBits, type Manifest } from "./assay.ts";
 import { DEFAULT_LANES, DEFAULT_WINDOWS, type ToolDescription } from "./tool.ts";
 
-export const SELF_TESTS = 8;
+const SELF_TESTS = 8;
 const NO_KEY = new Uint8Array(32);
 
 export interface WrittenModel {

@@ -59,7 +59,7 @@ export function importOnnx(bytes: Uint8Array, settings: ImportSettings = {}): Im
   return importGraph(graph, settings);
 }
 
-export function importGraph(graph: OnnxGraph, settings: ImportSettings = {}): ImportedModel {
+function importGraph(graph: OnnxGraph, settings: ImportSettings = {}): ImportedModel {
   const codec = settings.codec ?? "raw";
   const unsupported = unsupportedNodes(graph);
   if (unsupported.length > 0 && codec === "text") throw refused(graph, unsupported);

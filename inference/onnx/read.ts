@@ -16,8 +16,8 @@ import type { Message } from "./proto/schema.ts";
 import { Symbols } from "./symbols.ts";
 import { MAX_ELEMENTS, MAX_ONNX_RANK, onnxType, readTensor } from "./tensor.ts";
 
-export const OPSET_MIN = 7;
-export const OPSET_MAX = 24;
+const OPSET_MIN = 7;
+const OPSET_MAX = 24;
 /** No program holds a step for each of more. */
 const MAX_OPERANDS = 4096;
 

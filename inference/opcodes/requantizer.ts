@@ -62,13 +62,8 @@ export class Requantizer {
 
   /** Stored byte by the integer form. */
   integer(acc: number, n: number): number {
-    const product = acc * (this.#multiplier[n] as number);
-    const sum = product + (this.#addend[n] as number);
-    const q =
-      product < EXACT && product > -EXACT && sum < EXACT && sum > -EXACT
-        ? Math.floor(sum * (this.#unit[n] as number))
-        : Number(this.#shifted(acc, n));
-    return this.#clamp(q, n);
+    const q = this.exact(acc, n);
+    return this.#clamp(Number.isNaN(q) ? Number(this.shifted(acc, n)) : q, n);
   }
 
   /** Stored byte by the binary32 form. The product of two binary32 numbers is exact in a double. */
@@ -76,17 +71,16 @@ export class Requantizer {
     return this.#clamp(quantum(Math.fround(Math.fround(acc) * (this.#scale[n] as number))), n);
   }
 
-  /** RESCALE: the low 32 bits of the shifted sum. */
-  rescale(acc: number, n: number): number {
+  /** The shifted sum where a double holds what it is made of, else NaN. */
+  exact(acc: number, n: number): number {
     const product = acc * (this.#multiplier[n] as number);
     const sum = product + (this.#addend[n] as number);
-    if (product < EXACT && product > -EXACT && sum < EXACT && sum > -EXACT) {
-      return Math.floor(sum * (this.#unit[n] as number)) | 0;
-    }
-    return Number(BigInt.asIntN(32, this.#shifted(acc, n)));
+    const isExact = product < EXACT && product > -EXACT && sum < EXACT && sum > -EXACT;
+    return isExact ? Math.floor(sum * (this.#unit[n] as number)) : Number.NaN;
   }
 
-  #shifted(acc: number, n: number): bigint {
+  /** The shifted sum, whatever its size. */
+  shifted(acc: number, n: number): bigint {
     return shiftedSum(acc, {
       multiplier: this.#multiplier[n] as number,
       addend: this.#addend64[n] as bigint,

@@ -13,7 +13,10 @@ export const rescale: OpcodeForm = {
     return (out, a) => {
       const input = a as Int32Array;
       for (let i = 0, n = 0; i < count; i++) {
-        out[i] = channels.rescale(((input[i] as number) + (channels.bias[n] as number)) | 0, n);
+        const acc = ((input[i] as number) + (channels.bias[n] as number)) | 0;
+        const exact = channels.exact(acc, n);
+        // Of a larger one, the low 32 bits.
+        out[i] = Number.isNaN(exact) ? Number(BigInt.asIntN(32, channels.shifted(acc, n))) : exact;
         if (++n === period) n = 0;
       }
     };

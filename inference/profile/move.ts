@@ -4,7 +4,7 @@ import { empty, highest, isUniform, lowest, type Range, uniform } from "./range.
 
 /** Calls `visit` with each output index and the source element that a MOVE takes there, −1 where none.
  *  Source: docs/EXACT.md, opcode MOVE. */
-export function forEachMoved(step: Step, visit: (index: number, source: number) => void): void {
+function forEachMoved(step: Step, visit: (index: number, source: number) => void): void {
   const total = elementCount(step.dims);
   const at = new Array<number>(step.dims.length).fill(0);
   for (let i = 0; i < total; i++) {

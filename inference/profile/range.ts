@@ -12,7 +12,7 @@ export interface Range {
 }
 
 /** Tensors above this many elements get one interval for all, so that a proof stays cheap. */
-export const MAX_INTERVALS = 2 ** 18;
+const MAX_INTERVALS = 2 ** 18;
 
 /** Intervals that one analysis keeps; steps beyond get one interval for all their elements. */
 export const MAX_KEPT_INTERVALS = 2 ** 25;

@@ -36,7 +36,7 @@ export function describeProgram(program: Program): string[] {
 }
 
 /** Multiply-accumulates of all DOT steps. */
-export function multiplyAccumulates(program: Program): number {
+function multiplyAccumulates(program: Program): number {
   return program.steps.reduce((sum, step) => {
     if (step.opcode !== "dot") return sum;
     return (

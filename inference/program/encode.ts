@@ -12,7 +12,7 @@ import type { Coordinate, Program, Step, WeightDescriptor } from "./form.ts";
 
 /** Sizes and codes: docs/EXACT.md, section 2. */
 export const HEADER_BYTES = 32;
-export const DESCRIPTOR_BYTES = 32;
+const DESCRIPTOR_BYTES = 32;
 export const RECORD_BYTES = 128;
 export const MAX_RANK = 6;
 const MAGIC = 0x41535931;

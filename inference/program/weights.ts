@@ -24,7 +24,7 @@ export interface ChannelParameters {
 }
 
 /** The 32 bytes of one parameter word, written into `words` at `offset`. */
-export function writeParameters(words: Uint8Array, offset: number, parameters: ChannelParameters): void {
+function writeParameters(words: Uint8Array, offset: number, parameters: ChannelParameters): void {
   const view = viewOf(words);
   view.setInt32(offset, parameters.bias);
   view.setUint32(offset + 4, parameters.multiplier);

@@ -12,7 +12,7 @@ import { historyOf } from "./history.ts";
 import { StateReader } from "./reads.ts";
 
 /** Blocks that a re-org may take back. */
-export const REORG_DEPTH = 64n;
+const REORG_DEPTH = 64n;
 export const floorOf = (block: bigint): bigint => (block > REORG_DEPTH ? block - REORG_DEPTH : 0n);
 
 export interface WaitOptions {

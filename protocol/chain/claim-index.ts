@@ -45,7 +45,7 @@ export interface FallEntry {
   readonly claimed: bigint;
 }
 
-export const CLAIM_STATUSES = ["active", "final", "fallen"] as const;
+const CLAIM_STATUSES = ["active", "final", "fallen"] as const;
 export type ClaimEntryStatus = (typeof CLAIM_STATUSES)[number];
 export const isClaimStatus = (text: string): text is ClaimEntryStatus =>
   (CLAIM_STATUSES as readonly string[]).includes(text);

@@ -12,9 +12,9 @@ import * as requests from "./machine/request-moves.ts";
 import { RULES, type Rules } from "./machine/rules.ts";
 import type { GameState } from "./machine/state.ts";
 
-export { bondsHeld, feesHeld, type Ledger, ledgerOf } from "./machine/ledger.ts";
-export type { Move, MoveKind, MoveOf, MoveResult, Refusal } from "./machine/moves.ts";
-export { actBy, isFinal, isOpenToMoves, ownTicketBy, RULES, type Rules } from "./machine/rules.ts";
+export { bondsHeld, feesHeld, ledgerOf } from "./machine/ledger.ts";
+export type { Move, MoveResult } from "./machine/moves.ts";
+export { actBy, isFinal, ownTicketBy, RULES, type Rules } from "./machine/rules.ts";
 export {
   type ClaimState,
   type Demand,

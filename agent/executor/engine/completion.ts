@@ -14,7 +14,7 @@ export type Completion =
     };
 
 /** Longest completion that is read, characters. */
-export const MAX_COMPLETION = 65_536;
+const MAX_COMPLETION = 65_536;
 
 /** Where the completion ends for us: what follows is a result or a question that the model made up. */
 const END = /^[ \t]*(?:Observation|Question):/m;

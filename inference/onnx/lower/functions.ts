@@ -20,7 +20,7 @@ export const leakyRelu =
     x >= 0 ? x : x * alpha;
 
 /** The error function to some 1e-15: its power series near 0, the complement beyond 3. */
-export function erf(x: number): number {
+function erf(x: number): number {
   if (Math.abs(x) >= 3) return Math.sign(x) * (1 - erfc(Math.abs(x)));
   let term = x;
   let sum = x;
@@ -32,7 +32,7 @@ export function erf(x: number): number {
 }
 
 /** `1 − erf(x)`, to some 1e-8 of its size: beyond 3 by its continued fraction. */
-export function erfc(x: number): number {
+function erfc(x: number): number {
   if (x < 3) return 1 - erf(x);
   let fraction = 0;
   for (let n = 60; n >= 1; n--) fraction = n / 2 / (x + fraction);

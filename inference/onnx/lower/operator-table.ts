@@ -43,7 +43,7 @@ export type Lower = (ctx: Lowering, node: OnnxNode) => Value | readonly Value[];
  *  exact: the same bytes on every input. one unit: onnxruntime's own kernel is not one function on all CPUs, or works in
  *  float32; the program differs from the definition in real numbers by at most one unit of the quantized result, or by
  *  2^-20 of the size of a float32 result that nobody quantizes. */
-export type Exactness = "exact" | "one unit";
+type Exactness = "exact" | "one unit";
 
 /** Operators that are described by one row. */
 export interface OperatorRow {

@@ -26,7 +26,7 @@ const TABLES = "Express it by tables of a byte, integer sums and element-wise op
 const UNROLL = "Unroll it: write its steps one after the other, without a subgraph.";
 
 /** What to do about operators that are often met. */
-export const ADVICE: Readonly<Record<string, string>> = {
+const ADVICE: Readonly<Record<string, string>> = {
   BatchNormalization: "Fold it into the weights of the layer before it.",
   DynamicQuantizeLinear:
     "Quantize statically (onnxruntime's quantize_static, not quantize_dynamic): scales must be constants.",

@@ -84,7 +84,7 @@ function padMoved(
 }
 
 /** A pad element as the record holds it. */
-export function padOf(type: string, value: number): { stored: number; value: number } {
+function padOf(type: string, value: number): { stored: number; value: number } {
   if (type === "int8") return { stored: value + 128, value };
   if (type === "float32") {
     const view = new DataView(new ArrayBuffer(4));

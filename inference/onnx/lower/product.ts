@@ -27,7 +27,7 @@ export const PLAIN_CHANNEL = {
 };
 
 /** `bias − za·Σ(w − o)`: what DOT adds to the sum over stored bytes. */
-export function foldedBias(channel: DotChannel, zeroPoint: number): number {
+function foldedBias(channel: DotChannel, zeroPoint: number): number {
   let sum = 0;
   for (const w of channel.weights) sum += w - channel.offset;
   return Number(BigInt.asIntN(32, BigInt(channel.bias) - BigInt(zeroPoint) * BigInt(sum)));

@@ -249,7 +249,7 @@ function quantizeAlong(
 const isPowerOfTwo = (x: number): boolean => x > 0 && Math.log2(x) % 1 === 0;
 
 /** Requantization rules of `scaled` numbers: `f32(f32(factor·scale) / yScale)` for each channel. */
-export function rulesOf(
+function rulesOf(
   value: Omit<ScaledValue, "kind" | "source" | "fused" | "axis">,
   to: ByteQuantization,
 ): Rules {

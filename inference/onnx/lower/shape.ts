@@ -168,7 +168,7 @@ export function transpose(ctx: Lowering, node: OnnxNode): Value {
 }
 
 /** Only renames the axes of the stored order: elements move when something needs them in ONNX order. */
-export function transposeValue(ctx: Lowering, value: Value, perm: readonly number[]): Value {
+function transposeValue(ctx: Lowering, value: Value, perm: readonly number[]): Value {
   if (value.kind === "dequantized" && value.source.kind === "constant") {
     const tensor = movedConstant(value.source.tensor, perm);
     return { ...value, source: { kind: "constant", tensor }, axis: Math.max(0, perm.indexOf(value.axis)) };

@@ -18,14 +18,8 @@ export function roundHalfEven(x: number): number {
   return floor % 2 === 0 ? floor : floor + 1;
 }
 
-/** `f32(f32(x_scale·w_scale) / y_scale)`, as onnxruntime computes it. */
-export function combinedScale(xScale: number, wScale: number, yScale: number): number {
-  return Math.fround(Math.fround(xScale * wScale) / yScale);
-}
-
 /** Rounded value before the zero point is added. */
-export const scaled = (acc: number, scale: number): number =>
-  roundHalfEven(Math.fround(Math.fround(acc) * scale));
+const scaled = (acc: number, scale: number): number => roundHalfEven(Math.fround(Math.fround(acc) * scale));
 
 /** Stored byte of an accumulator. */
 export function requantized(acc: number, rule: Rule): number {

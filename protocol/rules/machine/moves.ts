@@ -90,7 +90,7 @@ export type Move = Sent &
     | { readonly kind: "withdraw" }
   );
 
-export type MoveKind = Move["kind"];
+type MoveKind = Move["kind"];
 export type MoveOf<Kind extends MoveKind> = Extract<Move, { readonly kind: Kind }>;
 
 /** Why a move is refused: the contract's error. */

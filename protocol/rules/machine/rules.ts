@@ -35,11 +35,6 @@ export function isFinal(word: ClaimWord, answerSeconds: number, now: number, rul
   return word.pending === 0 && now >= rules.finalAt(word, answerSeconds);
 }
 
-/** True while moves other than timeout and finalize are possible. */
-export function isOpenToMoves(word: ClaimWord, answerSeconds: number, now: number, rules = RULES): boolean {
-  return word.state === "ACTIVE" && !isFinal(word, answerSeconds, now, rules);
-}
-
 /** The daemon's rule: whoever else is disputing, a ticket of this challenger must be there by this second. */
 export function ownTicketBy(word: ClaimWord, answerSeconds: number): number {
   return word.windowEnd - 2 * answerSeconds;

@@ -5,11 +5,11 @@ import { BaseError } from "../../../base/errors.ts";
 import { keccak256 } from "../../../inference/commit/keccak.ts";
 
 /** First byte of a key: which proof system it is for. */
-export const KIND_GROTH16 = 1;
+const KIND_GROTH16 = 1;
 
 /** Second byte of a Groth16 key. Whoever knows the seed of a development key can prove anything with it. */
-export const KEY_ORIGINS = ["ceremony", "development"] as const;
-export type KeyOrigin = (typeof KEY_ORIGINS)[number];
+const KEY_ORIGINS = ["ceremony", "development"] as const;
+type KeyOrigin = (typeof KEY_ORIGINS)[number];
 
 export type G1Point = readonly [x: bigint, y: bigint];
 /** Coordinates c0 + c1·u. */

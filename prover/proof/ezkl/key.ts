@@ -4,7 +4,7 @@ import { concatBytes, fromHex, toHex, viewOf } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
 
 /** First byte of the key bytes. */
-export const EZKL_KIND = 2;
+const EZKL_KIND = 2;
 
 /** How the numbers of one tensor are to be read: value = number · 2^-scaleBits. */
 export interface TensorScale {

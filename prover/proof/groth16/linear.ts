@@ -41,9 +41,6 @@ export class LinearSum {
   }
 }
 
-export const addLinear = (a: Linear, b: Linear): Linear => new LinearSum().add(a).add(b).done();
-export const subtractLinear = (a: Linear, b: Linear): Linear => new LinearSum().add(a).add(b, -1n).done();
-
 /** x modulo the field's order, from 0. */
 export function reduce(x: bigint): bigint {
   const rest = x % FIELD_ORDER;

@@ -11,7 +11,7 @@ interface PackingCircuit {
 }
 
 /** Bits of a packed row that surely stay below the field's order. */
-export const PACKED_BITS = 253;
+const PACKED_BITS = 253;
 
 /** Lane of every row of one layout: a row's value in it lies from low to high. */
 export interface Lane {

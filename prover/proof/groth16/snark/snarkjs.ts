@@ -63,7 +63,7 @@ const writeProof = ({ a, b, c }: Groth16Proof): Record<string, unknown> => ({
   pi_c: g1(c),
 });
 
-export function readProof({ pi_a, pi_b, pi_c }: SnarkjsProof): Groth16Proof {
+function readProof({ pi_a, pi_b, pi_c }: SnarkjsProof): Groth16Proof {
   const pair = (numbers: readonly string[]): G1Point => [
     BigInt(numbers[0] as string),
     BigInt(numbers[1] as string),
