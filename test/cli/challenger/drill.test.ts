@@ -1,10 +1,11 @@
+import type { Address } from "viem";
 import { describe, expect, test } from "vitest";
 import { type DrillState, drillMoves, fellByOthers } from "../../../cli/challenger/drill/moves.ts";
 import { answersOf } from "../../../cli/demo/dishonest/runs.ts";
 import { encodePosition } from "../../../inference/commit/positions.ts";
 import { treeShape } from "../../../inference/program/shape.ts";
 import type { ClaimEntry } from "../../../protocol/chain/claim-index.ts";
-import { type Address, type ClaimId, NO_CLAIM, ZERO_HASH } from "../../../protocol/rules/types.ts";
+import { type ClaimId, NO_CLAIM, ZERO_HASH } from "../../../protocol/rules/types.ts";
 import { type ClaimWord, EMPTY_CLAIM_WORD } from "../../../protocol/rules/words.ts";
 
 const OWN: Address = "0x1111111111111111111111111111111111111111";
