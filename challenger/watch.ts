@@ -9,10 +9,9 @@ import { type AttentionTests, type PlannedClaim, takeTest } from "./attention.ts
 import { clocksOf, type OpenDispute } from "./clocks.ts";
 import { type DisputeParts, Disputes } from "./disputes.ts";
 import { StakeQueue } from "./queue.ts";
-import { type FastPath, reexecute } from "./reexecute.ts";
+import { type Engines, reexecute } from "./reexecute.ts";
 
-export interface ChallengerParts extends DisputeParts {
-  readonly fast: FastPath;
+export interface ChallengerParts extends DisputeParts, Omit<Engines, "signal"> {
   /** claims that are re-executed at the same time */
   readonly width: number;
   readonly clock: ChainClock;
@@ -37,10 +36,14 @@ export class Challenger {
   /** When claims without a verdict were first seen, ms. */
   readonly #seenAt = new Map<ClaimId, number>();
   readonly #aboutClaims = [this.#retryAt, this.#seenAt] as const;
+  readonly #stopping = new AbortController();
+  readonly #engines: Engines;
   #head: Head | undefined;
 
   constructor(parts: ChallengerParts) {
     this.#parts = parts;
+    const { fast, canonical, log } = parts;
+    this.#engines = { fast, canonical, log, signal: this.#stopping.signal };
     this.#disputes = new Disputes(parts);
     this.#queue = new StakeQueue(parts.width, (key) =>
       typeof key === "string"
@@ -126,6 +129,7 @@ export class Challenger {
 
   /** Stops checking, and waits for what is on its way. */
   async stop(): Promise<void> {
+    this.#stopping.abort();
     await this.#queue.stop();
     await this.#disputes.stop();
   }
@@ -167,13 +171,14 @@ export class Challenger {
   }
 
   async #check(id: ClaimId): Promise<void> {
-    const { store, verdicts, models, fast, log, observe, nowMs, attention } = this.#parts;
+    const { store, verdicts, models, log, observe, nowMs, attention } = this.#parts;
     const { claim, request } = store.index.claimAndRequest(id) ?? {};
     const model = claim && models.get(claim.claim.modelId);
     if (claim === undefined || request === undefined || model === undefined) return;
-    const verdict = await reexecute(model, request, claim, fast, log, (outcome) =>
+    const verdict = await reexecute(model, request, claim, this.#engines, (outcome) =>
       observe({ kind: "engine", claim: id, model: model.name, outcome }),
     );
+    if (this.#stopping.signal.aborted) return;
     const seconds = (nowMs() - (this.#seenAt.get(id) ?? nowMs())) / 1_000;
     observe({ kind: "verdict", claim, model: model.name, verdict, seconds });
     const facts = { claim: id, request: request.id, model: model.name, prover: claim.claim.prover };
@@ -205,10 +210,11 @@ export class Challenger {
   }
 
   async #checkPlanned(planned: PlannedClaim): Promise<void> {
-    const { models, fast, log, observe, nowMs } = this.#parts;
+    const { models, log, observe, nowMs } = this.#parts;
     const model = models.get(planned.claim.claim.modelId);
     if (model === undefined) return;
-    const result = await takeTest(planned, model, fast, log);
+    const result = await takeTest(planned, model, this.#engines);
+    if (this.#stopping.signal.aborted) return;
     const seconds = (nowMs() - planned.plannedAtMs) / 1_000;
     observe({ kind: "attention", model: model.name, result, seconds });
     if (result === "detected") log.info({ model: model.name, seconds }, "a planned wrong claim was found");
