@@ -2,6 +2,7 @@
  *  time, decided from what the chain says. */
 import { fromHex } from "../base/bytes.ts";
 import type { Logger } from "../base/log.ts";
+import { RecentSet } from "../base/recent.ts";
 import { decodePosition } from "../inference/commit/positions.ts";
 import { traceShapes } from "../inference/commit/reveal.ts";
 import type { Canonical } from "../inference/runtime/canonical-pool.ts";
@@ -35,6 +36,9 @@ export interface DisputeParts {
   readonly log: Logger;
 }
 
+/** Ends that are remembered so that none is reported twice. */
+const MAX_REPORTED = 10_000;
+
 export class Disputes {
   readonly #parts: DisputeParts;
   readonly #actions: Actions;
@@ -44,7 +48,7 @@ export class Disputes {
   /** Those about which nothing is left to do, as long as the chain keeps what ended them. */
   readonly #ended = new Set<ClaimId>();
   /** Those whose end was reported: once, even if the chain takes it back and ends them again. */
-  readonly #reported = new Set<ClaimId>();
+  readonly #reported = new RecentSet<ClaimId>(MAX_REPORTED);
   readonly #aboutClaims = [this.#words, this.#ended] as const;
   readonly #stepping = new Map<ClaimId, Promise<void>>();
   /** Of these, something new was seen while a step was under way. */
@@ -176,8 +180,7 @@ export class Disputes {
   #over(id: ClaimId, { lost }: Extract<Decision, { kind: "over" }>): void {
     this.#runs.forget(id);
     this.#words.delete(id);
-    if (this.#reported.has(id)) return;
-    this.#reported.add(id);
+    if (!this.#reported.add(id)) return;
     this.#parts.observe({ kind: "over", claim: id, lost });
     if (lost) this.#parts.log.error({ claim: id }, "a wrong claim became final");
     else this.#parts.log.info({ claim: id }, "dispute is over");
