@@ -73,7 +73,8 @@ export class OwnRuns {
       })
       .catch((error: unknown) => {
         // Whoever asks next begins it again.
-        if (!signal.aborted) log.warn({ claim: id, reason: String(error) }, "the own trace is not made yet");
+        if (!signal.aborted)
+          log.warn({ claim: id, reason: String(error) }, "this challenger's trace is not made yet");
       })
       .finally(() => {
         this.#making.delete(id);

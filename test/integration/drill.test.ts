@@ -34,7 +34,7 @@ describe("assay challenger drill, on a chain that is not local", () => {
   let system: System;
   beforeAll(async () => {
     system = await startSystem({ models: ["sentiment"], answerSeconds: 30, chainId: 4_242 });
-    await system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]).said("challenger is up");
+    await system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]).logged("challenger is up");
   });
   afterAll(() => system.stop());
 

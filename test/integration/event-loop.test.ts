@@ -54,8 +54,8 @@ function listening(message: string): { readonly log: Logger; readonly url: Promi
   const url = new Promise<string>((resolve) => {
     announce = resolve;
   });
-  const info = (fields: object, said: string) => {
-    if (said === message) announce(String((fields as { url: unknown }).url));
+  const info = (fields: object, logged: string) => {
+    if (logged === message) announce(String((fields as { url: unknown }).url));
   };
   return { log: { ...SILENT, info }, url };
 }

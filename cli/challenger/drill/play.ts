@@ -38,7 +38,7 @@ export interface Played {
   readonly inclusions: readonly Inclusion[];
 }
 
-/** Answers challengers until the claim is over, and collects an own ticket.
+/** Answers challengers until the claim is over, and collects its own ticket.
  *  @param from block of the request
  *  @throws BaseError DRILL_STOPPED when the signal aborts, naming what ends the claim */
 export async function playDrill(parts: DrillParts, id: ClaimId, from: bigint): Promise<Played> {
@@ -47,7 +47,7 @@ export async function playDrill(parts: DrillParts, id: ClaimId, from: bigint): P
   const { answerSeconds } = chain.constants;
   const shapes = traceShapes(program);
   const inclusions = new Map<string, Inclusion>();
-  const told = new Set<string>();
+  const printed = new Set<string>();
   let windowEnd: number | undefined;
   const send = async (action: Action): Promise<void> => {
     const result = await sender.send(action, signal);
@@ -64,8 +64,8 @@ export async function playDrill(parts: DrillParts, id: ClaimId, from: bigint): P
       windowEnd = entry.windowEnd;
       for (const event of events) {
         const mark = `${event.block.hash}/${event.logIndex}`;
-        if (!told.has(mark)) printProgress(describeEvent(event));
-        told.add(mark);
+        if (!printed.has(mark)) printProgress(describeEvent(event));
+        printed.add(mark);
       }
       if (entry.status === "fallen" && entry.challengers.has(own) && !entry.collected.has(own)) {
         await send(new Actions(chain.game).collect(entry.claim, own));

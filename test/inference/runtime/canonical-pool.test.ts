@@ -109,11 +109,11 @@ describe("CanonicalPool", () => {
     const heavy = heavyModel();
     const pool = open(new Map([["heavy", heavy]]), { threads: 1 });
     const runs = [0, 1].map(() => pool.output("heavy", heavy.calldata));
-    const told = runs.map((run) =>
+    const failed = runs.map((run) =>
       expect(run).rejects.toMatchObject({ code: "CANONICAL_FAILED", retryable: true }),
     );
     pool.close();
-    await Promise.all(told);
+    await Promise.all(failed);
     await expect(pool.output("heavy", heavy.calldata)).rejects.toMatchObject({ code: "CANONICAL_FAILED" });
   });
 
