@@ -1,11 +1,14 @@
 /** Work of a node that goes on beside its loop: each piece once at a time, and again after a pause if it failed. */
 
 import type { Logger } from "../base/log.ts";
+import { RecentMap } from "../base/recent.ts";
 import { chainError } from "../protocol/chain/errors.ts";
 
 /** Pause after a failure, doubled each time up to the longest, ms. */
 const PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
+/** Failures that are remembered, those of work that nobody wants any more among them. */
+const MAX_FAILURES = 10_000;
 
 export interface WorkListParts {
   readonly log: Logger;
@@ -16,7 +19,9 @@ export interface WorkListParts {
 export class WorkList {
   readonly #parts: WorkListParts;
   readonly #busy = new Map<string, Promise<void>>();
-  readonly #failures = new Map<string, { readonly count: number; readonly untilMs: number }>();
+  readonly #failures = new RecentMap<string, { readonly count: number; readonly untilMs: number }>(
+    MAX_FAILURES,
+  );
 
   constructor(parts: WorkListParts) {
     this.#parts = parts;

@@ -1,9 +1,8 @@
 /** Attention tests: wrong claims with a known answer, put among the real ones, show whether this challenger would see
  *  one and how long it takes. They stay in this process: nobody pays for them, and nobody else sees them. */
 import { fromHex, toHex } from "../base/bytes.ts";
-import type { Logger } from "../base/log.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
-import { type CoveredModel, type FastPath, reexecute } from "./reexecute.ts";
+import { type CoveredModel, type Engines, reexecute } from "./reexecute.ts";
 
 /** `missed`: the planned fault was not found, or another output than the known one was taken for right. */
 export type AttentionResult = "detected" | "missed" | "could-not-check";
@@ -50,10 +49,9 @@ export class AttentionTests {
 export async function takeTest(
   { claim, request, honest }: PlannedClaim,
   model: CoveredModel,
-  fast: FastPath,
-  log: Logger,
+  engines: Engines,
 ): Promise<AttentionResult> {
-  const verdict = await reexecute(model, request, claim, fast, log);
+  const verdict = await reexecute(model, request, claim, engines);
   if (verdict.kind === "could-not-check") return verdict.kind;
   return verdict.kind === "wrong" && verdict.honest === honest ? "detected" : "missed";
 }

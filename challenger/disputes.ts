@@ -2,10 +2,10 @@
  *  time, decided from what the chain says. */
 import { fromHex } from "../base/bytes.ts";
 import type { Logger } from "../base/log.ts";
-import { commitTrace } from "../inference/commit/commitments.ts";
+import { RecentSet } from "../base/recent.ts";
 import { decodePosition } from "../inference/commit/positions.ts";
 import { traceShapes } from "../inference/commit/reveal.ts";
-import { trace } from "../inference/executor/execute.ts";
+import type { Canonical } from "../inference/runtime/canonical-pool.ts";
 import { Actions } from "../protocol/chain/actions.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
@@ -17,8 +17,9 @@ import type { EventStore } from "../protocol/service/store/event-store.ts";
 import { actionOf } from "./act.ts";
 import { ClaimedTrace } from "./claimed-trace.ts";
 import { type Decision, type Dispute, decide } from "./decide.ts";
-import { interrogate, type OwnTrace, type Question } from "./interrogate.ts";
+import { interrogate, type Question } from "./interrogate.ts";
 import type { Observer } from "./notices.ts";
+import { OwnRuns } from "./own-runs.ts";
 import type { CoveredModel } from "./reexecute.ts";
 import type { TransactionSender } from "./transaction-sender.ts";
 import type { VerdictStore } from "./verdicts.ts";
@@ -28,23 +29,27 @@ export interface DisputeParts {
   readonly store: EventStore;
   readonly models: ReadonlyMap<ModelId, CoveredModel>;
   readonly verdicts: VerdictStore;
+  readonly canonical: Canonical;
   /** absent: watch only */
   readonly sender?: TransactionSender;
   readonly observe: Observer;
   readonly log: Logger;
 }
 
+/** Ends that are remembered so that none is reported twice. */
+const MAX_REPORTED = 10_000;
+
 export class Disputes {
   readonly #parts: DisputeParts;
   readonly #actions: Actions;
-  readonly #runs = new Map<ClaimId, OwnTrace>();
+  readonly #runs: OwnRuns;
   /** As they were read last. */
   readonly #words = new Map<ClaimId, ClaimWord>();
   /** Those about which nothing is left to do, as long as the chain keeps what ended them. */
   readonly #ended = new Set<ClaimId>();
   /** Those whose end was reported: once, even if the chain takes it back and ends them again. */
-  readonly #reported = new Set<ClaimId>();
-  readonly #aboutClaims = [this.#runs, this.#words, this.#ended] as const;
+  readonly #reported = new RecentSet<ClaimId>(MAX_REPORTED);
+  readonly #aboutClaims = [this.#words, this.#ended] as const;
   readonly #stepping = new Map<ClaimId, Promise<void>>();
   /** Of these, something new was seen while a step was under way. */
   readonly #stepAgain = new Set<ClaimId>();
@@ -57,16 +62,18 @@ export class Disputes {
   constructor(parts: DisputeParts) {
     this.#parts = parts;
     this.#actions = new Actions(parts.chain.game);
+    const { canonical, models, log } = parts;
+    this.#runs = new OwnRuns({ canonical, models, log, onMade: (id) => this.step(id) });
   }
 
-  /** True while no step is under way. */
+  /** True while no step and no own run is under way. */
   get isIdle(): boolean {
-    return this.#stepping.size === 0;
+    return this.#stepping.size === 0 && this.#runs.isIdle;
   }
 
   /** What memory holds about claims. */
   get entriesHeld(): number {
-    return this.#aboutClaims.reduce((sum, { size }) => sum + size, 0);
+    return this.#aboutClaims.reduce((sum, { size }) => sum + size, this.#runs.size);
   }
 
   /** The claim's word as it was read last; undefined before its first step and after its end. */
@@ -92,16 +99,18 @@ export class Disputes {
     for (const part of this.#aboutClaims) {
       for (const id of part.keys()) if (!claims.has(id)) part.delete(id);
     }
+    this.#runs.keepOnly((id) => claims.has(id));
   }
 
   forget(id: ClaimId): void {
+    this.#runs.forget(id);
     for (const part of [...this.#aboutClaims, this.#reported]) part.delete(id);
   }
 
   /** Begins no step any more, and waits for those that are under way. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    await Promise.all([...this.#stepping.values(), this.#parts.sender?.stop()]);
+    await Promise.all([...this.#stepping.values(), this.#runs.stop(), this.#parts.sender?.stop()]);
   }
 
   /** Does what is to be done about a claim now, if anything is. */
@@ -155,10 +164,12 @@ export class Disputes {
     if (done) log.info(facts, "moved");
   }
 
-  /** What to ask next; a trace once committed never changes, so this run is kept until the claim is over. */
+  /** What to ask next; a trace once committed never changes, so this run is kept until the claim is over.
+   *  @returns undefined also while this challenger's run is being made: a ticket and what is overdue do not wait */
   #question(claim: ClaimEntry, request: RequestEntry): Question | undefined {
     if (claim.trace === undefined) return undefined;
-    const own = this.#runs.get(claim.id) ?? this.#run(claim, request);
+    const own = this.#runs.get(claim, request);
+    if (own === undefined) return undefined;
     const claimed = new ClaimedTrace(traceShapes(own.program), claim.trace.tops.map(fromHex));
     for (const [position, { content }] of claim.demands) {
       if (content !== undefined) claimed.addReveal(decodePosition(position), content.map(fromHex));
@@ -166,21 +177,10 @@ export class Disputes {
     return interrogate(own, claimed, fromHex(claim.output));
   }
 
-  #run(claim: ClaimEntry, request: RequestEntry): OwnTrace {
-    const { prepared, weights } = this.#parts.models.get(claim.claim.modelId) as CoveredModel;
-    const { program } = prepared;
-    const tensors = trace(prepared, fromHex(request.input));
-    const constant: OwnTrace["constant"] = (operand) => prepared.constant(operand);
-    const own = { program, tensors, trace: commitTrace(program, tensors), weights, constant };
-    this.#runs.set(claim.id, own);
-    return own;
-  }
-
   #over(id: ClaimId, { lost }: Extract<Decision, { kind: "over" }>): void {
-    this.#runs.delete(id);
+    this.#runs.forget(id);
     this.#words.delete(id);
-    if (this.#reported.has(id)) return;
-    this.#reported.add(id);
+    if (!this.#reported.add(id)) return;
     this.#parts.observe({ kind: "over", claim: id, lost });
     if (lost) this.#parts.log.error({ claim: id }, "a wrong claim became final");
     else this.#parts.log.info({ claim: id }, "dispute is over");

@@ -3,6 +3,7 @@ import { randomInt } from "node:crypto";
 import type { Address } from "viem";
 import type { Logger } from "../base/log.ts";
 import type { LoadedModel } from "../inference/model-folder.ts";
+import type { Canonical } from "../inference/runtime/canonical-pool.ts";
 import { Actions } from "../protocol/chain/actions.ts";
 import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
@@ -36,6 +37,7 @@ export interface ChallengerOptions {
   readonly chain: Chain;
   readonly models: readonly LoadedModel[];
   readonly fast: FastPath;
+  readonly canonical: Canonical;
   /** folder of database and journal */
   readonly data: string;
   readonly width: number;
@@ -78,6 +80,7 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
       nowMs: Date.now,
       verdicts: new VerdictStore(parts.db),
       fast: options.fast,
+      canonical: options.canonical,
       width: options.width,
       log,
       ...(sender === undefined ? {} : { sender }),

@@ -3,8 +3,8 @@ import type { Hex } from "viem";
 import { equalBytes, fromHex, toHex } from "../base/bytes.ts";
 import type { Logger } from "../base/log.ts";
 import type { Commitment } from "../inference/commit/commitments.ts";
-import { execute } from "../inference/executor/execute.ts";
 import type { PreparedModel } from "../inference/executor/prepare.ts";
+import type { Canonical } from "../inference/runtime/canonical-pool.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import type { ModelId } from "../protocol/rules/types.ts";
 
@@ -22,7 +22,17 @@ export interface FastPath {
   run(
     model: ModelId,
     calldata: Uint8Array,
+    signal?: AbortSignal,
   ): Promise<{ readonly output: Uint8Array } | { readonly failure: string }>;
+}
+
+/** What compares claims. */
+export interface Engines {
+  readonly fast: FastPath;
+  readonly canonical: Canonical;
+  readonly log: Logger;
+  /** aborts when no verdict is wanted any more */
+  readonly signal?: AbortSignal;
 }
 
 /** "Could not check" is a third answer, never fraud. */
@@ -41,17 +51,16 @@ export async function reexecute(
   model: CoveredModel,
   request: RequestEntry,
   claim: ClaimEntry,
-  fast: FastPath,
-  log: Logger,
+  { fast, canonical, log, signal }: Engines,
   onEngine: (outcome: EngineOutcome) => void = () => {},
 ): Promise<Verdict> {
   const input = fromHex(request.input);
   const claimed = fromHex(claim.output);
-  const quick = await fast.run(model.id, input);
+  const quick = await fast.run(model.id, input, signal);
   if ("output" in quick && equalBytes(quick.output, claimed)) return { kind: "right" };
   let honest: Uint8Array;
   try {
-    honest = execute(model.prepared, input);
+    honest = await canonical.output(model.id, input, signal === undefined ? {} : { signal });
   } catch (error) {
     return { kind: "could-not-check", reason: error instanceof Error ? error.message : String(error) };
   }

@@ -1,6 +1,7 @@
 /** What acts for a challenger: on the chain, or only in simulation. */
 import type { Address } from "viem";
 import type { Logger } from "../base/log.ts";
+import { RecentSet } from "../base/recent.ts";
 import type { Action, Actions } from "../protocol/chain/actions.ts";
 import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import { EndingBudget, type EndingResult, endWithinBudget } from "../protocol/chain/endings.ts";
@@ -26,12 +27,15 @@ export interface TransactionSender {
   stop(): Promise<void>;
 }
 
+/** Moves that are remembered so that each is logged once. */
+const MAX_REPORTED = 10_000;
+
 /** Simulates each transaction and says what it would put at risk. */
 export class DryRunSender implements TransactionSender {
   readonly #chain: SigningChain;
   readonly #maxFee: bigint;
   readonly #log: Logger;
-  readonly #reported = new Set<string>();
+  readonly #reported = new RecentSet<string>(MAX_REPORTED);
 
   /** @param maxFee most wei a unit of gas */
   constructor(chain: SigningChain, maxFee: bigint, log: Logger) {
@@ -50,8 +54,7 @@ export class DryRunSender implements TransactionSender {
   }
 
   async act(action: Action, facts: Record<string, unknown>): Promise<boolean> {
-    if (this.#reported.has(action.key)) return false;
-    this.#reported.add(action.key);
+    if (!this.#reported.add(action.key)) return false;
     const { client, account } = this.#chain;
     const result = await simulate(client, account, action, await currentFees(client, this.#maxFee));
     if (typeof result === "bigint") {
@@ -76,8 +79,6 @@ export interface Limits {
   readonly withdrawAbove: bigint;
 }
 
-/** Withheld moves that are remembered so that each is logged once. */
-const MAX_WITHHELD = 10_000;
 /** Blocks between two reads of this account's credit. */
 const WITHDRAW_EVERY = 10n;
 
@@ -96,7 +97,7 @@ export class ChainSender implements TransactionSender {
   readonly #maxFee: bigint;
   readonly #budget: EndingBudget;
   /** Claims of which it was said that ending them would cost too much. */
-  readonly #withheld = new Set<string>();
+  readonly #withheld = new RecentSet<string>(MAX_REPORTED);
   #readAt = 0n;
   #withdrawing: Promise<void> = Promise.resolve();
 
@@ -153,9 +154,7 @@ export class ChainSender implements TransactionSender {
     if (!isEnding || entry.challengers.has(this.address)) return this.#sender.send(action, this.#stopping);
     const parts = { chain: this.#chain, sender: this.#sender, budget: this.#budget, maxFee: this.#maxFee };
     const result = await endWithinBudget(parts, action, entry.claim.bond, this.#stopping);
-    if (result.status === "withheld" && !this.#withheld.has(action.key)) {
-      if (this.#withheld.size >= MAX_WITHHELD) this.#withheld.clear();
-      this.#withheld.add(action.key);
+    if (result.status === "withheld" && this.#withheld.add(action.key)) {
       this.#log.warn({ ...facts, reason: result.reason }, "an overdue claim is left to others for now");
     }
     return result;

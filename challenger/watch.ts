@@ -1,18 +1,18 @@
 /** Follows claims, has them re-executed, and has wrong ones disputed and overdue ones ended. */
+import { RecentSet } from "../base/recent.ts";
 import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import { owesAnswer } from "../protocol/chain/endings.ts";
 import { chainError } from "../protocol/chain/errors.ts";
 import type { Batch, Head } from "../protocol/chain/follower.ts";
-import type { ClaimId } from "../protocol/rules/types.ts";
+import type { ClaimId, ModelId } from "../protocol/rules/types.ts";
 import type { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import { type AttentionTests, type PlannedClaim, takeTest } from "./attention.ts";
 import { clocksOf, type OpenDispute } from "./clocks.ts";
 import { type DisputeParts, Disputes } from "./disputes.ts";
 import { StakeQueue } from "./queue.ts";
-import { type FastPath, reexecute } from "./reexecute.ts";
+import { type Engines, reexecute } from "./reexecute.ts";
 
-export interface ChallengerParts extends DisputeParts {
-  readonly fast: FastPath;
+export interface ChallengerParts extends DisputeParts, Omit<Engines, "signal"> {
   /** claims that are re-executed at the same time */
   readonly width: number;
   readonly clock: ChainClock;
@@ -25,6 +25,7 @@ export interface ChallengerParts extends DisputeParts {
 
 /** Blocks without news of it after which what is over is forgotten; deeper than re-orgs go. */
 const FORGET_AFTER = 256n;
+const MAX_REPORTED_MODELS = 10_000;
 /** Blocks between two tries to check a claim that could not be checked. */
 const RETRY_AFTER = 5n;
 
@@ -33,14 +34,21 @@ export class Challenger {
   readonly #disputes: Disputes;
   readonly #queue: StakeQueue<ClaimId | PlannedClaim>;
   readonly #retryAt = new Map<ClaimId, bigint>();
-  readonly #reported = new Set<string>();
+  /** Models of which it was said that they are not covered; a registration is reported once. */
+  readonly #reportedModels = new RecentSet<ModelId>(MAX_REPORTED_MODELS);
+  /** Claims in memory of which it was said that they are not covered. */
+  readonly #reportedClaims = new Set<ClaimId>();
   /** When claims without a verdict were first seen, ms. */
   readonly #seenAt = new Map<ClaimId, number>();
   readonly #aboutClaims = [this.#retryAt, this.#seenAt] as const;
+  readonly #stopping = new AbortController();
+  readonly #engines: Engines;
   #head: Head | undefined;
 
   constructor(parts: ChallengerParts) {
     this.#parts = parts;
+    const { fast, canonical, log } = parts;
+    this.#engines = { fast, canonical, log, signal: this.#stopping.signal };
     this.#disputes = new Disputes(parts);
     this.#queue = new StakeQueue(parts.width, (key) =>
       typeof key === "string"
@@ -91,19 +99,16 @@ export class Challenger {
     if (batch.kind === "rollback") {
       log.warn({ ancestor: batch.ancestor }, "the chain was re-organized; going on from the common block");
       this.#disputes.reopen();
-      for (const part of this.#aboutClaims) {
+      for (const part of [...this.#aboutClaims, this.#reportedClaims]) {
         for (const id of part.keys()) if (!store.index.claims.has(id)) part.delete(id);
       }
       return;
     }
     for (const event of batch.events) {
       if (event.name !== "ModelRegistered" || models.has(event.args.modelId)) continue;
-      this.#once(`model ${event.args.modelId}`, () =>
-        log.warn(
-          { model: event.args.modelId },
-          "a registered model is not covered: no folder here has its id",
-        ),
-      );
+      const model = event.args.modelId;
+      if (this.#reportedModels.add(model))
+        log.warn({ model }, "a registered model is not covered: no folder here has its id");
     }
     if (batch.to.number !== batch.head.number) return;
     this.#head = batch.head;
@@ -126,6 +131,7 @@ export class Challenger {
 
   /** Stops checking, and waits for what is on its way. */
   async stop(): Promise<void> {
+    this.#stopping.abort();
     await this.#queue.stop();
     await this.#disputes.stop();
   }
@@ -152,13 +158,13 @@ export class Challenger {
     if (this.#concerns(entry)) this.#disputes.step(entry.id);
     if (verdict !== undefined || entry.status !== "active") return;
     if (!this.#parts.models.has(entry.claim.modelId)) {
-      this.#once(`claim ${entry.id}`, () => {
-        this.#parts.observe({ kind: "uncovered", claim: entry });
-        this.#parts.log.warn(
-          { claim: entry.id, model: entry.claim.modelId },
-          "a claim is not covered: no folder here has its model",
-        );
-      });
+      if (this.#reportedClaims.has(entry.id)) return;
+      this.#reportedClaims.add(entry.id);
+      this.#parts.observe({ kind: "uncovered", claim: entry });
+      this.#parts.log.warn(
+        { claim: entry.id, model: entry.claim.modelId },
+        "a claim is not covered: no folder here has its model",
+      );
       return;
     }
     if (!this.#seenAt.has(entry.id)) this.#seenAt.set(entry.id, this.#parts.nowMs());
@@ -167,13 +173,14 @@ export class Challenger {
   }
 
   async #check(id: ClaimId): Promise<void> {
-    const { store, verdicts, models, fast, log, observe, nowMs, attention } = this.#parts;
+    const { store, verdicts, models, log, observe, nowMs, attention } = this.#parts;
     const { claim, request } = store.index.claimAndRequest(id) ?? {};
     const model = claim && models.get(claim.claim.modelId);
     if (claim === undefined || request === undefined || model === undefined) return;
-    const verdict = await reexecute(model, request, claim, fast, log, (outcome) =>
+    const verdict = await reexecute(model, request, claim, this.#engines, (outcome) =>
       observe({ kind: "engine", claim: id, model: model.name, outcome }),
     );
+    if (this.#stopping.signal.aborted) return;
     const seconds = (nowMs() - (this.#seenAt.get(id) ?? nowMs())) / 1_000;
     observe({ kind: "verdict", claim, model: model.name, verdict, seconds });
     const facts = { claim: id, request: request.id, model: model.name, prover: claim.claim.prover };
@@ -205,10 +212,11 @@ export class Challenger {
   }
 
   async #checkPlanned(planned: PlannedClaim): Promise<void> {
-    const { models, fast, log, observe, nowMs } = this.#parts;
+    const { models, log, observe, nowMs } = this.#parts;
     const model = models.get(planned.claim.claim.modelId);
     if (model === undefined) return;
-    const result = await takeTest(planned, model, fast, log);
+    const result = await takeTest(planned, model, this.#engines);
+    if (this.#stopping.signal.aborted) return;
     const seconds = (nowMs() - planned.plannedAtMs) / 1_000;
     observe({ kind: "attention", model: model.name, result, seconds });
     if (result === "detected") log.info({ model: model.name, seconds }, "a planned wrong claim was found");
@@ -224,7 +232,7 @@ export class Challenger {
         verdicts.forget(claim.id);
         for (const part of this.#aboutClaims) part.delete(claim.id);
         this.#disputes.forget(claim.id);
-        this.#reported.delete(`claim ${claim.id}`);
+        this.#reportedClaims.delete(claim.id);
       }
       store.forget(id);
     }
@@ -242,11 +250,5 @@ export class Challenger {
       ({ id, status }) => (status === "open" || status === "busy") && store.index.claimsOf(id).every(isRight),
     );
     store.rest(idle.map(({ id }) => id));
-  }
-
-  #once(key: string, report: () => void): void {
-    if (this.#reported.has(key)) return;
-    this.#reported.add(key);
-    report();
   }
 }

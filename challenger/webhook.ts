@@ -2,6 +2,7 @@
 
 import { jsonOf } from "../base/json.ts";
 import type { Logger } from "../base/log.ts";
+import { RecentSet } from "../base/recent.ts";
 import { pause } from "../protocol/chain/follower.ts";
 import type { GameAddress } from "../protocol/rules/ids.ts";
 import type { Notice } from "./notices.ts";
@@ -93,7 +94,7 @@ const MAX_REMEMBERED = 10_000;
 export class Webhook {
   readonly #options: Required<WebhookOptions>;
   readonly #waiting: Alert[] = [];
-  readonly #sent = new Set<string>();
+  readonly #sent = new RecentSet<string>(MAX_REMEMBERED);
   readonly #stopping = new AbortController();
   #dropped = 0;
   #running: Promise<void> | undefined;
@@ -107,9 +108,7 @@ export class Webhook {
     if (alert === undefined || this.#stopping.signal.aborted) return;
     const key = `${alert.kind} ${alert.claim ?? ""}`;
     // Planned claims have no id: each of them is news.
-    if (alert.claim !== undefined && this.#sent.has(key)) return;
-    if (this.#sent.size >= MAX_REMEMBERED) this.#sent.clear();
-    this.#sent.add(key);
+    if (!this.#sent.add(key) && alert.claim !== undefined) return;
     this.#waiting.push(alert);
     if (this.#waiting.length > MAX_WAITING) {
       this.#waiting.shift();

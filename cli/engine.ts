@@ -3,6 +3,7 @@
 import type { Logger } from "../base/log.ts";
 import { prepare } from "../inference/executor/prepare.ts";
 import type { LoadedModel } from "../inference/model-folder.ts";
+import { type Canonical, CanonicalPool } from "../inference/runtime/canonical-pool.ts";
 import { OnnxruntimeEngine } from "../inference/runtime/engine.ts";
 import { RuntimePool } from "../inference/runtime/pool.ts";
 import type { ProofModel } from "../prover/proof/ezkl/folder.ts";
@@ -16,10 +17,12 @@ export interface OpenedEngine {
     calldata: Uint8Array,
     signal?: AbortSignal,
   ): Promise<{ readonly output: Uint8Array } | { readonly failure: string }>;
+  /** the judge of the fast path, in threads */
+  readonly canonical: Canonical;
   close(): void;
 }
 
-/** onnxruntime in child processes.
+/** onnxruntime in child processes, and the canonical executor in threads: one more, for callers never take the last.
  *  @param processes how many */
 export async function openEngine(
   models: readonly LoadedModel[],
@@ -27,6 +30,9 @@ export async function openEngine(
   log: Logger,
 ): Promise<OpenedEngine> {
   const pool = new RuntimePool({ size: processes });
+  const canonical = new CanonicalPool(new Map(models.map((model) => [model.modelId, model])), {
+    threads: processes + 1,
+  });
   const prepared = new Map(models.map(({ modelId, model, selector }) => [modelId, prepare(model, selector)]));
   const engine = await OnnxruntimeEngine.open(pool, prepared, {
     onFallBack: (model, reason) =>
@@ -40,7 +46,11 @@ export async function openEngine(
         return { failure: error instanceof Error ? error.message : String(error) };
       }
     },
-    close: () => pool.close(),
+    canonical,
+    close: () => {
+      canonical.close();
+      pool.close();
+    },
   };
 }
 
@@ -66,6 +76,7 @@ export function withEzkl(
         (error: unknown) => ({ failure: error instanceof Error ? error.message : String(error) }),
       );
     },
+    canonical: engine.canonical,
     close: () => engine.close(),
   };
 }

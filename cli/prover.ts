@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { z } from "zod";
 import type { Logger } from "../base/log.ts";
+import type { Canonical } from "../inference/runtime/canonical-pool.ts";
 import { requireAccount, type SigningChain } from "../protocol/chain/sender.ts";
 import {
   address,
@@ -103,6 +104,7 @@ export interface ProverParts {
   readonly chain: SigningChain;
   readonly settings: Config<typeof PROVER_SETTINGS>;
   readonly engine: FastPath;
+  readonly canonical: Canonical;
   readonly ezkl: EzklOptions;
   readonly log: Logger;
 }
@@ -123,14 +125,14 @@ export function addProverCommand(program: Command): void {
   );
 }
 
-function honestWork({ chain, settings, engine, ezkl, log }: ProverParts): ProverWork {
+function honestWork({ chain, settings, engine, canonical, ezkl, log }: ProverParts): ProverWork {
   const prover = new SnarkjsProver();
-  const truths: TruthSource[] = [new ExecutionSource(chain, log)];
+  const truths: TruthSource[] = [new ExecutionSource(chain, canonical, log)];
   if (settings.proofs === "on") {
-    truths.push(new Groth16Source({ chain, keys: settings.keys, prover, log }));
+    truths.push(new Groth16Source({ chain, keys: settings.keys, prover, canonical, log }));
     truths.push(new EzklSource({ chain, ezkl, log }));
   }
-  return { runs: honestRuns(engine, log), truths, close: () => prover.close() };
+  return { runs: honestRuns({ engine, canonical, log }), truths, close: () => prover.close() };
 }
 
 /** Runs a prover on the command's settings until it is stopped.
@@ -149,12 +151,13 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
   const engine = withEzkl(await openEngine(programs, settings.processes, log), proofModels, ezkl);
   let work: ProverWork | undefined;
   try {
-    work = workOf({ chain, settings, engine, ezkl, log });
+    work = workOf({ chain, settings, engine, canonical: engine.canonical, ezkl, log });
     await runProver(
       {
         chain,
         models: [...programs, ...proofModels],
         engine,
+        canonical: engine.canonical,
         runs: work.runs,
         data: config.data,
         policy: settings,

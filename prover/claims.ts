@@ -14,7 +14,7 @@ export async function answerRequest(
   id: RequestId,
   decision: RequestDecision | undefined,
 ): Promise<Outcome> {
-  const { store, models, runs, actions, operator } = context;
+  const { store, models, runs, actions, operator, signal } = context;
   const entry = store.index.requests.get(id);
   const model = entry && models.get(entry.request.modelId);
   if (entry?.status !== "open" || model === undefined) return DONE;
@@ -22,7 +22,7 @@ export async function answerRequest(
   if (decision?.kind !== "claim" || !hasProgram(model)) return DONE;
   let output: Uint8Array;
   try {
-    output = await runs.output(model, fromHex(entry.input));
+    output = await runs.output(model, fromHex(entry.input), signal);
   } catch (error) {
     // Nothing is bonded on an output that nobody could compute.
     return again(`no output: ${error instanceof Error ? error.message : String(error)}`, 60_000);

@@ -10,8 +10,11 @@ import { again, DONE, type Outcome } from "./workers.ts";
 
 export class Defence {
   readonly #context: Context;
-  /** Of claims in dispute; a trace never changes, so it is computed once. */
-  readonly #traces = new Map<ClaimId, Commitment>();
+  /** Of claims in dispute; a trace never changes, so it is computed once, for all who wait for it. */
+  readonly #traces = new Map<
+    ClaimId,
+    { readonly trace: Promise<Commitment>; readonly over: AbortController }
+  >();
 
   constructor(context: Context) {
     this.#context = context;
@@ -21,8 +24,9 @@ export class Defence {
     const { actions } = this.#context;
     const found = this.#context.store.index.claimAndRequest(id);
     if (found?.claim.status !== "active" || found.claim.trace !== undefined) return DONE;
-    const trace = this.#traceOf(id);
-    if (trace === undefined) return again("no folder here holds its model", 1_000);
+    const traced = await this.#traceOf(id);
+    if (traced.kind !== "traced") return traced;
+    const { trace } = traced;
     const action = actions.commitTrace(found.claim.claim, topsOf(trace).map(toHex));
     return carryOut(this.#context, action, { move: "commitTrace", claim: id, traceRoot: toHex(trace.root) });
   }
@@ -33,31 +37,47 @@ export class Defence {
     const found = this.#context.store.index.claimAndRequest(id);
     if (found?.claim.status !== "active" || found.claim.demands.get(position)?.content !== undefined)
       return DONE;
-    const trace = this.#traceOf(id);
-    if (trace === undefined) return again("no folder here holds its model", 1_000);
+    const traced = await this.#traceOf(id);
+    if (traced.kind !== "traced") return traced;
+    const { trace } = traced;
     const decoded = decodePosition(position);
     const { content, path } = runs.reveal(trace, decoded);
     const action = actions.reveal(found.claim.claim, position, content.map(toHex), path.map(toHex));
     return carryOut(this.#context, action, { move: "reveal", claim: id, ...decoded });
   }
 
-  /** Drops traces of claims that are over. */
+  /** Drops traces of claims that are over, also those in the making. */
   tidy(): void {
     const { index } = this.#context.store;
-    for (const id of this.#traces.keys()) {
-      if (index.claims.get(id)?.status !== "active") this.#traces.delete(id);
+    for (const [id, { over }] of this.#traces) {
+      if (index.claims.get(id)?.status === "active") continue;
+      this.#traces.delete(id);
+      over.abort();
     }
   }
 
-  #traceOf(id: ClaimId): Commitment | undefined {
-    const known = this.#traces.get(id);
-    if (known !== undefined) return known;
-    const { models, runs } = this.#context;
-    const found = this.#context.store.index.claimAndRequest(id);
+  /** @returns an outcome where there is no trace now */
+  async #traceOf(id: ClaimId): Promise<{ readonly kind: "traced"; readonly trace: Commitment } | Outcome> {
+    const making = this.#traces.get(id) ?? this.#makeTrace(id);
+    if (making === undefined) return again("no folder here holds its model", 1_000);
+    try {
+      return { kind: "traced", trace: await making.trace };
+    } catch (error) {
+      // The next who asks tries again.
+      if (this.#traces.get(id) === making) this.#traces.delete(id);
+      return again(`no trace: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  #makeTrace(id: ClaimId) {
+    const { models, runs, signal, store } = this.#context;
+    const found = store.index.claimAndRequest(id);
     const model = found && models.get(found.claim.claim.modelId);
     if (found === undefined || model === undefined || !hasProgram(model)) return undefined;
-    const trace = runs.trace(model, fromHex(found.request.input));
-    this.#traces.set(id, trace);
-    return trace;
+    const over = new AbortController();
+    const input = fromHex(found.request.input);
+    const making = { trace: runs.trace(model, input, AbortSignal.any([signal, over.signal])), over };
+    this.#traces.set(id, making);
+    return making;
   }
 }

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Address } from "viem";
 import type { Logger } from "../base/log.ts";
 import type { LoadedModel } from "../inference/model-folder.ts";
+import type { Canonical } from "../inference/runtime/canonical-pool.ts";
 import { Actions } from "../protocol/chain/actions.ts";
 import { EndingBudget } from "../protocol/chain/endings.ts";
 import { EventFollower } from "../protocol/chain/follower.ts";
@@ -35,6 +36,7 @@ export interface ProverOptions {
   readonly chain: SigningChain;
   readonly models: readonly (LoadedModel | ProofModel)[];
   readonly engine: FastPath;
+  readonly canonical: Canonical;
   /** what is claimed, and answered to challengers */
   readonly runs: Runs;
   /** folder of database and journal */
@@ -65,7 +67,7 @@ export interface ProverOptions {
 export async function runProver(options: ProverOptions, signal: AbortSignal): Promise<void> {
   const { chain, log, pollIntervalMs, confirmations, maxFee } = options;
   const models = serveModels(options.models);
-  const { engine } = options;
+  const { engine, canonical } = options;
   await checkRegistered(models, new StateReader(chain), log);
   const folder = openDataFolder(options.data, chain, [EVENTS_SCHEMA, JOBS_SCHEMA], {
     pollIntervalMs,
@@ -128,6 +130,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       chain,
       models,
       engine,
+      canonical,
       policy: options.policy,
       metrics,
       log,

@@ -2,12 +2,19 @@
 import { equalBytes, toHex } from "../base/bytes.ts";
 import { BaseError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
-import { type Commitment, commitTrace } from "../inference/commit/commitments.ts";
+import type { Commitment } from "../inference/commit/commitments.ts";
 import type { Position } from "../inference/commit/positions.ts";
 import { type Reveal, revealAt } from "../inference/commit/reveal.ts";
-import { execute, executeInTurns, trace } from "../inference/executor/execute.ts";
+import type { Canonical } from "../inference/runtime/canonical-pool.ts";
 import type { FastPath } from "./fast-path.ts";
 import { hasProgram, type ServedModel, type ServedProgram } from "./models.ts";
+
+/** What computes outputs, and says what it finds. */
+export interface Engines {
+  readonly engine: FastPath;
+  readonly canonical: Canonical;
+  readonly log: Logger;
+}
 
 /** Output without a bond: the engine's, or the executor's where the engine fails.
  *  @param signal aborts when nobody waits any more
@@ -15,8 +22,7 @@ import { hasProgram, type ServedModel, type ServedProgram } from "./models.ts";
 export async function outputOf(
   model: ServedModel,
   calldata: Uint8Array,
-  engine: FastPath,
-  log: Logger,
+  { engine, canonical, log }: Engines,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   const result = await engine.run(model.id, calldata, signal);
@@ -25,7 +31,7 @@ export async function outputOf(
   signal.throwIfAborted();
   if (hasProgram(model)) {
     log.warn({ model: model.name, reason: result.failure }, "the engine failed; the executor stands in");
-    return executeInTurns(model.prepared, calldata, signal);
+    return canonical.output(model.id, calldata, { urgency: "caller", signal });
   }
   log.error(
     { model: model.name, reason: result.failure },
@@ -42,19 +48,21 @@ export async function outputOf(
 /** How a prover runs models, and what it answers challengers. */
 export interface Runs {
   /** What is claimed for this calldata. */
-  output(model: ServedProgram, calldata: Uint8Array): Promise<Uint8Array>;
+  output(model: ServedProgram, calldata: Uint8Array, signal: AbortSignal): Promise<Uint8Array>;
   /** Commitment to all tensors of the run behind a claim; the same each time. */
-  trace(model: ServedProgram, calldata: Uint8Array): Commitment;
+  trace(model: ServedProgram, calldata: Uint8Array, signal: AbortSignal): Promise<Commitment>;
   /** What is revealed of such a trace at a position. */
   reveal(trace: Commitment, position: Position): Reveal;
 }
 
 /** Claims what the canonical executor computes, and says loudly where the engine differs. */
-export function honestRuns(engine: FastPath, log: Logger): Runs {
+export function honestRuns({ engine, canonical, log }: Engines): Runs {
   return {
-    output: async (model, calldata) => {
-      const right = execute(model.prepared, calldata);
-      const fast = await engine.run(model.id, calldata);
+    output: async (model, calldata, signal) => {
+      const [right, fast] = await Promise.all([
+        canonical.output(model.id, calldata, { signal }),
+        engine.run(model.id, calldata, signal),
+      ]);
       if ("failure" in fast) {
         log.warn({ model: model.name, reason: fast.failure }, "the engine failed; the executor stands in");
       } else if (!equalBytes(fast.output, right)) {
@@ -65,7 +73,8 @@ export function honestRuns(engine: FastPath, log: Logger): Runs {
       }
       return right;
     },
-    trace: (model, calldata) => commitTrace(model.prepared.program, trace(model.prepared, calldata)),
+    trace: async (model, calldata, signal) =>
+      (await canonical.trace(model.id, calldata, { urgency: "owed", signal })).commitment,
     reveal: revealAt,
   };
 }

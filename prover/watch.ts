@@ -127,6 +127,7 @@ export class Prover {
     store.take(batch);
     if (batch.kind === "rollback") {
       log.warn({ ancestor: batch.ancestor }, "the chain was re-organized; going on from the common block");
+      for (const id of this.#reportedSkips.keys()) if (!store.index.requests.has(id)) this.#reportedSkips.delete(id);
       return;
     }
     if (batch.to.number !== batch.head.number) return;

@@ -6,6 +6,7 @@
 import { RLP } from "@ethereumjs/rlp";
 import { type Hex, keccak256 } from "viem";
 import { BaseError } from "../../base/errors.ts";
+import { RecentMap } from "../../base/recent.ts";
 
 /** What a question got: return data, or the data of a revert. */
 export interface Answer {
@@ -41,10 +42,13 @@ export class Tape {
   }
 }
 
+/** Answers that are kept for the transaction that follows an estimate; blocks keep theirs for ever. */
+const MAX_KEPT = 1_000;
+
 /** Asks the model once for each question: calls, estimates and the transaction that follows see one answer. A failure
  *  is not kept; the next transaction asks again. */
 export function askOnce(ask: Ask): Ask {
-  const kept = new Map<Hex, Answer>();
+  const kept = new RecentMap<Hex, Answer>(MAX_KEPT);
   return async (question) => {
     const key = keccak256(question);
     const answer = kept.get(key) ?? (await ask(question));

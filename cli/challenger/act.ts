@@ -74,7 +74,11 @@ async function verifyClaim({ chain, models, settings }: Setup, id: ClaimId) {
   if (covered === undefined) throw modelNotHere(claim.claim.modelId, settings.models);
   const fast = await openEngine(folders, 1, PROGRESS);
   try {
-    const verdict = await reexecute(covered, request, claim, fast, PROGRESS);
+    const verdict = await reexecute(covered, request, claim, {
+      fast,
+      canonical: fast.canonical,
+      log: PROGRESS,
+    });
     if (verdict.kind === "could-not-check") throw couldNotCheck(id, verdict.reason);
     return { verdict, facts: factsOf(chain, claim, request, covered.name) };
   } finally {

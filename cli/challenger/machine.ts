@@ -66,6 +66,7 @@ export async function runMachine(
       chain,
       models,
       fast,
+      canonical: fast.canonical,
       data,
       width,
       limits: settings,

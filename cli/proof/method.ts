@@ -75,7 +75,7 @@ function groth16Means(folder: string, options: KeyOptions): ProofMeans {
     prove: async (calldata, binding) => {
       opened ??= { keys: await provingKeysOf(loaded, options), circuit: compileCircuit(model) };
       const { keys, circuit } = opened;
-      return proveInference(loaded, calldata, { ...binding, modelId }, keys, prover, circuit);
+      return proveInference(loaded, calldata, { ...binding, modelId }, keys, prover, { circuit });
     },
     verify: async (stated) => {
       if (verificationKey === undefined) throw withoutKey(folder);

@@ -32,6 +32,14 @@ function isZero(bytes: Uint8Array, start: number): boolean {
   return true;
 }
 
+/** What a tree is made of, as it travels between threads. */
+export interface TreeParts {
+  readonly shape: TreeShape;
+  readonly bytes: Uint8Array;
+  /** nodes and length of each level, the leaves first */
+  readonly levels: readonly Level[];
+}
+
 /** The Merkle tree of one tensor: rows padded to words, to W words and to R rows. Padding costs nothing.
  *  Source: docs/PROTOCOL.md, section 1. */
 export class TensorTree {
@@ -39,10 +47,15 @@ export class TensorTree {
   readonly #bytes: Uint8Array;
   readonly #levels: Level[];
 
-  /** @param bytes rows of `rowBytes` each, packed: stored bytes, or the real words of a weight tensor */
-  constructor(bytes: Uint8Array, rows: number, rowBytes: number) {
+  /** @param bytes rows of `rowBytes` each, packed: stored bytes, or the real words of a weight tensor
+   *  @param levels of the same tensor, where another thread has hashed it */
+  constructor(bytes: Uint8Array, rows: number, rowBytes: number, levels?: readonly Level[]) {
     this.shape = treeShape(rows, rowBytes);
     this.#bytes = bytes;
+    if (levels !== undefined) {
+      this.#levels = [...levels];
+      return;
+    }
     this.#levels = [this.#leaves()];
     const { rowHeight, height } = this.shape;
     for (let level = 1; level <= height; level++) {
@@ -52,6 +65,14 @@ export class TensorTree {
       const groups = level <= rowHeight ? rows : 1;
       this.#levels.push(parents(below, groups, ZERO_SUBTREES[level - 1] as Uint8Array));
     }
+  }
+
+  get parts(): TreeParts {
+    return { shape: this.shape, bytes: this.#bytes, levels: this.#levels };
+  }
+
+  static of({ shape, bytes, levels }: TreeParts): TensorTree {
+    return new TensorTree(bytes, shape.rows, shape.rowBytes, levels);
   }
 
   #leaves(): Level {

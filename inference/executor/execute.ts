@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { encodeOutput } from "../codecs/output.ts";
 import type { Tensor } from "../program/form.ts";
 import type { PreparedModel } from "./prepare.ts";
@@ -7,21 +6,6 @@ import type { PreparedModel } from "./prepare.ts";
  *  @throws BaseError as `decodeInput`, for calldata that no request can hold */
 export function execute(prepared: PreparedModel, calldata: Uint8Array): Uint8Array {
   const tensors = prepared.run(prepared.decode(calldata));
-  return encodeOutput(prepared.program, tensors[tensors.length - 1] as Tensor);
-}
-
-/** The same, with a turn of the event loop before each step, so that a process goes on with its other work.
- *  @param signal when it aborts, no further step begins
- *  @throws the signal's reason, and as `execute` */
-export async function executeInTurns(
-  prepared: PreparedModel,
-  calldata: Uint8Array,
-  signal: AbortSignal,
-): Promise<Uint8Array> {
-  const tensors = await prepared.runInTurns(prepared.decode(calldata), async () => {
-    await nextTurn();
-    signal.throwIfAborted();
-  });
   return encodeOutput(prepared.program, tensors[tensors.length - 1] as Tensor);
 }
 

@@ -29,10 +29,6 @@ export interface PreparedModel {
   readonly selector: Uint8Array;
   /** Computes every step from decoded calldata; the tensors are valid until the next run. */
   run(input: CodecInput): readonly Tensor[];
-  /** The same in memory of its own, which other runs leave alone. One after the other, whoever asks for how many: each
-   *  takes the memory of all tensors.
-   *  @param pause awaited before each step; what it throws ends the run */
-  runInTurns(input: CodecInput, pause: () => Promise<void>): Promise<readonly Tensor[]>;
   /** The same from the content of the CODEC steps, in step order.
    *  @throws BaseError TENSOR_MISMATCH when one has another type or shape than its step */
   runTensors(inputs: readonly Tensor[]): readonly Tensor[];
@@ -72,8 +68,6 @@ class Prepared implements PreparedModel {
   readonly #kernels: readonly Kernel[];
   readonly #caches: readonly (TokenCache | undefined)[];
   readonly #tensors: readonly Tensor[];
-  /** The newest run in turns. */
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor(model: Model, selector: Uint8Array, forms: OpcodeForms) {
     this.model = model;
@@ -86,12 +80,7 @@ class Prepared implements PreparedModel {
     const { steps } = model.program;
     this.#kernels = steps.map((step) => forms[step.opcode].prepare(step, this.#operandsOf(step)));
     this.#caches = steps.map((step) => this.#cacheOf(step));
-    this.#tensors = this.#newTensors();
-  }
-
-  #newTensors(): Tensor[] {
-    const { steps } = this.program;
-    return steps.map(({ type, dims }) => ({ type, dims, data: newData(type, elementCount(dims)) }));
+    this.#tensors = steps.map(({ type, dims }) => ({ type, dims, data: newData(type, elementCount(dims)) }));
   }
 
   #operandsOf(step: Step): (PreparedOperand | undefined)[] {
@@ -125,13 +114,6 @@ class Prepared implements PreparedModel {
     kernel(out, this.#dataOf(a, tensors), this.#dataOf(b, tensors), this.#dataOf(c, tensors));
   }
 
-  /** One step of a run on an input. */
-  #runOne(i: number, input: CodecInput, tensors: readonly Tensor[]): void {
-    const step = this.program.steps[i] as Step;
-    if (step.opcode === "codec") fillInputTensor(step, input, (tensors[i] as Tensor).data, this.#caches[i]);
-    else this.#compute(i, tensors);
-  }
-
   decode(calldata: Uint8Array): CodecInput {
     return decodeInput(this.program, this.selector, calldata);
   }
@@ -150,23 +132,11 @@ class Prepared implements PreparedModel {
   }
 
   run(input: CodecInput): readonly Tensor[] {
-    for (let i = 0; i < this.program.steps.length; i++) this.#runOne(i, input, this.#tensors);
-    return this.#tensors;
-  }
-
-  runInTurns(input: CodecInput, pause: () => Promise<void>): Promise<readonly Tensor[]> {
-    const run = this.#last.then(() => this.#runInTurns(input, pause));
-    this.#last = run.catch(() => undefined);
-    return run;
-  }
-
-  async #runInTurns(input: CodecInput, pause: () => Promise<void>): Promise<readonly Tensor[]> {
-    const tensors = this.#newTensors();
-    for (let i = 0; i < tensors.length; i++) {
-      await pause();
-      this.#runOne(i, input, tensors);
+    for (const [i, step] of this.program.steps.entries()) {
+      if (step.opcode !== "codec") this.#compute(i, this.#tensors);
+      else fillInputTensor(step, input, (this.#tensors[i] as Tensor).data, this.#caches[i]);
     }
-    return tensors;
+    return this.#tensors;
   }
 
   runTensors(inputs: readonly Tensor[]): readonly Tensor[] {

@@ -38,11 +38,11 @@ export class Line {
   /** The output without a bond. A run whose caller leaves, or whose time is over, is cancelled and counted.
    *  @throws BaseError TOO_BUSY, RUN_TIMEOUT, MODEL_CANNOT_RUN (retryable), and what `decodeInput` throws */
   run(model: ServedModel, calldata: Uint8Array, response: Response): Promise<Uint8Array> {
-    const { engine, log, limits } = this.#parts;
+    const { limits } = this.#parts;
     const { runTimeoutSeconds: seconds } = limits;
     const limit = { timeoutMs: 1_000 * seconds, late: () => late(model, seconds), onCancel: this.#onCancel };
     return this.#runs.hold(() =>
-      withinTime(response, limit, (signal) => outputOf(model, calldata, engine, log, signal)),
+      withinTime(response, limit, (signal) => outputOf(model, calldata, this.#parts, signal)),
     );
   }
 }

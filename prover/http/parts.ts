@@ -1,6 +1,5 @@
 /** What the routes need of the node. */
 import type { RequestHandler } from "express";
-import type { Logger } from "../../base/log.ts";
 import type { ClaimIndex } from "../../protocol/chain/claim-index.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
@@ -9,8 +8,8 @@ import type { ClaimId, RequestId } from "../../protocol/rules/types.ts";
 import type { CallerLimits } from "../../protocol/service/http/service.ts";
 import type { Metrics } from "../../protocol/service/metrics/metrics.ts";
 import type { ModelTerms, Policy, ProverState, RequestDecision } from "../decide.ts";
-import type { FastPath } from "../fast-path.ts";
 import type { ServedModel, ServedModels } from "../models.ts";
+import type { Engines } from "../runs.ts";
 
 /** The node as the routes see it. */
 export interface NodeView {
@@ -45,14 +44,12 @@ export interface HttpLimits extends CallerLimits {
   readonly maxRuns: number;
 }
 
-export interface HttpParts {
+export interface HttpParts extends Engines {
   readonly node: NodeView;
   readonly chain: Chain;
   readonly models: ServedModels;
-  readonly engine: FastPath;
   readonly policy: Policy;
   readonly metrics: Metrics;
-  readonly log: Logger;
   readonly nowMs: () => number;
   /** pause between two looks at the index of who waits for finality */
   readonly pollIntervalMs: number;

@@ -2,7 +2,7 @@
 import { encodeFunctionData, type Hex } from "viem";
 import { toHex } from "../../base/bytes.ts";
 import type { Logger } from "../../base/log.ts";
-import { execute } from "../../inference/executor/execute.ts";
+import type { Canonical } from "../../inference/runtime/canonical-pool.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { MAX_SETTLING_RUN_GAS } from "../../protocol/chain/execution/cost.ts";
@@ -22,12 +22,14 @@ export class ExecutionSource implements TruthSource {
   readonly method = "execution";
   readonly lane = LANE.EXECUTION;
   readonly #chain: Chain;
+  readonly #canonical: Canonical;
   readonly #log: Logger;
   /** Of a run's settlement; undefined for models whose runs take more than the lane settles by. */
   readonly #gas = new Map<ModelId, bigint | undefined>();
 
-  constructor(chain: Chain, log: Logger) {
+  constructor(chain: Chain, canonical: Canonical, log: Logger) {
     this.#chain = chain;
+    this.#canonical = canonical;
     this.#log = log;
   }
 
@@ -60,9 +62,9 @@ export class ExecutionSource implements TruthSource {
     return gas === undefined ? undefined : { method: this.method, lane: this.lane, gas };
   }
 
-  async prove(model: ServedModel, calldata: Uint8Array): Promise<Truth> {
+  async prove(model: ServedModel, calldata: Uint8Array, signal: AbortSignal): Promise<Truth> {
     if (!hasProgram(model)) throw new TypeError(`${model.name} has no program`);
-    return { output: toHex(execute(model.prepared, calldata)), evidence: "0x" };
+    return { output: toHex(await this.#canonical.output(model.id, calldata, { signal })), evidence: "0x" };
   }
 
   /** Somebody showed that the chain computes another element than the judge: no request is settled by it any more. */

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import type { Hex } from "viem";
 import type { Logger } from "../../base/log.ts";
+import type { Canonical } from "../../inference/runtime/canonical-pool.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { isKeyStored } from "../../protocol/chain/proof/store-key.ts";
 import { LANE, type ModelId } from "../../protocol/rules/types.ts";
@@ -24,6 +25,7 @@ export interface Groth16Parts {
   /** folder of proving keys; development keys that are not there are made */
   readonly keys: string;
   readonly prover: Groth16Prover;
+  readonly canonical: Canonical;
   readonly log: Logger;
 }
 
@@ -71,7 +73,7 @@ export class Groth16Source implements TruthSource {
   }
 
   async prove(model: ServedModel, calldata: Uint8Array, signal: AbortSignal): Promise<Truth> {
-    const { chain, prover } = this.#parts;
+    const { chain, prover, canonical } = this.#parts;
     const { proofAdapter } = chain.deployment.contracts;
     const ready = this.#ready.get(model.id);
     if (!hasProgram(model) || ready === undefined || proofAdapter === undefined)
@@ -87,8 +89,11 @@ export class Groth16Source implements TruthSource {
       verify: (...args) => prover.verify(...args),
       close: () => {},
     };
-    const { prepared } = model;
-    return proveInference(prepared, calldata, binding, ready.keys, calledOff, ready.circuit);
+    const output = await canonical.output(model.id, calldata, { signal });
+    return proveInference(model.prepared, calldata, binding, ready.keys, calledOff, {
+      circuit: ready.circuit,
+      output,
+    });
   }
 
   /** The proving key that a ceremony left in the folder, else the development key. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { SILENT } from "../../base/log.ts";
 import { AttentionTests, takeTest } from "../../challenger/attention.ts";
@@ -7,6 +7,7 @@ import { summarize } from "../../cli/challenger/attention.ts";
 import { commitWeights } from "../../inference/commit/commitments.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
+import { CanonicalPool } from "../../inference/runtime/canonical-pool.ts";
 import type { ClaimEntry, RequestEntry } from "../../protocol/chain/claim-index.ts";
 import type { ClaimId, ModelId } from "../../protocol/rules/types.ts";
 import { TINY_MODEL, TINY_SELECTOR, tinyInput } from "../support/deploy.ts";
@@ -18,6 +19,8 @@ const model: CoveredModel = {
   prepared,
   weights: commitWeights(TINY_MODEL),
 };
+const canonical = new CanonicalPool(new Map([[model.id, { model: TINY_MODEL, selector: TINY_SELECTOR }]]));
+afterAll(() => canonical.close());
 const input = tinyInput([1, 2, 3, 4]);
 const request = { input } as RequestEntry;
 const claim = { output: toHex(execute(prepared, fromHex(input))) } as ClaimEntry;
@@ -61,7 +64,7 @@ describe("takeTest", () => {
     return made;
   };
   const taken = (fast: FastPath, changes: Partial<ReturnType<typeof planned>> = {}) =>
-    takeTest({ ...planned(), ...changes }, model, fast, SILENT);
+    takeTest({ ...planned(), ...changes }, model, { fast, canonical, log: SILENT });
 
   test("default: found by the canonical executor", async () => {
     expect(await taken({ run: async () => ({ output: fromHex(claim.output) }) })).toBe("detected");

@@ -1,5 +1,5 @@
 /** What a challenger remembers of claims, counted; docs/BENCHMARKS.md has the bytes. */
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { type Logger, SILENT } from "../../base/log.ts";
 import { AttentionTests } from "../../challenger/attention.ts";
@@ -11,6 +11,7 @@ import { Challenger } from "../../challenger/watch.ts";
 import { commitWeights } from "../../inference/commit/commitments.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
+import { CanonicalPool } from "../../inference/runtime/canonical-pool.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import { type ClaimId, type ModelId, NO_CLAIM, type RequestId } from "../../protocol/rules/types.ts";
@@ -59,6 +60,8 @@ const IDLE_HAND: TransactionSender = {
   tidy: () => {},
   stop: async () => {},
 };
+const canonical = new CanonicalPool(new Map([[MODEL, { model: TINY_MODEL, selector: TINY_SELECTOR }]]));
+afterAll(() => canonical.close());
 const fast: FastPath = { run: async (_model, input) => ({ output: execute(prepared, input) }) };
 
 function open(
@@ -76,7 +79,7 @@ function open(
     store,
     verdicts: new VerdictStore(db),
     models: new Map([[MODEL, covered]]),
-    ...{ fast, width: 4, clock: new ChainClock(Date.now), nowMs: Date.now, log: SILENT },
+    ...{ fast, canonical, width: 4, clock: new ChainClock(Date.now), nowMs: Date.now, log: SILENT },
     observe: (notice) => void notices.push(notice),
     ...rest,
   });

@@ -61,7 +61,7 @@ function lyingRuns(lies: readonly Lie[]): Runs {
   };
   return {
     output: async ({ prepared }, calldata) => falsify(prepared, calldata, faultOf(calldata)).output,
-    trace: ({ prepared }, calldata) => falsify(prepared, calldata, faultOf(calldata)).trace,
+    trace: async ({ prepared }, calldata) => falsify(prepared, calldata, faultOf(calldata)).trace,
     reveal: revealAt,
   };
 }
@@ -123,6 +123,7 @@ async function runHonestChallenger(): Promise<void> {
       chain: await system.chainOf(systemAccount(ROLES.challenger)),
       models: system.models,
       fast,
+      canonical: fast.canonical,
       data: join(system.folder, "challenger"),
       width: 4,
       limits: { maxExposure: 10n ** 24n, endingBudget: 10n ** 16n, withdrawAbove: 10n ** 24n },

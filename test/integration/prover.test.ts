@@ -7,6 +7,7 @@ import { demandPath, encodePosition } from "../../inference/commit/positions.ts"
 import { traceShapes } from "../../inference/commit/reveal.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
+import { CanonicalPool } from "../../inference/runtime/canonical-pool.ts";
 import packageFile from "../../package.json" with { type: "json" };
 import { Actions } from "../../protocol/chain/actions.ts";
 import { connect } from "../../protocol/chain/connect.ts";
@@ -37,6 +38,7 @@ import { documentOf, expectDocumented } from "../support/openapi.ts";
 
 const forecast = loadForecast();
 const model = serveModels([forecast]).get(forecast.modelId as ModelId) as ServedProgram;
+const canonical = new CanonicalPool(new Map([[forecast.modelId, forecast]]));
 const raise = (): never => {
   throw new Error("impossible");
 };
@@ -73,6 +75,7 @@ describe("prover", () => {
     await local.control.setIntervalMining({ interval: 1 });
   });
   afterAll(async () => {
+    canonical.close();
     await user?.close();
     await local?.stop();
     folder.remove();
@@ -99,7 +102,8 @@ describe("prover", () => {
         chain: await chainOf(index),
         models: [forecast],
         engine,
-        runs: honestRuns(engine, SILENT),
+        canonical,
+        runs: honestRuns({ engine, canonical, log: SILENT }),
         data: join(folder.path, `prover-${index}`),
         policy: { marginPercent: 20, maxBonds: 10n ** 20n, endingBudget: 10n ** 16n, maxWindow: 3_600 },
         claims: true,

@@ -1,6 +1,7 @@
 import { encodeAbiParameters, type Hex, keccak256, parseAbiParameters } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SILENT } from "../../base/log.ts";
+import { CanonicalPool } from "../../inference/runtime/canonical-pool.ts";
 import { MAX_SETTLING_RUN_GAS } from "../../protocol/chain/execution/cost.ts";
 import { iExecutionLaneAbi } from "../../protocol/rules/generated/abis.ts";
 import { LANE } from "../../protocol/rules/types.ts";
@@ -40,7 +41,9 @@ describe("ExecutionSource", () => {
       lanes: LANE.EXECUTION,
       prepared,
     } as unknown as ServedModel;
-    const source = new ExecutionSource(system.chain, SILENT);
+    // Nothing runs here: only terms are asked for.
+    const canonical = new CanonicalPool(new Map());
+    const source = new ExecutionSource(system.chain, canonical, SILENT);
     expect(source.terms(model)).toBeUndefined();
     await source.refresh([model]);
     expect(source.terms(model)).toMatchObject({ method: "execution", lane: LANE.EXECUTION });

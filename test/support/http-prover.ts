@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach } from "vitest";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
+import { CanonicalPool } from "../../inference/runtime/canonical-pool.ts";
 import { ClaimIndex } from "../../protocol/chain/claim-index.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
@@ -59,6 +60,7 @@ const engine: FastPath = {
     return model === undefined ? { failure: "no model" } : { output: execute(model.prepared, calldata) };
   },
 };
+const canonical = new CanonicalPool(new Map([forecast, sentiment].map((model) => [model.modelId, model])));
 export const logged: { fields: Record<string, unknown>; message: string }[] = [];
 const note = (fields: object, message: string) => {
   logged.push({ fields: fields as Record<string, unknown>, message });
@@ -90,6 +92,7 @@ export function startApp(limits: Partial<HttpLimits> = {}, metrics = new Metrics
     chain,
     models,
     engine,
+    canonical,
     policy,
     metrics,
     log,
@@ -107,7 +110,10 @@ export function startApp(limits: Partial<HttpLimits> = {}, metrics = new Metrics
 beforeAll(async () => {
   prover.server = await startApp();
 });
-afterAll(() => prover.server.close());
+afterAll(async () => {
+  await prover.server.close();
+  canonical.close();
+});
 beforeEach(() => {
   prover.index = new ClaimIndex();
   logged.length = 0;

@@ -9,12 +9,7 @@ import { historyOf } from "../../../protocol/chain/history.ts";
 import { StateReader } from "../../../protocol/chain/reads.ts";
 import { iAssayAbi } from "../../../protocol/rules/generated/abis.ts";
 import type { ClaimId, ModelId, Policy, Request, RequestId } from "../../../protocol/rules/types.ts";
-
-/** A request that somebody filed about this model and input. */
-interface Filed {
-  readonly requestId: RequestId;
-  readonly request: Request;
-}
+import { type Filed, FiledRequests } from "./filed-requests.ts";
 
 interface Head {
   readonly number: bigint;
@@ -43,6 +38,8 @@ export type Finality =
 const REQUESTED = getAbiItem({ abi: iAssayAbi, name: "Requested" });
 /** Requests on one input that are looked at, newest first: anybody may file more, and each costs calls. */
 const MAX_LOOKED_AT = 16;
+/** Requests that are remembered of one model, newest first, some 20 MB: an older result is not found any more. */
+const MAX_REMEMBERED = 20_000;
 
 export class FinalResults {
   readonly #chain: Chain;
@@ -50,8 +47,8 @@ export class FinalResults {
   readonly #policy: Omit<Policy, "modelId" | "inputHash">;
   readonly #confirmations: bigint;
   readonly #asker: Address | undefined;
-  /** by input hash; a request that a re-org took away reads as NONE */
-  readonly #filed = new Map<Hex, Map<RequestId, Filed>>();
+  /** a request that a re-org took away reads as NONE */
+  readonly #filed = new FiledRequests({ perInput: MAX_LOOKED_AT, total: MAX_REMEMBERED });
   #next: bigint;
   #scan: Promise<unknown> = Promise.resolve();
 
@@ -80,8 +77,7 @@ export class FinalResults {
     this.#scan = this.#scan.catch(() => undefined).then(() => this.#read(head.number));
     await this.#scan;
     let pending: Finality = { kind: "none" };
-    const filed = [...(this.#filed.get(inputHash)?.values() ?? [])].reverse().slice(0, MAX_LOOKED_AT);
-    for (const one of filed) {
+    for (const one of this.#filed.on(inputHash)) {
       const found = await this.#ask(one, inputHash, head);
       if (found.kind === "final") return found;
       if (found.kind === "pending" && pending.kind === "none") pending = found;
@@ -105,9 +101,7 @@ export class FinalResults {
     for (const found of decodeEvents(logs)) {
       if (found.name !== "Requested" || found.args.modelId !== this.#modelId) continue;
       const { requestId, request } = found.args;
-      const entry = this.#filed.get(request.inputHash) ?? new Map<RequestId, Filed>();
-      entry.set(requestId, { requestId, request });
-      this.#filed.set(request.inputHash, entry);
+      this.#filed.add({ requestId, request });
     }
     // Blocks that a re-org may change are read again.
     if (floorOf(head) > this.#next) this.#next = floorOf(head);

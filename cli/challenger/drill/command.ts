@@ -33,7 +33,7 @@ export function addDrillCommand(challenger: Command): void {
   const command = challenger
     .command("drill")
     .description(
-      `file one wrong claim with this key and a bond of its own, and see who convicts it and how soon; the bond is lost; exit code ${EXIT.finding} if nobody does`,
+      `file one wrong claim with this key and its bond, and see who convicts it and how soon; the bond is lost; exit code ${EXIT.finding} if nobody does`,
     )
     .argument("[model]", "name or folder of a registered model, for a request of the drill's own")
     .option("--request <id>", "claim on this open request instead")

@@ -10,7 +10,7 @@ export function dishonestRuns(fault: Fault): Runs {
   const reveal = revealOf(kind);
   return {
     output: async ({ prepared }, calldata) => falsify(prepared, calldata, fault).output,
-    trace: ({ prepared }, calldata) =>
+    trace: async ({ prepared }, calldata) =>
       trace ? falsify(prepared, calldata, fault).trace : silent("commits to no trace"),
     reveal: (committed, position) => (reveals ? reveal(committed, position) : silent("reveals nothing")),
   };

@@ -20,7 +20,13 @@ export interface ProvenInference extends ProofBinding {
   readonly evidence: Hex;
 }
 
-/** @param circuit of the model, if it is compiled already
+/** What is known already of a model and its run. */
+export interface KnownInference {
+  readonly circuit?: CompiledCircuit;
+  readonly output?: Uint8Array;
+}
+
+/** @param known is not computed again
  *  @throws BaseError as the codecs, `compileCircuit` and `Groth16Prover.prove` */
 export async function proveInference(
   { model, selector }: { readonly model: Model; readonly selector: Uint8Array },
@@ -28,9 +34,9 @@ export async function proveInference(
   binding: ProofBinding,
   keys: ModelKeys,
   prover: Groth16Prover,
-  circuit: CompiledCircuit = compileCircuit(model),
+  known: KnownInference = {},
 ): Promise<ProvenInference> {
-  const output = execute(prepare(model, selector), calldata);
+  const { circuit = compileCircuit(model), output = execute(prepare(model, selector), calldata) } = known;
   const { signals, witness } = stateInference(
     circuit,
     model.program,

@@ -1,8 +1,7 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { encodeInput } from "../../../inference/codecs/input.ts";
 import { decodeOutput } from "../../../inference/codecs/output.ts";
-import { execute, executeInTurns, executeTensors, trace } from "../../../inference/executor/execute.ts";
+import { execute, executeTensors, trace } from "../../../inference/executor/execute.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
 import type { Model, Step, Tensor, TensorType } from "../../../inference/program/form.ts";
 import { bitsOf, bitsOfFloat, fromStoredBytes, storedBytes } from "../../../inference/program/tensor.ts";
@@ -12,7 +11,6 @@ import {
   packDot,
   packLookup,
 } from "../../../inference/program/weights.ts";
-import { selfTestCalldata } from "../../../inference/self-test.ts";
 import { seededProgram } from "../../support/random-program.ts";
 import { rawInput, rawProgram, step, weight } from "../../support/small-programs.ts";
 
@@ -88,56 +86,6 @@ describe("execute", () => {
         tensors.map((tensor) => storedBytes(tensor.data)),
       );
       expect(execute(prepare(model, own), calldata)).toEqual(first);
-    }
-  });
-
-  test("behavior: in turns it gives the same, whatever else runs meanwhile", async () => {
-    const { signal } = new AbortController();
-    for (let seed = 1; seed <= 10; seed++) {
-      const { model, selector: own, calldata } = seededProgram(seed, { hostile: false });
-      const other = selfTestCalldata(model.program, own, seed);
-      const prepared = prepare(model, own);
-      const running = [calldata, other].map((data) => executeInTurns(prepared, data, signal));
-      let isOver = false;
-      const ended = Promise.all(running).finally(() => {
-        isOver = true;
-      });
-      let turns = 0;
-      for (; !isOver; turns++) {
-        execute(prepared, other);
-        await nextTurn();
-      }
-      expect(await ended).toEqual([execute(prepared, calldata), execute(prepared, other)]);
-      expect(turns).toBeGreaterThanOrEqual(model.program.steps.length);
-    }
-  });
-
-  test("behavior: in turns one run waits for the other, and one that nobody waits for is left out", async () => {
-    const { model, selector: own, calldata } = seededProgram(1, { hostile: false });
-    const prepared = prepare(model, own);
-    const order: number[] = [];
-    const leaving = new AbortController();
-    const runs = [0, 1, 2].map((i) => {
-      const signal = i === 1 ? leaving.signal : new AbortController().signal;
-      return executeInTurns(prepared, calldata, signal).finally(() => order.push(i));
-    });
-    const settled = Promise.allSettled(runs);
-    leaving.abort();
-    const right = { status: "fulfilled", value: execute(prepared, calldata) };
-    expect(await settled).toMatchObject([right, { status: "rejected" }, right]);
-    expect(order).toEqual([0, 1, 2]);
-  });
-
-  test("behavior: in turns it begins no further step for somebody who left", async () => {
-    const { model, selector: own, calldata } = seededProgram(1, { hostile: false });
-    const prepared = prepare(model, own);
-    for (let turns = 0; turns < model.program.steps.length; turns++) {
-      const leaving = new AbortController();
-      const running = executeInTurns(prepared, calldata, leaving.signal);
-      const refused = expect(running).rejects.toBe("nobody waits");
-      for (let i = 0; i < turns; i++) await nextTurn();
-      leaving.abort("nobody waits");
-      await refused;
     }
   });
 

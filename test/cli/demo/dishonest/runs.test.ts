@@ -19,6 +19,7 @@ const shapes = traceShapes(prepared.program);
 const position = demandPath(shapes, last, 0)[0];
 if (position === undefined) throw new Error("no position");
 
+const { signal } = new AbortController();
 const runsOf = (kind: FaultKind, step?: number) =>
   dishonestRuns(step === undefined ? { kind } : { kind, step });
 
@@ -26,34 +27,34 @@ describe("dishonestRuns", () => {
   test("default: claims and defends the same run", async () => {
     const run = falsify(prepared, calldata, { kind: "element", step: last });
     const runs = runsOf("element", last);
-    expect(await runs.output(model, calldata)).toEqual(run.output);
-    expect(runs.trace(model, calldata).root).toEqual(run.trace.root);
+    expect(await runs.output(model, calldata, signal)).toEqual(run.output);
+    expect((await runs.trace(model, calldata, signal)).root).toEqual(run.trace.root);
   });
 
   test.each<[FaultKind, number?]>([["element", last], ["output"]])(
     "behavior: %s opens what it committed to",
-    (kind, step) => {
+    async (kind, step) => {
       const runs = runsOf(kind, step);
-      const trace = runs.trace(model, calldata);
+      const trace = await runs.trace(model, calldata, signal);
       expect(runs.reveal(trace, position)).toEqual(revealAt(trace, position));
     },
   );
 
   test("behavior: stall claims, and commits to no trace", async () => {
     const runs = runsOf("stall");
-    expect(await runs.output(model, calldata)).toHaveLength(model.outputLength);
-    expect(() => runs.trace(model, calldata)).toThrow("this prover commits to no trace");
+    expect(await runs.output(model, calldata, signal)).toHaveLength(model.outputLength);
+    await expect(runs.trace(model, calldata, signal)).rejects.toThrow("this prover commits to no trace");
   });
 
-  test("behavior: stall-reveal commits to a trace, and reveals nothing of it", () => {
+  test("behavior: stall-reveal commits to a trace, and reveals nothing of it", async () => {
     const runs = runsOf("stall-reveal");
-    const trace = runs.trace(model, calldata);
+    const trace = await runs.trace(model, calldata, signal);
     expect(() => runs.reveal(trace, position)).toThrow("this prover reveals nothing");
   });
 
-  test("behavior: what garbage-reveal opens is not what it committed to", () => {
+  test("behavior: what garbage-reveal opens is not what it committed to", async () => {
     const runs = runsOf("garbage-reveal");
-    const trace = runs.trace(model, calldata);
+    const trace = await runs.trace(model, calldata, signal);
     expect(foldReveal(shapes, position, revealAt(trace, position))).toEqual(trace.root);
     expect(() => foldReveal(shapes, position, runs.reveal(trace, position))).toThrow(
       expect.objectContaining({ code: "REVEAL_NOT_CANONICAL" }),

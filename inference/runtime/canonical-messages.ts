@@ -1,0 +1,32 @@
+/** What the canonical executor's threads are asked, and what they answer. */
+import type { BaseErrorOptions } from "../../base/errors.ts";
+import type { TreeParts } from "../commit/tree.ts";
+import type { Model, Tensor } from "../program/form.ts";
+
+/** A model that a thread can run. */
+export interface CanonicalModel {
+  readonly model: Model;
+  /** 4 bytes */
+  readonly selector: Uint8Array;
+}
+
+export const TASKS = ["output", "trace"] as const;
+export type Task = (typeof TASKS)[number];
+
+export interface ToThread {
+  readonly task: Task;
+  readonly id: string;
+  /** present where this thread has not run the model before */
+  readonly model: CanonicalModel | undefined;
+  readonly calldata: Uint8Array;
+}
+
+/** Buffers in it travel without a copy. */
+export type FromThread =
+  | { readonly kind: "output"; readonly output: Uint8Array }
+  | { readonly kind: "trace"; readonly tensors: readonly Tensor[]; readonly trees: readonly TreeParts[] }
+  /** `code` absent: a fault of the program */
+  | {
+      readonly kind: "failed";
+      readonly error: Partial<BaseErrorOptions> & { readonly shortMessage: string };
+    };

@@ -1,0 +1,48 @@
+/** A thread that runs the canonical executor. Whoever started it may end it at any time. */
+import { parentPort } from "node:worker_threads";
+import { isBaseError } from "../../base/errors.ts";
+import { commitTrace } from "../commit/commitments.ts";
+import { execute, trace } from "../executor/execute.ts";
+import { type PreparedModel, prepare } from "../executor/prepare.ts";
+import type { FromThread, ToThread } from "./canonical-messages.ts";
+
+const prepared = new Map<string, PreparedModel>();
+
+function answer({ task, id, model, calldata }: ToThread): FromThread {
+  try {
+    const known = prepared.get(id) ?? (model && prepare(model.model, model.selector));
+    if (known === undefined) throw new RangeError(`model ${id} is not loaded`);
+    prepared.set(id, known);
+    if (task === "output") return { kind: "output", output: execute(known, calldata).slice() };
+    const tensors = trace(known, calldata);
+    const { tensors: trees } = commitTrace(known.program, tensors);
+    return { kind: "trace", tensors, trees: trees.map(({ parts }) => parts) };
+  } catch (error) {
+    if (!isBaseError(error))
+      return {
+        kind: "failed",
+        error: { shortMessage: error instanceof Error ? error.message : String(error) },
+      };
+    const { code, shortMessage, nextStep, details, retryable } = error;
+    const next = nextStep === undefined ? {} : { nextStep };
+    return { kind: "failed", error: { code, shortMessage, details, retryable, ...next } };
+  }
+}
+
+/** Memory that the answer owns, each once. */
+function buffersOf(message: FromThread): ArrayBuffer[] {
+  if (message.kind === "failed") return [];
+  const arrays =
+    message.kind === "output"
+      ? [message.output]
+      : [
+          ...message.tensors.map(({ data }) => data),
+          ...message.trees.flatMap(({ bytes, levels }) => [bytes, ...levels.map(({ nodes }) => nodes)]),
+        ];
+  return [...new Set(arrays.map(({ buffer }) => buffer as ArrayBuffer))];
+}
+
+parentPort?.on("message", (message: ToThread) => {
+  const answered = answer(message);
+  parentPort?.postMessage(answered, buffersOf(answered));
+});

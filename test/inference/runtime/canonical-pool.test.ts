@@ -1,0 +1,134 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { afterEach, describe, expect, test } from "vitest";
+import { commitTrace } from "../../../inference/commit/commitments.ts";
+import { demandPath } from "../../../inference/commit/positions.ts";
+import { revealAt, traceShapes } from "../../../inference/commit/reveal.ts";
+import { execute, trace } from "../../../inference/executor/execute.ts";
+import { prepare } from "../../../inference/executor/prepare.ts";
+import type { CanonicalModel } from "../../../inference/runtime/canonical-messages.ts";
+import { CanonicalPool, type CanonicalPoolOptions } from "../../../inference/runtime/canonical-pool.ts";
+import { heavyModel } from "../../support/heavy-model.ts";
+import { seededProgram } from "../../support/random-program.ts";
+
+const pools: CanonicalPool[] = [];
+afterEach(() => {
+  for (const pool of pools.splice(0)) pool.close();
+});
+
+function open(models: ReadonlyMap<string, CanonicalModel>, options?: CanonicalPoolOptions): CanonicalPool {
+  const pool = new CanonicalPool(models, options);
+  pools.push(pool);
+  return pool;
+}
+
+const seeds = Array.from({ length: 40 }, (_, seed) => seededProgram(seed, { hostile: seed % 3 === 0 }));
+const seeded = new Map(seeds.map(({ model, selector }, seed) => [`${seed}`, { model, selector }]));
+
+describe("CanonicalPool", () => {
+  test("default: outputs, tensors and every opening are the executor's own", async () => {
+    const pool = open(seeded);
+    await Promise.all(
+      seeds.map(async ({ model, selector, calldata }, seed) => {
+        const prepared = prepare(model, selector);
+        const [output, made] = await Promise.all([
+          pool.output(`${seed}`, calldata),
+          pool.trace(`${seed}`, calldata),
+        ]);
+        expect(output).toEqual(execute(prepared, calldata));
+        const tensors = trace(prepared, calldata);
+        expect(made.tensors).toEqual(tensors);
+        const right = commitTrace(model.program, tensors);
+        expect(made.commitment.root).toEqual(right.root);
+        const shapes = traceShapes(model.program);
+        for (const step of shapes.keys()) {
+          for (const position of demandPath(shapes, step, 0)) {
+            expect(revealAt(made.commitment, position)).toEqual(revealAt(right, position));
+          }
+        }
+      }),
+    );
+  });
+
+  test("error: calldata that no request can hold has the executor's error", async () => {
+    const pool = open(seeded);
+    const [{ model, selector }] = seeds as [(typeof seeds)[number]];
+    const direct = () => execute(prepare(model, selector), new Uint8Array(3));
+    let expected: unknown;
+    try {
+      direct();
+    } catch (error) {
+      expected = error;
+    }
+    const { code, shortMessage, nextStep, details } = expected as Record<string, unknown>;
+    await expect(pool.output("0", new Uint8Array(3))).rejects.toMatchObject({
+      code,
+      shortMessage,
+      nextStep,
+      details,
+    });
+    await expect(pool.output("none", new Uint8Array(3))).rejects.toThrow("model none is not loaded");
+  });
+
+  test("behavior: who leaves is told at once; the thread is ended, and the next run has another", async () => {
+    const heavy = heavyModel();
+    const pool = open(new Map([["heavy", heavy]]), { threads: 1, stopAfterMs: 0 });
+    const leaving = new AbortController();
+    const running = pool.trace("heavy", heavy.calldata, { signal: leaving.signal });
+    const waiting = pool.output("heavy", heavy.calldata, { signal: leaving.signal });
+    const refused = [running, waiting].map((run) => expect(run).rejects.toBe("nobody waits"));
+    await nextTurn();
+    leaving.abort("nobody waits");
+    await Promise.all(refused);
+    const right = execute(prepare(heavy.model, heavy.selector), heavy.calldata);
+    expect(await pool.output("heavy", heavy.calldata)).toEqual(right);
+    await expect(pool.output("heavy", heavy.calldata, { signal: leaving.signal })).rejects.toBe(
+      "nobody waits",
+    );
+  });
+
+  test("behavior: what is owed goes first, and callers never take the last thread", async () => {
+    const heavy = heavyModel();
+    const pool = open(new Map([["heavy", heavy], ...seeded]), { threads: 2 });
+    const order: string[] = [];
+    const note = (name: string, run: Promise<unknown>) => run.then(() => order.push(name));
+    const { calldata } = seeds[0] as (typeof seeds)[number];
+    // Two callers' runs: one takes a thread, the other waits for it, though a second thread is free.
+    const callers = [0, 1].map((i) =>
+      note(`caller ${i}`, pool.trace("heavy", heavy.calldata, { urgency: "caller" })),
+    );
+    const own = note("own", pool.output("0", calldata));
+    const owed = note(
+      "owed",
+      pool.trace("1", (seeds[1] as (typeof seeds)[number]).calldata, { urgency: "owed" }),
+    );
+    await Promise.all([...callers, own, owed]);
+    expect(order).toEqual(["own", "owed", "caller 0", "caller 1"]);
+  });
+
+  test("behavior: closing it tells whoever waits, and takes nothing more", async () => {
+    const heavy = heavyModel();
+    const pool = open(new Map([["heavy", heavy]]), { threads: 1 });
+    const runs = [0, 1].map(() => pool.output("heavy", heavy.calldata));
+    const failed = runs.map((run) =>
+      expect(run).rejects.toMatchObject({ code: "CANONICAL_FAILED", retryable: true }),
+    );
+    pool.close();
+    await Promise.all(failed);
+    await expect(pool.output("heavy", heavy.calldata)).rejects.toMatchObject({ code: "CANONICAL_FAILED" });
+  });
+
+  test("behavior: the event loop goes on while a trace is made", async () => {
+    const heavy = heavyModel();
+    const pool = open(new Map([["heavy", heavy]]));
+    // The thread is there, and holds the model.
+    await pool.output("heavy", heavy.calldata);
+    let turns = 0;
+    let isOver = false;
+    const made = pool.trace("heavy", heavy.calldata).finally(() => {
+      isOver = true;
+    });
+    for (; !isOver; turns++) await nextTurn();
+    await made;
+    expect(turns).toBeGreaterThan(100);
+  });
+});
