@@ -11,6 +11,7 @@ import type { Metrics } from "../../protocol/service/metrics/metrics.ts";
 import type { ModelTerms, Policy, ProverState, RequestDecision } from "../decide.ts";
 import type { FastPath } from "../fast-path.ts";
 import type { ServedModel, ServedModels } from "../models.ts";
+import type { OwedAnswer } from "../owed.ts";
 
 /** The node as the routes see it. */
 export interface NodeView {
@@ -24,6 +25,8 @@ export interface NodeView {
   eventsOf(id: ClaimId): readonly ChainEvent[] | undefined;
   /** a model with the truths that are ready for it */
   termsOf(model: ServedModel): ModelTerms;
+  /** answers to challengers that are late */
+  overdue(): readonly OwedAnswer[];
   /** jobs by kind */
   jobs(): Readonly<Record<string, number>>;
 }
