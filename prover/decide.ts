@@ -13,6 +13,7 @@ import {
   ZERO_ADDRESS,
 } from "../protocol/rules/types.ts";
 import type { ClaimWord } from "../protocol/rules/words.ts";
+import { owedAnswers } from "./owed.ts";
 import type { Method } from "./plan/plan.ts";
 import { instanceCount } from "./proof/ezkl/instances.ts";
 
@@ -307,15 +308,13 @@ export function decideClaim(
 ): ClaimMove[] {
   if (word.state !== "ACTIVE") return [];
   if (isFinal(word, answerSeconds, now)) return [{ kind: "finalize" }];
-  const moves: ClaimMove[] = [];
-  // A claim that nobody challenged has the deadline 0, which is over.
-  if (entry.trace === undefined && now <= word.traceDeadline) {
-    moves.push({ kind: "commitTrace", due: word.traceDeadline });
-  }
-  for (const [position, { deadline, content }] of entry.demands) {
-    if (content === undefined && now <= deadline) moves.push({ kind: "reveal", position, due: deadline });
-  }
-  return moves;
+  return owedAnswers(entry, word).flatMap((owed): ClaimMove[] => {
+    const { deadline: due } = owed;
+    if (now > due) return [];
+    return [
+      owed.kind === "reveal" ? { kind: "reveal", position: owed.position, due } : { kind: owed.kind, due },
+    ];
+  });
 }
 
 /** Whether to bring a final output to its callback.

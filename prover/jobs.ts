@@ -122,15 +122,6 @@ export class JobStore {
     );
   }
 
-  /** Answers that are owed, the most urgent first.
-   *  @param limit most of them */
-  owed(limit: number): Job[] {
-    return this.#db
-      .prepare<[number], Row>("SELECT * FROM jobs WHERE urgency = 0 ORDER BY due, id LIMIT ?")
-      .all(limit)
-      .map(toJob);
-  }
-
   /** Jobs by kind, running and waiting. */
   counts(): Partial<Record<JobKind, number>> {
     const rows = this.#db

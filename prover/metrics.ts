@@ -3,14 +3,15 @@ import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import { CANCELLED_BY, type CancelledBy } from "../protocol/service/http/time-limit.ts";
 import type { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import type { Metrics } from "../protocol/service/metrics/metrics.ts";
-import type { Job, JobKind } from "./jobs.ts";
+import type { JobKind } from "./jobs.ts";
+import type { OwedAnswer } from "./owed.ts";
 import type { JobObserver } from "./workers.ts";
 
 export interface ProverSource {
   readonly clock: ChainClock;
   jobs(): Partial<Record<JobKind, number>>;
-  /** answers that are owed, the most urgent first */
-  owed(): readonly Job[];
+  /** the most urgent answer that each claim owes of each kind, late or not */
+  owed(): readonly OwedAnswer[];
   /** own claims that are not over */
   activeClaims(): readonly ClaimEntry[];
   readonly models: number;
@@ -53,11 +54,13 @@ export function addProverMetrics(metrics: Metrics, source: ProverSource): JobObs
   );
   metrics.gauge(
     "assay_prover_answer_seconds",
-    "Time left for each answer that is owed; negative once it is late.",
+    "Time left for each answer that is owed; negative once it is late, until it is given or the claim has ended.",
     () => {
       const { now } = source.clock;
       if (now === undefined) return undefined;
-      return earliest(source.owed()).map(([labels, due]) => ({ labels, value: due - now }));
+      return source
+        .owed()
+        .map(({ claim, kind, deadline }) => ({ labels: { claim, kind }, value: deadline - now }));
     },
     ["claim", "kind"],
   );
@@ -98,14 +101,4 @@ export function addHttpMetrics(
     CANCELLED_BY.map((by) => ({ by })),
   );
   return (by) => cancelled.inc({ by });
-}
-
-/** One series for each claim and kind: a claim may owe many reveals at once. */
-function earliest(jobs: readonly Job[]): (readonly [{ claim: string; kind: string }, number])[] {
-  const found = new Map<string, readonly [{ claim: string; kind: string }, number]>();
-  for (const { kind, subject, due } of jobs) {
-    const key = `${kind}:${subject}`;
-    if (!found.has(key)) found.set(key, [{ claim: subject, kind }, due]);
-  }
-  return [...found.values()];
 }

@@ -21,9 +21,10 @@ import {
   endingJobs,
   servable,
 } from "./endings.ts";
-import type { HeldJob, Job, JobKind, JobStore } from "./jobs.ts";
+import type { HeldJob, JobKind, JobStore } from "./jobs.ts";
 import type { ServedModel } from "./models.ts";
 import { Outbox } from "./outbox.ts";
+import { type OwedAnswer, OwedAnswers, owedAnswers } from "./owed.ts";
 import { stateAt, wordsAt } from "./state.ts";
 import { claimJobs, deliveryJobs, endJobs, truthJobs } from "./wanted.ts";
 import { type JobObserver, type Outcome, Workers } from "./workers.ts";
@@ -48,8 +49,6 @@ const LOOK_TRIES = 5;
 const LOOK_AGAIN_MS = 500;
 /** Blocks between two reads of the prover's credit and of the methods of settling. */
 const SELDOM = 10n;
-/** Owed answers that are shown one by one. */
-const MAX_OWED_SHOWN = 200;
 
 export class Prover {
   readonly #parts: ProverParts & Context;
@@ -58,6 +57,7 @@ export class Prover {
   readonly #reportedSkips = new Map<RequestId, string>();
   #decisions: ReadonlyMap<RequestId, RequestDecision> = new Map();
   #endings: ReadonlyMap<ClaimId, Ending> = new Map();
+  readonly #owed: OwedAnswers;
   #head: Head | undefined;
   #state: ProverState | undefined;
   #seldomAt: bigint | undefined;
@@ -71,6 +71,7 @@ export class Prover {
     });
     this.#parts = { ...parts, outbox };
     this.#defence = new Defence(this.#parts);
+    this.#owed = new OwedAnswers(parts.log);
     const { jobs, width, nowMs, onJobEnd: onEnd, log } = parts;
     this.#workers = new Workers({ jobs, width, nowMs, onEnd, log, work: (held) => this.#work(held) });
   }
@@ -94,9 +95,15 @@ export class Prover {
     return this.#parts.jobs.counts();
   }
 
-  /** Answers that are owed, the most urgent first. */
-  owed(): Job[] {
-    return this.#parts.jobs.owed(MAX_OWED_SHOWN);
+  /** The most urgent answers that are owed, late or not. */
+  owed(): readonly OwedAnswer[] {
+    return this.#owed.shown;
+  }
+
+  /** Those whose time is over: whoever likes may have the bond burned and shared. */
+  overdue(): readonly OwedAnswer[] {
+    const { now } = this.#parts.clock;
+    return now === undefined ? [] : this.#owed.overdue(now);
   }
 
   /** Own claims that are not over. */
@@ -130,6 +137,7 @@ export class Prover {
       for (const id of this.#reportedSkips.keys()) if (!store.index.requests.has(id)) this.#reportedSkips.delete(id);
       return;
     }
+    this.#reportFallen(batch.events);
     if (batch.to.number !== batch.head.number) return;
     this.#parts.clock.see(batch.head);
     this.#parts.outbox.flush();
@@ -206,6 +214,11 @@ export class Prover {
       ...truthJobs(this.#parts, active, head.timestamp),
       ...deliveryJobs(this.#parts, state),
     ]);
+    const owing = active.flatMap((claim) => {
+      const word = words.get(claim.id);
+      return word === undefined ? [] : owedAnswers(claim, word);
+    });
+    this.#owed.take(owing, head.timestamp);
     this.#head = head;
     this.#state = state;
     this.#workers.wake();
@@ -228,6 +241,19 @@ export class Prover {
         this.#reportedSkips.set(id, decision.code);
         log.info({ request: id, code: decision.code, reason: decision.reason }, "skipping a request");
       }
+    }
+  }
+
+  #reportFallen(events: readonly ChainEvent[]): void {
+    for (const { name, args } of events) {
+      const claim = name === "Fell" ? this.index.claims.get(args.claimId) : undefined;
+      if (claim?.fall === undefined || !isOwn(this.#parts, claim)) continue;
+      const { reason, step } = claim.fall;
+      const { bond, modelId: model } = claim.claim;
+      this.#parts.log.error(
+        { claim: claim.id, reason, step, bond, model },
+        "a claim of this prover fell: its bond is lost",
+      );
     }
   }
 

@@ -148,7 +148,7 @@ const quote = z.object({
   suggestedWindow: windows,
 });
 const health = z.object({
-  status: z.enum(["ok", "behind", "node-unreachable"]),
+  status: z.enum(["ok", "behind", "node-unreachable", "answer-overdue"]),
   version: z.string().describe("of the node's program"),
   ...game,
   account: address.optional(),
@@ -156,6 +156,9 @@ const health = z.object({
   blocksBehind: integer.optional(),
   models: z.array(z.string()),
   jobs: z.record(z.string(), count),
+  overdue: z
+    .array(z.object({ claim: id, kind: z.enum(["commitTrace", "reveal"]), deadline: seconds, bond: integer }))
+    .describe("answers to challengers that are late: the bonds of these claims are as good as lost"),
 });
 
 export const ANSWERS = {

@@ -49,10 +49,19 @@ export function chainRoutes(parts: HttpParts): Router {
     const { node, models, chain } = parts;
     const newest = await chain.client.getBlockNumber().catch(() => undefined);
     const behind = newest === undefined || node.head === undefined ? undefined : newest - node.head.number;
-    const isWell = behind !== undefined && behind <= MAX_BEHIND;
-    response.status(isWell ? 200 : 503);
+    const overdue = node.overdue();
+    const isFollowing = behind !== undefined && behind <= MAX_BEHIND;
+    const status =
+      overdue.length > 0
+        ? "answer-overdue"
+        : isFollowing
+          ? "ok"
+          : newest === undefined
+            ? "node-unreachable"
+            : "behind";
+    response.status(status === "ok" ? 200 : 503);
     send(response, {
-      status: isWell ? "ok" : newest === undefined ? "node-unreachable" : "behind",
+      status,
       version: VERSION,
       ...chain.game,
       account: chain.account?.address,
@@ -60,6 +69,7 @@ export function chainRoutes(parts: HttpParts): Router {
       blocksBehind: behind,
       models: [...models.values()].map(({ name }) => name),
       jobs: node.jobs(),
+      overdue: overdue.map(({ claim, kind, deadline, bond }) => ({ claim, kind, deadline, bond })),
     });
   });
   return router;

@@ -99,7 +99,10 @@ function operations({ maxWaitSeconds }: HttpLimits): Readonly<Record<string, Ope
       ok: json("Quote"),
       errors: [404, 409],
     },
-    "GET /healthz": { summary: "Whether the node follows its chain; 503 if not.", ok: json("Health") },
+    "GET /healthz": {
+      summary: "Whether the node follows its chain and owes no answer that is overdue; 503 if not.",
+      ok: json("Health"),
+    },
     "GET /metrics": {
       summary: "Metrics in Prometheus's text form.",
       ok: { "text/plain": { schema: { type: "string" } } },

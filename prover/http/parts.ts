@@ -9,6 +9,8 @@ import type { CallerLimits } from "../../protocol/service/http/service.ts";
 import type { Metrics } from "../../protocol/service/metrics/metrics.ts";
 import type { ModelTerms, Policy, ProverState, RequestDecision } from "../decide.ts";
 import type { ServedModel, ServedModels } from "../models.ts";
+
+import type { OwedAnswer } from "../owed.ts";
 import type { Engines } from "../runs.ts";
 
 /** The node as the routes see it. */
@@ -23,6 +25,8 @@ export interface NodeView {
   eventsOf(id: ClaimId): readonly ChainEvent[] | undefined;
   /** a model with the truths that are ready for it */
   termsOf(model: ServedModel): ModelTerms;
+  /** answers to challengers that are late */
+  overdue(): readonly OwedAnswer[];
   /** jobs by kind */
   jobs(): Readonly<Record<string, number>>;
 }

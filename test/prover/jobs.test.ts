@@ -86,19 +86,6 @@ describe("JobStore", () => {
   });
 });
 
-describe("owed", () => {
-  test("default: answers alone, the most urgent first, no more than asked", () => {
-    const jobs = new JobStore(db, "a");
-    const late = { ...reveal(4, 1n), due: 30 };
-    const [soon, next] = [
-      { ...trace(3), due: 10 },
-      { ...reveal(4, 2n), due: 20 },
-    ];
-    jobs.sync([claim(1, 1), late, soon, next]);
-    expect(jobs.owed(2)).toEqual([soon, next]);
-  });
-});
-
 describe("Workers", () => {
   /** Jobs that end when told. */
   function setUp(width: number, log: Logger = SILENT) {

@@ -82,6 +82,7 @@ export function startApp(limits: Partial<HttpLimits> = {}, metrics = new Metrics
     decisionOn: () => undefined,
     eventsOf: (id: ClaimId) => prover.events.get(id),
     termsOf: (model: ServedModel) => model,
+    overdue: () => [],
     jobs: () => ({}),
   };
   // No route here reaches the chain: test/integration/prover.test.ts has those.
