@@ -101,9 +101,9 @@ const MOVES: readonly Mutant[] = [
   fault(
     "move",
     "steps of a plan without their sign",
-    `${PLAN}/PlanWords.sol`,
-    "value := signextend(2, field)",
-    "value := and(field, 0xFFFFFF)",
+    `${PLAN}/Instruction.sol`,
+    "value := signextend(2, shr(at, i))",
+    "value := and(shr(at, i), U24)",
   ),
   fault(
     "move",
@@ -251,8 +251,8 @@ const PARAMETERS: readonly Mutant[] = [
     "requant",
     "a plan takes the channels for the columns",
     `${PLAN}/PlanRun.sol`,
-    "uint256 channels = (word >> 96) & MASK;",
-    "uint256 channels = isRescale ? (word >> 96) & MASK : 1;",
+    "uint256 channels = i.u24(REQUANT_CHANNELS);",
+    "uint256 channels = isRescale ? i.u24(REQUANT_CHANNELS) : 1;",
   ),
   fault(
     "rescale",
@@ -352,7 +352,7 @@ const ELEMENTS: readonly Mutant[] = [
     "select",
     "a planned operand that is one element goes on",
     `${PLAN}/PlanWords.sol`,
-    "c := add(c, and(shr(96, word), 0xFF))",
+    "c := add(c, and(shr(SELECT_OTHER_STEP, i), U8))",
     "c := add(c, bytesOf)",
   ),
   fault(

@@ -10,7 +10,8 @@ import {Inputs} from "../opcodes/codecs/Inputs.sol";
 import {Outputs} from "../opcodes/codecs/Outputs.sol";
 import {Tensor} from "../types/Program.sol";
 import {ModelId} from "../types/Types.sol";
-import {Plan} from "./plan/Plan.sol";
+import {END_COUNT, Instruction} from "./plan/Instruction.sol";
+import {Plan, PlanHead} from "./plan/Plan.sol";
 import {PlanRun} from "./plan/PlanRun.sol";
 
 /// @notice Runs prepared models by their plans, and asks the Interpreter to run the others, with their compiled layers.
@@ -71,15 +72,16 @@ contract FastInterpreter is IFastInterpreter {
         unchecked {
             uint256 modelWord = Flat.load(Plan.AT);
             if (!Inputs.isCanonical(modelWord, input)) revert IInterpreter.InputNotCanonical();
-            uint256 head = Flat.load(Plan.AT + 32);
+            PlanHead head = PlanHead.wrap(Flat.load(Plan.AT + 32));
+            uint256 arguments = head.arguments();
             assembly ("memory-safe") {
-                calldatacopy(and(head, 0xFFFFFF), add(input.offset, 4), sub(input.length, 4))
+                calldatacopy(arguments, add(input.offset, 4), sub(input.length, 4))
             }
-            Flat.release((head >> 24) & 0xFFFFFF);
-            uint256 end = PlanRun.run(Plan.AT + Plan.HEAD_BYTES + 32 * (head >> 48));
+            Flat.release(head.free());
+            Instruction end = PlanRun.run(Plan.AT + Plan.HEAD_BYTES + 32 * head.chunks());
             Tensor memory t;
-            (t.code, t.rows, t.last) = (Plan.variantOf(end), 1, (end >> 144) & 0xFFFFFF);
-            bytes memory data = Outputs.encode(ModelWord.outputCodec(modelWord), t, Plan.aOf(end));
+            (t.code, t.rows, t.last) = (end.variant(), 1, end.u24(END_COUNT));
+            bytes memory data = Outputs.encode(ModelWord.outputCodec(modelWord), t, end.a());
             assembly ("memory-safe") {
                 // Its length stands before it; the word before that is nobody's any more.
                 mstore(sub(data, 0x20), 0x20)

@@ -11,7 +11,7 @@ import {MovePlan} from "../opcodes/rows/MovePlan.sol";
 import {LANE_EXECUTION, ModelId} from "../types/Types.sol";
 import {NamedCode} from "./NamedCode.sol";
 import {CompiledLayer} from "./compiled/CompiledLayer.sol";
-import {Plan} from "./plan/Plan.sol";
+import {Plan, PlanHead, planHead} from "./plan/Plan.sol";
 import {Draft, PlanWriter} from "./plan/PlanWriter.sol";
 
 /// @notice Writes plans of published models, with the compiled steps of those that are bound. Nobody owns it, and it takes nothing from its caller but the model's id.
@@ -46,15 +46,15 @@ contract Planner is IPlanner, NamedCode {
             d.compiled = compiled;
             // The first draft says how long the plan is, hence where tensors begin.
             uint256 first = Plan.AT + Plan.HEAD_BYTES + 32 * count;
-            (code,) = _draft(d, count, first);
-            uint256 head;
+            code = _draft(d, count, first);
             d.compiled = compiled;
-            (code, head) = _draft(d, count, Plan.AT + code.length - 1);
+            code = _draft(d, count, Plan.AT + code.length - 1);
             uint256 modelWord = d.word;
+            PlanHead head = planHead(d.arguments, d.top, count);
             assembly ("memory-safe") {
                 let place := add(code, 0x21)
                 mstore(place, modelWord)
-                mstore(add(place, 0x20), or(head, shl(48, count)))
+                mstore(add(place, 0x20), head)
                 place := add(place, 0x40)
                 for { let end := add(chunks, mul(20, count)) } lt(chunks, end) { chunks := add(chunks, 20) } {
                     mstore(place, shr(96, mload(chunks)))
@@ -66,11 +66,7 @@ contract Planner is IPlanner, NamedCode {
 
     /// @param top where tensors begin
     /// @return code with room for the head and the chunks
-    function _draft(Draft memory d, uint256 count, uint256 top)
-        private
-        pure
-        returns (bytes memory code, uint256 head)
-    {
+    function _draft(Draft memory d, uint256 count, uint256 top) private pure returns (bytes memory code) {
         unchecked {
             if (count > Plan.MAX_CHUNKS) revert IPlanner.NotPlannable(ModelWord.steps(d.word));
             code = new bytes(1 + Plan.MAX_BYTES);
@@ -81,7 +77,7 @@ contract Planner is IPlanner, NamedCode {
             d.place = begin + Plan.HEAD_BYTES + 32 * count;
             d.end = begin + Plan.MAX_BYTES;
             d.top = top;
-            head = PlanWriter.write(d, ModelWord.maxCalldata(d.word));
+            PlanWriter.write(d, ModelWord.maxCalldata(d.word));
             uint256 length = 1 + d.place - begin;
             assembly ("memory-safe") {
                 mstore(code, length)

@@ -2,7 +2,8 @@
 pragma solidity ^0.8.28;
 
 import {CompiledLayer} from "../../../verifier-contracts/execution/compiled/CompiledLayer.sol";
-import {Plan} from "../../../verifier-contracts/execution/plan/Plan.sol";
+import {instruction} from "../../../verifier-contracts/execution/plan/Instruction.sol";
+import {Plan, PlanHead, planHead} from "../../../verifier-contracts/execution/plan/Plan.sol";
 import {PlanRun} from "../../../verifier-contracts/execution/plan/PlanRun.sol";
 import {Draft, PlanWriter} from "../../../verifier-contracts/execution/plan/PlanWriter.sol";
 import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
@@ -48,7 +49,7 @@ contract StepPlanner {
         d.top = arena + t.arenaBytes;
         _operands(t, d, arena);
         flat = PlanWriter.writeStep(d, d.records + 128 * t.steps);
-        PlanWriter.emitWord(d, Plan.instruction(Plan.END, 0, 0, 0, 0));
+        PlanWriter.append(d, instruction(Plan.END, 0, 0, 0, 0));
         return (words, flat, d.top);
     }
 
@@ -85,9 +86,9 @@ contract PlanRunner {
         assembly ("memory-safe") {
             calldatacopy(0x80, 0, calldatasize()) // Plan.AT
         }
-        uint256 head = Flat.load(Plan.AT + 32);
-        Flat.release((head >> 24) & 0xFFFFFF);
-        PlanRun.run(Plan.AT + Plan.HEAD_BYTES + 32 * (head >> 48));
+        PlanHead head = PlanHead.wrap(Flat.load(Plan.AT + 32));
+        Flat.release(head.free());
+        PlanRun.run(Plan.AT + Plan.HEAD_BYTES + 32 * head.chunks());
         assembly ("memory-safe") {
             return(0x80, calldatasize())
         }
@@ -151,7 +152,7 @@ library Planned {
         image = new bytes((top - Plan.AT) + 1024);
         bytes memory from = l.arena;
         uint256 word = l.word;
-        uint256 head = chunks.length << 48 | top << 24;
+        PlanHead head = planHead(0, top, chunks.length);
         assembly ("memory-safe") {
             let place := add(image, 0x20)
             let end := add(place, mload(image))

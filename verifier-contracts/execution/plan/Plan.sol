@@ -1,15 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+/// @notice A plan's places: memory of the arguments u24, memory that is free behind all tensors u24, number of chunks u16,
+/// from the lowest bit on.
+type PlanHead is uint256;
+
+uint256 constant PLAN_FREE = 24;
+uint256 constant PLAN_CHUNKS = 48;
+uint256 constant PLAN_PLACE = 0xFFFFFF;
+
+using {arguments, free, chunks} for PlanHead global;
+
+function planHead(uint256 arguments_, uint256 free_, uint256 chunks_) pure returns (PlanHead) {
+    return PlanHead.wrap(arguments_ | (free_ << PLAN_FREE) | (chunks_ << PLAN_CHUNKS));
+}
+
+function arguments(PlanHead head) pure returns (uint256) {
+    return PlanHead.unwrap(head) & PLAN_PLACE;
+}
+
+function free(PlanHead head) pure returns (uint256) {
+    return (PlanHead.unwrap(head) >> PLAN_FREE) & PLAN_PLACE;
+}
+
+function chunks(PlanHead head) pure returns (uint256) {
+    return PlanHead.unwrap(head) >> PLAN_CHUNKS;
+}
+
 /// @notice Form of a plan (docs/PROTOCOL.md, Execution): what a program comes to once every shape, broadcast and place in
 /// memory is known. It is a head of two words, a word for each chunk of the weights, then instructions of one word.
 ///
-/// Head: the model word; then bits 0..23 memory of the arguments, 24..47 memory that is free behind all tensors, 48..63
-/// number of chunks. A plan is read to AT, and all addresses in it are memory addresses.
-///
-/// Instruction: bits 248..255 the operation, 240..247 its variant, 216..239 memory of the result, 192..215 and 168..191
-/// of the operands a and b; the rest by operation, as PlanWriter writes and PlanRun reads it. Words that follow LAYER are
-/// its own. Every instruction is part of one step: nothing of a plan looks across steps.
+/// Head: the model word, then PlanHead. A plan is read to AT, and all addresses in it are memory addresses. Words that
+/// follow the instruction LAYER are its own. Every instruction is part of one step: nothing of a plan looks across steps.
 library Plan {
     /// @dev Where Solidity's memory begins: a reader has allocated nothing before.
     uint256 internal constant AT = 0x80;
@@ -43,31 +65,4 @@ library Plan {
 
     /// @notice Thrown for an instruction that no reader knows.
     error UnknownInstruction(uint256 operation);
-
-    uint256 private constant MASK = 0xFFFFFF;
-
-    /// @notice The first 88 bits of an instruction.
-    function instruction(uint256 operation, uint256 variant, uint256 out, uint256 a, uint256 b)
-        internal
-        pure
-        returns (uint256)
-    {
-        return (operation << 248) | (variant << 240) | (out << 216) | (a << 192) | (b << 168);
-    }
-
-    function variantOf(uint256 word) internal pure returns (uint256) {
-        return (word >> 240) & 0xFF;
-    }
-
-    function outOf(uint256 word) internal pure returns (uint256) {
-        return (word >> 216) & MASK;
-    }
-
-    function aOf(uint256 word) internal pure returns (uint256) {
-        return (word >> 192) & MASK;
-    }
-
-    function bOf(uint256 word) internal pure returns (uint256) {
-        return (word >> 168) & MASK;
-    }
 }

@@ -4,6 +4,7 @@ pragma solidity ^0.8.28;
 import {Flat} from "../../libraries/Flat.sol";
 import {ProgramReader} from "../../libraries/ProgramReader.sol";
 import {CompiledLayer} from "../compiled/CompiledLayer.sol";
+import {Instruction, LAYER_ROWS, LAYER_ROW_BYTES, LAYER_SIZE, instruction} from "./Instruction.sol";
 import {Plan} from "./Plan.sol";
 import {Draft, PlanWriter} from "./PlanWriter.sol";
 
@@ -22,8 +23,9 @@ library PlanLayer {
         unchecked {
             flat = out | PlanWriter.allocate(d, Flat.size(out));
             uint256 rows = Flat.count(out) / Flat.last(out);
-            uint256 word = Plan.instruction(Plan.LAYER, 0, Flat.pointer(flat), Flat.pointer(a), 0);
-            PlanWriter.emitWord(d, word | Flat.size(a) << 144 | rows << 120 | (Flat.size(out) / rows) << 96);
+            Instruction layer = instruction(Plan.LAYER, 0, Flat.pointer(flat), Flat.pointer(a), 0);
+            layer = layer.with(LAYER_SIZE, Flat.size(a)).with(LAYER_ROWS, rows);
+            PlanWriter.append(d, layer.with(LAYER_ROW_BYTES, Flat.size(out) / rows));
             uint256 entry = Flat.load(d.compiled);
             uint256 step = entry >> 224;
             do {

@@ -3,27 +3,35 @@ pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
 import {Lookup} from "../../opcodes/Lookup.sol";
-import {Plan} from "./Plan.sol";
+import {
+    Instruction,
+    LOOKUP_COLUMNS,
+    LOOKUP_IDS,
+    LOOKUP_LAST_ROW,
+    LOOKUP_ROWS,
+    LOOKUP_ROW_BYTES,
+    LOOKUP_SCRATCH,
+    LOOKUP_TABLE,
+    U16,
+    U32
+} from "./Instruction.sol";
 
 /// @notice LOOKUP sums of a plan: of the table only the rows that ids name are read, from the chunks.
 library PlanLookup {
     uint256 private constant CHUNK_BYTES = 24_544;
-    uint256 private constant MASK = 0xFFFFFF;
     uint256 private constant ONES = 0x0000000100000001000000010000000100000001000000010000000100000001;
     uint256 private constant SIGNS = 0x8000000080000000800000008000000080000000800000008000000080000000;
 
-    /// @dev a: memory of the ids, b: scratch memory. 136..167 offset of the table in the stream, 120..135 bytes of its
-    /// rows, 96..119 its last row, 80..95 elements of a row, 56..79 rows of ids, 48..55 ids of a row.
-    function sum(uint256 word) internal view {
+    function sum(Instruction i) internal view {
         unchecked {
-            uint256 target = Plan.outOf(word);
-            uint256 id = Plan.aOf(word);
-            uint256 scratch = Plan.bOf(word);
-            uint256 rowBytes = (word >> 120) & 0xFFFF;
-            uint256 outBytes = 4 * ((word >> 80) & 0xFFFF);
-            for (uint256 rows = (word >> 56) & MASK; rows != 0; --rows) {
-                uint256 end = gather(word, id, scratch);
-                id += 4 * ((word >> 48) & 0xFF);
+            uint256 target = i.out();
+            uint256 id = i.a();
+            uint256 scratch = i.u24(LOOKUP_SCRATCH);
+            uint256 rowBytes = i.u16(LOOKUP_ROW_BYTES);
+            uint256 outBytes = 4 * i.u16(LOOKUP_COLUMNS);
+            for (uint256 rows = i.u24(LOOKUP_ROWS); rows != 0; --rows) {
+                uint256 end = gather(i, id, scratch);
+                id += 4 * i.u8(LOOKUP_IDS);
                 if (end == scratch) {
                     assembly ("memory-safe") {
                         calldatacopy(target, calldatasize(), outBytes)
@@ -36,13 +44,13 @@ library PlanLookup {
         }
     }
 
-    /// @notice Copies the table rows that a row of ids names, but row 0. @param word fields as in `sum`
+    /// @notice Copies the table rows that a row of ids names, but row 0. @param i LOOKUP
     /// @param id memory of the first one @return end behind what was copied
-    function gather(uint256 word, uint256 id, uint256 target) internal view returns (uint256 end) {
+    function gather(Instruction i, uint256 id, uint256 target) internal view returns (uint256 end) {
         unchecked {
             end = target;
-            uint256 most = (word >> 96) & MASK;
-            for (uint256 left = 4 * ((word >> 48) & 0xFF); left != 0;) {
+            uint256 most = i.u24(LOOKUP_LAST_ROW);
+            for (uint256 left = 4 * i.u8(LOOKUP_IDS); left != 0;) {
                 // Eight ids at a time, as far as the row goes; what is left once they are read is 0.
                 uint256 ids = Flat.load(id);
                 uint256 size = 32;
@@ -56,7 +64,7 @@ library PlanLookup {
                 if ((((most * ONES) | SIGNS) - (ids & ~SIGNS)) & ~ids & SIGNS != SIGNS) {
                     ids = _clamped(ids, most);
                 }
-                if (ids != 0) end = _gather(word, ids, end);
+                if (ids != 0) end = _gather(i, ids, end);
             }
         }
     }
@@ -75,10 +83,10 @@ library PlanLookup {
 
     /// @dev Copies the rows of up to eight ids, at least one of them not 0.
     /// @return next behind what was copied
-    function _gather(uint256 word, uint256 ids, uint256 target) private view returns (uint256 next) {
+    function _gather(Instruction i, uint256 ids, uint256 target) private view returns (uint256 next) {
         assembly ("memory-safe") {
-            let first := and(shr(136, word), 0xFFFFFFFF)
-            let rowBytes := and(shr(120, word), 0xFFFF)
+            let first := and(shr(LOOKUP_TABLE, i), U32)
+            let rowBytes := and(shr(LOOKUP_ROW_BYTES, i), U16)
             next := target
             for {} 1 {} {
                 let row := shr(224, ids)

@@ -4,6 +4,19 @@ pragma solidity ^0.8.28;
 import {Flat} from "../../libraries/Flat.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
 import {MovePlan} from "../../opcodes/rows/MovePlan.sol";
+import {
+    COPY_ELEMENT_STEP,
+    COPY_OUT_STEP,
+    COPY_RUNS,
+    COPY_SIZE,
+    COPY_STEP,
+    FILL_ELEMENT,
+    FILL_ELEMENT_BYTES,
+    FILL_SIZE,
+    Instruction,
+    U24,
+    instruction
+} from "./Instruction.sol";
 import {Plan} from "./Plan.sol";
 import {Draft, PlanWriter} from "./PlanWriter.sol";
 
@@ -67,11 +80,11 @@ library PlanMoves {
             uint256 size = (to - from) * bytesOf;
             uint256 target = Flat.pointer(flat) + from * bytesOf;
             if (b != 0) {
-                uint256 copy = Plan.instruction(Plan.COPY, 0, target, Flat.pointer(b) + from * bytesOf, 1);
-                return PlanWriter.emitWord(d, copy | size << 144);
+                Instruction copy = instruction(Plan.COPY, 0, target, Flat.pointer(b) + from * bytesOf, 1);
+                return PlanWriter.append(d, copy.with(COPY_SIZE, size));
             }
-            uint256 word = Plan.instruction(Plan.FILL, 0, target, 0, size);
-            PlanWriter.emitWord(d, word | pad << 136 | bytesOf << 128);
+            Instruction fill = instruction(Plan.FILL, 0, target, 0, 0).with(FILL_SIZE, size);
+            PlanWriter.append(d, fill.with(FILL_ELEMENT, pad).with(FILL_ELEMENT_BYTES, bytesOf));
         }
     }
 
@@ -110,28 +123,36 @@ library PlanMoves {
     function _copy(Draft memory d, uint256 target, uint256 source, uint256 size, uint256 axes) private pure {
         unchecked {
             (uint256 length, uint256 step,) = axis(d, 0);
-            uint256 runs = 1;
-            uint256 strides = 0;
-            if (axes > 1) {
-                uint256 next;
-                uint256 outNext;
-                (runs, next, outNext) = axis(d, 1);
-                strides = _s24(d, next * size) << 120 | (outNext * size) << 96;
-            }
+            Instruction i;
             if (step == 1 || length == 1) {
-                uint256 copy = Plan.instruction(Plan.COPY, 0, target, source, runs);
-                return PlanWriter.emitWord(d, copy | (length * size) << 144 | strides);
+                i = instruction(Plan.COPY, 0, target, source, 0).with(COPY_SIZE, length * size);
+            } else {
+                i = instruction(Plan.STRIDED, size, target, source, 0).with(COPY_SIZE, length);
+                i = i.with(COPY_ELEMENT_STEP, _s24(d, step * size));
             }
-            uint256 word = Plan.instruction(Plan.STRIDED, size, target, source, runs) | length << 144;
-            PlanWriter.emitWord(d, word | strides | _s24(d, step * size) << 72);
+            PlanWriter.append(d, _runs(d, i, size, axes));
+        }
+    }
+
+    /// @dev As often as the second axis has indices.
+    function _runs(Draft memory d, Instruction i, uint256 size, uint256 axes)
+        private
+        pure
+        returns (Instruction)
+    {
+        unchecked {
+            if (axes == 1) return i.with(COPY_RUNS, 1);
+            (uint256 runs, uint256 step, uint256 outStep) = axis(d, 1);
+            i = i.with(COPY_RUNS, runs).with(COPY_STEP, _s24(d, step * size));
+            return i.with(COPY_OUT_STEP, outStep * size);
         }
     }
 
     /// @dev A two's complement in 24 bits.
     function _s24(Draft memory d, uint256 value) private pure returns (uint256) {
         unchecked {
-            if (value + 0x800000 > 0xFFFFFF) PlanWriter.refuse(d);
-            return value & 0xFFFFFF;
+            if (value + 0x800000 > U24) PlanWriter.refuse(d);
+            return value & U24;
         }
     }
 

@@ -17,7 +17,44 @@ import {RescaleRows} from "../../opcodes/rows/RescaleRows.sol";
 import {TableRows} from "../../opcodes/rows/TableRows.sol";
 import {INPUT_PRICES, INPUT_TEXT} from "../../types/Program.sol";
 import {CompiledLayer} from "../compiled/CompiledLayer.sol";
-import {Plan} from "./Plan.sol";
+import {
+    ARITH_A_STEP,
+    ARITH_A_TYPE,
+    ARITH_B_STEP,
+    ARITH_B_TYPE,
+    ARITH_SIZE,
+    ARITH_TYPE,
+    CODEC_K,
+    CODEC_LENGTH,
+    CODEC_ROWS,
+    DOT_GROUPS,
+    DOT_LENGTH,
+    DOT_OUTPUTS,
+    DOT_ROWS,
+    DOT_SCRATCH,
+    FILL_ELEMENT,
+    FILL_ELEMENT_BYTES,
+    FILL_SIZE,
+    Instruction,
+    LAYER_ROWS,
+    LAYER_ROW_BYTES,
+    LAYER_SIZE,
+    LOAD_OFFSET,
+    LOAD_SIZE,
+    MAP_COUNT,
+    OUT,
+    REDUCE_LENGTH,
+    REDUCE_ROWS,
+    REDUCE_TYPE,
+    REQUANT_CHANNELS,
+    REQUANT_COUNT,
+    REQUANT_LENGTH,
+    SPREAD_COUNT,
+    SPREAD_TIMES,
+    U24,
+    U32
+} from "./Instruction.sol";
+import {Plan, PlanHead} from "./Plan.sol";
 import {PlanLookup} from "./PlanLookup.sol";
 import {PlanWords} from "./PlanWords.sol";
 
@@ -25,75 +62,68 @@ import {PlanWords} from "./PlanWords.sol";
 /// result find it where the plan says that the result belongs.
 library PlanRun {
     uint256 private constant CHUNK_BYTES = 24_544;
-    uint256 private constant MASK = 0xFFFFFF;
 
     /// @param next memory of the first instruction
-    /// @return word the last one, END
-    function run(uint256 next) internal view returns (uint256 word) {
+    /// @return i the last one, END
+    function run(uint256 next) internal view returns (Instruction i) {
         unchecked {
             for (;; next += 32) {
-                word = Flat.load(next);
-                uint256 operation = word >> 248;
+                i = Instruction.wrap(Flat.load(next));
+                uint256 operation = i.operation();
                 if (operation < Plan.STRIDED) {
-                    if (operation == Plan.INT16S) PlanWords.lanes(word);
-                    else if (operation == Plan.COPY) PlanWords.copy(word);
-                    else PlanWords.product(word);
+                    if (operation == Plan.INT16S) PlanWords.lanes(i);
+                    else if (operation == Plan.COPY) PlanWords.copy(i);
+                    else PlanWords.product(i);
                 } else if (operation < Plan.FILL) {
-                    if (operation == Plan.REDUCE) _reduce(word);
-                    else if (operation == Plan.STRIDED) PlanWords.strided(word);
-                    else _dot(word);
+                    if (operation == Plan.REDUCE) _reduce(i);
+                    else if (operation == Plan.STRIDED) PlanWords.strided(i);
+                    else _dot(i);
                 } else if (operation < Plan.ELEMENTS) {
-                    if (operation == Plan.FILL) _fill(word);
-                    else if (operation == Plan.SPREAD) _spread(word);
-                    else PlanWords.cast(word);
+                    if (operation == Plan.FILL) _fill(i);
+                    else if (operation == Plan.SPREAD) _spread(i);
+                    else PlanWords.cast(i);
                 } else if (operation < Plan.LOOKUP) {
-                    if (operation == Plan.ELEMENTS) _elements(word);
-                    else if (operation == Plan.SELECT) PlanWords.select(word);
-                    else if (operation == Plan.LOAD) _load(word);
-                    else _codec(word);
+                    if (operation == Plan.ELEMENTS) _elements(i);
+                    else if (operation == Plan.SELECT) PlanWords.select(i);
+                    else if (operation == Plan.LOAD) _load(i);
+                    else _codec(i);
                 } else {
-                    if (operation == Plan.END) return word;
-                    if (operation == Plan.LAYER) next = _layer(word, next + 32);
-                    else if (operation == Plan.LOOKUP) PlanLookup.sum(word);
-                    else if (operation == Plan.TABLE) _table(word);
-                    else if (operation < Plan.TABLE) _requant(word, operation == Plan.RESCALE);
+                    if (operation == Plan.END) return i;
+                    if (operation == Plan.LAYER) next = _layer(i, next + 32);
+                    else if (operation == Plan.LOOKUP) PlanLookup.sum(i);
+                    else if (operation == Plan.TABLE) _table(i);
+                    else if (operation < Plan.TABLE) _requant(i, operation == Plan.RESCALE);
                     else revert Plan.UnknownInstruction(operation);
                 }
             }
         }
     }
 
-    /// @dev 144..167 bytes of the operand, 120..143 rows of the result, 96..119 bytes of one.
     /// @param cursor memory of the first part's word @return last memory of the zero word behind the parts'
-    function _layer(uint256 word, uint256 cursor) private view returns (uint256 last) {
-        uint256 size = (word >> 144) & MASK;
-        uint256 rows = (word >> 120) & MASK;
-        return CompiledLayer.run(cursor, Plan.aOf(word), size, Plan.outOf(word), rows, (word >> 96) & MASK);
+    function _layer(Instruction i, uint256 cursor) private view returns (uint256 last) {
+        uint256 size = i.u24(LAYER_SIZE);
+        uint256 rows = i.u24(LAYER_ROWS);
+        return CompiledLayer.run(cursor, i.a(), size, i.out(), rows, i.u24(LAYER_ROW_BYTES));
     }
 
-    /// @dev 144..167 rows, 120..143 elements of a row, 112..119 type.
-    function _reduce(uint256 word) private pure {
-        uint256 rows = (word >> 144) & MASK;
-        uint256 count = (word >> 120) & MASK;
-        ReduceRows.reduce(
-            Plan.variantOf(word), (word >> 112) & 0xFF, Plan.outOf(word), Plan.aOf(word), count, rows
-        );
+    function _reduce(Instruction i) private pure {
+        uint256 rows = i.u24(REDUCE_ROWS);
+        uint256 count = i.u24(REDUCE_LENGTH);
+        ReduceRows.reduce(i.variant(), i.u8(REDUCE_TYPE), i.out(), i.a(), count, rows);
     }
 
-    /// @dev 144..167 outputs of an activation row, 120..143 activation rows, 104..119 their length, 80..103 groups,
-    /// 56..79 scratch memory.
-    function _dot(uint256 word) private pure {
+    function _dot(Instruction i) private pure {
         unchecked {
-            uint256 length = (word >> 104) & 0xFFFF;
-            uint256 stride = (word >> 144) & MASK;
+            uint256 length = i.u16(DOT_LENGTH);
+            uint256 stride = i.u24(DOT_OUTPUTS);
             uint256 groupBytes = (((length + 31) & ~uint256(31)) + 32) * stride;
-            if (Plan.variantOf(word) != Requant.INTEGER) stride *= 4;
-            uint256 target = Plan.outOf(word);
-            uint256 row = Plan.aOf(word);
-            uint256 groups = (word >> 80) & MASK;
+            if (i.variant() != Requant.INTEGER) stride *= 4;
+            uint256 target = i.out();
+            uint256 row = i.a();
+            uint256 groups = i.u24(DOT_GROUPS);
             uint256 group = 0;
-            for (uint256 rows = (word >> 120) & MASK; rows != 0; --rows) {
-                _dotRow(word, row, Plan.bOf(word) + groupBytes * group, target, target + stride);
+            for (uint256 rows = i.u24(DOT_ROWS); rows != 0; --rows) {
+                _dotRow(i, row, i.b() + groupBytes * group, target, target + stride);
                 row += length;
                 target += stride;
                 if (++group == groups) group = 0;
@@ -101,13 +131,13 @@ library PlanRun {
         }
     }
 
-    function _dotRow(uint256 word, uint256 row, uint256 weights, uint256 target, uint256 end) private pure {
+    function _dotRow(Instruction i, uint256 row, uint256 weights, uint256 target, uint256 end) private pure {
         unchecked {
-            uint256 length = (word >> 104) & 0xFFFF;
-            uint256 prepared = (word >> 56) & MASK;
+            uint256 length = i.u16(DOT_LENGTH);
+            uint256 prepared = i.u24(DOT_SCRATCH);
             uint256 sum = Dot.prepare(row, length, prepared);
             uint256 size = (length + 31) & ~uint256(31);
-            if (Plan.variantOf(word) == Requant.INTEGER) {
+            if (i.variant() == Requant.INTEGER) {
                 Dot.integers(target, end, prepared, sum, weights, size);
             } else {
                 Dot.sums(target, end, prepared, sum, weights, size);
@@ -115,19 +145,18 @@ library PlanRun {
         }
     }
 
-    /// @dev 168..191 bytes, 136..167 the element, 128..135 its bytes.
-    function _fill(uint256 word) private pure {
-        MoveRows.repeat(Plan.outOf(word), (word >> 136) & 0xFFFFFFFF, (word >> 128) & 0xFF, Plan.bOf(word));
+    function _fill(Instruction i) private pure {
+        MoveRows.repeat(i.out(), i.u32(FILL_ELEMENT), i.u8(FILL_ELEMENT_BYTES), i.u24(FILL_SIZE));
     }
 
-    /// @dev Each element several times. 168..191 elements, 144..167 times; the variant is an element's bytes.
-    function _spread(uint256 word) private pure {
+    /// @dev Each element several times.
+    function _spread(Instruction i) private pure {
         unchecked {
-            uint256 bytesOf = Plan.variantOf(word);
-            uint256 size = ((word >> 144) & MASK) * bytesOf;
-            uint256 target = Plan.outOf(word);
-            uint256 source = Plan.aOf(word);
-            for (uint256 count = Plan.bOf(word); count != 0; --count) {
+            uint256 bytesOf = i.variant();
+            uint256 size = i.u24(SPREAD_TIMES) * bytesOf;
+            uint256 target = i.out();
+            uint256 source = i.a();
+            for (uint256 count = i.u24(SPREAD_COUNT); count != 0; --count) {
                 MoveRows.repeat(target, Flat.load(source) >> (256 - 8 * bytesOf), bytesOf, size);
                 target += size;
                 source += bytesOf;
@@ -135,27 +164,22 @@ library PlanRun {
         }
     }
 
-    /// @dev 144..167 elements, 136..143 and 128..135 bytes from one element of a, and of b, to the next, 120..127,
-    /// 112..119 and 104..111 types of the result, of a and of b.
-    function _elements(uint256 word) private pure {
+    function _elements(Instruction i) private pure {
         unchecked {
-            uint256 variant = Plan.variantOf(word);
-            (uint256 a, uint256 b) = (Plan.aOf(word), Plan.bOf(word));
-            uint256 code = (word >> 120) & 0xFF;
+            uint256 variant = i.variant();
+            (uint256 a, uint256 b) = (i.a(), i.b());
+            uint256 code = i.u8(ARITH_TYPE);
             uint256 bytesOf = Shapes.elementBytes(code);
-            uint256 target = Plan.outOf(word);
-            for (uint256 end = target + bytesOf * ((word >> 144) & MASK); target < end; target += bytesOf) {
-                uint256 stored = Arith.compute(
-                    variant,
-                    code,
-                    _integer((word >> 112) & 0xFF, a),
-                    variant == Arith.CAST ? int256(0) : _integer((word >> 104) & 0xFF, b)
-                ) << (256 - 8 * bytesOf);
+            uint256 target = i.out();
+            for (uint256 end = target + bytesOf * i.u24(ARITH_SIZE); target < end; target += bytesOf) {
+                int256 x = _integer(i.u8(ARITH_A_TYPE), a);
+                int256 y = variant == Arith.CAST ? int256(0) : _integer(i.u8(ARITH_B_TYPE), b);
+                uint256 stored = Arith.compute(variant, code, x, y) << (256 - 8 * bytesOf);
                 assembly ("memory-safe") {
                     mstore(target, stored)
                 }
-                a += (word >> 136) & 0xFF;
-                b += (word >> 128) & 0xFF;
+                a += i.u8(ARITH_A_STEP);
+                b += i.u8(ARITH_B_STEP);
             }
         }
     }
@@ -166,12 +190,12 @@ library PlanRun {
         }
     }
 
-    /// @dev A part of the weights: 160..191 its offset in the stream, 136..159 its bytes.
-    function _load(uint256 word) private view {
+    /// @dev A part of the weights.
+    function _load(Instruction i) private view {
         assembly ("memory-safe") {
-            let target := and(shr(216, word), 0xFFFFFF)
-            let offset := and(shr(160, word), 0xFFFFFFFF)
-            let left := and(shr(136, word), 0xFFFFFF)
+            let target := and(shr(OUT, i), U24)
+            let offset := and(shr(LOAD_OFFSET, i), U32)
+            let left := and(shr(LOAD_SIZE, i), U24)
             let chunk := div(offset, CHUNK_BYTES)
             offset := sub(offset, mul(chunk, CHUNK_BYTES))
             chunk := add(0xC0, shl(5, chunk)) // Plan.AT + Plan.HEAD_BYTES
@@ -187,16 +211,15 @@ library PlanRun {
         }
     }
 
-    /// @dev 160..191 the record's k, 136..159 elements of a row, 112..135 rows; the variant is the type.
-    function _codec(uint256 word) private pure {
+    function _codec(Instruction i) private pure {
         unchecked {
             uint256 modelWord = Flat.load(Plan.AT);
-            uint256 arguments = Flat.load(Plan.AT + 32) & MASK;
+            uint256 arguments = PlanHead.wrap(Flat.load(Plan.AT + 32)).arguments();
             uint256 codec = ModelWord.inputCodec(modelWord);
-            uint256 k = (word >> 160) & 0xFFFFFFFF;
-            uint256 last = (word >> 136) & MASK;
-            uint256 rows = (word >> 112) & MASK;
-            uint256 target = Plan.outOf(word);
+            uint256 k = i.u32(CODEC_K);
+            uint256 last = i.u24(CODEC_LENGTH);
+            uint256 rows = i.u24(CODEC_ROWS);
+            uint256 target = i.out();
             if (codec == INPUT_TEXT || codec == INPUT_PRICES) {
                 // Text wants zeros: scratch memory of a step before may have been here.
                 assembly ("memory-safe") {
@@ -206,33 +229,31 @@ library PlanRun {
                 }
                 Inputs.writeRows(modelWord, k, rows, last, arguments, target, 4 * last);
             } else {
-                rows *= last * Shapes.elementBytes(Plan.variantOf(word));
-                Inputs.writeElements(codec, k, Plan.variantOf(word), 1, rows, arguments, target);
+                rows *= last * Shapes.elementBytes(i.variant());
+                Inputs.writeElements(codec, k, i.variant(), 1, rows, arguments, target);
             }
         }
     }
 
-    /// @dev 144..167 elements.
-    function _table(uint256 word) private pure {
-        uint256 count = ((word >> 144) & MASK) << 32;
+    function _table(Instruction i) private pure {
+        uint256 count = i.u24(MAP_COUNT) << 32;
         uint256 free = Flat.mark();
-        Flat.release(Plan.outOf(word));
-        TableRows.table(count, Plan.aOf(word), Plan.bOf(word));
+        Flat.release(i.out());
+        TableRows.table(count, i.a(), i.b());
         Flat.release(free);
     }
 
-    /// @dev 144..167 elements, 120..143 of a row, 96..119 parameter words; the variant is the result's type.
-    function _requant(uint256 word, bool isRescale) private view {
-        uint256 channels = (word >> 96) & MASK;
-        uint256 shape = ((word >> 144) & MASK) << 32 | ((word >> 120) & MASK) << 64;
-        uint256 out = shape | Plan.variantOf(word) << 96;
-        uint256 a = shape | 2 << 96 | Plan.aOf(word);
+    function _requant(Instruction i, bool isRescale) private view {
+        uint256 channels = i.u24(REQUANT_CHANNELS);
+        uint256 shape = i.u24(REQUANT_COUNT) << 32 | i.u24(REQUANT_LENGTH) << 64;
+        uint256 out = shape | i.variant() << 96;
+        uint256 a = shape | 2 << 96 | i.a();
         uint256 free = Flat.mark();
-        Flat.release(Plan.outOf(word));
+        Flat.release(i.out());
         if (isRescale) {
-            RescaleRows.rescale(out, a, Plan.bOf(word), channels);
+            RescaleRows.rescale(out, a, i.b(), channels);
         } else {
-            RequantRows.requantize(IFloatJudge(address(0)), Requant.INTEGER, out, a, Plan.bOf(word), channels);
+            RequantRows.requantize(IFloatJudge(address(0)), Requant.INTEGER, out, a, i.b(), channels);
         }
         Flat.release(free);
     }

@@ -3,27 +3,47 @@ pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
 import {CopyRuns, Runs} from "../../opcodes/rows/CopyRuns.sol";
-import {Plan} from "./Plan.sol";
+import {
+    A,
+    ARITH_A_STEP,
+    ARITH_B_STEP,
+    ARITH_SIZE,
+    B,
+    COPY_ELEMENT_STEP,
+    COPY_OUT_STEP,
+    COPY_RUNS,
+    COPY_SIZE,
+    COPY_STEP,
+    Instruction,
+    MAP_COUNT,
+    OUT,
+    SELECT_A_STEP,
+    SELECT_B_STEP,
+    SELECT_COUNT,
+    SELECT_OTHER,
+    SELECT_OTHER_STEP,
+    U24,
+    U8,
+    VARIANT
+} from "./Instruction.sol";
 
-/// @notice Instructions of a plan that copy, add and choose; each decodes its own word (Plan). Results are stored in
+/// @notice Instructions of a plan that copy, add and choose; each decodes its own (Instruction). Results are stored in
 /// ascending order: what one store spills is overwritten by the next, or is room behind the tensor.
 library PlanWords {
     uint256 private constant SIGNS = 0x8000000080000000800000008000000080000000800000008000000080000000;
     uint256 private constant SIZES = 0x7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF7FFFFFFF;
-    uint256 private constant MASK = 0xFFFFFF;
     uint256 private constant ONES = 0x0000000100000001000000010000000100000001000000010000000100000001;
 
     /// @notice ARITH add (variant 0), sub (1), min (3) and max (4) of s32, eight elements at a time, as in Swar.
-    /// @dev 144..167 bytes, 136..143 and 128..135 bytes from one word of a, and of b, to the next: 32, or 0 where the
-    /// operand is one element.
-    function lanes(uint256 word) internal pure {
+    /// @dev Steps are 32, or 0 where the operand is one element.
+    function lanes(Instruction i) internal pure {
         assembly ("memory-safe") {
-            let out := and(shr(216, word), 0xFFFFFF)
-            let a := and(shr(192, word), 0xFFFFFF)
-            let b := and(shr(168, word), 0xFFFFFF)
-            let end := add(out, and(shr(144, word), 0xFFFFFF))
-            let aStep := and(shr(136, word), 0xFF)
-            let bStep := and(shr(128, word), 0xFF)
+            let out := and(shr(OUT, i), U24)
+            let a := and(shr(A, i), U24)
+            let b := and(shr(B, i), U24)
+            let end := add(out, and(shr(ARITH_SIZE, i), U24))
+            let aStep := and(shr(ARITH_A_STEP, i), U8)
+            let bStep := and(shr(ARITH_B_STEP, i), U8)
             if iszero(aStep) {
                 mstore(0, mul(shr(224, mload(a)), ONES))
                 a := 0
@@ -32,7 +52,7 @@ library PlanWords {
                 mstore(0x20, mul(shr(224, mload(b)), ONES))
                 b := 0x20
             }
-            switch and(shr(240, word), 0xFF)
+            switch and(shr(VARIANT, i), U8)
             case 0 {
                 if and(aStep, bStep) {
                     // Four words a turn while there are as many.
@@ -73,7 +93,7 @@ library PlanWords {
             }
             default {
                 // A minimum is the maximum of the complements.
-                let flip := sub(eq(and(shr(240, word), 0xFF), 4), 1)
+                let flip := sub(eq(and(shr(VARIANT, i), U8), 4), 1)
                 if iszero(aStep) {
                     a := b
                     aStep := bStep
@@ -109,17 +129,17 @@ library PlanWords {
         }
     }
 
-    /// @notice ARITH mul (variant 2), div (5), lt (6), le (7) and eq (8) of s32, element by element; fields as in
-    /// `lanes`, steps 4 or 0.
-    function product(uint256 word) internal pure {
+    /// @notice ARITH mul (variant 2), div (5), lt (6), le (7) and eq (8) of s32, element by element;
+    /// steps are 4 or 0.
+    function product(Instruction i) internal pure {
         assembly ("memory-safe") {
-            let out := and(shr(216, word), 0xFFFFFF)
-            let a := and(shr(192, word), 0xFFFFFF)
-            let b := and(shr(168, word), 0xFFFFFF)
-            let end := add(out, and(shr(144, word), 0xFFFFFF))
-            let aStep := and(shr(136, word), 0xFF)
-            let bStep := and(shr(128, word), 0xFF)
-            switch and(shr(240, word), 0xFF)
+            let out := and(shr(OUT, i), U24)
+            let a := and(shr(A, i), U24)
+            let b := and(shr(B, i), U24)
+            let end := add(out, and(shr(ARITH_SIZE, i), U24))
+            let aStep := and(shr(ARITH_A_STEP, i), U8)
+            let bStep := and(shr(ARITH_B_STEP, i), U8)
+            switch and(shr(VARIANT, i), U8)
             case 2 {
                 for {} lt(out, end) { out := add(out, 4) } {
                     mstore(out, mul(and(mload(a), shl(224, 0xFFFFFFFF)), shr(224, mload(b))))
@@ -156,7 +176,7 @@ library PlanWords {
                 }
             }
             default {
-                let variant := and(shr(240, word), 0xFF)
+                let variant := and(shr(VARIANT, i), U8)
                 for {} lt(out, end) { out := add(out, 1) } {
                     let x := sar(224, mload(a))
                     let y := sar(224, mload(b))
@@ -169,18 +189,17 @@ library PlanWords {
         }
     }
 
-    /// @notice Runs of bytes. 168..191 runs, 144..167 bytes of a run, 120..143 bytes from one run to the next in the
-    /// source, two's complement, 96..119 in the result.
-    function copy(uint256 word) internal pure {
+    /// @notice Runs of bytes.
+    function copy(Instruction i) internal pure {
         assembly ("memory-safe") {
-            let out := and(shr(216, word), 0xFFFFFF)
-            let a := and(shr(192, word), 0xFFFFFF)
-            let size := and(shr(144, word), 0xFFFFFF)
+            let out := and(shr(OUT, i), U24)
+            let a := and(shr(A, i), U24)
+            let size := and(shr(COPY_SIZE, i), U24)
             mcopy(out, a, size)
-            let runs := sub(and(shr(168, word), 0xFFFFFF), 1)
+            let runs := sub(and(shr(COPY_RUNS, i), U24), 1)
             if runs {
-                let step := signextend(2, shr(120, word))
-                let outStep := and(shr(96, word), 0xFFFFFF)
+                let step := signextend(2, shr(COPY_STEP, i))
+                let outStep := and(shr(COPY_OUT_STEP, i), U24)
                 for {} runs { runs := sub(runs, 1) } {
                     a := add(a, step)
                     out := add(out, outStep)
@@ -190,35 +209,27 @@ library PlanWords {
         }
     }
 
-    /// @notice Runs of elements that stand apart. 168..191 runs, 144..167 elements of a run, 120..143 and 96..119 as in
-    /// `copy`, 72..95 bytes from one element to the next, two's complement; the variant is an element's bytes.
-    function strided(uint256 word) internal pure {
+    /// @notice Runs of elements that stand apart.
+    function strided(Instruction i) internal pure {
         uint256 free = Flat.mark();
         Runs memory r;
-        r.size = Plan.variantOf(word);
-        r.length = (word >> 144) & MASK;
-        r.step = _signed(word >> 72);
-        r.runs = Plan.bOf(word);
-        r.runStep = _signed(word >> 120);
-        r.outStep = (word >> 96) & MASK;
-        CopyRuns.copy(r, Plan.outOf(word), Plan.aOf(word));
+        r.size = i.variant();
+        r.length = i.u24(COPY_SIZE);
+        r.step = i.s24(COPY_ELEMENT_STEP);
+        r.runs = i.u24(COPY_RUNS);
+        r.runStep = i.s24(COPY_STEP);
+        r.outStep = i.u24(COPY_OUT_STEP);
+        CopyRuns.copy(r, i.out(), i.a());
         Flat.release(free);
     }
 
-    /// @dev A two's complement of 24 bits.
-    function _signed(uint256 field) private pure returns (uint256 value) {
+    /// @notice ARITH cast of s32 to u8 (variant 0), s8 (1) and bool (4).
+    function cast(Instruction i) internal pure {
         assembly ("memory-safe") {
-            value := signextend(2, field)
-        }
-    }
-
-    /// @notice ARITH cast of s32 to u8 (variant 0), s8 (1) and bool (4). 144..167 elements.
-    function cast(uint256 word) internal pure {
-        assembly ("memory-safe") {
-            let out := and(shr(216, word), 0xFFFFFF)
-            let a := and(shr(192, word), 0xFFFFFF)
-            let end := add(out, and(shr(144, word), 0xFFFFFF))
-            let code := and(shr(240, word), 0xFF)
+            let out := and(shr(OUT, i), U24)
+            let a := and(shr(A, i), U24)
+            let end := add(out, and(shr(MAP_COUNT, i), U24))
+            let code := and(shr(VARIANT, i), U8)
             switch eq(code, 4)
             case 1 {
                 for {} lt(out, end) { out := add(out, 1) } {
@@ -239,24 +250,22 @@ library PlanWords {
         }
     }
 
-    /// @notice SELECT: a is the condition, b where it is true. 144..167 the other operand, 120..143 elements, 112..119,
-    /// 104..111 and 96..103 bytes from one element to the next of a, of b and of the other; the variant is the bytes of
-    /// an element.
-    function select(uint256 word) internal pure {
+    /// @notice SELECT: a is the condition, b where it is true.
+    function select(Instruction i) internal pure {
         assembly ("memory-safe") {
-            let out := and(shr(216, word), 0xFFFFFF)
-            let a := and(shr(192, word), 0xFFFFFF)
-            let b := and(shr(168, word), 0xFFFFFF)
-            let c := and(shr(144, word), 0xFFFFFF)
-            let bytesOf := and(shr(240, word), 0xFF)
-            let end := add(out, mul(bytesOf, and(shr(120, word), 0xFFFFFF)))
+            let out := and(shr(OUT, i), U24)
+            let a := and(shr(A, i), U24)
+            let b := and(shr(B, i), U24)
+            let c := and(shr(SELECT_OTHER, i), U24)
+            let bytesOf := and(shr(VARIANT, i), U8)
+            let end := add(out, mul(bytesOf, and(shr(SELECT_COUNT, i), U24)))
             for {} lt(out, end) { out := add(out, bytesOf) } {
                 let from := c
                 if byte(0, mload(a)) { from := b }
                 mstore(out, mload(from))
-                a := add(a, and(shr(112, word), 0xFF))
-                b := add(b, and(shr(104, word), 0xFF))
-                c := add(c, and(shr(96, word), 0xFF))
+                a := add(a, and(shr(SELECT_A_STEP, i), U8))
+                b := add(b, and(shr(SELECT_B_STEP, i), U8))
+                c := add(c, and(shr(SELECT_OTHER_STEP, i), U8))
             }
         }
     }

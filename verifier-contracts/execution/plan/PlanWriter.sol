@@ -31,6 +31,50 @@ import {
     UnknownVariant,
     WEIGHT
 } from "../../types/Program.sol";
+import {
+    ARITH_A_STEP,
+    ARITH_A_TYPE,
+    ARITH_B_STEP,
+    ARITH_B_TYPE,
+    ARITH_SIZE,
+    ARITH_TYPE,
+    CODEC_K,
+    CODEC_LENGTH,
+    CODEC_ROWS,
+    COPY_OUT_STEP,
+    COPY_SIZE,
+    DOT_GROUPS,
+    DOT_LENGTH,
+    DOT_OUTPUTS,
+    DOT_ROWS,
+    DOT_SCRATCH,
+    END_COUNT,
+    Instruction,
+    LOAD_OFFSET,
+    LOAD_SIZE,
+    LOOKUP_COLUMNS,
+    LOOKUP_IDS,
+    LOOKUP_LAST_ROW,
+    LOOKUP_ROWS,
+    LOOKUP_ROW_BYTES,
+    LOOKUP_SCRATCH,
+    LOOKUP_TABLE,
+    MAP_COUNT,
+    REDUCE_LENGTH,
+    REDUCE_ROWS,
+    REDUCE_TYPE,
+    REQUANT_CHANNELS,
+    REQUANT_COUNT,
+    REQUANT_LENGTH,
+    SELECT_A_STEP,
+    SELECT_B_STEP,
+    SELECT_COUNT,
+    SELECT_OTHER,
+    SELECT_OTHER_STEP,
+    SPREAD_COUNT,
+    SPREAD_TIMES,
+    instruction
+} from "./Instruction.sol";
 import {Plan} from "./Plan.sol";
 import {PlanLayer} from "./PlanLayer.sol";
 import {PlanMoves} from "./PlanMoves.sol";
@@ -72,8 +116,7 @@ library PlanWriter {
     /// @notice Writes a plan's instructions.
     /// @param d with word, records, moves, place and end; `top` being where tensors may begin
     /// @param maxArguments bytes of the longest calldata behind the selector
-    /// @return head the plan's second word, without the number of chunks
-    function write(Draft memory d, uint256 maxArguments) internal pure returns (uint256 head) {
+    function write(Draft memory d, uint256 maxArguments) internal pure {
         unchecked {
             uint256 steps = ModelWord.steps(d.word);
             d.steps = new uint256[](steps);
@@ -85,9 +128,8 @@ library PlanWriter {
                 if (d.top >= Plan.MEMORY_BYTES) revert IPlanner.NotPlannable(steps);
             }
             uint256 last = tensor(d, steps - 1);
-            uint256 word = Plan.instruction(Plan.END, Flat.code(last), 0, Flat.pointer(last), 0);
-            emitWord(d, word | Flat.count(last) << 144);
-            return d.arguments | d.top << 24;
+            Instruction end = instruction(Plan.END, Flat.code(last), 0, Flat.pointer(last), 0);
+            append(d, end.with(END_COUNT, Flat.count(last)));
         }
     }
 
@@ -97,6 +139,10 @@ library PlanWriter {
             place = d.top;
             d.top += (size + 63) & ~uint256(31);
         }
+    }
+
+    function append(Draft memory d, Instruction i) internal pure {
+        emitWord(d, Instruction.unwrap(i));
     }
 
     function emitWord(Draft memory d, uint256 word) internal pure {
@@ -152,8 +198,8 @@ library PlanWriter {
     function _load(Draft memory d, uint256 offset, uint256 size) private pure {
         unchecked {
             if (size == 0) return;
-            uint256 word = Plan.instruction(Plan.LOAD, 0, allocate(d, size), 0, 0);
-            emitWord(d, word | offset << 160 | size << 136);
+            Instruction load = instruction(Plan.LOAD, 0, allocate(d, size), 0, 0);
+            append(d, load.with(LOAD_OFFSET, offset).with(LOAD_SIZE, size));
         }
     }
 
@@ -178,7 +224,7 @@ library PlanWriter {
         if (opcode == OP_RESCALE) return _requant(d, Plan.RESCALE, out, a, b);
         if (opcode == OP_TABLE) {
             out |= allocate(d, Flat.size(out));
-            emitWord(d, _instruction(Plan.TABLE, 0, out, a, b) | Flat.count(out) << 144);
+            append(d, _instruction(Plan.TABLE, 0, out, a, b).with(MAP_COUNT, Flat.count(out)));
             return out;
         }
         if (opcode == OP_SELECT) {
@@ -192,18 +238,18 @@ library PlanWriter {
     function _instruction(uint256 operation, uint256 variant, uint256 out, uint256 a, uint256 b)
         private
         pure
-        returns (uint256)
+        returns (Instruction)
     {
-        return Plan.instruction(operation, variant, Flat.pointer(out), Flat.pointer(a), Flat.pointer(b));
+        return instruction(operation, variant, Flat.pointer(out), Flat.pointer(a), Flat.pointer(b));
     }
 
     function _codec(Draft memory d, uint256 head, uint256 out) private pure returns (uint256) {
         unchecked {
             out |= allocate(d, Flat.size(out));
             uint256 last = Flat.last(out);
-            uint256 word = _instruction(Plan.CODEC, Flat.code(out), out, 0, 0);
-            word |= ProgramReader.attribute(head) << 160 | last << 136 | (Flat.count(out) / last) << 112;
-            emitWord(d, word);
+            Instruction codec = _instruction(Plan.CODEC, Flat.code(out), out, 0, 0);
+            codec = codec.with(CODEC_K, ProgramReader.attribute(head));
+            append(d, codec.with(CODEC_LENGTH, last).with(CODEC_ROWS, Flat.count(out) / last));
             return out;
         }
     }
@@ -219,10 +265,11 @@ library PlanWriter {
             uint256 rowBytes = (columns + 31) & ~uint256(31);
             // Sums of whole words spill: more than the room behind a tensor.
             out |= allocate(d, Flat.size(out) + 128);
-            uint256 word = Plan.instruction(Plan.LOOKUP, 0, Flat.pointer(out), Flat.pointer(ids), d.top);
-            word |= Flat.pointer(table) << 136 | rowBytes << 120 | (Flat.count(table) / columns - 1) << 96;
-            word |= columns << 80 | (Flat.count(ids) / Flat.last(ids)) << 56 | Flat.last(ids) << 48;
-            emitWord(d, word);
+            Instruction sum = _instruction(Plan.LOOKUP, 0, out, ids, 0).with(LOOKUP_SCRATCH, d.top);
+            sum = sum.with(LOOKUP_TABLE, Flat.pointer(table)).with(LOOKUP_ROW_BYTES, rowBytes);
+            sum = sum.with(LOOKUP_LAST_ROW, Flat.count(table) / columns - 1).with(LOOKUP_COLUMNS, columns);
+            sum = sum.with(LOOKUP_ROWS, Flat.count(ids) / Flat.last(ids)).with(LOOKUP_IDS, Flat.last(ids));
+            append(d, sum);
             return out;
         }
     }
@@ -232,8 +279,9 @@ library PlanWriter {
             if (variant > REDUCE_MAX) revert UnknownVariant(OP_REDUCE, variant);
             if (Flat.code(a) == TYPE_F32) refuse(d);
             out |= allocate(d, Flat.size(out));
-            uint256 word = _instruction(Plan.REDUCE, variant, out, a, 0);
-            emitWord(d, word | Flat.count(out) << 144 | Flat.last(a) << 120 | Flat.code(a) << 112);
+            Instruction reduce = _instruction(Plan.REDUCE, variant, out, a, 0);
+            reduce = reduce.with(REDUCE_ROWS, Flat.count(out)).with(REDUCE_LENGTH, Flat.last(a));
+            append(d, reduce.with(REDUCE_TYPE, Flat.code(a)));
             return out;
         }
     }
@@ -249,9 +297,9 @@ library PlanWriter {
                 refuse(d);
             }
             out |= allocate(d, Flat.size(out));
-            uint256 word = _instruction(Plan.DOT, form, out, a, b);
-            word |= (Flat.last(out) / groups) << 144 | (Flat.count(a) / length) << 120 | length << 104;
-            emitWord(d, word | groups << 80 | d.top << 56);
+            Instruction dot = _instruction(Plan.DOT, form, out, a, b);
+            dot = dot.with(DOT_OUTPUTS, Flat.last(out) / groups).with(DOT_ROWS, Flat.count(a) / length);
+            append(d, dot.with(DOT_LENGTH, length).with(DOT_GROUPS, groups).with(DOT_SCRATCH, d.top));
             return out;
         }
     }
@@ -263,8 +311,9 @@ library PlanWriter {
     {
         unchecked {
             out |= allocate(d, Flat.size(out));
-            uint256 word = _instruction(operation, Flat.code(out), out, a, b);
-            emitWord(d, word | Flat.count(out) << 144 | Flat.last(out) << 120 | Flat.count(b) << 96);
+            Instruction i = _instruction(operation, Flat.code(out), out, a, b);
+            i = i.with(REQUANT_COUNT, Flat.count(out)).with(REQUANT_LENGTH, Flat.last(out));
+            append(d, i.with(REQUANT_CHANNELS, Flat.count(b)));
             return out;
         }
     }
@@ -286,25 +335,31 @@ library PlanWriter {
             if (wide && Flat.code(out) == TYPE_S32 && variant != Arith.CAST) {
                 bool isProduct = variant == Arith.MUL || variant == Arith.DIV;
                 out |= allocate(d, 4 * count);
-                uint256 operation = isProduct ? Plan.PRODUCT : Plan.INT16S;
-                uint256 step = isProduct ? 1 : 8;
-                uint256 word = _instruction(operation, variant, out, a, b) | (4 * count) << 144;
-                emitWord(d, word | (aStep * step) << 136 | (bStep * step) << 128);
+                if (!isProduct) (aStep, bStep) = (8 * aStep, 8 * bStep);
+                Instruction i = _instruction(isProduct ? Plan.PRODUCT : Plan.INT16S, variant, out, a, b);
+                append(d, _sized(i, 4 * count, aStep, bStep));
                 return out;
             }
             bool isComparison = variant > Arith.DIV && variant != Arith.CAST;
             if (wide && isComparison && Flat.size(out) == count) {
                 out |= allocate(d, count);
-                uint256 compared = _instruction(Plan.PRODUCT, variant, out, a, b) | count << 144;
-                emitWord(d, compared | aStep << 136 | bStep << 128);
+                append(d, _sized(_instruction(Plan.PRODUCT, variant, out, a, b), count, aStep, bStep));
                 return out;
             }
             out |= allocate(d, Flat.size(out));
-            uint256 single = _instruction(Plan.ELEMENTS, variant, out, a, b) | count << 144;
-            single |= aStep << 136 | bStep << 128 | Flat.code(out) << 120;
-            emitWord(d, single | Flat.code(a) << 112 | Flat.code(b) << 104);
+            Instruction single = _sized(_instruction(Plan.ELEMENTS, variant, out, a, b), count, aStep, bStep);
+            single = single.with(ARITH_TYPE, Flat.code(out)).with(ARITH_A_TYPE, Flat.code(a));
+            append(d, single.with(ARITH_B_TYPE, Flat.code(b)));
             return out;
         }
+    }
+
+    function _sized(Instruction i, uint256 size, uint256 aStep, uint256 bStep)
+        private
+        pure
+        returns (Instruction)
+    {
+        return i.with(ARITH_SIZE, size).with(ARITH_A_STEP, aStep).with(ARITH_B_STEP, bStep);
     }
 
     /// @dev Of s32 elements, as many as the output has.
@@ -312,7 +367,7 @@ library PlanWriter {
         unchecked {
             if (Flat.code(out) == TYPE_S32) return out | Flat.pointer(a);
             out |= allocate(d, Flat.size(out));
-            emitWord(d, _instruction(Plan.CAST, Flat.code(out), out, a, 0) | Flat.count(out) << 144);
+            append(d, _instruction(Plan.CAST, Flat.code(out), out, a, 0).with(MAP_COUNT, Flat.count(out)));
             return out;
         }
     }
@@ -323,17 +378,17 @@ library PlanWriter {
         returns (uint256)
     {
         unchecked {
-            uint256 steps;
-            uint256 step;
-            (a, step) = _expand(d, a, out);
-            steps = step << 112;
-            (b, step) = _expand(d, b, out);
-            steps |= step << 104;
-            (c, step) = _expand(d, c, out);
-            steps |= step << 96;
+            uint256 aStep;
+            uint256 bStep;
+            uint256 cStep;
+            (a, aStep) = _expand(d, a, out);
+            (b, bStep) = _expand(d, b, out);
+            (c, cStep) = _expand(d, c, out);
             out |= allocate(d, Flat.size(out));
-            uint256 word = _instruction(Plan.SELECT, Shapes.elementBytes(Flat.code(out)), out, a, b) | steps;
-            emitWord(d, word | Flat.pointer(c) << 144 | Flat.count(out) << 120);
+            Instruction select = _instruction(Plan.SELECT, Shapes.elementBytes(Flat.code(out)), out, a, b);
+            select = select.with(SELECT_OTHER, Flat.pointer(c)).with(SELECT_COUNT, Flat.count(out));
+            select = select.with(SELECT_A_STEP, aStep).with(SELECT_B_STEP, bStep);
+            append(d, select.with(SELECT_OTHER_STEP, cStep));
             return out;
         }
     }
@@ -356,10 +411,11 @@ library PlanWriter {
             uint256 target = allocate(d, Flat.count(out) * step);
             uint256 source = Flat.pointer(x);
             if (leading == count) {
-                emitWord(d, Plan.instruction(Plan.SPREAD, step, target, source, count) | times << 144);
+                Instruction spread = instruction(Plan.SPREAD, step, target, source, 0);
+                append(d, spread.with(SPREAD_COUNT, count).with(SPREAD_TIMES, times));
             } else if (trailing == count) {
-                uint256 size = count * step;
-                emitWord(d, Plan.instruction(Plan.COPY, 0, target, source, times) | size << 144 | size << 96);
+                Instruction copy = instruction(Plan.COPY, 0, target, source, times);
+                append(d, copy.with(COPY_SIZE, count * step).with(COPY_OUT_STEP, count * step));
             } else {
                 refuse(d);
             }
