@@ -76,13 +76,12 @@ const DISPATCHERS: readonly Dispatcher[] = [
 /// faster form of an opcode is compared with it.`,
     imports: [
       'import {Trial} from "../libraries/Openings.sol";',
-      'import {ProgramReader} from "../libraries/ProgramReader.sol";',
       'import {Opening} from "../types/Types.sol";',
     ],
     signature: `/// @param t the trial, its step set
     /// @return stored bytes of the element, right-aligned
     function compute(Trial memory t, Opening[] calldata openings) internal view returns (uint256 stored)`,
-    begin: ["uint256 opcode = ProgramReader.opcode(t.record.head);"],
+    begin: ["uint256 opcode = t.record.head.opcode();"],
     target: (opcode) => ({ library: pascal(opcode), path: `../opcodes/${pascal(opcode)}.sol` }),
     call: "judge(t, openings)",
     unknown: "revert UnknownOpcode(opcode);",
@@ -91,13 +90,12 @@ const DISPATCHERS: readonly Dispatcher[] = [
     library: "Rules",
     doc: "/// @notice The structure rules of each opcode (docs/EXACT.md, section 3).",
     imports: [
-      'import {ProgramReader} from "../libraries/ProgramReader.sol";',
       'import {Scan} from "../libraries/Scan.sol";',
       'import {StepRules} from "../libraries/StepRules.sol";',
     ],
     signature: `/// @notice Checks the scan's record, whose own tensor is already checked.
     function check(Scan memory s) internal pure`,
-    begin: ["uint256 opcode = ProgramReader.opcode(s.head);"],
+    begin: ["uint256 opcode = s.head.opcode();"],
     target: (opcode) => ({ library: pascal(opcode), path: `../opcodes/${pascal(opcode)}.sol` }),
     call: "rules(s)",
     unknown: "StepRules.fail(s, ProgramField.OPCODE, opcode);",
@@ -105,13 +103,17 @@ const DISPATCHERS: readonly Dispatcher[] = [
   {
     library: "Kernels",
     doc: "/// @notice A step's whole tensor from the tensors of its operands, which an interpreter holds.",
-    imports: ['import {Machine} from "../libraries/Machine.sol";'],
+    imports: [
+      'import {Flat} from "../libraries/Flat.sol";',
+      'import {Machine} from "../libraries/Machine.sol";',
+      'import {RecordHead} from "../libraries/RecordHead.sol";',
+    ],
     signature: `/// @param opcode of the record @param record memory of it @param head its first word
     /// @param out its tensor without a pointer @return flat its tensor
-    function run(uint256 opcode, Machine memory m, uint256 record, uint256 head, uint256 out)
+    function run(uint256 opcode, Machine memory m, uint256 record, RecordHead head, Flat out)
         internal
         view
-        returns (uint256 flat)
+        returns (Flat flat)
    `,
     begin: [],
     target: (opcode) => ({

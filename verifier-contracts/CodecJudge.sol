@@ -5,6 +5,7 @@ import {ICodecJudge} from "./interfaces/ICodecJudge.sol";
 import {Merkle} from "./libraries/Merkle.sol";
 import {ModelWord} from "./libraries/ModelWord.sol";
 import {ProgramReader} from "./libraries/ProgramReader.sol";
+import {RecordHead} from "./libraries/RecordHead.sol";
 import {Shapes} from "./libraries/Shapes.sol";
 import {Inputs} from "./opcodes/codecs/Inputs.sol";
 import {Outputs} from "./opcodes/codecs/Outputs.sol";
@@ -12,15 +13,13 @@ import {LAYOUT_PLAIN, Record, Tensor} from "./types/Program.sol";
 
 /// @notice The codecs for the judge of single elements; holds no state.
 contract CodecJudge is ICodecJudge {
-    using ModelWord for uint256;
-
     /// @inheritdoc ICodecJudge
-    function isCanonicalInput(uint256 modelWord, bytes calldata input) external pure returns (bool) {
+    function isCanonicalInput(ModelWord modelWord, bytes calldata input) external pure returns (bool) {
         return Inputs.isCanonical(modelWord, input);
     }
 
     /// @inheritdoc ICodecJudge
-    function inputRoot(uint256 modelWord, Record calldata record, bytes calldata input)
+    function inputRoot(ModelWord modelWord, Record calldata record, bytes calldata input)
         external
         pure
         returns (bytes32 tensorRoot)
@@ -28,13 +27,13 @@ contract CodecJudge is ICodecJudge {
         unchecked {
             Tensor memory t = _tensor(record);
             uint256 pointer = Inputs.allocate(32 * (t.rows * t.words + 1));
-            Inputs.write(modelWord, ProgramReader.attribute(record.head), t, Inputs.load(input), pointer);
+            Inputs.write(modelWord, record.head.attribute(), t, Inputs.load(input), pointer);
             return Merkle.tensorRoot(pointer, t.rows, t.words, t.wordBits, t.height);
         }
     }
 
     /// @inheritdoc ICodecJudge
-    function inputElements(uint256 modelWord, Record calldata record, bytes calldata input)
+    function inputElements(ModelWord modelWord, Record calldata record, bytes calldata input)
         external
         pure
         returns (bytes memory stored)
@@ -49,14 +48,12 @@ contract CodecJudge is ICodecJudge {
                 mstore(stored, size)
                 pointer := add(stored, 0x20)
             }
-            Inputs.writePacked(
-                modelWord, ProgramReader.attribute(record.head), t, Inputs.load(input), pointer
-            );
+            Inputs.writePacked(modelWord, record.head.attribute(), t, Inputs.load(input), pointer);
         }
     }
 
     /// @inheritdoc ICodecJudge
-    function isCanonicalOutput(uint256 modelWord, Record calldata record, bytes calldata output)
+    function isCanonicalOutput(ModelWord modelWord, Record calldata record, bytes calldata output)
         external
         pure
         returns (bool)
@@ -66,21 +63,19 @@ contract CodecJudge is ICodecJudge {
 
     /// @inheritdoc ICodecJudge
     function outputElement(
-        uint256 modelWord,
+        ModelWord modelWord,
         Record calldata record,
         bytes calldata output,
         uint256 element,
         uint256 stored
     ) external pure returns (uint256 expected, uint256 claimed) {
         uint256 codec = modelWord.outputCodec();
-        uint256 code = ProgramReader.outputType(record.head);
+        uint256 code = record.head.outputType();
         return (Outputs.encodeElement(codec, code, stored), Outputs.elementAt(codec, code, output, element));
     }
 
     function _tensor(Record calldata record) private pure returns (Tensor memory t) {
-        uint256 head = record.head;
-        return Shapes.tensor(
-            LAYOUT_PLAIN, ProgramReader.outputType(head), ProgramReader.outputRank(head), record.shape
-        );
+        RecordHead head = record.head;
+        return Shapes.tensor(LAYOUT_PLAIN, head.outputType(), head.outputRank(), record.shape);
     }
 }

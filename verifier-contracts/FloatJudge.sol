@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IFloatJudge} from "./interfaces/IFloatJudge.sol";
 import {Binary32} from "./libraries/Binary32.sol";
+import {Parameters} from "./libraries/Parameters.sol";
 import {Shapes} from "./libraries/Shapes.sol";
 import {Values} from "./libraries/Values.sol";
 import {Float} from "./opcodes/Float.sol";
@@ -59,10 +60,9 @@ contract FloatJudge is IFloatJudge {
             uint256 count = accs.length / 4;
             stored = new bytes(count);
             for (uint256 i = 0; i < count; ++i) {
-                uint256 word = _load(parameters, (32 * i) % parameters.length, 32);
+                Parameters word = Parameters.wrap(_load(parameters, (32 * i) % parameters.length, 32));
                 int256 acc = Values.wrap(int256(_load(accs, 4 * i, 4)));
-                stored[i] =
-                    bytes1(uint8(Requant.clamp(Binary32.scaledNearest(acc, Requant.scaleBits(word)), word)));
+                stored[i] = bytes1(uint8(Requant.clamp(Binary32.scaledNearest(acc, word.scaleBits()), word)));
             }
         }
     }

@@ -10,6 +10,7 @@ import {Merkle} from "./libraries/Merkle.sol";
 import {ModelWord} from "./libraries/ModelWord.sol";
 import {Openings, Trial} from "./libraries/Openings.sol";
 import {ProgramReader} from "./libraries/ProgramReader.sol";
+import {RecordHead} from "./libraries/RecordHead.sol";
 import {Shapes} from "./libraries/Shapes.sol";
 import {LAYOUT_PLAIN, OP_CODEC, Tensor} from "./types/Program.sol";
 import {ModelId, Opening} from "./types/Types.sol";
@@ -51,7 +52,7 @@ contract Judge is IJudge {
         bytes32[] calldata path
     ) external view returns (bytes32 expectedRoot) {
         Trial memory t = _trial(modelId, traceRoot, step);
-        uint256 opcode = ProgramReader.opcode(t.record.head);
+        uint256 opcode = t.record.head.opcode();
         if (opcode != OP_CODEC) revert WrongOpcode(step, opcode);
         _requireInTrace(t, tensorRoot, path);
         if (!codecJudge.isCanonicalInput(t.word, input)) revert InputNotCanonical();
@@ -67,7 +68,7 @@ contract Judge is IJudge {
         Opening[] calldata openings
     ) external view returns (uint256 expected, uint256 claimed) {
         Trial memory t = _load(modelId, traceRoot);
-        _setStep(t, ModelWord.steps(t.word) - 1);
+        _setStep(t, t.word.steps() - 1);
         if (codecJudge.isCanonicalOutput(t.word, t.record, output)) {
             uint256 stored = _claimed(t, element, openings);
             (expected, claimed) = codecJudge.outputElement(t.word, t.record, output, element, stored);
@@ -78,13 +79,13 @@ contract Judge is IJudge {
     }
 
     /// @inheritdoc IJudge
-    function isCanonicalInput(uint256 modelWord, bytes calldata input) external view returns (bool) {
+    function isCanonicalInput(ModelWord modelWord, bytes calldata input) external view returns (bool) {
         return codecJudge.isCanonicalInput(modelWord, input);
     }
 
     function _trial(ModelId modelId, bytes32 traceRoot, uint256 step) private view returns (Trial memory t) {
         t = _load(modelId, traceRoot);
-        uint256 steps = ModelWord.steps(t.word);
+        uint256 steps = t.word.steps();
         if (step >= steps) revert StepOutOfRange(step, steps);
         _setStep(t, step);
     }
@@ -96,11 +97,9 @@ contract Judge is IJudge {
     }
 
     function _setStep(Trial memory t, uint256 step) private view {
-        t.record = ProgramReader.record(t.chunks, ModelWord.weights(t.word), step);
-        uint256 head = t.record.head;
-        t.out = Shapes.tensor(
-            LAYOUT_PLAIN, ProgramReader.outputType(head), ProgramReader.outputRank(head), t.record.shape
-        );
+        t.record = ProgramReader.record(t.chunks, t.word.weights(), step);
+        RecordHead head = t.record.head;
+        t.out = Shapes.tensor(LAYOUT_PLAIN, head.outputType(), head.outputRank(), t.record.shape);
         t.out.index = step;
     }
 
@@ -118,7 +117,7 @@ contract Judge is IJudge {
 
     /// @dev Reverts unless the root of the trial's tensor is in the trace.
     function _requireInTrace(Trial memory t, bytes32 tensorRoot, bytes32[] calldata path) private pure {
-        uint256 height = ModelWord.traceHeight(t.word);
+        uint256 height = t.word.traceHeight();
         if (path.length != height) revert WrongPathLength(path.length, height);
         bytes32 folded = Merkle.foldPath(tensorRoot, t.out.index, path);
         if (folded != t.traceRoot) revert WrongRoot(folded, t.traceRoot);

@@ -3,10 +3,20 @@ pragma solidity ^0.8.28;
 
 import {IModelRegistry} from "./interfaces/IModelRegistry.sol";
 import {DataContract} from "./libraries/DataContract.sol";
-import {ModelWord} from "./libraries/ModelWord.sol";
+import {
+    MODEL_INPUT_CODEC,
+    MODEL_INPUT_SIZE,
+    MODEL_LANES,
+    MODEL_MAX_CALLDATA,
+    MODEL_OUTPUT_CODEC,
+    MODEL_OUTPUT_LENGTH,
+    MODEL_SELECTOR,
+    ModelWord,
+    newModelWord
+} from "./libraries/ModelWord.sol";
 import {ProgramReader} from "./libraries/ProgramReader.sol";
 import {ProgramValidator} from "./libraries/ProgramValidator.sol";
-import {Shapes} from "./libraries/Shapes.sol";
+import {RecordHead} from "./libraries/RecordHead.sol";
 import {INPUT_INT16S, OUTPUT_WORDS, Tensor} from "./types/Program.sol";
 import {LANE_BOND, LANE_EXECUTION, LANE_PROOF, ModelId} from "./types/Types.sol";
 
@@ -20,7 +30,7 @@ contract ModelRegistry is IModelRegistry {
     bytes32 private constant NO_PROGRAM = keccak256("assay model without a program");
 
     struct Model {
-        uint256 word;
+        ModelWord word;
         bytes32 weightsRoot;
         bytes32 vkHash;
         mapping(uint256 index => address) chunks;
@@ -58,18 +68,18 @@ contract ModelRegistry is IModelRegistry {
             revert WrongVerificationKey(lanes, verificationKeyHash);
         }
         bytes memory program = _load(chunks);
-        uint256 word = ProgramValidator.validate(program);
-        if (ModelWord.weights(word) == 0 && root != 0) revert WrongWeightsRoot(root);
+        ModelWord word = ProgramValidator.validate(program);
+        if (word.weights() == 0 && root != 0) revert WrongWeightsRoot(root);
         // haltProof carries the input and both outputs.
-        uint256 size = ModelWord.maxCalldata(word) + 2 * ModelWord.outputLength(word);
+        uint256 size = word.maxCalldata() + 2 * word.outputLength();
         if (lanes & LANE_PROOF != 0 && size > ProgramValidator.MAX_MOVE_BYTES) {
             revert ContradictionTooLarge(size, ProgramValidator.MAX_MOVE_BYTES);
         }
-        word |= (uint256(lanes) << 8) | (uint256(uint32(selector)) << 64);
+        word = word.with(MODEL_LANES, lanes).with(MODEL_SELECTOR, uint32(selector));
         bytes32 programHash = keccak256(program);
         modelId = _modelId(programHash, word, root, verificationKeyHash);
         Model storage model = _models[modelId];
-        if (model.word != 0) return modelId;
+        if (!model.word.isNone()) return modelId;
         model.word = word;
         model.weightsRoot = root;
         model.vkHash = verificationKeyHash;
@@ -87,15 +97,16 @@ contract ModelRegistry is IModelRegistry {
         if (verificationKeyHash == 0) revert WrongVerificationKey(LANE_PROOF, 0);
         _requireElements(inputs, MAX_INPUTS);
         _requireElements(outputs, MAX_OUTPUTS);
-        uint256 word = 1 | (uint256(LANE_PROOF) << 8) | (uint256(uint32(selector)) << 64);
+        ModelWord word = newModelWord().with(MODEL_LANES, LANE_PROOF).with(MODEL_SELECTOR, uint32(selector));
         // Calldata: selector, offset, length, 16 lanes a word. Return data: a word an element.
-        word |= ((68 + 32 * ((uint256(inputs) + 15) / 16)) << 96) | ((32 * uint256(outputs)) << 128);
-        word |= (INPUT_INT16S << 160) | (OUTPUT_WORDS << 168) | (uint256(inputs) << 176);
+        word = word.with(MODEL_MAX_CALLDATA, 68 + 32 * ((uint256(inputs) + 15) / 16));
+        word = word.with(MODEL_OUTPUT_LENGTH, 32 * uint256(outputs)).with(MODEL_INPUT_CODEC, INPUT_INT16S);
+        word = word.with(MODEL_OUTPUT_CODEC, OUTPUT_WORDS).with(MODEL_INPUT_SIZE, inputs);
         // Calldata's length alone does not fix the number of lanes.
         bytes32 programHash = keccak256(abi.encode(NO_PROGRAM, INPUT_INT16S, OUTPUT_WORDS, inputs));
         modelId = _modelId(programHash, word, 0, verificationKeyHash);
         Model storage model = _models[modelId];
-        if (model.word != 0) return modelId;
+        if (!model.word.isNone()) return modelId;
         model.word = word;
         model.vkHash = verificationKeyHash;
         emit ModelRegistered(modelId, programHash, 0, verificationKeyHash, word);
@@ -105,7 +116,7 @@ contract ModelRegistry is IModelRegistry {
     function modelOf(ModelId modelId)
         external
         view
-        returns (uint256 word, bytes32 root, address[] memory chunks)
+        returns (ModelWord word, bytes32 root, address[] memory chunks)
     {
         Model storage model = _models[modelId];
         word = _programWord(modelId, model);
@@ -113,7 +124,7 @@ contract ModelRegistry is IModelRegistry {
     }
 
     /// @inheritdoc IModelRegistry
-    function programOf(ModelId modelId) external view returns (uint256 word, address[] memory chunks) {
+    function programOf(ModelId modelId) external view returns (ModelWord word, address[] memory chunks) {
         Model storage model = _models[modelId];
         word = _programWord(modelId, model);
         return (word, _chunksOf(model, word));
@@ -123,17 +134,17 @@ contract ModelRegistry is IModelRegistry {
     function proofModelOf(ModelId modelId)
         external
         view
-        returns (uint256 word, bytes32 keyHash, address[] memory chunks)
+        returns (ModelWord word, bytes32 keyHash, address[] memory chunks)
     {
         Model storage model = _models[modelId];
         word = model.word;
-        if (word == 0) revert UnknownModel(modelId);
+        if (word.isNone()) revert UnknownModel(modelId);
         return (word, model.vkHash, _chunksOf(model, word));
     }
 
     /// @inheritdoc IModelRegistry
     function modelWord(ModelId modelId) external view returns (uint256) {
-        return _models[modelId].word;
+        return ModelWord.unwrap(_models[modelId].word);
     }
 
     /// @inheritdoc IModelRegistry
@@ -155,13 +166,13 @@ contract ModelRegistry is IModelRegistry {
     function stepOf(ModelId modelId, uint256 step)
         external
         view
-        returns (uint256 word, uint256 head, uint256 shape)
+        returns (ModelWord word, RecordHead head, uint256 shape)
     {
         Model storage model = _models[modelId];
         word = _programWord(modelId, model);
-        if (step >= ModelWord.steps(word)) return (word, 0, 0);
-        uint256 offset = ProgramReader.recordOffset(ModelWord.weights(word), step);
-        head = _wordAt(model, offset);
+        if (step >= word.steps()) return (word, head, 0);
+        uint256 offset = ProgramReader.recordOffset(word.weights(), step);
+        head = RecordHead.wrap(_wordAt(model, offset));
         shape = _wordAt(model, offset + 32);
     }
 
@@ -176,10 +187,10 @@ contract ModelRegistry is IModelRegistry {
     }
 
     /// @dev A judge has nothing to judge in a model without a program.
-    function _programWord(ModelId modelId, Model storage model) private view returns (uint256 word) {
+    function _programWord(ModelId modelId, Model storage model) private view returns (ModelWord word) {
         word = model.word;
-        if (word == 0) revert UnknownModel(modelId);
-        if (ModelWord.steps(word) == 0) revert NoProgram(modelId);
+        if (word.isNone()) revert UnknownModel(modelId);
+        if (word.steps() == 0) revert NoProgram(modelId);
     }
 
     function _requireElements(uint256 count, uint256 limit) private pure {
@@ -187,9 +198,9 @@ contract ModelRegistry is IModelRegistry {
     }
 
     /// @dev The word says how long the program is, so their number needs no slot of its own.
-    function _chunksOf(Model storage model, uint256 word) private view returns (address[] memory chunks) {
-        if (ModelWord.steps(word) == 0) return chunks;
-        uint256 length = ProgramReader.recordOffset(ModelWord.weights(word), ModelWord.steps(word));
+    function _chunksOf(Model storage model, ModelWord word) private view returns (address[] memory chunks) {
+        if (word.steps() == 0) return chunks;
+        uint256 length = ProgramReader.recordOffset(word.weights(), word.steps());
         chunks = new address[]((length + ProgramReader.CHUNK_BYTES - 1) / ProgramReader.CHUNK_BYTES);
         for (uint256 i = 0; i < chunks.length; ++i) {
             chunks[i] = model.chunks[i];
@@ -214,7 +225,7 @@ contract ModelRegistry is IModelRegistry {
         ProgramReader.copy(chunks, 0, length, pointer);
     }
 
-    function _modelId(bytes32 programHash, uint256 word, bytes32 root, bytes32 verificationKeyHash)
+    function _modelId(bytes32 programHash, ModelWord word, bytes32 root, bytes32 verificationKeyHash)
         private
         pure
         returns (ModelId)
@@ -224,10 +235,10 @@ contract ModelRegistry is IModelRegistry {
                 abi.encode(
                     programHash,
                     root,
-                    ModelWord.selector(word),
-                    ModelWord.maxCalldata(word),
-                    ModelWord.outputLength(word),
-                    ModelWord.lanes(word),
+                    word.selector(),
+                    word.maxCalldata(),
+                    word.outputLength(),
+                    word.lanes(),
                     verificationKeyHash,
                     JUDGE_VERSION
                 )

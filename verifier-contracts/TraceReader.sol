@@ -7,6 +7,7 @@ import {Merkle} from "./libraries/Merkle.sol";
 import {ModelWord} from "./libraries/ModelWord.sol";
 import {Node, Positions} from "./libraries/Positions.sol";
 import {ProgramReader} from "./libraries/ProgramReader.sol";
+import {RecordHead} from "./libraries/RecordHead.sol";
 import {Shapes} from "./libraries/Shapes.sol";
 import {LAYOUT_PLAIN, Tensor} from "./types/Program.sol";
 import {ModelId} from "./types/Types.sol";
@@ -23,17 +24,16 @@ contract TraceReader is ITraceReader {
     function shapeAt(ModelId modelId, uint64 position) external view returns (uint256 shape) {
         uint256 step = position >> 48;
         if (step == Positions.TRACE) {
-            uint256 word = registry.modelWord(modelId);
-            if (word == 0) revert IModelRegistry.UnknownModel(modelId);
-            shape = Positions.packShape(ModelWord.steps(word), 0, 0);
+            ModelWord word = ModelWord.wrap(registry.modelWord(modelId));
+            if (word.isNone()) revert IModelRegistry.UnknownModel(modelId);
+            shape = Positions.packShape(word.steps(), 0, 0);
         } else {
-            (uint256 word, uint256 head, uint256 dims) = registry.stepOf(modelId, step);
+            (ModelWord word, RecordHead head, uint256 dims) = registry.stepOf(modelId, step);
             // No record begins with 0.
-            if (head == 0) return 0;
-            uint256 code = ProgramReader.outputType(head);
-            Tensor memory t = Shapes.tensor(LAYOUT_PLAIN, code, ProgramReader.outputRank(head), dims);
-            shape =
-                Positions.packShape(t.rows, t.last * Shapes.elementBytes(code), ModelWord.traceHeight(word));
+            if (head.isNone()) return 0;
+            uint256 code = head.outputType();
+            Tensor memory t = Shapes.tensor(LAYOUT_PLAIN, code, head.outputRank(), dims);
+            shape = Positions.packShape(t.rows, t.last * Shapes.elementBytes(code), word.traceHeight());
         }
         if (!Positions.isInside(Positions.nodeAt(shape, position))) return 0;
     }
@@ -57,7 +57,7 @@ contract TraceReader is ITraceReader {
 
     /// @inheritdoc ITraceReader
     function foldTops(uint256 modelWord, bytes32[] calldata tops) external pure returns (bytes32 traceRoot) {
-        uint256 steps = ModelWord.steps(modelWord);
+        uint256 steps = ModelWord.wrap(modelWord).steps();
         Node memory trace = Positions.nodeAt(Positions.packShape(steps, 0, 0), 0);
         unchecked {
             uint256 from = Positions.contentLevel(trace.height);

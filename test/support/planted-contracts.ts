@@ -27,13 +27,13 @@ export const PLANTED: readonly Mutant[] = [
   planted(
     "a MOVE that shares memory begins at another element",
     `${ROWS}/MoveRows.sol`,
-    "plan.word(0) * Shapes.elementBytes(Flat.code(out)));",
+    "plan.word(0) * Shapes.elementBytes(out.code()));",
     "plan.word(0));",
   ),
   planted(
     "a MOVE of a plan that shares memory begins at another element",
     `${PLAN}/PlanMoves.sol`,
-    "first * Shapes.elementBytes(Flat.code(out)));",
+    "first * Shapes.elementBytes(out.code()));",
     "first);",
   ),
   planted(
@@ -45,14 +45,14 @@ export const PLANTED: readonly Mutant[] = [
   planted(
     "an ARITH step's tensor is given back as soon as it is made",
     `${ROWS}/ArithRows.sol`,
-    "flat = Flat.allocate(out);\n            uint256 free = Flat.mark();",
-    "uint256 free = Flat.mark();\n            flat = Flat.allocate(out);",
+    "flat = out.allocate();\n            uint256 free = Memory.mark();",
+    "uint256 free = Memory.mark();\n            flat = out.allocate();",
   ),
   planted(
     "the weights are given back with a DOT step's memory",
     `${ROWS}/DotRows.sol`,
-    "Machines.hold(m);\n            uint256 free = Flat.mark();",
-    "uint256 free = Flat.mark();",
+    "Machines.hold(m);\n            uint256 free = Memory.mark();",
+    "uint256 free = Memory.mark();",
   ),
   planted(
     "tensors of a plan overlap by a part of a word",
@@ -63,8 +63,8 @@ export const PLANTED: readonly Mutant[] = [
   planted(
     "scratch memory of a plan's DOT overlaps its result",
     `${PLAN}/PlanWriter.sol`,
-    "groups << 80 | d.top << 56",
-    "groups << 80 | (d.top - 64) << 56",
+    ".with(DOT_SCRATCH, d.top)",
+    ".with(DOT_SCRATCH, d.top - 64)",
   ),
   planted(
     "a plan's cast of s32 reads on where its operand is one element",
@@ -105,8 +105,8 @@ export const PLANTED: readonly Mutant[] = [
   planted(
     "parts of a compiled layer begin one row early",
     "verifier-contracts/execution/LayerBuilder.sol",
-    "CompiledLayer.entry(step, layer.width * row, made, part)",
-    "CompiledLayer.entry(step, layer.width * (row == 0 ? 0 : row - 1), made, part)",
+    "packPart(step, layer.width * row, made, part)",
+    "packPart(step, layer.width * (row == 0 ? 0 : row - 1), made, part)",
   ),
 ];
 

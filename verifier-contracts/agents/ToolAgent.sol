@@ -14,8 +14,6 @@ import {DeliveryGas} from "./libraries/DeliveryGas.sol";
 /// model, input, least bond and window into the request itself. Pull: anybody hands in request, claim and output,
 /// and `requireFinal` decides by the same policy.
 contract ToolAgent is IAssayCallback {
-    using ModelWord for uint256;
-
     /// @notice A final output. @param output the model's return data, empty until it is final
     /// @param lane how it became final @param finalAt second in which that was booked or, pulled, accepted
     struct Answer {
@@ -61,7 +59,9 @@ contract ToolAgent is IAssayCallback {
 
     /// @param policy what an output must be final by; its inputHash is not used, each question has its own
     constructor(IAssay assay_, address owner_, Policy memory policy) {
-        DeliveryGas.requireStorable(assay_.registry().modelWord(policy.modelId).outputLength());
+        DeliveryGas.requireStorable(
+            ModelWord.wrap(assay_.registry().modelWord(policy.modelId)).outputLength()
+        );
         assay = assay_;
         courier = assay_.courier();
         owner = owner_;

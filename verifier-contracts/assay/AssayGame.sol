@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IAssay} from "../interfaces/IAssay.sol";
 import {ClaimWord} from "../libraries/ClaimWord.sol";
+import {ModelWord} from "../libraries/ModelWord.sol";
 import {Terms} from "../libraries/Terms.sol";
 import {Claim, ClaimId, Fall, Opening, Request, RequestId} from "../types/Types.sol";
 import {AssayMoney} from "./AssayMoney.sol";
@@ -43,7 +44,7 @@ abstract contract AssayGame is AssayMoney {
         if (block.timestamp > word.traceDeadline()) {
             revert DeadlinePassed(block.timestamp, word.traceDeadline());
         }
-        bytes32 traceRoot = traceReader.foldTops(_modelWords[c.modelId], tops);
+        bytes32 traceRoot = traceReader.foldTops(ModelWord.unwrap(_modelWords[c.modelId]), tops);
         // Zero means "no trace yet" here; only the single hash of a one-step trace could be zero.
         if (traceRoot == 0) revert EmptyTrace();
         _traceRoots[id] = traceRoot;

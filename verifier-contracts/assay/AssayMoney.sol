@@ -3,7 +3,6 @@ pragma solidity ^0.8.28;
 
 import {IAssay} from "../interfaces/IAssay.sol";
 import {CLAIM_FALLEN, ClaimWord} from "../libraries/ClaimWord.sol";
-import {RequestWord} from "../libraries/RequestWord.sol";
 import {Terms} from "../libraries/Terms.sol";
 import {Claim, ClaimId, Fall, RequestId} from "../types/Types.sol";
 import {AssayState} from "./AssayState.sol";

@@ -20,8 +20,6 @@ import {AssayMoney} from "./AssayMoney.sol";
 /// @notice Filing of requests and claims.
 abstract contract AssayRequests is AssayMoney {
     using Terms for Request;
-    using ModelWord for uint256;
-
     uint256 internal constant MAX_WINDOW = 30 days;
     uint256 private constant MAX_EXPIRY_AHEAD = 365 days;
     uint256 private constant MAX_EXCLUSIVE = 600;
@@ -49,10 +47,9 @@ abstract contract AssayRequests is AssayMoney {
             before := sload(slot)
         }
         if (before != 0) revert AlreadyRequested(id);
-        uint256 model = _modelWord(modelId);
+        ModelWord model = _modelWord(modelId);
         uint256 lanes = o.lanes();
-        // Eight bits, so that the model word above its lanes does not count.
-        if (lanes == 0 || lanes & ~(model >> 8) != 0) {
+        if (lanes == 0 || model.missing(lanes) != 0) {
             revert LanesInvalid(uint8(lanes), model.lanes());
         }
         if (!Inputs.isCanonical(model, input)) revert InputNotCanonical();
@@ -119,8 +116,8 @@ abstract contract AssayRequests is AssayMoney {
 
     /// @inheritdoc IAssay
     function bondsOf(Request calldata r, uint64 gasPrice) external view returns (uint96, uint96) {
-        uint256 model = registry.modelWord(r.modelId);
-        if (model == 0) revert UnknownModel(r.modelId);
+        ModelWord model = ModelWord.wrap(registry.modelWord(r.modelId));
+        if (model.isNone()) revert UnknownModel(r.modelId);
         return _bonds(gasPrice, r.minBond, model.depth(), _requests[r.idOf()].attempt());
     }
 

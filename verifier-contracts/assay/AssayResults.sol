@@ -30,8 +30,6 @@ import {AssayMoney} from "./AssayMoney.sol";
 abstract contract AssayResults is AssayMoney {
     using Terms for Request;
     using Terms for Claim;
-    using ModelWord for uint256;
-
     uint256 private constant CLAIM_BYTES = 9 * 32;
 
     /// @inheritdoc IAssay
@@ -78,7 +76,7 @@ abstract contract AssayResults is AssayMoney {
     function haltProof(ModelId modelId, bytes calldata input, Truth calldata proof, Truth calldata other)
         external
     {
-        uint256 model = _modelWord(modelId);
+        ModelWord model = _modelWord(modelId);
         _requireNotHalted(modelId);
         _requireLane(proof.lane, LANE_PROOF);
         // A lane's answer counts only on input that a request can hold.

@@ -7,7 +7,8 @@ import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
 import {ITraceReader} from "../interfaces/ITraceReader.sol";
 import {ITruth} from "../interfaces/ITruth.sol";
 import {CLAIM_ACTIVE, ClaimWord} from "../libraries/ClaimWord.sol";
-import {RequestWord} from "../libraries/RequestWord.sol";
+import {ModelWord} from "../libraries/ModelWord.sol";
+import {REQUEST_PUBLIC, RequestWord} from "../libraries/RequestWord.sol";
 import {Terms} from "../libraries/Terms.sol";
 import {Claim, ClaimId, ModelId, Request, RequestId} from "../types/Types.sol";
 
@@ -38,16 +39,13 @@ abstract contract AssayState is IAssay {
     mapping(RequestId => bytes32) internal _results;
     mapping(ModelId => bool) internal _proofHalted;
     /// @dev Copies of the registry's; a model that has a request has one.
-    mapping(ModelId => uint256) internal _modelWords;
+    mapping(ModelId => ModelWord) internal _modelWords;
 
     uint256 internal constant HELD = 1;
     uint256 internal constant ONE_DEMAND = 1 << 8;
     uint256 internal constant COLLECTED = 1 << 16;
     uint256 internal constant ANSWERED = 1 << 40;
     uint256 internal constant SHAPE = 48;
-
-    /// @dev The word's fields in docs/PROTOCOL.md; what stands above is for this contract alone.
-    uint256 private constant REQUEST_FIELDS = (1 << 136) - 1;
 
     /// @inheritdoc IAssay
     function requestIdOf(Request calldata r) external view returns (RequestId) {
@@ -61,7 +59,7 @@ abstract contract AssayState is IAssay {
 
     /// @inheritdoc IAssay
     function requestWord(RequestId id) external view returns (uint256) {
-        return RequestWord.unwrap(_requests[id]) & REQUEST_FIELDS;
+        return RequestWord.unwrap(_requests[id]) & REQUEST_PUBLIC;
     }
 
     /// @inheritdoc IAssay
@@ -115,11 +113,11 @@ abstract contract AssayState is IAssay {
     }
 
     /// @dev A registered model never changes, so its word is copied once: later requests save a call.
-    function _modelWord(ModelId modelId) internal returns (uint256 word) {
+    function _modelWord(ModelId modelId) internal returns (ModelWord word) {
         word = _modelWords[modelId];
-        if (word != 0) return word;
-        word = registry.modelWord(modelId);
-        if (word == 0) revert UnknownModel(modelId);
+        if (!word.isNone()) return word;
+        word = ModelWord.wrap(registry.modelWord(modelId));
+        if (word.isNone()) revert UnknownModel(modelId);
         _modelWords[modelId] = word;
     }
 

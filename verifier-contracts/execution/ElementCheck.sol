@@ -7,13 +7,14 @@ import {IElementCheck} from "../interfaces/IElementCheck.sol";
 import {IFloatJudge} from "../interfaces/IFloatJudge.sol";
 import {IJudge} from "../interfaces/IJudge.sol";
 import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
+import {Descriptor} from "../libraries/Descriptor.sol";
 import {Directory} from "../libraries/Directory.sol";
-import {Flat} from "../libraries/Flat.sol";
 import {HeldTensors} from "../libraries/HeldTensors.sol";
+import {Memory} from "../libraries/Memory.sol";
 import {Merkle} from "../libraries/Merkle.sol";
-import {ModelWord} from "../libraries/ModelWord.sol";
 import {Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
+import {RecordHead} from "../libraries/RecordHead.sol";
 import {Shapes} from "../libraries/Shapes.sol";
 import {LAYOUT_PLAIN, NONE, OP_CODEC, Tensor, WEIGHT} from "../types/Program.sol";
 import {ModelId, Opening} from "../types/Types.sol";
@@ -49,10 +50,10 @@ contract ElementCheck is IElementCheck {
         Trial memory t = _trial(modelId, step);
         t.element = element;
         _holdOut(t, tensors, held);
-        if (ProgramReader.opcode(t.record.head) == OP_CODEC) {
+        if (t.record.head.opcode() == OP_CODEC) {
             return (_rootOf(t), uint256(codecJudge.inputRoot(t.word, t.record, input)));
         }
-        t.store = _storeOf(modelId, ModelWord.weights(t.word));
+        t.store = _storeOf(modelId, t.word.weights());
         _holdOperands(t, tensors, held);
         stored = HeldTensors.element(t.store, t.out, element);
         expected = Elements.compute(t, _noOpenings());
@@ -73,13 +74,11 @@ contract ElementCheck is IElementCheck {
     function _trial(ModelId modelId, uint256 step) private view returns (Trial memory t) {
         (t.word, t.weightsRoot, t.chunks) = registry.modelOf(modelId);
         t.floatJudge = floatJudge;
-        uint256 steps = ModelWord.steps(t.word);
+        uint256 steps = t.word.steps();
         if (step >= steps) revert IJudge.StepOutOfRange(step, steps);
-        t.record = ProgramReader.record(t.chunks, ModelWord.weights(t.word), step);
-        uint256 head = t.record.head;
-        t.out = Shapes.tensor(
-            LAYOUT_PLAIN, ProgramReader.outputType(head), ProgramReader.outputRank(head), t.record.shape
-        );
+        t.record = ProgramReader.record(t.chunks, t.word.weights(), step);
+        RecordHead head = t.record.head;
+        t.out = Shapes.tensor(LAYOUT_PLAIN, head.outputType(), head.outputRank(), t.record.shape);
         t.out.index = step;
     }
 
@@ -96,10 +95,10 @@ contract ElementCheck is IElementCheck {
     function _holdOperands(Trial memory t, uint256[4] calldata tensors, bytes calldata held) private view {
         t.held = new Tensor[](3);
         for (uint256 position = 0; position < 3; ++position) {
-            uint256 code = ProgramReader.operandOf(t.record.head, position);
+            uint256 code = t.record.head.operandOf(position);
             if (code == NONE) continue;
             // Of a weight tensor where it stands in the stream is not known yet.
-            t.held[position] = ProgramReader.tensor(t.chunks, ModelWord.weights(t.word), code);
+            t.held[position] = ProgramReader.tensor(t.chunks, t.word.weights(), code);
             if (code < WEIGHT) {
                 HeldTensors.holdCalldata(t.held[position], _placeOf(tensors[position + 1], held));
             }
@@ -116,19 +115,21 @@ contract ElementCheck is IElementCheck {
                 if (x.isWeight && x.index >= count) count = x.index + 1;
             }
             uint256 size = ProgramReader.DESCRIPTOR_BYTES * count;
-            uint256 descriptors = Flat.reserve(size);
+            uint256 descriptors = Memory.reserve(size);
             ProgramReader.copy(t.chunks, ProgramReader.HEADER_BYTES, size, descriptors);
             uint256[] memory offsets = new uint256[](count + 1);
-            uint256 free = Flat.mark();
+            uint256 free = Memory.mark();
             for (uint256 i = 0; i < count; ++i) {
-                (, offsets[i + 1]) = HeldTensors.published(Flat.load(descriptors + 32 * i), offsets[i]);
-                Flat.release(free);
+                (, offsets[i + 1]) =
+                    HeldTensors.published(Descriptor.wrap(Memory.load(descriptors + 32 * i)), offsets[i]);
+                Memory.release(free);
             }
             for (uint256 position = 0; position < 3; ++position) {
                 uint256 index = t.held[position].index;
                 if (!t.held[position].isWeight) continue;
-                (t.held[position],) =
-                    HeldTensors.published(Flat.load(descriptors + 32 * index), offsets[index]);
+                (t.held[position],) = HeldTensors.published(
+                    Descriptor.wrap(Memory.load(descriptors + 32 * index)), offsets[index]
+                );
                 t.held[position].index = index;
             }
         }

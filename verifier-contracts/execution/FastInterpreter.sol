@@ -4,7 +4,7 @@ pragma solidity ^0.8.28;
 import {IFastInterpreter} from "../interfaces/IFastInterpreter.sol";
 import {IInterpreter} from "../interfaces/IInterpreter.sol";
 import {Directory} from "../libraries/Directory.sol";
-import {Flat} from "../libraries/Flat.sol";
+import {Memory} from "../libraries/Memory.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {Inputs} from "../opcodes/codecs/Inputs.sol";
 import {Outputs} from "../opcodes/codecs/Outputs.sol";
@@ -70,18 +70,18 @@ contract FastInterpreter is IFastInterpreter {
     /// @dev Runs the plan in memory, and ends with the output as return data.
     function _run(bytes calldata input) private view {
         unchecked {
-            uint256 modelWord = Flat.load(Plan.AT);
+            ModelWord modelWord = ModelWord.wrap(Memory.load(Plan.AT));
             if (!Inputs.isCanonical(modelWord, input)) revert IInterpreter.InputNotCanonical();
-            PlanHead head = PlanHead.wrap(Flat.load(Plan.AT + 32));
+            PlanHead head = PlanHead.wrap(Memory.load(Plan.AT + 32));
             uint256 arguments = head.arguments();
             assembly ("memory-safe") {
                 calldatacopy(arguments, add(input.offset, 4), sub(input.length, 4))
             }
-            Flat.release(head.free());
+            Memory.release(head.free());
             Instruction end = PlanRun.run(Plan.AT + Plan.HEAD_BYTES + 32 * head.chunks());
             Tensor memory t;
             (t.code, t.rows, t.last) = (end.variant(), 1, end.u24(END_COUNT));
-            bytes memory data = Outputs.encode(ModelWord.outputCodec(modelWord), t, end.a());
+            bytes memory data = Outputs.encode(modelWord.outputCodec(), t, end.a());
             assembly ("memory-safe") {
                 // Its length stands before it; the word before that is nobody's any more.
                 mstore(sub(data, 0x20), 0x20)

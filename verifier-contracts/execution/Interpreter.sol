@@ -11,8 +11,10 @@ import {IWeightStore} from "../interfaces/IWeightStore.sol";
 import {Directory} from "../libraries/Directory.sol";
 import {Flat} from "../libraries/Flat.sol";
 import {Machine, Machines} from "../libraries/Machine.sol";
+import {Memory} from "../libraries/Memory.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
+import {RecordHead} from "../libraries/RecordHead.sol";
 import {Outputs} from "../opcodes/codecs/Outputs.sol";
 import {MovePlan} from "../opcodes/rows/MovePlan.sol";
 import {Tensor, WEIGHT} from "../types/Program.sol";
@@ -112,11 +114,11 @@ contract Interpreter is IInterpreter {
     /// @inheritdoc IInterpreter
     function haltOutput(ModelId modelId, bytes calldata input, uint256 element) external {
         Machine memory m = _openWithWeights(modelId, input);
-        uint256 steps = ModelWord.steps(m.word);
-        uint256 last = _runSteps(m, input, steps);
+        uint256 steps = m.word.steps();
+        Flat last = _runSteps(m, input, steps);
         // Beyond the tensor the check reverts, whatever is read.
         (uint256 stored, uint256 expected) =
-            elementCheck.compareOutput(modelId, _encode(m, last), element, Flat.element(last, element));
+            elementCheck.compareOutput(modelId, _encode(m, last), element, last.element(element));
         if (stored == expected) revert NoDifference(stored);
         _haltAll(modelId, steps, element, stored, expected);
     }
@@ -149,9 +151,9 @@ contract Interpreter is IInterpreter {
         uint256 data = _beginCheck(modelId, input, step, element);
         Machine memory m = isCompiled ? _openCompiled(modelId, input) : _openWithWeights(modelId, input);
         _placeTensor(data, 0, _runTo(m, input, step));
-        uint256 head = Flat.load(m.records + ProgramReader.RECORD_BYTES * step);
+        RecordHead head = RecordHead.wrap(Memory.load(m.records + ProgramReader.RECORD_BYTES * step));
         for (uint256 position = 0; position < 3; ++position) {
-            uint256 index = ProgramReader.operandOf(head, position);
+            uint256 index = head.operandOf(position);
             if (index < WEIGHT) _placeTensor(data, position + 1, Machines.tensor(m, index));
         }
         (stored, expected) = _askCheck(data);
@@ -166,7 +168,7 @@ contract Interpreter is IInterpreter {
         pure
         returns (uint256 data)
     {
-        data = Flat.reserve(CHECK_HEAD + 32 + input.length);
+        data = Memory.reserve(CHECK_HEAD + 32 + input.length);
         bytes4 selector = IElementCheck.compare.selector;
         assembly ("memory-safe") {
             mstore(data, selector)
@@ -181,8 +183,8 @@ contract Interpreter is IInterpreter {
     }
 
     /// @dev Says where a tensor begins. @param position 0 for the step's own, 1 to 3 for its operands
-    function _placeTensor(uint256 data, uint256 position, uint256 flat) private pure {
-        uint256 pointer = Flat.pointer(flat);
+    function _placeTensor(uint256 data, uint256 position, Flat flat) private pure {
+        uint256 pointer = flat.pointer();
         assembly ("memory-safe") {
             mstore(add(add(data, 132), shl(5, position)), sub(pointer, add(data, CHECK_HEAD)))
         }
@@ -208,7 +210,7 @@ contract Interpreter is IInterpreter {
     function _openWithWeights(ModelId modelId, bytes calldata input) private view returns (Machine memory m) {
         if (!_openPublished(m, modelId)) {
             _openRegistered(m, modelId);
-            if (ModelWord.weights(m.word) != 0) revert WeightsNotPublished(modelId);
+            if (m.word.weights() != 0) revert WeightsNotPublished(modelId);
         }
         _check(m, modelId, input);
     }
@@ -222,7 +224,7 @@ contract Interpreter is IInterpreter {
 
     function _check(Machine memory m, ModelId modelId, bytes calldata input) private view {
         if (isHalted(modelId)) revert ModelHalted(modelId);
-        uint8 lanes = ModelWord.lanes(m.word);
+        uint8 lanes = m.word.lanes();
         if (lanes & LANE_EXECUTION == 0) revert NotExecutable(modelId, lanes);
         if (!codecJudge.isCanonicalInput(m.word, input)) revert InputNotCanonical();
     }
@@ -233,14 +235,14 @@ contract Interpreter is IInterpreter {
             address directory = Directory.addressOf(weightStore, modelId);
             uint256 size = directory.code.length;
             if (size == 0) return false;
-            uint256 place = Flat.reserve(size);
+            uint256 place = Memory.reserve(size);
             assembly ("memory-safe") {
                 extcodecopy(directory, place, 1, sub(size, 1))
             }
-            uint256 chunks = Flat.load(place + 32) >> 240;
+            uint256 chunks = Memory.load(place + 32) >> 240;
             uint256 first = place + Directory.HEAD_BYTES - 1;
             m.chunks = first + Directory.ADDRESS_BYTES * chunks;
-            _openProgram(m, Flat.load(place), first);
+            _openProgram(m, ModelWord.wrap(Memory.load(place)), first);
             return true;
         }
     }
@@ -248,10 +250,10 @@ contract Interpreter is IInterpreter {
     /// @dev Reads the model word and the program by the registry.
     function _openRegistered(Machine memory m, ModelId modelId) private view returns (bytes32 root) {
         unchecked {
-            uint256 word;
+            ModelWord word;
             address[] memory chunks;
             (word, root, chunks) = registry.modelOf(modelId);
-            uint256 first = Flat.reserve(Directory.ADDRESS_BYTES * chunks.length);
+            uint256 first = Memory.reserve(Directory.ADDRESS_BYTES * chunks.length);
             for (uint256 i = 0; i < chunks.length; ++i) {
                 address chunk = chunks[i];
                 assembly ("memory-safe") {
@@ -263,31 +265,31 @@ contract Interpreter is IInterpreter {
     }
 
     /// @param chunks memory of the addresses of the program's chunks, 20 bytes each
-    function _openProgram(Machine memory m, uint256 word, uint256 chunks) private view {
+    function _openProgram(Machine memory m, ModelWord word, uint256 chunks) private view {
         unchecked {
             m.word = word;
             m.floatJudge = floatJudge;
             m.codecJudge = codecJudge;
             m.compiled = CompiledLayer.NONE;
-            uint256 weights = ModelWord.weights(word);
-            uint256 steps = ModelWord.steps(word);
+            uint256 weights = word.weights();
+            uint256 steps = word.steps();
             uint256 offset = ProgramReader.HEADER_BYTES;
             uint256 length = ProgramReader.recordOffset(weights, steps) - offset;
-            uint256 program = Flat.reserve(length);
+            uint256 program = Memory.reserve(length);
             ProgramReader.copyPacked(chunks, offset, length, program);
             m.records = program + ProgramReader.DESCRIPTOR_BYTES * weights;
-            m.steps = Flat.reserve(32 * steps);
-            m.plan = Flat.reserve(MovePlan.BYTES);
+            m.steps = Memory.reserve(32 * steps);
+            m.plan = Memory.reserve(MovePlan.BYTES);
         }
     }
 
     /// @dev Takes weights that came along, if they fold to the root.
     function _loadWeights(Machine memory m, bytes calldata weights, bytes32 root) private view {
         unchecked {
-            uint256 count = ModelWord.weights(m.word);
+            uint256 count = m.word.weights();
             uint256 size = ProgramReader.DESCRIPTOR_BYTES * count;
             // Calldata of foldWeights, in whose end the stream stays: two offsets, then both behind their lengths.
-            uint256 data = Flat.reserve(132 + size + weights.length);
+            uint256 data = Memory.reserve(132 + size + weights.length);
             m.stream = data + 132 + size;
             (uint256 length, bytes32 folded) = (0, root);
             if (count != 0) (length, folded) = _fold(data, m.records - size, size, weights);
@@ -322,19 +324,19 @@ contract Interpreter is IInterpreter {
     }
 
     function _run(Machine memory m, bytes calldata input) private view returns (bytes memory) {
-        return _encode(m, _runSteps(m, input, ModelWord.steps(m.word)));
+        return _encode(m, _runSteps(m, input, m.word.steps()));
     }
 
     /// @param last the last step's tensor @return its return data
-    function _encode(Machine memory m, uint256 last) private pure returns (bytes memory) {
+    function _encode(Machine memory m, Flat last) private pure returns (bytes memory) {
         Tensor memory t;
-        (t.code, t.rows, t.last) = (Flat.code(last), 1, Flat.count(last));
-        return Outputs.encode(ModelWord.outputCodec(m.word), t, Flat.pointer(last));
+        (t.code, t.rows, t.last) = (last.code(), 1, last.count());
+        return Outputs.encode(m.word.outputCodec(), t, last.pointer());
     }
 
     /// @dev Runs the program up to a step. @return flat its tensor
-    function _runTo(Machine memory m, bytes calldata input, uint256 step) private view returns (uint256) {
-        uint256 steps = ModelWord.steps(m.word);
+    function _runTo(Machine memory m, bytes calldata input, uint256 step) private view returns (Flat) {
+        uint256 steps = m.word.steps();
         if (step >= steps) revert IJudge.StepOutOfRange(step, steps);
         return _runSteps(m, input, step + 1);
     }
@@ -343,7 +345,7 @@ contract Interpreter is IInterpreter {
     function _runSteps(Machine memory m, bytes calldata input, uint256 steps)
         private
         view
-        returns (uint256 flat)
+        returns (Flat flat)
     {
         Steps.describeWeights(m);
         uint256 offset;
@@ -355,9 +357,9 @@ contract Interpreter is IInterpreter {
     }
 
     /// @dev A tensor's stored bytes.
-    function _bytesOf(uint256 flat) private pure returns (bytes memory data) {
-        uint256 size = Flat.size(flat);
-        uint256 pointer = Flat.pointer(flat);
+    function _bytesOf(Flat flat) private pure returns (bytes memory data) {
+        uint256 size = flat.size();
+        uint256 pointer = flat.pointer();
         data = new bytes(size);
         assembly ("memory-safe") {
             mcopy(add(data, 0x20), pointer, size)

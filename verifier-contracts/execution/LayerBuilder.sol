@@ -8,6 +8,7 @@ import {Shapes} from "../libraries/Shapes.sol";
 import {ModelId} from "../types/Types.sol";
 import {Assembler} from "./compiled/Assembler.sol";
 import {CompiledLayer} from "./compiled/CompiledLayer.sol";
+import {PartWord, packPart} from "./compiled/PartWord.sol";
 import {Layer, Parts} from "./compiled/Parts.sol";
 import {RowRange} from "./compiled/RowRange.sol";
 
@@ -57,7 +58,7 @@ contract LayerBuilder is ILayerBuilder {
 
     /// @inheritdoc ILayerBuilder
     function stepParts(ModelId modelId, uint256 step) external view returns (uint256 rows, uint256 partRows) {
-        (uint256 word, address[] memory chunks) = registry.programOf(modelId);
+        (ModelWord word, address[] memory chunks) = registry.programOf(modelId);
         Layer memory layer = Parts.layerOf(word, chunks, step);
         return (layer.rows, layer.partRows);
     }
@@ -80,10 +81,10 @@ contract LayerBuilder is ILayerBuilder {
         bytes32[] calldata words,
         bytes32[] calldata siblings
     ) private returns (address) {
-        (uint256 word, bytes32 root, address[] memory chunks) = registry.modelOf(modelId);
+        (ModelWord word, bytes32 root, address[] memory chunks) = registry.modelOf(modelId);
         Layer memory layer = Parts.layerOf(word, chunks, step);
         uint256 count = Parts.rowsFrom(layer, firstRow);
-        uint256 above = Shapes.ceilLog2(ModelWord.weights(word));
+        uint256 above = Shapes.ceilLog2(word.weights());
         RowRange.check(layer.weights, firstRow, count, words, siblings, above, root);
         return _create(layer, firstRow, count, words);
     }
@@ -113,10 +114,10 @@ contract LayerBuilder is ILayerBuilder {
 
     /// @dev The directory's words, or why there cannot be one yet. A program has at most 2,048 steps.
     function _directoryCode(ModelId modelId) private view returns (bytes memory code) {
-        (uint256 word, address[] memory chunks) = registry.programOf(modelId);
-        uint256[] memory entries = new uint256[](MAX_PARTS);
+        (ModelWord word, address[] memory chunks) = registry.programOf(modelId);
+        PartWord[] memory entries = new PartWord[](MAX_PARTS);
         uint256 count = 0;
-        uint256 steps = ModelWord.steps(word);
+        uint256 steps = word.steps();
         for (uint256 step = 0; step < steps; ++step) {
             if (!Parts.isCompilable(Parts.headOf(word, chunks, step))) continue;
             Layer memory layer = Parts.layerOf(word, chunks, step);
@@ -125,7 +126,7 @@ contract LayerBuilder is ILayerBuilder {
                 address part = _parts[modelId][step][row];
                 if (part == address(0)) revert PartMissing(step, row);
                 uint256 made = layer.width * Parts.rowsFrom(layer, row);
-                entries[count++] = CompiledLayer.entry(step, layer.width * row, made, part);
+                entries[count++] = packPart(step, layer.width * row, made, part);
             }
         }
         if (count == 0) revert NothingToCompile(modelId);

@@ -4,7 +4,7 @@ pragma solidity ^0.8.28;
 import {IInterpreter} from "../interfaces/IInterpreter.sol";
 import {IPlanner} from "../interfaces/IPlanner.sol";
 import {Directory} from "../libraries/Directory.sol";
-import {Flat} from "../libraries/Flat.sol";
+import {Memory} from "../libraries/Memory.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
 import {MovePlan} from "../opcodes/rows/MovePlan.sol";
@@ -49,7 +49,7 @@ contract Planner is IPlanner, NamedCode {
             code = _draft(d, count, first);
             d.compiled = compiled;
             code = _draft(d, count, Plan.AT + code.length - 1);
-            uint256 modelWord = d.word;
+            ModelWord modelWord = d.word;
             PlanHead head = planHead(d.arguments, d.top, count);
             assembly ("memory-safe") {
                 let place := add(code, 0x21)
@@ -68,7 +68,7 @@ contract Planner is IPlanner, NamedCode {
     /// @return code with room for the head and the chunks
     function _draft(Draft memory d, uint256 count, uint256 top) private pure returns (bytes memory code) {
         unchecked {
-            if (count > Plan.MAX_CHUNKS) revert IPlanner.NotPlannable(ModelWord.steps(d.word));
+            if (count > Plan.MAX_CHUNKS) revert IPlanner.NotPlannable(d.word.steps());
             code = new bytes(1 + Plan.MAX_BYTES);
             uint256 begin;
             assembly ("memory-safe") {
@@ -77,7 +77,7 @@ contract Planner is IPlanner, NamedCode {
             d.place = begin + Plan.HEAD_BYTES + 32 * count;
             d.end = begin + Plan.MAX_BYTES;
             d.top = top;
-            PlanWriter.write(d, ModelWord.maxCalldata(d.word));
+            PlanWriter.write(d, d.word.maxCalldata());
             uint256 length = 1 + d.place - begin;
             assembly ("memory-safe") {
                 mstore(code, length)
@@ -92,14 +92,14 @@ contract Planner is IPlanner, NamedCode {
             address directory = Directory.addressOf(weightStore, modelId);
             uint256 size = directory.code.length;
             if (size == 0) revert NotPublished(modelId);
-            uint256 place = Flat.reserve(size);
+            uint256 place = Memory.reserve(size);
             assembly ("memory-safe") {
                 extcodecopy(directory, place, 1, sub(size, 1))
             }
-            d.word = Flat.load(place);
-            uint8 lanes = ModelWord.lanes(d.word);
+            d.word = ModelWord.wrap(Memory.load(place));
+            uint8 lanes = d.word.lanes();
             if (lanes & LANE_EXECUTION == 0) revert IInterpreter.NotExecutable(modelId, lanes);
-            uint256 programChunks = Flat.load(place + 32) >> 240;
+            uint256 programChunks = Memory.load(place + 32) >> 240;
             uint256 first = place + Directory.HEAD_BYTES - 1;
             chunks = first + Directory.ADDRESS_BYTES * programChunks;
             count = (size - Directory.HEAD_BYTES) / Directory.ADDRESS_BYTES - programChunks;
@@ -110,13 +110,13 @@ contract Planner is IPlanner, NamedCode {
     /// @param chunks memory of the addresses of the program's chunks, 20 bytes each
     function _readProgram(Draft memory d, uint256 chunks) private view {
         unchecked {
-            uint256 weights = ModelWord.weights(d.word);
+            uint256 weights = d.word.weights();
             uint256 offset = ProgramReader.HEADER_BYTES;
-            uint256 length = ProgramReader.recordOffset(weights, ModelWord.steps(d.word)) - offset;
-            uint256 program = Flat.reserve(length);
+            uint256 length = ProgramReader.recordOffset(weights, d.word.steps()) - offset;
+            uint256 program = Memory.reserve(length);
             ProgramReader.copyPacked(chunks, offset, length, program);
             d.records = program + ProgramReader.DESCRIPTOR_BYTES * weights;
-            d.moves = Flat.reserve(MovePlan.BYTES);
+            d.moves = Memory.reserve(MovePlan.BYTES);
         }
     }
 }

@@ -2,10 +2,11 @@
 pragma solidity ^0.8.28;
 
 import {Kernels} from "../generated/Kernels.sol";
-import {Flat} from "../libraries/Flat.sol";
+import {Flat, describeFlat, describeWeight} from "../libraries/Flat.sol";
 import {Machine, Machines} from "../libraries/Machine.sol";
-import {ModelWord} from "../libraries/ModelWord.sol";
+import {Memory} from "../libraries/Memory.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
+import {RecordHead} from "../libraries/RecordHead.sol";
 import {OP_DOT} from "../types/Program.sol";
 import {CompiledLayer} from "./compiled/CompiledLayer.sol";
 
@@ -14,14 +15,14 @@ library Steps {
     /// @notice Finds where each weight tensor is in the stream.
     function describeWeights(Machine memory m) internal pure {
         unchecked {
-            uint256 count = ModelWord.weights(m.word);
-            uint256 place = Flat.reserve(32 * count);
+            uint256 count = m.word.weights();
+            uint256 place = Memory.reserve(32 * count);
             m.weights = place;
             uint256 descriptor = m.records - ProgramReader.DESCRIPTOR_BYTES * count;
             uint256 offset = 0;
             for (; descriptor < m.records; descriptor += ProgramReader.DESCRIPTOR_BYTES) {
-                uint256 flat;
-                (flat, offset) = Flat.describeWeight(descriptor, offset);
+                Flat flat;
+                (flat, offset) = describeWeight(descriptor, offset);
                 assembly ("memory-safe") {
                     mstore(place, flat)
                 }
@@ -32,7 +33,7 @@ library Steps {
     }
 
     /// @notice Runs the first steps. @param steps how many, at least 1 @return flat the last one's tensor
-    function run(Machine memory m, uint256 steps) internal view returns (uint256 flat) {
+    function run(Machine memory m, uint256 steps) internal view returns (Flat flat) {
         unchecked {
             uint256 record = m.records;
             uint256 place = m.steps;
@@ -48,13 +49,13 @@ library Steps {
 
     /// @notice Runs one step: its record and the tensors of its operands make its tensor, nothing else does.
     /// @param record memory of it @return flat its tensor
-    function runStep(Machine memory m, uint256 record) internal view returns (uint256 flat) {
-        uint256 head = Flat.load(record);
-        uint256 out;
+    function runStep(Machine memory m, uint256 record) internal view returns (Flat flat) {
+        RecordHead head = RecordHead.wrap(Memory.load(record));
+        Flat out;
         unchecked {
-            out = Flat.describe(record + 32, ProgramReader.outputType(head), ProgramReader.outputRank(head));
+            out = describeFlat(record + 32, head.outputType(), head.outputRank());
         }
-        uint256 opcode = ProgramReader.opcode(head);
+        uint256 opcode = head.opcode();
         if (opcode == OP_DOT && CompiledLayer.isAt(m.compiled, _indexOf(m, record))) {
             return _compiled(m, out, Machines.operand(m, head, 0));
         }
@@ -68,14 +69,13 @@ library Steps {
     }
 
     /// @dev A DOT step by the code that LayerBuilder made of it.
-    function _compiled(Machine memory m, uint256 out, uint256 a) private view returns (uint256 flat) {
+    function _compiled(Machine memory m, Flat out, Flat a) private view returns (Flat flat) {
         unchecked {
-            flat = Flat.allocate(out);
-            uint256 rows = Flat.count(out) / Flat.last(out);
-            uint256 size = Flat.size(out);
-            m.compiled = CompiledLayer.run(
-                m.compiled, Flat.pointer(a), Flat.size(a), Flat.pointer(flat), rows, size / rows
-            );
+            flat = out.allocate();
+            uint256 rows = out.count() / out.last();
+            uint256 size = out.size();
+            m.compiled =
+                CompiledLayer.run(m.compiled, a.pointer(), a.size(), flat.pointer(), rows, size / rows);
         }
     }
 }

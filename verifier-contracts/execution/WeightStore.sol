@@ -4,7 +4,9 @@ pragma solidity ^0.8.28;
 import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
 import {IWeightStore} from "../interfaces/IWeightStore.sol";
 import {DataContract} from "../libraries/DataContract.sol";
+import {Descriptor} from "../libraries/Descriptor.sol";
 import {Directory} from "../libraries/Directory.sol";
+import {Memory} from "../libraries/Memory.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
 import {Shapes} from "../libraries/Shapes.sol";
@@ -38,7 +40,7 @@ contract WeightStore is IWeightStore, NamedCode {
     /// @param descriptors memory of them @param rowNodes and tensorNodes memory of the frontiers
     /// @param offset of the next row in the stream @param left rows that may still be folded
     struct Fold {
-        uint256 word;
+        ModelWord word;
         bytes32 root;
         address[] program;
         uint256 weights;
@@ -145,7 +147,7 @@ contract WeightStore is IWeightStore, NamedCode {
 
     function _begin(ModelId modelId, uint256 maxRows) private view returns (Fold memory f) {
         (f.word, f.root, f.program) = registry.modelOf(modelId);
-        f.weights = ModelWord.weights(f.word);
+        f.weights = f.word.weights();
         f.left = maxRows;
         uint256 size = ProgramReader.DESCRIPTOR_BYTES * f.weights;
         f.descriptors = WeightStream.allocate(size);
@@ -175,7 +177,7 @@ contract WeightStore is IWeightStore, NamedCode {
         unchecked {
             uint256 free = WeightStream.allocate(0);
             (Tensor memory t, uint256 rowBytes) =
-                WeightStream.tensorOf(WeightStream.load(f.descriptors + 32 * f.tensor));
+                WeightStream.tensorOf(Descriptor.wrap(Memory.load(f.descriptors + 32 * f.tensor)));
             uint256 rows = t.rows - f.row;
             if (rows > f.left) rows = f.left;
             uint256 batch = rowBytes > BATCH_BYTES ? 1 : BATCH_BYTES / rowBytes;
@@ -190,7 +192,7 @@ contract WeightStore is IWeightStore, NamedCode {
                 WeightStream.push(f.tensorNodes, f.tensor, WeightStream.closeTensor(f.rowNodes, t));
                 (f.tensor, f.row) = (f.tensor + 1, 0);
             }
-            WeightStream.release(free);
+            Memory.release(free);
         }
     }
 
@@ -200,9 +202,9 @@ contract WeightStore is IWeightStore, NamedCode {
             uint256 free = WeightStream.allocate(0);
             for (uint256 i = 0; i <= f.tensor && i < f.weights; ++i) {
                 (Tensor memory t, uint256 rowBytes) =
-                    WeightStream.tensorOf(WeightStream.load(f.descriptors + 32 * i));
+                    WeightStream.tensorOf(Descriptor.wrap(Memory.load(f.descriptors + 32 * i)));
                 f.offset += rowBytes * (i == f.tensor ? f.row : t.rows);
-                WeightStream.release(free);
+                Memory.release(free);
             }
             _restore(f.tensorNodes, f.tensor, p.tensorNodes);
             _restore(f.rowNodes, f.row, p.rowNodes);
@@ -235,7 +237,7 @@ contract WeightStore is IWeightStore, NamedCode {
         unchecked {
             for (uint256 level = 0; count >> level != 0; ++level) {
                 if ((count >> level) & 1 == 1) {
-                    nodes[level] = bytes32(WeightStream.load(frontier + 32 * level));
+                    nodes[level] = bytes32(Memory.load(frontier + 32 * level));
                 }
             }
         }

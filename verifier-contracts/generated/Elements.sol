@@ -3,7 +3,6 @@
 pragma solidity ^0.8.28;
 
 import {Trial} from "../libraries/Openings.sol";
-import {ProgramReader} from "../libraries/ProgramReader.sol";
 import {Arith} from "../opcodes/Arith.sol";
 import {Codec} from "../opcodes/Codec.sol";
 import {Dot} from "../opcodes/Dot.sol";
@@ -38,7 +37,7 @@ library Elements {
     /// @param t the trial, its step set
     /// @return stored bytes of the element, right-aligned
     function compute(Trial memory t, Opening[] calldata openings) internal view returns (uint256 stored) {
-        uint256 opcode = ProgramReader.opcode(t.record.head);
+        uint256 opcode = t.record.head.opcode();
         if (opcode < OP_TABLE) {
             if (opcode < OP_DOT) {
                 if (opcode == OP_CODEC) return Codec.judge(t, openings);

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {ModelWord} from "../libraries/ModelWord.sol";
 import {Record} from "../types/Program.sol";
 
 /// @notice The codecs (docs/EXACT.md, section 5), in a contract of their own because of the 24,576-byte limit.
 /// The caller has checked model word and records against the registry.
 interface ICodecJudge {
     /// @notice True if calldata is the canonical encoding that the model's input codec takes, selector included.
-    function isCanonicalInput(uint256 modelWord, bytes calldata input) external view returns (bool);
+    function isCanonicalInput(ModelWord modelWord, bytes calldata input) external view returns (bool);
 
     /// @notice Root of the tensor that a CODEC step makes of canonical calldata.
-    function inputRoot(uint256 modelWord, Record calldata record, bytes calldata input)
+    function inputRoot(ModelWord modelWord, Record calldata record, bytes calldata input)
         external
         view
         returns (bytes32 tensorRoot);
 
     /// @notice The same tensor whole. @return stored its bytes, row-major, without padding
-    function inputElements(uint256 modelWord, Record calldata record, bytes calldata input)
+    function inputElements(ModelWord modelWord, Record calldata record, bytes calldata input)
         external
         view
         returns (bytes memory stored);
 
     /// @notice True if return data have the form that the output codec gives to the last step's tensor.
-    function isCanonicalOutput(uint256 modelWord, Record calldata record, bytes calldata output)
+    function isCanonicalOutput(ModelWord modelWord, Record calldata record, bytes calldata output)
         external
         view
         returns (bool);
@@ -31,7 +32,7 @@ interface ICodecJudge {
     /// @param element index below the tensor's elements @param stored its bytes, right-aligned
     /// @return expected the stored element, encoded @return claimed what output has there
     function outputElement(
-        uint256 modelWord,
+        ModelWord modelWord,
         Record calldata record,
         bytes calldata output,
         uint256 element,

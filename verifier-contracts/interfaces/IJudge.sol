@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {ModelWord} from "../libraries/ModelWord.sol";
 import {ModelId, Opening} from "../types/Types.sol";
 
 /// @notice Judges single elements, codec steps and outputs of a committed trace. Views: they hold no state or money.
@@ -65,5 +66,5 @@ interface IJudge {
     ) external view returns (uint256 expected, uint256 claimed);
 
     /// @notice Checks that calldata is the canonical encoding that the model's input codec takes.
-    function isCanonicalInput(uint256 modelWord, bytes calldata input) external view returns (bool);
+    function isCanonicalInput(ModelWord modelWord, bytes calldata input) external view returns (bool);
 }

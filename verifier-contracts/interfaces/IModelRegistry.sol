@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {ModelWord} from "../libraries/ModelWord.sol";
+import {RecordHead} from "../libraries/RecordHead.sol";
 import {ProgramField, ProgramPart} from "../types/Program.sol";
 import {ModelId} from "../types/Types.sol";
 
@@ -36,7 +38,7 @@ interface IModelRegistry {
     /// @notice A model was registered; everything about it is immutable from now on.
     /// @param word the model word (docs/PROTOCOL.md, section 1)
     event ModelRegistered(
-        ModelId indexed modelId, bytes32 programHash, bytes32 weightsRoot, bytes32 vkHash, uint256 word
+        ModelId indexed modelId, bytes32 programHash, bytes32 weightsRoot, bytes32 vkHash, ModelWord word
     );
 
     /// @notice Stores up to 24,544 bytes of a program as code of a data contract; the same bytes give the same
@@ -65,11 +67,11 @@ interface IModelRegistry {
     function modelOf(ModelId modelId)
         external
         view
-        returns (uint256 word, bytes32 root, address[] memory chunks);
+        returns (ModelWord word, bytes32 root, address[] memory chunks);
 
     /// @notice Where the program of a model is. Reverts if it is not registered or has no program.
     /// @return word the model word @return chunks data contracts of the program
-    function programOf(ModelId modelId) external view returns (uint256 word, address[] memory chunks);
+    function programOf(ModelId modelId) external view returns (ModelWord word, address[] memory chunks);
 
     /// @notice What a verifier of proofs needs of a model in one call. Reverts if it is not registered.
     /// @return word the model word
@@ -78,7 +80,7 @@ interface IModelRegistry {
     function proofModelOf(ModelId modelId)
         external
         view
-        returns (uint256 word, bytes32 keyHash, address[] memory chunks);
+        returns (ModelWord word, bytes32 keyHash, address[] memory chunks);
 
     /// @notice The model word, 0 if the model is not registered.
     function modelWord(ModelId modelId) external view returns (uint256);
@@ -96,5 +98,5 @@ interface IModelRegistry {
     function stepOf(ModelId modelId, uint256 step)
         external
         view
-        returns (uint256 word, uint256 head, uint256 shape);
+        returns (ModelWord word, RecordHead head, uint256 shape);
 }

@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {ModelId} from "../types/Types.sol";
+import {ModelWord} from "./ModelWord.sol";
 
 /// @notice The data contract that lists a published model's parts (IWeightStore.directoryOf). Its address follows from
 /// the modelId alone, so that a reader needs no storage slot to find it.
@@ -50,12 +51,12 @@ library Directory {
     }
 
     /// @notice The code of a directory.
-    function encode(uint256 modelWord, address[] memory program, address[] memory weights)
+    function encode(ModelWord modelWord, address[] memory program, address[] memory weights)
         internal
         pure
         returns (bytes memory code)
     {
-        code = abi.encodePacked(bytes1(0), modelWord, uint16(program.length));
+        code = abi.encodePacked(bytes1(0), ModelWord.unwrap(modelWord), uint16(program.length));
         return bytes.concat(code, _pack(program), _pack(weights));
     }
 

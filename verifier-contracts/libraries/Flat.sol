@@ -2,145 +2,169 @@
 pragma solidity ^0.8.28;
 
 import {LAYOUT_CHANNEL, LAYOUT_PLAIN} from "../types/Program.sol";
-import {Shapes} from "./Shapes.sol";
+import {DESCRIPTOR_SHAPE_AT, Descriptor} from "./Descriptor.sol";
+import {Memory} from "./Memory.sol";
+import {DIM_BITS, DIM_TOP, SHAPE_MASK, Shapes} from "./Shapes.sol";
 
-/// @notice A tensor in the interpreter's memory, as one word: pointer u32, elements u32, last dim u32, type code u8,
-/// rank u8, and where its shape stands in memory u32. Elements stand one after another, row-major, without padding;
-/// what follows the last one is anything.
-library Flat {
-    uint256 private constant MASK = 0xFFFFFFFF;
-    /// @dev Behind every tensor: kernels store whole words.
-    uint256 private constant SLACK = 32;
+/// @notice A tensor in memory, as one word: pointer u32, elements u32, last dim u32, type code u8, rank u8, and where its
+/// shape stands in memory u32, from the lowest bit on. Elements stand one after another, row-major, without padding; what
+/// follows the last one is anything.
+type Flat is uint256;
 
-    function pointer(uint256 flat) internal pure returns (uint256) {
-        return flat & MASK;
+// The lowest bit of each field but the pointer, which is the lowest one.
+uint256 constant FLAT_COUNT = 32;
+uint256 constant FLAT_LAST = 64;
+uint256 constant FLAT_TYPE = 96;
+uint256 constant FLAT_RANK = 104;
+uint256 constant FLAT_SHAPE = 112;
+// What a field holds.
+uint256 constant FLAT_U32 = 0xFFFFFFFF;
+uint256 constant FLAT_U8 = 0xFF;
+
+/// @dev Of an operand that a record does not name.
+Flat constant NO_FLAT = Flat.wrap(0);
+
+using {
+    isNone,
+    pointer,
+    count,
+    last,
+    code,
+    rank,
+    shape,
+    size,
+    at,
+    moved,
+    shifted,
+    withType,
+    allocate,
+    element,
+    put
+} for Flat global;
+
+/// @notice A tensor without a pointer. @param shapeAt memory of its dims @param code_ type @param rank_ 1 to 6
+function describeFlat(uint256 shapeAt, uint256 code_, uint256 rank_) pure returns (Flat flat) {
+    assembly ("memory-safe") {
+        let dims := mload(shapeAt)
+        let count_ := shr(DIM_TOP, dims)
+        let last_ := count_
+        for { let axis := 1 } lt(axis, rank_) { axis := add(axis, 1) } {
+            dims := shl(DIM_BITS, dims)
+            last_ := shr(DIM_TOP, dims)
+            count_ := mul(count_, last_)
+        }
+        flat := or(
+            or(shl(FLAT_COUNT, count_), shl(FLAT_LAST, last_)),
+            or(shl(FLAT_TYPE, code_), or(shl(FLAT_RANK, rank_), shl(FLAT_SHAPE, shapeAt)))
+        )
     }
+}
 
-    function count(uint256 flat) internal pure returns (uint256) {
-        return (flat >> 32) & MASK;
+/// @notice A tensor without pointer and shape, for kernels that do not ask for them.
+function flatOf(uint256 count_, uint256 last_, uint256 code_) pure returns (Flat) {
+    return Flat.wrap((count_ << FLAT_COUNT) | (last_ << FLAT_LAST) | (code_ << FLAT_TYPE));
+}
+
+/// @notice A weight tensor whose pointer is its offset in the stream.
+/// @param descriptorAt memory of its descriptor @return flat the tensor @return next offset of the one after it
+function describeWeight(uint256 descriptorAt, uint256 offset) pure returns (Flat flat, uint256 next) {
+    unchecked {
+        Descriptor descriptor = Descriptor.wrap(Memory.load(descriptorAt));
+        uint256 layout_ = descriptor.rowLayout();
+        uint256 code_ = descriptor.code();
+        flat = describeFlat(descriptorAt + DESCRIPTOR_SHAPE_AT, code_, descriptor.rank());
+        uint256 length;
+        if (layout_ == LAYOUT_PLAIN) {
+            length = count(flat) * Shapes.elementBytes(code_);
+        } else {
+            uint256 rows_ = layout_ == LAYOUT_CHANNEL ? count(flat) : count(flat) / last(flat);
+            length = 32 * rows_ * Shapes.rowWords(layout_, code_, last(flat));
+        }
+        return (at(flat, offset), offset + length);
     }
+}
 
-    function last(uint256 flat) internal pure returns (uint256) {
-        return (flat >> 64) & MASK;
+function isNone(Flat flat) pure returns (bool) {
+    return Flat.unwrap(flat) == 0;
+}
+
+function pointer(Flat flat) pure returns (uint256) {
+    return Flat.unwrap(flat) & FLAT_U32;
+}
+
+function count(Flat flat) pure returns (uint256) {
+    return (Flat.unwrap(flat) >> FLAT_COUNT) & FLAT_U32;
+}
+
+function last(Flat flat) pure returns (uint256) {
+    return (Flat.unwrap(flat) >> FLAT_LAST) & FLAT_U32;
+}
+
+function code(Flat flat) pure returns (uint256) {
+    return (Flat.unwrap(flat) >> FLAT_TYPE) & FLAT_U8;
+}
+
+function rank(Flat flat) pure returns (uint256) {
+    return (Flat.unwrap(flat) >> FLAT_RANK) & FLAT_U8;
+}
+
+/// @notice Six dims u32 from the most significant bits down, zeros behind them.
+function shape(Flat flat) pure returns (uint256 dims) {
+    assembly ("memory-safe") {
+        dims := and(mload(and(shr(FLAT_SHAPE, flat), FLAT_U32)), SHAPE_MASK)
     }
+}
 
-    function code(uint256 flat) internal pure returns (uint256) {
-        return (flat >> 96) & 0xFF;
+/// @notice Bytes of the tensor.
+function size(Flat flat) pure returns (uint256) {
+    unchecked {
+        return count(flat) * Shapes.elementBytes(code(flat));
     }
+}
 
-    function rank(uint256 flat) internal pure returns (uint256) {
-        return (flat >> 104) & 0xFF;
+/// @notice A tensor that has no pointer yet, at a place.
+function at(Flat flat, uint256 place) pure returns (Flat) {
+    return Flat.wrap(Flat.unwrap(flat) | place);
+}
+
+/// @notice The tensor's like at another place.
+function moved(Flat flat, uint256 place) pure returns (Flat) {
+    return Flat.wrap((Flat.unwrap(flat) & ~FLAT_U32) | place);
+}
+
+/// @notice The tensor so many bytes further on.
+function shifted(Flat flat, uint256 bytes_) pure returns (Flat) {
+    unchecked {
+        return Flat.wrap(Flat.unwrap(flat) + bytes_);
     }
+}
 
-    /// @notice Six dims u32 from the most significant bits down, zeros behind them.
-    function shape(uint256 flat) internal pure returns (uint256 dims) {
+function withType(Flat flat, uint256 code_) pure returns (Flat) {
+    return Flat.wrap((Flat.unwrap(flat) & ~(FLAT_U8 << FLAT_TYPE)) | (code_ << FLAT_TYPE));
+}
+
+/// @notice New memory for a tensor without a pointer, not cleared. @return the tensor
+function allocate(Flat flat) pure returns (Flat) {
+    return at(flat, Memory.reserve(size(flat)));
+}
+
+/// @notice The stored bytes of element number i, right-aligned.
+function element(Flat flat, uint256 i) pure returns (uint256 stored) {
+    unchecked {
+        uint256 bytesOf = Shapes.elementBytes(code(flat));
+        stored = Memory.load(pointer(flat) + bytesOf * i) >> (256 - 8 * bytesOf);
+    }
+}
+
+/// @notice Stores element number i. @param stored its bytes, right-aligned
+function put(Flat flat, uint256 i, uint256 stored) pure {
+    unchecked {
+        uint256 bytesOf = Shapes.elementBytes(code(flat));
+        uint256 place = pointer(flat) + bytesOf * i;
+        // Stores in ascending order: what this one spills is overwritten by the next.
+        stored <<= 256 - 8 * bytesOf;
         assembly ("memory-safe") {
-            dims := and(mload(and(shr(112, flat), 0xFFFFFFFF)), not(0xFFFFFFFFFFFFFFFF))
-        }
-    }
-
-    /// @notice Bytes of the tensor.
-    function size(uint256 flat) internal pure returns (uint256) {
-        unchecked {
-            return count(flat) * Shapes.elementBytes(code(flat));
-        }
-    }
-
-    /// @notice The tensor without a pointer. @param shapeAt memory of its dims @param code_ type @param rank_ 1 to 6
-    function describe(uint256 shapeAt, uint256 code_, uint256 rank_) internal pure returns (uint256 flat) {
-        assembly ("memory-safe") {
-            let dims := mload(shapeAt)
-            let count_ := shr(224, dims)
-            let last_ := count_
-            for { let axis := 1 } lt(axis, rank_) { axis := add(axis, 1) } {
-                dims := shl(32, dims)
-                last_ := shr(224, dims)
-                count_ := mul(count_, last_)
-            }
-            flat := or(
-                or(shl(32, count_), shl(64, last_)),
-                or(shl(96, code_), or(shl(104, rank_), shl(112, shapeAt)))
-            )
-        }
-    }
-
-    /// @notice A weight tensor whose pointer is its offset in the stream.
-    /// @param descriptorAt memory of its descriptor @return flat the tensor @return next offset of the one after it
-    function describeWeight(uint256 descriptorAt, uint256 offset)
-        internal
-        pure
-        returns (uint256 flat, uint256 next)
-    {
-        unchecked {
-            uint256 descriptor;
-            assembly ("memory-safe") {
-                descriptor := mload(descriptorAt)
-            }
-            uint256 layout_ = descriptor >> 248;
-            uint256 code_ = (descriptor >> 240) & 0xFF;
-            flat = describe(descriptorAt + 4, code_, (descriptor >> 232) & 0xFF);
-            uint256 length;
-            if (layout_ == LAYOUT_PLAIN) {
-                length = count(flat) * Shapes.elementBytes(code_);
-            } else {
-                uint256 rows_ = layout_ == LAYOUT_CHANNEL ? count(flat) : count(flat) / last(flat);
-                length = 32 * rows_ * Shapes.rowWords(layout_, code_, last(flat));
-            }
-            return (flat | offset, offset + length);
-        }
-    }
-
-    /// @notice New memory for a tensor, not cleared. @param flat without a pointer
-    /// @return the tensor
-    function allocate(uint256 flat) internal pure returns (uint256) {
-        return flat | reserve(size(flat));
-    }
-
-    /// @notice New memory, not cleared, with room behind it.
-    function reserve(uint256 bytes_) internal pure returns (uint256 place) {
-        assembly ("memory-safe") {
-            place := mload(0x40)
-            mstore(0x40, add(place, and(add(bytes_, 63), not(31))))
-        }
-    }
-
-    /// @notice What is free from here on; `release` gives back what was reserved since.
-    function mark() internal pure returns (uint256 free) {
-        assembly ("memory-safe") {
-            free := mload(0x40)
-        }
-    }
-
-    function release(uint256 free) internal pure {
-        assembly ("memory-safe") {
-            mstore(0x40, free)
-        }
-    }
-
-    function load(uint256 place) internal pure returns (uint256 word) {
-        assembly ("memory-safe") {
-            word := mload(place)
-        }
-    }
-
-    /// @notice The stored bytes of element number i, right-aligned.
-    function element(uint256 flat, uint256 i) internal pure returns (uint256 stored) {
-        unchecked {
-            uint256 bytesOf = Shapes.elementBytes(code(flat));
-            stored = load(pointer(flat) + bytesOf * i) >> (256 - 8 * bytesOf);
-        }
-    }
-
-    /// @notice Stores element number i. @param stored its bytes, right-aligned
-    function put(uint256 flat, uint256 i, uint256 stored) internal pure {
-        unchecked {
-            uint256 bytesOf = Shapes.elementBytes(code(flat));
-            uint256 place = pointer(flat) + bytesOf * i;
-            // Stores in ascending order: what this one spills is overwritten by the next.
-            stored <<= 256 - 8 * bytesOf;
-            assembly ("memory-safe") {
-                mstore(place, stored)
-            }
+            mstore(place, stored)
         }
     }
 }

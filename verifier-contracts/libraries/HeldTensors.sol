@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {Tensor} from "../types/Program.sol";
+import {Descriptor} from "./Descriptor.sol";
 import {ProgramReader} from "./ProgramReader.sol";
 import {Shapes} from "./Shapes.sol";
 import {WeightStream} from "./WeightStream.sol";
@@ -30,7 +31,7 @@ library HeldTensors {
     /// @notice A weight tensor in the published stream.
     /// @param descriptor its 32 bytes @param offset of it in the stream
     /// @return x the tensor, without an index @return next offset of the one behind it
-    function published(uint256 descriptor, uint256 offset)
+    function published(Descriptor descriptor, uint256 offset)
         internal
         pure
         returns (Tensor memory x, uint256 next)

@@ -4,8 +4,11 @@ pragma solidity ^0.8.28;
 import {ICodecJudge} from "../interfaces/ICodecJudge.sol";
 import {IFloatJudge} from "../interfaces/IFloatJudge.sol";
 import {NONE, WEIGHT} from "../types/Program.sol";
-import {Flat} from "./Flat.sol";
+import {Flat, NO_FLAT} from "./Flat.sol";
+import {Memory} from "./Memory.sol";
+import {ModelWord} from "./ModelWord.sol";
 import {ProgramReader} from "./ProgramReader.sol";
+import {RecordHead} from "./RecordHead.sol";
 
 /// @notice A program at work.
 /// @param records memory of the first record
@@ -18,7 +21,7 @@ import {ProgramReader} from "./ProgramReader.sol";
 /// @param inputOffset where the input stands in calldata @param inputLength bytes of it
 /// @param plan memory for MoveRows
 struct Machine {
-    uint256 word;
+    ModelWord word;
     uint256 records;
     uint256 steps;
     uint256 weights;
@@ -35,28 +38,28 @@ struct Machine {
 
 /// @notice Operands of a step in memory.
 library Machines {
-    /// @notice The operand whole in memory, 0 if the record names none. @param position 0 for a, 1 for b, 2 for c
-    function operand(Machine memory m, uint256 head, uint256 position) internal view returns (uint256 flat) {
-        uint256 index = ProgramReader.operandOf(head, position);
-        return index == NONE ? 0 : tensor(m, index);
+    /// @notice The operand whole in memory, NO_FLAT if the record names none. @param position 0 for a, 1 for b, 2 for c
+    function operand(Machine memory m, RecordHead head, uint256 position) internal view returns (Flat flat) {
+        uint256 index = head.operandOf(position);
+        return index == NONE ? NO_FLAT : tensor(m, index);
     }
 
     /// @param index of a step, or WEIGHT + index of a PLAIN weight tensor
-    function tensor(Machine memory m, uint256 index) internal view returns (uint256 flat) {
+    function tensor(Machine memory m, uint256 index) internal view returns (Flat flat) {
         unchecked {
-            if (index < WEIGHT) return Flat.load(m.steps + 32 * index);
+            if (index < WEIGHT) return Flat.wrap(Memory.load(m.steps + 32 * index));
             flat = weight(m, index);
             hold(m);
-            if (m.stream != 0) return flat + m.stream;
-            uint256 offset = Flat.pointer(flat);
-            return (flat - offset) | copyNew(m, offset, Flat.size(flat));
+            if (m.stream != 0) return flat.shifted(m.stream);
+            uint256 offset = flat.pointer();
+            return flat.moved(copyNew(m, offset, flat.size()));
         }
     }
 
     /// @notice The weight tensor, its pointer being its offset in the stream.
-    function weight(Machine memory m, uint256 index) internal pure returns (uint256 flat) {
+    function weight(Machine memory m, uint256 index) internal pure returns (Flat flat) {
         unchecked {
-            return Flat.load(m.weights + 32 * (index - WEIGHT));
+            return Flat.wrap(Memory.load(m.weights + 32 * (index - WEIGHT)));
         }
     }
 
@@ -79,7 +82,7 @@ library Machines {
         view
         returns (uint256 pointer)
     {
-        pointer = Flat.reserve(length);
+        pointer = Memory.reserve(length);
         ProgramReader.copyPacked(m.chunks, offset, length, pointer);
     }
 
@@ -91,9 +94,9 @@ library Machines {
         returns (uint256 parameters, uint256 channels)
     {
         unchecked {
-            uint256 flat = weight(m, index);
-            channels = Flat.count(flat);
-            parameters = part(m, Flat.pointer(flat), 32 * channels);
+            Flat flat = weight(m, index);
+            channels = flat.count();
+            parameters = part(m, flat.pointer(), 32 * channels);
         }
     }
 }

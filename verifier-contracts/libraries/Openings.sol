@@ -18,7 +18,7 @@ import {Shapes} from "./Shapes.sol";
 /// @param held the operands' tensors if they are at hand (HeldTensors); empty if a sender opens their words
 /// @param store data contracts of the published weights, for held weight tensors
 struct Trial {
-    uint256 word;
+    ModelWord word;
     address[] chunks;
     bytes32 weightsRoot;
     bytes32 traceRoot;
@@ -38,8 +38,8 @@ library Openings {
     /// @notice The tensor of an operand of the step. @param position 0 for a, 1 for b, 2 for c
     function operand(Trial memory t, uint256 position) internal view returns (Tensor memory) {
         if (t.held.length != 0) return t.held[position];
-        uint256 code = ProgramReader.operandOf(t.record.head, position);
-        return ProgramReader.tensor(t.chunks, ModelWord.weights(t.word), code);
+        uint256 code = t.record.head.operandOf(position);
+        return ProgramReader.tensor(t.chunks, t.word.weights(), code);
     }
 
     /// @notice Opens one word of a tensor.
@@ -123,7 +123,7 @@ library Openings {
         view
         returns (uint256 stored)
     {
-        if (ProgramReader.operandOf(t.record.head, position) == NONE) return 0;
+        if (t.record.head.operandOf(position) == NONE) return 0;
         (stored,) = openBroadcast(t, openings, position);
     }
 
@@ -147,7 +147,7 @@ library Openings {
         unchecked {
             uint256 levels = x.height - level;
             index |= x.index << levels;
-            levels += x.isWeight ? Shapes.ceilLog2(ModelWord.weights(t.word)) : ModelWord.traceHeight(t.word);
+            levels += x.isWeight ? Shapes.ceilLog2(t.word.weights()) : t.word.traceHeight();
             if (path.length != levels) revert IJudge.WrongPathLength(path.length, levels);
             bytes32 required = x.isWeight ? t.weightsRoot : t.traceRoot;
             bytes32 folded = Merkle.foldPath(node, index, path);

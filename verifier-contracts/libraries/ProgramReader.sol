@@ -2,6 +2,8 @@
 pragma solidity ^0.8.28;
 
 import {LAYOUT_PLAIN, Record, Tensor, WEIGHT} from "../types/Program.sol";
+import {Descriptor} from "./Descriptor.sol";
+import {RecordHead} from "./RecordHead.sol";
 import {Shapes} from "./Shapes.sol";
 
 /// @notice Reads a registered program from its data contracts: each a STOP byte, then CHUNK_BYTES of the program, the
@@ -72,7 +74,7 @@ library ProgramReader {
     {
         unchecked {
             // Scratch space: two words hold what a tensor needs of a record, or a descriptor.
-            uint256 head;
+            RecordHead head;
             uint256 shape;
             if (operand < WEIGHT) {
                 copy(chunks, recordOffset(weights, operand), 64, 0);
@@ -80,12 +82,12 @@ library ProgramReader {
                     head := mload(0)
                     shape := mload(0x20)
                 }
-                t = Shapes.tensor(LAYOUT_PLAIN, outputType(head), outputRank(head), shape);
+                t = Shapes.tensor(LAYOUT_PLAIN, head.outputType(), head.outputRank(), shape);
                 t.index = operand;
             } else {
                 operand -= WEIGHT;
-                head = descriptor(chunks, operand);
-                t = Shapes.tensor(head >> 248, (head >> 240) & 0xFF, (head >> 232) & 0xFF, head << 32);
+                Descriptor d = descriptor(chunks, operand);
+                t = Shapes.tensor(d.rowLayout(), d.code(), d.rank(), d.shape());
                 t.index = operand;
                 t.isWeight = true;
             }
@@ -93,7 +95,7 @@ library ProgramReader {
     }
 
     /// @notice A weight descriptor. @param index of the weight tensor
-    function descriptor(address[] memory chunks, uint256 index) internal view returns (uint256 word) {
+    function descriptor(address[] memory chunks, uint256 index) internal view returns (Descriptor word) {
         unchecked {
             copy(chunks, HEADER_BYTES + DESCRIPTOR_BYTES * index, 32, 0);
             assembly ("memory-safe") {
@@ -106,35 +108,5 @@ library ProgramReader {
         unchecked {
             return HEADER_BYTES + DESCRIPTOR_BYTES * weights + RECORD_BYTES * step;
         }
-    }
-
-    // Fields of a record's first word.
-
-    function opcode(uint256 head) internal pure returns (uint256) {
-        return head >> 248;
-    }
-
-    function variant(uint256 head) internal pure returns (uint256) {
-        return (head >> 240) & 0xFF;
-    }
-
-    function outputType(uint256 head) internal pure returns (uint256) {
-        return (head >> 232) & 0xFF;
-    }
-
-    function outputRank(uint256 head) internal pure returns (uint256) {
-        return (head >> 224) & 0xFF;
-    }
-
-    /// @param position 0 for a, 1 for b, 2 for c
-    function operandOf(uint256 head, uint256 position) internal pure returns (uint256) {
-        unchecked {
-            return (head >> (208 - 16 * position)) & 0xFFFF;
-        }
-    }
-
-    /// @notice The attribute k.
-    function attribute(uint256 head) internal pure returns (uint256) {
-        return (head >> 144) & 0xFFFFFFFF;
     }
 }

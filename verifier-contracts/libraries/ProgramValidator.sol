@@ -24,9 +24,26 @@ import {
     TYPE_S8,
     TYPE_U8
 } from "../types/Program.sol";
+import {Descriptor} from "./Descriptor.sol";
+import {Facts, packFacts} from "./Facts.sol";
+import {
+    MODEL_DEPTH,
+    MODEL_INPUT_CODEC,
+    MODEL_INPUT_SIZE,
+    MODEL_MAX_CALLDATA,
+    MODEL_OUTPUT_CODEC,
+    MODEL_OUTPUT_LENGTH,
+    MODEL_STEPS,
+    MODEL_TRACE_HEIGHT,
+    MODEL_WEIGHTS,
+    ModelWord,
+    newModelWord
+} from "./ModelWord.sol";
+import {ProgramHeader} from "./ProgramHeader.sol";
 import {ProgramReader} from "./ProgramReader.sol";
-import {Facts, Scan} from "./Scan.sol";
-import {Shapes} from "./Shapes.sol";
+import {RecordHead} from "./RecordHead.sol";
+import {Scan} from "./Scan.sol";
+import {DIM_BITS, DIM_TOP, SHAPE_MASK, Shapes} from "./Shapes.sol";
 import {StepRules} from "./StepRules.sol";
 
 /// @notice The structure rules of docs/EXACT.md, sections 2, 3 and 5: accepts a program if and only if the validator
@@ -46,7 +63,7 @@ library ProgramValidator {
     uint256 private constant MAX_LOOKUP_LENGTH = 1024;
 
     /// @return word the model word without lanes and selector (docs/PROTOCOL.md, section 1)
-    function validate(bytes memory program) internal pure returns (uint256 word) {
+    function validate(bytes memory program) internal pure returns (ModelWord word) {
         unchecked {
             Scan memory s = _header(program);
             uint256 depth = 1;
@@ -57,21 +74,23 @@ library ProgramValidator {
                 _record(s, i);
                 Rules.check(s);
                 // A path through the tensor needs a demand for each six levels, at least one.
-                uint256 levels = (Facts.height(s.own) + 5) / 6;
+                uint256 levels = (s.own.height() + 5) / 6;
                 if (levels > depth) depth = levels;
             }
             _output(s);
             uint256 traceHeight = Shapes.ceilLog2(s.steps);
             if (traceHeight > 6) depth += (traceHeight + 5) / 6 - 1;
-            word = 1 | (depth << 16) | (traceHeight << 24) | (s.steps << 32) | (s.weights << 48);
-            word |= (_maxCalldata(s) << 96) | (_outputLength(s) << 128);
-            word |= (s.inputCodec << 160) | (s.outputCodec << 168) | (s.inputSize << 176);
+            word = newModelWord().with(MODEL_DEPTH, depth).with(MODEL_TRACE_HEIGHT, traceHeight);
+            word = word.with(MODEL_STEPS, s.steps).with(MODEL_WEIGHTS, s.weights);
+            word = word.with(MODEL_MAX_CALLDATA, _maxCalldata(s)).with(MODEL_OUTPUT_LENGTH, _outputLength(s));
+            word = word.with(MODEL_INPUT_CODEC, s.inputCodec).with(MODEL_OUTPUT_CODEC, s.outputCodec);
+            word = word.with(MODEL_INPUT_SIZE, s.inputSize);
         }
     }
 
     function _header(bytes memory program) private pure returns (Scan memory s) {
         unchecked {
-            uint256 head;
+            ProgramHeader head;
             uint256 base;
             assembly ("memory-safe") {
                 base := add(program, 0x20)
@@ -80,25 +99,25 @@ library ProgramValidator {
             if (program.length < ProgramReader.HEADER_BYTES) {
                 _failHeader(ProgramField.LENGTH, program.length);
             }
-            if (head >> 224 != MAGIC) _failHeader(ProgramField.MAGIC, head >> 224);
-            s.weights = (head >> 208) & 0xFFFF;
-            s.steps = (head >> 192) & 0xFFFF;
-            s.inputCodec = (head >> 184) & 0xFF;
-            s.outputCodec = (head >> 176) & 0xFF;
-            s.inputSize = (head >> 144) & 0xFFFFFFFF;
+            if (head.magic() != MAGIC) _failHeader(ProgramField.MAGIC, head.magic());
+            s.weights = head.weights();
+            s.steps = head.steps();
+            s.inputCodec = head.inputCodec();
+            s.outputCodec = head.outputCodec();
+            s.inputSize = head.inputSize();
             if (s.weights > MAX_WEIGHTS) _failHeader(ProgramField.WEIGHTS, s.weights);
             if (s.steps == 0 || s.steps > MAX_STEPS) _failHeader(ProgramField.STEPS, s.steps);
             if (program.length != ProgramReader.recordOffset(s.weights, s.steps)) {
                 _failHeader(ProgramField.LENGTH, program.length);
             }
-            if (head << 112 != 0) _failHeader(ProgramField.ZERO, (head << 112) >> 112);
+            if (head.unused() != 0) _failHeader(ProgramField.ZERO, head.unused());
             _inputSize(s.inputCodec, s.inputSize);
             if (s.outputCodec < OUTPUT_WORDS || s.outputCodec > OUTPUT_RAW) {
                 _failHeader(ProgramField.OUTPUT_CODEC, s.outputCodec);
             }
             s.descriptors = base + ProgramReader.HEADER_BYTES;
             s.records = base + ProgramReader.recordOffset(s.weights, 0);
-            s.facts = new uint256[](s.weights + s.steps);
+            s.facts = new Facts[](s.weights + s.steps);
         }
     }
 
@@ -117,20 +136,18 @@ library ProgramValidator {
         unchecked {
             s.part = ProgramPart.WEIGHT;
             s.index = index;
-            uint256 word;
+            Descriptor word;
             uint256 pointer = s.descriptors + ProgramReader.DESCRIPTOR_BYTES * index;
             assembly ("memory-safe") {
                 word := mload(pointer)
             }
-            uint256 rowLayout = word >> 248;
-            uint256 code = (word >> 240) & 0xFF;
-            uint256 rank = (word >> 232) & 0xFF;
+            uint256 rowLayout = word.rowLayout();
+            uint256 code = word.code();
+            uint256 rank = word.rank();
             if (rowLayout < LAYOUT_PLAIN || rowLayout > LAYOUT_CHANNEL) {
                 StepRules.fail(s, ProgramField.LAYOUT, rowLayout);
             }
-            if ((word >> 224) & 0xFF != 0 || word & 0xFFFFFFFF != 0) {
-                StepRules.fail(s, ProgramField.ZERO, word);
-            }
+            if (word.unused() != 0) StepRules.fail(s, ProgramField.ZERO, Descriptor.unwrap(word));
             if (rowLayout != LAYOUT_PLAIN) {
                 if (code != (rowLayout == LAYOUT_LOOKUP ? TYPE_S8 : TYPE_U8)) {
                     StepRules.fail(s, ProgramField.TYPE, code);
@@ -139,13 +156,13 @@ library ProgramValidator {
                     StepRules.fail(s, ProgramField.RANK, rank);
                 }
             }
-            uint256 facts = _tensor(s, rowLayout, code, rank, word << 32);
-            uint256 last = Facts.last(facts);
+            Facts facts = _tensor(s, rowLayout, code, rank, word.shape());
+            uint256 last = facts.last();
             if (rowLayout == LAYOUT_DOT && last > MAX_DOT_LENGTH) StepRules.fail(s, ProgramField.DIMS, last);
             if (rowLayout == LAYOUT_LOOKUP && last > MAX_LOOKUP_LENGTH) {
                 StepRules.fail(s, ProgramField.DIMS, last);
             }
-            Facts.set(s, index, facts);
+            s.keep(index, facts);
         }
     }
 
@@ -155,7 +172,7 @@ library ProgramValidator {
             s.part = ProgramPart.STEP;
             s.index = index;
             uint256 pointer = s.records + ProgramReader.RECORD_BYTES * index;
-            uint256 head;
+            RecordHead head;
             uint256 shape;
             assembly ("memory-safe") {
                 head := mload(pointer)
@@ -164,15 +181,13 @@ library ProgramValidator {
             s.pointer = pointer;
             s.head = head;
             s.shape = shape;
-            if (head << 112 != 0) StepRules.fail(s, ProgramField.ZERO, (head << 112) >> 112);
-            if (shape & 0xFFFFFFFFFFFFFFFF != 0) {
-                StepRules.fail(s, ProgramField.ZERO, shape & 0xFFFFFFFFFFFFFFFF);
+            if (head.unused() != 0) StepRules.fail(s, ProgramField.ZERO, head.unused());
+            if (shape & ~SHAPE_MASK != 0) {
+                StepRules.fail(s, ProgramField.ZERO, shape & ~SHAPE_MASK);
             }
-            s.own = _tensor(
-                s, LAYOUT_PLAIN, ProgramReader.outputType(head), ProgramReader.outputRank(head), shape
-            );
-            Facts.set(s, s.weights + index, s.own);
-            if (ProgramReader.opcode(head) != OP_MOVE) StepRules.noCoordinates(s);
+            s.own = _tensor(s, LAYOUT_PLAIN, head.outputType(), head.outputRank(), shape);
+            s.keep(s.weights + index, s.own);
+            if (head.opcode() != OP_MOVE) StepRules.noCoordinates(s);
         }
     }
 
@@ -180,7 +195,7 @@ library ProgramValidator {
     function _tensor(Scan memory s, uint256 rowLayout, uint256 code, uint256 rank, uint256 shape)
         private
         pure
-        returns (uint256 facts)
+        returns (Facts facts)
     {
         unchecked {
             if (code > TYPE_BOOL) StepRules.fail(s, ProgramField.TYPE, code);
@@ -191,8 +206,8 @@ library ProgramValidator {
             assembly ("memory-safe") {
                 for { let axes := rank } axes { axes := sub(axes, 1) } {
                     rows := mul(rows, last)
-                    last := shr(224, rest)
-                    rest := shl(32, rest)
+                    last := shr(DIM_TOP, rest)
+                    rest := shl(DIM_BITS, rest)
                 }
             }
             // 192 bits at most: it does not wrap, and is 0 only if a dim is. What is left of the shape is unused.
@@ -202,15 +217,15 @@ library ProgramValidator {
             if (rowLayout == LAYOUT_CHANNEL) (rows, last) = (last, 1);
             uint256 height = Shapes.ceilLog2(rows) + Shapes.ceilLog2(Shapes.rowWords(rowLayout, code, last));
             if (height > MAX_HEIGHT) StepRules.fail(s, ProgramField.SIZE, 1 << height);
-            return Facts.pack(rows, last, code, rowLayout, height, rank);
+            return packFacts(rows, last, code, rowLayout, height, rank);
         }
     }
 
     /// @dev The last step's tensor must be one that the output codec encodes.
     function _output(Scan memory s) private pure {
         unchecked {
-            uint256 code = Facts.code(s.own);
-            uint256 count = Facts.count(s.own);
+            uint256 code = s.own.code();
+            uint256 count = s.own.count();
             if (s.outputCodec == OUTPUT_WORDS) {
                 if (code == TYPE_F32) StepRules.fail(s, ProgramField.TYPE, code);
                 if (count > 256) StepRules.fail(s, ProgramField.SIZE, count);
@@ -236,10 +251,10 @@ library ProgramValidator {
 
     function _outputLength(Scan memory s) private pure returns (uint256) {
         unchecked {
-            uint256 count = Facts.count(s.own);
+            uint256 count = s.own.count();
             if (s.outputCodec == OUTPUT_WORDS) return 32 * count;
             if (s.outputCodec == OUTPUT_INT16S) return 64 + 32 * ((count + 15) / 16);
-            return 64 + 32 * ((count * Shapes.elementBytes(Facts.code(s.own)) + 31) / 32);
+            return 64 + 32 * ((count * Shapes.elementBytes(s.own.code()) + 31) / 32);
         }
     }
 

@@ -11,13 +11,22 @@ import {
     Tensor
 } from "../types/Program.sol";
 
+// A shape is a word of six dims u32, the first at the most significant bits, unused ones 0. The lowest bit of the first
+// dim, the bits from one to the next, and what a dim holds.
+uint256 constant DIM_TOP = 224;
+uint256 constant DIM_BITS = 32;
+uint256 constant DIM_MASK = 0xFFFFFFFF;
+/// @dev The dims of a shape; what is below is no part of it.
+uint256 constant SHAPE_MASK = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF0000000000000000;
+/// @dev The shape [1].
+uint256 constant SHAPE_OF_ONE = 1 << DIM_TOP;
+
 /// @notice Shapes of tensors and of their trees (docs/EXACT.md, sections 1 and 2; docs/PROTOCOL.md, section 1).
-/// A shape is a word of six dims u32, the first at the most significant bits, unused ones 0.
 library Shapes {
     /// @param axis 0 to 5
     function dim(uint256 shape, uint256 axis) internal pure returns (uint256) {
         unchecked {
-            return (shape >> (224 - 32 * axis)) & 0xFFFFFFFF;
+            return (shape >> (DIM_TOP - DIM_BITS * axis)) & DIM_MASK;
         }
     }
 

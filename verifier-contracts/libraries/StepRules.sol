@@ -13,8 +13,11 @@ import {
     TYPE_U8,
     WEIGHT
 } from "../types/Program.sol";
+import {DESCRIPTOR_HEAD_BITS} from "./Descriptor.sol";
+import {Facts} from "./Facts.sol";
 import {ProgramReader} from "./ProgramReader.sol";
-import {Facts, Scan} from "./Scan.sol";
+import {Scan} from "./Scan.sol";
+import {DIM_BITS, SHAPE_OF_ONE} from "./Shapes.sol";
 
 /// @notice Structure rules that several opcodes share (docs/EXACT.md, section 3). Each reverts where it is broken.
 /// `position` is 0 for operand a, 1 for b, 2 for c.
@@ -28,8 +31,6 @@ library StepRules {
 
     /// @dev Where a record's coordinates begin.
     uint256 internal constant COORDINATES_AT = 64;
-    /// @dev The shape [1]: the first dim is the most significant.
-    uint256 internal constant SHAPE_OF_ONE = 1 << 224;
 
     // In each 32-bit field of a shape: 1, all bits but the top one, the top bit.
     uint256 private constant ONES = 0x0000000100000001000000010000000100000001000000010000000000000000;
@@ -52,7 +53,7 @@ library StepRules {
     }
 
     function noAttribute(Scan memory s) internal pure {
-        uint256 k = ProgramReader.attribute(s.head);
+        uint256 k = s.head.attribute();
         if (k != 0) fail(s, ProgramField.K, k);
     }
 
@@ -63,19 +64,19 @@ library StepRules {
 
     /// @notice The variants that the opcode has. @param first of them @param last of them
     function variants(Scan memory s, uint256 first, uint256 last) internal pure {
-        uint256 variant = ProgramReader.variant(s.head);
+        uint256 variant = s.head.variant();
         if (variant < first || variant > last) fail(s, ProgramField.VARIANT, variant);
     }
 
     /// @notice The step's own type. @param types allowed, a bit each
     function outputType(Scan memory s, uint256 types) internal pure {
-        uint256 code = Facts.code(s.own);
+        uint256 code = s.own.code();
         if ((types >> code) & 1 == 0) fail(s, ProgramField.TYPE, code);
     }
 
     /// @notice The opcode has no such operand.
     function none(Scan memory s, uint256 position) internal pure {
-        uint256 operand = ProgramReader.operandOf(s.head, position);
+        uint256 operand = s.head.operandOf(position);
         if (operand != NONE) failOperand(s, position, operand);
     }
 
@@ -83,13 +84,13 @@ library StepRules {
     function plain(Scan memory s, uint256 position, uint256 types)
         internal
         pure
-        returns (uint256 facts, uint256 shape)
+        returns (Facts facts, uint256 shape)
     {
         unchecked {
-            uint256 operand = ProgramReader.operandOf(s.head, position);
+            uint256 operand = s.head.operandOf(position);
             if (operand < WEIGHT) {
                 if (operand >= s.index) failOperand(s, position, operand);
-                facts = Facts.get(s, s.weights + operand);
+                facts = s.kept(s.weights + operand);
                 uint256 pointer = s.records + ProgramReader.RECORD_BYTES * operand + 32;
                 assembly ("memory-safe") {
                     shape := mload(pointer)
@@ -97,7 +98,7 @@ library StepRules {
             } else {
                 (facts, shape) = weights(s, position, LAYOUT_PLAIN);
             }
-            if ((types >> Facts.code(facts)) & 1 == 0) failOperand(s, position, operand);
+            if ((types >> facts.code()) & 1 == 0) failOperand(s, position, operand);
         }
     }
 
@@ -105,18 +106,18 @@ library StepRules {
     function weights(Scan memory s, uint256 position, uint256 rowLayout)
         internal
         pure
-        returns (uint256 facts, uint256 shape)
+        returns (Facts facts, uint256 shape)
     {
         unchecked {
-            uint256 operand = ProgramReader.operandOf(s.head, position);
+            uint256 operand = s.head.operandOf(position);
             // A step's operand wraps to a huge index, and NONE is above any number of weight tensors.
             uint256 index = operand - WEIGHT;
             if (index >= s.weights) failOperand(s, position, operand);
-            facts = Facts.get(s, index);
-            if (Facts.rowLayout(facts) != rowLayout) failOperand(s, position, operand);
+            facts = s.kept(index);
+            if (facts.rowLayout() != rowLayout) failOperand(s, position, operand);
             uint256 pointer = s.descriptors + ProgramReader.DESCRIPTOR_BYTES * index;
             assembly ("memory-safe") {
-                shape := shl(32, mload(pointer))
+                shape := shl(DESCRIPTOR_HEAD_BITS, mload(pointer))
             }
         }
     }
@@ -129,16 +130,16 @@ library StepRules {
 
     /// @notice A plain operand that broadcasts to the output: aligned at the last axis, each dim equal or 1.
     function broadcast(Scan memory s, uint256 position, uint256 types) internal pure {
-        (uint256 facts, uint256 shape) = plain(s, position, types);
+        (Facts facts, uint256 shape) = plain(s, position, types);
         // The shape [1] is the most frequent one after the output's own.
         if (shape == s.shape || shape == SHAPE_OF_ONE) return;
-        uint256 ownRank = ProgramReader.outputRank(s.head);
+        uint256 ownRank = s.head.outputRank();
         uint256 own = s.shape;
-        uint256 rank = Facts.rank(facts);
+        uint256 rank = facts.rank();
         bool misfit;
         assembly ("memory-safe") {
             // Six dims at once, last axes aligned; where the operand has no axis its dim is 0.
-            let x := shr(shl(5, sub(ownRank, rank)), shape)
+            let x := shr(mul(DIM_BITS, sub(ownRank, rank)), shape)
             // The top bit of each lane of 32 bits that is not 0, in the sum of its other bits or by itself. A lane is
             // wrong if it is none of 0, the output's dim and 1.
             let y := xor(x, own)

@@ -2,6 +2,8 @@
 pragma solidity ^0.8.28;
 
 import {LAYOUT_PLAIN, Tensor} from "../types/Program.sol";
+import {Descriptor} from "./Descriptor.sol";
+import {Memory} from "./Memory.sol";
 import {Merkle} from "./Merkle.sol";
 import {Shapes} from "./Shapes.sol";
 
@@ -13,11 +15,11 @@ library WeightStream {
 
     /// @notice The weight tensor that a descriptor describes. @param descriptor its 32 bytes
     /// @return t its tensor @return rowBytes bytes of a row in the stream
-    function tensorOf(uint256 descriptor) internal pure returns (Tensor memory t, uint256 rowBytes) {
+    function tensorOf(Descriptor descriptor) internal pure returns (Tensor memory t, uint256 rowBytes) {
         unchecked {
-            uint256 rowLayout = descriptor >> 248;
-            uint256 code = (descriptor >> 240) & 0xFF;
-            t = Shapes.tensor(rowLayout, code, (descriptor >> 232) & 0xFF, descriptor << 32);
+            uint256 rowLayout = descriptor.rowLayout();
+            uint256 code = descriptor.code();
+            t = Shapes.tensor(rowLayout, code, descriptor.rank(), descriptor.shape());
             rowBytes = rowLayout == LAYOUT_PLAIN ? t.last * Shapes.elementBytes(code) : 32 * t.words;
         }
     }
@@ -30,7 +32,8 @@ library WeightStream {
             uint256 rowFrontier = allocate(FRONTIER_BYTES);
             uint256 tensorFrontier = allocate(FRONTIER_BYTES);
             for (uint256 i = 0; i < weights; ++i) {
-                (Tensor memory t, uint256 rowBytes) = tensorOf(load(descriptors + 32 * i));
+                (Tensor memory t, uint256 rowBytes) =
+                    tensorOf(Descriptor.wrap(Memory.load(descriptors + 32 * i)));
                 pushRows(rowFrontier, 0, t, rowBytes, stream, t.rows);
                 push(tensorFrontier, i, closeTensor(rowFrontier, t));
                 stream += rowBytes * t.rows;
@@ -44,9 +47,10 @@ library WeightStream {
         unchecked {
             uint256 free = allocate(0);
             for (uint256 i = 0; i < weights; ++i) {
-                (Tensor memory t, uint256 rowBytes) = tensorOf(load(descriptors + 32 * i));
+                (Tensor memory t, uint256 rowBytes) =
+                    tensorOf(Descriptor.wrap(Memory.load(descriptors + 32 * i)));
                 length += rowBytes * t.rows;
-                release(free);
+                Memory.release(free);
             }
         }
     }
@@ -132,19 +136,6 @@ library WeightStream {
                 }
             }
             default { node := mload(add(frontier, shl(5, height))) }
-        }
-    }
-
-    /// @notice Gives back what was allocated since. @param free what `allocate` returned
-    function release(uint256 free) internal pure {
-        assembly ("memory-safe") {
-            mstore(0x40, free)
-        }
-    }
-
-    function load(uint256 pointer) internal pure returns (uint256 word) {
-        assembly ("memory-safe") {
-            word := mload(pointer)
         }
     }
 

@@ -24,7 +24,7 @@ library Arith {
     uint256 internal constant CAST = 9;
 
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
-        uint256 variant = ProgramReader.variant(t.record.head);
+        uint256 variant = t.record.head.variant();
         int256 a = _open(t, openings, 0);
         int256 b = variant == CAST ? int256(0) : _open(t, openings, 1);
         return compute(variant, t.out.code, a, b);
@@ -81,7 +81,7 @@ library Arith {
     /// @notice Structure rules (docs/EXACT.md, section 3).
     function rules(Scan memory s) internal pure {
         StepRules.variants(s, ARITH_ADD, ARITH_CAST);
-        uint256 variant = ProgramReader.variant(s.head);
+        uint256 variant = s.head.variant();
         StepRules.broadcast(s, 0, StepRules.INTEGER);
         if (variant == ARITH_CAST) {
             StepRules.none(s, 1);

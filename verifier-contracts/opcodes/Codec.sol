@@ -4,7 +4,7 @@ pragma solidity ^0.8.28;
 import {IJudge} from "../interfaces/IJudge.sol";
 import {Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
-import {Facts, Scan} from "../libraries/Scan.sol";
+import {Scan} from "../libraries/Scan.sol";
 import {Shapes} from "../libraries/Shapes.sol";
 import {StepRules} from "../libraries/StepRules.sol";
 import {INPUT_INT16S, INPUT_PRICES, INPUT_TEXT, OP_CODEC, ProgramField} from "../types/Program.sol";
@@ -34,15 +34,15 @@ library Codec {
             StepRules.none(s, 0);
             StepRules.none(s, 1);
             StepRules.none(s, 2);
-            if (ProgramReader.variant(s.head) != s.inputCodec) {
-                StepRules.fail(s, ProgramField.VARIANT, ProgramReader.variant(s.head));
+            if (s.head.variant() != s.inputCodec) {
+                StepRules.fail(s, ProgramField.VARIANT, s.head.variant());
             }
-            uint256 height = Facts.height(s.own);
+            uint256 height = s.own.height();
             if (height > MAX_WHOLE_HEIGHT) StepRules.fail(s, ProgramField.SIZE, 1 << height);
-            uint256 k = ProgramReader.attribute(s.head);
-            uint256 rank = ProgramReader.outputRank(s.head);
-            uint256 rows = Facts.rows(s.own);
-            uint256 last = Facts.last(s.own);
+            uint256 k = s.head.attribute();
+            uint256 rank = s.head.outputRank();
+            uint256 rows = s.own.rows();
+            uint256 last = s.own.last();
             if (s.inputCodec == INPUT_TEXT) {
                 StepRules.outputType(s, StepRules.S32);
                 if (rank != MATRIX || rows > MAX_TOKENS || last > MAX_TOKEN_IDS) {
@@ -58,7 +58,7 @@ library Codec {
             } else if (s.inputCodec == INPUT_INT16S) {
                 StepRules.outputType(s, StepRules.S32);
                 if (k + rows * last > s.inputSize) StepRules.fail(s, ProgramField.K, k);
-            } else if (k + rows * last * Shapes.elementBytes(Facts.code(s.own)) > s.inputSize) {
+            } else if (k + rows * last * Shapes.elementBytes(s.own.code()) > s.inputSize) {
                 StepRules.fail(s, ProgramField.K, k);
             }
         }

@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {Facts} from "../libraries/Facts.sol";
 import {Openings, Trial} from "../libraries/Openings.sol";
+import {
+    PARAMETER_ADDEND,
+    PARAMETER_BIAS,
+    PARAMETER_LOWER,
+    PARAMETER_MULTIPLIER,
+    PARAMETER_OFFSET,
+    PARAMETER_SHIFT,
+    PARAMETER_SHIFT_BITS,
+    PARAMETER_UPPER,
+    PARAMETER_ZERO_POINT,
+    Parameters
+} from "../libraries/Parameters.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
-import {Facts, Scan} from "../libraries/Scan.sol";
+import {Scan} from "../libraries/Scan.sol";
 import {StepRules} from "../libraries/StepRules.sol";
 import {Values} from "../libraries/Values.sol";
 import {DOT_BINARY32, DOT_S32, LAYOUT_DOT, ProgramField, Tensor} from "../types/Program.sol";
@@ -25,13 +38,13 @@ library Dot {
         Tensor memory a = Openings.operand(t, 0);
         Tensor memory b = Openings.operand(t, 1);
         uint256 n = t.element % t.out.last;
-        uint256 row = activationRow(t.element, t.out.last, ProgramReader.attribute(t.record.head));
+        uint256 row = activationRow(t.element, t.out.last, t.record.head.attribute());
         uint256 activations = Openings.openRow(t, openings, a, row);
         uint256 weights = Openings.openRow(t, openings, b, n);
-        if (ProgramReader.variant(t.record.head) == Requant.INTEGER) {
+        if (t.record.head.variant() == Requant.INTEGER) {
             return one(true, activations, a.last, weights);
         }
-        (int256 acc, uint256 parameters) = accumulate(activations, a.last, weights);
+        (int256 acc, Parameters parameters) = accumulate(activations, a.last, weights);
         return Requant.outputOf(t, acc, parameters);
     }
 
@@ -47,7 +60,7 @@ library Dot {
     function accumulate(uint256 activations, uint256 length, uint256 weights)
         internal
         pure
-        returns (int256 acc, uint256 parameters)
+        returns (int256 acc, Parameters parameters)
     {
         acc = Values.wrap(int256(one(false, activations, length, weights)));
         assembly ("memory-safe") {
@@ -141,8 +154,8 @@ library Dot {
                 }
                 let parameters := mload(weights)
                 weights := add(weights, 0x20)
-                let acc := sub(shr(224, product), mul(and(shr(48, parameters), 0xFFFF), sum))
-                mstore(target, shl(224, add(acc, sar(224, parameters))))
+                let acc := sub(shr(224, product), mul(and(shr(PARAMETER_OFFSET, parameters), 0xFFFF), sum))
+                mstore(target, shl(224, add(acc, sar(PARAMETER_BIAS, parameters))))
             }
         }
     }
@@ -178,14 +191,20 @@ library Dot {
                 }
                 let parameters := mload(weights)
                 weights := add(weights, 0x20)
-                let value := sub(shr(224, product), mul(and(shr(48, parameters), 0xFFFF), sum))
-                value := signextend(3, add(value, sar(224, parameters)))
-                value := add(mul(value, and(shr(192, parameters), 0xFFFFFFFF)), shr(128, parameters))
-                value := sar(and(shr(120, parameters), 63), signextend(7, value))
-                value := add(value, and(shr(80, parameters), 0xFF))
-                let bound := and(shr(72, parameters), 0xFF)
+                let value := sub(shr(224, product), mul(and(shr(PARAMETER_OFFSET, parameters), 0xFFFF), sum))
+                value := signextend(3, add(value, sar(PARAMETER_BIAS, parameters)))
+                value := add(
+                    mul(value, and(shr(PARAMETER_MULTIPLIER, parameters), 0xFFFFFFFF)),
+                    shr(PARAMETER_ADDEND, parameters)
+                )
+                value := sar(
+                    and(shr(PARAMETER_SHIFT, parameters), PARAMETER_SHIFT_BITS),
+                    signextend(7, value)
+                )
+                value := add(value, and(shr(PARAMETER_ZERO_POINT, parameters), 0xFF))
+                let bound := and(shr(PARAMETER_LOWER, parameters), 0xFF)
                 if slt(value, bound) { value := bound }
-                bound := and(shr(64, parameters), 0xFF)
+                bound := and(shr(PARAMETER_UPPER, parameters), 0xFF)
                 if sgt(value, bound) { value := bound }
                 mstore8(target, value)
             }
@@ -196,21 +215,19 @@ library Dot {
     function rules(Scan memory s) internal pure {
         unchecked {
             StepRules.variants(s, DOT_S32, DOT_BINARY32);
-            StepRules.outputType(
-                s, ProgramReader.variant(s.head) == DOT_S32 ? StepRules.S32 : StepRules.BYTES
-            );
-            (uint256 input,) = StepRules.plain(s, 0, StepRules.BYTES);
-            (uint256 table,) = StepRules.weights(s, 1, LAYOUT_DOT);
+            StepRules.outputType(s, s.head.variant() == DOT_S32 ? StepRules.S32 : StepRules.BYTES);
+            (Facts input,) = StepRules.plain(s, 0, StepRules.BYTES);
+            (Facts table,) = StepRules.weights(s, 1, LAYOUT_DOT);
             StepRules.none(s, 2);
-            uint256 groups = ProgramReader.attribute(s.head);
-            uint256 outputs = Facts.last(s.own);
+            uint256 groups = s.head.attribute();
+            uint256 outputs = s.own.last();
             if (groups == 0 || outputs % groups != 0) StepRules.fail(s, ProgramField.K, groups);
-            if (outputs != Facts.rows(table)) StepRules.fail(s, ProgramField.OPERAND_B, Facts.rows(table));
-            if (Facts.last(input) != Facts.last(table)) {
-                StepRules.fail(s, ProgramField.OPERAND_A, Facts.last(input));
+            if (outputs != table.rows()) StepRules.fail(s, ProgramField.OPERAND_B, table.rows());
+            if (input.last() != table.last()) {
+                StepRules.fail(s, ProgramField.OPERAND_A, input.last());
             }
-            if (Facts.rows(input) != Facts.rows(s.own) * groups) {
-                StepRules.fail(s, ProgramField.OPERAND_A, Facts.rows(input));
+            if (input.rows() != s.own.rows() * groups) {
+                StepRules.fail(s, ProgramField.OPERAND_A, input.rows());
             }
         }
     }

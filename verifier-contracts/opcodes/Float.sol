@@ -4,6 +4,7 @@ pragma solidity ^0.8.28;
 import {Binary32} from "../libraries/Binary32.sol";
 import {Openings, Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
+import {RecordHead} from "../libraries/RecordHead.sol";
 import {Scan} from "../libraries/Scan.sol";
 import {StepRules} from "../libraries/StepRules.sol";
 import {Values} from "../libraries/Values.sol";
@@ -40,11 +41,11 @@ library Float {
     uint256 private constant COMPARISONS = (1 << FLOAT_LT) | (1 << FLOAT_LE) | (1 << FLOAT_EQ);
 
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
-        uint256 head = t.record.head;
+        RecordHead head = t.record.head;
         (uint256 a, uint256 aCode) = Openings.openBroadcast(t, openings, 0);
         uint256 b = Openings.openIfNamed(t, openings, 1);
         uint256 c = Openings.openIfNamed(t, openings, 2);
-        return t.floatJudge.compute(ProgramReader.variant(head), t.out.code, aCode, a, b, c);
+        return t.floatJudge.compute(head.variant(), t.out.code, aCode, a, b, c);
     }
 
     /// @param variant FLOAT_ADD to FLOAT_QUANT
@@ -92,7 +93,7 @@ library Float {
     /// @notice Structure rules (docs/EXACT.md, section 3).
     function rules(Scan memory s) internal pure {
         StepRules.variants(s, FLOAT_ADD, FLOAT_QUANT);
-        uint256 form = 1 << ProgramReader.variant(s.head);
+        uint256 form = 1 << s.head.variant();
         StepRules.broadcast(s, 0, form & OF_INTEGERS != 0 ? StepRules.INTEGER : StepRules.F32);
         if (form & OF_ONE != 0) StepRules.none(s, 1);
         else StepRules.broadcast(s, 1, StepRules.F32);

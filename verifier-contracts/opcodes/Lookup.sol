@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {Facts} from "../libraries/Facts.sol";
 import {Openings, Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
-import {Facts, Scan} from "../libraries/Scan.sol";
+import {Scan} from "../libraries/Scan.sol";
 import {Shapes} from "../libraries/Shapes.sol";
 import {StepRules} from "../libraries/StepRules.sol";
 import {Values} from "../libraries/Values.sol";
@@ -33,7 +34,7 @@ library Lookup {
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
         Tensor memory ids = Openings.operand(t, 0);
         Tensor memory table = Openings.operand(t, 1);
-        uint256 variant = ProgramReader.variant(t.record.head);
+        uint256 variant = t.record.head.variant();
         if (variant == SUM) return _sum(t, openings, ids, table);
         if (variant != PICK) revert UnknownVariant(OP_LOOKUP, variant);
         unchecked {
@@ -120,21 +121,21 @@ library Lookup {
     /// @notice Structure rules (docs/EXACT.md, section 3).
     function rules(Scan memory s) internal pure {
         StepRules.variants(s, LOOKUP_SUM, LOOKUP_PICK);
-        bool sum = ProgramReader.variant(s.head) == LOOKUP_SUM;
-        (uint256 ids,) = StepRules.plain(s, 0, StepRules.S32);
-        if (Facts.last(ids) > (sum ? MAX_SUMMED_ROWS : 1)) {
-            StepRules.fail(s, ProgramField.OPERAND_A, Facts.last(ids));
+        bool sum = s.head.variant() == LOOKUP_SUM;
+        (Facts ids,) = StepRules.plain(s, 0, StepRules.S32);
+        if (ids.last() > (sum ? MAX_SUMMED_ROWS : 1)) {
+            StepRules.fail(s, ProgramField.OPERAND_A, ids.last());
         }
-        if (Facts.rows(ids) != Facts.rows(s.own)) StepRules.fail(s, ProgramField.OPERAND_A, Facts.rows(ids));
-        (uint256 table, uint256 shape) = StepRules.weights(s, 1, sum ? LAYOUT_LOOKUP : LAYOUT_PLAIN);
+        if (ids.rows() != s.own.rows()) StepRules.fail(s, ProgramField.OPERAND_A, ids.rows());
+        (Facts table, uint256 shape) = StepRules.weights(s, 1, sum ? LAYOUT_LOOKUP : LAYOUT_PLAIN);
         // Rank 2: the second dim is there, the third is not.
         if (Shapes.dim(shape, 1) == 0 || Shapes.dim(shape, 2) != 0) {
             StepRules.fail(s, ProgramField.OPERAND_B, shape);
         }
-        if (Facts.last(table) != Facts.last(s.own)) {
-            StepRules.fail(s, ProgramField.OPERAND_B, Facts.last(table));
+        if (table.last() != s.own.last()) {
+            StepRules.fail(s, ProgramField.OPERAND_B, table.last());
         }
-        StepRules.outputType(s, sum ? StepRules.S32 : 1 << Facts.code(table));
+        StepRules.outputType(s, sum ? StepRules.S32 : 1 << table.code());
         StepRules.none(s, 2);
         StepRules.noAttribute(s);
     }

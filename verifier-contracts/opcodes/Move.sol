@@ -1,10 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {
+    COORDINATES,
+    COORDINATE_A,
+    COORDINATE_B,
+    COORDINATE_BITS,
+    COORDINATE_BYTES,
+    COORDINATE_C,
+    COORDINATE_P,
+    COORDINATE_P_BYTE,
+    COORDINATE_Q,
+    COORDINATE_Q_BYTE,
+    COORDINATE_VIEW
+} from "../libraries/Coordinate.sol";
+import {Facts} from "../libraries/Facts.sol";
 import {Openings, Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
-import {Facts, Scan} from "../libraries/Scan.sol";
-import {Shapes} from "../libraries/Shapes.sol";
+import {Scan} from "../libraries/Scan.sol";
+import {DIM_BITS, DIM_MASK, DIM_TOP, Shapes} from "../libraries/Shapes.sol";
 import {StepRules} from "../libraries/StepRules.sol";
 import {NONE, ProgramField, Record, Tensor} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
@@ -12,21 +26,12 @@ import {Opening} from "../types/Types.sol";
 /// @notice MOVE: the source viewed under 4 dims, at coordinates that are affine in two output axes each
 /// (docs/EXACT.md, section 3).
 library Move {
-    /// @dev A record's coordinates, in a word's upper 16 bytes each: v u32, c s32, a s24, b s24, p u8, q u8.
-    uint256 private constant COORDINATES = 4;
-    uint256 private constant COORDINATE_BYTES = 16;
-    uint256 private constant COORDINATE_SHIFT = 128;
-    uint256 private constant VIEW_SHIFT = 224;
-    uint256 private constant A_SHIFT = 168;
-    uint256 private constant B_SHIFT = 144;
     uint256 private constant FACTOR = 0xFFFFFF;
-    uint256 private constant P_AT = 14;
-    uint256 private constant Q_AT = 15;
 
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
         (bool inside, uint256 index) = source(t.record, t.out, t.element);
         if (inside) return Openings.openElement(t, openings, Openings.operand(t, 0), index);
-        if (ProgramReader.operandOf(t.record.head, 1) == NONE) return ProgramReader.attribute(t.record.head);
+        if (t.record.head.operandOf(1) == NONE) return t.record.head.attribute();
         return Openings.openElement(t, openings, Openings.operand(t, 1), t.element);
     }
 
@@ -39,8 +44,9 @@ library Move {
     {
         unchecked {
             uint256 indices = outputIndices(out, element);
-            for (uint256 j = 0; j < 4; ++j) {
-                uint256 coordinate = (j < 2 ? record.coordinates01 : record.coordinates23) << (128 * (j & 1));
+            for (uint256 j = 0; j < COORDINATES; ++j) {
+                uint256 coordinate =
+                    (j < 2 ? record.coordinates01 : record.coordinates23) << (COORDINATE_BITS * (j & 1));
                 (int256 s, uint256 view_) = _coordinate(coordinate, indices);
                 if (s < 0 || uint256(s) >= view_) return (false, 0);
                 index = index * view_ + uint256(s);
@@ -54,23 +60,23 @@ library Move {
         unchecked {
             for (uint256 axis = out.rank; axis != 0;) {
                 uint256 dim = Shapes.dim(out.shape, --axis);
-                indices |= (element % dim) << (224 - 32 * axis);
+                indices |= (element % dim) << (DIM_TOP - DIM_BITS * axis);
                 element /= dim;
             }
         }
     }
 
-    /// @dev `a·i[p] + b·i[q] + c` and v of the coordinate in the upper 16 bytes: v u32, c s32, a s24, b s24, p, q u8.
+    /// @dev `a·i[p] + b·i[q] + c` and v of the coordinate in the upper 16 bytes.
     function _coordinate(uint256 coordinate, uint256 indices) private pure returns (int256 s, uint256 view_) {
         assembly ("memory-safe") {
-            view_ := shr(224, coordinate)
-            s := signextend(3, shr(192, coordinate))
-            let a := signextend(2, shr(168, coordinate))
-            let p := and(shr(136, coordinate), 0xFF)
-            s := add(s, mul(a, and(shr(sub(224, shl(5, p)), indices), 0xFFFFFFFF)))
-            let b := signextend(2, shr(144, coordinate))
-            let q := and(shr(128, coordinate), 0xFF)
-            s := add(s, mul(b, and(shr(sub(224, shl(5, q)), indices), 0xFFFFFFFF)))
+            view_ := shr(COORDINATE_VIEW, coordinate)
+            s := signextend(3, shr(COORDINATE_C, coordinate))
+            let a := signextend(2, shr(COORDINATE_A, coordinate))
+            let p := and(shr(COORDINATE_P, coordinate), 0xFF)
+            s := add(s, mul(a, and(shr(sub(DIM_TOP, mul(DIM_BITS, p)), indices), DIM_MASK)))
+            let b := signextend(2, shr(COORDINATE_B, coordinate))
+            let q := and(shr(COORDINATE_Q, coordinate), 0xFF)
+            s := add(s, mul(b, and(shr(sub(DIM_TOP, mul(DIM_BITS, q)), indices), DIM_MASK)))
         }
     }
 
@@ -78,10 +84,10 @@ library Move {
     function rules(Scan memory s) internal pure {
         unchecked {
             StepRules.oneForm(s);
-            uint256 code = Facts.code(s.own);
-            (uint256 viewed,) = StepRules.plain(s, 0, 1 << code);
-            uint256 k = ProgramReader.attribute(s.head);
-            if (ProgramReader.operandOf(s.head, 1) == NONE) {
+            uint256 code = s.own.code();
+            (Facts viewed,) = StepRules.plain(s, 0, 1 << code);
+            uint256 k = s.head.attribute();
+            if (s.head.operandOf(1) == NONE) {
                 if (k > type(uint8).max && Shapes.elementBytes(code) == 1) {
                     StepRules.fail(s, ProgramField.K, k);
                 }
@@ -91,14 +97,13 @@ library Move {
             }
             StepRules.none(s, 2);
             (uint256 product, uint256 misfit) =
-                _fitCoordinates(s.pointer + StepRules.COORDINATES_AT, ProgramReader.outputRank(s.head));
+                _fitCoordinates(s.pointer + StepRules.COORDINATES_AT, s.head.outputRank());
             if (misfit != 0) StepRules.fail(s, ProgramField.COORDINATES, misfit);
             // A view dim of 0 makes the product 0, which no tensor's element count is.
-            if (product != Facts.count(viewed)) StepRules.fail(s, ProgramField.COORDINATES, product);
+            if (product != viewed.count()) StepRules.fail(s, ProgramField.COORDINATES, product);
         }
     }
 
-    /// @dev Four coordinates of v u32, c s32, a s24, b s24, p u8, q u8.
     /// @return product of the view dims @return misfit the last coordinate with an axis that is not below the rank, or
     /// is not 0 though its factor is; 0 if there is none (an axis of 0 fits, so a misfit is not 0)
     function _fitCoordinates(uint256 pointer, uint256 rank)
@@ -111,17 +116,17 @@ library Move {
             let end := add(pointer, mul(COORDINATES, COORDINATE_BYTES))
             for {} lt(pointer, end) { pointer := add(pointer, COORDINATE_BYTES) } {
                 let coordinate := mload(pointer)
-                product := mul(product, shr(VIEW_SHIFT, coordinate))
-                let p := byte(P_AT, coordinate)
-                let q := byte(Q_AT, coordinate)
+                product := mul(product, shr(COORDINATE_VIEW, coordinate))
+                let p := byte(COORDINATE_P_BYTE, coordinate)
+                let q := byte(COORDINATE_Q_BYTE, coordinate)
                 if p {
-                    if iszero(and(lt(p, rank), lt(0, and(shr(A_SHIFT, coordinate), FACTOR)))) {
-                        misfit := shr(COORDINATE_SHIFT, coordinate)
+                    if iszero(and(lt(p, rank), lt(0, and(shr(COORDINATE_A, coordinate), FACTOR)))) {
+                        misfit := shr(COORDINATE_BITS, coordinate)
                     }
                 }
                 if q {
-                    if iszero(and(lt(q, rank), lt(0, and(shr(B_SHIFT, coordinate), FACTOR)))) {
-                        misfit := shr(COORDINATE_SHIFT, coordinate)
+                    if iszero(and(lt(q, rank), lt(0, and(shr(COORDINATE_B, coordinate), FACTOR)))) {
+                        misfit := shr(COORDINATE_BITS, coordinate)
                     }
                 }
             }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {Facts} from "../libraries/Facts.sol";
 import {Openings, Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
-import {Facts, Scan} from "../libraries/Scan.sol";
+import {Scan} from "../libraries/Scan.sol";
 import {Shapes} from "../libraries/Shapes.sol";
 import {StepRules} from "../libraries/StepRules.sol";
 import {
@@ -30,7 +31,7 @@ library Reduce {
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
         Tensor memory a = Openings.operand(t, 0);
         uint256 row = Openings.openRow(t, openings, a, t.element);
-        return reduce(ProgramReader.variant(t.record.head), a.code, row, a.last);
+        return reduce(t.record.head.variant(), a.code, row, a.last);
     }
 
     /// @notice Stored result of a row in memory. @param variant 0 sum, 1 min, 2 max @param code type of the elements
@@ -108,15 +109,13 @@ library Reduce {
     function rules(Scan memory s) internal pure {
         unchecked {
             StepRules.variants(s, REDUCE_SUM, REDUCE_MAX);
-            (uint256 input,) = StepRules.plain(s, 0, StepRules.INTEGER);
-            uint256 rowBytes = Facts.last(input) * Shapes.elementBytes(Facts.code(input));
+            (Facts input,) = StepRules.plain(s, 0, StepRules.INTEGER);
+            uint256 rowBytes = input.last() * Shapes.elementBytes(input.code());
             if (rowBytes > MAX_REDUCED_BYTES) StepRules.fail(s, ProgramField.OPERAND_A, rowBytes);
-            if (Facts.rows(input) != Facts.count(s.own)) {
-                StepRules.fail(s, ProgramField.OPERAND_A, Facts.rows(input));
+            if (input.rows() != s.own.count()) {
+                StepRules.fail(s, ProgramField.OPERAND_A, input.rows());
             }
-            StepRules.outputType(
-                s, ProgramReader.variant(s.head) == REDUCE_SUM ? StepRules.S32 : 1 << Facts.code(input)
-            );
+            StepRules.outputType(s, s.head.variant() == REDUCE_SUM ? StepRules.S32 : 1 << input.code());
             StepRules.none(s, 1);
             StepRules.none(s, 2);
             StepRules.noAttribute(s);

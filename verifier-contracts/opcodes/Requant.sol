@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {Facts} from "../libraries/Facts.sol";
 import {Openings, Trial} from "../libraries/Openings.sol";
+import {
+    PARAMETER_ADDEND,
+    PARAMETER_MULTIPLIER,
+    PARAMETER_SHIFT,
+    PARAMETER_SHIFT_BITS,
+    Parameters
+} from "../libraries/Parameters.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
-import {Facts, Scan} from "../libraries/Scan.sol";
+import {Scan} from "../libraries/Scan.sol";
 import {StepRules} from "../libraries/StepRules.sol";
 import {Values} from "../libraries/Values.sol";
 import {
@@ -25,7 +33,7 @@ library Requant {
     uint256 internal constant BINARY32 = 2;
 
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
-        (int256 acc, uint256 parameters) = open(t, openings);
+        (int256 acc, Parameters parameters) = open(t, openings);
         return outputOf(t, acc, parameters);
     }
 
@@ -34,54 +42,44 @@ library Requant {
     function open(Trial memory t, Opening[] calldata openings)
         internal
         view
-        returns (int256 acc, uint256 parameters)
+        returns (int256 acc, Parameters parameters)
     {
         unchecked {
             Tensor memory a = Openings.operand(t, 0);
             uint256 stored = Openings.openElement(t, openings, a, t.element);
             Tensor memory channels = Openings.operand(t, 1);
             uint256 channel = channels.rows == 1 ? 0 : t.element % t.out.last;
-            parameters = Openings.openWord(t, openings, channels, channel, 0);
-            acc = Values.wrap(int256(stored) + bias(parameters));
+            parameters = Parameters.wrap(Openings.openWord(t, openings, channels, channel, 0));
+            acc = Values.wrap(int256(stored) + parameters.bias());
         }
     }
 
     /// @notice The stored output of the trial's DOT or REQUANT step. @param acc within s32
-    function outputOf(Trial memory t, int256 acc, uint256 parameters) internal pure returns (uint256) {
-        uint256 form = ProgramReader.variant(t.record.head);
+    function outputOf(Trial memory t, int256 acc, Parameters parameters) internal pure returns (uint256) {
+        uint256 form = t.record.head.variant();
         if (form == INTEGER) return clamp(scale(acc, parameters), parameters);
-        if (form == BINARY32) return clamp(t.floatJudge.requantize(acc, scaleBits(parameters)), parameters);
-        uint256 opcode = ProgramReader.opcode(t.record.head);
+        if (form == BINARY32) return clamp(t.floatJudge.requantize(acc, parameters.scaleBits()), parameters);
+        uint256 opcode = t.record.head.opcode();
         if (form != ACCUMULATOR || opcode != OP_DOT) revert UnknownVariant(opcode, form);
         return Values.storeS32(acc);
     }
 
-    /// @notice The binary32 scale.
-    function scaleBits(uint256 parameters) internal pure returns (uint256) {
-        return (parameters >> 88) & 0xFFFFFFFF;
-    }
-
-    /// @notice bias′, s32.
-    function bias(uint256 parameters) internal pure returns (int256) {
-        return int256(parameters) >> 224;
-    }
-
     /// @notice `(acc·M + B) >> S`: modulo 2^64 as signed, S modulo 64, arithmetic shift.
-    function scale(int256 acc, uint256 parameters) internal pure returns (int256 scaled) {
+    function scale(int256 acc, Parameters parameters) internal pure returns (int256 scaled) {
         assembly ("memory-safe") {
-            let multiplier := and(shr(192, parameters), 0xFFFFFFFF)
+            let multiplier := and(shr(PARAMETER_MULTIPLIER, parameters), 0xFFFFFFFF)
             // B's low 64 bits are all that counts, the sum is cut to 64.
-            let sum := signextend(7, add(mul(acc, multiplier), shr(128, parameters)))
-            scaled := sar(and(shr(120, parameters), 63), sum)
+            let sum := signextend(7, add(mul(acc, multiplier), shr(PARAMETER_ADDEND, parameters)))
+            scaled := sar(and(shr(PARAMETER_SHIFT, parameters), PARAMETER_SHIFT_BITS), sum)
         }
     }
 
     /// @notice Stored byte `clamp(q + zero point)`. @param q within s64
-    function clamp(int256 q, uint256 parameters) internal pure returns (uint256) {
+    function clamp(int256 q, Parameters parameters) internal pure returns (uint256) {
         unchecked {
-            int256 value = q + int256((parameters >> 80) & 0xFF);
-            int256 lower = int256((parameters >> 72) & 0xFF);
-            return uint256(Values.clamp(value, lower, int256((parameters >> 64) & 0xFF)));
+            int256 value = q + int256(parameters.zeroPoint());
+            int256 lower = int256(parameters.lower());
+            return uint256(Values.clamp(value, lower, int256(parameters.upper())));
         }
     }
 
@@ -95,9 +93,9 @@ library Requant {
     /// @notice What holds for the operands of REQUANT and RESCALE.
     function channelRules(Scan memory s) internal pure {
         StepRules.same(s, 0, StepRules.S32);
-        (uint256 channels,) = StepRules.weights(s, 1, LAYOUT_CHANNEL);
-        if (Facts.rows(channels) != 1 && Facts.rows(channels) != Facts.last(s.own)) {
-            StepRules.fail(s, ProgramField.OPERAND_B, Facts.rows(channels));
+        (Facts channels,) = StepRules.weights(s, 1, LAYOUT_CHANNEL);
+        if (channels.rows() != 1 && channels.rows() != s.own.last()) {
+            StepRules.fail(s, ProgramField.OPERAND_B, channels.rows());
         }
         StepRules.none(s, 2);
         StepRules.noAttribute(s);

@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {Trial} from "../libraries/Openings.sol";
+import {Parameters} from "../libraries/Parameters.sol";
 import {Scan} from "../libraries/Scan.sol";
 import {StepRules} from "../libraries/StepRules.sol";
 import {Values} from "../libraries/Values.sol";
@@ -11,12 +12,12 @@ import {Requant} from "./Requant.sol";
 /// @notice RESCALE: s32 to s32 by `(x·M + B) >> S` (docs/EXACT.md, section 3).
 library Rescale {
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
-        (int256 acc, uint256 parameters) = Requant.open(t, openings);
+        (int256 acc, Parameters parameters) = Requant.open(t, openings);
         return rescale(acc, parameters);
     }
 
     /// @notice Stored s32. @param acc `wrap(a + bias′)`
-    function rescale(int256 acc, uint256 parameters) internal pure returns (uint256) {
+    function rescale(int256 acc, Parameters parameters) internal pure returns (uint256) {
         return Values.storeS32(Requant.scale(acc, parameters));
     }
 

@@ -2,7 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {Openings, Trial} from "../libraries/Openings.sol";
-import {Facts, Scan} from "../libraries/Scan.sol";
+import {Scan} from "../libraries/Scan.sol";
 import {StepRules} from "../libraries/StepRules.sol";
 import {Opening} from "../types/Types.sol";
 
@@ -17,7 +17,7 @@ library Select {
 
     /// @notice Structure rules (docs/EXACT.md, section 3).
     function rules(Scan memory s) internal pure {
-        uint256 types = 1 << Facts.code(s.own);
+        uint256 types = 1 << s.own.code();
         StepRules.oneForm(s);
         StepRules.broadcast(s, 0, StepRules.BOOL);
         StepRules.broadcast(s, 1, types);

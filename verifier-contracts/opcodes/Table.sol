@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {Facts} from "../libraries/Facts.sol";
 import {Openings, Trial} from "../libraries/Openings.sol";
-import {Facts, Scan} from "../libraries/Scan.sol";
+import {Scan} from "../libraries/Scan.sol";
+import {SHAPE_OF_ONE} from "../libraries/Shapes.sol";
 import {StepRules} from "../libraries/StepRules.sol";
 import {LAYOUT_PLAIN, ProgramField, TYPE_U8} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
@@ -10,7 +12,7 @@ import {Opening} from "../types/Types.sol";
 /// @notice TABLE: a 256-entry map of a stored byte (docs/EXACT.md, section 3).
 library Table {
     /// @dev The shape [256].
-    uint256 private constant MAP_SHAPE = 256 * StepRules.SHAPE_OF_ONE;
+    uint256 private constant MAP_SHAPE = 256 * SHAPE_OF_ONE;
 
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
         uint256 stored = Openings.openElement(t, openings, Openings.operand(t, 0), t.element);
@@ -22,8 +24,8 @@ library Table {
         StepRules.oneForm(s);
         StepRules.outputType(s, StepRules.BYTES | StepRules.BOOL);
         StepRules.same(s, 0, StepRules.BYTES | StepRules.BOOL);
-        (uint256 map, uint256 shape) = StepRules.weights(s, 1, LAYOUT_PLAIN);
-        if (shape != MAP_SHAPE || Facts.code(map) != TYPE_U8) {
+        (Facts map, uint256 shape) = StepRules.weights(s, 1, LAYOUT_PLAIN);
+        if (shape != MAP_SHAPE || map.code() != TYPE_U8) {
             StepRules.fail(s, ProgramField.OPERAND_B, shape);
         }
         StepRules.none(s, 2);

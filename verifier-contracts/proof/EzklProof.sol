@@ -10,8 +10,6 @@ import {Inputs} from "../opcodes/codecs/Inputs.sol";
 /// binding, as a field element: nothing is rounded here. The key fixes the verifier by its code, in which ezkl put the
 /// verification key; the weights are in fixed columns, so they are part of it.
 library EzklProof {
-    using ModelWord for uint256;
-
     uint8 internal constant KIND = 2;
     /// @dev Kind, code hash, inputs, outputs; the tensors behind them say how to read the numbers, for people.
     uint256 internal constant KEY_HEAD_BYTES = 41;
@@ -47,7 +45,7 @@ library EzklProof {
     /// @param key memory of a key of this kind and length @param binding what ties the proof to submitter and chain
     /// @param evidence address of a contract with the key's verifier code, then the proof
     function isTrue(
-        uint256 modelWord,
+        ModelWord modelWord,
         uint256 key,
         uint256 binding,
         bytes calldata input,

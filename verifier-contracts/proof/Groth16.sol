@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {COORDINATES} from "../libraries/Coordinate.sol";
 import {Inputs} from "../opcodes/codecs/Inputs.sol";
 
 /// @notice Verifies Groth16 proofs over BN254, one or many of one key (docs/PROTOCOL.md, Proofs), by the precompiles of

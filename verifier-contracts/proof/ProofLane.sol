@@ -6,6 +6,7 @@ import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
 import {IProofLane} from "../interfaces/IProofLane.sol";
 import {ITruth} from "../interfaces/ITruth.sol";
 import {DataContract} from "../libraries/DataContract.sol";
+import {ModelWord} from "../libraries/ModelWord.sol";
 import {Orders} from "../libraries/Orders.sol";
 import {Settlements} from "../libraries/Settlements.sol";
 import {ModelId} from "../types/Types.sol";
@@ -27,7 +28,7 @@ contract ProofLane is IProofLane {
     /// @param word of the model @param steps memory of PublicSignals.stepsOf, `stepBytes` of them
     /// @param key memory of the key @param binding of chain, model and submitter
     struct Model {
-        uint256 word;
+        ModelWord word;
         uint256 steps;
         uint256 stepBytes;
         uint256 key;
@@ -52,7 +53,7 @@ contract ProofLane is IProofLane {
     /// @dev A registered model never changes, so a copy of what its program says can't grow old. One data contract with
     /// all that a verification needs costs it one cold account and one slot, in place of three and four.
     function storeKey(ModelId modelId, bytes calldata key) external returns (address pointer) {
-        (uint256 word, bytes32 vkHash, address[] memory chunks) = registry.proofModelOf(modelId);
+        (ModelWord word, bytes32 vkHash, address[] memory chunks) = registry.proofModelOf(modelId);
         if (keccak256(key) != vkHash) revert WrongKey(modelId, keccak256(key), vkHash);
         pointer = keyOf[modelId];
         if (pointer != address(0)) return pointer;
@@ -70,8 +71,13 @@ contract ProofLane is IProofLane {
         }
         uint256 size = HEAD_BYTES + steps.length + key.length;
         if (size > MAX_BYTES) revert WrongKeyLength(size, MAX_BYTES);
-        bytes memory init =
-            bytes.concat(DataContract.prefix(size), bytes32(word), bytes2(uint16(steps.length)), steps, key);
+        bytes memory init = bytes.concat(
+            DataContract.prefix(size),
+            bytes32(ModelWord.unwrap(word)),
+            bytes2(uint16(steps.length)),
+            steps,
+            key
+        );
         pointer = DataContract.addressOf(init);
         // Models that differ in their weights alone share one.
         if (pointer.code.length == 0 && !DataContract.create(init, pointer)) {
@@ -124,7 +130,7 @@ contract ProofLane is IProofLane {
         view
         returns (bool canonical, uint256[] memory signals)
     {
-        (uint256 word, address[] memory chunks) = registry.programOf(modelId);
+        (ModelWord word, address[] memory chunks) = registry.programOf(modelId);
         PublicSignals.Plan memory plan = _plan(word, PublicSignals.stepsOf(word, chunks));
         plan.binding = _binding(modelId, submitter);
         (canonical, signals) = PublicSignals.build(plan, input, output);
@@ -160,7 +166,7 @@ contract ProofLane is IProofLane {
         product = Groth16.begin(m.key, plan.signals.length, proofs);
     }
 
-    function _plan(uint256 word, bytes memory steps) private pure returns (PublicSignals.Plan memory) {
+    function _plan(ModelWord word, bytes memory steps) private pure returns (PublicSignals.Plan memory) {
         uint256 pointer;
         assembly ("memory-safe") {
             pointer := add(steps, 0x20)
@@ -172,7 +178,8 @@ contract ProofLane is IProofLane {
         address pointer = keyOf[modelId];
         if (pointer == address(0)) revert KeyMissing(modelId);
         uint256 content;
-        (uint256 word, uint256 stepBytes) = (0, 0);
+        ModelWord word;
+        uint256 stepBytes;
         assembly ("memory-safe") {
             let size := sub(extcodesize(pointer), 1)
             content := mload(0x40)

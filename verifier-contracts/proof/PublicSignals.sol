@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
+import {RecordHead} from "../libraries/RecordHead.sol";
 import {Shapes} from "../libraries/Shapes.sol";
 import {Inputs} from "../opcodes/codecs/Inputs.sol";
 import {LAYOUT_PLAIN, OP_CODEC, TYPE_F32, Tensor} from "../types/Program.sol";
@@ -11,8 +12,6 @@ import {SignalFields} from "./SignalFields.sol";
 /// @notice The public signals of a model's PROOF, from the registered program, calldata and return data
 /// (docs/PROTOCOL.md, Proofs; protocol/rules/proof/public-signals.ts is the same list).
 library PublicSignals {
-    using ModelWord for uint256;
-
     /// @dev Bytes of a signal: below the order of the scalar field, whatever they hold.
     uint256 private constant PIECE_BYTES = 31;
     /// @dev Bytes of the binding that follow the output's: with three s32 they fill a signal.
@@ -32,7 +31,7 @@ library PublicSignals {
     /// @notice What the program says about the signals of all its proofs.
     /// @param binding of chain, model and submitter @param signals room for those of one proof
     struct Plan {
-        uint256 modelWord;
+        ModelWord modelWord;
         Part[] inputs;
         Part output;
         bytes32 binding;
@@ -44,7 +43,11 @@ library PublicSignals {
 
     /// @notice What `plan` needs of a program: type, dims and attribute of each CODEC step, then of the last step.
     /// @param chunks data contracts of the program
-    function stepsOf(uint256 modelWord, address[] memory chunks) internal view returns (bytes memory steps) {
+    function stepsOf(ModelWord modelWord, address[] memory chunks)
+        internal
+        view
+        returns (bytes memory steps)
+    {
         unchecked {
             uint256 count = modelWord.steps();
             uint256 size = count * ProgramReader.RECORD_BYTES;
@@ -58,11 +61,11 @@ library PublicSignals {
             uint256 start = out;
             for (uint256 step = 0; step < count; ++step) {
                 uint256 record = records + step * ProgramReader.RECORD_BYTES;
-                (uint256 head,) = _words(record);
-                bool codec = ProgramReader.opcode(head) == OP_CODEC;
+                (RecordHead head,) = _words(record);
+                bool codec = head.opcode() == OP_CODEC;
                 bool last = step + 1 == count;
                 if (!codec && !last) continue;
-                if (ProgramReader.outputType(head) == TYPE_F32) revert NoPublicSignals(step);
+                if (head.outputType() == TYPE_F32) revert NoPublicSignals(step);
                 // A last step that is a CODEC is an input and the output.
                 for (uint256 times = codec && last ? 2 : 1; times != 0; --times) {
                     assembly ("memory-safe") {
@@ -78,7 +81,7 @@ library PublicSignals {
     }
 
     /// @notice The plan, still without a binding. @param steps memory of what `stepsOf` returned, `size` bytes of it
-    function plan(uint256 modelWord, uint256 steps, uint256 size) internal pure returns (Plan memory p) {
+    function plan(ModelWord modelWord, uint256 steps, uint256 size) internal pure returns (Plan memory p) {
         unchecked {
             p.modelWord = modelWord;
             uint256 inputs = size / STEP_BYTES - 1;
@@ -110,7 +113,7 @@ library PublicSignals {
     {
         unchecked {
             signals = p.signals;
-            uint256 word = p.modelWord;
+            ModelWord word = p.modelWord;
             if (output.length != word.outputLength() || !Inputs.isCanonical(word, input)) {
                 return (false, signals);
             }
@@ -142,12 +145,12 @@ library PublicSignals {
 
     function _describe(Part memory part, uint256 step) private pure {
         unchecked {
-            (uint256 head, uint256 shape) = _words(step);
-            part.k = ProgramReader.attribute(head);
+            (RecordHead head, uint256 shape) = _words(step);
+            part.k = head.attribute();
             // No tree: packing needs rows and their words only.
             Tensor memory t = part.tensor;
-            t.code = ProgramReader.outputType(head);
-            uint256 last = ProgramReader.outputRank(head) - 1;
+            t.code = head.outputType();
+            uint256 last = head.outputRank() - 1;
             uint256 rows = 1;
             for (uint256 axis = 0; axis < last; ++axis) {
                 rows *= Shapes.dim(shape, axis);
@@ -158,7 +161,7 @@ library PublicSignals {
         }
     }
 
-    function _words(uint256 pointer) private pure returns (uint256 head, uint256 shape) {
+    function _words(uint256 pointer) private pure returns (RecordHead head, uint256 shape) {
         assembly ("memory-safe") {
             head := mload(pointer)
             shape := mload(add(pointer, 0x20))

@@ -23,14 +23,12 @@ import {
 /// @notice Tensors of calldata and return data as the fields that public signals are cut from
 /// (docs/PROTOCOL.md, Proofs).
 library SignalFields {
-    using ModelWord for uint256;
-
     /// @dev The lower half of every 4 bytes, and its highest bit.
     uint256 private constant HALVES = 0x0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF;
     uint256 private constant HALF_HIGH = 0x0000800000008000000080000000800000008000000080000000800000008000;
 
     /// @notice Bytes of a field of a CODEC step's tensor. @param k the step's attribute @param code its type
-    function bytesOf(uint256 modelWord, uint256 k, uint256 code) internal pure returns (uint256) {
+    function bytesOf(ModelWord modelWord, uint256 k, uint256 code) internal pure returns (uint256) {
         uint256 codec = modelWord.inputCodec();
         if (codec == INPUT_RAW) return Shapes.elementBytes(code);
         if (codec != INPUT_TEXT) return 2;
@@ -41,7 +39,7 @@ library SignalFields {
     /// @notice The fields of a CODEC step's tensor.
     /// @param arguments what Inputs.load returned @param k the step's attribute
     /// @return pointer memory of the fields, which up to 31 bytes follow that do not count
-    function ofInput(uint256 modelWord, uint256 arguments, Tensor memory t, uint256 k, uint256 fieldBytes)
+    function ofInput(ModelWord modelWord, uint256 arguments, Tensor memory t, uint256 k, uint256 fieldBytes)
         internal
         pure
         returns (uint256 pointer)
@@ -63,7 +61,7 @@ library SignalFields {
     /// @notice The fields of the last step's tensor. @param room bytes that the caller appends
     /// @return canonical false if return data of the right length is not the one encoding of its tensor
     /// @return pointer memory of the fields
-    function ofOutput(uint256 modelWord, bytes calldata output, Tensor memory t, uint256 room)
+    function ofOutput(ModelWord modelWord, bytes calldata output, Tensor memory t, uint256 room)
         internal
         pure
         returns (bool canonical, uint256 pointer)

@@ -3,6 +3,8 @@ pragma solidity ^0.8.28;
 
 // The codes of a program's bytes, for whoever imports this file.
 import "../generated/Codes.sol";
+import {COORDINATES} from "../libraries/Coordinate.sol";
+import {RecordHead} from "../libraries/RecordHead.sol";
 
 /// @notice Thrown for a step whose opcode no implementation knows: nothing falls through to another one.
 error UnknownOpcode(uint256 opcode);
@@ -14,7 +16,7 @@ error UnknownVariant(uint256 opcode, uint256 variant);
 /// @notice A record as its four words (docs/EXACT.md, section 2): word 0 holds opcode to k, word 1 the dims,
 /// words 2 and 3 MOVE's coordinates.
 struct Record {
-    uint256 head;
+    RecordHead head;
     uint256 shape;
     uint256 coordinates01;
     uint256 coordinates23;

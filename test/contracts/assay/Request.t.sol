@@ -3,6 +3,7 @@ pragma solidity ^0.8.30;
 
 import {IAssay} from "../../../verifier-contracts/interfaces/IAssay.sol";
 import {IAssayErrors} from "../../../verifier-contracts/interfaces/IAssayErrors.sol";
+import {ModelWord} from "../../../verifier-contracts/libraries/ModelWord.sol";
 import {Orders} from "../../../verifier-contracts/libraries/Orders.sol";
 import {RequestWord, openRequest} from "../../../verifier-contracts/libraries/RequestWord.sol";
 import {ModelId, Request, RequestId} from "../../../verifier-contracts/types/Types.sol";
@@ -32,11 +33,11 @@ contract RequestTest is AssayFixture {
     /// @dev Depth and output length are the model's, all bits of them and no others.
     function test_request_wordOfModel_succeeds() public pure {
         uint256 fields = 0xff << 16 | 0xffffffff << 128;
-        RequestWord w = openRequest(7, fields);
+        RequestWord w = openRequest(7, ModelWord.wrap(fields));
         assertEq(RequestWord.unwrap(w), 1 | 7 << 56 | 0xff << 136 | 0xffffffff << 144);
         assertEq(w.depth(), 0xff);
         assertEq(w.outputLength(), 0xffffffff);
-        assertEq(RequestWord.unwrap(openRequest(7, ~fields)), 1 | 7 << 56);
+        assertEq(RequestWord.unwrap(openRequest(7, ModelWord.wrap(~fields))), 1 | 7 << 56);
     }
 
     /// @dev Every field that is in the order, in each combination of its parts, reaches the id.

@@ -3,6 +3,7 @@ pragma solidity ^0.8.30;
 
 import {Test} from "../support/Test.sol";
 import {CodecJudge} from "verifier-contracts/CodecJudge.sol";
+import {ModelWord} from "verifier-contracts/libraries/ModelWord.sol";
 
 /// @notice isCanonicalInput against the compiler's own decoder and encoder: calldata is canonical if it decodes, and
 /// encodes again to the same bytes.
@@ -24,8 +25,8 @@ contract CanonicalInputTest is Test {
     function testFuzz_isCanonicalInput_anyText_succeeds(bytes memory text, uint256 size) public view {
         size = bound(size, 1, 4096);
         bytes memory input = abi.encodeWithSelector(SELECTOR, text);
-        assertEq(judge.isCanonicalInput(_model(TEXT, size), input), text.length <= size);
-        assertEq(judge.isCanonicalInput(_model(RAW, size), input), text.length == size);
+        assertEq(judge.isCanonicalInput(ModelWord.wrap(_model(TEXT, size)), input), text.length <= size);
+        assertEq(judge.isCanonicalInput(ModelWord.wrap(_model(RAW, size)), input), text.length == size);
     }
 
     function testFuzz_isCanonicalInput_anyBytes_succeeds(uint256 codec, uint256 size, bytes memory input)
@@ -35,9 +36,15 @@ contract CanonicalInputTest is Test {
         codec = bound(codec, TEXT, RAW);
         size = bound(size, 2, 256);
         // Any bytes at all, then behind the right selector.
-        assertEq(judge.isCanonicalInput(_model(codec, size), input), _isCanonical(codec, size, input));
+        assertEq(
+            judge.isCanonicalInput(ModelWord.wrap(_model(codec, size)), input),
+            _isCanonical(codec, size, input)
+        );
         input = bytes.concat(SELECTOR, input);
-        assertEq(judge.isCanonicalInput(_model(codec, size), input), _isCanonical(codec, size, input));
+        assertEq(
+            judge.isCanonicalInput(ModelWord.wrap(_model(codec, size)), input),
+            _isCanonical(codec, size, input)
+        );
     }
 
     function test_isCanonicalInput_editedBytes_succeeds() public {
@@ -56,14 +63,14 @@ contract CanonicalInputTest is Test {
     function editAll(uint256 codec, uint256 size) external {
         bytes memory input = _encode(codec, size);
         uint256 model = _model(codec, size);
-        assertTrue(judge.isCanonicalInput(model, input), "unchanged");
+        assertTrue(judge.isCanonicalInput(ModelWord.wrap(model), input), "unchanged");
         uint256 accepted;
         for (uint256 i = 0; i < input.length; ++i) {
             bytes1 kept = input[i];
             for (uint256 bit = 0; bit < 8; bit += 7) {
                 input[i] = kept ^ bytes1(uint8(1 << bit));
                 bool expected = _isCanonical(codec, size, input);
-                assertEq(judge.isCanonicalInput(model, input), expected, vm.toString(i));
+                assertEq(judge.isCanonicalInput(ModelWord.wrap(model), input), expected, vm.toString(i));
                 if (expected) ++accepted;
             }
             input[i] = kept;
@@ -81,8 +88,8 @@ contract CanonicalInputTest is Test {
 
     /// @dev Gas of a call to an account that was called before: `request` pays 2,500 more, and calldata.
     function _checkGas(string memory name, uint256 model, bytes memory input, uint256 limit) private view {
-        assertTrue(judge.isCanonicalInput(model, input), name);
-        bytes memory data = abi.encodeCall(judge.isCanonicalInput, (model, input));
+        assertTrue(judge.isCanonicalInput(ModelWord.wrap(model), input), name);
+        bytes memory data = abi.encodeCall(judge.isCanonicalInput, (ModelWord.wrap(model), input));
         address target = address(judge);
         bool success;
         uint256 used = gasleft();

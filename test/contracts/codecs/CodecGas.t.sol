@@ -3,6 +3,8 @@ pragma solidity ^0.8.30;
 
 import {Test} from "../support/Test.sol";
 import {CodecJudge} from "verifier-contracts/CodecJudge.sol";
+import {ModelWord} from "verifier-contracts/libraries/ModelWord.sol";
+import {RecordHead} from "verifier-contracts/libraries/RecordHead.sol";
 import {Record} from "verifier-contracts/types/Program.sol";
 
 /// @notice The most that a codec step can cost: each stays far below one transaction's 16.7M gas (EIP-7825).
@@ -64,9 +66,9 @@ contract CodecGasTest is Test {
     ) private view {
         uint256 model =
             (size << 176) | (codec << 160) | (uint256(uint32(SELECTOR)) << 64) | 1;
-        assertTrue(judge.isCanonicalInput(model, input), name);
+        assertTrue(judge.isCanonicalInput(ModelWord.wrap(model), input), name);
         uint256 before = gasleft();
-        judge.inputRoot(model, record, input);
+        judge.inputRoot(ModelWord.wrap(model), record, input);
         uint256 used = before - gasleft();
         assertLe(used, limit, name);
     }
@@ -76,7 +78,7 @@ contract CodecGasTest is Test {
         pure
         returns (Record memory record)
     {
-        record.head = (1 << 248) | (code << 232) | (rank << 224) | (k << 144);
+        record.head = RecordHead.wrap((1 << 248) | (code << 232) | (rank << 224) | (k << 144));
         record.shape = shape;
     }
 

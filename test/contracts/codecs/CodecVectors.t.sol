@@ -29,8 +29,12 @@ contract CodecVectorsTest is Test {
         assertGe(names.length, 150, "too few vectors");
         for (uint256 i = 0; i < names.length; ++i) {
             uint256 model = uint256(models[i]);
-            assertTrue(judge.isCanonicalInput(model, inputs[i]), names[i]);
-            assertEq(judge.inputRoot(model, abi.decode(records[i], (Record)), inputs[i]), roots[i], names[i]);
+            assertTrue(judge.isCanonicalInput(ModelWord.wrap(model), inputs[i]), names[i]);
+            assertEq(
+                judge.inputRoot(ModelWord.wrap(model), abi.decode(records[i], (Record)), inputs[i]),
+                roots[i],
+                names[i]
+            );
         }
     }
 
@@ -40,7 +44,7 @@ contract CodecVectorsTest is Test {
         bytes[] memory inputs = vm.parseJsonBytesArray(json, ".refused.calldata");
         assertGe(names.length, 400, "too few vectors");
         for (uint256 i = 0; i < names.length; ++i) {
-            assertFalse(judge.isCanonicalInput(uint256(models[i]), inputs[i]), names[i]);
+            assertFalse(judge.isCanonicalInput(ModelWord.wrap(uint256(models[i])), inputs[i]), names[i]);
         }
     }
 
@@ -58,7 +62,7 @@ contract CodecVectorsTest is Test {
             assertEq(outputs[i].length, uint32(model >> 128), names[i]);
             bytes32[] memory garbled = _garbagePadding(record, _words(contents[i]));
             assertEq(_encode(model, record, garbled), outputs[i], names[i]);
-            assertTrue(judge.isCanonicalOutput(model, record, outputs[i]), names[i]);
+            assertTrue(judge.isCanonicalOutput(ModelWord.wrap(model), record, outputs[i]), names[i]);
         }
     }
 
@@ -67,17 +71,13 @@ contract CodecVectorsTest is Test {
         pure
         returns (bytes memory)
     {
-        Tensor memory t = Shapes.tensor(
-            LAYOUT_PLAIN,
-            ProgramReader.outputType(record.head),
-            ProgramReader.outputRank(record.head),
-            record.shape
-        );
+        Tensor memory t =
+            Shapes.tensor(LAYOUT_PLAIN, record.head.outputType(), record.head.outputRank(), record.shape);
         uint256 pointer;
         assembly ("memory-safe") {
             pointer := add(words, 0x20)
         }
-        return Outputs.encode(ModelWord.outputCodec(model), t, pointer);
+        return Outputs.encode(ModelWord.wrap(model).outputCodec(), t, pointer);
     }
 
     /// @dev Sets every padding bit of the tensor's rows.
@@ -86,8 +86,8 @@ contract CodecVectorsTest is Test {
         pure
         returns (bytes32[] memory)
     {
-        uint256 rank = uint8(record.head >> 224);
-        uint256 code = uint8(record.head >> 232);
+        uint256 rank = record.head.outputRank();
+        uint256 code = record.head.outputType();
         uint256 size = uint32(record.shape >> (256 - 32 * rank)) * (code == 2 || code == 3 ? 4 : 1);
         uint256 rowWords = (size + 31) / 32;
         for (uint256 i = rowWords - 1; i < words.length; i += rowWords) {

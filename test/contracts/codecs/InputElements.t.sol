@@ -4,6 +4,8 @@ pragma solidity ^0.8.30;
 import {Test} from "../support/Test.sol";
 import {NaiveInput} from "./NaiveInput.sol";
 import {CodecJudge} from "verifier-contracts/CodecJudge.sol";
+import {ModelWord} from "verifier-contracts/libraries/ModelWord.sol";
+import {RecordHead} from "verifier-contracts/libraries/RecordHead.sol";
 import {Shapes} from "verifier-contracts/libraries/Shapes.sol";
 import {Inputs} from "verifier-contracts/opcodes/codecs/Inputs.sol";
 import {LAYOUT_PLAIN, Record, Tensor, UnknownCodec} from "verifier-contracts/types/Program.sol";
@@ -65,11 +67,11 @@ contract InputElementsTest is Test {
         Tensor memory t = trial.t;
         uint256 arguments = Inputs.load(input);
         uint256 bytesOf = Shapes.elementBytes(t.code);
-        assertTrue(Inputs.isCanonical(trial.modelWord, input), "canonical");
+        assertTrue(Inputs.isCanonical(ModelWord.wrap(trial.modelWord), input), "canonical");
 
         uint256 size = 32 * (t.rows * t.words + 1);
         uint256 out = _room(size);
-        Inputs.write(trial.modelWord, trial.k, t, arguments, out);
+        Inputs.write(ModelWord.wrap(trial.modelWord), trial.k, t, arguments, out);
         _checkBehind(out + size);
         for (uint256 row = 0; row < t.rows; ++row) {
             uint256 start = out + 32 * t.words * row;
@@ -81,7 +83,7 @@ contract InputElementsTest is Test {
 
         size = t.rows * t.last * bytesOf + 32;
         out = _room(size);
-        Inputs.writePacked(trial.modelWord, trial.k, t, arguments, out);
+        Inputs.writePacked(ModelWord.wrap(trial.modelWord), trial.k, t, arguments, out);
         _checkBehind(out + size);
         for (uint256 row = 0; row < t.rows; ++row) {
             _checkRow(trial, out + row * t.last * bytesOf, row);
@@ -92,7 +94,9 @@ contract InputElementsTest is Test {
     function checkElements(Trial memory trial) external view {
         Tensor memory t = trial.t;
         uint256 head = t.code << 232 | t.rank << 224 | trial.k << 144;
-        bytes memory stored = judge.inputElements(trial.modelWord, Record(head, t.shape, 0, 0), trial.input);
+        bytes memory stored = judge.inputElements(
+            ModelWord.wrap(trial.modelWord), Record(RecordHead.wrap(head), t.shape, 0, 0), trial.input
+        );
         assertEq(stored.length, trial.expected.length * Shapes.elementBytes(t.code), "length");
         uint256 pointer;
         assembly ("memory-safe") {
@@ -238,12 +242,12 @@ contract InputElementsTest is Test {
     // Codecs that there are not
 
     function canonical(uint256 codec, bytes calldata input) external pure returns (bool) {
-        return Inputs.isCanonical(_model(codec, 1), input);
+        return Inputs.isCanonical(ModelWord.wrap(_model(codec, 1)), input);
     }
 
     function write(uint256 codec, bytes calldata input) external pure {
         Tensor memory t = Shapes.tensor(LAYOUT_PLAIN, 0, 1, 1 << 224);
-        Inputs.write(_model(codec, 1), 0, t, Inputs.load(input), Inputs.allocate(64));
+        Inputs.write(ModelWord.wrap(_model(codec, 1)), 0, t, Inputs.load(input), Inputs.allocate(64));
     }
 
     function test_codec_unknown_reverts() public {

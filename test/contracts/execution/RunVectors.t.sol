@@ -34,13 +34,15 @@ contract RunVectorsTest is ExecutionFixture {
     /// @dev Raw return data of u8 hold the last step's tensor as it is, behind offset and length.
     function _checkLastTensor(ModelId modelId, RunVector memory v) private {
         uint256 word = registry.modelWord(modelId);
-        uint256 last = ModelWord.steps(word) - 1;
+        uint256 last = ModelWord.wrap(word).steps() - 1;
         bytes memory tensor = interpreter.tensorAt(modelId, v.input, last);
         assertGt(tensor.length, 0);
         vm.expectRevert(abi.encodeWithSelector(IJudge.StepOutOfRange.selector, last + 1, last + 1));
         interpreter.tensorAt(modelId, v.input, last + 1);
         uint256 record = v.program.length - ProgramReader.RECORD_BYTES;
-        if (ModelWord.outputCodec(word) != OUTPUT_RAW || uint8(v.program[record + 2]) != TYPE_U8) return;
+        if (ModelWord.wrap(word).outputCodec() != OUTPUT_RAW || uint8(v.program[record + 2]) != TYPE_U8) {
+            return;
+        }
         assertEq(tensor, this.slice(v.output, 64, 64 + tensor.length), "the last tensor");
         assertEq(v.output.length, 64 + (tensor.length + 31) / 32 * 32, "all of it");
         ++_tensors;

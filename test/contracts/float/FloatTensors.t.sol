@@ -3,6 +3,7 @@ pragma solidity ^0.8.30;
 
 import {Test} from "../support/Test.sol";
 import {FloatJudge} from "verifier-contracts/FloatJudge.sol";
+import {Parameters} from "verifier-contracts/libraries/Parameters.sol";
 import {Shapes} from "verifier-contracts/libraries/Shapes.sol";
 import {Values} from "verifier-contracts/libraries/Values.sol";
 import {Requant} from "verifier-contracts/opcodes/Requant.sol";
@@ -53,9 +54,9 @@ contract FloatTensorsTest is Test {
         bytes memory stored = judge.requantizeAll(accs, parameters);
         assertEq(stored.length, count);
         for (uint256 i = 0; i < count; ++i) {
-            uint256 word = _load(parameters, 32 * (i % channels), 32);
+            Parameters word = Parameters.wrap(_load(parameters, 32 * (i % channels), 32));
             int256 acc = Values.wrap(int256(_load(accs, 4 * i, 4)));
-            int256 q = judge.requantize(acc, Requant.scaleBits(word));
+            int256 q = judge.requantize(acc, word.scaleBits());
             assertEq(uint8(stored[i]), uint8(uint256(Requant.clamp(q, word))));
         }
     }

@@ -4,10 +4,13 @@ pragma solidity ^0.8.28;
 import {Steps} from "../../../verifier-contracts/execution/Steps.sol";
 import {Assembler} from "../../../verifier-contracts/execution/compiled/Assembler.sol";
 import {CompiledLayer} from "../../../verifier-contracts/execution/compiled/CompiledLayer.sol";
+import {PartWord, packPart} from "../../../verifier-contracts/execution/compiled/PartWord.sol";
 import {Layer, Parts} from "../../../verifier-contracts/execution/compiled/Parts.sol";
 import {IFloatJudge} from "../../../verifier-contracts/interfaces/IFloatJudge.sol";
-import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
+import {Flat, describeFlat} from "../../../verifier-contracts/libraries/Flat.sol";
 import {Machine} from "../../../verifier-contracts/libraries/Machine.sol";
+import {Memory} from "../../../verifier-contracts/libraries/Memory.sol";
+import {ModelWord} from "../../../verifier-contracts/libraries/ModelWord.sol";
 import {MovePlan} from "../../../verifier-contracts/opcodes/rows/MovePlan.sol";
 import {WEIGHT} from "../../../verifier-contracts/types/Program.sol";
 import {Laid} from "./Laid.sol";
@@ -47,7 +50,7 @@ library Engines {
     function plain(Case memory c, Laid memory l, address[] memory chunks, IFloatJudge judge, uint256 held)
         internal
         view
-        returns (uint256 flat, uint256 arena)
+        returns (Flat flat, uint256 arena)
     {
         Machine memory m = _machine(l, chunks, judge);
         arena = _copyArena(l);
@@ -65,14 +68,14 @@ library Engines {
         address[] memory chunks,
         address[] memory program,
         IFloatJudge judge
-    ) internal returns (uint256 flat) {
-        Layer memory layer = Parts.layerOf(l.word, program, l.steps);
-        uint256 cursor = Flat.reserve(32 * (layer.rows + 1));
+    ) internal returns (Flat flat) {
+        Layer memory layer = Parts.layerOf(ModelWord.wrap(l.word), program, l.steps);
+        uint256 cursor = Memory.reserve(32 * (layer.rows + 1));
         uint256 end = cursor;
         for (uint256 row = 0; row < layer.rows; row += layer.partRows) {
             uint256 count = Parts.rowsFrom(layer, row);
             address part = _part(layer, c.operands[1].data, row, count);
-            _store(end, CompiledLayer.entry(l.steps, layer.width * row, layer.width * count, part));
+            _store(end, PartWord.unwrap(packPart(l.steps, layer.width * row, layer.width * count, part)));
             end += 32;
         }
         _store(end, 0);
@@ -81,7 +84,7 @@ library Engines {
         _place(c, l, m, arena);
         m.compiled = cursor;
         flat = _run(c, l, m, arena);
-        if (m.compiled != end) revert WrongTensor(flat);
+        if (m.compiled != end) revert WrongTensor(Flat.unwrap(flat));
     }
 
     /// @dev As LayerBuilder creates it: ten bytes, then the code; a word more than there is behind the rows.
@@ -90,7 +93,7 @@ library Engines {
         returns (address part)
     {
         uint256 size = 32 * layer.weights.words;
-        uint256 words = Flat.reserve(size * count + 32);
+        uint256 words = Memory.reserve(size * count + 32);
         assembly ("memory-safe") {
             mcopy(words, add(add(rows, 0x20), mul(first, size)), mul(count, size))
         }
@@ -108,12 +111,12 @@ library Engines {
         pure
         returns (Machine memory m)
     {
-        m.word = l.word;
+        m.word = ModelWord.wrap(l.word);
         m.floatJudge = judge;
         m.records = recordsOf(l);
-        m.steps = Flat.reserve(32 * l.steps + 32);
-        m.plan = Flat.reserve(MovePlan.BYTES);
-        m.chunks = Flat.reserve(20 * chunks.length + 32);
+        m.steps = Memory.reserve(32 * l.steps + 32);
+        m.plan = Memory.reserve(MovePlan.BYTES);
+        m.chunks = Memory.reserve(20 * chunks.length + 32);
         for (uint256 i = 0; i < chunks.length; ++i) {
             _store(m.chunks + 20 * i, uint256(uint160(chunks[i])) << 96);
         }
@@ -134,8 +137,8 @@ library Engines {
             uint256 index = l.index[i];
             if (index >= WEIGHT) continue;
             Operand memory x = c.operands[i];
-            uint256 flat = Flat.describe(m.records + 128 * index + 32, x.code, x.rank);
-            _store(m.steps + 32 * index, flat | (arena + l.places[i]));
+            Flat flat = describeFlat(m.records + 128 * index + 32, x.code, x.rank);
+            _store(m.steps + 32 * index, Flat.unwrap(flat.at(arena + l.places[i])));
         }
     }
 
@@ -143,9 +146,9 @@ library Engines {
     function _run(Case memory c, Laid memory l, Machine memory m, uint256 arena)
         private
         view
-        returns (uint256 flat)
+        returns (Flat flat)
     {
-        uint256 free = Flat.mark();
+        uint256 free = Memory.mark();
         uint256 dirty = 12 * c.count + 2048;
         bytes32 before;
         assembly ("memory-safe") {
@@ -164,8 +167,9 @@ library Engines {
         if (before != behind || keccak256(l.program) != program) revert NeighboursChanged();
         if (m.whole != 0 && m.stream != 0) _checkStream(l, m);
         // The same tensor but for its place, and no free memory is part of it.
-        if (flat >> 32 != Flat.describe(record + 32, c.code, c.rank) >> 32) revert WrongTensor(flat);
-        if (Flat.pointer(flat) + Flat.size(flat) > Flat.mark()) revert WrongTensor(flat);
+        Flat expected = describeFlat(record + 32, c.code, c.rank).at(flat.pointer());
+        if (Flat.unwrap(flat) != Flat.unwrap(expected)) revert WrongTensor(Flat.unwrap(flat));
+        if (flat.pointer() + flat.size() > Memory.mark()) revert WrongTensor(Flat.unwrap(flat));
     }
 
     /// @dev What a kernel held is neither free memory nor changed.
@@ -176,7 +180,7 @@ library Engines {
         assembly ("memory-safe") {
             hash := keccak256(from, mload(stream))
         }
-        if (m.stream + m.whole > Flat.mark() || hash != keccak256(stream)) revert StreamLost(m.stream);
+        if (m.stream + m.whole > Memory.mark() || hash != keccak256(stream)) revert StreamLost(m.stream);
     }
 
     function _store(uint256 place, uint256 word) private pure {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {ModelWord} from "../../../verifier-contracts/libraries/ModelWord.sol";
 import {ProgramValidator} from "../../../verifier-contracts/libraries/ProgramValidator.sol";
 import {LAYOUT_PLAIN, NONE, WEIGHT} from "../../../verifier-contracts/types/Program.sol";
 import {Dice, Dices} from "./Dice.sol";
@@ -68,7 +69,7 @@ library Layout {
             }
             if (isTwice) (l.index[1], l.offsets[1]) = (l.index[0], l.offsets[0]);
             l.program = _program(c, l, input, descriptors, records);
-            l.word = ProgramValidator.validate(_ended(l.program));
+            l.word = ModelWord.unwrap(ProgramValidator.validate(_ended(l.program)));
             _arena(c, l, isTwice);
         }
     }

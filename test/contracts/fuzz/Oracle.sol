@@ -3,9 +3,13 @@ pragma solidity ^0.8.28;
 
 import {Elements} from "../../../verifier-contracts/generated/Elements.sol";
 import {IFloatJudge} from "../../../verifier-contracts/interfaces/IFloatJudge.sol";
+import {Descriptor} from "../../../verifier-contracts/libraries/Descriptor.sol";
 import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
 import {HeldTensors} from "../../../verifier-contracts/libraries/HeldTensors.sol";
+import {Memory} from "../../../verifier-contracts/libraries/Memory.sol";
+import {ModelWord} from "../../../verifier-contracts/libraries/ModelWord.sol";
 import {Trial} from "../../../verifier-contracts/libraries/Openings.sol";
+import {RecordHead} from "../../../verifier-contracts/libraries/RecordHead.sol";
 import {Shapes} from "../../../verifier-contracts/libraries/Shapes.sol";
 import {LAYOUT_PLAIN, NONE, Tensor, WEIGHT} from "../../../verifier-contracts/types/Program.sol";
 import {Opening} from "../../../verifier-contracts/types/Types.sol";
@@ -31,7 +35,7 @@ library Oracle {
         Laid memory l,
         address[] memory chunks,
         IFloatJudge judge,
-        uint256 flat,
+        Flat flat,
         uint256 arena
     ) internal view {
         unchecked {
@@ -43,15 +47,15 @@ library Oracle {
             }
             uint256 every = c.count * Naive.cost(c) / NAIVE_STEPS + 1;
             uint256 first = c.dice.state % every;
-            uint256 free = Flat.mark();
+            uint256 free = Memory.mark();
             for (uint256 i = 0; i < c.count; ++i) {
                 t.element = i;
                 uint256 right = Elements.compute(t, none);
-                uint256 kernel = Flat.element(flat, i);
+                uint256 kernel = flat.element(i);
                 if (kernel != right) revert ElementDiffers(i, kernel, right);
                 if (i % every == first) _compareNaive(c, i, kernel);
                 // What an element allocates is nobody's behind it.
-                Flat.release(free);
+                Memory.release(free);
             }
         }
     }
@@ -66,13 +70,13 @@ library Oracle {
         pure
         returns (Trial memory t)
     {
-        t.word = l.word;
+        t.word = ModelWord.wrap(l.word);
         t.floatJudge = judge;
         uint256 record = Engines.recordOf(l);
-        t.record.head = Flat.load(record);
-        t.record.shape = Flat.load(record + 32);
-        t.record.coordinates01 = Flat.load(record + 64);
-        t.record.coordinates23 = Flat.load(record + 96);
+        t.record.head = RecordHead.wrap(Memory.load(record));
+        t.record.shape = Memory.load(record + 32);
+        t.record.coordinates01 = Memory.load(record + 64);
+        t.record.coordinates23 = Memory.load(record + 96);
         t.out = Shapes.tensor(LAYOUT_PLAIN, c.code, c.rank, c.shape);
         t.out.index = l.steps;
         t.store = chunks;
@@ -86,8 +90,8 @@ library Oracle {
                 t.held[i] = Shapes.tensor(LAYOUT_PLAIN, x.code, x.rank, x.shape);
                 HeldTensors.holdMemory(t.held[i], arena + l.places[i]);
             } else {
-                uint256 descriptor = Flat.load(descriptors + 32 * (index - WEIGHT));
-                (t.held[i],) = HeldTensors.published(descriptor, l.prefix + l.offsets[i]);
+                uint256 descriptor = Memory.load(descriptors + 32 * (index - WEIGHT));
+                (t.held[i],) = HeldTensors.published(Descriptor.wrap(descriptor), l.prefix + l.offsets[i]);
             }
         }
     }

@@ -6,7 +6,9 @@ import {instruction} from "../../../verifier-contracts/execution/plan/Instructio
 import {Plan, PlanHead, planHead} from "../../../verifier-contracts/execution/plan/Plan.sol";
 import {PlanRun} from "../../../verifier-contracts/execution/plan/PlanRun.sol";
 import {Draft, PlanWriter} from "../../../verifier-contracts/execution/plan/PlanWriter.sol";
-import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
+import {Flat, describeFlat, describeWeight} from "../../../verifier-contracts/libraries/Flat.sol";
+import {Memory} from "../../../verifier-contracts/libraries/Memory.sol";
+import {ModelWord} from "../../../verifier-contracts/libraries/ModelWord.sol";
 import {MovePlan} from "../../../verifier-contracts/opcodes/rows/MovePlan.sol";
 import {LAYOUT_LOOKUP, NONE, WEIGHT} from "../../../verifier-contracts/types/Program.sol";
 import {Laid} from "./Laid.sol";
@@ -35,15 +37,15 @@ contract StepPlanner {
     function write(PlanTask calldata t, bytes memory program)
         external
         pure
-        returns (bytes memory words, uint256 flat, uint256 top)
+        returns (bytes memory words, Flat flat, uint256 top)
     {
         uint256 arena = Planned.arenaOf(t.chunks);
         words = new bytes(32 * Planned.WORDS);
         Draft memory d;
-        d.word = t.word;
+        d.word = ModelWord.wrap(t.word);
         (d.records, d.place) = (_at(program) + 32 + 32 * t.weights, _at(words));
         d.end = d.place + words.length;
-        d.moves = Flat.reserve(MovePlan.BYTES);
+        d.moves = Memory.reserve(MovePlan.BYTES);
         d.step = t.steps;
         d.compiled = CompiledLayer.NONE;
         d.top = arena + t.arenaBytes;
@@ -61,21 +63,21 @@ contract StepPlanner {
     }
 
     function _operands(PlanTask calldata t, Draft memory d, uint256 arena) private pure {
-        d.steps = new uint256[](t.steps + 1);
-        d.weights = new uint256[](t.weights);
+        d.steps = new Flat[](t.steps + 1);
+        d.weights = new Flat[](t.weights);
         for (uint256 i = 0; i < 3; ++i) {
             uint256 index = t.index[i];
             if (index == NONE) continue;
             if (index < WEIGHT) {
-                uint256 flat = Flat.describe(d.records + 128 * index + 32, t.code[i], t.rank[i]);
-                d.steps[index] = flat | (arena + t.places[i]);
+                Flat flat = describeFlat(d.records + 128 * index + 32, t.code[i], t.rank[i]);
+                d.steps[index] = flat.at(arena + t.places[i]);
                 continue;
             }
             // A table's rows are read where they are published; all else is in memory before.
             uint256 place = t.offsets[i];
             place += t.rowLayout[i] == LAYOUT_LOOKUP ? t.prefix : arena + t.streamPlace;
             uint256 descriptor = d.records - 32 * t.weights + 32 * (index - WEIGHT);
-            (d.weights[index - WEIGHT],) = Flat.describeWeight(descriptor, place);
+            (d.weights[index - WEIGHT],) = describeWeight(descriptor, place);
         }
     }
 }
@@ -86,8 +88,8 @@ contract PlanRunner {
         assembly ("memory-safe") {
             calldatacopy(0x80, 0, calldatasize()) // Plan.AT
         }
-        PlanHead head = PlanHead.wrap(Flat.load(Plan.AT + 32));
-        Flat.release(head.free());
+        PlanHead head = PlanHead.wrap(Memory.load(Plan.AT + 32));
+        Memory.release(head.free());
         PlanRun.run(Plan.AT + Plan.HEAD_BYTES + 32 * head.chunks());
         assembly ("memory-safe") {
             return(0x80, calldatasize())
@@ -125,7 +127,7 @@ library Planned {
         Laid memory l,
         address[] memory chunks,
         bytes memory words,
-        uint256 flat,
+        Flat flat,
         uint256 top
     ) internal returns (uint256 place) {
         uint256 arena = arenaOf(chunks.length);
@@ -141,7 +143,7 @@ library Planned {
             place := sub(add(memory_, 0x20), 0x80) // Plan.AT
         }
         if (before != behind) revert PlanNeighboursChanged();
-        return place + Flat.pointer(flat);
+        return place + flat.pointer();
     }
 
     function _image(Laid memory l, address[] memory chunks, bytes memory words, uint256 top)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
+import {Memory} from "../../../verifier-contracts/libraries/Memory.sol";
 import {Test} from "../support/Test.sol";
 import {RecordTrial} from "./RecordTrial.sol";
 import {Tally} from "./Tally.sol";
@@ -25,14 +25,14 @@ abstract contract RecordFuzz is Test {
         uint256 target = vm.envOr("RECORD_ELEMENTS", 20_000);
         uint256 seed = vm.envOr("RECORD_SEED", opcode << 32 | vm.envOr("FUZZ_SEED", uint256(0)) << 128);
         uint256[] memory table = Tally.start();
-        uint256 free = Flat.mark();
+        uint256 free = Memory.mark();
         while (table[Tally.ELEMENTS] < target) {
             (bool ok, bytes memory answer) =
                 address(trial).call(abi.encodeCall(trial.tryRecord, (opcode, seed)));
             if (!ok) revert(Tally.failure(opcode, seed, trial.programOf(opcode, seed), answer));
             Tally.count(table, abi.decode(answer, (uint256)));
             // A record's memory is nobody's behind it.
-            Flat.release(free);
+            Memory.release(free);
             ++seed;
         }
         Tally.print(opcode, table);

@@ -37,7 +37,7 @@ contract RecordTrial {
     /// @notice Makes the record of a seed, and compares all that computes it. @return facts for Tally
     function tryRecord(uint256 opcode, uint256 seed) external returns (uint256 facts) {
         (Case memory c, Laid memory l, address[] memory chunks) = _make(opcode, seed);
-        (uint256 flat, uint256 arena) = Engines.plain(c, l, chunks, floatJudge, seed % 3);
+        (Flat flat, uint256 arena) = Engines.plain(c, l, chunks, floatJudge, seed % 3);
         Oracle.compare(c, l, chunks, floatJudge, flat, arena);
         bool isPlanned = _tryPlan(c, l, chunks, flat);
         bool isCompiled = opcode == 4 && c.variant < 2 && seed & 2 == 0 && c.operands[1].data.length < 8192;
@@ -48,7 +48,7 @@ contract RecordTrial {
                 place := add(data, 0x20)
             }
             uint256 i = _difference(place, flat);
-            if (i < c.count) revert CompiledDiffers(i, _elementAt(place, flat, i), Flat.element(flat, i));
+            if (i < c.count) revert CompiledDiffers(i, _elementAt(place, flat, i), flat.element(i));
         }
         return Tally.facts(c, l, isPlanned, isCompiled);
     }
@@ -60,15 +60,15 @@ contract RecordTrial {
     }
 
     /// @dev Compares the plan's tensor with the kernel's. @return false if the planner refuses the step
-    function _tryPlan(Case memory c, Laid memory l, address[] memory chunks, uint256 flat)
+    function _tryPlan(Case memory c, Laid memory l, address[] memory chunks, Flat flat)
         private
         returns (bool)
     {
         PlanTask memory task = Planned.taskOf(c, l, chunks.length);
-        try stepPlanner.write(task, l.program) returns (bytes memory words, uint256 planned, uint256 top) {
+        try stepPlanner.write(task, l.program) returns (bytes memory words, Flat planned, uint256 top) {
             uint256 place = Planned.run(planRunner, l, chunks, words, planned, top);
             uint256 i = _difference(place, flat);
-            if (i < c.count) revert PlanDiffers(i, _elementAt(place, flat, i), Flat.element(flat, i));
+            if (i < c.count) revert PlanDiffers(i, _elementAt(place, flat, i), flat.element(i));
             return true;
         } catch (bytes memory reason) {
             // casting to 'bytes4' takes the error's selector
@@ -80,20 +80,20 @@ contract RecordTrial {
         }
     }
 
-    function _elementAt(uint256 place, uint256 flat, uint256 i) private pure returns (uint256) {
-        return Flat.element((flat & ~uint256(0xFFFFFFFF)) | place, i);
+    function _elementAt(uint256 place, Flat flat, uint256 i) private pure returns (uint256) {
+        return flat.moved(place).element(i);
     }
 
     /// @return i the first element that differs, or the number of elements
-    function _difference(uint256 place, uint256 flat) private pure returns (uint256 i) {
-        uint256 size = Flat.size(flat);
-        uint256 kernel = Flat.pointer(flat);
+    function _difference(uint256 place, Flat flat) private pure returns (uint256 i) {
+        uint256 size = flat.size();
+        uint256 kernel = flat.pointer();
         bool same;
         assembly ("memory-safe") {
             same := eq(keccak256(place, size), keccak256(kernel, size))
         }
-        if (same) return Flat.count(flat);
-        while (_elementAt(place, flat, i) == Flat.element(flat, i)) ++i;
+        if (same) return flat.count();
+        while (_elementAt(place, flat, i) == flat.element(i)) ++i;
     }
 
     /// @notice The record's tensor by compiled code.
@@ -102,8 +102,8 @@ contract RecordTrial {
         address[] memory program = new address[](1);
         program[0] = PROGRAM;
         vm.etch(PROGRAM, bytes.concat(hex"00", l.program));
-        uint256 flat = Engines.compiled(c, l, chunks, program, floatJudge);
-        return _bytesAt(Flat.pointer(flat), Flat.size(flat));
+        Flat flat = Engines.compiled(c, l, chunks, program, floatJudge);
+        return _bytesAt(flat.pointer(), flat.size());
     }
 
     function _bytesAt(uint256 place, uint256 size) private pure returns (bytes memory data) {

@@ -125,7 +125,7 @@ contract ProgramVectorsTest is VectorFixture {
     function checkCodec(bytes memory blob) external returns (uint256) {
         CodecVector memory v = abi.decode(blob, (CodecVector));
         ModelId modelId = _register(v.program, v.selector);
-        assertTrue(judge.isCanonicalInput(registry.modelWord(modelId), v.input));
+        assertTrue(judge.isCanonicalInput(ModelWord.wrap(registry.modelWord(modelId)), v.input));
         assertEq(judge.judgeCodec(modelId, v.traceRoot, v.step, v.input, v.tensorRoot, v.path), v.tensorRoot);
         bytes32 other = v.tensorRoot ^ bytes32(uint256(1));
         bytes memory call =
@@ -145,7 +145,7 @@ contract ProgramVectorsTest is VectorFixture {
 
     /// @dev Nothing but the codec's own steps is judged by the input: another opcode's tensor would always differ.
     function _checkOtherStep(ModelId modelId, CodecVector memory v) private {
-        uint256 steps = ModelWord.steps(registry.modelWord(modelId));
+        uint256 steps = ModelWord.wrap(registry.modelWord(modelId)).steps();
         for (uint256 step = 0; step < steps; ++step) {
             uint256 opcode = uint8(v.program[v.program.length - 128 * (steps - step)]);
             if (opcode == OP_CODEC) continue;

@@ -3,6 +3,7 @@ pragma solidity ^0.8.30;
 
 import {Test} from "../support/Test.sol";
 import {ProgramReader} from "verifier-contracts/libraries/ProgramReader.sol";
+import {RecordHead} from "verifier-contracts/libraries/RecordHead.sol";
 import {LAYOUT_DOT, LAYOUT_PLAIN, Record, Tensor, WEIGHT} from "verifier-contracts/types/Program.sol";
 
 /// @notice Reads of a program that is cut into data contracts, against the same bytes in one piece.
@@ -56,7 +57,7 @@ contract ProgramReaderTest is Test {
             uint256 offset = ProgramReader.recordOffset(WEIGHTS, step);
             assertEq(offset, 32 + 32 * WEIGHTS + 128 * step);
             Record memory r = ProgramReader.record(chunks, WEIGHTS, step);
-            assertEq(r.head, _word(whole, offset), "head");
+            assertEq(RecordHead.unwrap(r.head), _word(whole, offset), "head");
             assertEq(r.shape, _word(whole, offset + 32), "shape");
             assertEq(r.coordinates01, _word(whole, offset + 64), "coordinates 0 and 1");
             assertEq(r.coordinates23, _word(whole, offset + 96), "coordinates 2 and 3");

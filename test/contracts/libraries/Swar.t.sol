@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
+import {Memory} from "../../../verifier-contracts/libraries/Memory.sol";
 import {Swar} from "../../../verifier-contracts/libraries/Swar.sol";
 import {Test} from "../support/Test.sol";
 
@@ -47,7 +47,7 @@ contract SwarTest is Test {
     }
 
     function _words(uint256 seed, uint256 count) private pure returns (uint256 place) {
-        place = Flat.reserve(32 * count);
+        place = Memory.reserve(32 * count);
         for (uint256 i = 0; i < count; ++i) {
             uint256 word = uint256(keccak256(abi.encode(seed, i)));
             // Lanes that are alike, or at an end of their range, are where signs and carries go wrong.
@@ -60,7 +60,7 @@ contract SwarTest is Test {
     }
 
     function _lane(uint256 place, uint256 i) private pure returns (int32) {
-        return int32(uint32(Flat.load(place + 4 * i) >> 224));
+        return int32(uint32(Memory.load(place + 4 * i) >> 224));
     }
 
     function _expected(uint256 kind, int32 x, int32 y) private pure returns (int32) {
@@ -80,7 +80,7 @@ contract SwarTest is Test {
         uint256 a = _words(seed, words + 1);
         uint256 b = _words(~seed, words + 1);
         uint256 out = _words(seed ^ 1, words + 1);
-        uint256 behind = Flat.load(out + 32 * words);
+        uint256 behind = Memory.load(out + 32 * words);
         if (kind == 0) Swar.add(out, out + 32 * words, a, b);
         else if (kind == 1) Swar.sub(out, out + 32 * words, a, b);
         else if (kind == 4) Swar.divide(out, out + 32 * words, a, b);
@@ -88,7 +88,7 @@ contract SwarTest is Test {
         for (uint256 i = 0; i < 8 * words; ++i) {
             assertEq(_lane(out, i), _expected(kind, _lane(a, i), _lane(b, i)));
         }
-        assertEq(Flat.load(out + 32 * words), behind);
+        assertEq(Memory.load(out + 32 * words), behind);
     }
 
     /// @dev Rows of 8 to 40 elements; the rows stay, and no more than a store's 32 bytes changes behind the results.
@@ -102,7 +102,7 @@ contract SwarTest is Test {
         uint256 size = 32 * (count * height / 8 + 2);
         bytes32 before = _hash(row, size);
         uint256 out = _words(~seed, 4);
-        uint256 behind = Flat.load(out + 4 * height + 28);
+        uint256 behind = Memory.load(out + 4 * height + 28);
         Swar.extremes(greatest, out, row, 4 * count, height);
         for (uint256 i = 0; i < height; ++i) {
             int32 found = _lane(row, i * count);
@@ -112,7 +112,7 @@ contract SwarTest is Test {
             assertEq(_lane(out, i), found);
         }
         assertEq(_hash(row, size), before);
-        assertEq(Flat.load(out + 4 * height + 28), behind);
+        assertEq(Memory.load(out + 4 * height + 28), behind);
     }
 
     function _hash(uint256 place, uint256 size) private pure returns (bytes32 hash) {

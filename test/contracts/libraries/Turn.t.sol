@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
+import {Memory} from "../../../verifier-contracts/libraries/Memory.sol";
 import {Turn} from "../../../verifier-contracts/libraries/Turn.sol";
 import {CopyRuns, Runs} from "../../../verifier-contracts/opcodes/rows/CopyRuns.sol";
 import {Test} from "../support/Test.sol";
@@ -20,7 +20,7 @@ contract TurnTest is Test {
     }
 
     function _copyOf(uint256 place, uint256 size) private pure returns (uint256 copy) {
-        copy = Flat.reserve(size);
+        copy = Memory.reserve(size);
         assembly ("memory-safe") {
             mcopy(copy, place, size)
         }
@@ -28,7 +28,7 @@ contract TurnTest is Test {
 
     function _assertSame(uint256 place, uint256 expected, uint256 size) private pure {
         for (uint256 i = 0; i < size; i += 32) {
-            assertEq(Flat.load(place + i), Flat.load(expected + i));
+            assertEq(Memory.load(place + i), Memory.load(expected + i));
         }
     }
 
@@ -51,8 +51,8 @@ contract TurnTest is Test {
 
     function testFuzz_eight_equalsLanes_succeeds(uint256 seed, uint256 gap, bool isBack) public pure {
         gap = 32 + bound(gap, 0, 64);
-        uint256 source = Flat.reserve(8 * 96);
-        uint256 target = Flat.reserve(8 * 96 + 2 * AROUND) + AROUND;
+        uint256 source = Memory.reserve(8 * 96);
+        uint256 target = Memory.reserve(8 * 96 + 2 * AROUND) + AROUND;
         _fill(source, 8 * 96, seed);
         _fill(target - AROUND, 8 * 96 + 2 * AROUND, ~seed);
         uint256 expected = _copyOf(target - AROUND, 8 * 96 + 2 * AROUND);
@@ -79,7 +79,7 @@ contract TurnTest is Test {
         uint256 extent = r.size * r.length;
         uint256 style = seed % 4;
         r.outStep = extent + r.size * (seed % 3);
-        uint256 source = Flat.reserve(16384) + 8192;
+        uint256 source = Memory.reserve(16384) + 8192;
         _fill(source - 8192, 16384, seed);
         unchecked {
             // Columns of a matrix that become rows, its order turned or not.
@@ -92,7 +92,7 @@ contract TurnTest is Test {
             if (style == 3) (r.runStep, r.step) = (extent + r.size * (seed % 2), r.size);
         }
         uint256 room = (r.runs * r.outStep + 2 * AROUND + 31) & ~uint256(31);
-        uint256 target = Flat.reserve(room) + AROUND;
+        uint256 target = Memory.reserve(room) + AROUND;
         _fill(target - AROUND, room, ~seed);
         uint256 expected = _copyOf(target - AROUND, room);
         _run(r, expected + AROUND, source);

@@ -8,9 +8,11 @@ import {Elements} from "../../../verifier-contracts/generated/Elements.sol";
 import {Rules} from "../../../verifier-contracts/generated/Rules.sol";
 import {IModelRegistry} from "../../../verifier-contracts/interfaces/IModelRegistry.sol";
 import {IPlanner} from "../../../verifier-contracts/interfaces/IPlanner.sol";
-import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
+import {Flat, describeFlat} from "../../../verifier-contracts/libraries/Flat.sol";
 import {Machine} from "../../../verifier-contracts/libraries/Machine.sol";
+import {Memory} from "../../../verifier-contracts/libraries/Memory.sol";
 import {Trial} from "../../../verifier-contracts/libraries/Openings.sol";
+import {RecordHead} from "../../../verifier-contracts/libraries/RecordHead.sol";
 import {Scan} from "../../../verifier-contracts/libraries/Scan.sol";
 import {MovePlan} from "../../../verifier-contracts/opcodes/rows/MovePlan.sol";
 import {
@@ -35,25 +37,25 @@ contract DispatchTest is Test {
     /// @dev A record whose opcode alone is set: output s32 [1].
     function judge(uint256 opcode, Opening[] calldata openings) external view returns (uint256) {
         Trial memory t;
-        t.record.head = _head(opcode, 0);
+        t.record.head = RecordHead.wrap(_head(opcode, 0));
         return Elements.compute(t, openings);
     }
 
     function check(uint256 opcode) external pure {
         Scan memory s;
         s.part = ProgramPart.STEP;
-        s.head = _head(opcode, 0);
+        s.head = RecordHead.wrap(_head(opcode, 0));
         Rules.check(s);
     }
 
-    function run(uint256 opcode, uint256 variant) external view returns (uint256) {
+    function run(uint256 opcode, uint256 variant) external view returns (Flat) {
         Machine memory m;
         m.records = _record(_head(opcode, variant));
-        m.plan = Flat.reserve(MovePlan.BYTES);
+        m.plan = Memory.reserve(MovePlan.BYTES);
         m.compiled = CompiledLayer.NONE;
-        m.steps = Flat.reserve(32);
+        m.steps = Memory.reserve(32);
         (m.weights, m.stream) = (m.steps, 1);
-        uint256 operand = Flat.describe(m.records + 32, TYPE_S32, 1) | Flat.reserve(4);
+        Flat operand = describeFlat(m.records + 32, TYPE_S32, 1).at(Memory.reserve(4));
         uint256 place = m.steps;
         assembly ("memory-safe") {
             mstore(place, operand)
@@ -61,14 +63,14 @@ contract DispatchTest is Test {
         return Steps.runStep(m, m.records);
     }
 
-    function plan(uint256 opcode, uint256 variant) external pure returns (uint256) {
+    function plan(uint256 opcode, uint256 variant) external pure returns (Flat) {
         Draft memory d;
         d.records = _record(_head(opcode, variant));
-        d.moves = Flat.reserve(MovePlan.BYTES);
+        d.moves = Memory.reserve(MovePlan.BYTES);
         d.compiled = CompiledLayer.NONE;
-        (d.steps, d.weights) = (new uint256[](1), new uint256[](1));
-        d.steps[0] = Flat.describe(d.records + 32, TYPE_S32, 1);
-        d.place = Flat.reserve(32);
+        (d.steps, d.weights) = (new Flat[](1), new Flat[](1));
+        d.steps[0] = describeFlat(d.records + 32, TYPE_S32, 1);
+        d.place = Memory.reserve(32);
         d.end = d.place + 32;
         d.step = 7;
         return PlanWriter.writeStep(d, d.records);
@@ -146,7 +148,7 @@ contract DispatchTest is Test {
 
     /// @return record memory of a record of dims [1]
     function _record(uint256 head) private pure returns (uint256 record) {
-        record = Flat.reserve(128);
+        record = Memory.reserve(128);
         assembly ("memory-safe") {
             mstore(record, head)
             mstore(add(record, 0x20), shl(224, 1))

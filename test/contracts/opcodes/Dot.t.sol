@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {Parameters} from "../../../verifier-contracts/libraries/Parameters.sol";
 import {Dot} from "../../../verifier-contracts/opcodes/Dot.sol";
 import {Requant} from "../../../verifier-contracts/opcodes/Requant.sol";
 import {Rescale} from "../../../verifier-contracts/opcodes/Rescale.sol";
@@ -25,7 +26,7 @@ contract DotTest is Test {
     function _accumulate(bytes memory activations, uint256 length, bytes memory weights)
         private
         pure
-        returns (int256 acc, uint256 parameters)
+        returns (int256 acc, Parameters parameters)
     {
         uint256 a;
         uint256 w;
@@ -40,9 +41,9 @@ contract DotTest is Test {
     function test_accumulate_byHand_succeeds() public pure {
         bytes memory a = bytes.concat(hex"010203", new bytes(29));
         bytes memory w = bytes.concat(new bytes(29), hex"1e140a", bytes32(_word(-1000, 0, 0, 0, 0, 0, 0, 5)));
-        (int256 acc, uint256 parameters) = _accumulate(a, 3, w);
+        (int256 acc, Parameters parameters) = _accumulate(a, 3, w);
         assertEq(acc, -890);
-        assertEq(parameters, _word(-1000, 0, 0, 0, 0, 0, 0, 5));
+        assertEq(Parameters.unwrap(parameters), _word(-1000, 0, 0, 0, 0, 0, 0, 5));
     }
 
     /// @dev 992 products of 255·255, the most that one row has.
@@ -74,9 +75,9 @@ contract DotTest is Test {
             if (i < a.length) a[i] = uint8(random[3]) < 64 ? bytes1(0xff) : random[1];
             w[i] = value;
         }
-        (int256 acc, uint256 parameters) = _accumulate(a, length, w);
-        int256 expected = int256(int32(uint32(parameters >> 224)));
-        int256 offset = int256(uint256(uint16(parameters >> 48)));
+        (int256 acc, Parameters parameters) = _accumulate(a, length, w);
+        int256 expected = int256(int32(uint32(Parameters.unwrap(parameters) >> 224)));
+        int256 offset = int256(uint256(uint16(Parameters.unwrap(parameters) >> 48)));
         for (uint256 i = 0; i < length; ++i) {
             uint256 word = i / 32;
             int256 weight = int256(uint256(uint8(w[32 * word + 31 - i % 32])));
@@ -94,14 +95,19 @@ contract DotTest is Test {
     }
 
     function test_scale_byHand_succeeds() public pure {
-        assertEq(Requant.scale(100, _word(0, 3, 7, 4, 0, 0, 0, 0)), 19);
+        assertEq(Requant.scale(100, Parameters.wrap(_word(0, 3, 7, 4, 0, 0, 0, 0))), 19);
         // −300 + 7 = −293, shifted by 4 rounds down to −19.
-        assertEq(Requant.scale(-100, _word(0, 3, 7, 4, 0, 0, 0, 0)), -19);
+        assertEq(Requant.scale(-100, Parameters.wrap(_word(0, 3, 7, 4, 0, 0, 0, 0))), -19);
         // S = 68 is 4.
-        assertEq(Requant.scale(100, _word(0, 3, 7, 68, 0, 0, 0, 0)), 19);
+        assertEq(Requant.scale(100, Parameters.wrap(_word(0, 3, 7, 68, 0, 0, 0, 0))), 19);
         // 2^31 · −1 · … wraps past 2^63: acc·M = −2^31·(2^32 − 1), B = −2^63 gives a positive sum.
         int256 sum = -int256(2 ** 31) * int256(2 ** 32 - 1) + 2 ** 63;
-        assertEq(Requant.scale(-2 ** 31, _word(0, type(uint32).max, type(int64).min, 0, 0, 0, 0, 0)), sum);
+        assertEq(
+            Requant.scale(
+                -2 ** 31, Parameters.wrap(_word(0, type(uint32).max, type(int64).min, 0, 0, 0, 0, 0))
+            ),
+            sum
+        );
     }
 
     function testFuzz_scale_equalsInt64_succeeds(int32 acc, uint256 parameters) public pure {
@@ -110,18 +116,18 @@ contract DotTest is Test {
             product = int64(acc) * int64(uint64(uint32(parameters >> 192))) + int64(uint64(parameters >> 128));
         }
         uint256 shift = uint8(parameters >> 120) % 64;
-        assertEq(Requant.scale(acc, parameters), product >> shift);
-        assertEq(Rescale.rescale(acc, parameters), uint32(uint64(product >> shift)));
+        assertEq(Requant.scale(acc, Parameters.wrap(parameters)), product >> shift);
+        assertEq(Rescale.rescale(acc, Parameters.wrap(parameters)), uint32(uint64(product >> shift)));
     }
 
     function test_clamp_byHand_succeeds() public pure {
-        assertEq(Requant.clamp(19, _word(0, 0, 0, 0, 128, 0, 255, 0)), 147);
-        assertEq(Requant.clamp(200, _word(0, 0, 0, 0, 128, 0, 255, 0)), 255);
-        assertEq(Requant.clamp(-129, _word(0, 0, 0, 0, 128, 0, 255, 0)), 0);
-        assertEq(Requant.clamp(-129, _word(0, 0, 0, 0, 128, 10, 20, 0)), 10);
+        assertEq(Requant.clamp(19, Parameters.wrap(_word(0, 0, 0, 0, 128, 0, 255, 0))), 147);
+        assertEq(Requant.clamp(200, Parameters.wrap(_word(0, 0, 0, 0, 128, 0, 255, 0))), 255);
+        assertEq(Requant.clamp(-129, Parameters.wrap(_word(0, 0, 0, 0, 128, 0, 255, 0))), 0);
+        assertEq(Requant.clamp(-129, Parameters.wrap(_word(0, 0, 0, 0, 128, 10, 20, 0))), 10);
         // Crossed bounds: the upper one comes last.
-        assertEq(Requant.clamp(50, _word(0, 0, 0, 0, 0, 200, 20, 0)), 20);
-        assertEq(Requant.clamp(type(int64).max, _word(0, 0, 0, 0, 255, 0, 255, 0)), 255);
-        assertEq(Requant.clamp(type(int64).min, _word(0, 0, 0, 0, 255, 3, 255, 0)), 3);
+        assertEq(Requant.clamp(50, Parameters.wrap(_word(0, 0, 0, 0, 0, 200, 20, 0))), 20);
+        assertEq(Requant.clamp(type(int64).max, Parameters.wrap(_word(0, 0, 0, 0, 255, 0, 255, 0))), 255);
+        assertEq(Requant.clamp(type(int64).min, Parameters.wrap(_word(0, 0, 0, 0, 255, 3, 255, 0))), 3);
     }
 }

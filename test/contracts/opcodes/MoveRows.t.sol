@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
+import {Flat, NO_FLAT, describeFlat} from "../../../verifier-contracts/libraries/Flat.sol";
+import {Memory} from "../../../verifier-contracts/libraries/Memory.sol";
+import {RecordHead} from "../../../verifier-contracts/libraries/RecordHead.sol";
 import {Move} from "../../../verifier-contracts/opcodes/Move.sol";
 import {MovePlan} from "../../../verifier-contracts/opcodes/rows/MovePlan.sol";
 import {MoveRows} from "../../../verifier-contracts/opcodes/rows/MoveRows.sol";
@@ -47,17 +49,17 @@ contract MoveRowsTest is Test {
             t.shape |= dim << (224 - 32 * axis);
             t.last = dim;
         }
-        r.head = (2 << 248) | (code << 232) | (t.rank << 224) | (_random(256) << 144);
+        r.head = RecordHead.wrap((2 << 248) | (code << 232) | (t.rank << 224) | (_random(256) << 144));
         r.shape = t.shape;
         r.coordinates01 = (_coordinate(dims[0], t.rank) << 128) | _coordinate(dims[1], t.rank);
         r.coordinates23 = (_coordinate(dims[2], t.rank) << 128) | _coordinate(dims[3], t.rank);
     }
 
     /// @dev A tensor of random bytes. @param shapeAt memory of its shape
-    function _tensor(uint256 code, uint256 shapeAt, uint256 rank) private returns (uint256 flat) {
-        flat = Flat.allocate(Flat.describe(shapeAt, code, rank));
-        for (uint256 i = 0; i < Flat.count(flat); ++i) {
-            Flat.put(flat, i, _random(code == TYPE_S32 ? 2 ** 32 : 256));
+    function _tensor(uint256 code, uint256 shapeAt, uint256 rank) private returns (Flat flat) {
+        flat = describeFlat(shapeAt, code, rank).allocate();
+        for (uint256 i = 0; i < flat.count(); ++i) {
+            flat.put(i, _random(code == TYPE_S32 ? 2 ** 32 : 256));
         }
     }
 
@@ -65,13 +67,13 @@ contract MoveRowsTest is Test {
     /// there, which no gas would pay for.
     function test_move_emptyBox_succeeds() public {
         uint256 view_ = 1 << 224 | 1 << 192 | 1 << 160 | 4 << 128;
-        uint256 plan = Flat.reserve(MovePlan.BYTES);
-        uint256 shapeAt = Flat.reserve(32);
+        uint256 plan = Memory.reserve(MovePlan.BYTES);
+        uint256 shapeAt = Memory.reserve(32);
         for (uint256 i = 0; i < 4; ++i) {
             int32 c = i & 1 == 0 ? int32(2 ** 30) : -int32(2 ** 30);
             uint256 a = 1 + i / 2;
             Record memory r;
-            r.head = (2 << 248) | (TYPE_S32 << 232) | (1 << 224) | (77 << 144);
+            r.head = RecordHead.wrap((2 << 248) | (TYPE_S32 << 232) | (1 << 224) | (77 << 144));
             r.shape = 4 << 224;
             r.coordinates01 = 1 << 224 | 1 << 96;
             r.coordinates23 = 1 << 224 | 4 << 96 | uint256(uint32(c)) << 64 | a << 40;
@@ -80,21 +82,21 @@ contract MoveRowsTest is Test {
                 mstore(shapeAt, view_)
                 record := r
             }
-            uint256 source = _tensor(TYPE_S32, shapeAt, 4);
-            uint256 moved = MoveRows.move(plan, record, Flat.describe(record + 32, TYPE_S32, 1), source, 0);
+            Flat source = _tensor(TYPE_S32, shapeAt, 4);
+            Flat moved = MoveRows.move(plan, record, describeFlat(record + 32, TYPE_S32, 1), source, NO_FLAT);
             for (uint256 j = 0; j < 4; ++j) {
-                assertEq(Flat.element(moved, j), 77);
+                assertEq(moved.element(j), 77);
             }
         }
     }
 
     /// @dev The first columns of wide matrices: rows that are a power of two apart go on by no step of the columns.
     function test_move_columnsOfWideRows_succeeds() public {
-        uint256 plan = Flat.reserve(MovePlan.BYTES);
-        uint256 shapeAt = Flat.reserve(32);
+        uint256 plan = Memory.reserve(MovePlan.BYTES);
+        uint256 shapeAt = Memory.reserve(32);
         for (uint256 width = 2; width < 2048; width *= 2) {
             Record memory r;
-            r.head = (2 << 248) | (2 << 224);
+            r.head = RecordHead.wrap((2 << 248) | (2 << 224));
             r.shape = 3 << 224 | 2 << 192;
             r.coordinates01 = 1 << 224 | 1 << 96;
             r.coordinates23 = (3 << 96 | 1 << 40) << 128 | width << 96 | 1 << 40 | 1 << 8;
@@ -103,10 +105,10 @@ contract MoveRowsTest is Test {
                 mstore(shapeAt, or(shl(224, 3), shl(192, width)))
                 record := r
             }
-            uint256 source = _tensor(TYPE_U8, shapeAt, 2);
-            uint256 moved = MoveRows.move(plan, record, Flat.describe(record + 32, TYPE_U8, 2), source, 0);
+            Flat source = _tensor(TYPE_U8, shapeAt, 2);
+            Flat moved = MoveRows.move(plan, record, describeFlat(record + 32, TYPE_U8, 2), source, NO_FLAT);
             for (uint256 i = 0; i < 6; ++i) {
-                assertEq(Flat.element(moved, i), Flat.element(source, i / 2 * width + i % 2));
+                assertEq(moved.element(i), source.element(i / 2 * width + i % 2));
             }
         }
     }
@@ -121,21 +123,21 @@ contract MoveRowsTest is Test {
         }
         uint256 code = _random(2) == 0 ? TYPE_U8 : TYPE_S32;
         (Record memory r, Tensor memory t) = _randomRecord(code, dims);
-        uint256 plan = Flat.reserve(MovePlan.BYTES);
-        uint256 shapeAt = Flat.reserve(32);
+        uint256 plan = Memory.reserve(MovePlan.BYTES);
+        uint256 shapeAt = Memory.reserve(32);
         uint256 record;
         assembly ("memory-safe") {
             mstore(shapeAt, view_)
             record := r
         }
-        uint256 a = _tensor(code, shapeAt, 4);
-        uint256 b = _random(2) == 0 ? 0 : _tensor(code, record + 32, t.rank);
-        if (b != 0) r.head &= ~(uint256(0xFF) << 144);
-        uint256 moved = MoveRows.move(plan, record, Flat.describe(record + 32, code, t.rank), a, b);
-        for (uint256 i = 0; i < Flat.count(moved); ++i) {
+        Flat a = _tensor(code, shapeAt, 4);
+        Flat b = _random(2) == 0 ? NO_FLAT : _tensor(code, record + 32, t.rank);
+        if (!b.isNone()) r.head = RecordHead.wrap(RecordHead.unwrap(r.head) & ~(uint256(0xFF) << 144));
+        Flat moved = MoveRows.move(plan, record, describeFlat(record + 32, code, t.rank), a, b);
+        for (uint256 i = 0; i < moved.count(); ++i) {
             (bool inside, uint256 index) = Move.source(r, t, i);
-            uint256 pad = b == 0 ? (r.head >> 144) & 0xFF : Flat.element(b, i);
-            assertEq(Flat.element(moved, i), inside ? Flat.element(a, index) : pad);
+            uint256 pad = b.isNone() ? r.head.attribute() & 0xFF : b.element(i);
+            assertEq(moved.element(i), inside ? a.element(index) : pad);
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {ModelWord} from "../../../verifier-contracts/libraries/ModelWord.sol";
 import {EzklProof} from "../../../verifier-contracts/proof/EzklProof.sol";
 import {EzklVerifiers} from "../../../verifier-contracts/proof/EzklVerifiers.sol";
 import {Test} from "../support/Test.sol";
@@ -19,7 +20,7 @@ contract EzklCaller {
         assembly ("memory-safe") {
             pointer := add(key, 0x20)
         }
-        return EzklProof.isTrue(modelWord, pointer, binding, input, output, evidence);
+        return EzklProof.isTrue(ModelWord.wrap(modelWord), pointer, binding, input, output, evidence);
     }
 }
 

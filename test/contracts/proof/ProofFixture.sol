@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {ModelRegistry} from "../../../verifier-contracts/ModelRegistry.sol";
+import {COORDINATES} from "../../../verifier-contracts/libraries/Coordinate.sol";
 import {ProofLane} from "../../../verifier-contracts/proof/ProofLane.sol";
 import {ModelId} from "../../../verifier-contracts/types/Types.sol";
 import {Test} from "../support/Test.sol";

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IModelRegistry} from "../../../verifier-contracts/interfaces/IModelRegistry.sol";
 import {IProofLane} from "../../../verifier-contracts/interfaces/IProofLane.sol";
+import {COORDINATES} from "../../../verifier-contracts/libraries/Coordinate.sol";
 import {ProofLane} from "../../../verifier-contracts/proof/ProofLane.sol";
 import {ModelId} from "../../../verifier-contracts/types/Types.sol";
 import {ProofFixture} from "./ProofFixture.sol";

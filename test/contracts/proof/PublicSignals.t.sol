@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {ModelWord} from "../../../verifier-contracts/libraries/ModelWord.sol";
 import {PublicSignals} from "../../../verifier-contracts/proof/PublicSignals.sol";
 import {ProgramBuilder} from "../registry/ProgramBuilder.sol";
 import {RegistryTest} from "../registry/RegistryTest.sol";
@@ -95,7 +96,7 @@ contract PublicSignalsTest is RegistryTest {
         address[] memory chunks = chunksOf(sample.program);
         bytes memory before = bytes.concat(sample.program, sample.program);
         bytes32 expected = keccak256(before);
-        bytes memory steps = PublicSignals.stepsOf(sample.modelWord, chunks);
+        bytes memory steps = PublicSignals.stepsOf(ModelWord.wrap(sample.modelWord), chunks);
         bytes memory behind = new bytes(2 * sample.program.length);
         assertEq(keccak256(before), expected, "memory before");
         assertEq(keccak256(behind), keccak256(new bytes(behind.length)), "memory behind");
@@ -120,12 +121,12 @@ contract PublicSignalsTest is RegistryTest {
         bytes calldata output,
         bytes32 binding
     ) external view returns (bool, uint256[] memory) {
-        bytes memory steps = PublicSignals.stepsOf(modelWord, chunks);
+        bytes memory steps = PublicSignals.stepsOf(ModelWord.wrap(modelWord), chunks);
         uint256 pointer;
         assembly ("memory-safe") {
             pointer := add(steps, 0x20)
         }
-        PublicSignals.Plan memory plan = PublicSignals.plan(modelWord, pointer, steps.length);
+        PublicSignals.Plan memory plan = PublicSignals.plan(ModelWord.wrap(modelWord), pointer, steps.length);
         plan.binding = binding;
         return PublicSignals.build(plan, input, output);
     }

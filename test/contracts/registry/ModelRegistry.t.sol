@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IModelRegistry} from "../../../verifier-contracts/interfaces/IModelRegistry.sol";
 import {ModelWord} from "../../../verifier-contracts/libraries/ModelWord.sol";
+import {RecordHead} from "../../../verifier-contracts/libraries/RecordHead.sol";
 import {ProgramField, ProgramPart} from "../../../verifier-contracts/types/Program.sol";
 import {ModelId} from "../../../verifier-contracts/types/Types.sol";
 import {ProgramBuilder as B} from "./ProgramBuilder.sol";
@@ -110,7 +111,9 @@ contract ModelRegistryTest is RegistryTest {
         word |= (uint256(292) << 96) | (uint256(480) << 128) | (uint256(3) << 160) | (uint256(1) << 168);
         word |= uint256(100) << 176;
         vm.expectEmit(address(registry));
-        emit IModelRegistry.ModelRegistered(ModelId.wrap(expected), keccak256(program), 0, 0, word);
+        emit IModelRegistry.ModelRegistered(
+            ModelId.wrap(expected), keccak256(program), 0, 0, ModelWord.wrap(word)
+        );
         ModelId modelId = registry.register(chunks, 0, SELECTOR, 5, 0);
         assertEq(ModelId.unwrap(modelId), expected);
         assertEq(registry.modelWord(modelId), word);
@@ -143,16 +146,16 @@ contract ModelRegistryTest is RegistryTest {
         address[] memory chunks = chunksOf(program);
         ModelId modelId = registry.register(chunks, 0, SELECTOR, 6, bytes32(uint256(9)));
         _same(registry.programChunks(modelId), chunks);
-        (uint256 word, bytes32 root, address[] memory found) = registry.modelOf(modelId);
+        (ModelWord word, bytes32 root, address[] memory found) = registry.modelOf(modelId);
         _same(found, chunks);
-        assertEq(word, registry.modelWord(modelId));
+        assertEq(ModelWord.unwrap(word), registry.modelWord(modelId));
         assertEq(root, 0);
         (word, found) = registry.programOf(modelId);
         _same(found, chunks);
-        assertEq(word, registry.modelWord(modelId));
+        assertEq(ModelWord.unwrap(word), registry.modelWord(modelId));
         (word, root, found) = registry.proofModelOf(modelId);
         _same(found, chunks);
-        assertEq(word, registry.modelWord(modelId));
+        assertEq(ModelWord.unwrap(word), registry.modelWord(modelId));
         assertEq(root, bytes32(uint256(9)), "key");
     }
 
@@ -169,18 +172,19 @@ contract ModelRegistryTest is RegistryTest {
 
     /// @dev The table of docs/PROTOCOL.md, section 1.
     function testFuzz_modelWord_fields_succeeds(uint256 word) public pure {
-        assertEq(ModelWord.lanes(word), word >> 8 & 0xff);
-        assertEq(ModelWord.depth(word), word >> 16 & 0xff);
-        assertEq(ModelWord.traceHeight(word), word >> 24 & 0xff);
-        assertEq(ModelWord.steps(word), word >> 32 & 0xffff);
-        assertEq(ModelWord.weights(word), word >> 48 & 0xffff);
-        assertEq(uint32(ModelWord.selector(word)), word >> 64 & 0xffffffff);
-        assertEq(ModelWord.selectorCode(word), word >> 64 & 0xffffffff);
-        assertEq(ModelWord.maxCalldata(word), word >> 96 & 0xffffffff);
-        assertEq(ModelWord.outputLength(word), word >> 128 & 0xffffffff);
-        assertEq(ModelWord.inputCodec(word), word >> 160 & 0xff);
-        assertEq(ModelWord.outputCodec(word), word >> 168 & 0xff);
-        assertEq(ModelWord.inputSize(word), word >> 176 & 0xffffffff);
+        ModelWord w = ModelWord.wrap(word);
+        assertEq(w.lanes(), word >> 8 & 0xff);
+        assertEq(w.depth(), word >> 16 & 0xff);
+        assertEq(w.traceHeight(), word >> 24 & 0xff);
+        assertEq(w.steps(), word >> 32 & 0xffff);
+        assertEq(w.weights(), word >> 48 & 0xffff);
+        assertEq(uint32(w.selector()), word >> 64 & 0xffffffff);
+        assertEq(w.selectorCode(), word >> 64 & 0xffffffff);
+        assertEq(w.maxCalldata(), word >> 96 & 0xffffffff);
+        assertEq(w.outputLength(), word >> 128 & 0xffffffff);
+        assertEq(w.inputCodec(), word >> 160 & 0xff);
+        assertEq(w.outputCodec(), word >> 168 & 0xff);
+        assertEq(w.inputSize(), word >> 176 & 0xffffffff);
     }
 
     function test_proofModelOf_unknown_reverts() public {
@@ -287,13 +291,13 @@ contract ModelRegistryTest is RegistryTest {
 
     function test_stepOf_noStep_succeeds() public {
         ModelId modelId = register(_program(), 0);
-        (uint256 word, uint256 head, uint256 shape) = registry.stepOf(modelId, 1);
-        assertEq(word, registry.modelWord(modelId));
-        assertEq(head | shape, 0);
+        (ModelWord word, RecordHead head, uint256 shape) = registry.stepOf(modelId, 1);
+        assertEq(ModelWord.unwrap(word), registry.modelWord(modelId));
+        assertEq(RecordHead.unwrap(head) | shape, 0);
         // Its record would be where that of step 0 is, modulo 2^256.
         (word, head, shape) = registry.stepOf(modelId, 1 << 249);
-        assertEq(word, registry.modelWord(modelId));
-        assertEq(head | shape, 0);
+        assertEq(ModelWord.unwrap(word), registry.modelWord(modelId));
+        assertEq(RecordHead.unwrap(head) | shape, 0);
     }
 
     /// @dev Compares every `stride`th record with the program's bytes. @return compared how many
@@ -304,12 +308,12 @@ contract ModelRegistryTest is RegistryTest {
     {
         uint256 last = (program.length - 32) / 128 - 1;
         for (uint256 step = last % stride; step <= last; step += stride) {
-            (, uint256 head, uint256 shape) = registry.stepOf(modelId, step);
+            (, RecordHead head, uint256 shape) = registry.stepOf(modelId, step);
             uint256 pointer;
             assembly {
                 pointer := add(add(program, 0x40), mul(128, step))
             }
-            assertEq(head, _memory(pointer));
+            assertEq(RecordHead.unwrap(head), _memory(pointer));
             assertEq(shape, _memory(pointer + 32));
             compared++;
         }

@@ -6,6 +6,7 @@ import {FloatJudge} from "../../../verifier-contracts/FloatJudge.sol";
 import {Judge} from "../../../verifier-contracts/Judge.sol";
 import {TraceReader} from "../../../verifier-contracts/TraceReader.sol";
 import {IModelRegistry} from "../../../verifier-contracts/interfaces/IModelRegistry.sol";
+import {ModelWord} from "../../../verifier-contracts/libraries/ModelWord.sol";
 import {ModelId, Opening} from "../../../verifier-contracts/types/Types.sol";
 import {RegistryTest} from "./RegistryTest.sol";
 
@@ -33,7 +34,7 @@ contract ProofModelsTest is RegistryTest {
         uint256 word = 1 | (2 << 8) | (uint256(0x11223344) << 64) | (uint256(292) << 96);
         word |= (uint256(480) << 128) | (uint256(3) << 160) | (uint256(1) << 168) | (uint256(100) << 176);
         vm.expectEmit(address(registry));
-        emit IModelRegistry.ModelRegistered(ModelId.wrap(expected), programHash, 0, KEY, word);
+        emit IModelRegistry.ModelRegistered(ModelId.wrap(expected), programHash, 0, KEY, ModelWord.wrap(word));
         ModelId modelId = registry.registerProofModel(SELECTOR, 100, 15, KEY);
         assertEq(ModelId.unwrap(modelId), expected);
         // What TypeScript computes: test/inference/manifest/proof-model.test.ts.
@@ -63,8 +64,8 @@ contract ProofModelsTest is RegistryTest {
 
     function test_proofModelOf_withoutProgram_succeeds() public {
         ModelId modelId = registry.registerProofModel(SELECTOR, 1, 1, KEY);
-        (uint256 word, bytes32 key, address[] memory chunks) = registry.proofModelOf(modelId);
-        assertEq(word, registry.modelWord(modelId));
+        (ModelWord word, bytes32 key, address[] memory chunks) = registry.proofModelOf(modelId);
+        assertEq(ModelWord.unwrap(word), registry.modelWord(modelId));
         assertEq(key, KEY);
         assertEq(chunks.length, 0);
     }

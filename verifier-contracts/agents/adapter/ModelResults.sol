@@ -13,8 +13,6 @@ import {DeliveryGas} from "../libraries/DeliveryGas.sol";
 /// @dev Nobody has rights here. It is one source or the other, never both: a claim that nobody convicted in time may
 /// differ from the execution, and a result must not change when the second source comes to life.
 contract ModelResults is IAgentResults {
-    using ModelWord for uint256;
-
     /// @notice What an output must be final by, and what a request of one pays.
     /// @param lanes that count @param minBond of a claim, wei @param minWindow seconds
     /// @param fee wei that `requestFor` offers @param expirySeconds in which its request may be claimed
@@ -49,7 +47,9 @@ contract ModelResults is IAgentResults {
     /// @dev A model whose outputs no transaction could record is refused where they come from Assay.
     constructor(IAssay assay_, IInterpreter interpreter_, Terms memory terms) {
         if (address(interpreter_) == address(0)) {
-            DeliveryGas.requireStorable(assay_.registry().modelWord(terms.modelId).outputLength());
+            DeliveryGas.requireStorable(
+                ModelWord.wrap(assay_.registry().modelWord(terms.modelId)).outputLength()
+            );
         }
         assay = assay_;
         interpreter = interpreter_;

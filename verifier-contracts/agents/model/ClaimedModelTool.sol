@@ -3,7 +3,6 @@ pragma solidity ^0.8.28;
 
 import {IAssay} from "../../interfaces/IAssay.sol";
 import {IAssayCallback} from "../../interfaces/IAssayCallback.sol";
-import {ModelWord} from "../../libraries/ModelWord.sol";
 import {Orders} from "../../libraries/Orders.sol";
 import {
     DELIVERED,
@@ -30,8 +29,6 @@ import {IERC165} from "@openzeppelin/contracts/utils/introspection/IERC165.sol";
 /// @dev A handler that fails, burns its gas or is gone changes nothing but its own delivery. While a run is filed,
 /// delivered or refunded, none of these may be entered again.
 contract ClaimedModelTool is IClaimedModelTool, ModelTool, Prepaid {
-    using ModelWord for uint256;
-
     /// @dev Gas for the converter, a view that makes a short text: for a few words; then for reading and converting each
     /// word of the output.
     uint256 private constant CONVERT_GAS = 200_000;

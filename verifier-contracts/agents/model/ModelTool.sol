@@ -23,8 +23,6 @@ struct ModelToolText {
 /// @dev What a model takes follows from its input codec: text one STRING, prices three UINT_ARRAY (closes, highs,
 /// lows), lanes one INT_ARRAY of 16-bit numbers, raw one UINT_ARRAY of bytes.
 abstract contract ModelTool is ToolMetadata {
-    using ModelWord for uint256;
-
     /// @notice Thrown when a model is not registered.
     error UnknownModel(ModelId modelId);
     /// @notice Thrown when a model's lanes are not those that this tool needs.
@@ -40,7 +38,7 @@ abstract contract ModelTool is ToolMetadata {
 
     ModelId public immutable modelId;
     ToolResultConverter public immutable resultConverter;
-    uint256 internal immutable _modelWord;
+    ModelWord internal immutable _modelWord;
 
     constructor(
         ModelToolText memory text,
@@ -50,7 +48,7 @@ abstract contract ModelTool is ToolMetadata {
         ToolResultConverter converter
     ) ToolMetadata(_describe(text, registry, modelId_)) {
         _requireCode(address(converter));
-        uint256 word = registry.modelWord(modelId_);
+        ModelWord word = ModelWord.wrap(registry.modelWord(modelId_));
         if (word.lanes() & lanes != lanes) revert LanesMissing(word.lanes(), lanes);
         modelId = modelId_;
         resultConverter = converter;
@@ -74,8 +72,8 @@ abstract contract ModelTool is ToolMetadata {
         returns (ToolText memory)
     {
         _requireCode(address(registry));
-        uint256 word = registry.modelWord(id);
-        if (word == 0) revert UnknownModel(id);
+        ModelWord word = ModelWord.wrap(registry.modelWord(id));
+        if (word.isNone()) revert UnknownModel(id);
         (ParamType paramType, uint256 count) = _paramsOf(word.inputCodec());
         if (text.paramNames.length != count || text.paramDescriptions.length != count) {
             revert WrongTextCount(text.paramNames.length, text.paramDescriptions.length, count);

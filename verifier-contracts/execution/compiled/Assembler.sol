@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {Parameters} from "../../libraries/Parameters.sol";
 import "./Emit.sol";
 import {Finish, Row} from "./Finish.sol";
 import {Layer, Parts} from "./Parts.sol";
@@ -84,14 +85,14 @@ library Assembler {
                 Row memory row = part.rows[i];
                 row.words = place;
                 place += 32 * words;
-                uint256 parameters;
+                Parameters parameters;
                 assembly ("memory-safe") {
                     parameters := mload(sub(place, 0x20))
                 }
                 row.parameters = parameters;
                 row.kept = part.spill + 32 * i;
                 row.to = part.results + layer.width * i;
-                uint256 offset = Finish.offsetOf(parameters);
+                uint256 offset = parameters.offset();
                 row.room = Rows.roomOf(row.words, layer.length, offset);
                 if (row.room == 0 && offset != Rows.WIDE_CENTRE) part.needsSum = true;
                 Finish.setAddend(row, layer.width);
@@ -212,7 +213,7 @@ library Assembler {
             if (narrow && b != 0) code = Emit.load(code, row.kept);
             else if (!row.added) code = Emit.put(code, 0x5f51, 2);
             else code = Emit.pushBytes(code, Rows.HALF + (uint256(row.addend) << Rows.TOP), 32);
-            uint256 centre = narrow ? Finish.offsetOf(row.parameters) : Rows.WIDE_CENTRE;
+            uint256 centre = narrow ? row.parameters.offset() : Rows.WIDE_CENTRE;
             (uint256 from, uint256 to) = Parts.blockOf(layer, b);
             code = Rows.emitProducts(code, row.words, from, to, centre);
             if (!narrow) {

@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {ModelId} from "../../types/Types.sol";
+import {PART_FROM, PART_MADE, PART_STEP} from "./PartWord.sol";
 
 /// @notice Runs compiled DOT steps (docs/EXACT.md, section 7).
 ///
@@ -10,8 +11,7 @@ import {ModelId} from "../../types/Types.sol";
 ///         cursor = CompiledLayer.run(cursor, activations, length, output, rows, rowBytes);
 ///     else                                                       // not compiled: interpret it
 ///
-/// A cursor points in memory to a part's word of the directory: bits 0..159 its address, 160..191 bytes that it makes of
-/// an output row, 192..223 their first byte in the row, 224..255 step + 1. Words are in the order of steps and rows; a
+/// A cursor points in memory to a part's word of the directory (PartWord). Words are in the order of steps and rows; a
 /// zero word ends them. A model that is not bound has the zero word alone.
 library CompiledLayer {
     /// @notice Thrown when a part did not answer as it must. It ran out of gas, or the caller passed another number of
@@ -52,11 +52,6 @@ library CompiledLayer {
         }
     }
 
-    /// @notice A part's word in the directory. @param from first byte of an output row that it makes @param made of them
-    function entry(uint256 step, uint256 from, uint256 made, address part) internal pure returns (uint256) {
-        return ((step + 1) << 224) | (from << 192) | (made << 160) | uint160(part);
-    }
-
     /// @notice Reads the model's directory. @return cursor at its first word
     function open(address builder, ModelId modelId) internal view returns (uint256 cursor) {
         address directory = directoryOf(builder, modelId);
@@ -74,7 +69,7 @@ library CompiledLayer {
     /// @notice True if the step is compiled. @param step not below any step that this cursor was asked for before
     function isAt(uint256 cursor, uint256 step) internal pure returns (bool found) {
         assembly ("memory-safe") {
-            found := eq(shr(224, mload(cursor)), add(step, 1))
+            found := eq(shr(PART_STEP, mload(cursor)), add(step, 1))
         }
     }
 
@@ -92,10 +87,10 @@ library CompiledLayer {
     ) internal view returns (uint256 next) {
         assembly ("memory-safe") {
             let word := mload(cursor)
-            let step := shr(224, word)
-            for {} eq(shr(224, word), step) {} {
-                let made := and(shr(160, word), 0xFFFFFFFF)
-                let to := add(output, and(shr(192, word), 0xFFFFFFFF))
+            let step := shr(PART_STEP, word)
+            for {} eq(shr(PART_STEP, word), step) {} {
+                let made := and(shr(PART_MADE, word), 0xFFFFFFFF)
+                let to := add(output, and(shr(PART_FROM, word), 0xFFFFFFFF))
                 // A single row is written where it belongs, more are copied there row by row.
                 let single := mul(made, eq(rows, 1))
                 let success := staticcall(gas(), word, activations, length, to, single)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {Requant} from "../../opcodes/Requant.sol";
+import {PARAMETER_BIAS, Parameters} from "../../libraries/Parameters.sol";
 import "./Emit.sol";
 import {Rows} from "./Rows.sol";
 
@@ -13,7 +13,7 @@ import {Rows} from "./Rows.sol";
 /// @param kept memory of its accumulator between blocks when the code runs
 struct Row {
     uint256 words;
-    uint256 parameters;
+    Parameters parameters;
     uint256 room;
     uint256 to;
     bool added;
@@ -32,14 +32,9 @@ library Finish {
     /// @dev What a narrow row's c, and what is added to it in its lane, is below in size.
     int256 private constant MAX_SUM = 2 ** 23;
 
-    /// @notice The weight offset o.
-    function offsetOf(uint256 parameters) internal pure returns (uint256) {
-        return (parameters >> 48) & 0xFFFF;
-    }
-
     /// @notice True if the clamps meet or cross: the upper one, which comes last, is then the output.
-    function isConstant(uint256 parameters) internal pure returns (bool) {
-        return _lower(parameters) >= _upper(parameters);
+    function isConstant(Parameters parameters) internal pure returns (bool) {
+        return parameters.lower() >= parameters.upper();
     }
 
     /// @notice From an accumulator to the number in its top lane: PUSH1 232, SAR.
@@ -49,16 +44,16 @@ library Finish {
 
     /// @notice Stores the upper clamp.
     function emitConstant(uint256 code, Row memory row) internal pure returns (uint256) {
-        return Emit.pushOp(Emit.push(code, _upper(row.parameters)), row.to, MSTORE8);
+        return Emit.pushOp(Emit.push(code, row.parameters.upper()), row.to, MSTORE8);
     }
 
     /// @notice Sets the row's `added` and `addend`: the bias, and where M is 1 also B and the zero point, if the lanes
     /// have room for it. @param width 4 or 1
     function setAddend(Row memory row, uint256 width) internal pure {
         unchecked {
-            uint256 parameters = row.parameters;
-            bool plain = width == 4 || (_multiplier(parameters) == 1 && _cannotWrap(parameters));
-            row.addend = width == 4 ? Requant.bias(parameters) : _addend(parameters);
+            Parameters parameters = row.parameters;
+            bool plain = width == 4 || (parameters.multiplier() == 1 && _cannotWrap(parameters));
+            row.addend = width == 4 ? parameters.bias() : _addend(parameters);
             uint256 size = uint256(row.addend < 0 ? -row.addend : row.addend);
             row.added = plain && size < row.room;
         }
@@ -69,8 +64,8 @@ library Finish {
         if (row.room != 0) {
             // c, in the top 24 bits, becomes an s32 in the top 32.
             code = Emit.pushOp(code, 8, SAR);
-            uint256 bias = row.parameters >> 224;
-            if (!row.added && bias != 0) code = Emit.pushOp(code, bias << 224, ADD);
+            uint256 bias = row.parameters.biasBits();
+            if (!row.added && bias != 0) code = Emit.pushOp(code, bias << PARAMETER_BIAS, ADD);
         } else {
             code = Emit.pushOp(_emitAccumulator(code, row), 224, SHL);
         }
@@ -80,20 +75,20 @@ library Finish {
     /// @notice Requantizes and stores one byte. @param start memory of the code's first byte
     function emitByte(uint256 code, uint256 start, Row memory row) internal pure returns (uint256) {
         unchecked {
-            uint256 parameters = row.parameters;
-            uint256 shift = (parameters >> 120) & 63;
+            Parameters parameters = row.parameters;
+            uint256 shift = parameters.shift();
             if (row.added) {
                 code = Emit.pushOp(code, Rows.TOP + shift, SAR);
             } else if (row.room != 0 && _cannotWrap(parameters)) {
                 code = emitShift(code);
-                uint256 multiplier = _multiplier(parameters);
+                uint256 multiplier = parameters.multiplier();
                 if (multiplier != 1) code = Emit.pushOp(code, multiplier, MUL);
                 code = Emit.pushOp(_emitAdd(code, _addend(parameters)), shift, SAR);
             } else {
                 if (row.room != 0) code = emitShift(code);
                 code = Emit.pushOp(_emitAccumulator(code, row), 3, SIGNEXTEND);
-                code = Emit.pushOp(code, _multiplier(parameters), MUL);
-                code = Emit.pushOp(code, uint64(parameters >> 128), ADD);
+                code = Emit.pushOp(code, parameters.multiplier(), MUL);
+                code = Emit.pushOp(code, uint64(uint256(parameters.addend())), ADD);
                 code = Emit.pushOp(Emit.pushOp(code, 7, SIGNEXTEND), shift, SAR);
                 code = _emitAdd(code, _above(parameters));
             }
@@ -105,8 +100,8 @@ library Finish {
     /// to span if it is above, to 0 if it is negative.
     function _emitClamp(uint256 code, uint256 start, Row memory row) private pure returns (uint256) {
         unchecked {
-            uint256 lower = _lower(row.parameters);
-            uint256 span = _upper(row.parameters) - lower;
+            uint256 lower = row.parameters.lower();
+            uint256 span = row.parameters.upper() - lower;
             // PUSH2 span + 1, DUP2, LT, PUSH2, JUMPI, PUSH0, SLT, PUSH1 span, MUL, JUMPDEST
             uint256 check = (0x61 << 32) | ((span + 1) << 16) | 0x8110;
             uint256 fix = 0x575f126000025b | (span << 16);
@@ -121,12 +116,12 @@ library Finish {
     /// @dev `c + (centre − o)·Σ activations + bias′`, right in its low 32 bits.
     function _emitAccumulator(uint256 code, Row memory row) private pure returns (uint256) {
         unchecked {
-            uint256 offset = offsetOf(row.parameters);
+            uint256 offset = row.parameters.offset();
             if (row.room == 0 && offset != Rows.WIDE_CENTRE) {
                 code = Emit.push(code, uint32(Rows.WIDE_CENTRE - offset));
                 code = Emit.op(Emit.op(Emit.load(code, SUM), MUL), ADD);
             }
-            uint256 bias = row.parameters >> 224;
+            uint256 bias = row.parameters.biasBits();
             return bias == 0 ? code : Emit.pushOp(code, bias, ADD);
         }
     }
@@ -141,41 +136,29 @@ library Finish {
     }
 
     /// @dev True if neither `c + bias′` leaves s32 nor `acc·M + B` s64, for any c that a narrow row can have.
-    function _cannotWrap(uint256 parameters) private pure returns (bool) {
+    function _cannotWrap(Parameters parameters) private pure returns (bool) {
         unchecked {
-            int256 bias = Requant.bias(parameters);
-            int256 addend = int64(uint64(parameters >> 128));
+            int256 bias = parameters.bias();
+            int256 addend = parameters.addend();
             int256 acc = (bias < 0 ? -bias : bias) + MAX_SUM;
-            int256 sum = acc * int256(_multiplier(parameters)) + (addend < 0 ? -addend : addend);
+            int256 sum = acc * int256(parameters.multiplier()) + (addend < 0 ? -addend : addend);
             return acc < 2 ** 31 && sum < 2 ** 63;
         }
     }
 
     /// @dev All addends of `((c + bias′)·M + B >> S) + zero point − lower clamp`, brought under the shift.
-    function _addend(uint256 parameters) private pure returns (int256) {
+    function _addend(Parameters parameters) private pure returns (int256) {
         unchecked {
-            int256 addend = int64(uint64(parameters >> 128));
-            int256 above = _above(parameters) * int256(1 << ((parameters >> 120) & 63));
-            return Requant.bias(parameters) * int256(_multiplier(parameters)) + addend + above;
+            int256 addend = parameters.addend();
+            int256 above = _above(parameters) * int256(1 << parameters.shift());
+            return parameters.bias() * int256(parameters.multiplier()) + addend + above;
         }
-    }
-
-    function _multiplier(uint256 parameters) private pure returns (uint256) {
-        return (parameters >> 192) & 0xFFFFFFFF;
     }
 
     /// @dev The zero point minus the lower clamp.
-    function _above(uint256 parameters) private pure returns (int256) {
+    function _above(Parameters parameters) private pure returns (int256) {
         unchecked {
-            return int256((parameters >> 80) & 0xFF) - int256(_lower(parameters));
+            return int256(parameters.zeroPoint()) - int256(parameters.lower());
         }
-    }
-
-    function _lower(uint256 parameters) private pure returns (uint256) {
-        return (parameters >> 72) & 0xFF;
-    }
-
-    function _upper(uint256 parameters) private pure returns (uint256) {
-        return (parameters >> 64) & 0xFF;
     }
 }

@@ -4,6 +4,7 @@ pragma solidity ^0.8.28;
 import {ILayerBuilder} from "../../interfaces/ILayerBuilder.sol";
 import {ModelWord} from "../../libraries/ModelWord.sol";
 import {ProgramReader} from "../../libraries/ProgramReader.sol";
+import {RecordHead} from "../../libraries/RecordHead.sol";
 import {OP_DOT, Tensor} from "../../types/Program.sol";
 
 /// @notice A DOT step as the assembler sees it. Everything in it follows from the program.
@@ -44,23 +45,22 @@ library Parts {
 
     /// @notice The layer of a step. Reverts unless it is DOT of variant 0 or 1.
     /// @param word the model word @param chunks data contracts of the program
-    function layerOf(uint256 word, address[] memory chunks, uint256 step)
+    function layerOf(ModelWord word, address[] memory chunks, uint256 step)
         internal
         view
         returns (Layer memory layer)
     {
-        uint256 steps = ModelWord.steps(word);
+        uint256 steps = word.steps();
         if (step >= steps) revert ILayerBuilder.StepOutOfRange(step, steps);
-        uint256 head = headOf(word, chunks, step);
-        uint256 opcode = ProgramReader.opcode(head);
+        RecordHead head = headOf(word, chunks, step);
+        uint256 opcode = head.opcode();
         if (opcode != OP_DOT) revert ILayerBuilder.NotDot(step, opcode);
         if (!isCompilable(head)) revert ILayerBuilder.FloatForm(step);
-        layer.weights =
-            ProgramReader.tensor(chunks, ModelWord.weights(word), ProgramReader.operandOf(head, 1));
+        layer.weights = ProgramReader.tensor(chunks, word.weights(), head.operandOf(1));
         layer.length = layer.weights.last;
         layer.rows = layer.weights.rows;
-        layer.groups = ProgramReader.attribute(head);
-        layer.width = ProgramReader.variant(head) == 0 ? 4 : 1;
+        layer.groups = head.attribute();
+        layer.width = head.variant() == 0 ? 4 : 1;
         unchecked {
             layer.slices = (layer.length + SLICE - 1) / SLICE;
             layer.blocks = (layer.slices + BLOCK_SLICES - 1) / BLOCK_SLICES;
@@ -69,20 +69,20 @@ library Parts {
     }
 
     /// @notice The first word of a step's record.
-    function headOf(uint256 word, address[] memory chunks, uint256 step)
+    function headOf(ModelWord word, address[] memory chunks, uint256 step)
         internal
         view
-        returns (uint256 head)
+        returns (RecordHead head)
     {
-        ProgramReader.copy(chunks, ProgramReader.recordOffset(ModelWord.weights(word), step), 32, 0);
+        ProgramReader.copy(chunks, ProgramReader.recordOffset(word.weights(), step), 32, 0);
         assembly ("memory-safe") {
             head := mload(0)
         }
     }
 
     /// @notice True for DOT of variants 0 and 1. @param head first word of the step's record
-    function isCompilable(uint256 head) internal pure returns (bool) {
-        return ProgramReader.opcode(head) == OP_DOT && ProgramReader.variant(head) < 2;
+    function isCompilable(RecordHead head) internal pure returns (bool) {
+        return head.opcode() == OP_DOT && head.variant() < 2;
     }
 
     /// @notice Rows of the part that starts at a row. Reverts unless one does.

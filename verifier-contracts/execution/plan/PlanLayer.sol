@@ -2,8 +2,10 @@
 pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
+import {Memory} from "../../libraries/Memory.sol";
 import {ProgramReader} from "../../libraries/ProgramReader.sol";
 import {CompiledLayer} from "../compiled/CompiledLayer.sol";
+import {PartWord} from "../compiled/PartWord.sol";
 import {Instruction, LAYER_ROWS, LAYER_ROW_BYTES, LAYER_SIZE, instruction} from "./Instruction.sol";
 import {Plan} from "./Plan.sol";
 import {Draft, PlanWriter} from "./PlanWriter.sol";
@@ -19,20 +21,20 @@ library PlanLayer {
 
     /// @dev The parts' words of the directory follow the instruction, and a zero word that ends them.
     /// @param out its tensor without a pointer @param a operand @return flat the tensor
-    function write(Draft memory d, uint256 out, uint256 a) internal pure returns (uint256 flat) {
+    function write(Draft memory d, Flat out, Flat a) internal pure returns (Flat flat) {
         unchecked {
-            flat = out | PlanWriter.allocate(d, Flat.size(out));
-            uint256 rows = Flat.count(out) / Flat.last(out);
-            Instruction layer = instruction(Plan.LAYER, 0, Flat.pointer(flat), Flat.pointer(a), 0);
-            layer = layer.with(LAYER_SIZE, Flat.size(a)).with(LAYER_ROWS, rows);
-            PlanWriter.append(d, layer.with(LAYER_ROW_BYTES, Flat.size(out) / rows));
-            uint256 entry = Flat.load(d.compiled);
-            uint256 step = entry >> 224;
+            flat = out.at(PlanWriter.allocate(d, out.size()));
+            uint256 rows = out.count() / out.last();
+            Instruction layer = instruction(Plan.LAYER, 0, flat.pointer(), a.pointer(), 0);
+            layer = layer.with(LAYER_SIZE, a.size()).with(LAYER_ROWS, rows);
+            PlanWriter.append(d, layer.with(LAYER_ROW_BYTES, out.size() / rows));
+            PartWord entry = PartWord.wrap(Memory.load(d.compiled));
+            uint256 step = entry.stepCode();
             do {
-                PlanWriter.emitWord(d, entry);
+                PlanWriter.emitWord(d, PartWord.unwrap(entry));
                 d.compiled += 32;
-                entry = Flat.load(d.compiled);
-            } while (entry >> 224 == step);
+                entry = PartWord.wrap(Memory.load(d.compiled));
+            } while (entry.stepCode() == step);
             PlanWriter.emitWord(d, 0);
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {Flat} from "../../libraries/Flat.sol";
+import {Memory} from "../../libraries/Memory.sol";
 import {Lookup} from "../../opcodes/Lookup.sol";
 import {
     Instruction,
@@ -52,7 +52,7 @@ library PlanLookup {
             uint256 most = i.u24(LOOKUP_LAST_ROW);
             for (uint256 left = 4 * i.u8(LOOKUP_IDS); left != 0;) {
                 // Eight ids at a time, as far as the row goes; what is left once they are read is 0.
-                uint256 ids = Flat.load(id);
+                uint256 ids = Memory.load(id);
                 uint256 size = 32;
                 if (left < 32) {
                     size = left;

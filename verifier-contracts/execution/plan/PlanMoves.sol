@@ -2,6 +2,8 @@
 pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
+import {Memory} from "../../libraries/Memory.sol";
+import {RecordHead} from "../../libraries/RecordHead.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
 import {MovePlan} from "../../opcodes/rows/MovePlan.sol";
 import {
@@ -26,22 +28,22 @@ library PlanMoves {
     uint256 private constant MOST_COPIES = 16;
 
     /// @param record memory of the step's record @param out its tensor without a pointer @param a the source
-    /// @param b what fills the rest, 0 if it is the pad
-    function move(Draft memory d, uint256 record, uint256 out, uint256 a, uint256 b)
+    /// @param b what fills the rest, NO_FLAT if it is the pad
+    function move(Draft memory d, uint256 record, Flat out, Flat a, Flat b)
         internal
         pure
-        returns (uint256 flat)
+        returns (Flat flat)
     {
         unchecked {
             (bool affine, bool whole) = MovePlan.make(d.moves, record, out);
             if (!affine) PlanWriter.refuse(d);
             if (whole && _isRun(d)) {
                 (, uint256 first,) = box(d);
-                return out | (Flat.pointer(a) + first * Shapes.elementBytes(Flat.code(out)));
+                return out.at(a.pointer() + first * Shapes.elementBytes(out.code()));
             }
-            flat = out | PlanWriter.allocate(d, Flat.size(out));
-            if (!whole) _fillAround(d, flat, b, (Flat.load(record) >> 144) & 0xFFFFFFFF);
-            _copies(d, flat, Flat.pointer(a));
+            flat = out.at(PlanWriter.allocate(d, out.size()));
+            if (!whole) _fillAround(d, flat, b, RecordHead.wrap(Memory.load(record)).attribute());
+            _copies(d, flat, a.pointer());
         }
     }
 
@@ -53,11 +55,11 @@ library PlanMoves {
     }
 
     /// @dev Fills what the box leaves: before and behind it where it is in one piece, else the whole tensor.
-    function _fillAround(Draft memory d, uint256 flat, uint256 b, uint256 pad) private pure {
+    function _fillAround(Draft memory d, Flat flat, Flat b, uint256 pad) private pure {
         unchecked {
             (uint256 axes,, uint256 from) = box(d);
             (uint256 length,,) = axis(d, 0);
-            uint256 count = Flat.count(flat);
+            uint256 count = flat.count();
             if (axes == 2) {
                 (uint256 runs,, uint256 outStep) = axis(d, 1);
                 if (outStep == length) (axes, length) = (1, length * runs);
@@ -70,17 +72,14 @@ library PlanMoves {
     }
 
     /// @dev Elements `from` to `to`, of b or the pad.
-    function _fill(Draft memory d, uint256 flat, uint256 b, uint256 pad, uint256 from, uint256 to)
-        private
-        pure
-    {
+    function _fill(Draft memory d, Flat flat, Flat b, uint256 pad, uint256 from, uint256 to) private pure {
         unchecked {
             if (from >= to) return;
-            uint256 bytesOf = Shapes.elementBytes(Flat.code(flat));
+            uint256 bytesOf = Shapes.elementBytes(flat.code());
             uint256 size = (to - from) * bytesOf;
-            uint256 target = Flat.pointer(flat) + from * bytesOf;
-            if (b != 0) {
-                Instruction copy = instruction(Plan.COPY, 0, target, Flat.pointer(b) + from * bytesOf, 1);
+            uint256 target = flat.pointer() + from * bytesOf;
+            if (!b.isNone()) {
+                Instruction copy = instruction(Plan.COPY, 0, target, b.pointer() + from * bytesOf, 1);
                 return PlanWriter.append(d, copy.with(COPY_SIZE, size));
             }
             Instruction fill = instruction(Plan.FILL, 0, target, 0, 0).with(FILL_SIZE, size);
@@ -89,9 +88,9 @@ library PlanMoves {
     }
 
     /// @dev One instruction for the two innermost axes, as often as the others have indices.
-    function _copies(Draft memory d, uint256 flat, uint256 source) private pure {
+    function _copies(Draft memory d, Flat flat, uint256 source) private pure {
         unchecked {
-            uint256 size = Shapes.elementBytes(Flat.code(flat));
+            uint256 size = Shapes.elementBytes(flat.code());
             (uint256 axes, uint256 first, uint256 outFirst) = box(d);
             uint256 times = 1;
             for (uint256 i = 0; i < axes; ++i) {
@@ -103,7 +102,7 @@ library PlanMoves {
             for (uint256 i = 0; i < times; ++i) {
                 (uint256 from, uint256 to) = _outer(d, i, axes);
                 from = source + (first + from) * size;
-                _copy(d, Flat.pointer(flat) + (outFirst + to) * size, from, size, axes);
+                _copy(d, flat.pointer() + (outFirst + to) * size, from, size, axes);
             }
         }
     }
@@ -160,7 +159,12 @@ library PlanMoves {
     function box(Draft memory d) internal pure returns (uint256 axes, uint256 first, uint256 outFirst) {
         unchecked {
             uint256 plan = d.moves;
-            return (Flat.load(plan + MovePlan.COUNT), Flat.load(plan), Flat.load(plan + MovePlan.OUT_FIRST));
+            return
+                (
+                    Memory.load(plan + MovePlan.COUNT),
+                    Memory.load(plan),
+                    Memory.load(plan + MovePlan.OUT_FIRST)
+                );
         }
     }
 
@@ -173,7 +177,7 @@ library PlanMoves {
     {
         unchecked {
             uint256 place = d.moves + MovePlan.AXES + MovePlan.AXIS_BYTES * number;
-            return (Flat.load(place), Flat.load(place + 32), Flat.load(place + 64));
+            return (Memory.load(place), Memory.load(place + 32), Memory.load(place + 64));
         }
     }
 }

@@ -2,7 +2,8 @@
 pragma solidity ^0.8.28;
 
 import {IFloatJudge} from "../../interfaces/IFloatJudge.sol";
-import {Flat} from "../../libraries/Flat.sol";
+import {Flat, NO_FLAT, flatOf} from "../../libraries/Flat.sol";
+import {Memory} from "../../libraries/Memory.sol";
 import {ModelWord} from "../../libraries/ModelWord.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
 import {Values} from "../../libraries/Values.sol";
@@ -15,7 +16,7 @@ import {ReduceRows} from "../../opcodes/rows/ReduceRows.sol";
 import {RequantRows} from "../../opcodes/rows/RequantRows.sol";
 import {RescaleRows} from "../../opcodes/rows/RescaleRows.sol";
 import {TableRows} from "../../opcodes/rows/TableRows.sol";
-import {INPUT_PRICES, INPUT_TEXT} from "../../types/Program.sol";
+import {INPUT_PRICES, INPUT_TEXT, TYPE_S32, TYPE_U8} from "../../types/Program.sol";
 import {CompiledLayer} from "../compiled/CompiledLayer.sol";
 import {
     ARITH_A_STEP,
@@ -68,7 +69,7 @@ library PlanRun {
     function run(uint256 next) internal view returns (Instruction i) {
         unchecked {
             for (;; next += 32) {
-                i = Instruction.wrap(Flat.load(next));
+                i = Instruction.wrap(Memory.load(next));
                 uint256 operation = i.operation();
                 if (operation < Plan.STRIDED) {
                     if (operation == Plan.INT16S) PlanWords.lanes(i);
@@ -157,7 +158,7 @@ library PlanRun {
             uint256 target = i.out();
             uint256 source = i.a();
             for (uint256 count = i.u24(SPREAD_COUNT); count != 0; --count) {
-                MoveRows.repeat(target, Flat.load(source) >> (256 - 8 * bytesOf), bytesOf, size);
+                MoveRows.repeat(target, Memory.load(source) >> (256 - 8 * bytesOf), bytesOf, size);
                 target += size;
                 source += bytesOf;
             }
@@ -186,7 +187,7 @@ library PlanRun {
 
     function _integer(uint256 code, uint256 place) private pure returns (int256) {
         unchecked {
-            return Values.toInteger(code, Flat.load(place) >> (256 - 8 * Shapes.elementBytes(code)));
+            return Values.toInteger(code, Memory.load(place) >> (256 - 8 * Shapes.elementBytes(code)));
         }
     }
 
@@ -213,9 +214,9 @@ library PlanRun {
 
     function _codec(Instruction i) private pure {
         unchecked {
-            uint256 modelWord = Flat.load(Plan.AT);
-            uint256 arguments = PlanHead.wrap(Flat.load(Plan.AT + 32)).arguments();
-            uint256 codec = ModelWord.inputCodec(modelWord);
+            ModelWord modelWord = ModelWord.wrap(Memory.load(Plan.AT));
+            uint256 arguments = PlanHead.wrap(Memory.load(Plan.AT + 32)).arguments();
+            uint256 codec = modelWord.inputCodec();
             uint256 k = i.u32(CODEC_K);
             uint256 last = i.u24(CODEC_LENGTH);
             uint256 rows = i.u24(CODEC_ROWS);
@@ -236,25 +237,26 @@ library PlanRun {
     }
 
     function _table(Instruction i) private pure {
-        uint256 count = i.u24(MAP_COUNT) << 32;
-        uint256 free = Flat.mark();
-        Flat.release(i.out());
-        TableRows.table(count, i.a(), i.b());
-        Flat.release(free);
+        Flat out = flatOf(i.u24(MAP_COUNT), 0, TYPE_U8);
+        uint256 free = Memory.mark();
+        Memory.release(i.out());
+        TableRows.table(out, NO_FLAT.at(i.a()), NO_FLAT.at(i.b()));
+        Memory.release(free);
     }
 
     function _requant(Instruction i, bool isRescale) private view {
         uint256 channels = i.u24(REQUANT_CHANNELS);
-        uint256 shape = i.u24(REQUANT_COUNT) << 32 | i.u24(REQUANT_LENGTH) << 64;
-        uint256 out = shape | i.variant() << 96;
-        uint256 a = shape | 2 << 96 | i.a();
-        uint256 free = Flat.mark();
-        Flat.release(i.out());
+        uint256 count = i.u24(REQUANT_COUNT);
+        uint256 last = i.u24(REQUANT_LENGTH);
+        Flat out = flatOf(count, last, i.variant());
+        Flat a = flatOf(count, last, TYPE_S32).at(i.a());
+        uint256 free = Memory.mark();
+        Memory.release(i.out());
         if (isRescale) {
             RescaleRows.rescale(out, a, i.b(), channels);
         } else {
             RequantRows.requantize(IFloatJudge(address(0)), Requant.INTEGER, out, a, i.b(), channels);
         }
-        Flat.release(free);
+        Memory.release(free);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {Flat} from "../../libraries/Flat.sol";
+import {Memory} from "../../libraries/Memory.sol";
 import {CopyRuns, Runs} from "../../opcodes/rows/CopyRuns.sol";
 import {
     A,
@@ -211,7 +211,7 @@ library PlanWords {
 
     /// @notice Runs of elements that stand apart.
     function strided(Instruction i) internal pure {
-        uint256 free = Flat.mark();
+        uint256 free = Memory.mark();
         Runs memory r;
         r.size = i.variant();
         r.length = i.u24(COPY_SIZE);
@@ -220,7 +220,7 @@ library PlanWords {
         r.runStep = i.s24(COPY_STEP);
         r.outStep = i.u24(COPY_OUT_STEP);
         CopyRuns.copy(r, i.out(), i.a());
-        Flat.release(free);
+        Memory.release(free);
     }
 
     /// @notice ARITH cast of s32 to u8 (variant 0), s8 (1) and bool (4).

@@ -2,9 +2,12 @@
 pragma solidity ^0.8.28;
 
 import {IPlanner} from "../../interfaces/IPlanner.sol";
-import {Flat} from "../../libraries/Flat.sol";
+import {Descriptor} from "../../libraries/Descriptor.sol";
+import {Flat, NO_FLAT, describeFlat, describeWeight} from "../../libraries/Flat.sol";
+import {Memory} from "../../libraries/Memory.sol";
 import {ModelWord} from "../../libraries/ModelWord.sol";
 import {ProgramReader} from "../../libraries/ProgramReader.sol";
+import {RecordHead} from "../../libraries/RecordHead.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
 import {Arith} from "../../opcodes/Arith.sol";
 import {Lookup} from "../../opcodes/Lookup.sol";
@@ -92,11 +95,11 @@ import {PlanMoves} from "./PlanMoves.sol";
 /// @param arguments run-time memory of the calldata behind the selector
 /// @param compiled CompiledLayer's cursor
 struct Draft {
-    uint256 word;
+    ModelWord word;
     uint256 records;
     uint256 moves;
-    uint256[] steps;
-    uint256[] weights;
+    Flat[] steps;
+    Flat[] weights;
     uint256 place;
     uint256 end;
     uint256 top;
@@ -118,8 +121,8 @@ library PlanWriter {
     /// @param maxArguments bytes of the longest calldata behind the selector
     function write(Draft memory d, uint256 maxArguments) internal pure {
         unchecked {
-            uint256 steps = ModelWord.steps(d.word);
-            d.steps = new uint256[](steps);
+            uint256 steps = d.word.steps();
+            d.steps = new Flat[](steps);
             d.arguments = allocate(d, maxArguments);
             _weights(d);
             for (d.step = 0; d.step < steps; ++d.step) {
@@ -127,9 +130,9 @@ library PlanWriter {
                 d.steps[d.step] = writeStep(d, record);
                 if (d.top >= Plan.MEMORY_BYTES) revert IPlanner.NotPlannable(steps);
             }
-            uint256 last = tensor(d, steps - 1);
-            Instruction end = instruction(Plan.END, Flat.code(last), 0, Flat.pointer(last), 0);
-            append(d, end.with(END_COUNT, Flat.count(last)));
+            Flat last = tensor(d, steps - 1);
+            Instruction end = instruction(Plan.END, last.code(), 0, last.pointer(), 0);
+            append(d, end.with(END_COUNT, last.count()));
         }
     }
 
@@ -147,7 +150,7 @@ library PlanWriter {
 
     function emitWord(Draft memory d, uint256 word) internal pure {
         uint256 place = d.place;
-        if (place == d.end) revert IPlanner.NotPlannable(ModelWord.steps(d.word));
+        if (place == d.end) revert IPlanner.NotPlannable(d.word.steps());
         assembly ("memory-safe") {
             mstore(place, word)
         }
@@ -156,9 +159,9 @@ library PlanWriter {
         }
     }
 
-    /// @notice An operand's tensor. @param index of a step, or WEIGHT + index of a weight tensor; NONE gives 0
-    function tensor(Draft memory d, uint256 index) internal pure returns (uint256 flat) {
-        if (index == NONE) return 0;
+    /// @notice An operand's tensor. @param index of a step, or WEIGHT + index of a weight tensor; NONE gives NO_FLAT
+    function tensor(Draft memory d, uint256 index) internal pure returns (Flat flat) {
+        if (index == NONE) return NO_FLAT;
         return index < WEIGHT ? d.steps[index] : d.weights[index - WEIGHT];
     }
 
@@ -169,29 +172,29 @@ library PlanWriter {
     /// @dev Loads all weights but tables, neighbours at once.
     function _weights(Draft memory d) private pure {
         unchecked {
-            uint256 count = ModelWord.weights(d.word);
-            d.weights = new uint256[](count);
+            uint256 count = d.word.weights();
+            d.weights = new Flat[](count);
             uint256 descriptor = d.records - ProgramReader.DESCRIPTOR_BYTES * count;
             uint256 offset = 0;
             uint256 from = 0;
             uint256 total = 0;
             for (uint256 i = 0; i < count; ++i) {
-                (uint256 flat, uint256 next) = Flat.describeWeight(descriptor, offset);
-                uint256 form = Flat.load(descriptor) >> 248;
+                (Flat flat, uint256 next) = describeWeight(descriptor, offset);
+                uint256 form = Descriptor.wrap(Memory.load(descriptor)).rowLayout();
                 // Compiled code has its weights within.
-                if (form == LAYOUT_LOOKUP || (form == LAYOUT_DOT && Flat.load(d.compiled) != 0)) {
+                if (form == LAYOUT_LOOKUP || (form == LAYOUT_DOT && Memory.load(d.compiled) != 0)) {
                     _load(d, from, offset - from);
                     d.weights[i] = flat;
                     from = next;
                 } else {
-                    d.weights[i] = (flat & ~uint256(0xFFFFFFFF)) | (d.top + offset - from);
+                    d.weights[i] = flat.moved(d.top + offset - from);
                     total += next - offset;
                 }
                 offset = next;
                 descriptor += ProgramReader.DESCRIPTOR_BYTES;
             }
             _load(d, from, offset - from);
-            if (total > MOST_WEIGHTS) revert IPlanner.NotPlannable(ModelWord.steps(d.word));
+            if (total > MOST_WEIGHTS) revert IPlanner.NotPlannable(d.word.steps());
         }
     }
 
@@ -204,152 +207,147 @@ library PlanWriter {
     }
 
     /// @notice Writes one step's instructions. @param record memory of it @return flat its tensor
-    function writeStep(Draft memory d, uint256 record) internal pure returns (uint256 flat) {
-        uint256 head = Flat.load(record);
-        uint256 out =
-            Flat.describe(record + 32, ProgramReader.outputType(head), ProgramReader.outputRank(head));
-        uint256 opcode = ProgramReader.opcode(head);
-        uint256 variant = ProgramReader.variant(head);
+    function writeStep(Draft memory d, uint256 record) internal pure returns (Flat flat) {
+        RecordHead head = RecordHead.wrap(Memory.load(record));
+        Flat out = describeFlat(record + 32, head.outputType(), head.outputRank());
+        uint256 opcode = head.opcode();
+        uint256 variant = head.variant();
         if (opcode == OP_CODEC) return _codec(d, head, out);
-        uint256 a = tensor(d, ProgramReader.operandOf(head, 0));
+        Flat a = tensor(d, head.operandOf(0));
         if (opcode == OP_REDUCE) return _reduce(d, variant, out, a);
         // A compiled step's weights have no memory.
         if (opcode == OP_DOT && PlanLayer.isCompiled(d, record)) return PlanLayer.write(d, out, a);
-        uint256 b = tensor(d, ProgramReader.operandOf(head, 1));
+        Flat b = tensor(d, head.operandOf(1));
         if (opcode == OP_LOOKUP) return _lookup(d, variant, out, a, b);
         if (opcode == OP_MOVE) return PlanMoves.move(d, record, out, a, b);
         if (opcode == OP_ARITH) return _arith(d, variant, out, a, b);
-        if (opcode == OP_DOT) return _dot(d, variant, ProgramReader.attribute(head), out, a, b);
+        if (opcode == OP_DOT) return _dot(d, variant, head.attribute(), out, a, b);
         if (opcode == OP_REQUANT && variant == Requant.INTEGER) return _requant(d, Plan.REQUANT, out, a, b);
         if (opcode == OP_RESCALE) return _requant(d, Plan.RESCALE, out, a, b);
         if (opcode == OP_TABLE) {
-            out |= allocate(d, Flat.size(out));
-            append(d, _instruction(Plan.TABLE, 0, out, a, b).with(MAP_COUNT, Flat.count(out)));
+            out = out.at(allocate(d, out.size()));
+            append(d, _instruction(Plan.TABLE, 0, out, a, b).with(MAP_COUNT, out.count()));
             return out;
         }
         if (opcode == OP_SELECT) {
-            return _select(d, out, a, b, tensor(d, ProgramReader.operandOf(head, 2)));
+            return _select(d, out, a, b, tensor(d, head.operandOf(2)));
         }
         // FLOAT, REQUANT's binary32 form, and what no instruction is for.
         refuse(d);
     }
 
     /// @param out, a, b flat tensors
-    function _instruction(uint256 operation, uint256 variant, uint256 out, uint256 a, uint256 b)
+    function _instruction(uint256 operation, uint256 variant, Flat out, Flat a, Flat b)
         private
         pure
         returns (Instruction)
     {
-        return instruction(operation, variant, Flat.pointer(out), Flat.pointer(a), Flat.pointer(b));
+        return instruction(operation, variant, out.pointer(), a.pointer(), b.pointer());
     }
 
-    function _codec(Draft memory d, uint256 head, uint256 out) private pure returns (uint256) {
+    function _codec(Draft memory d, RecordHead head, Flat out) private pure returns (Flat) {
         unchecked {
-            out |= allocate(d, Flat.size(out));
-            uint256 last = Flat.last(out);
-            Instruction codec = _instruction(Plan.CODEC, Flat.code(out), out, 0, 0);
-            codec = codec.with(CODEC_K, ProgramReader.attribute(head));
-            append(d, codec.with(CODEC_LENGTH, last).with(CODEC_ROWS, Flat.count(out) / last));
+            out = out.at(allocate(d, out.size()));
+            uint256 last = out.last();
+            Instruction codec = _instruction(Plan.CODEC, out.code(), out, NO_FLAT, NO_FLAT);
+            codec = codec.with(CODEC_K, head.attribute());
+            append(d, codec.with(CODEC_LENGTH, last).with(CODEC_ROWS, out.count() / last));
             return out;
         }
     }
 
-    function _lookup(Draft memory d, uint256 variant, uint256 out, uint256 ids, uint256 table)
+    function _lookup(Draft memory d, uint256 variant, Flat out, Flat ids, Flat table)
         private
         pure
-        returns (uint256)
+        returns (Flat)
     {
         unchecked {
             if (variant != Lookup.SUM) refuse(d);
-            uint256 columns = Flat.last(table);
+            uint256 columns = table.last();
             uint256 rowBytes = (columns + 31) & ~uint256(31);
             // Sums of whole words spill: more than the room behind a tensor.
-            out |= allocate(d, Flat.size(out) + 128);
-            Instruction sum = _instruction(Plan.LOOKUP, 0, out, ids, 0).with(LOOKUP_SCRATCH, d.top);
-            sum = sum.with(LOOKUP_TABLE, Flat.pointer(table)).with(LOOKUP_ROW_BYTES, rowBytes);
-            sum = sum.with(LOOKUP_LAST_ROW, Flat.count(table) / columns - 1).with(LOOKUP_COLUMNS, columns);
-            sum = sum.with(LOOKUP_ROWS, Flat.count(ids) / Flat.last(ids)).with(LOOKUP_IDS, Flat.last(ids));
+            out = out.at(allocate(d, out.size() + 128));
+            Instruction sum = _instruction(Plan.LOOKUP, 0, out, ids, NO_FLAT).with(LOOKUP_SCRATCH, d.top);
+            sum = sum.with(LOOKUP_TABLE, table.pointer()).with(LOOKUP_ROW_BYTES, rowBytes);
+            sum = sum.with(LOOKUP_LAST_ROW, table.count() / columns - 1).with(LOOKUP_COLUMNS, columns);
+            sum = sum.with(LOOKUP_ROWS, ids.count() / ids.last()).with(LOOKUP_IDS, ids.last());
             append(d, sum);
             return out;
         }
     }
 
-    function _reduce(Draft memory d, uint256 variant, uint256 out, uint256 a) private pure returns (uint256) {
+    function _reduce(Draft memory d, uint256 variant, Flat out, Flat a) private pure returns (Flat) {
         unchecked {
             if (variant > REDUCE_MAX) revert UnknownVariant(OP_REDUCE, variant);
-            if (Flat.code(a) == TYPE_F32) refuse(d);
-            out |= allocate(d, Flat.size(out));
-            Instruction reduce = _instruction(Plan.REDUCE, variant, out, a, 0);
-            reduce = reduce.with(REDUCE_ROWS, Flat.count(out)).with(REDUCE_LENGTH, Flat.last(a));
-            append(d, reduce.with(REDUCE_TYPE, Flat.code(a)));
+            if (a.code() == TYPE_F32) refuse(d);
+            out = out.at(allocate(d, out.size()));
+            Instruction reduce = _instruction(Plan.REDUCE, variant, out, a, NO_FLAT);
+            reduce = reduce.with(REDUCE_ROWS, out.count()).with(REDUCE_LENGTH, a.last());
+            append(d, reduce.with(REDUCE_TYPE, a.code()));
             return out;
         }
     }
 
-    function _dot(Draft memory d, uint256 form, uint256 groups, uint256 out, uint256 a, uint256 b)
+    function _dot(Draft memory d, uint256 form, uint256 groups, Flat out, Flat a, Flat b)
         private
         pure
-        returns (uint256)
+        returns (Flat)
     {
         unchecked {
-            uint256 length = Flat.last(a);
-            if (form == Requant.BINARY32 || Flat.count(out) * ((length + 31) >> 5) > MOST_PRODUCTS) {
+            uint256 length = a.last();
+            if (form == Requant.BINARY32 || out.count() * ((length + 31) >> 5) > MOST_PRODUCTS) {
                 refuse(d);
             }
-            out |= allocate(d, Flat.size(out));
+            out = out.at(allocate(d, out.size()));
             Instruction dot = _instruction(Plan.DOT, form, out, a, b);
-            dot = dot.with(DOT_OUTPUTS, Flat.last(out) / groups).with(DOT_ROWS, Flat.count(a) / length);
+            dot = dot.with(DOT_OUTPUTS, out.last() / groups).with(DOT_ROWS, a.count() / length);
             append(d, dot.with(DOT_LENGTH, length).with(DOT_GROUPS, groups).with(DOT_SCRATCH, d.top));
             return out;
         }
     }
 
-    function _requant(Draft memory d, uint256 operation, uint256 out, uint256 a, uint256 b)
+    function _requant(Draft memory d, uint256 operation, Flat out, Flat a, Flat b)
         private
         pure
-        returns (uint256)
+        returns (Flat)
     {
         unchecked {
-            out |= allocate(d, Flat.size(out));
-            Instruction i = _instruction(operation, Flat.code(out), out, a, b);
-            i = i.with(REQUANT_COUNT, Flat.count(out)).with(REQUANT_LENGTH, Flat.last(out));
-            append(d, i.with(REQUANT_CHANNELS, Flat.count(b)));
+            out = out.at(allocate(d, out.size()));
+            Instruction i = _instruction(operation, out.code(), out, a, b);
+            i = i.with(REQUANT_COUNT, out.count()).with(REQUANT_LENGTH, out.last());
+            append(d, i.with(REQUANT_CHANNELS, b.count()));
             return out;
         }
     }
 
-    function _arith(Draft memory d, uint256 variant, uint256 out, uint256 a, uint256 b)
-        private
-        pure
-        returns (uint256)
-    {
+    function _arith(Draft memory d, uint256 variant, Flat out, Flat a, Flat b) private pure returns (Flat) {
         unchecked {
             if (variant > ARITH_CAST) revert UnknownVariant(OP_ARITH, variant);
-            bool wide = Flat.code(a) == TYPE_S32 && (variant == Arith.CAST || Flat.code(b) == TYPE_S32);
-            uint256 count = Flat.count(out);
+            bool wide = a.code() == TYPE_S32 && (variant == Arith.CAST || b.code() == TYPE_S32);
+            uint256 count = out.count();
             uint256 aStep;
             uint256 bStep;
             (a, aStep) = _expand(d, a, out);
             if (variant != Arith.CAST) (b, bStep) = _expand(d, b, out);
             else if (wide && aStep != 0) return _cast(d, out, a);
-            if (wide && Flat.code(out) == TYPE_S32 && variant != Arith.CAST) {
+            if (wide && out.code() == TYPE_S32 && variant != Arith.CAST) {
                 bool isProduct = variant == Arith.MUL || variant == Arith.DIV;
-                out |= allocate(d, 4 * count);
+                out = out.at(allocate(d, 4 * count));
                 if (!isProduct) (aStep, bStep) = (8 * aStep, 8 * bStep);
                 Instruction i = _instruction(isProduct ? Plan.PRODUCT : Plan.INT16S, variant, out, a, b);
                 append(d, _sized(i, 4 * count, aStep, bStep));
                 return out;
             }
             bool isComparison = variant > Arith.DIV && variant != Arith.CAST;
-            if (wide && isComparison && Flat.size(out) == count) {
-                out |= allocate(d, count);
+            if (wide && isComparison && out.size() == count) {
+                out = out.at(allocate(d, count));
                 append(d, _sized(_instruction(Plan.PRODUCT, variant, out, a, b), count, aStep, bStep));
                 return out;
             }
-            out |= allocate(d, Flat.size(out));
+            out = out.at(allocate(d, out.size()));
             Instruction single = _sized(_instruction(Plan.ELEMENTS, variant, out, a, b), count, aStep, bStep);
-            single = single.with(ARITH_TYPE, Flat.code(out)).with(ARITH_A_TYPE, Flat.code(a));
-            append(d, single.with(ARITH_B_TYPE, Flat.code(b)));
+            single = single.with(ARITH_TYPE, out.code()).with(ARITH_A_TYPE, a.code());
+            append(d, single.with(ARITH_B_TYPE, b.code()));
             return out;
         }
     }
@@ -363,20 +361,16 @@ library PlanWriter {
     }
 
     /// @dev Of s32 elements, as many as the output has.
-    function _cast(Draft memory d, uint256 out, uint256 a) private pure returns (uint256) {
+    function _cast(Draft memory d, Flat out, Flat a) private pure returns (Flat) {
         unchecked {
-            if (Flat.code(out) == TYPE_S32) return out | Flat.pointer(a);
-            out |= allocate(d, Flat.size(out));
-            append(d, _instruction(Plan.CAST, Flat.code(out), out, a, 0).with(MAP_COUNT, Flat.count(out)));
+            if (out.code() == TYPE_S32) return out.at(a.pointer());
+            out = out.at(allocate(d, out.size()));
+            append(d, _instruction(Plan.CAST, out.code(), out, a, NO_FLAT).with(MAP_COUNT, out.count()));
             return out;
         }
     }
 
-    function _select(Draft memory d, uint256 out, uint256 a, uint256 b, uint256 c)
-        private
-        pure
-        returns (uint256)
-    {
+    function _select(Draft memory d, Flat out, Flat a, Flat b, Flat c) private pure returns (Flat) {
         unchecked {
             uint256 aStep;
             uint256 bStep;
@@ -384,9 +378,9 @@ library PlanWriter {
             (a, aStep) = _expand(d, a, out);
             (b, bStep) = _expand(d, b, out);
             (c, cStep) = _expand(d, c, out);
-            out |= allocate(d, Flat.size(out));
-            Instruction select = _instruction(Plan.SELECT, Shapes.elementBytes(Flat.code(out)), out, a, b);
-            select = select.with(SELECT_OTHER, Flat.pointer(c)).with(SELECT_COUNT, Flat.count(out));
+            out = out.at(allocate(d, out.size()));
+            Instruction select = _instruction(Plan.SELECT, Shapes.elementBytes(out.code()), out, a, b);
+            select = select.with(SELECT_OTHER, c.pointer()).with(SELECT_COUNT, out.count());
             select = select.with(SELECT_A_STEP, aStep).with(SELECT_B_STEP, bStep);
             append(d, select.with(SELECT_OTHER_STEP, cStep));
             return out;
@@ -396,20 +390,16 @@ library PlanWriter {
     /// @dev An operand under broadcast: itself if it has as many elements as the output or one, else a copy.
     /// @return expanded the operand
     /// @return step bytes from one element to the next
-    function _expand(Draft memory d, uint256 x, uint256 out)
-        private
-        pure
-        returns (uint256 expanded, uint256 step)
-    {
+    function _expand(Draft memory d, Flat x, Flat out) private pure returns (Flat expanded, uint256 step) {
         unchecked {
-            uint256 count = Flat.count(x);
-            uint256 times = Flat.count(out) / count;
-            step = Shapes.elementBytes(Flat.code(x));
+            uint256 count = x.count();
+            uint256 times = out.count() / count;
+            step = Shapes.elementBytes(x.code());
             if (times == 1) return (x, step);
             if (count == 1) return (x, 0);
             (uint256 leading, uint256 trailing) = Broadcast.ones(x, out);
-            uint256 target = allocate(d, Flat.count(out) * step);
-            uint256 source = Flat.pointer(x);
+            uint256 target = allocate(d, out.count() * step);
+            uint256 source = x.pointer();
             if (leading == count) {
                 Instruction spread = instruction(Plan.SPREAD, step, target, source, 0);
                 append(d, spread.with(SPREAD_COUNT, count).with(SPREAD_TIMES, times));
@@ -419,7 +409,7 @@ library PlanWriter {
             } else {
                 refuse(d);
             }
-            return ((x & ~uint256(0xFFFFFFFF)) | target, step);
+            return (x.moved(target), step);
         }
     }
 }

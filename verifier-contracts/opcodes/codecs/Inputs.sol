@@ -20,12 +20,10 @@ import {Text} from "./Text.sol";
 /// @notice The input codecs: which calldata a model takes, and the tensors that CODEC steps make of it
 /// (docs/EXACT.md, section 5 and opcode 1).
 library Inputs {
-    using ModelWord for uint256;
-
     uint256 private constant INT16S_PER_WORD = 16;
 
     /// @notice True if calldata is the one encoding of some input of the model. Total on any bytes.
-    function isCanonical(uint256 modelWord, bytes calldata input) internal pure returns (bool) {
+    function isCanonical(ModelWord modelWord, bytes calldata input) internal pure returns (bool) {
         unchecked {
             // Calldata shorter than its selector reads as zeros, and has none of the lengths below.
             uint256 selector;
@@ -61,7 +59,7 @@ library Inputs {
     /// @notice Writes the tensor of a CODEC step.
     /// @param k the record's attribute @param t the step's tensor
     /// @param arguments what `load` returned @param out zeroed memory: t.rows rows of t.words words, and one word more
-    function write(uint256 modelWord, uint256 k, Tensor memory t, uint256 arguments, uint256 out)
+    function write(ModelWord modelWord, uint256 k, Tensor memory t, uint256 arguments, uint256 out)
         internal
         pure
     {
@@ -78,7 +76,7 @@ library Inputs {
 
     /// @notice The same without padding: elements row-major, one after another. @param out zeroed memory of them and one
     /// word more
-    function writePacked(uint256 modelWord, uint256 k, Tensor memory t, uint256 arguments, uint256 out)
+    function writePacked(ModelWord modelWord, uint256 k, Tensor memory t, uint256 arguments, uint256 out)
         internal
         pure
     {
@@ -96,7 +94,7 @@ library Inputs {
     /// @notice Writes the ids of a text, or returns of prices. @param out zeroed memory, a word more than the rows
     /// @param stride bytes from one row to the next
     function writeRows(
-        uint256 modelWord,
+        ModelWord modelWord,
         uint256 k,
         uint256 rows,
         uint256 last,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {Shapes} from "../../libraries/Shapes.sol";
+import {SHAPE_OF_ONE, Shapes} from "../../libraries/Shapes.sol";
 import {Values} from "../../libraries/Values.sol";
 import {
     LAYOUT_PLAIN,
@@ -90,7 +90,7 @@ library Outputs {
                 mstore(0x40, add(from, 0x20))
             }
             // The tensor of this element alone.
-            bytes memory data = encode(codec, Shapes.tensor(LAYOUT_PLAIN, code, 1, 1 << 224), from);
+            bytes memory data = encode(codec, Shapes.tensor(LAYOUT_PLAIN, code, 1, SHAPE_OF_ONE), from);
             uint256 pointer = _content(data) + start;
             assembly ("memory-safe") {
                 item := shr(sub(256, shl(3, size)), mload(pointer))

@@ -3,7 +3,9 @@ pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
 import {Machine, Machines} from "../../libraries/Machine.sol";
+import {Memory} from "../../libraries/Memory.sol";
 import {ProgramReader} from "../../libraries/ProgramReader.sol";
+import {RecordHead} from "../../libraries/RecordHead.sol";
 import {Swar} from "../../libraries/Swar.sol";
 import {Values} from "../../libraries/Values.sol";
 import {OP_ARITH, TYPE_S32, UnknownVariant} from "../../types/Program.sol";
@@ -13,30 +15,30 @@ import {Broadcast} from "./Broadcast.sol";
 /// @notice ARITH of whole tensors.
 library ArithRows {
     /// @notice Runs a step of an interpreter (generated/Kernels.sol).
-    function run(Machine memory m, uint256, uint256 head, uint256 out) internal view returns (uint256 flat) {
+    function run(Machine memory m, uint256, RecordHead head, Flat out) internal view returns (Flat flat) {
         unchecked {
-            uint256 variant = ProgramReader.variant(head);
-            uint256 a = Machines.operand(m, head, 0);
-            // 0 for a cast
-            uint256 b = Machines.operand(m, head, 1);
-            flat = Flat.allocate(out);
-            uint256 free = Flat.mark();
+            uint256 variant = head.variant();
+            Flat a = Machines.operand(m, head, 0);
+            // NO_FLAT for a cast
+            Flat b = Machines.operand(m, head, 1);
+            flat = out.allocate();
+            uint256 free = Memory.mark();
             uint256 pa = Broadcast.expand(a, out);
-            uint256 pb = b == 0 ? pa : Broadcast.expand(b, out);
-            bool wide = Flat.code(a) == TYPE_S32 && (b == 0 || Flat.code(b) == TYPE_S32);
-            if (wide && Flat.code(out) == TYPE_S32) {
+            uint256 pb = b.isNone() ? pa : Broadcast.expand(b, out);
+            bool wide = a.code() == TYPE_S32 && (b.isNone() || b.code() == TYPE_S32);
+            if (wide && out.code() == TYPE_S32) {
                 if (variant < Arith.MUL || variant == Arith.MIN || variant == Arith.MAX) {
-                    uint256 target = Flat.pointer(flat);
-                    Arith.lanes(variant, target, target + Flat.size(out), pa, pb);
+                    uint256 target = flat.pointer();
+                    Arith.lanes(variant, target, target + out.size(), pa, pb);
                 } else {
-                    _s32(variant, Flat.pointer(flat), pa, pb, Flat.size(out));
+                    _s32(variant, flat.pointer(), pa, pb, out.size());
                 }
             } else if (wide && variant == Arith.CAST) {
                 _cast(flat, pa);
             } else {
-                _elements(variant, flat, (a & ~uint256(0xFFFFFFFF)) | pa, (b & ~uint256(0xFFFFFFFF)) | pb);
+                _elements(variant, flat, a.moved(pa), b.moved(pb));
             }
-            Flat.release(free);
+            Memory.release(free);
         }
     }
 
@@ -59,12 +61,12 @@ library ArithRows {
     }
 
     /// @dev s32 to bytes.
-    function _cast(uint256 flat, uint256 a) private pure {
+    function _cast(Flat flat, uint256 a) private pure {
         unchecked {
-            uint256 code = Flat.code(flat);
-            uint256 out = Flat.pointer(flat);
-            for (uint256 end = out + Flat.count(flat); out < end; ++out) {
-                uint256 stored = Values.saturate(code, Values.wrap(int256(Flat.load(a) >> 224)));
+            uint256 code = flat.code();
+            uint256 out = flat.pointer();
+            for (uint256 end = out + flat.count(); out < end; ++out) {
+                uint256 stored = Values.saturate(code, Values.wrap(int256(Memory.load(a) >> 224)));
                 assembly ("memory-safe") {
                     mstore8(out, stored)
                 }
@@ -73,15 +75,15 @@ library ArithRows {
         }
     }
 
-    function _elements(uint256 variant, uint256 flat, uint256 a, uint256 b) private pure {
+    function _elements(uint256 variant, Flat flat, Flat a, Flat b) private pure {
         unchecked {
-            (uint256 code, uint256 aCode, uint256 bCode) = (Flat.code(flat), Flat.code(a), Flat.code(b));
-            uint256 count = Flat.count(flat);
+            (uint256 code, uint256 aCode, uint256 bCode) = (flat.code(), a.code(), b.code());
+            uint256 count = flat.count();
             bool isCast = variant == Arith.CAST;
             for (uint256 i = 0; i < count; ++i) {
-                int256 x = Values.toInteger(aCode, Flat.element(a, i));
-                int256 y = isCast ? int256(0) : Values.toInteger(bCode, Flat.element(b, i));
-                Flat.put(flat, i, Arith.compute(variant, code, x, y));
+                int256 x = Values.toInteger(aCode, a.element(i));
+                int256 y = isCast ? int256(0) : Values.toInteger(bCode, b.element(i));
+                flat.put(i, Arith.compute(variant, code, x, y));
             }
         }
     }

@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
+import {Memory} from "../../libraries/Memory.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
 import {Tensor} from "../../types/Program.sol";
 import {MoveRows} from "./MoveRows.sol";
@@ -9,15 +10,15 @@ import {MoveRows} from "./MoveRows.sol";
 /// @notice Operands under broadcast, written out in the shape of the output.
 library Broadcast {
     /// @notice The operand if it has as many elements as the output, else a copy in the output's shape.
-    function expand(uint256 x, uint256 out) internal pure returns (uint256 pointer) {
+    function expand(Flat x, Flat out) internal pure returns (uint256 pointer) {
         unchecked {
-            uint256 count = Flat.count(x);
-            uint256 outCount = Flat.count(out);
-            if (count == outCount) return Flat.pointer(x);
-            uint256 bytesOf = Shapes.elementBytes(Flat.code(x));
-            pointer = Flat.reserve(outCount * bytesOf);
+            uint256 count = x.count();
+            uint256 outCount = out.count();
+            if (count == outCount) return x.pointer();
+            uint256 bytesOf = Shapes.elementBytes(x.code());
+            pointer = Memory.reserve(outCount * bytesOf);
             if (count == 1) {
-                MoveRows.repeat(pointer, Flat.element(x, 0), bytesOf, outCount * bytesOf);
+                MoveRows.repeat(pointer, x.element(0), bytesOf, outCount * bytesOf);
                 return pointer;
             }
             (uint256 leading, uint256 trailing) = ones(x, out);
@@ -25,10 +26,10 @@ library Broadcast {
                 uint256 times = outCount / count;
                 for (uint256 i = 0; i < count; ++i) {
                     uint256 place = pointer + i * times * bytesOf;
-                    MoveRows.repeat(place, Flat.element(x, i), bytesOf, times * bytesOf);
+                    MoveRows.repeat(place, x.element(i), bytesOf, times * bytesOf);
                 }
             } else if (trailing == count) {
-                _double(pointer, Flat.pointer(x), count * bytesOf, outCount * bytesOf);
+                _double(pointer, x.pointer(), count * bytesOf, outCount * bytesOf);
             } else {
                 _elements(pointer, x, out);
             }
@@ -37,10 +38,10 @@ library Broadcast {
 
     /// @notice The elements of x's axes that agree with the output's from the first on until one differs, and from the last
     /// one back. All of them: the operand is stretched at its end, or repeated as a whole.
-    function ones(uint256 x, uint256 out) internal pure returns (uint256 leading, uint256 trailing) {
+    function ones(Flat x, Flat out) internal pure returns (uint256 leading, uint256 trailing) {
         unchecked {
-            (uint256 rank, uint256 outRank) = (Flat.rank(x), Flat.rank(out));
-            (uint256 shape, uint256 outShape) = (Flat.shape(x), Flat.shape(out));
+            (uint256 rank, uint256 outRank) = (x.rank(), out.rank());
+            (uint256 shape, uint256 outShape) = (x.shape(), out.shape());
             trailing = 1;
             uint256 axis = rank;
             while (
@@ -69,16 +70,16 @@ library Broadcast {
         }
     }
 
-    function _elements(uint256 pointer, uint256 x, uint256 out) private pure {
+    function _elements(uint256 pointer, Flat x, Flat out) private pure {
         unchecked {
             Tensor memory from;
             Tensor memory to;
-            (from.rank, from.shape) = (Flat.rank(x), Flat.shape(x));
-            (to.rank, to.shape) = (Flat.rank(out), Flat.shape(out));
-            uint256 copy = (x & ~uint256(0xFFFFFFFF)) | pointer;
-            uint256 count = Flat.count(out);
+            (from.rank, from.shape) = (x.rank(), x.shape());
+            (to.rank, to.shape) = (out.rank(), out.shape());
+            Flat copy = x.moved(pointer);
+            uint256 count = out.count();
             for (uint256 i = 0; i < count; ++i) {
-                Flat.put(copy, i, Flat.element(x, Shapes.broadcast(to, from, i)));
+                copy.put(i, x.element(Shapes.broadcast(to, from, i)));
             }
         }
     }

@@ -3,16 +3,14 @@ pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
 import {Machine} from "../../libraries/Machine.sol";
+import {Memory} from "../../libraries/Memory.sol";
+import {RecordHead} from "../../libraries/RecordHead.sol";
 import {Record} from "../../types/Program.sol";
 
 /// @notice CODEC: the tensor that the calldata of a run make.
 library CodecRows {
     /// @notice Asks the codec judge: the tensor is the one that it would commit to.
-    function run(Machine memory m, uint256 record, uint256, uint256 out)
-        internal
-        view
-        returns (uint256 flat)
-    {
+    function run(Machine memory m, uint256 record, RecordHead, Flat out) internal view returns (Flat flat) {
         Record memory r;
         bytes calldata input;
         (uint256 offset, uint256 length) = (m.inputOffset, m.inputLength);
@@ -25,6 +23,6 @@ library CodecRows {
         assembly ("memory-safe") {
             flat := or(out, add(stored, 0x20))
         }
-        Flat.reserve(0); // room behind it
+        Memory.reserve(0); // room behind it
     }
 }

@@ -3,7 +3,9 @@ pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
 import {Machine, Machines} from "../../libraries/Machine.sol";
+import {Memory} from "../../libraries/Memory.sol";
 import {ProgramReader} from "../../libraries/ProgramReader.sol";
+import {RecordHead} from "../../libraries/RecordHead.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
 import {LOOKUP_PICK, LOOKUP_SUM, OP_LOOKUP, UnknownVariant} from "../../types/Program.sol";
 import {Lookup} from "../Lookup.sol";
@@ -13,32 +15,28 @@ library LookupRows {
     uint256 private constant CHUNK_BYTES = 24_544;
 
     /// @notice Runs a step of an interpreter (generated/Kernels.sol).
-    function run(Machine memory m, uint256, uint256 head, uint256 out) internal view returns (uint256) {
-        uint256 ids = Machines.operand(m, head, 0);
+    function run(Machine memory m, uint256, RecordHead head, Flat out) internal view returns (Flat) {
+        Flat ids = Machines.operand(m, head, 0);
         // The table's rows are read where they are: only those that the ids name.
-        uint256 index = ProgramReader.operandOf(head, 1);
-        uint256 variant = ProgramReader.variant(head);
+        uint256 index = head.operandOf(1);
+        uint256 variant = head.variant();
         if (variant == LOOKUP_SUM) return _sum(m, out, ids, index);
         if (variant == LOOKUP_PICK) return _pick(m, out, ids, index);
         revert UnknownVariant(OP_LOOKUP, variant);
     }
 
     /// @param ids operand a @param index operand b: WEIGHT + index of the table
-    function _sum(Machine memory m, uint256 out, uint256 ids, uint256 index)
-        private
-        view
-        returns (uint256 flat)
-    {
+    function _sum(Machine memory m, Flat out, Flat ids, uint256 index) private view returns (Flat flat) {
         unchecked {
             Machines.hold(m);
-            uint256 table = Machines.weight(m, index);
-            uint256 columns = Flat.last(table);
-            flat = Flat.allocate(out);
-            uint256 target = Flat.pointer(flat);
-            uint256 width = 4 * Flat.last(ids);
-            uint256 id = Flat.pointer(ids);
-            uint256 scratch = Flat.mark();
-            for (uint256 end = id + Flat.size(ids); id < end; id += width) {
+            Flat table = Machines.weight(m, index);
+            uint256 columns = table.last();
+            flat = out.allocate();
+            uint256 target = flat.pointer();
+            uint256 width = 4 * ids.last();
+            uint256 id = ids.pointer();
+            uint256 scratch = Memory.mark();
+            for (uint256 end = id + ids.size(); id < end; id += width) {
                 uint256 rows = _gather(m, table, id, width, scratch);
                 Lookup.sumRows(scratch, rows, (columns + 31) & ~uint256(31), target);
                 // What a row's last word spills is overwritten by the next row, or is room behind the tensor.
@@ -48,15 +46,15 @@ library LookupRows {
     }
 
     /// @dev Copies the rows that a row of ids names, without row 0. @return rows how many
-    function _gather(Machine memory m, uint256 table, uint256 id, uint256 width, uint256 scratch)
+    function _gather(Machine memory m, Flat table, uint256 id, uint256 width, uint256 scratch)
         private
         view
         returns (uint256 rows)
     {
         unchecked {
-            uint256 rowBytes = (Flat.last(table) + 31) & ~uint256(31);
-            uint256 most = Flat.count(table) / Flat.last(table) - 1;
-            uint256 first = Flat.pointer(table);
+            uint256 rowBytes = (table.last() + 31) & ~uint256(31);
+            uint256 most = table.count() / table.last() - 1;
+            uint256 first = table.pointer();
             uint256 target = scratch;
             if (m.stream != 0) {
                 first += m.stream;
@@ -114,22 +112,18 @@ library LookupRows {
         }
     }
 
-    function _pick(Machine memory m, uint256 out, uint256 ids, uint256 index)
-        private
-        view
-        returns (uint256 flat)
-    {
+    function _pick(Machine memory m, Flat out, Flat ids, uint256 index) private view returns (Flat flat) {
         unchecked {
             Machines.hold(m);
-            uint256 table = Machines.weight(m, index);
-            uint256 tableRows = Flat.count(table) / Flat.last(table);
-            uint256 rowBytes = Flat.last(table) * Shapes.elementBytes(Flat.code(table));
-            flat = Flat.allocate(out);
-            uint256 target = Flat.pointer(flat);
-            uint256 id = Flat.pointer(ids);
-            for (uint256 end = id + Flat.size(ids); id < end; id += 4) {
-                uint256 row = Lookup.clampId(Flat.load(id) >> 224, tableRows);
-                _copy(m, Flat.pointer(table) + row * rowBytes, rowBytes, target);
+            Flat table = Machines.weight(m, index);
+            uint256 tableRows = table.count() / table.last();
+            uint256 rowBytes = table.last() * Shapes.elementBytes(table.code());
+            flat = out.allocate();
+            uint256 target = flat.pointer();
+            uint256 id = ids.pointer();
+            for (uint256 end = id + ids.size(); id < end; id += 4) {
+                uint256 row = Lookup.clampId(Memory.load(id) >> 224, tableRows);
+                _copy(m, table.pointer() + row * rowBytes, rowBytes, target);
                 target += rowBytes;
             }
         }

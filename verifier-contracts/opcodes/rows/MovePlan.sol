@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {
+    COORDINATE_A,
+    COORDINATE_B,
+    COORDINATE_BITS,
+    COORDINATE_C,
+    COORDINATE_OF_ONE,
+    COORDINATE_P_BYTE,
+    COORDINATE_Q_BYTE,
+    COORDINATE_VIEW
+} from "../../libraries/Coordinate.sol";
+import {FLAT_RANK, FLAT_SHAPE, FLAT_U32, FLAT_U8, Flat} from "../../libraries/Flat.sol";
+import {DIM_BITS, DIM_MASK, DIM_TOP} from "../../libraries/Shapes.sol";
+
 /// @notice What a MOVE does where each of its coordinates is affine in the output's indices, inside a box of the output:
 /// the source's element number is then one affine function of them. Axes along which both go on alike are joined.
 library MovePlan {
@@ -22,24 +35,24 @@ library MovePlan {
     /// @notice Plans a MOVE. @param plan BYTES of memory @param record of the step in memory
     /// @param out its tensor without a pointer
     /// @return affine false if there is no plan @return whole true if the box is the whole output
-    function make(uint256 plan, uint256 record, uint256 out) internal pure returns (bool affine, bool whole) {
+    function make(uint256 plan, uint256 record, Flat out) internal pure returns (bool affine, bool whole) {
         _layBox(plan, out);
         (affine, whole) = _cutBox(plan, record);
         if (affine) _join(plan, out);
     }
 
     /// @dev The whole output, no steps.
-    function _layBox(uint256 plan, uint256 out) private pure {
+    function _layBox(uint256 plan, Flat out) private pure {
         assembly ("memory-safe") {
-            let dims := mload(and(shr(112, out), 0xFFFFFFFF))
+            let dims := mload(and(shr(FLAT_SHAPE, out), FLAT_U32))
             let box := add(plan, BOX)
-            for { let end := add(box, mul(AXIS_BYTES, and(shr(104, out), 0xFF))) } lt(box, end) {
+            for { let end := add(box, mul(AXIS_BYTES, and(shr(FLAT_RANK, out), FLAT_U8))) } lt(box, end) {
                 box := add(box, AXIS_BYTES)
             } {
                 mstore(box, 0)
                 mstore(add(box, 0x20), 0)
-                mstore(add(box, 0x40), shr(224, dims))
-                dims := shl(32, dims)
+                mstore(add(box, 0x40), shr(DIM_TOP, dims))
+                dims := shl(DIM_BITS, dims)
             }
         }
     }
@@ -61,24 +74,26 @@ library MovePlan {
             mstore(plan, 0)
             let stride := 1
             for { let place := add(record, 112) } gt(place, add(record, 63)) { place := sub(place, 16) } {
-                let coordinate := shr(128, mload(place))
+                let coordinate := mload(place)
                 // View dim 1, nothing else: always inside, and no part of the number.
-                if eq(coordinate, shl(96, 1)) { continue }
-                let a := signextend(2, shr(40, coordinate))
-                let b := signextend(2, shr(16, coordinate))
-                let axis := add(add(plan, BOX), mul(AXIS_BYTES, byte(30, coordinate)))
-                let second := add(add(plan, BOX), mul(AXIS_BYTES, byte(31, coordinate)))
+                if eq(shr(COORDINATE_BITS, coordinate), shr(COORDINATE_BITS, COORDINATE_OF_ONE)) {
+                    continue
+                }
+                let a := signextend(2, shr(COORDINATE_A, coordinate))
+                let b := signextend(2, shr(COORDINATE_B, coordinate))
+                let axis := add(add(plan, BOX), mul(AXIS_BYTES, byte(COORDINATE_P_BYTE, coordinate)))
+                let second := add(add(plan, BOX), mul(AXIS_BYTES, byte(COORDINATE_Q_BYTE, coordinate)))
                 if or(iszero(a), eq(axis, second)) {
                     a := add(a, b)
                     axis := second
                     b := 0
                 }
-                let low := signextend(3, shr(64, coordinate))
+                let low := signextend(3, shr(COORDINATE_C, coordinate))
                 mstore(plan, add(mload(plan), mul(low, stride)))
                 let high := low
                 if a { low, high := grow(axis, a, stride, low, high) }
                 if b { low, high := grow(second, b, stride, low, high) }
-                let dim := shr(96, coordinate)
+                let dim := shr(COORDINATE_VIEW, coordinate)
                 stride := mul(stride, dim)
                 if iszero(or(slt(low, 0), iszero(slt(high, dim)))) { continue }
                 if or(iszero(iszero(b)), slt(a, 0)) {
@@ -91,7 +106,7 @@ library MovePlan {
                     continue
                 }
                 // a > 0: inside from ⌈−c/a⌉ to ⌊(dim − 1 − c)/a⌋.
-                let c := signextend(3, shr(64, coordinate))
+                let c := signextend(3, shr(COORDINATE_C, coordinate))
                 low := mul(slt(c, 0), div(sub(sub(a, 1), c), a))
                 high := mul(slt(c, dim), add(sdiv(sub(sub(dim, 1), c), a), 1))
                 axis := add(axis, 0x20)
@@ -103,14 +118,14 @@ library MovePlan {
     }
 
     /// @dev Joins axes that run on in source and output alike; those of length 1 are left out.
-    function _join(uint256 plan, uint256 out) private pure {
+    function _join(uint256 plan, Flat out) private pure {
         assembly ("memory-safe") {
             let outStride := 1
             let outFirst := 0
             let bottom := add(plan, AXES)
             let top := sub(bottom, AXIS_BYTES)
-            let dims := mload(and(shr(112, out), 0xFFFFFFFF))
-            for { let axis := and(shr(104, out), 0xFF) } axis {} {
+            let dims := mload(and(shr(FLAT_SHAPE, out), FLAT_U32))
+            for { let axis := and(shr(FLAT_RANK, out), FLAT_U8) } axis {} {
                 axis := sub(axis, 1)
                 let box := add(add(plan, BOX), mul(AXIS_BYTES, axis))
                 let from := mload(add(box, 0x20))
@@ -145,7 +160,7 @@ library MovePlan {
                         mstore(add(top, 0x40), outStride)
                     }
                 }
-                outStride := mul(outStride, and(shr(sub(224, shl(5, axis)), dims), 0xFFFFFFFF))
+                outStride := mul(outStride, and(shr(sub(DIM_TOP, mul(DIM_BITS, axis)), dims), DIM_MASK))
             }
             if lt(top, bottom) {
                 top := bottom

@@ -3,6 +3,8 @@ pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
 import {Machine, Machines} from "../../libraries/Machine.sol";
+import {Memory} from "../../libraries/Memory.sol";
+import {RecordHead} from "../../libraries/RecordHead.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
 import {Record, Tensor} from "../../types/Program.sol";
 import {Move} from "../Move.sol";
@@ -18,11 +20,7 @@ library MoveRows {
     uint256 private constant OUTER_AXES = MovePlan.OUTER + MovePlan.AXIS_BYTES;
 
     /// @notice Runs a step of an interpreter (generated/Kernels.sol).
-    function run(Machine memory m, uint256 record, uint256 head, uint256 out)
-        internal
-        view
-        returns (uint256)
-    {
+    function run(Machine memory m, uint256 record, RecordHead head, Flat out) internal view returns (Flat) {
         return move(m.plan, record, out, Machines.operand(m, head, 0), Machines.operand(m, head, 1));
     }
 
@@ -30,31 +28,27 @@ library MoveRows {
     /// @param plan MovePlan.BYTES of memory @param record of the step in memory @param out its tensor without a pointer
     /// @param a the source @param b what fills the rest, 0 if it is the pad
     /// @return flat the tensor; where it is a run of the source's elements it shares their memory
-    function move(uint256 plan, uint256 record, uint256 out, uint256 a, uint256 b)
-        internal
-        pure
-        returns (uint256 flat)
-    {
+    function move(uint256 plan, uint256 record, Flat out, Flat a, Flat b) internal pure returns (Flat flat) {
         unchecked {
             (bool affine, bool whole) = MovePlan.make(plan, record, out);
             if (!affine) return _elements(record, out, a, b);
             if (whole) {
                 if (plan.word(MovePlan.COUNT) == 1 && plan.word(MovePlan.STEP) == 1) {
-                    return out | (Flat.pointer(a) + plan.word(0) * Shapes.elementBytes(Flat.code(out)));
+                    return out.at(a.pointer() + plan.word(0) * Shapes.elementBytes(out.code()));
                 }
-                flat = Flat.allocate(out);
+                flat = out.allocate();
             } else {
-                flat = Flat.allocate(out);
-                _fill(flat, b, (Flat.load(record) >> 144) & 0xFFFFFFFF);
+                flat = out.allocate();
+                _fill(flat, b, RecordHead.wrap(Memory.load(record)).attribute());
             }
-            _copy(plan, flat, Flat.pointer(a));
+            _copy(plan, flat, a.pointer());
         }
     }
 
     /// @dev Copies the box: the two innermost axes for each index of the others. @param source memory of the source
-    function _copy(uint256 plan, uint256 flat, uint256 source) private pure {
+    function _copy(uint256 plan, Flat flat, uint256 source) private pure {
         unchecked {
-            uint256 size = Shapes.elementBytes(Flat.code(flat));
+            uint256 size = Shapes.elementBytes(flat.code());
             uint256 end = plan + MovePlan.AXES + MovePlan.AXIS_BYTES * plan.word(MovePlan.COUNT);
             uint256 times = 1;
             for (uint256 axis = plan + OUTER_AXES; axis < end; axis += MovePlan.AXIS_BYTES) {
@@ -63,15 +57,15 @@ library MoveRows {
             // An empty box may begin anywhere: not even a load belongs there.
             if (plan.word(MovePlan.AXES) == 0) return;
             source += plan.word(0) * size;
-            uint256 target = Flat.pointer(flat) + plan.word(MovePlan.OUT_FIRST) * size;
-            uint256 free = Flat.mark();
+            uint256 target = flat.pointer() + plan.word(MovePlan.OUT_FIRST) * size;
+            uint256 free = Memory.mark();
             Runs memory r = _innerAxes(plan, size);
             for (uint256 index = 0; index < times; ++index) {
                 uint256 from = source + size * _offset(plan + OUTER_AXES, end, 32, index);
                 uint256 to = target + size * _offset(plan + OUTER_AXES, end, 64, index);
                 CopyRuns.copy(r, to, from);
             }
-            Flat.release(free);
+            Memory.release(free);
         }
     }
 
@@ -101,18 +95,18 @@ library MoveRows {
     }
 
     /// @dev b's elements, or the pad, everywhere.
-    function _fill(uint256 flat, uint256 b, uint256 pad) private pure {
+    function _fill(Flat flat, Flat b, uint256 pad) private pure {
         unchecked {
-            uint256 target = Flat.pointer(flat);
-            uint256 size = Flat.size(flat);
-            if (b != 0) {
-                uint256 source = Flat.pointer(b);
+            uint256 target = flat.pointer();
+            uint256 size = flat.size();
+            if (!b.isNone()) {
+                uint256 source = b.pointer();
                 assembly ("memory-safe") {
                     mcopy(target, source, size)
                 }
                 return;
             }
-            repeat(target, pad, Shapes.elementBytes(Flat.code(flat)), size);
+            repeat(target, pad, Shapes.elementBytes(flat.code()), size);
         }
     }
 
@@ -133,25 +127,21 @@ library MoveRows {
     }
 
     /// @dev Element by element.
-    function _elements(uint256 record, uint256 out, uint256 a, uint256 b)
-        private
-        pure
-        returns (uint256 flat)
-    {
+    function _elements(uint256 record, Flat out, Flat a, Flat b) private pure returns (Flat flat) {
         unchecked {
-            flat = Flat.allocate(out);
+            flat = out.allocate();
             Tensor memory shape;
-            (shape.rank, shape.shape) = (Flat.rank(out), Flat.shape(out));
+            (shape.rank, shape.shape) = (out.rank(), out.shape());
             Record memory r;
             assembly ("memory-safe") {
                 mcopy(r, record, 0x80)
             }
-            uint256 pad = (r.head >> 144) & 0xFFFFFFFF;
-            uint256 count = Flat.count(out);
+            uint256 pad = r.head.attribute();
+            uint256 count = out.count();
             for (uint256 i = 0; i < count; ++i) {
                 (bool inside, uint256 index) = Move.source(r, shape, i);
-                uint256 stored = inside ? Flat.element(a, index) : b == 0 ? pad : Flat.element(b, i);
-                Flat.put(flat, i, stored);
+                uint256 stored = inside ? a.element(index) : b.isNone() ? pad : b.element(i);
+                flat.put(i, stored);
             }
         }
     }

@@ -4,6 +4,7 @@ pragma solidity ^0.8.28;
 import {Flat} from "../../libraries/Flat.sol";
 import {Machine, Machines} from "../../libraries/Machine.sol";
 import {ProgramReader} from "../../libraries/ProgramReader.sol";
+import {RecordHead} from "../../libraries/RecordHead.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
 import {Swar} from "../../libraries/Swar.sol";
 import {TYPE_S32} from "../../types/Program.sol";
@@ -12,11 +13,11 @@ import {Reduce} from "../Reduce.sol";
 /// @notice REDUCE of whole tensors.
 library ReduceRows {
     /// @notice Runs a step of an interpreter (generated/Kernels.sol).
-    function run(Machine memory m, uint256, uint256 head, uint256 out) internal view returns (uint256 flat) {
-        uint256 a = Machines.operand(m, head, 0);
-        flat = Flat.allocate(out);
-        uint256 variant = ProgramReader.variant(head);
-        reduce(variant, Flat.code(a), Flat.pointer(flat), Flat.pointer(a), Flat.last(a), Flat.count(out));
+    function run(Machine memory m, uint256, RecordHead head, Flat out) internal view returns (Flat flat) {
+        Flat a = Machines.operand(m, head, 0);
+        flat = out.allocate();
+        uint256 variant = head.variant();
+        reduce(variant, a.code(), flat.pointer(), a.pointer(), a.last(), out.count());
     }
 
     /// @notice Reduces rows that stand one after another. @param code type of their elements

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {LayerBuilder} from "../../../../verifier-contracts/execution/LayerBuilder.sol";
 import {CompiledLayer} from "../../../../verifier-contracts/execution/compiled/CompiledLayer.sol";
+import {Parameters} from "../../../../verifier-contracts/libraries/Parameters.sol";
 import {Dot} from "../../../../verifier-contracts/opcodes/Dot.sol";
 import {Requant} from "../../../../verifier-contracts/opcodes/Requant.sol";
 import {ModelId} from "../../../../verifier-contracts/types/Types.sol";
@@ -172,7 +173,7 @@ abstract contract LayerFixture is RegistryTest {
                 aAt := add(a, 32)
                 wAt := add(w, 32)
             }
-            (int256 acc, uint256 parameters) = Dot.accumulate(aAt, l.length, wAt);
+            (int256 acc, Parameters parameters) = Dot.accumulate(aAt, l.length, wAt);
             if (l.variant == 0) {
                 for (uint256 i = 0; i < 4; ++i) {
                     output[next++] = bytes1(uint8(uint256(acc) >> (24 - 8 * i)));

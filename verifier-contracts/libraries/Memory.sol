@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+/// @notice Solidity's free memory, taken and given back by hand.
+library Memory {
+    /// @notice New memory, not cleared, with room behind it: kernels store whole words.
+    function reserve(uint256 bytes_) internal pure returns (uint256 place) {
+        assembly ("memory-safe") {
+            place := mload(0x40)
+            mstore(0x40, add(place, and(add(bytes_, 63), not(31))))
+        }
+    }
+
+    /// @notice What is free from here on; `release` gives back what was reserved since.
+    function mark() internal pure returns (uint256 free) {
+        assembly ("memory-safe") {
+            free := mload(0x40)
+        }
+    }
+
+    function release(uint256 free) internal pure {
+        assembly ("memory-safe") {
+            mstore(0x40, free)
+        }
+    }
+
+    function load(uint256 place) internal pure returns (uint256 word) {
+        assembly ("memory-safe") {
+            word := mload(place)
+        }
+    }
+}
