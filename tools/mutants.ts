@@ -24,11 +24,11 @@ export const MUTANTS: readonly Mutant[] = [
     name: "quota per claim instead of per ticket",
     caughtBy: "testFuzz_game_wrongClaim_succeeds",
     edits: [
-      { file: GAME, from: "uint8(ticket >> 8) >=", to: "uint8(_tickets[id][address(0)] >> 8) >=" },
+      { file: GAME, from: "ticket.demands() >=", to: "_tickets[id][address(0)].demands() >=" },
       {
         file: GAME,
-        from: "_tickets[id][msg.sender] = ticket + ONE_DEMAND;",
-        to: "_tickets[id][address(0)] += ONE_DEMAND;",
+        from: "_tickets[id][msg.sender] = ticket.withDemand();",
+        to: "_tickets[id][address(0)] = _tickets[id][address(0)].withDemand();",
       },
     ],
   },
@@ -36,7 +36,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "no hardEnd",
     caughtBy: "testFuzz_game_honestClaim_succeeds",
     edits: [
-      { file: CLAIM_WORD, from: "if (time > uint40(word >> 80)) time = uint40(word >> 80);", to: "" },
+      { file: CLAIM_WORD, from: "if (time > uint40(word >> CLAIM_HARD_END)) time = uint40(word >> CLAIM_HARD_END);", to: "" },
       {
         file: GAME,
         from: "if (block.timestamp > latest) revert DemandTooLate(block.timestamp, latest);",
@@ -61,8 +61,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: GAME,
-        from: "_demands[id][position] = demanded | ANSWERED;\n        _claims[id] = word.answered(block.timestamp);",
-        to: "_demands[id][position] = demanded | ANSWERED;\n        _claims[id] = word.answered(word.lastEvent());",
+        from: "_demands[id][position] = demanded.answered();\n        _claims[id] = word.answered(block.timestamp);",
+        to: "_demands[id][position] = demanded.answered();\n        _claims[id] = word.answered(word.lastEvent());",
       },
     ],
   },

@@ -206,7 +206,7 @@ const DOTS: readonly Mutant[] = [
     "dot",
     "the shift rounds toward zero",
     `${OPCODES}/Dot.sol`,
-    "value := sar(and(shr(PARAMETER_SHIFT, parameters), PARAMETER_SHIFT_BITS), signextend(7, value))",
+    "value := sar(\n                    and(shr(PARAMETER_SHIFT, parameters), PARAMETER_SHIFT_BITS),\n                    signextend(7, value)\n                )",
     "value := sdiv(signextend(7, value), shl(and(shr(PARAMETER_SHIFT, parameters), PARAMETER_SHIFT_BITS), 1))",
   ),
   fault(

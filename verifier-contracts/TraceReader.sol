@@ -22,7 +22,7 @@ contract TraceReader is ITraceReader {
 
     /// @inheritdoc ITraceReader
     function shapeAt(ModelId modelId, uint64 position) external view returns (uint256 shape) {
-        uint256 step = position >> 48;
+        uint256 step = Positions.stepOf(position);
         if (step == Positions.TRACE) {
             ModelWord word = ModelWord.wrap(registry.modelWord(modelId));
             if (word.isNone()) revert IModelRegistry.UnknownModel(modelId);

@@ -5,6 +5,7 @@ import {IAssay} from "../interfaces/IAssay.sol";
 import {IAssayCallback} from "../interfaces/IAssayCallback.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {Orders} from "../libraries/Orders.sol";
+import {RequestWord} from "../libraries/RequestWord.sol";
 import {Claim, LANE_BOND, ModelId, Policy, Request, RequestId} from "../types/Types.sol";
 import {DeliveryGas} from "./libraries/DeliveryGas.sol";
 
@@ -95,7 +96,7 @@ contract ToolAgent is IAssayCallback {
         RequestId id = assay.requestIdOf(r);
         if (asked[id] == 0) revert NotAsked(id);
         assay.requireFinal(r, c, output, Policy(modelId, asked[id], lanes, minBond, minWindow));
-        uint8 lane = uint8(assay.requestWord(id) >> 8);
+        uint8 lane = RequestWord.wrap(assay.requestWord(id)).lane();
         _store(id, output, lane == 0 ? LANE_BOND : lane, uint64(block.timestamp));
     }
 

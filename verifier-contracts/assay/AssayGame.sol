@@ -4,7 +4,9 @@ pragma solidity ^0.8.28;
 import {IAssay} from "../interfaces/IAssay.sol";
 import {ClaimWord} from "../libraries/ClaimWord.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
+import {Positions} from "../libraries/Positions.sol";
 import {Terms} from "../libraries/Terms.sol";
+import {DemandWord, NEW_TICKET, TicketWord, newDemand} from "../libraries/TicketWord.sol";
 import {Claim, ClaimId, Fall, Opening, Request, RequestId} from "../types/Types.sol";
 import {AssayMoney} from "./AssayMoney.sol";
 
@@ -19,8 +21,8 @@ abstract contract AssayGame is AssayMoney {
         (ClaimId id, ClaimWord word) = _openClaim(c);
         if (block.timestamp >= word.windowEnd()) revert WindowEnded(block.timestamp, word.windowEnd());
         if (msg.value != c.ticketBond) revert ValueWrong(msg.value, c.ticketBond);
-        if (_tickets[id][msg.sender] != 0) revert AlreadyHolding(id, msg.sender);
-        _tickets[id][msg.sender] = HELD;
+        if (!_tickets[id][msg.sender].isNone()) revert AlreadyHolding(id, msg.sender);
+        _tickets[id][msg.sender] = NEW_TICKET;
         // L: a challenger and a prover who both use every second of every step need exactly this long.
         uint256 bound;
         unchecked {
@@ -55,25 +57,25 @@ abstract contract AssayGame is AssayMoney {
     /// @inheritdoc IAssay
     function demand(Claim calldata c, bytes32 traceRoot, uint64 position) external {
         (ClaimId id, ClaimWord word) = _openClaim(c);
-        uint256 ticket = _tickets[id][msg.sender];
-        if (ticket == 0) revert TicketMissing(id, msg.sender);
+        TicketWord ticket = _tickets[id][msg.sender];
+        if (ticket.isNone()) revert TicketMissing(id, msg.sender);
         bytes32 committed = _requireTrace(id);
         // A re-org may have brought another trace than the one that the sender has read.
         if (traceRoot != committed) revert TraceMismatch(traceRoot, committed);
-        if (uint8(ticket >> 8) >= word.depth()) revert QuotaUsed(word.depth());
+        if (ticket.demands() >= word.depth()) revert QuotaUsed(word.depth());
         uint256 latest;
         // SAFETY: with a ticket hardEnd is at least L seconds after it, and L > 2T + 1.
         unchecked {
             latest = word.hardEnd() - 2 * uint256(answerSeconds) - 1;
         }
         if (block.timestamp > latest) revert DemandTooLate(block.timestamp, latest);
-        uint256 before = _demands[id][position];
-        if (before != 0) revert AlreadyDemanded(position, uint40(before));
+        DemandWord before = _demands[id][position];
+        if (!before.isMissing()) revert AlreadyDemanded(position, before.deadline());
         uint256 shape = traceReader.shapeAt(c.modelId, position);
         if (shape == 0) revert PositionOutside(position);
         uint256 deadline = block.timestamp + answerSeconds;
-        _tickets[id][msg.sender] = ticket + ONE_DEMAND;
-        _demands[id][position] = shape << SHAPE | deadline;
+        _tickets[id][msg.sender] = ticket.withDemand();
+        _demands[id][position] = newDemand(deadline, shape);
         _claims[id] = word.owing();
         emit Demanded(id, msg.sender, position, uint40(deadline));
     }
@@ -83,11 +85,13 @@ abstract contract AssayGame is AssayMoney {
         external
     {
         (ClaimId id, ClaimWord word) = _openClaim(c);
-        uint256 demanded = _requireUnanswered(id, position);
-        if (block.timestamp > uint40(demanded)) revert DeadlinePassed(block.timestamp, uint40(demanded));
-        bytes32 folded = traceReader.checkReveal(demanded >> SHAPE, position, content, path);
+        DemandWord demanded = _requireUnanswered(id, position);
+        if (block.timestamp > demanded.deadline()) {
+            revert DeadlinePassed(block.timestamp, demanded.deadline());
+        }
+        bytes32 folded = traceReader.checkReveal(demanded.shape(), position, content, path);
         if (folded != _traceRoots[id]) revert TraceMismatch(folded, _traceRoots[id]);
-        _demands[id][position] = demanded | ANSWERED;
+        _demands[id][position] = demanded.answered();
         _claims[id] = word.answered(block.timestamp);
         emit Revealed(id, position, content);
     }
@@ -144,8 +148,8 @@ abstract contract AssayGame is AssayMoney {
     /// @inheritdoc IAssay
     function timeoutDemand(Claim calldata c, uint64 position) external {
         (ClaimId id, ClaimWord word) = _activeClaim(c);
-        _requirePassed(uint40(_requireUnanswered(id, position)));
-        _fall(c, id, word, Fall.DEMAND_TIMEOUT, position >> 48, position, 0, 0);
+        _requirePassed(_requireUnanswered(id, position).deadline());
+        _fall(c, id, word, Fall.DEMAND_TIMEOUT, Positions.stepOf(position), position, 0, 0);
     }
 
     function _convict(
@@ -168,10 +172,10 @@ abstract contract AssayGame is AssayMoney {
         if (traceRoot == 0) revert TraceMissing(id);
     }
 
-    function _requireUnanswered(ClaimId id, uint64 position) private view returns (uint256 demanded) {
+    function _requireUnanswered(ClaimId id, uint64 position) private view returns (DemandWord demanded) {
         demanded = _demands[id][position];
-        if (demanded == 0) revert NotDemanded(position);
-        if (demanded & ANSWERED != 0) revert AlreadyAnswered(position);
+        if (demanded.isMissing()) revert NotDemanded(position);
+        if (demanded.isAnswered()) revert AlreadyAnswered(position);
     }
 
     function _requirePassed(uint256 deadline) private view {

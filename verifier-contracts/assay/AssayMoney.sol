@@ -4,6 +4,7 @@ pragma solidity ^0.8.28;
 import {IAssay} from "../interfaces/IAssay.sol";
 import {CLAIM_FALLEN, ClaimWord} from "../libraries/ClaimWord.sol";
 import {Terms} from "../libraries/Terms.sol";
+import {TicketWord} from "../libraries/TicketWord.sol";
 import {Claim, ClaimId, Fall, RequestId} from "../types/Types.sol";
 import {AssayState} from "./AssayState.sol";
 
@@ -42,10 +43,10 @@ abstract contract AssayMoney is AssayState {
         ClaimId id = c.idOf();
         ClaimWord word = _claims[id];
         if (word.status() != CLAIM_FALLEN) revert ClaimNotFallen(id, word.status());
-        uint256 ticket = _tickets[id][owner];
-        if (ticket == 0) revert TicketMissing(id, owner);
-        if (ticket & COLLECTED != 0) revert AlreadyCollected(id, owner);
-        _tickets[id][owner] = ticket | COLLECTED;
+        TicketWord ticket = _tickets[id][owner];
+        if (ticket.isNone()) revert TicketMissing(id, owner);
+        if (ticket.isCollected()) revert AlreadyCollected(id, owner);
+        _tickets[id][owner] = ticket.collected();
         uint256 amount = c.ticketBond + Terms.share(c.bond, word.takers());
         emit Collected(id, owner, amount);
         _credit(owner, amount);

@@ -10,6 +10,7 @@ import {CLAIM_ACTIVE, ClaimWord} from "../libraries/ClaimWord.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {REQUEST_PUBLIC, RequestWord} from "../libraries/RequestWord.sol";
 import {Terms} from "../libraries/Terms.sol";
+import {DemandWord, TicketWord} from "../libraries/TicketWord.sol";
 import {Claim, ClaimId, ModelId, Request, RequestId} from "../types/Types.sol";
 
 /// @notice Storage, constants and plain views. Nobody owns this contract, and no constant can change.
@@ -31,21 +32,13 @@ abstract contract AssayState is IAssay {
     mapping(RequestId => RequestWord) internal _requests;
     mapping(ClaimId => ClaimWord) internal _claims;
     mapping(ClaimId => bytes32) internal _traceRoots;
-    /// @dev HELD, demands made at bits 8..15, COLLECTED
-    mapping(ClaimId => mapping(address owner => uint256)) internal _tickets;
-    /// @dev deadline at bits 0..39, ANSWERED, the shape of the position's tree from bit 48: a reveal reads no program
-    mapping(ClaimId => mapping(uint64 position => uint256)) internal _demands;
+    mapping(ClaimId => mapping(address owner => TicketWord)) internal _tickets;
+    mapping(ClaimId => mapping(uint64 position => DemandWord)) internal _demands;
     /// @dev Only where truth settled a request without a claim that agreed.
     mapping(RequestId => bytes32) internal _results;
     mapping(ModelId => bool) internal _proofHalted;
     /// @dev Copies of the registry's; a model that has a request has one.
     mapping(ModelId => ModelWord) internal _modelWords;
-
-    uint256 internal constant HELD = 1;
-    uint256 internal constant ONE_DEMAND = 1 << 8;
-    uint256 internal constant COLLECTED = 1 << 16;
-    uint256 internal constant ANSWERED = 1 << 40;
-    uint256 internal constant SHAPE = 48;
 
     /// @inheritdoc IAssay
     function requestIdOf(Request calldata r) external view returns (RequestId) {
@@ -78,14 +71,14 @@ abstract contract AssayState is IAssay {
         view
         returns (bool held, uint8 demands, bool collected)
     {
-        uint256 ticket = _tickets[id][owner];
-        return (ticket & HELD != 0, uint8(ticket >> 8), ticket & COLLECTED != 0);
+        TicketWord ticket = _tickets[id][owner];
+        return (ticket.isHeld(), ticket.demands(), ticket.isCollected());
     }
 
     /// @inheritdoc IAssay
     function demandOf(ClaimId id, uint64 position) external view returns (uint40 deadline, bool answered) {
-        uint256 word = _demands[id][position];
-        return (uint40(word), word & ANSWERED != 0);
+        DemandWord word = _demands[id][position];
+        return (word.deadline(), word.isAnswered());
     }
 
     /// @inheritdoc IAssay

@@ -11,7 +11,7 @@ import {IWeightStore} from "../interfaces/IWeightStore.sol";
 import {Directory} from "../libraries/Directory.sol";
 import {Flat} from "../libraries/Flat.sol";
 import {Machine, Machines} from "../libraries/Machine.sol";
-import {Memory} from "../libraries/Memory.sol";
+import {FIRST_ADDRESS, FIRST_U16, Memory} from "../libraries/Memory.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
 import {RecordHead} from "../libraries/RecordHead.sol";
@@ -239,7 +239,7 @@ contract Interpreter is IInterpreter {
             assembly ("memory-safe") {
                 extcodecopy(directory, place, 1, sub(size, 1))
             }
-            uint256 chunks = Memory.load(place + 32) >> 240;
+            uint256 chunks = Memory.load(place + 32) >> FIRST_U16;
             uint256 first = place + Directory.HEAD_BYTES - 1;
             m.chunks = first + Directory.ADDRESS_BYTES * chunks;
             _openProgram(m, ModelWord.wrap(Memory.load(place)), first);
@@ -257,7 +257,7 @@ contract Interpreter is IInterpreter {
             for (uint256 i = 0; i < chunks.length; ++i) {
                 address chunk = chunks[i];
                 assembly ("memory-safe") {
-                    mstore(add(first, mul(20, i)), shl(96, chunk))
+                    mstore(add(first, mul(20, i)), shl(FIRST_ADDRESS, chunk))
                 }
             }
             _openProgram(m, word, first);

@@ -4,7 +4,7 @@ pragma solidity ^0.8.28;
 import {IInterpreter} from "../interfaces/IInterpreter.sol";
 import {IPlanner} from "../interfaces/IPlanner.sol";
 import {Directory} from "../libraries/Directory.sol";
-import {Memory} from "../libraries/Memory.sol";
+import {FIRST_ADDRESS, FIRST_U16, Memory} from "../libraries/Memory.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
 import {MovePlan} from "../opcodes/rows/MovePlan.sol";
@@ -57,7 +57,7 @@ contract Planner is IPlanner, NamedCode {
                 mstore(add(place, 0x20), head)
                 place := add(place, 0x40)
                 for { let end := add(chunks, mul(20, count)) } lt(chunks, end) { chunks := add(chunks, 20) } {
-                    mstore(place, shr(96, mload(chunks)))
+                    mstore(place, shr(FIRST_ADDRESS, mload(chunks)))
                     place := add(place, 0x20)
                 }
             }
@@ -99,7 +99,7 @@ contract Planner is IPlanner, NamedCode {
             d.word = ModelWord.wrap(Memory.load(place));
             uint8 lanes = d.word.lanes();
             if (lanes & LANE_EXECUTION == 0) revert IInterpreter.NotExecutable(modelId, lanes);
-            uint256 programChunks = Memory.load(place + 32) >> 240;
+            uint256 programChunks = Memory.load(place + 32) >> FIRST_U16;
             uint256 first = place + Directory.HEAD_BYTES - 1;
             chunks = first + Directory.ADDRESS_BYTES * programChunks;
             count = (size - Directory.HEAD_BYTES) / Directory.ADDRESS_BYTES - programChunks;

@@ -13,6 +13,28 @@ library Binary32 {
     uint256 internal constant INFINITY = 0x7F800000;
     uint256 private constant SIGN = 0x80000000;
     uint256 private constant MAGNITUDE = 0x7FFFFFFF;
+    /// @dev Bits of a stored fraction, and of a significand, whose leading bit is not stored.
+    uint256 private constant FRACTION_BITS = 23;
+    uint256 private constant SIGNIFICAND_BITS = 24;
+    uint256 private constant FRACTION = 0x7FFFFF;
+    uint256 private constant LEADING_BIT = 0x800000;
+    /// @dev The exponent field of a significand that is its own number: 127 + FRACTION_BITS.
+    uint256 private constant UNIT_EXPONENT = 150;
+    /// @dev The exponent field of 1/2, the least number that may round to 1.
+    uint256 private constant HALF_EXPONENT = 126;
+    /// @dev The exponent field of 1/4: a significand of n bits, leading bit and all, adds n to it.
+    uint256 private constant QUARTER_EXPONENT = 125;
+    /// @dev Bits by which a dividend and a radicand are extended, so that what is rounded off is at least two bits.
+    uint256 private constant EXTENSION_BITS = 26;
+    /// @dev UNIT_EXPONENT − EXTENSION_BITS: the field of a quotient of two significands so extended, and of a root.
+    uint256 private constant EXTENDED_EXPONENT = 124;
+    /// @dev Bits of the product of two significands, but one.
+    uint256 private constant PRODUCT_BITS = 47;
+    /// @dev Beyond so many places, the smaller summand is below a quarter of the greater one's last place.
+    uint256 private constant MAX_GAP = 25;
+    /// @dev 3·2^24, and 0.7·2^24, for the line from which a root's approximation starts.
+    uint256 private constant ROOT_SLOPE = 50331648;
+    uint256 private constant ROOT_START = 11744051;
 
     function add(uint256 a, uint256 b) internal pure returns (uint256) {
         unchecked {
@@ -26,16 +48,16 @@ library Binary32 {
             (y, gap) = _split(y);
             gap = e - gap;
             // b is below a quarter of a's last place, so below half a place of the number next to a.
-            if (gap > 25) return a;
+            if (gap > MAX_GAP) return a;
             x <<= gap;
             e -= gap;
             if ((a ^ b) & SIGN == 0) {
                 x += y;
-                gap += x >> (24 + gap);
+                gap += x >> (SIGNIFICAND_BITS + gap);
             } else {
                 x -= y;
                 // At most the leading bit is lost, and there is one below the last place to make up for it.
-                if (gap > 1) gap -= 1 - (x >> (23 + gap));
+                if (gap > 1) gap -= 1 - (x >> (FRACTION_BITS + gap));
                 else return x == 0 ? 0 : (a & SIGN) | _packShort(x, e);
             }
             return (a & SIGN) | _pack(x, gap, e + gap);
@@ -61,8 +83,8 @@ library Binary32 {
             (a, e) = _normalize(a);
             (b, f) = _normalize(b);
             a *= b;
-            b = 23 + (a >> 47);
-            return sign | _packAny(a, b, e + f + b - 150);
+            b = FRACTION_BITS + (a >> PRODUCT_BITS);
+            return sign | _packAny(a, b, e + f + b - UNIT_EXPONENT);
         }
     }
 
@@ -81,13 +103,13 @@ library Binary32 {
             uint256 f;
             (a, e) = _normalize(a);
             (b, f) = _normalize(b);
-            a <<= 26;
+            a <<= EXTENSION_BITS;
             assembly ("memory-safe") {
                 // 26 or 27 bits. At least two are rounded off, so the lowest one may stand for the remainder too.
                 a := or(div(a, b), iszero(iszero(mod(a, b))))
             }
-            b = 2 + (a >> 26);
-            return sign | _packAny(a, b, e + 124 + b - f);
+            b = 2 + (a >> EXTENSION_BITS);
+            return sign | _packAny(a, b, e + EXTENDED_EXPONENT + b - f);
         }
     }
 
@@ -97,12 +119,12 @@ library Binary32 {
             if (a >= INFINITY) return a == INFINITY ? a : NAN;
             (uint256 m, uint256 e) = _normalize(a);
             // Makes the exponent even: a = m·2^(e − 176) with m in [2^48, 2^50).
-            m <<= 26 - (e & 1);
+            m <<= EXTENSION_BITS - (e & 1);
             e += e & 1;
             assembly ("memory-safe") {
                 // The line m/(3·2^24) + 0.7·2^24 is within 3.4 % of the root. Newton's step from an error of r leaves r²/2
                 // above the root: after 3 of them, less than one unit.
-                let root := add(div(m, 50331648), 11744051)
+                let root := add(div(m, ROOT_SLOPE), ROOT_START)
                 root := shr(1, add(root, div(m, root)))
                 root := shr(1, add(root, div(m, root)))
                 root := shr(1, add(root, div(m, root)))
@@ -110,7 +132,7 @@ library Binary32 {
                 // 25 bits. No root is halfway between two numbers: the square of an odd root is too long for m.
                 m := shr(1, add(root, 1))
             }
-            return (((e + 124) >> 1) << 23) + m;
+            return (((e + EXTENDED_EXPONENT) >> 1) << FRACTION_BITS) + m;
         }
     }
 
@@ -120,12 +142,12 @@ library Binary32 {
             uint256 x = a & MAGNITUDE;
             if (x > INFINITY) return NAN;
             (uint256 m, uint256 e) = _split(x);
-            if (e >= 150) return a;
-            if (e < 126) return a & SIGN;
-            uint256 shift = 150 - e;
+            if (e >= UNIT_EXPONENT) return a;
+            if (e < HALF_EXPONENT) return a & SIGN;
+            uint256 shift = UNIT_EXPONENT - e;
             m = _shiftRight(m, shift);
             // 1/2 and less have become 0, which has no leading bit to place.
-            return m == 0 ? a & SIGN : (a & SIGN) | (((e - 1) << 23) + (m << shift));
+            return m == 0 ? a & SIGN : (a & SIGN) | (((e - 1) << FRACTION_BITS) + (m << shift));
         }
     }
 
@@ -165,8 +187,10 @@ library Binary32 {
             if (value == 0) return 0;
             uint256 m = uint256(value < 0 ? -value : value);
             uint256 length = _bitLength(m);
-            m = length > 24 ? _shiftRight(m, length - 24) : m << (24 - length);
-            return (value < 0 ? SIGN : 0) + ((125 + length) << 23) + m;
+            m = length > SIGNIFICAND_BITS
+                ? _shiftRight(m, length - SIGNIFICAND_BITS)
+                : m << (SIGNIFICAND_BITS - length);
+            return (value < 0 ? SIGN : 0) + ((QUARTER_EXPONENT + length) << FRACTION_BITS) + m;
         }
     }
 
@@ -175,7 +199,8 @@ library Binary32 {
         unchecked {
             if (isNaN(a)) return 0;
             (uint256 m, uint256 e) = _split(a & MAGNITUDE);
-            return _saturate(a & SIGN, e < 150 ? m >> (150 - e) : m << (e - 150));
+            return
+                _saturate(a & SIGN, e < UNIT_EXPONENT ? m >> (UNIT_EXPONENT - e) : m << (e - UNIT_EXPONENT));
         }
     }
 
@@ -184,7 +209,9 @@ library Binary32 {
         unchecked {
             if (isNaN(a)) return 0;
             (uint256 m, uint256 e) = _split(a & MAGNITUDE);
-            return _saturate(a & SIGN, e < 150 ? _shiftRight(m, 150 - e) : m << (e - 150));
+            return _saturate(
+                a & SIGN, e < UNIT_EXPONENT ? _shiftRight(m, UNIT_EXPONENT - e) : m << (e - UNIT_EXPONENT)
+            );
         }
     }
 
@@ -192,7 +219,7 @@ library Binary32 {
     function scaledNearest(int256 value, uint256 scale) internal pure returns (int256) {
         unchecked {
             uint256 sign = scale & SIGN;
-            uint256 e = (scale & MAGNITUDE) >> 23;
+            uint256 e = (scale & MAGNITUDE) >> FRACTION_BITS;
             // Subnormal scales too give less than 1/2. Infinity is taken as 2^128, which saturates like it.
             if (e == 0 || value == 0 || isNaN(scale)) return 0;
             if (value < 0) {
@@ -201,39 +228,44 @@ library Binary32 {
             }
             uint256 m = uint256(value);
             uint256 length = _bitLength(m);
-            if (length > 24) m = _shiftRight(m, length - 24) << (length - 24);
-            m *= (scale & 0x7FFFFF) | 0x800000;
+            if (length > SIGNIFICAND_BITS) {
+                m = _shiftRight(m, length - SIGNIFICAND_BITS) << (length - SIGNIFICAND_BITS);
+            }
+            m *= (scale & FRACTION) | LEADING_BIT;
             // The product of `length` bits and 24 bits, rounded to 24.
-            uint256 shift = length - 1 + (m >> (length + 23));
+            uint256 shift = length - 1 + (m >> (length + FRACTION_BITS));
             m = _shiftRight(m, shift);
             e += shift;
-            return _saturate(sign, e < 150 ? _shiftRight(m, 150 - e) : m << (e - 150));
+            return
+                _saturate(
+                    sign, e < UNIT_EXPONENT ? _shiftRight(m, UNIT_EXPONENT - e) : m << (e - UNIT_EXPONENT)
+                );
         }
     }
 
     /// @dev Significand and exponent field. INFINITY gives 2^23 and 255, so the number 2^128.
     function _split(uint256 magnitude) private pure returns (uint256 m, uint256 e) {
         assembly ("memory-safe") {
-            e := shr(23, magnitude)
+            e := shr(FRACTION_BITS, magnitude)
             e := add(e, iszero(e))
-            m := sub(magnitude, shl(23, sub(e, 1)))
+            m := sub(magnitude, shl(FRACTION_BITS, sub(e, 1)))
         }
     }
 
     /// @dev As _split, with the leading bit of a nonzero number in its place; the field goes down to −22.
     function _normalize(uint256 magnitude) private pure returns (uint256 m, uint256 e) {
         unchecked {
-            if (magnitude >> 23 != 0) return _split(magnitude);
+            if (magnitude >> FRACTION_BITS != 0) return _split(magnitude);
             e = _bitLength(magnitude);
-            m = magnitude << (24 - e);
-            e -= 23;
+            m = magnitude << (SIGNIFICAND_BITS - e);
+            e -= FRACTION_BITS;
         }
     }
 
     /// @dev Magnitude of m·2^(e − shift − 150), where m >> shift is a whole significand or e is 1. e at least 1.
     function _pack(uint256 m, uint256 shift, uint256 e) private pure returns (uint256 bits) {
         unchecked {
-            bits = ((e - 1) << 23) + _shiftRight(m, shift);
+            bits = ((e - 1) << FRACTION_BITS) + _shiftRight(m, shift);
             if (bits > INFINITY) bits = INFINITY;
         }
     }
@@ -253,10 +285,10 @@ library Binary32 {
     function _packShort(uint256 m, uint256 e) private pure returns (uint256 bits) {
         unchecked {
             uint256 length = _bitLength(m);
-            if (length > 24) return _pack(m, 1, e + 1);
-            uint256 room = 24 - length;
+            if (length > SIGNIFICAND_BITS) return _pack(m, 1, e + 1);
+            uint256 room = SIGNIFICAND_BITS - length;
             if (room >= e) room = e - 1;
-            return ((e - room - 1) << 23) + (m << room);
+            return ((e - room - 1) << FRACTION_BITS) + (m << room);
         }
     }
 

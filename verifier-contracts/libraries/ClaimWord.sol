@@ -15,8 +15,19 @@ uint8 constant CLAIM_ACTIVE = 1;
 uint8 constant CLAIM_FINAL = 2;
 uint8 constant CLAIM_FALLEN = 3;
 
-uint256 constant ONE_TICKET = 1 << 160;
-uint256 constant ONE_PENDING = 1 << 192;
+// The lowest bit of each field but windowEnd, which is the lowest one.
+uint256 constant CLAIM_LAST_EVENT = 40;
+uint256 constant CLAIM_HARD_END = 80;
+uint256 constant CLAIM_TRACE_DEADLINE = 120;
+uint256 constant CLAIM_TICKETS = 160;
+uint256 constant CLAIM_PENDING = 192;
+uint256 constant CLAIM_STATE = 224;
+uint256 constant CLAIM_FALL = 232;
+uint256 constant CLAIM_DEPTH = 240;
+uint256 constant CLAIM_TRUTH_SHARE = 248;
+
+uint256 constant ONE_TICKET = 1 << CLAIM_TICKETS;
+uint256 constant ONE_PENDING = 1 << CLAIM_PENDING;
 
 using {
     windowEnd,
@@ -39,7 +50,7 @@ using {
 } for ClaimWord global;
 
 function activeClaim(uint256 end, uint256 d) pure returns (ClaimWord) {
-    return ClaimWord.wrap(end | uint256(CLAIM_ACTIVE) << 224 | d << 240);
+    return ClaimWord.wrap(end | uint256(CLAIM_ACTIVE) << CLAIM_STATE | d << CLAIM_DEPTH);
 }
 
 function windowEnd(ClaimWord w) pure returns (uint256) {
@@ -48,48 +59,48 @@ function windowEnd(ClaimWord w) pure returns (uint256) {
 
 /// @notice When the trace came, a demand was answered, or a ticket joined a committed trace; 0 before.
 function lastEvent(ClaimWord w) pure returns (uint256) {
-    return uint40(ClaimWord.unwrap(w) >> 40);
+    return uint40(ClaimWord.unwrap(w) >> CLAIM_LAST_EVENT);
 }
 
 /// @notice No demand can be open after this second.
 function hardEnd(ClaimWord w) pure returns (uint256) {
-    return uint40(ClaimWord.unwrap(w) >> 80);
+    return uint40(ClaimWord.unwrap(w) >> CLAIM_HARD_END);
 }
 
 /// @notice Last second in which the trace may come, 0 if nobody challenged.
 function traceDeadline(ClaimWord w) pure returns (uint256) {
-    return uint40(ClaimWord.unwrap(w) >> 120);
+    return uint40(ClaimWord.unwrap(w) >> CLAIM_TRACE_DEADLINE);
 }
 
 function tickets(ClaimWord w) pure returns (uint256) {
-    return uint32(ClaimWord.unwrap(w) >> 160);
+    return uint32(ClaimWord.unwrap(w) >> CLAIM_TICKETS);
 }
 
 /// @notice Answers that the prover owes: the trace, and every demand that is not revealed.
 function pending(ClaimWord w) pure returns (uint256) {
-    return uint32(ClaimWord.unwrap(w) >> 192);
+    return uint32(ClaimWord.unwrap(w) >> CLAIM_PENDING);
 }
 
 function status(ClaimWord w) pure returns (uint8) {
-    return uint8(ClaimWord.unwrap(w) >> 224);
+    return uint8(ClaimWord.unwrap(w) >> CLAIM_STATE);
 }
 
 function depth(ClaimWord w) pure returns (uint256) {
-    return uint8(ClaimWord.unwrap(w) >> 240);
+    return uint8(ClaimWord.unwrap(w) >> CLAIM_DEPTH);
 }
 
 /// @notice How many share a fallen claim's bond: every ticket, and the submitter of a truth.
 function takers(ClaimWord w) pure returns (uint256) {
     unchecked {
-        return tickets(w) + (ClaimWord.unwrap(w) >> 248 & 1);
+        return tickets(w) + (ClaimWord.unwrap(w) >> CLAIM_TRUTH_SHARE & 1);
     }
 }
 
 function finalAt(ClaimWord w, uint256 answerSeconds) pure returns (uint256 time) {
     uint256 word = ClaimWord.unwrap(w);
     unchecked {
-        time = uint40(word >> 40) + answerSeconds + 1;
-        if (time > uint40(word >> 80)) time = uint40(word >> 80);
+        time = uint40(word >> CLAIM_LAST_EVENT) + answerSeconds + 1;
+        if (time > uint40(word >> CLAIM_HARD_END)) time = uint40(word >> CLAIM_HARD_END);
         if (time < uint40(word)) time = uint40(word);
     }
 }
@@ -111,9 +122,12 @@ function ticketed(ClaimWord w, uint256 nowSeconds, uint256 answerSeconds, uint25
     unchecked {
         uint256 word = ClaimWord.unwrap(w) + ONE_TICKET;
         if (nowSeconds + bound > hardEnd(w)) {
-            word = word & ~(uint256(type(uint40).max) << 80) | (nowSeconds + bound) << 80;
+            word = word & ~(uint256(type(uint40).max) << CLAIM_HARD_END) | (nowSeconds + bound)
+                << CLAIM_HARD_END;
         }
-        if (traceDeadline(w) == 0) word = (word | (nowSeconds + answerSeconds) << 120) + ONE_PENDING;
+        if (traceDeadline(w) == 0) {
+            word = (word | (nowSeconds + answerSeconds) << CLAIM_TRACE_DEADLINE) + ONE_PENDING;
+        }
         w = ClaimWord.wrap(word);
     }
     return hasTrace ? touched(w, nowSeconds) : w;
@@ -134,16 +148,21 @@ function answered(ClaimWord w, uint256 nowSeconds) pure returns (ClaimWord) {
 }
 
 function touched(ClaimWord w, uint256 nowSeconds) pure returns (ClaimWord) {
-    return ClaimWord.wrap(ClaimWord.unwrap(w) & ~(uint256(type(uint40).max) << 40) | nowSeconds << 40);
+    return ClaimWord.wrap(
+        ClaimWord.unwrap(w) & ~(uint256(type(uint40).max) << CLAIM_LAST_EVENT) | nowSeconds
+            << CLAIM_LAST_EVENT
+    );
 }
 
 function finalized(ClaimWord w) pure returns (ClaimWord) {
-    return ClaimWord.wrap(ClaimWord.unwrap(w) & ~(uint256(0xff) << 224) | uint256(CLAIM_FINAL) << 224);
+    return ClaimWord.wrap(
+        ClaimWord.unwrap(w) & ~(uint256(0xff) << CLAIM_STATE) | uint256(CLAIM_FINAL) << CLAIM_STATE
+    );
 }
 
 function fallen(ClaimWord w, Fall reason) pure returns (ClaimWord) {
-    uint256 word = ClaimWord.unwrap(w) & ~(uint256(0xffff) << 224);
-    word |= uint256(CLAIM_FALLEN) << 224 | uint256(reason) << 232;
-    if (reason == Fall.TRUTH) word |= 1 << 248;
+    uint256 word = ClaimWord.unwrap(w) & ~(uint256(0xffff) << CLAIM_STATE);
+    word |= uint256(CLAIM_FALLEN) << CLAIM_STATE | uint256(reason) << CLAIM_FALL;
+    if (reason == Fall.TRUTH) word |= 1 << CLAIM_TRUTH_SHARE;
     return ClaimWord.wrap(word);
 }

@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {ModelId} from "../types/Types.sol";
+import {FIRST_ADDRESS, FIRST_U16} from "./Memory.sol";
 import {ModelWord} from "./ModelWord.sol";
 
 /// @notice The data contract that lists a published model's parts (IWeightStore.directoryOf). Its address follows from
@@ -36,14 +37,14 @@ library Directory {
             uint256 count;
             assembly ("memory-safe") {
                 place := add(code, 0x20)
-                count := shr(240, mload(add(place, 33))) // chunks of the program
+                count := shr(FIRST_U16, mload(add(place, 33))) // chunks of the program
             }
             place += HEAD_BYTES + ADDRESS_BYTES * count;
             weights = new address[]((code.length - HEAD_BYTES) / ADDRESS_BYTES - count);
             for (uint256 i = 0; i < weights.length; ++i) {
                 address chunk;
                 assembly ("memory-safe") {
-                    chunk := shr(96, mload(add(place, mul(20, i))))
+                    chunk := shr(FIRST_ADDRESS, mload(add(place, mul(20, i))))
                 }
                 weights[i] = chunk;
             }
@@ -67,7 +68,7 @@ library Directory {
             for (uint256 i = 0; i < length; ++i) {
                 address entry = list[i];
                 assembly ("memory-safe") {
-                    mstore(add(packed, add(32, mul(20, i))), shl(96, entry))
+                    mstore(add(packed, add(32, mul(20, i))), shl(FIRST_ADDRESS, entry))
                 }
             }
             // The last store reached 12 bytes behind it.

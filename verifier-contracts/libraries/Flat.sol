@@ -17,7 +17,7 @@ uint256 constant FLAT_LAST = 64;
 uint256 constant FLAT_TYPE = 96;
 uint256 constant FLAT_RANK = 104;
 uint256 constant FLAT_SHAPE = 112;
-// What a field holds.
+// What a field holds, for assembly. Functions here say it by a literal: the compiler inlines only the smallest ones.
 uint256 constant FLAT_U32 = 0xFFFFFFFF;
 uint256 constant FLAT_U8 = 0xFF;
 
@@ -89,23 +89,23 @@ function isNone(Flat flat) pure returns (bool) {
 }
 
 function pointer(Flat flat) pure returns (uint256) {
-    return Flat.unwrap(flat) & FLAT_U32;
+    return Flat.unwrap(flat) & 0xFFFFFFFF;
 }
 
 function count(Flat flat) pure returns (uint256) {
-    return (Flat.unwrap(flat) >> FLAT_COUNT) & FLAT_U32;
+    return (Flat.unwrap(flat) >> FLAT_COUNT) & 0xFFFFFFFF;
 }
 
 function last(Flat flat) pure returns (uint256) {
-    return (Flat.unwrap(flat) >> FLAT_LAST) & FLAT_U32;
+    return (Flat.unwrap(flat) >> FLAT_LAST) & 0xFFFFFFFF;
 }
 
 function code(Flat flat) pure returns (uint256) {
-    return (Flat.unwrap(flat) >> FLAT_TYPE) & FLAT_U8;
+    return (Flat.unwrap(flat) >> FLAT_TYPE) & 0xFF;
 }
 
 function rank(Flat flat) pure returns (uint256) {
-    return (Flat.unwrap(flat) >> FLAT_RANK) & FLAT_U8;
+    return (Flat.unwrap(flat) >> FLAT_RANK) & 0xFF;
 }
 
 /// @notice Six dims u32 from the most significant bits down, zeros behind them.
@@ -129,7 +129,7 @@ function at(Flat flat, uint256 place) pure returns (Flat) {
 
 /// @notice The tensor's like at another place.
 function moved(Flat flat, uint256 place) pure returns (Flat) {
-    return Flat.wrap((Flat.unwrap(flat) & ~FLAT_U32) | place);
+    return Flat.wrap((Flat.unwrap(flat) & ~uint256(0xFFFFFFFF)) | place);
 }
 
 /// @notice The tensor so many bytes further on.
@@ -140,7 +140,7 @@ function shifted(Flat flat, uint256 bytes_) pure returns (Flat) {
 }
 
 function withType(Flat flat, uint256 code_) pure returns (Flat) {
-    return Flat.wrap((Flat.unwrap(flat) & ~(FLAT_U8 << FLAT_TYPE)) | (code_ << FLAT_TYPE));
+    return Flat.wrap((Flat.unwrap(flat) & ~(uint256(0xFF) << FLAT_TYPE)) | (code_ << FLAT_TYPE));
 }
 
 /// @notice New memory for a tensor without a pointer, not cleared. @return the tensor

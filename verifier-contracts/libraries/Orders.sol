@@ -4,6 +4,7 @@ pragma solidity ^0.8.28;
 import {IAssay} from "../interfaces/IAssay.sol";
 import {IAssayErrors} from "../interfaces/IAssayErrors.sol";
 import {ModelId, Request, RequestId} from "../types/Types.sol";
+import {FIRST_ADDRESS} from "./Memory.sol";
 
 /// @notice Memory of a request that an order made: chainid, this contract and the words of its Request, as its id
 /// hashes them; then the data of its event.
@@ -133,7 +134,7 @@ library Orders {
     /// @dev Where there is no room for a requester the order is empty, which is malformed.
     function _split(bytes calldata filed) private pure returns (address requester, bytes calldata order) {
         assembly ("memory-safe") {
-            requester := shr(96, calldataload(filed.offset))
+            requester := shr(FIRST_ADDRESS, calldataload(filed.offset))
             order.offset := add(filed.offset, REQUESTER_BYTES)
             let short := lt(filed.length, REQUESTER_BYTES)
             order.length := mul(iszero(short), sub(filed.length, REQUESTER_BYTES))
@@ -172,13 +173,13 @@ library Orders {
                 }
                 if and(parts, 2) {
                     let exclusive := calldataload(add(at, size))
-                    mstore(add(o, 352), shr(96, exclusive))
+                    mstore(add(o, 352), shr(FIRST_ADDRESS, exclusive))
                     mstore(add(o, 384), and(shr(56, exclusive), 0xFFFFFFFFFF))
                     size := add(size, EXCLUSIVE_BYTES)
                 }
                 if and(parts, 4) {
                     let delivery := calldataload(add(at, size))
-                    mstore(add(o, 416), shr(96, delivery))
+                    mstore(add(o, 416), shr(FIRST_ADDRESS, delivery))
                     mstore(add(o, 448), and(shr(64, delivery), 0xFFFFFFFF))
                     mstore(add(o, 224), shr(160, calldataload(add(add(at, 24), size))))
                     size := add(size, DELIVERY_BYTES)
@@ -198,7 +199,7 @@ library Orders {
             let copy := add(o, EVENT_ORDER)
             mstore(sub(copy, 84), 32)
             mstore(sub(copy, 52), add(order.length, 20))
-            mstore(sub(copy, 20), shl(96, requester))
+            mstore(sub(copy, 20), shl(FIRST_ADDRESS, requester))
             calldatacopy(copy, order.offset, order.length)
             let end := add(copy, order.length)
             mstore(end, 0)

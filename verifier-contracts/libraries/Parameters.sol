@@ -54,7 +54,7 @@ function addend(Parameters p) pure returns (int256) {
 
 /// @notice S modulo 64.
 function shift(Parameters p) pure returns (uint256) {
-    return (Parameters.unwrap(p) >> PARAMETER_SHIFT) & PARAMETER_SHIFT_BITS;
+    return (Parameters.unwrap(p) >> PARAMETER_SHIFT) & 63;
 }
 
 /// @notice The binary32 scale.

@@ -26,30 +26,44 @@ struct Node {
     uint256 above;
 }
 
+// A position, 64 bits: index u40, level u8, step u16, from the lowest bit on; the lowest bit of the level and of the step.
+uint256 constant POSITION_LEVEL = 40;
+uint256 constant POSITION_STEP = 48;
+
+// A tree in one word: real rows u32, bytes of a row u32, height of the trace tree above it u8, and a bit that makes it
+// differ from 0. Of a trace tree: its steps, and 0 bytes. The lowest bits of the fields behind the rows.
+uint256 constant TREE_ROW_BYTES = 32;
+uint256 constant TREE_ABOVE = 64;
+uint256 constant TREE_IS_THERE = 1 << 72;
+
 /// @notice Which nodes can be demanded, and what a canonical reveal of one is.
 library Positions {
     /// @dev The step of a position in the trace tree itself.
     uint256 internal constant TRACE = 0xFFFF;
 
-    /// @notice A tree in one word: real rows u32, bytes of a row u32, height of the trace tree above it u8, and a bit
-    /// that makes it differ from 0. Of a trace tree: its steps, and 0 bytes.
+    /// @notice The step that a position names, TRACE for the trace tree itself.
+    function stepOf(uint64 position) internal pure returns (uint256) {
+        return position >> POSITION_STEP;
+    }
+
+    /// @notice A tree in one word.
     function packShape(uint256 rows, uint256 rowBytes, uint256 above) internal pure returns (uint256) {
-        return 1 << 72 | above << 64 | rowBytes << 32 | rows;
+        return TREE_IS_THERE | above << TREE_ABOVE | rowBytes << TREE_ROW_BYTES | rows;
     }
 
     /// @notice The node that a position names in a tree of this shape.
     function nodeAt(uint256 shape, uint64 position) internal pure returns (Node memory n) {
         unchecked {
-            n.level = uint8(position >> 40);
+            n.level = uint8(position >> POSITION_LEVEL);
             n.index = uint40(position);
             n.rows = uint32(shape);
-            n.rowBytes = uint32(shape >> 32);
+            n.rowBytes = uint32(shape >> TREE_ROW_BYTES);
             n.words = 1;
             if (n.rowBytes != 0) {
                 n.words = (n.rowBytes + 31) >> 5;
                 n.wordBits = Shapes.ceilLog2(n.words);
-                n.step = position >> 48;
-                n.above = uint8(shape >> 64);
+                n.step = stepOf(position);
+                n.above = uint8(shape >> TREE_ABOVE);
             }
             n.height = n.wordBits + Shapes.ceilLog2(n.rows);
         }

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {LAYOUT_PLAIN, Record, Tensor, WEIGHT} from "../types/Program.sol";
 import {Descriptor} from "./Descriptor.sol";
+import {FIRST_ADDRESS} from "./Memory.sol";
 import {RecordHead} from "./RecordHead.sol";
 import {Shapes} from "./Shapes.sol";
 
@@ -43,7 +44,7 @@ library ProgramReader {
             for {} length {} {
                 let size := sub(CHUNK_BYTES, start)
                 if gt(size, length) { size := length }
-                extcodecopy(shr(96, mload(chunks)), pointer, add(start, 1), size)
+                extcodecopy(shr(FIRST_ADDRESS, mload(chunks)), pointer, add(start, 1), size)
                 pointer := add(pointer, size)
                 length := sub(length, size)
                 chunks := add(chunks, 20)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {FIRST_U32} from "./Memory.sol";
+
 /// @notice Eight s32 lanes in a word, each operated on alone; words of two operands in memory, one after another.
 /// @dev Every function takes the memory of the output, which may be that of an operand, its end, and the operands.
 library Swar {
@@ -46,7 +48,7 @@ library Swar {
             for {} lt(out, end) { out := add(out, 0x20) } {
                 let x := mload(add(a, out))
                 let y := mload(add(b, out))
-                let d := shr(224, y)
+                let d := shr(FIRST_U32, y)
                 let q := 0
                 switch and(eq(mul(d, ONES), y), and(iszero(and(d, sub(d, 1))), lt(sub(d, 1), SIZE)))
                 case 0 {

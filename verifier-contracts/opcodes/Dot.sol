@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {Facts} from "../libraries/Facts.sol";
+import {FIRST_U32} from "../libraries/Memory.sol";
 import {Openings, Trial} from "../libraries/Openings.sol";
 import {
     PARAMETER_ADDEND,
@@ -91,7 +92,7 @@ library Dot {
             } else {
                 sums(0, 4, prepared, sum, weights, 32 * words);
                 assembly ("memory-safe") {
-                    stored := shr(224, mload(0))
+                    stored := shr(FIRST_U32, mload(0))
                 }
             }
         }
@@ -120,7 +121,7 @@ library Dot {
                 prepared := add(prepared, 0x80)
             }
             lanes := add(and(lanes, HALVES), and(shr(16, lanes), HALVES))
-            sum := shr(224, mul(lanes, ONES))
+            sum := shr(FIRST_U32, mul(lanes, ONES))
         }
     }
 
@@ -154,8 +155,9 @@ library Dot {
                 }
                 let parameters := mload(weights)
                 weights := add(weights, 0x20)
-                let acc := sub(shr(224, product), mul(and(shr(PARAMETER_OFFSET, parameters), 0xFFFF), sum))
-                mstore(target, shl(224, add(acc, sar(PARAMETER_BIAS, parameters))))
+                let acc :=
+                    sub(shr(FIRST_U32, product), mul(and(shr(PARAMETER_OFFSET, parameters), 0xFFFF), sum))
+                mstore(target, shl(FIRST_U32, add(acc, sar(PARAMETER_BIAS, parameters))))
             }
         }
     }
@@ -191,7 +193,8 @@ library Dot {
                 }
                 let parameters := mload(weights)
                 weights := add(weights, 0x20)
-                let value := sub(shr(224, product), mul(and(shr(PARAMETER_OFFSET, parameters), 0xFFFF), sum))
+                let value :=
+                    sub(shr(FIRST_U32, product), mul(and(shr(PARAMETER_OFFSET, parameters), 0xFFFF), sum))
                 value := signextend(3, add(value, sar(PARAMETER_BIAS, parameters)))
                 value := add(
                     mul(value, and(shr(PARAMETER_MULTIPLIER, parameters), 0xFFFFFFFF)),

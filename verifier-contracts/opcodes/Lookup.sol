@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {Facts} from "../libraries/Facts.sol";
+import {FIRST_U32} from "../libraries/Memory.sol";
 import {Openings, Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
 import {Scan} from "../libraries/Scan.sol";
@@ -66,7 +67,7 @@ library Lookup {
     /// @notice The id number i of a row in memory, stored.
     function idAt(uint256 row, uint256 i) internal pure returns (uint256 id) {
         assembly ("memory-safe") {
-            id := shr(224, mload(add(row, shl(2, i))))
+            id := shr(FIRST_U32, mload(add(row, shl(2, i))))
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {FIRST_U16, FIRST_U32} from "../libraries/Memory.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {Abi} from "../opcodes/codecs/Abi.sol";
 import {Inputs} from "../opcodes/codecs/Inputs.sol";
@@ -68,8 +69,8 @@ library EzklProof {
     function _readKey(Call memory c, uint256 key) private pure {
         assembly ("memory-safe") {
             mstore(c, mload(add(key, 1)))
-            mstore(add(c, 0x20), shr(224, mload(add(key, 33))))
-            mstore(add(c, 0x40), shr(224, mload(add(key, 37))))
+            mstore(add(c, 0x20), shr(FIRST_U32, mload(add(key, 33))))
+            mstore(add(c, 0x40), shr(FIRST_U32, mload(add(key, 37))))
         }
     }
 
@@ -119,7 +120,7 @@ library EzklProof {
         uint256 next = c.next;
         assembly ("memory-safe") {
             for { let end := add(next, shl(5, count)) } lt(next, end) { next := add(next, 0x20) } {
-                let x := sar(240, word)
+                let x := sar(FIRST_U16, word)
                 mstore(next, add(x, mul(ORDER, slt(x, 0))))
                 word := shl(16, word)
             }

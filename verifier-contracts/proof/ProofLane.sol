@@ -6,6 +6,7 @@ import {IModelRegistry} from "../interfaces/IModelRegistry.sol";
 import {IProofLane} from "../interfaces/IProofLane.sol";
 import {ITruth} from "../interfaces/ITruth.sol";
 import {DataContract} from "../libraries/DataContract.sol";
+import {FIRST_U16} from "../libraries/Memory.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {Orders} from "../libraries/Orders.sol";
 import {Settlements} from "../libraries/Settlements.sol";
@@ -186,7 +187,7 @@ contract ProofLane is IProofLane {
             mstore(0x40, and(add(add(content, size), 31), not(31)))
             extcodecopy(pointer, content, 1, size)
             word := mload(content)
-            stepBytes := shr(240, mload(add(content, 0x20)))
+            stepBytes := shr(FIRST_U16, mload(add(content, 0x20)))
         }
         unchecked {
             m.word = word;

@@ -9,7 +9,8 @@ import {
     RECLAIMED,
     REQUEST_DONE,
     REQUEST_OPEN,
-    REQUEST_REFUNDED
+    REQUEST_REFUNDED,
+    RequestWord
 } from "../../libraries/RequestWord.sol";
 import {Claim, LANE_BOND, ModelId, Policy, Request, RequestId} from "../../types/Types.sol";
 import {Prepaid} from "../Prepaid.sol";
@@ -110,7 +111,7 @@ contract ClaimedModelTool is IClaimedModelTool, ModelTool, Prepaid {
         int256 runId = runIdOf(id);
         Policy memory p = Policy(modelId, r.inputHash, _terms.lanes, _terms.minBond, _terms.window);
         assay.requireFinal(r, c, output, p);
-        uint8 lane = uint8(assay.requestWord(id) >> 8);
+        uint8 lane = RequestWord.wrap(assay.requestWord(id)).lane();
         _store(runId, output, lane == 0 ? LANE_BOND : lane, uint64(block.timestamp));
         if (!_runs[runId].delivered) _deliver(runId);
     }

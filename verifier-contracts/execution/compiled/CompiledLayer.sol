@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {FIRST_U32} from "../../libraries/Memory.sol";
 import {ModelId} from "../../types/Types.sol";
 import {PART_FROM, PART_MADE, PART_STEP} from "./PartWord.sol";
 
@@ -95,7 +96,7 @@ library CompiledLayer {
                 let single := mul(made, eq(rows, 1))
                 let success := staticcall(gas(), word, activations, length, to, single)
                 if iszero(and(success, eq(returndatasize(), mul(made, rows)))) {
-                    mstore(0, shl(224, 0x78b9b48e)) // PartFailed(address)
+                    mstore(0, shl(FIRST_U32, 0x78b9b48e)) // PartFailed(address)
                     mstore(4, and(word, 0xffffffffffffffffffffffffffffffffffffffff))
                     revert(0, 0x24)
                 }

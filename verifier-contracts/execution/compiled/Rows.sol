@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {FIRST_U32} from "../../libraries/Memory.sol";
 import {Parts} from "./Parts.sol";
 
 /// @notice Weight rows as polynomials with 10 lanes of 24 bits.
@@ -73,9 +74,9 @@ library Rows {
                 positive := add(positive, add(even, odd))
             }
             positive := add(and(positive, HALVES), and(shr(16, positive), HALVES))
-            positive := shr(224, mul(positive, ONES_32))
+            positive := shr(FIRST_U32, mul(positive, ONES_32))
             sum := add(and(sum, HALVES), and(shr(16, sum), HALVES))
-            sum := sub(shr(224, mul(sum, ONES_32)), padding)
+            sum := sub(shr(FIRST_U32, mul(sum, ONES_32)), padding)
         }
     }
 

@@ -7,7 +7,6 @@ type PlanHead is uint256;
 
 uint256 constant PLAN_FREE = 24;
 uint256 constant PLAN_CHUNKS = 48;
-uint256 constant PLAN_PLACE = 0xFFFFFF;
 
 using {arguments, free, chunks} for PlanHead global;
 
@@ -16,11 +15,11 @@ function planHead(uint256 arguments_, uint256 free_, uint256 chunks_) pure retur
 }
 
 function arguments(PlanHead head) pure returns (uint256) {
-    return PlanHead.unwrap(head) & PLAN_PLACE;
+    return PlanHead.unwrap(head) & 0xFFFFFF;
 }
 
 function free(PlanHead head) pure returns (uint256) {
-    return (PlanHead.unwrap(head) >> PLAN_FREE) & PLAN_PLACE;
+    return (PlanHead.unwrap(head) >> PLAN_FREE) & 0xFFFFFF;
 }
 
 function chunks(PlanHead head) pure returns (uint256) {

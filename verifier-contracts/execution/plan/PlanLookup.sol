@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {Memory} from "../../libraries/Memory.sol";
+import {FIRST_U32, Memory} from "../../libraries/Memory.sol";
 import {Lookup} from "../../opcodes/Lookup.sol";
 import {
     Instruction,
@@ -89,7 +89,7 @@ library PlanLookup {
             let rowBytes := and(shr(LOOKUP_ROW_BYTES, i), U16)
             next := target
             for {} 1 {} {
-                let row := shr(224, ids)
+                let row := shr(FIRST_U32, ids)
                 ids := shl(32, ids)
                 if iszero(row) {
                     if ids { continue }

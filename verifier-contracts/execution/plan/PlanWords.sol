@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {Memory} from "../../libraries/Memory.sol";
+import {FIRST_U32, Memory} from "../../libraries/Memory.sol";
 import {CopyRuns, Runs} from "../../opcodes/rows/CopyRuns.sol";
 import {
     A,
@@ -45,11 +45,11 @@ library PlanWords {
             let aStep := and(shr(ARITH_A_STEP, i), U8)
             let bStep := and(shr(ARITH_B_STEP, i), U8)
             if iszero(aStep) {
-                mstore(0, mul(shr(224, mload(a)), ONES))
+                mstore(0, mul(shr(FIRST_U32, mload(a)), ONES))
                 a := 0
             }
             if iszero(bStep) {
-                mstore(0x20, mul(shr(224, mload(b)), ONES))
+                mstore(0x20, mul(shr(FIRST_U32, mload(b)), ONES))
                 b := 0x20
             }
             switch and(shr(VARIANT, i), U8)
@@ -142,7 +142,7 @@ library PlanWords {
             switch and(shr(VARIANT, i), U8)
             case 2 {
                 for {} lt(out, end) { out := add(out, 4) } {
-                    mstore(out, mul(and(mload(a), shl(224, 0xFFFFFFFF)), shr(224, mload(b))))
+                    mstore(out, mul(and(mload(a), shl(FIRST_U32, 0xFFFFFFFF)), shr(FIRST_U32, mload(b))))
                     a := add(a, aStep)
                     b := add(b, bStep)
                 }
@@ -154,8 +154,8 @@ library PlanWords {
                 let mask := 0
                 for {} and(lt(out, end), gt(aStep, 0)) { out := add(out, 0x20) } {
                     if or(iszero(mask), iszero(or(iszero(bStep), eq(y, mload(b))))) {
-                        y := mul(shr(224, mload(b)), ONES)
-                        d := shr(224, y)
+                        y := mul(shr(FIRST_U32, mload(b)), ONES)
+                        d := shr(FIRST_U32, y)
                         if or(and(d, sub(d, 1)), iszero(lt(sub(d, 1), 0x7FFFFFFF))) { break }
                         if iszero(or(iszero(bStep), eq(y, mload(b)))) { break }
                         mask := mul(ONES, div(0xFFFFFFFF, d))
@@ -169,8 +169,8 @@ library PlanWords {
                     b := add(b, shl(3, bStep))
                 }
                 for {} lt(out, end) { out := add(out, 4) } {
-                    let divisor := sar(224, mload(b))
-                    mstore(out, shl(224, mul(sgt(divisor, 0), sdiv(sar(224, mload(a)), divisor))))
+                    let divisor := sar(FIRST_U32, mload(b))
+                    mstore(out, shl(FIRST_U32, mul(sgt(divisor, 0), sdiv(sar(FIRST_U32, mload(a)), divisor))))
                     a := add(a, aStep)
                     b := add(b, bStep)
                 }
@@ -178,8 +178,8 @@ library PlanWords {
             default {
                 let variant := and(shr(VARIANT, i), U8)
                 for {} lt(out, end) { out := add(out, 1) } {
-                    let x := sar(224, mload(a))
-                    let y := sar(224, mload(b))
+                    let x := sar(FIRST_U32, mload(a))
+                    let y := sar(FIRST_U32, mload(b))
                     // Less counts for lt and le, equal for le and eq.
                     mstore8(out, or(mul(slt(x, y), lt(variant, 8)), mul(eq(x, y), gt(variant, 6))))
                     a := add(a, aStep)
@@ -233,7 +233,7 @@ library PlanWords {
             switch eq(code, 4)
             case 1 {
                 for {} lt(out, end) { out := add(out, 1) } {
-                    mstore8(out, iszero(iszero(shr(224, mload(a)))))
+                    mstore8(out, iszero(iszero(shr(FIRST_U32, mload(a)))))
                     a := add(a, 4)
                 }
             }
@@ -241,7 +241,7 @@ library PlanWords {
                 // A stored s8 is its value + 128.
                 let offset := shl(7, code)
                 for {} lt(out, end) { out := add(out, 1) } {
-                    let value := add(sar(224, mload(a)), offset)
+                    let value := add(sar(FIRST_U32, mload(a)), offset)
                     if gt(value, 255) { value := mul(255, sgt(value, 0)) }
                     mstore8(out, value)
                     a := add(a, 4)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {FIRST_U32} from "../../libraries/Memory.sol";
 import {ModelWord} from "../../libraries/ModelWord.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
 import {
@@ -28,7 +29,7 @@ library Inputs {
             // Calldata shorter than its selector reads as zeros, and has none of the lengths below.
             uint256 selector;
             assembly ("memory-safe") {
-                selector := shr(224, calldataload(input.offset))
+                selector := shr(FIRST_U32, calldataload(input.offset))
             }
             if (selector != modelWord.selectorCode()) return false;
             uint256 codec = modelWord.inputCodec();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {FIRST_U32} from "../../libraries/Memory.sol";
+
 /// @notice Codec text: bytes to the ids of their tokens and n-grams (docs/EXACT.md, section 5). Total on any bytes.
 library Text {
     /// @dev Bit b is set if byte b is of the class: word 0-9 A-Z a-z 80..FF, space 00..20 7F.
@@ -86,7 +88,7 @@ library Text {
             let end := add(out, shl(2, width))
             let unused := sub(256, shl(3, length))
             mstore(0, or(shl(unused, shr(unused, word)), length))
-            mstore(out, shl(224, add(mod(keccak256(0, 0x20), modulus), 1)))
+            mstore(out, shl(FIRST_U32, add(mod(keccak256(0, 0x20), modulus), 1)))
             out := add(out, 4)
             let bytesOf := 3
             let mask := GRAM_3
@@ -98,7 +100,7 @@ library Text {
                 let tag := or(0x80, bytesOf)
                 for { let gram := word } lt(out, grams) { out := add(out, 4) } {
                     mstore(0, or(and(gram, mask), tag))
-                    mstore(out, shl(224, add(mod(keccak256(0, 0x20), modulus), 1)))
+                    mstore(out, shl(FIRST_U32, add(mod(keccak256(0, 0x20), modulus), 1)))
                     gram := shl(8, gram)
                 }
                 if eq(bytesOf, 4) { break }

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
 import {Machine, Machines} from "../../libraries/Machine.sol";
-import {Memory} from "../../libraries/Memory.sol";
+import {FIRST_U32, Memory} from "../../libraries/Memory.sol";
 import {ProgramReader} from "../../libraries/ProgramReader.sol";
 import {RecordHead} from "../../libraries/RecordHead.sol";
 import {Swar} from "../../libraries/Swar.sol";
@@ -52,7 +52,7 @@ library ArithRows {
             case 1 { mcopy(out, a, size) }
             default {
                 for { let end := add(out, size) } lt(out, end) { out := add(out, 4) } {
-                    mstore(out, shl(224, mul(shr(224, mload(a)), shr(224, mload(b)))))
+                    mstore(out, shl(FIRST_U32, mul(shr(FIRST_U32, mload(a)), shr(FIRST_U32, mload(b)))))
                     a := add(a, 4)
                     b := add(b, 4)
                 }
@@ -66,7 +66,7 @@ library ArithRows {
             uint256 code = flat.code();
             uint256 out = flat.pointer();
             for (uint256 end = out + flat.count(); out < end; ++out) {
-                uint256 stored = Values.saturate(code, Values.wrap(int256(Memory.load(a) >> 224)));
+                uint256 stored = Values.saturate(code, Values.wrap(int256(Memory.load(a) >> FIRST_U32)));
                 assembly ("memory-safe") {
                     mstore8(out, stored)
                 }

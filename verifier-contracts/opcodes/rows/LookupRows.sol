@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Flat} from "../../libraries/Flat.sol";
 import {Machine, Machines} from "../../libraries/Machine.sol";
-import {Memory} from "../../libraries/Memory.sol";
+import {FIRST_ADDRESS, FIRST_U32, Memory} from "../../libraries/Memory.sol";
 import {ProgramReader} from "../../libraries/ProgramReader.sol";
 import {RecordHead} from "../../libraries/RecordHead.sol";
 import {Shapes} from "../../libraries/Shapes.sol";
@@ -60,7 +60,7 @@ library LookupRows {
                 first += m.stream;
                 assembly ("memory-safe") {
                     for { let end := add(id, width) } lt(id, end) { id := add(id, 4) } {
-                        let row := shr(224, mload(id))
+                        let row := shr(FIRST_U32, mload(id))
                         // As Lookup.clampId: what is negative is 0.
                         if gt(row, most) { row := mul(most, lt(row, 0x80000000)) }
                         if row {
@@ -91,20 +91,20 @@ library LookupRows {
     ) private view {
         assembly ("memory-safe") {
             for { let end := add(id, width) } lt(id, end) { id := add(id, 4) } {
-                let row := shr(224, mload(id))
+                let row := shr(FIRST_U32, mload(id))
                 if gt(row, most) { row := mul(most, lt(row, 0x80000000)) }
                 if row {
                     row := add(first, mul(row, rowBytes))
                     let chunk := div(row, CHUNK_BYTES)
                     row := sub(row, mul(chunk, CHUNK_BYTES))
                     chunk := add(chunks, mul(20, chunk))
-                    extcodecopy(shr(96, mload(chunk)), target, add(row, 1), rowBytes)
+                    extcodecopy(shr(FIRST_ADDRESS, mload(chunk)), target, add(row, 1), rowBytes)
                     target := add(target, rowBytes)
                     // Code ends where the chunk does; the rest of the row is the next one's beginning.
                     let rest := add(row, rowBytes)
                     if gt(rest, CHUNK_BYTES) {
                         rest := sub(rest, CHUNK_BYTES)
-                        extcodecopy(shr(96, mload(add(chunk, 20))), sub(target, rest), 1, rest)
+                        extcodecopy(shr(FIRST_ADDRESS, mload(add(chunk, 20))), sub(target, rest), 1, rest)
                     }
                 }
             }
@@ -122,7 +122,7 @@ library LookupRows {
             uint256 target = flat.pointer();
             uint256 id = ids.pointer();
             for (uint256 end = id + ids.size(); id < end; id += 4) {
-                uint256 row = Lookup.clampId(Memory.load(id) >> 224, tableRows);
+                uint256 row = Lookup.clampId(Memory.load(id) >> FIRST_U32, tableRows);
                 _copy(m, table.pointer() + row * rowBytes, rowBytes, target);
                 target += rowBytes;
             }
