@@ -16,6 +16,7 @@ const CHECKS: readonly (readonly [name: string, command: string, args: readonly 
   ["imports", node, [...tsx, "tools/check-deps.ts"]],
   ["names", node, [...tsx, "tools/check-names.ts"]],
   ["glossary", node, [...tsx, "tools/check-glossary.ts"]],
+  ["packed words", node, [...tsx, "tools/check-words.ts"]],
   ["documents", node, [...tsx, "tools/check-docs.ts"]],
   ["generated opcodes", node, [...tsx, "tools/gen-opcodes.ts", "--check"]],
   ["compile", node, [...tsx, "tools/compile.ts"]],

@@ -36,7 +36,11 @@ export const MUTANTS: readonly Mutant[] = [
     name: "no hardEnd",
     caughtBy: "testFuzz_game_honestClaim_succeeds",
     edits: [
-      { file: CLAIM_WORD, from: "if (time > uint40(word >> CLAIM_HARD_END)) time = uint40(word >> CLAIM_HARD_END);", to: "" },
+      {
+        file: CLAIM_WORD,
+        from: "if (time > uint40(word >> CLAIM_HARD_END)) time = uint40(word >> CLAIM_HARD_END);",
+        to: "",
+      },
       {
         file: GAME,
         from: "if (block.timestamp > latest) revert DemandTooLate(block.timestamp, latest);",

@@ -289,8 +289,8 @@ const ELEMENTS: readonly Mutant[] = [
     "arith",
     "a planned quotient by a divisor below 1",
     `${PLAN}/PlanWords.sol`,
-    "mul(sgt(divisor, 0), sdiv(sar(224, mload(a)), divisor))",
-    "sdiv(sar(224, mload(a)), divisor)",
+    "mul(sgt(divisor, 0), sdiv(sar(FIRST_U32, mload(a)), divisor))",
+    "sdiv(sar(FIRST_U32, mload(a)), divisor)",
   ),
   fault(
     "arith",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {ModelWord} from "../libraries/ModelWord.sol";
 import {Elements} from "../generated/Elements.sol";
 import {ICodecJudge} from "../interfaces/ICodecJudge.sol";
 import {IElementCheck} from "../interfaces/IElementCheck.sol";
@@ -65,7 +66,7 @@ contract ElementCheck is IElementCheck {
         view
         returns (uint256 stored, uint256 expected)
     {
-        Trial memory t = _trial(modelId, ModelWord.steps(registry.modelWord(modelId)) - 1);
+        Trial memory t = _trial(modelId, ModelWord.wrap(registry.modelWord(modelId)).steps() - 1);
         _requireElement(t, element);
         if (!codecJudge.isCanonicalOutput(t.word, t.record, output)) return (0, 1);
         (expected, stored) = codecJudge.outputElement(t.word, t.record, output, element, held);

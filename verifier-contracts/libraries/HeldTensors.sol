@@ -89,7 +89,7 @@ library HeldTensors {
         unchecked {
             uint256 bits = 8 * Shapes.elementBytes(x.code);
             uint256 offset = (index % x.last) * bits;
-            stored = word(store, x, index / x.last, offset >> 8);
+            stored = word(store, x, index / x.last, offset / 256);
             return (stored << (offset & 255)) >> (256 - bits);
         }
     }

@@ -2,11 +2,10 @@
 pragma solidity ^0.8.28;
 
 // What begins a word: an s32 or f32 element, an address, or a number of so many bits, shifted to the word's other end.
+uint256 constant FIRST_U8 = 248;
 uint256 constant FIRST_U16 = 240;
 uint256 constant FIRST_U24 = 232;
 uint256 constant FIRST_U32 = 224;
-uint256 constant FIRST_U64 = 192;
-uint256 constant FIRST_U128 = 128;
 uint256 constant FIRST_ADDRESS = 96;
 
 /// @notice Solidity's free memory, taken and given back by hand.

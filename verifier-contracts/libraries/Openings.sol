@@ -6,6 +6,7 @@ import {IJudge} from "../interfaces/IJudge.sol";
 import {NONE, Record, Tensor} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 import {HeldTensors} from "./HeldTensors.sol";
+import {FIRST_U32, FIRST_U8} from "./Memory.sol";
 import {Merkle} from "./Merkle.sol";
 import {ModelWord} from "./ModelWord.sol";
 import {ProgramReader} from "./ProgramReader.sol";
@@ -98,10 +99,10 @@ library Openings {
             uint256 column = index % x.last;
             if (Shapes.elementBytes(x.code) == 4) {
                 uint256 word = openWord(t, openings, x, index / x.last, column >> 3);
-                return (word >> (224 - 32 * (column & 7))) & 0xFFFFFFFF;
+                return (word >> (FIRST_U32 - 32 * (column & 7))) & 0xFFFFFFFF;
             } else {
                 uint256 word = openWord(t, openings, x, index / x.last, column >> 5);
-                return (word >> (248 - 8 * (column & 31))) & 0xFF;
+                return (word >> (FIRST_U8 - 8 * (column & 31))) & 0xFF;
             }
         }
     }

@@ -85,6 +85,17 @@ library Orders {
     uint256 private constant DELIVERY_BYTES = 36;
     uint256 private constant ALL_PARTS = 7;
 
+    // The lowest bit of each field: of the head, which parts and lanes begin; of the part of the exclusive prover, and of
+    // the callback's, which an address begins.
+    uint256 private constant WINDOW = 208;
+    uint256 private constant EXPIRY = 168;
+    uint256 private constant FEE = 72;
+    uint256 private constant SALT = 8;
+    uint256 private constant UNTIL = 56;
+    uint256 private constant CALLBACK_GAS = 64;
+    /// @dev An amount of wei, u96, that begins a word.
+    uint256 private constant FIRST_WEI = 160;
+
     /// @notice The order that files a request.
     /// @param r its requester and inputHash are not used
     function pack(Request memory r, bytes memory input) internal pure returns (bytes memory order) {
@@ -162,26 +173,26 @@ library Orders {
             mstore(add(o, 64), requester)
             mstore(add(o, 96), modelId)
             mstore(add(o, 160), byte(1, head))
-            mstore(add(o, 192), and(shr(72, head), 0xFFFFFFFFFFFFFFFFFFFFFFFF))
-            mstore(add(o, 288), and(shr(208, head), 0xFFFFFFFF))
-            mstore(add(o, 320), and(shr(168, head), 0xFFFFFFFFFF))
-            mstore(add(o, 480), and(shr(8, head), 0xFFFFFFFFFFFFFFFF))
+            mstore(add(o, 192), and(shr(FEE, head), 0xFFFFFFFFFFFFFFFFFFFFFFFF))
+            mstore(add(o, 288), and(shr(WINDOW, head), 0xFFFFFFFF))
+            mstore(add(o, 320), and(shr(EXPIRY, head), 0xFFFFFFFFFF))
+            mstore(add(o, 480), and(shr(SALT, head), 0xFFFFFFFFFFFFFFFF))
             if parts {
                 if and(parts, 1) {
-                    mstore(add(o, 256), shr(160, calldataload(add(at, size))))
+                    mstore(add(o, 256), shr(FIRST_WEI, calldataload(add(at, size))))
                     size := add(size, BOND_BYTES)
                 }
                 if and(parts, 2) {
                     let exclusive := calldataload(add(at, size))
                     mstore(add(o, 352), shr(FIRST_ADDRESS, exclusive))
-                    mstore(add(o, 384), and(shr(56, exclusive), 0xFFFFFFFFFF))
+                    mstore(add(o, 384), and(shr(UNTIL, exclusive), 0xFFFFFFFFFF))
                     size := add(size, EXCLUSIVE_BYTES)
                 }
                 if and(parts, 4) {
                     let delivery := calldataload(add(at, size))
                     mstore(add(o, 416), shr(FIRST_ADDRESS, delivery))
-                    mstore(add(o, 448), and(shr(64, delivery), 0xFFFFFFFF))
-                    mstore(add(o, 224), shr(160, calldataload(add(add(at, 24), size))))
+                    mstore(add(o, 448), and(shr(CALLBACK_GAS, delivery), 0xFFFFFFFF))
+                    mstore(add(o, 224), shr(FIRST_WEI, calldataload(add(add(at, 24), size))))
                     size := add(size, DELIVERY_BYTES)
                 }
             }

@@ -166,7 +166,11 @@ library Engines {
         }
         if (before != behind || keccak256(l.program) != program) revert NeighboursChanged();
         if (m.whole != 0 && m.stream != 0) _checkStream(l, m);
-        // The same tensor but for its place, and no free memory is part of it.
+        _checkTensor(c, record, flat);
+    }
+
+    /// @dev The same tensor but for its place, and no free memory is part of it.
+    function _checkTensor(Case memory c, uint256 record, Flat flat) private pure {
         Flat expected = describeFlat(record + 32, c.code, c.rank).at(flat.pointer());
         if (Flat.unwrap(flat) != Flat.unwrap(expected)) revert WrongTensor(Flat.unwrap(flat));
         if (flat.pointer() + flat.size() > Memory.mark()) revert WrongTensor(Flat.unwrap(flat));

@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {IModelRegistry} from "../../interfaces/IModelRegistry.sol";
+import {FIRST_U16} from "../../libraries/Memory.sol";
 import {ModelWord} from "../../libraries/ModelWord.sol";
 import {INPUT_INT16S, INPUT_PRICES, INPUT_RAW, INPUT_TEXT} from "../../types/Program.sol";
 import {ModelId} from "../../types/Types.sol";
@@ -99,7 +100,7 @@ abstract contract ModelTool is ToolMetadata {
         for (uint256 i; i < count; ++i) {
             int256 number = numbers[i];
             if (number != int16(number)) revert LaneOutOfRange(i, number);
-            words[i / 16] |= uint256(uint16(int16(number))) << (240 - 16 * (i % 16));
+            words[i / 16] |= uint256(uint16(int16(number))) << (FIRST_U16 - 16 * (i % 16));
         }
         return abi.encode(words);
     }

@@ -4,7 +4,7 @@ pragma solidity ^0.8.28;
 import {IFloatJudge} from "../../interfaces/IFloatJudge.sol";
 import {Flat} from "../../libraries/Flat.sol";
 import {Machine, Machines} from "../../libraries/Machine.sol";
-import {Memory} from "../../libraries/Memory.sol";
+import {FIRST_U32, Memory} from "../../libraries/Memory.sol";
 import {
     PARAMETER_ADDEND,
     PARAMETER_BIAS,
@@ -69,7 +69,7 @@ library RequantRows {
             let lower := and(shr(PARAMETER_LOWER, parameters), 0xFF)
             parameters := and(shr(PARAMETER_UPPER, parameters), 0xFF)
             for { let end := add(out, count) } lt(out, end) { out := add(out, step) } {
-                let value := mul(signextend(3, add(sar(224, mload(a)), bias)), multiplier)
+                let value := mul(signextend(3, add(sar(FIRST_U32, mload(a)), bias)), multiplier)
                 value := add(sar(shift, signextend(7, add(value, addend))), zeroPoint)
                 if slt(value, lower) { value := lower }
                 if sgt(value, parameters) { value := parameters }
