@@ -97,8 +97,7 @@ uint256 constant LAYER_SIZE = 144;
 uint256 constant LAYER_ROWS = 120;
 uint256 constant LAYER_ROW_BYTES = 96;
 
-// What a field of so many bits holds, for assembly. Functions here say it by a literal: the compiler inlines only the
-// smallest ones.
+// What a field of so many bits holds.
 uint256 constant U8 = 0xFF;
 uint256 constant U16 = 0xFFFF;
 uint256 constant U24 = 0xFFFFFF;
@@ -127,36 +126,36 @@ function operation(Instruction i) pure returns (uint256) {
 }
 
 function variant(Instruction i) pure returns (uint256) {
-    return (Instruction.unwrap(i) >> VARIANT) & 0xFF;
+    return (Instruction.unwrap(i) >> VARIANT) & U8;
 }
 
 function out(Instruction i) pure returns (uint256) {
-    return (Instruction.unwrap(i) >> OUT) & 0xFFFFFF;
+    return (Instruction.unwrap(i) >> OUT) & U24;
 }
 
 function a(Instruction i) pure returns (uint256) {
-    return (Instruction.unwrap(i) >> A) & 0xFFFFFF;
+    return (Instruction.unwrap(i) >> A) & U24;
 }
 
 function b(Instruction i) pure returns (uint256) {
-    return (Instruction.unwrap(i) >> B) & 0xFFFFFF;
+    return (Instruction.unwrap(i) >> B) & U24;
 }
 
 /// @notice A field of 8 bits. @param at its lowest one
 function u8(Instruction i, uint256 at) pure returns (uint256) {
-    return (Instruction.unwrap(i) >> at) & 0xFF;
+    return (Instruction.unwrap(i) >> at) & U8;
 }
 
 function u16(Instruction i, uint256 at) pure returns (uint256) {
-    return (Instruction.unwrap(i) >> at) & 0xFFFF;
+    return (Instruction.unwrap(i) >> at) & U16;
 }
 
 function u24(Instruction i, uint256 at) pure returns (uint256) {
-    return (Instruction.unwrap(i) >> at) & 0xFFFFFF;
+    return (Instruction.unwrap(i) >> at) & U24;
 }
 
 function u32(Instruction i, uint256 at) pure returns (uint256) {
-    return (Instruction.unwrap(i) >> at) & 0xFFFFFFFF;
+    return (Instruction.unwrap(i) >> at) & U32;
 }
 
 /// @notice A two's complement of 24 bits, in 256.
