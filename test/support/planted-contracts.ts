@@ -68,7 +68,7 @@ export const PLANTED: readonly Mutant[] = [
   ),
   planted(
     "a plan's cast of s32 reads on where its operand is one element",
-    `${PLAN}/PlanWriter.sol`,
+    `${PLAN}/PlanElements.sol`,
     "else if (wide && aStep != 0) return _cast(d, out, a);",
     "else if (wide) return _cast(d, out, a);",
   ),

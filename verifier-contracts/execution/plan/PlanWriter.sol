@@ -8,13 +8,9 @@ import {Memory} from "../../libraries/Memory.sol";
 import {ModelWord} from "../../libraries/ModelWord.sol";
 import {ProgramReader} from "../../libraries/ProgramReader.sol";
 import {RecordHead} from "../../libraries/RecordHead.sol";
-import {Shapes} from "../../libraries/Shapes.sol";
-import {Arith} from "../../opcodes/Arith.sol";
 import {Lookup} from "../../opcodes/Lookup.sol";
 import {Requant} from "../../opcodes/Requant.sol";
-import {Broadcast} from "../../opcodes/rows/Broadcast.sol";
 import {
-    ARITH_CAST,
     LAYOUT_DOT,
     LAYOUT_LOOKUP,
     NONE,
@@ -30,22 +26,13 @@ import {
     OP_TABLE,
     REDUCE_MAX,
     TYPE_F32,
-    TYPE_S32,
     UnknownVariant,
     WEIGHT
 } from "../../types/Program.sol";
 import {
-    ARITH_A_STEP,
-    ARITH_A_TYPE,
-    ARITH_B_STEP,
-    ARITH_B_TYPE,
-    ARITH_SIZE,
-    ARITH_TYPE,
     CODEC_K,
     CODEC_LENGTH,
     CODEC_ROWS,
-    COPY_OUT_STEP,
-    COPY_SIZE,
     DOT_GROUPS,
     DOT_LENGTH,
     DOT_OUTPUTS,
@@ -69,16 +56,10 @@ import {
     REQUANT_CHANNELS,
     REQUANT_COUNT,
     REQUANT_LENGTH,
-    SELECT_A_STEP,
-    SELECT_B_STEP,
-    SELECT_COUNT,
-    SELECT_OTHER,
-    SELECT_OTHER_STEP,
-    SPREAD_COUNT,
-    SPREAD_TIMES,
     instruction
 } from "./Instruction.sol";
 import {Plan} from "./Plan.sol";
+import {PlanElements} from "./PlanElements.sol";
 import {PlanLayer} from "./PlanLayer.sol";
 import {PlanMoves} from "./PlanMoves.sol";
 
@@ -220,25 +201,25 @@ library PlanWriter {
         Flat b = tensor(d, head.operandOf(1));
         if (opcode == OP_LOOKUP) return _lookup(d, variant, out, a, b);
         if (opcode == OP_MOVE) return PlanMoves.move(d, record, out, a, b);
-        if (opcode == OP_ARITH) return _arith(d, variant, out, a, b);
+        if (opcode == OP_ARITH) return PlanElements.arith(d, variant, out, a, b);
         if (opcode == OP_DOT) return _dot(d, variant, head.attribute(), out, a, b);
         if (opcode == OP_REQUANT && variant == Requant.INTEGER) return _requant(d, Plan.REQUANT, out, a, b);
         if (opcode == OP_RESCALE) return _requant(d, Plan.RESCALE, out, a, b);
         if (opcode == OP_TABLE) {
             out = out.at(allocate(d, out.size()));
-            append(d, _instruction(Plan.TABLE, 0, out, a, b).with(MAP_COUNT, out.count()));
+            append(d, instructionOf(Plan.TABLE, 0, out, a, b).with(MAP_COUNT, out.count()));
             return out;
         }
         if (opcode == OP_SELECT) {
-            return _select(d, out, a, b, tensor(d, head.operandOf(2)));
+            return PlanElements.select(d, out, a, b, tensor(d, head.operandOf(2)));
         }
         // FLOAT, REQUANT's binary32 form, and what no instruction is for.
         refuse(d);
     }
 
     /// @param out, a, b flat tensors
-    function _instruction(uint256 operation, uint256 variant, Flat out, Flat a, Flat b)
-        private
+    function instructionOf(uint256 operation, uint256 variant, Flat out, Flat a, Flat b)
+        internal
         pure
         returns (Instruction)
     {
@@ -249,7 +230,7 @@ library PlanWriter {
         unchecked {
             out = out.at(allocate(d, out.size()));
             uint256 last = out.last();
-            Instruction codec = _instruction(Plan.CODEC, out.code(), out, NO_FLAT, NO_FLAT);
+            Instruction codec = instructionOf(Plan.CODEC, out.code(), out, NO_FLAT, NO_FLAT);
             codec = codec.with(CODEC_K, head.attribute());
             append(d, codec.with(CODEC_LENGTH, last).with(CODEC_ROWS, out.count() / last));
             return out;
@@ -267,7 +248,7 @@ library PlanWriter {
             uint256 rowBytes = (columns + 31) & ~uint256(31);
             // Sums of whole words spill: more than the room behind a tensor.
             out = out.at(allocate(d, out.size() + 128));
-            Instruction sum = _instruction(Plan.LOOKUP, 0, out, ids, NO_FLAT).with(LOOKUP_SCRATCH, d.top);
+            Instruction sum = instructionOf(Plan.LOOKUP, 0, out, ids, NO_FLAT).with(LOOKUP_SCRATCH, d.top);
             sum = sum.with(LOOKUP_TABLE, table.pointer()).with(LOOKUP_ROW_BYTES, rowBytes);
             sum = sum.with(LOOKUP_LAST_ROW, table.count() / columns - 1).with(LOOKUP_COLUMNS, columns);
             sum = sum.with(LOOKUP_ROWS, ids.count() / ids.last()).with(LOOKUP_IDS, ids.last());
@@ -281,7 +262,7 @@ library PlanWriter {
             if (variant > REDUCE_MAX) revert UnknownVariant(OP_REDUCE, variant);
             if (a.code() == TYPE_F32) refuse(d);
             out = out.at(allocate(d, out.size()));
-            Instruction reduce = _instruction(Plan.REDUCE, variant, out, a, NO_FLAT);
+            Instruction reduce = instructionOf(Plan.REDUCE, variant, out, a, NO_FLAT);
             reduce = reduce.with(REDUCE_ROWS, out.count()).with(REDUCE_LENGTH, a.last());
             append(d, reduce.with(REDUCE_TYPE, a.code()));
             return out;
@@ -299,7 +280,7 @@ library PlanWriter {
                 refuse(d);
             }
             out = out.at(allocate(d, out.size()));
-            Instruction dot = _instruction(Plan.DOT, form, out, a, b);
+            Instruction dot = instructionOf(Plan.DOT, form, out, a, b);
             dot = dot.with(DOT_OUTPUTS, out.last() / groups).with(DOT_ROWS, a.count() / length);
             append(d, dot.with(DOT_LENGTH, length).with(DOT_GROUPS, groups).with(DOT_SCRATCH, d.top));
             return out;
@@ -313,103 +294,10 @@ library PlanWriter {
     {
         unchecked {
             out = out.at(allocate(d, out.size()));
-            Instruction i = _instruction(operation, out.code(), out, a, b);
+            Instruction i = instructionOf(operation, out.code(), out, a, b);
             i = i.with(REQUANT_COUNT, out.count()).with(REQUANT_LENGTH, out.last());
             append(d, i.with(REQUANT_CHANNELS, b.count()));
             return out;
-        }
-    }
-
-    function _arith(Draft memory d, uint256 variant, Flat out, Flat a, Flat b) private pure returns (Flat) {
-        unchecked {
-            if (variant > ARITH_CAST) revert UnknownVariant(OP_ARITH, variant);
-            bool wide = a.code() == TYPE_S32 && (variant == Arith.CAST || b.code() == TYPE_S32);
-            uint256 count = out.count();
-            uint256 aStep;
-            uint256 bStep;
-            (a, aStep) = _expand(d, a, out);
-            if (variant != Arith.CAST) (b, bStep) = _expand(d, b, out);
-            else if (wide && aStep != 0) return _cast(d, out, a);
-            if (wide && out.code() == TYPE_S32 && variant != Arith.CAST) {
-                bool isProduct = variant == Arith.MUL || variant == Arith.DIV;
-                out = out.at(allocate(d, 4 * count));
-                if (!isProduct) (aStep, bStep) = (8 * aStep, 8 * bStep);
-                Instruction i = _instruction(isProduct ? Plan.PRODUCT : Plan.INT16S, variant, out, a, b);
-                append(d, _sized(i, 4 * count, aStep, bStep));
-                return out;
-            }
-            bool isComparison = variant > Arith.DIV && variant != Arith.CAST;
-            if (wide && isComparison && out.size() == count) {
-                out = out.at(allocate(d, count));
-                append(d, _sized(_instruction(Plan.PRODUCT, variant, out, a, b), count, aStep, bStep));
-                return out;
-            }
-            out = out.at(allocate(d, out.size()));
-            Instruction single = _sized(_instruction(Plan.ELEMENTS, variant, out, a, b), count, aStep, bStep);
-            single = single.with(ARITH_TYPE, out.code()).with(ARITH_A_TYPE, a.code());
-            append(d, single.with(ARITH_B_TYPE, b.code()));
-            return out;
-        }
-    }
-
-    function _sized(Instruction i, uint256 size, uint256 aStep, uint256 bStep)
-        private
-        pure
-        returns (Instruction)
-    {
-        return i.with(ARITH_SIZE, size).with(ARITH_A_STEP, aStep).with(ARITH_B_STEP, bStep);
-    }
-
-    /// @dev Of s32 elements, as many as the output has.
-    function _cast(Draft memory d, Flat out, Flat a) private pure returns (Flat) {
-        unchecked {
-            if (out.code() == TYPE_S32) return out.at(a.pointer());
-            out = out.at(allocate(d, out.size()));
-            append(d, _instruction(Plan.CAST, out.code(), out, a, NO_FLAT).with(MAP_COUNT, out.count()));
-            return out;
-        }
-    }
-
-    function _select(Draft memory d, Flat out, Flat a, Flat b, Flat c) private pure returns (Flat) {
-        unchecked {
-            uint256 aStep;
-            uint256 bStep;
-            uint256 cStep;
-            (a, aStep) = _expand(d, a, out);
-            (b, bStep) = _expand(d, b, out);
-            (c, cStep) = _expand(d, c, out);
-            out = out.at(allocate(d, out.size()));
-            Instruction select = _instruction(Plan.SELECT, Shapes.elementBytes(out.code()), out, a, b);
-            select = select.with(SELECT_OTHER, c.pointer()).with(SELECT_COUNT, out.count());
-            select = select.with(SELECT_A_STEP, aStep).with(SELECT_B_STEP, bStep);
-            append(d, select.with(SELECT_OTHER_STEP, cStep));
-            return out;
-        }
-    }
-
-    /// @dev An operand under broadcast: itself if it has as many elements as the output or one, else a copy.
-    /// @return expanded the operand
-    /// @return step bytes from one element to the next
-    function _expand(Draft memory d, Flat x, Flat out) private pure returns (Flat expanded, uint256 step) {
-        unchecked {
-            uint256 count = x.count();
-            uint256 times = out.count() / count;
-            step = Shapes.elementBytes(x.code());
-            if (times == 1) return (x, step);
-            if (count == 1) return (x, 0);
-            (uint256 leading, uint256 trailing) = Broadcast.ones(x, out);
-            uint256 target = allocate(d, out.count() * step);
-            uint256 source = x.pointer();
-            if (leading == count) {
-                Instruction spread = instruction(Plan.SPREAD, step, target, source, 0);
-                append(d, spread.with(SPREAD_COUNT, count).with(SPREAD_TIMES, times));
-            } else if (trailing == count) {
-                Instruction copy = instruction(Plan.COPY, 0, target, source, times);
-                append(d, copy.with(COPY_SIZE, count * step).with(COPY_OUT_STEP, count * step));
-            } else {
-                refuse(d);
-            }
-            return (x.moved(target), step);
         }
     }
 }
