@@ -3872,7 +3872,7 @@ export const iModelRegistryAbi = [
       {
         "name": "word",
         "type": "uint256",
-        "internalType": "uint256"
+        "internalType": "ModelWord"
       },
       {
         "name": "root",
@@ -3939,7 +3939,7 @@ export const iModelRegistryAbi = [
       {
         "name": "word",
         "type": "uint256",
-        "internalType": "uint256"
+        "internalType": "ModelWord"
       },
       {
         "name": "chunks",
@@ -3963,7 +3963,7 @@ export const iModelRegistryAbi = [
       {
         "name": "word",
         "type": "uint256",
-        "internalType": "uint256"
+        "internalType": "ModelWord"
       },
       {
         "name": "keyHash",
@@ -4070,12 +4070,12 @@ export const iModelRegistryAbi = [
       {
         "name": "word",
         "type": "uint256",
-        "internalType": "uint256"
+        "internalType": "ModelWord"
       },
       {
         "name": "head",
         "type": "uint256",
-        "internalType": "uint256"
+        "internalType": "RecordHead"
       },
       {
         "name": "shape",
@@ -4174,7 +4174,7 @@ export const iModelRegistryAbi = [
         "name": "word",
         "type": "uint256",
         "indexed": false,
-        "internalType": "uint256"
+        "internalType": "ModelWord"
       }
     ],
     "anonymous": false
@@ -4859,7 +4859,7 @@ export const iJudgeAbi = [
       {
         "name": "modelWord",
         "type": "uint256",
-        "internalType": "uint256"
+        "internalType": "ModelWord"
       },
       {
         "name": "input",
