@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {ModelWord} from "../libraries/ModelWord.sol";
 import {Elements} from "../generated/Elements.sol";
 import {ICodecJudge} from "../interfaces/ICodecJudge.sol";
 import {IElementCheck} from "../interfaces/IElementCheck.sol";
@@ -13,6 +12,7 @@ import {Directory} from "../libraries/Directory.sol";
 import {HeldTensors} from "../libraries/HeldTensors.sol";
 import {Memory} from "../libraries/Memory.sol";
 import {Merkle} from "../libraries/Merkle.sol";
+import {ModelWord} from "../libraries/ModelWord.sol";
 import {Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
 import {RecordHead} from "../libraries/RecordHead.sol";
