@@ -41,7 +41,7 @@ export interface Missing {
   readonly by: "gen:check" | "tsc" | "solc";
 }
 
-/** Plants an opcode in a copy of the sources.
+/** Adds an opcode to a copy of the sources, in the table alone.
  *  @param opcode a name that no opcode has
  *  @returns the places in the order in which they are named: first the generated files, then, once these are written,
  *  what the compilers miss */
@@ -53,7 +53,7 @@ export function missingOf(opcode: string): Missing[] {
         cpSync(join(projectRoot, folder), join(copy, folder), { recursive: true });
     }
     symlinkSync(join(projectRoot, "node_modules"), join(copy, "node_modules"));
-    plant(copy, opcode);
+    addRow(copy, opcode);
     const stale = run(copy, ["node_modules/tsx/dist/cli.mjs", "tools/gen-opcodes.ts", "--check"]);
     run(copy, ["node_modules/tsx/dist/cli.mjs", "tools/gen-opcodes.ts"]);
     const generated = [...stale.matchAll(/^(\S+) is stale/gm)].map(([, file]) => file as string);
@@ -67,7 +67,7 @@ export function missingOf(opcode: string): Missing[] {
   }
 }
 
-function plant(copy: string, opcode: string): void {
+function addRow(copy: string, opcode: string): void {
   const path = join(copy, TABLE);
   const text = readFileSync(path, "utf8");
   const end = "\n} as const satisfies Readonly<Record<string, OpcodeRow>>;";
