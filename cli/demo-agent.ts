@@ -93,12 +93,14 @@ async function main(): Promise<void> {
   if (!isKept) rmSync(folder, { recursive: true, force: true });
 }
 
+type RunEvent = Awaited<ReturnType<CallbackDemo["events"]>>[number];
+
 /** Tells what happens until the run is over. */
 async function follow(demo: CallbackDemo, runId: bigint): Promise<void> {
   for (let printed = 0; ; ) {
     const events = await demo.events(runId);
-    for (const { eventName, args } of events.slice(printed)) {
-      const line = lineOf(eventName, args as Readonly<Record<string, unknown>>);
+    for (const event of events.slice(printed)) {
+      const line = lineOf(event);
       if (line !== undefined) log(line);
     }
     printed = events.length;
@@ -116,20 +118,20 @@ async function follow(demo: CallbackDemo, runId: bigint): Promise<void> {
   }
 }
 
-function lineOf(event: string, args: Readonly<Record<string, unknown>>): string | undefined {
-  switch (event) {
+function lineOf({ eventName, args }: RunEvent): string | undefined {
+  switch (eventName) {
     case "IterationRequested":
       return `iteration ${args.iteration} is asked of the executor`;
     case "IterationPosted":
-      return `the executor posts it, transcript ${String(args.transcriptHash).slice(0, 18)}…`;
+      return `the executor posts it, transcript ${args.transcriptHash.slice(0, 18)}…`;
     case "ToolChosen":
-      return `  ${String(args.agentReasoning).replaceAll("\n", "\n           ")}`;
+      return `  ${args.agentReasoning.replaceAll("\n", "\n           ")}`;
     case "ToolPending":
       return "the tool has filed a request with Assay; its result comes when it is final";
     case "ToolAnswered":
-      return `the tool says: ${String(args.result)}`;
+      return `the tool says: ${args.result}`;
     case "AgentRunResult":
-      return `final answer: ${String(args.answer)}`;
+      return `final answer: ${args.answer}`;
     default:
       return undefined;
   }

@@ -33,19 +33,21 @@ interface Served {
 
 /** A model that the canonical executor runs. */
 export interface ServedProgram extends Served {
+  readonly kind: "program";
   readonly manifest: Manifest;
   readonly prepared: PreparedModel;
 }
 
 /** A model without a program: only a proof says what it computes. */
 export interface ServedProofModel extends Served {
+  readonly kind: "proof-model";
   readonly manifest: ProofManifest;
   readonly proofModel: ProofModel;
 }
 
 export type ServedModel = ServedProgram | ServedProofModel;
 
-export const hasProgram = (model: ServedModel): model is ServedProgram => "prepared" in model;
+export const hasProgram = (model: ServedModel): model is ServedProgram => model.kind === "program";
 
 export type ServedModels = ReadonlyMap<ModelId, ServedModel>;
 
@@ -74,6 +76,7 @@ export function serveModels(folders: readonly (LoadedModel | ProofModel)[]): Map
 function serveProgram(folder: LoadedModel): ServedProgram {
   const { directory, manifest, model, modelId, selector, laneBits, commitment } = folder;
   return {
+    kind: "program",
     id: modelId as ModelId,
     name: manifest.name,
     directory,
@@ -92,6 +95,7 @@ function serveProofModel(proofModel: ProofModel): ServedProofModel {
   const { directory, manifest, modelId } = proofModel;
   const { selector, maxCalldata, outputLength } = manifest.assay;
   return {
+    kind: "proof-model",
     id: modelId as ModelId,
     name: manifest.name,
     directory,

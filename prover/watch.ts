@@ -134,7 +134,8 @@ export class Prover {
     store.take(batch);
     if (batch.kind === "rollback") {
       log.warn({ ancestor: batch.ancestor }, "the chain was re-organized; going on from the common block");
-      for (const id of this.#reportedSkips.keys()) if (!store.index.requests.has(id)) this.#reportedSkips.delete(id);
+      for (const id of this.#reportedSkips.keys())
+        if (!store.index.requests.has(id)) this.#reportedSkips.delete(id);
       return;
     }
     this.#reportFallen(batch.events);

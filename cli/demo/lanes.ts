@@ -1,12 +1,12 @@
 /** The demo's second act: the same questions in every lane that their models have, with gas and seconds beside each
  *  other. */
 import { randomBytes } from "node:crypto";
-import { type Address, type Hex, keccak256 } from "viem";
+import { type Address, keccak256 } from "viem";
 import { toHex } from "../../base/bytes.ts";
 import type { LoadedModel } from "../../inference/model-folder.ts";
 import { checkFunction } from "../../inference/model-folder.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
-import type { ChainEvent } from "../../protocol/chain/events.ts";
+import { type ChainEvent, subjectOf } from "../../protocol/chain/events.ts";
 import { planPublication, publishWeights } from "../../protocol/chain/execution/publication.ts";
 import { storeKey } from "../../protocol/chain/proof/store-key.ts";
 import type { Sender, SigningChain } from "../../protocol/chain/sender.ts";
@@ -113,7 +113,7 @@ export async function laneLines(
 ): Promise<string[]> {
   const lines: string[] = [];
   for (const { label, name, lane, id, loaded } of questions) {
-    const own = events.filter((event) => (event.args as { requestId?: Hex }).requestId === id);
+    const own = events.filter((event) => subjectOf(event).requestId === id);
     const final = own.find((event) => event.name === "Finalized");
     const asked = own.find((event) => event.name === "Requested");
     if (final === undefined || asked === undefined) continue;

@@ -2,7 +2,7 @@
 import { type Address, formatEther } from "viem";
 import { decodePosition } from "../../inference/commit/positions.ts";
 import type { TensorType } from "../../inference/program/form.ts";
-import type { ChainEvent } from "../../protocol/chain/events.ts";
+import { type ChainEvent, subjectOf } from "../../protocol/chain/events.ts";
 import { FALL_REASONS, type RequestId } from "../../protocol/rules/types.ts";
 import { describeEvent, describePosition } from "../timeline.ts";
 
@@ -79,13 +79,13 @@ export class Timeline {
   }
 
   #subjectOf(event: ChainEvent): string | undefined {
-    const args = event.args as { requestId?: RequestId; claimId?: string };
-    if (args.requestId !== undefined) {
-      const label = this.#questions.get(args.requestId);
+    const { requestId, claimId } = subjectOf(event);
+    if (requestId !== undefined) {
+      const label = this.#questions.get(requestId);
       if (event.name === "Claimed" && label !== undefined) this.#claims.set(event.args.claimId, label);
       return label;
     }
-    return args.claimId === undefined ? undefined : this.#claims.get(args.claimId);
+    return claimId === undefined ? undefined : this.#claims.get(claimId);
   }
 
   #named(line: string): string {

@@ -4,7 +4,7 @@ import { BaseError } from "../../base/errors.ts";
 import { type Chain, createClient } from "../../protocol/chain/connect.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
-import { ZERO_HASH } from "../../protocol/rules/types.ts";
+import { type ClaimId, ZERO_HASH } from "../../protocol/rules/types.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** Blocks whose mean distance counts as the chain's pace. */
@@ -77,7 +77,7 @@ async function stateFinding(chain: Chain): Promise<Finding> {
   const { client, deployment, ranges } = chain;
   try {
     const head = await client.getBlock();
-    await new StateReader(chain, head.hash).claimWord(ZERO_HASH as never);
+    await new StateReader(chain, head.hash).claimWord(ZERO_HASH as ClaimId);
     await ranges.ask(deployment.block.number, head.number, (fromBlock, toBlock) =>
       client.getLogs({ address: deployment.contracts.assay, fromBlock, toBlock }),
     );

@@ -36,6 +36,17 @@ export type ChainEvent = Named<Decoded> & {
 export type EventName = ChainEvent["name"];
 export type EventOf<Name extends EventName> = Extract<ChainEvent, { readonly name: Name }>;
 
+/** What an event is about; one of a claim need not name its request. */
+export function subjectOf({ args }: ChainEvent): {
+  readonly requestId?: RequestId;
+  readonly claimId?: ClaimId;
+} {
+  return {
+    ...("requestId" in args ? { requestId: args.requestId } : {}),
+    ...("claimId" in args ? { claimId: args.claimId } : {}),
+  };
+}
+
 /** Decodes mined logs in their order; logs that are none of ours are left out. */
 export function decodeEvents(logs: readonly Log<bigint, number, false>[]): ChainEvent[] {
   return parseEventLogs({ abi: eventAbi, logs: [...logs], strict: true }).map((log) => {

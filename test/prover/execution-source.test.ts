@@ -36,6 +36,7 @@ describe("ExecutionSource", () => {
   it("behavior: a published model can be settled by execution until somebody halts it", async () => {
     const { modelId, prepared } = await publishModel(system.chain, system.sender, "forecast-vix");
     const model = {
+      kind: "program",
       id: modelId,
       name: "forecast-vix",
       lanes: LANE.EXECUTION,

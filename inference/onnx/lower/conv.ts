@@ -71,6 +71,7 @@ function convProduct(
   const layout = [0, ...spatial.map((_, i) => i + 2), 1];
   const outputs = axes.map((a) => a.output);
   return {
+    kind: "dot",
     activation: windows(ctx, activation, axes, groups, zero),
     zeroPoint: zero,
     groups,

@@ -128,7 +128,7 @@ function addBias(value: Value, bias: Value): Value | undefined {
     const product = withBias(value.product, bias.tensor);
     return product === undefined ? undefined : { kind: "product", product };
   }
-  if (value.kind !== "scaled" || !value.fused || "kind" in value.source || bias.kind !== "dequantized") {
+  if (value.kind !== "scaled" || !value.fused || value.source.kind !== "dot" || bias.kind !== "dequantized") {
     return undefined;
   }
   const product = withBias(value.source, biasOf(bias, value.factor, value.scale));

@@ -64,7 +64,7 @@ export class Lowering {
 
   /** Sets a node's outputs: the first one, or as many as the operator has. */
   result(node: OnnxNode, result: Value | readonly Value[]): void {
-    const values = "kind" in result ? [result] : result;
+    const values = [result].flat();
     for (const extra of node.outputs.slice(values.length)) {
       if (extra !== "" && (this.uses.get(extra) ?? 0) > 0) {
         refuse(`its output ${extra} is used`, "Only the first output of this operator can be used.");
@@ -151,13 +151,13 @@ export class Lowering {
   }
 
   private real(value: Extract<Value, { kind: "scaled" }>): TensorValue {
-    if (value.fused && !("kind" in value.source)) {
+    if (value.fused && value.source.kind === "dot") {
       refuse(
         "its float32 result is read by something other than QuantizeLinear",
         "Quantize the result of every product: insert QuantizeLinear and DequantizeLinear after it.",
       );
     }
-    const source = "kind" in value.source ? value.source : this.emitProduct(this, value.source);
+    const source = value.source.kind === "tensor" ? value.source : this.emitProduct(this, value.source);
     const scale = value.scale.map((s) => Math.fround(value.factor * s));
     let tensor = this.dequantize(source, scale, [0], value.axis);
     const { builder } = this;

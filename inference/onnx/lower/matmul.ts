@@ -103,7 +103,7 @@ export function matrixProduct(
       channels.push(dotChannel(weights, zero, k, (i) => (b * k + i) * n + column));
     }
   }
-  const shared = { zeroPoint: storedZero(activation, zeroPoint), channels };
+  const shared = { kind: "dot", zeroPoint: storedZero(activation, zeroPoint), channels } as const;
   const rows = activation.dims.slice(0, -1);
   if (matrices === 1) {
     const lead = new Array<number>(Math.max(0, weights.dims.length - activation.dims.length)).fill(1);
@@ -117,7 +117,7 @@ export function matrixProduct(
 function batchedProduct(
   ctx: Lowering,
   activation: TensorValue,
-  shared: Pick<Product, "zeroPoint" | "channels">,
+  shared: Pick<Product, "kind" | "zeroPoint" | "channels">,
   batch: readonly number[],
   n: number,
 ): Product {

@@ -126,7 +126,7 @@ export function dequantizeLinear(ctx: Lowering, node: OnnxNode): Value {
     return { kind: "dequantized", source: value, scale: scales, zero, axis };
   }
   const source = value.kind === "product" ? value.product : ctx.tensor(value);
-  if (!("kind" in source) || source.onnx === "int32") {
+  if (source.kind === "dot" || source.onnx === "int32") {
     if (zero.some((z) => z !== 0)) refuse("its int32 input has a zero point", "Use zero point 0 for int32.");
     const scaled = {
       factor: 1,
@@ -266,7 +266,7 @@ export function quantizeScaled(ctx: Lowering, value: ScaledValue, to: Quantizati
   if (!isByte(to)) return rescaleWide(ctx, channelsLast(ctx, value), value, to);
   const rules = rulesOf(value, to);
   const { source, scale, axis } = value;
-  if (!("kind" in source) && (scale.length === 1 || channelAxis(source) === axis)) {
+  if (source.kind === "dot" && (scale.length === 1 || channelAxis(source) === axis)) {
     return emitRequantized(ctx, source, to.type, rules);
   }
   return requantizeTensor(ctx, channelsLast(ctx, value), to.type, rules);
@@ -274,7 +274,7 @@ export function quantizeScaled(ctx: Lowering, value: ScaledValue, to: Quantizati
 
 /** The integers of `scaled` numbers; where they have several scales, stored with the scales' axis last. */
 function channelsLast(ctx: Lowering, { source, scale, axis }: ScaledValue): TensorValue {
-  const tensor = "kind" in source ? source : emitProduct(ctx, source);
+  const tensor = source.kind === "tensor" ? source : emitProduct(ctx, source);
   if (scale.length === 1) return { ...tensor, operand: ctx.aligned(tensor) };
   const last = tensor.layout ?? tensor.dims.map((_, i) => i);
   const layout = last.at(-1) === axis ? last : [...last.filter((a) => a !== axis), axis];

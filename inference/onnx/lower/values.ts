@@ -30,6 +30,7 @@ export interface DotChannel {
 
 /** `activation rows · channels`, not yet emitted because the requantization that follows belongs into it. */
 export interface Product {
+  readonly kind: "dot";
   /** u8 or s8 with last dim K, rows in the order that DOT reads. */
   readonly activation: Operand;
   /** Stored zero point of the activation. */

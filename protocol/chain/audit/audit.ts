@@ -3,7 +3,7 @@
 import { isBaseError } from "../../../base/errors.ts";
 import type { ClaimId, ModelId, RequestId } from "../../rules/types.ts";
 import { decodeModelWord } from "../../rules/words.ts";
-import type { ChainEvent } from "../events.ts";
+import { type ChainEvent, subjectOf } from "../events.ts";
 import { laneName } from "../finality.ts";
 import { Accounts, type Money } from "./accounts.ts";
 import { Announced } from "./announced.ts";
@@ -149,16 +149,12 @@ export class Audit {
 
   /** @returns undefined for a request that was filed before the first event
    *  @throws RuleBroken for one that was never filed */
-  #requestIn({ args }: ChainEvent): RequestAudit | undefined {
-    const id =
-      "requestId" in args
-        ? args.requestId
-        : "claimId" in args
-          ? this.#requestOf.get(args.claimId)
-          : undefined;
+  #requestIn(event: ChainEvent): RequestAudit | undefined {
+    const { requestId, claimId } = subjectOf(event);
+    const id = requestId ?? (claimId && this.#requestOf.get(claimId));
     const found = id && this.#requests.get(id);
     if (found !== undefined || !this.#context.terms.isWhole) return found;
-    const what = "claimId" in args && id === undefined ? `claim ${args.claimId}` : `request ${id}`;
+    const what = claimId !== undefined && id === undefined ? `claim ${claimId}` : `request ${id}`;
     throw new RuleBroken("identity", `no event before it files ${what}`);
   }
 }

@@ -1,7 +1,7 @@
 /** Keeps what was followed of the chain, so that a restart goes on where it stopped. */
 import { fileURLToPath } from "node:url";
 import { ClaimIndex } from "../../chain/claim-index.ts";
-import type { ChainEvent } from "../../chain/events.ts";
+import { type ChainEvent, subjectOf } from "../../chain/events.ts";
 import type { Batch, Cursor } from "../../chain/follower.ts";
 import type { ClaimId, RequestId } from "../../rules/types.ts";
 import type { SchemaPart, SqliteDatabase } from "../journal/database.ts";
@@ -93,9 +93,13 @@ export class EventStore {
   }
 
   /** @returns true if the event is about a request that was at rest: the index holds it now */
-  #wake({ args }: ChainEvent): boolean {
-    const id = "requestId" in args ? args.requestId : "claimId" in args && this.#requestOf(args.claimId);
-    if (!id || this.#db.prepare("DELETE FROM resting WHERE request_id = ?").run(id).changes === 0)
+  #wake(event: ChainEvent): boolean {
+    const { requestId, claimId } = subjectOf(event);
+    const id = requestId ?? (claimId && this.#requestOf(claimId));
+    if (
+      id === undefined ||
+      this.#db.prepare("DELETE FROM resting WHERE request_id = ?").run(id).changes === 0
+    )
       return false;
     this.#apply(
       this.#db
