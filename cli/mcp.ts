@@ -63,7 +63,6 @@ async function serve(names: readonly string[], _options: object, self: Command):
       sender: folder?.sender,
     });
     const { createMcpServer } = await import("../agent/mcp/server.ts");
-    const { mcpApp, serveStdio } = await import("../agent/mcp/transports.ts");
     const create = () =>
       createMcpServer({
         tools,
@@ -71,14 +70,20 @@ async function serve(names: readonly string[], _options: object, self: Command):
         version: VERSION,
         callTimeoutMs: terms.waitMs + CALL_SLACK_MS,
       });
-    if (settings.port === undefined) return await serveStdio(create());
-    let url = "";
-    const { app, closeSessions } = mcpApp(create, () => [new URL(url).host]);
-    const http = await listen(app, settings.host, settings.port);
-    url = http.url;
-    log.info({ url: `${url}/mcp`, tools: tools.map(({ name }) => name) }, "mcp is up");
+    const { port, host } = settings;
+    if (port === undefined) {
+      const { serveStdio } = await import("../agent/mcp/stdio.ts");
+      return await serveStdio(create, signal);
+    }
+    const { mcpApp } = await import("../agent/mcp/http.ts");
+    let authorities: readonly string[] = [];
+    const options = { version: VERSION, log, nowMs: Date.now, authorities: () => authorities };
+    const { app, close } = mcpApp(create, options);
+    const http = await listen(app, host, port);
+    authorities = authoritiesOf(new URL(http.url));
+    log.info({ url: `${http.url}/mcp`, tools: tools.map(({ name }) => name) }, "mcp is up");
     if (!signal.aborted) await new Promise((done) => signal.addEventListener("abort", done, { once: true }));
-    await closeSessions();
+    await close();
     await http.close();
   } finally {
     await folder?.close();
@@ -96,6 +101,12 @@ function termsOf({ lanes, minBond, askFee, waitSeconds }: McpSettings): ModelToo
     waitMs: 1_000 * waitSeconds,
     ...(askFee === undefined ? {} : { ask: { fee: askFee, expirySeconds: EXPIRY_SECONDS } }),
   };
+}
+
+/** What clients call the address that it listens on: its own, and `localhost` where that is this machine alone. */
+function authoritiesOf({ host, hostname, port }: URL): readonly string[] {
+  const isLoopback = hostname === "[::1]" || hostname.startsWith("127.");
+  return isLoopback ? [host, `localhost:${port}`] : [host];
 }
 
 interface Parts {
