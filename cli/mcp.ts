@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import type { Command } from "commander";
 import type { Tool } from "../agent/gateway/tool.ts";
 import { slugFrom } from "../agent/gateway/tool-names.ts";
-import { type ModelToolConfig, modelTool } from "../agent/gateway/tools/model-tool.ts";
+import { type ModelToolConfig, modelTool, termsOf } from "../agent/gateway/tools/model-tool.ts";
 import { verifyClaim } from "../agent/mcp/verify-claim.ts";
 import { VERSION } from "../base/version.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
@@ -43,7 +43,7 @@ type McpSettings = ReturnType<typeof loadConfig<typeof SETTINGS>>;
 async function serve(names: readonly string[], _options: object, self: Command): Promise<void> {
   const config = chainConfig(self);
   const settings = loadConfig(SETTINGS, { flags: self.optsWithGlobals(), env: {} });
-  const terms = termsOf(settings);
+  const terms = toolConfigOf(settings);
   const log = createLogger("mcp");
   const signal = stopSignal(log);
   const chain = await openChain(config);
@@ -63,10 +63,11 @@ async function serve(names: readonly string[], _options: object, self: Command):
       sender: folder?.sender,
     });
     const { createMcpServer } = await import("../agent/mcp/server.ts");
+    const policy = termsOf(chain, terms);
     const create = () =>
       createMcpServer({
         tools,
-        verify: (claimId) => verifyClaim(chain, claimId),
+        verify: (claimId) => verifyClaim(chain, claimId, { policy, confirmations }),
         version: VERSION,
         callTimeoutMs: terms.waitMs + CALL_SLACK_MS,
       });
@@ -90,7 +91,7 @@ async function serve(names: readonly string[], _options: object, self: Command):
   }
 }
 
-function termsOf({ lanes, minBond, askFee, waitSeconds }: McpSettings): ModelToolConfig {
+function toolConfigOf({ lanes, minBond, askFee, waitSeconds }: McpSettings): ModelToolConfig {
   const named = lanes.split(",").map((lane) => lane.trim());
   const wrong = named.find((lane) => !(lane in LANE));
   if (wrong !== undefined) refuseArgument("--lanes", wrong, `some of ${Object.keys(LANE).join(", ")}`);

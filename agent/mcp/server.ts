@@ -24,7 +24,7 @@ const RESULT_SCHEMA: JsonSchema = {
     requestId: HEX_32,
     claimId: HEX_32,
     lane: { type: "string", enum: ["EXECUTION", "PROOF", "BOND"] },
-    finalAt: { type: "integer", description: "second since 1970" },
+    finalAt: { type: "integer", description: "second since 1970 from which on nothing could change it" },
     feeWei: { type: "string" },
   },
   required: ["status"],
@@ -34,7 +34,7 @@ const VERIFY: { readonly [key: string]: unknown } & { readonly name: string } = 
   name: "verify_claim",
   title: "Verify a claim",
   description:
-    "Asks the chain what became of a claim of an output: final, pending, or fallen (it was wrong or given up). Use it before you act on a result that was pending.",
+    "Asks the chain what became of a claim of an output: final, pending, fallen (it was wrong or given up), or failed where it does not count by the terms of this server. Use it before you act on a result that was pending.",
   inputSchema: {
     type: "object",
     properties: { claimId: { ...HEX_32, description: "of a model's result" } },
@@ -94,7 +94,7 @@ export function createMcpServer(parts: McpParts): Server {
     const tool = byName.get(name);
     if (tool === undefined && name !== VERIFY.name) throw unknownTool(name, [...byName.keys(), VERIFY.name]);
     try {
-      if (tool === undefined) return shown(await verify(claimIdOf(args.claimId)), false);
+      if (tool === undefined) return shownReport(await verify(claimIdOf(args.claimId)));
       const limited = AbortSignal.any([mcpReq.signal, AbortSignal.timeout(parts.callTimeoutMs)]);
       return resultOf(await tool.run(args, { signal: limited }));
     } catch (error) {
@@ -109,6 +109,8 @@ function resultOf(outcome: ToolOutcome): CallToolResult {
   const { success, evidence = {}, ...answer } = outcome;
   return shown({ ...answer, ...evidence }, !success);
 }
+
+const shownReport = (report: ClaimReport): CallToolResult => shown(report, report.status === "failed");
 
 /** The same content twice: for clients that read structure, and for those that read text. */
 function shown(content: object, isError: boolean): CallToolResult {

@@ -59,7 +59,7 @@ const CASES = MODES.flatMap(([revision, mode]) => [
   [revision, mode, "standard input and output", overStdio] as const,
 ]);
 
-/** One message of the new revision as its text says it, by hand. */
+/** One message of the new revision written out as its text says it. */
 const modern = (
   method: string,
   params: object = {},
