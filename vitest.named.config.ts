@@ -10,6 +10,7 @@ export const NAMED_SUITES = [
   "cpus",
   "executor",
   "ezkl",
+  "mcp",
   "onnx",
 ] as const;
 /** Of these, the ones whose files run beside each other. */

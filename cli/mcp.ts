@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import type { Command } from "commander";
 import type { Tool } from "../agent/gateway/tool.ts";
 import { slugFrom } from "../agent/gateway/tool-names.ts";
-import { type ModelToolConfig, modelTool } from "../agent/gateway/tools/model-tool.ts";
+import { type ModelToolConfig, modelTool, termsOf } from "../agent/gateway/tools/model-tool.ts";
 import { verifyClaim } from "../agent/mcp/verify-claim.ts";
 import { VERSION } from "../base/version.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
@@ -43,7 +43,7 @@ type McpSettings = ReturnType<typeof loadConfig<typeof SETTINGS>>;
 async function serve(names: readonly string[], _options: object, self: Command): Promise<void> {
   const config = chainConfig(self);
   const settings = loadConfig(SETTINGS, { flags: self.optsWithGlobals(), env: {} });
-  const terms = termsOf(settings);
+  const terms = toolConfigOf(settings);
   const log = createLogger("mcp");
   const signal = stopSignal(log);
   const chain = await openChain(config);
@@ -63,29 +63,35 @@ async function serve(names: readonly string[], _options: object, self: Command):
       sender: folder?.sender,
     });
     const { createMcpServer } = await import("../agent/mcp/server.ts");
-    const { mcpApp, serveStdio } = await import("../agent/mcp/transports.ts");
+    const policy = termsOf(chain, terms);
     const create = () =>
       createMcpServer({
         tools,
-        verify: (claimId) => verifyClaim(chain, claimId),
+        verify: (claimId) => verifyClaim(chain, claimId, { policy, confirmations }),
         version: VERSION,
         callTimeoutMs: terms.waitMs + CALL_SLACK_MS,
       });
-    if (settings.port === undefined) return await serveStdio(create());
-    let url = "";
-    const { app, closeSessions } = mcpApp(create, () => [new URL(url).host]);
-    const http = await listen(app, settings.host, settings.port);
-    url = http.url;
-    log.info({ url: `${url}/mcp`, tools: tools.map(({ name }) => name) }, "mcp is up");
+    const { port, host } = settings;
+    if (port === undefined) {
+      const { serveStdio } = await import("../agent/mcp/stdio.ts");
+      return await serveStdio(create, signal);
+    }
+    const { mcpApp } = await import("../agent/mcp/http.ts");
+    let authorities: readonly string[] = [];
+    const options = { version: VERSION, log, nowMs: Date.now, authorities: () => authorities };
+    const { app, close } = mcpApp(create, options);
+    const http = await listen(app, host, port);
+    authorities = authoritiesOf(new URL(http.url));
+    log.info({ url: `${http.url}/mcp`, tools: tools.map(({ name }) => name) }, "mcp is up");
     if (!signal.aborted) await new Promise((done) => signal.addEventListener("abort", done, { once: true }));
-    await closeSessions();
+    await close();
     await http.close();
   } finally {
     await folder?.close();
   }
 }
 
-function termsOf({ lanes, minBond, askFee, waitSeconds }: McpSettings): ModelToolConfig {
+function toolConfigOf({ lanes, minBond, askFee, waitSeconds }: McpSettings): ModelToolConfig {
   const named = lanes.split(",").map((lane) => lane.trim());
   const wrong = named.find((lane) => !(lane in LANE));
   if (wrong !== undefined) refuseArgument("--lanes", wrong, `some of ${Object.keys(LANE).join(", ")}`);
@@ -96,6 +102,12 @@ function termsOf({ lanes, minBond, askFee, waitSeconds }: McpSettings): ModelToo
     waitMs: 1_000 * waitSeconds,
     ...(askFee === undefined ? {} : { ask: { fee: askFee, expirySeconds: EXPIRY_SECONDS } }),
   };
+}
+
+/** What clients call the address that it listens on: its own, and `localhost` where that is this machine alone. */
+function authoritiesOf({ host, hostname, port }: URL): readonly string[] {
+  const isLoopback = hostname === "[::1]" || hostname.startsWith("127.");
+  return isLoopback ? [host, `localhost:${port}`] : [host];
 }
 
 interface Parts {

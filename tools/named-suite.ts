@@ -37,6 +37,7 @@ const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
   executor: () => install(["agent", "llama"], "executor-data", ["LLAMA_UNSUPPORTED", "LLAMA_INSTALL_FAILED"]),
   ezkl: () =>
     install(["proof", "ezkl"], "ezkl-data", ["PYTHON_MISSING", "PYTHON_TOO_OLD", "EZKL_INSTALL_FAILED"]),
+  mcp: () => undefined,
   onnx() {
     if (existsSync(NODE_TESTS)) return undefined;
     const why = `There are no tests of the ONNX project in ${NODE_TESTS}: install libonnx-testdata, or set ONNX_TESTDATA.`;

@@ -38,7 +38,7 @@ export interface Evidence {
   readonly claimId?: Hex;
   /** EXECUTION, PROOF or BOND */
   readonly lane?: string;
-  /** second of the block in which it was settled or finalized, else of the block at which it was found final */
+  /** second from which on nothing could change it; absent where the chain ran the model in the call */
   readonly finalAt?: number;
   /** wei that this call promised on the chain */
   readonly feeWei?: string;

@@ -1,11 +1,6 @@
 /** Registered models as tools of an MCP server. A result holds data only when the output is final on the chain; until
  *  then it is an error result with the claim to wait for. */
-import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import {
-  CallToolRequestSchema,
-  type CallToolResult,
-  ListToolsRequestSchema,
-} from "@modelcontextprotocol/sdk/types.js";
+import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { isHex } from "viem";
 import { BaseError } from "../../base/errors.ts";
 import type { JsonSchema, Tool, ToolOutcome } from "../gateway/tool.ts";
@@ -29,7 +24,7 @@ const RESULT_SCHEMA: JsonSchema = {
     requestId: HEX_32,
     claimId: HEX_32,
     lane: { type: "string", enum: ["EXECUTION", "PROOF", "BOND"] },
-    finalAt: { type: "integer", description: "second since 1970" },
+    finalAt: { type: "integer", description: "second since 1970 from which on nothing could change it" },
     feeWei: { type: "string" },
   },
   required: ["status"],
@@ -39,7 +34,7 @@ const VERIFY: { readonly [key: string]: unknown } & { readonly name: string } = 
   name: "verify_claim",
   title: "Verify a claim",
   description:
-    "Asks the chain what became of a claim of an output: final, pending, or fallen (it was wrong or given up). Use it before you act on a result that was pending.",
+    "Asks the chain what became of a claim of an output: final, pending, fallen (it was wrong or given up), or failed where it does not count by the terms of this server. Use it before you act on a result that was pending.",
   inputSchema: {
     type: "object",
     properties: { claimId: { ...HEX_32, description: "of a model's result" } },
@@ -76,12 +71,12 @@ export interface McpParts {
   readonly callTimeoutMs: number;
 }
 
-/** A server that is not connected to a transport yet: one for each session. */
+/** A server that is not connected to a transport yet: one for each request over HTTP, one for each process else. */
 export function createMcpServer(parts: McpParts): Server {
   const { tools, verify, version } = parts;
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const server = new Server({ name: "assay", version }, { capabilities: { tools: {} } });
-  server.setRequestHandler(ListToolsRequestSchema, () => ({
+  server.setRequestHandler("tools/list", () => ({
     tools: [
       ...tools.map((tool) => ({
         name: tool.name,
@@ -94,13 +89,13 @@ export function createMcpServer(parts: McpParts): Server {
       VERIFY as never,
     ],
   }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const { name, arguments: args = {} } = params;
+    const tool = byName.get(name);
+    if (tool === undefined && name !== VERIFY.name) throw unknownTool(name, [...byName.keys(), VERIFY.name]);
     try {
-      if (name === VERIFY.name) return shown(await verify(claimIdOf(args.claimId)), false);
-      const tool = byName.get(name);
-      if (tool === undefined) throw unknownTool(name, [...byName.keys(), VERIFY.name]);
-      const limited = AbortSignal.any([signal, AbortSignal.timeout(parts.callTimeoutMs)]);
+      if (tool === undefined) return shownReport(await verify(claimIdOf(args.claimId)));
+      const limited = AbortSignal.any([mcpReq.signal, AbortSignal.timeout(parts.callTimeoutMs)]);
       return resultOf(await tool.run(args, { signal: limited }));
     } catch (error) {
       if (!(error instanceof BaseError)) throw error;
@@ -114,6 +109,8 @@ function resultOf(outcome: ToolOutcome): CallToolResult {
   const { success, evidence = {}, ...answer } = outcome;
   return shown({ ...answer, ...evidence }, !success);
 }
+
+const shownReport = (report: ClaimReport): CallToolResult => shown(report, report.status === "failed");
 
 /** The same content twice: for clients that read structure, and for those that read text. */
 function shown(content: object, isError: boolean): CallToolResult {
@@ -134,8 +131,7 @@ function claimIdOf(value: unknown): `0x${string}` {
 }
 
 const unknownTool = (name: string, names: readonly string[]) =>
-  new BaseError({
-    code: "TOOL_UNKNOWN",
-    shortMessage: `There is no tool ${JSON.stringify(name.slice(0, 100))}.`,
-    nextStep: `There are ${names.join(", ")}.`,
-  });
+  new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `There is no tool ${JSON.stringify(name.slice(0, 100))}. There are ${names.join(", ")}.`,
+  );

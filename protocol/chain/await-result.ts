@@ -33,7 +33,7 @@ export interface FinalResult {
   /** absent after truth without a claim that agreed */
   readonly claimId?: ClaimId;
   readonly claim?: Claim;
-  /** second in which that was booked, else of `block` */
+  /** second from which on nothing can change it */
   readonly finalAt: number;
   /** a block at which it is final, below which the confirmations lie */
   readonly block: Head;
@@ -123,7 +123,7 @@ async function readResult(
     output,
     lane,
     ...of,
-    finalAt: await finalAtOf(chain, events, block),
+    finalAt: await finalAtOf(chain, events, candidate),
     block: head,
   };
   return { events, head, word, result };

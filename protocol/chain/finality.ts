@@ -1,6 +1,7 @@
 /** Whether an output is final: the contract's own gate decides, not this program. */
 import { type Hex, keccak256 } from "viem";
 import { iAssayAbi } from "../rules/generated/abis.ts";
+import { RULES } from "../rules/machine/rules.ts";
 import {
   type Claim,
   type ClaimId,
@@ -13,6 +14,7 @@ import {
 import type { Chain } from "./connect.ts";
 import { chainError, decodeRevert, withContext } from "./errors.ts";
 import type { ChainEvent, EventName, EventOf } from "./events.ts";
+import { StateReader } from "./reads.ts";
 
 /** An output that a request may have, by its events. */
 export interface Candidate {
@@ -76,17 +78,24 @@ export const ownPolicy = ({ modelId, inputHash, lanes, minBond, window }: Reques
   minWindow: window,
 });
 
-/** Second of the block in which finality was booked, or of `head`, in which it was found.
+/** Second from which on nothing can change the output: that of the block in which truth settled the request, else the one
+ *  that the claim's word gives, whether or not somebody has finalized it since.
+ *  @param candidate an output that is final
  *  @throws BaseError RPC_UNREACHABLE, RPC_FAULT (retryable) */
 export async function finalAtOf(
-  { client }: Chain,
+  chain: Chain,
   history: readonly ChainEvent[],
-  head: { readonly timestamp: bigint },
+  { claim }: Candidate,
 ): Promise<number> {
-  const booked = history.findLast(({ name }) => name === "Settled" || name === "Finalized");
-  if (booked === undefined) return Number(head.timestamp);
+  const settled = lastOf(history, "Settled");
+  if (settled === undefined) {
+    if (claim === undefined) throw new TypeError("An output comes from a claim or from truth.");
+    const word = await new StateReader(chain).claimWord(claim.claimId);
+    return RULES.finalAt(word, chain.constants.answerSeconds);
+  }
+  const { number: blockNumber } = settled.block;
   const { timestamp } = await withContext("read a block's time", () =>
-    client.getBlock({ blockNumber: booked.block.number }),
+    chain.client.getBlock({ blockNumber }),
   );
   return Number(timestamp);
 }

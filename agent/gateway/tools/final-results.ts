@@ -4,11 +4,25 @@ import { floorOf } from "../../../protocol/chain/await-result.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
 import { withContext } from "../../../protocol/chain/errors.ts";
 import { decodeEvents } from "../../../protocol/chain/events.ts";
-import { candidateOf, finalAtOf, isFinalBy, laneName } from "../../../protocol/chain/finality.ts";
+import {
+  type Candidate,
+  candidateOf,
+  finalAtOf,
+  isFinalBy,
+  laneName,
+} from "../../../protocol/chain/finality.ts";
 import { historyOf } from "../../../protocol/chain/history.ts";
 import { StateReader } from "../../../protocol/chain/reads.ts";
 import { iAssayAbi } from "../../../protocol/rules/generated/abis.ts";
-import type { ClaimId, ModelId, Policy, Request, RequestId } from "../../../protocol/rules/types.ts";
+import { type Offered, shortfallOf } from "../../../protocol/rules/shortfall.ts";
+import {
+  type ClaimId,
+  LANE,
+  type ModelId,
+  type Policy,
+  type Request,
+  type RequestId,
+} from "../../../protocol/rules/types.ts";
 import { type Filed, FiledRequests } from "./filed-requests.ts";
 
 interface Head {
@@ -26,20 +40,43 @@ export type Finality =
       readonly claimId?: ClaimId;
     }
   | {
+      /** there is a result, now or soon, that the policy does not take */
+      readonly kind: "below";
+      readonly requestId: RequestId;
+      readonly claimId?: ClaimId;
+      /** what it lacks */
+      readonly why: string;
+    }
+  | {
       readonly kind: "final";
       readonly requestId: RequestId;
       readonly claimId?: ClaimId;
       readonly lane: string;
-      /** second of the block in which that was booked, else of the block at which it was found */
+      /** second from which on nothing can change it */
       readonly finalAt: number;
       readonly output: Hex;
     };
+
+/** Which of several requests' results says most. */
+const RANK: Readonly<Record<Finality["kind"], number>> = { none: 0, below: 1, pending: 2, final: 3 };
 
 const REQUESTED = getAbiItem({ abi: iAssayAbi, name: "Requested" });
 /** Requests on one input that are looked at, newest first: anybody may file more, and each costs calls. */
 const MAX_LOOKED_AT = 16;
 /** Requests that are remembered of one model, newest first, some 20 MB: an older result is not found any more. */
 const MAX_REMEMBERED = 20_000;
+
+/** What a claimed or settled request has to offer. While it is claimed truth may still settle it, for whoever does not
+ *  take bonds. */
+export function offeredOf(
+  state: string,
+  { lanes, window }: Request,
+  { lane, claim }: Candidate,
+  taken: number,
+): Offered {
+  const mayBe = state === "BUSY" && (taken & LANE.BOND) === 0;
+  return { lanes: mayBe ? lanes : lane, bond: claim?.terms.bond ?? 0n, window };
+}
 
 export class FinalResults {
   readonly #chain: Chain;
@@ -76,13 +113,13 @@ export class FinalResults {
     // One at a time: they share where to go on.
     this.#scan = this.#scan.catch(() => undefined).then(() => this.#read(head.number));
     await this.#scan;
-    let pending: Finality = { kind: "none" };
+    let best: Finality = { kind: "none" };
     for (const one of this.#filed.on(inputHash)) {
       const found = await this.#ask(one, inputHash, head);
       if (found.kind === "final") return found;
-      if (found.kind === "pending" && pending.kind === "none") pending = found;
+      if (RANK[found.kind] > RANK[best.kind]) best = found;
     }
-    return pending;
+    return best;
   }
 
   async #read(head: bigint): Promise<void> {
@@ -122,15 +159,13 @@ export class FinalResults {
       isFinalBy(this.#chain, request, candidate, policy, { blockNumber });
     const deep = head.number > this.#confirmations ? head.number - this.#confirmations : 0n;
     if (await isFinal(deep)) {
-      const finalAt = await finalAtOf(this.#chain, history, head);
+      const finalAt = await finalAtOf(this.#chain, history, candidate);
       return { kind: "final", requestId, ...named, lane: laneName(lane) ?? "BOND", finalAt, output };
     }
-    const { minBond, minWindow } = this.#policy;
     // A claim that will be final by less than the policy demands is nothing to wait for.
-    const willBe =
-      state === "BUSY"
-        ? claim !== undefined && claim.terms.bond >= minBond && request.window >= minWindow
-        : this.#confirmations > 0n && (await isFinal(head.number));
+    const why = shortfallOf(offeredOf(state, request, candidate, this.#policy.lanes), this.#policy);
+    if (why !== undefined) return { kind: "below", requestId, ...named, why };
+    const willBe = state === "BUSY" || (this.#confirmations > 0n && (await isFinal(head.number)));
     return willBe ? { kind: "pending", requestId, ...named } : { kind: "none" };
   }
 

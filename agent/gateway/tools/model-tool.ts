@@ -1,7 +1,9 @@
 /** A registered model as a tool. It hands on an output only when it is final: at once by EXECUTION, or once a request
  *  of anybody's about the same input is final by the tool's policy. Else the call fails as pending, with the claim. */
 import { type Hex, keccak256 } from "viem";
+import { fromHex } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
+import { decodeInput } from "../../../inference/codecs/input.ts";
 import { Actions } from "../../../protocol/chain/actions.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
 import { inferOnChain } from "../../../protocol/chain/execution/infer.ts";
@@ -10,18 +12,25 @@ import { newRequest } from "../../../protocol/chain/new-request.ts";
 import type { Sender } from "../../../protocol/chain/sender.ts";
 import { decodeReturn, encodeCall, type ModelFunction } from "../../../protocol/rules/abi.ts";
 import { requestIdOf } from "../../../protocol/rules/ids.ts";
-import { LANE, type LaneName, type ModelId, ZERO_ADDRESS } from "../../../protocol/rules/types.ts";
+import {
+  LANE,
+  type LaneName,
+  type ModelId,
+  type Policy,
+  ZERO_ADDRESS,
+} from "../../../protocol/rules/types.ts";
+import type { ModelWord } from "../../../protocol/rules/words.ts";
 import { jsonValue, schemaOfParameters } from "../../abi-schema.ts";
 import type { Evidence, Tool, ToolOutcome } from "../tool.ts";
 import { toolNameOf } from "../tool-names.ts";
-import { FinalResults } from "./final-results.ts";
+import { type Finality, FinalResults } from "./final-results.ts";
 
 /** A registered model, as the chain and its manifest describe it. */
 export interface ModelSource {
   readonly modelId: ModelId;
   readonly function: ModelFunction;
-  /** bits */
-  readonly lanes: number;
+  /** as registered */
+  readonly word: Pick<ModelWord, "lanes" | "inputCodec" | "inputSize">;
   readonly description: string;
 }
 
@@ -52,6 +61,16 @@ export interface ModelToolParts {
   readonly confirmations: number;
 }
 
+/** What a result must be final by, whatever the model. */
+export function termsOf(
+  { constants }: Chain,
+  { lanes, minBond, minWindow = 4 * constants.answerSeconds }: Terms,
+): Omit<Policy, "modelId" | "inputHash"> {
+  return { lanes: lanes.reduce((bits, name) => bits | LANE[name], 0), minBond, minWindow };
+}
+
+type Terms = Pick<ModelToolConfig, "lanes" | "minBond" | "minWindow">;
+
 /** @throws BaseError TOOL_ID_INVALID, LANE_UNAVAILABLE, KEY_MISSING for a tool that asks without a key */
 export function modelTool(
   id: string,
@@ -60,9 +79,11 @@ export function modelTool(
   parts: ModelToolParts,
 ): Tool {
   const { chain, sender } = parts;
-  const { lanes: names, minBond, minWindow = 4 * chain.constants.answerSeconds, ask, price } = config;
-  const lanes = names.reduce((bits, name) => bits | LANE[name], 0) & model.lanes;
-  if (lanes === 0) throw noLane(id, names);
+  const { ask, price } = config;
+  const terms = termsOf(chain, config);
+  const { minBond, minWindow } = terms;
+  const lanes = terms.lanes & model.word.lanes;
+  if (lanes === 0) throw noLane(id, config.lanes);
   const requester = chain.account?.address;
   if (ask !== undefined && (sender === undefined || requester === undefined)) throw keyMissing(id);
   const asker = ask === undefined ? undefined : requester;
@@ -92,34 +113,26 @@ export function modelTool(
 
   async function findOrAsk(input: Hex, evidence: Evidence, signal: AbortSignal): Promise<ToolOutcome> {
     const inputHash = keccak256(input);
-    const poll = async () => outcomeOf(await results.find(inputHash), model.function, evidence);
-    let seen = await poll();
-    let paid: Evidence = {};
-    if (seen === undefined && ask !== undefined) {
+    let found = await results.find(inputHash);
+    let paid: Evidence | undefined;
+    const isComing = () => found.kind === "final" || found.kind === "pending";
+    if (!isComing() && ask !== undefined) {
       const turn = asking.then(async () => {
-        seen = await poll();
+        found = await results.find(inputHash);
         signal.throwIfAborted();
-        if (seen !== undefined) return;
+        if (isComing()) return;
         paid = { requestId: await file(input, ask), feeWei: ask.fee.toString() };
       });
       asking = turn.catch(() => undefined);
       await turn;
     }
     const deadline = Date.now() + config.waitMs;
-    while (seen?.success !== true && Date.now() < deadline) {
+    while (found.kind !== "final" && Date.now() < deadline) {
       await pause(parts.pollIntervalMs, signal);
       signal.throwIfAborted();
-      seen = await poll();
+      found = await results.find(inputHash);
     }
-    const outcome = seen ?? pendingOutcome("The model was asked; nobody has answered yet.", evidence);
-    if (paid.feeWei === undefined && seen === undefined) {
-      return {
-        ...pendingOutcome("Nobody has asked the model for this input.", evidence),
-        status: "failed",
-        code: "NOT_ASKED",
-      };
-    }
-    return { ...outcome, evidence: { ...paid, ...outcome.evidence } };
+    return outcomeOf(found, model.function, evidence, paid);
   }
 
   return {
@@ -131,35 +144,45 @@ export function modelTool(
     ...(ask === undefined ? {} : { feeWei: ask.fee }),
     run: async (args, { signal }) => {
       const input = encodeCall(model.function, args);
+      // What the chain would refuse is refused here, by the value that is wrong and its limit.
+      decodeInput(model.word, fromHex(model.function.selector), fromHex(input));
       const evidence: Evidence = { modelId: model.modelId, inputHash: keccak256(input) };
       if (lanes !== LANE.EXECUTION) return findOrAsk(input, evidence, signal);
       const output = await inferOnChain(chain, model.modelId, input);
-      // The chain computed it just now: final from here on, in any block.
-      const { timestamp } = await chain.client.getBlock();
-      return finalOutcome(model.function, output, {
-        ...evidence,
-        lane: "EXECUTION",
-        finalAt: Number(timestamp),
-      });
+      // No time belongs to it: any block since the weights were published gives this output.
+      return finalOutcome(model.function, output, { ...evidence, lane: "EXECUTION" });
     },
   };
 }
 
+/** @param paid what this call has filed and promised, if it did */
 function outcomeOf(
-  found: Awaited<ReturnType<FinalResults["find"]>>,
+  found: Finality,
   called: ModelFunction,
   common: Evidence,
-): ToolOutcome | undefined {
-  if (found.kind === "none") return undefined;
+  paid: Evidence | undefined,
+): ToolOutcome {
+  if (found.kind === "none" || (found.kind === "below" && paid !== undefined)) {
+    if (paid === undefined) return failure("NOT_ASKED", "Nobody has asked the model for this input.", common);
+    return pendingOutcome("The model was asked; nobody has answered yet.", { ...common, ...paid });
+  }
   const { requestId, claimId } = found;
-  const evidence = { ...common, requestId, ...(claimId === undefined ? {} : { claimId }) };
+  const evidence = { ...common, ...paid, requestId, ...(claimId === undefined ? {} : { claimId }) };
+  const what = claimId === undefined ? `Request ${requestId}` : `Claim ${claimId}`;
+  if (found.kind === "below")
+    return failure(
+      "BELOW_TERMS",
+      `${what} does not count by the terms of this tool: ${found.why}.`,
+      evidence,
+    );
   if (found.kind === "final") {
     const { lane, finalAt } = found;
     return finalOutcome(called, found.output, { ...evidence, lane, finalAt });
   }
-  const what =
-    claimId === undefined ? `Request ${requestId} has no claim yet.` : `Claim ${claimId} is not final yet.`;
-  return pendingOutcome(what, evidence);
+  return pendingOutcome(
+    `${what} ${claimId === undefined ? "has no claim yet" : "is not final yet"}.`,
+    evidence,
+  );
 }
 
 const finalOutcome = (called: ModelFunction, output: Hex, evidence: Evidence): ToolOutcome => ({
@@ -168,6 +191,9 @@ const finalOutcome = (called: ModelFunction, output: Hex, evidence: Evidence): T
   data: jsonValue(decodeReturn(called, output)),
   evidence: { ...evidence, outputHash: keccak256(output) },
 });
+
+const failure = (code: string, error: string, evidence: Evidence) =>
+  ({ success: false, status: "failed", code, error, evidence }) as const;
 
 const pendingOutcome = (error: string, evidence: Evidence) =>
   ({ success: false, status: "pending", code: "NOT_FINAL", error, evidence }) as const;

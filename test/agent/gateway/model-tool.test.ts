@@ -51,7 +51,7 @@ async function tool(changes: Partial<ModelToolConfig> = {}) {
   const source = {
     modelId: system.modelId,
     function: functionOfWord(word),
-    lanes: word.lanes,
+    word,
     description: "Four bytes",
   };
   const config: ModelToolConfig = {
@@ -126,9 +126,9 @@ describe("modelTool", () => {
     await local.passTime(WINDOW);
     expect(await (await tool()).run({ data }, context)).toMatchObject({ success: true });
     const strict = await tool({ minBond: 10n ** 19n });
-    expect(await strict.run({ data }, context)).toMatchObject({ success: false, code: "NOT_ASKED" });
+    expect(await strict.run({ data }, context)).toMatchObject({ success: false, code: "BELOW_TERMS" });
     const patient = await tool({ minWindow: WINDOW + 1 });
-    expect(await patient.run({ data }, context)).toMatchObject({ success: false, code: "NOT_ASKED" });
+    expect(await patient.run({ data }, context)).toMatchObject({ success: false, code: "BELOW_TERMS" });
   });
 
   it("behavior: it asks once, whoever else filed a request that nobody will answer", async () => {
@@ -164,7 +164,7 @@ describe("modelTool", () => {
     const word = await new StateReader(system.chain).model(published.modelId);
     if (word === undefined) throw new Error("not registered");
     const { modelId } = published;
-    const source = { modelId, function: functionOfWord(word), lanes: word.lanes, description: "" };
+    const source = { modelId, function: functionOfWord(word), word, description: "" };
     const config: ModelToolConfig = { price: 0, lanes: ["EXECUTION"], minBond: 0n, waitMs: 0 };
     const parts = { chain: system.chain, pollIntervalMs: 20, confirmations: 0 };
     const series = (start: number) => Array.from({ length: 65 }, (_, day) => String(start + day));
@@ -184,7 +184,7 @@ describe("modelTool", () => {
     const source = {
       modelId: system.modelId,
       function: { selector: "0x" as const, inputs: [], outputs: [] },
-      lanes: LANE.BOND,
+      word: { lanes: LANE.BOND, inputCodec: "raw" as const, inputSize: 4 },
       description: "",
     };
     const config: ModelToolConfig = { price: 0, lanes: ["BOND"], minBond: 0n, waitMs: 0 };
