@@ -11,6 +11,7 @@ export const NAMED_SUITES = [
   "executor",
   "ezkl",
   "onnx",
+  "outside",
 ] as const;
 /** Of these, the ones whose files run beside each other. */
 const PARALLEL: readonly string[] = ["agent-processes"];
