@@ -1,4 +1,4 @@
-/** `assay claim show`: the whole state of a claim, and what happened to it. */
+/** `assay claim`: the whole state of a claim and what happened to it; statements about it for other protocols. */
 import type { Command } from "commander";
 import { formatEther } from "viem";
 import { decodePosition } from "../inference/commit/positions.ts";
@@ -10,8 +10,9 @@ import { StateReader } from "../protocol/chain/reads.ts";
 import { isFinal, RULES } from "../protocol/rules/machine.ts";
 import type { Claim, ClaimId } from "../protocol/rules/types.ts";
 import { chainConfig, openChain, withChain } from "./chain.ts";
-import { isModelId } from "./model-source.ts";
-import { printResult, refuseArgument, withJson } from "./output.ts";
+import { claimIdOf } from "./claim-id.ts";
+import { addStatementCommand } from "./claim-statement.ts";
+import { printResult, withJson } from "./output.ts";
 import { describeEvent, describePosition, iso } from "./timeline.ts";
 
 export function addClaimCommands(program: Command): void {
@@ -24,12 +25,7 @@ export function addClaimCommands(program: Command): void {
     const shown = await showClaim(await openChain(chainConfig(self)), claimIdOf(id));
     printResult(self, shown, describe(shown));
   });
-}
-
-/** @throws BaseError ARGUMENT_INVALID */
-export function claimIdOf(text: string): ClaimId {
-  if (!isModelId(text)) refuseArgument("claim", text, "32 bytes as hex");
-  return text as string as ClaimId;
+  addStatementCommand(claim);
 }
 
 export type ShownClaim = Awaited<ReturnType<typeof showClaim>>;

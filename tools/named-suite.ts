@@ -7,6 +7,7 @@ import { NAMED_SUITES } from "../vitest.named.config.ts";
 import { canEmulate, EMULATED_CPUS, prepareEmulatedCpus } from "./emulated-cpus.ts";
 import { projectRoot } from "./foundry.ts";
 import { NODE_TESTS } from "./onnx-testdata.ts";
+import { prepareOutsideProject } from "./outside-project.ts";
 import { type Counts, formatCounts, NONE, runVitest } from "./test.ts";
 
 const SUITES = [...NAMED_SUITES, "deep"] as const;
@@ -42,6 +43,10 @@ const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
     if (existsSync(NODE_TESTS)) return undefined;
     const why = `There are no tests of the ONNX project in ${NODE_TESTS}: install libonnx-testdata, or set ONNX_TESTDATA.`;
     return { why, isFault: false };
+  },
+  outside() {
+    const why = prepareOutsideProject();
+    return why === undefined ? undefined : { why, isFault: false };
   },
 };
 

@@ -5,7 +5,13 @@ import type { SendEvent } from "./events.ts";
 import type { ChatMessage, LlmService, ModelAnswer, RequestedCall } from "./llm-service.ts";
 import { cleanReply, type ExecutedCall, judgeReply } from "./output-gate.ts";
 import { systemPrompt } from "./prompt.ts";
-import { accessDenied, CANNOT_HELP, NO_TOOLS_CONFIGURED, unableToRetrieve } from "./refusals.ts";
+import {
+  accessDenied,
+  CANNOT_HELP,
+  NO_TOOLS_CONFIGURED,
+  unableToRetrieve,
+  unsupportedReply,
+} from "./refusals.ts";
 import type { Agent } from "./store/agent-service.ts";
 import type { AuditLog } from "./store/audit-log.ts";
 import type { Metering } from "./store/metering.ts";
@@ -155,7 +161,7 @@ class Turn {
         { role: "assistant", content: text },
         {
           role: "user",
-          content: `${REWRITE} (${verdict.reason}${words}). Write it again: cite the tool by its full name and use only words and numbers of its result.`,
+          content: `${REWRITE} (${verdict.reason}${words}). Write it again: cite the tool by its full name and use only words and numbers of its result, each number with the unit, sign and relation that it has there.`,
         },
       );
     }
@@ -252,9 +258,10 @@ class Turn {
 
   /** What the gateway says instead of the model. */
   #refusal(): string {
-    const hasSuccess = this.#executed.some(({ data }) => data !== undefined);
+    const succeeded = this.#executed.filter(({ data }) => data !== undefined);
+    if (succeeded.length > 0) return unsupportedReply(succeeded);
     const failed = this.#executed.findLast(({ data }) => data === undefined);
-    return hasSuccess || failed === undefined ? CANNOT_HELP : unableToRetrieve(failed.toolName);
+    return failed === undefined ? CANNOT_HELP : unableToRetrieve(failed.toolName);
   }
 
   #metrics(outcome: TurnOutcome): TurnMetrics {

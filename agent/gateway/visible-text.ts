@@ -1,7 +1,9 @@
 /** Text that others wrote, made safe to stand in a log, a prompt's list or an event. */
 
-/** Controls, invisible and direction-changing characters, line separators, halves of surrogate pairs, unassigned. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
+/** Controls, invisible and direction-changing characters, line separators, fillers, halves of surrogate pairs,
+ *  unassigned. The selectors of how a picture is drawn are none of them. */
+const INVISIBLE =
+  /(?!\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** One line, with invisible characters as `\u{…}`, cut at `limit` characters. */
 export function visibleText(text: string, limit: number): string {

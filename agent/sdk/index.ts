@@ -11,5 +11,11 @@ export { parseReceipt, type Receipt, renderReceipt } from "./receipt/receipt.ts"
 export { type Demands, type Trust, type Verdict, verifyReceipt } from "./receipt/verify.ts";
 export { type Asked, prepareRequest, request, sendRequest, type Terms } from "./request.ts";
 export { type FinalAnswer, type FinalTool, finalTool, type ToolOptions } from "./tool.ts";
+export {
+  type Call,
+  type Validatable,
+  type ValidationStatement,
+  validationStatement,
+} from "./validation.ts";
 export { type Final, type FinalityTerms, policyOf, receiptOf, wait } from "./wait.ts";
 export { type Life, type WatchOptions, watch } from "./watch.ts";

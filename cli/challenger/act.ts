@@ -10,7 +10,7 @@ import { StateReader } from "../../protocol/chain/reads.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
 import type { ClaimId, ModelId } from "../../protocol/rules/types.ts";
 import { withChain, withSettings } from "../chain.ts";
-import { claimIdOf } from "../claim.ts";
+import { claimIdOf } from "../claim-id.ts";
 import { stopSignal } from "../daemon.ts";
 import { openEngine } from "../engine.ts";
 import { EXIT, printResult, withJson } from "../output.ts";

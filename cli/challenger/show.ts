@@ -12,7 +12,7 @@ import type { ClaimId } from "../../protocol/rules/types.ts";
 import { integer } from "../../protocol/service/config.ts";
 import { openReadOnly } from "../../protocol/service/journal/database.ts";
 import { chainConfig, openChain, withChain } from "../chain.ts";
-import { claimIdOf } from "../claim.ts";
+import { claimIdOf } from "../claim-id.ts";
 import { printResult, refuseArgument, withJson } from "../output.ts";
 import { iso } from "../timeline.ts";
 import { treeLines } from "../tree.ts";

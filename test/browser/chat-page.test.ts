@@ -110,6 +110,43 @@ describe("the chat page", () => {
     expect(await page.title()).toBe("Assay agents");
   });
 
+  it("behavior: what turns the direction of writing or has no width is shown, in results, errors and names", async () => {
+    const points = [
+      0x200b, 0x200c, 0x200d, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2060, 0x2061, 0x2066,
+      0x2067, 0x2068, 0x2069, 0x206a, 0x061c, 0xfeff, 0x00ad, 0x034f, 0x115f, 0x3164, 0x2028, 0xe0041, 0x7f,
+      0x9b,
+    ];
+    const note = points.map((point) => `a${String.fromCodePoint(point)}1`).join("");
+    outcome = Promise.resolve({ success: true, status: "unverified", data: { note } });
+    gateway.model.answers({ calls: [call] }, { text: "no" });
+    await ask(note);
+    await page.waitForSelector(".reply");
+    const shown = points.map((point) => `a\\u{${point.toString(16)}}1`).join("");
+    for (const part of [".message", ".detail"]) {
+      const text = await textOf(part);
+      expect(text).toContain(shown);
+      for (const point of points) expect(text).not.toContain(String.fromCodePoint(point));
+    }
+    // As it is drawn: "1" stands right of "a", and so does what follows.
+    outcome = Promise.resolve({ success: true, status: "unverified", data: { note: "abc\u202e123" } });
+    gateway.model.answers({ calls: [call] }, { text: "no" });
+    await page.waitForSelector("#send:enabled");
+    await ask("again");
+    await page.locator(".reply").nth(1).waitFor();
+    const [first, last] = (await page.evaluate(`(() => {
+      const node = [...document.querySelectorAll(".detail")].at(-1).firstChild;
+      const leftOf = (found) => {
+        const range = document.createRange();
+        const at = node.data.indexOf(found);
+        range.setStart(node, at);
+        range.setEnd(node, at + 1);
+        return range.getBoundingClientRect().left;
+      };
+      return [leftOf("123"), leftOf("23")];
+    })()`)) as number[];
+    expect(first).toBeLessThan(last ?? 0);
+  });
+
   it("behavior: Cancel ends the turn", async () => {
     gateway.model.answers({ hangs: true });
     await ask("Hm?");

@@ -10,6 +10,7 @@ import { AuditLog } from "../../agent/gateway/store/audit-log.ts";
 import { GATEWAY_SCHEMA } from "../../agent/gateway/store/schema.ts";
 import type { ToolServer } from "../../agent/gateway/tool.ts";
 import { openServers } from "../../agent/gateway/tool-servers.ts";
+import type { Chain } from "../../protocol/chain/connect.ts";
 import { openDatabase, type SqliteDatabase } from "../../protocol/service/journal/database.ts";
 import { temporaryFolder } from "./deploy.ts";
 import { ScriptedChat } from "./scripted-chat.ts";
@@ -38,11 +39,12 @@ export interface TestGatewayOptions {
   readonly servers?: ReadonlyMap<string, ToolServer>;
   readonly prices?: Readonly<Record<string, number>>;
   readonly nowMs?: () => number;
+  readonly chain?: Chain;
 }
 
 /** Two servers: `magpie` with `tvl` and `liquidity`, `uniswap` with `swap`. */
 export async function startTestGateway(options: TestGatewayOptions = {}) {
-  const { limits = {}, callers, servers: more = new Map(), prices = {}, nowMs = Date.now } = options;
+  const { limits = {}, callers, servers: more = new Map(), prices = {}, nowMs = Date.now, chain } = options;
   const folder = temporaryFolder();
   const model = await ScriptedChat.start();
   const visits: string[] = [];
@@ -98,6 +100,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}) {
     callerLimits: { requestsPerMinute: 0 },
     log,
     nowMs,
+    ...(chain === undefined ? {} : { chain }),
   });
   const post = (agentId: string, body: unknown, headers: Record<string, string> = {}) =>
     fetch(`${gateway.url}/v1/agents/${agentId}/turns`, {

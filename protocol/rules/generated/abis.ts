@@ -16894,3 +16894,426 @@ export const embeddedExecutorAbi = [
     ]
   }
 ] as const;
+
+export const erc8004ValidatorAbi = [
+  {
+    "type": "constructor",
+    "inputs": [
+      {
+        "name": "assay_",
+        "type": "address",
+        "internalType": "contract IAssay"
+      },
+      {
+        "name": "registry",
+        "type": "address",
+        "internalType": "contract IValidationRegistry"
+      },
+      {
+        "name": "terms",
+        "type": "tuple",
+        "internalType": "struct FinalityTerms",
+        "components": [
+          {
+            "name": "lanes",
+            "type": "uint8",
+            "internalType": "uint8"
+          },
+          {
+            "name": "minBond",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "minWindow",
+            "type": "uint32",
+            "internalType": "uint32"
+          }
+        ]
+      }
+    ],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "answerOf",
+    "inputs": [
+      {
+        "name": "requestHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint8",
+        "internalType": "enum Erc8004Validator.Answer"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "assay",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "contract IAssay"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "lanes",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint8",
+        "internalType": "uint8"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "minBond",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint96",
+        "internalType": "uint96"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "minWindow",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint32",
+        "internalType": "uint32"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "respond",
+    "inputs": [
+      {
+        "name": "statement",
+        "type": "tuple",
+        "internalType": "struct Statement",
+        "components": [
+          {
+            "name": "chainid",
+            "type": "uint256",
+            "internalType": "uint256"
+          },
+          {
+            "name": "assay",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "identityRegistry",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "agentId",
+            "type": "uint256",
+            "internalType": "uint256"
+          },
+          {
+            "name": "salt",
+            "type": "uint256",
+            "internalType": "uint256"
+          },
+          {
+            "name": "request",
+            "type": "tuple",
+            "internalType": "struct Request",
+            "components": [
+              {
+                "name": "requester",
+                "type": "address",
+                "internalType": "address"
+              },
+              {
+                "name": "modelId",
+                "type": "bytes32",
+                "internalType": "ModelId"
+              },
+              {
+                "name": "inputHash",
+                "type": "bytes32",
+                "internalType": "bytes32"
+              },
+              {
+                "name": "lanes",
+                "type": "uint8",
+                "internalType": "uint8"
+              },
+              {
+                "name": "fee",
+                "type": "uint96",
+                "internalType": "uint96"
+              },
+              {
+                "name": "deliveryFee",
+                "type": "uint96",
+                "internalType": "uint96"
+              },
+              {
+                "name": "minBond",
+                "type": "uint96",
+                "internalType": "uint96"
+              },
+              {
+                "name": "window",
+                "type": "uint32",
+                "internalType": "uint32"
+              },
+              {
+                "name": "expiry",
+                "type": "uint40",
+                "internalType": "uint40"
+              },
+              {
+                "name": "exclusiveProver",
+                "type": "address",
+                "internalType": "address"
+              },
+              {
+                "name": "exclusiveUntil",
+                "type": "uint40",
+                "internalType": "uint40"
+              },
+              {
+                "name": "callback",
+                "type": "address",
+                "internalType": "address"
+              },
+              {
+                "name": "callbackGas",
+                "type": "uint32",
+                "internalType": "uint32"
+              },
+              {
+                "name": "salt",
+                "type": "uint64",
+                "internalType": "uint64"
+              }
+            ]
+          },
+          {
+            "name": "claim",
+            "type": "tuple",
+            "internalType": "struct Claim",
+            "components": [
+              {
+                "name": "requestId",
+                "type": "bytes32",
+                "internalType": "RequestId"
+              },
+              {
+                "name": "modelId",
+                "type": "bytes32",
+                "internalType": "ModelId"
+              },
+              {
+                "name": "attempt",
+                "type": "uint32",
+                "internalType": "uint32"
+              },
+              {
+                "name": "prover",
+                "type": "address",
+                "internalType": "address"
+              },
+              {
+                "name": "operator",
+                "type": "address",
+                "internalType": "address"
+              },
+              {
+                "name": "outputHash",
+                "type": "bytes32",
+                "internalType": "bytes32"
+              },
+              {
+                "name": "bond",
+                "type": "uint96",
+                "internalType": "uint96"
+              },
+              {
+                "name": "ticketBond",
+                "type": "uint96",
+                "internalType": "uint96"
+              },
+              {
+                "name": "gasPrice",
+                "type": "uint64",
+                "internalType": "uint64"
+              }
+            ]
+          },
+          {
+            "name": "output",
+            "type": "bytes",
+            "internalType": "bytes"
+          }
+        ]
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "validationRegistry",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "contract IValidationRegistry"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "error",
+    "name": "FinalityUnknown",
+    "inputs": [
+      {
+        "name": "assay",
+        "type": "address",
+        "internalType": "contract IAssay"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotOfAgent",
+    "inputs": [
+      {
+        "name": "claimId",
+        "type": "bytes32",
+        "internalType": "ClaimId"
+      },
+      {
+        "name": "agentId",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NothingNew",
+    "inputs": [
+      {
+        "name": "requestHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      },
+      {
+        "name": "answer",
+        "type": "uint8",
+        "internalType": "enum Erc8004Validator.Answer"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "OtherAgent",
+    "inputs": [
+      {
+        "name": "requestHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      },
+      {
+        "name": "filedFor",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "agentId",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "OtherAssay",
+    "inputs": [
+      {
+        "name": "chainid",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "assay",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "OtherIdentityRegistry",
+    "inputs": [
+      {
+        "name": "identityRegistry",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "StatementInconsistent",
+    "inputs": [
+      {
+        "name": "requestHash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "TermsNotMet",
+    "inputs": [
+      {
+        "name": "claimId",
+        "type": "bytes32",
+        "internalType": "ClaimId"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "UnknownClaim",
+    "inputs": [
+      {
+        "name": "claimId",
+        "type": "bytes32",
+        "internalType": "ClaimId"
+      }
+    ]
+  }
+] as const;

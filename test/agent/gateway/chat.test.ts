@@ -25,6 +25,9 @@ beforeEach(() => {
   gateway.returns("/swap", { swapped: true });
 });
 
+const UNSUPPORTED = `call_magpie_tvl answered, but the reply that was written about it is not supported by the result and is not shown.
+call_magpie_tvl returned: {"tvl":1234567.5,"currency":"dollars"}`;
+
 const call = (name: string, args: unknown = {}) => ({ name, arguments: JSON.stringify(args) });
 const messages = () => gateway.lines.map(({ message }) => message);
 const withoutTools = () =>
@@ -232,8 +235,17 @@ describe("runTurn", () => {
     expect(JSON.stringify(shown)).not.toMatch(/paris|P a r i s|🗼/i);
     if (!JSON.stringify(answers).includes("call_paris_fr"))
       expect(JSON.stringify(events)).not.toMatch(/paris/i);
-    expect(only(events, "text")).toEqual({ text: CANNOT_HELP });
+    const hasResult = events.some(({ data }) => (data as { success?: boolean }).success === true);
+    expect(only(events, "text")).toEqual({ text: hasResult ? UNSUPPORTED : CANNOT_HELP });
     expect(only(events, "done")).toEqual({ outcome: "refused" });
+  });
+
+  it("behavior: a refused reply leaves the result, with nothing invisible in it", async () => {
+    gateway.returns("/tvl", { note: "5 \u202e000,1\u202c" });
+    gateway.model.answers({ calls: [call("call_magpie_tvl")] }, { text: "It is $5 (call_magpie_tvl)." });
+    const { text } = only(await gateway.chat(tvl.id, "TVL?"), "text") as { text: string };
+    expect(text).toContain(String.raw`call_magpie_tvl returned: {"note":"5 \u{202e}000,1\u{202c}"}`);
+    expect(text).not.toContain("$5");
   });
 
   // shows: D-63
@@ -264,7 +276,7 @@ describe("runTurn", () => {
     expect(only(events, "text")).toEqual({ text: "The TVL is 1234567.5 dollars (call_magpie_tvl)." });
     expect(gateway.model.requests).toHaveLength(3);
     gateway.model.answers({ calls: [call("call_magpie_tvl")] }, { text: "The TVL is 1234567.5 dollars." });
-    expect(only(await gateway.chat(tvl.id, "TVL?"), "text")).toEqual({ text: CANNOT_HELP });
+    expect(only(await gateway.chat(tvl.id, "TVL?"), "text")).toEqual({ text: UNSUPPORTED });
   });
 
   // shows: D-67

@@ -69,6 +69,13 @@ describe("POST /v1/agents/:id/turns", () => {
     ],
     ["a turn that is not there", 404, "TURN_UNKNOWN", () => fetch(`${gateway.url}/v1/turns/x/events`)],
     ["a claim that is no id", 400, "ID_INVALID", () => fetch(`${gateway.url}/v1/claims/0x12`)],
+    ["a request that is no id", 400, "ID_INVALID", () => fetch(`${gateway.url}/v1/requests/0x12`)],
+    [
+      "a request without a chain",
+      404,
+      "REQUEST_UNKNOWN",
+      () => fetch(`${gateway.url}/v1/requests/0x${"ab".repeat(32)}`),
+    ],
     ["a route that is not there", 404, "ROUTE_UNKNOWN", () => fetch(`${gateway.url}/v1/admin`)],
     ["a path that is no encoding", 400, "PATH_INVALID", () => fetch(`${gateway.url}/v1/agents/%ff`)],
   ])("error: %s is %i %s", async (_what, status, code, ask) => {

@@ -1,7 +1,7 @@
 import { AIMessageChunk } from "@langchain/core/messages";
 import { tool as createTool } from "@langchain/core/tools";
 import { FakeStreamingChatModel } from "@langchain/core/utils/testing";
-import { generateText, jsonSchema, stepCountIs, tool } from "ai";
+import { generateText, jsonSchema, stepCountIs } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { createWalletClient, type Hex, http } from "viem";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -95,7 +95,7 @@ describe("aiTool", () => {
   it("default: generateText gets the final output", async () => {
     windows = "pass";
     const model = scriptedModel("0x0a0b0c0d");
-    const tools = { [NAME]: aiTool({ tool, jsonSchema }, await fourBytes(300_000)) };
+    const tools = { [NAME]: aiTool({ jsonSchema }, await fourBytes(300_000)) };
     const { steps, text } = await generateText({ model, tools, prompt: "go", stopWhen: stepCountIs(2) });
     expect(text).toBe("done");
     expect(steps[0]?.toolResults[0]?.output).toMatchObject({
@@ -116,7 +116,7 @@ describe("aiTool", () => {
     const before = requests;
     const count = claims;
     const source = await fourBytes(500);
-    const tools = { [NAME]: aiTool({ tool, jsonSchema }, source) };
+    const tools = { [NAME]: aiTool({ jsonSchema }, source) };
     await expect(source.run({ data: "0x01010101" })).rejects.toThrow(LATE);
     await claimed(count + 1);
     for (const _again of [0, 1]) {
@@ -129,7 +129,7 @@ describe("aiTool", () => {
     }
     expect(requests - before).toBe(1);
     await local.passTime(21);
-    const late = aiTool({ tool, jsonSchema }, { ...source });
+    const late = aiTool({ jsonSchema }, { ...source });
     const { steps } = await generateText({
       model: scriptedModel("0x01010101"),
       tools: { [NAME]: late },

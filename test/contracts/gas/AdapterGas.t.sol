@@ -6,7 +6,7 @@ import {ModelResults} from "../../../verifier-contracts/agents/adapter/ModelResu
 import {Erc7007Verify} from "../../../verifier-contracts/agents/standards/Erc7007Verify.sol";
 import {Erc7992Registry} from "../../../verifier-contracts/agents/standards/Erc7992Registry.sol";
 import {Erc7992Verifier} from "../../../verifier-contracts/agents/standards/Erc7992Verifier.sol";
-import {Erc8004Validator} from "../../../verifier-contracts/agents/standards/Erc8004Validator.sol";
+import {Erc8004Validator, Statement} from "../../../verifier-contracts/agents/standards/Erc8004Validator.sol";
 import {Erc8274Verifier} from "../../../verifier-contracts/agents/standards/Erc8274Verifier.sol";
 import {IERCZKMLRegistry} from "../../../verifier-contracts/agents/standards/interfaces/IERCZKMLRegistry.sol";
 import {IModelRegistry} from "../../../verifier-contracts/interfaces/IModelRegistry.sol";
@@ -94,9 +94,12 @@ contract StandardsGasTest is StandardsFixture, AgentMeasurement {
         TestValidationRegistry validations = new TestValidationRegistry(identity);
         Erc8004Validator validator = new Erc8004Validator(assay, validations, _anyLane());
         (Request memory r, Claim memory c) = _filedAndClaimed(_right());
-        bytes memory statement = abi.encode(block.chainid, address(assay), r, c, _right());
+        vm.prank(prover);
         uint256 agentId = identity.register();
-        validations.validationRequest(address(validator), agentId, "", keccak256(statement));
+        Statement memory statement =
+            Statement(block.chainid, address(assay), address(identity), agentId, 0, r, c, _right());
+        vm.prank(prover);
+        validations.validationRequest(address(validator), agentId, "", keccak256(abi.encode(statement)));
         validator.respond(statement);
         assertLt(_measure("ERC-8004, soft answer"), 250_000);
         skip(WINDOW);

@@ -1,9 +1,16 @@
-// The chat page. Everything that comes from outside enters the page as text, never as markup.
+// The chat page. Everything that comes from outside enters the page as text, never as markup, with what is invisible or
+// turns the direction of writing as `\u{…}`: a result must read as it is.
 
 /** @param {string} id */
 const part = (id) => document.getElementById(id);
 
-const CLAIM_POLL_MS = 2_000;
+const POLL_MS = 2_000;
+
+/** Controls, format characters (those of direction and of no width among them), line separators, fillers, private use. */
+const INVISIBLE =
+  /(?![\n\t]|\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+const visible = (text) => String(text).replace(INVISIBLE, (one) => `\\u{${one.codePointAt(0).toString(16)}}`);
 
 /** @type {{ source?: EventSource, turnId?: string, conversations: Map<string, string>, calls: Map<string, HTMLElement> }} */
 const chat = { conversations: new Map(), calls: new Map() };
@@ -11,7 +18,7 @@ const chat = { conversations: new Map(), calls: new Map() };
 function add(kind, text) {
   const element = document.createElement("div");
   element.className = kind;
-  element.textContent = text;
+  element.textContent = visible(text);
   part("log").append(element);
   element.scrollIntoView({ block: "end" });
   return element;
@@ -34,7 +41,7 @@ async function loadAgents() {
   for (const { id, name, availableTools } of agents) {
     const option = document.createElement("option");
     option.value = id;
-    option.textContent = name;
+    option.textContent = visible(name);
     option.dataset.tools = availableTools.join(", ");
     part("agent").append(option);
   }
@@ -55,7 +62,7 @@ function showState(call, state, text) {
 function onCall({ callId, toolName }) {
   const call = add("call", "");
   const name = document.createElement("span");
-  name.textContent = `${toolName}: `;
+  name.textContent = `${visible(toolName)}: `;
   const state = document.createElement("span");
   state.className = "state";
   const detail = document.createElement("div");
@@ -72,23 +79,52 @@ function onResult({ callId, success, status, data, error, claimId, requestId }) 
   showState(call, status, status);
   const where =
     claimId !== undefined ? `claim ${claimId}` : requestId !== undefined ? `request ${requestId}` : "";
-  call.querySelector(".detail").textContent = [where, success ? JSON.stringify(data) : error]
-    .filter(Boolean)
-    .join("\n");
-  if (status === "pending" && claimId !== undefined) watchClaim(call, claimId);
+  const shown = [where, success ? JSON.stringify(data) : error].filter(Boolean).join("\n");
+  call.querySelector(".detail").textContent = visible(shown);
+  if (status !== "pending") return;
+  if (claimId !== undefined) follow(call, () => claimStep(call, claimId));
+  else if (requestId !== undefined) follow(call, () => requestStep(call, requestId));
 }
 
-/** Follows a claim until it is final or falls. */
-async function watchClaim(call, claimId) {
+/** Asks again until a step has nothing to wait for. @param step resolves to what comes next, undefined at the end */
+async function follow(call, step) {
+  let next = step;
   try {
-    const { state, final } = await ask(`/v1/claims/${claimId}`);
-    if (final) return showState(call, "final", "the claim is final now: ask again");
-    if (state === "FALLEN") return showState(call, "failed", "the claim fell: it was wrong");
-    showState(call, "pending", "pending");
+    next = await step();
   } catch {
     // Asked again below; a claim does not go away because a request did.
   }
-  setTimeout(() => watchClaim(call, claimId), CLAIM_POLL_MS);
+  if (next !== undefined) setTimeout(() => follow(call, next), POLL_MS);
+}
+
+/** Of a request until somebody claimed, then of the claim. */
+async function requestStep(call, requestId) {
+  const again = () => requestStep(call, requestId);
+  const { state, final, claimId, expired } = await ask(`/v1/requests/${requestId}`);
+  if (final) return showState(call, "final", "the request is final now: ask again");
+  if (state === "REFUNDED")
+    return showState(call, "failed", "nobody answered and the fee went back: ask again");
+  if (expired) return showState(call, "failed", "nobody answered in time: ask again");
+  if (claimId === undefined) {
+    showState(call, "pending", "pending: nobody has claimed yet");
+    return again;
+  }
+  const detail = call.querySelector(".detail");
+  detail.textContent = detail.textContent.replace(/^request 0x[0-9a-f]+.*/s, `claim ${claimId}`);
+  // A claim that falls leaves the request open for another one.
+  return claimStep(call, claimId, again);
+}
+
+/** @param afterFall what to follow when the claim fell; absent: nothing */
+async function claimStep(call, claimId, afterFall) {
+  const { state, final } = await ask(`/v1/claims/${claimId}`);
+  if (final) return showState(call, "final", "the claim is final now: ask again");
+  if (state === "FALLEN") {
+    showState(call, afterFall === undefined ? "failed" : "pending", "the claim fell: it was wrong");
+    return afterFall;
+  }
+  showState(call, "pending", "pending");
+  return () => claimStep(call, claimId, afterFall);
 }
 
 function onDenied({ toolName, error }) {
@@ -97,7 +133,7 @@ function onDenied({ toolName, error }) {
   );
   if (call === undefined) return;
   showState(call, "denied", "denied");
-  call.querySelector(".detail").textContent = error;
+  call.querySelector(".detail").textContent = visible(error);
 }
 
 function setBusy(isBusy) {

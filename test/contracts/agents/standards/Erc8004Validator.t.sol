@@ -1,38 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.30;
 
-import {Erc8004Validator} from "../../../../verifier-contracts/agents/standards/Erc8004Validator.sol";
+import {
+    Erc8004Validator,
+    Statement
+} from "../../../../verifier-contracts/agents/standards/Erc8004Validator.sol";
 import {FinalityTerms} from "../../../../verifier-contracts/agents/standards/Finality.sol";
 import {
     IValidationRegistry
 } from "../../../../verifier-contracts/agents/standards/interfaces/IValidationRegistry.sol";
 import {Claim, ClaimId, LANE_EXECUTION, Request} from "../../../../verifier-contracts/types/Types.sol";
-import {StandardsFixture} from "./StandardsFixture.sol";
-import {TestIdentityRegistry, TestValidationRegistry} from "./TestValidationRegistry.sol";
+import {Erc8004Fixture} from "./Erc8004Fixture.sol";
 
 /// @dev ERC-8004, section "Validation Registry".
-contract Erc8004ValidatorTest is StandardsFixture {
-    TestIdentityRegistry private identity;
-    TestValidationRegistry private validations;
-    Erc8004Validator private validator;
-    uint256 private agentId;
-
-    function setUp() public override {
-        super.setUp();
-        identity = new TestIdentityRegistry();
-        validations = new TestValidationRegistry(identity);
-        validator = new Erc8004Validator(assay, validations, _anyLane());
-        vm.prank(prover);
-        agentId = identity.register();
-    }
-
+contract Erc8004ValidatorTest is Erc8004Fixture {
     function test_respond_softThenHard_succeeds() public {
         (Request memory r, Claim memory c) = _filedAndClaimed(_right());
-        bytes memory statement = _asked(r, c, _right());
+        Statement memory statement = _asked(r, c, _right());
         bytes32 claimId = ClaimId.unwrap(assay.claimIdOf(c));
         vm.expectEmit(true, true, true, true, address(validations));
         emit IValidationRegistry.ValidationResponse(
-            address(validator), agentId, keccak256(statement), 50, "", claimId, "soft"
+            address(validator), agentId, _hash(statement), 50, "", claimId, "soft"
         );
         vm.prank(stranger);
         validator.respond(statement);
@@ -49,7 +37,7 @@ contract Erc8004ValidatorTest is StandardsFixture {
 
     function test_respond_softThenFallen_succeeds() public {
         (Request memory r, Claim memory c) = _filedAndClaimed(_wrong());
-        bytes memory statement = _asked(r, c, _wrong());
+        Statement memory statement = _asked(r, c, _wrong());
         validator.respond(statement);
         _challenge(c, alice);
         _commit(c);
@@ -62,7 +50,7 @@ contract Erc8004ValidatorTest is StandardsFixture {
 
     function test_respond_hardAtOnce_succeeds() public {
         (Request memory r, Claim memory c) = _filedAndClaimed(_right());
-        bytes memory statement = _asked(r, c, _right());
+        Statement memory statement = _asked(r, c, _right());
         _settleRight(r, c);
         validator.respond(statement);
         _assertStatus(statement, 100, "hard");
@@ -70,7 +58,7 @@ contract Erc8004ValidatorTest is StandardsFixture {
 
     function test_respond_fellByTruth_succeeds() public {
         (Request memory r, Claim memory c) = _fallenClaim();
-        bytes memory statement = _asked(r, c, _wrong());
+        Statement memory statement = _asked(r, c, _wrong());
         validator.respond(statement);
         _assertStatus(statement, 0, "hard");
     }
@@ -84,15 +72,19 @@ contract Erc8004ValidatorTest is StandardsFixture {
             FinalityTerms(ALL_LANES, 0, WINDOW + 1)
         ];
         Erc8004Validator[3] memory strict;
-        bytes memory statement = _statement(r, c, _right());
+        Statement memory statement = _statement(r, c, _right());
         bytes memory why = abi.encodeWithSelector(Erc8004Validator.TermsNotMet.selector, assay.claimIdOf(c));
         for (uint256 i; i < terms.length; ++i) {
             strict[i] = new Erc8004Validator(assay, validations, terms[i]);
+            statement.salt = i;
+            vm.prank(prover);
+            validations.validationRequest(address(strict[i]), agentId, "", _hash(statement));
             vm.expectRevert(why);
             strict[i].respond(statement);
         }
         skip(WINDOW);
         for (uint256 i; i < terms.length; ++i) {
+            statement.salt = i;
             vm.expectRevert(why);
             strict[i].respond(statement);
         }
@@ -102,7 +94,7 @@ contract Erc8004ValidatorTest is StandardsFixture {
         Request memory r = _newRequest();
         _file(r);
         Claim memory c = _claimOf(r, prover, _right());
-        bytes memory statement = _asked(r, c, _right());
+        Statement memory statement = _asked(r, c, _right());
         vm.expectRevert(abi.encodeWithSelector(Erc8004Validator.UnknownClaim.selector, assay.claimIdOf(c)));
         validator.respond(statement);
     }
@@ -110,27 +102,29 @@ contract Erc8004ValidatorTest is StandardsFixture {
     /// @dev Attack: the claim of one output vouches for another, or a claim for another request.
     function test_respond_inconsistent_reverts() public {
         (Request memory r, Claim memory c) = _finalClaim();
-        bytes memory statement = _asked(r, c, _wrong());
+        Statement memory statement = _asked(r, c, _wrong());
         vm.expectRevert(
-            abi.encodeWithSelector(Erc8004Validator.StatementInconsistent.selector, keccak256(statement))
+            abi.encodeWithSelector(Erc8004Validator.StatementInconsistent.selector, _hash(statement))
         );
         validator.respond(statement);
         r.salt += 1;
         statement = _asked(r, c, _right());
         vm.expectRevert(
-            abi.encodeWithSelector(Erc8004Validator.StatementInconsistent.selector, keccak256(statement))
+            abi.encodeWithSelector(Erc8004Validator.StatementInconsistent.selector, _hash(statement))
         );
         validator.respond(statement);
     }
 
     function test_respond_otherAssay_reverts() public {
         (Request memory r, Claim memory c) = _finalClaim();
-        bytes memory statement = abi.encode(block.chainid + 1, address(assay), r, c, _right());
+        Statement memory statement = _statement(r, c, _right());
+        statement.chainid += 1;
         vm.expectRevert(
             abi.encodeWithSelector(Erc8004Validator.OtherAssay.selector, block.chainid + 1, address(assay))
         );
         validator.respond(statement);
-        statement = abi.encode(block.chainid, stranger, r, c, _right());
+        statement = _statement(r, c, _right());
+        statement.assay = stranger;
         vm.expectRevert(abi.encodeWithSelector(Erc8004Validator.OtherAssay.selector, block.chainid, stranger));
         validator.respond(statement);
     }
@@ -138,17 +132,17 @@ contract Erc8004ValidatorTest is StandardsFixture {
     /// @dev Nobody asked this validator: the registry refuses, and nothing is remembered.
     function test_respond_notAsked_reverts() public {
         (Request memory r, Claim memory c) = _finalClaim();
-        bytes memory statement = _statement(r, c, _right());
-        vm.expectRevert(bytes("not the validator"));
+        Statement memory statement = _statement(r, c, _right());
+        vm.expectRevert(bytes("unknown"));
         validator.respond(statement);
-        assertTrue(validator.answerOf(keccak256(statement)) == Erc8004Validator.Answer.NONE);
+        assertTrue(validator.answerOf(_hash(statement)) == Erc8004Validator.Answer.NONE);
     }
 
     /// @dev Whatever happens in whatever order, the answers only ever climb: nothing, soft, hard, and stay there.
     function testFuzz_respond_monotonic_succeeds(uint256 seed) public {
         (Request memory r, Claim memory c) = _filedAndClaimed(seed & 1 == 0 ? _right() : _wrong());
-        bytes memory statement = _asked(r, c, seed & 1 == 0 ? _right() : _wrong());
-        bytes32 hash = keccak256(statement);
+        Statement memory statement = _asked(r, c, seed & 1 == 0 ? _right() : _wrong());
+        bytes32 hash = _hash(statement);
         uint256 before;
         uint8 hardResponse;
         for (uint256 i; i < 10; ++i) {
@@ -172,41 +166,5 @@ contract Erc8004ValidatorTest is StandardsFixture {
 
     function challengeNow(Claim memory c) external {
         _challenge(c, alice);
-    }
-
-    function _statement(Request memory r, Claim memory c, bytes memory output)
-        private
-        view
-        returns (bytes memory)
-    {
-        return abi.encode(block.chainid, address(assay), r, c, output);
-    }
-
-    function _asked(Request memory r, Claim memory c, bytes memory output)
-        private
-        returns (bytes memory statement)
-    {
-        statement = _statement(r, c, output);
-        vm.prank(prover);
-        validations.validationRequest(
-            address(validator), agentId, "https://agent.example/statement", keccak256(statement)
-        );
-    }
-
-    function _assertStatus(bytes memory statement, uint8 expected, string memory expectedTag) private view {
-        (address asked, uint256 agent, uint8 response,, string memory tag, uint256 lastUpdate) =
-            validations.getValidationStatus(keccak256(statement));
-        assertEq(asked, address(validator));
-        assertEq(agent, agentId);
-        assertEq(uint256(response), uint256(expected));
-        assertEq(tag, expectedTag);
-        assertEq(lastUpdate, block.timestamp);
-    }
-
-    function _expectNothingNew(bytes memory statement, Erc8004Validator.Answer given) private {
-        vm.expectRevert(
-            abi.encodeWithSelector(Erc8004Validator.NothingNew.selector, keccak256(statement), given)
-        );
-        validator.respond(statement);
     }
 }
