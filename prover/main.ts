@@ -20,14 +20,15 @@ import type { Context } from "./context.ts";
 import type { Policy } from "./decide.ts";
 import { DEFAULT_DELIVERY_TRIES, FailedDeliveries } from "./failed-deliveries.ts";
 import type { FastPath } from "./fast-path.ts";
-import { createOrders } from "./http/order.ts";
 import type { HttpLimits } from "./http/parts.ts";
-import type { PaymentTerms } from "./http/payment.ts";
 import { createApp } from "./http/server.ts";
 import { JOBS_SCHEMA, JobStore } from "./jobs.ts";
 import type { TruthSource } from "./lanes/source.ts";
 import { addProverMetrics } from "./metrics.ts";
 import { checkRegistered, serveModels } from "./models.ts";
+import type { PaymentTerms } from "./payment/facilitator.ts";
+import { openOrders } from "./payment/open.ts";
+import { ORDERS_SCHEMA } from "./payment/order-store.ts";
 import type { ProofModel } from "./proof/ezkl/folder.ts";
 import type { Runs } from "./runs.ts";
 import { Prover } from "./watch.ts";
@@ -57,7 +58,7 @@ export interface ProverOptions {
   /** absent: no HTTP */
   readonly http?: { readonly host: string; readonly port: number } & HttpLimits;
   /** what final outputs cost over HTTP; absent: nothing */
-  readonly payment?: PaymentTerms;
+  readonly payment?: PaymentTerms & { readonly maxStrangers: number };
   readonly maxFee: bigint;
   readonly log: Logger;
 }
@@ -69,7 +70,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
   const models = serveModels(options.models);
   const { engine, canonical } = options;
   await checkRegistered(models, new StateReader(chain), log);
-  const folder = openDataFolder(options.data, chain, [EVENTS_SCHEMA, JOBS_SCHEMA], {
+  const folder = openDataFolder(options.data, chain, [EVENTS_SCHEMA, JOBS_SCHEMA, ORDERS_SCHEMA], {
     pollIntervalMs,
     maxFeePerGas: maxFee,
     log,
@@ -137,29 +138,27 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       nowMs: Date.now,
       signal,
     };
-    const payment = http &&
-      options.payment && {
-        gate: await gateOf(options.payment, http.maxWaitSeconds),
-        order: createOrders(chain, sender, parts),
-      };
+    const orders =
+      http &&
+      options.payment &&
+      (await openOrders(options.payment, { ...parts, chain, db, sender, pollIntervalMs, http }));
     const server =
       http &&
-      (await listen(createApp({ ...parts, payment, pollIntervalMs, limits: http }), http.host, http.port));
+      (await listen(
+        createApp({ ...parts, payment: orders, pollIntervalMs, limits: http }),
+        http.host,
+        http.port,
+      ));
+    const following = orders?.run(signal);
     log.info({ ...facts, url: server?.url }, "prover is up");
     await follower.run(
       (batch) => prover.take(batch),
       signal,
       (now) => prover.onTime(now),
     );
-    await Promise.all([prover.stop(), server?.close()]);
+    await Promise.all([prover.stop(), server?.close(), following]);
     log.info({}, "prover stopped");
   } finally {
     await folder.close();
   }
-}
-
-/** Loaded by those who are paid this way: it takes seconds. */
-async function gateOf(terms: PaymentTerms, maxWaitSeconds: number) {
-  const { paymentGate } = await import("./http/payment.ts");
-  return paymentGate(terms, maxWaitSeconds);
 }

@@ -12,7 +12,7 @@ import { findModel } from "../models.ts";
 import { quote } from "../quote.ts";
 import { claimUnknown, idOf, requestUnknown } from "./ids.ts";
 import type { HttpParts } from "./parts.ts";
-import { queryInvalid } from "./tools.ts";
+import { queryInvalid } from "./query.ts";
 
 /** Blocks that the node may lie behind and still be well. */
 const MAX_BEHIND = 10n;

@@ -4,7 +4,7 @@ import { ChainClock } from "../../protocol/service/metrics/chain-clock.ts";
 import { httpMetrics } from "../../protocol/service/metrics/http.ts";
 import { type Family, Metrics } from "../../protocol/service/metrics/metrics.ts";
 import { addNodeMetrics } from "../../protocol/service/metrics/node-metrics.ts";
-import { addHttpMetrics, addProverMetrics } from "../../prover/metrics.ts";
+import { addHttpMetrics, addOrderMetrics, addProverMetrics } from "../../prover/metrics.ts";
 
 const clock = new ChainClock(Date.now);
 const client = { getBlockNumber: async () => 0n, getBalance: async () => 0n };
@@ -22,6 +22,7 @@ export const METRIC_FAMILIES: Readonly<Record<"both" | "prover" | "challenger", 
     addProverMetrics(metrics, { clock, jobs: () => ({}), owed: none, activeClaims: none, models: 0 });
     const idle = { used: 0 };
     addHttpMetrics(metrics, { runs: idle, waiters: idle, listeners: idle });
+    addOrderMetrics(metrics);
     httpMetrics(metrics, Date.now);
   }),
   challenger: familiesOf((metrics) => {
