@@ -11,7 +11,7 @@ import { EventFollower } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import { requireAccount } from "../protocol/chain/sender.ts";
 import { openDataFolder } from "../protocol/service/data-folder.ts";
-import { listen } from "../protocol/service/http/listen.ts";
+import { fewConnections, listen } from "../protocol/service/http/listen.ts";
 import { lockFolder, openDatabase, type SqliteDatabase } from "../protocol/service/journal/database.ts";
 import { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import { metricsApp } from "../protocol/service/metrics/http.ts";
@@ -119,7 +119,7 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
     addNodeMetrics(metrics, { client: chain.client, clock, account: sender?.address, unmined });
     metrics.addProcess();
     const { http } = options;
-    const server = http && (await listen(metricsApp(metrics, log), http.host, http.port));
+    const server = http && (await listen(metricsApp(metrics, log), http.host, http.port, fewConnections()));
     const follower = new EventFollower(chain, {
       pollIntervalMs,
       confirmations,

@@ -11,7 +11,7 @@ import { StateReader } from "../protocol/chain/reads.ts";
 import type { SigningChain } from "../protocol/chain/sender.ts";
 import { ZERO_ADDRESS } from "../protocol/rules/types.ts";
 import { openDataFolder } from "../protocol/service/data-folder.ts";
-import { listen } from "../protocol/service/http/listen.ts";
+import { limitsFor, listen } from "../protocol/service/http/listen.ts";
 import { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import { Metrics } from "../protocol/service/metrics/metrics.ts";
 import { addNodeMetrics } from "../protocol/service/metrics/node-metrics.ts";
@@ -148,6 +148,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
         createApp({ ...parts, payment: orders, pollIntervalMs, limits: http }),
         http.host,
         http.port,
+        limitsFor(http),
       ));
     const following = orders?.run(signal);
     log.info({ ...facts, url: server?.url }, "prover is up");

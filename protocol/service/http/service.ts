@@ -1,11 +1,12 @@
 /** What every HTTP service here does before and after its routes: a log, metrics, a limit on each caller, and one form
  *  of errors. */
 import express, { type Express, type Request } from "express";
-import { ipKeyGenerator, rateLimit } from "express-rate-limit";
+import { rateLimit } from "express-rate-limit";
 import { BaseError } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/log.ts";
 import { httpMetrics } from "../metrics/http.ts";
 import type { Metrics } from "../metrics/metrics.ts";
+import { addressKey } from "./address.ts";
 import { errorHandler } from "./errors.ts";
 import { requestLog } from "./request-id.ts";
 
@@ -14,6 +15,8 @@ export interface CallerLimits {
   readonly requestsPerMinute: number;
   /** proxies whose X-Forwarded-For is believed, as Express takes them; absent: none, and the caller is the peer */
   readonly trustProxy?: string | number | undefined;
+  /** connections of one caller at once, 0: no limit; behind a proxy, all are the proxy's, and there is none */
+  readonly connectionsPerCaller?: number;
 }
 
 /** A hundred a second, from its peer. */
@@ -80,5 +83,5 @@ function callerLimit({ limits: { requestsPerMinute: limit }, callerOf }: Service
   });
 }
 
-/** The caller's address; the subnet /56 where that is one of IPv6, all of which one machine can have. */
-export const addressOf = ({ ip }: Request): string => (ip === undefined ? "unknown" : ipKeyGenerator(ip));
+/** The caller's address, as proxies that are trusted tell it. */
+export const addressOf = ({ ip }: Request): string => addressKey(ip);
