@@ -11,10 +11,12 @@ import { StateReader } from "../protocol/chain/reads.ts";
 import type { SigningChain } from "../protocol/chain/sender.ts";
 import { ZERO_ADDRESS } from "../protocol/rules/types.ts";
 import { openDataFolder } from "../protocol/service/data-folder.ts";
-import { limitsFor, listen } from "../protocol/service/http/listen.ts";
+import { fewConnections, limitsFor, listen } from "../protocol/service/http/listen.ts";
 import { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
+import { metricsApp } from "../protocol/service/metrics/http.ts";
 import { Metrics } from "../protocol/service/metrics/metrics.ts";
 import { addNodeMetrics } from "../protocol/service/metrics/node-metrics.ts";
+import { NodePulse } from "../protocol/service/metrics/node-pulse.ts";
 import { EVENTS_SCHEMA, EventStore } from "../protocol/service/store/event-store.ts";
 import type { Context } from "./context.ts";
 import type { Policy } from "./decide.ts";
@@ -57,11 +59,16 @@ export interface ProverOptions {
   readonly confirmations: number;
   /** absent: no HTTP */
   readonly http?: { readonly host: string; readonly port: number } & HttpLimits;
+  /** where GET /metrics is served instead of there */
+  readonly metricsAt?: { readonly host: string; readonly port: number };
   /** what final outputs cost over HTTP; absent: nothing */
   readonly payment?: PaymentTerms & { readonly maxStrangers: number };
   readonly maxFee: bigint;
   readonly log: Logger;
 }
+
+/** Pause between two questions to the node whether it is there, ms. */
+const PULSE_MS = 1_000;
 
 /** Runs until the signal aborts, then ends what it began.
  *  @throws BaseError as openDataFolder, serveModels and checkRegistered do, PORT_TAKEN, LISTEN_FAILED */
@@ -114,7 +121,8 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
     });
     const account = chain.account.address;
     const unmined = () => sender.unmined().length;
-    addNodeMetrics(metrics, { client: chain.client, clock, account, unmined });
+    const pulse = new NodePulse({ client: chain.client, account, everyMs: PULSE_MS, nowMs: Date.now });
+    addNodeMetrics(metrics, { pulse, clock, nowMs: Date.now, unmined });
     metrics.addProcess();
     // Keys that are not there are made now, while no deadline waits.
     for (const source of context.truths) await source.refresh(models.values());
@@ -134,6 +142,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       canonical,
       policy: options.policy,
       metrics,
+      pulse,
       log,
       nowMs: Date.now,
       signal,
@@ -142,22 +151,20 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       http &&
       options.payment &&
       (await openOrders(options.payment, { ...parts, chain, db, sender, pollIntervalMs, http }));
+    const { metricsAt } = options;
+    const served = { ...parts, payment: orders, pollIntervalMs, hasMetrics: metricsAt === undefined };
     const server =
-      http &&
-      (await listen(
-        createApp({ ...parts, payment: orders, pollIntervalMs, limits: http }),
-        http.host,
-        http.port,
-        limitsFor(http),
-      ));
-    const following = orders?.run(signal);
-    log.info({ ...facts, url: server?.url }, "prover is up");
+      http && (await listen(createApp({ ...served, limits: http }), http.host, http.port, limitsFor(http)));
+    const metricsServer =
+      metricsAt && (await listen(metricsApp(metrics, log), metricsAt.host, metricsAt.port, fewConnections()));
+    const following = [pulse.run(signal), orders?.run(signal)];
+    log.info({ ...facts, url: server?.url, metricsUrl: metricsServer?.url }, "prover is up");
     await follower.run(
       (batch) => prover.take(batch),
       signal,
       (now) => prover.onTime(now),
     );
-    await Promise.all([prover.stop(), server?.close(), following]);
+    await Promise.all([prover.stop(), server?.close(), metricsServer?.close(), ...following]);
     log.info({}, "prover stopped");
   } finally {
     await folder.close();

@@ -7,11 +7,11 @@ import type { Head } from "../../protocol/chain/follower.ts";
 import type { ClaimId, RequestId } from "../../protocol/rules/types.ts";
 import type { CallerLimits } from "../../protocol/service/http/service.ts";
 import type { Metrics } from "../../protocol/service/metrics/metrics.ts";
+import type { NodePulse } from "../../protocol/service/metrics/node-pulse.ts";
 import type { ModelTerms, Policy, ProverState, RequestDecision } from "../decide.ts";
 import type { ServedModel, ServedModels } from "../models.ts";
-import type { SignedPayment } from "../payment/service.ts";
-
 import type { OwedAnswer } from "../owed.ts";
+import type { SignedPayment } from "../payment/service.ts";
 import type { Engines } from "../runs.ts";
 
 /** The node as the routes see it. */
@@ -76,6 +76,8 @@ export interface HttpLimits extends CallerLimits {
   readonly runTimeoutSeconds: number;
   /** runs that wait or are under way at once, for callers of HTTP */
   readonly maxRuns: number;
+  /** pages that may have work done from a browser; "*": all */
+  readonly corsOrigin: readonly string[];
 }
 
 export interface HttpParts extends Engines {
@@ -84,6 +86,10 @@ export interface HttpParts extends Engines {
   readonly models: ServedModels;
   readonly policy: Policy;
   readonly metrics: Metrics;
+  /** false: metrics are served elsewhere */
+  readonly hasMetrics: boolean;
+  readonly pulse: Pick<NodePulse, "newest" | "silentSinceMs">;
+  readonly log: Logger;
   readonly nowMs: () => number;
   /** pause between two looks at the index of who waits for finality */
   readonly pollIntervalMs: number;
