@@ -7,6 +7,7 @@ import type { Logger } from "../../../base/log.ts";
 import { httpMetrics } from "../metrics/http.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { addressKey } from "./address.ts";
+import { type CorsOptions, cors } from "./cors.ts";
 import { errorHandler } from "./errors.ts";
 import { requestLog } from "./request-id.ts";
 
@@ -33,6 +34,8 @@ export interface ServiceOptions {
   /** what there is, for whoever asks for something else */
   readonly routes: readonly string[];
   readonly mount: (app: Express) => void;
+  /** absent: no headers for pages in browsers */
+  readonly cors?: CorsOptions;
 }
 
 const WINDOW_MS = 60_000;
@@ -46,6 +49,7 @@ export function createService(options: ServiceOptions): Express {
   app.use(requestLog(log, nowMs));
   if (metrics !== undefined) app.use(httpMetrics(metrics, nowMs));
   if (limits.requestsPerMinute > 0) app.use(callerLimit(options));
+  if (options.cors !== undefined) app.use(cors(options.cors));
   mount(app);
   app.use((request) => {
     throw new BaseError({
