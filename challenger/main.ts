@@ -11,12 +11,13 @@ import { EventFollower } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import { requireAccount } from "../protocol/chain/sender.ts";
 import { openDataFolder } from "../protocol/service/data-folder.ts";
-import { listen } from "../protocol/service/http/listen.ts";
+import { fewConnections, listen } from "../protocol/service/http/listen.ts";
 import { lockFolder, openDatabase, type SqliteDatabase } from "../protocol/service/journal/database.ts";
 import { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import { metricsApp } from "../protocol/service/metrics/http.ts";
 import { Metrics } from "../protocol/service/metrics/metrics.ts";
 import { addNodeMetrics } from "../protocol/service/metrics/node-metrics.ts";
+import { NodePulse } from "../protocol/service/metrics/node-pulse.ts";
 import { EVENTS_SCHEMA, EventStore } from "../protocol/service/store/event-store.ts";
 import { AttentionTests } from "./attention.ts";
 import { addChallengerMetrics } from "./metrics.ts";
@@ -55,6 +56,9 @@ export interface ChallengerOptions {
   readonly http?: { readonly host: string; readonly port: number };
   readonly log: Logger;
 }
+
+/** Pause between two questions to the node whether it is there, ms. */
+const PULSE_MS = 1_000;
 
 /** Runs until the signal aborts, or nothing is left to do in the given scope, then ends what it began.
  *  @throws BaseError as openDataFolder does, KEY_MISSING in the modes that need a key, PORT_TAKEN, LISTEN_FAILED */
@@ -116,10 +120,14 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
         : new Webhook({ url: options.webhook, game: chain.game, log, nowMs: Date.now });
     if (webhook !== undefined) observers.push((notice) => webhook.observe(notice));
     const { unmined } = parts;
-    addNodeMetrics(metrics, { client: chain.client, clock, account: sender?.address, unmined });
+    const pulse = new NodePulse({
+      ...{ client: chain.client, account: sender?.address },
+      ...{ everyMs: PULSE_MS, nowMs: Date.now },
+    });
+    addNodeMetrics(metrics, { pulse, clock, nowMs: Date.now, unmined });
     metrics.addProcess();
     const { http } = options;
-    const server = http && (await listen(metricsApp(metrics, log), http.host, http.port));
+    const server = http && (await listen(metricsApp(metrics, log), http.host, http.port, fewConnections()));
     const follower = new EventFollower(chain, {
       pollIntervalMs,
       confirmations,
@@ -127,18 +135,20 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
       cursor: store.cursor(),
     });
     log.info({ mode, account: sender?.address, models: models.size, url: server?.url }, "challenger is up");
+    const ends = AbortSignal.any([signal, over.signal]);
+    const beating = http && pulse.run(ends);
     await follower.run(
       (batch) => {
         challenger.take(batch);
         endIfIdle();
       },
-      AbortSignal.any([signal, over.signal]),
+      ends,
       (now) => {
         challenger.onTime(now);
         endIfIdle();
       },
     );
-    await Promise.all([challenger.stop(), server?.close()]);
+    await Promise.all([challenger.stop(), server?.close(), beating]);
     await webhook?.stop();
     log.info({}, "challenger stopped");
   } finally {

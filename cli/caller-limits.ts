@@ -2,6 +2,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { type Config, integer, type Settings } from "../protocol/service/config.ts";
+import { DEFAULT_PER_ADDRESS } from "../protocol/service/http/connections.ts";
 import { type CallerLimits, DEFAULT_CALLER_LIMITS } from "../protocol/service/http/service.ts";
 
 /** Express's names for ranges of addresses. */
@@ -27,6 +28,12 @@ export const CALLER_SETTINGS = {
     default: DEFAULT_CALLER_LIMITS.requestsPerMinute,
     description: "HTTP requests of one caller in a minute, 0 for any number",
   },
+  connectionsPerCaller: {
+    schema: integer(0, 8_192),
+    default: DEFAULT_PER_ADDRESS,
+    description:
+      "HTTP connections of one address at once, 0 for no limit; behind a trusted proxy there is none",
+  },
   trustProxy: {
     schema: proxies,
     description: "proxies before HTTP whose X-Forwarded-For names the caller: how many, or their addresses",
@@ -36,4 +43,9 @@ export const CALLER_SETTINGS = {
 export const callerLimits = ({
   ratePerMinute,
   trustProxy,
-}: Config<typeof CALLER_SETTINGS>): CallerLimits => ({ requestsPerMinute: ratePerMinute, trustProxy });
+  connectionsPerCaller,
+}: Config<typeof CALLER_SETTINGS>): CallerLimits => ({
+  requestsPerMinute: ratePerMinute,
+  trustProxy,
+  connectionsPerCaller,
+});

@@ -1,8 +1,8 @@
 /** `assay prover`: whether final outputs cost something over HTTP. */
 import { type Address, getAddress, isAddress } from "viem";
 import { z } from "zod";
-import { type Config, type Settings, text, wei } from "../protocol/service/config.ts";
-import type { PaymentTerms } from "../prover/http/payment.ts";
+import { type Config, integer, type Settings, text, wei } from "../protocol/service/config.ts";
+import type { PaymentTerms } from "../prover/payment/facilitator.ts";
 import { refuseArgument } from "./output.ts";
 
 const address = z
@@ -21,6 +21,11 @@ export const PAYMENT_SETTINGS = {
     description: "x402: the token's chain, such as eip155:8453",
   },
   paymentFacilitator: { schema: text, description: "x402: URL of the facilitator that moves the token" },
+  paymentStrangers: {
+    schema: integer(1, 10_000),
+    default: 16,
+    description: "x402: most orders of payers who have never paid here, at once and unpaid within an hour",
+  },
 } as const satisfies Settings;
 
 /** @param payTo who is paid
@@ -29,7 +34,7 @@ export const PAYMENT_SETTINGS = {
 export function paymentTerms(
   settings: Config<typeof PAYMENT_SETTINGS>,
   payTo: Address,
-): PaymentTerms | undefined {
+): (PaymentTerms & { readonly maxStrangers: number }) | undefined {
   const { paymentPrice: price, paymentAsset: asset, paymentFacilitator: facilitatorUrl } = settings;
   const network = settings.paymentNetwork as PaymentTerms["network"] | undefined;
   const given = [price, asset, network, facilitatorUrl].filter((value) => value !== undefined);
@@ -44,5 +49,5 @@ export function paymentTerms(
   if (price === 0n)
     refuseArgument("--payment-price", price.toString(), "at least 1; without it nothing costs");
   if (!URL.canParse(facilitatorUrl)) refuseArgument("--payment-facilitator", facilitatorUrl, "a URL");
-  return { price, asset, network, payTo, facilitatorUrl };
+  return { price, asset, network, payTo, facilitatorUrl, maxStrangers: settings.paymentStrangers };
 }

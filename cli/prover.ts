@@ -32,6 +32,20 @@ import { EZKL_SETTINGS, ezklOptions } from "./ezkl-options.ts";
 import { PAYMENT_SETTINGS, paymentTerms } from "./payment-options.ts";
 import { KEY_FOLDER } from "./proof/setup.ts";
 
+/** As browsers write them. */
+const origins = z
+  .string()
+  .transform((value) =>
+    value
+      .split(",")
+      .map((part) => part.trim())
+      .filter((part) => part !== ""),
+  )
+  .refine(
+    (parts) => parts.every((part) => part === "*" || (URL.canParse(part) && new URL(part).origin === part)),
+    "must be origins such as https://app.example, separated by commas, or *",
+  );
+
 export const PROVER_SETTINGS = {
   models: MODELS_SETTING,
   host: { schema: text, default: "127.0.0.1", description: "address that HTTP listens on" },
@@ -52,6 +66,17 @@ export const PROVER_SETTINGS = {
     description: "runs for callers of HTTP, waiting or under way; more are refused",
   },
   ...CALLER_SETTINGS,
+  corsOrigin: {
+    schema: origins,
+    default: "",
+    description:
+      "origins, separated by commas, whose pages may send POST from a browser, or *; every page may read what is public",
+  },
+  metricsPort: {
+    schema: integer(0, 65_535),
+    description: "port of /metrics, 0 for any; absent: that of HTTP",
+  },
+  metricsHost: { schema: text, default: "127.0.0.1", description: "address that --metrics-port listens on" },
   marginPercent: {
     schema: integer(0, 10_000),
     default: 20,
@@ -140,7 +165,7 @@ function honestWork({ chain, settings, engine, canonical, ezkl, log }: ProverPar
 export async function serveProver(self: Command, workOf: (parts: ProverParts) => ProverWork): Promise<void> {
   const config = chainConfig(self);
   const settings = loadConfig(PROVER_SETTINGS, { flags: self.optsWithGlobals(), env: process.env }, "prover");
-  const { operator } = settings;
+  const { operator, metricsPort } = settings;
   const log = createLogger("prover");
   const signal = stopSignal(log);
   const { programs, proofModels } = loadModels(settings.models, log);
@@ -170,6 +195,9 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
         confirmations: config.confirmations,
         maxFee: config.maxFee,
         http: { ...settings, ...callerLimits(settings) },
+        ...(metricsPort === undefined
+          ? {}
+          : { metricsAt: { host: settings.metricsHost, port: metricsPort } }),
         log,
         ...(operator === undefined ? {} : { operator }),
         ...(payment === undefined ? {} : { payment }),

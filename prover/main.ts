@@ -11,23 +11,26 @@ import { StateReader } from "../protocol/chain/reads.ts";
 import type { SigningChain } from "../protocol/chain/sender.ts";
 import { ZERO_ADDRESS } from "../protocol/rules/types.ts";
 import { openDataFolder } from "../protocol/service/data-folder.ts";
-import { listen } from "../protocol/service/http/listen.ts";
+import { fewConnections, limitsFor, listen } from "../protocol/service/http/listen.ts";
 import { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
+import { metricsApp } from "../protocol/service/metrics/http.ts";
 import { Metrics } from "../protocol/service/metrics/metrics.ts";
 import { addNodeMetrics } from "../protocol/service/metrics/node-metrics.ts";
+import { NodePulse } from "../protocol/service/metrics/node-pulse.ts";
 import { EVENTS_SCHEMA, EventStore } from "../protocol/service/store/event-store.ts";
 import type { Context } from "./context.ts";
 import type { Policy } from "./decide.ts";
 import { DEFAULT_DELIVERY_TRIES, FailedDeliveries } from "./failed-deliveries.ts";
 import type { FastPath } from "./fast-path.ts";
-import { createOrders } from "./http/order.ts";
 import type { HttpLimits } from "./http/parts.ts";
-import type { PaymentTerms } from "./http/payment.ts";
 import { createApp } from "./http/server.ts";
 import { JOBS_SCHEMA, JobStore } from "./jobs.ts";
 import type { TruthSource } from "./lanes/source.ts";
 import { addProverMetrics } from "./metrics.ts";
 import { checkRegistered, serveModels } from "./models.ts";
+import type { PaymentTerms } from "./payment/facilitator.ts";
+import { openOrders } from "./payment/open.ts";
+import { ORDERS_SCHEMA } from "./payment/order-store.ts";
 import type { ProofModel } from "./proof/ezkl/folder.ts";
 import type { Runs } from "./runs.ts";
 import { Prover } from "./watch.ts";
@@ -56,11 +59,16 @@ export interface ProverOptions {
   readonly confirmations: number;
   /** absent: no HTTP */
   readonly http?: { readonly host: string; readonly port: number } & HttpLimits;
+  /** where GET /metrics is served instead of there */
+  readonly metricsAt?: { readonly host: string; readonly port: number };
   /** what final outputs cost over HTTP; absent: nothing */
-  readonly payment?: PaymentTerms;
+  readonly payment?: PaymentTerms & { readonly maxStrangers: number };
   readonly maxFee: bigint;
   readonly log: Logger;
 }
+
+/** Pause between two questions to the node whether it is there, ms. */
+const PULSE_MS = 1_000;
 
 /** Runs until the signal aborts, then ends what it began.
  *  @throws BaseError as openDataFolder, serveModels and checkRegistered do, PORT_TAKEN, LISTEN_FAILED */
@@ -69,7 +77,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
   const models = serveModels(options.models);
   const { engine, canonical } = options;
   await checkRegistered(models, new StateReader(chain), log);
-  const folder = openDataFolder(options.data, chain, [EVENTS_SCHEMA, JOBS_SCHEMA], {
+  const folder = openDataFolder(options.data, chain, [EVENTS_SCHEMA, JOBS_SCHEMA, ORDERS_SCHEMA], {
     pollIntervalMs,
     maxFeePerGas: maxFee,
     log,
@@ -113,7 +121,8 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
     });
     const account = chain.account.address;
     const unmined = () => sender.unmined().length;
-    addNodeMetrics(metrics, { client: chain.client, clock, account, unmined });
+    const pulse = new NodePulse({ client: chain.client, account, everyMs: PULSE_MS, nowMs: Date.now });
+    addNodeMetrics(metrics, { pulse, clock, nowMs: Date.now, unmined });
     metrics.addProcess();
     // Keys that are not there are made now, while no deadline waits.
     for (const source of context.truths) await source.refresh(models.values());
@@ -133,33 +142,31 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       canonical,
       policy: options.policy,
       metrics,
+      pulse,
       log,
       nowMs: Date.now,
       signal,
     };
-    const payment = http &&
-      options.payment && {
-        gate: await gateOf(options.payment, http.maxWaitSeconds),
-        order: createOrders(chain, sender, parts),
-      };
-    const server =
+    const orders =
       http &&
-      (await listen(createApp({ ...parts, payment, pollIntervalMs, limits: http }), http.host, http.port));
-    log.info({ ...facts, url: server?.url }, "prover is up");
+      options.payment &&
+      (await openOrders(options.payment, { ...parts, chain, db, sender, pollIntervalMs, http }));
+    const { metricsAt } = options;
+    const served = { ...parts, payment: orders, pollIntervalMs, hasMetrics: metricsAt === undefined };
+    const server =
+      http && (await listen(createApp({ ...served, limits: http }), http.host, http.port, limitsFor(http)));
+    const metricsServer =
+      metricsAt && (await listen(metricsApp(metrics, log), metricsAt.host, metricsAt.port, fewConnections()));
+    const following = [pulse.run(signal), orders?.run(signal)];
+    log.info({ ...facts, url: server?.url, metricsUrl: metricsServer?.url }, "prover is up");
     await follower.run(
       (batch) => prover.take(batch),
       signal,
       (now) => prover.onTime(now),
     );
-    await Promise.all([prover.stop(), server?.close()]);
+    await Promise.all([prover.stop(), server?.close(), metricsServer?.close(), ...following]);
     log.info({}, "prover stopped");
   } finally {
     await folder.close();
   }
-}
-
-/** Loaded by those who are paid this way: it takes seconds. */
-async function gateOf(terms: PaymentTerms, maxWaitSeconds: number) {
-  const { paymentGate } = await import("./http/payment.ts");
-  return paymentGate(terms, maxWaitSeconds);
 }

@@ -102,3 +102,17 @@ export function addHttpMetrics(
   );
   return (by) => cancelled.inc({ by });
 }
+
+const ORDER_ENDS = ["paid", "unpaid", "void"] as const;
+export type OrderEnd = (typeof ORDER_ENDS)[number];
+
+/** @returns what counts how orders of paying callers end */
+export function addOrderMetrics(metrics: Metrics): (end: OrderEnd) => void {
+  const ended = metrics.counter(
+    "assay_prover_orders_total",
+    "Orders of callers who pay, by end: unpaid ones were final, and no payment could be taken.",
+    ["end"],
+    ORDER_ENDS.map((end) => ({ end })),
+  );
+  return (end) => ended.inc({ end });
+}

@@ -2,7 +2,7 @@
 
 import type { Logger } from "../../base/log.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
-import { type HttpServer, listen } from "../../protocol/service/http/listen.ts";
+import { type HttpServer, limitsFor, listen } from "../../protocol/service/http/listen.ts";
 import type { CallerLimits } from "../../protocol/service/http/service.ts";
 import type { SqliteDatabase } from "../../protocol/service/journal/database.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -65,7 +65,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     nowMs,
   });
-  const server = await listen(app, host, port);
+  const server = await listen(app, host, port, limitsFor(options.callerLimits));
   return {
     url: server.url,
     agents,

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { tsImport } from "tsx/esm/api";
 import { BaseError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { type HttpServer, listen } from "../../protocol/service/http/listen.ts";
+import { type HttpServer, limitsFor, listen } from "../../protocol/service/http/listen.ts";
 import type { CallerLimits } from "../../protocol/service/http/service.ts";
 import { requireMetadata } from "../metadata/read.ts";
 import { createAgentApp, type MethodHandlers } from "./app.ts";
@@ -61,7 +61,7 @@ export async function serveAgent(options: ServeOptions): Promise<HttpServer> {
     nowMs: Date.now,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
-  const server = await listen(app, host, port);
+  const server = await listen(app, host, port, limitsFor(limits));
   log.info({ url: server.url, agent: metadata.name, version: metadata.version }, "agent is up");
   return server;
 }

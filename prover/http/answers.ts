@@ -154,12 +154,16 @@ const health = z.object({
   account: address.optional(),
   head: z.object({ number: integer, hash, timestamp: seconds }).optional(),
   blocksBehind: integer.optional(),
+  silentSince: seconds.optional().meta({ description: "since 1970, while the chain's node gives no answer" }),
+  silentSeconds: count.optional(),
   models: z.array(z.string()),
   jobs: z.record(z.string(), count),
   overdue: z
     .array(z.object({ claim: id, kind: z.enum(["commitTrace", "reveal"]), deadline: seconds, bond: integer }))
     .describe("answers to challengers that are late: the bonds of these claims are as good as lost"),
 });
+
+const alive = z.object({ status: z.literal("alive"), version: z.string() });
 
 export const ANSWERS = {
   Error: error,
@@ -172,5 +176,6 @@ export const ANSWERS = {
   Request: request,
   Quote: quote,
   Health: health,
+  Alive: alive,
 } as const satisfies Record<string, z.ZodType>;
 export type AnswerName = keyof typeof ANSWERS;

@@ -12,7 +12,7 @@ import { findModel } from "../models.ts";
 import { quote } from "../quote.ts";
 import { claimUnknown, idOf, requestUnknown } from "./ids.ts";
 import type { HttpParts } from "./parts.ts";
-import { queryInvalid } from "./tools.ts";
+import { queryInvalid } from "./query.ts";
 
 /** Blocks that the node may lie behind and still be well. */
 const MAX_BEHIND = 10n;
@@ -45,9 +45,13 @@ export function chainRoutes(parts: HttpParts): Router {
       suggestedWindow: served.manifest.assay.windowSeconds,
     });
   });
-  router.get("/healthz", async (_request, response) => {
-    const { node, models, chain } = parts;
-    const newest = await chain.client.getBlockNumber().catch(() => undefined);
+  router.get("/livez", (_request, response) => {
+    send(response, { status: "alive", version: VERSION });
+  });
+  // From what is known: a node that is frozen must not hold up who asks about it.
+  router.get("/healthz", (_request, response) => {
+    const { node, models, chain, pulse, nowMs } = parts;
+    const { newest, silentSinceMs } = pulse;
     const behind = newest === undefined || node.head === undefined ? undefined : newest - node.head.number;
     const overdue = node.overdue();
     const isFollowing = behind !== undefined && behind <= MAX_BEHIND;
@@ -67,6 +71,12 @@ export function chainRoutes(parts: HttpParts): Router {
       account: chain.account?.address,
       head: node.head,
       blocksBehind: behind,
+      ...(silentSinceMs === undefined
+        ? {}
+        : {
+            silentSince: Math.floor(silentSinceMs / 1_000),
+            silentSeconds: Math.floor((nowMs() - silentSinceMs) / 1_000),
+          }),
       models: [...models.values()].map(({ name }) => name),
       jobs: node.jobs(),
       overdue: overdue.map(({ claim, kind, deadline, bond }) => ({ claim, kind, deadline, bond })),

@@ -33,7 +33,8 @@ const ASSAY_HEADERS = {
 const MEANINGS: Readonly<Record<number, string>> = {
   204: "The client has seen the last event: it need not come back.",
   400: "The path, the query or the body is not what this route takes.",
-  402: "Final outputs cost: the terms of x402.",
+  402: "Final outputs cost: the terms of x402 in PAYMENT-REQUIRED; the body says what was wrong with the payment.",
+  403: "A page of that origin may not do this.",
   404: "There is none.",
   409: "The name is that of several models: ask by id.",
   413: "The body is above its limit.",
@@ -54,7 +55,7 @@ function operations({ maxWaitSeconds }: HttpLimits): Readonly<Record<string, Ope
       description: "seconds to wait for finality",
     },
   };
-  const tool = { query: wait, okHeaders: ASSAY_HEADERS, errors: [402, 404, 409, 413, 415, 504] };
+  const tool = { query: wait, okHeaders: ASSAY_HEADERS, errors: [402, 403, 404, 409, 413, 415, 504] };
   return {
     "POST /tools/{name}": {
       ...tool,
@@ -99,12 +100,14 @@ function operations({ maxWaitSeconds }: HttpLimits): Readonly<Record<string, Ope
       ok: json("Quote"),
       errors: [404, 409],
     },
+    "GET /livez": { summary: "Whether the process answers. Says nothing of its chain.", ok: json("Alive") },
     "GET /healthz": {
-      summary: "Whether the node follows its chain and owes no answer that is overdue; 503 if not.",
+      summary:
+        "Whether the node follows its chain and owes no late answer, from what it knows: at once, whatever the chain's node does; 503 if not.",
       ok: json("Health"),
     },
     "GET /metrics": {
-      summary: "Metrics in Prometheus's text form.",
+      summary: "Metrics in Prometheus's text form, unless the node serves them at an address of their own.",
       ok: { "text/plain": { schema: { type: "string" } } },
     },
     "GET /openapi.json": { summary: "This document.", ok: { "application/json": {} } },
@@ -135,6 +138,15 @@ export function openApi(limits: HttpLimits): Json {
 export const routesOf = (limits: HttpLimits): string[] =>
   Object.keys(operations(limits)).map((route) => route.replace(/\{(\w+)\}/g, ":$1"));
 
+/** Names of the parameters after the question mark, by METHOD /path as `routesOf` gives it. */
+export const queriesOf = (
+  limits: HttpLimits,
+): readonly (readonly [route: string, names: readonly string[]])[] =>
+  Object.values(operations(limits)).map(({ query = {} }, i) => [
+    routesOf(limits)[i] as string,
+    Object.keys(query),
+  ]);
+
 function operationOf(
   path: string,
   { summary, query = {}, body, ok, okHeaders, errors = [] }: Operation,
@@ -162,12 +174,12 @@ function operationOf(
   };
 }
 
-/** A node that is not well says so in the form of one that is; the terms of a payment are x402's own. */
+/** A node that is not well says so in the form of one that is. */
 function contentOf(path: string, status: number): Json {
   if (path === "/healthz" && status === 503) {
     return { "application/json": { schema: { anyOf: [ref("Health"), ref("Error")] } } };
   }
-  return status === 402 ? { "application/json": {} } : json("Error");
+  return json("Error");
 }
 
 function schemas(): Json {

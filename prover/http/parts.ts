@@ -1,5 +1,5 @@
 /** What the routes need of the node. */
-import type { RequestHandler } from "express";
+import type { Logger } from "../../base/log.ts";
 import type { ClaimIndex } from "../../protocol/chain/claim-index.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
@@ -7,10 +7,11 @@ import type { Head } from "../../protocol/chain/follower.ts";
 import type { ClaimId, RequestId } from "../../protocol/rules/types.ts";
 import type { CallerLimits } from "../../protocol/service/http/service.ts";
 import type { Metrics } from "../../protocol/service/metrics/metrics.ts";
+import type { NodePulse } from "../../protocol/service/metrics/node-pulse.ts";
 import type { ModelTerms, Policy, ProverState, RequestDecision } from "../decide.ts";
 import type { ServedModel, ServedModels } from "../models.ts";
-
 import type { OwedAnswer } from "../owed.ts";
+import type { SignedPayment } from "../payment/service.ts";
 import type { Engines } from "../runs.ts";
 
 /** The node as the routes see it. */
@@ -31,12 +32,41 @@ export interface NodeView {
   jobs(): Readonly<Record<string, number>>;
 }
 
+export interface OrderStatus {
+  /** open: under way; unpaid: final, and nobody's payment could be taken; void: it cannot become final any more */
+  readonly state: "open" | "paid" | "unpaid" | "void";
+  /** of this payment, if it was taken: a header's value */
+  readonly receipt?: string;
+  /** why it could not be taken */
+  readonly reason?: string;
+}
+
 /** How callers pay who want a final output and file no request themselves. */
 export interface Payment {
-  /** runs before the route */
-  readonly gate: RequestHandler;
-  /** has the chain asked for the output, unless that is under way */
-  readonly order: (model: ServedModel, calldata: Uint8Array) => Promise<void>;
+  /** Least seconds in which an output can become final. */
+  leastSeconds(model: ServedModel): number;
+  /** price, asset, network and payee, for errors */
+  readonly offer: Readonly<Record<string, string>>;
+  /** The terms, for the header PAYMENT-REQUIRED.
+   *  @param url what is paid for @param reason why nothing was taken so far
+   *  @throws BaseError FACILITATOR_UNREACHABLE (retryable) */
+  terms(url: string, reason: string): Promise<string>;
+  /** Whether a request is this node's own, for an order that nobody has paid: nothing is said of it. */
+  isWithheld(id: RequestId): boolean;
+  /** Checks the payment in a header.
+   *  @throws BaseError PAYMENT_REFUSED; FACILITATOR_UNREACHABLE (retryable) */
+  read(header: string): Promise<SignedPayment>;
+  /** Binds a payment to the order of an input, and has the chain asked for its output, unless that is under way.
+   *  @returns the order
+   *  @throws BaseError PAYMENT_USED, PAYMENT_OWED, PAYER_BUSY, TOO_BUSY, ORDER_REFUSED, CHAIN_NOT_READ_YET */
+  place(
+    model: ServedModel,
+    calldata: Uint8Array,
+    output: Uint8Array,
+    payment: SignedPayment,
+  ): Promise<number>;
+  /** What became of an order, and of one of its payments. */
+  stateOf(order: number, payment: SignedPayment): OrderStatus;
 }
 
 export interface HttpLimits extends CallerLimits {
@@ -46,6 +76,8 @@ export interface HttpLimits extends CallerLimits {
   readonly runTimeoutSeconds: number;
   /** runs that wait or are under way at once, for callers of HTTP */
   readonly maxRuns: number;
+  /** pages that may have work done from a browser; "*": all */
+  readonly corsOrigin: readonly string[];
 }
 
 export interface HttpParts extends Engines {
@@ -54,6 +86,10 @@ export interface HttpParts extends Engines {
   readonly models: ServedModels;
   readonly policy: Policy;
   readonly metrics: Metrics;
+  /** false: metrics are served elsewhere */
+  readonly hasMetrics: boolean;
+  readonly pulse: Pick<NodePulse, "newest" | "silentSinceMs">;
+  readonly log: Logger;
   readonly nowMs: () => number;
   /** pause between two looks at the index of who waits for finality */
   readonly pollIntervalMs: number;

@@ -1,5 +1,5 @@
 /** POST /tools/:name, calldata to return data; POST /v1/tools/:name, the same as JSON. */
-import { type Request, type RequestHandler, type Response, Router } from "express";
+import { type Request, type Response, Router } from "express";
 import { keccak256 } from "viem";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
@@ -11,25 +11,20 @@ import { readBody, refuseText, requireType } from "../../protocol/service/http/b
 import { findModel, hasProgram, type ServedModel } from "../models.ts";
 import { type Finality, finalityOf } from "./finality.ts";
 import type { Line } from "./line.ts";
+import { admit, type PaidCall } from "./paid.ts";
 import type { HttpParts } from "./parts.ts";
-import { takePayment } from "./take-payment.ts";
+import { queryInvalid } from "./query.ts";
 
 const DEFAULT_WAIT_SECONDS = 60;
 
 export function toolRoutes(parts: HttpParts, line: Line): Router {
   const router = Router();
-  const pay: RequestHandler = (request, response, next) => {
-    const isPaid = parts.payment !== undefined && request.query.finality === "final";
-    return isPaid ? parts.payment.gate(request, response, next) : next();
-  };
-  router.post("/tools/:name", pay);
-  router.post("/v1/tools/:name", pay);
   router.post("/tools/:name", async (request, response) => {
     const model = findModel(parts.models, request.params.name);
     const wait = waitOf(request, parts);
     const calldata = await readBody(request, model.maxCalldata);
     refuseText(calldata);
-    const { output, finality } = await answer(parts, line, model, calldata, wait, response);
+    const { output, finality } = await answer(parts, line, { model, calldata, wait, request, response });
     announce(response, model, finality);
     response.type("application/octet-stream").send(Buffer.from(output));
   });
@@ -40,7 +35,7 @@ export function toolRoutes(parts: HttpParts, line: Line): Router {
     const values = parseObject(await readBody(request, jsonLimit(model)));
     const called = functionOf(model);
     const calldata = fromHex(encodeCall(called, values));
-    const { output, finality } = await answer(parts, line, model, calldata, wait, response);
+    const { output, finality } = await answer(parts, line, { model, calldata, wait, request, response });
     announce(response, model, finality);
     const result = decodeReturn(called, toHex(output));
     const body = {
@@ -75,49 +70,55 @@ interface Answer {
   readonly finality: Finality;
 }
 
-/** @param waitMs how long to wait for finality, undefined: not at all
- *  @throws BaseError as `Line.run` and `untilFinal` do */
-async function answer(
-  parts: HttpParts,
-  line: Line,
-  model: ServedModel,
-  calldata: Uint8Array,
-  waitMs: number | undefined,
-  response: Response,
-): Promise<Answer> {
+interface Call {
+  readonly model: ServedModel;
+  readonly calldata: Uint8Array;
+  /** ms to wait for finality; undefined: not at all */
+  readonly wait: number | undefined;
+  readonly request: Request;
+  readonly response: Response;
+}
+
+/** @throws BaseError as `admit`, `Line.run` and `untilFinal` do */
+async function answer(parts: HttpParts, line: Line, call: Call): Promise<Answer> {
+  const { model, calldata, wait, request, response } = call;
   const input = decode(model, calldata);
   if (input.codec === "text") decodeUtf8(input.text, "the text");
+  const paid = wait === undefined ? undefined : await admit(parts, request, response, model, calldata, wait);
   const output = await line.run(model, calldata, response);
   const [inputHash, outputHash] = [keccak256(calldata), keccak256(output)];
-  const readFinality = (): Finality => finalityOf(parts.node.index, model.id, inputHash, outputHash);
-  if (waitMs === undefined) return { output, finality: readFinality() };
-  const finality = await line.waiters.hold(() =>
-    untilFinal(parts, model, calldata, waitMs, readFinality, response),
-  );
+  const { payment } = parts;
+  const readFinality = (isOwnOrder = false): Finality =>
+    finalityOf(parts.node.index, model.id, inputHash, outputHash, (id) =>
+      isOwnOrder ? false : payment?.isWithheld(id) === true,
+    );
+  if (wait === undefined) return { output, finality: readFinality() };
+  const finality = await line.waiters.hold(async () => {
+    await paid?.order(output);
+    return untilFinal(parts, { ...call, wait }, paid, readFinality);
+  });
   return { output, finality };
 }
 
-/** @throws BaseError NOT_FINAL_IN_TIME, STOPPING */
+/** @param paid waits until its order is paid for; undefined: until the output is final
+ *  @throws BaseError NOT_FINAL_IN_TIME, STOPPING, and as PaidCall.state does */
 async function untilFinal(
   parts: HttpParts,
-  model: ServedModel,
-  calldata: Uint8Array,
-  waitMs: number,
-  readFinality: () => Finality,
-  response: Response,
+  { model, wait, response }: Call & { readonly wait: number },
+  paid: PaidCall | undefined,
+  readFinality: (isOwnOrder: boolean) => Finality,
 ): Promise<Finality> {
-  // Who pays here files no request on the chain.
-  if (readFinality().status === "unverified") await parts.payment?.order(model, calldata);
-  const deadline = parts.nowMs() + waitMs;
+  const deadline = parts.nowMs() + wait;
   for (;;) {
-    const finality = readFinality();
-    if (finality.status === "final") return finality;
+    const isPaid = paid === undefined || paid.state() === "paid";
+    const finality = readFinality(paid !== undefined);
+    if (finality.status === "final" && isPaid) return finality;
     if (parts.signal.aborted) throw stopping();
-    // Who ordered and hangs up has still ordered.
-    const isAlone = response.destroyed && parts.payment === undefined;
-    if (parts.nowMs() >= deadline || isAlone) {
-      announce(response, model, finality);
-      throw notFinal(finality, waitMs);
+    // An order goes on without whoever hangs up.
+    if (parts.nowMs() >= deadline || response.destroyed) {
+      const reached: Finality = finality.status === "final" ? { ...finality, status: "pending" } : finality;
+      announce(response, model, reached);
+      throw notFinal(reached, wait, paid !== undefined);
     }
     await pause(Math.min(parts.pollIntervalMs, Math.max(1, deadline - parts.nowMs())), parts.signal);
   }
@@ -127,7 +128,6 @@ function announce(response: Response, model: ServedModel, finality: Finality): v
   response.setHeader("Assay-Status", finality.status);
   response.setHeader("Assay-Model", model.id);
   if (finality.status === "unverified") return;
-  if (finality.status === "final") takePayment(response);
   response.setHeader("Assay-Request", finality.request);
   if (finality.claim !== undefined) response.setHeader("Assay-Claim", finality.claim);
 }
@@ -144,22 +144,17 @@ function waitOf(request: Request, { limits: { maxWaitSeconds } }: HttpParts): nu
   throw queryInvalid("timeout", timeout, `1 to ${maxWaitSeconds} seconds`);
 }
 
-export const queryInvalid = (name: string, value: unknown, limit: string): BaseError =>
-  new BaseError({
-    code: "QUERY_INVALID",
-    shortMessage: `${name} is ${JSON.stringify(value)?.slice(0, 80)}, must be ${limit}.`,
-    nextStep: "Correct the query.",
-    details: { name },
-  });
-
-function notFinal(finality: Finality, waitMs: number): BaseError {
+function notFinal(finality: Finality, waitMs: number, isOrdered: boolean): BaseError {
   const asked = finality.status !== "unverified";
+  const next = asked
+    ? "Ask again: the claim goes on without you."
+    : "Nobody has claimed this output on the chain: ask there with `assay request`.";
   return new BaseError({
     code: "NOT_FINAL_IN_TIME",
     shortMessage: `The output is ${finality.status} after ${waitMs / 1_000} seconds.`,
-    nextStep: asked
-      ? "Ask again: the claim goes on without you."
-      : "Nobody has claimed this output on the chain: ask there with `assay request`.",
+    nextStep: isOrdered
+      ? "Ask again: the order goes on without you, its price is taken once, when the output is final, and then the answer is free."
+      : next,
     details: asked
       ? { status: finality.status, request: finality.request, claim: finality.claim }
       : { status: finality.status },

@@ -1,47 +1,197 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Daemon } from "../../cli/demo/processes.ts";
 import type { RequestId } from "../../protocol/rules/types.ts";
+import { fetchMetrics } from "../support/exposition.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 import { type PaymentSystem, startPayments } from "../support/x402.ts";
 
 const PRICE = 2_500n;
 const payer = systemAccount(ROLES.cheat + 2);
+const other = systemAccount(ROLES.cheat + 4);
+const payee = systemAccount(ROLES.prover).address;
 
 let system: System;
 let payments: PaymentSystem;
+let daemon: Daemon;
 let url: string;
+
+async function startProver(name: string): Promise<void> {
+  const { asset, network, facilitatorUrl } = payments;
+  daemon = system.daemon(name, ROLES.prover, [
+    ...["prover", "--port", "0", "--payment-price", `${PRICE}`, "--payment-asset", asset],
+    ...["--payment-network", network, "--payment-facilitator", facilitatorUrl, "--poll-interval-ms", "200"],
+  ]);
+  url = String((await daemon.logged("prover is up")).url);
+}
 
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: 1 });
   payments = await startPayments(system, payer, systemAccount(ROLES.cheat + 3));
-  const { asset, network, facilitatorUrl } = payments;
-  const daemon = system.daemon("prover", ROLES.prover, [
-    ...["prover", "--port", "0", "--payment-price", `${PRICE}`, "--payment-asset", asset],
-    ...["--payment-network", network, "--payment-facilitator", facilitatorUrl],
-  ]);
-  url = String((await daemon.logged("prover is up")).url);
+  await startProver("prover");
 });
 afterAll(async () => {
   await payments?.stop();
   await system.stop();
 });
 
+interface Body {
+  readonly status?: string;
+  readonly request?: RequestId;
+  readonly error?: { code: string; message: string; details: Record<string, string> };
+}
+const ask = (text: string, query = "", headers: Record<string, string> = {}, through: typeof fetch = fetch) =>
+  through(`${url}/v1/tools/sentiment${query}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ text }),
+  });
+const body = async (response: Response) => (await response.json()) as Body;
+const statusOf = async (text: string) => (await body(await ask(text))).status;
+const codeOf = async (response: Promise<Response>) => {
+  const answered = await response;
+  return [answered.status, (await body(answered)).error?.code];
+};
+const signed = async (text: string, by: PaymentSystem = payments) =>
+  by.sign(await ask(text, "?finality=final&timeout=60"));
+const requested = (text: string) =>
+  system.events.until("Requested", ({ input }) => Buffer.from(input.slice(2), "hex").includes(text));
+const finalized = async (text: string) => {
+  const { requestId } = await requested(text);
+  await system.events.until("Finalized", (event) => event.requestId === requestId);
+};
+const earned = () => payments.balanceOf(payee);
+const orders = async (end: string) =>
+  (await fetchMetrics(url)).get(`assay_prover_orders_total{end="${end}"}`) ?? 0;
+const SOON = { timeout: 60_000, interval: 200 };
+
 describe("a prover that is paid on finality", () => {
   it("default: a caller without a request of his own gets a final output, and pays its price", async () => {
-    const prover = systemAccount(ROLES.prover).address;
-    const answered = await payments.fetch(`${url}/v1/tools/sentiment?finality=final&timeout=300`, {
+    const text = "Profit beats forecasts";
+    const answered = await ask(text, "?finality=final&timeout=300", {}, payments.fetch);
+    const { status, request } = await body(answered);
+    expect([answered.status, status, answered.headers.has("payment-response")]).toEqual([200, "final", true]);
+    const [event] = system.events.all("Requested", ({ requestId }) => requestId === request);
+    expect(event?.request).toMatchObject({ requester: payee, exclusiveProver: payee });
+    expect(await earned()).toBe(PRICE);
+    await system.events.until("Finalized", ({ requestId }) => requestId === request);
+    // What was paid for is free.
+    const again = await ask(text, "?finality=final&timeout=1");
+    expect([again.status, (await body(again)).status, await earned()]).toEqual([200, "final", PRICE]);
+  });
+
+  it("error: too short a wait is refused with the least one, and nothing is filed", async () => {
+    const before = system.events.all("Requested").length;
+    const headers = await signed("One header");
+    for (const text of ["One", "Two", "Three", "Four", "Five", "Six"]) {
+      const refused = await ask(text, "?finality=final&timeout=1", headers);
+      const { error } = await body(refused);
+      expect([refused.status, error?.code]).toEqual([400, "QUERY_INVALID"]);
+      expect(error?.message).toContain("must be 14 to 600 seconds: no output is final earlier");
+    }
+    expect(system.events.all("Requested")).toHaveLength(before);
+  });
+
+  it("behavior: one header orders one input; who leaves pays all the same, and nobody is told before that", async () => {
+    const before = await earned();
+    const headers = await signed("The first input");
+    const leaving = new AbortController();
+    const left = fetch(`${url}/v1/tools/sentiment?finality=final&timeout=60`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ text: "Profit beats forecasts" }),
-    });
-    const body = (await answered.json()) as { status: string; request: RequestId; result: { label: number } };
-    expect([answered.status, body.status, answered.headers.has("payment-response")]).toEqual([
-      200,
-      "final",
-      true,
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify({ text: "The first input" }),
+      signal: leaving.signal,
+    }).catch(() => "left");
+    await requested("The first input");
+    leaving.abort();
+    expect(await left).toBe("left");
+    for (const text of ["The second input", "The third input"])
+      expect(await codeOf(ask(text, "?finality=final&timeout=60", headers))).toEqual([402, "PAYMENT_USED"]);
+    // Nothing is said of an order's finality while its payment has not been taken.
+    for (;;) {
+      const status = await statusOf("The first input");
+      const paid = (await earned()) - before;
+      if (status === "final") {
+        expect(paid).toBe(PRICE);
+        break;
+      }
+      expect(status).toBe("unverified");
+      await sleep(100);
+    }
+    expect(
+      system.events.all("Requested", ({ input }) =>
+        input.includes(Buffer.from("second input").toString("hex")),
+      ),
+    ).toEqual([]);
+  });
+
+  it("behavior: two payers of one input: one request, one price", async () => {
+    const before = [await earned(), system.events.all("Requested").length] as const;
+    await payments.give(other.address, 10n * PRICE);
+    const second = await payments.as(other);
+    const query = "?finality=final&timeout=60";
+    const answers = await Promise.all([
+      ask("Asked by two", query, {}, payments.fetch),
+      ask("Asked by two", query, {}, second.fetch),
     ]);
-    const [requested] = system.events.all("Requested", ({ requestId }) => requestId === body.request);
-    expect(requested?.request).toMatchObject({ requester: prover, exclusiveProver: prover });
-    expect(await payments.balanceOf(prover)).toBe(PRICE);
-    await system.events.until("Finalized", ({ requestId }) => requestId === body.request);
+    expect(await Promise.all(answers.map(async (answer) => (await body(answer)).status))).toEqual([
+      "final",
+      "final",
+    ]);
+    expect(answers.filter(({ headers }) => headers.has("payment-response"))).toHaveLength(1);
+    expect([(await earned()) - before[0], system.events.all("Requested").length - before[1]]).toEqual([
+      PRICE,
+      1,
+    ]);
+  });
+
+  it("behavior: killed between claim and settlement, the prover takes the price once when it is back", async () => {
+    const before = await earned();
+    const headers = await signed("Killed before it was paid");
+    const call = ask("Killed before it was paid", "?finality=final&timeout=60", headers).catch(
+      () => undefined,
+    );
+    const { requestId } = await requested("Killed before it was paid");
+    await system.events.until("Claimed", (event) => event.requestId === requestId);
+    process.kill(daemon.pid as number, "SIGKILL");
+    await daemon.ended;
+    await call;
+    expect(await earned()).toBe(before);
+    await startProver("prover");
+    await expect.poll(earned, SOON).toBe(before + PRICE);
+    expect(await statusOf("Killed before it was paid")).toBe("final");
+    // The payer who comes back with his payment pays no more.
+    const back = await ask("Killed before it was paid", "?finality=final&timeout=60", headers);
+    expect([back.status, await earned()]).toEqual([200, before + PRICE]);
+  });
+
+  it("error: a payer who drains his account gets nothing more, until the order is paid", async () => {
+    const poor = systemAccount(ROLES.cheat + 5);
+    await payments.give(poor.address, PRICE);
+    const drained = await payments.as(poor);
+    const query = "?finality=final&timeout=60";
+    const before = await earned();
+    const call = codeOf(ask("Drained", query, {}, drained.fetch));
+    await requested("Drained");
+    expect(await codeOf(ask("A second one", query, {}, drained.fetch))).toEqual([429, "PAYER_BUSY"]);
+    await drained.transfer(other.address, PRICE);
+    expect(await call).toEqual([402, "PAYMENT_REFUSED"]);
+    await finalized("Drained");
+    expect([await orders("unpaid"), await earned(), await statusOf("Drained")]).toEqual([
+      1,
+      before,
+      "unverified",
+    ]);
+    await payments.give(poor.address, PRICE);
+    expect(await codeOf(ask("A second one", query, {}, drained.fetch))).toEqual([402, "PAYMENT_OWED"]);
+    // Somebody else pays for it, then it is free to all.
+    const paid = await ask("Drained", query, {}, payments.fetch);
+    expect([paid.status, await earned(), await statusOf("Drained")]).toEqual([200, before + PRICE, "final"]);
+    expect(
+      system.events.all("Requested", ({ input }) =>
+        input.includes(Buffer.from("A second one").toString("hex")),
+      ),
+    ).toEqual([]);
+    expect((await ask("A second one", query, {}, drained.fetch)).status).toBe(200);
   });
 });

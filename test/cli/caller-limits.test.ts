@@ -6,7 +6,11 @@ const read = (flags: Record<string, string>) => callerLimits(loadConfig(CALLER_S
 
 describe("callerLimits", () => {
   test("default: a limit, and nobody's word about addresses", () => {
-    expect(read({})).toEqual({ requestsPerMinute: 6_000, trustProxy: undefined });
+    expect(read({})).toEqual({
+      requestsPerMinute: 6_000,
+      trustProxy: undefined,
+      connectionsPerCaller: 256,
+    });
   });
 
   test.each<[string, string | number]>([

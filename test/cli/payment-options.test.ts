@@ -16,6 +16,7 @@ describe("paymentTerms", () => {
   it("default: all four settings, paid to the prover", () => {
     expect(termsOf(FLAGS)).toEqual({
       price: 2_500n,
+      maxStrangers: 16,
       asset: "0x00000000000000000000000000000000000000bb",
       network: "eip155:8453",
       payTo: PAYEE,

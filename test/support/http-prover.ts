@@ -32,6 +32,7 @@ export const HTTP_LIMITS = {
   runTimeoutSeconds: 60,
   maxRuns: 4,
   requestsPerMinute: 0,
+  corsOrigin: [],
 };
 /** What the tests of one file share. */
 export const prover: {
@@ -96,6 +97,8 @@ export function startApp(limits: Partial<HttpLimits> = {}, metrics = new Metrics
     canonical,
     policy,
     metrics,
+    hasMetrics: true,
+    pulse: { newest: undefined, silentSinceMs: 0 },
     log,
     nowMs: Date.now,
     pollIntervalMs: 5,

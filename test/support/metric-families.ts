@@ -4,10 +4,10 @@ import { ChainClock } from "../../protocol/service/metrics/chain-clock.ts";
 import { httpMetrics } from "../../protocol/service/metrics/http.ts";
 import { type Family, Metrics } from "../../protocol/service/metrics/metrics.ts";
 import { addNodeMetrics } from "../../protocol/service/metrics/node-metrics.ts";
-import { addHttpMetrics, addProverMetrics } from "../../prover/metrics.ts";
+import { addHttpMetrics, addOrderMetrics, addProverMetrics } from "../../prover/metrics.ts";
 
 const clock = new ChainClock(Date.now);
-const client = { getBlockNumber: async () => 0n, getBalance: async () => 0n };
+const pulse = { newest: 0n, balance: 0n, silentSinceMs: undefined };
 
 function familiesOf(define: (metrics: Metrics) => void): readonly Family[] {
   const metrics = new Metrics();
@@ -16,12 +16,13 @@ function familiesOf(define: (metrics: Metrics) => void): readonly Family[] {
 }
 
 export const METRIC_FAMILIES: Readonly<Record<"both" | "prover" | "challenger", readonly Family[]>> = {
-  both: familiesOf((metrics) => addNodeMetrics(metrics, { client, clock, unmined: () => 0 })),
+  both: familiesOf((metrics) => addNodeMetrics(metrics, { pulse, clock, nowMs: Date.now, unmined: () => 0 })),
   prover: familiesOf((metrics) => {
     const none = () => [];
     addProverMetrics(metrics, { clock, jobs: () => ({}), owed: none, activeClaims: none, models: 0 });
     const idle = { used: 0 };
     addHttpMetrics(metrics, { runs: idle, waiters: idle, listeners: idle });
+    addOrderMetrics(metrics);
     httpMetrics(metrics, Date.now);
   }),
   challenger: familiesOf((metrics) => {

@@ -6,4 +6,5 @@ export const OPEN_HTTP = {
   runTimeoutSeconds: 600,
   maxRuns: 64,
   requestsPerMinute: 0,
+  corsOrigin: [],
 } as const;

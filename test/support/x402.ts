@@ -39,25 +39,45 @@ export async function startPayments(
   }
   const { abi, bytecode } = loadArtifact("LocalToken");
   const asset = await create(bytecode, abi, ["Local Dollar", "LUSD", payer.address, 1_000_000n]);
-  const approve = async (amount: bigint) => {
-    const args = [PERMIT2_ADDRESS, amount] as const;
-    const hash = await walletOf(payer).writeContract({
+  const call = async (account: LocalAccount, functionName: string, args: readonly unknown[]) => {
+    const hash = await walletOf(account).writeContract({
       address: asset,
       abi,
-      functionName: "approve",
+      functionName,
       args,
       chain: null,
     });
     await client.waitForTransactionReceipt({ hash, pollingInterval: 50 });
   };
-  await approve(1_000_000n);
+  /** What a payer does, by the official client. */
+  const as = async (account: LocalAccount) => {
+    const approve = (amount: bigint) => call(account, "approve", [PERMIT2_ADDRESS, amount]);
+    await approve(1_000_000n);
+    const paying = new x402Client().register(network, new UptoClient(account)).setSpendControls(false);
+    return {
+      /** lets the transfer contract move tokens */
+      approve,
+      /** gives tokens away */
+      transfer: (to: Address, amount: bigint) => call(account, "transfer", [to, amount]),
+      /** fetch that pays what is asked */
+      fetch: wrapFetchWithPayment(fetch, paying) as typeof fetch,
+      /** the header that pays what an answer asks for */
+      sign: async (asking: Response): Promise<Record<string, string>> => {
+        const client = new x402HTTPClient(paying);
+        const required = client.getPaymentRequiredResponse((name) => asking.headers.get(name), undefined);
+        return client.encodePaymentSignatureHeader(await client.createPaymentPayload(required));
+      },
+    };
+  };
   const server = await startFacilitator(rpcUrl, operator, network);
-  const paying = new x402Client().register(network, new UptoClient(payer)).setSpendControls(false);
   return {
+    ...(await as(payer)),
+    as,
+    /** tokens of the payer's for somebody else */
+    give: (to: Address, amount: bigint) => call(payer, "transfer", [to, amount]),
     asset,
     network,
     facilitatorUrl: server.url,
-    approve,
     /** what somebody holds of the token */
     balanceOf: (owner: Address) =>
       client.readContract({
@@ -66,14 +86,6 @@ export async function startPayments(
         functionName: "balanceOf",
         args: [owner],
       }) as Promise<bigint>,
-    /** fetch that pays what is asked */
-    fetch: wrapFetchWithPayment(fetch, paying),
-    /** the header that pays what an answer asks for */
-    sign: async (asking: Response): Promise<Record<string, string>> => {
-      const client = new x402HTTPClient(paying);
-      const required = client.getPaymentRequiredResponse((name) => asking.headers.get(name), undefined);
-      return client.encodePaymentSignatureHeader(await client.createPaymentPayload(required));
-    },
     stop: () => server.close(),
   };
 }

@@ -1,11 +1,13 @@
 /** What every HTTP service here does before and after its routes: a log, metrics, a limit on each caller, and one form
  *  of errors. */
 import express, { type Express, type Request } from "express";
-import { ipKeyGenerator, rateLimit } from "express-rate-limit";
+import { rateLimit } from "express-rate-limit";
 import { BaseError } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/log.ts";
 import { httpMetrics } from "../metrics/http.ts";
 import type { Metrics } from "../metrics/metrics.ts";
+import { addressKey } from "./address.ts";
+import { type CorsOptions, cors } from "./cors.ts";
 import { errorHandler } from "./errors.ts";
 import { requestLog } from "./request-id.ts";
 
@@ -14,6 +16,8 @@ export interface CallerLimits {
   readonly requestsPerMinute: number;
   /** proxies whose X-Forwarded-For is believed, as Express takes them; absent: none, and the caller is the peer */
   readonly trustProxy?: string | number | undefined;
+  /** connections of one caller at once, 0: no limit; behind a proxy, all are the proxy's, and there is none */
+  readonly connectionsPerCaller?: number;
 }
 
 /** A hundred a second, from its peer. */
@@ -30,6 +34,8 @@ export interface ServiceOptions {
   /** what there is, for whoever asks for something else */
   readonly routes: readonly string[];
   readonly mount: (app: Express) => void;
+  /** absent: no headers for pages in browsers */
+  readonly cors?: CorsOptions;
 }
 
 const WINDOW_MS = 60_000;
@@ -43,6 +49,7 @@ export function createService(options: ServiceOptions): Express {
   app.use(requestLog(log, nowMs));
   if (metrics !== undefined) app.use(httpMetrics(metrics, nowMs));
   if (limits.requestsPerMinute > 0) app.use(callerLimit(options));
+  if (options.cors !== undefined) app.use(cors(options.cors));
   mount(app);
   app.use((request) => {
     throw new BaseError({
@@ -80,5 +87,5 @@ function callerLimit({ limits: { requestsPerMinute: limit }, callerOf }: Service
   });
 }
 
-/** The caller's address; the subnet /56 where that is one of IPv6, all of which one machine can have. */
-export const addressOf = ({ ip }: Request): string => (ip === undefined ? "unknown" : ipKeyGenerator(ip));
+/** The caller's address, as proxies that are trusted tell it. */
+export const addressOf = ({ ip }: Request): string => addressKey(ip);

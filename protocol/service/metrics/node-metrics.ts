@@ -1,43 +1,34 @@
 /** What every daemon shows of its chain, its clock and its account. */
-import type { Address, PublicClient } from "viem";
 import type { ChainClock } from "./chain-clock.ts";
 import type { Metrics } from "./metrics.ts";
+import type { NodePulse } from "./node-pulse.ts";
 
 export interface NodeSource {
-  readonly client: Pick<PublicClient, "getBlockNumber" | "getBalance">;
+  readonly pulse: Pick<NodePulse, "newest" | "balance" | "silentSinceMs">;
   readonly clock: ChainClock;
-  /** absent: a process without a key */
-  readonly account?: Address | undefined;
+  readonly nowMs: () => number;
   /** own transactions that are not mined */
   readonly unmined?: (() => number) | undefined;
 }
 
-/** Longest wait for the node at one look, ms: whoever asks for metrics waits for a few seconds at most. */
-const NODE_TIMEOUT_MS = 3_000;
-
-export function addNodeMetrics(metrics: Metrics, { client, clock, account, unmined }: NodeSource): void {
-  metrics.gauges(
-    {
-      assay_rpc_up: "1 if the node answered just now, else 0.",
-      assay_chain_head_block: "Newest block of the node.",
-      assay_chain_lag_blocks: "Blocks of the node that are not followed yet, confirmations included.",
-      assay_account_balance_wei: "Balance of the account that signs.",
-    },
-    async () => {
-      const newest = await inTime(client.getBlockNumber());
-      const address = account;
-      const balance =
-        address && newest !== undefined ? await inTime(client.getBalance({ address })) : undefined;
-      const followed = clock.head?.number;
-      const isKnown = newest !== undefined && followed !== undefined;
-      return {
-        assay_rpc_up: newest === undefined ? 0 : 1,
-        assay_chain_head_block: newest,
-        assay_chain_lag_blocks: isKnown ? (newest > followed ? newest - followed : 0n) : undefined,
-        assay_account_balance_wei: balance,
-      };
+export function addNodeMetrics(metrics: Metrics, { pulse, clock, nowMs, unmined }: NodeSource): void {
+  metrics.gauge("assay_rpc_up", "1 if the node answered the last question, else 0.", () =>
+    pulse.silentSinceMs === undefined ? 1 : 0,
+  );
+  metrics.gauge("assay_rpc_silent_seconds", "Time since the node's last answer; 0 while it answers.", () =>
+    pulse.silentSinceMs === undefined ? 0 : (nowMs() - pulse.silentSinceMs) / 1_000,
+  );
+  metrics.gauge("assay_chain_head_block", "Newest block of the node.", () => pulse.newest);
+  metrics.gauge(
+    "assay_chain_lag_blocks",
+    "Blocks of the node that are not followed yet, confirmations included.",
+    () => {
+      const [newest, followed] = [pulse.newest, clock.head?.number];
+      if (newest === undefined || followed === undefined) return undefined;
+      return newest > followed ? newest - followed : 0n;
     },
   );
+  metrics.gauge("assay_account_balance_wei", "Balance of the account that signs.", () => pulse.balance);
   metrics.gauge("assay_followed_block", "Newest block that was looked at.", () => clock.head?.number);
   metrics.gauge(
     "assay_chain_idle_seconds",
@@ -51,18 +42,5 @@ export function addNodeMetrics(metrics: Metrics, { client, clock, account, unmin
   );
   if (unmined !== undefined) {
     metrics.gauge("assay_transactions_unmined", "Own transactions that are signed and not mined.", unmined);
-  }
-}
-
-/** @returns undefined for an answer that failed or came too late */
-async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), NODE_TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([answer.catch(() => undefined), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ChainClock } from "../../../../protocol/service/metrics/chain-clock.ts";
 import { Metrics } from "../../../../protocol/service/metrics/metrics.ts";
 import { addNodeMetrics } from "../../../../protocol/service/metrics/node-metrics.ts";
+import { NodePulse } from "../../../../protocol/service/metrics/node-pulse.ts";
 import { accountAt } from "../../../support/anvil.ts";
 import { parseExposition } from "../../../support/exposition.ts";
 
@@ -31,18 +32,25 @@ describe("addNodeMetrics", () => {
   const account = accountAt(1).address;
   function setUp(getBlockNumber: () => Promise<bigint>) {
     const metrics = new Metrics();
+    let nowMs = 100_000;
     const clock = new ChainClock(() => 100_000);
     const client = { getBlockNumber, getBalance: async () => 7n };
-    addNodeMetrics(metrics, { client, clock, account, unmined: () => 2 });
+    const pulse = new NodePulse({ client, account, everyMs: 10, nowMs: () => nowMs });
+    addNodeMetrics(metrics, { pulse, clock, nowMs: () => nowMs, unmined: () => 2 });
     const read = async () => Object.fromEntries(parseExposition(await metrics.render()));
-    return { clock, read };
+    const later = (ms: number) => {
+      nowMs += ms;
+    };
+    return { clock, read, pulse, later };
   }
 
   test("default: lag, clock and account", async () => {
-    const { clock, read } = setUp(async () => 12n);
+    const { clock, read, pulse } = setUp(async () => 12n);
     clock.see(head(9n, 90));
+    await pulse.beat();
     expect(await read()).toEqual({
       assay_rpc_up: 1,
+      assay_rpc_silent_seconds: 0,
       assay_chain_head_block: 12,
       assay_chain_lag_blocks: 3,
       assay_account_balance_wei: 7,
@@ -53,15 +61,29 @@ describe("addNodeMetrics", () => {
     });
   });
 
-  test("behavior: a node that fails is seen as that, and nothing is made up", async () => {
-    const { read } = setUp(() => Promise.reject(new Error("refused")));
-    expect(await read()).toEqual({ assay_rpc_up: 0, assay_transactions_unmined: 2 });
+  test("behavior: a node that fails is seen as that, since when, and nothing is made up", async () => {
+    let answers = true;
+    const { read, pulse, later } = setUp(() =>
+      answers ? Promise.resolve(12n) : Promise.reject(new Error("refused")),
+    );
+    await pulse.beat();
+    answers = false;
+    later(5_000);
+    await pulse.beat();
+    expect(await read()).toEqual({
+      assay_rpc_up: 0,
+      assay_rpc_silent_seconds: 5,
+      assay_transactions_unmined: 2,
+    });
   });
 
-  test("behavior: callers who come at once ask the node once", async () => {
-    let asked = 0;
-    const { read } = setUp(async () => BigInt(++asked));
-    await Promise.all([read(), read(), read()]);
-    expect(asked).toBe(1);
+  test("behavior: a node that never answers holds nobody up", async () => {
+    const { read, pulse } = setUp(() => new Promise(() => {}));
+    const beating = pulse.beat();
+    const startedAt = performance.now();
+    expect((await read()).assay_rpc_up).toBe(0);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    await beating;
+    expect(pulse.silentSinceMs).toBe(100_000);
   });
 });

@@ -1,0 +1,252 @@
+/** Final outputs that callers of HTTP pay for: a payment is bound to its order before the order costs gas, and taken
+ *  when the output is final, whether or not its payer still waits. docs/X402.md has the rules. */
+import { keccak256 } from "viem";
+import { toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { pause } from "../../protocol/chain/follower.ts";
+import { StateReader } from "../../protocol/chain/reads.ts";
+import type { Sender, SigningChain } from "../../protocol/chain/sender.ts";
+import type { RequestId } from "../../protocol/rules/types.ts";
+import { claimGas, type Policy, truthFor } from "../decide.ts";
+import { finalityOf } from "../http/finality.ts";
+import type { NodeView, OrderStatus, Payment } from "../http/parts.ts";
+import type { OrderEnd } from "../metrics.ts";
+import type { ServedModel } from "../models.ts";
+import { fileRequest, ownRequest } from "./file-request.ts";
+import type { Order, OrderStore } from "./order-store.ts";
+import type { PaymentService, SignedPayment } from "./service.ts";
+
+/** Blocks in which request, claim and end are included, seconds. */
+const INCLUSION_SECONDS = 10;
+/** Pause after an answer of the facilitator that decided nothing, ms. */
+const AGAIN_MS = 5_000;
+/** What a payment's time may be short of when it comes, seconds: its way here, and the payer's clock. */
+const ON_ITS_WAY_SECONDS = 60;
+
+/** After which an order whose request the index does not know was not overlooked, seconds. */
+const FORGOTTEN_SECONDS = 3_600;
+
+export interface OrderParts {
+  readonly chain: SigningChain;
+  readonly sender: Sender;
+  readonly node: Pick<NodeView, "index" | "head" | "state" | "termsOf">;
+  readonly policy: Policy;
+  readonly store: OrderStore;
+  readonly service: PaymentService;
+  readonly offer: Payment["offer"];
+  readonly pollIntervalMs: number;
+  /** told how each order ended */
+  readonly onEnd: (end: OrderEnd) => void;
+  readonly nowMs: () => number;
+  readonly log: Logger;
+}
+
+export class Orders implements Payment {
+  readonly offer: Payment["offer"];
+  readonly #parts: OrderParts;
+  /** Requests that are on their way to the chain. */
+  readonly #filing = new Set<RequestId>();
+  /** Payments that are being taken, by order. */
+  readonly #taking = new Map<number, Promise<void>>();
+  /** ms before which an order's payment is not asked for again */
+  readonly #again = new Map<number, number>();
+
+  constructor(parts: OrderParts) {
+    this.#parts = parts;
+    this.offer = parts.offer;
+  }
+
+  leastSeconds(model: ServedModel): number {
+    const { node, chain } = this.#parts;
+    const terms = node.termsOf(model);
+    const truth = truthFor(terms, terms.lanes);
+    const isAtOnce = truth !== undefined && truth.gas < claimGas(terms);
+    return INCLUSION_SECONDS + (isAtOnce ? 0 : 4 * chain.constants.answerSeconds);
+  }
+
+  terms(url: string, reason: string): Promise<string> {
+    return this.#parts.service.terms(url, reason);
+  }
+
+  isWithheld(request: RequestId): boolean {
+    return this.#parts.store.isUnpaid(request);
+  }
+
+  /** @throws BaseError PAYMENT_REFUSED, FACILITATOR_UNREACHABLE */
+  async read(header: string): Promise<SignedPayment> {
+    const { service } = this.#parts;
+    const payment = await service.read(header);
+    // Verified when it came first; a payer who comes back with it shows who he is.
+    if (this.#isHeld(payment)) return payment;
+    const left = payment.validUntil - this.#now();
+    if (left < service.validSeconds - ON_ITS_WAY_SECONDS) throw tooShort(left, service.validSeconds);
+    await service.verify(payment);
+    return payment;
+  }
+
+  async place(
+    model: ServedModel,
+    calldata: Uint8Array,
+    output: Uint8Array,
+    payment: SignedPayment,
+  ): Promise<number> {
+    const { chain, node, store, policy } = this.#parts;
+    const [inputHash, outputHash] = [keccak256(calldata), keccak256(output)];
+    const wanted = { model: model.id, inputHash, outputHash };
+    const isAsked = finalityOf(node.index, model.id, inputHash, outputHash).status !== "unverified";
+    const isOrdered = store.current(model.id, inputHash) !== undefined;
+    const own =
+      isAsked || isOrdered ? undefined : await ownRequest(chain, { node, policy }, model, toHex(calldata));
+    if (own !== undefined) this.#filing.add(own.id);
+    try {
+      const { order, isNew } = store.place(wanted, payment, own?.id, this.#now());
+      if (own !== undefined && isNew) await this.#file(order, own);
+      return order.id;
+    } finally {
+      if (own !== undefined) this.#filing.delete(own.id);
+    }
+  }
+
+  stateOf(id: number, { payer, nonce }: SignedPayment): OrderStatus {
+    const { store } = this.#parts;
+    const order = store.get(id);
+    const own = store.payments(id).find((held) => held.payer === payer && held.nonce === nonce);
+    return {
+      state: order?.state ?? "void",
+      ...(own?.receipt ? { receipt: own.receipt } : {}),
+      ...(own?.reason ? { reason: own.reason } : {}),
+    };
+  }
+
+  /** Follows the orders until the signal aborts, then waits for what the facilitator was asked. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { pollIntervalMs } = this.#parts;
+    while (!signal.aborted) {
+      await this.tick();
+      await pause(pollIntervalMs, signal);
+    }
+    await this.settled();
+  }
+
+  /** One look at every order that is not over. */
+  async tick(): Promise<void> {
+    const { store, log } = this.#parts;
+    for (const order of store.open()) {
+      try {
+        const end = await this.#endOf(order);
+        if (end === "final") this.#collect(order);
+        if (end === "void") this.#end(order, "void");
+      } catch (error) {
+        log.warn({ order: order.id, error }, "an order could not be looked at; looking again");
+      }
+    }
+  }
+
+  /** Resolves when no payment is being taken. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#taking.values());
+  }
+
+  #isHeld({ payer, nonce, signed }: SignedPayment): boolean {
+    const order = this.#parts.store.orderOf({ payer, nonce });
+    const held = order && this.#parts.store.payments(order.id);
+    return held?.some((other) => other.payer === payer && other.signed === signed) ?? false;
+  }
+
+  /** @throws BaseError as fileRequest does; then nothing is owed */
+  async #file(order: Order, own: Parameters<typeof fileRequest>[2]): Promise<void> {
+    const { chain, sender } = this.#parts;
+    try {
+      await fileRequest(chain, sender, own);
+    } catch (error) {
+      this.#end(order, "void");
+      throw error;
+    }
+  }
+
+  /** Final, or void because it cannot become final by the request that it waits for. */
+  async #endOf(order: Order): Promise<"final" | "void" | undefined> {
+    const { node, chain, sender } = this.#parts;
+    const { request: id, model, inputHash, outputHash } = order;
+    const { index, head } = node;
+    const { status } = finalityOf(index, model, inputHash, outputHash);
+    if (status === "final") return "final";
+    if (head === undefined || (id !== undefined && this.#filing.has(id))) return undefined;
+    if (id === undefined) return status === "unverified" ? "void" : undefined;
+    const entry = index.requests.get(id);
+    // Done with another output, or given back.
+    if (entry?.status === "done" || entry?.status === "refunded") return "void";
+    if (entry?.status === "open") return head.timestamp > entry.request.expiry ? "void" : undefined;
+    if (entry !== undefined || sender.unmined().some(({ key }) => key === `request:${id}`)) return undefined;
+    // The node was ended before it was sent, or it is not followed yet, or over for so long that it is forgotten.
+    const { state } = await new StateReader(chain).requestWord(id);
+    if (state === "NONE") return "void";
+    return state === "DONE" && this.#now() > order.placedAt + FORGOTTEN_SECONDS ? "final" : undefined;
+  }
+
+  #collect(order: Order): void {
+    const { nowMs, log } = this.#parts;
+    if (this.#taking.has(order.id) || nowMs() < (this.#again.get(order.id) ?? 0)) return;
+    const taking = this.#take(order)
+      .catch((error: unknown) => log.error({ order: order.id, error }, "a payment could not be taken"))
+      .finally(() => this.#taking.delete(order.id));
+    this.#taking.set(order.id, taking);
+  }
+
+  /** Takes the price from the first of the payers whose payment can be taken. */
+  async #take(order: Order): Promise<void> {
+    const { store, service, log, nowMs } = this.#parts;
+    for (const payment of store.payments(order.id)) {
+      if (payment.state === "refused") continue;
+      const wasAsked = payment.state === "asked";
+      store.asked(payment);
+      const result = await service.settle(payment);
+      const facts = { order: order.id, request: order.request, payer: payment.payer };
+      if (result.status === "taken") {
+        store.taken(order, payment, result.receipt, this.#now());
+        log.info({ ...facts, transaction: result.transaction }, "a final output was paid for");
+        return this.#ended(order, "paid");
+      }
+      const isLate = this.#now() > payment.validUntil;
+      const { reason } = result;
+      if (result.status !== "refused" && !isLate) {
+        if (result.status === "later" && !wasAsked) store.held(payment);
+        this.#again.set(order.id, nowMs() + AGAIN_MS);
+        log.warn({ ...facts, reason }, "a payment could not be taken yet; asking again");
+        return;
+      }
+      if (wasAsked) {
+        // Asked before, without an answer: what cannot be taken now may have been taken then.
+        store.taken(order, payment, null, this.#now(), `not known: ${reason}`);
+        log.warn({ ...facts, reason }, "whether a payment was taken is not known; it counts as taken");
+        return this.#ended(order, "paid");
+      }
+      store.refused(payment, reason);
+      log.warn({ ...facts, reason }, "a payment can not be taken");
+    }
+    this.#end(order, "unpaid");
+  }
+
+  #end(order: Order, state: "unpaid" | "void"): void {
+    this.#parts.store[state](order, this.#now());
+    this.#ended(order, state);
+  }
+
+  #ended({ id }: Order, state: OrderEnd): void {
+    this.#again.delete(id);
+    this.#parts.onEnd(state);
+  }
+
+  #now(): number {
+    return this.#parts.nowMs() / 1_000;
+  }
+}
+
+const tooShort = (left: number, needed: number) =>
+  new BaseError({
+    code: "PAYMENT_REFUSED",
+    shortMessage: `The payment is valid for ${Math.floor(left)} s more, it must be for ${needed} s: until the output is final, disputes included.`,
+    nextStep: "Sign one with maxTimeoutSeconds of PAYMENT-REQUIRED; nothing was taken.",
+    details: { validSeconds: Math.floor(left), neededSeconds: needed },
+  });

@@ -1,0 +1,41 @@
+/** Who moves tokens, as orders see it. */
+
+/** A caller's promise: one transfer, once, of at most the price. */
+export interface SignedPayment {
+  /** lower case */
+  readonly payer: string;
+  /** decimal; of one payer each is used once */
+  readonly nonce: string;
+  /** seconds since 1970 */
+  readonly validUntil: number;
+  /** payload and terms, as the service takes them */
+  readonly signed: string;
+}
+
+/** What became of a transfer that was asked for. */
+export type Settlement =
+  /** receipt: for the payer, a header's value */
+  | { readonly status: "taken"; readonly receipt: string; readonly transaction: string }
+  /** it cannot be made, now or later */
+  | { readonly status: "refused"; readonly reason: string }
+  /** nobody was asked, or it may be made later */
+  | { readonly status: "later"; readonly reason: string }
+  /** it may have been made */
+  | { readonly status: "unknown"; readonly reason: string };
+
+export interface PaymentService {
+  /** Seconds that a payment must be valid for when it is given. */
+  readonly validSeconds: number;
+  /** The terms for the header PAYMENT-REQUIRED.
+   *  @param url what is paid for @param reason why a payment was not taken, or that there was none
+   *  @throws BaseError FACILITATOR_UNREACHABLE (retryable) */
+  terms(url: string, reason: string): Promise<string>;
+  /** What a payment's header says, unverified.
+   *  @throws BaseError PAYMENT_REFUSED, FACILITATOR_UNREACHABLE (retryable) */
+  read(header: string): Promise<SignedPayment>;
+  /** Checks signature, allowance, balance, and that it could be taken now.
+   *  @throws BaseError PAYMENT_REFUSED, FACILITATOR_UNREACHABLE (retryable) */
+  verify(payment: SignedPayment): Promise<void>;
+  /** Takes the price. Never throws. */
+  settle(payment: Pick<SignedPayment, "signed">): Promise<Settlement>;
+}

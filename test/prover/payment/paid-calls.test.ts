@@ -1,0 +1,272 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { fromHex, toHex } from "../../../base/bytes.ts";
+import { encodeProgram } from "../../../inference/program/encode.ts";
+import { ClaimIndex } from "../../../protocol/chain/claim-index.ts";
+import { registerModel } from "../../../protocol/chain/register.ts";
+import { openDatabase, type SqliteDatabase } from "../../../protocol/service/journal/database.ts";
+import type { Payment } from "../../../prover/http/parts.ts";
+import type { ServedModel } from "../../../prover/models.ts";
+import { connectFacilitator } from "../../../prover/payment/facilitator.ts";
+import { ORDERS_SCHEMA, OrderStore } from "../../../prover/payment/order-store.ts";
+import { Orders } from "../../../prover/payment/orders.ts";
+import { accountAt, type LocalChain, startLocalChain } from "../../support/anvil.ts";
+import { openLocalSystem } from "../../support/deploy.ts";
+import {
+  asked,
+  bodyOf,
+  calldata,
+  codeOf,
+  forecast,
+  log,
+  OCTETS,
+  post,
+  prover,
+  right,
+  served,
+} from "../../support/http-prover.ts";
+import { type PaymentSystem, startPayments } from "../../support/x402.ts";
+
+const PRICE = 2_500n;
+const VALID_SECONDS = 300;
+const PATH = "/tools/forecast-vix";
+const payer = accountAt(5);
+const payee = accountAt(6);
+
+let local: LocalChain;
+let system: Awaited<ReturnType<typeof openLocalSystem>>;
+let payments: PaymentSystem;
+let orders = 0;
+let stopOrders = async () => {};
+
+beforeAll(async () => {
+  local = await startLocalChain();
+  system = await openLocalSystem(local);
+  const { model, commitment, selector, laneBits: lanes, manifest } = forecast;
+  const identity = { ...commitment, selector, lanes, vkHash: fromHex(manifest.assay.vkHash) };
+  await registerModel(system.chain, system.sender, encodeProgram(model.program), identity);
+  payments = await startPayments(local, payer, accountAt(7));
+});
+afterEach(() => stopOrders());
+afterAll(async () => {
+  await payments?.stop();
+  await system?.close();
+  await local?.stop();
+});
+
+/** Switches payment on; requests go to the chain, what becomes of them is the test's.
+ *  @param onOrder called when an order was placed */
+function charge(onOrder: () => void, facilitatorUrl = payments.facilitatorUrl): void {
+  const { asset, network } = payments;
+  const terms = { price: PRICE, asset, network, payTo: payee.address, facilitatorUrl };
+  const db: SqliteDatabase = openDatabase(`${system.folder}/${crypto.randomUUID()}.sqlite`, [ORDERS_SCHEMA]);
+  const made = new Orders({
+    chain: system.chain,
+    sender: system.sender,
+    node: {
+      get index() {
+        return prover.index;
+      },
+      head: { number: 1n, hash: `0x${"00".repeat(32)}`, timestamp: 0 },
+      state: {
+        now: 0,
+        own: system.chain.account.address,
+        constants: system.chain.constants,
+        baseFee: 10n ** 9n,
+        gasPrice: 2n * 10n ** 9n,
+        balance: 10n ** 20n,
+        live: [],
+        fallen: new Set(),
+      },
+      termsOf: ({ depth, outputLength }: ServedModel) => ({ lanes: 4, depth, outputLength }),
+    },
+    policy: { marginPercent: 20, maxBonds: 10n ** 20n, endingBudget: 10n ** 16n, maxWindow: 3_600 },
+    store: new OrderStore(db, 16),
+    service: connectFacilitator(terms, VALID_SECONDS),
+    offer: { price: `${PRICE}`, asset },
+    pollIntervalMs: 10,
+    onEnd: () => {},
+    nowMs: Date.now,
+    log,
+  });
+  const stopping = new AbortController();
+  const running = made.run(stopping.signal);
+  orders = 0;
+  prover.payment = {
+    offer: made.offer,
+    terms: (url, reason) => made.terms(url, reason),
+    read: (header) => made.read(header),
+    isWithheld: (id) => made.isWithheld(id),
+    stateOf: (id, payment) => made.stateOf(id, payment),
+    leastSeconds: () => 1,
+    place: async (...order) => {
+      const id = await made.place(...order);
+      orders += 1;
+      onOrder();
+      return id;
+    },
+  } satisfies Payment;
+  stopOrders = async () => {
+    stopping.abort();
+    await running;
+    db.close();
+    stopOrders = async () => {};
+  };
+}
+const body = () => Buffer.from(fromHex(calldata));
+const pay = (path: string, headers: Record<string, string> = {}) =>
+  payments.fetch(`${prover.server.url}${path}`, {
+    method: "POST",
+    body: body(),
+    headers: { "content-type": OCTETS, ...headers },
+  });
+/** What the payee has got since. */
+async function earnings(): Promise<() => Promise<bigint>> {
+  const before = await payments.balanceOf(payee.address);
+  return async () => (await payments.balanceOf(payee.address)) - before;
+}
+
+describe("calls that pay", () => {
+  it("default: asks for payment, files the request, and takes the price once the output is final", async () => {
+    charge(() => void asked("done"));
+    const earned = await earnings();
+    const unpaid = await post(`${PATH}?finality=final`, fromHex(calldata), OCTETS);
+    expect([unpaid.status, unpaid.headers.has("payment-required"), orders]).toEqual([402, true, 0]);
+    expect((await bodyOf(unpaid)).error).toMatchObject({
+      code: "PAYMENT_REQUIRED",
+      message: "A final output costs, and the call has no header PAYMENT-SIGNATURE.",
+      details: { price: "2500", asset: payments.asset },
+    });
+    const paid = await pay(`${PATH}?finality=final`);
+    expect([paid.status, paid.headers.get("assay-status"), orders]).toEqual([200, "final", 1]);
+    expect(toHex(new Uint8Array(await paid.arrayBuffer()))).toBe(toHex(right));
+    expect(paid.headers.has("payment-response")).toBe(true);
+    expect(await earned()).toBe(PRICE);
+    // What is final and paid for is free.
+    expect((await post(`${PATH}?finality=final`, fromHex(calldata), OCTETS)).status).toBe(200);
+    expect([await earned(), orders]).toEqual([PRICE, 1]);
+  });
+
+  it("behavior: an answer that is not final costs nothing", async () => {
+    charge(() => void asked("busy"));
+    const earned = await earnings();
+    const unverified = await post(PATH, fromHex(calldata), OCTETS);
+    expect([unverified.status, unverified.headers.get("assay-status")]).toEqual([200, "unverified"]);
+    expect(await codeOf(pay(`${PATH}?finality=final&timeout=1`))).toEqual([504, "NOT_FINAL_IN_TIME"]);
+    expect(orders).toBe(1);
+    expect(await earned()).toBe(0n);
+  });
+
+  it("behavior: nothing is taken once the claim is convicted", async () => {
+    charge(() => {
+      asked("busy");
+      // The conviction: the request is open again, and the claim is gone.
+      setImmediate(() => {
+        prover.index = new ClaimIndex();
+        asked("open");
+      });
+    });
+    const earned = await earnings();
+    expect(await codeOf(pay(`${PATH}?finality=final&timeout=2`))).toEqual([504, "NOT_FINAL_IN_TIME"]);
+    expect(await earned()).toBe(0n);
+  });
+
+  it("behavior: nothing is taken for what cannot be run or asked", async () => {
+    charge(() => void asked("done"));
+    const earned = await earnings();
+    prover.failure = new Error("no memory");
+    expect((await pay(`${PATH}?finality=final`)).status).toBeGreaterThanOrEqual(400);
+    prover.failure = undefined;
+    expect(await codeOf(pay(`${PATH}?finality=final&timeout=never`))).toEqual([400, "QUERY_INVALID"]);
+    expect(await codeOf(pay("/tools/nothing?finality=final"))).toEqual([404, "MODEL_NOT_SERVED"]);
+    expect(await earned()).toBe(0n);
+  });
+
+  it("behavior: one payment is taken once, however often it is sent", async () => {
+    charge(() => void asked("done"));
+    const earned = await earnings();
+    const path = `${PATH}?finality=final`;
+    const headers = await payments.sign(await post(path, fromHex(calldata), OCTETS));
+    const send = () => post(path, fromHex(calldata), OCTETS, headers);
+    const both = await Promise.all([send(), send()]);
+    expect([...both, await send()].map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(await earned()).toBe(PRICE);
+  });
+
+  it("error: a payment that ends too soon, is of other terms, or is no payment is refused with the reason", async () => {
+    charge(() => void asked("done"));
+    const path = `${PATH}?finality=final`;
+    const headers = await payments.sign(await post(path, fromHex(calldata), OCTETS));
+    const payload = JSON.parse(
+      Buffer.from(headers["PAYMENT-SIGNATURE"] as string, "base64").toString("utf8"),
+    );
+    const reasonOf = async (changed: unknown) => {
+      const encoded =
+        typeof changed === "string" ? changed : Buffer.from(JSON.stringify(changed)).toString("base64");
+      const answer = await post(path, fromHex(calldata), OCTETS, { "PAYMENT-SIGNATURE": encoded });
+      const { error } = await bodyOf(answer);
+      return [answer.status, error?.code, error?.message];
+    };
+    const soon = structuredClone(payload);
+    soon.payload.permit2Authorization.deadline = `${Math.floor(Date.now() / 1_000) + 60}`;
+    expect(await reasonOf(soon)).toEqual([
+      402,
+      "PAYMENT_REFUSED",
+      expect.stringContaining(`it must be for ${VALID_SECONDS} s`),
+    ]);
+    const cheaper = structuredClone(payload);
+    cheaper.accepted.amount = "1";
+    expect(await reasonOf(cheaper)).toEqual([402, "PAYMENT_REFUSED", expect.stringContaining("other terms")]);
+    const forged = structuredClone(payload);
+    forged.payload.permit2Authorization.nonce = "7";
+    expect(await reasonOf(forged)).toEqual([
+      402,
+      "PAYMENT_REFUSED",
+      expect.stringContaining("invalid_permit2_signature"),
+    ]);
+    expect(await reasonOf("$$")).toEqual([
+      402,
+      "PAYMENT_REFUSED",
+      expect.stringContaining("not base64 of JSON"),
+    ]);
+    expect(await reasonOf({ x402Version: 1 })).toEqual([
+      402,
+      "PAYMENT_REFUSED",
+      expect.stringContaining("its x402Version"),
+    ]);
+    expect(orders).toBe(0);
+  });
+
+  it("error: no spelling of the path goes past the gate", async () => {
+    charge(() => void asked("done"));
+    const spellings = [
+      "/TOOLS/forecast-vix",
+      "/tools/forecast-vix/",
+      "/tools/forecast%2Dvix",
+      `/tools/${served.id}`,
+    ];
+    for (const path of spellings) {
+      const { status } = await post(`${path}?finality=final`, fromHex(calldata), OCTETS);
+      expect([path, status]).toEqual([path, 402]);
+    }
+    const twice = await post(`${PATH}?finality=final&finality=final`, fromHex(calldata), OCTETS);
+    expect(twice.status).toBe(400);
+    expect(orders).toBe(0);
+  });
+
+  it("error: a promise that cannot be kept is refused before anything runs", async () => {
+    charge(() => void asked("done"));
+    await payments.approve(PRICE - 1n);
+    expect(await codeOf(pay(`${PATH}?finality=final`))).toEqual([402, "PAYMENT_REFUSED"]);
+    await payments.approve(1_000_000n);
+    expect(orders).toBe(0);
+  });
+
+  it("error: without its facilitator nothing final is given", async () => {
+    charge(() => void asked("done"), "http://127.0.0.1:65500");
+    expect(await codeOf(post(`${PATH}?finality=final`, fromHex(calldata), OCTETS))).toEqual([
+      503,
+      "FACILITATOR_UNREACHABLE",
+    ]);
+    expect(orders).toBe(0);
+  });
+});
