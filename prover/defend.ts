@@ -17,24 +17,27 @@ export class Defence {
     this.#context = context;
   }
 
-  async commitTrace(id: ClaimId): Promise<Outcome> {
+  /** @param due last second for it */
+  async commitTrace(id: ClaimId, due: number): Promise<Outcome> {
     const { actions } = this.#context;
     const found = this.#context.store.index.claimAndRequest(id);
     if (found?.claim.status !== "active" || found.claim.trace !== undefined) return DONE;
     const trace = this.#traceOf(id);
-    if (trace === undefined) return again("no folder here holds its model", 1_000);
+    if (trace === undefined)
+      return again(`no folder here holds its model; the answer is owed until ${due}`, 1_000);
     const action = actions.commitTrace(found.claim.claim, topsOf(trace).map(toHex));
     return carryOut(this.#context, action, { move: "commitTrace", claim: id, traceRoot: toHex(trace.root) });
   }
 
-  /** @param position encoded */
-  async reveal(id: ClaimId, position: bigint): Promise<Outcome> {
+  /** @param position encoded @param due last second for it */
+  async reveal(id: ClaimId, position: bigint, due: number): Promise<Outcome> {
     const { actions, runs } = this.#context;
     const found = this.#context.store.index.claimAndRequest(id);
     if (found?.claim.status !== "active" || found.claim.demands.get(position)?.content !== undefined)
       return DONE;
     const trace = this.#traceOf(id);
-    if (trace === undefined) return again("no folder here holds its model", 1_000);
+    if (trace === undefined)
+      return again(`no folder here holds its model; the answer is owed until ${due}`, 1_000);
     const decoded = decodePosition(position);
     const { content, path } = runs.reveal(trace, decoded);
     const action = actions.reveal(found.claim.claim, position, content.map(toHex), path.map(toHex));

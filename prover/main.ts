@@ -50,6 +50,8 @@ export interface ProverOptions {
   readonly withdrawAbove: bigint;
   /** failures of a callback after which its delivery is given up; absent: DEFAULT_DELIVERY_TRIES */
   readonly deliveryTries?: number;
+  /** start although no folder holds the model of a live claim; absent: false */
+  readonly force?: boolean;
   readonly pollIntervalMs: number;
   readonly confirmations: number;
   /** absent: no HTTP */
@@ -61,7 +63,8 @@ export interface ProverOptions {
 }
 
 /** Runs until the signal aborts, then ends what it began.
- *  @throws BaseError as openDataFolder, serveModels and checkRegistered do, PORT_TAKEN, LISTEN_FAILED */
+ *  @throws BaseError as openDataFolder, serveModels and checkRegistered do, PORT_TAKEN, LISTEN_FAILED,
+ *  CLAIMED_MODELS_MISSING */
 export async function runProver(options: ProverOptions, signal: AbortSignal): Promise<void> {
   const { chain, log, pollIntervalMs, confirmations, maxFee } = options;
   const models = serveModels(options.models);
@@ -91,6 +94,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       log,
       signal,
     };
+    const refused = new AbortController();
     const metrics = new Metrics();
     const clock = new ChainClock(Date.now);
     const prover: Prover = new Prover({
@@ -107,6 +111,8 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       claims: options.claims,
       width: options.width,
       withdrawAbove: options.withdrawAbove,
+      force: options.force ?? false,
+      onRefusal: (error) => refused.abort(error),
       nowMs: Date.now,
     });
     const account = chain.account.address;
@@ -145,10 +151,11 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
     log.info({ ...facts, url: server?.url }, "prover is up");
     await follower.run(
       (batch) => prover.take(batch),
-      signal,
+      AbortSignal.any([signal, refused.signal]),
       (now) => prover.onTime(now),
     );
     await Promise.all([prover.stop(), server?.close()]);
+    if (refused.signal.aborted) throw refused.signal.reason;
     log.info({}, "prover stopped");
   } finally {
     await folder.close();
