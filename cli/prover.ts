@@ -144,7 +144,11 @@ export interface ProverWork {
 export function addProverCommand(program: Command): void {
   const command = program
     .command("prover")
-    .description("run models for requests, claim their outputs, answer challenges, serve HTTP");
+    .description("run models for requests, claim their outputs, answer challenges, serve HTTP")
+    .option(
+      "--force",
+      "start although no folder holds the model of a live claim, which then cannot be defended",
+    );
   withSettings(withChain(command), PROVER_SETTINGS).action((_options: object, self: Command) =>
     serveProver(self, honestWork),
   );
@@ -191,6 +195,7 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
         width: settings.width,
         withdrawAbove: settings.withdrawAbove,
         deliveryTries: settings.deliveryTries,
+        force: self.opts<{ force?: boolean }>().force === true,
         pollIntervalMs: config.pollIntervalMs,
         confirmations: config.confirmations,
         maxFee: config.maxFee,

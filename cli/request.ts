@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { formatEther, type Hex } from "viem";
-import { BaseError } from "../base/errors.ts";
-import { Actions } from "../protocol/chain/actions.ts";
+import { BaseError, isBaseError } from "../base/errors.ts";
+import { type Action, Actions } from "../protocol/chain/actions.ts";
 import { awaitResult, type FinalResult } from "../protocol/chain/await-result.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { historyOf } from "../protocol/chain/history.ts";
@@ -15,7 +15,7 @@ import { LANE, LIMITS, type Request, type RequestId } from "../protocol/rules/ty
 import type { ModelWord } from "../protocol/rules/words.ts";
 import { integer, loadConfig, type Settings, wei } from "../protocol/service/config.ts";
 import { ezklSettleGas } from "../prover/decide.ts";
-import { chainConfig, withChain, withSender, withSettings } from "./chain.ts";
+import { type ChainConfig, chainConfig, withChain, withSender, withSettings } from "./chain.ts";
 import { findModel, isModelId, type RegisteredModel } from "./model-source.ts";
 import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
 import { requireSent } from "./sent.ts";
@@ -32,6 +32,11 @@ const REQUEST_SETTINGS = {
     schema: integer(1, LIMITS.maxExpiryAhead),
     default: 3_600,
     description: "how long a claim may be made",
+  },
+  timeout: {
+    schema: integer(1, LIMITS.maxExpiryAhead),
+    description:
+      "most seconds that --wait waits until the request is mined, and then until its output is final; the request goes on without it",
   },
 } as const satisfies Settings;
 
@@ -66,31 +71,56 @@ export function addRequestCommands(program: Command): void {
 
 async function ask(name: string, options: RequestOptions, self: Command): Promise<void> {
   const config = chainConfig(self);
-  const terms = loadConfig(REQUEST_SETTINGS, { flags: self.optsWithGlobals(), env: {} });
+  const { timeout, ...terms } = loadConfig(REQUEST_SETTINGS, { flags: self.optsWithGlobals(), env: {} });
+  if (timeout !== undefined && options.wait !== true)
+    refuseArgument("--timeout", timeout, "given with --wait, whose end it is");
+  const limit = () => (timeout === undefined ? undefined : AbortSignal.timeout(1_000 * timeout));
   // The data folder is free again while this waits: others ask meanwhile.
-  const { chain, model, request, asked } = await withSender(config, async (chain, sender) => {
+  const { chain, model, request, action, asked } = await withSender(config, async (chain, sender) => {
     const model = await findModel(chain, name);
     const input = encodeCall(model.function, readInputs(model.function, options));
     const request = await makeRequest(chain, model, input, terms);
     const requestId = requestIdOf(chain.game, request);
-    const inclusion = requireSent(
-      "request",
-      await sender.send(new Actions(chain.game).request(request, input)),
-    );
+    const action = new Actions(chain.game).request(request, input);
+    const inclusion = requireSent("request", await sender.send(action, limit()));
     const asked = { requestId, modelId: model.modelId, hash: inclusion?.hash, request };
-    return { chain, model, request, asked };
+    return { chain, model, request, action, asked };
   });
   const line = `Request ${asked.requestId} for ${formatEther(request.fee)} ether`;
   if (options.wait !== true) return printResult(self, asked, [line]);
   printProgress(line);
   const { pollIntervalMs } = config;
+  const signal = limit();
   const onEvent = (event: ChainEvent) => printProgress(describeEvent(event));
-  const result = await awaitResult(chain, request, { pollIntervalMs, onEvent });
+  const onMissing = () => sendAgain(config, action, signal);
+  const ending = signal === undefined ? {} : { signal };
+  const result = await awaitResult(chain, request, { pollIntervalMs, onEvent, onMissing, ...ending });
   const described = describeResult(model.function, result);
   printResult(self, { ...asked, result: described }, [
     `Final in the ${described.lane} lane:`,
     ...Object.entries(described.values).map(([output, value]) => `  ${output} = ${String(value)}`),
   ]);
+}
+
+/** A re-org dropped the request: its journalled transaction is sent again, so it has the same id and is paid once. Where
+ *  another process uses the data folder, that one does it.
+ *  @throws BaseError REFUSED where the contract does not take it any more */
+async function sendAgain(
+  config: ChainConfig,
+  action: Action,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  printProgress("The chain has no such request any more: sending it again");
+  try {
+    await withSender(config, async (_chain, sender) => {
+      // Finds out that it is not mined any more.
+      await sender.tick();
+      requireSent("request", await sender.send(action, signal));
+    });
+  } catch (error) {
+    if (isBaseError(error, "DATA_FOLDER_BUSY") || (isBaseError(error) && error.retryable)) return;
+    throw error;
+  }
 }
 
 /** A result as the command prints it. */

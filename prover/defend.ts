@@ -20,24 +20,25 @@ export class Defence {
     this.#context = context;
   }
 
-  async commitTrace(id: ClaimId): Promise<Outcome> {
+  /** @param due last second for it */
+  async commitTrace(id: ClaimId, due: number): Promise<Outcome> {
     const { actions } = this.#context;
     const found = this.#context.store.index.claimAndRequest(id);
     if (found?.claim.status !== "active" || found.claim.trace !== undefined) return DONE;
-    const traced = await this.#traceOf(id);
+    const traced = await this.#traceOf(id, due);
     if (traced.kind !== "traced") return traced;
     const { trace } = traced;
     const action = actions.commitTrace(found.claim.claim, topsOf(trace).map(toHex));
     return carryOut(this.#context, action, { move: "commitTrace", claim: id, traceRoot: toHex(trace.root) });
   }
 
-  /** @param position encoded */
-  async reveal(id: ClaimId, position: bigint): Promise<Outcome> {
+  /** @param position encoded @param due last second for it */
+  async reveal(id: ClaimId, position: bigint, due: number): Promise<Outcome> {
     const { actions, runs } = this.#context;
     const found = this.#context.store.index.claimAndRequest(id);
     if (found?.claim.status !== "active" || found.claim.demands.get(position)?.content !== undefined)
       return DONE;
-    const traced = await this.#traceOf(id);
+    const traced = await this.#traceOf(id, due);
     if (traced.kind !== "traced") return traced;
     const { trace } = traced;
     const decoded = decodePosition(position);
@@ -57,9 +58,13 @@ export class Defence {
   }
 
   /** @returns an outcome where there is no trace now */
-  async #traceOf(id: ClaimId): Promise<{ readonly kind: "traced"; readonly trace: Commitment } | Outcome> {
+  async #traceOf(
+    id: ClaimId,
+    due: number,
+  ): Promise<{ readonly kind: "traced"; readonly trace: Commitment } | Outcome> {
     const making = this.#traces.get(id) ?? this.#makeTrace(id);
-    if (making === undefined) return again("no folder here holds its model", 1_000);
+    if (making === undefined)
+      return again(`no folder here holds its model; the answer is owed until ${due}`, 1_000);
     try {
       return { kind: "traced", trace: await making.trace };
     } catch (error) {

@@ -55,6 +55,8 @@ export interface ProverOptions {
   readonly withdrawAbove: bigint;
   /** failures of a callback after which its delivery is given up; absent: DEFAULT_DELIVERY_TRIES */
   readonly deliveryTries?: number;
+  /** start although no folder holds the model of a live claim; absent: false */
+  readonly force?: boolean;
   readonly pollIntervalMs: number;
   readonly confirmations: number;
   /** absent: no HTTP */
@@ -71,7 +73,8 @@ export interface ProverOptions {
 const PULSE_MS = 1_000;
 
 /** Runs until the signal aborts, then ends what it began.
- *  @throws BaseError as openDataFolder, serveModels and checkRegistered do, PORT_TAKEN, LISTEN_FAILED */
+ *  @throws BaseError as openDataFolder, serveModels and checkRegistered do, PORT_TAKEN, LISTEN_FAILED,
+ *  CLAIMED_MODELS_MISSING */
 export async function runProver(options: ProverOptions, signal: AbortSignal): Promise<void> {
   const { chain, log, pollIntervalMs, confirmations, maxFee } = options;
   const models = serveModels(options.models);
@@ -101,6 +104,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       log,
       signal,
     };
+    const refused = new AbortController();
     const metrics = new Metrics();
     const clock = new ChainClock(Date.now);
     const prover: Prover = new Prover({
@@ -117,6 +121,8 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       claims: options.claims,
       width: options.width,
       withdrawAbove: options.withdrawAbove,
+      force: options.force ?? false,
+      onRefusal: (error) => refused.abort(error),
       nowMs: Date.now,
     });
     const account = chain.account.address;
@@ -161,10 +167,11 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
     log.info({ ...facts, url: server?.url, metricsUrl: metricsServer?.url }, "prover is up");
     await follower.run(
       (batch) => prover.take(batch),
-      signal,
+      AbortSignal.any([signal, refused.signal]),
       (now) => prover.onTime(now),
     );
     await Promise.all([prover.stop(), server?.close(), metricsServer?.close(), ...following]);
+    if (refused.signal.aborted) throw refused.signal.reason;
     log.info({}, "prover stopped");
   } finally {
     await folder.close();

@@ -1,5 +1,6 @@
 /** Follows requests and own claims, decides at each block, and has the work done. */
 import { BlockNotFoundError } from "viem";
+import type { BaseError } from "../base/errors.ts";
 import type { ClaimEntry, ClaimIndex, RequestEntry } from "../protocol/chain/claim-index.ts";
 import type { Ending } from "../protocol/chain/endings.ts";
 import { chainError } from "../protocol/chain/errors.ts";
@@ -7,7 +8,9 @@ import type { ChainEvent } from "../protocol/chain/events.ts";
 import { type Batch, type Head, pause } from "../protocol/chain/follower.ts";
 import { withdrawCredit } from "../protocol/chain/withdraw.ts";
 import type { ClaimId, ModelId, RequestId } from "../protocol/rules/types.ts";
+import type { ClaimWord } from "../protocol/rules/words.ts";
 import type { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
+import { claimsWithoutModel, logWithoutModel, refusalOf } from "./claimed-models.ts";
 import { answerRequest, settleDispute, withTruths } from "./claims.ts";
 import { type Context, carryOut, isOwn } from "./context.ts";
 import { decideRequests, type ModelTerms, type ProverState, type RequestDecision } from "./decide.ts";
@@ -37,6 +40,10 @@ export interface ProverParts extends Omit<Context, "outbox"> {
   readonly width: number;
   /** credit from which it is withdrawn */
   readonly withdrawAbove: bigint;
+  /** start although no folder holds the model of a live claim */
+  readonly force: boolean;
+  /** called once, instead of any work, where it is not forced */
+  readonly onRefusal: (error: BaseError) => void;
   readonly clock: ChainClock;
   readonly onJobEnd: JobObserver;
   readonly nowMs: () => number;
@@ -197,6 +204,7 @@ export class Prover {
       stateAt(this.#parts, head, own, now),
       wordsAt(this.#parts, head, active, now),
     ]);
+    if (this.#head === undefined && !this.#mayStart(active, words, now)) return;
     const open = [...index.requests.values()].filter(({ status }) => status === "open");
     const terms = new Map([...this.#parts.models].map(([id, model]) => [id, this.termsOf(model)]));
     this.#decide(open, terms, state);
@@ -226,6 +234,17 @@ export class Prover {
     this.#defence.tidy();
     this.#doSeldom(head);
     this.#forgetOld(head);
+  }
+
+  /** At the first look: whether what was claimed can be defended, or is given up knowingly. */
+  #mayStart(active: readonly ClaimEntry[], words: ReadonlyMap<ClaimId, ClaimWord>, now: number): boolean {
+    const { chain, models, force, onRefusal, log } = this.#parts;
+    const { answerSeconds } = chain.constants;
+    const without = claimsWithoutModel(active, words, models, { answerSeconds, now });
+    const refusal = force ? undefined : refusalOf(without, chain.account.address);
+    if (refusal === undefined) logWithoutModel(without, words, log);
+    else onRefusal(refusal);
+    return refusal === undefined;
   }
 
   /** Requests that wait for another's answer, if this node would claim them. */
@@ -261,9 +280,9 @@ export class Prover {
   #work({ job }: HeldJob): Promise<Outcome> {
     switch (job.kind) {
       case "commitTrace":
-        return this.#defence.commitTrace(job.subject);
+        return this.#defence.commitTrace(job.subject, job.due);
       case "reveal":
-        return this.#defence.reveal(job.subject, job.position);
+        return this.#defence.reveal(job.subject, job.position, job.due);
       case "claim":
         return answerRequest(this.#parts, job.subject, this.#decisions.get(job.subject));
       case "settle":

@@ -23,6 +23,8 @@ export interface WaitOptions {
   readonly confirmations?: number;
   /** ends the wait */
   readonly signal?: AbortSignal;
+  /** called at each look at which the chain has no such request, before it came or since a re-org dropped it */
+  readonly onMissing?: () => Promise<void>;
   /** called once for each new event of the request */
   readonly onEvent?: (event: ChainEvent) => void;
 }
@@ -47,7 +49,7 @@ export async function awaitResult(
   request: Request,
   options: WaitOptions,
 ): Promise<FinalResult> {
-  const { pollIntervalMs, policy = ownPolicy(request), confirmations = 0, onEvent } = options;
+  const { pollIntervalMs, policy = ownPolicy(request), confirmations = 0, onEvent, onMissing } = options;
   const signal = options.signal ?? new AbortController().signal;
   const requestId = requestIdOf(chain.game, request);
   const reported = new Set<string>();
@@ -74,6 +76,7 @@ export async function awaitResult(
     if (word?.state === "OPEN" && head.timestamp > request.expiry) {
       throw ended("REQUEST_UNANSWERED", `Nobody answered request ${requestId} before it expired.`);
     }
+    if (requested === undefined && word?.state === "NONE" && !signal.aborted) await onMissing?.();
     await pause(pollIntervalMs, signal);
     if (signal.aborted) throw notFinal(requestId, candidateOf(events)?.claim?.claimId);
   }

@@ -106,6 +106,8 @@ async function runCheat(lies: readonly Lie[]): Promise<void> {
     claims: true,
     width: lies.length,
     withdrawAbove: 10n ** 24n,
+    force: false,
+    onRefusal: (error) => expect.unreachable(error.message),
     clock: new ChainClock(Date.now),
     onJobEnd: () => {},
     nowMs: Date.now,

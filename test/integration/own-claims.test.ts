@@ -1,11 +1,13 @@
 /** A prover that comes too late for its own claims, or without their models: its operator must hear of it. */
-import { readFileSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Daemon } from "../../cli/demo/processes.ts";
+import { type Daemon, startDaemon } from "../../cli/demo/processes.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
+import { StateReader } from "../../protocol/chain/reads.ts";
 import { fileCase, of } from "../support/cases.ts";
 import { fetchMetrics } from "../support/exposition.ts";
-import { ROLES, type System, startSystem } from "../support/system.ts";
+import { keyOf, ROLES, type System, startSystem } from "../support/system.ts";
 
 const ANSWER_SECONDS = 120;
 const SOON = { timeout: 240_000, interval: 100 };
@@ -78,5 +80,73 @@ describe("an answer that is overdue", () => {
     await expect.poll(health, SOON).toMatchObject({ code: 200, body: { status: "ok", overdue: [] } });
     expect((await fetchMetrics(url)).has(series)).toBe(false);
     await prover.stop();
+  });
+});
+
+describe("a prover without the model of a claim that it made", () => {
+  /** The prover on a folder that holds another model alone. */
+  function startWithout(args: readonly string[], name = "prover"): Daemon {
+    const models = join(system.folder, "other-models");
+    cpSync(join(system.folder, "models/forecast-vix"), join(models, "forecast-vix"), { recursive: true });
+    const prover = startDaemon({
+      name,
+      folder: system.folder,
+      rpcUrl: system.rpcUrl,
+      deployment: join(system.folder, "deployment.json"),
+      key: keyOf(ROLES.prover),
+      args: ["prover", "--port", "0", "--models", models, ...args],
+    });
+    closers.push(() => prover.stop());
+    return prover;
+  }
+  const closers: (() => Promise<void>)[] = [];
+  afterAll(() => Promise.all(closers.map((close) => close())));
+
+  test("error: does not start, and names claim, bond, model and what to do", async () => {
+    const { claimId, claim } = await leftClaim();
+    // With its own data folder, and with an empty one: the chain knows the claim in either case.
+    for (const name of ["prover", "without-data"]) {
+      const prover = startWithout([], name);
+      await prover.ended;
+      await vi.waitUntil(() => linesOf(prover, "next: ").length > 0, SOON);
+      const log = readFileSync(prover.log, "utf8");
+      expect(log).toContain("error: No folder here holds the models of 1 live claims");
+      for (const part of [claimId, claim.modelId, `${claim.bond} wei`, "--force"])
+        expect(log).toContain(part);
+    }
+  });
+
+  test("behavior: goes on with --force, and logs each claim once with bond, deadline and what to do", async () => {
+    const { claimId, claim, windowEnd } = await leftClaim();
+    const prover = startWithout(["--force"]);
+    await vi.waitUntil(
+      () => linesOf(prover, "no folder here holds").some((line) => line.includes(claimId)),
+      SOON,
+    );
+    const warning = linesOf(prover, "no folder here holds").find((line) => line.includes(claimId)) ?? "";
+    expect(JSON.parse(warning)).toMatchObject({
+      level: "error",
+      claim: claimId,
+      model: claim.modelId,
+      bond: claim.bond.toString(),
+      windowEnd,
+      nextStep: expect.stringContaining("before somebody challenges"),
+    });
+    // When it is challenged: what is owed and until when, once.
+    await rival.sender.send(actions().challenge(claim));
+    const challenged = await vi.waitUntil(() => linesOf(prover, `commitTrace:${claimId}`)[0], SOON);
+    const { traceDeadline } = await new StateReader(system.chain).claimWord(claimId);
+    expect(JSON.parse(challenged)).toMatchObject({
+      level: "warn",
+      reason: expect.stringContaining(`until ${traceDeadline}`),
+    });
+    const head = await system.client.getBlockNumber();
+    await vi.waitUntil(async () => (await system.client.getBlockNumber()) > head + 5n, SOON);
+    expect(linesOf(prover, `commitTrace:${claimId}`)).toHaveLength(1);
+    await prover.stop();
+    // With its folder it answers as if nothing had been.
+    const whole = startProver();
+    await system.events.until("TraceCommitted", (event) => event.claimId === claimId);
+    await whole.stop();
   });
 });
