@@ -3,7 +3,7 @@
  *  want of stack, are compiled one by one in the source itself. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadArtifacts } from "../../cli/artifacts.ts";
+import { DEPLOYED_CONTRACTS } from "../../protocol/chain/deploy.ts";
 import { projectRoot } from "../foundry.ts";
 import { collectSources } from "../mutants.ts";
 import { applied, hashOf, instrument, keyOf, type Mutant, mutantAt, withoutPure } from "./mutants.ts";
@@ -39,6 +39,8 @@ export type Outcome =
   /** A fault without which nothing compiles, such as a 1 for a hash. */
   | { readonly kind: "uncompilable" };
 
+const LEAST_TIMEOUT_MS = 180_000;
+
 export class ContractMutants {
   readonly mutants: readonly Mutant[];
   /** As they were when this began, by path. */
@@ -51,6 +53,8 @@ export class ContractMutants {
   readonly #records: ContractTarget["records"];
   readonly #gasLimit: number | undefined;
   readonly #programs: number;
+  /** Ends tests that have no end; 0 until it is known how long they take. */
+  #timeoutMs = 0;
   /** The chain of the contracts with guards. */
   #runs: ProgramRuns | undefined;
   /** Tests that fail without a mutant: they are about gas or sizes. */
@@ -121,7 +125,10 @@ export class ContractMutants {
     const all = files.flatMap((file) => instrument(file, sources.get(file) as string, 1).mutants);
     const alone = all.filter((mutant) => !kept.has(keyOf(mutant))).map((mutant) => ({ ...mutant, id: 0 }));
     this.mutants = [...guarded, ...alone];
+    const start = performance.now();
     this.#baseline = [...new Set(failures(this.#test(0).output).map(({ test }) => test))];
+    // On a busy machine all takes longer, and what takes long is not endless.
+    this.#timeoutMs = Math.max(LEAST_TIMEOUT_MS, Math.round(2 * (performance.now() - start)));
     console.log(`without a mutant fail: ${this.#baseline.join(", ") || "none"}`);
   }
 
@@ -154,7 +161,7 @@ export class ContractMutants {
   /** @param isWhole they must all run as the executor does */
   async #open(isWhole = true): Promise<ProgramRuns | undefined> {
     if (this.#programs === 0) return undefined;
-    const artifacts = this.#scratch.artifacts(loadArtifacts());
+    const artifacts = this.#scratch.artifacts(DEPLOYED_CONTRACTS);
     const runs = await ProgramRuns.open(artifacts, this.#programs);
     const wrong = isWhole ? await runs.find(0) : undefined;
     if (wrong === undefined) return runs;
@@ -217,7 +224,8 @@ export class ContractMutants {
     const coinbase = `0x${id.toString(16).padStart(40, "0")}`;
     const gas = this.#gasLimit === undefined ? [] : ["--gas-limit", String(this.#gasLimit)];
     const env: Record<string, string> = elements === undefined ? {} : { RECORD_ELEMENTS: String(elements) };
-    return this.#scratch.test(["--block-coinbase", coinbase, ...gas, ...chosen, ...without], env);
+    const args = ["--block-coinbase", coinbase, ...gas, ...chosen, ...without];
+    return this.#scratch.test(args, this.#timeoutMs, env);
   }
 }
 

@@ -10,6 +10,9 @@ import { type Subject, shapedProgram } from "../../test/support/shaped-program.t
 /** Several times what a program takes without the optimizer; it ends one that has no end. */
 const GAS = 400_000_000;
 
+/** Programs that the node and this process work at, beside each other. */
+const WORKERS = 4;
+
 interface Case {
   readonly subject: Subject;
   readonly expected: readonly Uint8Array[];
@@ -50,11 +53,16 @@ export class ProgramRuns {
   async find(id: number, hint?: string): Promise<{ name: string; difference: string } | undefined> {
     this.#chain.coinbase = numberToHex(id, { size: 20 });
     const first = hint === undefined ? undefined : this.#cases.get(hint);
-    const all = first === undefined ? this.#cases.values() : [first, ...this.#cases.values()];
-    for (const { subject, expected } of all) {
-      const [difference] = (await compareProgram(this.#chain, subject, expected)).differences;
-      if (difference !== undefined) return { name: subject.name, difference };
-    }
-    return undefined;
+    const all = [...(first === undefined ? [] : [first]), ...this.#cases.values()];
+    let found: { name: string; difference: string } | undefined;
+    const worker = async (): Promise<void> => {
+      for (let next = all.shift(); next !== undefined && found === undefined; next = all.shift()) {
+        const { subject, expected } = next;
+        const [difference] = (await compareProgram(this.#chain, subject, expected)).differences;
+        if (difference !== undefined) found ??= { name: subject.name, difference };
+      }
+    };
+    await Promise.all(Array.from({ length: WORKERS }, worker));
+    return found;
   }
 }

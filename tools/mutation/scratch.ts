@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { readArtifact } from "../../cli/artifacts.ts";
+import { loadArtifact, readArtifact } from "../../cli/artifacts.ts";
 import type { Artifact } from "../../protocol/chain/deploy.ts";
 import { foundryBinary, projectRoot } from "../foundry.ts";
 
@@ -61,7 +61,6 @@ lint_on_build = false
 `;
 const SOURCES = ["verifier-contracts", "test/contracts"];
 const LINKS = ["node_modules/@openzeppelin", "models", "tools", "test/vectors", "build/vectors"];
-const TIMEOUT_MS = 180_000;
 
 /** forge asks for the version at each start: a process of the real compiler takes longer than most tests. */
 function compilerScript(): string {
@@ -125,20 +124,19 @@ export class Scratch {
     return this.#forge(["build"]).output;
   }
 
-  /** @param others what stands for a contract that is not compiled here */
-  artifacts<Name extends string>(others: Readonly<Record<Name, Artifact>>): Record<Name, Artifact> {
+  /** Compiled contracts, from the project's own build where the target's tests do not deploy them. */
+  artifacts<Name extends string>(names: readonly Name[]): Record<Name, Artifact> {
     const read = (name: Name): Artifact => {
       const path = join(this.#folder, "build", "out", `${name}.sol`, `${name}.json`);
-      return existsSync(path) ? readArtifact(path) : others[name];
+      return existsSync(path) ? readArtifact(path) : loadArtifact(name);
     };
-    const names = Object.keys(others) as Name[];
     return Object.fromEntries(names.map((name) => [name, read(name)])) as Record<Name, Artifact>;
   }
 
-  /** @throws Error when no test ran */
-  test(args: readonly string[], env: Readonly<Record<string, string>> = {}): ForgeRun {
+  /** @param timeout in milliseconds; 0 is none @throws Error when no test ran */
+  test(args: readonly string[], timeout: number, env: Readonly<Record<string, string>> = {}): ForgeRun {
     // Without a PATH it cannot ask git for submodules either, which takes as long again.
-    const found = this.#forge(["test", ...args], { timeout: TIMEOUT_MS, env: { ...env, PATH: "" } });
+    const found = this.#forge(["test", ...args], { timeout, env: { ...env, PATH: "" } });
     if (!found.isTimeout && !/\d+ tests? passed/.test(found.output))
       throw new Error(`forge ran no tests:\n${found.output.slice(-2000)}`);
     return found;

@@ -52,8 +52,17 @@ contract FastInterpreter is IFastInterpreter {
 
     /// @inheritdoc IFastInterpreter
     function haltFast(ModelId modelId, bytes calldata input) external {
+        _halt(modelId, input, keccak256(interpreter.infer(modelId, input)));
+    }
+
+    /// @inheritdoc IFastInterpreter
+    function haltPlan(ModelId modelId, bytes calldata input) external {
+        _halt(modelId, input, keccak256(interpreter.inferCompiled(modelId, input)));
+    }
+
+    /// @param plain hash of what the fast form should return
+    function _halt(ModelId modelId, bytes calldata input, bytes32 plain) private {
         if (isFastHalted(modelId)) revert FastModelHalted(modelId);
-        bytes32 plain = keccak256(interpreter.infer(modelId, input));
         bytes32 fast = _recorded[modelId][keccak256(input)];
         // What was recorded may be older than the plan: it proves a difference, and never that there is none.
         if (fast == 0 || fast == plain) fast = keccak256(this.inferFast(modelId, input));

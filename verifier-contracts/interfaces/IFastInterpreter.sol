@@ -8,7 +8,8 @@ import {ModelId} from "../types/Types.sol";
 /// request is settled by it.
 interface IFastInterpreter {
     /// @notice Emitted when an output was shown to differ from the plain interpreter's: from now on the model runs here
-    /// no more. @param fast keccak256 of what ran here @param plain keccak256 of what `IInterpreter.infer` returns
+    /// no more. @param fast keccak256 of what ran here @param plain keccak256 of what `IInterpreter.infer` returns, or
+    /// `inferCompiled` (`haltPlan`)
     event FastHalted(ModelId indexed modelId, bytes32 fast, bytes32 plain);
 
     /// @notice Thrown for a model whose fast forms were halted (`haltFast`, `IInterpreter.haltCompiled`): call
@@ -30,6 +31,10 @@ interface IFastInterpreter {
     /// Anybody may call it. If `recordFast` kept another output than the plain one, the fast form does not run again.
     /// @dev Reverts with NoFastDifference if they are the same, and as either run does if it reverts.
     function haltFast(ModelId modelId, bytes calldata input) external;
+
+    /// @notice The same where a plan returns other bytes than the run of its records with compiled layers, whose elements
+    /// `IInterpreter.haltCompiled` looks at: a model whose plain run fits no transaction can be halted by both.
+    function haltPlan(ModelId modelId, bytes calldata input) external;
 
     /// @notice Whether the model's fast forms were halted, here, or with its compiled layers or its execution.
     function isFastHalted(ModelId modelId) external view returns (bool);

@@ -6659,6 +6659,24 @@ export const iFastInterpreterAbi = [
   },
   {
     "type": "function",
+    "name": "haltPlan",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      },
+      {
+        "name": "input",
+        "type": "bytes",
+        "internalType": "bytes"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
     "name": "inferFast",
     "inputs": [
       {

@@ -50,10 +50,12 @@ contract HaltAttacksTest is StreamCompiler {
         bytes memory data =
             abi.encodeCall(IInterpreter.haltExecution, (modelId, input, (seed >> 8) % steps, 0));
         bool isFast = (seed >> 32) % 2 == 0;
+        bool isPlan = (seed >> 33) % 2 == 0;
         address to = address(interpreter);
         if (isFast) {
             (to, data) =
             (address(fastInterpreter), abi.encodeCall(IFastInterpreter.haltFast, (modelId, input)));
+            if (isPlan) data = abi.encodeCall(IFastInterpreter.haltPlan, (modelId, input));
         }
         // As much as the whole call takes, then any share of it.
         uint256 whole = gasleft();

@@ -98,13 +98,13 @@ contract HaltGasTest is ExecutionFixture {
         assertLt(halt, run + 5_000_000);
     }
 
-    /// @dev As long an output as a short input leaves room for.
+    /// @dev As long an output as there is.
     function test_haltOutput_longestOutput_succeeds() public {
         B.Draft memory d = B.start(4, 1024, 3);
         d.step(0x010400, B.dims1(1024), B.NONE, B.NONE, B.NONE, 0);
         bytes memory none = B.coordinate(1, 0, 0, 0, 0, 0);
         bytes memory repeat = bytes.concat(none, none, none, B.coordinate(1024, 1, 1, 0, 0, 0));
-        d.step(0x020000, B.dims2(80, 1024), 0, B.NONE, B.NONE, 0, repeat);
+        d.step(0x020000, B.dims2(64, 1024), 0, B.NONE, B.NONE, 0, repeat);
         ModelId modelId = _register(d);
         bytes memory input = abi.encodeWithSelector(SELECTOR, new bytes(1024));
         uint256 run = gasleft();
@@ -112,7 +112,7 @@ contract HaltGasTest is ExecutionFixture {
         run -= gasleft();
         uint256 halt = gasleft();
         vm.expectPartialRevert(IInterpreter.NoDifference.selector);
-        interpreter.haltOutput{gas: GAS}(modelId, input, 80 * 1024 - 1);
+        interpreter.haltOutput{gas: GAS}(modelId, input, 64 * 1024 - 1);
         halt -= gasleft();
         assertLt(halt, run + 500_000);
     }

@@ -50,6 +50,21 @@ contract OtherCodecs {
     }
 }
 
+/// @notice An interpreter whose plain run takes more gas than there is.
+contract DearInterpreter {
+    address private immutable _interpreter;
+
+    constructor(IInterpreter interpreter) {
+        _interpreter = address(interpreter);
+    }
+
+    fallback(bytes calldata data) external returns (bytes memory answer) {
+        bool success;
+        if (bytes4(data) != IInterpreter.infer.selector) (success, answer) = _interpreter.staticcall(data);
+        require(success);
+    }
+}
+
 /// @dev Whoever finds a difference stops it, nobody stops what is right.
 contract HaltsTest is ExecutionFixture {
     uint256 private _elements;
@@ -255,6 +270,30 @@ contract HaltsTest is ExecutionFixture {
         fastInterpreter.haltFast(modelId, run.inputs[0]);
         assertFalse(interpreter.isHalted(modelId));
         assertEq(interpreter.infer(modelId, run.inputs[0]), run.outputs[0]);
+    }
+
+    /// @dev A wrong plan of a model whose plain run fits no transaction.
+    function test_haltPlan_plainTooDear_succeeds() public {
+        (ModelId modelId, ModelRun memory run) = _forecast();
+        assertTrue(prepare(modelId));
+        IInterpreter dear = IInterpreter(address(new DearInterpreter(interpreter)));
+        FastInterpreter fast = new FastInterpreter(dear, address(planner));
+        bytes32 right = keccak256(run.outputs[0]);
+        vm.expectRevert(abi.encodeWithSelector(IFastInterpreter.NoFastDifference.selector, right));
+        fast.haltPlan(modelId, run.inputs[0]);
+        address plan = planner.planOf(modelId);
+        vm.etch(plan, _withSum(plan.code));
+        bytes32 wrong = fast.recordFast(modelId, run.inputs[0]);
+        bytes memory data = abi.encodeCall(IFastInterpreter.haltFast, (modelId, run.inputs[0]));
+        (bool success,) = address(fast).call(data);
+        assertFalse(success);
+        vm.expectEmit();
+        emit IFastInterpreter.FastHalted(modelId, wrong, right);
+        fast.haltPlan(modelId, run.inputs[0]);
+        vm.expectRevert(abi.encodeWithSelector(IFastInterpreter.FastModelHalted.selector, modelId));
+        fast.inferFast(modelId, run.inputs[0]);
+        vm.expectRevert(abi.encodeWithSelector(IFastInterpreter.FastModelHalted.selector, modelId));
+        fast.haltPlan(modelId, run.inputs[0]);
     }
 
     function _withSum(bytes memory code) private pure returns (bytes memory) {
