@@ -163,11 +163,12 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       http && (await listen(createApp({ ...served, limits: http }), http.host, http.port, limitsFor(http)));
     const metricsServer =
       metricsAt && (await listen(metricsApp(metrics, log), metricsAt.host, metricsAt.port, fewConnections()));
-    const following = [pulse.run(signal), orders?.run(signal)];
+    const ending = AbortSignal.any([signal, refused.signal]);
+    const following = [pulse.run(ending), orders?.run(ending)];
     log.info({ ...facts, url: server?.url, metricsUrl: metricsServer?.url }, "prover is up");
     await follower.run(
       (batch) => prover.take(batch),
-      AbortSignal.any([signal, refused.signal]),
+      ending,
       (now) => prover.onTime(now),
     );
     await Promise.all([prover.stop(), server?.close(), metricsServer?.close(), ...following]);

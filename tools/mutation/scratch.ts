@@ -133,7 +133,7 @@ export class Scratch {
     return Object.fromEntries(names.map((name) => [name, read(name)])) as Record<Name, Artifact>;
   }
 
-  /** @param timeout in milliseconds; 0 is none @throws Error when no test ran */
+  /** @param timeout in milliseconds; 0: no limit @throws Error when no test ran */
   test(args: readonly string[], timeout: number, env: Readonly<Record<string, string>> = {}): ForgeRun {
     // Without a PATH it cannot ask git for submodules either, which takes as long again.
     const found = this.#forge(["test", ...args], { timeout, env: { ...env, PATH: "" } });

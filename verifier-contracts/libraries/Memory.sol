@@ -8,7 +8,7 @@ uint256 constant FIRST_U24 = 232;
 uint256 constant FIRST_U32 = 224;
 uint256 constant FIRST_ADDRESS = 96;
 
-/// @notice Solidity's free memory, taken and given back by hand.
+/// @notice Solidity's free memory, taken and given back explicitly.
 library Memory {
     /// @notice New memory, not cleared, with room behind it: kernels store whole words.
     function reserve(uint256 bytes_) internal pure returns (uint256 place) {

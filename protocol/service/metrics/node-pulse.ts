@@ -21,11 +21,11 @@ export class NodePulse {
   #balance: bigint | undefined;
   #isUp = false;
   /** ms since 1970; of the last answer, or of the start */
-  #heardAtMs: number;
+  #answeredAtMs: number;
 
   constructor(source: PulseSource) {
     this.#source = source;
-    this.#heardAtMs = source.nowMs();
+    this.#answeredAtMs = source.nowMs();
   }
 
   /** Newest block of the node; undefined while it is silent. */
@@ -40,7 +40,7 @@ export class NodePulse {
 
   /** Since when the node is silent, ms since 1970; undefined for one that answered the last question. */
   get silentSinceMs(): number | undefined {
-    return this.#isUp ? undefined : this.#heardAtMs;
+    return this.#isUp ? undefined : this.#answeredAtMs;
   }
 
   /** Asks until the signal aborts. */
@@ -58,11 +58,11 @@ export class NodePulse {
       client.getBlockNumber(),
       address === undefined ? undefined : client.getBalance({ address }),
     ]);
-    const heard = await inTime(answers);
-    this.#isUp = heard !== undefined;
-    if (heard === undefined) return;
-    [this.#newest, this.#balance] = heard;
-    this.#heardAtMs = nowMs();
+    const answered = await inTime(answers);
+    this.#isUp = answered !== undefined;
+    if (answered === undefined) return;
+    [this.#newest, this.#balance] = answered;
+    this.#answeredAtMs = nowMs();
   }
 }
 
