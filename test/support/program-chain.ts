@@ -2,13 +2,10 @@
  *  is simulated and forgotten: some fifteen transactions in one call of the node. */
 import {
   type Address,
-  createWalletClient,
   encodeAbiParameters,
-  encodeDeployData,
   encodeFunctionData,
   getCreate2Address,
   type Hex,
-  http,
   numberToHex,
   parseAbiParameters,
   size,
@@ -36,7 +33,8 @@ import {
 } from "../../protocol/rules/generated/abis.ts";
 import { modelIdOf } from "../../protocol/rules/ids.ts";
 import { LANE, type ModelId } from "../../protocol/rules/types.ts";
-import { accountAt, type LocalChain, startLocalChain } from "./anvil.ts";
+import { type LocalChain, startLocalChain } from "./anvil.ts";
+import { createContract } from "./create-contract.ts";
 import { deployLocal } from "./deploy.ts";
 
 /** The ways in which the chain runs a program. */
@@ -394,18 +392,4 @@ function dataAddress(from: Address, data: Hex): Address {
   const length = (size(data) + 1).toString(16).padStart(4, "0");
   const bytecode: Hex = `0x61${length}80600a3d393df300${data.slice(2)}`;
   return getCreate2Address({ from, salt: zeroHash, bytecode });
-}
-
-async function createContract(
-  { rpcUrl, client }: LocalChain,
-  { abi, bytecode }: Artifact,
-  args: readonly unknown[],
-): Promise<Address> {
-  const wallet = createWalletClient({ account: accountAt(0), transport: http(rpcUrl) });
-  const hash = await wallet.sendTransaction({
-    chain: null,
-    data: encodeDeployData({ abi, bytecode, args }),
-  });
-  const { contractAddress } = await client.waitForTransactionReceipt({ hash, pollingInterval: 20 });
-  return contractAddress as Address;
 }
