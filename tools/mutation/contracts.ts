@@ -3,12 +3,30 @@
  *  want of stack, are compiled one by one in the source itself. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DEPLOYED_CONTRACTS } from "../../protocol/chain/deploy.ts";
+import { DEPLOYED_CONTRACTS, type DeployedContract } from "../../protocol/chain/deploy.ts";
 import { projectRoot } from "../foundry.ts";
 import { collectSources } from "../mutants.ts";
 import { applied, hashOf, instrument, keyOf, type Mutant, mutantAt, withoutPure } from "./mutants.ts";
-import { ProgramRuns } from "./programs.ts";
 import { type ForgeRun, Scratch } from "./scratch.ts";
+
+/** Stands for whole programs, which run on a chain that holds the contracts with all mutants. */
+const PROGRAMS = "test/protocol/chain/execution/programs.test.ts";
+
+export interface ProgramRuns {
+  /** @param hint name of the program that runs first
+   *  @returns name of a program by which the chain does not do what the executor does, and what it did */
+  find(
+    id: number,
+    hint?: string,
+  ): Promise<{ readonly name: string; readonly difference: string } | undefined>;
+  close(): Promise<void>;
+}
+
+/** @param paths files of the compiled contracts @param count of random programs */
+export type OpenPrograms = (
+  paths: Readonly<Record<DeployedContract, string>>,
+  count: number,
+) => Promise<ProgramRuns>;
 
 export interface ContractTarget {
   readonly files: readonly string[];
@@ -53,6 +71,7 @@ export class ContractMutants {
   readonly #records: ContractTarget["records"];
   readonly #gasLimit: number | undefined;
   readonly #programs: number;
+  readonly #openPrograms: OpenPrograms;
   /** Ends tests that have no end; 0 until it is known how long they take. */
   #timeoutMs = 0;
   /** The chain of the contracts with guards. */
@@ -61,7 +80,12 @@ export class ContractMutants {
   #baseline: readonly string[] = [];
 
   /** @param folder scratch, kept between runs so that forge need not compile again */
-  constructor(folder: string, { files, tests, slow = [], records, gasLimit, programs = 0 }: ContractTarget) {
+  constructor(
+    folder: string,
+    { files, tests, slow = [], records, gasLimit, programs = 0 }: ContractTarget,
+    openPrograms: OpenPrograms,
+  ) {
+    this.#openPrograms = openPrograms;
     this.#scratch = new Scratch(folder);
     this.#records = records;
     this.#gasLimit = gasLimit;
@@ -161,8 +185,8 @@ export class ContractMutants {
   /** @param isWhole they must all run as the executor does */
   async #open(isWhole = true): Promise<ProgramRuns | undefined> {
     if (this.#programs === 0) return undefined;
-    const artifacts = this.#scratch.artifacts(DEPLOYED_CONTRACTS);
-    const runs = await ProgramRuns.open(artifacts, this.#programs);
+    const paths = this.#scratch.artifactPaths(DEPLOYED_CONTRACTS);
+    const runs = await this.#openPrograms(paths, this.#programs);
     const wrong = isWhole ? await runs.find(0) : undefined;
     if (wrong === undefined) return runs;
     await runs.close();
@@ -170,8 +194,8 @@ export class ContractMutants {
   }
 
   async #play(runs: ProgramRuns | undefined, id: number, hint?: Killer): Promise<Outcome | undefined> {
-    const found = await runs?.find(id, hint?.file === ProgramRuns.FILE ? hint.test : undefined);
-    return found && { kind: "caught", by: { file: ProgramRuns.FILE, test: found.name } };
+    const found = await runs?.find(id, hint?.file === PROGRAMS ? hint.test : undefined);
+    return found && { kind: "caught", by: { file: PROGRAMS, test: found.name } };
   }
 
   #run(id: number, hint: Killer | undefined, isQuick: boolean): Outcome {
@@ -197,7 +221,7 @@ export class ContractMutants {
 
   /** All that a mutant is put to. */
   get tests(): readonly string[] {
-    return this.#programs > 0 ? [ProgramRuns.FILE, ...this.#tests] : this.#tests;
+    return this.#programs > 0 ? [PROGRAMS, ...this.#tests] : this.#tests;
   }
 
   /** One test if it is still there; what failed may have been its file's setUp. */
@@ -210,7 +234,7 @@ export class ContractMutants {
   fingerprint(tests: readonly string[]): string {
     const found = new Map<string, string>();
     for (const test of tests) {
-      if (test !== ProgramRuns.FILE) collectSources(test, (file) => this.#sources.get(file) ?? "", found);
+      if (test !== PROGRAMS) collectSources(test, (file) => this.#sources.get(file) ?? "", found);
       else
         for (const [file, text] of [...collectSources(test, readSource), ...this.#sources])
           found.set(file, text);

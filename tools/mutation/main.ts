@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { projectRoot } from "../foundry.ts";
-import { ContractMutants, type Killer, type Outcome } from "./contracts.ts";
+import { ContractMutants, type Killer, type OpenPrograms, type Outcome } from "./contracts.ts";
 import { hashOf, keyOf, type Mutant } from "./mutants.ts";
 import { TARGETS } from "./targets.ts";
 import { TypeScriptMutants } from "./typescript.ts";
@@ -42,7 +42,9 @@ function sample(mutants: readonly Mutant[], count: number, seed: number): Mutant
     .map(({ mutant }) => mutant);
 }
 
-async function main(): Promise<number> {
+/** @param openPrograms whole programs as tests, which stand above the tools
+ *  @returns the exit code */
+export async function mutate(openPrograms: OpenPrograms): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
@@ -59,7 +61,9 @@ async function main(): Promise<number> {
     throw new Error(`There is no target ${name}: name one of ${Object.keys(TARGETS).join(", ")}.`);
   mkdirSync(FOLDER, { recursive: true });
   const runner =
-    "specs" in target ? new TypeScriptMutants(name, target) : new ContractMutants(join(FOLDER, name), target);
+    "specs" in target
+      ? new TypeScriptMutants(name, target)
+      : new ContractMutants(join(FOLDER, name), target, openPrograms);
   const all = runner.tests;
   const path = join(FOLDER, `${name}.json`);
   const results: Results = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {};
@@ -116,5 +120,3 @@ function report(chosen: readonly Mutant[], total: number, results: Results): num
   console.log(`\n${chosen.length} of ${total} mutants: ${counts.join(", ")}`);
   return open.length === 0 ? 0 : 1;
 }
-
-process.exitCode = await main();

@@ -11,8 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { loadArtifact, readArtifact } from "../../cli/artifacts.ts";
-import type { Artifact } from "../../protocol/chain/deploy.ts";
+import { artifactPath } from "../compile.ts";
 import { foundryBinary, projectRoot } from "../foundry.ts";
 
 /** Without the optimizer, which takes most of the time; sizes and gas are not what is tested here. The order of literals
@@ -124,13 +123,13 @@ export class Scratch {
     return this.#forge(["build"]).output;
   }
 
-  /** Compiled contracts, from the project's own build where the target's tests do not deploy them. */
-  artifacts<Name extends string>(names: readonly Name[]): Record<Name, Artifact> {
-    const read = (name: Name): Artifact => {
+  /** Files of compiled contracts, the project's own where the target's tests do not deploy them. */
+  artifactPaths<Name extends string>(names: readonly Name[]): Record<Name, string> {
+    const pathOf = (name: Name): string => {
       const path = join(this.#folder, "build", "out", `${name}.sol`, `${name}.json`);
-      return existsSync(path) ? readArtifact(path) : loadArtifact(name);
+      return existsSync(path) ? path : artifactPath(name);
     };
-    return Object.fromEntries(names.map((name) => [name, read(name)])) as Record<Name, Artifact>;
+    return Object.fromEntries(names.map((name) => [name, pathOf(name)])) as Record<Name, string>;
   }
 
   /** @param timeout in milliseconds; 0: no limit @throws Error when no test ran */

@@ -143,6 +143,8 @@ library MakeRows {
 
     function _ids(Case memory c, uint256 rows, uint256 width, uint256 tableRows) private pure {
         unchecked {
+            // The input that they are read from has 64 KB at most.
+            if (rows * width > 16_000) width = 16_000 / rows;
             bytes memory ids = new bytes(4 * rows * width + 28);
             uint256 style = c.dice.below(4);
             for (uint256 i = 0; i < rows * width; ++i) {

@@ -1,11 +1,13 @@
 /** Whole programs as tests of mutants: the contracts with all mutants are deployed on a chain once, and the coinbase of
  *  the blocks that it simulates says which one runs. */
 import { numberToHex } from "viem";
+import { readArtifact } from "../../cli/artifacts.ts";
 import type { Artifact, DeployedContract } from "../../protocol/chain/deploy.ts";
-import { DIRECTED_RUNS } from "../../test/support/directed-runs.ts";
-import { ProgramChain } from "../../test/support/program-chain.ts";
-import { compareProgram, outputsOf } from "../../test/support/program-fuzz.ts";
-import { type Subject, shapedProgram } from "../../test/support/shaped-program.ts";
+import type { OpenPrograms, ProgramRuns } from "../../tools/mutation/contracts.ts";
+import { DIRECTED_RUNS } from "./directed-runs.ts";
+import { ProgramChain } from "./program-chain.ts";
+import { compareProgram, outputsOf } from "./program-fuzz.ts";
+import { type Subject, shapedProgram } from "./shaped-program.ts";
 
 /** Several times what a program takes without the optimizer; it ends one that has no end. */
 const GAS = 400_000_000;
@@ -18,38 +20,19 @@ interface Case {
   readonly expected: readonly Uint8Array[];
 }
 
-export class ProgramRuns {
-  /** What catches a mutant that a program catches: a place for results, and a name for reports. */
-  static readonly FILE = "test/protocol/chain/execution/programs.test.ts";
+class ChainRuns implements ProgramRuns {
   readonly #chain: ProgramChain;
   readonly #cases: ReadonlyMap<string, Case>;
 
-  private constructor(chain: ProgramChain, cases: ReadonlyMap<string, Case>) {
+  constructor(chain: ProgramChain, cases: ReadonlyMap<string, Case>) {
     this.#chain = chain;
     this.#cases = cases;
-  }
-
-  /** @param count of random programs, behind the directed ones */
-  static async open(
-    artifacts: Readonly<Record<DeployedContract, Artifact>>,
-    count: number,
-  ): Promise<ProgramRuns> {
-    const directed = Object.values(DIRECTED_RUNS).flat();
-    const random = Array.from({ length: count }, (_, i) => shapedProgram(i + 1));
-    // Random ones first: most mutants fall to the first few of them.
-    const cases = [...random, ...directed].map((subject) => {
-      return [subject.name, { subject, expected: outputsOf(subject) }] as const;
-    });
-    const chain = await ProgramChain.open({ artifacts, isLarge: true, gas: GAS });
-    return new ProgramRuns(chain, new Map(cases));
   }
 
   close(): Promise<void> {
     return this.#chain.close();
   }
 
-  /** @param hint name of the program that runs first
-   *  @returns name of a program by which the chain does not do what the executor does, and what it did */
   async find(id: number, hint?: string): Promise<{ name: string; difference: string } | undefined> {
     this.#chain.coinbase = numberToHex(id, { size: 20 });
     const first = hint === undefined ? undefined : this.#cases.get(hint);
@@ -66,3 +49,16 @@ export class ProgramRuns {
     return found;
   }
 }
+
+export const openProgramRuns: OpenPrograms = async (paths, count) => {
+  const directed = Object.values(DIRECTED_RUNS).flat();
+  const random = Array.from({ length: count }, (_, i) => shapedProgram(i + 1));
+  // Random ones first: most mutants fall to the first few of them.
+  const cases = [...random, ...directed].map((subject) => {
+    return [subject.name, { subject, expected: outputsOf(subject) }] as const;
+  });
+  const named = Object.entries(paths).map(([name, path]) => [name, readArtifact(path)]);
+  const artifacts = Object.fromEntries(named) as Record<DeployedContract, Artifact>;
+  const chain = await ProgramChain.open({ artifacts, isLarge: true, gas: GAS });
+  return new ChainRuns(chain, new Map(cases));
+};
