@@ -10,7 +10,7 @@ import { MODELS_SETTING } from "../daemon.ts";
 import { EXIT, printResult, withJson } from "../output.ts";
 import { PROVER_SETTINGS } from "../prover.ts";
 import { checkContracts, checkNode } from "./chain.ts";
-import { type Finding, found, look, ok, warn } from "./finding.ts";
+import { type Finding, found, inTime, ok, warn } from "./finding.ts";
 import { checkBalance, checkKey } from "./key.ts";
 import { checkData, checkModels } from "./machine.ts";
 
@@ -66,22 +66,22 @@ const UNASKED = warn(
 async function examineSystem(config: ChainConfig, models: string): Promise<Finding[]> {
   let account: LocalAccount | undefined;
   let chain: Chain | undefined;
-  const key = await look("key", "the key and who signs with it", () => {
+  const key = await inTime("key", "the key and who signs with it", () => {
     account = loadAccount(config, process.env);
     return checkKey(account, config);
   });
-  const node = await look("node", config.rpcUrl, () => checkNode(config.rpcUrl));
+  const node = await inTime("node", config.rpcUrl, () => checkNode(config.rpcUrl));
   const isSilent = node.some(({ subject, status }) => subject === "node" && status === "fail");
   const contracts = isSilent
     ? [UNASKED]
-    : await look("contracts", `the contracts by ${config.rpcUrl}`, async () => {
+    : await inTime("contracts", `the contracts by ${config.rpcUrl}`, async () => {
         chain = await openChainAs(config, account);
         return checkContracts(chain);
       });
   const [connected, holder] = [chain, account];
   const balance =
     connected && holder
-      ? await look("balance", `the balance by ${config.rpcUrl}`, () =>
+      ? await inTime("balance", `the balance by ${config.rpcUrl}`, () =>
           checkBalance(connected, holder.address),
         )
       : [];
@@ -90,7 +90,7 @@ async function examineSystem(config: ChainConfig, models: string): Promise<Findi
     ...contracts,
     ...key,
     ...balance,
-    ...(await look("models", `the models in ${models}`, () => checkModels(models, connected))),
+    ...(await inTime("models", `the models in ${models}`, () => checkModels(models, connected))),
     ...(await found("data", () => checkData(config.data))),
   ];
 }

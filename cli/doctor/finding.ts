@@ -44,15 +44,15 @@ const LOOK_MS = 10_000;
 const PATIENCE_MS = 1_000;
 
 /** As `found`, but not for ever, and not in silence.
- *  @param what is looked at, for whoever waits @param say absent: on standard error */
-export async function look(
+ *  @param what is looked at, for whoever waits @param report absent: on standard error */
+export async function inTime(
   subject: string,
   what: string,
   check: () => Promise<Finding[]> | Finding[],
-  say: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
+  report: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
 ): Promise<Finding[]> {
-  const saying = setTimeout(
-    () => say(`${subject}: waiting for ${what}, at most ${LOOK_MS / 1_000} s`),
+  const reporting = setTimeout(
+    () => report(`${subject}: waiting for ${what}, at most ${LOOK_MS / 1_000} s`),
     PATIENCE_MS,
   );
   let timer: NodeJS.Timeout | undefined;
@@ -67,7 +67,7 @@ export async function look(
   try {
     return await Promise.race([found(subject, check), late]);
   } finally {
-    clearTimeout(saying);
+    clearTimeout(reporting);
     clearTimeout(timer);
   }
 }
