@@ -14,8 +14,11 @@ const LEAST_BLOCKS_PER_ANSWER = 4;
 /** Difference of the clocks that no network explains, seconds. */
 const CLOCK_TOLERANCE_SECONDS = 30;
 
+/** For one answer of the node, ms: who asks a doctor waits for all of them. */
+const ANSWER_MS = 5_000;
+
 export async function checkNode(rpcUrl: string): Promise<Finding[]> {
-  const client = createClient(rpcUrl);
+  const client = createClient(rpcUrl, ANSWER_MS, 0);
   const startedAt = performance.now();
   const chainId = await withContext("ask the node for its chain id", () => client.getChainId());
   const ms = Math.round(performance.now() - startedAt);

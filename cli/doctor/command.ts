@@ -10,7 +10,7 @@ import { MODELS_SETTING } from "../daemon.ts";
 import { EXIT, printResult, withJson } from "../output.ts";
 import { PROVER_SETTINGS } from "../prover.ts";
 import { checkContracts, checkNode } from "./chain.ts";
-import { type Finding, found, ok, warn } from "./finding.ts";
+import { type Finding, found, inTime, ok, warn } from "./finding.ts";
 import { checkBalance, checkKey } from "./key.ts";
 import { checkData, checkModels } from "./machine.ts";
 
@@ -57,27 +57,40 @@ const UNSEEN = warn(
   "Correct the configuration and run `assay doctor` again.",
 );
 
+const UNASKED = warn(
+  "contracts",
+  "contracts, balance and registrations are not looked at: the node gives no answer",
+  "See whether the node runs and --rpc-url names it, then run `assay doctor` again.",
+);
+
 async function examineSystem(config: ChainConfig, models: string): Promise<Finding[]> {
   let account: LocalAccount | undefined;
   let chain: Chain | undefined;
-  const key = await found("key", () => {
+  const key = await inTime("key", "the key and who signs with it", () => {
     account = loadAccount(config, process.env);
     return checkKey(account, config);
   });
-  const node = await found("node", () => checkNode(config.rpcUrl));
-  const contracts = await found("contracts", async () => {
-    chain = await openChainAs(config, account);
-    return checkContracts(chain);
-  });
+  const node = await inTime("node", config.rpcUrl, () => checkNode(config.rpcUrl));
+  const isSilent = node.some(({ subject, status }) => subject === "node" && status === "fail");
+  const contracts = isSilent
+    ? [UNASKED]
+    : await inTime("contracts", `the contracts by ${config.rpcUrl}`, async () => {
+        chain = await openChainAs(config, account);
+        return checkContracts(chain);
+      });
   const [connected, holder] = [chain, account];
   const balance =
-    connected && holder ? await found("balance", () => checkBalance(connected, holder.address)) : [];
+    connected && holder
+      ? await inTime("balance", `the balance by ${config.rpcUrl}`, () =>
+          checkBalance(connected, holder.address),
+        )
+      : [];
   return [
     ...node,
     ...contracts,
     ...key,
     ...balance,
-    ...(await found("models", () => checkModels(models, connected))),
+    ...(await inTime("models", `the models in ${models}`, () => checkModels(models, connected))),
     ...(await found("data", () => checkData(config.data))),
   ];
 }

@@ -37,3 +37,37 @@ export async function found(
     return [fail(subject, error instanceof Error ? error.message : String(error))];
   }
 }
+
+/** For one look, ms. */
+const LOOK_MS = 10_000;
+/** After which it says what it waits for, ms. */
+const PATIENCE_MS = 1_000;
+
+/** As `found`, but not for ever, and not in silence.
+ *  @param what is looked at, for whoever waits @param report absent: on standard error */
+export async function inTime(
+  subject: string,
+  what: string,
+  check: () => Promise<Finding[]> | Finding[],
+  report: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
+): Promise<Finding[]> {
+  const reporting = setTimeout(
+    () => report(`${subject}: waiting for ${what}, at most ${LOOK_MS / 1_000} s`),
+    PATIENCE_MS,
+  );
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Finding[]>((resolve) => {
+    const finding = fail(
+      subject,
+      `${what} gave no answer within ${LOOK_MS / 1_000} s`,
+      "See whether it runs, and run `assay doctor` again.",
+    );
+    timer = setTimeout(() => resolve([finding]), LOOK_MS);
+  });
+  try {
+    return await Promise.race([found(subject, check), late]);
+  } finally {
+    clearTimeout(reporting);
+    clearTimeout(timer);
+  }
+}

@@ -40,12 +40,12 @@ export interface ConnectOptions {
 const MAX_ANSWER_BYTES = 128 * 2 ** 20;
 
 /** A client without the checks of `connect`. Calls of one moment travel in one HTTP request. */
-export function createClient(rpcUrl: string, timeoutMs = 10_000): PublicClient {
+export function createClient(rpcUrl: string, timeoutMs = 10_000, retryCount = 2): PublicClient {
   return createPublicClient({
     transport: http(rpcUrl, {
       batch: { wait: 0, batchSize: 100 },
       timeout: timeoutMs,
-      retryCount: 2,
+      retryCount,
       maxResponseBodySize: MAX_ANSWER_BYTES,
     }),
     // Every poll of ours asks the node: a cached block number would hide new blocks.

@@ -1,0 +1,165 @@
+/** What strangers with sockets and a node that is frozen do to daemons: as processes, from outside. */
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runAssay } from "../support/assay.ts";
+import { fetchMetrics } from "../support/exposition.ts";
+import { encodeText } from "../support/sentiment-call.ts";
+import { keyOf, ROLES, type System, startSystem } from "../support/system.ts";
+
+const DESCRIPTORS = 1_024;
+const IDLE = 1_500;
+/** From which the test itself asks: a neighbour of those who take connections. */
+const NEIGHBOUR = "127.0.0.2";
+
+let system: System;
+let prover: string;
+let challenger: string;
+
+beforeAll(async () => {
+  system = await startSystem({ models: ["sentiment"], answerSeconds: 2 });
+  const through = ["bash", "-c", `ulimit -n ${DESCRIPTORS}; exec "$@"`, "limited"];
+  const daemon = system.daemon("prover", ROLES.prover, ["prover", "--port", "0", "--metrics-port", "0"], {
+    through,
+  });
+  const watcher = system.daemon("challenger", ROLES.challenger, ["challenger", "watch", "--port", "0"], {
+    through,
+  });
+  const up = await daemon.logged("prover is up");
+  prover = String(up.url);
+  challenger = String((await watcher.logged("challenger is up")).url);
+  // Metrics are where they were bound, and there alone.
+  expect((await fetch(`${prover}/metrics`)).status).toBe(404);
+  expect((await fetchMetrics(String(up.metricsUrl))).get("assay_rpc_up")).toBe(1);
+});
+afterAll(() => system.stop());
+
+interface Idle {
+  /** connections that the other side has not closed */
+  open(): number;
+  end(): void;
+}
+
+async function openIdle(url: string, count: number, from = "127.0.0.1"): Promise<Idle> {
+  const { hostname, port } = new URL(url);
+  const sockets: Socket[] = [];
+  for (let i = 0; i < count; i++) {
+    const socket = connect({ host: hostname, port: Number(port), localAddress: from });
+    socket.on("error", () => socket.destroy());
+    socket.on("end", () => socket.destroy());
+    socket.resume();
+    sockets.push(socket);
+    if (i % 100 === 99) await sleep(20);
+  }
+  await sleep(1_000);
+  const open = () => sockets.filter((socket) => !socket.destroyed && !socket.connecting).length;
+  return { open, end: () => sockets.forEach((socket) => void socket.destroy()) };
+}
+
+/** The status line, asked from another address. */
+function statusFrom(address: string, url: string): Promise<string> {
+  const { hostname, port, pathname } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port), localAddress: address });
+    let text = "";
+    socket.on("data", (part) => (text += part.toString()));
+    socket.on("close", () => resolve(text.split("\r\n", 1)[0] as string));
+    socket.on("error", reject);
+    socket.write(`GET ${pathname} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`);
+  });
+}
+
+const answers = async (text: string): Promise<void> => {
+  const { requestId } = await system.ask({
+    model: system.model("sentiment"),
+    calldata: encodeText(system.model("sentiment"), text),
+  });
+  await system.events.until("Claimed", (event) => event.requestId === requestId, 120_000);
+};
+
+describe("1,500 idle connections to a process of 1,024 descriptors", () => {
+  test("behavior: from one address: the prover works, its node is there, and others reach it", async () => {
+    const idle = await openIdle(prover, IDLE);
+    expect(idle.open()).toBeLessThanOrEqual(DESCRIPTORS / 16);
+    expect(await statusFrom(NEIGHBOUR, `${prover}/healthz`)).toBe("HTTP/1.1 200 OK");
+    await answers("Asked while one holds connections");
+    idle.end();
+  });
+
+  test("behavior: from many addresses: connections are full, and the daemon works", async () => {
+    const held = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => openIdle(prover, IDLE / 30, `127.0.1.${i + 1}`)),
+    );
+    const open = () => held.reduce((sum, idle) => sum + idle.open(), 0);
+    expect(open()).toBeLessThanOrEqual(DESCRIPTORS / 4);
+    await answers("Asked while many hold connections");
+    // Who says nothing is closed, and others get in again.
+    await expect.poll(open, { timeout: 60_000, interval: 500 }).toBe(0);
+    expect(await statusFrom(NEIGHBOUR, `${prover}/livez`)).toBe("HTTP/1.1 200 OK");
+    for (const idle of held) idle.end();
+  });
+
+  test("behavior: a challenger's metrics take few, and it goes on checking", async () => {
+    const idle = await openIdle(challenger, IDLE);
+    expect(idle.open()).toBeLessThanOrEqual(32);
+    await answers("Checked while somebody holds connections");
+    idle.end();
+    await expect
+      .poll(
+        async () =>
+          [...(await fetchMetrics(challenger))].filter(
+            ([name, value]) => name.startsWith("assay_challenger_claims_checked_total") && value > 2,
+          ).length,
+        { timeout: 60_000, interval: 500 },
+      )
+      .toBe(1);
+  });
+});
+
+describe("a node that is frozen", () => {
+  test("behavior: health and metrics answer at once and say since when; doctor ends and says what it waits for", async () => {
+    process.kill(system.pid, "SIGSTOP");
+    try {
+      const at = async (url: string) => {
+        const startedAt = performance.now();
+        const answer = await fetch(url);
+        return { answer, ms: performance.now() - startedAt };
+      };
+      const live = await at(`${prover}/livez`);
+      const first = await at(`${prover}/healthz`);
+      const metrics = await at(`${challenger}/metrics`);
+      expect(live.answer.status).toBe(200);
+      for (const { ms } of [live, first, metrics]) expect(ms).toBeLessThan(2_000);
+      await expect
+        .poll(async () => (await at(`${prover}/healthz`)).answer.status, { timeout: 30_000, interval: 500 })
+        .toBe(503);
+      const { answer, ms } = await at(`${prover}/healthz`);
+      expect(ms).toBeLessThan(2_000);
+      const body = (await answer.json()) as { status: string; silentSince: number; silentSeconds: number };
+      expect(body.status).toBe("node-unreachable");
+      expect(body.silentSeconds).toBeGreaterThanOrEqual(3);
+      expect(Math.abs(Date.now() / 1_000 - body.silentSince - body.silentSeconds)).toBeLessThan(5);
+      const seen = await fetchMetrics(challenger);
+      expect([seen.get("assay_rpc_up"), (seen.get("assay_rpc_silent_seconds") ?? 0) > 3]).toEqual([0, true]);
+
+      const startedAt = performance.now();
+      const doctor = await runAssay(["doctor"], {
+        ASSAY_RPC_URL: system.rpcUrl,
+        ASSAY_DEPLOYMENT: `${system.folder}/deployment.json`,
+        ASSAY_DATA: `${system.folder}/doctor`,
+        ASSAY_PROVER_MODELS: `${system.folder}/models`,
+        ASSAY_KEY: keyOf(ROLES.requester),
+      });
+      expect(doctor.code).toBe(4);
+      expect(performance.now() - startedAt).toBeLessThan(30_000);
+      expect(doctor.stderr).toContain(`node: waiting for ${system.rpcUrl}, at most 10 s`);
+      expect(doctor.stdout).toMatch(/FAIL {2}node .*(timed out|took too long|no answer)/);
+      expect(doctor.stdout).toContain("contracts, balance and registrations are not looked at");
+    } finally {
+      process.kill(system.pid, "SIGCONT");
+    }
+    await expect
+      .poll(async () => (await fetch(`${prover}/healthz`)).status, { timeout: 60_000, interval: 500 })
+      .toBe(200);
+  });
+});
