@@ -104,19 +104,19 @@ describe("assay mcp", () => {
     const { content: pending } = await call("verify_claim", { claimId });
     await pass(WINDOW + 7);
     const seen = new Set<unknown>();
-    const look = async () => {
+    const readAll = async () => {
       for (const { content } of [await call(NAME, values), await call("verify_claim", { claimId })]) {
         expect(content).toMatchObject({ status: "final", claimId });
         seen.add(content.finalAt);
       }
     };
-    await look();
+    await readAll();
     await pass(3);
-    await look();
+    await readAll();
     const { sender } = await system.open("finalizer", ROLES.cheat);
     const sent = await sender.send(finalize);
     expect(sent.status).toBe("sent");
-    await look();
+    await readAll();
     expect([...seen]).toEqual([pending.windowEnd]);
   });
 
