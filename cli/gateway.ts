@@ -109,13 +109,15 @@ export async function describeModel(chain: Chain, name: string): Promise<ModelSo
   const { modelId, function: called, word } = await findModel(chain, name);
   const model = { modelId, function: called, word };
   if (isModelId(name)) return { ...model, description: `Output of the model ${name}` };
-  const { description, abi } = readAnyManifest(join(modelFolder(name), "manifest.json"));
+  const { description, abi, assay } = readAnyManifest(join(modelFolder(name), "manifest.json"));
   const declared = abi.find((entry) => toHex(selectorOf(entry)) === called.selector);
   const outputs = (declared?.outputs ?? []).map(
     ({ name: output = "", description: what = "" }) => `${output}: ${what}`,
   );
+  const { inputs: into, outputs: out } = assay;
   return {
     ...model,
+    tensors: { inputs: into, outputs: out },
     description: [description, declared?.description, ...outputs].filter(Boolean).join(" "),
   };
 }

@@ -8,6 +8,7 @@ import { verifyClaim } from "../agent/mcp/verify-claim.ts";
 import { VERSION } from "../base/version.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { requireAccount, type Sender } from "../protocol/chain/sender.ts";
+import { laneNames } from "../protocol/rules/shortfall.ts";
 import { LANE, type LaneName } from "../protocol/rules/types.ts";
 import { integer, loadConfig, type Settings, text, wei } from "../protocol/service/config.ts";
 import { openDataFolder } from "../protocol/service/data-folder.ts";
@@ -26,8 +27,6 @@ const SETTINGS = {
   port: { schema: integer(0, 65_535), description: "serve over HTTP on this port, 0 for any" },
 } as const satisfies Settings;
 
-/** A call may file a request first, and read on after it waited. */
-const CALL_SLACK_MS = 60_000;
 const EXPIRY_SECONDS = 3_600;
 
 export function addMcpCommand(program: Command): void {
@@ -69,7 +68,9 @@ async function serve(names: readonly string[], _options: object, self: Command):
         tools,
         verify: (claimId) => verifyClaim(chain, claimId, { policy, confirmations }),
         version: VERSION,
-        callTimeoutMs: terms.waitMs + CALL_SLACK_MS,
+        terms: termsText(policy),
+        waitMs: terms.waitMs,
+        nowMs: Date.now,
       });
     const { port, host } = settings;
     if (port === undefined) {
@@ -102,6 +103,14 @@ function toolConfigOf({ lanes, minBond, askFee, waitSeconds }: McpSettings): Mod
     waitMs: 1_000 * waitSeconds,
     ...(askFee === undefined ? {} : { ask: { fee: askFee, expirySeconds: EXPIRY_SECONDS } }),
   };
+}
+
+function termsText({ lanes, minBond, minWindow }: ReturnType<typeof termsOf>): string {
+  const bond =
+    (lanes & LANE.BOND) === 0
+      ? ""
+      : `, in BOND with a bond of at least ${minBond} wei and a window of at least ${minWindow} s`;
+  return `if it is final in one of the lanes ${laneNames(lanes)}${bond}`;
 }
 
 /** What clients call the address that it listens on: its own, and `localhost` where that is this machine alone. */

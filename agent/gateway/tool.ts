@@ -15,6 +15,8 @@ export interface ToolDefinition {
 export interface CallContext {
   /** aborts when the client left, the turn ended or the time is over */
   readonly signal: AbortSignal;
+  /** told what a call waits for, one sentence, whenever it has asked how far that is */
+  readonly onWait?: (what: string) => void;
 }
 
 export interface Tool extends ToolDefinition {

@@ -1,7 +1,13 @@
 /** Registered models as tools of an MCP server. A result holds data only when the output is final on the chain; until
  *  then it is an error result with the claim to wait for. */
-import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
-import { isHex } from "viem";
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { formatEther, isHex } from "viem";
 import { BaseError } from "../../base/errors.ts";
 import type { JsonSchema, Tool, ToolOutcome } from "../gateway/tool.ts";
 import type { ClaimReport } from "./verify-claim.ts";
@@ -62,20 +68,29 @@ const VERIFY: { readonly [key: string]: unknown } & { readonly name: string } = 
   annotations: { readOnlyHint: true, openWorldHint: true },
 };
 
+/** A call may file a request first, and read on after it waited. */
+const SLACK_MS = 60_000;
+
 export interface McpParts {
   readonly tools: readonly Tool[];
   /** @throws BaseError when the chain cannot be asked */
   readonly verify: (claimId: `0x${string}`) => Promise<ClaimReport>;
   readonly version: string;
-  /** most that one call may take, ms */
-  readonly callTimeoutMs: number;
+  /** what counts as a result, to stand behind "counts" */
+  readonly terms: string;
+  /** how long a call waits for one, ms */
+  readonly waitMs: number;
+  readonly nowMs: () => number;
 }
 
 /** A server that is not connected to a transport yet: one for each request over HTTP, one for each process else. */
 export function createMcpServer(parts: McpParts): Server {
   const { tools, verify, version } = parts;
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const server = new Server({ name: "assay", version }, { capabilities: { tools: {} } });
+  const server = new Server(
+    { name: "assay", version },
+    { capabilities: { tools: {} }, instructions: instructionsOf(parts) },
+  );
   server.setRequestHandler("tools/list", () => ({
     tools: [
       ...tools.map((tool) => ({
@@ -95,14 +110,50 @@ export function createMcpServer(parts: McpParts): Server {
     if (tool === undefined && name !== VERIFY.name) throw unknownTool(name, [...byName.keys(), VERIFY.name]);
     try {
       if (tool === undefined) return shownReport(await verify(claimIdOf(args.claimId)));
-      const limited = AbortSignal.any([mcpReq.signal, AbortSignal.timeout(parts.callTimeoutMs)]);
-      return resultOf(await tool.run(args, { signal: limited }));
+      const limited = AbortSignal.any([mcpReq.signal, AbortSignal.timeout(parts.waitMs + SLACK_MS)]);
+      return resultOf(await tool.run(args, { signal: limited, ...progressOf(mcpReq, parts) }));
     } catch (error) {
       if (!(error instanceof BaseError)) throw error;
       return shown({ status: "failed", code: error.code, error: error.message }, true);
     }
   });
   return server;
+}
+
+/** What stands before a model that is about to use the tools. */
+function instructionsOf({ tools, waitMs, terms }: McpParts): string {
+  const fees = tools.flatMap(({ name, feeWei }) =>
+    feeWei === undefined
+      ? []
+      : [
+          `${name} may promise ${formatEther(feeWei)} ether (${feeWei} wei) of this server's account in a call.`,
+        ],
+  );
+  return [
+    'Each tool `call_…` runs a registered model; only a result of status "final" has data.',
+    `A result counts ${terms}; a call waits up to ${waitMs / 1_000} s for one.`,
+    'A result of status "pending" names a claim or a request: call again with the same arguments later, or ask verify_claim.',
+    ...(fees.length === 0 ? ["No call costs anything."] : fees),
+  ].join(" ");
+}
+
+/** Tells a client that asked for it what its call waits for: when that changes, and each second. */
+function progressOf({ _meta, notify }: ServerContext["mcpReq"], { waitMs, nowMs }: McpParts) {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return {};
+  const since = nowMs();
+  let last: { readonly what: string; readonly progress: number } | undefined;
+  const onWait = (what: string): void => {
+    const progress = (nowMs() - since) / 1_000;
+    const isNews = last === undefined || last.what !== what || progress - last.progress >= 1;
+    // The protocol's progress grows with each message.
+    if (!isNews || progress <= (last?.progress ?? -1)) return;
+    last = { what, progress };
+    const params = { progressToken, progress, total: Math.max(waitMs / 1_000, progress), message: what };
+    // Who has left hears nothing more.
+    notify({ method: "notifications/progress", params }).catch(() => undefined);
+  };
+  return { onWait };
 }
 
 function resultOf(outcome: ToolOutcome): CallToolResult {

@@ -9,12 +9,13 @@ import { StateReader } from "../../protocol/chain/reads.ts";
 import { decodeReturn, encodeCall, functionOfWord, type ModelFunction } from "../../protocol/rules/abi.ts";
 import type { ModelId } from "../../protocol/rules/types.ts";
 import type { ModelWord } from "../../protocol/rules/words.ts";
+import type { Tensors } from "../plain-values.ts";
 
 /** The part of a model's manifest that gives its parameters their names and types. */
 export interface ModelManifest {
   readonly description: string;
   readonly abi: readonly AbiFunction[];
-  readonly assay: { readonly modelId: Hex; readonly selector: Hex };
+  readonly assay: { readonly modelId: Hex; readonly selector: Hex } & Partial<Tensors>;
 }
 
 export interface Model {
@@ -24,6 +25,8 @@ export interface Model {
   readonly description: string;
   /** as registered: lanes, lengths, codecs */
   readonly word: ModelWord;
+  /** the numbers that the codecs pack, as the manifest names them */
+  readonly tensors?: Tensors;
 }
 
 export type Values = Readonly<Record<string, unknown>>;
@@ -51,11 +54,13 @@ export async function openModel(chain: Chain, source: Hex | ModelManifest): Prom
       nextStep: "Take the manifest that belongs to the model; a prover serves it as manifest.json.",
     });
   }
+  const { inputs, outputs } = source.assay;
   return {
     modelId,
     function: { ...declared, selector: codecs.selector },
     description: source.description,
     word,
+    ...(inputs === undefined || outputs === undefined ? {} : { tensors: { inputs, outputs } }),
   };
 }
 

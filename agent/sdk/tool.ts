@@ -2,7 +2,7 @@
 import type { WalletClient } from "viem";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { encodeCall } from "../../protocol/rules/abi.ts";
-import { jsonValue, schemaOfParameters } from "../abi-schema.ts";
+import { abiValuesOf, argumentSchema, plainOutputOf } from "../plain-values.ts";
 import { infer, type Model, type Values } from "./model.ts";
 import { type Asked, prepareRequest, sendRequest, type Terms } from "./request.ts";
 import { type FinalityTerms, wait } from "./wait.ts";
@@ -67,7 +67,7 @@ export function finalTool({ chain, model, name, description, ask }: ToolOptions)
       unanswered.delete(input);
       const { requestId, claimId, lane = "BOND", values: output } = final;
       const named = claimId === undefined ? {} : { claimId };
-      return { status: "final", lane, requestId, ...named, values: jsonValue(output) };
+      return { status: "final", lane, requestId, ...named, values: plainOutputOf(model, output) };
     } catch (error) {
       if (!signal.aborted) unanswered.delete(input);
       throw error;
@@ -77,11 +77,12 @@ export function finalTool({ chain, model, name, description, ask }: ToolOptions)
   return {
     name,
     description: description ?? model.description,
-    parameters: schemaOfParameters(model.function.inputs),
-    run: async (values, signal) => {
+    parameters: argumentSchema(model),
+    run: async (plain, signal) => {
+      const values = abiValuesOf(model, plain);
       if (ask === undefined) {
         const output = await infer(chain, model, values);
-        return { status: "final", lane: "EXECUTION", values: jsonValue(output) };
+        return { status: "final", lane: "EXECUTION", values: plainOutputOf(model, output) };
       }
       const limit = AbortSignal.timeout(ask.waitMs);
       return answer(values, ask, signal === undefined ? limit : AbortSignal.any([signal, limit]));

@@ -1,7 +1,7 @@
 import { viewOf } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 
-const INT16S_PER_WORD = 16;
+export const INT16S_PER_WORD = 16;
 const LEAST = -32_768;
 const MOST = 32_767;
 

@@ -4,6 +4,7 @@ import type { OnnxType } from "../onnx/graph.ts";
 import type { InputCodec, OutputCodec } from "../program/form.ts";
 import { INPUT_CODECS, OUTPUT_CODECS } from "../program/form.ts";
 import type { AbiFunction } from "./abi.ts";
+import { checkNumbers, type NumberEntry } from "./numbers.ts";
 import { type Checker, quoted } from "./problems.ts";
 
 export const LANES = ["EXECUTION", "PROOF", "BOND"] as const;
@@ -37,6 +38,8 @@ export interface ValueEntry {
   readonly dims: readonly number[];
   /** Inputs: first element (int16s) or byte (raw). Outputs: first element of the last tensor. */
   readonly offset: number;
+  /** Inputs of the codec int16s whose numbers have names, in order. */
+  readonly numbers?: readonly NumberEntry[];
 }
 
 export interface AssaySection {
@@ -133,6 +136,7 @@ export function checkAssay(check: Checker, value: unknown, path: string): void {
   for (const key of ["default", "local"]) positive(windows, key, `${path}.windowSeconds`);
   checkFiles(check, section.files, `${path}.files`);
   for (const key of ["inputs", "outputs"]) checkValues(check, section[key], `${path}.${key}`);
+  checkNumbers(check, section.inputs, codec?.input, `${path}.inputs`);
   check.array(section.selfTest, `${path}.selfTest`)?.forEach((entry, i) => {
     const vector = check.object(entry, `${path}.selfTest[${i}]`);
     positive(vector, "seed", `${path}.selfTest[${i}]`);

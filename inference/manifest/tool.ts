@@ -4,6 +4,7 @@ import type { ImportSettings } from "../onnx/import.ts";
 import { INPUT_CODECS, type InputCodec, OUTPUT_CODECS, type OutputCodec } from "../program/form.ts";
 import type { Lane, Manifest } from "./assay.ts";
 import { LANES } from "./assay.ts";
+import type { NumberEntry } from "./numbers.ts";
 
 /** Descriptive fields of the manifest, and how the model is imported. */
 export interface ToolDescription extends Omit<Manifest, "container_image" | "assay"> {
@@ -17,6 +18,8 @@ export interface ToolDescription extends Omit<Manifest, "container_image" | "ass
   /** Default: BOND. */
   readonly lanes?: readonly Lane[];
   readonly windowSeconds?: { readonly default: number; readonly local: number };
+  /** By input of the ONNX file: what each of its numbers is called, and from where to where it goes. */
+  readonly numbers?: Readonly<Record<string, readonly NumberEntry[]>>;
 }
 
 export const DEFAULT_LANES: readonly Lane[] = ["BOND"];

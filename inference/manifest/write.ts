@@ -10,7 +10,16 @@ import type { ImportedModel } from "../onnx/import.ts";
 import { encodeProgram } from "../program/encode.ts";
 import { selfTestHash } from "../self-test.ts";
 import { selectorOf } from "./abi.ts";
-import { type AssaySection, KEY_FILE, KEY_ORIGINS, type Lane, laneBits, type Manifest } from "./assay.ts";
+import {
+  type AssaySection,
+  KEY_FILE,
+  KEY_ORIGINS,
+  type Lane,
+  laneBits,
+  type Manifest,
+  type ValueEntry,
+} from "./assay.ts";
+import { quoted } from "./problems.ts";
 import { DEFAULT_LANES, DEFAULT_WINDOWS, type ToolDescription } from "./tool.ts";
 
 const SELF_TESTS = 8;
@@ -68,7 +77,7 @@ export function writeModel(
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([name, c]) => [name, { sha256: sha256(c), bytes: c.length }]),
     ),
-    inputs: io.inputs,
+    inputs: withNumbers(io.inputs, tool.numbers),
     outputs: io.outputs,
     import: {
       steps: model.program.steps.length,
@@ -84,10 +93,30 @@ export function writeModel(
     })),
     ...evaluationOf(extra.get("eval.json")),
   };
-  const { import: _, lanes: __, windowSeconds: ___, ...described } = tool;
+  const { import: _, lanes: __, windowSeconds: ___, numbers: ____, ...described } = tool;
   const manifest = checkedManifest({ ...described, container_image: imageOf(files), assay }, "manifest.json");
   checkFunction(model.program, manifest.abi, selector);
   return { manifest, files };
+}
+
+/** @throws MANIFEST_INVALID for numbers of an input that there is not */
+function withNumbers(
+  inputs: readonly ValueEntry[],
+  numbers: ToolDescription["numbers"] = {},
+): readonly ValueEntry[] {
+  const names = inputs.map(({ name }) => name);
+  const unknown = Object.keys(numbers).find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw new BaseError({
+      code: "MANIFEST_INVALID",
+      shortMessage: `$.numbers names the input ${quoted(unknown)}, and the model has ${names.join(", ")}.`,
+      nextStep: "Correct tool.json.",
+    });
+  }
+  return inputs.map((input) => {
+    const named = numbers[input.name];
+    return named === undefined ? input : { ...input, numbers: named };
+  });
 }
 
 /** The verification key of a model with the lane PROOF. @throws VERIFICATION_KEY_MISSING */

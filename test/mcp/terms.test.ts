@@ -104,19 +104,19 @@ describe("assay mcp", () => {
     const { content: pending } = await call("verify_claim", { claimId });
     await pass(WINDOW + 7);
     const seen = new Set<unknown>();
-    const observe = async () => {
+    const readAll = async () => {
       for (const { content } of [await call(NAME, values), await call("verify_claim", { claimId })]) {
         expect(content).toMatchObject({ status: "final", claimId });
         seen.add(content.finalAt);
       }
     };
-    await observe();
+    await readAll();
     await pass(3);
-    await observe();
+    await readAll();
     const { sender } = await system.open("finalizer", ROLES.cheat);
     const sent = await sender.send(finalize);
     expect(sent.status).toBe("sent");
-    await observe();
+    await readAll();
     expect([...seen]).toEqual([pending.windowEnd]);
   });
 

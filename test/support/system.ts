@@ -38,7 +38,8 @@ export const SHIPPED = [
   "forecast-eth",
   "forecast-hourly",
 ] as const;
-export type ShippedModel = (typeof SHIPPED)[number];
+/** Those of which every test of all takes one, and the further ones that some test names. */
+export type ShippedModel = (typeof SHIPPED)[number] | "credit";
 
 /** Who does what, and with which of anvil's accounts. */
 export const ROLES = { deployer: 0, requester: 1, prover: 2, challenger: 3, cheat: 4 } as const;

@@ -1,6 +1,6 @@
 /** A registered model as a tool. It hands on an output only when it is final: at once by EXECUTION, or once a request
  *  of anybody's about the same input is final by the tool's policy. Else the call fails as pending, with the claim. */
-import { type Hex, keccak256 } from "viem";
+import { formatEther, type Hex, keccak256 } from "viem";
 import { fromHex } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
 import { decodeInput } from "../../../inference/codecs/input.ts";
@@ -10,7 +10,7 @@ import { inferOnChain } from "../../../protocol/chain/execution/infer.ts";
 import { pause } from "../../../protocol/chain/follower.ts";
 import { newRequest } from "../../../protocol/chain/new-request.ts";
 import type { Sender } from "../../../protocol/chain/sender.ts";
-import { decodeReturn, encodeCall, type ModelFunction } from "../../../protocol/rules/abi.ts";
+import { decodeReturn, encodeCall } from "../../../protocol/rules/abi.ts";
 import { requestIdOf } from "../../../protocol/rules/ids.ts";
 import {
   LANE,
@@ -20,17 +20,16 @@ import {
   ZERO_ADDRESS,
 } from "../../../protocol/rules/types.ts";
 import type { ModelWord } from "../../../protocol/rules/words.ts";
-import { jsonValue, schemaOfParameters } from "../../abi-schema.ts";
-import type { Evidence, Tool, ToolOutcome } from "../tool.ts";
+import { abiValuesOf, argumentSchema, type Callable, plainOutputOf } from "../../plain-values.ts";
+import type { CallContext, Evidence, Tool, ToolOutcome } from "../tool.ts";
 import { toolNameOf } from "../tool-names.ts";
 import { type Finality, FinalResults } from "./final-results.ts";
 
 /** A registered model, as the chain and its manifest describe it. */
-export interface ModelSource {
+export interface ModelSource extends Callable {
   readonly modelId: ModelId;
-  readonly function: ModelFunction;
   /** as registered */
-  readonly word: Pick<ModelWord, "lanes" | "inputCodec" | "inputSize">;
+  readonly word: Callable["word"] & Pick<ModelWord, "lanes">;
   readonly description: string;
 }
 
@@ -111,7 +110,11 @@ export function modelTool(
     });
   }
 
-  async function findOrAsk(input: Hex, evidence: Evidence, signal: AbortSignal): Promise<ToolOutcome> {
+  async function findOrAsk(
+    input: Hex,
+    evidence: Evidence,
+    { signal, onWait = () => {} }: CallContext,
+  ): Promise<ToolOutcome> {
     const inputHash = keccak256(input);
     let found = await results.find(inputHash);
     let paid: Evidence | undefined;
@@ -128,37 +131,47 @@ export function modelTool(
     }
     const deadline = Date.now() + config.waitMs;
     while (found.kind !== "final" && Date.now() < deadline) {
+      const sofar = outcomeOf(found, model, evidence, paid);
+      if (!sofar.success) onWait(sofar.error);
       await pause(parts.pollIntervalMs, signal);
       signal.throwIfAborted();
       found = await results.find(inputHash);
     }
-    return outcomeOf(found, model.function, evidence, paid);
+    return outcomeOf(found, model, evidence, paid);
   }
 
   return {
     id,
     name: toolNameOf(id),
-    description: model.description,
-    parameters: schemaOfParameters(model.function.inputs),
+    description: [model.description, ...feeSentences(ask?.fee)].join(" "),
+    parameters: argumentSchema(model),
     price,
     ...(ask === undefined ? {} : { feeWei: ask.fee }),
-    run: async (args, { signal }) => {
-      const input = encodeCall(model.function, args);
+    run: async (args, context) => {
+      const input = encodeCall(model.function, abiValuesOf(model, args));
       // What the chain would refuse is refused here, by the value that is wrong and its limit.
       decodeInput(model.word, fromHex(model.function.selector), fromHex(input));
       const evidence: Evidence = { modelId: model.modelId, inputHash: keccak256(input) };
-      if (lanes !== LANE.EXECUTION) return findOrAsk(input, evidence, signal);
+      if (lanes !== LANE.EXECUTION) return findOrAsk(input, evidence, context);
       const output = await inferOnChain(chain, model.modelId, input);
       // No time belongs to it: any block since the weights were published gives this output.
-      return finalOutcome(model.function, output, { ...evidence, lane: "EXECUTION" });
+      return finalOutcome(model, output, { ...evidence, lane: "EXECUTION" });
     },
   };
 }
 
+/** What a model should know before it calls. */
+const feeSentences = (fee: bigint | undefined): readonly string[] =>
+  fee === undefined
+    ? []
+    : [
+        `A call for which there is no result yet files a request and promises ${formatEther(fee)} ether (${fee} wei) to whoever answers it; a call that waits for a request again pays nothing.`,
+      ];
+
 /** @param paid what this call has filed and promised, if it did */
 function outcomeOf(
   found: Finality,
-  called: ModelFunction,
+  called: Callable,
   common: Evidence,
   paid: Evidence | undefined,
 ): ToolOutcome {
@@ -185,10 +198,10 @@ function outcomeOf(
   );
 }
 
-const finalOutcome = (called: ModelFunction, output: Hex, evidence: Evidence): ToolOutcome => ({
+const finalOutcome = (called: Callable, output: Hex, evidence: Evidence): ToolOutcome => ({
   success: true,
   status: "final",
-  data: jsonValue(decodeReturn(called, output)),
+  data: plainOutputOf(called, decodeReturn(called.function, output)),
   evidence: { ...evidence, outputHash: keccak256(output) },
 });
 

@@ -9,6 +9,7 @@ describe("assay/sdk", () => {
     expect(ours).toContain("agent/sdk/index.ts");
     expect(ours.filter((path) => !/^(agent\/sdk|protocol|inference|base)\//.test(path))).toEqual([
       "agent/abi-schema.ts",
+      "agent/plain-values.ts",
     ]);
     expect(code).not.toMatch(/\bBuffer\b|\bprocess\.(env|cwd|exit)|from"node:/);
   });
