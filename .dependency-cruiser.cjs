@@ -27,8 +27,7 @@ module.exports = {
     only("challenger", "protocol", "inference", "base"),
     only("agent", "protocol", "inference", "base"),
     only("cli", "agent", "prover", "challenger", "protocol", "inference", "base", "tools"),
-    // Mutation testing runs the tests' own programs and chains.
-    { ...only("tools", "protocol", "inference", "base"), from: { path: "^tools/(?!mutation/)" } },
+    only("tools", "protocol", "inference", "base"),
     {
       name: "rules-touch-no-machine",
       comment: "Rules are pure: no network, clock, file or process.",
@@ -61,7 +60,6 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    // test/outside/project is installed and compiled elsewhere, against the packed program.
     exclude: { path: "(^|/)build/|\\.sol$|^test/outside/project/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },

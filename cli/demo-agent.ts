@@ -5,10 +5,10 @@
  *  transcript; the tool's output comes back only when it is final. --scripted: no local model; --keep: see below. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { createTestClient, type Hex, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { isLlamaInstalled, SMALL_MODEL } from "../agent/executor/models/llama/install.ts";
+import { SMALL_MODEL } from "../agent/executor/models/llama/install.ts";
 import { fromHex } from "../base/bytes.ts";
 import { BaseError } from "../base/errors.ts";
 import { loadModelFolder } from "../inference/model-folder.ts";
@@ -23,7 +23,9 @@ import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
 import { loadArtifacts } from "./artifacts.ts";
 import { CallbackDemo, SENTIMENT_TOOL } from "./demo/callback-agent.ts";
+import { type FoundModel, findLocalModel } from "./demo/local-model.ts";
 import { type Daemon, startDaemon } from "./demo/processes.ts";
+import { Progress } from "./demo/progress.ts";
 import { startScriptedModel } from "./demo/scripted-model.ts";
 import { modelFolder } from "./model-source.ts";
 import { reportError } from "./output.ts";
@@ -36,21 +38,21 @@ const [OWNER, PROVER, EXECUTOR] = ANVIL_KEYS as unknown as [Hex, Hex, Hex];
 /** --keep: the folders of the processes stay, with logs and transcripts. */
 const isKept = process.argv.includes("--keep");
 const startMs = Date.now();
-const log = (line: string): void =>
-  console.log(`${((Date.now() - startMs) / 1_000).toFixed(1).padStart(5)} s  ${line}`);
+const progress = new Progress(startMs);
+const log = (line: string): void => progress.log(line);
 
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "assay-demo-"));
-  const folders = process.argv.includes("--scripted") ? [] : ["data/llama", "build/executor-data/llama"];
-  const llama = folders.map((path) => resolve(path)).find(isLlamaInstalled);
+  const isScripted = process.argv.includes("--scripted");
+  const { folder: llama, lookedIn }: FoundModel = isScripted ? { lookedIn: [] } : findLocalModel(process.env);
   const scripted = llama === undefined ? await startScriptedModel(SENTIMENT_TOOL) : undefined;
   log("compiling the contracts");
   const artifacts = loadArtifacts();
   const anvil = await startAnvil();
   const daemons: Daemon[] = [];
   try {
-    const chain = await deploy(anvil.rpcUrl, folder, artifacts);
-    const modelId = await register(chain, folder);
+    const chain = await progress.during(() => "deploying", deploy(anvil.rpcUrl, folder, artifacts));
+    const modelId = await progress.during(() => "registering the model", register(chain, folder));
     const demo = await CallbackDemo.deploy(chain, anvil.rpcUrl, {
       modelId,
       llm: SMALL_MODEL.name,
@@ -72,15 +74,16 @@ async function main(): Promise<void> {
       startDaemon({ ...common, name: "prover", key: PROVER, args: ["prover", "--port", "0"] }),
       startDaemon({ ...common, name: "executor", key: EXECUTOR, args: executor }),
     );
-    await Promise.all([daemons[0]?.logged("prover is up"), daemons[1]?.logged("executor is up")]);
+    const up = [daemons[0]?.logged("prover is up"), daemons[1]?.logged("executor is up")];
+    await progress.during(() => "starting the prover and the executor", Promise.all(up));
     log(
       llama === undefined
-        ? "no local model is installed: a scripted one decides"
+        ? `${isScripted ? "" : `there is no local model in ${lookedIn.join(" or ")}: `}a scripted one decides`
         : `${SMALL_MODEL.name} decides`,
     );
     const runId = await demo.ask(QUESTION);
     log(`asked: "${QUESTION}"`);
-    await follow(demo, runId);
+    await progress.during(() => "waiting for the run to go on", follow(demo, runId));
     log(
       "what the tool returned is verified, it was final; that this tool was to be used is attested by the executor",
     );

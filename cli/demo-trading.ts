@@ -17,6 +17,8 @@ import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
 import { loadArtifact, loadArtifacts } from "./artifacts.ts";
 import { ContractSender, revertReason } from "./demo/contracts.ts";
 import { publishModels } from "./demo/models.ts";
+import { Progress } from "./demo/progress.ts";
+import { plainStep } from "./demo/steps.ts";
 import { type Day, deployTrading, TRADING_MODELS } from "./demo/trading.ts";
 import { reportError } from "./output.ts";
 
@@ -30,24 +32,26 @@ const JUMP = 125n;
 
 async function main(): Promise<void> {
   const startMs = Date.now();
-  const log = (line: string): void =>
-    console.log(`${((Date.now() - startMs) / 1000).toFixed(1).padStart(6)} s  ${line}`);
+  const progress = new Progress(startMs);
+  const log = (line: string): void => progress.log(line);
   const folder = mkdtempSync(join(tmpdir(), "assay-trading-"));
   log("compiling the contracts");
   const artifacts = loadArtifacts();
   const anvil = await startAnvil();
   try {
     const account = privateKeyToAccount(ANVIL_KEYS[0] as Hex);
-    const deployment = await deploySystem({
+    const deploying = deploySystem({
       client: createClient(anvil.rpcUrl),
       account,
       artifacts,
       constants: { answerSeconds: 5, gasPriceFloor: 10n ** 9n, gasBase: 145_000n, gasPerDemand: 122_000n },
       pollIntervalMs: 50,
     });
+    const deployment = await progress.during(() => "deploying", deploying);
     const chain = requireAccount(await connect({ rpcUrl: anvil.rpcUrl, deployment, account }));
     const { sender, close } = openDataFolder(join(folder, "data"), chain, [], { pollIntervalMs: 50 });
-    const models = await publishModels(chain, sender, TRADING_MODELS, log).finally(close);
+    const publishing = publishModels(chain, sender, TRADING_MODELS, log).finally(close);
+    const models = await progress.during(() => "registering models and publishing their weights", publishing);
     const { headlines, prices } = JSON.parse(
       readFileSync(join(projectRoot, "cli/demo/input.json"), "utf8"),
     ) as Input;
@@ -59,7 +63,10 @@ async function main(): Promise<void> {
       }),
     );
     const contracts = new ContractSender(chain, account);
-    const trading = await deployTrading(chain, contracts, models, days);
+    const trading = await progress.during(
+      () => "deploying the agent and its tools",
+      deployTrading(chain, contracts, models, days),
+    );
     log(`the agent is at ${trading.agent}, its account holds half of its worth in each token`);
     const { abi } = loadArtifact("OwnedAgent");
     const run = async (prompt: string): Promise<void> => {
@@ -74,7 +81,7 @@ async function main(): Promise<void> {
         event as unknown as { args: { executionSteps: string[]; answer: string } }
       ).args;
       console.log(`\n${prompt}\n  one transaction, ${gasUsed.toLocaleString("en")} gas`);
-      for (const step of executionSteps) console.log(`  ${step}`);
+      for (const step of executionSteps) console.log(`  ${plainStep(step)}`);
       console.log(`  answer: ${answer}`);
       const [baseHeld, quoteHeld, share] = (await chain.client.readContract({
         address: trading.account,

@@ -24,7 +24,7 @@ import { projectRoot } from "../tools/foundry.ts";
 import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
 import { loadArtifact, loadArtifacts } from "./artifacts.ts";
 import { Agent, type Question } from "./demo/agent.ts";
-import { allFinal, askLanes, type LaneQuestion, laneLines, openLanes } from "./demo/lanes.ts";
+import { askLanes, type LaneQuestion, laneLines, openLanes, openOf } from "./demo/lanes.ts";
 import { type Daemon, type DaemonOptions, DISHONEST_PROVER, startDaemon } from "./demo/processes.ts";
 import { Timeline } from "./demo/timeline.ts";
 import { modelFolder } from "./model-source.ts";
@@ -71,7 +71,10 @@ async function main(keep: boolean): Promise<void> {
   const stopping = new AbortController();
   try {
     timeline.log(`deploying to a local chain at ${anvil.rpcUrl}, answer time T = ${ANSWER_SECONDS} s`);
-    const chain = await deploy(anvil.rpcUrl, folder, artifacts, timeline);
+    const chain = await timeline.during(
+      () => "deploying, registering models and publishing weights",
+      deploy(anvil.rpcUrl, folder, artifacts, timeline),
+    );
     const deployment = join(folder, "deployment.json");
     const lie = sentiment.model.program.steps.findLastIndex(({ opcode }) => opcode === "dot");
     const start = (
@@ -100,7 +103,7 @@ async function main(keep: boolean): Promise<void> {
       sentiment: await Agent.deploy(chain, anvil.rpcUrl, owner, artifact, "sentiment"),
       forecast: await Agent.deploy(chain, anvil.rpcUrl, owner, artifact, "forecast-vix"),
     };
-    await Promise.all(ready);
+    await timeline.during(() => "starting the provers and the challenger", Promise.all(ready));
     timeline.log("an honest prover, a dishonest one and a challenger are up; the agent asks");
     const follower = new EventFollower(chain, { pollIntervalMs: 100 });
     const events: ChainEvent[] = [];
@@ -110,7 +113,7 @@ async function main(keep: boolean): Promise<void> {
       for (const event of batch.events) timeline.logEvent(event);
     }, stopping.signal);
     const asked = await askAll(agents, timeline);
-    await answersOf(asked, startMs);
+    await answersOf(asked, startMs, timeline);
     timeline.log("every question is answered by a bonded claim; now the same in every lane that a model has");
     const lanes = await inEveryLane(chain, folder, events, timeline, startMs);
     await pause(1_500, stopping.signal);
@@ -197,17 +200,22 @@ async function inEveryLane(
         loadModelFolder(modelFolder(name)),
         { name, label, inputs },
         addressOf("honest prover"),
-        (id, lane) => timeline.nameQuestion(id, `${label}, ${lane}`),
+        (id, lane) => timeline.nameQuestion(id, `${label}, ${name}, ${lane}`),
       );
-    const questions = [
+    const askAllLanes = async () => [
       ...(await ask("sentiment", "headline 2", { text })),
       ...(await ask("sentiment-words", "headline 2", { text })),
       ...(await ask("forecast-vix", "forecast", lists)),
     ];
-    while (!allFinal(questions, events)) {
-      if (Date.now() - startMs > LIMIT_MS) timedOut("some lane");
-      await pause(200, new AbortController().signal);
-    }
+    const questions = await timeline.during(() => "asking in every lane", askAllLanes());
+    const waiting = () => timeline.labelsOf(openOf(questions, events).map(({ id }) => id));
+    const untilFinal = async () => {
+      while (openOf(questions, events).length > 0) {
+        if (Date.now() - startMs > LIMIT_MS) timedOut(waiting());
+        await pause(200, new AbortController().signal);
+      }
+    };
+    await timeline.during(() => `waiting for finality of ${waiting()}`, untilFinal());
     return questions;
   } finally {
     await close();
@@ -266,14 +274,18 @@ async function askAll(
 }
 
 /** Waits until the contracts hold an answer to every question. */
-async function answersOf(asked: readonly Asked[], startMs: number): Promise<void> {
-  for (;;) {
-    const answers = await Promise.all(asked.map(({ agent, requestId }) => agent.answerTo(requestId)));
-    const open = asked.filter((_, i) => answers[i] === undefined);
-    if (open.length === 0) return;
-    if (Date.now() - startMs > LIMIT_MS) timedOut(open.map(({ label }) => label).join(", "));
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
+async function answersOf(asked: readonly Asked[], startMs: number, timeline: Timeline): Promise<void> {
+  let open = asked;
+  const labels = () => open.map(({ label }) => label).join(", ");
+  const untilAnswered = async () => {
+    while (open.length > 0) {
+      const answers = await Promise.all(open.map(({ agent, requestId }) => agent.answerTo(requestId)));
+      open = open.filter((_, i) => answers[i] === undefined);
+      if (open.length > 0 && Date.now() - startMs > LIMIT_MS) timedOut(labels());
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  };
+  await timeline.during(() => `waiting for the final answers to ${labels()}`, untilAnswered());
 }
 
 async function report(asked: readonly Asked[], chain: Chain, timeline: Timeline): Promise<void> {

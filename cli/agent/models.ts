@@ -11,6 +11,7 @@ import { openLlamaModel } from "../../agent/executor/models/llama/model.ts";
 import {
   CHAIN_SETTINGS,
   type Config,
+  type ConfigSources,
   integer,
   loadConfig,
   type Settings,
@@ -56,8 +57,10 @@ export const MODEL_SETTINGS = {
 export type ModelConfig = Config<typeof MODEL_SETTINGS> & { readonly data: string };
 
 /** Settings of the section `executor`, and the data folder. */
-export function modelConfig(command: Command): ModelConfig {
-  const sources = { flags: command.optsWithGlobals(), env: process.env };
+export const modelConfig = (command: Command): ModelConfig =>
+  modelConfigOf({ flags: command.optsWithGlobals(), env: process.env });
+
+export function modelConfigOf(sources: ConfigSources): ModelConfig {
   const { data } = loadConfig({ data: CHAIN_SETTINGS.data }, sources);
   return { ...loadConfig(MODEL_SETTINGS, sources, "executor"), data };
 }

@@ -98,10 +98,13 @@ export async function askLanes(
   );
 }
 
-/** True once every question has its final output. */
-export const allFinal = (questions: readonly LaneQuestion[], events: readonly ChainEvent[]): boolean =>
-  questions.every(({ id }) =>
-    events.some((event) => event.name === "Finalized" && event.args.requestId === id),
+/** The questions that have no final output yet. */
+export const openOf = (
+  questions: readonly LaneQuestion[],
+  events: readonly ChainEvent[],
+): readonly LaneQuestion[] =>
+  questions.filter(
+    ({ id }) => !events.some((event) => event.name === "Finalized" && event.args.requestId === id),
   );
 
 /** A line for each question: output, seconds from request to finality, and gas of its transactions. A batch's gas is

@@ -5,6 +5,7 @@ import type { TensorType } from "../../inference/program/form.ts";
 import { type ChainEvent, subjectOf } from "../../protocol/chain/events.ts";
 import { FALL_REASONS, type RequestId } from "../../protocol/rules/types.ts";
 import { describeEvent, describePosition } from "../timeline.ts";
+import { Progress } from "./progress.ts";
 
 export interface TimelineParts {
   /** first second of the timeline, ms since 1970 */
@@ -15,7 +16,7 @@ export interface TimelineParts {
   readonly print: (line: string) => void;
 }
 
-export class Timeline {
+export class Timeline extends Progress {
   readonly #parts: TimelineParts;
   readonly #questions = new Map<RequestId, string>();
   readonly #claims = new Map<string, string>();
@@ -23,17 +24,17 @@ export class Timeline {
   readonly credited = new Map<string, bigint>();
 
   constructor(parts: TimelineParts) {
+    super(parts.startMs, parts.print);
     this.#parts = parts;
-  }
-
-  /** A line that is no event. */
-  log(text: string): void {
-    const seconds = ((Date.now() - this.#parts.startMs) / 1_000).toFixed(1).padStart(6);
-    this.#parts.print(`${seconds} s  ${text}`);
   }
 
   nameQuestion(id: RequestId, label: string): void {
     this.#questions.set(id, label);
+  }
+
+  /** What was asked and is not over, of these. */
+  labelsOf(ids: readonly RequestId[]): string {
+    return ids.map((id) => this.#questions.get(id) ?? id).join("; ");
   }
 
   logEvent(event: ChainEvent): void {
