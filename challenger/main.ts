@@ -10,6 +10,8 @@ import type { Chain } from "../protocol/chain/connect.ts";
 import { EventFollower } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import { requireAccount } from "../protocol/chain/sender.ts";
+import { type Obligations, withdrawHandler } from "../protocol/chain/withdraw.ts";
+import { type ControlServer, listenControl } from "../protocol/service/control.ts";
 import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { fewConnections, listen } from "../protocol/service/http/listen.ts";
 import { lockFolder, openDatabase, type SqliteDatabase } from "../protocol/service/journal/database.ts";
@@ -134,6 +136,12 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
       log,
       cursor: store.cursor(),
     });
+    // A ticket's bond is at least twice the gas of the whole dispute.
+    const control = await parts.control?.({
+      seen: () => clock.head?.number,
+      confirmations,
+      gas: () => (sender?.exposure ?? 0n) / 2n,
+    });
     log.info({ mode, account: sender?.address, models: models.size, url: server?.url }, "challenger is up");
     const ends = AbortSignal.any([signal, over.signal]);
     const beating = http && pulse.run(ends);
@@ -148,7 +156,7 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
         endIfIdle();
       },
     );
-    await Promise.all([challenger.stop(), server?.close(), beating]);
+    await Promise.all([challenger.stop(), server?.close(), control?.close(), beating]);
     await webhook?.stop();
     log.info({}, "challenger stopped");
   } finally {
@@ -161,6 +169,8 @@ interface Parts {
   sender(store: EventStore, observe: Observer): TransactionSender | undefined;
   /** own transactions that are not mined */
   readonly unmined?: () => number;
+  /** Takes commands of the machine's operator. */
+  readonly control?: (obligations: Obligations) => Promise<ControlServer | undefined>;
   close(): Promise<void>;
 }
 
@@ -182,6 +192,10 @@ function openParts(options: ChallengerOptions, signal: AbortSignal): Parts {
           nowMs: Date.now,
         }),
       unmined: () => sender.unmined().length,
+      control: (obligations) => {
+        const withdraw = withdrawHandler({ chain: signing, sender, actions, log }, obligations);
+        return listenControl(data, { withdraw }, log);
+      },
       close: () => folder.close(),
     };
   }

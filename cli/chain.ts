@@ -42,7 +42,7 @@ export const openChain = async (config: ChainConfig): Promise<Chain> =>
  *  @throws BaseError as readDeployment and connect do */
 export async function openChainAs(config: ChainConfig, account: LocalAccount | undefined): Promise<Chain> {
   const { rpcUrl } = config;
-  const path = config.deployment ?? deploymentPath("deployments", await chainIdAt(rpcUrl));
+  const path = deploymentPath(config.deployment, await chainIdAt(rpcUrl));
   const deployment = readDeployment(path);
   return connect({ rpcUrl, deployment, ...(account === undefined ? {} : { account }) });
 }

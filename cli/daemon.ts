@@ -13,6 +13,7 @@ import { projectRoot } from "../tools/foundry.ts";
 export const MODELS_SETTING = {
   schema: text,
   default: join(projectRoot, "models"),
+  isPath: true,
   description: "folder that holds model folders",
 } as const;
 

@@ -8,12 +8,13 @@ import { probeDelivery } from "../protocol/chain/delivery-probe.ts";
 import { historyOf } from "../protocol/chain/history.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
+import { requireSent } from "../protocol/chain/sent.ts";
 import type { RequestId } from "../protocol/rules/types.ts";
 import { chainConfig, withChain, withSender } from "./chain.ts";
 import { isModelId } from "./model-source.ts";
 import { printResult, refuseArgument, withJson } from "./output.ts";
 import { unknownRequest } from "./request.ts";
-import { requireSent } from "./sent.ts";
+import { orByDaemon } from "./withdraw.ts";
 
 export function addDeliverCommand(program: Command): void {
   const command = program
@@ -23,8 +24,15 @@ export function addDeliverCommand(program: Command): void {
   withJson(withChain(command)).action(async (id: string, _options: object, self: Command) => {
     if (!isModelId(id)) refuseArgument("request", id, "32 bytes as hex");
     const requestId = id as string as RequestId;
-    const result = await withSender(chainConfig(self), (chain, sender) => deliver(chain, sender, requestId));
-    printResult(self, result, [`Delivered to ${result.callback} for ${formatEther(result.fee)} ether`]);
+    const config = chainConfig(self);
+    const result = await orByDaemon(config, "deliver", { requestId }, () =>
+      withSender(config, (chain, sender) => deliver(chain, sender, requestId)),
+    );
+    printResult(self, result, [
+      "fee" in result
+        ? `Delivered to ${result.callback} for ${formatEther(BigInt(String(result.fee)))} ether`
+        : "The running prover tries it again; its log says what comes of it.",
+    ]);
   });
 }
 

@@ -53,7 +53,7 @@ export function addDeployCommand(program: Command): void {
       const config = chainConfig(self);
       const settings = loadConfig(DEPLOY_SETTINGS, { flags: self.optsWithGlobals(), env: process.env });
       const chainId = await chainIdAt(config.rpcUrl);
-      const path = config.deployment ?? deploymentPath("deployments", chainId);
+      const path = deploymentPath(config.deployment, chainId);
       if (existsSync(path) && options.force !== true) throw exists(path);
       const account = loadAccount(config, process.env);
       if (account === undefined) throw keyMissing();

@@ -16,6 +16,7 @@ import { printProgress } from "./output.ts";
 export const EZKL_SETTINGS = {
   ezkl: {
     schema: text,
+    isPath: true,
     description: "folder that `assay proof ezkl install` filled; default: ezkl in the data folder",
   },
   ezklTimeoutMs: {
@@ -23,7 +24,11 @@ export const EZKL_SETTINGS = {
     default: 1_800_000,
     description: "most time of one stage of ezkl, ms",
   },
-  srs: { schema: text, description: "SRS file of a ceremony, for the ezkl models that name it" },
+  srs: {
+    schema: text,
+    isPath: true,
+    description: "SRS file of a ceremony, for the ezkl models that name it",
+  },
 } as const satisfies Settings;
 const WITH_DATA = { data: CHAIN_SETTINGS.data, ...EZKL_SETTINGS };
 

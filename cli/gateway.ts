@@ -23,7 +23,12 @@ import { findModel, isModelId, modelFolder } from "./model-source.ts";
 import { printResult, refuseArgument, withJson } from "./output.ts";
 
 const SETTINGS = {
-  servers: { schema: text, default: "gateway.json", description: "file of servers, tools, model and limits" },
+  servers: {
+    schema: text,
+    default: "gateway.json",
+    isPath: true,
+    description: "file of servers, tools, model and limits",
+  },
   host: { schema: text, default: "127.0.0.1", description: "address that HTTP listens on" },
   port: { schema: integer(0, 65_535), default: 8_788, description: "port of HTTP, 0 for any" },
   ...CALLER_SETTINGS,

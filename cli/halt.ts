@@ -4,12 +4,12 @@ import { fromHex } from "../base/bytes.ts";
 import { prepare } from "../inference/executor/prepare.ts";
 import { loadModelFolder } from "../inference/model-folder.ts";
 import { type Difference, findDifference, haltAction } from "../protocol/chain/execution/halt.ts";
+import { requireSent } from "../protocol/chain/sent.ts";
 import { encodeCall } from "../protocol/rules/abi.ts";
 import { chainConfig, withChain, withSender } from "./chain.ts";
 import { findModel, modelFolder } from "./model-source.ts";
 import { EXIT, printResult, withJson } from "./output.ts";
 import { readInputs } from "./request.ts";
-import { requireSent } from "./sent.ts";
 
 interface HaltOptions {
   readonly inputs?: string;

@@ -1,5 +1,6 @@
 /** `assay init`: a configuration file with every setting, what it means and its default. */
 import { writeFileSync } from "node:fs";
+import { dirname, isAbsolute, relative } from "node:path";
 import type { Command } from "commander";
 import { BaseError } from "../base/errors.ts";
 import {
@@ -31,9 +32,19 @@ export function addInitCommand(program: Command): void {
     const flags = self.opts<Record<string, unknown>>();
     // What the file will hold must be what the commands take.
     loadConfig(CHAIN_SETTINGS, { flags: { ...flags, config: undefined }, env: {} });
-    write(out, renderConfig(flags));
+    write(out, renderConfig(fromFolderOf(out, flags)));
     printResult(self, { path: out }, [`${out} is written; edit it, then run \`assay doctor\`.`]);
   });
+}
+
+/** Flags name files from the current folder, the file names them from its own. */
+function fromFolderOf(file: string, flags: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const settings: Settings = CHAIN_SETTINGS;
+  const moved = Object.entries(flags).map(([name, value]) => {
+    const isRelative = settings[name]?.isPath === true && typeof value === "string" && !isAbsolute(value);
+    return [name, isRelative ? relative(dirname(file), value) : value];
+  });
+  return Object.fromEntries(moved);
 }
 
 /** @param chosen settings of the common part by name; all others are there as comments */

@@ -117,7 +117,7 @@ export const PROVER_SETTINGS = {
     default: "on",
     description: "off: settle nothing by proof",
   },
-  keys: { schema: text, default: KEY_FOLDER, description: "folder of proving keys" },
+  keys: { schema: text, default: KEY_FOLDER, isPath: true, description: "folder of proving keys" },
   ...PAYMENT_SETTINGS,
   ...EZKL_SETTINGS,
   processes: { schema: integer(1, 64), default: 1, description: "child processes that run onnxruntime" },

@@ -9,6 +9,7 @@ import type { ChainEvent } from "../protocol/chain/events.ts";
 import { historyOf } from "../protocol/chain/history.ts";
 import { newRequest } from "../protocol/chain/new-request.ts";
 import type { SigningChain } from "../protocol/chain/sender.ts";
+import { requireSent } from "../protocol/chain/sent.ts";
 import { decodeReturn, encodeCall, type ModelFunction } from "../protocol/rules/abi.ts";
 import { requestIdOf } from "../protocol/rules/ids.ts";
 import { LANE, LIMITS, type Request, type RequestId } from "../protocol/rules/types.ts";
@@ -18,7 +19,6 @@ import { ezklSettleGas } from "../prover/decide.ts";
 import { type ChainConfig, chainConfig, withChain, withSender, withSettings } from "./chain.ts";
 import { findModel, isModelId, type RegisteredModel } from "./model-source.ts";
 import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
-import { requireSent } from "./sent.ts";
 import { describeEvent, laneText } from "./timeline.ts";
 
 const REQUEST_SETTINGS = {

@@ -11,6 +11,7 @@ import { historyOf } from "../protocol/chain/history.ts";
 import { proofLaneOf } from "../protocol/chain/proof/store-key.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
+import { requireSent } from "../protocol/chain/sent.ts";
 import { decodeReturn } from "../protocol/rules/abi.ts";
 import type { Settlement } from "../protocol/rules/settlements.ts";
 import { LANE, type ModelId, type Request, type RequestId } from "../protocol/rules/types.ts";
@@ -22,7 +23,6 @@ import { printProgress, printResult, refuseArgument, withJson } from "./output.t
 import { type KeyOptions, withKeys } from "./proof/keys.ts";
 import { openMethod } from "./proof/method.ts";
 import { unknownRequest } from "./request.ts";
-import { requireSent } from "./sent.ts";
 
 interface Options extends KeyOptions {
   readonly lane?: string;

@@ -1,37 +1,54 @@
-/** `assay withdraw`: takes the account's credit out of Assay. */
+/** `assay withdraw`: takes the account's credit out of Assay, by the daemon that uses the data folder if one does. */
 import type { Command } from "commander";
-import { type Address, formatEther, getAddress, isAddress } from "viem";
+import { formatEther, getAddress, isAddress } from "viem";
+import { isBaseError } from "../base/errors.ts";
 import { Actions } from "../protocol/chain/actions.ts";
-import { StateReader } from "../protocol/chain/reads.ts";
-import { chainConfig, withChain, withSender } from "./chain.ts";
+import { withdrawTo } from "../protocol/chain/withdraw.ts";
+import { askDaemon } from "../protocol/service/control.ts";
+import { type ChainConfig, chainConfig, withChain, withSender } from "./chain.ts";
 import { printResult, refuseArgument, withJson } from "./output.ts";
-import { requireSent } from "./sent.ts";
 
 export function addWithdrawCommand(program: Command): void {
   const command = program
     .command("withdraw")
-    .description("withdraw the key's credit: fees, bonds and shares")
+    .description(
+      "withdraw the key's credit: fees, bonds and shares; a running daemon does it for its own key",
+    )
     .option("--to <address>", "who receives it; default: the key's address");
   withJson(withChain(command)).action(async (options: { to?: string }, self: Command) => {
     const { to: given } = options;
     if (given !== undefined && !isAddress(given)) refuseArgument("--to", given, "an address");
-    const result = await withSender(chainConfig(self), async (chain, sender) => {
-      const { address } = chain.account;
-      const to: Address = given === undefined ? address : getAddress(given);
-      const amount = await new StateReader(chain).credits(address);
-      if (amount === 0n) return { amount, to };
-      // A new credit is a new occasion; the same one is withdrawn once.
-      const head = await chain.client.getBlockNumber();
-      const inclusion = requireSent(
-        "withdraw",
-        await sender.send(new Actions(chain.game).withdraw(to, `${amount}@${head}`)),
-      );
-      return { amount, to, hash: inclusion?.hash };
-    });
+    const to = given === undefined ? undefined : getAddress(given);
+    const config = chainConfig(self);
+    const result = await orByDaemon(config, "withdraw", to === undefined ? {} : { to }, () =>
+      withSender(config, (chain, sender) =>
+        withdrawTo({ chain, sender, actions: new Actions(chain.game) }, to ?? chain.account.address),
+      ),
+    );
+    const amount = BigInt(String(result.amount));
     const line =
-      result.amount === 0n
+      amount === 0n
         ? "There is no credit to withdraw."
-        : `${formatEther(result.amount)} ether went to ${result.to} (${result.hash ?? "by another sender"})`;
+        : `${formatEther(amount)} ether went to ${result.to} (${result.hash})`;
     printResult(self, result, [line]);
   });
+}
+
+/** Does something with the data folder, or has the daemon do it that uses it.
+ *  @throws BaseError DATA_FOLDER_BUSY where a process uses it that takes no commands; what `work` and the daemon throw */
+export async function orByDaemon<T extends object>(
+  { data }: ChainConfig,
+  command: string,
+  args: Readonly<Record<string, unknown>>,
+  work: () => Promise<T>,
+): Promise<T | Readonly<Record<string, unknown>>> {
+  try {
+    return await work();
+  } catch (error) {
+    const answered = isBaseError(error, "DATA_FOLDER_BUSY")
+      ? await askDaemon(data, command, args)
+      : undefined;
+    if (answered === undefined) throw error;
+    return answered;
+  }
 }

@@ -196,6 +196,10 @@ export function disputeTruth(
   return truth === undefined || truth.gas > defenceGas(constants, model.depth) ? undefined : truth;
 }
 
+/** What the account must keep for its live claims: whoever holds no gas for a defence has lost the bond. */
+export const defenceReserve = ({ live, constants }: Pick<ProverState, "live" | "constants">): bigint =>
+  live.reduce((sum, { depth, gasPrice }) => sum + defenceGas(constants, depth) * gasPrice, 0n);
+
 /** What is left of the balance and of the limit on bonds while requests are decided on. */
 class BondBudget {
   readonly #state: ProverState;
@@ -208,11 +212,8 @@ class BondBudget {
     this.#state = state;
     this.#policy = policy;
     this.#gasPrice = claimGasPrice(state.constants, state.baseFee);
-    for (const claim of state.live) {
-      this.#bonded += claim.bond;
-      // Whoever holds no gas for its defence has lost its bond.
-      this.#spent += defenceGas(state.constants, claim.depth) * claim.gasPrice;
-    }
+    this.#bonded = state.live.reduce((sum, { bond }) => sum + bond, 0n);
+    this.#spent = defenceReserve(state);
   }
 
   settleCost(gas: bigint): bigint {

@@ -1,5 +1,6 @@
 /** The end of claims: booking them as final, and bringing outputs to callbacks. */
 import { isAddressEqual } from "viem";
+import { BaseError } from "../base/errors.ts";
 import type { RequestEntry } from "../protocol/chain/claim-index.ts";
 import { type ProbedDelivery, probeDelivery } from "../protocol/chain/delivery-probe.ts";
 import { chainError } from "../protocol/chain/errors.ts";
@@ -7,8 +8,9 @@ import { decodeEvents } from "../protocol/chain/events.ts";
 import type { Inclusion } from "../protocol/chain/journal.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { ClaimId, RequestId } from "../protocol/rules/types.ts";
+import type { ControlHandler } from "../protocol/service/control.ts";
 import { type Context, carryOut } from "./context.ts";
-import { codeHashAt, pauseAfter } from "./failed-deliveries.ts";
+import { codeHashAt, type FailedDeliveries, pauseAfter } from "./failed-deliveries.ts";
 import { again, DONE, type Outcome } from "./workers.ts";
 
 export async function finalizeClaim(context: Context, id: ClaimId): Promise<Outcome> {
@@ -88,6 +90,18 @@ async function failed(
   );
   return DONE;
 }
+
+/** The command of the control socket that begins anew with a delivery that failed. */
+export const deliverAgain =
+  (failed: FailedDeliveries): ControlHandler =>
+  async ({ requestId }) => {
+    if (failed.retry(requestId as RequestId)) return { requestId, isTried: true };
+    throw new BaseError({
+      code: "NOTHING_TO_DELIVER",
+      shortMessage: `The running prover has no failed delivery of request ${JSON.stringify(requestId)}.`,
+      nextStep: "Deliver with another key and data folder (ASSAY_KEY, --data).",
+    });
+  };
 
 /** What the contract said of a mined delivery; undefined where its receipt is gone. */
 async function didSucceed(

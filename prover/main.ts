@@ -9,7 +9,9 @@ import { EndingBudget } from "../protocol/chain/endings.ts";
 import { EventFollower } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { SigningChain } from "../protocol/chain/sender.ts";
+import { withdrawHandler } from "../protocol/chain/withdraw.ts";
 import { ZERO_ADDRESS } from "../protocol/rules/types.ts";
+import { listenControl } from "../protocol/service/control.ts";
 import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { fewConnections, limitsFor, listen } from "../protocol/service/http/listen.ts";
 import { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
@@ -19,7 +21,8 @@ import { addNodeMetrics } from "../protocol/service/metrics/node-metrics.ts";
 import { NodePulse } from "../protocol/service/metrics/node-pulse.ts";
 import { EVENTS_SCHEMA, EventStore } from "../protocol/service/store/event-store.ts";
 import type { Context } from "./context.ts";
-import type { Policy } from "./decide.ts";
+import { defenceReserve, type Policy } from "./decide.ts";
+import { deliverAgain } from "./deliver.ts";
 import { DEFAULT_DELIVERY_TRIES, FailedDeliveries } from "./failed-deliveries.ts";
 import type { FastPath } from "./fast-path.ts";
 import type { HttpLimits } from "./http/parts.ts";
@@ -165,13 +168,30 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       metricsAt && (await listen(metricsApp(metrics, log), metricsAt.host, metricsAt.port, fewConnections()));
     const ending = AbortSignal.any([signal, refused.signal]);
     const following = [pulse.run(ending), orders?.run(ending)];
+    const obligations = {
+      seen: () => prover.head?.number,
+      confirmations,
+      gas: () => (prover.state === undefined ? 0n : defenceReserve(prover.state)),
+    };
+    const control = await listenControl(
+      options.data,
+      {
+        withdraw: withdrawHandler({ chain, sender, actions: context.actions, log }, obligations),
+        deliver: deliverAgain(context.failedDeliveries),
+      },
+      log,
+    );
     log.info({ ...facts, url: server?.url, metricsUrl: metricsServer?.url }, "prover is up");
     await follower.run(
       (batch) => prover.take(batch),
       ending,
       (now) => prover.onTime(now),
     );
-    await Promise.all([prover.stop(), server?.close(), metricsServer?.close(), ...following]);
+    await Promise.all([
+      prover.stop(),
+      ...[server?.close(), metricsServer?.close(), control?.close()],
+      ...following,
+    ]);
     if (refused.signal.aborted) throw refused.signal.reason;
     log.info({}, "prover stopped");
   } finally {

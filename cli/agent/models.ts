@@ -30,7 +30,11 @@ export const MODEL_SETTINGS = {
     default: "https://api.openai.com/v1",
     description: "URL of an endpoint that speaks the OpenAI protocol, with its version path",
   },
-  llama: { schema: text, description: "folder of the local model; default llama in the data folder" },
+  llama: {
+    schema: text,
+    isPath: true,
+    description: "folder of the local model; default llama in the data folder",
+  },
   temperature: {
     schema: z.coerce.number("must be a number from 0 to 2").min(0).max(2),
     default: 0,

@@ -11,7 +11,7 @@ import { EXIT, printResult, withJson } from "../output.ts";
 import { PROVER_SETTINGS } from "../prover.ts";
 import { checkContracts, checkNode } from "./chain.ts";
 import { type Finding, found, inTime, ok, warn } from "./finding.ts";
-import { checkBalance, checkKey } from "./key.ts";
+import { checkBalance, checkBalanceAlone, checkKey } from "./key.ts";
 import { checkData, checkModels } from "./machine.ts";
 
 const MARKS = { ok: "ok  ", warn: "warn", fail: "FAIL" } as const;
@@ -80,18 +80,28 @@ async function examineSystem(config: ChainConfig, models: string): Promise<Findi
       });
   const [connected, holder] = [chain, account];
   const balance =
-    connected && holder
-      ? await inTime("balance", `the balance by ${config.rpcUrl}`, () =>
-          checkBalance(connected, holder.address),
-        )
-      : [];
+    holder === undefined
+      ? []
+      : await inTime("balance", `the balance by ${config.rpcUrl}`, () =>
+          connected === undefined
+            ? checkBalanceAlone(config.rpcUrl, holder.address)
+            : checkBalance(connected, holder.address),
+        );
+  const owner = {
+    ...(connected && {
+      chainId: connected.game.chainId,
+      assay: connected.game.assay,
+      blockHash: connected.deployment.block.hash,
+    }),
+    ...(holder && { account: holder.address }),
+  };
   return [
     ...node,
     ...contracts,
     ...key,
     ...balance,
     ...(await inTime("models", `the models in ${models}`, () => checkModels(models, connected))),
-    ...(await found("data", () => checkData(config.data))),
+    ...(await found("data", () => checkData(config.data, owner))),
   ];
 }
 

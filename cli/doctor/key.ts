@@ -3,7 +3,8 @@ import { statSync } from "node:fs";
 import { type Address, formatEther, type LocalAccount } from "viem";
 import { BaseError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import type { Chain } from "../../protocol/chain/connect.ts";
+import { type Chain, createClient } from "../../protocol/chain/connect.ts";
+import { withContext } from "../../protocol/chain/errors.ts";
 import { holdsKey, type RemoteSigner } from "../../protocol/chain/remote-signer.ts";
 import type { SigningChain } from "../../protocol/chain/sender.ts";
 import { bondsOf, gasPriceRange } from "../../protocol/rules/money.ts";
@@ -88,6 +89,18 @@ export async function checkBalance({ client, constants }: Chain, address: Addres
     );
   }
   return findings;
+}
+
+/** Without a deployment nobody knows what bonds take; that there is nothing at all can be told. */
+export async function checkBalanceAlone(rpcUrl: string, address: Address): Promise<Finding[]> {
+  const client = createClient(rpcUrl);
+  const balance = await withContext("read the balance", () => client.getBalance({ address }));
+  const text = `${address} has ${formatEther(balance)} ether`;
+  return [
+    balance === 0n
+      ? fail("balance", text, "Send ether to it: deploying, claims and tickets all take some.")
+      : ok("balance", text),
+  ];
 }
 
 /** Files that hold secrets must be their owner's alone. */

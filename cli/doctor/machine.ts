@@ -8,6 +8,7 @@ import type { Chain } from "../../protocol/chain/connect.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import type { ModelId } from "../../protocol/rules/types.ts";
 import { lockFolder, openDatabase } from "../../protocol/service/journal/database.ts";
+import { type JournalOwner, requireOwner } from "../../protocol/service/journal/journal.ts";
 import type { ProofModel } from "../../prover/proof/ezkl/folder.ts";
 import { loadModels } from "../daemon.ts";
 import { type Finding, fail, found, ok, warn } from "./finding.ts";
@@ -16,26 +17,37 @@ const MIB = 1_048_576;
 const LEAST_FREE_MIB = 100;
 const LITTLE_FREE_MIB = 1_024;
 
-/** @param folder is made if it is not there */
-export function checkData(folder: string): Finding[] {
-  return [...databaseFindings(folder), diskFinding(folder, freeMib(folder))];
+/** @param folder is made if it is not there @param owner who would use it, as far as that is known */
+export function checkData(folder: string, owner: Partial<JournalOwner>): Finding[] {
+  return [...databaseFindings(folder, owner), diskFinding(folder, freeMib(folder))];
 }
 
-function databaseFindings(folder: string): Finding[] {
+function databaseFindings(folder: string, owner: Partial<JournalOwner>): Finding[] {
   try {
     const lock = lockFolder(folder);
     try {
       const path = join(folder, "assay.sqlite");
       // Opening checks the whole file; without parts it changes nothing.
-      if (existsSync(path)) openDatabase(path, []).close();
+      if (existsSync(path)) checkDatabase(path, owner);
       return [ok("data", `${folder} can be written, its database is whole`)];
     } finally {
       lock.release();
     }
   } catch (error) {
+    if (isBaseError(error, "JOURNAL_OWNER_MISMATCH"))
+      return [fail("data", `${folder}: ${error.shortMessage}`, error.nextStep)];
     if (isBaseError(error, "DATA_FOLDER_BUSY"))
       return [ok("data", `${folder} is in use by a running process`)];
     throw error;
+  }
+}
+
+function checkDatabase(path: string, owner: Partial<JournalOwner>): void {
+  const db = openDatabase(path, []);
+  try {
+    requireOwner(db, owner);
+  } finally {
+    db.close();
   }
 }
 

@@ -6,10 +6,13 @@ import {
   createWalletClient,
   custom,
   encodeDeployData,
+  formatEther,
+  formatGwei,
   getAddress,
   type Hex,
   type LocalAccount,
   type PublicClient,
+  size,
   type TransactionReceipt,
 } from "viem";
 import { BaseError } from "../../base/errors.ts";
@@ -103,6 +106,7 @@ export async function createParts(
 export async function deploySystem(options: DeployOptions): Promise<Deployment> {
   const { client, constants } = options;
   const chainId = await withContext("ask the node for its chain id", () => client.getChainId());
+  await requireMoney(options);
   let last: TransactionReceipt | undefined;
   const contracts = await createParts(async (name, args) => {
     last = await createContract(options, chainId, name, args);
@@ -123,6 +127,32 @@ export async function deploySystem(options: DeployOptions): Promise<Deployment> 
     constants,
     block: { number, hash },
   };
+}
+
+/** Gas of a transaction that creates a contract, of each byte of its code while it comes and once it stands (EIP-2028,
+ *  EIP-3860, EIP-3541), and what constructors take. */
+const GAS = { creation: 53_000n, byte: 16n + 200n + 1n, constructor: 60_000n } as const;
+
+/** Before the first contract costs anything.
+ *  @throws BaseError INSUFFICIENT_FUNDS, naming account and amounts */
+async function requireMoney({ client, account, artifacts }: DeployOptions): Promise<void> {
+  const gas = DEPLOYED_CONTRACTS.reduce(
+    (sum, name) => sum + GAS.creation + GAS.constructor + GAS.byte * BigInt(size(artifacts[name].bytecode)),
+    0n,
+  );
+  const { address } = account;
+  const [balance, fees] = await withContext("read balance and fees", () =>
+    Promise.all([client.getBalance({ address }), client.estimateFeesPerGas()]),
+  );
+  const needed = gas * fees.maxFeePerGas;
+  if (balance >= needed) return;
+  throw new BaseError({
+    code: "INSUFFICIENT_FUNDS",
+    shortMessage: `The account ${address} has ${formatEther(balance)} ether; deploying takes up to ${formatEther(needed)} ether, for about ${gas} gas at ${formatGwei(fees.maxFeePerGas)} gwei.`,
+    nextStep: `Send ${formatEther(needed - balance)} ether or more to ${address}, or use another key.`,
+    details: { account: address, balance: `${balance}`, needed: `${needed}` },
+    retryable: true,
+  });
 }
 
 async function createContract(

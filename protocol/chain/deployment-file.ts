@@ -1,11 +1,14 @@
 /** Files deployments/<chainId>.json. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { BaseError } from "../../base/errors.ts";
 import { type Deployment, parseDeployment, renderDeployment } from "./deployment.ts";
 
-/** The file of a chain below the folder `deployments`. */
-export const deploymentPath = (folder: string, chainId: number): string => `${folder}/${chainId}.json`;
+/** The file that is meant for a chain. @param path of the file, or of a folder with one for each chain */
+export function deploymentPath(path: string, chainId: number): string {
+  const isFile = path.endsWith(".json") || statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return isFile ? path : join(path, `${chainId}.json`);
+}
 
 /** @throws BaseError DEPLOYMENT_MISSING, DEPLOYMENT_INVALID */
 export function readDeployment(path: string): Deployment {

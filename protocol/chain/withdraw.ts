@@ -1,8 +1,13 @@
+/** Takes an account's credit out of the contract: all of it at once, which the contract pays once. */
+import { type Address, formatEther, getAddress, type Hex, isAddress } from "viem";
+import { BaseError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Actions } from "./actions.ts";
 import type { BlockRef } from "./connect.ts";
+import { withContext } from "./errors.ts";
 import { StateReader } from "./reads.ts";
 import type { Sender, SigningChain } from "./sender.ts";
+import { requireSent } from "./sent.ts";
 
 export interface WithdrawParts {
   readonly chain: SigningChain;
@@ -26,3 +31,109 @@ export async function withdrawCredit(
   const result = await sender.send(actions.withdraw(address, hash), signal);
   if (result.status === "sent") log.info({ wei: credit }, "withdrew");
 }
+
+export interface Withdrawal {
+  /** wei; 0: there was no credit, or it was withdrawn meanwhile */
+  readonly amount: bigint;
+  readonly to: Address;
+  /** absent where nothing was sent */
+  readonly hash?: Hex;
+}
+
+/** Takes all credit out, now.
+ *  @param reserve wei that the account must hold, for what it owes, before its credit goes to another address; not asked
+ *  where it comes to the account itself
+ *  @throws BaseError BALANCE_RESERVED, REFUSED; faults of the node */
+export async function withdrawTo(
+  { chain, sender, actions }: Pick<WithdrawParts, "chain" | "sender" | "actions">,
+  to: Address,
+  reserve: () => Promise<bigint> = async () => 0n,
+): Promise<Withdrawal> {
+  const { client, account } = chain;
+  // Before the balance is read: what it waits for may have been paid meanwhile.
+  const least = to === account.address ? 0n : await reserve();
+  const [amount, head, balance] = await withContext("read credit and balance", () =>
+    Promise.all([
+      new StateReader(chain).credits(account.address),
+      client.getBlockNumber(),
+      client.getBalance({ address: account.address }),
+    ]),
+  );
+  if (amount === 0n) return { amount, to };
+  if (balance < least) throw reserved(account.address, balance, least);
+  // A new credit is a new occasion; the same one is withdrawn once.
+  const action = actions.withdraw(to, `${amount}@${head}`);
+  const inclusion = requireSent("withdraw", await sender.send(action));
+  // Without an inclusion another transaction of this account was faster, wherever that sent it.
+  return inclusion === undefined ? { amount: 0n, to } : { amount, to, hash: inclusion.hash };
+}
+
+const reserved = (account: Address, balance: bigint, reserve: bigint) =>
+  new BaseError({
+    code: "BALANCE_RESERVED",
+    shortMessage: `${account} has ${formatEther(balance)} ether, and what it may owe to others takes up to ${formatEther(reserve)} ether of gas: its credit cannot go to another address now.`,
+    nextStep:
+      "Withdraw to the account itself, or send ether to it, or wait until its claims and disputes are over.",
+    retryable: true,
+  });
+
+/** What a daemon tells of its obligations. */
+export interface Obligations {
+  /** newest block that it has looked at */
+  readonly seen: () => bigint | undefined;
+  /** blocks that it leaves above that */
+  readonly confirmations: number;
+  /** wei of gas that answers and disputes may take, by that block */
+  readonly gas: () => bigint;
+}
+
+/** How often the daemon's newest block is compared with the node's, and the pause between, ms. */
+const TRIES = 100;
+const RETRY_MS = 100;
+
+/** What must stay, of claims and tickets too that are on their way: bonds are at least twice the gas of a dispute.
+ *  @throws BaseError CHAIN_NOT_READ_YET; faults of the node */
+async function reserveOf(
+  { chain, sender }: Pick<WithdrawParts, "chain" | "sender">,
+  { seen, confirmations, gas }: Obligations,
+): Promise<bigint> {
+  const onTheWay = sender.unmined().reduce((sum, { value }) => sum + (value * 3n) / 2n, 0n);
+  const newest = await withContext("read the newest block", () => chain.client.getBlockNumber());
+  for (let tries = 0; tries < TRIES; tries++) {
+    if ((seen() ?? -1n) + BigInt(confirmations) >= newest) return gas() + onTheWay;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+  throw new BaseError({
+    code: "CHAIN_NOT_READ_YET",
+    shortMessage: `The daemon has looked at block ${seen()}, the newest is ${newest}: it cannot tell what it owes.`,
+    nextStep: "Try again when it has caught up, or withdraw to the account itself.",
+    retryable: true,
+  });
+}
+
+/** The command of control sockets. @returns amounts as decimal text */
+export function withdrawHandler(
+  parts: Pick<WithdrawParts, "chain" | "sender" | "actions" | "log">,
+  obligations: Obligations,
+) {
+  let turn: Promise<unknown> = Promise.resolve();
+  return ({ to = parts.chain.account.address }: Readonly<Record<string, unknown>>): Promise<object> => {
+    const own = turn.then(async () => {
+      if (typeof to !== "string" || !isAddress(to)) throw notAnAddress(to);
+      const { amount, ...rest } = await withdrawTo(parts, getAddress(to), () =>
+        reserveOf(parts, obligations),
+      );
+      if (amount > 0n) parts.log.info({ wei: amount, ...rest }, "withdrew by command");
+      return { amount: amount.toString(), ...rest };
+    });
+    turn = own.catch(() => undefined);
+    return own;
+  };
+}
+
+const notAnAddress = (to: unknown) =>
+  new BaseError({
+    code: "ARGUMENT_INVALID",
+    shortMessage: `The receiver is ${JSON.stringify(to)}: it must be an address.`,
+    nextStep: "Correct --to.",
+  });

@@ -4,6 +4,7 @@
  *  section's setting `port` of `prover` is --port of that command, ASSAY_PROVER_PORT, and `prover.port`. The file may
  *  hold comments. */
 import { readFileSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
 import { getAddress, isAddress } from "viem";
 import { z } from "zod";
 import { BaseError } from "../../base/errors.ts";
@@ -15,6 +16,9 @@ export interface Setting<Value = unknown> {
   /** as text or as the file would hold it; absent: the setting may be absent */
   readonly default?: string | number;
   readonly description: string;
+  /** a file or folder: a relative one in the configuration file is meant from that file's folder, and so is the default
+   *  where there is a file; one of a flag or variable from the current folder */
+  readonly isPath?: true;
 }
 export type Settings = Readonly<Record<string, Setting>>;
 
@@ -58,16 +62,22 @@ export const CHAIN_SETTINGS = {
   },
   deployment: {
     schema: text,
-    description: "deployment file; default deployments/<chain id>.json",
+    default: "deployments",
+    isPath: true,
+    description: "deployment file, or folder of files <chain id>.json",
   },
-  keystore: { schema: text, description: "encrypted key file (Web3 Secret Storage v3)" },
-  keystorePasswordFile: { schema: text, description: "file that holds the keystore's password" },
+  keystore: { schema: text, isPath: true, description: "encrypted key file (Web3 Secret Storage v3)" },
+  keystorePasswordFile: {
+    schema: text,
+    isPath: true,
+    description: "file that holds the keystore's password",
+  },
   signer: {
     schema: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
     description: "URL of a JSON-RPC signer (eth_signTransaction) that holds the key",
   },
   signerAddress: { schema: address, description: "whose key the signer uses" },
-  data: { schema: text, default: "data", description: "folder for database and journal" },
+  data: { schema: text, default: "data", isPath: true, description: "folder for database and journal" },
   pollIntervalMs: {
     schema: integer(10, 600_000),
     default: 1_000,
@@ -100,7 +110,7 @@ export function loadConfig<S extends Settings>(
   sources: ConfigSources,
   section?: Section,
 ): Config<S> {
-  const { file, path } = readConfigFile(sources);
+  const { file, path, isThere } = readConfigFile(sources);
   checkNames(file, path);
   const held = section === undefined ? file : sectionOf(file, section, path);
   if (section !== undefined) checkKnown(held, Object.keys(settings), `${path}, section ${section}`);
@@ -109,10 +119,10 @@ export function loadConfig<S extends Settings>(
     const variable = variableName(name, section);
     const key = section === undefined ? name : `${section}.${name}`;
     const found = [
-      { value: sources.flags[name], source: flagName(name) },
-      { value: emptyAsAbsent(sources.env[variable]), source: variable },
-      { value: held[name], source: `${key} in ${path}` },
-      { value: setting.default, source: "the default" },
+      { value: sources.flags[name], source: flagName(name), isOfFile: false },
+      { value: emptyAsAbsent(sources.env[variable]), source: variable, isOfFile: false },
+      { value: held[name], source: `${key} in ${path}`, isOfFile: true },
+      { value: setting.default, source: "the default", isOfFile: isThere },
     ].find(({ value }) => value !== undefined);
     if (found === undefined) continue;
     const parsed = setting.schema.safeParse(found.value);
@@ -124,13 +134,22 @@ export function loadConfig<S extends Settings>(
         details: { setting: name, source: found.source },
       });
     }
-    values[name] = parsed.data;
+    const isFrom = setting.isPath === true && found.isOfFile;
+    values[name] = isFrom ? pathFrom(dirname(path), String(parsed.data)) : parsed.data;
   }
   // Each value was parsed by the schema that its type comes from.
   return values as Config<S>;
 }
 
-function readConfigFile({ flags, env }: ConfigSources): { file: Record<string, unknown>; path: string } {
+const pathFrom = (folder: string, path: string): string => (isAbsolute(path) ? path : join(folder, path));
+
+interface ConfigFile {
+  readonly file: Record<string, unknown>;
+  readonly path: string;
+  readonly isThere: boolean;
+}
+
+function readConfigFile({ flags, env }: ConfigSources): ConfigFile {
   const named = flags.config ?? emptyAsAbsent(env.ASSAY_CONFIG);
   const path = String(named ?? "assay.json");
   let content: string;
@@ -138,12 +157,12 @@ function readConfigFile({ flags, env }: ConfigSources): { file: Record<string, u
     content = readFileSync(path, "utf8");
   } catch (cause) {
     const isAbsent = (cause as NodeJS.ErrnoException).code === "ENOENT";
-    if (named === undefined && isAbsent) return { file: {}, path };
+    if (named === undefined && isAbsent) return { file: {}, path, isThere: false };
     throw unreadable(path, isAbsent ? "it does not exist" : String(cause), cause);
   }
   try {
     const file = parseJsonWithComments(content);
-    if (isRecord(file)) return { file, path };
+    if (isRecord(file)) return { file, path, isThere: true };
   } catch (cause) {
     throw unreadable(path, `it is not JSON: ${(cause as SyntaxError).message}`, cause);
   }

@@ -1,4 +1,13 @@
-import { appendFileSync, chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ANVIL_KEYS } from "../../cli/anvil.ts";
@@ -6,8 +15,13 @@ import { clockFinding } from "../../cli/doctor/chain.ts";
 import type { Finding } from "../../cli/doctor/finding.ts";
 import { diskFinding } from "../../cli/doctor/machine.ts";
 import { modelFolder } from "../../cli/model-source.ts";
+import { accountOf } from "../../protocol/chain/account.ts";
+import { connect } from "../../protocol/chain/connect.ts";
+import { parseDeployment } from "../../protocol/chain/deployment.ts";
 import { writeDeployment } from "../../protocol/chain/deployment-file.ts";
 import { encryptKeystore } from "../../protocol/chain/keystore.ts";
+import { requireAccount } from "../../protocol/chain/sender.ts";
+import { openDataFolder } from "../../protocol/service/data-folder.ts";
 import { lockFolder } from "../../protocol/service/journal/database.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { runAssay, runInProcess } from "../support/assay.ts";
@@ -64,6 +78,71 @@ describe("assay doctor", () => {
       findings.filter((finding) => finding.subject === subject && finding.status === status);
     return { code, isWell, findings, of };
   }
+
+  /** A key of which the chain has never heard. */
+  const POOR = `0x${"11".repeat(32)}` as const;
+
+  test("behavior: paths in a file follow the file, from whatever folder it is used", async () => {
+    const own = path("etc");
+    mkdirSync(own);
+    mkdirSync(path("elsewhere"));
+    cpSync(path("deployment.json"), join(own, "deployment.json"));
+    cpSync(path("models"), join(own, "models"), { recursive: true });
+    const content = { rpcUrl: local.rpcUrl, deployment: "deployment.json", prover: { models: "models" } };
+    writeFileSync(join(own, "assay.json"), JSON.stringify(content));
+    const args = ["doctor", "--json", "--config", "../etc/assay.json"];
+    const { stdout } = await runAssay(args, { ASSAY_KEY: ANVIL_KEYS[1] as string }, path("elsewhere"));
+    const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+    expect(findings.filter(({ status }) => status === "fail")).toEqual([]);
+    const texts = findings.map(({ subject, text, nextStep }) => `${subject}: ${text} ${nextStep}`).join("\n");
+    expect(texts).toContain("data: ../etc/data can be written");
+    expect(texts).toContain("assay model register ../etc/models/forecast-vix");
+    expect(existsSync(path("elsewhere/data"))).toBe(false);
+    expect(existsSync(join(own, "data"))).toBe(true);
+    rmSync(own, { recursive: true });
+  });
+
+  test("error: a data folder of another deployment, or of another key", async () => {
+    const deployment = parseDeployment(readFileSync(path("deployment.json"), "utf8"), "deployment.json");
+    const account = accountAt(1);
+    const chain = requireAccount(await connect({ rpcUrl: local.rpcUrl, deployment, account }));
+    await openDataFolder(path("used"), chain).close();
+    expect((await doctor({ ASSAY_DATA: path("used") })).of("data", "fail")).toEqual([]);
+    writeDeployment(path("second.json"), await deployLocal(local));
+    const second = { ASSAY_DATA: path("used"), ASSAY_DEPLOYMENT: path("second.json") };
+    expect(await doctor(second)).toMatchObject({ code: 4, isWell: false });
+    expect((await doctor(second)).of("data", "fail")).toMatchObject([
+      { text: expect.stringContaining("was used with assay"), nextStep: expect.stringContaining("--data") },
+    ]);
+    const other = { ASSAY_DATA: path("used"), ASSAY_KEY: ANVIL_KEYS[2] as string };
+    expect((await doctor(other)).of("data", "fail")).toMatchObject([
+      { text: expect.stringContaining("was used with account") },
+    ]);
+  });
+
+  test("error: an empty balance, also before there is a deployment", async () => {
+    const { of } = await doctor({ ASSAY_DEPLOYMENT: path("none.json"), ASSAY_KEY: POOR });
+    expect(of("balance", "fail")).toMatchObject([
+      { text: `${accountOf(POOR, "").address} has 0 ether`, nextStep: expect.stringContaining("Send ether") },
+    ]);
+  });
+
+  test("error: `assay deploy` without money names account and amount", async () => {
+    const args = ["deploy", "--deployment", path("new.json"), "--json"];
+    const { code, stderr } = await runInProcess(args, { ...env, ASSAY_KEY: POOR, ASSAY_DEPLOYMENT: "" });
+    expect([code, JSON.parse(stderr)]).toMatchObject([
+      3,
+      {
+        error: {
+          code: "INSUFFICIENT_FUNDS",
+          message: expect.stringMatching(
+            /^The account 0x\w{40} has 0 ether; deploying takes up to 0\.\d+ ether/,
+          ),
+          details: { account: accountOf(POOR, "").address },
+        },
+      },
+    ]);
+  });
 
   test("default: a system that is in order, and a model that is not registered yet", async () => {
     const { code, isWell, findings, of } = await doctor();

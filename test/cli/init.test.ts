@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CHALLENGER_SETTINGS } from "../../cli/challenger/machine.ts";
 import { renderConfig } from "../../cli/init.ts";
@@ -41,11 +41,23 @@ describe("renderConfig", () => {
 
 describe("assay init", () => {
   test("default: flags become settings, and nothing is overwritten", async () => {
-    const args = ["init", "--out", file, "--rpc-url", "http://10.0.0.1:8545", "--confirmations", "3"];
+    const args = [
+      "init",
+      "--out",
+      file,
+      "--rpc-url",
+      "http://10.0.0.1:8545",
+      "--confirmations",
+      "3",
+      "--data",
+      "state",
+    ];
     expect(await runInProcess(args)).toMatchObject({ code: 0 });
     const written = readFileSync(file, "utf8");
     const config = loadConfig(CHAIN_SETTINGS, { flags: { config: file }, env: {} });
-    expect(config).toMatchObject({ rpcUrl: "http://10.0.0.1:8545", confirmations: 3, data: "data" });
+    expect(config).toMatchObject({ rpcUrl: "http://10.0.0.1:8545", confirmations: 3 });
+    // A flag starts from the current folder, the file from its own: the same place.
+    expect(resolve(config.data)).toBe(resolve("state"));
     const again = await runInProcess(args);
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("exists already")]);
     expect(readFileSync(file, "utf8")).toBe(written);

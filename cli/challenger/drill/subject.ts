@@ -10,12 +10,12 @@ import type { Inclusion } from "../../../protocol/chain/journal.ts";
 import { newRequest } from "../../../protocol/chain/new-request.ts";
 import { readRequest } from "../../../protocol/chain/past.ts";
 import type { Sender, SigningChain } from "../../../protocol/chain/sender.ts";
+import { requireSent } from "../../../protocol/chain/sent.ts";
 import { encodeCall } from "../../../protocol/rules/abi.ts";
 import { LANE, LIMITS, type ModelId, type Request, type RequestId } from "../../../protocol/rules/types.ts";
 import { findFolder, findModel, isModelId, modelFolder } from "../../model-source.ts";
 import { refuseArgument } from "../../output.ts";
 import { readInputs, unknownRequest } from "../../request.ts";
-import { requireSent } from "../../sent.ts";
 
 export interface SubjectOptions {
   readonly request?: string;

@@ -104,7 +104,8 @@ export function lockFolder(folder: string): FolderLock {
       throw new BaseError({
         code: "DATA_FOLDER_BUSY",
         shortMessage: `Another process uses the data folder ${folder}.`,
-        nextStep: "Stop it, or give this one a folder and a key of its own (--data, ASSAY_DATA).",
+        nextStep:
+          "Stop it, or give this one a folder and a key of its own (--data, ASSAY_DATA); `assay withdraw` has a running prover or challenger do it.",
         details: { folder },
         cause: error,
       });

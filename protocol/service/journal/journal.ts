@@ -46,6 +46,30 @@ interface TransactionRow {
   signed_at_ms: number;
 }
 
+/** Passes a database that nobody has used yet.
+ *  @param owner what is known of who would use it now
+ *  @throws BaseError JOURNAL_OWNER_MISMATCH */
+export function requireOwner(db: SqliteDatabase, owner: Partial<JournalOwner>): void {
+  const isUsed = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'owner'").get() !== undefined;
+  const held = isUsed
+    ? db
+        .prepare<[], JournalOwner>(
+          "SELECT chain_id AS chainId, assay, block_hash AS blockHash, account FROM owner",
+        )
+        .get()
+    : undefined;
+  if (held === undefined) return;
+  for (const name of ["chainId", "assay", "blockHash", "account"] as const) {
+    if (owner[name] === undefined || held[name] === owner[name]) continue;
+    throw new BaseError({
+      code: "JOURNAL_OWNER_MISMATCH",
+      shortMessage: `The data folder was used with ${name} ${held[name]}, now it is ${owner[name]}.`,
+      nextStep: "Use one data folder for each key and deployment (--data, ASSAY_DATA).",
+      details: { file: db.name },
+    });
+  }
+}
+
 export class Journal implements TransactionJournal {
   readonly #db: SqliteDatabase;
 
@@ -56,20 +80,7 @@ export class Journal implements TransactionJournal {
     db.prepare(
       "INSERT INTO owner (id, chain_id, assay, block_hash, account) VALUES (1, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
     ).run(owner.chainId, owner.assay, owner.blockHash, owner.account);
-    const held = db
-      .prepare<[], JournalOwner>(
-        "SELECT chain_id AS chainId, assay, block_hash AS blockHash, account FROM owner",
-      )
-      .get();
-    for (const name of ["chainId", "assay", "blockHash", "account"] as const) {
-      if (held?.[name] === owner[name]) continue;
-      throw new BaseError({
-        code: "JOURNAL_OWNER_MISMATCH",
-        shortMessage: `The data folder was used with ${name} ${held?.[name]}, now it is ${owner[name]}.`,
-        nextStep: "Use one data folder for each key and deployment (--data, ASSAY_DATA).",
-        details: { file: db.name },
-      });
-    }
+    requireOwner(db, owner);
   }
 
   get(key: string): JournalEntry | undefined {

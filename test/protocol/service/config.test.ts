@@ -28,10 +28,30 @@ describe("loadConfig", () => {
     const config = load(content, env, { data: "flag" });
     expect(config).toEqual({
       rpcUrl: "http://env:2",
+      deployment: join(folder.path, "deployments"),
       data: "flag",
       pollIntervalMs: 70,
       confirmations: 0,
       maxFee: 500_000_000_000n,
+    });
+  });
+
+  test("behavior: a path of the file and the default beside it follow the file, others the current folder", () => {
+    const held = { keystore: "keys/one.json", data: "/var/lib/assay" };
+    expect(load(held)).toMatchObject({
+      keystore: join(folder.path, "keys/one.json"),
+      data: "/var/lib/assay",
+      deployment: join(folder.path, "deployments"),
+    });
+    const given = load(
+      { ...held, deployment: "file.json" },
+      { ASSAY_KEYSTORE: "env.json" },
+      { data: "flag" },
+    );
+    expect(given).toMatchObject({
+      keystore: "env.json",
+      data: "flag",
+      deployment: join(folder.path, "file.json"),
     });
   });
 

@@ -1,7 +1,7 @@
 /** Results of sending, for commands: done, or an error. */
-import { BaseError } from "../base/errors.ts";
-import type { Inclusion } from "../protocol/chain/journal.ts";
-import type { SendResult } from "../protocol/chain/sender.ts";
+import { BaseError } from "../../base/errors.ts";
+import type { Inclusion } from "./journal.ts";
+import type { SendResult } from "./sender.ts";
 
 /** @returns where it was mined, if by this key
  *  @throws BaseError REFUSED with the contract's reason, or the retryable fault */
