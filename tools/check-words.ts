@@ -21,7 +21,7 @@ const WORD_BITS = 256;
 /** Files whose shifts are no fields. */
 export const NO_FIELDS: Readonly<Record<string, string>> = {
   "libraries/Swar.sol": "lanes of 32 bits, side by side",
-  "libraries/Turn.sol": "blocks of lanes that change places",
+  "libraries/Transpose.sol": "blocks of lanes that change places",
   "opcodes/Dot.sol": "lanes of 32 bits: a product of polynomials",
   "opcodes/Lookup.sol": "lanes of 16 and 32 bits: sums of bytes",
   "opcodes/Reduce.sol": "lanes of 16, 32 and 64 bits: sums of bytes",

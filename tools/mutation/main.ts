@@ -76,11 +76,11 @@ export async function mutate(openPrograms: OpenPrograms): Promise<number> {
       : sample(mutants, Number(values.sample), Number(values.seed));
   console.log(`${mutants.length} mutants, ${chosen.length} to run`);
   // Last those that run all tests to the end, as far as is known, and those that are compiled by themselves.
-  const turnOf = (mutant: Mutant): number => Number(isExplained(mutant)) + 2 * Number(mutant.id === 0);
-  const inTurn = [...chosen].sort((a, b) => turnOf(a) - turnOf(b));
+  const placeInLine = (mutant: Mutant): number => Number(isExplained(mutant)) + 2 * Number(mutant.id === 0);
+  const inLine = [...chosen].sort((a, b) => placeInLine(a) - placeInLine(b));
   /** The latest of each file: what caught one mutant often catches the next. */
   const killers = new Map<string, Killer>();
-  for (const mutant of inTurn) {
+  for (const mutant of inLine) {
     const key = keyOf(mutant);
     const before = results[key];
     const killer = before?.kind === "caught" ? before.by : undefined;

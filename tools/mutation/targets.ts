@@ -19,7 +19,7 @@ const tests = (...folders: readonly string[]): string[] =>
 const GAMES = "test/contracts/invariant/Games.t.sol";
 const SETTLE = ["SettleByProof", "SettleBatch"].map((name) => `test/contracts/proof/${name}.t.sol`);
 
-const WORDS = ["Swar", "Turn"].map((name) => `test/contracts/libraries/${name}.t.sol`);
+const WORDS = ["Swar", "Transpose"].map((name) => `test/contracts/libraries/${name}.t.sol`);
 
 /** Whole programs and layers, the quickest first. */
 const RUNS = [
@@ -61,7 +61,7 @@ export const TARGETS: Readonly<Record<string, ContractTarget | TypeScriptTarget>
     files: [
       ...inFolder("verifier-contracts/opcodes/rows", ".sol"),
       "verifier-contracts/generated/Kernels.sol",
-      ...libraries("Flat", "Machine", "Swar", "Turn"),
+      ...libraries("Flat", "Machine", "Swar", "Transpose"),
     ],
     tests: [...WORDS, ...tests("opcodes", "fuzz")],
     records: RECORDS,

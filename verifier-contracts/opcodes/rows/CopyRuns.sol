@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {Turn} from "../../libraries/Turn.sol";
+import {Transpose} from "../../libraries/Transpose.sol";
 
 /// @notice Runs of elements: element j of run r is copied from source + r·runStep + j·step to
 /// target + r·outStep + j·size. Steps are in bytes, those of the source two's complement.
@@ -79,7 +79,9 @@ library CopyRuns {
             uint256 last = r.length - BLOCK;
             for (uint256 run = 0;; run = run + BLOCK > lastRun ? lastRun : run + BLOCK) {
                 for (uint256 j = 0;; j = j + BLOCK > last ? last : j + BLOCK) {
-                    Turn.eight(source + 4 * run + j * step, step, target + run * outStep + 4 * j, outStep);
+                    Transpose.eight(
+                        source + 4 * run + j * step, step, target + run * outStep + 4 * j, outStep
+                    );
                     if (j == last) break;
                 }
                 if (run == lastRun) break;

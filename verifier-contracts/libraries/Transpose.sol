@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-/// @notice Matrices that turn: rows become columns.
-library Turn {
+/// @notice Matrices that are transposed: rows become columns.
+library Transpose {
     uint256 private constant EVEN = 0x00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF;
     uint256 private constant LOW_128 = 0x00000000000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF;
     uint256 private constant LOW_64 = 0x0000000000000000FFFFFFFFFFFFFFFF0000000000000000FFFFFFFFFFFFFFFF;
 
-    /// @notice Transposes a block of eight by eight lanes of 32 bits: lane j of the source's word k becomes lane k of the
+    /// @notice Transposes a block of eight by eight SIMD lanes of 32 bits: lane j of the source's word k becomes lane k of the
     /// result's word j. Blocks of 4 by 4 change places, then those of 2 by 2, then lanes.
     /// @param source memory of the first word @param step bytes from one to the next, two's complement
     /// @param target memory of the first word of the result, not the source's @param outStep bytes from one to the next

@@ -2,11 +2,11 @@
 pragma solidity ^0.8.28;
 
 import {Memory} from "../../../verifier-contracts/libraries/Memory.sol";
-import {Turn} from "../../../verifier-contracts/libraries/Turn.sol";
+import {Transpose} from "../../../verifier-contracts/libraries/Transpose.sol";
 import {CopyRuns, Runs} from "../../../verifier-contracts/opcodes/rows/CopyRuns.sol";
 import {Test} from "../support/Test.sol";
 
-contract TurnTest is Test {
+contract TransposeTest is Test {
     /// @dev Room on both sides of what is copied.
     uint256 private constant AROUND = 64;
 
@@ -62,7 +62,7 @@ contract TurnTest is Test {
             if (isBack) step = 0 - gap;
         }
         _run(Runs(4, 8, step, 8, 4, 128 - gap), expected + AROUND, first);
-        Turn.eight(first, step, target, 128 - gap);
+        Transpose.eight(first, step, target, 128 - gap);
         _assertSame(target - AROUND, expected, 8 * 96 + 2 * AROUND);
     }
 
