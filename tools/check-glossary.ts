@@ -27,6 +27,7 @@ const PHRASES: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b(?:claim|event|request)s?[- ]?books?\b|\bClaimBook\b/gi, "index"],
   [/\bsu(?:ed|es|its?) (?:a |the |every )?(?:claims?|provers?)\b/gi, "dispute"],
   [/\blane[- ]turns?\b|\bturned (?:tensor|matrix|matrices)\b/gi, "transpose"],
+  [/(?<!\b(?:SIMD|Keccak) )\blanes? of \d+ bits/gi, "SIMD lane: lane alone is a way to finality"],
   [/\b(?:the|an) own\b/gi, "its own, the prover's, or another owner by name"],
   [/(?<!\b(?:there|there was) )\bis none\b(?! (?:of|else)\b)/gi, "is no …, or there is none"],
 ];

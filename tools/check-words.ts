@@ -20,18 +20,18 @@ const WORD_BITS = 256;
 
 /** Files whose shifts are no fields. */
 export const NO_FIELDS: Readonly<Record<string, string>> = {
-  "libraries/Swar.sol": "lanes of 32 bits, side by side",
+  "libraries/Swar.sol": "SIMD lanes of 32 bits, side by side",
   "libraries/Transpose.sol": "blocks of lanes that change places",
-  "opcodes/Dot.sol": "lanes of 32 bits: a product of polynomials",
+  "opcodes/Dot.sol": "SIMD lanes of 32 bits: a product of polynomials",
   "opcodes/Lookup.sol": "lanes of 16 and 32 bits: sums of bytes",
   "opcodes/Reduce.sol": "lanes of 16, 32 and 64 bits: sums of bytes",
-  "opcodes/codecs/Int16s.sol": "lanes of 16 bits spread to 32, and back",
+  "opcodes/codecs/Int16s.sol": "SIMD lanes of 16 bits spread to 32, and back",
   "opcodes/codecs/Prices.sol": "sums of returns, 32 bits apart",
   "opcodes/codecs/Raw.sol": "bytes of every four reversed",
   "opcodes/codecs/Text.sol": "bytes of a text, compared and cut",
   "execution/plan/PlanLookup.sol": "the next of eight ids in a word",
-  "execution/plan/PlanWords.sol": "lanes of 32 bits: a sign spread over its lane",
-  "execution/compiled/Rows.sol": "lanes of 24 bits, and instructions that push them",
+  "execution/plan/PlanWords.sol": "SIMD lanes of 32 bits: a sign spread over its lane",
+  "execution/compiled/Rows.sol": "SIMD lanes of 24 bits, and instructions that push them",
   "execution/compiled/Emit.sol": "EVM code, byte by byte",
   "execution/compiled/Finish.sol": "EVM code, byte by byte",
   "execution/compiled/CompiledLayer.sol": "RLP, and what CREATE2 hashes",

@@ -3,7 +3,7 @@
 
 import { advance, compileWasm, get, I32, I64, leb, OP, set, signedLeb, times } from "../wasm.ts";
 
-/** 25 lanes of 64 bits, little-endian, lane x + 5y at 8·(x + 5y). */
+/** 25 Keccak lanes of 64 bits, little-endian, lane x + 5y at 8·(x + 5y). */
 const STATE_BYTES = 200;
 const ROUNDS = 24;
 const CONSTANTS_AT = 256;

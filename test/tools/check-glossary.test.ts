@@ -31,6 +31,13 @@ describe("checkWords", () => {
     expect(messages("A.sol", "/// planted tickets\n")).toHaveLength(1);
   });
 
+  test("behavior: lanes of packed words are SIMD lanes", () => {
+    expect(messages("A.sol", "// SIMD lanes of 32 bits, 25 Keccak lanes of 64 bits, the lane PROOF")).toEqual(
+      [],
+    );
+    expect(messages("A.sol", "// eight lanes of 32 bits")).toHaveLength(1);
+  });
+
   test("behavior: there is none is English, what is none is not", () => {
     expect(messages("a.md", "If there is none, or it is none of these.")).toEqual([]);
     expect(messages("a.md", "A verdict that is none.")).toHaveLength(1);

@@ -140,7 +140,7 @@ library StepRules {
         assembly ("memory-safe") {
             // Six dims at once, last axes aligned; where the operand has no axis its dim is 0.
             let x := shr(mul(DIM_BITS, sub(ownRank, rank)), shape)
-            // The top bit of each lane of 32 bits that is not 0, in the sum of its other bits or by itself. A lane is
+            // The top bit of each SIMD lane of 32 bits that is not 0, in the sum of its other bits or by itself. A lane is
             // wrong if it is none of 0, the output's dim and 1.
             let y := xor(x, own)
             let z := xor(x, ONES)

@@ -25,7 +25,7 @@ import {Opening} from "../types/Types.sol";
 import {Requant} from "./Requant.sol";
 
 /// @notice DOT: dot product of an activation row with a weight row, plus bias (docs/EXACT.md, section 3).
-/// A word of 32 bytes is four words of 8 lanes of 32 bits: group j holds the bytes 4i + j, one in each lane. Weight
+/// A word of 32 bytes is four words of 8 SIMD lanes of 32 bits: group j holds the bytes 4i + j, one in each lane. Weight
 /// words are byte-reversed, so in the product of group j of both, the top lane is the sum of a[4i + j]·w[4i + j] over
 /// i: the lanes meet in reverse order, as in a multiplication of polynomials. A lane never carries into the next:
 /// it sums at most 66,051 products below 2^16.
@@ -104,7 +104,7 @@ library Dot {
     /// @param prepared memory for four words a word @return sum of the row's stored bytes
     function prepare(uint256 row, uint256 length, uint256 prepared) internal pure returns (uint256 sum) {
         assembly ("memory-safe") {
-            // 16 lanes of 16 bits: each adds two bytes a word, of 128 words at most.
+            // 16 SIMD lanes of 16 bits: each adds two bytes a word, of 128 words at most.
             let lanes := 0
             for { let end := add(row, length) } lt(row, end) { row := add(row, 0x20) } {
                 let word := mload(row)

@@ -98,7 +98,7 @@ library Lookup {
             let offset := mul(shl(7, rows), ONES)
             let all := mul(rows, rowBytes)
             for { let end := add(from, rowBytes) } lt(from, end) { from := add(from, 0x20) } {
-                // Bytes to lanes of 16 bits, which hold the sum of 16.
+                // Bytes to SIMD lanes of 16 bits, which hold the sum of 16.
                 let even := 0
                 let odd := 0
                 let behind := add(from, all)
@@ -107,7 +107,7 @@ library Lookup {
                     even := add(even, and(x, PAIRS))
                     odd := add(odd, and(shr(8, x), PAIRS))
                 }
-                // Elements 8r on are the byte r from the low end of each lane of 32 bits; 128 was added to each.
+                // Elements 8r on are the byte r from the low end of each SIMD lane of 32 bits; 128 was added to each.
                 mstore(target, xor(sub(or(and(even, HALVES), SIGNS), offset), SIGNS))
                 mstore(add(target, 0x20), xor(sub(or(and(odd, HALVES), SIGNS), offset), SIGNS))
                 even := and(shr(16, even), HALVES)

@@ -73,7 +73,7 @@ library Reduce {
                 lanes := add(and(lanes, HALVES), and(shr(16, lanes), HALVES))
                 lanes := add(and(lanes, QUARTERS), and(shr(32, lanes), QUARTERS))
             }
-            // Four lanes of 64 bits: the product's top lane is their sum.
+            // Four SIMD lanes of 64 bits: the product's top lane is their sum.
             total := shr(192, mul(lanes, 0x0000000000000001000000000000000100000000000000010000000000000001))
         }
         unchecked {

@@ -32,7 +32,7 @@ abstract contract ModelTool is ToolMetadata {
     error WrongTextCount(uint256 names, uint256 descriptions, uint256 required);
     /// @notice Thrown when a list has another length than the model takes.
     error WrongCount(uint256 given, uint256 required);
-    /// @notice Thrown when a number does not fit in a lane of 16 bits.
+    /// @notice Thrown when a number does not fit in a SIMD lane of 16 bits.
     error LaneOutOfRange(uint256 index, int256 value);
     /// @notice Thrown when a number is not a byte.
     error ByteOutOfRange(uint256 index, uint256 value);

@@ -4,7 +4,7 @@ pragma solidity ^0.8.28;
 import {FIRST_U32} from "../../libraries/Memory.sol";
 import {Parts} from "./Parts.sol";
 
-/// @notice Weight rows as polynomials with 10 lanes of 24 bits.
+/// @notice Weight rows as polynomials with 10 SIMD lanes of 24 bits.
 ///
 /// A slice is 30 elements; its group g (0, 1, 2) holds elements 3i + g, i = 0..9. As activations, element i stands in
 /// lane i from the top of a word; as weights, minus a centre, in lane i from the bottom of 240 bits, signed. The product
@@ -51,7 +51,7 @@ library Rows {
         returns (uint256 positive, uint256 sum)
     {
         assembly ("memory-safe") {
-            // 16 lanes of 16 bits: each adds two bytes a word, of 31 words at most.
+            // 16 SIMD lanes of 16 bits: each adds two bytes a word, of 31 words at most.
             let above := mul(ONES_16, sub(256, offset))
             let padding := 0
             for { let end := add(row, length) } lt(row, end) { row := add(row, 0x20) } {
