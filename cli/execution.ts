@@ -13,7 +13,7 @@ import { chainConfig, openChain, withChain, withSender } from "./chain.ts";
 import { addHaltCommand } from "./halt.ts";
 import { findModel, modelFolder } from "./model-source.ts";
 import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
-import { readInputs } from "./request.ts";
+import { readInputs, requireFits } from "./request.ts";
 
 export function addExecutionCommands(model: Command): void {
   const publishing = model
@@ -103,6 +103,7 @@ async function infer(name: string, options: InferOptions, self: Command): Promis
   const chain = await openChain(chainConfig(self));
   const model = await findModel(chain, name);
   const input = encodeCall(model.function, readInputs(model.function, options));
+  requireFits(model, input);
   if (options.fast && options.withWeights) refuseArgument("--fast", "with --with-weights", "one of both");
   const weights = options.withWeights === true ? weightsOf(modelFolder(name)) : undefined;
   const output = options.fast

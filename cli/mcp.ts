@@ -9,7 +9,7 @@ import { VERSION } from "../base/version.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { requireAccount, type Sender } from "../protocol/chain/sender.ts";
 import { laneNames } from "../protocol/rules/shortfall.ts";
-import { LANE, type LaneName } from "../protocol/rules/types.ts";
+import { LANE } from "../protocol/rules/types.ts";
 import { integer, loadConfig, type Settings, text, wei } from "../protocol/service/config.ts";
 import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { listen } from "../protocol/service/http/listen.ts";
@@ -17,6 +17,7 @@ import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
 import { createLogger, stopSignal } from "./daemon.ts";
 import { describeModel } from "./gateway.ts";
 import { refuseArgument } from "./output.ts";
+import { readLanes } from "./request-terms.ts";
 
 const SETTINGS = {
   lanes: { schema: text, default: "EXECUTION", description: "lanes whose results are taken, by commas" },
@@ -93,12 +94,9 @@ async function serve(names: readonly string[], _options: object, self: Command):
 }
 
 function toolConfigOf({ lanes, minBond, askFee, waitSeconds }: McpSettings): ModelToolConfig {
-  const named = lanes.split(",").map((lane) => lane.trim());
-  const wrong = named.find((lane) => !(lane in LANE));
-  if (wrong !== undefined) refuseArgument("--lanes", wrong, `some of ${Object.keys(LANE).join(", ")}`);
   return {
     price: 0,
-    lanes: named as LaneName[],
+    lanes: readLanes(lanes),
     minBond,
     waitMs: 1_000 * waitSeconds,
     ...(askFee === undefined ? {} : { ask: { fee: askFee, expirySeconds: EXPIRY_SECONDS } }),

@@ -88,7 +88,10 @@ const describe = (error: unknown): string => (error instanceof Error ? error.mes
 export function refuseArgument(name: string, value: unknown, limit: string): never {
   throw new BaseError({
     code: "ARGUMENT_INVALID",
-    shortMessage: `${name} is ${JSON.stringify(value)}: it must be ${limit}.`,
+    shortMessage:
+      value === undefined
+        ? `${name} is missing: it must be ${limit}.`
+        : `${name} is ${JSON.stringify(value)}: it must be ${limit}.`,
     nextStep: "See --help of the command.",
     details: { argument: name },
   });

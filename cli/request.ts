@@ -1,51 +1,22 @@
 /** `assay request` and `assay refund` */
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { formatEther, type Hex } from "viem";
+import { formatEther, type Hex, size, slice } from "viem";
 import { BaseError, isBaseError } from "../base/errors.ts";
 import { type Action, Actions } from "../protocol/chain/actions.ts";
 import { awaitResult, type FinalResult } from "../protocol/chain/await-result.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { historyOf } from "../protocol/chain/history.ts";
-import { newRequest } from "../protocol/chain/new-request.ts";
-import type { SigningChain } from "../protocol/chain/sender.ts";
 import { requireSent } from "../protocol/chain/sent.ts";
 import { decodeReturn, encodeCall, type ModelFunction } from "../protocol/rules/abi.ts";
 import { requestIdOf } from "../protocol/rules/ids.ts";
-import { LANE, LIMITS, type Request, type RequestId } from "../protocol/rules/types.ts";
-import type { ModelWord } from "../protocol/rules/words.ts";
-import { integer, loadConfig, type Settings, wei } from "../protocol/service/config.ts";
-import { ezklSettleGas } from "../prover/decide.ts";
+import type { RequestId } from "../protocol/rules/types.ts";
+import { loadConfig } from "../protocol/service/config.ts";
 import { type ChainConfig, chainConfig, withChain, withSender, withSettings } from "./chain.ts";
 import { findModel, isModelId, type RegisteredModel } from "./model-source.ts";
 import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
+import { makeRequest, REQUEST_SETTINGS } from "./request-terms.ts";
 import { describeEvent, laneText } from "./timeline.ts";
-
-const REQUEST_SETTINGS = {
-  fee: {
-    schema: wei,
-    description: "wei to the prover; default: gas of a claim and its end, or of a proof by ezkl, doubled",
-  },
-  minBond: { schema: wei, default: "0", description: "least bond of a claim, wei" },
-  window: { schema: integer(1, LIMITS.maxWindow), description: "seconds to challenge; default 4T" },
-  expirySeconds: {
-    schema: integer(1, LIMITS.maxExpiryAhead),
-    default: 3_600,
-    description: "how long a claim may be made",
-  },
-  timeout: {
-    schema: integer(1, LIMITS.maxExpiryAhead),
-    description:
-      "most seconds that --wait waits until the request is mined, and then until its output is final; the request goes on without it",
-  },
-} as const satisfies Settings;
-
-/** Gas that a prover spends on claim and finalize, at their targets. Source: DESIGN, section 10. */
-const CLAIM_GAS = 140_000n;
-
-/** Without a program nobody claims: a proof by ezkl settles. */
-const gasOf = ({ steps, inputSize, outputLength }: ModelWord): bigint =>
-  steps > 0 ? CLAIM_GAS : ezklSettleGas({ inputs: inputSize, outputs: outputLength / 32 });
 
 interface RequestOptions {
   readonly inputs?: string;
@@ -79,6 +50,7 @@ async function ask(name: string, options: RequestOptions, self: Command): Promis
   const { chain, model, request, action, asked } = await withSender(config, async (chain, sender) => {
     const model = await findModel(chain, name);
     const input = encodeCall(model.function, readInputs(model.function, options));
+    requireFits(model, input);
     const request = await makeRequest(chain, model, input, terms);
     const requestId = requestIdOf(chain.game, request);
     const action = new Actions(chain.game).request(request, input);
@@ -131,24 +103,18 @@ const describeResult = (model: ModelFunction, { output, lane, claimId }: FinalRe
   claimId,
 });
 
-async function makeRequest(
-  chain: SigningChain,
-  { modelId, word }: RegisteredModel,
-  input: Hex,
-  terms: { fee: bigint | undefined; minBond: bigint; window: number | undefined; expirySeconds: number },
-): Promise<Request> {
-  const { answerSeconds } = chain.constants;
-  const window = terms.window ?? 4 * answerSeconds;
-  if (window < 4 * answerSeconds)
-    refuseArgument("--window", window, `at least ${4 * answerSeconds} seconds, 4T`);
-  const gasPrice = terms.fee === undefined ? await chain.client.getGasPrice() : 0n;
-  return newRequest(chain, chain.account.address, modelId, input, {
-    // A request may name what the model has; the bond lane is what provers follow.
-    lanes: word.lanes & (LANE.BOND | LANE.EXECUTION | LANE.PROOF),
-    fee: terms.fee ?? 2n * gasOf(word) * gasPrice,
-    minBond: terms.minBond,
-    window,
-    expirySeconds: terms.expirySeconds,
+/** @throws BaseError INPUT_TOO_LONG for what the contracts call not canonical because of its length */
+export function requireFits({ word }: Pick<RegisteredModel, "word">, input: Hex): void {
+  // A text's length stands in its calldata, behind the selector and the offset.
+  const isText = word.inputCodec === "text";
+  const bytes = isText ? Number(slice(input, 36, 68)) : size(input);
+  const limit = isText ? word.inputSize : word.maxCalldata;
+  if (bytes <= limit) return;
+  throw new BaseError({
+    code: "INPUT_TOO_LONG",
+    shortMessage: `${isText ? "The text" : "The input's calldata"} has ${bytes} bytes, the model takes at most ${limit}.`,
+    nextStep: "Shorten it; nothing was sent.",
+    details: { bytes, limit },
   });
 }
 
@@ -158,7 +124,8 @@ export function readInputs(
   { inputs: path, text }: Pick<RequestOptions, "inputs" | "text">,
 ): Record<string, unknown> {
   if ((path === undefined) === (text === undefined)) {
-    refuseArgument("--inputs and --text", null, "exactly one of the two");
+    if (text !== undefined) refuseArgument("--text", text, "absent where --inputs is given");
+    refuseArgument("--inputs FILE or --text TEXT", undefined, "given");
   }
   if (text !== undefined) {
     const [only, ...more] = inputs;

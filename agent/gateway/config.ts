@@ -1,14 +1,15 @@
 /** The gateway's configuration file: servers with their tools, the model's endpoint, callers and limits. */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { AMOUNT_FORM, parseAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import { isSlug } from "./tool-names.ts";
 
 const slug = z.string().refine(isSlug, "must be a slug of a-z, 0-9 and -");
 const wei = z
   .string()
-  .regex(/^\d{1,30}$/, "must be a decimal integer of wei in quotes")
-  .transform(BigInt);
+  .refine((value) => parseAmount(value) !== undefined, AMOUNT_FORM)
+  .transform((value) => parseAmount(value) as bigint);
 const price = z.int().min(0).max(1e12).default(0);
 const description = z.string().trim().min(1).max(1_000);
 /** A value, or `{"env": "NAME"}` for one that only the environment holds. */

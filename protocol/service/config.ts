@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { getAddress, isAddress } from "viem";
 import { z } from "zod";
+import { AMOUNT_FORM, parseAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import { parseJsonWithComments } from "./json-comments.ts";
 
@@ -42,11 +43,11 @@ export type Section = (typeof SECTIONS)[number];
 export const integer = (min: number, max: number) =>
   z.coerce.number(`must be an integer from ${min} to ${max}`).int().min(min).max(max);
 export const text = z.string().min(1, "must not be empty");
-/** Decimal integer of wei. */
+/** An amount: wei, or a number with its unit. */
 export const wei = z
   .union([z.string(), z.number()])
-  .refine((value) => /^\d{1,30}$/.test(String(value)), "must be a decimal integer of wei")
-  .transform((value) => BigInt(value));
+  .refine((value) => parseAmount(String(value)) !== undefined, AMOUNT_FORM)
+  .transform((value) => parseAmount(String(value)) as bigint);
 
 export const address = z
   .string()

@@ -62,9 +62,14 @@ function listening(message: string): { readonly log: Logger; readonly url: Promi
 
 /** Asks a daemon again and again, until all is over. */
 async function keepAsking(url: string): Promise<void> {
-  while (!stopping.signal.aborted) {
-    await (await fetch(url)).arrayBuffer();
-    served += 1;
+  try {
+    for (;;) {
+      await (await fetch(url, { signal: stopping.signal })).arrayBuffer();
+      served += 1;
+    }
+  } catch (error) {
+    // The end of the daemons ends their connections.
+    if (!stopping.signal.aborted) throw error;
   }
 }
 

@@ -48,12 +48,12 @@ describe("ExecutionSource", () => {
     expect(source.terms(model)).toBeUndefined();
     await source.refresh([model]);
     expect(source.terms(model)).toMatchObject({ method: "execution", lane: LANE.EXECUTION });
-    // The first slot of the interpreter's storage says which models are halted.
+    // The first slot of the interpreter's storage says what of a model is halted: 2 is Interpreter.Halt.ALL.
     const slot = keccak256(encodeAbiParameters(parseAbiParameters("bytes32, uint256"), [modelId, 0n]));
     const address = system.chain.deployment.contracts.interpreter as Hex;
     await local.client.request({
       method: "anvil_setStorageAt" as never,
-      params: [address, slot, `0x${"1".padStart(64, "0")}`] as never,
+      params: [address, slot, `0x${"2".padStart(64, "0")}`] as never,
     });
     await source.refresh([model]);
     expect(source.terms(model)).toBeUndefined();

@@ -25,17 +25,22 @@ export async function publishModel(chain: Chain, sender: Sender, name: string): 
 export async function publishPrepared(
   chain: Chain,
   sender: Sender,
-  { model, selector }: PreparedModel,
+  prepared: PreparedModel,
 ): Promise<ModelId> {
-  const identity = {
-    ...commitModel(model),
-    selector,
-    lanes: LANE.EXECUTION | LANE.BOND,
-    vkHash: new Uint8Array(32),
-  };
-  const { modelId } = await registerModel(chain, sender, encodeProgram(model.program), identity);
-  await publishWeights(chain, sender, modelId, planPublication(model));
+  const modelId = await registerPrepared(chain, sender, prepared);
+  await publishWeights(chain, sender, modelId, planPublication(prepared.model));
   return modelId;
+}
+
+/** Registers a program whose weights are not published. @param lanes others make another model */
+export async function registerPrepared(
+  chain: Chain,
+  sender: Sender,
+  { model, selector }: PreparedModel,
+  lanes: number = LANE.EXECUTION | LANE.BOND,
+): Promise<ModelId> {
+  const identity = { ...commitModel(model), selector, lanes, vkHash: new Uint8Array(32) };
+  return (await registerModel(chain, sender, encodeProgram(model.program), identity)).modelId;
 }
 
 /** Runs inputs such as users give on the chain and in the executor.

@@ -70,7 +70,12 @@ export function compileTruthParts(): Readonly<Record<Name, Artifact>> {
         language: "Solidity",
         sources: {
           parts: { content: SOURCE },
-          ...sourcesOf("interfaces/IAssayErrors.sol", "libraries/Settlements.sol", "types/Types.sol"),
+          ...sourcesOf(
+            "interfaces/IAssayErrors.sol",
+            "libraries/Memory.sol",
+            "libraries/Settlements.sol",
+            "types/Types.sol",
+          ),
         },
         settings: { outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } } },
       }),

@@ -26,7 +26,12 @@ import { LANE, type ModelId } from "../../../../protocol/rules/types.ts";
 import { openDataFolder } from "../../../../protocol/service/data-folder.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../../../support/anvil.ts";
 import { openLocalSystem, QUICK, temporaryFolder, tinyRequest } from "../../../support/deploy.ts";
-import { countDifferences, type ExecutedModel, publishModel } from "../../../support/executed-models.ts";
+import {
+  countDifferences,
+  type ExecutedModel,
+  publishModel,
+  registerPrepared,
+} from "../../../support/executed-models.ts";
 import { MLP, realInput, runnableModel, SHIPPED } from "../../../support/model-inputs.ts";
 import { createRng } from "../../../support/rng.ts";
 import { scaled } from "../../../support/scale.ts";
@@ -133,6 +138,10 @@ async function maxGas({ client }: LocalChain): Promise<number> {
   return most;
 }
 
+/** The same program and weights as another model, which nobody published. */
+const unpublished = (): Promise<ModelId> =>
+  registerPrepared(system.chain, system.sender, modelOf("forecast-vix").prepared, LANE.EXECUTION);
+
 describe("inferOnChain", () => {
   // 12,000 in all when deep.
   const COUNTS = { "forecast-hourly": scaled(15, 500), sentiment: scaled(40, 1500) } as Record<
@@ -144,10 +153,18 @@ describe("inferOnChain", () => {
   });
 
   it("args: weights that come along", async () => {
-    const { modelId, weights, run } = modelOf("forecast-vix");
+    const { weights, run } = modelOf("forecast-vix");
     const input = inputOf("forecast-vix");
+    const modelId = await unpublished();
     const output = await inferOnChain(system.chain, modelId, toHex(input), toHex(weights));
     expect(output).toBe(toHex(run(input)));
+  });
+
+  it("behavior: a published model reads its published weights, whatever comes along", async () => {
+    const { modelId, run } = modelOf("forecast-vix");
+    const input = inputOf("forecast-vix");
+    const other = toHex(modelOf("forecast-btc").weights);
+    expect(await inferOnChain(system.chain, modelId, toHex(input), other)).toBe(toHex(run(input)));
   });
 
   it("error: calldata of another form, weights of another model, a model that is not there", async () => {
@@ -160,7 +177,9 @@ describe("inferOnChain", () => {
       details: { revert: "InputNotCanonical" },
     });
     const other = toHex(modelOf("forecast-btc").weights);
-    await expect(attempt(modelId, input, other)).rejects.toMatchObject({ code: "EXECUTION_REFUSED" });
+    await expect(attempt(await unpublished(), input, other)).rejects.toMatchObject({
+      code: "EXECUTION_REFUSED",
+    });
     await expect(attempt(`0x${"11".repeat(32)}` as ModelId, input)).rejects.toMatchObject({
       details: { revert: "UnknownModel" },
     });
