@@ -12,6 +12,7 @@ export const NAMED_SUITES = [
   "ezkl",
   "mcp",
   "onnx",
+  "operators",
   "outside",
 ] as const;
 /** Of these, the ones whose files run beside each other. */

@@ -44,6 +44,7 @@ const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
     const why = `There are no tests of the ONNX project in ${NODE_TESTS}: install libonnx-testdata, or set ONNX_TESTDATA.`;
     return { why, isFault: false };
   },
+  operators: () => undefined,
   outside() {
     const why = prepareOutsideProject();
     return why === undefined ? undefined : { why, isFault: false };
