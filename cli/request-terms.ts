@@ -51,10 +51,12 @@ const gasOf = ({ steps, inputSize, outputLength }: ModelWord): bigint =>
 
 /** The lanes that a flag names, by commas. @throws BaseError ARGUMENT_INVALID */
 export function readLanes(lanes: string): LaneName[] {
-  const named = lanes.split(",").map((lane) => lane.trim().toUpperCase());
-  const wrong = named.find((lane) => !(lane in LANE));
-  if (wrong !== undefined) refuseArgument("--lanes", wrong, `some of ${Object.keys(LANE).join(", ")}`);
-  return named as LaneName[];
+  return lanes.split(",").map((given) => {
+    const lane = given.trim().toUpperCase();
+    if (!(lane in LANE))
+      refuseArgument("--lanes", lanes, `some of ${Object.keys(LANE).join(", ")}, by commas`);
+    return lane as LaneName;
+  });
 }
 
 /** @throws BaseError ARGUMENT_INVALID for what the contract would refuse, RPC_UNREACHABLE, RPC_FAULT */
