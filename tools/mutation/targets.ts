@@ -83,7 +83,10 @@ export const TARGETS: Readonly<Record<string, ContractTarget | TypeScriptTarget>
     ],
     programs: PROGRAM_COUNT,
     // Tests of gas see guards, not faults.
-    tests: tests("fuzz", "execution", "execution/compiled").filter((file) => !file.endsWith("Gas.t.sol")),
+    tests: [
+      ...tests("fuzz", "execution", "execution/compiled"),
+      "test/contracts/opcodes/Dispatch.t.sol",
+    ].filter((file) => !file.endsWith("Gas.t.sol")),
     slow: RUNS,
     records: RECORDS,
     gasLimit: GAS_LIMIT,

@@ -100,6 +100,24 @@ contract CompiledLayersTest is RandomLayers {
         _check(l, seed >> 3, random(seed, 7) % 4 != 0, 2);
     }
 
+    /// @dev Rows with a single weight off the offset, at each place of two slices and a part: PUSHes of every length.
+    function test_run_singleWeights_succeeds() public {
+        LayerCase memory l = _layer(67, 67, 1, 1, 0);
+        fill(l, 1, false);
+        uint256 perRow = rowWords(l);
+        uint8[4] memory stored = [127, 129, 0, 255];
+        for (uint256 round = 0; round < stored.length; ++round) {
+            for (uint256 n = 0; n < l.rows; ++n) {
+                for (uint256 w = 0; w + 1 < perRow; ++w) {
+                    l.words[n * perRow + w] = bytes32(uint256(0x80) * (type(uint256).max / 0xFF));
+                }
+                uint256 change = uint256(stored[round] ^ 0x80) << (8 * (n % 32));
+                l.words[n * perRow + n / 32] ^= bytes32(change);
+            }
+            assertEq(compare(compile(l), l, activationsOf(l, 3 + round)), l.rows);
+        }
+    }
+
     /// @dev The sum of a lane at its limit: 255 · 32,896 < 2^23 is narrow, one unit more is wide.
     function test_run_laneLimit_succeeds() public {
         LayerCase memory l = _layer(258, 4, 1, 1, 0);
