@@ -9,8 +9,9 @@ import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { EventFollower } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
-import { requireAccount } from "../protocol/chain/sender.ts";
-import { type Obligations, withdrawHandler } from "../protocol/chain/withdraw.ts";
+import { REORG_DEPTH, requireAccount } from "../protocol/chain/sender.ts";
+import type { SweepTerms } from "../protocol/chain/sweep.ts";
+import { withdrawHandler } from "../protocol/chain/withdraw.ts";
 import { type ControlServer, listenControl } from "../protocol/service/control.ts";
 import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { fewConnections, listen } from "../protocol/service/http/listen.ts";
@@ -45,6 +46,8 @@ export interface ChallengerOptions {
   readonly data: string;
   readonly width: number;
   readonly limits: Limits;
+  /** where money that is not needed goes; absent: it stays */
+  readonly sweep?: SweepTerms;
   readonly pollIntervalMs: number;
   readonly confirmations: number;
   readonly maxFee: bigint;
@@ -136,12 +139,7 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
       log,
       cursor: store.cursor(),
     });
-    // A ticket's bond is at least twice the gas of the whole dispute.
-    const control = await parts.control?.({
-      seen: () => clock.head?.number,
-      confirmations,
-      gas: () => (sender?.exposure ?? 0n) / 2n,
-    });
+    const control = await parts.control?.();
     log.info({ mode, account: sender?.address, models: models.size, url: server?.url }, "challenger is up");
     const ends = AbortSignal.any([signal, over.signal]);
     const beating = http && pulse.run(ends);
@@ -170,7 +168,7 @@ interface Parts {
   /** own transactions that are not mined */
   readonly unmined?: () => number;
   /** Takes commands of the machine's operator. */
-  readonly control?: (obligations: Obligations) => Promise<ControlServer | undefined>;
+  readonly control?: () => Promise<ControlServer | undefined>;
   close(): Promise<void>;
 }
 
@@ -179,21 +177,31 @@ function openParts(options: ChallengerOptions, signal: AbortSignal): Parts {
   const schemas = [EVENTS_SCHEMA, VERDICTS_SCHEMA];
   if (mode === "defend") {
     const signing = requireAccount(chain);
-    const { pollIntervalMs, maxFee } = options;
-    const folder = openDataFolder(data, signing, schemas, { pollIntervalMs, maxFeePerGas: maxFee, log });
+    const { pollIntervalMs, maxFee, confirmations } = options;
+    const folder = openDataFolder(data, signing, schemas, {
+      pollIntervalMs,
+      maxFeePerGas: maxFee,
+      reorgDepth: REORG_DEPTH + confirmations,
+      log,
+    });
     const { db, sender } = folder;
     const actions = new Actions(chain.game);
-    const { limits } = options;
+    const { limits, sweep } = options;
+    let acting: ChainSender | undefined;
     return {
       db,
-      sender: (store, observe) =>
-        new ChainSender({
-          ...{ chain: signing, sender, actions, store, limits, maxFee, observe, log, signal },
+      sender: (store, observe) => {
+        acting = new ChainSender({
+          ...{ chain: signing, sender, actions, store, limits, maxFee, confirmations, observe, log, signal },
+          ...(sweep === undefined ? {} : { sweep }),
           nowMs: Date.now,
-        }),
+        });
+        return acting;
+      },
       unmined: () => sender.unmined().length,
-      control: (obligations) => {
-        const withdraw = withdrawHandler({ chain: signing, sender, actions, log }, obligations);
+      control: async () => {
+        if (acting === undefined) return undefined;
+        const withdraw = withdrawHandler({ chain: signing, sender, actions, log }, acting.obligations);
         return listenControl(data, { withdraw }, log);
       },
       close: () => folder.close(),

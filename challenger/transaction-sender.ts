@@ -8,8 +8,9 @@ import { EndingBudget, type EndingResult, endWithinBudget } from "../protocol/ch
 import { currentFees } from "../protocol/chain/fees.ts";
 import type { Head } from "../protocol/chain/follower.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
+import { Sweep, type SweepTerms } from "../protocol/chain/sweep.ts";
 import { simulate } from "../protocol/chain/transactions.ts";
-import { type WithdrawParts, withdrawCredit } from "../protocol/chain/withdraw.ts";
+import { type Obligations, type WithdrawParts, withdrawCredit } from "../protocol/chain/withdraw.ts";
 import type { EventStore } from "../protocol/service/store/event-store.ts";
 import type { Observer } from "./notices.ts";
 
@@ -79,6 +80,24 @@ export interface Limits {
   readonly withdrawAbove: bigint;
 }
 
+export interface ChainSenderParts {
+  readonly chain: SigningChain;
+  readonly sender: Sender;
+  readonly actions: Actions;
+  readonly store: EventStore;
+  readonly limits: Limits;
+  /** most wei a unit of gas */
+  readonly maxFee: bigint;
+  /** blocks that lie above what is looked at */
+  readonly confirmations: number;
+  /** where money that is not needed goes; absent: it stays */
+  readonly sweep?: SweepTerms;
+  readonly observe: Observer;
+  readonly log: Logger;
+  readonly nowMs: () => number;
+  readonly signal: AbortSignal;
+}
+
 /** Blocks between two reads of this account's credit. */
 const WITHDRAW_EVERY = 10n;
 
@@ -98,22 +117,15 @@ export class ChainSender implements TransactionSender {
   readonly #budget: EndingBudget;
   /** Claims of which it was said that ending them would cost too much. */
   readonly #withheld = new RecentSet<string>(MAX_REPORTED);
+  /** What the account must keep. */
+  readonly obligations: Obligations;
+  readonly #sweep: Sweep | undefined;
+  /** The newest block, once all claims were looked at in it. */
+  #head: Head | undefined;
   #readAt = 0n;
   #withdrawing: Promise<void> = Promise.resolve();
 
-  constructor(parts: {
-    chain: SigningChain;
-    sender: Sender;
-    actions: Actions;
-    store: EventStore;
-    limits: Limits;
-    /** most wei a unit of gas */
-    maxFee: bigint;
-    observe: Observer;
-    log: Logger;
-    nowMs: () => number;
-    signal: AbortSignal;
-  }) {
+  constructor(parts: ChainSenderParts) {
     this.#chain = parts.chain;
     this.#sender = parts.sender;
     this.#store = parts.store;
@@ -124,6 +136,13 @@ export class ChainSender implements TransactionSender {
     this.#maxFee = parts.maxFee;
     this.#budget = new EndingBudget(parts.limits.endingBudget, parts.nowMs);
     this.#withdrawal = { ...parts, withdrawAbove: parts.limits.withdrawAbove };
+    this.obligations = {
+      seen: () => this.#head?.number,
+      confirmations: parts.confirmations,
+      // A ticket's bond is at least twice the gas of the whole dispute.
+      gas: () => this.exposure / 2n,
+    };
+    this.#sweep = parts.sweep && new Sweep(parts, parts.sweep, this.obligations);
   }
 
   get address(): Address {
@@ -161,11 +180,15 @@ export class ChainSender implements TransactionSender {
   }
 
   tidy(head: Head): void {
+    this.#head = head;
     if (head.number < this.#readAt + WITHDRAW_EVERY) return;
     this.#readAt = head.number;
-    this.#withdrawing = withdrawCredit(this.#withdrawal, head).catch((error: unknown) => {
-      this.#log.warn({ reason: String(error) }, "the credit could not be withdrawn");
-    });
+    this.#withdrawing = this.#withdrawing
+      .then(() => withdrawCredit(this.#withdrawal, head))
+      .then(() => this.#sweep?.run())
+      .catch((error: unknown) => {
+        this.#log.warn({ reason: String(error) }, "the credit could not be withdrawn");
+      });
   }
 
   stop(): Promise<void> {

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { createTestClient, http } from "viem";
 import { BaseError } from "../base/errors.ts";
 import { foundryBinary } from "../tools/foundry.ts";
 
@@ -47,6 +48,9 @@ export const ANVIL_KEYS = [
 ] as const;
 
 const STOP_TIMEOUT_MS = 5_000;
+/** Old states in memory. Each is a whole copy: with more on disk, or all of them in the file of --state, an hour of
+ *  blocks a second takes gigabytes. Usual nodes keep 128. */
+const KEPT_STATES = 256;
 
 /** Starts anvil and waits until it listens. It ends with this process.
  *  @throws BaseError ANVIL_FAILED with anvil's last words: a port that is taken, a bad state file */
@@ -74,13 +78,15 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
       nextStep: "Free the port or name another with --port; if anvil is missing, run npm ci.",
     });
   }
+  const rpcUrl = `http://${address}`;
+  if (options.blockTimeSeconds !== undefined) mineEach(options.blockTimeSeconds, rpcUrl, ended);
   const stop = async () => {
     child.kill("SIGTERM");
     const kill = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
     await ended;
     clearTimeout(kill);
   };
-  return { rpcUrl: `http://${address}`, pid: child.pid, ended, stop };
+  return { rpcUrl, pid: child.pid, ended, stop };
 }
 
 function argumentsOf(options: AnvilOptions): string[] {
@@ -98,12 +104,27 @@ function argumentsOf(options: AnvilOptions): string[] {
   // Prague as in foundry.toml. It has no limit of a transaction's gas (EIP-7825 is Osaka's): whoever builds one keeps to
   // MAX_TRANSACTION_GAS.
   args.push("--hardfork", "prague");
-  args.push("--gas-limit", `${gasLimit}`, "--accounts", `${accounts}`, "--preserve-historical-states");
-  if (blockTimeSeconds !== undefined) args.push("--block-time", `${blockTimeSeconds}`);
+  args.push("--gas-limit", `${gasLimit}`, "--accounts", `${accounts}`, "--prune-history", `${KEPT_STATES}`);
+  if (blockTimeSeconds !== undefined) args.push("--no-mining");
   if (state !== undefined) args.push("--state", state);
   if (largeRequests) args.push("--no-request-size-limit");
   if (largeContracts) args.push("--disable-code-size-limit");
   return args;
+}
+
+/** Makes a block each so many seconds. By anvil's own --block-time it would keep every state, whatever --prune-history
+ *  says: a gigabyte of memory an hour. */
+function mineEach(seconds: number, rpcUrl: string, ended: Promise<void>): void {
+  const control = createTestClient({ mode: "anvil", transport: http(rpcUrl, { retryCount: 0 }) });
+  let isMining = false;
+  const timer = setInterval(async () => {
+    if (isMining) return;
+    isMining = true;
+    // One that fails, as when the chain is stopped or too busy, leaves its transactions to the next.
+    await control.mine({ blocks: 1 }).catch(() => undefined);
+    isMining = false;
+  }, 1_000 * seconds);
+  void ended.then(() => clearInterval(timer));
 }
 
 /** Resolves with host and port once anvil has printed them; keeps reading, or the pipe would fill. */

@@ -31,6 +31,7 @@ import { openEngine, withEzkl } from "./engine.ts";
 import { EZKL_SETTINGS, ezklOptions } from "./ezkl-options.ts";
 import { PAYMENT_SETTINGS, paymentTerms } from "./payment-options.ts";
 import { KEY_FOLDER } from "./proof/setup.ts";
+import { SWEEP_SETTINGS, sweepTerms } from "./sweep-options.ts";
 
 /** As browsers write them. */
 const origins = z
@@ -98,6 +99,7 @@ export const PROVER_SETTINGS = {
     default: "100000000000000000",
     description: "credit from which it is withdrawn, wei",
   },
+  ...SWEEP_SETTINGS,
   deliveryTries: {
     schema: integer(1, 1_000),
     default: DEFAULT_DELIVERY_TRIES,
@@ -174,6 +176,7 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
   const signal = stopSignal(log);
   const { programs, proofModels } = loadModels(settings.models, log);
   const chain = requireAccount(await openChain(config));
+  const sweep = sweepTerms(settings, chain);
   await warnOfKey(chain, config, log);
   const payment = paymentTerms(settings, chain.account.address);
   const ezkl = ezklOptions(config, settings, signal);
@@ -205,6 +208,7 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
           : { metricsAt: { host: settings.metricsHost, port: metricsPort } }),
         log,
         ...(operator === undefined ? {} : { operator }),
+        ...(sweep === undefined ? {} : { sweep }),
         ...(payment === undefined ? {} : { payment }),
       },
       signal,

@@ -8,7 +8,8 @@ import { Actions } from "../protocol/chain/actions.ts";
 import { EndingBudget } from "../protocol/chain/endings.ts";
 import { EventFollower } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
-import type { SigningChain } from "../protocol/chain/sender.ts";
+import { REORG_DEPTH, type SigningChain } from "../protocol/chain/sender.ts";
+import type { SweepTerms } from "../protocol/chain/sweep.ts";
 import { withdrawHandler } from "../protocol/chain/withdraw.ts";
 import { ZERO_ADDRESS } from "../protocol/rules/types.ts";
 import { listenControl } from "../protocol/service/control.ts";
@@ -21,7 +22,7 @@ import { addNodeMetrics } from "../protocol/service/metrics/node-metrics.ts";
 import { NodePulse } from "../protocol/service/metrics/node-pulse.ts";
 import { EVENTS_SCHEMA, EventStore } from "../protocol/service/store/event-store.ts";
 import type { Context } from "./context.ts";
-import { defenceReserve, type Policy } from "./decide.ts";
+import type { Policy } from "./decide.ts";
 import { deliverAgain } from "./deliver.ts";
 import { DEFAULT_DELIVERY_TRIES, FailedDeliveries } from "./failed-deliveries.ts";
 import type { FastPath } from "./fast-path.ts";
@@ -56,6 +57,8 @@ export interface ProverOptions {
   readonly claims: boolean;
   readonly width: number;
   readonly withdrawAbove: bigint;
+  /** where money that is not needed goes; absent: it stays */
+  readonly sweep?: SweepTerms;
   /** failures of a callback after which its delivery is given up; absent: DEFAULT_DELIVERY_TRIES */
   readonly deliveryTries?: number;
   /** start although no folder holds the model of a live claim; absent: false */
@@ -86,6 +89,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
   const folder = openDataFolder(options.data, chain, [EVENTS_SCHEMA, JOBS_SCHEMA, ORDERS_SCHEMA], {
     pollIntervalMs,
     maxFeePerGas: maxFee,
+    reorgDepth: REORG_DEPTH + confirmations,
     log,
   });
   try {
@@ -124,6 +128,8 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       claims: options.claims,
       width: options.width,
       withdrawAbove: options.withdrawAbove,
+      ...(options.sweep === undefined ? {} : { sweep: options.sweep }),
+      confirmations,
       force: options.force ?? false,
       onRefusal: (error) => refused.abort(error),
       nowMs: Date.now,
@@ -168,15 +174,10 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       metricsAt && (await listen(metricsApp(metrics, log), metricsAt.host, metricsAt.port, fewConnections()));
     const ending = AbortSignal.any([signal, refused.signal]);
     const following = [pulse.run(ending), orders?.run(ending)];
-    const obligations = {
-      seen: () => prover.head?.number,
-      confirmations,
-      gas: () => (prover.state === undefined ? 0n : defenceReserve(prover.state)),
-    };
     const control = await listenControl(
       options.data,
       {
-        withdraw: withdrawHandler({ chain, sender, actions: context.actions, log }, obligations),
+        withdraw: withdrawHandler({ chain, sender, actions: context.actions, log }, prover.obligations()),
         deliver: deliverAgain(context.failedDeliveries),
       },
       log,

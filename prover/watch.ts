@@ -6,14 +6,21 @@ import type { Ending } from "../protocol/chain/endings.ts";
 import { chainError } from "../protocol/chain/errors.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { type Batch, type Head, pause } from "../protocol/chain/follower.ts";
-import { withdrawCredit } from "../protocol/chain/withdraw.ts";
+import { Sweep, type SweepTerms } from "../protocol/chain/sweep.ts";
+import { type Obligations, withdrawCredit } from "../protocol/chain/withdraw.ts";
 import type { ClaimId, ModelId, RequestId } from "../protocol/rules/types.ts";
 import type { ClaimWord } from "../protocol/rules/words.ts";
 import type { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import { claimsWithoutModel, logWithoutModel, refusalOf } from "./claimed-models.ts";
 import { answerRequest, settleDispute, withTruths } from "./claims.ts";
 import { type Context, carryOut, isOwn } from "./context.ts";
-import { decideRequests, type ModelTerms, type ProverState, type RequestDecision } from "./decide.ts";
+import {
+  decideRequests,
+  defenceReserve,
+  type ModelTerms,
+  type ProverState,
+  type RequestDecision,
+} from "./decide.ts";
 import { Defence } from "./defend.ts";
 import { deliverOutput, finalizeClaim } from "./deliver.ts";
 import {
@@ -40,10 +47,14 @@ export interface ProverParts extends Omit<Context, "outbox"> {
   readonly width: number;
   /** credit from which it is withdrawn */
   readonly withdrawAbove: bigint;
+  /** where money that is not needed goes; absent: it stays */
+  readonly sweep?: SweepTerms;
   /** start although no folder holds the model of a live claim */
   readonly force: boolean;
   /** called once, instead of any work, where it is not forced */
   readonly onRefusal: (error: BaseError) => void;
+  /** blocks that lie above what is looked at */
+  readonly confirmations: number;
   readonly clock: ChainClock;
   readonly onJobEnd: JobObserver;
   readonly nowMs: () => number;
@@ -61,6 +72,7 @@ export class Prover {
   readonly #parts: ProverParts & Context;
   readonly #defence: Defence;
   readonly #workers: Workers;
+  readonly #sweep: Sweep | undefined;
   readonly #reportedSkips = new Map<RequestId, string>();
   #decisions: ReadonlyMap<RequestId, RequestDecision> = new Map();
   #endings: ReadonlyMap<ClaimId, Ending> = new Map();
@@ -79,6 +91,7 @@ export class Prover {
     this.#parts = { ...parts, outbox };
     this.#defence = new Defence(this.#parts);
     this.#owed = new OwedAnswers(parts.log);
+    this.#sweep = parts.sweep && new Sweep(parts, parts.sweep, this.obligations());
     const { jobs, width, nowMs, onJobEnd: onEnd, log } = parts;
     this.#workers = new Workers({ jobs, width, nowMs, onEnd, log, work: (held) => this.#work(held) });
   }
@@ -91,6 +104,15 @@ export class Prover {
   /** The prover's state at that block. */
   get state(): ProverState | undefined {
     return this.#state;
+  }
+
+  /** What the account must keep. */
+  obligations(): Obligations {
+    return {
+      seen: () => this.#head?.number,
+      confirmations: this.#parts.confirmations,
+      gas: () => (this.#state === undefined ? 0n : defenceReserve(this.#state)),
+    };
   }
 
   get index(): ClaimIndex {
@@ -304,7 +326,7 @@ export class Prover {
     this.#seldom = this.#seldom
       .then(() =>
         Promise.all([
-          withdrawCredit(this.#parts, head),
+          withdrawCredit(this.#parts, head).then(() => this.#sweep?.run()),
           failedDeliveries.renewChanged(chain.client),
           ...truths.map((source) => source.refresh(models.values())),
         ]),

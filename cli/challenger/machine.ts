@@ -9,6 +9,7 @@ import { chainConfig, openChain } from "../chain.ts";
 import { ENDING_BUDGET_SETTING, loadModels, MODELS_SETTING } from "../daemon.ts";
 import { warnOfKey } from "../doctor/key.ts";
 import { openEngine } from "../engine.ts";
+import { SWEEP_SETTINGS, sweepTerms } from "../sweep-options.ts";
 
 export const CHALLENGER_SETTINGS = {
   models: MODELS_SETTING,
@@ -25,6 +26,7 @@ export const CHALLENGER_SETTINGS = {
     default: "100000000000000000",
     description: "credit from which it is withdrawn, wei",
   },
+  ...SWEEP_SETTINGS,
   attentionSeconds: {
     schema: integer(0, 30 * 86_400),
     default: 3_600,
@@ -58,6 +60,10 @@ export async function runMachine(
   signal: AbortSignal,
 ): Promise<void> {
   const { data, pollIntervalMs, confirmations, maxFee } = config;
+  const sweep =
+    own.mode === "defend" && own.scope === undefined
+      ? sweepTerms(settings, requireAccount(chain))
+      : undefined;
   if (own.mode === "defend") await warnOfKey(requireAccount(chain), config, log);
   const fast = await openEngine(models, settings.processes, log);
   try {
@@ -73,6 +79,7 @@ export async function runMachine(
       pollIntervalMs,
       confirmations,
       maxFee,
+      ...(sweep === undefined ? {} : { sweep }),
       log,
     };
     await runChallenger({ ...shared, ...own }, signal);

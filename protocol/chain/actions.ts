@@ -24,6 +24,8 @@ export interface Action {
   readonly value: bigint;
   /** gas limit; absent: estimated */
   readonly gas?: bigint;
+  /** wei that the account must have left when this and all that is on its way are mined; absent: 0 */
+  readonly leaves?: bigint;
   /** names of reverts that mean that there is nothing left to do */
   readonly doneBy: readonly string[];
   /** name of the revert that time alone cures: the next block may take what the newest one refuses */

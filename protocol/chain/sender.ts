@@ -3,7 +3,7 @@
  *  An action is simulated, signed with the next nonce, journalled, and only then sent. Whoever opens the journal
  *  later sends the very same bytes again until one transaction of that nonce is mined, raises the fee when it is
  *  stuck, and follows it until it is deep enough, through re-orgs. */
-import type { LocalAccount } from "viem";
+import { formatEther, type LocalAccount } from "viem";
 import { BaseError } from "../../base/errors.ts";
 import { type Logger, SILENT } from "../../base/log.ts";
 import type { Action } from "./actions.ts";
@@ -25,11 +25,13 @@ export type SendResult =
   /** not known yet; send the same action again */
   | { readonly status: "retryable"; readonly error: BaseError };
 
+export const REORG_DEPTH = 64;
+
 export interface SenderOptions {
   readonly pollIntervalMs?: number;
   /** after which the fee is raised; default 30,000 */
   readonly stuckAfterMs?: number;
-  /** blocks after which a re-org is not expected any more; default 64 */
+  /** blocks after which a re-org is not expected any more; default REORG_DEPTH */
   readonly reorgDepth?: number;
   /** most wei a unit of gas; default 500 gwei */
   readonly maxFeePerGas?: bigint;
@@ -67,7 +69,7 @@ export class Sender {
     this.#options = {
       pollIntervalMs: options.pollIntervalMs ?? 1_000,
       stuckAfterMs: options.stuckAfterMs ?? 30_000,
-      reorgDepth: options.reorgDepth ?? 64,
+      reorgDepth: options.reorgDepth ?? REORG_DEPTH,
       maxFeePerGas: options.maxFeePerGas ?? 500n * 10n ** 9n,
       now: options.now ?? Date.now,
       log: options.log ?? SILENT,
@@ -92,6 +94,11 @@ export class Sender {
   /** Actions that are not mined yet. */
   unmined(): JournalEntry[] {
     return this.#journal.inState("signed");
+  }
+
+  /** Those, and what is mined and a re-org may take back. */
+  unsettled(): JournalEntry[] {
+    return [...this.#journal.inState("mined"), ...this.unmined()];
   }
 
   /** Brings an action onto the chain and waits until it is mined. The same key sends once, however often and from
@@ -145,6 +152,7 @@ export class Sender {
     const { client, account, game } = this.#chain;
     const count = await client.getTransactionCount({ address: account.address, blockTag: "pending" });
     const nonce = Math.max(count, this.#journal.nextNonce());
+    await this.#requireFunds(action, gas, fees);
     const transaction = await sign(
       account,
       game.chainId,
@@ -153,6 +161,26 @@ export class Sender {
       this.#options.now(),
     );
     return this.#journal.sign(action, nonce, gas, transaction);
+  }
+
+  /** The simulation knows nothing of what is on its way. A transaction that the balance does not pay for would never be
+   *  mined, nor would any after it: answers to challengers, say. So is asked before it has a nonce.
+   *  @throws BaseError BALANCE_TOO_LOW (retryable) */
+  async #requireFunds({ key, value, leaves }: Action, gas: bigint, fees: Fees): Promise<void> {
+    const unmined = this.unmined();
+    if (value === 0n || (unmined.length === 0 && leaves === undefined)) return;
+    const { client, account } = this.#chain;
+    // A node that is behind would tell of money that is spent.
+    let blockNumber = await client.getBlockNumber();
+    for (const { inclusion } of this.unsettled())
+      if (inclusion !== undefined && inclusion.blockNumber > blockNumber) blockNumber = inclusion.blockNumber;
+    const balance = await client.getBalance({ address: account.address, blockNumber });
+    const onItsWay = unmined.reduce((sum, entry) => {
+      const [dearest] = this.#journal.transactionsOf(entry);
+      return sum + entry.value + entry.gas * (dearest?.maxFeePerGas ?? 0n);
+    }, 0n);
+    const left = balance - onItsWay - value - gas * fees.maxFeePerGas;
+    if (left < (leaves ?? 0n)) throw balanceTooLow(key, value, balance, onItsWay, leaves ?? 0n);
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -214,6 +242,22 @@ export class Sender {
       await pause(this.#options.pollIntervalMs, signal);
     }
   }
+}
+
+function balanceTooLow(
+  key: string,
+  value: bigint,
+  balance: bigint,
+  onItsWay: bigint,
+  leaves: bigint,
+): BaseError {
+  const kept = leaves === 0n ? "" : `, and ${formatEther(leaves)} must stay`;
+  return new BaseError({
+    code: "BALANCE_TOO_LOW",
+    shortMessage: `${key} takes ${formatEther(value)} ether and gas, the account has ${formatEther(balance)}, of which up to ${formatEther(onItsWay)} are on their way${kept}.`,
+    nextStep: "Wait until that is mined, or send ether to the account.",
+    retryable: true,
+  });
 }
 
 function notMinedYet(key: string): BaseError {

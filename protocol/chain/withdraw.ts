@@ -6,7 +6,7 @@ import type { Actions } from "./actions.ts";
 import type { BlockRef } from "./connect.ts";
 import { withContext } from "./errors.ts";
 import { StateReader } from "./reads.ts";
-import type { Sender, SigningChain } from "./sender.ts";
+import { REORG_DEPTH, type Sender, type SigningChain } from "./sender.ts";
 import { requireSent } from "./sent.ts";
 
 export interface WithdrawParts {
@@ -47,15 +47,15 @@ export interface Withdrawal {
 export async function withdrawTo(
   { chain, sender, actions }: Pick<WithdrawParts, "chain" | "sender" | "actions">,
   to: Address,
-  reserve: () => Promise<bigint> = async () => 0n,
+  reserve: (newest: bigint) => bigint = () => 0n,
 ): Promise<Withdrawal> {
   const { client, account } = chain;
-  // Before the balance is read: what it waits for may have been paid meanwhile.
-  const least = to === account.address ? 0n : await reserve();
-  const [amount, head, balance] = await withContext("read credit and balance", () =>
+  const head = await withContext("read the newest block", () => client.getBlockNumber());
+  // Before the balance is read: what is on its way counts, and is not paid twice.
+  const least = to === account.address ? 0n : reserve(head);
+  const [amount, balance] = await withContext("read credit and balance", () =>
     Promise.all([
       new StateReader(chain).credits(account.address),
-      client.getBlockNumber(),
       client.getBalance({ address: account.address }),
     ]),
   );
@@ -87,29 +87,34 @@ export interface Obligations {
   readonly gas: () => bigint;
 }
 
-/** How often the daemon's newest block is compared with the node's, and the pause between, ms. */
-const TRIES = 100;
-const RETRY_MS = 100;
+/** Blocks that a daemon may be behind its node and still tell what it owes: a journal knows what was mined for longer. */
+const MAX_BEHIND = BigInt(REORG_DEPTH / 2);
 
-/** What must stay, of claims and tickets too that are on their way: bonds are at least twice the gas of a dispute.
- *  @throws BaseError CHAIN_NOT_READ_YET; faults of the node */
-async function reserveOf(
-  { chain, sender }: Pick<WithdrawParts, "chain" | "sender">,
+/** What must stay for what the account owes, of claims and tickets too that the daemon has not seen in a block yet: bonds
+ *  are at least twice the gas of a dispute. What is on its way counts as if it were still to be paid.
+ *  @param newest block of the node
+ *  @throws BaseError CHAIN_NOT_READ_YET */
+export function reserveOf(
+  { sender }: Pick<WithdrawParts, "sender">,
   { seen, confirmations, gas }: Obligations,
-): Promise<bigint> {
-  const onTheWay = sender.unmined().reduce((sum, { value }) => sum + (value * 3n) / 2n, 0n);
-  const newest = await withContext("read the newest block", () => chain.client.getBlockNumber());
-  for (let tries = 0; tries < TRIES; tries++) {
-    if ((seen() ?? -1n) + BigInt(confirmations) >= newest) return gas() + onTheWay;
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-  }
-  throw new BaseError({
+  newest: bigint,
+): bigint {
+  const block = seen();
+  if (block === undefined || newest - BigInt(confirmations) - block > MAX_BEHIND)
+    throw notReadYet(block, newest);
+  const unseen = sender
+    .unsettled()
+    .filter(({ inclusion }) => inclusion === undefined || inclusion.blockNumber > block);
+  return gas() + unseen.reduce((sum, { value }) => sum + (value * 3n) / 2n, 0n);
+}
+
+const notReadYet = (block: bigint | undefined, newest: bigint) =>
+  new BaseError({
     code: "CHAIN_NOT_READ_YET",
-    shortMessage: `The daemon has looked at block ${seen()}, the newest is ${newest}: it cannot tell what it owes.`,
+    shortMessage: `The daemon has looked at ${block === undefined ? "no block" : `block ${block}`}, the newest is ${newest}: it cannot tell what it owes.`,
     nextStep: "Try again when it has caught up, or withdraw to the account itself.",
     retryable: true,
   });
-}
 
 /** The command of control sockets. @returns amounts as decimal text */
 export function withdrawHandler(
@@ -120,8 +125,8 @@ export function withdrawHandler(
   return ({ to = parts.chain.account.address }: Readonly<Record<string, unknown>>): Promise<object> => {
     const own = turn.then(async () => {
       if (typeof to !== "string" || !isAddress(to)) throw notAnAddress(to);
-      const { amount, ...rest } = await withdrawTo(parts, getAddress(to), () =>
-        reserveOf(parts, obligations),
+      const { amount, ...rest } = await withdrawTo(parts, getAddress(to), (newest) =>
+        reserveOf(parts, obligations, newest),
       );
       if (amount > 0n) parts.log.info({ wei: amount, ...rest }, "withdrew by command");
       return { amount: amount.toString(), ...rest };

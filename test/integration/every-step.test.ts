@@ -106,6 +106,7 @@ async function runCheat(lies: readonly Lie[]): Promise<void> {
     claims: true,
     width: lies.length,
     withdrawAbove: 10n ** 24n,
+    confirmations: 0,
     force: false,
     onRefusal: (error) => expect.unreachable(error.message),
     clock: new ChainClock(Date.now),

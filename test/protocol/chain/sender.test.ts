@@ -175,6 +175,38 @@ describe("Sender", () => {
     }
   });
 
+  test("error: what the balance does not pay for beside what is on its way gets no nonce, and blocks nothing", async () => {
+    const other = await openFor(9);
+    const { address } = accountAt(9);
+    await local.control.setAutomine(false);
+    try {
+      const balance = await local.client.getBalance({ address });
+      const to = accountAt(8).address;
+      const most = { key: "most", to, data: "0x", value: balance - 10n ** 18n, doneBy: [] } as const;
+      const sending = other.sender.send(most);
+      await expect.poll(() => other.sender.unmined().length, SLOW).toBe(1);
+      const request = await newRequest(accountAt(9), { fee: 2n * 10n ** 18n });
+      const costly = { ...actions().request(request, input), gas: 500_000n };
+      expect(await other.sender.send(costly)).toMatchObject({
+        status: "retryable",
+        error: { code: "BALANCE_TOO_LOW", shortMessage: expect.stringContaining("takes 2 ether and gas") },
+      });
+      const free = other.sender.send({ key: "free", to, data: "0x", value: 0n, doneBy: [] });
+      await expect.poll(() => other.sender.unmined().length, SLOW).toBe(2);
+      await local.control.mine({ blocks: 1 });
+      expect(await Promise.all([sending, free])).toMatchObject([{ status: "sent" }, { status: "sent" }]);
+      // What stays is asked for without anything on its way too.
+      const left = { ...most, key: "left", value: 10n ** 17n };
+      const result = await other.sender.send({ ...left, leaves: 10n ** 18n });
+      expect(result).toMatchObject({ status: "retryable", error: { code: "BALANCE_TOO_LOW" } });
+      expect(other.sender.unmined()).toEqual([]);
+    } finally {
+      await local.control.setAutomine(true);
+      await other.close();
+      other.folder.remove();
+    }
+  });
+
   test("error: a node that does not answer is retryable, and nothing is journalled", async () => {
     const proxy = await startRpcProxy(local.rpcUrl);
     const other = await openFor(5, QUICK, proxy.url);
