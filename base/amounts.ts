@@ -17,3 +17,25 @@ export function parseAmount(text: string): bigint | undefined {
   if (digits.length > places) return undefined;
   return BigInt(whole + digits.padEnd(places, "0"));
 }
+
+/** From which an amount is written in ether, and in gwei; below in wei. */
+const LEAST_ETHER = 10n ** 12n;
+const LEAST_GWEI = 10n ** 6n;
+
+/** An amount for people: exact, with its unit, in the form that `parseAmount` reads.
+ *  @param wei below 0 with a minus sign, which `parseAmount` does not take */
+export function formatAmount(wei: bigint): string {
+  const size = wei < 0n ? -wei : wei;
+  const unit = size === 0n || size >= LEAST_ETHER ? "ether" : size >= LEAST_GWEI ? "gwei" : "wei";
+  const places = UNITS[unit] as number;
+  const digits = size.toString().padStart(places + 1, "0");
+  const whole = digits.slice(0, digits.length - places);
+  const fraction = digits.slice(digits.length - places).replace(/0+$/, "");
+  return `${wei < 0n ? "-" : ""}${whole}${fraction === "" ? "" : `.${fraction}`} ${unit}`;
+}
+
+/** An estimate to `digits` significant digits, rounded up: what is shown is enough. @param wei 0 or more */
+export function roundUp(wei: bigint, digits: number): bigint {
+  const step = 10n ** BigInt(Math.max(0, wei.toString().length - digits));
+  return ((wei + step - 1n) / step) * step;
+}

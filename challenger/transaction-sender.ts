@@ -211,7 +211,12 @@ export class ChainSender implements TransactionSender {
     if (exposure + claim.ticketBond <= this.#limits.maxExposure) return true;
     this.#observe({ kind: "unaffordable", claim: entry, exposure });
     this.#log.error(
-      { claim: id, ticketBond: claim.ticketBond, exposure, maxExposure: this.#limits.maxExposure },
+      {
+        claim: id,
+        ticketBondWei: claim.ticketBond,
+        exposureWei: exposure,
+        maxExposureWei: this.#limits.maxExposure,
+      },
       "a wrong claim is not challenged: its ticket would exceed --max-exposure",
     );
     return false;

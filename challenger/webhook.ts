@@ -1,5 +1,6 @@
 /** Tells the operator by HTTP what cannot wait for somebody to look at a dashboard. */
 
+import { formatAmount } from "../base/amounts.ts";
 import { jsonOf } from "../base/json.ts";
 import type { Logger } from "../base/log.ts";
 import { RecentSet } from "../base/recent.ts";
@@ -34,7 +35,7 @@ export function alertOf(notice: Notice): Alert | undefined {
       return { kind: "uncovered-claim", severity: "warning", text, claim, model: terms.modelId };
     }
     case "unaffordable": {
-      const text = `A wrong claim is not challenged: with its ticket the exposure of ${notice.exposure} wei would pass --max-exposure.`;
+      const text = `A wrong claim is not challenged: with its ticket the exposure of ${formatAmount(BigInt(notice.exposure))} would pass --max-exposure.`;
       return { kind: "unaffordable", severity: "critical", text, claim: notice.claim.id };
     }
     case "attention":

@@ -1,6 +1,6 @@
 /** `assay audit`: proves from a deployment's events that its money and its final outputs are in order. */
 import type { Command } from "commander";
-import { formatEther } from "viem";
+import { formatAmount } from "../base/amounts.ts";
 import { type AuditReport, auditChain } from "../protocol/chain/audit/read.ts";
 import { AUDIT_RULES } from "../protocol/chain/audit/rules.ts";
 import { chainConfig, openChain, withChain } from "./chain.ts";
@@ -39,17 +39,16 @@ export const isInOrder = ({ breach, balance }: AuditReport): boolean =>
 function describe(report: AuditReport, assay: string): string[] {
   const { from, to, isWhole, money, breach } = report;
   const { received, credits, held, burned, pulled, withdrawn } = money;
-  const ether = (wei: bigint): string => `${formatEther(wei)} ether`;
   return [
     `Audit of ${assay}, blocks ${from} to ${to.number} (${to.hash})`,
     `  events     ${report.events}`,
     `  requests   ${counts(report.requests)}`,
     `  claims     ${counts(report.claims)}`,
     `  final by   ${counts(report.lanes)}`,
-    `  received   ${ether(received)}`,
-    `  credited   ${ether(credits + withdrawn)}, of which ${ether(withdrawn)} are withdrawn`,
-    `  held       ${ether(held)} in live bonds, uncollected shares and fees`,
-    `  burned     ${ether(burned + pulled)}, of which ${ether(pulled)} are sent away`,
+    `  received   ${formatAmount(received)}`,
+    `  credited   ${formatAmount(credits + withdrawn)}, of which ${formatAmount(withdrawn)} are withdrawn`,
+    `  held       ${formatAmount(held)} in live bonds, uncollected shares and fees`,
+    `  burned     ${formatAmount(burned + pulled)}, of which ${formatAmount(pulled)} are sent away`,
     ...describeBalance(report),
     ...(isWhole
       ? []
@@ -68,9 +67,8 @@ function describeBalance({ balance }: AuditReport): string[] {
   if (balance === undefined) return [];
   const { held, booked } = balance;
   const more = held - booked;
-  const note =
-    more === 0n ? "as booked" : `${formatEther(more)} ether ${more > 0n ? "above" : "BELOW"} the books`;
-  return [`  balance    ${formatEther(held)} ether, ${note}`];
+  const note = more === 0n ? "as booked" : `${formatAmount(more)} ${more > 0n ? "above" : "BELOW"} the books`;
+  return [`  balance    ${formatAmount(held)}, ${note}`];
 }
 
 const counts = (of: Readonly<Record<string, number>>): string =>

@@ -1,6 +1,6 @@
 /** `assay claim`: the whole state of a claim and what happened to it; statements about it for other protocols. */
 import type { Command } from "commander";
-import { formatEther } from "viem";
+import { formatAmount } from "../base/amounts.ts";
 import { decodePosition } from "../inference/commit/positions.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
@@ -102,6 +102,6 @@ function describeTerms({ requestId, modelId, prover, bond, ticketBond, attempt }
     `  request    ${requestId}, attempt ${attempt}`,
     `  model      ${modelId}`,
     `  prover     ${prover}`,
-    `  bond       ${formatEther(bond)} ether, a ticket ${formatEther(ticketBond)} ether`,
+    `  bond       ${formatAmount(bond)}, a ticket ${formatAmount(ticketBond)}`,
   ];
 }

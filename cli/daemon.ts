@@ -19,8 +19,9 @@ export const MODELS_SETTING = {
 
 export const ENDING_BUDGET_SETTING = {
   schema: wei,
-  default: "10000000000000000",
-  description: "most wei of gas an hour for ending overdue claims in which this key has no stake, 0: none",
+  default: "0.01 ether",
+  description:
+    "most that gas may cost in an hour for ending overdue claims in which this key has no stake, 0: none",
 } as const;
 
 /** One JSON object a line on standard output; levels by name, amounts of wei as text. */

@@ -1,6 +1,6 @@
 /** `assay deliver`: brings a final output to the callback of its request, as anybody may. */
 import type { Command } from "commander";
-import { formatEther } from "viem";
+import { formatAmount } from "../base/amounts.ts";
 import { BaseError } from "../base/errors.ts";
 import { Actions } from "../protocol/chain/actions.ts";
 import { resultOf } from "../protocol/chain/await-result.ts";
@@ -29,8 +29,8 @@ export function addDeliverCommand(program: Command): void {
       withSender(config, (chain, sender) => deliver(chain, sender, requestId)),
     );
     printResult(self, result, [
-      "fee" in result
-        ? `Delivered to ${result.callback} for ${formatEther(BigInt(String(result.fee)))} ether`
+      "feeWei" in result
+        ? `Delivered to ${result.callback} for ${formatAmount(BigInt(String(result.feeWei)))}`
         : "The running prover tries it again; its log says what comes of it.",
     ]);
   });
@@ -53,7 +53,7 @@ async function deliver(chain: SigningChain, sender: Sender, requestId: RequestId
   const inclusion = requireSent("deliver", await sender.send(action));
   const { delivered } = await new StateReader(chain).requestWord(requestId);
   if (delivered !== "DELIVERED") throw callbackFails(request.callback, false);
-  return { requestId, callback: request.callback, fee: request.deliveryFee, hash: inclusion?.hash };
+  return { requestId, callback: request.callback, feeWei: request.deliveryFee, hash: inclusion?.hash };
 }
 
 const notFinal = (requestId: RequestId) =>

@@ -5,8 +5,9 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Address, createTestClient, formatEther, type Hex, http } from "viem";
+import { type Address, createTestClient, type Hex, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { formatAmount } from "../base/amounts.ts";
 import { fromHex } from "../base/bytes.ts";
 import { BaseError } from "../base/errors.ts";
 import { loadModelFolder } from "../inference/model-folder.ts";
@@ -298,9 +299,9 @@ async function report(asked: readonly Asked[], chain: Chain, timeline: Timeline)
     console.log(`  ${text}\n    ${meaning}: ${shown.join(", ")}`);
   }
   console.log("\nCredited in Assay:");
-  for (const [name, wei] of timeline.credited) console.log(`  ${name.padEnd(22)} ${formatEther(wei)} ether`);
+  for (const [name, wei] of timeline.credited) console.log(`  ${name.padEnd(22)} ${formatAmount(wei)}`);
   const gone = await chain.client.getBalance({ address: chain.game.assay });
-  console.log(`  (${formatEther(gone)} ether are still in the contract: credits, and what is burned)`);
+  console.log(`  (${formatAmount(gone)} are still in the contract: credits, and what is burned)`);
 }
 
 async function keepRunning(

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { formatGwei } from "viem";
 import { z } from "zod";
+import { formatAmount } from "../base/amounts.ts";
 import { BaseError } from "../base/errors.ts";
 import { loadAccount } from "../protocol/chain/account.ts";
 import { createClient } from "../protocol/chain/connect.ts";
@@ -31,8 +31,8 @@ const DEPLOY_SETTINGS = {
   answerSeconds: { schema: integer(1, 648_000), description: "T, seconds to answer; default by chain" },
   gasPriceFloor: {
     schema: wei,
-    default: "1000000000",
-    description: "least gas price that bonds are computed from, wei",
+    default: "1 gwei",
+    description: "least gas price that bonds are computed from",
   },
   gasFile: {
     schema: text,
@@ -75,7 +75,7 @@ export function addDeployCommand(program: Command): void {
       printResult(self, { path, deployment }, [
         `Deployed to chain ${chainId} in block ${deployment.block.number}, written to ${path}`,
         ...contractsOf(deployment).map(([name, address]) => `  ${name.padEnd(12)} ${address}`),
-        `  T = ${answerSeconds} s, gas price floor ${formatGwei(gasPriceFloor)} gwei`,
+        `  T = ${answerSeconds} s, gas price floor ${formatAmount(gasPriceFloor)}`,
       ]);
     },
   );

@@ -5,6 +5,7 @@ import type { Tool } from "../agent/gateway/tool.ts";
 import { slugFrom } from "../agent/gateway/tool-names.ts";
 import { type ModelToolConfig, modelTool, termsOf } from "../agent/gateway/tools/model-tool.ts";
 import { verifyClaim } from "../agent/mcp/verify-claim.ts";
+import { formatAmount } from "../base/amounts.ts";
 import { VERSION } from "../base/version.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { requireAccount, type Sender } from "../protocol/chain/sender.ts";
@@ -107,7 +108,7 @@ function termsText({ lanes, minBond, minWindow }: ReturnType<typeof termsOf>): s
   const bond =
     (lanes & LANE.BOND) === 0
       ? ""
-      : `, in BOND with a bond of at least ${minBond} wei and a window of at least ${minWindow} s`;
+      : `, in BOND with a bond of at least ${formatAmount(minBond)} and a window of at least ${minWindow} s`;
   return `if it is final in one of the lanes ${laneNames(lanes)}${bond}`;
 }
 

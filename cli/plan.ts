@@ -1,14 +1,16 @@
 /** `assay plan`: what each lane would cost for a model, before anything is spent. */
 import type { Command } from "commander";
+import { AMOUNT_FORM, formatAmount, parseAmount } from "../base/amounts.ts";
 import { MAX_TRANSACTION_GAS } from "../protocol/chain/execution/cost.ts";
 import gas from "../protocol/rules/generated/gas.json" with { type: "json" };
 import type { GameConstants } from "../protocol/rules/types.ts";
-import { type Plan, type PlanRow, plan } from "../prover/plan/plan.ts";
+import { plan } from "../prover/plan/plan.ts";
 import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
 import { EZKL_SETTINGS, ezklOptionsOf } from "./ezkl-options.ts";
 import { modelFolder } from "./model-source.ts";
 import { printResult, refuseArgument, withJson } from "./output.ts";
 import { planSubject } from "./plan-subject.ts";
+import { planLines } from "./plan-table.ts";
 import { KEY_FOLDER } from "./proof/setup.ts";
 
 interface Options {
@@ -34,8 +36,12 @@ export function addPlanCommand(program: Command): void {
     .command("plan")
     .description("estimate what a result of a model costs in each lane, and pick one")
     .argument("<model>", "name or folder of a model")
-    .option("--value <wei>", "what the consumer has at stake: a bond must outweigh it", "0")
-    .option("--gas-price <wei>", "wei a unit of gas (default: the chain's, offline 1 gwei)")
+    .option(
+      "--value <amount>",
+      "what the consumer has at stake, such as 1ether: a bond must outweigh it",
+      "0",
+    )
+    .option("--gas-price <amount>", "of a unit of gas (default: the chain's, offline 1 gwei)")
     .option("--window <seconds>", "in which a claim can be challenged (default 4T)")
     .option("--keys <dir>", "folder of proving keys", KEY_FOLDER)
     .option("--offline", "ask no chain: nothing is published, T is an hour");
@@ -60,43 +66,16 @@ export function addPlanCommand(program: Command): void {
       transactionGas: BigInt(MAX_TRANSACTION_GAS),
       capitalPercent: CAPITAL_PERCENT,
     });
-    printResult(self, { name, modelId, gasPrice, window, ...made, notes }, [...lines(made), ...notes]);
+    printResult(self, { name, modelId, gasPriceWei: gasPrice, windowSeconds: window, ...made, notes }, [
+      `${name} at ${formatAmount(gasPrice)} a unit of gas, window ${window.toLocaleString("en-US")} s`,
+      ...planLines(made),
+      ...notes,
+    ]);
   });
 }
 
-function lines({ rows, choice }: Plan): string[] {
-  const table = rows.map((row) =>
-    [row.method === choice ? "*" : " ", row.method.padEnd(19), ...describe(row)].join(" "),
-  );
-  const picked =
-    choice === undefined
-      ? "no lane of this model can be used"
-      : `* ${choice}: the cheapest that holds this value`;
-  return [...table, picked];
-}
-
-function describe(row: PlanRow): string[] {
-  if (!row.available) return [`not available: ${row.reason.replaceAll("\n", " ")}`];
-  const { estimate, locked, lockedSeconds, secondsToFinality, wei } = row;
-  const parts = [
-    `${estimate.gasPerResult.toLocaleString("en-US")} gas a result (${wei} wei),`,
-    `${estimate.gasSetup.toLocaleString("en-US")} gas to set up,`,
-    `final after ${secondsToFinality.toFixed(1)} s`,
-  ];
-  if (estimate.keyBytes > 0) {
-    const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
-    parts.push(
-      `(proof ${estimate.seconds.toFixed(2)} s, keys ${estimate.setupSeconds.toFixed(1)} s once, key ${megabytes(estimate.keyBytes)}, memory ${megabytes(estimate.memoryBytes)})`,
-    );
-  }
-  if (locked > 0n) parts.push(`with ${locked} wei locked for ${lockedSeconds} s`);
-  if (estimate.caution !== undefined) parts.push(`NOT USED: ${estimate.caution}`);
-  return parts;
-}
-
 function weiOf(flag: string, text: string): bigint {
-  if (!/^\d{1,30}$/.test(text)) refuseArgument(flag, text, "a decimal number of wei");
-  return BigInt(text);
+  return parseAmount(text) ?? refuseArgument(flag, text, AMOUNT_FORM.replace(/^must be /, ""));
 }
 
 function secondsOf(text: string | undefined): number | undefined {

@@ -85,8 +85,8 @@ export const PROVER_SETTINGS = {
   },
   maxBonds: {
     schema: wei,
-    default: "10000000000000000000",
-    description: "most wei in bonds that are not over",
+    default: "10 ether",
+    description: "most in bonds that are not over",
   },
   maxWindow: {
     schema: integer(1, 30 * 86_400),
@@ -96,8 +96,8 @@ export const PROVER_SETTINGS = {
   endingBudget: ENDING_BUDGET_SETTING,
   withdrawAbove: {
     schema: wei,
-    default: "100000000000000000",
-    description: "credit from which it is withdrawn, wei",
+    default: "0.1 ether",
+    description: "credit from which it is withdrawn",
   },
   ...SWEEP_SETTINGS,
   deliveryTries: {

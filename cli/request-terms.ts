@@ -1,5 +1,6 @@
 /** What a request asks for besides its input: the settings of `assay request`, and the request that they make. */
 import { type Address, type Hex, isAddressEqual } from "viem";
+import { formatAmount } from "../base/amounts.ts";
 import { newRequest } from "../protocol/chain/new-request.ts";
 import type { SigningChain } from "../protocol/chain/sender.ts";
 import { laneNames } from "../protocol/rules/shortfall.ts";
@@ -106,6 +107,6 @@ function deliveryOf({ callback, callbackGas, deliveryFee }: RequestTerms): Parti
   const isNobody = (one: Address): boolean => isAddressEqual(one, ZERO_ADDRESS);
   if (callback !== undefined && !isNobody(callback)) return { callback, callbackGas, deliveryFee };
   if (deliveryFee > 0n)
-    refuseArgument("--delivery-fee", `${deliveryFee} wei`, "given with --callback, whose call it pays");
+    refuseArgument("--delivery-fee", formatAmount(deliveryFee), "given with --callback, whose call it pays");
   return {};
 }

@@ -1,7 +1,8 @@
 /** `assay request` and `assay refund` */
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { formatEther, type Hex, size, slice } from "viem";
+import { type Hex, size, slice } from "viem";
+import { formatAmount } from "../base/amounts.ts";
 import { BaseError, isBaseError } from "../base/errors.ts";
 import { type Action, Actions } from "../protocol/chain/actions.ts";
 import { awaitResult, type FinalResult } from "../protocol/chain/await-result.ts";
@@ -58,7 +59,7 @@ async function ask(name: string, options: RequestOptions, self: Command): Promis
     const asked = { requestId, modelId: model.modelId, hash: inclusion?.hash, request };
     return { chain, model, request, action, asked };
   });
-  const line = `Request ${asked.requestId} for ${formatEther(request.fee)} ether`;
+  const line = `Request ${asked.requestId} for ${formatAmount(request.fee)}`;
   if (options.wait !== true) return printResult(self, asked, [line]);
   printProgress(line);
   const { pollIntervalMs } = config;
@@ -158,10 +159,10 @@ async function takeBack(id: string, _options: object, self: Command): Promise<vo
     if (requested?.name !== "Requested") throw unknownRequest(requestId);
     const { request } = requested.args;
     requireSent("refund", await sender.send(new Actions(chain.game).refund(request)));
-    return { requestId, requester: request.requester, amount: request.fee + request.deliveryFee };
+    return { requestId, requester: request.requester, amountWei: request.fee + request.deliveryFee };
   });
   printResult(self, result, [
-    `${formatEther(result.amount)} ether are credited to ${result.requester}; take them with \`assay withdraw\``,
+    `${formatAmount(result.amountWei)} are credited to ${result.requester}; take them with \`assay withdraw\``,
   ]);
 }
 

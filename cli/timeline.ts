@@ -1,5 +1,6 @@
 /** Events as lines for people. */
-import { formatEther, type Hex } from "viem";
+import type { Hex } from "viem";
+import { formatAmount } from "../base/amounts.ts";
 import { decodePosition, type Position, TRACE_STEP } from "../inference/commit/positions.ts";
 import type { FallEntry } from "../protocol/chain/claim-index.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
@@ -10,9 +11,9 @@ import { FALL_REASONS } from "../protocol/rules/types.ts";
 export function describeEvent(event: ChainEvent): string {
   switch (event.name) {
     case "Requested":
-      return `requested by ${event.args.request.requester}, fee ${formatEther(event.args.request.fee)} ether`;
+      return `requested by ${event.args.request.requester}, fee ${formatAmount(event.args.request.fee)}`;
     case "Claimed":
-      return `claimed by ${event.args.claim.prover}, bond ${formatEther(event.args.claim.bond)} ether, output ${short(event.args.output)}`;
+      return `claimed by ${event.args.claim.prover}, bond ${formatAmount(event.args.claim.bond)}, output ${short(event.args.output)}`;
     case "Challenged":
       return `challenged by ${event.args.challenger}`;
     case "TraceCommitted":
@@ -30,7 +31,7 @@ export function describeEvent(event: ChainEvent): string {
     case "Delivered":
       return `${event.args.success ? "delivered" : "delivery failed"} by ${event.args.by}`;
     case "Collected":
-      return `${event.args.owner} collected ${formatEther(event.args.amount)} ether`;
+      return `${event.args.owner} collected ${formatAmount(event.args.amount)}`;
     default:
       return event.name;
   }

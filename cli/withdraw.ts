@@ -1,6 +1,7 @@
 /** `assay withdraw`: takes the account's credit out of Assay, by the daemon that uses the data folder if one does. */
 import type { Command } from "commander";
-import { formatEther, getAddress, isAddress } from "viem";
+import { getAddress, isAddress } from "viem";
+import { formatAmount } from "../base/amounts.ts";
 import { isBaseError } from "../base/errors.ts";
 import { Actions } from "../protocol/chain/actions.ts";
 import { withdrawTo } from "../protocol/chain/withdraw.ts";
@@ -25,11 +26,11 @@ export function addWithdrawCommand(program: Command): void {
         withdrawTo({ chain, sender, actions: new Actions(chain.game) }, to ?? chain.account.address),
       ),
     );
-    const amount = BigInt(String(result.amount));
+    const amount = BigInt(String(result.amountWei));
     const line =
       amount === 0n
         ? "There is no credit to withdraw."
-        : `${formatEther(amount)} ether went to ${result.to} (${result.hash})`;
+        : `${formatAmount(amount)} went to ${result.to} (${result.hash})`;
     printResult(self, result, [line]);
   });
 }

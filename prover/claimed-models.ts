@@ -1,6 +1,7 @@
 /** Live claims of this key whose model no folder here holds: whoever challenges one takes its bond, for nothing here can
  *  answer. */
 import type { Address } from "viem";
+import { formatAmount } from "../base/amounts.ts";
 import { BaseError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
@@ -45,12 +46,12 @@ export function refusalOf(without: readonly ClaimEntry[], own: Address): BaseErr
     .slice(0, MAX_NAMED)
     .map(
       ({ id, claim, windowEnd }) =>
-        `${id} of model ${claim.modelId}, bond ${claim.bond} wei, window until ${windowEnd}`,
+        `${id} of model ${claim.modelId}, bond ${formatAmount(claim.bond)}, window until ${windowEnd}`,
     );
   const more = bonded.length > MAX_NAMED ? `; and ${bonded.length - MAX_NAMED} more` : "";
   return new BaseError({
     code: "CLAIMED_MODELS_MISSING",
-    shortMessage: `No folder here holds the models of ${bonded.length} live claims of ${own}, whose bonds are ${bonds} wei: ${named.join("; ")}${more}.`,
+    shortMessage: `No folder here holds the models of ${bonded.length} live claims of ${own}, whose bonds are ${formatAmount(bonds)}: ${named.join("; ")}${more}.`,
     nextStep: `${NEXT_STEP} With --force the prover goes on without: then their bonds are lost if they are challenged and no operator answers.`,
     details: { claims: bonded.map(({ id }) => id) },
   });
@@ -71,7 +72,7 @@ export function logWithoutModel(
         claim: id,
         model: claim.modelId,
         prover: claim.prover,
-        bond: claim.bond,
+        bondWei: claim.bond,
         windowEnd,
         owed: owed.map(({ kind, deadline }) => ({ kind, deadline })),
         nextStep: NEXT_STEP,

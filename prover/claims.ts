@@ -30,7 +30,7 @@ export async function answerRequest(
   const { gasPrice, bond } = decision;
   const { request, attempt } = entry;
   const action = actions.claim(request, attempt, operator, gasPrice, toHex(output), bond);
-  return carryOut(context, action, { move: "claim", request: id, model: model.name, bond });
+  return carryOut(context, action, { move: "claim", request: id, model: model.name, bondWei: bond });
 }
 
 /** Ends the dispute about a claim of this prover by truth, while the defence goes on. */

@@ -1,5 +1,6 @@
 /** What to do about requests and own claims, from their state at one block. Pure. All times in seconds, money in wei. */
 import type { Address } from "viem";
+import { formatAmount } from "../base/amounts.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import { isFinal } from "../protocol/rules/machine.ts";
 import { bondsOf, defenceGas, gasPriceRange, MAX_AMOUNT } from "../protocol/rules/money.ts";
@@ -225,7 +226,10 @@ class BondBudget {
     const needed = this.settleCost(gas);
     const left = this.#state.balance - this.#spent;
     if (needed > left) {
-      return skip("BALANCE_TOO_LOW", `a settlement costs ${needed} wei, the balance has ${left} wei for it`);
+      return skip(
+        "BALANCE_TOO_LOW",
+        `a settlement costs ${formatAmount(needed)}, the balance has ${formatAmount(left)} for it`,
+      );
     }
     this.#spent += needed;
     return undefined;
@@ -252,7 +256,10 @@ const notServed = ({ request }: RequestEntry): RequestDecision =>
   skip("MODEL_NOT_SERVED", `no folder here holds model ${request.modelId}`);
 
 const feeTooLow = (fee: bigint, least: bigint, gasPrice: bigint): RequestDecision =>
-  skip("FEE_TOO_LOW", `its fee is ${fee} wei, gas and margin ask for ${least} wei at ${gasPrice} wei a gas`);
+  skip(
+    "FEE_TOO_LOW",
+    `its fee is ${formatAmount(fee)}, gas and margin ask for ${formatAmount(least)} at ${formatAmount(gasPrice)} a unit of gas`,
+  );
 
 /** Why nobody with this key and these models should claim it. */
 function unsuited(
@@ -280,17 +287,20 @@ function unaffordable(
   { maxBonds }: Policy,
 ): RequestDecision | undefined {
   if (bond > MAX_AMOUNT)
-    return skip("BOND_TOO_HIGH", `its bond would be ${bond} wei, 96 bits hold ${MAX_AMOUNT}`);
+    return skip(
+      "BOND_TOO_HIGH",
+      `its bond would be ${formatAmount(bond)}, 96 bits hold ${formatAmount(MAX_AMOUNT)}`,
+    );
   if (bonded + bond > maxBonds) {
     return skip(
       "BONDS_AT_LIMIT",
-      `its bond of ${bond} wei and the ${bonded} wei in bonds exceed ${maxBonds} wei`,
+      `its bond of ${formatAmount(bond)} and the ${formatAmount(bonded)} in bonds exceed ${formatAmount(maxBonds)}`,
     );
   }
   if (needed <= left) return undefined;
   return skip(
     "BALANCE_TOO_LOW",
-    `bond and gas of a defence are ${needed} wei, the balance has ${left} wei for it`,
+    `bond and gas of a defence are ${formatAmount(needed)}, the balance has ${formatAmount(left)} for it`,
   );
 }
 
@@ -333,5 +343,5 @@ export function deliveryRefusal(
     return "its delivery fee can be reclaimed";
   const least = leastDeliveryFee(request.callbackGas, gasPrice, policy);
   if (request.deliveryFee >= least) return undefined;
-  return `its delivery fee is ${request.deliveryFee} wei, gas and margin ask for ${least} wei`;
+  return `its delivery fee is ${formatAmount(request.deliveryFee)}, gas and margin ask for ${formatAmount(least)}`;
 }

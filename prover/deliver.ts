@@ -85,7 +85,7 @@ async function failed(
   const reason = `the callback ${callback} ${why}`;
   if (!isGivenUp) return again(reason, pauseAfter(failures));
   log.warn(
-    { request: id, callback, callbackGas, deliveryFee, failures, reason },
+    { request: id, callback, callbackGas, deliveryFeeWei: deliveryFee, failures, reason },
     "a delivery is given up until its callback has other code or `assay deliver` is run",
   );
   return DONE;

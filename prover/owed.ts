@@ -59,8 +59,9 @@ export class OwedAnswers {
     for (const answer of late) {
       if (this.#reported.has(answer.claim)) continue;
       this.#reported.add(answer.claim);
+      const { bond: bondWei, ...owed } = answer;
       this.#log.error(
-        { ...answer, late: now - answer.deadline },
+        { ...owed, bondWei, late: now - answer.deadline },
         "an answer that this prover owes is overdue: anybody may end the claim, and its bond is lost",
       );
     }

@@ -293,7 +293,7 @@ export class Prover {
       const { reason, step } = claim.fall;
       const { bond, modelId: model } = claim.claim;
       this.#parts.log.error(
-        { claim: claim.id, reason, step, bond, model },
+        { claim: claim.id, reason, step, bondWei: bond, model },
         "a claim of this prover fell: its bond is lost",
       );
     }

@@ -7,7 +7,8 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { formatEther, isHex } from "viem";
+import { isHex } from "viem";
+import { formatAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import type { JsonSchema, Tool, ToolOutcome } from "../gateway/tool.ts";
 import type { ClaimReport } from "./verify-claim.ts";
@@ -125,9 +126,7 @@ function instructionsOf({ tools, waitMs, terms }: McpParts): string {
   const fees = tools.flatMap(({ name, feeWei }) =>
     feeWei === undefined
       ? []
-      : [
-          `${name} may promise ${formatEther(feeWei)} ether (${feeWei} wei) of this server's account in a call.`,
-        ],
+      : [`${name} may promise ${formatAmount(feeWei)} of this server's account in a call.`],
   );
   return [
     'Each tool `call_…` runs a registered model; only a result of status "final" has data.',

@@ -1,5 +1,6 @@
 /** Wires an executor of redundant results together. */
 import { type Address, encodeFunctionData, getAddress, isAddressEqual } from "viem";
+import { formatAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
@@ -106,7 +107,7 @@ async function takeSeat(
   }
   throw new BaseError({
     code: "NOT_SEATED",
-    shortMessage: `${account.address} has a bond of ${bond} of ${bondWei} wei at ${results}${freeAt === 0 ? "" : ", and has retired"}.`,
+    shortMessage: `${account.address} has a bond of ${formatAmount(bond)} of ${formatAmount(bondWei)} at ${results}${freeAt === 0 ? "" : ", and has retired"}.`,
     nextStep:
       "After a conviction find out why it answered wrongly first; a new data folder puts up a new bond. After retiring, take the bond out.",
   });

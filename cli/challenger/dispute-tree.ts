@@ -1,6 +1,6 @@
 /** A dispute as a tree: who holds tickets, and how the demands descend to the fault. */
 import type { Address } from "viem";
-import { formatEther } from "viem";
+import { formatAmount } from "../../base/amounts.ts";
 import { decodePosition, type Position } from "../../inference/commit/positions.ts";
 import type { ClaimEntry, DemandEntry } from "../../protocol/chain/claim-index.ts";
 import { RULES } from "../../protocol/rules/machine.ts";
@@ -18,7 +18,7 @@ export function disputeTree(
   const { id, claim, output, fall } = entry;
   const ended = fall === undefined ? [] : [leaf(describeFall(fall))];
   const children = [
-    leaf(`claimed by ${claim.prover}${mark(claim.prover, own)}, bond ${formatEther(claim.bond)} ether`),
+    leaf(`claimed by ${claim.prover}${mark(claim.prover, own)}, bond ${formatAmount(claim.bond)}`),
     leaf(
       `output ${output.length <= 74 ? output : `${output.slice(0, 66)}… (${output.length / 2 - 1} bytes)`}`,
     ),
@@ -46,7 +46,7 @@ function ticketsNode(
     const count = [...demands.values()].filter(({ by }) => by === owner).length;
     return leaf(`${owner}${mark(owner, own)}, ${count} demands${collected.has(owner) ? ", collected" : ""}`);
   });
-  return { text: `tickets of ${formatEther(claim.ticketBond)} ether: ${children.length}`, children };
+  return { text: `tickets of ${formatAmount(claim.ticketBond)}: ${children.length}`, children };
 }
 
 function traceNode({ trace, demands }: ClaimEntry, { traceDeadline }: ClaimWord): TreeNode {

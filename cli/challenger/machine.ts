@@ -17,14 +17,14 @@ export const CHALLENGER_SETTINGS = {
   processes: { schema: integer(1, 64), default: 1, description: "child processes that run onnxruntime" },
   maxExposure: {
     schema: wei,
-    default: "10000000000000000000",
-    description: "most wei in tickets that are not over",
+    default: "10 ether",
+    description: "most in tickets that are not over",
   },
   endingBudget: ENDING_BUDGET_SETTING,
   withdrawAbove: {
     schema: wei,
-    default: "100000000000000000",
-    description: "credit from which it is withdrawn, wei",
+    default: "0.1 ether",
+    description: "credit from which it is withdrawn",
   },
   ...SWEEP_SETTINGS,
   attentionSeconds: {

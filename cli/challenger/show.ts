@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { type Address, formatEther, getAddress, isAddress } from "viem";
+import { type Address, getAddress, isAddress } from "viem";
+import { formatAmount } from "../../base/amounts.ts";
 import { type SettledVerdict, VerdictStore } from "../../challenger/verdicts.ts";
 import { type ClaimEntry, isClaimStatus } from "../../protocol/chain/claim-index.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
@@ -95,7 +96,7 @@ function describe(claim: ReturnType<typeof summary>): string {
   const { claimId, prover, bond, status, windowEnd, tickets, hasOwnTicket, verdict, fall } = claim;
   const ended = fall === undefined ? "" : ` by ${fall}`;
   const owners = `${tickets} tickets${hasOwnTicket ? ", one own" : ""}`;
-  return `${claimId}  ${status}${ended}  window ${iso(windowEnd)}  ${formatEther(bond)} ether by ${prover}  ${owners}  verdict ${verdict}`;
+  return `${claimId}  ${status}${ended}  window ${iso(windowEnd)}  ${formatAmount(bond)} by ${prover}  ${owners}  verdict ${verdict}`;
 }
 
 /** What a challenger with this data folder found, running or not. */

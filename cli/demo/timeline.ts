@@ -1,5 +1,6 @@
 /** The demo's timeline: every event of the chain as one line, with names instead of addresses and ids. */
-import { type Address, formatEther } from "viem";
+import type { Address } from "viem";
+import { formatAmount } from "../../base/amounts.ts";
 import { decodePosition } from "../../inference/commit/positions.ts";
 import type { TensorType } from "../../inference/program/form.ts";
 import { type ChainEvent, subjectOf } from "../../protocol/chain/events.ts";
@@ -46,7 +47,7 @@ export class Timeline extends Progress {
   #describe(event: ChainEvent): string | undefined {
     switch (event.name) {
       case "Claimed":
-        return `claimed by ${event.args.claim.prover} with a bond of ${formatEther(event.args.claim.bond)} ether`;
+        return `claimed by ${event.args.claim.prover} with a bond of ${formatAmount(event.args.claim.bond)}`;
       case "TraceCommitted":
         return `${event.args.tops.length} tensor roots committed`;
       case "Revealed":
@@ -57,10 +58,10 @@ export class Timeline extends Progress {
         const { account, amount } = event.args;
         const name = this.#parts.names.get(account) ?? account;
         this.credited.set(name, (this.credited.get(name) ?? 0n) + amount);
-        return amount === 0n ? undefined : `${formatEther(amount)} ether credited to ${account}`;
+        return amount === 0n ? undefined : `${formatAmount(amount)} credited to ${account}`;
       }
       case "Burned":
-        return event.args.amount === 0n ? undefined : `${formatEther(event.args.amount)} ether burned`;
+        return event.args.amount === 0n ? undefined : `${formatAmount(event.args.amount)} burned`;
       case "Requested":
       case "Collected":
       case "ModelRegistered":

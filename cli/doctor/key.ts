@@ -1,6 +1,7 @@
 /** Checks of the key and its money. */
 import { statSync } from "node:fs";
-import { type Address, formatEther, type LocalAccount } from "viem";
+import type { Address, LocalAccount } from "viem";
+import { formatAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { type Chain, createClient } from "../../protocol/chain/connect.ts";
@@ -71,7 +72,7 @@ export async function checkBalance({ client, constants }: Chain, address: Addres
   ]);
   const { least: gasPrice } = gasPriceRange(constants, block.baseFeePerGas ?? 0n);
   const { bond, ticketBond } = bondsOf(constants, { gasPrice, depth: USUAL_DEPTH, minBond: 0n, attempt: 0 });
-  const text = `${address} has ${formatEther(balance)} ether; now a claim takes about ${formatEther(bond)}, a ticket ${formatEther(ticketBond)}`;
+  const text = `${address} has ${formatAmount(balance)}; now a claim takes about ${formatAmount(bond)}, a ticket ${formatAmount(ticketBond)}`;
   const findings = [
     balance < ticketBond
       ? fail("balance", text, "Send ether to it, or lower --max-fee where the chain's fees are lower.")
@@ -95,7 +96,7 @@ export async function checkBalance({ client, constants }: Chain, address: Addres
 export async function checkBalanceAlone(rpcUrl: string, address: Address): Promise<Finding[]> {
   const client = createClient(rpcUrl);
   const balance = await withContext("read the balance", () => client.getBalance({ address }));
-  const text = `${address} has ${formatEther(balance)} ether`;
+  const text = `${address} has ${formatAmount(balance)}`;
   return [
     balance === 0n
       ? fail("balance", text, "Send ether to it: deploying, claims and tickets all take some.")

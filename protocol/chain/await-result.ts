@@ -1,5 +1,6 @@
 /** Waits for a request's final output, and tells what happens on the way. */
 import type { Hex } from "viem";
+import { formatAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import { requestIdOf } from "../rules/ids.ts";
 import type { Claim, ClaimId, Policy, Request, RequestId } from "../rules/types.ts";
@@ -144,7 +145,7 @@ const ended = (code: string, shortMessage: string) =>
 const belowPolicy = (requestId: RequestId, { minBond, minWindow }: Policy) =>
   new BaseError({
     code: "POLICY_UNMET",
-    shortMessage: `Request ${requestId} is final, but not by a bond of ${minBond} wei and a window of ${minWindow} s in the lanes of the policy.`,
+    shortMessage: `Request ${requestId} is final, but not by a bond of ${formatAmount(minBond)} and a window of ${minWindow} s in the lanes of the policy.`,
     nextStep: "Ask again with these terms in the request.",
   });
 

@@ -6,8 +6,6 @@ import {
   createWalletClient,
   custom,
   encodeDeployData,
-  formatEther,
-  formatGwei,
   getAddress,
   type Hex,
   type LocalAccount,
@@ -15,6 +13,7 @@ import {
   size,
   type TransactionReceipt,
 } from "viem";
+import { formatAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import { JUDGE_VERSION } from "../../inference/commit/commitments.ts";
 import type { GameConstants } from "../rules/types.ts";
@@ -148,9 +147,9 @@ async function requireMoney({ client, account, artifacts }: DeployOptions): Prom
   if (balance >= needed) return;
   throw new BaseError({
     code: "INSUFFICIENT_FUNDS",
-    shortMessage: `The account ${address} has ${formatEther(balance)} ether; deploying takes up to ${formatEther(needed)} ether, for about ${gas} gas at ${formatGwei(fees.maxFeePerGas)} gwei.`,
-    nextStep: `Send ${formatEther(needed - balance)} ether or more to ${address}, or use another key.`,
-    details: { account: address, balance: `${balance}`, needed: `${needed}` },
+    shortMessage: `The account ${address} has ${formatAmount(balance)}; deploying takes up to ${formatAmount(needed)}, for about ${gas} gas at ${formatAmount(fees.maxFeePerGas)}.`,
+    nextStep: `Send ${formatAmount(needed - balance)} or more to ${address}, or use another key.`,
+    details: { account: address, balanceWei: `${balance}`, neededWei: `${needed}` },
     retryable: true,
   });
 }

@@ -1,6 +1,7 @@
 /** Claims that owe an answer which is overdue. Whoever ends one gets nothing for it, so there are limits to what that
  *  may cost. All times in seconds, money in wei. */
 import { type Address, concatHex, keccak256 } from "viem";
+import { formatAmount } from "../../base/amounts.ts";
 import type { ClaimId } from "../rules/types.ts";
 import type { ClaimWord } from "../rules/words.ts";
 import type { Action } from "./actions.ts";
@@ -52,9 +53,9 @@ export function endingDelay(own: Address, claim: ClaimId, answerSeconds: number)
 export function endingRefusal(cost: bigint, bond: bigint, left: bigint): string | undefined {
   // INVARIANT: half of the bond is burned, so nobody can make others pay more than that costs.
   if (cost > bond / 2n)
-    return `ending it may cost ${cost} wei, more than the ${bond / 2n} wei that its fall burns`;
+    return `ending it may cost ${formatAmount(cost)}, more than the ${formatAmount(bond / 2n)} that its fall burns`;
   if (cost <= left) return undefined;
-  return `ending it may cost ${cost} wei, the hour's budget has ${left} wei left; --ending-budget raises it`;
+  return `ending it may cost ${formatAmount(cost)}, the hour's budget has ${formatAmount(left)} left; --ending-budget raises it`;
 }
 
 /** Gas that may be paid within any hour for ending claims without a stake in them. */

@@ -1,5 +1,6 @@
 /** EIP-1559 fees of our transactions. All prices in wei a unit of gas. */
 import type { PublicClient } from "viem";
+import { formatAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 
 export interface Fees {
@@ -23,7 +24,7 @@ export async function currentFees(client: PublicClient, limit: bigint): Promise<
   if (baseFee > limit) {
     throw new BaseError({
       code: "FEE_ABOVE_LIMIT",
-      shortMessage: `The base fee is ${baseFee} wei a unit of gas, the limit ${limit}.`,
+      shortMessage: `The base fee is ${formatAmount(baseFee)} a unit of gas, the limit ${formatAmount(limit)}.`,
       nextStep: "Wait, or raise the limit with --max-fee (ASSAY_MAX_FEE).",
       retryable: true,
     });

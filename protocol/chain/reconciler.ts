@@ -166,7 +166,7 @@ export class Reconciler {
       : undefined;
     if (fees !== undefined) {
       this.#journal.replace(entry, await sign(account, game.chainId, entry, fees, now()));
-      log.info({ key: entry.key, maxFeePerGas: fees.maxFeePerGas.toString() }, "raised the fee");
+      log.info({ key: entry.key, maxFeePerGasWei: fees.maxFeePerGas.toString() }, "raised the fee");
     }
     await this.send(entry);
   }

@@ -1,5 +1,6 @@
 /** Takes an account's credit out of the contract: all of it at once, which the contract pays once. */
-import { type Address, formatEther, getAddress, type Hex, isAddress } from "viem";
+import { type Address, getAddress, type Hex, isAddress } from "viem";
+import { formatAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Actions } from "./actions.ts";
@@ -29,12 +30,12 @@ export async function withdrawCredit(
   const credit = await new StateReader(chain, hash).credits(address);
   if (credit === 0n || credit < withdrawAbove) return;
   const result = await sender.send(actions.withdraw(address, hash), signal);
-  if (result.status === "sent") log.info({ wei: credit }, "withdrew");
+  if (result.status === "sent") log.info({ amountWei: credit }, "withdrew");
 }
 
 export interface Withdrawal {
   /** wei; 0: there was no credit, or it was withdrawn meanwhile */
-  readonly amount: bigint;
+  readonly amountWei: bigint;
   readonly to: Address;
   /** absent where nothing was sent */
   readonly hash?: Hex;
@@ -59,19 +60,19 @@ export async function withdrawTo(
       client.getBalance({ address: account.address }),
     ]),
   );
-  if (amount === 0n) return { amount, to };
+  if (amount === 0n) return { amountWei: amount, to };
   if (balance < least) throw reserved(account.address, balance, least);
   // A new credit is a new occasion; the same one is withdrawn once.
   const action = actions.withdraw(to, `${amount}@${head}`);
   const inclusion = requireSent("withdraw", await sender.send(action));
   // Without an inclusion another transaction of this account was faster, wherever that sent it.
-  return inclusion === undefined ? { amount: 0n, to } : { amount, to, hash: inclusion.hash };
+  return inclusion === undefined ? { amountWei: 0n, to } : { amountWei: amount, to, hash: inclusion.hash };
 }
 
 const reserved = (account: Address, balance: bigint, reserve: bigint) =>
   new BaseError({
     code: "BALANCE_RESERVED",
-    shortMessage: `${account} has ${formatEther(balance)} ether, and what it may owe to others takes up to ${formatEther(reserve)} ether of gas: its credit cannot go to another address now.`,
+    shortMessage: `${account} has ${formatAmount(balance)}, and what it may owe to others takes up to ${formatAmount(reserve)} of gas: its credit cannot go to another address now.`,
     nextStep:
       "Withdraw to the account itself, or send ether to it, or wait until its claims and disputes are over.",
     retryable: true,
@@ -125,11 +126,11 @@ export function withdrawHandler(
   return ({ to = parts.chain.account.address }: Readonly<Record<string, unknown>>): Promise<object> => {
     const own = turn.then(async () => {
       if (typeof to !== "string" || !isAddress(to)) throw notAnAddress(to);
-      const { amount, ...rest } = await withdrawTo(parts, getAddress(to), (newest) =>
+      const { amountWei, ...rest } = await withdrawTo(parts, getAddress(to), (newest) =>
         reserveOf(parts, obligations, newest),
       );
-      if (amount > 0n) parts.log.info({ wei: amount, ...rest }, "withdrew by command");
-      return { amount: amount.toString(), ...rest };
+      if (amountWei > 0n) parts.log.info({ amountWei, ...rest }, "withdrew by command");
+      return { amountWei: amountWei.toString(), ...rest };
     });
     turn = own.catch(() => undefined);
     return own;

@@ -1,4 +1,5 @@
 /** What keeps a result from counting by somebody's policy, in words: `requireFinal` says only that it does. */
+import { formatAmount } from "../../base/amounts.ts";
 import { LANE, type LaneName, type Policy } from "./types.ts";
 
 export interface Offered {
@@ -19,7 +20,8 @@ export function shortfallOf(
     return `its lane is ${laneNames(lanes)}, and what counts is ${laneNames(policy.lanes)}`;
   if (lanes !== LANE.BOND) return undefined;
   const { minBond, minWindow } = policy;
-  if (bond < minBond) return `its bond is ${bond} wei, and the least that counts is ${minBond} wei`;
+  if (bond < minBond)
+    return `its bond is ${formatAmount(bond)}, and the least that counts is ${formatAmount(minBond)}`;
   if (window < minWindow) return `its window is ${window} s, and the least that counts is ${minWindow} s`;
   return undefined;
 }

@@ -91,8 +91,8 @@ export const CHAIN_SETTINGS = {
   },
   maxFee: {
     schema: wei,
-    default: "500000000000",
-    description: "most wei a unit of gas that a transaction pays",
+    default: "500 gwei",
+    description: "most that a transaction pays for a unit of gas",
   },
 } as const satisfies Settings;
 

@@ -1,18 +1,18 @@
 /** What each lane would cost for one result, before anything is spent, and which one to take. Pure.
  *  Seconds, bytes and gas come from `estimates.ts`; money and rules are DESIGN's: a bond must outweigh the value. */
 import { bondsOf, gasPriceRange } from "../../protocol/rules/money.ts";
-import { type GameConstants, LANE } from "../../protocol/rules/types.ts";
+import { type GameConstants, LANE, type LaneName } from "../../protocol/rules/types.ts";
 
 /** Ways to finality, in order of trust. */
 export const METHODS = ["execution", "execution-compiled", "groth16", "ezkl", "bond"] as const;
 export type Method = (typeof METHODS)[number];
 
-export const LANE_OF: Readonly<Record<Method, number>> = {
-  execution: LANE.EXECUTION,
-  "execution-compiled": LANE.EXECUTION,
-  groth16: LANE.PROOF,
-  ezkl: LANE.PROOF,
-  bond: LANE.BOND,
+export const LANE_OF: Readonly<Record<Method, LaneName>> = {
+  execution: "EXECUTION",
+  "execution-compiled": "EXECUTION",
+  groth16: "PROOF",
+  ezkl: "PROOF",
+  bond: "BOND",
 };
 
 /** What one result takes by this method; all of it is estimated unless the row says otherwise. */
@@ -60,21 +60,27 @@ export interface PlanTerms {
 
 export type PlanRow =
   | {
+      readonly lane: LaneName;
       readonly method: Method;
       readonly available: true;
       readonly estimate: Estimate;
-      /** wei locked from the claim to finality, 0 without a claim */
-      readonly locked: bigint;
+      /** from the claim to finality, 0 without a claim */
+      readonly lockedWei: bigint;
       readonly lockedSeconds: number;
       readonly secondsToFinality: number;
       /** against the int8 file: every method gives its bytes; undefined for ezkl, whose model is another function with
        *  figures of its own */
       readonly accuracyLoss: 0 | undefined;
       /** gas, and what locked money costs meanwhile; without set-up */
-      readonly wei: bigint;
+      readonly costWei: bigint;
       readonly usable: boolean;
     }
-  | { readonly method: Method; readonly available: false; readonly reason: string };
+  | {
+      readonly lane: LaneName;
+      readonly method: Method;
+      readonly available: false;
+      readonly reason: string;
+    };
 
 export interface Plan {
   readonly rows: readonly PlanRow[];
@@ -83,7 +89,6 @@ export interface Plan {
 }
 
 const YEAR_SECONDS = 365n * 86_400n;
-const LANE_NAMES = new Map<number, string>(Object.entries(LANE).map(([name, bit]) => [bit, name]));
 
 export function plan(terms: PlanTerms): Plan {
   const rows = METHODS.map((method) => rowOf(method, terms));
@@ -91,7 +96,7 @@ export function plan(terms: PlanTerms): Plan {
   for (const row of rows) {
     if (!row.available || !row.usable) continue;
     // A tie goes to the lane that is trusted more, which comes first.
-    if (choice === undefined || row.wei < choice.wei) choice = row;
+    if (choice === undefined || row.costWei < choice.costWei) choice = row;
   }
   return choice === undefined ? { rows } : { rows, choice: choice.method };
 }
@@ -99,14 +104,14 @@ export function plan(terms: PlanTerms): Plan {
 function rowOf(method: Method, terms: PlanTerms): PlanRow {
   const { offers, modelLanes, acceptedLanes = modelLanes, transactionGas } = terms;
   const lane = LANE_OF[method];
-  const no = (reason: string): PlanRow => ({ method, available: false, reason });
+  const no = (reason: string): PlanRow => ({ lane, method, available: false, reason });
   const offer = offers[method];
-  if ((modelLanes & lane) === 0) {
+  if ((modelLanes & LANE[lane]) === 0) {
     // A lane that it could not have either says why.
     const why = "unavailable" in offer ? `: ${offer.unavailable}` : "";
-    return no(`the model has no lane ${LANE_NAMES.get(lane)}${why}`);
+    return no(`the model has no lane ${lane}${why}`);
   }
-  if ((acceptedLanes & lane) === 0) return no(`the request does not accept lane ${LANE_NAMES.get(lane)}`);
+  if ((acceptedLanes & LANE[lane]) === 0) return no(`the request does not accept lane ${lane}`);
   if ("unavailable" in offer) return no(offer.unavailable);
   if (offer.gasOfLargest > transactionGas) {
     return no(
@@ -117,14 +122,15 @@ function rowOf(method: Method, terms: PlanTerms): PlanRow {
   const rent =
     (locked * BigInt(terms.capitalPercent) * BigInt(Math.ceil(lockedSeconds))) / (100n * YEAR_SECONDS);
   return {
+    lane,
     method,
     available: true,
     estimate: offer,
-    locked,
+    lockedWei: locked,
     lockedSeconds,
     secondsToFinality: secondsToFinality(method, offer, terms),
     accuracyLoss: method === "ezkl" ? undefined : 0,
-    wei: offer.gasPerResult * terms.gasPrice + rent,
+    costWei: offer.gasPerResult * terms.gasPrice + rent,
     usable: offer.caution === undefined,
   };
 }
@@ -142,7 +148,7 @@ function secondsToFinality(
   { seconds }: Estimate,
   { window, blockSeconds }: PlanTerms,
 ): number {
-  if (LANE_OF[method] === LANE.EXECUTION) return 0;
+  if (LANE_OF[method] === "EXECUTION") return 0;
   if (method === "bond") return seconds + window + 2 * blockSeconds;
   return seconds + blockSeconds;
 }

@@ -95,7 +95,7 @@ describe("assay deploy, request, claim show, withdraw", () => {
     await close();
 
     const withdraw = await runInProcess(["withdraw", "--json"], environment(1));
-    expect(JSON.parse(withdraw.stdout)).toMatchObject({ amount: (bond + request.fee).toString() });
+    expect(JSON.parse(withdraw.stdout)).toMatchObject({ amountWei: (bond + request.fee).toString() });
     const empty = await runInProcess(["withdraw"], environment(1));
     expect(empty).toMatchObject({ code: 0, stdout: "There is no credit to withdraw.\n" });
     const final = JSON.parse(

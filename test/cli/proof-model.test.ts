@@ -34,7 +34,7 @@ describe("assay plan", () => {
       expect(rows.get(method)?.reason).toMatch(/^the model has no lane \w+: a float model has no program/);
     expect(rows.get("groth16")?.reason).toBe("Groth16 proves programs, and a float model has none");
     const { estimate, ...ezkl } = rows.get("ezkl") as { estimate: Record<string, unknown> };
-    expect(ezkl).toMatchObject({ available: true, usable: true, locked: "0" });
+    expect(ezkl).toMatchObject({ available: true, usable: true, lockedWei: "0", lane: "PROOF" });
     // Measured when the model was made: a key of 138 MB, 1.24 million gas to settle.
     expect(Number(estimate.keyBytes) / 138e6).toBeCloseTo(1, 0);
     expect(Number(estimate.gasPerResult)).toBeGreaterThan(1_200_000);

@@ -89,7 +89,7 @@ describe("assay proof", () => {
     expect(again).toMatchObject({ hashes: [], outputs: [one.outputs[0], ...two.outputs] });
     const receipt = await local.client.getTransactionReceipt({ hash: two.hashes[0] });
     expect(receipt.status).toBe("success");
-    expect((await run(["withdraw"], 1)).amount).not.toBe("0");
+    expect((await run(["withdraw"], 1)).amountWei).not.toBe("0");
 
     const file = join(folder.path, "proof.json");
     const binding = ["--proof-lane", deployment.contracts.proofAdapter, "--submitter", accountAt(1).address];

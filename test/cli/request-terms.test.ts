@@ -92,7 +92,7 @@ describe("assay request", () => {
         "ARGUMENT_INVALID: --lanes is "bonds": it must be some of EXECUTION, PROOF, BOND, by commas.",
         "ARGUMENT_INVALID: --lanes is "PROOF": it must be lanes of this model, which has EXECUTION, BOND.",
         "CONFIG_INVALID: fee is "0.01 finney" (from --fee): must be wei, or a number with its unit, such as "0.05 ether", 20gwei or 1000wei.",
-        "ARGUMENT_INVALID: --delivery-fee is "1000000000 wei": it must be given with --callback, whose call it pays.",
+        "ARGUMENT_INVALID: --delivery-fee is "1 gwei": it must be given with --callback, whose call it pays.",
         "INPUT_TOO_LONG: The text has 2000 bytes, the model takes at most 1024.",
       ]
     `);

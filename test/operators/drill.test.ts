@@ -62,13 +62,13 @@ describe("assay challenger drill, on a chain that is not local", () => {
       challengers: [challenger],
       fault: { kind: "element", step: 12 },
       fall: { reason: "ELEMENT", step: "12" },
-      cost: { fee: "0" },
+      cost: { feeWei: "0" },
     });
     expect(report.detection.seconds).toBeGreaterThanOrEqual(0);
     expect(report.detection.seconds).toBeLessThan(120);
-    expect(before - (await wealth(system))).toBe(BigInt(report.cost.total));
+    expect(before - (await wealth(system))).toBe(BigInt(report.cost.totalWei));
     const { claim } = await system.events.until("Claimed", ({ claimId }) => claimId === report.claimId);
-    expect(BigInt(report.cost.bond)).toBe(claim.bond);
+    expect(BigInt(report.cost.bondWei)).toBe(claim.bond);
     await system.events.until("Fell", ({ claimId }) => claimId === report.claimId);
   });
 
@@ -112,7 +112,7 @@ describe("assay challenger drill, while nobody is awake", () => {
     expect(system.events.all("Finalized")).toEqual([]);
     // Its own ticket takes the half of the bond that is not burned.
     const { claim } = await system.events.until("Claimed");
-    expect(BigInt(report.cost.bond)).toBe(claim.bond - claim.bond / 2n);
-    expect(before - (await wealth(system))).toBe(BigInt(report.cost.total));
+    expect(BigInt(report.cost.bondWei)).toBe(claim.bond - claim.bond / 2n);
+    expect(before - (await wealth(system))).toBe(BigInt(report.cost.totalWei));
   });
 });

@@ -1,7 +1,9 @@
 /** A prover that comes too late for its own claims, or without their models: its operator must hear of it. */
+
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { formatAmount } from "../../base/amounts.ts";
 import { type Daemon, startDaemon } from "../../cli/demo/processes.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
@@ -55,7 +57,7 @@ describe("an answer that is overdue", () => {
     const logged = await prover.logged(
       "an answer that this prover owes is overdue: anybody may end the claim, and its bond is lost",
     );
-    expect(logged).toMatchObject({ level: "error", claim: claimId, bond: claim.bond.toString() });
+    expect(logged).toMatchObject({ level: "error", claim: claimId, bondWei: claim.bond.toString() });
     const { deadline } = logged;
     expect(deadline).toBeLessThan(await system.now());
     await expect.poll(health, SOON).toMatchObject({
@@ -75,7 +77,7 @@ describe("an answer that is overdue", () => {
       level: "error",
       claim: claimId,
       reason: "TRACE_TIMEOUT",
-      bond: claim.bond.toString(),
+      bondWei: claim.bond.toString(),
     });
     await expect.poll(health, SOON).toMatchObject({ code: 200, body: { status: "ok", overdue: [] } });
     expect((await fetchMetrics(url)).has(series)).toBe(false);
@@ -111,7 +113,7 @@ describe("a prover without the model of a claim that it made", () => {
       await vi.waitUntil(() => linesOf(prover, "next: ").length > 0, SOON);
       const log = readFileSync(prover.log, "utf8");
       expect(log).toContain("error: No folder here holds the models of 1 live claims");
-      for (const part of [claimId, claim.modelId, `${claim.bond} wei`, "--force"])
+      for (const part of [claimId, claim.modelId, formatAmount(claim.bond), "--force"])
         expect(log).toContain(part);
     }
   });
@@ -128,7 +130,7 @@ describe("a prover without the model of a claim that it made", () => {
       level: "error",
       claim: claimId,
       model: claim.modelId,
-      bond: claim.bond.toString(),
+      bondWei: claim.bond.toString(),
       windowEnd,
       nextStep: expect.stringContaining("before somebody challenges"),
     });

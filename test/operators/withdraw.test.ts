@@ -50,7 +50,7 @@ describe("assay withdraw beside the running daemon", () => {
     const [first, second] = await Promise.all([withdraw("--to", COLD), askWithdraw()]);
     expect([first.code, first.stderr]).toEqual([0, ""]);
     const amounts = [JSON.parse(first.stdout) as Withdrawn, second];
-    expect(amounts.map(({ amount }) => BigInt(amount)).sort()).toEqual([0n, credit].sort());
+    expect(amounts.map(({ amountWei }) => BigInt(amountWei)).sort()).toEqual([0n, credit].sort());
     expect(await system.client.getBalance({ address: COLD })).toBe(credit);
     expect(await creditOf()).toBe(0n);
     expect(await withdraw("--to", COLD)).toMatchObject({ code: 0 });
@@ -77,7 +77,7 @@ describe("assay withdraw beside the running daemon", () => {
       .toContain("BALANCE_RESERVED");
     expect(await creditOf()).toBe(credit);
     const own = await withdraw();
-    expect([own.code, JSON.parse(own.stdout)]).toMatchObject([0, { amount: `${credit}`, to: OWN }]);
+    expect([own.code, JSON.parse(own.stdout)]).toMatchObject([0, { amountWei: `${credit}`, to: OWN }]);
     expect(await system.client.getBalance({ address: OWN })).toBeGreaterThan(balance);
   });
 
@@ -89,7 +89,7 @@ describe("assay withdraw beside the running daemon", () => {
 });
 
 interface Withdrawn {
-  readonly amount: string;
+  readonly amountWei: string;
 }
 const askWithdraw = async () =>
   (await askDaemon(join(system.folder, "prover"), "withdraw", { to: COLD })) as unknown as Withdrawn;

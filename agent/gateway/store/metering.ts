@@ -1,4 +1,5 @@
 /** What calls cost, and the budgets that stop them. One row a call that ran, none for a denied one. */
+import { formatAmount } from "../../../base/amounts.ts";
 import { BaseError } from "../../../base/errors.ts";
 import type { SqliteDatabase } from "../../../protocol/service/journal/database.ts";
 import type { Meter } from "../tool-service.ts";
@@ -108,7 +109,7 @@ export class Metering {
     if (day.price + price > limits.maxPricePerCallerPerDay)
       throw exceeded("BUDGET_EXCEEDED", "price of this caller today", limits.maxPricePerCallerPerDay);
     if (fee > 0n && this.#feesSince(this.#nowMs() - DAY_MS) + fee > limits.maxFeesPerDay)
-      throw exceeded("BUDGET_EXCEEDED", "fees on the chain today", `${limits.maxFeesPerDay} wei`);
+      throw exceeded("BUDGET_EXCEEDED", "fees on the chain today", formatAmount(limits.maxFeesPerDay));
     if (agent.budget === undefined) return;
     if (this.#total("agent_id = ?", agent.id).price + price > agent.budget)
       throw exceeded("BUDGET_EXCEEDED", "price of this agent", agent.budget);

@@ -1,6 +1,7 @@
 /** A registered model as a tool. It hands on an output only when it is final: at once by EXECUTION, or once a request
  *  of anybody's about the same input is final by the tool's policy. Else the call fails as pending, with the claim. */
-import { formatEther, type Hex, keccak256 } from "viem";
+import { type Hex, keccak256 } from "viem";
+import { formatAmount } from "../../../base/amounts.ts";
 import { fromHex } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
 import { decodeInput } from "../../../inference/codecs/input.ts";
@@ -165,7 +166,7 @@ const feeSentences = (fee: bigint | undefined): readonly string[] =>
   fee === undefined
     ? []
     : [
-        `A call for which there is no result yet files a request and promises ${formatEther(fee)} ether (${fee} wei) to whoever answers it; a call that waits for a request again pays nothing.`,
+        `A call for which there is no result yet files a request and promises ${formatAmount(fee)} to whoever answers it; a call that waits for a request again pays nothing.`,
       ];
 
 /** @param paid what this call has filed and promised, if it did */

@@ -4,6 +4,7 @@
  *  What it cannot show, and the caller therefore states: that the block is the chain's and stays it; that the contract
  *  is Assay with answer time T (`codeHash` pins its code); and, as on chain, that the assumptions of the lane hold. */
 import { fromRlp, type Hex, hexToBigInt, keccak256 } from "viem";
+import { formatAmount } from "../../../base/amounts.ts";
 import { BaseError } from "../../../base/errors.ts";
 import { claimIdOf, type GameAddress, requestIdOf } from "../../../protocol/rules/ids.ts";
 import { isFinal } from "../../../protocol/rules/machine.ts";
@@ -106,7 +107,8 @@ function check(receipt: Receipt, trust: Trust, policy: Demands) {
   }
   if (lane === LANE.BOND) {
     const bond = claim?.bond ?? 0n;
-    if (bond < policy.minBond) throw unmet("BOND_TOO_SMALL", `its bond is ${bond} wei of ${policy.minBond}`);
+    if (bond < policy.minBond)
+      throw unmet("BOND_TOO_SMALL", `its bond is ${formatAmount(bond)} of ${formatAmount(policy.minBond)}`);
     if (request.window < policy.minWindow) {
       throw unmet("WINDOW_TOO_SHORT", `its window is ${request.window} s of ${policy.minWindow}`);
     }

@@ -1,5 +1,5 @@
 /** What a drill costs, before it is begun. Amounts in wei. */
-import { formatEther, formatGwei } from "viem";
+import { formatAmount } from "../../../base/amounts.ts";
 import { BaseError } from "../../../base/errors.ts";
 import { isLocalChain } from "../../../protocol/chain/local-chains.ts";
 import type { SigningChain } from "../../../protocol/chain/sender.ts";
@@ -50,11 +50,11 @@ export async function costOf({ client, constants }: SigningChain, terms: DrillTe
 }
 
 export const describeCost = (cost: DrillCost): string[] => [
-  `  fee    ${formatEther(cost.fee)} ether`,
-  `  bond   ${formatEther(cost.bond)} ether, lost: half is burned, half goes to those who hold tickets`,
-  `  gas    about ${cost.gas}, ${formatEther(cost.gas * cost.gasPrice)} ether at ${formatGwei(cost.gasPrice)} gwei`,
-  `  total  about ${formatEther(cost.total)} ether`,
-  `Besides, ${formatEther(cost.ticketBond)} ether must be there for a ticket of its own if nobody convicts; it comes back.`,
+  `  fee    ${formatAmount(cost.fee)}`,
+  `  bond   ${formatAmount(cost.bond)}, lost: half is burned, half goes to those who hold tickets`,
+  `  gas    about ${cost.gas}, ${formatAmount(cost.gas * cost.gasPrice)} at ${formatAmount(cost.gasPrice)}`,
+  `  total  about ${formatAmount(cost.total)}`,
+  `Besides, ${formatAmount(cost.ticketBond)} must be there for a ticket of its own if nobody convicts; it comes back.`,
 ];
 
 /** @param agreed the operator gave --yes
@@ -68,7 +68,7 @@ export async function requireFunds(
   if (!agreed && !isLocalChain(game.chainId)) {
     throw new BaseError({
       code: "CONSENT_MISSING",
-      shortMessage: `The drill would cost about ${formatEther(total)} ether on chain ${game.chainId}, which is not local; nothing was sent.`,
+      shortMessage: `The drill would cost about ${formatAmount(total)} on chain ${game.chainId}, which is not local; nothing was sent.`,
       nextStep: "Run it again with --yes if you agree to lose that.",
       details: { chainId: game.chainId, costWei: total },
     });
@@ -78,8 +78,8 @@ export async function requireFunds(
   if (balance >= needed) return;
   throw new BaseError({
     code: "BALANCE_TOO_LOW",
-    shortMessage: `${account.address} has ${formatEther(balance)} ether, the drill needs ${formatEther(needed)}; nothing was sent.`,
+    shortMessage: `${account.address} has ${formatAmount(balance)}, the drill needs ${formatAmount(needed)}; nothing was sent.`,
     nextStep: "Send ether to the key.",
-    details: { balance, needed },
+    details: { balanceWei: balance, neededWei: needed },
   });
 }

@@ -1,5 +1,6 @@
 /** What a drill showed. */
-import { type Address, formatEther } from "viem";
+import type { Address } from "viem";
+import { formatAmount } from "../../../base/amounts.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
 import type { ChainEvent } from "../../../protocol/chain/events.ts";
 import type { Inclusion } from "../../../protocol/chain/journal.ts";
@@ -32,7 +33,7 @@ export async function reportOf(
     detection: await detectionOf(chain, own, events),
     challengers: [...entry.challengers].filter((one) => one !== own),
     fall,
-    cost: { fee: 0n, bond, gas, gasWei, total: bond + gasWei },
+    cost: { feeWei: 0n, bondWei: bond, gas, gasWei, totalWei: bond + gasWei },
   };
 }
 
@@ -63,14 +64,14 @@ export function describeReport({
   const end = fall === undefined ? `the claim is ${status}` : `the claim ${describeFall(fall)}`;
   const abandoned =
     detection !== undefined && !convicted ? ["Nobody convicted it: the drill ended it itself"] : [];
-  const { bond, gas, gasWei, total, fee } = cost;
+  const { bondWei, gas, gasWei, totalWei, feeWei } = cost;
   return [
     seen,
     ...abandoned,
     `  end    ${end}`,
-    `  fee    ${formatEther(fee)} ether`,
-    `  bond   ${formatEther(bond)} ether lost`,
-    `  gas    ${gas}, ${formatEther(gasWei)} ether`,
-    `  total  ${formatEther(total)} ether`,
+    `  fee    ${formatAmount(feeWei)}`,
+    `  bond   ${formatAmount(bondWei)} lost`,
+    `  gas    ${gas}, ${formatAmount(gasWei)}`,
+    `  total  ${formatAmount(totalWei)}`,
   ];
 }

@@ -1,5 +1,6 @@
 /** The books of the whole contract, by its events alone: who has which credit, and what left. Amounts in wei. */
 import type { Address } from "viem";
+import { formatAmount } from "../../../base/amounts.ts";
 import type { Flow } from "./replay.ts";
 import { must, RuleBroken } from "./rules.ts";
 
@@ -44,7 +45,8 @@ export class Accounts {
   /** @throws RuleBroken if it is not all that the account has */
   withdrawn(account: Address, amount: bigint): void {
     const credit = this.#credits.get(account) ?? 0n;
-    if (credit === 0n) throw new RuleBroken("once", `${account} withdraws ${amount} wei and has no credit`);
+    if (credit === 0n)
+      throw new RuleBroken("once", `${account} withdraws ${formatAmount(amount)} and has no credit`);
     must("payoff", `what ${account} withdraws`, amount, credit);
     this.#credits.delete(account);
     this.#credited -= amount;
@@ -54,7 +56,7 @@ export class Accounts {
   /** @throws RuleBroken if it is not all that was burned */
   pulled(amount: bigint): void {
     const waiting = this.#burned - this.#pulled;
-    if (waiting === 0n) throw new RuleBroken("once", `${amount} wei are burned that are not there`);
+    if (waiting === 0n) throw new RuleBroken("once", `${formatAmount(amount)} are burned that are not there`);
     must("payoff", "what is burned", amount, waiting);
     this.#pulled += amount;
   }
@@ -63,7 +65,11 @@ export class Accounts {
   check(): void {
     const { received, credits, held, burned, pulled, withdrawn } = this.money();
     const all = credits + this.#owed + held + burned + pulled + withdrawn;
-    if (all !== received) throw new RuleBroken("books", `${all} wei are booked, ${received} were received`);
+    if (all !== received)
+      throw new RuleBroken(
+        "books",
+        `${formatAmount(all)} are booked, ${formatAmount(received)} were received`,
+      );
   }
 
   money(): Money {

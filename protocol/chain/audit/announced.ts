@@ -1,5 +1,6 @@
 /** What the events of an unfinished call announce, and what may come next. */
 import type { Address, Hex } from "viem";
+import { formatAmount } from "../../../base/amounts.ts";
 import type { ChainEvent, EventOf } from "../events.ts";
 import type { Accounts } from "./accounts.ts";
 import { must, RuleBroken } from "./rules.ts";
@@ -108,7 +109,7 @@ export class Announced {
   #dropLoose(): void {
     const { account, amount } = this.#loose as Credit;
     if (this.#isWhole)
-      throw new RuleBroken("once", `before it ${account} was credited ${amount} wei for nothing`);
+      throw new RuleBroken("once", `before it ${account} was credited ${formatAmount(amount)} for nothing`);
     this.#loose = undefined;
   }
 
@@ -127,7 +128,7 @@ export class Announced {
 
   #missing(): string | undefined {
     const due = this.#credit ?? (this.#settled === undefined ? this.#reward : undefined);
-    if (due !== undefined) return `Credited of ${due.amount} wei to ${due.account}`;
+    if (due !== undefined) return `Credited of ${formatAmount(due.amount)} to ${due.account}`;
     return this.#settled && `Finalized of request ${this.#settled.args.requestId}`;
   }
 }

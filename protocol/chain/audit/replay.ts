@@ -1,5 +1,6 @@
 /** One request with its claims, played again in the machine from the events that tell of it. */
 import type { Address } from "viem";
+import { formatAmount } from "../../../base/amounts.ts";
 import {
   bondsHeld,
   type ClaimState,
@@ -79,7 +80,7 @@ export class Replay {
     if (flow.received !== flow.held + paid) {
       throw new RuleBroken(
         "books",
-        `${flow.received} wei came, ${flow.held} stay and ${paid} are paid or burned`,
+        `${formatAmount(flow.received)} came, ${formatAmount(flow.held)} stay and ${formatAmount(paid)} are paid or burned`,
       );
     }
     return claimId === undefined ? flow : { ...flow, claimId };

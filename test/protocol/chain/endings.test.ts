@@ -136,6 +136,6 @@ describe("EndingBudget", () => {
 
   it("args: a limit of 0 covers nothing", () => {
     const budget = new EndingBudget(0n, () => 0);
-    expect(endingRefusal(1n, 100n, budget.left())).toMatch("0 wei left");
+    expect(endingRefusal(1n, 100n, budget.left())).toMatch("0 ether left");
   });
 });

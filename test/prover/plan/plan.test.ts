@@ -62,12 +62,14 @@ describe("plan", () => {
     expect(rows.map(({ method }) => method)).toEqual([...METHODS]);
     expect(choice).toBe("execution-compiled");
     expect(available(TERMS, "execution")).toMatchObject({
-      locked: 0n,
+      lane: "EXECUTION",
+      lockedWei: 0n,
       secondsToFinality: 0,
-      wei: 220_000n * GWEI,
+      costWei: 220_000n * GWEI,
     });
     expect(available(TERMS, "groth16").secondsToFinality).toBe(12.5);
     expect(rowOf(TERMS, "ezkl")).toEqual({
+      lane: "PROOF",
       method: "ezkl",
       available: false,
       reason: "the model has no program",
@@ -76,11 +78,11 @@ describe("plan", () => {
 
   test("args: value: the bond outweighs what is at stake, and what it costs to lock decides", () => {
     const modest = available(TERMS, "bond");
-    expect(modest.locked).toBe(20n * (125_000n + 3n * 150_000n) * 5n * GWEI);
+    expect(modest.lockedWei).toBe(20n * (125_000n + 3n * 150_000n) * 5n * GWEI);
     const value = 10n ** 21n;
     const rich = available({ ...TERMS, value }, "bond");
-    expect(rich.locked).toBe(value + 1n);
-    expect(rich.wei).toBeGreaterThan(modest.wei);
+    expect(rich.lockedWei).toBe(value + 1n);
+    expect(rich.costWei).toBeGreaterThan(modest.costWei);
     expect(rich.lockedSeconds).toBe(3_624);
     const lanes = { acceptedLanes: LANE.PROOF | LANE.BOND, capitalPercent: 10 };
     expect(plan({ ...TERMS, ...lanes }).choice).toBe("bond");
@@ -136,8 +138,8 @@ describe("plan", () => {
         const chosen = usable.find(({ method }) => method === choice);
         return (
           chosen !== undefined &&
-          (LANE_OF[choice] & modelLanes & acceptedLanes) !== 0 &&
-          usable.every(({ wei }) => wei >= chosen.wei)
+          (LANE[LANE_OF[choice]] & modelLanes & acceptedLanes) !== 0 &&
+          usable.every(({ costWei }) => costWei >= chosen.costWei)
         );
       }),
     );
