@@ -14,6 +14,8 @@ export interface ImportFlags {
   readonly dim: readonly string[];
   readonly textBytes?: string;
   readonly nudge?: boolean;
+  readonly inputType: readonly string[];
+  readonly quantizedInputs?: boolean;
 }
 
 export function withImportOptions(command: Command): Command {
@@ -21,6 +23,13 @@ export function withImportOptions(command: Command): Command {
     .option("--codec <name>", `how calldata becomes inputs: ${INPUT_CODECS.join(", ")} (default raw)`)
     .option("--output <name>", `how outputs become return data: ${OUTPUT_CODECS.join(", ")}`)
     .option("--dim <NAME=N>", "size of a symbolic dim (default 1); repeatable", collect, [])
+    .option(
+      "--input-type <NAME=TYPE>",
+      "give an int64 input as int32, or a float32 one that QuantizeLinear reads as its bytes; repeatable",
+      collect,
+      [],
+    )
+    .option("--quantized-inputs", "drop the QuantizeLinear of each input, so that bytes are the input")
     .option("--text-bytes <n>", "most bytes of a text, for --codec text (default 1024)")
     .option("--nudge", "move weight scales by at most 1e-3 where that gives the integer form");
 }
@@ -45,7 +54,15 @@ export function importSettingsOf(flags: ImportFlags): ImportSettings {
     if (match === null) refuseArgument("--dim", text, "NAME=N with N at least 1");
     dims.set(match[1] as string, Number(match[2]));
   }
+  const inputTypes = new Map<string, string>();
+  for (const text of flags.inputType) {
+    const match = /^(.+)=(int32|uint8|int8)$/.exec(text);
+    if (match === null) refuseArgument("--input-type", text, "NAME=TYPE with TYPE int32, uint8 or int8");
+    inputTypes.set(match[1] as string, match[2] as string);
+  }
   return {
+    ...(inputTypes.size === 0 ? {} : { inputTypes }),
+    ...(flags.quantizedInputs === undefined ? {} : { quantizedInputs: flags.quantizedInputs }),
     ...(codec === undefined ? {} : { codec: codec as InputCodec }),
     ...(output === undefined ? {} : { output: output as OutputCodec }),
     ...(bytes === undefined ? {} : { textBytes: bytes }),

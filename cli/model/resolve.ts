@@ -79,7 +79,7 @@ export interface OpenedModel extends RunnableModel {
 
 /** A model from a folder (checked against its manifest, and imported again) or straight from an ONNX file. */
 export function openModel(name: string, settings: ImportSettings): OpenedModel {
-  if (isFile(name)) {
+  if (isFile(name) || name.endsWith(".onnx")) {
     const onnx = readBytes(name);
     const imported = importOnnx(onnx, settings);
     return {
@@ -104,7 +104,11 @@ export function settingsOf(assay: {
     readonly inputSize: number;
   };
   readonly import: { readonly nudges: number };
-  readonly inputs: readonly { readonly name: string; readonly dims: readonly number[] }[];
+  readonly inputs: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly dims: readonly number[];
+  }[];
 }): ImportSettings {
   const { input, output, inputSize } = assay.codec;
   // A symbolic dim is given by its place, which the reader accepts like its name.
@@ -117,6 +121,7 @@ export function settingsOf(assay: {
     ...(output === undefined ? {} : { output }),
     ...text,
     dims,
+    inputTypes: new Map(assay.inputs.map((i) => [i.name, i.type])),
     nudge: assay.import.nudges > 0,
   };
 }

@@ -2,7 +2,13 @@
 
 import type { Command } from "commander";
 import { BaseError } from "../../base/errors.ts";
-import { type NamedEngine, type NamedTensors, namedTensor, runNamed } from "../../inference/model-values.ts";
+import {
+  type NamedEngine,
+  type NamedTensor,
+  type NamedTensors,
+  namedTensor,
+  runNamed,
+} from "../../inference/model-values.ts";
 import { printResult, refuseArgument, withJson } from "../output.ts";
 import { type ImportFlags, importSettingsOf, withImportOptions } from "./options.ts";
 import { openModel, readJson } from "./resolve.ts";
@@ -42,13 +48,18 @@ export function addRunCommand(parent: Command, engines: Readonly<Record<string, 
   });
 }
 
+type BoolOrNumbers = Omit<NamedTensor, "data"> & { readonly data: readonly (number | boolean)[] };
+
 /** @throws INPUT_INVALID */
 function namedTensors(value: unknown, path: string): NamedTensors {
   const isTensor = (t: unknown): boolean => {
     if (typeof t !== "object" || t === null) return false;
     const { type, dims, data } = t as Record<string, unknown>;
-    const list = (v: unknown): boolean => Array.isArray(v) && v.every((n) => typeof n === "number");
-    return typeof type === "string" && list(dims) && list(data);
+    const list = (v: unknown, kinds: readonly string[]): boolean =>
+      Array.isArray(v) && v.every((n) => kinds.includes(typeof n));
+    // true and false, as other tools write bool, besides 1 and 0.
+    const elements = type === "bool" ? ["number", "boolean"] : ["number"];
+    return typeof type === "string" && list(dims, ["number"]) && list(data, elements);
   };
   if (typeof value !== "object" || value === null || !Object.values(value).every(isTensor)) {
     throw new BaseError({
@@ -57,5 +68,6 @@ function namedTensors(value: unknown, path: string): NamedTensors {
       nextStep: 'Write {"name": {"type": "int32", "dims": [1, 2], "data": [1, 2]}}.',
     });
   }
-  return value as NamedTensors;
+  const tensors = Object.entries(value as Readonly<Record<string, BoolOrNumbers>>);
+  return Object.fromEntries(tensors.map(([name, t]) => [name, { ...t, data: t.data.map(Number) }]));
 }

@@ -14,6 +14,8 @@ export interface ToolDescription extends Omit<Manifest, "container_image" | "ass
     readonly textBytes?: number;
     readonly dims?: Readonly<Record<string, number>>;
     readonly nudge?: boolean;
+    readonly inputTypes?: Readonly<Record<string, string>>;
+    readonly quantizedInputs?: boolean;
   };
   /** Default: BOND. */
   readonly lanes?: readonly Lane[];
@@ -23,7 +25,15 @@ export interface ToolDescription extends Omit<Manifest, "container_image" | "ass
 }
 
 export const DEFAULT_LANES: readonly Lane[] = ["BOND"];
-const IMPORT_KEYS: readonly string[] = ["codec", "output", "textBytes", "dims", "nudge"];
+const IMPORT_KEYS: readonly string[] = [
+  "codec",
+  "output",
+  "textBytes",
+  "dims",
+  "nudge",
+  "inputTypes",
+  "quantizedInputs",
+];
 export const DEFAULT_WINDOWS = { default: 3600, local: 60 } as const;
 
 /** Problems of the fields that no manifest has; the others are checked with the manifest. */
@@ -46,8 +56,12 @@ export function toolFaults(tool: ToolDescription): string[] {
 }
 
 export function importSettings(tool: ToolDescription): ImportSettings {
-  const { dims, ...rest } = tool.import ?? {};
-  return { ...rest, ...(dims === undefined ? {} : { dims: new Map(Object.entries(dims)) }) };
+  const { dims, inputTypes, ...rest } = tool.import ?? {};
+  return {
+    ...rest,
+    ...(dims === undefined ? {} : { dims: new Map(Object.entries(dims)) }),
+    ...(inputTypes === undefined ? {} : { inputTypes: new Map(Object.entries(inputTypes)) }),
+  };
 }
 
 /** A description for a file that has none: one function `infer` with the codec's types. */

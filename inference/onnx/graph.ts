@@ -63,8 +63,10 @@ export interface OnnxGraph {
   readonly inputs: readonly OnnxValueInfo[];
   /** Symbolic dims that are 1 because nobody gave them a size. */
   readonly defaulted: readonly string[];
-  /** dims are undefined where the file leaves them open. */
-  readonly outputs: readonly { readonly name: string; readonly type: OnnxType }[];
+  /** type is undefined where the file leaves it open. */
+  readonly outputs: readonly { readonly name: string; readonly type: OnnxType | undefined }[];
+  /** What the file says of values between its nodes. Nothing is computed from it: it may be wrong. */
+  readonly declared: ReadonlyMap<string, Omit<OnnxValueInfo, "name">>;
   readonly nodes: readonly OnnxNode[];
   readonly constants: ReadonlyMap<string, OnnxTensor>;
 }

@@ -1,20 +1,22 @@
 /** `assay model import`: an ONNX file becomes a program, or an error that lists every node that cannot. */
 
-import type { BaseError } from "../../base/errors.ts";
-import { type ProfileReport, proveProfile } from "../profile/prove.ts";
+import { type BaseError, isBaseError } from "../../base/errors.ts";
+import { describeProfileProblem, type ProfileReport, proveProfile } from "../profile/prove.ts";
 import type { InputCodec, Model, OutputCodec } from "../program/form.ts";
 import { assertValid } from "../program/validate.ts";
 import { ProgramBuilder } from "./builder.ts";
 import { fail } from "./fail.ts";
 import { count, type OnnxGraph, type OnnxNode } from "./graph.ts";
+import { type RetypedGraph, retyped } from "./input-types.ts";
 import { type BoundInput, bindInputs, emitInputs } from "./inputs.ts";
 import { Lowering, type RequantizationReport } from "./lower/lowering.ts";
 import { label, operatorOf } from "./lower/operators.ts";
 import { emitProduct } from "./lower/product.ts";
-import { dimsOf } from "./lower/values.ts";
-import { type BoundOutput, defaultOutput, emitOutputs, pruned } from "./outputs.ts";
+import { dimsOf, typeOf, type Value } from "./lower/values.ts";
+import { type BoundOutput, checkOutputs, defaultOutput, emitOutputs, pruned } from "./outputs.ts";
 import { readOnnx } from "./read.ts";
 import { Refusal } from "./refusal.ts";
+import { StandIns } from "./stand-in.ts";
 
 export interface ImportSettings {
   /** Default raw. */
@@ -26,6 +28,11 @@ export interface ImportSettings {
   /** Most bytes of a text, default 1024. */
   readonly textBytes?: number;
   readonly nudge?: boolean;
+  /** Types of inputs that are given in another one than the file declares: int32 for int64; uint8 or int8 for a float32
+   *  that only QuantizeLinear reads. */
+  readonly inputTypes?: ReadonlyMap<string, string>;
+  /** Gives every float32 input that only QuantizeLinear reads as bytes. */
+  readonly quantizedInputs?: boolean;
 }
 
 /** Inputs and outputs of the ONNX file and where they are in calldata and in the last tensor. */
@@ -55,59 +62,98 @@ export interface RefusedNode {
 /** @throws ONNX_* for a file that cannot be read, IMPORT_REFUSED listing every node that cannot be lowered,
  *  IMPORT_CODEC and IMPORT_OUTPUT for inputs and outputs that a codec cannot hold, PROFILE_UNPROVEN */
 export function importOnnx(bytes: Uint8Array, settings: ImportSettings = {}): ImportedModel {
-  const graph = readOnnx(bytes, settings.dims === undefined ? {} : { dims: settings.dims });
-  return importGraph(graph, settings);
+  const read = readOnnx(bytes, settings.dims === undefined ? {} : { dims: settings.dims });
+  const { inputTypes: types = new Map<string, string>(), quantizedInputs: quantized = false } = settings;
+  return importGraph(retyped(read, { types, quantized }), settings);
 }
 
-function importGraph(graph: OnnxGraph, settings: ImportSettings = {}): ImportedModel {
+function importGraph({ graph, held, notes }: RetypedGraph, settings: ImportSettings): ImportedModel {
   const codec = settings.codec ?? "raw";
-  const unsupported = unsupportedNodes(graph);
-  if (unsupported.length > 0 && codec === "text") throw refused(graph, unsupported);
-  const binding = bindInputs(graph, codec, settings.textBytes ?? 1024);
-  const builder = new ProgramBuilder(codec, binding.size);
+  const limits: BaseError[] = [];
+  const binding = attempt(limits, () => bindInputs(graph, codec, settings.textBytes ?? 1024, held));
+  const builder = new ProgramBuilder(codec, binding?.size ?? 1);
   const ctx = new Lowering(graph, builder, { nudge: settings.nudge ?? false }, emitProduct);
-  for (const [name, value] of emitInputs(builder, binding)) ctx.set(name, value);
-  const problems = lowerNodes(ctx, graph, unsupported);
-  if (problems.length > 0) throw refused(graph, problems);
+  const standIns = new StandIns(ctx);
+  if (binding === undefined) for (const input of graph.inputs) standIns.set(input.name, input);
+  else for (const [name, value] of emitInputs(builder, binding)) ctx.set(name, value);
+  const { problems, unseen } = lowerNodes(ctx, graph, standIns);
+  attempt(limits, () => checkOutputs(ctx, graph));
+  const [limit] = limits;
+  if (problems.length === 0 && limits.length === 1 && limit !== undefined) throw limit;
+  if (binding === undefined || problems.length + limits.length > 0) {
+    const reached = standIns.reached(builder.steps);
+    const unproven = builder.analysis.problems.filter(({ step }) => reached[step] !== true);
+    throw refused(
+      graph,
+      problems,
+      [...limits.map(sentenceOf), ...unproven.map(describeProfileProblem)],
+      unseen,
+    );
+  }
   const [first] = graph.outputs;
-  const elements = graph.outputs.reduce((sum, o) => sum + count(dimsOf(ctx.get(o.name))), 0);
-  const output = settings.output ?? defaultOutput(codec, first?.type === "float32" ? "f32" : "s32", elements);
+  const values = graph.outputs.map((o) => ctx.get(o.name));
+  const elements = values.reduce((sum, value) => sum + count(dimsOf(value)), 0);
+  const isFloat = (first?.type ?? typeOf(values[0] as Value)) === "float32";
+  const output = settings.output ?? defaultOutput(codec, isFloat ? "f32" : "s32", elements);
   const { operand, outputs } = guarded(graph, "outputs", () => emitOutputs(ctx, graph, output));
   const { model, nodes } = pruned(builder.model(output), operand, builder.nodes);
   assertValid(model.program);
   const profile = proveProfile(model, nodes);
   const used = new Set(nodes);
-  const { requantizations } = ctx;
-  const notes = [
+  const all = [
     ...graph.defaulted.map((dim) => `dim ${dim} is 1; --dim ${dim}=N gives another model of that size`),
+    ...notes,
     ...ctx.notes,
   ];
-  const kept = requantizations.filter((r) => used.has(r.node));
-  return { model, io: { inputs: binding.inputs, outputs }, nodes, requantizations: kept, notes, profile };
+  const requantizations = ctx.requantizations.filter((r) => used.has(r.node));
+  return { model, io: { inputs: binding.inputs, outputs }, nodes, requantizations, notes: all, profile };
 }
 
-function unsupportedNodes(graph: OnnxGraph): RefusedNode[] {
-  return graph.nodes.flatMap((node) => {
-    const found = operatorOf(node);
-    return typeof found === "function" ? [] : [{ node: node.name, op: label(node), ...found }];
-  });
+/** The result, or undefined and one limit more. */
+function attempt<T>(limits: BaseError[], f: () => T): T | undefined {
+  try {
+    return f();
+  } catch (error) {
+    if (!isBaseError(error, "IMPORT_CODEC") && !isBaseError(error, "IMPORT_OUTPUT")) throw error;
+    limits.push(error);
+    return undefined;
+  }
 }
 
-/** Lowers what can be lowered, so that all refusals are known; what follows a refused node waits for it. */
-function lowerNodes(ctx: Lowering, graph: OnnxGraph, unsupported: readonly RefusedNode[]): RefusedNode[] {
-  const problems = [...unsupported];
+const sentenceOf = (error: BaseError): string => `${error.shortMessage} ${error.nextStep}`;
+
+interface LoweredNodes {
+  readonly problems: readonly RefusedNode[];
+  /** Nodes that were not looked at, because nobody knows what they read. */
+  readonly unseen: readonly string[];
+}
+
+/** Lowers what can be lowered. What a refused node would make has a stand-in, so that all refusals are known. */
+function lowerNodes(ctx: Lowering, graph: OnnxGraph, standIns: StandIns): LoweredNodes {
+  const [unsupported, problems]: [RefusedNode[], RefusedNode[]] = [[], []];
+  const unseen: string[] = [];
   for (const node of graph.nodes) {
     const lower = operatorOf(node);
-    if (typeof lower !== "function" || node.inputs.some((name) => name !== "" && !ctx.has(name))) continue;
+    if (typeof lower !== "function") {
+      unsupported.push({ node: node.name, op: label(node), ...lower });
+      standIns.outputsOf(node);
+      continue;
+    }
+    if (node.inputs.some((name) => name !== "" && !ctx.has(name))) {
+      unseen.push(node.name);
+      standIns.outputsOf(node);
+      continue;
+    }
     ctx.builder.node = node.name;
     ctx.builder.budget.spend(NODE + constantElements(ctx, node));
     try {
       ctx.result(node, lower(ctx, node));
     } catch (error) {
       problems.push(refusedNode(node, error));
+      standIns.outputsOf(node);
     }
   }
-  return problems;
+  return { problems: [...unsupported, ...problems], unseen };
 }
 
 /** What looking at a node costs, in units of the budget. */
@@ -135,13 +181,26 @@ function guarded<T>(graph: OnnxGraph, place: string, f: () => T): T {
   }
 }
 
-function refused(graph: OnnxGraph, nodes: readonly RefusedNode[]): BaseError {
+/** @param limits what is wrong with inputs, outputs and proofs */
+function refused(
+  graph: OnnxGraph,
+  nodes: readonly RefusedNode[],
+  limits: readonly string[] = [],
+  unseen: readonly string[] = [],
+): BaseError {
   const lines = nodes.map((n) => `${n.node} (${n.op}): ${n.reason}. ${n.nextStep}`);
   const total = graph.nodes.length;
+  const behind =
+    unseen.length === 0
+      ? []
+      : [
+          `${unseen.length} more behind them (${unseen.slice(0, 5).join(", ")}${unseen.length > 5 ? ", …" : ""}) could not be looked at: the file does not say what they read. onnx.shape_inference.infer_shapes adds that.`,
+        ];
+  const text = [...lines, ...limits, ...behind].join("\n");
   return fail(
     "IMPORT_REFUSED",
-    `${nodes.length} of ${total} nodes cannot be lowered to a program:\n${lines.join("\n")}`,
+    `${nodes.length} of ${total} nodes cannot be lowered to a program:\n${text}`,
     "Change these nodes as each line says and import again.",
-    { nodes: lines },
+    { nodes: lines, limits: [...limits], unseen: [...unseen] },
   );
 }

@@ -25,28 +25,38 @@ export interface InputBinding {
   readonly inputs: readonly BoundInput[];
   /** Rows of the table that text ids point into; 0 for other codecs. */
   readonly tableRows: number;
+  /** Types in the file of inputs that are given another one. */
+  readonly held: ReadonlyMap<string, OnnxType>;
 }
 
 const refusal = (message: string, nextStep: string) => fail("IMPORT_CODEC", message, nextStep);
 
-/** @param textBytes most bytes of a text */
-export function bindInputs(graph: OnnxGraph, codec: InputCodec, textBytes: number): InputBinding {
+/** @param textBytes most bytes of a text @param held types in the file of inputs that are given another one */
+export function bindInputs(
+  graph: OnnxGraph,
+  codec: InputCodec,
+  textBytes: number,
+  held: ReadonlyMap<string, OnnxType>,
+): InputBinding {
   if (graph.inputs.length === 0) throw refusal("The graph has no input.", "Export a graph with inputs.");
   for (const input of graph.inputs) {
     if (input.type === "int64" || isWide(input.type)) {
       throw refusal(
         `Input ${input.name} is ${input.type}; no codec gives ${input.type}.`,
-        "Declare the input as int32 and Cast it, or as float32 and quantize it inside.",
+        input.type === "int64"
+          ? `Give it as int32: --input-type ${input.name}=int32; what it holds must fit.`
+          : "Declare the input as float32 and quantize it inside.",
       );
     }
   }
-  if (codec === "raw") return joined(graph, codec, (input) => elementBytes(TENSOR_TYPE[input.type]), 65_536);
+  if (codec === "raw")
+    return joined(graph, codec, held, (input) => elementBytes(TENSOR_TYPE[input.type]), 65_536);
   for (const input of graph.inputs) {
     if (input.type !== "int32") {
       throw refusal(`Input ${input.name} is ${input.type}; codec ${codec} gives int32.`, "Use --codec raw.");
     }
   }
-  if (codec === "int16s") return joined(graph, codec, () => 1, 4096);
+  if (codec === "int16s") return joined(graph, codec, held, () => 1, 4096);
   const [input, ...more] = graph.inputs as [OnnxValueInfo, ...OnnxValueInfo[]];
   if (more.length > 0) {
     throw refusal(
@@ -64,7 +74,7 @@ export function bindInputs(graph: OnnxGraph, codec: InputCodec, textBytes: numbe
         "Change the input or the codec.",
       );
     }
-    return { codec, size: inner + 1, inputs, tableRows: 0 };
+    return { codec, size: inner + 1, inputs, tableRows: 0, held };
   }
   if (lead !== 1 || outer < 1 || outer > 64 || inner < 1 || inner > 16) {
     throw refusal(
@@ -72,12 +82,13 @@ export function bindInputs(graph: OnnxGraph, codec: InputCodec, textBytes: numbe
       "Change the input or the codec.",
     );
   }
-  return { codec, size: textBytes, inputs, tableRows: tableRowsOf(graph, input.name) };
+  return { codec, size: textBytes, inputs, tableRows: tableRowsOf(graph, input.name), held };
 }
 
 function joined(
   graph: OnnxGraph,
   codec: InputCodec,
+  held: ReadonlyMap<string, OnnxType>,
   sizeOf: (input: OnnxValueInfo) => number,
   limit: number,
 ): InputBinding {
@@ -90,15 +101,18 @@ function joined(
   if (size > limit) {
     const [unit, next] =
       codec === "raw"
-        ? ["bytes", "Use smaller inputs, or uint8 ones: quantize outside of the graph."]
+        ? [
+            "bytes",
+            "Use smaller inputs, or bytes: --quantized-inputs drops a QuantizeLinear that reads an input.",
+          ]
         : ["elements", "Use smaller inputs."];
     throw refusal(`The inputs have ${size} ${unit}, codec ${codec} holds ${limit}.`, next);
   }
-  return { codec, size, inputs, tableRows: 0 };
+  return { codec, size, inputs, tableRows: 0, held };
 }
 
 /** Operators that hand ids on as they are. */
-const ID_PATH = new Set([
+export const ID_PATH: ReadonlySet<string> = new Set([
   "Identity",
   "Reshape",
   "Flatten",
@@ -144,7 +158,8 @@ export function emitInputs(builder: ProgramBuilder, binding: InputBinding): Map<
     const k = binding.codec === "text" ? binding.tableRows : offset;
     const fixed = binding.codec === "text" || binding.codec === "prices";
     const operand = builder.codec(stored, fixed ? dims.slice(-2) : codecDims(stored, dims), k);
-    values.set(name, { kind: "tensor", operand, type: stored, onnx: type, dims });
+    const onnx = binding.held.get(name) ?? type;
+    values.set(name, { kind: "tensor", operand, type: stored, onnx, dims });
   }
   return values;
 }

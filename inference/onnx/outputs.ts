@@ -18,7 +18,7 @@ import { count, type OnnxGraph, type OnnxType } from "./graph.ts";
 import { codecDims } from "./inputs.ts";
 import type { Lowering } from "./lower/lowering.ts";
 import { concatValues, reshapeValue } from "./lower/shape.ts";
-import type { TensorValue } from "./lower/values.ts";
+import { dimsOf, TENSOR_TYPE, type TensorValue, typeOf } from "./lower/values.ts";
 
 export interface BoundOutput {
   readonly name: string;
@@ -62,6 +62,18 @@ export function emitOutputs(
 }
 
 const MAX_OUTPUT_BYTES = 65_536;
+
+/** The size of the outputs that are known, before anything is made of them. @throws IMPORT_OUTPUT */
+export function checkOutputs(ctx: Lowering, graph: OnnxGraph): void {
+  const known = graph.outputs.flatMap(({ name }) => (ctx.has(name) ? [ctx.get(name)] : []));
+  const [first] = known;
+  if (first === undefined) return;
+  const elements = known.reduce((sum, value) => sum + count(dimsOf(value)), 0);
+  checkSize(
+    known.every((value) => typeOf(value) === typeOf(first)) ? TENSOR_TYPE[typeOf(first)] : "u8",
+    elements,
+  );
+}
 
 /** What any output codec holds; the program's rules check each codec's own limit. */
 function checkSize(type: TensorType, elements: number): void {

@@ -17,7 +17,7 @@ import { Symbols } from "./symbols.ts";
 import { MAX_ELEMENTS, MAX_ONNX_RANK, onnxType, readTensor } from "./tensor.ts";
 
 const OPSET_MIN = 7;
-const OPSET_MAX = 24;
+const OPSET_MAX = 28;
 /** No program holds a step for each of more. */
 const MAX_OPERANDS = 4096;
 
@@ -57,13 +57,21 @@ export function readOnnx(bytes: Uint8Array, options: ReadOptions = {}): OnnxGrap
     new Set([...inputs.map((i) => i.name), ...constants.keys()]),
   );
   const outputs = (graph.output ?? []).map((info) => {
-    const type = onnxType(info.type?.tensorType?.elemType);
-    if (type === undefined) throw badType(`output ${info.name ?? ""}`, info.type?.tensorType?.elemType ?? 0);
+    const code = info.type?.tensorType?.elemType ?? 0;
+    const type = onnxType(code);
+    // 0: the file leaves the type open, and it is what the node makes.
+    if (type === undefined && code !== 0) throw badType(`output ${info.name ?? ""}`, code);
     return { name: info.name ?? "", type };
   });
   if (outputs.length === 0) throw invalid("The graph has no output.", {});
   checkNames(inputs, outputs, nodes, constants);
-  return { name: graph.name ?? "", opset, inputs, defaulted: symbols.defaulted(), outputs, nodes, constants };
+  const defaulted = symbols.defaulted();
+  const declared = new Map<string, Omit<OnnxValueInfo, "name">>();
+  for (const info of [...(graph.valueInfo ?? []), ...(graph.output ?? [])]) {
+    const said = readDeclared(info, options.dims ?? new Map());
+    if (said !== undefined) declared.set(info.name ?? "", said);
+  }
+  return { name: graph.name ?? "", opset, inputs, defaulted, outputs, declared, nodes, constants };
 }
 
 function readOpset(imports: readonly Message<"Opset">[]): number {
@@ -109,6 +117,20 @@ function readInput(info: Message<"ValueInfo">, symbols: Symbols): OnnxValueInfo 
     );
   }
   return { name, type, dims };
+}
+
+/** Type and dims of a value between nodes, where the file has both; a symbolic dim as the inputs have it. */
+function readDeclared(
+  info: Message<"ValueInfo">,
+  sizes: ReadonlyMap<string, number>,
+): Omit<OnnxValueInfo, "name"> | undefined {
+  const { elemType, shape } = info.type?.tensorType ?? {};
+  const type = onnxType(elemType);
+  if (type === undefined || shape === undefined || (shape.dim ?? []).length > MAX_ONNX_RANK) return undefined;
+  const dims = (shape.dim ?? []).map(
+    ({ dimValue, dimParam }) => safeNumber(BigInt(dimValue ?? 0)) || (sizes.get(dimParam ?? "") ?? 1),
+  );
+  return dims.every((d) => d >= 1) && count(dims) <= MAX_ELEMENTS ? { type, dims } : undefined;
 }
 
 function readNode(proto: Message<"Node">, index: number): OnnxNode {

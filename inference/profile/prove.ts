@@ -49,7 +49,7 @@ export function proveProfile(model: Model, nodes: readonly string[] = []): Profi
   return { steps };
 }
 
-function describeProfileProblem(p: ProfileProblem): string {
+export function describeProfileProblem(p: ProfileProblem): string {
   const node = p.node === undefined || p.node === "" ? "" : `, node ${p.node}`;
   return `step ${p.step} (${p.opcode}${node}): ${p.what}: ${p.low} to ${p.high}, allowed is ${p.limit}. ${p.nextStep}`;
 }

@@ -6,7 +6,7 @@ import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { BaseError } from "../../base/errors.ts";
 import { addModelCommands } from "../../cli/model/commands.ts";
 import type { NamedEngine } from "../../inference/model-values.ts";
-import { onnxFile } from "../support/onnx-file.ts";
+import { onnxFile, type TestGraph } from "../support/onnx-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "assay-cli-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -86,6 +86,66 @@ describe("assay model", () => {
     expect(run.outputs.y.data).toEqual([42]);
   });
 
+  it("behavior: ids of 64 bits and quantized numbers keep their given types in a folder", async () => {
+    const given = join(folder, "given.onnx");
+    const graph: TestGraph = {
+      nodes: [
+        { op: "Add", inputs: ["ids", "one"], outputs: ["next"] },
+        { op: "Gather", inputs: ["table", "next"], outputs: ["row"] },
+        { op: "QuantizeLinear", inputs: ["x", "s", "zero"], outputs: ["q"] },
+        { op: "Where", inputs: ["c", "row", "q"], outputs: ["y"] },
+      ],
+      inputs: {
+        ids: { type: "int64", dims: [3] },
+        x: { type: "float32", dims: [3] },
+        c: { type: "bool", dims: [3] },
+      },
+      outputs: { y: "uint8" },
+      constants: {
+        one: { type: "int64", dims: [], data: [1] },
+        s: { type: "float32", dims: [], data: [0.5] },
+        zero: { type: "uint8", dims: [], data: [7] },
+        table: { type: "uint8", dims: [4], data: [10, 20, 30, 40] },
+      },
+    };
+    const narrow = { op: "Clip", inputs: ["ids", "low", "high"], outputs: ["clipped"] };
+    const bounds = {
+      low: { type: "int64", dims: [], data: [0] },
+      high: { type: "int64", dims: [], data: [2] },
+    } as const;
+    const nodes = [
+      narrow,
+      { op: "Add", inputs: ["clipped", "one"], outputs: ["next"] },
+      ...graph.nodes.slice(1),
+    ];
+    writeFileSync(given, onnxFile({ ...graph, nodes, constants: { ...graph.constants, ...bounds } }));
+    const out = join(folder, "given");
+    expect(await codeOf("import", given)).toBe("IMPORT_CODEC");
+    await assay("import", given, "--input-type", "ids=int32", "--quantized-inputs", "--out", out);
+    expect(JSON.parse(await assay("verify", out, "--json")).ok).toBe(true);
+    const values = join(folder, "given.json");
+    const write = (c: unknown): void =>
+      writeFileSync(
+        values,
+        JSON.stringify({
+          ids: { type: "int32", dims: [3], data: [0, 1, 2] },
+          x: { type: "uint8", dims: [3], data: [4, 5, 6] },
+          c: { type: "bool", dims: [3], data: c },
+        }),
+      );
+    for (const c of [
+      [true, false, true],
+      [1, 0, 1],
+    ]) {
+      write(c);
+      const run = JSON.parse(await assay("run", out, "--inputs", values, "--json"));
+      expect(run.outputs.y.data).toEqual([20, 5, 40]);
+    }
+    write([true, "false", true]);
+    expect(await codeOf("run", out, "--inputs", values)).toBe("INPUT_INVALID");
+    expect(await codeOf("import", given, "--input-type", "ids=int64")).toBe("ARGUMENT_INVALID");
+  });
+
   it("error: bad arguments and inputs are named", async () => {
     expect(await codeOf("import", file, "--codec", "morse")).toBe("ARGUMENT_INVALID");
     expect(await codeOf("import", file, "--dim", "N=0")).toBe("ARGUMENT_INVALID");
@@ -95,6 +155,7 @@ describe("assay model", () => {
     expect(await codeOf("run", file, "--inputs", inputs)).toBe("INPUT_INVALID");
     expect(await codeOf("run", file, "--inputs", file)).toBe("FILE_NOT_JSON");
     expect(await codeOf("run", file, "--inputs", inputs, "--engine", "none")).toBe("ARGUMENT_INVALID");
+    expect(await codeOf("run", join(folder, "absent.onnx"), "--inputs", inputs)).toBe("FILE_NOT_READABLE");
     expect(await codeOf("verify", "nothing")).toBe("MODEL_NOT_FOUND");
     expect(await codeOf("eval", "nothing", "--data", folder)).toBe("ARGUMENT_INVALID");
     expect(await codeOf("eval", "forecast-vix", "--data", folder)).toBe("FILE_NOT_READABLE");

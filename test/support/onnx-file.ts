@@ -26,9 +26,12 @@ export interface TestGraph {
   readonly inputs: Readonly<
     Record<string, { readonly type: OnnxType; readonly dims: readonly (number | string)[] }>
   >;
-  readonly outputs: Readonly<Record<string, OnnxType>>;
+  /** undefined leaves the type open. */
+  readonly outputs: Readonly<Record<string, OnnxType | undefined>>;
   readonly constants?: Readonly<Record<string, TestTensor>>;
   readonly opset?: number;
+  /** What the file says of values between its nodes. */
+  readonly declared?: Readonly<Record<string, { readonly type: OnnxType; readonly dims: readonly number[] }>>;
 }
 
 export const typeCode = (type: OnnxType): number =>
@@ -77,7 +80,13 @@ export function graphProto(graph: TestGraph): Message<"Model"> & { graph: Messag
       })),
       output: Object.entries(graph.outputs).map(([name, type]) => ({
         name,
-        type: { tensorType: { elemType: typeCode(type) } },
+        type: type === undefined ? {} : { tensorType: { elemType: typeCode(type) } },
+      })),
+      valueInfo: Object.entries(graph.declared ?? {}).map(([name, { type, dims }]) => ({
+        name,
+        type: {
+          tensorType: { elemType: typeCode(type), shape: { dim: dims.map((dimValue) => ({ dimValue })) } },
+        },
       })),
     },
   };

@@ -89,7 +89,7 @@ async function attempt(test: NodeTest, isConstant: (input: number) => boolean): 
   const inputs: Record<string, NamedTensors[string]> = {};
   const model = decode("Model", encode("Model", test.model));
   const graph: Required<Message<"Graph">> = {
-    ...{ name: "", node: [], initializer: [], input: [], output: [] },
+    ...{ name: "", node: [], initializer: [], input: [], output: [], valueInfo: [] },
     ...model.graph,
   };
   const initializers: Message<"Tensor">[] = [];

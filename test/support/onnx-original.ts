@@ -5,6 +5,7 @@ import { prepare } from "../../inference/executor/prepare.ts";
 import { type NamedTensors, runNamed } from "../../inference/model-values.ts";
 import type { ModelInterface } from "../../inference/onnx/import.ts";
 import { type ImportSettings, importOnnx } from "../../inference/onnx/import.ts";
+import { readOnnx } from "../../inference/onnx/read.ts";
 import { openSession } from "./session.ts";
 
 export interface Comparison {
@@ -20,12 +21,14 @@ const MEMORY = {
   uint8: Uint8Array,
   int8: Int8Array,
   int32: Int32Array,
+  int64: { from: (data: readonly number[]) => BigInt64Array.from(data, BigInt) },
   float32: Float32Array,
   bool: Uint8Array,
 } as const;
 
-function ortTensor({ type, dims, data }: NamedTensors[string]): OrtTensor {
-  const name = type as keyof typeof MEMORY;
+/** @param declared the type in the file, where import gives the input another one */
+function ortTensor({ type, dims, data }: NamedTensors[string], declared = type): OrtTensor {
+  const name = declared as keyof typeof MEMORY;
   return new OrtTensor(name, MEMORY[name].from(data) as Uint8Array, dims);
 }
 
@@ -40,8 +43,11 @@ export async function compareOriginal(
   floatUnit = 0,
 ): Promise<void> {
   const session = await openSession(onnx);
+  const declared = new Map(readOnnx(onnx).inputs.map((i) => [i.name, i.type]));
   for (const inputs of runs) {
-    const feeds = Object.fromEntries(Object.entries(inputs).map(([name, t]) => [name, ortTensor(t)]));
+    const feeds = Object.fromEntries(
+      Object.entries(inputs).map(([name, t]) => [name, ortTensor(t, declared.get(name))]),
+    );
     const expected = await session.run(feeds);
     const { outputs } = runNamed({ onnx, ...model }, inputs);
     for (const [name, { type, dims, data }] of Object.entries(outputs)) {

@@ -17,6 +17,7 @@ const SCHEMA = {
     initializer: [5, "Tensor[]"],
     input: [11, "ValueInfo[]"],
     output: [12, "ValueInfo[]"],
+    valueInfo: [13, "ValueInfo[]"],
   },
   Node: {
     input: [1, "string[]"],
