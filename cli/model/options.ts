@@ -14,6 +14,7 @@ export interface ImportFlags {
   readonly dim: readonly string[];
   readonly textBytes?: string;
   readonly nudge?: boolean;
+  readonly keep: readonly string[];
 }
 
 export function withImportOptions(command: Command): Command {
@@ -22,6 +23,7 @@ export function withImportOptions(command: Command): Command {
     .option("--output <name>", `how outputs become return data: ${OUTPUT_CODECS.join(", ")}`)
     .option("--dim <NAME=N>", "size of a symbolic dim (default 1); repeatable", collect, [])
     .option("--text-bytes <n>", "most bytes of a text, for --codec text (default 1024)")
+    .option("--keep <output>", "only this output of the graph; repeatable (default all)", collect, [])
     .option("--nudge", "move weight scales by at most 1e-3 where that gives the integer form");
 }
 
@@ -50,6 +52,7 @@ export function importSettingsOf(flags: ImportFlags): ImportSettings {
     ...(output === undefined ? {} : { output: output as OutputCodec }),
     ...(bytes === undefined ? {} : { textBytes: bytes }),
     ...(nudge === undefined ? {} : { nudge }),
+    ...(flags.keep.length === 0 ? {} : { keep: flags.keep }),
     dims,
   };
 }

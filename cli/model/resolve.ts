@@ -105,6 +105,7 @@ export function settingsOf(assay: {
   };
   readonly import: { readonly nudges: number };
   readonly inputs: readonly { readonly name: string; readonly dims: readonly number[] }[];
+  readonly outputs: readonly { readonly name: string }[];
 }): ImportSettings {
   const { input, output, inputSize } = assay.codec;
   // A symbolic dim is given by its place, which the reader accepts like its name.
@@ -117,6 +118,7 @@ export function settingsOf(assay: {
     ...(output === undefined ? {} : { output }),
     ...text,
     dims,
+    keep: assay.outputs.map(({ name }) => name),
     nudge: assay.import.nudges > 0,
   };
 }

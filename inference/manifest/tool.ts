@@ -14,6 +14,7 @@ export interface ToolDescription extends Omit<Manifest, "container_image" | "ass
     readonly textBytes?: number;
     readonly dims?: Readonly<Record<string, number>>;
     readonly nudge?: boolean;
+    readonly keep?: readonly string[];
   };
   /** Default: BOND. */
   readonly lanes?: readonly Lane[];
@@ -23,7 +24,7 @@ export interface ToolDescription extends Omit<Manifest, "container_image" | "ass
 }
 
 export const DEFAULT_LANES: readonly Lane[] = ["BOND"];
-const IMPORT_KEYS: readonly string[] = ["codec", "output", "textBytes", "dims", "nudge"];
+const IMPORT_KEYS: readonly string[] = ["codec", "output", "textBytes", "dims", "nudge", "keep"];
 export const DEFAULT_WINDOWS = { default: 3600, local: 60 } as const;
 
 /** Problems of the fields that no manifest has; the others are checked with the manifest. */
@@ -39,6 +40,10 @@ export function toolFaults(tool: ToolDescription): string[] {
     faults.push(`$.import.output: must be one of ${OUTPUT_CODECS.join(", ")}`);
   if (textBytes !== undefined && !(Number.isInteger(textBytes) && textBytes >= 1 && textBytes <= 4096)) {
     faults.push("$.import.textBytes: must be 1 to 4096");
+  }
+  const { keep } = tool.import ?? {};
+  if (keep !== undefined && !(Array.isArray(keep) && keep.every((name) => typeof name === "string"))) {
+    faults.push("$.import.keep: must be a list of outputs' names");
   }
   for (const lane of tool.lanes ?? [])
     if (!LANES.includes(lane)) faults.push(`$.lanes: must be of ${LANES.join(", ")}`);

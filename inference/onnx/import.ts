@@ -8,7 +8,7 @@ import { ProgramBuilder } from "./builder.ts";
 import { fail } from "./fail.ts";
 import { count, type OnnxGraph, type OnnxNode } from "./graph.ts";
 import { type BoundInput, bindInputs, emitInputs } from "./inputs.ts";
-import { Lowering, type RequantizationReport } from "./lower/lowering.ts";
+import { Lowering, type RequantizationReport, type TreeReport } from "./lower/lowering.ts";
 import { label, operatorOf } from "./lower/operators.ts";
 import { emitProduct } from "./lower/product.ts";
 import { dimsOf } from "./lower/values.ts";
@@ -26,6 +26,8 @@ export interface ImportSettings {
   /** Most bytes of a text, default 1024. */
   readonly textBytes?: number;
   readonly nudge?: boolean;
+  /** Outputs of the graph that the model has, in the graph's order; default all. */
+  readonly keep?: readonly string[];
 }
 
 /** Inputs and outputs of the ONNX file and where they are in calldata and in the last tensor. */
@@ -40,6 +42,7 @@ export interface ImportedModel {
   /** ONNX node of each step. */
   readonly nodes: readonly string[];
   readonly requantizations: readonly RequantizationReport[];
+  readonly trees: readonly TreeReport[];
   readonly notes: readonly string[];
   readonly profile: ProfileReport;
 }
@@ -56,7 +59,7 @@ export interface RefusedNode {
  *  IMPORT_CODEC and IMPORT_OUTPUT for inputs and outputs that a codec cannot hold, PROFILE_UNPROVEN */
 export function importOnnx(bytes: Uint8Array, settings: ImportSettings = {}): ImportedModel {
   const graph = readOnnx(bytes, settings.dims === undefined ? {} : { dims: settings.dims });
-  return importGraph(graph, settings);
+  return importGraph(keeping(graph, settings.keep), settings);
 }
 
 function importGraph(graph: OnnxGraph, settings: ImportSettings = {}): ImportedModel {
@@ -83,7 +86,38 @@ function importGraph(graph: OnnxGraph, settings: ImportSettings = {}): ImportedM
     ...ctx.notes,
   ];
   const kept = requantizations.filter((r) => used.has(r.node));
-  return { model, io: { inputs: binding.inputs, outputs }, nodes, requantizations: kept, notes, profile };
+  const trees = ctx.trees.filter((r) => used.has(r.node));
+  return {
+    model,
+    io: { inputs: binding.inputs, outputs },
+    nodes,
+    requantizations: kept,
+    trees,
+    notes,
+    profile,
+  };
+}
+
+/** The graph with some of its outputs, and what they need. @throws IMPORT_OUTPUT for one that it does not have */
+function keeping(graph: OnnxGraph, keep: readonly string[] | undefined): OnnxGraph {
+  if (keep === undefined) return graph;
+  const names = graph.outputs.map((output) => output.name);
+  const unknown = keep.find((name) => !names.includes(name));
+  if (unknown !== undefined || keep.length === 0) {
+    throw fail(
+      "IMPORT_OUTPUT",
+      unknown === undefined ? "No output is kept." : `The graph has no output ${unknown}.`,
+      `Keep some of ${names.join(", ")}.`,
+    );
+  }
+  const needed = new Set(keep);
+  const nodes = [...graph.nodes].reverse().filter((node) => {
+    if (!node.outputs.some((name) => needed.has(name))) return false;
+    for (const name of node.inputs) needed.add(name);
+    return true;
+  });
+  const outputs = graph.outputs.filter(({ name }) => keep.includes(name));
+  return { ...graph, outputs, nodes: nodes.reverse() };
 }
 
 function unsupportedNodes(graph: OnnxGraph): RefusedNode[] {

@@ -15,6 +15,7 @@ import { decode, tooLarge } from "./proto/decode.ts";
 import type { Message } from "./proto/schema.ts";
 import { Symbols } from "./symbols.ts";
 import { MAX_ELEMENTS, MAX_ONNX_RANK, onnxType, readTensor } from "./tensor.ts";
+import { treeOutputType } from "./trees/output-type.ts";
 
 const OPSET_MIN = 7;
 const OPSET_MAX = 24;
@@ -39,7 +40,7 @@ export function readOnnx(bytes: Uint8Array, options: ReadOptions = {}): OnnxGrap
   const model = decode("Model", bytes);
   const graph = model.graph;
   if (graph === undefined) throw invalid("The ONNX file has no graph.", {});
-  const opset = readOpset(model.opsetImport ?? []);
+  const opset = readOpset(model.opsetImport ?? [], graph.node ?? []);
   const constants = new Map<string, OnnxTensor>();
   for (const proto of graph.initializer ?? []) {
     const name = proto.name ?? "";
@@ -57,7 +58,7 @@ export function readOnnx(bytes: Uint8Array, options: ReadOptions = {}): OnnxGrap
     new Set([...inputs.map((i) => i.name), ...constants.keys()]),
   );
   const outputs = (graph.output ?? []).map((info) => {
-    const type = onnxType(info.type?.tensorType?.elemType);
+    const type = onnxType(info.type?.tensorType?.elemType) ?? treeOutputType(nodes, info.name ?? "");
     if (type === undefined) throw badType(`output ${info.name ?? ""}`, info.type?.tensorType?.elemType ?? 0);
     return { name: info.name ?? "", type };
   });
@@ -66,8 +67,10 @@ export function readOnnx(bytes: Uint8Array, options: ReadOptions = {}): OnnxGrap
   return { name: graph.name ?? "", opset, inputs, defaulted: symbols.defaulted(), outputs, nodes, constants };
 }
 
-function readOpset(imports: readonly Message<"Opset">[]): number {
-  let opset: number | undefined;
+/** A graph without a standard operator needs no version of them. */
+function readOpset(imports: readonly Message<"Opset">[], nodes: readonly Message<"Node">[]): number {
+  const isStandard = nodes.some(({ domain = "" }) => domain === "" || domain === "ai.onnx");
+  let opset: number | undefined = isStandard ? undefined : OPSET_MAX;
   for (const entry of imports) {
     const domain = entry.domain ?? "";
     if (domain === "" || domain === "ai.onnx") opset = safeNumber(BigInt(entry.version ?? 0));
@@ -143,6 +146,8 @@ function readAttribute(a: Message<"Attribute">, label: string): Attribute {
       return { kind: "floats", value: Array.from(a.floats ?? []) };
     case 7:
       return { kind: "ints", value: Array.from(a.ints ?? [], (i) => safeNumber(BigInt(i))) };
+    case 8:
+      return { kind: "strings", value: (a.strings ?? []).map((s) => new TextDecoder().decode(s)) };
     case 5:
     case 10:
       return { kind: "other", value: "subgraph" };
