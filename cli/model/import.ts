@@ -56,12 +56,14 @@ export function addImportCommand(parent: Command): void {
       steps: program.steps.length,
       weightBytes: imported.model.weights.reduce((sum, w) => sum + w.length, 0),
       requantizations: imported.requantizations,
+      trees: imported.trees,
       notes: imported.notes,
     };
     printResult(self, result, [
       `model ${assay.modelId}`,
       `${result.steps} steps, ${result.weightBytes} bytes of weights, codec ${program.inputCodec} → ${program.outputCodec}`,
       ...requantizationLines(imported),
+      ...treeLines(imported),
       ...imported.notes.map((note) => `note: ${note}`),
       ...(flags.out === undefined ? ["nothing written (give --out DIR)"] : [`written to ${flags.out}`]),
     ]);
@@ -77,5 +79,14 @@ export function requantizationLines({ requantizations }: ImportedModel): string[
         `  channel ${n.channel}: scale ${n.from} moved to ${n.to} (${((n.to / n.from - 1) * 1e6).toFixed(2)} ppm)`,
     );
     return [`requantization ${r.node}: ${r.form}, ${r.channels} channel(s)${missing}`, ...nudges];
+  });
+}
+
+export function treeLines({ trees }: ImportedModel): string[] {
+  const off = (bound: number): string => (bound === 0 ? "exactly" : `within ${bound.toExponential(1)} of`);
+  return trees.map(({ node, trees: count, leaves, scaleBits, scoreBound, probabilityBound }) => {
+    const probability =
+      probabilityBound === undefined ? "" : `, probabilities ${off(probabilityBound)} those of these sums`;
+    return `trees ${node}: ${count} with ${leaves} leaves in units of 2^${-scaleBits}; scores are ${off(scoreBound)} the sums of the file's leaves${probability}`;
   });
 }

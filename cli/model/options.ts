@@ -16,6 +16,7 @@ export interface ImportFlags {
   readonly nudge?: boolean;
   readonly inputType: readonly string[];
   readonly quantizedInputs?: boolean;
+  readonly keep: readonly string[];
 }
 
 export function withImportOptions(command: Command): Command {
@@ -31,6 +32,7 @@ export function withImportOptions(command: Command): Command {
     )
     .option("--quantized-inputs", "drop the QuantizeLinear of each input, so that bytes are the input")
     .option("--text-bytes <n>", "most bytes of a text, for --codec text (default 1024)")
+    .option("--keep <output>", "only this output of the graph; repeatable (default all)", collect, [])
     .option("--nudge", "move weight scales by at most 1e-3 where that gives the integer form");
 }
 
@@ -67,6 +69,7 @@ export function importSettingsOf(flags: ImportFlags): ImportSettings {
     ...(output === undefined ? {} : { output: output as OutputCodec }),
     ...(bytes === undefined ? {} : { textBytes: bytes }),
     ...(nudge === undefined ? {} : { nudge }),
+    ...(flags.keep.length === 0 ? {} : { keep: flags.keep }),
     dims,
   };
 }

@@ -109,6 +109,7 @@ export function settingsOf(assay: {
     readonly type: string;
     readonly dims: readonly number[];
   }[];
+  readonly outputs: readonly { readonly name: string }[];
 }): ImportSettings {
   const { input, output, inputSize } = assay.codec;
   // A symbolic dim is given by its place, which the reader accepts like its name.
@@ -122,6 +123,7 @@ export function settingsOf(assay: {
     ...text,
     dims,
     inputTypes: new Map(assay.inputs.map((i) => [i.name, i.type])),
+    keep: assay.outputs.map(({ name }) => name),
     nudge: assay.import.nudges > 0,
   };
 }

@@ -40,6 +40,8 @@ export interface ValueEntry {
   readonly offset: number;
   /** Inputs of the codec int16s whose numbers have names, in order. */
   readonly numbers?: readonly NumberEntry[];
+  /** Outputs that are words in ONNX: what each number stands for, by its place. */
+  readonly labels?: readonly string[];
 }
 
 export interface AssaySection {
@@ -178,6 +180,8 @@ function checkValues(check: Checker, value: unknown, path: string): void {
     const dims = check.array(object.dims, `${at}.dims`);
     if (dims?.some((d) => !Number.isSafeInteger(d) || (d as number) < 1))
       check.error(`${at}.dims`, "must be numbers >= 1");
+    const labels = object.labels === undefined ? [] : check.array(object.labels, `${at}.labels`);
+    if (labels?.some((label) => typeof label !== "string")) check.error(`${at}.labels`, "must be texts");
     if (!Number.isSafeInteger(object.offset) || (object.offset as number) < 0)
       check.error(`${at}.offset`, "must be a whole number");
   });

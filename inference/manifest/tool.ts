@@ -16,6 +16,7 @@ export interface ToolDescription extends Omit<Manifest, "container_image" | "ass
     readonly nudge?: boolean;
     readonly inputTypes?: Readonly<Record<string, string>>;
     readonly quantizedInputs?: boolean;
+    readonly keep?: readonly string[];
   };
   /** Default: BOND. */
   readonly lanes?: readonly Lane[];
@@ -33,6 +34,7 @@ const IMPORT_KEYS: readonly string[] = [
   "nudge",
   "inputTypes",
   "quantizedInputs",
+  "keep",
 ];
 export const DEFAULT_WINDOWS = { default: 3600, local: 60 } as const;
 
@@ -49,6 +51,10 @@ export function toolFaults(tool: ToolDescription): string[] {
     faults.push(`$.import.output: must be one of ${OUTPUT_CODECS.join(", ")}`);
   if (textBytes !== undefined && !(Number.isInteger(textBytes) && textBytes >= 1 && textBytes <= 4096)) {
     faults.push("$.import.textBytes: must be 1 to 4096");
+  }
+  const { keep } = tool.import ?? {};
+  if (keep !== undefined && !(Array.isArray(keep) && keep.every((name) => typeof name === "string"))) {
+    faults.push("$.import.keep: must be a list of outputs' names");
   }
   for (const lane of tool.lanes ?? [])
     if (!LANES.includes(lane)) faults.push(`$.lanes: must be of ${LANES.join(", ")}`);

@@ -33,6 +33,7 @@ export type Attribute =
   | { readonly kind: "int" | "float"; readonly value: number }
   | { readonly kind: "ints" | "floats"; readonly value: readonly number[] }
   | { readonly kind: "string"; readonly value: string }
+  | { readonly kind: "strings"; readonly value: readonly string[] }
   | { readonly kind: "tensor"; readonly value: OnnxTensor }
   /** Anything else; `value` names the kind. */
   | { readonly kind: "other"; readonly value: string };

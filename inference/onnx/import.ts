@@ -9,7 +9,8 @@ import { fail } from "./fail.ts";
 import { count, type OnnxGraph, type OnnxNode } from "./graph.ts";
 import { type RetypedGraph, retyped } from "./input-types.ts";
 import { type BoundInput, bindInputs, emitInputs } from "./inputs.ts";
-import { Lowering, type RequantizationReport } from "./lower/lowering.ts";
+import { keeping } from "./keep.ts";
+import { Lowering, type RequantizationReport, type TreeReport } from "./lower/lowering.ts";
 import { label, operatorOf } from "./lower/operators.ts";
 import { emitProduct } from "./lower/product.ts";
 import { dimsOf, typeOf, type Value } from "./lower/values.ts";
@@ -33,6 +34,8 @@ export interface ImportSettings {
   readonly inputTypes?: ReadonlyMap<string, string>;
   /** Gives every float32 input that only QuantizeLinear reads as bytes. */
   readonly quantizedInputs?: boolean;
+  /** Outputs of the graph that the model has, in the graph's order; default all. */
+  readonly keep?: readonly string[];
 }
 
 /** Inputs and outputs of the ONNX file and where they are in calldata and in the last tensor. */
@@ -47,6 +50,7 @@ export interface ImportedModel {
   /** ONNX node of each step. */
   readonly nodes: readonly string[];
   readonly requantizations: readonly RequantizationReport[];
+  readonly trees: readonly TreeReport[];
   readonly notes: readonly string[];
   readonly profile: ProfileReport;
 }
@@ -64,7 +68,7 @@ export interface RefusedNode {
 export function importOnnx(bytes: Uint8Array, settings: ImportSettings = {}): ImportedModel {
   const read = readOnnx(bytes, settings.dims === undefined ? {} : { dims: settings.dims });
   const { inputTypes: types = new Map<string, string>(), quantizedInputs: quantized = false } = settings;
-  return importGraph(retyped(read, { types, quantized }), settings);
+  return importGraph(retyped(keeping(read, settings.keep), { types, quantized }), settings);
 }
 
 function importGraph({ graph, held, notes }: RetypedGraph, settings: ImportSettings): ImportedModel {
@@ -106,7 +110,9 @@ function importGraph({ graph, held, notes }: RetypedGraph, settings: ImportSetti
     ...ctx.notes,
   ];
   const requantizations = ctx.requantizations.filter((r) => used.has(r.node));
-  return { model, io: { inputs: binding.inputs, outputs }, nodes, requantizations, notes: all, profile };
+  const trees = ctx.trees.filter((r) => used.has(r.node));
+  const io = { inputs: binding.inputs, outputs };
+  return { model, io, nodes, requantizations, trees, notes: all, profile };
 }
 
 /** The result, or undefined and one limit more. */

@@ -27,6 +27,8 @@ export interface BoundOutput {
   readonly dims: readonly number[];
   /** First element in the last step's tensor. */
   readonly offset: number;
+  /** Words that the numbers stand for, by their places; what ONNX gives as words has no other form here. */
+  readonly labels?: readonly string[];
 }
 
 /** Joins the outputs in declared order into one tensor of one type. */
@@ -45,7 +47,9 @@ export function emitOutputs(
   });
   let offset = 0;
   const outputs = tensors.map(({ name, tensor }) => {
-    const output = { name, type: tensor.onnx, dims: tensor.dims, offset };
+    const labels = ctx.words.get(tensor.operand);
+    const named = labels === undefined ? {} : { labels };
+    const output = { name, type: tensor.onnx, dims: tensor.dims, offset, ...named };
     offset += count(tensor.dims);
     return output;
   });
@@ -97,7 +101,11 @@ function commonType(types: readonly TensorType[], codec: OutputCodec): TensorTyp
     );
   }
   if (distinct.has("f32") && distinct.size > 1) {
-    throw fail("IMPORT_OUTPUT", "The outputs mix float32 and integers.", "Cast all outputs to one type.");
+    throw fail(
+      "IMPORT_OUTPUT",
+      "The outputs mix float32 and integers.",
+      "Keep those of one type, by --keep NAME for each, or cast all to one type.",
+    );
   }
   const [first = "s32"] = types;
   if (codec === "int16s") return "s32";

@@ -15,6 +15,7 @@ import { decode, tooLarge } from "./proto/decode.ts";
 import type { Message } from "./proto/schema.ts";
 import { Symbols } from "./symbols.ts";
 import { MAX_ELEMENTS, MAX_ONNX_RANK, onnxType, readTensor } from "./tensor.ts";
+import { treeOutputType } from "./trees/output-type.ts";
 
 const OPSET_MIN = 7;
 const OPSET_MAX = 28;
@@ -39,7 +40,7 @@ export function readOnnx(bytes: Uint8Array, options: ReadOptions = {}): OnnxGrap
   const model = decode("Model", bytes);
   const graph = model.graph;
   if (graph === undefined) throw invalid("The ONNX file has no graph.", {});
-  const opset = readOpset(model.opsetImport ?? []);
+  const opset = readOpset(model.opsetImport ?? [], graph.node ?? []);
   const constants = new Map<string, OnnxTensor>();
   for (const proto of graph.initializer ?? []) {
     const name = proto.name ?? "";
@@ -58,7 +59,7 @@ export function readOnnx(bytes: Uint8Array, options: ReadOptions = {}): OnnxGrap
   );
   const outputs = (graph.output ?? []).map((info) => {
     const code = info.type?.tensorType?.elemType ?? 0;
-    const type = onnxType(code);
+    const type = onnxType(code) ?? treeOutputType(nodes, info.name ?? "");
     // 0: the file leaves the type open, and it is what the node makes.
     if (type === undefined && code !== 0) throw badType(`output ${info.name ?? ""}`, code);
     return { name: info.name ?? "", type };
@@ -74,8 +75,10 @@ export function readOnnx(bytes: Uint8Array, options: ReadOptions = {}): OnnxGrap
   return { name: graph.name ?? "", opset, inputs, defaulted, outputs, declared, nodes, constants };
 }
 
-function readOpset(imports: readonly Message<"Opset">[]): number {
-  let opset: number | undefined;
+/** A graph without a standard operator needs no version of them. */
+function readOpset(imports: readonly Message<"Opset">[], nodes: readonly Message<"Node">[]): number {
+  const isStandard = nodes.some(({ domain = "" }) => domain === "" || domain === "ai.onnx");
+  let opset: number | undefined = isStandard ? undefined : OPSET_MAX;
   for (const entry of imports) {
     const domain = entry.domain ?? "";
     if (domain === "" || domain === "ai.onnx") opset = safeNumber(BigInt(entry.version ?? 0));
@@ -165,6 +168,8 @@ function readAttribute(a: Message<"Attribute">, label: string): Attribute {
       return { kind: "floats", value: Array.from(a.floats ?? []) };
     case 7:
       return { kind: "ints", value: Array.from(a.ints ?? [], (i) => safeNumber(BigInt(i))) };
+    case 8:
+      return { kind: "strings", value: (a.strings ?? []).map((s) => new TextDecoder().decode(s)) };
     case 5:
     case 10:
       return { kind: "other", value: "subgraph" };

@@ -15,9 +15,18 @@ export interface TestNode {
   readonly outputs: readonly string[];
   readonly name?: string;
   readonly domain?: string;
-  /** Whole numbers are ints; wrap floats as {f: x}. */
+  /** Whole numbers are ints; wrap floats as {f: x}, lists of them as {floats}. */
   readonly attributes?: Readonly<
-    Record<string, number | string | readonly number[] | { readonly f: number } | TestTensor>
+    Record<
+      string,
+      | number
+      | string
+      | readonly number[]
+      | { readonly f: number }
+      | { readonly floats: readonly number[] }
+      | { readonly strings: readonly string[] }
+      | TestTensor
+    >
   >;
 }
 
@@ -47,6 +56,10 @@ function attribute(name: string, value: NonNullable<TestNode["attributes"]>[stri
   if (typeof value === "number") return { name, type: 2, i: value };
   if (typeof value === "string") return { name, type: 3, s: new TextEncoder().encode(value) };
   if ("f" in value) return { name, type: 1, f: value.f };
+  if ("floats" in value) return { name, type: 6, floats: [...value.floats] };
+  if ("strings" in value) {
+    return { name, type: 8, strings: value.strings.map((text) => new TextEncoder().encode(text)) };
+  }
   if ("data" in value) return { name, type: 4, t: tensorProto("", value) };
   return { name, type: 7, ints: [...value] };
 }
@@ -57,6 +70,7 @@ export function graphProto(graph: TestGraph): Message<"Model"> & { graph: Messag
     opsetImport: [
       { domain: "", version: graph.opset ?? 17 },
       { domain: "com.microsoft", version: 1 },
+      { domain: "ai.onnx.ml", version: 5 },
     ],
     graph: {
       name: "test",

@@ -5,11 +5,15 @@ import { refuse } from "../refusal.ts";
 import { castConstant } from "./constants.ts";
 import { intAttribute, type Lowering } from "./lowering.ts";
 import { isWide } from "./quantization.ts";
-import { TENSOR_TYPE, typeOf, type Value } from "./values.ts";
+import { TENSOR_TYPE, type TensorValue, typeOf, type Value } from "./values.ts";
+
+/** Words: a label that is one stays the number of its place. */
+const STRING = 8;
 
 export function cast(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
   const code = intAttribute(node, "to", 0);
+  if (code === STRING && value.kind === "tensor" && ctx.words.has(value.operand)) return value;
   const to = (ONNX_TYPES as Readonly<Record<number, OnnxType>>)[code];
   if (to === undefined || isWide(to))
     return refuse(`it casts to the type ${code}`, "Cast to uint8, int8, int32, int64, float32 or bool.");
@@ -19,16 +23,29 @@ export function cast(ctx: Lowering, node: OnnxNode): Value {
   if (value.kind === "picked" && to === "int32" && !value.cast && (from === "int8" || from === "uint8")) {
     return { ...value, cast: true };
   }
-  const tensor = ctx.tensor(value);
+  const whole = to === "float32" ? undefined : wholeNumbers(ctx, value);
+  const tensor = whole ?? ctx.tensor(value);
   const { builder } = ctx;
-  if (TENSOR_TYPE[from] === TENSOR_TYPE[to]) return { ...tensor, onnx: to };
+  if (tensor.type === TENSOR_TYPE[to]) return { ...tensor, onnx: to };
   if (to === "bool" && from === "float32") refuse("it casts float32 to bool", "Compare with 0 in int32.");
   const type = TENSOR_TYPE[to];
   const operand =
     to === "float32"
       ? builder.float("tofloat", "f32", tensor.operand)
-      : from === "float32"
+      : from === "float32" && whole === undefined
         ? builder.float("toint", type, tensor.operand)
         : builder.arith("cast", type, tensor.operand);
   return ctx.like(tensor, operand, to);
+}
+
+/** Integers up to here are binary32 numbers. */
+const EXACT = 2 ** 24;
+
+/** The integers themselves, where a float32 number is one of them and nothing else. */
+function wholeNumbers(ctx: Lowering, value: Value): TensorValue | undefined {
+  if (value.kind !== "scaled" || value.source.kind !== "tensor") return undefined;
+  const isUnit = value.scale.every((scale) => scale * value.factor === 1);
+  const isOpen = value.low === Number.NEGATIVE_INFINITY && value.high === Number.POSITIVE_INFINITY;
+  const { low, high } = ctx.rangeOf(value.source);
+  return isUnit && isOpen && low >= -EXACT && high <= EXACT ? value.source : undefined;
 }

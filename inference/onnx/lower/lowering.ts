@@ -32,6 +32,20 @@ export interface RequantizationReport {
   readonly nudges: readonly Nudge[];
 }
 
+/** How a tree ensemble was lowered. */
+export interface TreeReport {
+  readonly node: string;
+  readonly trees: number;
+  /** Those that some input reaches. */
+  readonly leaves: number;
+  /** Leaves are whole numbers of 2^-scaleBits. */
+  readonly scaleBits: number;
+  /** How far a score can be from the exact sum of the file's leaves, before it is rounded to binary32. */
+  readonly scoreBound: number;
+  /** How far a probability can be from that of the exact sum; absent without a transform. */
+  readonly probabilityBound?: number;
+}
+
 interface Origin {
   readonly source: TensorValue;
   readonly move: MoveDescription;
@@ -39,8 +53,11 @@ interface Origin {
 
 export class Lowering {
   readonly requantizations: RequantizationReport[] = [];
+  readonly trees: TreeReport[] = [];
   /** What the reader of the import should know beyond errors. */
   readonly notes: string[] = [];
+  /** What the numbers of a label stand for. */
+  readonly words = new Map<Operand, readonly string[]>();
   private readonly values = new Map<string, Value>();
   private readonly uses = new Map<string, number>();
   private readonly moved = new Map<string, Operand>();

@@ -36,6 +36,7 @@ const SCHEMA = {
     g: [6, "bytes"],
     floats: [7, "float[]"],
     ints: [8, "int64[]"],
+    strings: [9, "bytes[]"],
     type: [20, "int32"],
   },
   Tensor: {
