@@ -21,7 +21,8 @@ import { addNodeMetrics } from "../protocol/service/metrics/node-metrics.ts";
 import { NodePulse } from "../protocol/service/metrics/node-pulse.ts";
 import { EVENTS_SCHEMA, EventStore } from "../protocol/service/store/event-store.ts";
 import type { Context } from "./context.ts";
-import { defenceReserve, type Policy } from "./decide.ts";
+import { defenceReserve } from "./costs.ts";
+import type { Policy } from "./decide.ts";
 import { deliverAgain } from "./deliver.ts";
 import { DEFAULT_DELIVERY_TRIES, FailedDeliveries } from "./failed-deliveries.ts";
 import type { FastPath } from "./fast-path.ts";
@@ -118,6 +119,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
         jobs: () => prover.jobs(),
         owed: () => prover.owed(),
         activeClaims: () => prover.activeClaims(),
+        skipped: () => prover.skipped(),
         models: models.size,
       }),
       jobs: new JobStore(db, randomUUID()),
