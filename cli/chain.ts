@@ -44,7 +44,12 @@ export async function openChainAs(config: ChainConfig, account: LocalAccount | u
   const { rpcUrl } = config;
   const path = deploymentPath(config.deployment, await chainIdAt(rpcUrl));
   const deployment = readDeployment(path);
-  return connect({ rpcUrl, deployment, ...(account === undefined ? {} : { account }) });
+  return connect({
+    rpcUrl,
+    deployment,
+    dataFee: config.dataFee,
+    ...(account === undefined ? {} : { account }),
+  });
 }
 
 export function chainIdAt(rpcUrl: string): Promise<number> {

@@ -88,6 +88,12 @@ export const PROVER_SETTINGS = {
     default: "10 ether",
     description: "most in bonds that are not over",
   },
+  maxBond: {
+    schema: wei,
+    default: "1 ether",
+    description:
+      "most in the bond of one claim, which follows the gas price; what needs more is left to others",
+  },
   maxWindow: {
     schema: integer(1, 30 * 86_400),
     default: 30 * 86_400,

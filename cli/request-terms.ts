@@ -1,13 +1,14 @@
 /** What a request asks for besides its input: the settings of `assay request`, and the request that they make. */
 import { type Address, type Hex, isAddressEqual } from "viem";
 import { formatAmount } from "../base/amounts.ts";
+import { dataFeeOf } from "../protocol/chain/data-fee.ts";
 import { newRequest } from "../protocol/chain/new-request.ts";
 import type { SigningChain } from "../protocol/chain/sender.ts";
 import { laneNames } from "../protocol/rules/shortfall.ts";
 import { LANE, type LaneName, LIMITS, type Request, ZERO_ADDRESS } from "../protocol/rules/types.ts";
 import type { ModelWord } from "../protocol/rules/words.ts";
 import { address, type Config, integer, type Settings, text, wei } from "../protocol/service/config.ts";
-import { ezklSettleGas } from "../prover/decide.ts";
+import { BYTES, ezklSettleGas } from "../prover/costs.ts";
 import type { RegisteredModel } from "./model-source.ts";
 import { refuseArgument } from "./output.ts";
 
@@ -50,6 +51,13 @@ const CLAIM_GAS = 140_000n;
 const gasOf = ({ steps, inputSize, outputLength }: ModelWord): bigint =>
   steps > 0 ? CLAIM_GAS : ezklSettleGas({ inputs: inputSize, outputs: outputLength / 32 });
 
+/** Data fee of the moves that answer a request. @throws BaseError DATA_FEE_UNREADABLE */
+async function dataFeeFor({ dataFee }: SigningChain, { steps, outputLength }: ModelWord): Promise<bigint> {
+  const fee = await dataFee.read();
+  const sizes = steps > 0 ? [BYTES.claim + outputLength, BYTES.finalize] : [BYTES.settle + outputLength];
+  return dataFeeOf(fee, ...sizes);
+}
+
 /** The lanes that a flag names, by commas. @throws BaseError ARGUMENT_INVALID */
 export function readLanes(lanes: string): LaneName[] {
   return lanes.split(",").map((given) => {
@@ -73,7 +81,7 @@ export async function makeRequest(
     refuseArgument("--window", window, `at least ${4 * answerSeconds} seconds, 4T`);
   const lanes = lanesOf(terms.lanes, word.lanes);
   const gasPrice = terms.fee === undefined ? await chain.client.getGasPrice() : 0n;
-  const fee = terms.fee ?? 2n * gasOf(word) * gasPrice;
+  const fee = terms.fee ?? 2n * (gasOf(word) * gasPrice + (await dataFeeFor(chain, word)));
   const own = chain.account.address;
   const request = await newRequest(chain, own, modelId, input, {
     lanes,

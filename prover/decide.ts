@@ -1,9 +1,10 @@
 /** What to do about requests and own claims, from their state at one block. Pure. All times in seconds, money in wei. */
-import type { Address } from "viem";
+import { type Address, size } from "viem";
 import { formatAmount } from "../base/amounts.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
+import { type DataFee, dataFeeOf } from "../protocol/chain/data-fee.ts";
 import { isFinal } from "../protocol/rules/machine.ts";
-import { bondsOf, defenceGas, gasPriceRange, MAX_AMOUNT } from "../protocol/rules/money.ts";
+import { bondsOf, defenceGas, MAX_AMOUNT } from "../protocol/rules/money.ts";
 import {
   type GameConstants,
   LANE,
@@ -14,9 +15,20 @@ import {
   ZERO_ADDRESS,
 } from "../protocol/rules/types.ts";
 import type { ClaimWord } from "../protocol/rules/words.ts";
+import {
+  BYTES,
+  claimCost,
+  claimGasPriceFor,
+  defenceDataFee,
+  defenceReserve,
+  leastDeliveryFee,
+  leastFee,
+  type Prices,
+  settleCost,
+  withMargin,
+} from "./costs.ts";
 import { owedAnswers } from "./owed.ts";
 import type { Method } from "./plan/plan.ts";
-import { instanceCount } from "./proof/ezkl/instances.ts";
 
 /** What an operator of a prover chooses. */
 export interface Policy {
@@ -24,6 +36,8 @@ export interface Policy {
   readonly marginPercent: number;
   /** most wei in own bonds at once */
   readonly maxBonds: bigint;
+  /** most wei in the bond of one claim */
+  readonly maxBond: bigint;
   /** most wei of gas an hour for ending overdue claims of others */
   readonly endingBudget: bigint;
   /** longest window, for a bond is locked as long */
@@ -37,6 +51,8 @@ export interface ModelTerms {
   readonly depth: number;
   /** bytes */
   readonly outputLength: number;
+  /** most bytes of a request's input; absent: not known */
+  readonly maxCalldata?: number;
   /** how this node can settle its requests at once; absent: by no truth */
   readonly truths?: readonly TruthTerms[];
   /** what keeps this node from other truths that the model has, sentences */
@@ -49,6 +65,8 @@ export interface TruthTerms {
   readonly lane: TruthLane;
   /** of the whole transaction that settles a request with it */
   readonly gas: bigint;
+  /** of what `settle` takes beside input and output; absent: 0 */
+  readonly evidenceBytes?: number;
 }
 
 /** The prover and the chain at one block. */
@@ -60,6 +78,8 @@ export interface ProverState {
   readonly baseFee: bigint;
   /** what a unit of gas costs now, tip included */
   readonly gasPrice: bigint;
+  /** what the chain asks for data; undefined: it could not be read */
+  readonly dataFee: DataFee | undefined;
   readonly balance: bigint;
   /** own claims that are not over */
   readonly live: readonly { readonly bond: bigint; readonly gasPrice: bigint; readonly depth: number }[];
@@ -72,58 +92,23 @@ export type RequestDecision =
   | { readonly kind: "settle"; readonly truth: TruthTerms }
   | { readonly kind: "skip"; readonly code: SkipCode; readonly reason: string };
 
-type SkipCode =
-  | "MODEL_NOT_SERVED"
-  | "NO_LANE"
-  | "EXPIRED"
-  | "EXCLUSIVE"
-  | "WINDOW_TOO_LONG"
-  | "OWN_CLAIM_FELL"
-  | "FEE_TOO_LOW"
-  | "BOND_TOO_HIGH"
-  | "BONDS_AT_LIMIT"
-  | "BALANCE_TOO_LOW";
-
-/** Gas of whole transactions, above what was measured on a local chain; test/integration/prover.test.ts holds them to it. */
-export const GAS = {
-  claim: 70_000n,
-  perOutputByte: 40n,
-  finalize: 75_000n,
-  settle: 150_000n,
-  settleProof: 320_000n,
-  perSignal: 7_300n,
-  settleEzkl: 760_000n,
-  perInstance: 900n,
-  deliver: 120_000n,
-} as const;
-
-/** Gas of a settlement by ezkl. @param model elements of its inputs and outputs */
-export const ezklSettleGas = (model: { readonly inputs: number; readonly outputs: number }): bigint =>
-  GAS.settleEzkl + GAS.perInstance * BigInt(instanceCount(model));
-
-/** Gas that a claim costs who makes it, if nobody challenges it. */
-export const claimGas = ({ outputLength }: Pick<ModelTerms, "outputLength">): bigint =>
-  GAS.claim + GAS.perOutputByte * BigInt(outputLength) + GAS.finalize;
-
-/** Least fee of a claim at a gas price. */
-export const leastFee = (model: ModelTerms, gasPrice: bigint, policy: Policy): bigint =>
-  withMargin(claimGas(model) * gasPrice, policy);
-
-/** Least fee of a settlement at a gas price. */
-export const leastSettleFee = ({ gas }: TruthTerms, gasPrice: bigint, policy: Policy): bigint =>
-  withMargin(gas * gasPrice, policy);
-
-/** Least fee for a delivery. */
-export const leastDeliveryFee = (callbackGas: number, gasPrice: bigint, policy: Policy): bigint =>
-  withMargin((GAS.deliver + BigInt(callbackGas)) * gasPrice, policy);
-
-export const withMargin = (wei: bigint, { marginPercent }: Policy): bigint =>
-  (wei * BigInt(100 + marginPercent)) / 100n;
-
-/** Price to name in a claim: room for the base fee to rise by half before the claim is mined. That is at most one and
- *  a half times the least price, and twice the least is allowed. */
-export const claimGasPrice = (constants: GameConstants, baseFee: bigint): bigint =>
-  gasPriceRange(constants, (baseFee * 3n) / 2n).least;
+/** Why a request is left to others. */
+export const SKIP_CODES = [
+  "MODEL_NOT_SERVED",
+  "NO_LANE",
+  "EXPIRED",
+  "EXCLUSIVE",
+  "WINDOW_TOO_LONG",
+  "OWN_CLAIM_FELL",
+  "DATA_FEE_UNKNOWN",
+  "FEE_TOO_LOW",
+  "BOND_TOO_HIGH",
+  "BOND_ABOVE_LIMIT",
+  "BONDS_AT_LIMIT",
+  "DEFENCE_UNPAID",
+  "BALANCE_TOO_LOW",
+] as const;
+export type SkipCode = (typeof SKIP_CODES)[number];
 
 /** Decides on open requests, the oldest first: what one takes of balance and limit is not there for the next.
  *  Of the lanes that a request accepts the one that costs the least gas is taken; a bond that cannot be put up leaves
@@ -134,25 +119,28 @@ export function decideRequests(
   state: ProverState,
   policy: Policy,
 ): Map<RequestId, RequestDecision> {
-  const budget = new BondBudget(state, policy);
+  const { dataFee } = state;
+  const budget = dataFee && new BondBudget({ ...state, dataFee }, policy);
   const decisions = new Map<RequestId, RequestDecision>();
   const oldestFirst = [...requests].sort((a, b) => Number(a.block.number - b.block.number));
   for (const entry of oldestFirst) {
     const model = models.get(entry.request.modelId);
     const decision =
-      model === undefined ? notServed(entry) : decideRequest(entry, model, state, policy, budget);
+      model === undefined
+        ? notServed(entry)
+        : budget === undefined
+          ? skip(
+              "DATA_FEE_UNKNOWN",
+              "the data fee of the chain could not be read: what it costs is not known",
+            )
+          : decideRequest(entry, model, budget);
     decisions.set(entry.id, decision);
   }
   return decisions;
 }
 
-function decideRequest(
-  entry: RequestEntry,
-  model: ModelTerms,
-  state: ProverState,
-  policy: Policy,
-  budget: BondBudget,
-): RequestDecision {
+function decideRequest(entry: RequestEntry, model: ModelTerms, budget: BondBudget): RequestDecision {
+  const { state, policy } = budget;
   const { request } = entry;
   const truth = truthFor(model, request.lanes);
   const canBond = (request.lanes & model.lanes & LANE.BOND) !== 0;
@@ -165,13 +153,16 @@ function decideRequest(
   }
   const bond = (): RequestDecision => unsuited(entry, model, state, policy) ?? budget.bond(entry, model);
   if (truth === undefined) return bond();
+  const inputBytes = size(entry.input);
   const settle = (): RequestDecision => {
-    const least = leastSettleFee(truth, state.gasPrice, policy);
+    const cost = settleCost(truth, model, inputBytes, state);
+    const least = withMargin(cost, policy);
     if (request.fee < least) return feeTooLow(request.fee, least, state.gasPrice);
-    return budget.pay(truth) ?? { kind: "settle", truth };
+    return budget.pay(cost) ?? { kind: "settle", truth };
   };
   if (!canBond) return settle();
-  const [cheaper, dearer] = truth.gas < claimGas(model) ? [settle, bond] : [bond, settle];
+  const [cheaper, dearer] =
+    settleCost(truth, model, inputBytes, state) < claimCost(model, state) ? [settle, bond] : [bond, settle];
   const first = cheaper();
   if (first.kind !== "skip") return first;
   const second = dearer();
@@ -197,34 +188,23 @@ export function disputeTruth(
   return truth === undefined || truth.gas > defenceGas(constants, model.depth) ? undefined : truth;
 }
 
-/** What the account must keep for its live claims: whoever holds no gas for a defence has lost the bond. */
-export const defenceReserve = ({ live, constants }: Pick<ProverState, "live" | "constants">): bigint =>
-  live.reduce((sum, { depth, gasPrice }) => sum + defenceGas(constants, depth) * gasPrice, 0n);
-
 /** What is left of the balance and of the limit on bonds while requests are decided on. */
 class BondBudget {
-  readonly #state: ProverState;
-  readonly #policy: Policy;
-  readonly #gasPrice: bigint;
+  readonly state: PricedState;
+  readonly policy: Policy;
   #bonded = 0n;
   #spent = 0n;
 
-  constructor(state: ProverState, policy: Policy) {
-    this.#state = state;
-    this.#policy = policy;
-    this.#gasPrice = claimGasPrice(state.constants, state.baseFee);
+  constructor(state: PricedState, policy: Policy) {
+    this.state = state;
+    this.policy = policy;
     this.#bonded = state.live.reduce((sum, { bond }) => sum + bond, 0n);
     this.#spent = defenceReserve(state);
   }
 
-  settleCost(gas: bigint): bigint {
-    return gas * this.#state.gasPrice;
-  }
-
-  /** Takes the gas of a settlement. @returns a refusal if it is not there */
-  pay({ gas }: TruthTerms): RequestDecision | undefined {
-    const needed = this.settleCost(gas);
-    const left = this.#state.balance - this.#spent;
+  /** Takes what a settlement costs. @returns a refusal if it is not there */
+  pay(needed: bigint): RequestDecision | undefined {
+    const left = this.state.balance - this.#spent;
     if (needed > left) {
       return skip(
         "BALANCE_TOO_LOW",
@@ -235,14 +215,17 @@ class BondBudget {
     return undefined;
   }
 
-  /** Takes bond and gas of a defence, or refuses. */
-  bond({ request, attempt }: RequestEntry, { depth }: ModelTerms): RequestDecision {
-    const { constants, balance } = this.#state;
-    const gasPrice = this.#gasPrice;
-    const { bond } = bondsOf(constants, { gasPrice, depth, minBond: request.minBond, attempt });
-    const needed = bond + defenceGas(constants, depth) * gasPrice;
+  /** Takes bond, data fees and gas of a defence, or refuses. */
+  bond({ request, attempt }: RequestEntry, { depth, outputLength }: ModelTerms): RequestDecision {
+    const { constants, balance, baseFee, dataFee } = this.state;
+    const gasPrice = claimGasPriceFor(constants, baseFee, dataFee, depth);
+    const bonds = bondsOf(constants, { gasPrice, depth, minBond: request.minBond, attempt });
+    const { bond } = bonds;
+    const gas = defenceGas(constants, depth);
+    const data = defenceDataFee(dataFee, depth);
+    const needed = bond + gas * gasPrice + data + dataFeeOf(dataFee, BYTES.claim + outputLength);
     const amounts = { bond, bonded: this.#bonded, needed, left: balance - this.#spent };
-    const limit = unaffordable(amounts, this.#policy);
+    const limit = unaffordable(amounts, this.policy) ?? unpaid(bonds.ticketBond / 2n, gas * baseFee + data);
     if (limit !== undefined) return limit;
     this.#bonded += bond;
     this.#spent += needed;
@@ -250,7 +233,24 @@ class BondBudget {
   }
 }
 
+/** A state whose prices are all known. */
+type PricedState = ProverState & Prices;
+
 const skip = (code: SkipCode, reason: string): RequestDecision => ({ kind: "skip", code, reason });
+
+/** INVARIANT: half of a ticket's bond pays for the defence against it, or whoever files tickets drains provers. The
+ *  contract's bonds hold that for gas at its base fee; it knows nothing of data. */
+const unpaid = (paid: bigint, cost: bigint): RequestDecision | undefined =>
+  paid >= cost
+    ? undefined
+    : skip(
+        "DEFENCE_UNPAID",
+        `a defence would cost ${formatAmount(cost)} in gas and data, and half of a ticket's bond is ${formatAmount(paid)}`,
+      );
+
+/** Why nothing is claimed with this bond. */
+export const bondAboveLimit = (bond: bigint, maxBond: bigint): string =>
+  `its bond would be ${formatAmount(bond)} at the gas price of now, and --max-bond is ${formatAmount(maxBond)}`;
 
 const notServed = ({ request }: RequestEntry): RequestDecision =>
   skip("MODEL_NOT_SERVED", `no folder here holds model ${request.modelId}`);
@@ -265,9 +265,10 @@ const feeTooLow = (fee: bigint, least: bigint, gasPrice: bigint): RequestDecisio
 function unsuited(
   { id, request }: RequestEntry,
   model: ModelTerms,
-  { now, own, gasPrice, fallen }: ProverState,
+  state: PricedState,
   policy: Policy,
 ): RequestDecision | undefined {
+  const { now, own, fallen } = state;
   const { expiry, exclusiveProver, exclusiveUntil, window, fee } = request;
   if (now >= expiry) return skip("EXPIRED", `it expired at ${expiry}, the chain is at ${now}`);
   if (exclusiveProver !== ZERO_ADDRESS && exclusiveProver !== own && now <= exclusiveUntil) {
@@ -278,19 +279,20 @@ function unsuited(
   }
   // Whatever made it fall would make it fall again, at twice the bond.
   if (fallen.has(id)) return skip("OWN_CLAIM_FELL", "a claim of this prover on it fell");
-  const least = leastFee(model, gasPrice, policy);
-  return fee >= least ? undefined : feeTooLow(fee, least, gasPrice);
+  const least = leastFee(model, state, policy);
+  return fee >= least ? undefined : feeTooLow(fee, least, state.gasPrice);
 }
 
 function unaffordable(
   { bond, bonded, needed, left }: { bond: bigint; bonded: bigint; needed: bigint; left: bigint },
-  { maxBonds }: Policy,
+  { maxBond, maxBonds }: Policy,
 ): RequestDecision | undefined {
   if (bond > MAX_AMOUNT)
     return skip(
       "BOND_TOO_HIGH",
       `its bond would be ${formatAmount(bond)}, 96 bits hold ${formatAmount(MAX_AMOUNT)}`,
     );
+  if (bond > maxBond) return skip("BOND_ABOVE_LIMIT", bondAboveLimit(bond, maxBond));
   if (bonded + bond > maxBonds) {
     return skip(
       "BONDS_AT_LIMIT",
@@ -332,8 +334,13 @@ export function decideClaim(
  *  @param settledAt 0 while it is not known
  *  @returns why not, or undefined */
 export function deliveryRefusal(
-  { request, status, delivered }: RequestEntry,
-  { now, gasPrice, settledAt }: { now: number; gasPrice: bigint; settledAt: number },
+  { request, status, delivered, result }: RequestEntry,
+  {
+    now,
+    gasPrice,
+    dataFee,
+    settledAt,
+  }: Pick<ProverState, "now" | "gasPrice" | "dataFee"> & { settledAt: number },
   policy: Policy,
 ): string | undefined {
   if (status !== "done") return "the request is not done";
@@ -341,7 +348,10 @@ export function deliveryRefusal(
   if (delivered) return "it is delivered";
   if (settledAt !== 0 && now >= settledAt + LIMITS.reclaimDeliveryAfter)
     return "its delivery fee can be reclaimed";
-  const least = leastDeliveryFee(request.callbackGas, gasPrice, policy);
+  if (dataFee === undefined) return "the data fee of the chain could not be read";
+  const outputLength = result === undefined ? 0 : size(result.output);
+  const terms = { callbackGas: request.callbackGas, outputLength };
+  const least = leastDeliveryFee(terms, { gasPrice, dataFee }, policy);
   if (request.deliveryFee >= least) return undefined;
   return `its delivery fee is ${formatAmount(request.deliveryFee)}, gas and margin ask for ${formatAmount(least)}`;
 }

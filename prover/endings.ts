@@ -1,5 +1,7 @@
 /** Claims of others that owe an overdue answer, and so block requests that this node would serve. */
+import { size } from "viem";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
+import { dataFeeOf } from "../protocol/chain/data-fee.ts";
 import {
   ENDING_GAS,
   type Ending,
@@ -11,14 +13,13 @@ import {
 import type { ClaimId, ModelId, RequestId } from "../protocol/rules/types.ts";
 import type { ClaimWord } from "../protocol/rules/words.ts";
 import { type Context, carryOut, isOwn } from "./context.ts";
+import { BYTES, claimCost, settleCost, withMargin } from "./costs.ts";
 import {
-  claimGas,
   decideRequests,
   type ModelTerms,
   type Policy,
   type ProverState,
   type RequestDecision,
-  withMargin,
 } from "./decide.ts";
 import type { Job } from "./jobs.ts";
 import { DONE, type Outcome } from "./workers.ts";
@@ -60,14 +61,20 @@ export function servable(
     attempt: request.attempt + 1,
   }));
   const decisions = decideRequests(asOpen, models, left, policy);
-  return blocked.filter(({ request: { id, request, attempt } }) => {
+  return blocked.filter(({ request: { id, request, attempt, input } }) => {
     const decision = decisions.get(id);
     const model = models.get(request.modelId);
     if (decision === undefined || decision.kind === "skip" || model === undefined) return false;
-    const gas = decision.kind === "settle" ? decision.truth.gas : claimGas(model);
+    const { gasPrice, dataFee } = state;
+    if (dataFee === undefined) return false;
+    const prices = { gasPrice, dataFee };
+    const answer =
+      decision.kind === "settle"
+        ? settleCost(decision.truth, model, size(input), prices)
+        : claimCost(model, prices);
     // As if it had ended all claims before: who files one after the other gets no more gas out of it than the fee.
-    const endings = ENDING_GAS * BigInt(attempt + 1);
-    return request.fee >= withMargin((gas + endings) * state.gasPrice, policy);
+    const ending = ENDING_GAS * gasPrice + dataFeeOf(dataFee, BYTES.end);
+    return request.fee >= withMargin(answer + ending * BigInt(attempt + 1), policy);
   });
 }
 

@@ -122,6 +122,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
         jobs: () => prover.jobs(),
         owed: () => prover.owed(),
         activeClaims: () => prover.activeClaims(),
+        skipped: () => prover.skipped(),
         models: models.size,
       }),
       jobs: new JobStore(db, randomUUID()),

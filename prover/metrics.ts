@@ -3,6 +3,7 @@ import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import { CANCELLED_BY, type CancelledBy } from "../protocol/service/http/time-limit.ts";
 import type { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import type { Metrics } from "../protocol/service/metrics/metrics.ts";
+import { SKIP_CODES, type SkipCode } from "./decide.ts";
 import type { JobKind } from "./jobs.ts";
 import type { OwedAnswer } from "./owed.ts";
 import type { JobObserver } from "./workers.ts";
@@ -14,6 +15,8 @@ export interface ProverSource {
   owed(): readonly OwedAnswer[];
   /** own claims that are not over */
   activeClaims(): readonly ClaimEntry[];
+  /** open requests that are left to others, by reason */
+  skipped(): Partial<Record<SkipCode, number>>;
   readonly models: number;
 }
 
@@ -51,6 +54,15 @@ export function addProverMetrics(metrics: Metrics, source: ProverSource): JobObs
   );
   metrics.gauge("assay_prover_exposure_wei", "Bonds of own claims that are not over.", () =>
     source.activeClaims().reduce((sum, { claim }) => sum + claim.bond, 0n),
+  );
+  metrics.gauge(
+    "assay_prover_requests_skipped",
+    "Open requests that are left to others, by reason.",
+    () => {
+      const counts = source.skipped();
+      return SKIP_CODES.map((code) => ({ labels: { code }, value: counts[code] ?? 0 }));
+    },
+    ["code"],
   );
   metrics.gauge(
     "assay_prover_answer_seconds",

@@ -1,4 +1,5 @@
 /** What a prover reads of the chain at a block, beside its events. */
+import type { BaseError } from "../base/errors.ts";
 import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import type { Head } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
@@ -8,19 +9,22 @@ import type { Context } from "./context.ts";
 import type { ProverState } from "./decide.ts";
 
 /** Money and obligations of this key.
- *  @param own claims that it made or may answer for @param now seconds
+ *  @param own claims that it made or may answer for @param now seconds @param onDataFeeFault takes why the data fee is not known
  *  @throws viem's errors where the node fails, or a re-org took the block back */
 export async function stateAt(
   { chain, models }: Pick<Context, "chain" | "models">,
   { hash, number }: Head,
   own: readonly ClaimEntry[],
   now: number,
+  onDataFeeFault: (error: BaseError) => undefined,
 ): Promise<ProverState> {
   const { address } = chain.account;
-  const [block, tip, balance] = await Promise.all([
+  const [block, tip, balance, dataFee] = await Promise.all([
     chain.client.getBlock({ blockHash: hash }),
     chain.client.estimateMaxPriorityFeePerGas(),
     chain.client.getBalance({ address, blockNumber: number }),
+    // What is owed is answered without it.
+    chain.dataFee.read().catch((error: BaseError) => onDataFeeFault(error)),
   ]);
   const baseFee = block.baseFeePerGas ?? 0n;
   const mine = own.filter(({ claim }) => claim.prover === address);
@@ -30,6 +34,7 @@ export async function stateAt(
     constants: chain.constants,
     baseFee,
     gasPrice: baseFee + tip,
+    dataFee,
     balance,
     live: mine
       .filter(({ status }) => status === "active")

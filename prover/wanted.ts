@@ -61,13 +61,13 @@ export function truthJobs(context: Context, active: readonly ClaimEntry[], now: 
 }
 
 /** Deliveries of outputs that this prover made final, where they pay. */
-export function deliveryJobs(context: Context, { now, gasPrice }: ProverState): Job[] {
+export function deliveryJobs(context: Context, { now, gasPrice, dataFee }: ProverState): Job[] {
   const { store, policy, failedDeliveries } = context;
   const givenUp = failedDeliveries.givenUp();
   return [...store.index.requests.values()].flatMap((request): Job[] => {
     if (request.status !== "done" || givenUp.has(request.id) || !isOwnResult(context, request)) return [];
     // The contract knows when it was settled; the index forgets old requests.
-    const refusal = deliveryRefusal(request, { now, gasPrice, settledAt: 0 }, policy);
+    const refusal = deliveryRefusal(request, { now, gasPrice, dataFee, settledAt: 0 }, policy);
     return refusal === undefined ? [{ kind: "deliver", subject: request.id, due: now }] : [];
   });
 }

@@ -14,12 +14,13 @@ import type { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import { claimsWithoutModel, logWithoutModel, refusalOf } from "./claimed-models.ts";
 import { answerRequest, settleDispute, withTruths } from "./claims.ts";
 import { type Context, carryOut, isOwn } from "./context.ts";
+import { defenceReserve } from "./costs.ts";
 import {
   decideRequests,
-  defenceReserve,
   type ModelTerms,
   type ProverState,
   type RequestDecision,
+  type SkipCode,
 } from "./decide.ts";
 import { Defence } from "./defend.ts";
 import { deliverOutput, finalizeClaim } from "./deliver.ts";
@@ -79,6 +80,7 @@ export class Prover {
   readonly #owed: OwedAnswers;
   #head: Head | undefined;
   #state: ProverState | undefined;
+  #dataFeeFault: string | undefined;
   #seldomAt: bigint | undefined;
   #seldom: Promise<void> = Promise.resolve();
 
@@ -152,6 +154,14 @@ export class Prover {
     return this.#decisions.get(id);
   }
 
+  /** Open requests that are left to others at the newest block, by reason. */
+  skipped(): Partial<Record<SkipCode, number>> {
+    const counts: Partial<Record<SkipCode, number>> = {};
+    for (const decision of this.#decisions.values())
+      if (decision.kind === "skip") counts[decision.code] = (counts[decision.code] ?? 0) + 1;
+    return counts;
+  }
+
   /** A model with the truths that are ready for it. */
   termsOf(model: ServedModel): ModelTerms {
     return withTruths(this.#parts, model);
@@ -223,7 +233,7 @@ export class Prover {
     const own = [...index.claims.values()].filter((claim) => isOwn(this.#parts, claim));
     const active = own.filter(({ status }) => status === "active");
     const [state, words] = await Promise.all([
-      stateAt(this.#parts, head, own, now),
+      this.#stateAt(head, own, now),
       wordsAt(this.#parts, head, active, now),
     ]);
     if (this.#head === undefined && !this.#mayStart(active, words, now)) return;
@@ -256,6 +266,22 @@ export class Prover {
     this.#defence.tidy();
     this.#doSeldom(head);
     this.#forgetOld(head);
+  }
+
+  /** Says once when the data fee cannot be read, and once when it can again. */
+  async #stateAt(head: Head, own: readonly ClaimEntry[], now: number): Promise<ProverState> {
+    const { log } = this.#parts;
+    let fault: string | undefined;
+    const state = await stateAt(this.#parts, head, own, now, ({ message }) => {
+      fault = message;
+      return undefined;
+    });
+    if (fault !== undefined && this.#dataFeeFault === undefined)
+      log.error({ reason: fault }, "nothing new is claimed, settled or delivered: the data fee is not known");
+    if (fault === undefined && this.#dataFeeFault !== undefined)
+      log.info({}, "the data fee can be read again");
+    this.#dataFeeFault = fault;
+    return state;
   }
 
   /** At the first look: whether what was claimed can be defended, or is given up knowingly. */

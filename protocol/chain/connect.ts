@@ -5,6 +5,7 @@ import { JUDGE_VERSION } from "../../inference/commit/commitments.ts";
 import { iAssayAbi } from "../rules/generated/abis.ts";
 import type { GameAddress } from "../rules/ids.ts";
 import type { GameConstants } from "../rules/types.ts";
+import { type DataFeeKind, DataFeeReader } from "./data-fee.ts";
 import { contractsOf, type Deployment } from "./deployment.ts";
 import { withContext } from "./errors.ts";
 import { BlockRanges } from "./ranges.ts";
@@ -23,6 +24,8 @@ export interface Chain {
   readonly constants: GameConstants;
   /** how the node takes questions about many blocks */
   readonly ranges: BlockRanges;
+  /** what it asks for data */
+  readonly dataFee: DataFeeReader;
   /** absent: the chain can only be read */
   readonly account?: LocalAccount;
 }
@@ -33,6 +36,8 @@ export interface ConnectOptions {
   readonly account?: LocalAccount;
   /** of one RPC call; default 10,000 */
   readonly timeoutMs?: number;
+  /** absent: told by the contracts that chains have for it */
+  readonly dataFee?: DataFeeKind | "auto";
 }
 
 /** Of an answer, bytes: more than the logs of any one block, which whoever pays for it may fill. A block of 60,000,000
@@ -71,7 +76,14 @@ export async function connect(options: ConnectOptions): Promise<Chain> {
   await checkConstants(client, deployment);
   const game = { chainId: deployment.chainId, assay: deployment.contracts.assay };
   const { constants } = deployment;
-  const chain = { client, deployment, game, constants, ranges: new BlockRanges() };
+  const chain = {
+    client,
+    deployment,
+    game,
+    constants,
+    ranges: new BlockRanges(),
+    dataFee: new DataFeeReader(client, options.dataFee),
+  };
   return account === undefined ? chain : { ...chain, account };
 }
 

@@ -1,11 +1,12 @@
 /** Claims that owe an answer which is overdue. Whoever ends one gets nothing for it, so there are limits to what that
  *  may cost. All times in seconds, money in wei. */
-import { type Address, concatHex, keccak256 } from "viem";
+import { type Address, concatHex, keccak256, size } from "viem";
 import { formatAmount } from "../../base/amounts.ts";
 import type { ClaimId } from "../rules/types.ts";
 import type { ClaimWord } from "../rules/words.ts";
 import type { Action } from "./actions.ts";
 import type { ClaimEntry } from "./claim-index.ts";
+import { dataFeeOf } from "./data-fee.ts";
 import { chainError } from "./errors.ts";
 import { currentFees } from "./fees.ts";
 import type { Sender, SendResult, SigningChain } from "./sender.ts";
@@ -109,19 +110,30 @@ export async function endWithinBudget(
   signal?: AbortSignal,
 ): Promise<EndingResult> {
   let cost: bigint;
+  let gas = ENDING_GAS;
+  let beside = 0n;
   try {
-    cost = ENDING_GAS * (await currentFees(chain.client, maxFee)).maxFeePerGas;
+    const [{ maxFeePerGas }, dataFee, block] = await Promise.all([
+      currentFees(chain.client, maxFee),
+      chain.dataFee.read(),
+      chain.client.getBlock(),
+    ]);
+    const data = dataFeeOf(dataFee, size(action.data));
+    // Arbitrum takes it out of the gas limit, at the base fee.
+    if (dataFee.kind === "arbitrum") gas += data / (block.baseFeePerGas || 1n) + 1n;
+    else beside = data;
+    cost = gas * maxFeePerGas + beside;
   } catch (error) {
     return { status: "retryable", error: chainError(error, `price ${action.key}`) };
   }
   const reason = endingRefusal(cost, bond, budget.left(action.key));
   if (reason !== undefined) return { status: "withheld", reason };
   budget.record(action.key, cost);
-  const result = await sender.send({ ...action, gas: ENDING_GAS }, signal);
+  const result = await sender.send({ ...action, gas }, signal);
   // What is not known yet stays booked at its greatest cost.
   if (result.status !== "retryable") {
     const { inclusion } = result;
-    budget.record(action.key, inclusion === undefined ? 0n : inclusion.gasUsed * inclusion.gasPrice);
+    budget.record(action.key, inclusion === undefined ? 0n : inclusion.gasUsed * inclusion.gasPrice + beside);
   }
   return result;
 }

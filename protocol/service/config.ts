@@ -9,6 +9,7 @@ import { getAddress, isAddress } from "viem";
 import { z } from "zod";
 import { AMOUNT_FORM, parseAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
+import { DATA_FEE_KINDS } from "../chain/data-fee.ts";
 import { parseJsonWithComments } from "./json-comments.ts";
 
 export interface Setting<Value = unknown> {
@@ -88,6 +89,11 @@ export const CHAIN_SETTINGS = {
     schema: integer(0, 1_000),
     default: 0,
     description: "blocks that must lie above a block before its events count",
+  },
+  dataFee: {
+    schema: z.enum(["auto", ...DATA_FEE_KINDS], `must be auto, ${DATA_FEE_KINDS.join(", ")}`),
+    default: "auto",
+    description: "how the chain charges for data beside gas: auto, none, op-stack or arbitrum",
   },
   maxFee: {
     schema: wei,

@@ -8,7 +8,8 @@ import type { Chain } from "../../protocol/chain/connect.ts";
 import { MAX_SETTLING_RUN_GAS } from "../../protocol/chain/execution/cost.ts";
 import { iInterpreterAbi, iWeightStoreAbi } from "../../protocol/rules/generated/abis.ts";
 import { LANE, type ModelId } from "../../protocol/rules/types.ts";
-import { GAS, type TruthTerms } from "../decide.ts";
+import { GAS } from "../costs.ts";
+import type { TruthTerms } from "../decide.ts";
 import { hasProgram, type ServedModel, type ServedProgram } from "../models.ts";
 import type { Truth, TruthSource } from "./source.ts";
 

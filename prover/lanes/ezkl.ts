@@ -7,7 +7,8 @@ import type { Chain } from "../../protocol/chain/connect.ts";
 import { isKeyStored, proofLaneOf } from "../../protocol/chain/proof/store-key.ts";
 import { ezklBinding } from "../../protocol/rules/proof/public-signals.ts";
 import { LANE, type ModelId } from "../../protocol/rules/types.ts";
-import { ezklSettleGas, type TruthTerms } from "../decide.ts";
+import { ezklEvidenceBytes, ezklSettleGas } from "../costs.ts";
+import type { TruthTerms } from "../decide.ts";
 import { hasProgram, type ServedModel, type ServedProofModel } from "../models.ts";
 import { pythonOf } from "../proof/ezkl/install.ts";
 import { encodeEvidence } from "../proof/ezkl/instances.ts";
@@ -54,7 +55,12 @@ export class EzklSource implements TruthSource {
 
   terms(model: ServedModel): TruthTerms | undefined {
     if (hasProgram(model) || !this.#ready.has(model.id)) return undefined;
-    return { method: this.method, lane: this.lane, gas: ezklSettleGas(model.proofModel) };
+    return {
+      method: this.method,
+      lane: this.lane,
+      gas: ezklSettleGas(model.proofModel),
+      evidenceBytes: ezklEvidenceBytes(model.proofModel),
+    };
   }
 
   missing({ id }: ServedModel): string | undefined {

@@ -6,7 +6,8 @@ import type { Canonical } from "../../inference/runtime/canonical-pool.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { isKeyStored } from "../../protocol/chain/proof/store-key.ts";
 import { LANE, type ModelId } from "../../protocol/rules/types.ts";
-import { GAS, type TruthTerms } from "../decide.ts";
+import { BYTES, GAS } from "../costs.ts";
+import type { TruthTerms } from "../decide.ts";
 import { hasProgram, type ServedModel, type ServedProgram } from "../models.ts";
 import { type CompiledCircuit, compileCircuit } from "../proof/groth16/compile.ts";
 import {
@@ -69,7 +70,7 @@ export class Groth16Source implements TruthSource {
     const ready = this.#ready.get(model.id);
     if (ready === undefined) return undefined;
     const gas = GAS.settleProof + GAS.perSignal * BigInt(ready.circuit.signals.count);
-    return { method: this.method, lane: this.lane, gas };
+    return { method: this.method, lane: this.lane, gas, evidenceBytes: BYTES.groth16Evidence };
   }
 
   async prove(model: ServedModel, calldata: Uint8Array, signal: AbortSignal): Promise<Truth> {

@@ -106,7 +106,7 @@ describe("assay audit", () => {
     const held = await local.client.getBalance({ address: assay });
     await local.control.setBalance({ address: assay, value: held + 1n });
     await local.control.mine({ blocks: 1 });
-    expect((await audit()).stdout).toMatch(/ether above the books/);
+    expect((await audit()).stdout).toMatch(/1 wei above the books/);
     forge((logs) => logs.slice(0, -1));
     const { code, stdout } = await audit();
     expect(stdout).toContain("NOT in order");

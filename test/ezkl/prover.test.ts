@@ -15,7 +15,7 @@ import {
   type RequestId,
   ZERO_ADDRESS,
 } from "../../protocol/rules/types.ts";
-import { ezklSettleGas } from "../../prover/decide.ts";
+import { ezklSettleGas } from "../../prover/costs.ts";
 import { encodeCalldata } from "../../prover/proof/ezkl/instances.ts";
 import { runEzkl } from "../../prover/proof/ezkl/prove.ts";
 import { projectRoot } from "../../tools/foundry.ts";

@@ -26,7 +26,7 @@ import {
   ZERO_ADDRESS,
 } from "../../protocol/rules/types.ts";
 import { openDataFolder } from "../../protocol/service/data-folder.ts";
-import { claimGas, GAS } from "../../prover/decide.ts";
+import { claimGas, GAS } from "../../prover/costs.ts";
 import { type ProverOptions, runProver } from "../../prover/main.ts";
 import { type ServedProgram, serveModels } from "../../prover/models.ts";
 import { honestRuns } from "../../prover/runs.ts";
@@ -105,7 +105,13 @@ describe("prover", () => {
         canonical,
         runs: honestRuns({ engine, canonical, log: SILENT }),
         data: join(folder.path, `prover-${index}`),
-        policy: { marginPercent: 20, maxBonds: 10n ** 20n, endingBudget: 10n ** 16n, maxWindow: 3_600 },
+        policy: {
+          marginPercent: 20,
+          maxBonds: 10n ** 20n,
+          maxBond: 10n ** 20n,
+          endingBudget: 10n ** 16n,
+          maxWindow: 3_600,
+        },
         claims: true,
         width: 4,
         withdrawAbove: 1n,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ClaimEntry, RequestEntry } from "../../protocol/chain/claim-index.ts";
+import { NO_DATA_FEE } from "../../protocol/chain/data-fee.ts";
 import { bondsOf, defenceGas, MAX_AMOUNT } from "../../protocol/rules/money.ts";
 import {
   type Claim,
@@ -12,15 +13,12 @@ import {
   ZERO_HASH,
 } from "../../protocol/rules/types.ts";
 import { type ClaimWord, EMPTY_CLAIM_WORD } from "../../protocol/rules/words.ts";
+import { claimGas, claimGasPrice, leastDeliveryFee, leastFee } from "../../prover/costs.ts";
 import {
-  claimGas,
-  claimGasPrice,
   decideClaim,
   decideRequests,
   deliveryRefusal,
   disputeTruth,
-  leastDeliveryFee,
-  leastFee,
   type Policy,
   type ProverState,
   truthFor,
@@ -33,19 +31,26 @@ const OWN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 const terms = { lanes: LANE.BOND | LANE.EXECUTION, depth: 2, outputLength: 96 };
 const models = new Map([[MODEL, terms]]);
-const policy: Policy = { marginPercent: 20, maxBonds: ETHER, endingBudget: 10n ** 16n, maxWindow: 3_600 };
+const policy: Policy = {
+  marginPercent: 20,
+  maxBonds: ETHER,
+  maxBond: ETHER,
+  endingBudget: 10n ** 16n,
+  maxWindow: 3_600,
+};
 const state: ProverState = {
   now: 1_000,
   own: OWN,
   constants: { answerSeconds: 5, gasPriceFloor: 10n ** 9n, gasBase: 145_000n, gasPerDemand: 122_000n },
   baseFee: 10n ** 9n,
   gasPrice: 2n * 10n ** 9n,
+  dataFee: NO_DATA_FEE,
   balance: 10n * ETHER,
   live: [],
   fallen: new Set(),
 };
 
-const least = leastFee(terms, state.gasPrice, policy);
+const least = leastFee(terms, { gasPrice: state.gasPrice, dataFee: NO_DATA_FEE }, policy);
 let serial = 0;
 function requested(changes: Partial<Request> = {}, entry: Partial<RequestEntry> = {}): RequestEntry {
   serial += 1;
@@ -131,6 +136,25 @@ describe("decideRequests", () => {
     expect(decisions.get(newer.id)).toMatchObject({ code: "BONDS_AT_LIMIT" });
   });
 
+  test("behavior: a claim takes no bond above the limit of one; a truth needs none", () => {
+    expect(codeOf(requested(), {}, { ...policy, maxBond: bond })).toBe("claim");
+    expect(codeOf(requested(), {}, { ...policy, maxBond: bond - 1n })).toBe("BOND_ABOVE_LIMIT");
+    // A fall doubles it.
+    expect(codeOf(requested({}, { attempt: 1 }), {}, { ...policy, maxBond: bond })).toBe("BOND_ABOVE_LIMIT");
+    const spike = { baseFee: 10n * state.baseFee };
+    expect(codeOf(requested(), spike, { ...policy, maxBonds: 100n * ETHER, maxBond: bond })).toBe(
+      "BOND_ABOVE_LIMIT",
+    );
+    const decision = decideRequests([requested()], models, state, { ...policy, maxBond: 10n ** 15n });
+    expect([...decision.values()]).toEqual([
+      expect.objectContaining({
+        reason: expect.stringMatching(
+          /^its bond would be 0\.\d+ ether at .*, and --max-bond is 0\.001 ether$/,
+        ),
+      }),
+    ]);
+  });
+
   test("behavior: keeps the gas of defending live claims", () => {
     const live = [{ bond, gasPrice, depth: 2 }];
     const needed = bond + 2n * defenceGas(state.constants, 2) * gasPrice;
@@ -150,9 +174,13 @@ describe("decideRequests", () => {
 
   test("behavior: claims with the greatest bond that the contract holds", () => {
     const rich = { balance: 2n ** 98n };
-    expect(codeOf(requested({ minBond: MAX_AMOUNT }), rich, { ...policy, maxBonds: 2n ** 98n })).toBe(
-      "claim",
-    );
+    expect(
+      codeOf(requested({ minBond: MAX_AMOUNT }), rich, {
+        ...policy,
+        maxBonds: 2n ** 98n,
+        maxBond: MAX_AMOUNT,
+      }),
+    ).toBe("claim");
   });
 });
 
@@ -218,14 +246,24 @@ describe("decideRequests, with truths", () => {
 describe("leastFee", () => {
   // 70,000 and 75,000 gas of two transactions and 40 a byte of the output, at 2 gwei, and a fifth more.
   test("default: pays for claim, output and finalize, and the margin", () => {
-    expect(leastFee(terms, 2n * 10n ** 9n, policy)).toBe(357_216n * 10n ** 9n);
-    expect(leastFee({ ...terms, outputLength: 0 }, 10n ** 9n, policy)).toBe(174_000n * 10n ** 9n);
+    expect(leastFee(terms, { gasPrice: 2n * 10n ** 9n, dataFee: NO_DATA_FEE }, policy)).toBe(
+      357_216n * 10n ** 9n,
+    );
+    expect(
+      leastFee({ ...terms, outputLength: 0 }, { gasPrice: 10n ** 9n, dataFee: NO_DATA_FEE }, policy),
+    ).toBe(174_000n * 10n ** 9n);
   });
 });
 
 describe("leastDeliveryFee", () => {
   test("default: pays for the delivery and the callback's gas, and the margin", () => {
-    expect(leastDeliveryFee(50_000, 10n ** 9n, policy)).toBe(204_000n * 10n ** 9n);
+    expect(
+      leastDeliveryFee(
+        { callbackGas: 50_000, outputLength: 96 },
+        { gasPrice: 10n ** 9n, dataFee: NO_DATA_FEE },
+        policy,
+      ),
+    ).toBe(204_000n * 10n ** 9n);
   });
 });
 
@@ -321,8 +359,8 @@ describe("decideClaim", () => {
 });
 
 describe("deliveryRefusal", () => {
-  const market = { now: 1_000, gasPrice: 10n ** 9n, settledAt: 900 };
-  const fee = leastDeliveryFee(50_000, market.gasPrice, policy);
+  const market = { now: 1_000, gasPrice: 10n ** 9n, dataFee: NO_DATA_FEE, settledAt: 900 };
+  const fee = leastDeliveryFee({ callbackGas: 50_000, outputLength: 96 }, market, policy);
   const done = (changes: Partial<Request> = {}, entry: Partial<RequestEntry> = {}) =>
     requested(
       { callback: OTHER, callbackGas: 50_000, deliveryFee: fee, ...changes },

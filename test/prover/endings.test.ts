@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ClaimEntry, RequestEntry } from "../../protocol/chain/claim-index.ts";
+import { NO_DATA_FEE } from "../../protocol/chain/data-fee.ts";
 import { ENDING_GAS, endingDelay } from "../../protocol/chain/endings.ts";
 import {
   type ClaimId,
@@ -11,7 +12,8 @@ import {
   ZERO_HASH,
 } from "../../protocol/rules/types.ts";
 import { EMPTY_CLAIM_WORD } from "../../protocol/rules/words.ts";
-import { claimGas, decideRequests, type Policy, type ProverState, withMargin } from "../../prover/decide.ts";
+import { claimGas, withMargin } from "../../prover/costs.ts";
+import { decideRequests, type Policy, type ProverState } from "../../prover/decide.ts";
 import { type Blocked, blockedRequests, decideEndings, endingJobs, servable } from "../../prover/endings.ts";
 
 const ETHER = 10n ** 18n;
@@ -20,13 +22,20 @@ const OWN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 const terms = { lanes: LANE.BOND, depth: 2, outputLength: 96 };
 const models = new Map([[MODEL, terms]]);
-const policy: Policy = { marginPercent: 20, maxBonds: ETHER, endingBudget: ETHER, maxWindow: 3_600 };
+const policy: Policy = {
+  marginPercent: 20,
+  maxBonds: ETHER,
+  maxBond: ETHER,
+  endingBudget: ETHER,
+  maxWindow: 3_600,
+};
 const state: ProverState = {
   now: 1_000,
   own: OWN,
   constants: { answerSeconds: 10, gasPriceFloor: 10n ** 9n, gasBase: 145_000n, gasPerDemand: 122_000n },
   baseFee: 10n ** 9n,
   gasPrice: 2n * 10n ** 9n,
+  dataFee: NO_DATA_FEE,
   balance: 10n * ETHER,
   live: [],
   fallen: new Set(),

@@ -88,7 +88,7 @@ export function startApp(limits: Partial<HttpLimits> = {}, metrics = new Metrics
   };
   // No route here reaches the chain: test/integration/prover.test.ts has those.
   const chain = {} as Chain;
-  const policy = { marginPercent: 0, maxBonds: 0n, endingBudget: 10n ** 16n, maxWindow: 60 };
+  const policy = { marginPercent: 0, maxBonds: 0n, maxBond: 0n, endingBudget: 10n ** 16n, maxWindow: 60 };
   const app = createApp({
     node,
     chain,

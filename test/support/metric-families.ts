@@ -19,7 +19,14 @@ export const METRIC_FAMILIES: Readonly<Record<"both" | "prover" | "challenger", 
   both: familiesOf((metrics) => addNodeMetrics(metrics, { pulse, clock, nowMs: Date.now, unmined: () => 0 })),
   prover: familiesOf((metrics) => {
     const none = () => [];
-    addProverMetrics(metrics, { clock, jobs: () => ({}), owed: none, activeClaims: none, models: 0 });
+    addProverMetrics(metrics, {
+      clock,
+      jobs: () => ({}),
+      owed: none,
+      activeClaims: none,
+      skipped: () => ({}),
+      models: 0,
+    });
     const idle = { used: 0 };
     addHttpMetrics(metrics, { runs: idle, waiters: idle, listeners: idle });
     addOrderMetrics(metrics);

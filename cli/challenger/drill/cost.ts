@@ -4,7 +4,7 @@ import { BaseError } from "../../../base/errors.ts";
 import { isLocalChain } from "../../../protocol/chain/local-chains.ts";
 import type { SigningChain } from "../../../protocol/chain/sender.ts";
 import { bondsOf, defenceGas } from "../../../protocol/rules/money.ts";
-import { claimGas, claimGasPrice } from "../../../prover/decide.ts";
+import { claimGas, claimGasPrice } from "../../../prover/costs.ts";
 
 /** Gas of a request without its input, and of a byte of that; rounded up, as those of prover/decide.ts. */
 const REQUEST_GAS = 60_000n;

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex } from "../../../base/bytes.ts";
 import { encodeProgram } from "../../../inference/program/encode.ts";
 import { ClaimIndex } from "../../../protocol/chain/claim-index.ts";
+import { NO_DATA_FEE } from "../../../protocol/chain/data-fee.ts";
 import { registerModel } from "../../../protocol/chain/register.ts";
 import { openDatabase, type SqliteDatabase } from "../../../protocol/service/journal/database.ts";
 import type { Payment } from "../../../prover/http/parts.ts";
@@ -73,13 +74,20 @@ function charge(onOrder: () => void, facilitatorUrl = payments.facilitatorUrl): 
         constants: system.chain.constants,
         baseFee: 10n ** 9n,
         gasPrice: 2n * 10n ** 9n,
+        dataFee: NO_DATA_FEE,
         balance: 10n ** 20n,
         live: [],
         fallen: new Set(),
       },
       termsOf: ({ depth, outputLength }: ServedModel) => ({ lanes: 4, depth, outputLength }),
     },
-    policy: { marginPercent: 20, maxBonds: 10n ** 20n, endingBudget: 10n ** 16n, maxWindow: 3_600 },
+    policy: {
+      marginPercent: 20,
+      maxBonds: 10n ** 20n,
+      maxBond: 10n ** 20n,
+      endingBudget: 10n ** 16n,
+      maxWindow: 3_600,
+    },
     store: new OrderStore(db, 16),
     service: connectFacilitator(terms, VALID_SECONDS),
     offer: { price: `${PRICE}`, asset },
