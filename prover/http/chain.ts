@@ -10,6 +10,7 @@ import { RULES } from "../../protocol/rules/machine.ts";
 import type { ClaimId, RequestId } from "../../protocol/rules/types.ts";
 import { findModel } from "../models.ts";
 import { quote } from "../quote.ts";
+import { readChain } from "./chain-read.ts";
 import { claimUnknown, idOf, requestUnknown } from "./ids.ts";
 import type { HttpParts } from "./parts.ts";
 import { queryInvalid } from "./query.ts";
@@ -22,10 +23,12 @@ export function chainRoutes(parts: HttpParts): Router {
   const send = (response: { type(type: string): { send(body: string): unknown } }, body: unknown) =>
     response.type("application/json").send(jsonOf(body));
   router.get("/v1/claims/:id", async (request, response) => {
-    send(response, await claimView(parts, idOf(request.params.id) as ClaimId));
+    const id = idOf(request.params.id) as ClaimId;
+    send(response, await readChain(parts, () => claimView(parts, id)));
   });
   router.get("/v1/requests/:id", async (request, response) => {
-    send(response, await requestView(parts, idOf(request.params.id) as RequestId));
+    const id = idOf(request.params.id) as RequestId;
+    send(response, await readChain(parts, () => requestView(parts, id)));
   });
   router.get("/v1/quote", (request, response) => {
     const { model, callbackGas = "0", minBond = "0" } = request.query;

@@ -9,6 +9,7 @@ import { isFinal, RULES } from "../../protocol/rules/machine.ts";
 import type { ClaimId } from "../../protocol/rules/types.ts";
 import { type EventStream, openEventStream } from "../../protocol/service/http/event-stream.ts";
 import { addressOf } from "../../protocol/service/http/service.ts";
+import { readChain } from "./chain-read.ts";
 import { claimUnknown, idOf } from "./ids.ts";
 import type { Line } from "./line.ts";
 import type { HttpParts } from "./parts.ts";
@@ -17,6 +18,7 @@ import type { HttpParts } from "./parts.ts";
 const MAX_LISTENING_MS = 3_600_000;
 
 export function claimEventRoutes(parts: HttpParts, { listeners }: Line): Router {
+  const endOf = sharedEnds(parts);
   const router = Router();
   router.get("/v1/claims/:id/events", async (request, response) => {
     const id = idOf(request.params.id) as ClaimId;
@@ -24,13 +26,13 @@ export function claimEventRoutes(parts: HttpParts, { listeners }: Line): Router 
     const leave = listeners.take(addressOf(request));
     try {
       const life = await lifeOf(parts, id);
-      const end = await endOf(parts, id, life());
+      const end = await endOf(id, life());
       if (end !== undefined && end.id === after) {
         // To an EventSource this says not to come back.
         response.status(204).end();
         return;
       }
-      await streamLife(parts, id, life, after, openEventStream(response));
+      await streamLife({ ...parts, endOf }, id, life, after, openEventStream(response));
     } finally {
       leave();
     }
@@ -41,18 +43,19 @@ export function claimEventRoutes(parts: HttpParts, { listeners }: Line): Router 
 type Life = () => readonly ChainEvent[];
 
 /** @returns the claim's events as they stand now
- *  @throws BaseError CLAIM_UNKNOWN; RPC_UNREACHABLE, RPC_FAULT (retryable) */
-async function lifeOf({ node, chain }: HttpParts, id: ClaimId): Promise<Life> {
+ *  @throws BaseError CLAIM_UNKNOWN; NODE_SILENT, RPC_UNREACHABLE, RPC_FAULT (retryable) */
+async function lifeOf(parts: HttpParts, id: ClaimId): Promise<Life> {
+  const { node, chain } = parts;
   if (node.eventsOf(id) !== undefined) return () => node.eventsOf(id) ?? [];
   // Not seen yet, or over for so long that the node has forgotten it.
-  const past = await historyOf(chain, id);
+  const past = await readChain(parts, () => historyOf(chain, id));
   if (past.length === 0) throw claimUnknown(id);
   return () => node.eventsOf(id) ?? past;
 }
 
 /** Tells what came after an event, then what comes, until the claim is over. */
 async function streamLife(
-  parts: HttpParts,
+  parts: HttpParts & { readonly endOf: EndOf },
   id: ClaimId,
   life: Life,
   after: string | undefined,
@@ -76,7 +79,7 @@ async function streamLife(
       stream.send({ id: seen, event: event.name, data: dataOf(id, event) });
       if (isOver(event)) return stream.end();
     }
-    const end = await endOf(parts, id, events);
+    const end = await parts.endOf(id, events);
     if (end !== undefined) {
       stream.send({ id: end.id, event: "final", data: { claimId: id, state: "FINAL", ...end.at } });
       return stream.end();
@@ -96,13 +99,32 @@ interface End {
   readonly at?: { readonly block: string; readonly blockHash: string; readonly finalAt: number };
 }
 
+type EndOf = (id: ClaimId, events: readonly ChainEvent[]) => Promise<End | undefined>;
+
+/** The same answer for all who listen to a claim, at one block: it is read once, and a fault logged once. */
+function sharedEnds(parts: HttpParts): EndOf {
+  const ends = new Map<string, Promise<End | undefined>>();
+  let at: string | undefined;
+  return (id, events) => {
+    const { head } = parts.node;
+    if (head?.hash !== at) ends.clear();
+    at = head?.hash;
+    const last = events.at(-1);
+    const key = `${id} ${last && idOfEvent(last)}`;
+    const found = ends.get(key) ?? endOf(parts, id, events);
+    ends.set(key, found);
+    return found;
+  };
+}
+
 /** How the claim ended: by its last event, or by the chain's time, which no event need ever tell of: finalize is for
  *  whoever wants its money. Undefined while it is not over, or the node cannot say. */
 async function endOf(
-  { node, chain, log }: HttpParts,
+  parts: HttpParts,
   id: ClaimId,
   events: readonly ChainEvent[],
 ): Promise<End | undefined> {
+  const { node, chain, log } = parts;
   const { head } = node;
   const last = events.at(-1);
   if (last === undefined) return undefined;
@@ -111,7 +133,7 @@ async function endOf(
   if (head === undefined || claimed?.name !== "Claimed" || head.timestamp < claimed.args.windowEnd)
     return undefined;
   try {
-    const word = await new StateReader(chain, head.hash).claimWord(id);
+    const word = await readChain(parts, () => new StateReader(chain, head.hash).claimWord(id));
     const { answerSeconds } = chain.constants;
     if (!isFinal(word, answerSeconds, head.timestamp)) return undefined;
     const at = { block: `${head.number}`, blockHash: head.hash, finalAt: RULES.finalAt(word, answerSeconds) };

@@ -1,7 +1,9 @@
 /** What strangers with sockets and a node that is frozen do to daemons: as processes, from outside. */
+import { writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Daemon, startDaemon } from "../../cli/demo/processes.ts";
 import { runAssay } from "../support/assay.ts";
 import { fetchMetrics } from "../support/exposition.ts";
 import { encodeText } from "../support/sentiment-call.ts";
@@ -17,6 +19,9 @@ const NEIGHBOUR = "127.0.0.2";
 let system: System;
 let prover: string;
 let challenger: string;
+let gateway: string;
+let mcp: string;
+const others: Daemon[] = [];
 
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: 2 });
@@ -30,11 +35,30 @@ beforeAll(async () => {
   const up = await daemon.logged("prover is up");
   prover = String(up.url);
   challenger = String((await watcher.logged("challenger is up")).url);
+  const config = { servers: {}, llm: { baseUrl: "http://127.0.0.1:9/v1", model: "none" } };
+  writeFileSync(`${system.folder}/gateway.json`, JSON.stringify(config));
+  const served = {
+    folder: system.folder,
+    rpcUrl: system.rpcUrl,
+    deployment: `${system.folder}/deployment.json`,
+    key: keyOf(ROLES.cheat),
+    through,
+  };
+  const servers = ["--servers", `${system.folder}/gateway.json`];
+  others.push(
+    startDaemon({ ...served, name: "gateway", args: ["gateway", "serve", "--port", "0", ...servers] }),
+    startDaemon({ ...served, name: "mcp", args: ["mcp", "sentiment", "--port", "0"] }),
+  );
+  gateway = String((await others[0]?.logged("gateway is up"))?.url);
+  mcp = String((await others[1]?.logged("mcp is up"))?.url);
   // Metrics are where they were bound, and there alone.
   expect((await fetch(`${prover}/metrics`)).status).toBe(404);
   expect((await fetchMetrics(String(up.metricsUrl))).get("assay_rpc_up")).toBe(1);
 });
-afterAll(() => system.stop());
+afterAll(async () => {
+  for (const daemon of others) await daemon.stop();
+  await system.stop();
+});
 
 interface Idle {
   /** connections that the other side has not closed */
@@ -58,18 +82,31 @@ async function openIdle(url: string, count: number, from = "127.0.0.1"): Promise
   return { open, end: () => sockets.forEach((socket) => void socket.destroy()) };
 }
 
-/** The status line, asked from another address. */
-function statusFrom(address: string, url: string): Promise<string> {
-  const { hostname, port, pathname } = new URL(url);
+/** The whole answer, asked from another address. @param head lines of the request besides */
+function askFrom(address: string, url: string, method: string, head: string, body: string): Promise<string> {
+  const { hostname, port, pathname, host } = new URL(url);
   return new Promise((resolve, reject) => {
     const socket = connect({ host: hostname, port: Number(port), localAddress: address });
     let text = "";
     socket.on("data", (part) => (text += part.toString()));
-    socket.on("close", () => resolve(text.split("\r\n", 1)[0] as string));
+    socket.on("close", () => resolve(text));
     socket.on("error", reject);
-    socket.write(`GET ${pathname} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`);
+    socket.write(
+      `${method} ${pathname} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${head}\r\n${body}`,
+    );
   });
 }
+const getFrom = (address: string, url: string) => askFrom(address, url, "GET", "", "");
+const postFrom = (address: string, url: string, body: string) =>
+  askFrom(
+    address,
+    url,
+    "POST",
+    `Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: ${body.length}\r\n`,
+    body,
+  );
+const statusFrom = async (address: string, url: string) =>
+  (await getFrom(address, url)).split("\r\n", 1)[0] as string;
 
 const answers = async (text: string): Promise<void> => {
   const { requestId } = await system.ask({
@@ -101,6 +138,29 @@ describe("1,500 idle connections to a process of 1,024 descriptors", () => {
     for (const idle of held) idle.end();
   });
 
+  test("behavior: the gateway serves others, and its node is there", async () => {
+    const idle = await openIdle(gateway, IDLE);
+    expect(idle.open()).toBeLessThanOrEqual(DESCRIPTORS / 16);
+    // A turn opens connections of its own, to its model: agents are made by the command beside it.
+    const answer = await getFrom(NEIGHBOUR, `${gateway}/healthz`);
+    expect(answer.split("\r\n", 1)[0]).toBe("HTTP/1.1 200 OK");
+    expect(answer).toContain('"status":"ok"');
+    idle.end();
+  });
+
+  test("behavior: the MCP server serves others, and reads its chain for them", async () => {
+    const idle = await openIdle(mcp, IDLE);
+    expect(idle.open()).toBeLessThanOrEqual(DESCRIPTORS / 16);
+    const claimId = `0x${"ab".repeat(32)}`;
+    const call = { name: "verify_claim", arguments: { claimId } };
+    const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: call };
+    const answer = await postFrom(NEIGHBOUR, mcp, JSON.stringify(body));
+    expect(answer.split("\r\n", 1)[0]).toBe("HTTP/1.1 200 OK");
+    // It asked its node.
+    expect(answer).toContain(`"structuredContent":{"status":"unknown","claimId":"${claimId}"}`);
+    idle.end();
+  });
+
   test("behavior: a challenger's metrics take few, and it goes on checking", async () => {
     const idle = await openIdle(challenger, IDLE);
     expect(idle.open()).toBeLessThanOrEqual(32);
@@ -129,6 +189,8 @@ describe("a node that is frozen", () => {
       };
       const live = await at(`${prover}/livez`);
       const first = await at(`${prover}/healthz`);
+      const unread = await at(`${prover}/v1/claims/0x${"ab".repeat(32)}`);
+      expect([unread.answer.status, unread.ms < NODE_TIMEOUT_MS / 3]).toEqual([503, true]);
       const metrics = await at(`${challenger}/metrics`);
       expect(live.answer.status).toBe(200);
       for (const { ms } of [live, first, metrics]) expect(ms).toBeLessThan(NODE_TIMEOUT_MS / 2);
@@ -141,6 +203,15 @@ describe("a node that is frozen", () => {
       expect(body.status).toBe("node-unreachable");
       expect(body.silentSeconds).toBeGreaterThanOrEqual(3);
       expect(Math.abs(Date.now() / 1_000 - body.silentSince - body.silentSeconds)).toBeLessThan(5);
+      // What has to ask the node says so, at once or after a short wait.
+      const id = `0x${"ab".repeat(32)}`;
+      for (const route of [`/v1/claims/${id}`, `/v1/claims/${id}/events`, `/v1/requests/${id}`]) {
+        const read = await at(`${prover}${route}`);
+        expect([route, read.answer.status, read.ms < NODE_TIMEOUT_MS / 3]).toEqual([route, 503, true]);
+        const { error } = (await read.answer.json()) as { error: { code: string; message: string } };
+        expect(error.code).toBe("NODE_SILENT");
+        expect(error.message).toMatch(/has given no answer for \d+ seconds/);
+      }
       const seen = await fetchMetrics(challenger);
       expect([seen.get("assay_rpc_up"), (seen.get("assay_rpc_silent_seconds") ?? 0) > 3]).toEqual([0, true]);
 

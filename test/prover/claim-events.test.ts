@@ -2,7 +2,7 @@ import { type Hex, keccak256, toHex } from "viem";
 import { describe, expect, test } from "vitest";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import type { ClaimId } from "../../protocol/rules/types.ts";
-import { codeOf, prover } from "../support/http-prover.ts";
+import { codeOf, logged, prover } from "../support/http-prover.ts";
 import { documentOf, validatorOf } from "../support/openapi.ts";
 
 const id = keccak256("0x01") as ClaimId;
@@ -117,6 +117,18 @@ describe("GET /v1/claims/:id/events", () => {
       again[0],
     ]);
     back.leave();
+  });
+
+  test("error: a node that gives no answer is logged once for a block, not once for each who listens", async () => {
+    const ended = { ...claimed, args: { ...claimed.args, windowEnd: 5 } } as ChainEvent;
+    see([ended], 5n);
+    const open = await Promise.all(Array.from({ length: 8 }, () => listen()));
+    for (const { next } of open) expect(await next()).toMatchObject({ event: "Claimed" });
+    const lines = () => logged.filter(({ message }) => message.startsWith("whether a claim is final"));
+    expect(lines()).toHaveLength(1);
+    see([ended], 6n);
+    await expect.poll(() => lines().length).toBe(2);
+    for (const { leave } of open) leave();
   });
 
   test("error: an id that no event has, a claim that is no id", async () => {
