@@ -82,7 +82,8 @@ export class Orders implements Payment {
     const left = payment.validUntil - this.#now();
     if (left < service.validSeconds - ON_ITS_WAY_SECONDS) throw tooShort(left, service.validSeconds);
     await service.verify(payment);
-    return payment;
+    // One that ends later would be asked for, and be in others' way, until then.
+    return { ...payment, validUntil: Math.min(payment.validUntil, this.#now() + service.validSeconds) };
   }
 
   async place(
@@ -133,6 +134,7 @@ export class Orders implements Payment {
   async tick(): Promise<void> {
     const { store, log } = this.#parts;
     for (const order of store.open()) {
+      if (this.#taking.has(order.id)) continue;
       try {
         const end = await this.#endOf(order);
         if (end === "final") this.#collect(order);
@@ -187,7 +189,7 @@ export class Orders implements Payment {
 
   #collect(order: Order): void {
     const { nowMs, log } = this.#parts;
-    if (this.#taking.has(order.id) || nowMs() < (this.#again.get(order.id) ?? 0)) return;
+    if (nowMs() < (this.#again.get(order.id) ?? 0)) return;
     const taking = this.#take(order)
       .catch((error: unknown) => log.error({ order: order.id, error }, "a payment could not be taken"))
       .finally(() => this.#taking.delete(order.id));
@@ -197,10 +199,10 @@ export class Orders implements Payment {
   /** Takes the price from the first of the payers whose payment can be taken. */
   async #take(order: Order): Promise<void> {
     const { store, service, log, nowMs } = this.#parts;
-    for (const payment of store.payments(order.id)) {
-      if (payment.state === "refused") continue;
-      const wasAsked = payment.state === "asked";
-      store.asked(payment);
+    for (const held of store.payments(order.id)) {
+      // While others were asked for, its payer may have given a new one instead.
+      const payment = store.ask(order.id, held);
+      if (payment === undefined) continue;
       const result = await service.settle(payment);
       const facts = { order: order.id, request: order.request, payer: payment.payer };
       if (result.status === "taken") {
@@ -208,24 +210,28 @@ export class Orders implements Payment {
         log.info({ ...facts, transaction: result.transaction }, "a final output was paid for");
         return this.#ended(order, "paid");
       }
-      const isLate = this.#now() > payment.validUntil;
-      const { reason } = result;
-      if (result.status !== "refused" && !isLate) {
-        if (result.status === "later" && !wasAsked) store.held(payment);
-        this.#again.set(order.id, nowMs() + AGAIN_MS);
-        log.warn({ ...facts, reason }, "a payment could not be taken yet; asking again");
-        return;
-      }
-      if (wasAsked) {
+      const { reason, status } = result;
+      const wasAsked = payment.state === "asked" || status === "unknown";
+      const isOver =
+        this.#now() > payment.validUntil || status === "refused" || (status === "doubtful" && wasAsked);
+      if (isOver && wasAsked) {
         // Asked before, without an answer: what cannot be taken now may have been taken then.
         store.taken(order, payment, null, this.#now(), `not known: ${reason}`);
         log.warn({ ...facts, reason }, "whether a payment was taken is not known; it counts as taken");
         return this.#ended(order, "paid");
       }
-      store.refused(payment, reason);
-      log.warn({ ...facts, reason }, "a payment can not be taken");
+      if (isOver) {
+        store.refused(payment, reason);
+        log.warn({ ...facts, reason }, "a payment can not be taken");
+        continue;
+      }
+      this.#again.set(order.id, nowMs() + AGAIN_MS);
+      log.warn({ ...facts, reason }, "a payment could not be taken yet; asking again");
+      // Nobody else pays for what one may have paid for.
+      if (wasAsked) return;
+      store.held(payment);
     }
-    this.#end(order, "unpaid");
+    if (store.payments(order.id).every(({ state }) => state === "refused")) this.#end(order, "unpaid");
   }
 
   #end(order: Order, state: "unpaid" | "void"): void {

@@ -11,12 +11,15 @@ import { ORDERS_SCHEMA, OrderStore } from "../../../prover/payment/order-store.t
 import { Orders } from "../../../prover/payment/orders.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../../support/anvil.ts";
 import { openLocalSystem } from "../../support/deploy.ts";
+import { forecastInput } from "../../support/forecast.ts";
 import {
   asked,
   bodyOf,
   calldata,
   codeOf,
+  encodeText,
   forecast,
+  JSON_TYPE,
   log,
   OCTETS,
   post,
@@ -233,7 +236,70 @@ describe("calls that pay", () => {
       "PAYMENT_REFUSED",
       expect.stringContaining("its x402Version"),
     ]);
-    expect(orders).toBe(0);
+    const terms = { asset: payee.address, network: "eip155:1", payTo: payer.address, scheme: "exact" };
+    for (const [field, value] of Object.entries(terms)) {
+      const other = structuredClone(payload);
+      other.accepted[field] = value;
+      expect(await reasonOf(other)).toEqual([402, "PAYMENT_REFUSED", expect.stringContaining("other terms")]);
+    }
+    // What is signed must be what is accepted.
+    const reasons = [
+      ["permitted", { token: payee.address, amount: `${PRICE}` }, "permit2_token_mismatch"],
+      ["permitted", { token: payments.asset, amount: `${PRICE - 1n}` }, "permit2_amount_mismatch"],
+      ["spender", payer.address, "invalid_permit2_spender"],
+      ["from", payee.address, "invalid_permit2_signature"],
+      ["nonce", "9".repeat(78), "invalid_permit2_signature"],
+      ["nonce", "9".repeat(79), "nonce is not as"],
+      ["nonce", "-1", "nonce is not as"],
+      ["deadline", "1e99", "deadline is not as"],
+    ] as const;
+    for (const [field, value, reason] of reasons) {
+      const other = structuredClone(payload);
+      other.payload.permit2Authorization[field] = value;
+      expect([field, ...(await reasonOf(other))]).toEqual([
+        field,
+        402,
+        "PAYMENT_REFUSED",
+        expect.stringContaining(reason),
+      ]);
+    }
+    const witnesses = [
+      [{ to: payer.address }, "recipient_mismatch"],
+      [{ facilitator: payer.address }, "facilitator_mismatch"],
+      [{ validAfter: `${Math.floor(Date.now() / 1_000) + 60}` }, "permit2_not_yet_valid"],
+    ] as const;
+    for (const [changed, reason] of witnesses) {
+      const other = structuredClone(payload);
+      Object.assign(other.payload.permit2Authorization.witness, changed);
+      expect(await reasonOf(other)).toEqual([402, "PAYMENT_REFUSED", expect.stringContaining(reason)]);
+    }
+    // Comparing it would take the node's time: 4,000 levels some seven seconds.
+    const deep = `{"x402Version":2,"accepted":{"a":${"[".repeat(4_000)}${"]".repeat(4_000)}}}`;
+    expect(await reasonOf(Buffer.from(deep).toString("base64"))).toEqual([
+      402,
+      "PAYMENT_REFUSED",
+      expect.stringContaining("nested more than 16 levels"),
+    ]);
+    const large = Buffer.from(JSON.stringify(payload).padEnd(2 ** 20)).toString("base64");
+    const { status } = await post(path, fromHex(calldata), OCTETS, { "PAYMENT-SIGNATURE": large });
+    expect([status, orders]).toEqual([431, 0]);
+  });
+
+  it("error: one payment for two inputs, two models, at once: one is ordered", async () => {
+    charge(() => {});
+    const path = "?finality=final&timeout=1";
+    const headers = await payments.sign(await post(`${PATH}${path}`, fromHex(calldata), OCTETS));
+    const calls = [
+      () => post(`${PATH}${path}`, fromHex(calldata), OCTETS, headers),
+      () => post(`${PATH}${path}`, fromHex(forecastInput(forecast, 4)), OCTETS, headers),
+      () => post(`/tools/sentiment${path}`, fromHex(encodeText("Profit falls")), OCTETS, headers),
+      () => post(`/v1/tools/sentiment${path}`, JSON.stringify({ text: "Profit falls" }), JSON_TYPE, headers),
+    ];
+    const codes = await Promise.all(calls.map((call) => codeOf(call())));
+    // Which of them comes first is open; both forms of one question are one order.
+    expect(new Set(codes.map(([, code]) => code))).toEqual(new Set(["NOT_FINAL_IN_TIME", "PAYMENT_USED"]));
+    const ordered = codes.flatMap(([, code], i) => (code === "NOT_FINAL_IN_TIME" ? [i] : []));
+    expect([[0], [1], [2, 3]]).toContainEqual(ordered);
   });
 
   it("error: no spelling of the path goes past the gate", async () => {
