@@ -14,7 +14,10 @@ const SETTLE_SECONDS = 60;
 /** @param terms what is asked for, and `maxStrangers` as OrderStore takes it */
 export async function openOrders(
   terms: PaymentTerms & { readonly maxStrangers: number },
-  parts: Pick<OrderParts, "chain" | "sender" | "node" | "policy" | "pollIntervalMs" | "nowMs" | "log"> & {
+  parts: Pick<
+    OrderParts,
+    "chain" | "sender" | "node" | "models" | "policy" | "claims" | "pollIntervalMs" | "nowMs" | "log"
+  > & {
     readonly db: SqliteDatabase;
     readonly metrics: Metrics;
     readonly http: HttpLimits;

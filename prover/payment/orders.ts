@@ -9,11 +9,13 @@ import { StateReader } from "../../protocol/chain/reads.ts";
 import type { Sender, SigningChain } from "../../protocol/chain/sender.ts";
 import type { RequestId } from "../../protocol/rules/types.ts";
 import { claimGas, type Policy, truthFor } from "../decide.ts";
+import { notReadYet } from "../http/chain.ts";
 import { finalityOf } from "../http/finality.ts";
 import type { NodeView, OrderStatus, Payment } from "../http/parts.ts";
 import type { OrderEnd } from "../metrics.ts";
-import type { ServedModel } from "../models.ts";
-import { fileRequest, ownRequest } from "./file-request.ts";
+import type { ServedModel, ServedModels } from "../models.ts";
+import { requireCapacity } from "./capacity.ts";
+import { fileRequest, OWN_REQUEST_SECONDS, type OwnRequest, ownRequest } from "./file-request.ts";
 import type { Order, OrderStore } from "./order-store.ts";
 import type { PaymentService, SignedPayment } from "./service.ts";
 
@@ -24,6 +26,8 @@ const AGAIN_MS = 5_000;
 /** What a payment's time may be short of when it comes, seconds: its way here, and the payer's clock. */
 const ON_ITS_WAY_SECONDS = 60;
 
+/** After which a request that was sent and is not on the chain comes no more, seconds: nobody could claim it. */
+const LOST_SECONDS = OWN_REQUEST_SECONDS + 60;
 /** After which an order whose request the index does not know was not overlooked, seconds. */
 const FORGOTTEN_SECONDS = 3_600;
 
@@ -31,7 +35,10 @@ export interface OrderParts {
   readonly chain: SigningChain;
   readonly sender: Sender;
   readonly node: Pick<NodeView, "index" | "head" | "state" | "termsOf">;
+  readonly models: ServedModels;
   readonly policy: Policy;
+  /** false: this node claims nothing, and only the orders that it has are brought to their end */
+  readonly claims: boolean;
   readonly store: OrderStore;
   readonly service: PaymentService;
   readonly offer: Payment["offer"];
@@ -47,6 +54,8 @@ export class Orders implements Payment {
   readonly #parts: OrderParts;
   /** Requests that are on their way to the chain. */
   readonly #filing = new Set<RequestId>();
+  /** Own requests that the index did not know when it was last looked at. */
+  readonly #coming = new Map<RequestId, OwnRequest>();
   /** Payments that are being taken, by order. */
   readonly #taking = new Map<number, Promise<void>>();
   /** ms before which an order's payment is not asked for again */
@@ -99,7 +108,10 @@ export class Orders implements Payment {
     const isOrdered = store.current(model.id, inputHash) !== undefined;
     const own =
       isAsked || isOrdered ? undefined : await ownRequest(chain, { node, policy }, model, toHex(calldata));
-    if (own !== undefined) this.#filing.add(own.id);
+    if (own !== undefined) {
+      this.#requireCapacity(own);
+      this.#filing.add(own.id);
+    }
     try {
       const { order, isNew } = store.place(wanted, payment, own?.id, this.#now());
       if (own !== undefined && isNew) await this.#file(order, own);
@@ -156,9 +168,21 @@ export class Orders implements Payment {
     return held?.some((other) => other.payer === payer && other.signed === signed) ?? false;
   }
 
+  /** @throws BaseError TOO_BUSY, ORDER_REFUSED */
+  #requireCapacity(own: OwnRequest): void {
+    const { node, models, policy, claims } = this.#parts;
+    if (!claims) throw noneTaken();
+    const { index, state } = node;
+    if (state === undefined) throw notReadYet();
+    for (const id of this.#coming.keys()) if (index.requests.has(id)) this.#coming.delete(id);
+    const termsOf = (model: ServedModel) => node.termsOf(model);
+    requireCapacity(own, [...this.#coming.values()], { index, state, models, termsOf, policy });
+  }
+
   /** @throws BaseError as fileRequest does; then nothing is owed */
   async #file(order: Order, own: Parameters<typeof fileRequest>[2]): Promise<void> {
     const { chain, sender } = this.#parts;
+    this.#coming.set(own.id, own);
     try {
       await fileRequest(chain, sender, own);
     } catch (error) {
@@ -180,10 +204,14 @@ export class Orders implements Payment {
     // Done with another output, or given back.
     if (entry?.status === "done" || entry?.status === "refunded") return "void";
     if (entry?.status === "open") return head.timestamp > entry.request.expiry ? "void" : undefined;
-    if (entry !== undefined || sender.unmined().some(({ key }) => key === `request:${id}`)) return undefined;
+    if (entry !== undefined) return undefined;
     // The node was ended before it was sent, or it is not followed yet, or over for so long that it is forgotten.
     const { state } = await new StateReader(chain).requestWord(id);
-    if (state === "NONE") return "void";
+    // What was sent may have been re-organized away for a moment, or the chain's node lies behind.
+    if (state === "NONE")
+      return sender.isFollowed(`request:${id}`) && this.#now() < order.placedAt + LOST_SECONDS
+        ? undefined
+        : "void";
     return state === "DONE" && this.#now() > order.placedAt + FORGOTTEN_SECONDS ? "final" : undefined;
   }
 
@@ -235,6 +263,7 @@ export class Orders implements Payment {
   }
 
   #end(order: Order, state: "unpaid" | "void"): void {
+    if (order.request !== undefined) this.#coming.delete(order.request);
     this.#parts.store[state](order, this.#now());
     this.#ended(order, state);
   }
@@ -248,6 +277,13 @@ export class Orders implements Payment {
     return this.#parts.nowMs() / 1_000;
   }
 }
+
+const noneTaken = () =>
+  new BaseError({
+    code: "ORDER_REFUSED",
+    shortMessage: "This node claims nothing at present, and takes no orders.",
+    nextStep: "Ask another node; nothing was taken.",
+  });
 
 const tooShort = (left: number, needed: number) =>
   new BaseError({

@@ -2,7 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex } from "../../../base/bytes.ts";
 import { encodeProgram } from "../../../inference/program/encode.ts";
 import { ClaimIndex } from "../../../protocol/chain/claim-index.ts";
+import { StateReader } from "../../../protocol/chain/reads.ts";
 import { registerModel } from "../../../protocol/chain/register.ts";
+import { defenceGas, gasPriceRange } from "../../../protocol/rules/money.ts";
+import type { RequestId } from "../../../protocol/rules/types.ts";
 import { openDatabase, type SqliteDatabase } from "../../../protocol/service/journal/database.ts";
 import type { Payment } from "../../../prover/http/parts.ts";
 import type { ServedModel } from "../../../prover/models.ts";
@@ -21,6 +24,7 @@ import {
   forecast,
   JSON_TYPE,
   log,
+  models,
   OCTETS,
   post,
   prover,
@@ -57,11 +61,16 @@ afterAll(async () => {
 });
 
 /** Switches payment on; requests go to the chain, what becomes of them is the test's.
- *  @param onOrder called when an order was placed */
-function charge(onOrder: () => void, facilitatorUrl = payments.facilitatorUrl): void {
+ *  @param onOrder called when an order was placed
+ *  @returns where the orders are kept */
+function charge(
+  onOrder: () => void,
+  { facilitatorUrl = payments.facilitatorUrl, maxBonds = 10n ** 20n, claims = true } = {},
+): OrderStore {
   const { asset, network } = payments;
   const terms = { price: PRICE, asset, network, payTo: payee.address, facilitatorUrl };
   const db: SqliteDatabase = openDatabase(`${system.folder}/${crypto.randomUUID()}.sqlite`, [ORDERS_SCHEMA]);
+  const store = new OrderStore(db, 16);
   const made = new Orders({
     chain: system.chain,
     sender: system.sender,
@@ -82,8 +91,10 @@ function charge(onOrder: () => void, facilitatorUrl = payments.facilitatorUrl): 
       },
       termsOf: ({ depth, outputLength }: ServedModel) => ({ lanes: 4, depth, outputLength }),
     },
-    policy: { marginPercent: 20, maxBonds: 10n ** 20n, endingBudget: 10n ** 16n, maxWindow: 3_600 },
-    store: new OrderStore(db, 16),
+    models,
+    claims,
+    policy: { marginPercent: 20, maxBonds, endingBudget: 10n ** 16n, maxWindow: 3_600 },
+    store,
     service: connectFacilitator(terms, VALID_SECONDS),
     offer: { price: `${PRICE}`, asset },
     pollIntervalMs: 10,
@@ -114,6 +125,7 @@ function charge(onOrder: () => void, facilitatorUrl = payments.facilitatorUrl): 
     db.close();
     stopOrders = async () => {};
   };
+  return store;
 }
 const body = () => Buffer.from(fromHex(calldata));
 const pay = (path: string, headers: Record<string, string> = {}) =>
@@ -327,8 +339,53 @@ describe("calls that pay", () => {
     expect(orders).toBe(0);
   });
 
+  it("error: what this node could not bond on now is not taken, and costs no gas", async () => {
+    const { client } = local;
+    const bond =
+      20n *
+      defenceGas(system.chain.constants, served.depth) *
+      gasPriceRange(system.chain.constants, 10n ** 9n).greatest;
+    const store = charge(() => {}, { maxBonds: bond });
+    const { address } = system.chain.account;
+    const other = accountAt(8);
+    await payments.give(other.address, PRICE);
+    const second = await payments.as(other);
+    const path = `${PATH}?finality=final&timeout=1`;
+    expect(await codeOf(pay(path))).toEqual([504, "NOT_FINAL_IN_TIME"]);
+    // The first one's request is on the chain, and the index does not know it yet.
+    const sent = await client.getTransactionCount({ address });
+    const call = second.fetch(`${prover.server.url}${path}`, {
+      method: "POST",
+      body: Buffer.from(fromHex(forecastInput(forecast, 4))),
+      headers: { "content-type": OCTETS },
+    });
+    expect(await codeOf(call)).toEqual([503, "TOO_BUSY"]);
+    expect([await client.getTransactionCount({ address }), store.open()]).toEqual([
+      sent,
+      [expect.anything()],
+    ]);
+  });
+
+  it("error: a node that claims nothing takes no orders", async () => {
+    const store = charge(() => {}, { claims: false });
+    const [status, code] = await codeOf(pay(`${PATH}?finality=final&timeout=1`));
+    expect([status >= 400, code, store.open()]).toEqual([true, "ORDER_REFUSED", []]);
+  });
+
+  it("behavior: a request that a re-org takes away for a moment leaves its order and its payment alone", async () => {
+    const store = charge(() => {});
+    expect(await codeOf(pay(`${PATH}?finality=final&timeout=1`))).toEqual([504, "NOT_FINAL_IN_TIME"]);
+    const [order] = store.open();
+    const stateOf = async () =>
+      (await new StateReader(system.chain).requestWord(order?.request as RequestId)).state;
+    expect(await stateOf()).toBe("OPEN");
+    await local.control.request({ method: "anvil_reorg", params: [1, []] } as never);
+    await expect.poll(stateOf, { timeout: 20_000, interval: 5 }).toBe("OPEN");
+    expect(store.open()).toEqual([order]);
+  });
+
   it("error: without its facilitator nothing final is given", async () => {
-    charge(() => void asked("done"), "http://127.0.0.1:65500");
+    charge(() => void asked("done"), { facilitatorUrl: "http://127.0.0.1:65500" });
     expect(await codeOf(post(`${PATH}?finality=final`, fromHex(calldata), OCTETS))).toEqual([
       503,
       "FACILITATOR_UNREACHABLE",
