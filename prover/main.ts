@@ -166,7 +166,15 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
     const orders =
       http &&
       options.payment &&
-      (await openOrders(options.payment, { ...parts, chain, db, sender, pollIntervalMs, http }));
+      (await openOrders(options.payment, {
+        ...parts,
+        claims: options.claims,
+        chain,
+        db,
+        sender,
+        pollIntervalMs,
+        http,
+      }));
     const { metricsAt } = options;
     const served = { ...parts, payment: orders, pollIntervalMs, hasMetrics: metricsAt === undefined };
     const server =

@@ -101,6 +101,12 @@ export class Sender {
     return [...this.#journal.inState("mined"), ...this.unmined()];
   }
 
+  /** Whether an action was sent and may be on the chain, now or again after a re-org. */
+  isFollowed(key: string): boolean {
+    const state = this.#journal.get(key)?.state;
+    return state === "signed" || state === "mined" || state === "done";
+  }
+
   /** Brings an action onto the chain and waits until it is mined. The same key sends once, however often and from
    *  however many callers it comes; a key that was refused may be sent again. Needs `start`. Never throws for a
    *  fault of chain or node. */

@@ -28,7 +28,12 @@ export interface PaymentTerms {
 /** Longest wait for one answer of the facilitator, ms. */
 const TIMEOUT_MS = 30_000;
 /** Refusals by what the payer did or left undone: asking again changes nothing. */
-const FOR_GOOD = /balance|allowance|expired|nonce|signature|simulation_failed/;
+const FOR_GOOD = /balance|allowance|expired|nonce|signature/;
+/** By a transfer that was not found possible, be it for a nonce that was used or for a fault of the facilitator's node. */
+const DOUBTFUL = /simulation_failed/;
+/** How deep objects of a payload may lie in each other; x402's have six levels, and comparing them takes time that grows
+ *  with the third power. */
+const MAX_NESTING = 16;
 
 const decimal = z.string().regex(/^\d{1,78}$/);
 /** Of a payload, what is looked at here; the facilitator looks at all of it. */
@@ -117,7 +122,10 @@ async function settle(
 function notTaken(reason = "no reason given"): Settlement {
   // Sent to the token's chain, and not mined when the facilitator answered.
   if (reason === "settlement_pending") return { status: "unknown", reason };
-  return { status: FOR_GOOD.test(reason) ? "refused" : "later", reason };
+  // Behind a colon stands what the facilitator met itself: its own balance and nonce are not the payer's.
+  const code = reason.replace(/:.*/s, "");
+  if (DOUBTFUL.test(code)) return { status: "doubtful", reason };
+  return { status: FOR_GOOD.test(code) ? "refused" : "later", reason };
 }
 
 /** False where no connection was made. */
@@ -134,11 +142,17 @@ function payloadOf(header: string): PaymentPayload {
   } catch {
     throw refused("the header PAYMENT-SIGNATURE is not base64 of JSON");
   }
+  if (isDeep(payload, MAX_NESTING)) throw refused(`its JSON is nested more than ${MAX_NESTING} levels deep`);
   const parsed = payloadForm.safeParse(payload);
   if (parsed.success) return payload as PaymentPayload;
   const issue = parsed.error.issues[0];
   throw refused(`its ${issue?.path.join(".")} is not as x402 version 2 and the scheme upto have it`);
 }
+
+const isDeep = (value: unknown, levels: number): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isDeep(inner, levels - 1)));
 
 function partsOf(payload: PaymentPayload): Omit<SignedPayment, "signed"> {
   const { from, nonce, deadline } = payloadForm.parse(payload).payload.permit2Authorization;

@@ -1,4 +1,6 @@
 /** Wires the orders of a prover that is paid on finality. */
+import { RULES } from "../../protocol/rules/machine.ts";
+import type { GameConstants } from "../../protocol/rules/types.ts";
 import type { SqliteDatabase } from "../../protocol/service/journal/database.ts";
 import type { Metrics } from "../../protocol/service/metrics/metrics.ts";
 import type { HttpLimits } from "../http/parts.ts";
@@ -11,10 +13,24 @@ import { type OrderParts, Orders } from "./orders.ts";
 /** For the payment itself, seconds. */
 const SETTLE_SECONDS = 60;
 
+/** How long a payment has to be valid: a claim may come at the request's last moment, and a challenger at its window's.
+ *  @param depth the greatest of the models' */
+export const validSecondsOf = (
+  depth: number,
+  { answerSeconds }: Pick<GameConstants, "answerSeconds">,
+  { maxWaitSeconds }: Pick<HttpLimits, "maxWaitSeconds">,
+): number => {
+  const longest = OWN_REQUEST_SECONDS + 4 * answerSeconds + RULES.disputeSeconds(depth, answerSeconds);
+  return Math.max(longest, maxWaitSeconds) + SETTLE_SECONDS;
+};
+
 /** @param terms what is asked for, and `maxStrangers` as OrderStore takes it */
 export async function openOrders(
   terms: PaymentTerms & { readonly maxStrangers: number },
-  parts: Pick<OrderParts, "chain" | "sender" | "node" | "policy" | "pollIntervalMs" | "nowMs" | "log"> & {
+  parts: Pick<
+    OrderParts,
+    "chain" | "sender" | "node" | "models" | "policy" | "claims" | "pollIntervalMs" | "nowMs" | "log"
+  > & {
     readonly db: SqliteDatabase;
     readonly metrics: Metrics;
     readonly http: HttpLimits;
@@ -22,10 +38,8 @@ export async function openOrders(
 ): Promise<Orders> {
   // Loaded by those who are paid this way: it takes seconds.
   const { connectFacilitator } = await import("./facilitator.ts");
-  const windowSeconds = 4 * parts.chain.constants.answerSeconds;
-  // A claim may come at the request's last moment, and a dispute may last as long as a window.
-  const validSeconds =
-    Math.max(OWN_REQUEST_SECONDS + 2 * windowSeconds, parts.http.maxWaitSeconds) + SETTLE_SECONDS;
+  const depth = Math.max(0, ...[...parts.models.values()].map((model) => model.depth));
+  const validSeconds = validSecondsOf(depth, parts.chain.constants, parts.http);
   const { price, asset, network, payTo } = terms;
   return new Orders({
     ...parts,

@@ -4,7 +4,7 @@ import type { Hex } from "viem";
 import { BaseError } from "../../base/errors.ts";
 import type { ModelId, RequestId } from "../../protocol/rules/types.ts";
 import type { SchemaPart, SqliteDatabase } from "../../protocol/service/journal/database.ts";
-import { type Exposure, type PayerRecord, RECORD_SECONDS, refusalOf } from "./rules.ts";
+import { busy, type Exposure, MAX_PAYERS, type PayerRecord, RECORD_SECONDS, refusalOf } from "./rules.ts";
 import type { SignedPayment } from "./service.ts";
 
 /** The tables of orders. */
@@ -49,9 +49,11 @@ interface OrderRow {
 }
 
 const PAYMENT = "payer, nonce, valid_until AS validUntil, signed, state, reason, receipt";
+/** A payment with a receipt: one without only counts as taken. */
+const PAID = "state = 'taken' AND receipt IS NOT NULL";
 /** An order of a payer who has never paid: none of its payers has. */
-const OF_STRANGERS = `NOT EXISTS (SELECT 1 FROM payments AS own JOIN payments AS earlier USING (payer)
-  WHERE own.order_id = orders.id AND earlier.state = 'taken')`;
+const OF_STRANGERS = `NOT EXISTS (SELECT 1 FROM payments WHERE ${PAID}
+  AND payer IN (SELECT payer FROM payments WHERE order_id = orders.id))`;
 
 export class OrderStore {
   readonly #db: SqliteDatabase;
@@ -133,6 +135,7 @@ export class OrderStore {
       const isOwn =
         current !== undefined && this.payments(current.id).some(({ payer }) => payer === payment.payer);
       if (!isOwn) this.#admit(payment.payer, now);
+      if (!isOwn && current !== undefined) this.#requireRoom(current);
       const order = current ?? this.#insert(output, request, now);
       this.#bind(order, payment);
       return { order: this.get(order.id) as Order, isNew: current === undefined };
@@ -140,9 +143,16 @@ export class OrderStore {
     return write.immediate();
   }
 
-  /** Written before the facilitator is asked: its answer may never come. */
-  asked({ payer, nonce }: SignedPayment): void {
-    this.#db.prepare("UPDATE payments SET state = 'asked' WHERE payer = ? AND nonce = ?").run(payer, nonce);
+  /** Written before the facilitator is asked: its answer may never come.
+   *  @returns the payment as it was; undefined if it is no longer this order's to take */
+  ask(order: number, { payer, nonce }: SignedPayment): HeldPayment | undefined {
+    const write = this.#db.transaction(() => {
+      const payment = this.payments(order).find((own) => own.payer === payer && own.nonce === nonce);
+      if (payment?.state !== "held" && payment?.state !== "asked") return undefined;
+      this.#db.prepare("UPDATE payments SET state = 'asked' WHERE payer = ? AND nonce = ?").run(payer, nonce);
+      return payment;
+    });
+    return write.immediate();
   }
 
   /** The facilitator was not asked after all. */
@@ -172,7 +182,7 @@ export class OrderStore {
 
   refused({ payer, nonce }: SignedPayment, reason: string): void {
     this.#db
-      .prepare("UPDATE payments SET state = 'refused', reason = ? WHERE payer = ? AND nonce = ?")
+      .prepare("UPDATE payments SET state = 'refused', signed = '', reason = ? WHERE payer = ? AND nonce = ?")
       .run(reason, payer, nonce);
   }
 
@@ -201,12 +211,18 @@ export class OrderStore {
     if (refusal !== undefined) throw refusal;
   }
 
+  /** @throws BaseError TOO_BUSY */
+  #requireRoom({ id }: Order): void {
+    const held = this.payments(id).filter(({ state }) => state !== "refused").length;
+    if (held >= MAX_PAYERS) throw busy(`${MAX_PAYERS} payers have signed for this output already`);
+  }
+
   #record(payer: string): PayerRecord {
     const row = this.#db
       .prepare<[string], PayerRecord>(
         `SELECT count(*) FILTER (WHERE orders.state = 'open') AS open,
            count(*) FILTER (WHERE orders.state = 'unpaid') AS owed,
-           count(*) FILTER (WHERE payments.state = 'taken') AS paid
+           count(*) FILTER (WHERE payments.${PAID}) AS paid
          FROM payments JOIN orders ON order_id = orders.id WHERE payer = ?`,
       )
       .get(payer);
@@ -217,7 +233,7 @@ export class OrderStore {
     const row = this.#db
       .prepare<[number], Exposure>(
         `SELECT count(*) FILTER (WHERE state = 'open') AS open, count(*) FILTER (WHERE ${OF_STRANGERS}) AS strangers
-         FROM orders WHERE state = 'open' OR (state = 'unpaid' AND ended_at > ?)`,
+         FROM orders WHERE state = 'open' OR (state IN ('unpaid', 'paid') AND ended_at > ?)`,
       )
       .get(Math.floor(now) - RECORD_SECONDS);
     return row ?? { open: 0, strangers: 0 };
@@ -233,6 +249,10 @@ export class OrderStore {
         "INSERT INTO orders (model, input_hash, output_hash, request, placed_at) VALUES (?, ?, ?, ?, ?)",
       )
       .run(model, inputHash, outputHash, request ?? null, Math.floor(now));
+    // Nobody waits for one of those any more. The new one is in, so none of their numbers comes again.
+    this.#db
+      .prepare("DELETE FROM orders WHERE state = 'void' AND ended_at <= ?")
+      .run(Math.floor(now) - RECORD_SECONDS);
     return { id: Number(lastInsertRowid) };
   }
 

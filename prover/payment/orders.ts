@@ -10,11 +10,13 @@ import type { Sender, SigningChain } from "../../protocol/chain/sender.ts";
 import type { RequestId } from "../../protocol/rules/types.ts";
 import { claimGas } from "../costs.ts";
 import { type Policy, truthFor } from "../decide.ts";
+import { notReadYet } from "../http/chain.ts";
 import { finalityOf } from "../http/finality.ts";
 import type { NodeView, OrderStatus, Payment } from "../http/parts.ts";
 import type { OrderEnd } from "../metrics.ts";
-import type { ServedModel } from "../models.ts";
-import { fileRequest, ownRequest } from "./file-request.ts";
+import type { ServedModel, ServedModels } from "../models.ts";
+import { requireCapacity } from "./capacity.ts";
+import { fileRequest, OWN_REQUEST_SECONDS, type OwnRequest, ownRequest } from "./file-request.ts";
 import type { Order, OrderStore } from "./order-store.ts";
 import type { PaymentService, SignedPayment } from "./service.ts";
 
@@ -25,6 +27,8 @@ const AGAIN_MS = 5_000;
 /** What a payment's time may be short of when it comes, seconds: its way here, and the payer's clock. */
 const ON_ITS_WAY_SECONDS = 60;
 
+/** After which a request that was sent and is not on the chain comes no more, seconds: nobody could claim it. */
+const LOST_SECONDS = OWN_REQUEST_SECONDS + 60;
 /** After which an order whose request the index does not know was not overlooked, seconds. */
 const FORGOTTEN_SECONDS = 3_600;
 
@@ -32,7 +36,10 @@ export interface OrderParts {
   readonly chain: SigningChain;
   readonly sender: Sender;
   readonly node: Pick<NodeView, "index" | "head" | "state" | "termsOf">;
+  readonly models: ServedModels;
   readonly policy: Policy;
+  /** false: this node claims nothing, and only the orders that it has are brought to their end */
+  readonly claims: boolean;
   readonly store: OrderStore;
   readonly service: PaymentService;
   readonly offer: Payment["offer"];
@@ -48,6 +55,8 @@ export class Orders implements Payment {
   readonly #parts: OrderParts;
   /** Requests that are on their way to the chain. */
   readonly #filing = new Set<RequestId>();
+  /** Own requests that the index did not know when it was last looked at. */
+  readonly #coming = new Map<RequestId, OwnRequest>();
   /** Payments that are being taken, by order. */
   readonly #taking = new Map<number, Promise<void>>();
   /** ms before which an order's payment is not asked for again */
@@ -83,7 +92,8 @@ export class Orders implements Payment {
     const left = payment.validUntil - this.#now();
     if (left < service.validSeconds - ON_ITS_WAY_SECONDS) throw tooShort(left, service.validSeconds);
     await service.verify(payment);
-    return payment;
+    // One that ends later would be asked for, and be in others' way, until then.
+    return { ...payment, validUntil: Math.min(payment.validUntil, this.#now() + service.validSeconds) };
   }
 
   async place(
@@ -99,7 +109,10 @@ export class Orders implements Payment {
     const isOrdered = store.current(model.id, inputHash) !== undefined;
     const own =
       isAsked || isOrdered ? undefined : await ownRequest(chain, { node, policy }, model, toHex(calldata));
-    if (own !== undefined) this.#filing.add(own.id);
+    if (own !== undefined) {
+      this.#requireCapacity(own);
+      this.#filing.add(own.id);
+    }
     try {
       const { order, isNew } = store.place(wanted, payment, own?.id, this.#now());
       if (own !== undefined && isNew) await this.#file(order, own);
@@ -134,6 +147,7 @@ export class Orders implements Payment {
   async tick(): Promise<void> {
     const { store, log } = this.#parts;
     for (const order of store.open()) {
+      if (this.#taking.has(order.id)) continue;
       try {
         const end = await this.#endOf(order);
         if (end === "final") this.#collect(order);
@@ -155,9 +169,21 @@ export class Orders implements Payment {
     return held?.some((other) => other.payer === payer && other.signed === signed) ?? false;
   }
 
+  /** @throws BaseError TOO_BUSY, ORDER_REFUSED */
+  #requireCapacity(own: OwnRequest): void {
+    const { node, models, policy, claims } = this.#parts;
+    if (!claims) throw noneTaken();
+    const { index, state } = node;
+    if (state === undefined) throw notReadYet();
+    for (const id of this.#coming.keys()) if (index.requests.has(id)) this.#coming.delete(id);
+    const termsOf = (model: ServedModel) => node.termsOf(model);
+    requireCapacity(own, [...this.#coming.values()], { index, state, models, termsOf, policy });
+  }
+
   /** @throws BaseError as fileRequest does; then nothing is owed */
   async #file(order: Order, own: Parameters<typeof fileRequest>[2]): Promise<void> {
     const { chain, sender } = this.#parts;
+    this.#coming.set(own.id, own);
     try {
       await fileRequest(chain, sender, own);
     } catch (error) {
@@ -179,16 +205,20 @@ export class Orders implements Payment {
     // Done with another output, or given back.
     if (entry?.status === "done" || entry?.status === "refunded") return "void";
     if (entry?.status === "open") return head.timestamp > entry.request.expiry ? "void" : undefined;
-    if (entry !== undefined || sender.unmined().some(({ key }) => key === `request:${id}`)) return undefined;
+    if (entry !== undefined) return undefined;
     // The node was ended before it was sent, or it is not followed yet, or over for so long that it is forgotten.
     const { state } = await new StateReader(chain).requestWord(id);
-    if (state === "NONE") return "void";
+    // What was sent may have been re-organized away for a moment, or the chain's node lies behind.
+    if (state === "NONE")
+      return sender.isFollowed(`request:${id}`) && this.#now() < order.placedAt + LOST_SECONDS
+        ? undefined
+        : "void";
     return state === "DONE" && this.#now() > order.placedAt + FORGOTTEN_SECONDS ? "final" : undefined;
   }
 
   #collect(order: Order): void {
     const { nowMs, log } = this.#parts;
-    if (this.#taking.has(order.id) || nowMs() < (this.#again.get(order.id) ?? 0)) return;
+    if (nowMs() < (this.#again.get(order.id) ?? 0)) return;
     const taking = this.#take(order)
       .catch((error: unknown) => log.error({ order: order.id, error }, "a payment could not be taken"))
       .finally(() => this.#taking.delete(order.id));
@@ -198,10 +228,10 @@ export class Orders implements Payment {
   /** Takes the price from the first of the payers whose payment can be taken. */
   async #take(order: Order): Promise<void> {
     const { store, service, log, nowMs } = this.#parts;
-    for (const payment of store.payments(order.id)) {
-      if (payment.state === "refused") continue;
-      const wasAsked = payment.state === "asked";
-      store.asked(payment);
+    for (const held of store.payments(order.id)) {
+      // While others were asked for, its payer may have given a new one instead.
+      const payment = store.ask(order.id, held);
+      if (payment === undefined) continue;
       const result = await service.settle(payment);
       const facts = { order: order.id, request: order.request, payer: payment.payer };
       if (result.status === "taken") {
@@ -209,27 +239,32 @@ export class Orders implements Payment {
         log.info({ ...facts, transaction: result.transaction }, "a final output was paid for");
         return this.#ended(order, "paid");
       }
-      const isLate = this.#now() > payment.validUntil;
-      const { reason } = result;
-      if (result.status !== "refused" && !isLate) {
-        if (result.status === "later" && !wasAsked) store.held(payment);
-        this.#again.set(order.id, nowMs() + AGAIN_MS);
-        log.warn({ ...facts, reason }, "a payment could not be taken yet; asking again");
-        return;
-      }
-      if (wasAsked) {
+      const { reason, status } = result;
+      const wasAsked = payment.state === "asked" || status === "unknown";
+      const isOver =
+        this.#now() > payment.validUntil || status === "refused" || (status === "doubtful" && wasAsked);
+      if (isOver && wasAsked) {
         // Asked before, without an answer: what cannot be taken now may have been taken then.
         store.taken(order, payment, null, this.#now(), `not known: ${reason}`);
         log.warn({ ...facts, reason }, "whether a payment was taken is not known; it counts as taken");
         return this.#ended(order, "paid");
       }
-      store.refused(payment, reason);
-      log.warn({ ...facts, reason }, "a payment can not be taken");
+      if (isOver) {
+        store.refused(payment, reason);
+        log.warn({ ...facts, reason }, "a payment can not be taken");
+        continue;
+      }
+      this.#again.set(order.id, nowMs() + AGAIN_MS);
+      log.warn({ ...facts, reason }, "a payment could not be taken yet; asking again");
+      // Nobody else pays for what one may have paid for.
+      if (wasAsked) return;
+      store.held(payment);
     }
-    this.#end(order, "unpaid");
+    if (store.payments(order.id).every(({ state }) => state === "refused")) this.#end(order, "unpaid");
   }
 
   #end(order: Order, state: "unpaid" | "void"): void {
+    if (order.request !== undefined) this.#coming.delete(order.request);
     this.#parts.store[state](order, this.#now());
     this.#ended(order, state);
   }
@@ -243,6 +278,13 @@ export class Orders implements Payment {
     return this.#parts.nowMs() / 1_000;
   }
 }
+
+const noneTaken = () =>
+  new BaseError({
+    code: "ORDER_REFUSED",
+    shortMessage: "This node claims nothing at present, and takes no orders.",
+    nextStep: "Ask another node; nothing was taken.",
+  });
 
 const tooShort = (left: number, needed: number) =>
   new BaseError({

@@ -5,6 +5,8 @@ import { BaseError } from "../../base/errors.ts";
 export const MAX_ORDERS = 64;
 /** Orders of one payer that are not paid, however many he has paid. */
 export const MAX_CREDIT = 16;
+/** Payers of one order whose payments are held at once: each is looked at whenever somebody asks about the order. */
+export const MAX_PAYERS = 16;
 /** Span in which unpaid orders of payers without a record count, seconds. */
 export const RECORD_SECONDS = 3_600;
 
@@ -14,14 +16,14 @@ export interface PayerRecord {
   readonly open: number;
   /** became final, and his payment failed, and nobody else paid */
   readonly owed: number;
-  /** that he paid for */
+  /** that he certainly paid for */
   readonly paid: number;
 }
 
 export interface Exposure {
   /** orders that are not over, of everybody */
   readonly open: number;
-  /** orders of payers who have never paid here: not over, or unpaid within the last hour */
+  /** orders of payers who have never paid here: not over, or ended within the last hour without money that is certain */
   readonly strangers: number;
 }
 
@@ -61,7 +63,7 @@ const atCredit = (open: number, credit: number) =>
     retryable: true,
   });
 
-const busy = (why: string) =>
+export const busy = (why: string) =>
   new BaseError({
     code: "TOO_BUSY",
     shortMessage: `${why}.`,

@@ -18,6 +18,8 @@ export type Settlement =
   | { readonly status: "taken"; readonly receipt: string; readonly transaction: string }
   /** it cannot be made, now or later */
   | { readonly status: "refused"; readonly reason: string }
+  /** it cannot be made now, for a reason that the payer or the service's own node may have given */
+  | { readonly status: "doubtful"; readonly reason: string }
   /** nobody was asked, or it may be made later */
   | { readonly status: "later"; readonly reason: string }
   /** it may have been made */

@@ -3,7 +3,10 @@ import { fromHex, toHex } from "../../../base/bytes.ts";
 import { encodeProgram } from "../../../inference/program/encode.ts";
 import { ClaimIndex } from "../../../protocol/chain/claim-index.ts";
 import { NO_DATA_FEE } from "../../../protocol/chain/data-fee.ts";
+import { StateReader } from "../../../protocol/chain/reads.ts";
 import { registerModel } from "../../../protocol/chain/register.ts";
+import { defenceGas, gasPriceRange } from "../../../protocol/rules/money.ts";
+import type { RequestId } from "../../../protocol/rules/types.ts";
 import { openDatabase, type SqliteDatabase } from "../../../protocol/service/journal/database.ts";
 import type { Payment } from "../../../prover/http/parts.ts";
 import type { ServedModel } from "../../../prover/models.ts";
@@ -12,13 +15,17 @@ import { ORDERS_SCHEMA, OrderStore } from "../../../prover/payment/order-store.t
 import { Orders } from "../../../prover/payment/orders.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../../support/anvil.ts";
 import { openLocalSystem } from "../../support/deploy.ts";
+import { forecastInput } from "../../support/forecast.ts";
 import {
   asked,
   bodyOf,
   calldata,
   codeOf,
+  encodeText,
   forecast,
+  JSON_TYPE,
   log,
+  models,
   OCTETS,
   post,
   prover,
@@ -55,11 +62,16 @@ afterAll(async () => {
 });
 
 /** Switches payment on; requests go to the chain, what becomes of them is the test's.
- *  @param onOrder called when an order was placed */
-function charge(onOrder: () => void, facilitatorUrl = payments.facilitatorUrl): void {
+ *  @param onOrder called when an order was placed
+ *  @returns where the orders are kept */
+function charge(
+  onOrder: () => void,
+  { facilitatorUrl = payments.facilitatorUrl, maxBonds = 10n ** 20n, claims = true } = {},
+): OrderStore {
   const { asset, network } = payments;
   const terms = { price: PRICE, asset, network, payTo: payee.address, facilitatorUrl };
   const db: SqliteDatabase = openDatabase(`${system.folder}/${crypto.randomUUID()}.sqlite`, [ORDERS_SCHEMA]);
+  const store = new OrderStore(db, 16);
   const made = new Orders({
     chain: system.chain,
     sender: system.sender,
@@ -81,14 +93,16 @@ function charge(onOrder: () => void, facilitatorUrl = payments.facilitatorUrl): 
       },
       termsOf: ({ depth, outputLength }: ServedModel) => ({ lanes: 4, depth, outputLength }),
     },
+    models,
+    claims,
     policy: {
       marginPercent: 20,
-      maxBonds: 10n ** 20n,
+      maxBonds,
       maxBond: 10n ** 20n,
       endingBudget: 10n ** 16n,
       maxWindow: 3_600,
     },
-    store: new OrderStore(db, 16),
+    store,
     service: connectFacilitator(terms, VALID_SECONDS),
     offer: { price: `${PRICE}`, asset },
     pollIntervalMs: 10,
@@ -119,6 +133,7 @@ function charge(onOrder: () => void, facilitatorUrl = payments.facilitatorUrl): 
     db.close();
     stopOrders = async () => {};
   };
+  return store;
 }
 const body = () => Buffer.from(fromHex(calldata));
 const pay = (path: string, headers: Record<string, string> = {}) =>
@@ -241,7 +256,70 @@ describe("calls that pay", () => {
       "PAYMENT_REFUSED",
       expect.stringContaining("its x402Version"),
     ]);
-    expect(orders).toBe(0);
+    const terms = { asset: payee.address, network: "eip155:1", payTo: payer.address, scheme: "exact" };
+    for (const [field, value] of Object.entries(terms)) {
+      const other = structuredClone(payload);
+      other.accepted[field] = value;
+      expect(await reasonOf(other)).toEqual([402, "PAYMENT_REFUSED", expect.stringContaining("other terms")]);
+    }
+    // What is signed must be what is accepted.
+    const reasons = [
+      ["permitted", { token: payee.address, amount: `${PRICE}` }, "permit2_token_mismatch"],
+      ["permitted", { token: payments.asset, amount: `${PRICE - 1n}` }, "permit2_amount_mismatch"],
+      ["spender", payer.address, "invalid_permit2_spender"],
+      ["from", payee.address, "invalid_permit2_signature"],
+      ["nonce", "9".repeat(78), "invalid_permit2_signature"],
+      ["nonce", "9".repeat(79), "nonce is not as"],
+      ["nonce", "-1", "nonce is not as"],
+      ["deadline", "1e99", "deadline is not as"],
+    ] as const;
+    for (const [field, value, reason] of reasons) {
+      const other = structuredClone(payload);
+      other.payload.permit2Authorization[field] = value;
+      expect([field, ...(await reasonOf(other))]).toEqual([
+        field,
+        402,
+        "PAYMENT_REFUSED",
+        expect.stringContaining(reason),
+      ]);
+    }
+    const witnesses = [
+      [{ to: payer.address }, "recipient_mismatch"],
+      [{ facilitator: payer.address }, "facilitator_mismatch"],
+      [{ validAfter: `${Math.floor(Date.now() / 1_000) + 60}` }, "permit2_not_yet_valid"],
+    ] as const;
+    for (const [changed, reason] of witnesses) {
+      const other = structuredClone(payload);
+      Object.assign(other.payload.permit2Authorization.witness, changed);
+      expect(await reasonOf(other)).toEqual([402, "PAYMENT_REFUSED", expect.stringContaining(reason)]);
+    }
+    // Comparing it would take the node's time: 4,000 levels some seven seconds.
+    const deep = `{"x402Version":2,"accepted":{"a":${"[".repeat(4_000)}${"]".repeat(4_000)}}}`;
+    expect(await reasonOf(Buffer.from(deep).toString("base64"))).toEqual([
+      402,
+      "PAYMENT_REFUSED",
+      expect.stringContaining("nested more than 16 levels"),
+    ]);
+    const large = Buffer.from(JSON.stringify(payload).padEnd(2 ** 20)).toString("base64");
+    const { status } = await post(path, fromHex(calldata), OCTETS, { "PAYMENT-SIGNATURE": large });
+    expect([status, orders]).toEqual([431, 0]);
+  });
+
+  it("error: one payment for two inputs, two models, at once: one is ordered", async () => {
+    charge(() => {});
+    const path = "?finality=final&timeout=1";
+    const headers = await payments.sign(await post(`${PATH}${path}`, fromHex(calldata), OCTETS));
+    const calls = [
+      () => post(`${PATH}${path}`, fromHex(calldata), OCTETS, headers),
+      () => post(`${PATH}${path}`, fromHex(forecastInput(forecast, 4)), OCTETS, headers),
+      () => post(`/tools/sentiment${path}`, fromHex(encodeText("Profit falls")), OCTETS, headers),
+      () => post(`/v1/tools/sentiment${path}`, JSON.stringify({ text: "Profit falls" }), JSON_TYPE, headers),
+    ];
+    const codes = await Promise.all(calls.map((call) => codeOf(call())));
+    // Which of them comes first is open; both forms of one question are one order.
+    expect(new Set(codes.map(([, code]) => code))).toEqual(new Set(["NOT_FINAL_IN_TIME", "PAYMENT_USED"]));
+    const ordered = codes.flatMap(([, code], i) => (code === "NOT_FINAL_IN_TIME" ? [i] : []));
+    expect([[0], [1], [2, 3]]).toContainEqual(ordered);
   });
 
   it("error: no spelling of the path goes past the gate", async () => {
@@ -269,8 +347,53 @@ describe("calls that pay", () => {
     expect(orders).toBe(0);
   });
 
+  it("error: what this node could not bond on now is not taken, and costs no gas", async () => {
+    const { client } = local;
+    const bond =
+      20n *
+      defenceGas(system.chain.constants, served.depth) *
+      gasPriceRange(system.chain.constants, 10n ** 9n).greatest;
+    const store = charge(() => {}, { maxBonds: bond });
+    const { address } = system.chain.account;
+    const other = accountAt(8);
+    await payments.give(other.address, PRICE);
+    const second = await payments.as(other);
+    const path = `${PATH}?finality=final&timeout=1`;
+    expect(await codeOf(pay(path))).toEqual([504, "NOT_FINAL_IN_TIME"]);
+    // The first one's request is on the chain, and the index does not know it yet.
+    const sent = await client.getTransactionCount({ address });
+    const call = second.fetch(`${prover.server.url}${path}`, {
+      method: "POST",
+      body: Buffer.from(fromHex(forecastInput(forecast, 4))),
+      headers: { "content-type": OCTETS },
+    });
+    expect(await codeOf(call)).toEqual([503, "TOO_BUSY"]);
+    expect([await client.getTransactionCount({ address }), store.open()]).toEqual([
+      sent,
+      [expect.anything()],
+    ]);
+  });
+
+  it("error: a node that claims nothing takes no orders", async () => {
+    const store = charge(() => {}, { claims: false });
+    const [status, code] = await codeOf(pay(`${PATH}?finality=final&timeout=1`));
+    expect([status >= 400, code, store.open()]).toEqual([true, "ORDER_REFUSED", []]);
+  });
+
+  it("behavior: a request that a re-org takes away for a moment leaves its order and its payment alone", async () => {
+    const store = charge(() => {});
+    expect(await codeOf(pay(`${PATH}?finality=final&timeout=1`))).toEqual([504, "NOT_FINAL_IN_TIME"]);
+    const [order] = store.open();
+    const stateOf = async () =>
+      (await new StateReader(system.chain).requestWord(order?.request as RequestId)).state;
+    expect(await stateOf()).toBe("OPEN");
+    await local.control.request({ method: "anvil_reorg", params: [1, []] } as never);
+    await expect.poll(stateOf, { timeout: 20_000, interval: 5 }).toBe("OPEN");
+    expect(store.open()).toEqual([order]);
+  });
+
   it("error: without its facilitator nothing final is given", async () => {
-    charge(() => void asked("done"), "http://127.0.0.1:65500");
+    charge(() => void asked("done"), { facilitatorUrl: "http://127.0.0.1:65500" });
     expect(await codeOf(post(`${PATH}?finality=final`, fromHex(calldata), OCTETS))).toEqual([
       503,
       "FACILITATOR_UNREACHABLE",
