@@ -35,13 +35,13 @@ export interface TestGraph {
   readonly inputs: Readonly<
     Record<string, { readonly type: OnnxType; readonly dims: readonly (number | string)[] }>
   >;
-  readonly outputs: Readonly<Record<string, OnnxType>>;
+  readonly outputs: Readonly<Record<string, OnnxType | "string">>;
   readonly constants?: Readonly<Record<string, TestTensor>>;
   readonly opset?: number;
 }
 
-export const typeCode = (type: OnnxType): number =>
-  Number(Object.entries(ONNX_TYPES).find(([, name]) => name === type)?.[0]);
+export const typeCode = (type: OnnxType | "string"): number =>
+  type === "string" ? 8 : Number(Object.entries(ONNX_TYPES).find(([, name]) => name === type)?.[0]);
 
 function tensorProto(name: string, { type, dims, data }: TestTensor): Message<"Tensor"> {
   const base = { name, dims: [...dims], dataType: typeCode(type) };
@@ -67,7 +67,8 @@ export function graphProto(graph: TestGraph): Message<"Model"> & { graph: Messag
     opsetImport: [
       { domain: "", version: graph.opset ?? 17 },
       { domain: "com.microsoft", version: 1 },
-      { domain: "ai.onnx.ml", version: 5 },
+      // From 5 on the two older tree operators are gone.
+      { domain: "ai.onnx.ml", version: graph.nodes.some(({ op }) => op === "TreeEnsemble") ? 5 : 3 },
     ],
     graph: {
       name: "test",
