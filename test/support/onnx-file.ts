@@ -36,15 +36,15 @@ export interface TestGraph {
     Record<string, { readonly type: OnnxType; readonly dims: readonly (number | string)[] }>
   >;
   /** undefined leaves the type open. */
-  readonly outputs: Readonly<Record<string, OnnxType | undefined>>;
+  readonly outputs: Readonly<Record<string, OnnxType | "string" | undefined>>;
   readonly constants?: Readonly<Record<string, TestTensor>>;
   readonly opset?: number;
   /** What the file says of values between its nodes. */
   readonly declared?: Readonly<Record<string, { readonly type: OnnxType; readonly dims: readonly number[] }>>;
 }
 
-export const typeCode = (type: OnnxType): number =>
-  Number(Object.entries(ONNX_TYPES).find(([, name]) => name === type)?.[0]);
+export const typeCode = (type: OnnxType | "string"): number =>
+  type === "string" ? 8 : Number(Object.entries(ONNX_TYPES).find(([, name]) => name === type)?.[0]);
 
 function tensorProto(name: string, { type, dims, data }: TestTensor): Message<"Tensor"> {
   const base = { name, dims: [...dims], dataType: typeCode(type) };
@@ -70,7 +70,8 @@ export function graphProto(graph: TestGraph): Message<"Model"> & { graph: Messag
     opsetImport: [
       { domain: "", version: graph.opset ?? 17 },
       { domain: "com.microsoft", version: 1 },
-      { domain: "ai.onnx.ml", version: 5 },
+      // From 5 on the two older tree operators are gone.
+      { domain: "ai.onnx.ml", version: graph.nodes.some(({ op }) => op === "TreeEnsemble") ? 5 : 3 },
     ],
     graph: {
       name: "test",

@@ -15,6 +15,8 @@ import { type Sums, sumTrees } from "./sums.ts";
 import { LOGISTIC_BOUND, logistic, MOST_SCALE_BITS, softmax, softmaxBound } from "./transforms.ts";
 
 const FREE_SCALE_BITS = 100;
+/** 1 − s is an integer inside s32. */
+const SHARE_SCALE_BITS = 29;
 
 export function treeEnsembleRegressor(ctx: Lowering, node: OnnxNode): Value {
   return regression(ctx, node, (features) =>
@@ -92,11 +94,13 @@ export function treeEnsembleClassifier(ctx: Lowering, node: OnnxNode): readonly 
   const classes = Math.max(numbers.length, strings.length);
   if (classes < 2) refuse(`it has ${classes} class labels`, "Train it on at least two classes.");
   const ensemble = readLists(node, "class", classes, features.count);
-  const sums = sumTrees(ctx, oneScore(node, ensemble), features, domains, MOST_SCALE_BITS);
+  const { transform } = ensemble;
+  const isBinary = classes === 2;
+  const most = isBinary && transform !== "LOGISTIC" ? SHARE_SCALE_BITS : MOST_SCALE_BITS;
+  const sums = sumTrees(ctx, oneScore(node, ensemble), features, domains, most);
   if ("constant" in sums) refuse("no input changes its scores", "Train it again.");
   const { tensor, scaleBits } = sums;
   const labels = strings.length > 0 ? strings : numbers;
-  const isBinary = classes === 2;
   const label = classLabel(ctx, node, ensemble, sums, labels);
   if (!isBinary) return [label, scoresOf(ctx, node, ensemble, sums)];
   return [label, binaryScores(ctx, node, ensemble, { ...sums, tensor, scaleBits })];

@@ -64,6 +64,13 @@ export function readTensors(node: OnnxNode, features: number): Ensemble {
       ? grow(entry.yes, entryOf, seen)
       : grow(placeOf(root, 0), entryOf, seen);
   });
+  const transform = intAttribute(node, "post_transform", 0);
+  if (transform === 1 || transform === 2) {
+    refuse(
+      `its post_transform is ${transform}: 1 is SOFTMAX and 2 is LOGISTIC in the operator's definition, and the other way round in onnxruntime`,
+      "Use 0, and Softmax or Sigmoid behind it, or TreeEnsembleClassifier.",
+    );
+  }
   const aggregate = AGGREGATES[intAttribute(node, "aggregate_function", 1)];
   return {
     trees,
@@ -71,7 +78,7 @@ export function readTensors(node: OnnxNode, features: number): Ensemble {
     targets,
     base: [],
     hasMissingTracks: list("nodes_missing_value_tracks_true").some((track) => track !== 0),
-    transform: transformOf(TRANSFORMS[intAttribute(node, "post_transform", 0)]),
+    transform: transformOf(TRANSFORMS[transform]),
   };
 }
 

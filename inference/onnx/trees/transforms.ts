@@ -8,16 +8,17 @@ import type { TensorValue } from "../lower/values.ts";
 /** Fraction bits of z. */
 const Z_BITS = 19;
 const BYTE = 256;
-/** More fraction bits than these are cut off by z's. */
+/** Fraction bits of scores that are transformed: z cuts off more than these. */
 export const MOST_SCALE_BITS = 40;
 
 /** What the functions below add to the distance from the real function of the same score, at most. */
 export const LOGISTIC_BOUND = 2 ** -21;
 export const softmaxBound = (classes: number): number => 2 ** -19 + classes * 2 ** -24;
 
-/** e^-(value · 2^-scaleBits), f32. @param value s32 ≥ 0 */
-function expOfMinus(ctx: Lowering, value: Operand, scaleBits: number): Operand {
+/** e^-(size · 2^-scaleBits), f32. @param size s32 ≥ 0, which intervals do not always know */
+function expOfMinus(ctx: Lowering, size: Operand, scaleBits: number): Operand {
   const { builder } = ctx;
+  const value = builder.arith("max", "s32", size, builder.s32(0));
   const { dims } = builder.shape(value);
   const most = BYTE ** 3 - 1;
   const shift = 2 ** Math.abs(Z_BITS - scaleBits);
