@@ -95,6 +95,16 @@ export const EXACT: Readonly<Record<string, Generator>> = {
   ConvInteger: integerProduct("ConvInteger"),
   DequantizeLinear: dequantizeLinear,
   QuantizeLinear: quantizeLinear,
+  DynamicQuantizeLinear: real(
+    [
+      { op: "DynamicQuantizeLinear", inputs: ["r"], outputs: ["q", "s", "z"] },
+      node("MatMulInteger", ["q", "h", "z"], {}, "p"),
+      node("Cast", ["p"], { to: 1 }, "m"),
+      node("Mul", ["m", "s"]),
+    ],
+    WIDE,
+    (rng) => ({ h: random(rng, "uint8", [50, 7], [0, 255]) }),
+  ),
   "Add float32": real([node("Add", ["r", "h"])], WIDE, vector),
   "Sub float32": real([node("Sub", ["h", "r"])], WIDE, vector),
   "Mul float32": real([node("Mul", ["r", "h"])], WIDE, vector),

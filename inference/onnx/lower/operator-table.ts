@@ -6,6 +6,7 @@ import { averagePool, globalAveragePool, qLinearAverage } from "./average.ts";
 import { cast } from "./cast.ts";
 import { clip, relu } from "./clamp.ts";
 import { conv, convInteger, qLinearConv } from "./conv.ts";
+import { dynamicQuantizeLinear } from "./dynamic.ts";
 import { arithmetic } from "./elementwise.ts";
 import { constantOfShape, rangeOfNumbers, shapeOf, sizeOf } from "./fold.ts";
 import { gather } from "./gather.ts";
@@ -79,7 +80,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     operators: { MatMulInteger: matMulInteger, ConvInteger: convInteger },
     reads: "uint8 and int8 in every combination; an Add of a constant along the columns joins the product",
     limits:
-      "weights constant; one activation zero point. MatMulInteger of two computed operands: one zero point each, M·N·K < 2^24",
+      "weights constant; one activation zero point, constant or computed (`Σa·w − zero·Σw`; outside of a convolution's input windows hold it). MatMulInteger of two computed operands: one zero point each, M·N·K < 2^24",
     opcodes: ["move", "dot", "arith", "reduce"],
     exactness: "exact",
   },
@@ -91,6 +92,15 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
       "weights and bias constant, weights of 8 bits, bias int32 with scale = activation scale × weight scale (within 2^-22); alpha = beta = 1. MatMul of two computed operands: bytes, one scale each, M·N·K < 2^24",
     opcodes: ["move", "dot", "arith", "reduce", "requant", "rescale"],
     exactness: "one unit",
+  },
+  {
+    operators: { DynamicQuantizeLinear: dynamicQuantizeLinear },
+    reads:
+      "float32: least and largest element by halves, scale, zero point and bytes in FLOAT, operation by operation",
+    limits: "a tensor whose range is below 2^-60 counts as 0, with scale 1",
+    opcodes: ["move", "float", "select", "arith"],
+    alwaysFloat: true,
+    exactness: "exact",
   },
   {
     operators: {
