@@ -3,6 +3,7 @@ import { ATTENTION_GRAPHS, COMPUTED_PRODUCTS } from "./attention-graphs.ts";
 import { AVERAGES, FUNCTION_GRAPHS } from "./byte-graphs.ts";
 import { ELEMENT_GRAPHS, MOVE_GRAPHS, PICK_GRAPHS } from "./element-graphs.ts";
 import { i64, numbers, real, vector, WIDE, whole } from "./graph-parts.ts";
+import { NORMALIZATION_GRAPHS, POSITION_GRAPHS } from "./position-graphs.ts";
 import {
   dequantizeLinear,
   type Generator,
@@ -158,6 +159,7 @@ export const EXACT: Readonly<Record<string, Generator>> = {
   ...MOVE_GRAPHS,
   ...PICK_GRAPHS,
   ...COMPUTED_PRODUCTS,
+  ...POSITION_GRAPHS,
 };
 
 /** Not one function in onnxruntime: at most one unit off, node by node. */
@@ -172,4 +174,5 @@ export const NEAR: Readonly<Record<string, Generator>> = {
   ...AVERAGES,
   ...FUNCTION_GRAPHS,
   ...ATTENTION_GRAPHS,
+  ...NORMALIZATION_GRAPHS,
 };

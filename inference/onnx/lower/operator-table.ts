@@ -3,23 +3,33 @@
 import type { Opcode } from "../../program/form.ts";
 import type { OnnxNode } from "../graph.ts";
 import { averagePool, globalAveragePool, qLinearAverage } from "./average.ts";
-import { cast } from "./cast.ts";
+import { cast, castLike } from "./cast.ts";
 import { clip, relu } from "./clamp.ts";
 import { conv, convInteger, qLinearConv } from "./conv.ts";
 import { dynamicQuantizeLinear } from "./dynamic.ts";
-import { arithmetic } from "./elementwise.ts";
+import { arithmetic, mean } from "./elementwise.ts";
 import { constantOfShape, rangeOfNumbers, shapeOf, sizeOf } from "./fold.ts";
 import { gather } from "./gather.ts";
 import { compare, logic, where } from "./logic.ts";
 import type { Lowering } from "./lowering.ts";
+import { hardmax, oneHot, trilu } from "./masks.ts";
 import { matMulInteger, qGemm, qLinearMatMul } from "./matmul.ts";
-import { layerNormalization, softmax } from "./normalize.ts";
+import { mod } from "./modulo.ts";
+import {
+  instanceNormalization,
+  layerNormalization,
+  qLinearSoftmax,
+  rmsNormalization,
+  softmax,
+} from "./normalize.ts";
 import { pad } from "./pad.ts";
 import { gatherElements } from "./picks.ts";
 import { globalMaxPool, maxPool } from "./pool.ts";
 import { gemm, matMul } from "./qdq.ts";
 import { qLinearBinary, qLinearConcat, qLinearFunction } from "./qlinear.ts";
 import { dequantizeLinear, quantizeLinear } from "./quantize.ts";
+import { cumSum, topK } from "./ranks.ts";
+import { pRelu } from "./real-steps.ts";
 import { argExtreme, reduce } from "./reduce.ts";
 import { expand, split, tile } from "./repeat.ts";
 import {
@@ -34,6 +44,7 @@ import {
   transpose,
   unsqueeze,
 } from "./shape.ts";
+import { depthToSpace, resize, spaceToDepth } from "./space.ts";
 import { byteFunction, unary } from "./unary.ts";
 import type { Value } from "./values.ts";
 
@@ -167,9 +178,9 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
       ...same(qLinearFunction, "com.microsoft.QLinearLeakyRelu", "com.microsoft.QLinearSigmoid"),
     },
     reads:
-      "a dequantized byte tensor with one scale; what follows up to QuantizeLinear joins the table. Of 16 bits: LOOKUP pick from 65,536 rows",
+      "a dequantized byte tensor with one scale; what follows up to QuantizeLinear joins the table. Of 16 bits: LOOKUP pick from 65,536 rows. HardSigmoid, HardSwish, LeakyRelu, Softsign and ThresholdedRelu of any float32: FLOAT, operation by operation",
     limits: "finite for each of the 256 bytes, or 65,536 integers",
-    opcodes: ["table", "arith", "lookup", "move"],
+    opcodes: ["table", "arith", "lookup", "move", "float", "select"],
     exactness: "one unit",
   },
   {
@@ -187,7 +198,49 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     exactness: "exact",
   },
   {
-    operators: { Cast: cast },
+    operators: { Mean: mean },
+    reads: "float32 with broadcasting: the sum from left to right, divided by the number of operands",
+    limits: "",
+    opcodes: ["float", "table", "lookup", "arith", "move"],
+    exactness: "one unit",
+  },
+  {
+    operators: { PRelu: pRelu },
+    reads: "float32; dequantized bytes with one slope (a table)",
+    limits: "",
+    opcodes: ["float", "select", "table", "arith", "lookup", "move"],
+    exactness: "exact",
+  },
+  {
+    operators: { Mod: mod },
+    reads: "integers of 8 to 64 bits with broadcasting; fmod 0 and 1",
+    limits: "divisor constant, or proven ≥ 1; the dividend less a multiple of it proven inside s32",
+    opcodes: ["arith", "select", "move"],
+    exactness: "exact",
+  },
+  {
+    operators: { CumSum: cumSum },
+    reads: "int32, int64; exclusive, reverse: what is 1, 2, 4, … positions before is added in turn",
+    limits: "axis constant; sums proven inside s32",
+    opcodes: ["move", "arith"],
+    exactness: "exact",
+  },
+  {
+    operators: { TopK: topK },
+    reads: "every type, largest and smallest; the lower index first among equals",
+    limits: "k constant, at most 16; the result is sorted",
+    opcodes: ["move", "reduce", "arith", "select", "float"],
+    exactness: "exact",
+  },
+  {
+    operators: { Trilu: trilu, OneHot: oneHot, Hardmax: hardmax },
+    reads: "Trilu: every type; OneHot: integer ids; Hardmax: every type, the first of equal maxima",
+    limits: "diagonal, depth and values constant",
+    opcodes: ["move", "reduce", "arith", "select", "float"],
+    exactness: "exact",
+  },
+  {
+    operators: { Cast: cast, CastLike: castLike },
     reads: "uint8, int8, int32, int64, float32, bool; int64 is held as s32",
     limits: "proven in range; not from float32 to bool",
     opcodes: ["arith", "float", "move", "lookup"],
@@ -244,7 +297,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     exactness: "one unit",
   },
   {
-    operators: { Softmax: softmax },
+    operators: { Softmax: softmax, "com.microsoft.QLinearSoftmax": qLinearSoftmax },
     reads:
       "dequantized bytes: exponentials by LOOKUP, their sum of integers, the quotient in FLOAT; before operator set 13 axes from `axis` on are one",
     limits: "at most 8,191 elements a row",
@@ -253,7 +306,11 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     exactness: "one unit",
   },
   {
-    operators: { LayerNormalization: layerNormalization },
+    operators: {
+      LayerNormalization: layerNormalization,
+      InstanceNormalization: instanceNormalization,
+      RMSNormalization: rmsNormalization,
+    },
     reads: "dequantized bytes: integer sums, the rest in FLOAT",
     limits: "gain and shift constant; at most 32,767 elements a row; only the first output",
     opcodes: ["move", "reduce", "arith", "float"],
@@ -286,20 +343,24 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   {
     operators: {
       Concat: concat,
+      DepthToSpace: depthToSpace,
       Expand: expand,
       Flatten: flatten,
       Pad: pad,
       Reshape: reshape,
+      Resize: resize,
       Slice: slice,
+      SpaceToDepth: spaceToDepth,
       Split: split,
       Squeeze: squeeze,
       Tile: tile,
       Transpose: transpose,
       Unsqueeze: unsqueeze,
+      Upsample: resize,
     },
     reads:
-      "every type; Pad constant, edge, reflect, wrap. Transpose only renames stored axes until something needs the order; two moves in a row are one where MOVE can hold them",
-    limits: "rank ≤ 6; shapes, axes, starts and sizes constant; no empty tensors",
+      "every type; Pad constant, edge, reflect, wrap; Resize and Upsample to the nearest element. Transpose only renames stored axes until something needs the order; two moves in a row are one where MOVE can hold them",
+    limits: "rank ≤ 6; shapes, axes, starts, scales and sizes constant; no empty tensors",
     opcodes: ["move", "float", "lookup", "arith"],
     exactness: "exact",
   },
