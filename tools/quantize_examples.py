@@ -34,6 +34,11 @@ class Graph:
         self.weights.append(numpy_helper.from_array(values.astype(np.float32), name))
         return name
 
+    def axes(self, axes: list[int]) -> str:
+        name = f"w{len(self.weights)}"
+        self.weights.append(numpy_helper.from_array(np.array(axes, np.int64), name))
+        return name
+
     def random(self, shape: list[int], fan_in: int) -> str:
         return self.weight(self.rng.normal(0, np.sqrt(2 / fan_in), shape))
 

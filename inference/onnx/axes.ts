@@ -19,17 +19,27 @@ const NOTHING: Coordinate = { view: 1, a: 0, p: 0, b: 0, q: 0, c: 0 };
  *  @param axes in storage order of the source
  *  @param output the output's dims; axes of size 1 do not move anything */
 export function coordinates(axes: readonly SourceAxis[], output: readonly number[]): Coordinate[] {
+  const list =
+    mergedAxes(axes, output) ??
+    refuse("it moves data in more directions than one MOVE holds", "Split the node into two moves.");
+  return [...new Array<Coordinate>(VIEW_DIMS - list.length).fill(NOTHING), ...list.map(coordinate)];
+}
+
+/** True where one MOVE holds the axes. */
+export const fits = (axes: readonly SourceAxis[], output: readonly number[]): boolean =>
+  mergedAxes(axes, output) !== undefined;
+
+function mergedAxes(axes: readonly SourceAxis[], output: readonly number[]): SourceAxis[] | undefined {
   let list = axes
     .map((axis) => simplify(axis, output))
     .filter((a) => a.checked || a.dim > 1 || a.offset !== 0);
   while (list.length > VIEW_DIMS) {
     const at = list.findIndex((axis, i) => merge(axis, list[i + 1]) !== undefined);
-    if (at < 0)
-      refuse("it moves data in more directions than one MOVE holds", "Split the node into two moves.");
+    if (at < 0) return undefined;
     const merged = merge(list[at] as SourceAxis, list[at + 1]) as SourceAxis;
     list = [...list.slice(0, at), merged, ...list.slice(at + 2)];
   }
-  return [...new Array<Coordinate>(VIEW_DIMS - list.length).fill(NOTHING), ...list.map(coordinate)];
+  return list;
 }
 
 function simplify(axis: SourceAxis, output: readonly number[]): SourceAxis {

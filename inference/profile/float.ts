@@ -23,7 +23,7 @@ export function floatRange(ctx: StepRanges): Range {
   const operands = ctx.operands();
   guard(ctx, name, operands);
   const result = combine(operands, step.dims, (low, high, out) => corners(name, low, high, out));
-  const range: Range = { ...result, tiny: tinyOf(name, operands) };
+  const range: Range = { ...result, tiny: Math.max(tinyOf(name, operands), distance(result)) };
   switch (name) {
     case "toint":
       return ctx.within({ ...range, tiny: 1 }, `the cast value can leave ${step.type}`, SAFER);
@@ -36,6 +36,24 @@ export function floatRange(ctx: StepRanges): Range {
       return finite(ctx, range);
   }
 }
+
+/** How far all elements are from 0, on either side of it; 0 where they can be 0. */
+const distance = (range: Pick<Range, "low" | "high">): number => {
+  const [low, high] = [lowest({ ...range, tiny: 1 }), highest({ ...range, tiny: 1 })];
+  return low > 0 ? low : high < 0 ? -high : 0;
+};
+
+/** True where no two operands cancel: a sum is then at least as far from 0 as each of its terms. */
+const isOneSided = (name: string, operands: readonly RangedOperand[]): boolean => {
+  const sides = operands.map(({ range }, i) => {
+    const sign = name === "sub" && i === 1 ? -1 : 1;
+    return [
+      Math.min(sign * lowest(range), sign * highest(range)),
+      Math.max(sign * lowest(range), sign * highest(range)),
+    ];
+  });
+  return sides.every(([low = 0]) => low >= 0) || sides.every(([, high = 0]) => high <= 0);
+};
 
 function finite(ctx: StepRanges, range: Range): Range {
   const checked = ctx.within(range, "the result can be infinite or not a number", SAFER);
@@ -87,6 +105,7 @@ function tinyOf(name: string, operands: readonly RangedOperand[]): number {
   switch (name) {
     case "add":
     case "sub":
+      if (isOneSided(name, operands)) return Math.min(a ?? 1, b ?? 1);
       return grid(Math.min(a ?? 1, b ?? 1));
     case "mul":
       return f((a ?? 1) * (b ?? 1));

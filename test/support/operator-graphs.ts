@@ -3,6 +3,7 @@ import { ATTENTION_GRAPHS, COMPUTED_PRODUCTS } from "./attention-graphs.ts";
 import { AVERAGES, FUNCTION_GRAPHS } from "./byte-graphs.ts";
 import { ELEMENT_GRAPHS, MOVE_GRAPHS, PICK_GRAPHS } from "./element-graphs.ts";
 import { i64, numbers, real, vector, WIDE, whole } from "./graph-parts.ts";
+import { NORMALIZATION_GRAPHS, POSITION_GRAPHS } from "./position-graphs.ts";
 import {
   dequantizeLinear,
   type Generator,
@@ -95,6 +96,16 @@ export const EXACT: Readonly<Record<string, Generator>> = {
   ConvInteger: integerProduct("ConvInteger"),
   DequantizeLinear: dequantizeLinear,
   QuantizeLinear: quantizeLinear,
+  DynamicQuantizeLinear: real(
+    [
+      { op: "DynamicQuantizeLinear", inputs: ["r"], outputs: ["q", "s", "z"] },
+      node("MatMulInteger", ["q", "h", "z"], {}, "p"),
+      node("Cast", ["p"], { to: 1 }, "m"),
+      node("Mul", ["m", "s"]),
+    ],
+    WIDE,
+    (rng) => ({ h: random(rng, "uint8", [50, 7], [0, 255]) }),
+  ),
   "Add float32": real([node("Add", ["r", "h"])], WIDE, vector),
   "Sub float32": real([node("Sub", ["h", "r"])], WIDE, vector),
   "Mul float32": real([node("Mul", ["r", "h"])], WIDE, vector),
@@ -148,6 +159,7 @@ export const EXACT: Readonly<Record<string, Generator>> = {
   ...MOVE_GRAPHS,
   ...PICK_GRAPHS,
   ...COMPUTED_PRODUCTS,
+  ...POSITION_GRAPHS,
 };
 
 /** Not one function in onnxruntime: at most one unit off, node by node. */
@@ -162,4 +174,5 @@ export const NEAR: Readonly<Record<string, Generator>> = {
   ...AVERAGES,
   ...FUNCTION_GRAPHS,
   ...ATTENTION_GRAPHS,
+  ...NORMALIZATION_GRAPHS,
 };

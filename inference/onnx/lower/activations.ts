@@ -1,6 +1,7 @@
 /** Products of two computed tensors, as attention has them: every pair of elements is multiplied (ARITH, broadcast) and
  *  summed along the inner axis (REDUCE). */
 
+import type { Operand } from "../../program/form.ts";
 import { broadcastDims } from "../builder.ts";
 import { count } from "../graph.ts";
 import { refuse } from "../refusal.ts";
@@ -12,6 +13,8 @@ import type { ScaledValue, TensorValue } from "./values.ts";
 export interface Factor {
   readonly tensor: TensorValue;
   readonly zero: number;
+  /** Zero point that the graph computes, in place of `zero`. */
+  readonly shift?: Operand;
 }
 
 /** Dims of a factor as [batch…, M, K], of a vector as [1, K]. */
@@ -43,7 +46,8 @@ export function activationProduct(ctx: Lowering, a: Factor, b: Factor): TensorVa
   return { kind: "tensor", operand, type: "s32", onnx: "int32", dims };
 }
 
-function centred(ctx: Lowering, { zero }: Factor, operand: number): number {
+function centred(ctx: Lowering, { zero, shift }: Factor, operand: Operand): Operand {
+  if (shift !== undefined) return ctx.builder.arith("sub", "s32", operand, shift);
   return zero === 0 ? operand : ctx.builder.arith("sub", "s32", operand, ctx.builder.s32(zero));
 }
 

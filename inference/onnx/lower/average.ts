@@ -16,7 +16,7 @@ const UNBOUNDED = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINIT
 const QUANTIZE =
   "Quantize its operand (QuantizeLinear and DequantizeLinear before it): float sums depend on their order.";
 
-type DequantizedTensor = DequantizedValue & { readonly source: TensorValue };
+export type DequantizedTensor = DequantizedValue & { readonly source: TensorValue };
 
 /** The node's operand: a dequantized tensor of 8 or 16 bits with one scale. */
 export function dequantizedOperand(value: Value): DequantizedTensor {

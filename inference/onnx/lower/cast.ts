@@ -11,12 +11,21 @@ import { TENSOR_TYPE, type TensorValue, typeOf, type Value } from "./values.ts";
 const STRING = 8;
 
 export function cast(ctx: Lowering, node: OnnxNode): Value {
-  const value = ctx.input(node, 0);
   const code = intAttribute(node, "to", 0);
   if (code === STRING && value.kind === "tensor" && ctx.words.has(value.operand)) return value;
   const to = (ONNX_TYPES as Readonly<Record<number, OnnxType>>)[code];
+  return castValue(ctx, ctx.input(node, 0), to, code);
+}
+
+/** Cast to the type of the second operand. */
+export function castLike(ctx: Lowering, node: OnnxNode): Value {
+  const to = typeOf(ctx.input(node, 1));
+  return castValue(ctx, ctx.input(node, 0), to, to);
+}
+
+function castValue(ctx: Lowering, value: Value, to: OnnxType | undefined, name: number | string): Value {
   if (to === undefined || isWide(to))
-    return refuse(`it casts to the type ${code}`, "Cast to uint8, int8, int32, int64, float32 or bool.");
+    return refuse(`it casts to the type ${name}`, "Cast to uint8, int8, int32, int64, float32 or bool.");
   const from = typeOf(value);
   if (value.kind === "constant") return { kind: "constant", tensor: castConstant(value.tensor, to) };
   if (from === to) return value;

@@ -4,6 +4,7 @@ import type { Operand } from "../../program/form.ts";
 import { coordinates, type SourceAxis } from "../axes.ts";
 import { count, numbers, type OnnxNode, type OnnxTensor } from "../graph.ts";
 import { refuse } from "../refusal.ts";
+import { computedZero, withComputedZero } from "./dynamic.ts";
 import { intAttribute, intsAttribute, type Lowering, scalar } from "./lowering.ts";
 import {
   activationOf,
@@ -24,7 +25,8 @@ import type { Product, TensorValue, Value } from "./values.ts";
 import { productOf } from "./wide.ts";
 import { type WindowAxis, windowAxes } from "./windows.ts";
 
-/** @param zeros weight zero points: one, or one for each output channel */
+/** @param zeros weight zero points: one, or one for each output channel
+ *  @param shift zero point of the activation that the graph computes; windows hold it outside of the input */
 function convProduct(
   ctx: Lowering,
   node: OnnxNode,
@@ -33,6 +35,7 @@ function convProduct(
   weights: OnnxTensor,
   zeros: readonly number[],
   bias: OnnxTensor | undefined,
+  shift?: Operand,
 ): Product {
   const [batch = 1, channelsIn = 1, ...spatial] = activation.dims;
   const [channelsOut = 1, perGroup = 1, ...kernel] = weights.dims;
@@ -72,7 +75,7 @@ function convProduct(
   const outputs = axes.map((a) => a.output);
   return {
     kind: "dot",
-    activation: windows(ctx, activation, axes, groups, zero),
+    activation: windows(ctx, activation, axes, groups, shift === undefined ? { pad: zero } : { shift }),
     zeroPoint: zero,
     groups,
     channels,
@@ -82,13 +85,13 @@ function convProduct(
   };
 }
 
-/** Rows [batch, outputs…, groups] of kernel positions × channels of the group, padded with the zero point. */
+/** Rows [batch, outputs…, groups] of kernel positions × channels of the group, with the zero point outside. */
 function windows(
   ctx: Lowering,
   activation: TensorValue,
   axes: readonly WindowAxis[],
   groups: number,
-  zero: number,
+  outside: { readonly pad: number } | { readonly shift: Operand },
 ): Operand {
   const { builder } = ctx;
   const [batch = 1, channels = 1] = activation.dims;
@@ -131,10 +134,19 @@ function windows(
   ];
   const order = activation.layout ?? activation.dims.map((_, axis) => axis);
   const stored = order.map((axis) => bySource[axis] as SourceAxis);
-  const operand = builder.move(activation.operand, dims, coordinates(stored, dims), { pad: zero });
+  // A computed zero point is repeated for each position, as the second operand of the move.
+  const fill = "pad" in outside ? outside : { other: repeated(ctx, outside.shift, dims) };
+  const leaves = axes.some((axis) => axis.leaves);
+  const operand = builder.move(activation.operand, dims, coordinates(stored, dims), leaves ? fill : {});
   const length = count(kernel) * perGroup;
   const flat: TensorValue = { kind: "tensor", operand, type: activation.type, onnx: activation.onnx, dims };
   return ctx.withLast(flat, length);
+}
+
+/** One element at every position. */
+function repeated(ctx: Lowering, element: Operand, dims: readonly number[]): Operand {
+  const nowhere = [{ dim: 1, terms: [], offset: 0, checked: false }];
+  return ctx.builder.move(element, dims, coordinates(nowhere, dims));
 }
 
 export function qLinearConv(ctx: Lowering, node: OnnxNode): Value {
@@ -163,6 +175,11 @@ export function convInteger(ctx: Lowering, node: OnnxNode): Value {
   const activation = activationOf(ctx, ctx.input(node, 0));
   const weights = weightsAt(ctx, node, 1);
   const zeros = zerosAt(ctx, node, 3, weights.type) ?? [0];
+  const shift = computedZero(ctx, node, 2);
+  if (shift !== undefined) {
+    const product = convProduct(ctx, node, activation, 0, weights, zeros, undefined, shift);
+    return withComputedZero(ctx, product, shift);
+  }
   const zero = activationZero(ctx, node, 2, activation);
   return productResult(ctx, node, convProduct(ctx, node, activation, zero, weights, zeros, undefined));
 }

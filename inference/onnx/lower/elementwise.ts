@@ -4,6 +4,7 @@ import type { Operand } from "../../program/form.ts";
 import { type ArithName, broadcastDims, type FloatName } from "../builder.ts";
 import type { OnnxNode, OnnxType } from "../graph.ts";
 import { refuse } from "../refusal.ts";
+import { makeTensor } from "./constants.ts";
 import { folded } from "./fold.ts";
 import type { Lowering } from "./lowering.ts";
 import { combinedMaps } from "./maps.ts";
@@ -110,6 +111,16 @@ export function arithmetic(ctx: Lowering, node: OnnxNode): Value {
     return sum.kind === "product" && ctx.usesOf(node.outputs[0]) > 1 ? ctx.tensor(sum) : sum;
   }
   return combinedMaps(values, f) ?? chain(ctx, values, name);
+}
+
+/** The sum of all operands divided by their number. */
+export function mean(ctx: Lowering, node: OnnxNode): Value {
+  const sum = arithmetic(ctx, { ...node, op: "Sum" });
+  const type = typeOf(sum);
+  if (type !== "float32") refuse(`it averages ${type}`, "Use float32.");
+  const values = [sum, { kind: "constant", tensor: makeTensor(type, [], [node.inputs.length]) }] as const;
+  const divided = (x = 0, y = 1): number => Math.fround(x / y);
+  return folded(ctx, values, type, divided) ?? combinedMaps(values, divided) ?? chain(ctx, values, "div");
 }
 
 const rounded = (type: OnnxType, x: number): number => (type === "float32" ? Math.fround(x) : x);

@@ -4,6 +4,7 @@ import { count, numbers, type OnnxNode, type OnnxTensor } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import { activationProduct, scaledProduct } from "./activations.ts";
 import { movedConstant } from "./constants.ts";
+import { computedZero, withComputedZero } from "./dynamic.ts";
 import { floatAttribute, intAttribute, type Lowering, scalar } from "./lowering.ts";
 import { zerosAt } from "./operands.ts";
 import { emitProduct } from "./product.ts";
@@ -196,6 +197,8 @@ export function matMulInteger(ctx: Lowering, node: OnnxNode): Value {
   if (isComputed(a, b)) {
     const factor = (value: Value, index: number) => {
       const tensor = bytes(ctx, value);
+      const shift = computedZero(ctx, node, index);
+      if (shift !== undefined) return { tensor, zero: 0, shift };
       return { tensor, zero: activationZero(ctx, node, index, tensor) };
     };
     return activationProduct(ctx, factor(a, 2), factor(b, 3));
@@ -203,6 +206,10 @@ export function matMulInteger(ctx: Lowering, node: OnnxNode): Value {
   const activation = activationOf(ctx, ctx.input(node, 0));
   const weights = weightsAt(ctx, node, 1);
   const zeros = zerosAt(ctx, node, 3, weights.type) ?? [0];
+  const shift = computedZero(ctx, node, 2);
+  if (shift !== undefined) {
+    return withComputedZero(ctx, matrixProduct(ctx, activation, 0, weights, zeros), shift);
+  }
   const zero = activationZero(ctx, node, 2, activation);
   return productResult(ctx, node, matrixProduct(ctx, activation, zero, weights, zeros));
 }

@@ -1,13 +1,14 @@
 /** Softmax and LayerNormalization of dequantized bytes: sums of integers, what is left in binary32. */
 
 import type { Operand } from "../../program/form.ts";
-import { numbers, type OnnxNode } from "../graph.ts";
+import { count, numbers, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
-import { dequantizedBytes } from "./average.ts";
+import { type DequantizedTensor, dequantizedBytes } from "./average.ts";
 import { knownTensor } from "./fold.ts";
 import { floatAttribute, intAttribute, type Lowering, normalAxis } from "./lowering.ts";
+import { bytes, quantizationAt, quantizeTensor } from "./quantize.ts";
 import { reduceRows } from "./rows.ts";
-import { typeOf, type Value } from "./values.ts";
+import { type TensorValue, typeOf, type Value } from "./values.ts";
 
 /** A row's largest exponential is 2^18, and its rest is summed in units of 2^-18: both sums of 8,191 elements stay inside
  *  s32. */
@@ -18,26 +19,39 @@ const LEAST_EXPONENTIAL = 2 ** -100;
 /** `f32(2^18·exp(−scale·(max − q))) / Σ`, whatever the zero point. The sum is of integers: of the exponentials' whole
  *  parts and of their rests in units of 2^-18. */
 export function softmax(ctx: Lowering, node: OnnxNode): Value {
-  const value = dequantizedBytes(ctx.input(node, 0));
+  return softmaxOf(ctx, node, dequantizedBytes(ctx.input(node, 0)), ctx.graph.opset);
+}
+
+/** com.microsoft QLinearSoftmax: the same of bytes, quantized. */
+export function qLinearSoftmax(ctx: Lowering, node: OnnxNode): Value {
+  const { scale, zero } = quantizationAt(ctx, node, 1, "input");
+  const source = bytes(ctx, ctx.input(node, 0));
+  const value = { kind: "dequantized", source, scale: [scale], zero: [zero], axis: 0 } as const;
+  const result = softmaxOf(ctx, node, value, intAttribute(node, "opset", ctx.graph.opset));
+  return quantizeTensor(ctx, result, quantizationAt(ctx, node, 3, "output"));
+}
+
+function softmaxOf(ctx: Lowering, node: OnnxNode, value: DequantizedTensor, opset: number): TensorValue {
   const { source } = value;
   const rank = source.dims.length;
-  const isOld = ctx.graph.opset < 13;
+  const isOld = opset < 13;
   const axis = normalAxis(intAttribute(node, "axis", isOld ? 1 : -1), rank);
   // Before operator set 13 all axes from this one on are one.
   const reduced = isOld ? Array.from({ length: rank - axis }, (_, i) => axis + i) : [axis];
   const kept = source.dims.map((_, i) => i).filter((i) => !reduced.includes(i));
   const n = reduced.reduce((product, i) => product * (source.dims[i] as number), 1);
-  const count = source.dims.reduce((product, dim) => product * dim, 1);
+  const elements = count(source.dims);
   const order = [...kept, ...reduced];
-  const rows = [count / n, n];
+  const rows = [elements / n, n];
   const { builder } = ctx;
-  const bytes = ctx.reshape(ctx.inLayout(source, order), rows);
-  const top = reduceRows(ctx, "max", bytes, [count / n, 1]);
-  const ids = ctx.reshape(builder.arith("sub", "s32", top, bytes), [count, 1]);
+  const stored = ctx.reshape(ctx.inLayout(source, order), rows);
+  const top = reduceRows(ctx, "max", stored, [elements / n, 1]);
+  const ids = ctx.reshape(builder.arith("sub", "s32", top, stored), [elements, 1]);
   const tables = exponentials(value.scale[0] as number);
   const picked = (type: "s32" | "f32", table: Int32Array | Float32Array): Operand =>
-    ctx.reshape(builder.lookup("pick", ids, builder.plain(type, [256, 1], table), [count]), rows);
-  const sumOf = (table: Int32Array): Operand => reduceRows(ctx, "sum", picked("s32", table), [count / n, 1]);
+    ctx.reshape(builder.lookup("pick", ids, builder.plain(type, [256, 1], table), [elements]), rows);
+  const sumOf = (table: Int32Array): Operand =>
+    reduceRows(ctx, "sum", picked("s32", table), [elements / n, 1]);
   // Each sum holds exp(0): the maximum changes nothing, and lets import see it.
   const wholes = builder.arith("max", "s32", sumOf(tables.wholes), builder.s32(2 ** EXPONENTIAL_BITS));
   const rests = real(ctx, sumOf(tables.rests), 2 ** -EXPONENTIAL_BITS);
@@ -76,16 +90,69 @@ const MOST_NORMALIZED = 32_767;
  *  binary32, element by element: `d·(scale/n) / sqrt((Σu² − (Σu)²/n)·(scale²/n) + epsilon) · gain + shift`. As no |Σu|
  *  is above n/2, the difference is at least half of Σu²: it loses no digits. */
 export function layerNormalization(ctx: Lowering, node: OnnxNode): Value {
-  const { source, scale } = dequantizedBytes(ctx.input(node, 0));
-  const axis = normalAxis(intAttribute(node, "axis", -1), source.dims.length);
-  const n = source.dims.slice(axis).reduce((product, dim) => product * dim, 1);
-  const count = source.dims.reduce((product, dim) => product * dim, 1);
-  if (n > MOST_NORMALIZED) refuse(`it normalizes ${n} elements`, "Normalize at most 32,767 elements.");
+  const value = dequantizedBytes(ctx.input(node, 0));
+  const { dims } = value.source;
+  const n = count(dims.slice(normalAxis(intAttribute(node, "axis", -1), dims.length)));
+  const epsilon = floatAttribute(node, "epsilon", Math.fround(1e-5));
+  const operand = scaledAndShifted(ctx, node, normalizedRows(ctx, value, n, epsilon), [n]);
+  return { kind: "tensor", operand, type: "f32", onnx: "float32", dims };
+}
+
+/** The same of each channel of each image, with a gain and a shift a channel. */
+export function instanceNormalization(ctx: Lowering, node: OnnxNode): Value {
+  const value = dequantizedBytes(ctx.input(node, 0));
+  const { dims } = value.source;
+  const [batch = 1, channels = 1] = dims;
+  const n = count(dims.slice(2));
+  const rows = normalizedRows(ctx, value, n, floatAttribute(node, "epsilon", Math.fround(1e-5)));
+  const apart = ctx.reshape(rows, [batch, channels, n]);
+  const operand = ctx.reshape(scaledAndShifted(ctx, node, apart, [channels, 1]), dims);
+  return { kind: "tensor", operand, type: "f32", onnx: "float32", dims };
+}
+
+/** `d·scale / sqrt(Σd²·(scale²/n) + epsilon) · gain` with `d = q − zero`. */
+export function rmsNormalization(ctx: Lowering, node: OnnxNode): Value {
+  const { source, scale, zero } = dequantizedBytes(ctx.input(node, 0));
+  const { dims } = source;
+  const n = count(dims.slice(normalAxis(intAttribute(node, "axis", -1), dims.length)));
+  checkLength(n);
   const { builder } = ctx;
-  const bytes = ctx.reshape(ctx.plain(source), [count / n, n]);
-  const near = fromRoundedMean(ctx, bytes, source.type === "s8" ? 128 : 0, n);
-  const sums = reduceRows(ctx, "sum", near, [count / n, 1]);
-  const squares = reduceRows(ctx, "sum", builder.arith("mul", "s32", near, near), [count / n, 1]);
+  const rows = count(dims) / n;
+  const stored = ctx.reshape(ctx.plain(source), [rows, n]);
+  const distances = builder.arith("sub", "s32", stored, builder.s32(zero[0] as number));
+  const squares = reduceRows(ctx, "sum", builder.arith("mul", "s32", distances, distances), [rows, 1]);
+  const [unit = 1] = scale;
+  const epsilon = builder.f32(floatAttribute(node, "epsilon", Math.fround(1e-5)));
+  // No sum of squares is negative: the maximum changes nothing, and lets import see it.
+  const positive = builder.arith("max", "s32", squares, builder.s32(0));
+  const root = builder.float(
+    "sqrt",
+    "f32",
+    builder.float("add", "f32", real(ctx, positive, (unit * unit) / n), epsilon),
+  );
+  const normal = builder.float("div", "f32", real(ctx, distances, unit), root);
+  const operand = scaledAndShifted(ctx, { ...node, inputs: node.inputs.slice(0, 2) }, normal, [n]);
+  return { kind: "tensor", operand, type: "f32", onnx: "float32", dims };
+}
+
+function checkLength(n: number): void {
+  if (n > MOST_NORMALIZED) refuse(`it normalizes ${n} elements`, "Normalize at most 32,767 elements.");
+}
+
+/** Rows of n elements less their mean, divided by their deviation. */
+function normalizedRows(
+  ctx: Lowering,
+  { source, scale }: DequantizedTensor,
+  n: number,
+  least: number,
+): Operand {
+  checkLength(n);
+  const { builder } = ctx;
+  const rows = count(source.dims) / n;
+  const stored = ctx.reshape(ctx.plain(source), [rows, n]);
+  const near = fromRoundedMean(ctx, stored, source.type === "s8" ? 128 : 0, n);
+  const sums = reduceRows(ctx, "sum", near, [rows, 1]);
+  const squares = reduceRows(ctx, "sum", builder.arith("mul", "s32", near, near), [rows, 1]);
   const sum = builder.float("tofloat", "f32", sums);
   const excess = builder.float("mul", "f32", builder.float("mul", "f32", sum, sum), builder.f32(1 / n));
   const spread = builder.float("sub", "f32", builder.float("tofloat", "f32", squares), excess);
@@ -93,15 +160,17 @@ export function layerNormalization(ctx: Lowering, node: OnnxNode): Value {
   const positive = builder.float("max", "f32", spread, builder.f32(0));
   const [unit = 1] = scale;
   const scaled = builder.float("mul", "f32", positive, builder.f32((unit * unit) / n));
-  const epsilon = builder.f32(floatAttribute(node, "epsilon", Math.fround(1e-5)));
-  const deviation = builder.float("sqrt", "f32", builder.float("add", "f32", scaled, epsilon));
+  const deviation = builder.float("sqrt", "f32", builder.float("add", "f32", scaled, builder.f32(least)));
   const distances = builder.arith("sub", "s32", builder.arith("mul", "s32", near, builder.s32(n)), sums);
-  let result = builder.float("div", "f32", real(ctx, distances, unit / n), deviation);
-  const gain = along(ctx, node, 1, n);
-  if (gain !== undefined) result = builder.float("mul", "f32", result, gain);
-  const shift = along(ctx, node, 2, n);
-  if (shift !== undefined) result = builder.float("add", "f32", result, shift);
-  return { kind: "tensor", operand: result, type: "f32", onnx: "float32", dims: source.dims };
+  return builder.float("div", "f32", real(ctx, distances, unit / n), deviation);
+}
+
+/** Times input 1, plus input 2, where they are there. @param dims in which they broadcast */
+function scaledAndShifted(ctx: Lowering, node: OnnxNode, rows: Operand, dims: readonly number[]): Operand {
+  const gain = along(ctx, node, 1, dims);
+  const scaled = gain === undefined ? rows : ctx.builder.float("mul", "f32", rows, gain);
+  const shift = along(ctx, node, 2, dims);
+  return shift === undefined ? scaled : ctx.builder.float("add", "f32", scaled, shift);
 }
 
 /** `q − round(mean)`, s32. @param lift makes the sum of a row ≥ 0, so that its quotient rounds */
@@ -116,7 +185,8 @@ function fromRoundedMean(ctx: Lowering, bytes: Operand, lift: number, n: number)
 }
 
 /** Gain or shift of each normalized element. */
-function along(ctx: Lowering, node: OnnxNode, input: number, n: number): Operand | undefined {
+function along(ctx: Lowering, node: OnnxNode, input: number, dims: readonly number[]): Operand | undefined {
+  const n = count(dims);
   const value = ctx.optional(node, input);
   if (value === undefined) return undefined;
   const tensor = knownTensor(value);
@@ -128,6 +198,6 @@ function along(ctx: Lowering, node: OnnxNode, input: number, n: number): Operand
   }
   return ctx.tensor({
     kind: "constant",
-    tensor: { ...tensor, dims: [n], data: Float32Array.from(numbers(tensor)) },
+    tensor: { ...tensor, dims, data: Float32Array.from(numbers(tensor)) },
   }).operand;
 }

@@ -4,22 +4,33 @@ import type { Opcode } from "../../program/form.ts";
 import type { OnnxNode } from "../graph.ts";
 import { treeEnsemble, treeEnsembleClassifier, treeEnsembleRegressor, zipMap } from "../trees/lower.ts";
 import { averagePool, globalAveragePool, qLinearAverage } from "./average.ts";
-import { cast } from "./cast.ts";
+import { cast, castLike } from "./cast.ts";
 import { clip, relu } from "./clamp.ts";
 import { conv, convInteger, qLinearConv } from "./conv.ts";
-import { arithmetic } from "./elementwise.ts";
+import { dynamicQuantizeLinear } from "./dynamic.ts";
+import { arithmetic, mean } from "./elementwise.ts";
 import { constantOfShape, rangeOfNumbers, shapeOf, sizeOf } from "./fold.ts";
 import { gather } from "./gather.ts";
 import { compare, logic, where } from "./logic.ts";
 import type { Lowering } from "./lowering.ts";
+import { hardmax, oneHot, trilu } from "./masks.ts";
 import { matMulInteger, qGemm, qLinearMatMul } from "./matmul.ts";
-import { layerNormalization, softmax } from "./normalize.ts";
+import { mod } from "./modulo.ts";
+import {
+  instanceNormalization,
+  layerNormalization,
+  qLinearSoftmax,
+  rmsNormalization,
+  softmax,
+} from "./normalize.ts";
 import { pad } from "./pad.ts";
 import { gatherElements } from "./picks.ts";
 import { globalMaxPool, maxPool } from "./pool.ts";
 import { gemm, matMul } from "./qdq.ts";
 import { qLinearBinary, qLinearConcat, qLinearFunction } from "./qlinear.ts";
 import { dequantizeLinear, quantizeLinear } from "./quantize.ts";
+import { cumSum, topK } from "./ranks.ts";
+import { pRelu } from "./real-steps.ts";
 import { argExtreme, reduce } from "./reduce.ts";
 import { expand, split, tile } from "./repeat.ts";
 import {
@@ -34,6 +45,7 @@ import {
   transpose,
   unsqueeze,
 } from "./shape.ts";
+import { depthToSpace, resize, spaceToDepth } from "./space.ts";
 import { byteFunction, unary } from "./unary.ts";
 import type { Value } from "./values.ts";
 
@@ -80,7 +92,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     operators: { MatMulInteger: matMulInteger, ConvInteger: convInteger },
     reads: "uint8 and int8 in every combination; an Add of a constant along the columns joins the product",
     limits:
-      "weights constant; one activation zero point. MatMulInteger of two computed operands: one zero point each, M·N·K < 2^24",
+      "weights constant; one activation zero point, constant or computed (`Σa·w − zero·Σw`; outside of a convolution's input windows hold it). MatMulInteger of two computed operands: one zero point each, M·N·K < 2^24",
     opcodes: ["move", "dot", "arith", "reduce"],
     exactness: "exact",
   },
@@ -92,6 +104,15 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
       "weights and bias constant, weights of 8 bits, bias int32 with scale = activation scale × weight scale (within 2^-22); alpha = beta = 1. MatMul of two computed operands: bytes, one scale each, M·N·K < 2^24",
     opcodes: ["move", "dot", "arith", "reduce", "requant", "rescale"],
     exactness: "one unit",
+  },
+  {
+    operators: { DynamicQuantizeLinear: dynamicQuantizeLinear },
+    reads:
+      "float32: least and largest element by halves, scale, zero point and bytes in FLOAT, operation by operation",
+    limits: "a tensor whose range is below 2^-60 counts as 0, with scale 1",
+    opcodes: ["move", "float", "select", "arith"],
+    alwaysFloat: true,
+    exactness: "exact",
   },
   {
     operators: {
@@ -158,9 +179,9 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
       ...same(qLinearFunction, "com.microsoft.QLinearLeakyRelu", "com.microsoft.QLinearSigmoid"),
     },
     reads:
-      "a dequantized byte tensor with one scale; what follows up to QuantizeLinear joins the table. Of 16 bits: LOOKUP pick from 65,536 rows",
+      "a dequantized byte tensor with one scale; what follows up to QuantizeLinear joins the table. Of 16 bits: LOOKUP pick from 65,536 rows. HardSigmoid, HardSwish, LeakyRelu, Softsign and ThresholdedRelu of any float32: FLOAT, operation by operation",
     limits: "finite for each of the 256 bytes, or 65,536 integers",
-    opcodes: ["table", "arith", "lookup", "move"],
+    opcodes: ["table", "arith", "lookup", "move", "float", "select"],
     exactness: "one unit",
   },
   {
@@ -178,7 +199,49 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     exactness: "exact",
   },
   {
-    operators: { Cast: cast },
+    operators: { Mean: mean },
+    reads: "float32 with broadcasting: the sum from left to right, divided by the number of operands",
+    limits: "",
+    opcodes: ["float", "table", "lookup", "arith", "move"],
+    exactness: "one unit",
+  },
+  {
+    operators: { PRelu: pRelu },
+    reads: "float32; dequantized bytes with one slope (a table)",
+    limits: "",
+    opcodes: ["float", "select", "table", "arith", "lookup", "move"],
+    exactness: "exact",
+  },
+  {
+    operators: { Mod: mod },
+    reads: "integers of 8 to 64 bits with broadcasting; fmod 0 and 1",
+    limits: "divisor constant, or proven ≥ 1; the dividend less a multiple of it proven inside s32",
+    opcodes: ["arith", "select", "move"],
+    exactness: "exact",
+  },
+  {
+    operators: { CumSum: cumSum },
+    reads: "int32, int64; exclusive, reverse: what is 1, 2, 4, … positions before is added in turn",
+    limits: "axis constant; sums proven inside s32",
+    opcodes: ["move", "arith"],
+    exactness: "exact",
+  },
+  {
+    operators: { TopK: topK },
+    reads: "every type, largest and smallest; the lower index first among equals",
+    limits: "k constant, at most 16; the result is sorted",
+    opcodes: ["move", "reduce", "arith", "select", "float"],
+    exactness: "exact",
+  },
+  {
+    operators: { Trilu: trilu, OneHot: oneHot, Hardmax: hardmax },
+    reads: "Trilu: every type; OneHot: integer ids; Hardmax: every type, the first of equal maxima",
+    limits: "diagonal, depth and values constant",
+    opcodes: ["move", "reduce", "arith", "select", "float"],
+    exactness: "exact",
+  },
+  {
+    operators: { Cast: cast, CastLike: castLike },
     reads: "uint8, int8, int32, int64, float32, bool; int64 is held as s32",
     limits: "proven in range; not from float32 to bool",
     opcodes: ["arith", "float", "move", "lookup"],
@@ -235,7 +298,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     exactness: "one unit",
   },
   {
-    operators: { Softmax: softmax },
+    operators: { Softmax: softmax, "com.microsoft.QLinearSoftmax": qLinearSoftmax },
     reads:
       "dequantized bytes: exponentials by LOOKUP, their sum of integers, the quotient in FLOAT; before operator set 13 axes from `axis` on are one",
     limits: "at most 8,191 elements a row",
@@ -244,7 +307,11 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     exactness: "one unit",
   },
   {
-    operators: { LayerNormalization: layerNormalization },
+    operators: {
+      LayerNormalization: layerNormalization,
+      InstanceNormalization: instanceNormalization,
+      RMSNormalization: rmsNormalization,
+    },
     reads: "dequantized bytes: integer sums, the rest in FLOAT",
     limits: "gain and shift constant; at most 32,767 elements a row; only the first output",
     opcodes: ["move", "reduce", "arith", "float"],
@@ -291,20 +358,24 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   {
     operators: {
       Concat: concat,
+      DepthToSpace: depthToSpace,
       Expand: expand,
       Flatten: flatten,
       Pad: pad,
       Reshape: reshape,
+      Resize: resize,
       Slice: slice,
+      SpaceToDepth: spaceToDepth,
       Split: split,
       Squeeze: squeeze,
       Tile: tile,
       Transpose: transpose,
       Unsqueeze: unsqueeze,
+      Upsample: resize,
     },
     reads:
-      "every type; Pad constant, edge, reflect, wrap. Transpose only renames stored axes until something needs the order; two moves in a row are one where MOVE can hold them",
-    limits: "rank ≤ 6; shapes, axes, starts and sizes constant; no empty tensors",
+      "every type; Pad constant, edge, reflect, wrap; Resize and Upsample to the nearest element. Transpose only renames stored axes until something needs the order; two moves in a row are one where MOVE can hold them",
+    limits: "rank ≤ 6; shapes, axes, starts, scales and sizes constant; no empty tensors",
     opcodes: ["move", "float", "lookup", "arith"],
     exactness: "exact",
   },

@@ -28,8 +28,6 @@ const UNROLL = "Unroll it: write its steps one after the other, without a subgra
 /** What to do about operators that are often met. */
 const ADVICE: Readonly<Record<string, string>> = {
   BatchNormalization: "Fold it into the weights of the layer before it.",
-  DynamicQuantizeLinear:
-    "Quantize statically (onnxruntime's quantize_static, not quantize_dynamic): scales must be constants.",
   GRU: "Unroll it into products and tables.",
   If: "Fold the condition, and export the branch that is taken.",
   LSTM: "Unroll it into products and tables.",

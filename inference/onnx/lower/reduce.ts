@@ -90,8 +90,7 @@ function sumOfIds(ctx: Lowering, ids: Operand, weights: Operand): Operand {
 }
 
 /** Maximum (minimum) of each row, index where it is reached (else an index beyond all), least index. */
-export function argExtreme(ctx: Lowering, node: OnnxNode): Value {
-  const value = ctx.input(node, 0);
+export function argExtreme(ctx: Lowering, node: OnnxNode, value = ctx.input(node, 0)): Value {
   const inner = value.kind === "dequantized" && value.scale.length === 1 ? value.source : value;
   const tensor = ctx.tensor(inner);
   const { builder } = ctx;

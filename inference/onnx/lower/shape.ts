@@ -1,6 +1,6 @@
 /** Operators that only move elements: Reshape, Flatten, Transpose, Squeeze, Unsqueeze, Slice, Concat, Pad, Split of constants. */
 
-import { coordinates, type SourceAxis } from "../axes.ts";
+import { coordinates, fits, type SourceAxis } from "../axes.ts";
 import { composed, type MoveDescription } from "../compose.ts";
 import { count, numbers, type OnnxNode, type OnnxTensor } from "../graph.ts";
 import { refuse } from "../refusal.ts";
@@ -62,16 +62,42 @@ export function moveValue(
   const own = { axes, dims, pad: pad.stored };
   const origin = ctx.originOf(tensor);
   const both = origin === undefined ? undefined : composed(origin.move, own);
-  return both === undefined || origin === undefined
-    ? emitMove(ctx, tensor, own)
-    : emitMove(ctx, origin.source, both);
+  if (both !== undefined && origin !== undefined && isOneMove(origin.source, both))
+    return emitMove(ctx, origin.source, both);
+  const parts = isOneMove(tensor, own) ? [own] : (halves(own, tensor.dims) ?? [own]);
+  const [first, second] = parts;
+  const moved = emitMove(ctx, tensor, first as MoveDescription);
+  return second === undefined ? moved : moveValue(ctx, moved, second.dims, second.axes, pad);
+}
+
+/** Source axes as they are stored. */
+const storedAxes = (source: TensorValue, { axes }: MoveDescription): SourceAxis[] =>
+  (source.layout ?? source.dims.map((_, axis) => axis)).map((axis) => axes[axis] as SourceAxis);
+
+const isOneMove = (source: TensorValue, move: MoveDescription): boolean =>
+  fits(storedAxes(source, move), move.dims.length === 0 ? [1] : move.dims);
+
+/** A move that changes several axes, each of which stays where it is, as two: some axes first, then the others. */
+function halves(move: MoveDescription, dims: readonly number[]): MoveDescription[] | undefined {
+  const changed = move.axes.flatMap((axis, i) =>
+    axis.checked || axis.offset !== 0 || move.dims[i] !== dims[i] ? [i] : [],
+  );
+  const isOwn = ({ terms }: SourceAxis, i: number): boolean => terms.every(({ axis }) => axis === i);
+  if (changed.length < 2 || move.dims.length !== dims.length || !move.axes.every(isOwn)) return undefined;
+  const first = new Set(changed.slice(0, changed.length >> 1));
+  const between = dims.map((dim, i) => (first.has(i) ? (move.dims[i] as number) : dim));
+  const kept = (list: readonly number[], isMoved: (i: number) => boolean): SourceAxis[] =>
+    inOrder(list).map((axis, i) => (isMoved(i) ? (move.axes[i] as SourceAxis) : axis));
+  return [
+    { ...move, dims: between, axes: kept(dims, (i) => first.has(i)) },
+    { ...move, axes: kept(between, (i) => changed.includes(i) && !first.has(i)) },
+  ];
 }
 
 function emitMove(ctx: Lowering, source: TensorValue, move: MoveDescription): TensorValue {
   const { axes, dims, pad } = move;
-  const order = source.layout ?? source.dims.map((_, axis) => axis);
   const target = dims.length === 0 ? [1] : dims;
-  const stored = order.map((axis) => axes[axis] as SourceAxis);
+  const stored = storedAxes(source, { axes, dims, pad });
   const operand = ctx.builder.move(source.operand, target, coordinates(stored, target), { pad });
   const { layout: _, ...rest } = source;
   const moved = { ...rest, operand, dims };
@@ -168,7 +194,7 @@ export function transpose(ctx: Lowering, node: OnnxNode): Value {
 }
 
 /** Only renames the axes of the stored order: elements move when something needs them in ONNX order. */
-function transposeValue(ctx: Lowering, value: Value, perm: readonly number[]): Value {
+export function transposeValue(ctx: Lowering, value: Value, perm: readonly number[]): Value {
   if (value.kind === "dequantized" && value.source.kind === "constant") {
     const tensor = movedConstant(value.source.tensor, perm);
     return { ...value, source: { kind: "constant", tensor }, axis: Math.max(0, perm.indexOf(value.axis)) };

@@ -11,6 +11,7 @@ import { FUNCTIONS } from "./functions.ts";
 import type { Lowering } from "./lowering.ts";
 import { mapThrough, mapWide } from "./maps.ts";
 import { isWide } from "./quantization.ts";
+import { REAL_STEPS } from "./real-steps.ts";
 import { type TensorValue, typeOf, type Value } from "./values.ts";
 
 const TABLE_ONLY = "Put QuantizeLinear and DequantizeLinear before it: of a byte it becomes a table.";
@@ -24,8 +25,16 @@ export function byteFunction(ctx: Lowering, node: OnnxNode): Value {
   return (
     mapThrough(value, f) ??
     mapWide(value, f) ??
+    realSteps(ctx, node, value) ??
     refuse(`its operand is ${typeOf(value)}, not a dequantized byte tensor with one scale`, TABLE_ONLY)
   );
+}
+
+/** Steps of a float32 that is no function of a byte, where the operator has them. */
+function realSteps(ctx: Lowering, node: OnnxNode, value: Value): Value | undefined {
+  const steps = REAL_STEPS[node.op];
+  if (steps === undefined || typeOf(value) !== "float32" || value.kind === "constant") return undefined;
+  return elementwise(ctx, [value], "float32", ([x = 0]) => steps(ctx, x, node));
 }
 
 /** The number, or a zero of its sign where binary32 has only a subnormal one. */
