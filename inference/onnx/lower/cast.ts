@@ -11,10 +11,11 @@ import { TENSOR_TYPE, type TensorValue, typeOf, type Value } from "./values.ts";
 const STRING = 8;
 
 export function cast(ctx: Lowering, node: OnnxNode): Value {
+  const value = ctx.input(node, 0);
   const code = intAttribute(node, "to", 0);
   if (code === STRING && value.kind === "tensor" && ctx.words.has(value.operand)) return value;
   const to = (ONNX_TYPES as Readonly<Record<number, OnnxType>>)[code];
-  return castValue(ctx, ctx.input(node, 0), to, code);
+  return castValue(ctx, value, to, code);
 }
 
 /** Cast to the type of the second operand. */
