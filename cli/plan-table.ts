@@ -7,6 +7,7 @@ type Available = PlanRow & { readonly available: true };
 /** Significant digits of estimated amounts. */
 const DIGITS = 4;
 const NOTHING = "-";
+const DATA = "OF THAT DATA";
 
 const amount = (wei: bigint): string => (wei === 0n ? NOTHING : formatAmount(roundUp(wei, DIGITS)));
 const gas = (units: bigint): string => (units === 0n ? NOTHING : units.toLocaleString("en-US"));
@@ -20,6 +21,7 @@ interface Column {
 
 const COLUMNS: readonly Column[] = [
   { title: "COST A RESULT", isNumber: true, of: ({ costWei }) => amount(costWei) },
+  { title: DATA, isNumber: true, of: ({ dataFeeWei }) => amount(dataFeeWei) },
   { title: "GAS A RESULT", isNumber: true, of: ({ estimate }) => gas(estimate.gasPerResult) },
   { title: "GAS ONCE", isNumber: true, of: ({ estimate }) => gas(estimate.gasSetup) },
   { title: "FINAL AFTER", isNumber: true, of: ({ secondsToFinality: s }) => `${s.toFixed(1)} s` },
@@ -29,18 +31,21 @@ const COLUMNS: readonly Column[] = [
 /** Lines of the table and below it; the chosen method has a star. */
 export function planLines({ rows, choice }: Plan): string[] {
   const mark = ({ method }: PlanRow): string => (method === choice ? "*" : " ");
+  // Most chains ask nothing for data.
+  const hasData = rows.some((row) => row.available && row.dataFeeWei > 0n);
+  const columns = COLUMNS.filter(({ title }) => hasData || title !== DATA);
   const cells = rows.map((row) => [
     `${mark(row)} ${row.lane}`,
     row.method,
-    ...(row.available ? COLUMNS.map(({ of }) => of(row)) : []),
+    ...(row.available ? columns.map(({ of }) => of(row)) : []),
   ]);
-  const titles = ["  LANE", "METHOD", ...COLUMNS.map(({ title }) => title)];
+  const titles = ["  LANE", "METHOD", ...columns.map(({ title }) => title)];
   const widths = titles.map((title, i) => Math.max(title.length, ...cells.map((row) => row[i]?.length ?? 0)));
   const line = (row: readonly string[]): string =>
     row
       .map((cell, i) => {
         const width = widths[i] ?? 0;
-        return COLUMNS[i - 2]?.isNumber === true ? cell.padStart(width) : cell.padEnd(width);
+        return columns[i - 2]?.isNumber === true ? cell.padStart(width) : cell.padEnd(width);
       })
       .join("  ");
   const table = rows.map((row, i) => {

@@ -1,6 +1,7 @@
 /** `assay plan`: what each lane would cost for a model, before anything is spent. */
 import type { Command } from "commander";
 import { AMOUNT_FORM, formatAmount, parseAmount } from "../base/amounts.ts";
+import { NO_DATA_FEE } from "../protocol/chain/data-fee.ts";
 import { MAX_TRANSACTION_GAS } from "../protocol/chain/execution/cost.ts";
 import gas from "../protocol/rules/generated/gas.json" with { type: "json" };
 import type { GameConstants } from "../protocol/rules/types.ts";
@@ -56,8 +57,10 @@ export function addPlanCommand(program: Command): void {
         ? ((await chain?.client.getGasPrice()) ?? 10n ** 9n)
         : weiOf("--gas-price", options.gasPrice);
     const window = secondsOf(options.window) ?? 4 * constants.answerSeconds;
+    const dataFee = (await chain?.dataFee.read()) ?? NO_DATA_FEE;
     const made = plan({
       ...subject,
+      dataFee,
       constants,
       gasPrice,
       value: weiOf("--value", options.value),
@@ -66,11 +69,15 @@ export function addPlanCommand(program: Command): void {
       transactionGas: BigInt(MAX_TRANSACTION_GAS),
       capitalPercent: CAPITAL_PERCENT,
     });
-    printResult(self, { name, modelId, gasPriceWei: gasPrice, windowSeconds: window, ...made, notes }, [
-      `${name} at ${formatAmount(gasPrice)} a unit of gas, window ${window.toLocaleString("en-US")} s`,
-      ...planLines(made),
-      ...notes,
-    ]);
+    printResult(
+      self,
+      { name, modelId, gasPriceWei: gasPrice, windowSeconds: window, dataFee, ...made, notes },
+      [
+        `${name} at ${formatAmount(gasPrice)} a unit of gas, window ${window.toLocaleString("en-US")} s`,
+        ...planLines(made),
+        ...notes,
+      ],
+    );
   });
 }
 

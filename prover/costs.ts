@@ -20,16 +20,16 @@ export const GAS = {
 
 /** Calldata of moves beside input, output and evidence; test/prover/costs.test.ts holds them to the encoded moves. */
 export const BYTES = {
-  request: 640,
+  request: 196,
   claim: 704,
-  finalize: 1_024,
-  settle: 1_216,
-  deliver: 1_088,
-  commitTrace: 2_624,
+  finalize: 740,
+  settle: 1_060,
+  deliver: 836,
+  commitTrace: 2_404,
   /** the most: 2 KB and a path of 33 */
-  reveal: 3_712,
+  reveal: 3_556,
   /** a claim whose answer is overdue */
-  end: 512,
+  end: 324,
   /** eight words */
   groth16Evidence: 256,
   /** of a proof of 2^15 rows, beside its public values */
@@ -97,7 +97,7 @@ export const defenceDataFee = (dataFee: DataFee, depth: number): bigint =>
  *  quarter. @param dataFeePerGas of a defence */
 export function claimGasPrice(constants: GameConstants, baseFee: bigint, dataFeePerGas = 0n): bigint {
   const { least } = gasPriceRange(constants, (baseFee * 3n) / 2n);
-  const { greatest } = gasPriceRange(constants, (baseFee * 3n) / 4n);
+  const { greatest } = gasPriceRange(constants, (baseFee * 3n + 3n) / 4n);
   const wanted = ((baseFee + dataFeePerGas) * 3n) / 2n;
   if (dataFeePerGas === 0n || wanted <= least) return least;
   return wanted < greatest ? wanted : greatest;

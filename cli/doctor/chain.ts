@@ -1,11 +1,13 @@
 /** Checks of node, contracts and clocks. */
 import type { PublicClient } from "viem";
+import { formatAmount, roundUp } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import { type Chain, createClient } from "../../protocol/chain/connect.ts";
+import { dataFeeOf } from "../../protocol/chain/data-fee.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { type ClaimId, ZERO_HASH } from "../../protocol/rules/types.ts";
-import { type Finding, fail, ok, warn } from "./finding.ts";
+import { type Finding, fail, found, ok, warn } from "./finding.ts";
 
 /** Blocks whose mean distance counts as the chain's pace. */
 const PACE_BLOCKS = 20n;
@@ -64,7 +66,15 @@ export async function checkContracts(chain: Chain): Promise<Finding[]> {
       ),
     );
   }
-  return [...findings, await stateFinding(chain)];
+  return [...findings, await stateFinding(chain), ...(await found("data fee", () => dataFeeFindings(chain)))];
+}
+
+/** @throws BaseError DATA_FEE_UNREADABLE */
+async function dataFeeFindings({ dataFee }: Chain): Promise<Finding[]> {
+  const fee = await dataFee.read();
+  if (fee.kind === "none") return [ok("data fee", "the chain asks nothing for data beside gas")];
+  const amount = formatAmount(roundUp(dataFeeOf(fee, 1_024), 4));
+  return [ok("data fee", `of kind ${fee.kind}: up to ${amount} for a transaction with 1 KB of calldata`)];
 }
 
 /** Mean seconds between the newest blocks; undefined on a chain too short to tell. */

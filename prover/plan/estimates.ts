@@ -1,5 +1,6 @@
 /** Estimates of what a result costs by each method, from the model alone and from measured costs (costs.json). */
 import type { Model } from "../../inference/program/form.ts";
+import { maxCalldata, outputLength } from "../../inference/program/shape.ts";
 import { planCompilation } from "../../protocol/chain/execution/compiled.ts";
 import {
   estimateFastGas,
@@ -7,6 +8,7 @@ import {
   MAX_SETTLING_RUN_GAS,
 } from "../../protocol/chain/execution/cost.ts";
 import { planPublication } from "../../protocol/chain/execution/publication.ts";
+import { BYTES } from "../costs.ts";
 import type { CircuitSize } from "../proof/groth16/compile.ts";
 import { type Costs, ofSize } from "./costs.ts";
 import type { Method, Offer } from "./plan.ts";
@@ -24,6 +26,8 @@ export interface ModelFacts {
   readonly keyHere: boolean;
 }
 
+/** Bytes of an element in calldata. */
+const WORD = 32;
 const FORGEABLE = "a development key: whoever knows its seed can forge proofs";
 /** Seconds of a run of the executor, memory of a node that only runs models: small beside a proof's. */
 const RUN = { seconds: 0.01, memoryBytes: 120e6 } as const;
@@ -36,7 +40,7 @@ export function offersOf(facts: ModelFacts, costs: Costs): Readonly<Record<Metho
     "execution-compiled": compiled(facts),
     groth16: groth16(facts, costs),
     ezkl: { unavailable: "ezkl proves float models, which have no program; this one is int8" },
-    bond: bond(costs),
+    bond: bond(facts, costs),
   };
 }
 
@@ -77,6 +81,10 @@ export function offersOfProofModel(
     keyBytes: ofRows(measured.keyBytes),
     gasSetup: isRegistered ? 0n : BigInt(Math.ceil(setup)),
     gasPerResult: BigInt(Math.ceil(settle + request)),
+    bytesPerResult: [
+      BYTES.request + WORD * inputs,
+      BYTES.settle + WORD * (inputs + 2 * instances) + BYTES.ezklProof,
+    ],
     gasOfLargest: BigInt(Math.ceil(settle)),
     ...(isForgeable ? { caution: FORGEABLE } : {}),
   };
@@ -97,7 +105,15 @@ function execution({ model, onChain }: ModelFacts): Offer {
     };
   }
   const gasSetup = onChain.published ? 0n : BigInt(planPublication(model).gas);
-  return { ...NOTHING, ...RUN, seconds: 0, gasSetup, gasPerResult: gas, gasOfLargest: gas };
+  return {
+    ...NOTHING,
+    ...RUN,
+    seconds: 0,
+    gasSetup,
+    gasPerResult: gas,
+    bytesPerResult: [maxCalldata(model.program)],
+    gasOfLargest: gas,
+  };
 }
 
 function compiled({ model, onChain }: ModelFacts): Offer {
@@ -106,11 +122,19 @@ function compiled({ model, onChain }: ModelFacts): Offer {
   const gas = BigInt(estimateFastGas(model.program, plan.parts.length));
   const publication = onChain.published ? 0n : BigInt(planPublication(model).gas);
   const gasSetup = publication + (onChain.compiled ? 0n : plan.gas);
-  return { ...NOTHING, ...RUN, seconds: 0, gasSetup, gasPerResult: gas, gasOfLargest: gas };
+  return {
+    ...NOTHING,
+    ...RUN,
+    seconds: 0,
+    gasSetup,
+    gasPerResult: gas,
+    bytesPerResult: [maxCalldata(model.program)],
+    gasOfLargest: gas,
+  };
 }
 
 function groth16(
-  { circuit, isForgeable, onChain, keyHere }: ModelFacts,
+  { model: { program }, circuit, isForgeable, onChain, keyHere }: ModelFacts,
   { groth16: measured }: Costs,
 ): Offer {
   if ("refused" in circuit) return { unavailable: circuit.refused };
@@ -124,14 +148,29 @@ function groth16(
     keyBytes: ofSize(keyBytes, circuit) + keyBytes.perConstraint * circuit.constraints,
     gasSetup: onChain.keyStored ? 0n : BigInt(Math.ceil(store)),
     gasPerResult: BigInt(Math.ceil(settle + measured.requestGas)),
+    bytesPerResult: [
+      BYTES.request + maxCalldata(program),
+      BYTES.settle + maxCalldata(program) + outputLength(program) + BYTES.groth16Evidence,
+    ],
     gasOfLargest: BigInt(Math.ceil(settle)),
     ...(isForgeable ? { caution: FORGEABLE } : {}),
   };
 }
 
-function bond({ bond: measured }: Costs): Offer {
+function bond({ model: { program } }: ModelFacts, { bond: measured }: Costs): Offer {
   const { requestGas, claimGas, finalizeGas } = measured;
   const gas = BigInt(Math.ceil(requestGas + claimGas + finalizeGas));
   const largest = BigInt(Math.ceil(Math.max(requestGas, claimGas)));
-  return { ...NOTHING, ...RUN, gasSetup: 0n, gasPerResult: gas, gasOfLargest: largest };
+  return {
+    ...NOTHING,
+    ...RUN,
+    gasSetup: 0n,
+    gasPerResult: gas,
+    bytesPerResult: [
+      BYTES.request + maxCalldata(program),
+      BYTES.claim + outputLength(program),
+      BYTES.finalize,
+    ],
+    gasOfLargest: largest,
+  };
 }

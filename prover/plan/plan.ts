@@ -1,7 +1,9 @@
 /** What each lane would cost for one result, before anything is spent, and which one to take. Pure.
  *  Seconds, bytes and gas come from `estimates.ts`; money and rules are DESIGN's: a bond must outweigh the value. */
+import { type DataFee, dataFeeOf, NO_DATA_FEE } from "../../protocol/chain/data-fee.ts";
 import { bondsOf, gasPriceRange } from "../../protocol/rules/money.ts";
 import { type GameConstants, LANE, type LaneName } from "../../protocol/rules/types.ts";
+import { claimGasPriceFor } from "../costs.ts";
 
 /** Ways to finality, in order of trust. */
 export const METHODS = ["execution", "execution-compiled", "groth16", "ezkl", "bond"] as const;
@@ -28,6 +30,8 @@ export interface Estimate {
   readonly gasSetup: bigint;
   /** whole transactions of one result, the request's included where there is one */
   readonly gasPerResult: bigint;
+  /** calldata of those transactions, for chains that charge for data */
+  readonly bytesPerResult: readonly number[];
   /** the largest single transaction */
   readonly gasOfLargest: bigint;
   /** what makes this row weaker than its lane, such as development keys */
@@ -47,6 +51,8 @@ export interface PlanTerms {
   readonly constants: GameConstants;
   /** wei a unit of gas */
   readonly gasPrice: bigint;
+  /** what the chain asks for data; absent: nothing */
+  readonly dataFee?: DataFee;
   /** wei that the consumer has at stake on this output */
   readonly value: bigint;
   /** seconds in which a claim can be challenged */
@@ -71,8 +77,10 @@ export type PlanRow =
       /** against the int8 file: every method gives its bytes; undefined for ezkl, whose model is another function with
        *  figures of its own */
       readonly accuracyLoss: 0 | undefined;
-      /** gas, and what locked money costs meanwhile; without set-up */
+      /** gas, data, and what locked money costs meanwhile; without set-up */
       readonly costWei: bigint;
+      /** part of it: what the chain asks for the calldata of a result */
+      readonly dataFeeWei: bigint;
       readonly usable: boolean;
     }
   | {
@@ -121,6 +129,7 @@ function rowOf(method: Method, terms: PlanTerms): PlanRow {
   const { locked, lockedSeconds } = method === "bond" ? lockedBy(terms) : { locked: 0n, lockedSeconds: 0 };
   const rent =
     (locked * BigInt(terms.capitalPercent) * BigInt(Math.ceil(lockedSeconds))) / (100n * YEAR_SECONDS);
+  const dataFeeWei = dataFeeOf(terms.dataFee ?? NO_DATA_FEE, ...offer.bytesPerResult);
   return {
     lane,
     method,
@@ -130,15 +139,19 @@ function rowOf(method: Method, terms: PlanTerms): PlanRow {
     lockedSeconds,
     secondsToFinality: secondsToFinality(method, offer, terms),
     accuracyLoss: method === "ezkl" ? undefined : 0,
-    costWei: offer.gasPerResult * terms.gasPrice + rent,
+    costWei: offer.gasPerResult * terms.gasPrice + dataFeeWei + rent,
+    dataFeeWei,
     usable: offer.caution === undefined,
   };
 }
 
 /** A cheat gains at most the value and loses its bond, so the bond must be the larger of the two. */
-function lockedBy({ constants, gasPrice, depth, value, window, blockSeconds }: PlanTerms) {
+function lockedBy({ constants, gasPrice, dataFee, depth, value, window, blockSeconds }: PlanTerms) {
   const { least } = gasPriceRange(constants, gasPrice);
-  const { bond } = bondsOf(constants, { gasPrice: least, depth, minBond: value + 1n, attempt: 0 });
+  // A prover names more where a defence costs data.
+  const named = dataFee === undefined ? least : claimGasPriceFor(constants, gasPrice, dataFee, depth);
+  const p = dataFee?.kind === "none" || named < least ? least : named;
+  const { bond } = bondsOf(constants, { gasPrice: p, depth, minBond: value + 1n, attempt: 0 });
   return { locked: bond, lockedSeconds: window + 2 * blockSeconds };
 }
 

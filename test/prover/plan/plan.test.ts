@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { NO_DATA_FEE } from "../../../protocol/chain/data-fee.ts";
 import { LANE } from "../../../protocol/rules/types.ts";
 import {
   type Estimate,
@@ -18,6 +19,7 @@ const ESTIMATE: Estimate = {
   keyBytes: 0,
   gasSetup: 0n,
   gasPerResult: 200_000n,
+  bytesPerResult: [1_000, 500],
   gasOfLargest: 200_000n,
 };
 const costing = (gas: bigint, changes: Partial<Estimate> = {}): Estimate => ({
@@ -87,6 +89,18 @@ describe("plan", () => {
     const lanes = { acceptedLanes: LANE.PROOF | LANE.BOND, capitalPercent: 10 };
     expect(plan({ ...TERMS, ...lanes }).choice).toBe("bond");
     expect(plan({ ...TERMS, ...lanes, value }).choice).toBe("groth16");
+  });
+
+  test("args: dataFee: each transaction's data counts, and a bond that must pay for a defence's rises", () => {
+    const dataFee = { kind: "op-stack", least: 0n, base: 5n, perByte: 10n ** 9n } as const;
+    const [without, withData] = [available(TERMS, "groth16"), available({ ...TERMS, dataFee }, "groth16")];
+    expect(withData.dataFeeWei).toBe(1_500n * 10n ** 9n + 10n);
+    expect(withData.costWei - without.costWei).toBe(withData.dataFeeWei);
+    expect(without.dataFeeWei).toBe(0n);
+    const dear = { ...TERMS, gasPrice: GWEI / 10n, dataFee: { ...dataFee, perByte: 80n * GWEI } };
+    expect(available(dear, "bond").lockedWei).toBeGreaterThan(
+      available({ ...dear, dataFee: NO_DATA_FEE }, "bond").lockedWei,
+    );
   });
 
   test("behavior: what a lane lacks is its reason", () => {
