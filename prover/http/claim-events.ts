@@ -119,11 +119,7 @@ function sharedEnds(parts: HttpParts): EndOf {
 
 /** How the claim ended: by its last event, or by the chain's time, which no event need ever tell of: finalize is for
  *  whoever wants its money. Undefined while it is not over, or the node cannot say. */
-async function endOf(
-  parts: HttpParts,
-  id: ClaimId,
-  events: readonly ChainEvent[],
-): Promise<End | undefined> {
+async function endOf(parts: HttpParts, id: ClaimId, events: readonly ChainEvent[]): Promise<End | undefined> {
   const { node, chain, log } = parts;
   const { head } = node;
   const last = events.at(-1);
