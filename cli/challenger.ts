@@ -3,7 +3,8 @@ import type { Command } from "commander";
 import { MODES, type Mode } from "../challenger/main.ts";
 import { withChain, withSettings } from "./chain.ts";
 import { CHALLENGER_SETTINGS, openSetup, runMachine } from "./challenger/machine.ts";
-import { createLogger, stopSignal } from "./daemon.ts";
+import { stopSignal } from "./daemon.ts";
+import { createLogger } from "./log.ts";
 
 const DESCRIPTIONS: Readonly<Record<Mode, string>> = {
   watch: "re-execute claims and report wrong ones",
@@ -17,7 +18,7 @@ export function addChallengerCommand(program: Command): Command {
   for (const mode of MODES) {
     const command = parent.command(mode).description(DESCRIPTIONS[mode]);
     withSettings(withChain(command), CHALLENGER_SETTINGS).action(async (_options: object, self: Command) => {
-      const log = createLogger("challenger");
+      const log = createLogger("challenger", self);
       const signal = stopSignal(log);
       const setup = await openSetup(self, log);
       const { attentionSeconds, webhook, host, port } = setup.settings;

@@ -2,7 +2,6 @@
 import { setMaxListeners } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { pino } from "pino";
 import { BaseError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { type LoadedModel, loadModelFolder } from "../inference/model-folder.ts";
@@ -23,20 +22,6 @@ export const ENDING_BUDGET_SETTING = {
   description:
     "most that gas may cost in an hour for ending overdue claims in which this key has no stake, 0: none",
 } as const;
-
-/** One JSON object a line on standard output; levels by name, amounts of wei as text. */
-export function createLogger(name: string): Logger {
-  const plain = (fields: Record<string, unknown>): Record<string, unknown> =>
-    Object.fromEntries(
-      Object.entries(fields).map(([key, value]) => [key, typeof value === "bigint" ? `${value}` : value]),
-    );
-  return pino({
-    name,
-    base: { pid: process.pid },
-    formatters: { level: (level) => ({ level }), log: plain },
-    serializers: { error: pino.stdSerializers.err },
-  });
-}
 
 /** Models with a program, which can be executed, and those that only proofs make final. */
 export interface Models {

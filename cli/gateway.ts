@@ -18,7 +18,8 @@ import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { openDatabase, type SqliteDatabase } from "../protocol/service/journal/database.ts";
 import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
 import { type ChainConfig, chainConfig, openChain, withChain, withSettings } from "./chain.ts";
-import { createLogger, stopSignal } from "./daemon.ts";
+import { stopSignal } from "./daemon.ts";
+import { createLogger } from "./log.ts";
 import { findModel, isModelId, modelFolder } from "./model-source.ts";
 import { printResult, refuseArgument, withJson } from "./output.ts";
 
@@ -132,7 +133,7 @@ async function serve(_options: object, self: Command): Promise<void> {
   const { config, settings, gateway } = opened;
   const { llm } = gateway;
   if (llm === undefined) throw llmMissing(settings.servers);
-  const log = createLogger("gateway");
+  const log = createLogger("gateway", self);
   const signal = stopSignal(log);
   const chain = await chainFor(opened);
   const asks = modelApis(gateway).some((api) => "ask" in api && api.ask !== undefined);

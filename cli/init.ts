@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { BaseError } from "../base/errors.ts";
 import {
   CHAIN_SETTINGS,
+  LOG_SETTINGS,
   loadConfig,
   type Setting,
   type Settings,
@@ -54,6 +55,7 @@ export function renderConfig(chosen: Readonly<Record<string, unknown>> = {}): st
     "// A key does not belong here: ASSAY_KEY, or keystore with keystorePasswordFile.",
     "{",
     ...render(CHAIN_SETTINGS, chosen, "  "),
+    ...render(LOG_SETTINGS, {}, "  "),
   ];
   for (const [section, settings] of Object.entries(SECTION_SETTINGS)) {
     const variable = variableName("port", section as keyof typeof SECTION_SETTINGS);

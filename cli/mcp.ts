@@ -15,8 +15,9 @@ import { integer, loadConfig, type Settings, text, wei } from "../protocol/servi
 import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { listen } from "../protocol/service/http/listen.ts";
 import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
-import { createLogger, stopSignal } from "./daemon.ts";
+import { stopSignal } from "./daemon.ts";
 import { describeModel } from "./gateway.ts";
+import { createLogger } from "./log.ts";
 import { refuseArgument } from "./output.ts";
 import { readLanes } from "./request-terms.ts";
 
@@ -45,7 +46,8 @@ async function serve(names: readonly string[], _options: object, self: Command):
   const config = chainConfig(self);
   const settings = loadConfig(SETTINGS, { flags: self.optsWithGlobals(), env: {} });
   const terms = toolConfigOf(settings);
-  const log = createLogger("mcp");
+  // Over standard input and output, output is the protocol's.
+  const log = createLogger("mcp", self, settings.port === undefined ? { fd: 2 } : {});
   const signal = stopSignal(log);
   const chain = await openChain(config);
   const { pollIntervalMs, confirmations } = config;

@@ -3,6 +3,7 @@
 import { Command } from "commander";
 import { VERSION } from "../base/version.ts";
 import { onnxruntimeEngine } from "../inference/runtime/named-engine.ts";
+import { flagName, LOG_SETTINGS } from "../protocol/service/config.ts";
 import { addAgentCommands } from "./agent/commands.ts";
 import { addAgentHttpCommands } from "./agent/http.ts";
 import { addAuditCommand } from "./audit.ts";
@@ -40,6 +41,8 @@ export function createProgram(): Command {
     .description("Use the output of a model that somebody else ran, without trusting who ran it.")
     .version(VERSION)
     .option("--config <file>", "configuration file (default assay.json if it is there)")
+    .option(`${flagName("logFormat")} <format>`, LOG_SETTINGS.logFormat.description)
+    .option(`${flagName("logLevel")} <level>`, `${LOG_SETTINGS.logLevel.description} (default info)`)
     .option("--debug", "print the causes of errors")
     .showHelpAfterError("(--help shows what is possible)")
     .exitOverride()

@@ -1,10 +1,9 @@
 /** `--sweep-to` and `--sweep-above`: where a daemon's money goes that it does not need. */
 import { isAddressEqual } from "viem";
 import { BaseError } from "../base/errors.ts";
-import { contractsOf } from "../protocol/chain/deployment.ts";
+import { receiverFault } from "../protocol/chain/receivers.ts";
 import type { SigningChain } from "../protocol/chain/sender.ts";
 import type { SweepTerms } from "../protocol/chain/sweep.ts";
-import { ZERO_ADDRESS } from "../protocol/rules/types.ts";
 import { address, type Config, type Settings, wei } from "../protocol/service/config.ts";
 
 export const SWEEP_SETTINGS = {
@@ -22,20 +21,17 @@ export const SWEEP_SETTINGS = {
  *  @throws BaseError CONFIG_INVALID */
 export function sweepTerms(
   { sweepTo: to, sweepAbove: above }: Config<typeof SWEEP_SETTINGS>,
-  { account, deployment }: SigningChain,
+  chain: SigningChain,
 ): SweepTerms | undefined {
   if (to === undefined && above === undefined) return undefined;
   if (to === undefined) throw invalid("--sweep-above is set and --sweep-to is missing", "Set both, or none.");
   if (above === undefined)
     throw invalid("--sweep-to is set and --sweep-above is missing", "Set both, or none.");
-  const named = [
-    ["the zero address, from which nothing comes back", ZERO_ADDRESS],
-    ["the account of this key itself", account.address],
-    ...contractsOf(deployment).map(([name, contract]) => [`this deployment's ${name}`, contract] as const),
-  ] as const;
-  const found = named.find(([, other]) => isAddressEqual(other, to));
-  if (found === undefined) return { to, above };
-  throw invalid(`--sweep-to is ${to}: that is ${found[0]}`, "Name an address whose key you hold elsewhere.");
+  const fault = isAddressEqual(to, chain.account.address)
+    ? "the account of this key itself"
+    : receiverFault(chain, to);
+  if (fault === undefined) return { to, above };
+  throw invalid(`--sweep-to is ${to}: that is ${fault}`, "Name an address whose key you hold elsewhere.");
 }
 
 const invalid = (what: string, nextStep: string) =>

@@ -95,7 +95,8 @@ async function failed(
 export const deliverAgain =
   (failed: FailedDeliveries): ControlHandler =>
   async ({ requestId }) => {
-    if (failed.retry(requestId as RequestId)) return { requestId, isTried: true };
+    if (typeof requestId === "string" && failed.retry(requestId as RequestId))
+      return { requestId, isTried: true };
     throw new BaseError({
       code: "NOTHING_TO_DELIVER",
       shortMessage: `The running prover has no failed delivery of request ${JSON.stringify(requestId)}.`,

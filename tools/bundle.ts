@@ -23,6 +23,7 @@ const EXTERNAL = [
   "node-llama-cpp",
   "onnxruntime-node",
   "pino",
+  "pino-pretty",
   "snarkjs",
   "solc",
   "tsx",

@@ -1,11 +1,15 @@
 /** Entry of an agent's container. Variables say which agent: ASSAY_AGENT (an example's name), or ASSAY_AGENT_METADATA
  *  and ASSAY_AGENT_HANDLERS (files); ASSAY_AGENT_HOST and ASSAY_AGENT_PORT where it listens, 0.0.0.0:80 unless told. */
-import { pino } from "pino";
+import { pino, stdTimeFunctions } from "pino";
 import { DEFAULT_CALLER_LIMITS } from "../../protocol/service/http/service.ts";
 import { type AgentFiles, exampleFiles, serveAgent } from "./serve.ts";
 
 const { env } = process;
-const log = pino({ name: "agent", serializers: { error: pino.stdSerializers.err } });
+const log = pino({
+  name: "agent",
+  timestamp: stdTimeFunctions.isoTime,
+  serializers: { error: pino.stdSerializers.err },
+});
 
 function filesOf(): AgentFiles {
   const { ASSAY_AGENT_METADATA: metadata, ASSAY_AGENT_HANDLERS: handlers } = env;

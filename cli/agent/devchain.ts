@@ -8,7 +8,8 @@ import { ensureCompiled } from "../../tools/compile.ts";
 import { ANVIL_KEYS } from "../anvil.ts";
 import { loadArtifact } from "../artifacts.ts";
 import { withSettings } from "../chain.ts";
-import { createLogger, stopSignal } from "../daemon.ts";
+import { stopSignal } from "../daemon.ts";
+import { createLogger } from "../log.ts";
 import { printResult, withJson } from "../output.ts";
 import { closeModels, MODEL_SETTINGS, modelConfig, openModels } from "./models.ts";
 
@@ -28,7 +29,7 @@ export function addDevChainCommand(agent: Command): void {
     async (_flags, self: Command) => {
       const settings = loadConfig(DEVCHAIN_SETTINGS, { flags: self.optsWithGlobals(), env: {} });
       const config = modelConfig(self);
-      const log = createLogger("devchain");
+      const log = createLogger("devchain", self);
       const signal = stopSignal(log);
       // Loaded here: an EVM in this process takes seconds, and the other commands need none.
       const { startDevChain } = await import("../../agent/devchain/main.ts");

@@ -18,7 +18,8 @@ import { SILENT } from "../../base/log.ts";
 import { requireAccount, type SigningChain } from "../../protocol/chain/sender.ts";
 import { openDataFolder } from "../../protocol/service/data-folder.ts";
 import { chainConfig, openChain, withChain, withSettings } from "../chain.ts";
-import { createLogger, stopSignal } from "../daemon.ts";
+import { stopSignal } from "../daemon.ts";
+import { createLogger } from "../log.ts";
 import { printResult, refuseArgument, withJson } from "../output.ts";
 import { closeModels, MODEL_SETTINGS, modelConfig, openModels } from "./models.ts";
 
@@ -31,7 +32,7 @@ export function addExecutorCommand(agent: Command): void {
     async ({ agents }: { agents: string }, self: Command) => {
       const config = chainConfig(self);
       const settings = modelConfig(self);
-      const log = createLogger("executor");
+      const log = createLogger("executor", self);
       const signal = stopSignal(log);
       const addresses = agents.split(",").map((each) => addressOf("--agents", each.trim()));
       const models = await openModels(settings);

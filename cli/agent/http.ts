@@ -3,7 +3,8 @@ import type { Command } from "commander";
 import { EXAMPLES, exampleFiles, serveAgent } from "../../agent/http/serve.ts";
 import { integer, loadConfig } from "../../protocol/service/config.ts";
 import { CALLER_SETTINGS, callerLimits } from "../caller-limits.ts";
-import { createLogger, stopSignal } from "../daemon.ts";
+import { stopSignal } from "../daemon.ts";
+import { createLogger } from "../log.ts";
 import { refuseArgument } from "../output.ts";
 
 interface ServeFlags {
@@ -41,7 +42,7 @@ export function addAgentHttpCommands(program: Command): void {
     .action(serve);
 }
 
-async function serve(example: string | undefined, flags: ServeFlags): Promise<void> {
+async function serve(example: string | undefined, flags: ServeFlags, self: Command): Promise<void> {
   const { metadata, handlers, host } = flags;
   const named = example === undefined ? { metadata: "", handlers: "" } : exampleFiles(example);
   const files = { metadata: metadata ?? named.metadata, handlers: handlers ?? named.handlers };
@@ -52,7 +53,7 @@ async function serve(example: string | undefined, flags: ServeFlags): Promise<vo
   const limits = callerLimits(
     loadConfig(CALLER_SETTINGS, { flags: { ...flags, config: undefined }, env: {} }),
   );
-  const log = createLogger("agent");
+  const log = createLogger("agent", self);
   const signal = stopSignal(log);
   const server = await serveAgent({ ...files, host, port: port.data, environment: process.env, limits, log });
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));

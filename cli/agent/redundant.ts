@@ -5,7 +5,8 @@ import { runRedundant } from "../../agent/redundant/main.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
 import { integer, loadConfig, type Settings } from "../../protocol/service/config.ts";
 import { chainConfig, openChain, withChain, withSettings } from "../chain.ts";
-import { createLogger, stopSignal } from "../daemon.ts";
+import { stopSignal } from "../daemon.ts";
+import { createLogger } from "../log.ts";
 import { refuseArgument } from "../output.ts";
 import { addressOf } from "./executor.ts";
 
@@ -31,7 +32,7 @@ export function addRedundantCommand(agent: Command): void {
       const config = chainConfig(self);
       const settings = loadConfig(REDUNDANT_SETTINGS, { flags: self.optsWithGlobals(), env: {} });
       const { agentUrl = refuseArgument("--agent-url", undefined, "a URL"), timeoutMs } = settings;
-      const log = createLogger("redundant");
+      const log = createLogger("redundant", self);
       const signal = stopSignal(log);
       const chain = requireAccount(await openChain(config));
       const { data, pollIntervalMs, confirmations, maxFee } = config;

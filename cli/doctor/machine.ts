@@ -2,7 +2,7 @@
 import { existsSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { isBaseError } from "../../base/errors.ts";
-import type { Logger } from "../../base/log.ts";
+import { type Logger, SILENT } from "../../base/log.ts";
 import type { LoadedModel } from "../../inference/model-folder.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
@@ -69,8 +69,7 @@ export function diskFinding(folder: string, free: number): Finding {
 export async function checkModels(folder: string, chain: Chain | undefined): Promise<Finding[]> {
   const refused: Finding[] = [];
   const log: Logger = {
-    info() {},
-    warn() {},
+    ...SILENT,
     error: (fields) => {
       const { folder: path, error } = fields as { folder: string; error: unknown };
       const reason = error instanceof Error ? error.message : String(error);

@@ -128,6 +128,7 @@ export class EventFollower<Event extends Located = ChainEvent> {
       try {
         const batch = await this.next();
         if (batch !== undefined) {
+          this.#debug(batch);
           await consumer(batch);
           this.advance(batch);
           isCaughtUp = batch.kind === "blocks" && batch.to.number === batch.head.number;
@@ -142,6 +143,12 @@ export class EventFollower<Event extends Located = ChainEvent> {
       }
       if (isCaughtUp) await pause(this.#pollIntervalMs, signal);
     }
+  }
+
+  #debug(batch: Batch<Event>): void {
+    if (batch.kind === "rollback") return;
+    const { from, to, events } = batch;
+    this.#log.debug({ from, to: to.number, events: events.length }, "new blocks");
   }
 
   async #poll(): Promise<Batch<Event> | undefined> {

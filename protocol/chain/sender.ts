@@ -166,6 +166,8 @@ export class Sender {
       fees,
       this.#options.now(),
     );
+    const { hash, maxFeePerGas } = transaction;
+    this.#options.log.debug({ key: action.key, nonce, gas, maxFeePerGas, hash }, "signed a transaction");
     return this.#journal.sign(action, nonce, gas, transaction);
   }
 

@@ -7,6 +7,7 @@ import type { Actions } from "./actions.ts";
 import type { BlockRef } from "./connect.ts";
 import { withContext } from "./errors.ts";
 import { StateReader } from "./reads.ts";
+import { receiverFault } from "./receivers.ts";
 import { REORG_DEPTH, type Sender, type SigningChain } from "./sender.ts";
 import { requireSent } from "./sent.ts";
 
@@ -44,13 +45,21 @@ export interface Withdrawal {
 /** Takes all credit out, now.
  *  @param reserve wei that the account must hold, for what it owes, before its credit goes to another address; not asked
  *  where it comes to the account itself
- *  @throws BaseError BALANCE_RESERVED, REFUSED; faults of the node */
+ *  @throws BaseError ARGUMENT_INVALID, BALANCE_RESERVED, REFUSED; faults of the node */
 export async function withdrawTo(
   { chain, sender, actions }: Pick<WithdrawParts, "chain" | "sender" | "actions">,
   to: Address,
   reserve: (newest: bigint) => bigint = () => 0n,
 ): Promise<Withdrawal> {
   const { client, account } = chain;
+  const fault = receiverFault(chain, to);
+  if (fault !== undefined) throw badReceiver(to, fault);
+  // One that is on its way, as after a crash, is waited for: until it is mined its credit is still there.
+  for (const { key, to: target, data, value } of sender.unmined()) {
+    if (!key.startsWith("withdraw:")) continue;
+    const earlier = await sender.send({ key, to: target, data, value, doneBy: ["NoCredit"] });
+    if (earlier.status === "retryable") throw earlier.error;
+  }
   const head = await withContext("read the newest block", () => client.getBlockNumber());
   // Before the balance is read: what is on its way counts, and is not paid twice.
   const least = to === account.address ? 0n : reserve(head);
@@ -68,6 +77,13 @@ export async function withdrawTo(
   // Without an inclusion another transaction of this account was faster, wherever that sent it.
   return inclusion === undefined ? { amountWei: 0n, to } : { amountWei: amount, to, hash: inclusion.hash };
 }
+
+const badReceiver = (to: Address, fault: string) =>
+  new BaseError({
+    code: "ARGUMENT_INVALID",
+    shortMessage: `The receiver is ${to}: that is ${fault}.`,
+    nextStep: "Correct --to.",
+  });
 
 const reserved = (account: Address, balance: bigint, reserve: bigint) =>
   new BaseError({

@@ -102,6 +102,19 @@ export const CHAIN_SETTINGS = {
   },
 } as const satisfies Settings;
 
+/** What every long-running command takes. */
+export const LOG_SETTINGS = {
+  logFormat: {
+    schema: z.enum(["pretty", "json"], "must be pretty or json"),
+    description: "form of the log: pretty or json; absent: pretty on a terminal, else json",
+  },
+  logLevel: {
+    schema: z.enum(["debug", "info", "warn", "error"], "must be debug, info, warn or error"),
+    default: "info",
+    description: "least level that is logged: debug, info, warn or error",
+  },
+} as const satisfies Settings;
+
 export const flagName = (setting: string): string => `--${kebab(setting)}`;
 export const variableName = (setting: string, section?: Section): string =>
   ["assay", ...(section === undefined ? [] : [section]), kebab(setting)]
@@ -185,7 +198,7 @@ function checkNames(file: Record<string, unknown>, path: string): void {
       nextStep: "Use ASSAY_KEY, or keystore with keystorePasswordFile.",
     });
   }
-  checkKnown(file, [...Object.keys(CHAIN_SETTINGS), ...SECTIONS], path);
+  checkKnown(file, [...Object.keys(CHAIN_SETTINGS), ...Object.keys(LOG_SETTINGS), ...SECTIONS], path);
 }
 
 function checkKnown(held: Record<string, unknown>, known: readonly string[], where: string): void {

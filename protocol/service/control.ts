@@ -21,8 +21,10 @@ export interface ControlServer {
 const MAX_PATH_BYTES = 103;
 /** Characters of a request. */
 const MAX_REQUEST = 4_096;
-/** A connection that asks nothing is closed. */
-const IDLE_MS = 10_000;
+/** Time for a request, and to take its answer. */
+const PATIENCE_MS = 10_000;
+/** At once: they never take the descriptors that the daemon needs. */
+const MAX_CONNECTIONS = 16;
 
 const socketOf = (folder: string): string => join(folder, "control.sock");
 
@@ -51,19 +53,22 @@ export async function listenControl(
     log.warn({ path }, `no control socket: its path has more than ${MAX_PATH_BYTES} bytes`);
     return undefined;
   }
-  // What is there was left by a process that held the lock before.
-  rmSync(path, { force: true });
   const open = new Set<Socket>();
   const server = createServer((socket) => {
     open.add(socket);
     socket.on("close", () => open.delete(socket)).on("error", () => socket.destroy());
-    socket.setTimeout(IDLE_MS, () => socket.destroy());
-    void serve(socket, handlers, log);
+    serve(socket, handlers, log);
   });
+  server.maxConnections = MAX_CONNECTIONS;
   // Nobody else may connect even before the mode is set.
   const mask = process.umask(0o177);
   try {
+    // What is there was left by a process that held the lock before.
+    rmSync(path, { force: true });
     server.listen(path);
+  } catch (error) {
+    log.warn({ path, error }, "no control socket");
+    return undefined;
   } finally {
     process.umask(mask);
   }
@@ -83,27 +88,44 @@ export async function listenControl(
   return { close };
 }
 
-async function serve(socket: Socket, handlers: ControlHandlers, log: Logger): Promise<void> {
+/** Answers one line. What comes after it is not looked at, and what has no end is not done. */
+function serve(socket: Socket, handlers: ControlHandlers, log: Logger): void {
   let text = "";
+  // Not the socket's own timeout: each byte would begin it anew.
+  const patience = () => setTimeout(() => socket.destroy(), PATIENCE_MS);
+  let timer: NodeJS.Timeout | undefined = patience();
+  socket.on("close", () => clearTimeout(timer));
   socket.setEncoding("utf8");
-  socket.on("data", (part: string) => {
+  const take = (part: string) => {
     text += part;
-    if (text.length > MAX_REQUEST) socket.destroy();
     const end = text.indexOf("\n");
-    if (end < 0) return;
-    socket.pause();
+    const isTooLong = end > MAX_REQUEST || (end < 0 && text.length > MAX_REQUEST);
+    if (isTooLong) socket.destroy();
+    if (isTooLong || end < 0) return;
+    socket.off("data", take).resume();
     // A command may take as long as a transaction.
-    socket.setTimeout(0);
-    void answer(text.slice(0, end), handlers, log).then((reply) => socket.end(`${JSON.stringify(reply)}\n`));
-  });
+    clearTimeout(timer);
+    timer = undefined;
+    answer(text.slice(0, end), handlers, log)
+      .then((reply) => {
+        // Who does not read is not waited for.
+        if (!socket.destroyed) timer = patience();
+        socket.end(`${JSON.stringify(reply)}\n`);
+      })
+      .catch((error: unknown) => {
+        log.error({ error }, "a command of the control socket failed");
+        socket.destroy();
+      });
+  };
+  socket.on("data", take);
 }
 
 async function answer(line: string, handlers: ControlHandlers, log: Logger): Promise<object> {
   try {
-    const { command, args } = requestSchema.parse(JSON.parse(line));
+    const { command, args } = readRequest(line);
     const handler = Object.hasOwn(handlers, command) ? handlers[command] : undefined;
     if (handler === undefined) throw unknownCommand(command, Object.keys(handlers));
-    log.info({ command, ...args }, "a command came by the control socket");
+    log.info({ command, args }, "a command came by the control socket");
     return { result: await handler(args) };
   } catch (error) {
     if (error instanceof BaseError) {
@@ -113,6 +135,19 @@ async function answer(line: string, handlers: ControlHandlers, log: Logger): Pro
     log.error({ error }, "a command of the control socket failed");
     const shortMessage = `The daemon failed: ${String(error).slice(0, 200)}.`;
     return { error: { code: "CONTROL_FAILED", shortMessage, nextStep: "Read its log.", retryable: false } };
+  }
+}
+
+/** @throws BaseError CONTROL_REQUEST_INVALID */
+function readRequest(line: string): z.infer<typeof requestSchema> {
+  try {
+    return requestSchema.parse(JSON.parse(line));
+  } catch {
+    throw new BaseError({
+      code: "CONTROL_REQUEST_INVALID",
+      shortMessage: `The line ${JSON.stringify(line.slice(0, 60))} is no command.`,
+      nextStep: 'Send one line of JSON: {"command": "withdraw", "args": {}}.',
+    });
   }
 }
 
@@ -140,7 +175,7 @@ export async function askDaemon(
   }
   throw new BaseError({
     code: "CONTROL_FAILED",
-    shortMessage: `The process that uses ${folder} ended before it answered.`,
+    shortMessage: `The process that uses ${folder} ended before it answered, or has no connection left.`,
     nextStep: "Repeat the command: what was journalled is done once.",
     retryable: true,
   });

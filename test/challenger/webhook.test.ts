@@ -46,7 +46,7 @@ async function receiver(
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret-token`;
   const logged: string[] = [];
   const note = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`);
-  const log = { info: note, warn: note, error: note };
+  const log = { debug: note, info: note, warn: note, error: note };
   const game = { chainId: 7, assay: ZERO_ADDRESS };
   const webhook = new Webhook({ url, game, log, nowMs: () => 0, retryMs: 1, timeoutMs });
   return { bodies, webhook, logged, url };

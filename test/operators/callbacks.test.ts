@@ -25,6 +25,8 @@ const CODE = {
   returnsLarge: "0x621000005ff3",
   /** GASPRICE ISZERO PUSH1 8 JUMPI PUSH0 PUSH0 REVERT JUMPDEST STOP: content while nobody pays, as in a simulation */
   pretends: "0x3a156008575f5ffd5b00",
+  /** PUSH0 SLOAD PUSH1 8 JUMPI PUSH0 PUSH0 REVERT JUMPDEST STOP: as its storage says, whatever its code */
+  asStored: "0x5f546008575f5ffd5b00",
   /** STOP */
   content: "0x00",
 } as const;
@@ -152,6 +154,35 @@ describe("assay prover --delivery-tries 1", () => {
     await system.control.setCode({ address: callback, bytecode: CODE.content });
     const { success } = await system.events.until("Delivered", (event) => event.requestId === requestId);
     expect(success).toBe(true);
+  });
+
+  test("behavior: `assay deliver` by the control socket has the running prover try what it gave up", async () => {
+    const callback = await deploy(CODE.asStored);
+    const { requestId } = await finalWith(callback);
+    await vi.waitUntil(() => givenUp(requestId).length > 0, SOON);
+    const env = {
+      ASSAY_RPC_URL: system.rpcUrl,
+      ASSAY_DEPLOYMENT: `${system.folder}/deployment.json`,
+      ASSAY_DATA: `${system.folder}/hasty`,
+      ASSAY_KEY: keyOf(ROLES.prover),
+    };
+    const set = { address: callback, index: 0, value: `0x${"01".padStart(64, "0")}` } as const;
+    await system.control.setStorageAt(set);
+    await blocks(12n);
+    // Its code is the same: the prover does not know.
+    expect(system.events.all("Delivered", (event) => event.requestId === requestId)).toEqual([]);
+    expect(await runInProcess(["deliver", requestId], env)).toEqual({
+      code: 0,
+      stdout: "The running prover tries it again; its log says what comes of it.\n",
+      stderr: "",
+    });
+    const { success, by } = await system.events.until("Delivered", (event) => event.requestId === requestId);
+    expect([success, by]).toEqual([true, systemAccount(ROLES.prover).address]);
+    const other = `0x${"00".repeat(32)}`;
+    expect(await runInProcess(["deliver", other], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`The running prover has no failed delivery of request "${other}".`),
+    });
   });
 
   test("behavior: `assay deliver` says why it cannot, and delivers what the prover gave up", async () => {

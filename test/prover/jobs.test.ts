@@ -172,7 +172,7 @@ describe("Workers", () => {
     const logged: string[] = [];
     const log = (fields: object, message: string) =>
       void logged.push(`${message}: ${(fields as { reason?: string }).reason}`);
-    const { jobs, workers, end, at } = setUp(1, { info: log, warn: log, error: log });
+    const { jobs, workers, end, at } = setUp(1, { debug: log, info: log, warn: log, error: log });
     jobs.sync([claim(1)]);
     for (const [index, reason] of ["a", "a", "a", "b", "b", "a"].entries()) {
       at(1e6 * index);

@@ -87,7 +87,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}) {
   const note = (level: LogLine["level"]) => (fields: object, message: string) => {
     lines.push({ level, fields: fields as Record<string, unknown>, message });
   };
-  const log = { info: note("info"), warn: note("warn"), error: note("error") };
+  const log = { debug: () => undefined, info: note("info"), warn: note("warn"), error: note("error") };
   const db: SqliteDatabase = openDatabase(join(folder.path, "gateway.sqlite"), [GATEWAY_SCHEMA]);
   const servers = new Map([...(await openServers(config, { env: {} })), ...more]);
   const gateway: Gateway = await startGateway({

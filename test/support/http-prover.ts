@@ -66,7 +66,7 @@ export const logged: { fields: Record<string, unknown>; message: string }[] = []
 const note = (fields: object, message: string) => {
   logged.push({ fields: fields as Record<string, unknown>, message });
 };
-export const log = { info: note, warn: note, error: note };
+export const log = { debug: note, info: note, warn: note, error: note };
 export const stopping = new AbortController();
 
 /** The interface on a free port.
