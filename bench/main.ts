@@ -22,6 +22,7 @@ import {
   renderText,
   runPart,
 } from "./report.ts";
+import { TREES_PART } from "./trees.ts";
 
 const PARTS: readonly Part[] = [
   ...INFERENCE_PARTS,
@@ -29,6 +30,7 @@ const PARTS: readonly Part[] = [
   ...GAS_PARTS,
   GROWTH_PART,
   LOAD_PART,
+  TREES_PART,
   ...LANE_PARTS,
 ];
 

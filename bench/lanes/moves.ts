@@ -32,7 +32,7 @@ export type InferenceForm = "plain" | "fast";
 export async function inferenceGas(
   bench: BenchChain,
   modelId: ModelId,
-  one: Case,
+  one: Pick<Case, "input">,
   form: InferenceForm,
 ): Promise<ExecutionGas> {
   const args = [modelId, one.input] as const;

@@ -2,6 +2,7 @@
  *  importer. */
 import type { NamedTensor } from "../../inference/model-values.ts";
 import type { TestGraph, TestNode } from "./onnx-file.ts";
+import type { Generator } from "./quantized-graphs.ts";
 import type { Rng } from "./rng.ts";
 
 /** Modes by their numbers in TreeEnsemble; the other operators have the first six, by name. */
@@ -82,8 +83,9 @@ function chain(growth: Growth): PlainNode {
   return node;
 }
 
-export function randomEnsemble(rng: Rng): PlainEnsemble {
-  const operator = rng.pick(["TreeEnsembleRegressor", "TreeEnsembleClassifier", "TreeEnsemble"] as const);
+const OPERATORS = ["TreeEnsembleRegressor", "TreeEnsembleClassifier", "TreeEnsemble"] as const;
+
+export function randomEnsemble(rng: Rng, operator = rng.pick(OPERATORS)): PlainEnsemble {
   const isClassifier = operator === "TreeEnsembleClassifier";
   const input = rng.pick(["float32", "float32", "cast", "int32"] as const);
   const features = rng.pick([1, 2, 3, 7, 16, 17, 40]);
@@ -357,5 +359,32 @@ function tensorsOf({ trees, targets, aggregate }: PlainEnsemble): Attributes {
     leaf_targetids: leaves.map(({ weights }) => weights[0]?.[0] as number),
     leaf_weights: floats(leaves.map(({ weights }) => weights[0]?.[1] as number)),
     ...(members.length > 0 ? { membership_values: floats(members) } : {}),
+  };
+}
+
+/** Graphs of one output each, of small ensembles. */
+export const TREE_GRAPHS: Readonly<Record<string, Generator>> = {
+  TreeEnsembleRegressor: small("TreeEnsembleRegressor", "scores"),
+  TreeEnsemble: small("TreeEnsemble", "scores"),
+  "TreeEnsembleClassifier, label": small("TreeEnsembleClassifier", "label"),
+  "TreeEnsembleClassifier, ZipMap": (rng) => {
+    const { graph, ranges } = small("TreeEnsembleClassifier", "scores")(rng);
+    const map: TestNode = { op: "ZipMap", domain: "ai.onnx.ml", inputs: ["scores"], outputs: ["map"] };
+    return { graph: { ...graph, nodes: [...graph.nodes, map], outputs: { map: "float32" } }, ranges };
+  },
+};
+
+function small(operator: PlainEnsemble["operator"], output: string): Generator {
+  return (rng) => {
+    for (;;) {
+      const ensemble = randomEnsemble(rng, operator);
+      const leaves = ensemble.trees.flatMap(leavesOf);
+      const isSmall = leaves.length > 2 * ensemble.trees.length && leaves.length < 200;
+      if (!isSmall || leaves.every(({ weights }) => weights.every(([, weight]) => weight === 0))) continue;
+      const graph = treeGraph(ensemble);
+      const type = graph.outputs[output];
+      if (type === undefined) continue;
+      return { graph: { ...graph, outputs: { [output]: type } }, ranges: { x: [-4000, 4000] } };
+    }
   };
 }

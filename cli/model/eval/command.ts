@@ -21,7 +21,7 @@ import type { DataContext, Evaluation, EvaluationContext } from "./types.ts";
 const EVALUATIONS: readonly (readonly [RegExp, (context: EvaluationContext) => Evaluation])[] = [
   [/^sentiment(-words)?$/, evaluateSentiment],
   [/^forecast-hourly$/, evaluateHourly],
-  [/^credit$/, evaluateCredit],
+  [/^credit(-trees)?$/, evaluateCredit],
   [/^policy$/, evaluatePolicy],
   [/^forecast-(vix|btc|eth)$/, evaluateDaily],
 ];
@@ -80,7 +80,7 @@ function evaluationOf(name: string, self: Command): Evaluate {
       code: "ARGUMENT_INVALID",
       shortMessage: `There is no evaluation for ${name}.`,
       nextStep:
-        "Use sentiment, sentiment-words, credit, policy, forecast-hourly, forecast-ezkl, forecast-vix, forecast-btc or forecast-eth.",
+        "Use sentiment, sentiment-words, credit, credit-trees, policy, forecast-hourly, forecast-ezkl, forecast-vix, forecast-btc or forecast-eth.",
     });
   }
   return async (directory, data) => {

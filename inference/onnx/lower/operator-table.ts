@@ -336,7 +336,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
       "one row or [rows, features] of float32 or integers; all BRANCH_ modes, sets of members as well; SUM and AVERAGE; NONE, LOGISTIC, SOFTMAX. The label of a classifier, words as their places; a ZipMap is its scores. Comparisons are exact, leaves in fixed point by a scale and with a bound that import prints (below)",
     limits:
       "2^17 leaves, a table of 16 MB; two classes have weights for the first alone, as the exporters write them; no MIN, MAX, SOFTMAX_ZERO, PROBIT; numbers of binary64 are refused",
-    opcodes: ["move", "arith", "float", "reduce", "lookup", "dot", "select"],
+    opcodes: ["move", "arith", "float", "reduce", "lookup", "requant", "dot", "select"],
     exactness: "within the printed bound",
   },
   {

@@ -13,8 +13,9 @@ import { onnxFile } from "../../../support/onnx-file.ts";
 import { EXACT, NEAR } from "../../../support/operator-graphs.ts";
 import { createRng } from "../../../support/rng.ts";
 import { scaled } from "../../../support/scale.ts";
+import { TREE_GRAPHS } from "../../../support/tree-ensembles.ts";
 
-const GRAPHS = { ...EXACT, ...NEAR, ...CHAINS };
+const GRAPHS = { ...EXACT, ...NEAR, ...CHAINS, ...TREE_GRAPHS };
 const SELECTOR = Uint8Array.of(1, 2, 3, 4);
 const INPUTS = scaled(2, 20);
 
@@ -44,6 +45,9 @@ describe("inferOnChain", () => {
     "Where int32",
     "ArgMax float32",
     "Gelu written out",
+    "TreeEnsembleRegressor",
+    "TreeEnsembleClassifier, label",
+    "TreeEnsembleClassifier, ZipMap",
   ])("behavior: %s, imported, is the executor's output", async (name) => {
     const rng = createRng(1000);
     const generator = GRAPHS[name];

@@ -10,6 +10,7 @@ import { onnxFile } from "../../../support/onnx-file.ts";
 import { node, t } from "../../../support/onnx-nodes.ts";
 import { EXACT, NEAR } from "../../../support/operator-graphs.ts";
 import { createRng } from "../../../support/rng.ts";
+import { TREE_GRAPHS } from "../../../support/tree-ensembles.ts";
 import { NEAR_WIDE } from "../../../support/wide-graphs.ts";
 
 /** Constraints of a model's circuit, or the code of its refusal. */
@@ -24,7 +25,7 @@ function circuitOf(model: Model): number | string {
 
 /** What docs/EXACT.md says of the lane PROOF in its table of operators. */
 describe("circuits of imported operators", () => {
-  it.each(Object.entries({ ...EXACT, ...NEAR, ...NEAR_WIDE }))(
+  it.each(Object.entries({ ...EXACT, ...NEAR, ...NEAR_WIDE, ...TREE_GRAPHS }))(
     "behavior: %s has one if and only if no float32 is left",
     (_, generate) => {
       const { model } = importOnnx(onnxFile(generate(createRng(0)).graph), { nudge: true });
