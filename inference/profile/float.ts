@@ -10,6 +10,11 @@ const SAFER = "Quantize earlier, or clip the operands so that this cannot happen
 /** Grid of floats that are at least `tiny` in size: all are multiples of it, and so are their exact sums. */
 const grid = (tiny: number): number => 2 ** (Math.floor(Math.log2(tiny)) - 23);
 
+/** How near to 0 a sum can be that is not 0. Both terms are multiples of the finer grid. Besides, a term below half of
+ *  the other's least size leaves at least that half, and from there on both are multiples of the grid of that half. */
+const sumTiny = (a: number, b: number): number =>
+  Math.max(grid(Math.min(a, b)), Math.min(a, b, grid(Math.max(a, b) / 2)));
+
 function roundEven(x: number): number {
   const floor = Math.floor(x);
   const rest = x - floor;
@@ -106,7 +111,7 @@ function tinyOf(name: string, operands: readonly RangedOperand[]): number {
     case "add":
     case "sub":
       if (isOneSided(name, operands)) return Math.min(a ?? 1, b ?? 1);
-      return grid(Math.min(a ?? 1, b ?? 1));
+      return sumTiny(a ?? 1, b ?? 1);
     case "mul":
       return f((a ?? 1) * (b ?? 1));
     case "div":

@@ -4,6 +4,7 @@ import { AVERAGES, FUNCTION_GRAPHS } from "./byte-graphs.ts";
 import { ELEMENT_GRAPHS, MOVE_GRAPHS, PICK_GRAPHS } from "./element-graphs.ts";
 import { i64, numbers, real, vector, WIDE, whole } from "./graph-parts.ts";
 import { NORMALIZATION_GRAPHS, POSITION_GRAPHS } from "./position-graphs.ts";
+import { PRODUCT_GRAPHS } from "./product-graphs.ts";
 import {
   dequantizeLinear,
   type Generator,
@@ -175,4 +176,5 @@ export const NEAR: Readonly<Record<string, Generator>> = {
   ...FUNCTION_GRAPHS,
   ...ATTENTION_GRAPHS,
   ...NORMALIZATION_GRAPHS,
+  ...PRODUCT_GRAPHS,
 };

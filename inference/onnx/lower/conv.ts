@@ -1,7 +1,6 @@
 /** Convolutions: QLinearConv, ConvInteger, and Conv in QDQ form. Windows become rows (MOVE), channels are last inside. */
 
 import type { Operand } from "../../program/form.ts";
-import { coordinates, type SourceAxis } from "../axes.ts";
 import { count, numbers, type OnnxNode, type OnnxTensor } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import { computedZero, withComputedZero } from "./dynamic.ts";
@@ -23,11 +22,12 @@ import { checkScale } from "./quantization.ts";
 import { quantizationAt } from "./quantize.ts";
 import type { Product, TensorValue, Value } from "./values.ts";
 import { productOf } from "./wide.ts";
-import { type WindowAxis, windowAxes } from "./windows.ts";
+import { windowRows } from "./window-rows.ts";
+import { windowAxes } from "./windows.ts";
 
 /** @param zeros weight zero points: one, or one for each output channel
  *  @param shift zero point of the activation that the graph computes; windows hold it outside of the input */
-function convProduct(
+export function convProduct(
   ctx: Lowering,
   node: OnnxNode,
   activation: TensorValue,
@@ -75,7 +75,7 @@ function convProduct(
   const outputs = axes.map((a) => a.output);
   return {
     kind: "dot",
-    activation: windows(ctx, activation, axes, groups, shift === undefined ? { pad: zero } : { shift }),
+    activation: windowRows(ctx, activation, axes, groups, shift === undefined ? { pad: zero } : { shift }),
     zeroPoint: zero,
     groups,
     channels,
@@ -83,70 +83,6 @@ function convProduct(
     dims: [batch, channelsOut, ...outputs],
     ...(rank > 2 ? { layout } : {}),
   };
-}
-
-/** Rows [batch, outputs…, groups] of kernel positions × channels of the group, with the zero point outside. */
-function windows(
-  ctx: Lowering,
-  activation: TensorValue,
-  axes: readonly WindowAxis[],
-  groups: number,
-  outside: { readonly pad: number } | { readonly shift: Operand },
-): Operand {
-  const { builder } = ctx;
-  const [batch = 1, channels = 1] = activation.dims;
-  const perGroup = channels / groups;
-  const outputs = axes.map((a) => a.output);
-  const kernel = axes.map((a) => a.kernel);
-  const grouped = groups > 1;
-  // Output axes: batch, outputs…, [groups], kernel…, channels of a group.
-  const dims = [batch, ...outputs, ...(grouped ? [groups] : []), ...kernel, perGroup];
-  if (dims.length > 6) {
-    if (batch === 1) dims.shift();
-    else
-      refuse(
-        `it has groups, two spatial axes and a batch of ${batch}`,
-        "Fix the batch size to 1 with --dim.",
-      );
-  }
-  const first = dims.length - 1 - axes.length - (grouped ? 1 : 0) - axes.length;
-  const kernelAt = dims.length - 1 - axes.length;
-  const bySource: SourceAxis[] = [
-    { dim: batch, terms: first > 0 ? [{ axis: 0, factor: 1 }] : [], offset: 0, checked: false },
-    {
-      dim: channels,
-      terms: [
-        ...(grouped ? [{ axis: kernelAt - 1, factor: perGroup }] : []),
-        { axis: dims.length - 1, factor: 1 },
-      ],
-      offset: 0,
-      checked: false,
-    },
-    ...axes.map((a, i) => ({
-      dim: a.size,
-      terms: [
-        { axis: first + i, factor: a.stride },
-        { axis: kernelAt + i, factor: a.dilation },
-      ],
-      offset: -a.before,
-      checked: a.leaves,
-    })),
-  ];
-  const order = activation.layout ?? activation.dims.map((_, axis) => axis);
-  const stored = order.map((axis) => bySource[axis] as SourceAxis);
-  // A computed zero point is repeated for each position, as the second operand of the move.
-  const fill = "pad" in outside ? outside : { other: repeated(ctx, outside.shift, dims) };
-  const leaves = axes.some((axis) => axis.leaves);
-  const operand = builder.move(activation.operand, dims, coordinates(stored, dims), leaves ? fill : {});
-  const length = count(kernel) * perGroup;
-  const flat: TensorValue = { kind: "tensor", operand, type: activation.type, onnx: activation.onnx, dims };
-  return ctx.withLast(flat, length);
-}
-
-/** One element at every position. */
-function repeated(ctx: Lowering, element: Operand, dims: readonly number[]): Operand {
-  const nowhere = [{ dim: 1, terms: [], offset: 0, checked: false }];
-  return ctx.builder.move(element, dims, coordinates(nowhere, dims));
 }
 
 export function qLinearConv(ctx: Lowering, node: OnnxNode): Value {

@@ -167,6 +167,11 @@ export class Lowering {
     }
   }
 
+  /** The integers of scaled numbers. */
+  integersOf({ source }: Extract<Value, { kind: "scaled" }>): TensorValue {
+    return source.kind === "tensor" ? source : this.emitProduct(this, source);
+  }
+
   private real(value: Extract<Value, { kind: "scaled" }>): TensorValue {
     if (value.fused && value.source.kind === "dot") {
       refuse(
@@ -174,7 +179,7 @@ export class Lowering {
         "Quantize the result of every product: insert QuantizeLinear and DequantizeLinear after it.",
       );
     }
-    const source = value.source.kind === "tensor" ? value.source : this.emitProduct(this, value.source);
+    const source = this.integersOf(value);
     const scale = value.scale.map((s) => Math.fround(value.factor * s));
     let tensor = this.dequantize(source, scale, [0], value.axis);
     const { builder } = this;

@@ -7,7 +7,9 @@ import { averagePool, globalAveragePool, qLinearAverage } from "./average.ts";
 import { cast, castLike } from "./cast.ts";
 import { clip, relu } from "./clamp.ts";
 import { conv, convInteger, qLinearConv } from "./conv.ts";
+import { convTranspose } from "./conv-transpose.ts";
 import { dynamicQuantizeLinear } from "./dynamic.ts";
+import { einsum } from "./einsum.ts";
 import { arithmetic, mean } from "./elementwise.ts";
 import { constantOfShape, rangeOfNumbers, shapeOf, sizeOf } from "./fold.ts";
 import { gather } from "./gather.ts";
@@ -97,12 +99,12 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     exactness: "exact",
   },
   {
-    operators: { MatMul: matMul, Gemm: gemm, Conv: conv },
+    operators: { MatMul: matMul, Gemm: gemm, Conv: conv, ConvTranspose: convTranspose, Einsum: einsum },
     reads:
       "operands dequantized bytes, the activation also 16 bits; result quantized to either (QDQ): DequantizeLinear → product → [Add bias] → [Relu, Clip] → QuantizeLinear is the QOperator form",
     limits:
-      "weights and bias constant, weights of 8 bits, bias int32 with scale = activation scale × weight scale (within 2^-22); alpha = beta = 1. MatMul of two computed operands: bytes, one scale each, M·N·K < 2^24",
-    opcodes: ["move", "dot", "arith", "reduce", "requant", "rescale"],
+      "weights constant, of 8 bits; bias constant int32 with scale = activation scale × weight scale (within 2^-22). A Gemm with alpha or beta, or with a computed C, adds C in FLOAT. Einsum: a transposition, or a product of matrices with batches. MatMul of two computed operands: bytes, one scale each, M·N·K < 2^24",
+    opcodes: ["move", "dot", "arith", "reduce", "requant", "rescale", "float"],
     exactness: "one unit",
   },
   {

@@ -3,6 +3,9 @@
 import type { OnnxNode, OnnxTensor } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import { scaledProduct } from "./activations.ts";
+import { makeTensor } from "./constants.ts";
+import { chain } from "./elementwise.ts";
+import { folded } from "./fold.ts";
 import { floatAttribute, intAttribute, type Lowering } from "./lowering.ts";
 import { COMPUTED, isComputed, matrix, matrixProduct, transposed, UNBOUNDED, withBias } from "./matmul.ts";
 import { bytes } from "./quantize.ts";
@@ -110,10 +113,7 @@ export function matMul(ctx: Lowering, node: OnnxNode): Value {
 }
 
 export function gemm(ctx: Lowering, node: OnnxNode): Value {
-  for (const name of ["alpha", "beta"]) {
-    const value = floatAttribute(node, name, 1);
-    if (value !== 1) refuse(`its ${name} is ${value}`, `Fold ${name} into the weights.`);
-  }
+  const [alpha, beta] = [floatAttribute(node, "alpha", 1), floatAttribute(node, "beta", 1)];
   const operands = quantizedOperands(ctx, node);
   const transB = intAttribute(node, "transB", 0);
   const { factor, scale, zeros, axis } = operands;
@@ -123,7 +123,9 @@ export function gemm(ctx: Lowering, node: OnnxNode): Value {
   }
   const activation = transposed(operands.activation, intAttribute(node, "transA", 0));
   const bias = ctx.optional(node, 2);
-  const tensor = bias === undefined ? undefined : biasOf(bias, factor, scale);
+  // An addend that no accumulator can hold is added in float32.
+  const isApart = bias !== undefined && (alpha !== 1 || beta !== 1 || !isKnown(bias));
+  const tensor = bias === undefined || isApart ? undefined : biasOf(bias, factor, scale);
   const { source, unit } = productOf(ctx, activation, operands.zero, (operand, zero, takesBias) => {
     const product = matrixProduct(ctx, operand, zero, weights, zeros);
     if (tensor === undefined || !takesBias) return product;
@@ -131,5 +133,22 @@ export function gemm(ctx: Lowering, node: OnnxNode): Value {
       withBias(product, tensor) ?? refuse(`its bias has dims [${tensor.dims}]`, "Use one bias a column.")
     );
   });
-  return { kind: "scaled", source, scale, factor: factor * unit, axis: 1, ...UNBOUNDED, fused: true };
+  const scaled = {
+    kind: "scaled",
+    source,
+    scale,
+    factor: factor * alpha * unit,
+    axis: 1,
+    ...UNBOUNDED,
+  } as const;
+  if (bias === undefined || !isApart) return { ...scaled, fused: true };
+  const times: Value = { kind: "constant", tensor: makeTensor("float32", [], [beta]) };
+  const addend =
+    beta === 1
+      ? bias
+      : (folded(ctx, [bias, times], "float32", (x = 0, y = 1) => x * y) ?? chain(ctx, [bias, times], "mul"));
+  return chain(ctx, [{ ...scaled, fused: false }, addend], "add");
 }
+
+const isKnown = (value: Value): boolean =>
+  value.kind === "constant" || (value.kind === "dequantized" && value.source.kind === "constant");

@@ -69,6 +69,23 @@ describe("Floor and Ceil", () => {
   });
 });
 
+describe("sums of float32", () => {
+  const x = t("float32", [3], [0.25, -1, 2 ** -126]);
+  it.each([
+    ["Add", 1, [1.25, 0, 1]],
+    ["Sub", 0.5, [-0.25, -1.5, -0.5]],
+    ["Add", 2 ** -90, [0.25, -1, 2 ** -90]],
+  ] as const)("behavior: %s of a number of the input and %d is no subnormal number", (op, c, expected) => {
+    const { outputs } = run(x, [node(op, ["x", "c"])], "float32", { c: t("float32", [], [c]) });
+    expect(outputs.y).toEqual(expected);
+  });
+  it("error: numbers that nearly cancel can leave a subnormal one", () => {
+    const near = { c: t("float32", [], [2 ** -104]) };
+    expect(refusal(x, [node("Sub", ["x", "c"])], "float32", near)).toContain("subnormal");
+    expect(refusal(x, [node("Sub", ["x", "x"])], "float32")).toContain("subnormal");
+  });
+});
+
 describe("Abs, Neg", () => {
   it("behavior: of s32 they must not leave it", () => {
     const x = t("int32", [2], [-5, 5]);
