@@ -99,6 +99,23 @@ describe("payers whose payments can be taken neither now nor never", () => {
     expect(stateOf(id)).toBe("paid");
   });
 
+  it("behavior: a transfer that is impossible for half a minute is", async () => {
+    const { id } = book.place(1, "a");
+    book.final(1);
+    const { tick } = book.ordersWith(doubtful, doubtful, doubtful);
+    for (const now of [0, 29]) {
+      book.clock.now = now;
+      await tick();
+      expect(stateOf(id)).toBe("open");
+    }
+    book.clock.now = 30;
+    await tick();
+    expect(stateOf(id)).toBe("open");
+    book.clock.now = 35;
+    await tick();
+    expect(stateOf(id)).toBe("unpaid");
+  });
+
   it("behavior: without an answer in a payment's last second it counts as taken", async () => {
     const { id } = book.place(1, "a");
     book.final(1);
