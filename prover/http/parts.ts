@@ -1,10 +1,11 @@
 /** What the routes need of the node. */
+import type { Hex } from "viem";
 import type { Logger } from "../../base/log.ts";
 import type { ClaimIndex } from "../../protocol/chain/claim-index.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import type { Head } from "../../protocol/chain/follower.ts";
-import type { ClaimId, RequestId } from "../../protocol/rules/types.ts";
+import type { ClaimId, ModelId, RequestId } from "../../protocol/rules/types.ts";
 import type { CallerLimits } from "../../protocol/service/http/service.ts";
 import type { Metrics } from "../../protocol/service/metrics/metrics.ts";
 import type { NodePulse } from "../../protocol/service/metrics/node-pulse.ts";
@@ -41,6 +42,12 @@ export interface OrderStatus {
   readonly reason?: string;
 }
 
+/** What was paid for here. */
+export interface PaidOutput {
+  readonly request: RequestId;
+  readonly outputHash: Hex;
+}
+
 /** How callers pay who want a final output and file no request themselves. */
 export interface Payment {
   /** Least seconds in which an output can become final. */
@@ -53,6 +60,9 @@ export interface Payment {
   terms(url: string, reason: string): Promise<string>;
   /** Whether a request is this node's own, for an order that nobody has paid: nothing is said of it. */
   isWithheld(id: RequestId): boolean;
+  /** An output that was paid for here, and is final by a request that the node has forgotten since.
+   *  @throws BaseError RPC_UNREACHABLE, RPC_FAULT (retryable) */
+  paidBefore(model: ModelId, inputHash: Hex): Promise<PaidOutput | undefined>;
   /** Checks the payment in a header.
    *  @throws BaseError PAYMENT_REFUSED; FACILITATOR_UNREACHABLE (retryable) */
   read(header: string): Promise<SignedPayment>;

@@ -84,10 +84,17 @@ async function answer(parts: HttpParts, line: Line, call: Call): Promise<Answer>
   const { model, calldata, wait, request, response } = call;
   const input = decode(model, calldata);
   if (input.codec === "text") decodeUtf8(input.text, "the text");
-  const paid = wait === undefined ? undefined : await admit(parts, request, response, model, calldata, wait);
-  const output = await line.run(model, calldata, response);
-  const [inputHash, outputHash] = [keccak256(calldata), keccak256(output)];
+  const inputHash = keccak256(calldata);
   const { payment } = parts;
+  const before = wait === undefined ? undefined : await payment?.paidBefore(model.id, inputHash);
+  const paid =
+    wait === undefined || before !== undefined
+      ? undefined
+      : await admit(parts, request, response, model, calldata, wait);
+  const output = await line.run(model, calldata, response);
+  const outputHash = keccak256(output);
+  if (before?.outputHash === outputHash)
+    return { output, finality: { status: "final", request: before.request } };
   const readFinality = (isOwnOrder = false): Finality =>
     finalityOf(parts.node.index, model.id, inputHash, outputHash, (id) =>
       isOwnOrder ? false : payment?.isWithheld(id) === true,

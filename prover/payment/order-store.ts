@@ -80,6 +80,16 @@ export class OrderStore {
     return row && toOrder(row);
   }
 
+  /** The newest order of an input that was paid for. */
+  paid(model: ModelId, inputHash: Hex): Order | undefined {
+    const row = this.#db
+      .prepare<[string, string], OrderRow>(
+        "SELECT * FROM orders WHERE model = ? AND input_hash = ? AND state = 'paid' ORDER BY id DESC LIMIT 1",
+      )
+      .get(model, inputHash);
+    return row && toOrder(row);
+  }
+
   open(): Order[] {
     return this.#db
       .prepare<[], OrderRow>("SELECT * FROM orders WHERE state = 'open' ORDER BY id")
@@ -160,7 +170,8 @@ export class OrderStore {
     this.#db.prepare("UPDATE payments SET state = 'held' WHERE payer = ? AND nonce = ?").run(payer, nonce);
   }
 
-  /** @param reason why it is not known for certain */
+  /** @param order with the request by which its output is final, also if somebody else filed it
+   *  @param reason why it is not known for certain */
   taken(
     order: Order,
     { payer, nonce }: SignedPayment,
@@ -175,6 +186,10 @@ export class OrderStore {
         )
         .run(receipt, reason, payer, nonce);
       this.#db.prepare("DELETE FROM payments WHERE order_id = ? AND state = 'held'").run(order.id);
+      // Of two orders by the same request, one is enough.
+      this.#db
+        .prepare("UPDATE OR IGNORE orders SET request = ? WHERE id = ? AND request IS NULL")
+        .run(order.request ?? null, order.id);
       this.#end(order, "paid", now);
     });
     write.immediate();

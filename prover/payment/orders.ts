@@ -1,18 +1,18 @@
 /** Final outputs that callers of HTTP pay for: a payment is bound to its order before the order costs gas, and taken
  *  when the output is final, whether or not its payer still waits. docs/X402.md has the rules. */
-import { keccak256 } from "viem";
+import { type Hex, keccak256 } from "viem";
 import { toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { pause } from "../../protocol/chain/follower.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import type { Sender, SigningChain } from "../../protocol/chain/sender.ts";
-import type { RequestId } from "../../protocol/rules/types.ts";
+import type { ModelId, RequestId } from "../../protocol/rules/types.ts";
 import { claimGas } from "../costs.ts";
 import { type Policy, truthFor } from "../decide.ts";
 import { notReadYet } from "../http/chain.ts";
 import { finalityOf } from "../http/finality.ts";
-import type { NodeView, OrderStatus, Payment } from "../http/parts.ts";
+import type { NodeView, OrderStatus, PaidOutput, Payment } from "../http/parts.ts";
 import type { OrderEnd } from "../metrics.ts";
 import type { ServedModel, ServedModels } from "../models.ts";
 import { requireCapacity } from "./capacity.ts";
@@ -24,6 +24,8 @@ import type { PaymentService, SignedPayment } from "./service.ts";
 const INCLUSION_SECONDS = 10;
 /** Pause after an answer of the facilitator that decided nothing, ms. */
 const AGAIN_MS = 5_000;
+/** How long a transfer may be found impossible without a reason before that is the payer's, ms. */
+const DOUBT_MS = 30_000;
 /** What a payment's time may be short of when it comes, seconds: its way here, and the payer's clock. */
 const ON_ITS_WAY_SECONDS = 60;
 
@@ -62,6 +64,9 @@ export class Orders implements Payment {
   /** ms before which an order's payment is not asked for again */
   readonly #again = new Map<number, number>();
 
+  /** ms since which a transfer is found impossible without a reason, by order and nonce of its payer */
+  readonly #doubtful = new Map<number, Map<string, number>>();
+
   constructor(parts: OrderParts) {
     this.#parts = parts;
     this.offer = parts.offer;
@@ -81,6 +86,16 @@ export class Orders implements Payment {
 
   isWithheld(request: RequestId): boolean {
     return this.#parts.store.isUnpaid(request);
+  }
+
+  async paidBefore(model: ModelId, inputHash: Hex): Promise<PaidOutput | undefined> {
+    const { node, store, chain } = this.#parts;
+    const { request, outputHash } = store.paid(model, inputHash) ?? {};
+    if (request === undefined || outputHash === undefined || node.index.requests.has(request))
+      return undefined;
+    // A re-org that went deeper than this node's confirmations is no finality.
+    const { state } = await new StateReader(chain).requestWord(request);
+    return state === "DONE" ? { request, outputHash } : undefined;
   }
 
   /** @throws BaseError PAYMENT_REFUSED, FACILITATOR_UNREACHABLE */
@@ -150,7 +165,7 @@ export class Orders implements Payment {
       if (this.#taking.has(order.id)) continue;
       try {
         const end = await this.#endOf(order);
-        if (end === "final") this.#collect(order);
+        if (end === "final") this.#collect({ ...order, request: order.request ?? this.#requestOf(order) });
         if (end === "void") this.#end(order, "void");
       } catch (error) {
         log.warn({ order: order.id, error }, "an order could not be looked at; looking again");
@@ -190,6 +205,12 @@ export class Orders implements Payment {
       this.#end(order, "void");
       throw error;
     }
+  }
+
+  /** By which request its output is final or will be. */
+  #requestOf({ model, inputHash, outputHash }: Order): RequestId | undefined {
+    const finality = finalityOf(this.#parts.node.index, model, inputHash, outputHash);
+    return finality.status === "unverified" ? undefined : finality.request;
   }
 
   /** Final, or void because it cannot become final by the request that it waits for. */
@@ -242,7 +263,9 @@ export class Orders implements Payment {
       const { reason, status } = result;
       const wasAsked = payment.state === "asked" || status === "unknown";
       const isOver =
-        this.#now() > payment.validUntil || status === "refused" || (status === "doubtful" && wasAsked);
+        this.#now() > payment.validUntil ||
+        status === "refused" ||
+        (status === "doubtful" && (wasAsked || this.#isBeyondDoubt(order, payment)));
       if (isOver && wasAsked) {
         // Asked before, without an answer: what cannot be taken now may have been taken then.
         store.taken(order, payment, null, this.#now(), `not known: ${reason}`);
@@ -263,6 +286,14 @@ export class Orders implements Payment {
     if (store.payments(order.id).every(({ state }) => state === "refused")) this.#end(order, "unpaid");
   }
 
+  #isBeyondDoubt({ id }: Order, { payer, nonce }: SignedPayment): boolean {
+    const since = this.#doubtful.get(id) ?? new Map<string, number>();
+    this.#doubtful.set(id, since);
+    const first = since.get(`${payer} ${nonce}`) ?? this.#parts.nowMs();
+    since.set(`${payer} ${nonce}`, first);
+    return this.#parts.nowMs() >= first + DOUBT_MS;
+  }
+
   #end(order: Order, state: "unpaid" | "void"): void {
     if (order.request !== undefined) this.#coming.delete(order.request);
     this.#parts.store[state](order, this.#now());
@@ -271,6 +302,7 @@ export class Orders implements Payment {
 
   #ended({ id }: Order, state: OrderEnd): void {
     this.#again.delete(id);
+    this.#doubtful.delete(id);
     this.#parts.onEnd(state);
   }
 

@@ -194,4 +194,18 @@ describe("a prover that is paid on finality", () => {
     ).toEqual([]);
     expect((await ask("A second one", query, {}, drained.fetch)).status).toBe(200);
   });
+
+  it("behavior: what was paid for is free when its request is forgotten", async () => {
+    const before = [await earned(), system.events.all("Requested").length];
+    for (let mined = 0; mined < 7_300; mined += 100) await system.control.mine({ blocks: 100 });
+    const { number } = await system.client.getBlock();
+    const headOf = async () =>
+      BigInt(((await (await fetch(`${url}/healthz`)).json()) as { head: { number: string } }).head.number);
+    await expect.poll(headOf, SOON).toBeGreaterThanOrEqual(number);
+    const text = "Profit beats forecasts";
+    await expect.poll(() => statusOf(text), SOON).toBe("unverified");
+    const again = await ask(text, "?finality=final&timeout=60");
+    expect([again.status, (await body(again)).status]).toEqual([200, "final"]);
+    expect([await earned(), system.events.all("Requested").length]).toEqual(before);
+  });
 });

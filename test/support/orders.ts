@@ -28,10 +28,10 @@ export const later = { status: "later", reason: "connection refused" } as const;
 /** What happens while the facilitator is asked; absent: nothing. */
 type Answer = Settlement | (() => Settlement);
 
-export type OrderBook = ReturnType<typeof openOrderBook>;
+export type OrderDesk = ReturnType<typeof openOrderDesk>;
 
 /** @param strangers as OrderStore takes it */
-export function openOrderBook(strangers = 3) {
+export function openOrderDesk(strangers = 3) {
   const folder = temporaryFolder();
   const db = openDatabase(`${folder.path}/orders.sqlite`, [ORDERS_SCHEMA]);
   const store = new OrderStore(db, strangers);

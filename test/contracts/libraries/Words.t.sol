@@ -148,7 +148,7 @@ contract WordsTest is Test {
                 f.lastEvent = now_;
             }
             _requireClaim(word, f);
-            // A deadline at second 0 is none.
+            // A deadline at second 0 would be no deadline.
             vm.assume(f.traceDeadline != 0);
         }
     }

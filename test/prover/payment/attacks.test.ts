@@ -5,8 +5,8 @@ import {
   codeOf,
   input,
   later,
-  type OrderBook,
-  openOrderBook,
+  type OrderDesk,
+  openOrderDesk,
   payment,
   refused,
   taken,
@@ -16,42 +16,42 @@ import {
 const STRANGERS = 3;
 const doubtful = { status: "doubtful", reason: "permit2_simulation_failed" } as const;
 
-let book: OrderBook;
-let store: OrderBook["store"];
+let desk: OrderDesk;
+let store: OrderDesk["store"];
 beforeEach(() => {
-  book = openOrderBook(STRANGERS);
-  store = book.store;
+  desk = openOrderDesk(STRANGERS);
+  store = desk.store;
 });
-afterEach(() => book.close());
+afterEach(() => desk.close());
 const stateOf = (id: number) => store.get(id)?.state;
 
 describe("payers who change their payments while one is asked for", () => {
   it("error: a payment that was replaced meanwhile, and given for another order, is not taken for the first", async () => {
-    await book.pay(90, "b");
-    const first = book.place(1, "a").id;
-    book.join(1, "b", 1);
-    book.final(1);
+    await desk.pay(90, "b");
+    const first = desk.place(1, "a").id;
+    desk.join(1, "b", 1);
+    desk.final(1);
     let second = 0;
-    const { tick, asked } = book.ordersWith(() => {
+    const { tick, asked } = desk.ordersWith(() => {
       // While a's payment fails, b gives a new one and orders something else with the old one.
-      book.join(1, "b", 2);
-      second = book.place(2, "b", 1).id;
+      desk.join(1, "b", 2);
+      second = desk.place(2, "b", 1).id;
       return refused;
     }, taken);
     await tick();
     await tick();
     expect([asked, stateOf(first)]).toEqual([["a/1", "b/2"], "paid"]);
     expect(store.payments(second).map(({ nonce, state }) => [nonce, state])).toEqual([["1", "held"]]);
-    book.final(2);
-    await book.ordersWith(taken).tick();
+    desk.final(2);
+    await desk.ordersWith(taken).tick();
     expect(stateOf(second)).toBe("paid");
   });
 
   it("behavior: who joins while the last payment fails is asked too, and owes nothing", async () => {
-    const { id } = book.place(1, "a");
-    book.final(1);
-    const { tick, asked } = book.ordersWith(() => {
-      book.join(1, "b", 1);
+    const { id } = desk.place(1, "a");
+    desk.final(1);
+    const { tick, asked } = desk.ordersWith(() => {
+      desk.join(1, "b", 1);
       return refused;
     }, taken);
     await tick();
@@ -63,97 +63,114 @@ describe("payers who change their payments while one is asked for", () => {
 
 describe("payers whose payments can be taken neither now nor never", () => {
   it("behavior: they do not keep the others of an order from paying", async () => {
-    const { id } = book.place(1, "a");
-    book.join(1, "b", 1);
-    book.final(1);
-    const { tick, asked } = book.ordersWith(later, taken);
+    const { id } = desk.place(1, "a");
+    desk.join(1, "b", 1);
+    desk.final(1);
+    const { tick, asked } = desk.ordersWith(later, taken);
     await tick();
     expect([asked, stateOf(id)]).toEqual([["a/1", "b/1"], "paid"]);
   });
 
   it("behavior: a payment is asked for as long as one has to be valid, whatever end it names", async () => {
-    const { orders, tick } = book.ordersWith(later, later);
+    const { orders, tick } = desk.ordersWith(later, later);
     const forEver = payment("a", 1, Number.MAX_SAFE_INTEGER);
     const { id } = store.place(
       input(1),
       await orders.read(JSON.stringify(forEver)),
       undefined,
-      book.clock.now,
+      desk.clock.now,
     ).order;
-    book.final(1);
+    desk.final(1);
     await tick();
     expect(stateOf(id)).toBe("open");
-    book.clock.now = 601;
+    desk.clock.now = 601;
     await tick();
     expect(stateOf(id)).toBe("unpaid");
   });
 
   it("behavior: a fault of the facilitator's node is not held against the payer", async () => {
-    const { id } = book.place(1, "a");
-    book.final(1);
-    const { tick } = book.ordersWith(doubtful, taken);
+    const { id } = desk.place(1, "a");
+    desk.final(1);
+    const { tick } = desk.ordersWith(doubtful, taken);
     await tick();
     expect([stateOf(id), store.payments(id)[0]?.state]).toEqual(["open", "held"]);
-    book.clock.now = 6;
+    desk.clock.now = 6;
     await tick();
     expect(stateOf(id)).toBe("paid");
   });
 
+  it("behavior: a transfer that is impossible for half a minute is", async () => {
+    const { id } = desk.place(1, "a");
+    desk.final(1);
+    const { tick } = desk.ordersWith(doubtful, doubtful, doubtful);
+    for (const now of [0, 29]) {
+      desk.clock.now = now;
+      await tick();
+      expect(stateOf(id)).toBe("open");
+    }
+    desk.clock.now = 30;
+    await tick();
+    expect(stateOf(id)).toBe("open");
+    desk.clock.now = 35;
+    await tick();
+    expect(stateOf(id)).toBe("unpaid");
+  });
+
   it("behavior: without an answer in a payment's last second it counts as taken", async () => {
-    const { id } = book.place(1, "a");
-    book.final(1);
-    book.clock.now = 9_990;
-    const { tick } = book.ordersWith(() => {
-      book.clock.now = 10_020;
+    const { id } = desk.place(1, "a");
+    desk.final(1);
+    desk.clock.now = 9_990;
+    const { tick } = desk.ordersWith(() => {
+      desk.clock.now = 10_020;
       return unknown;
     });
     await tick();
-    expect([stateOf(id), codeOf(() => book.place(2, "a"))]).toEqual(["paid", "placed"]);
+    expect([stateOf(id), codeOf(() => desk.place(2, "a"))]).toEqual(["paid", "placed"]);
   });
 
   it("error: what only counts as taken gives no record", async () => {
     const orderAndDrain = async (n: number) => {
-      book.place(n, `new ${n}`);
-      book.final(n);
-      await book.ordersWith(unknown).tick();
-      await book.ordersWith(refused).tick();
+      desk.place(n, `new ${n}`);
+      desk.final(n);
+      await desk.ordersWith(unknown).tick();
+      await desk.ordersWith(refused).tick();
       expect(stateOf(store.payments(n)[0] === undefined ? 0 : n)).toBe("paid");
     };
     for (let n = 1; n <= STRANGERS; n++) await orderAndDrain(n);
-    expect(codeOf(() => book.place(50, "one more"))).toBe("TOO_BUSY");
-    book.clock.now = RECORD_SECONDS + 1;
-    book.place(51, "new 1");
-    expect(codeOf(() => book.place(52, "new 1"))).toBe("PAYER_BUSY");
+    expect(codeOf(() => desk.place(50, "one more"))).toBe("TOO_BUSY");
+    desk.clock.now = RECORD_SECONDS + 1;
+    desk.place(51, "new 1");
+    expect(codeOf(() => desk.place(52, "new 1"))).toBe("PAYER_BUSY");
   });
 });
 
 describe("what attackers leave in the database", () => {
   it("error: an order has no more payers at once than the limit", async () => {
-    const { id } = book.place(1, "payer 0");
-    for (let n = 1; n < MAX_PAYERS; n++) book.join(1, `payer ${n}`);
-    expect(codeOf(() => book.join(1, "one more"))).toBe("TOO_BUSY");
+    const { id } = desk.place(1, "payer 0");
+    for (let n = 1; n < MAX_PAYERS; n++) desk.join(1, `payer ${n}`);
+    expect(codeOf(() => desk.join(1, "one more"))).toBe("TOO_BUSY");
     // Whoever is among them may replace his payment.
-    expect(codeOf(() => book.join(1, "payer 3", 2))).toBe("placed");
-    book.final(1);
-    await book.ordersWith(...Array.from({ length: MAX_PAYERS }, () => refused)).tick();
+    expect(codeOf(() => desk.join(1, "payer 3", 2))).toBe("placed");
+    desk.final(1);
+    await desk.ordersWith(...Array.from({ length: MAX_PAYERS }, () => refused)).tick();
     expect(stateOf(id)).toBe("unpaid");
-    expect(codeOf(() => book.join(1, "one more"))).toBe("placed");
+    expect(codeOf(() => desk.join(1, "one more"))).toBe("placed");
   });
 
   it("behavior: of a refused payment nothing is kept but who owes", async () => {
-    const { id } = book.place(1, "a");
-    book.final(1);
-    await book.ordersWith(refused).tick();
+    const { id } = desk.place(1, "a");
+    desk.final(1);
+    await desk.ordersWith(refused).tick();
     expect(store.payments(id)).toMatchObject([{ payer: "a", state: "refused", signed: "" }]);
   });
 
   it("behavior: orders that were void are forgotten", () => {
-    const { id } = book.place(1, "a");
+    const { id } = desk.place(1, "a");
     store.void({ ...input(1), id, state: "open", request: undefined, placedAt: 0 }, 0);
     expect(stateOf(id)).toBe("void");
-    book.clock.now = RECORD_SECONDS + 1;
-    book.place(2, "a");
-    book.place(3, "b");
+    desk.clock.now = RECORD_SECONDS + 1;
+    desk.place(2, "a");
+    desk.place(3, "b");
     expect(store.open()).toHaveLength(2);
     expect(stateOf(id)).toBe(undefined);
   });

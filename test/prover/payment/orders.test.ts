@@ -4,8 +4,8 @@ import {
   codeOf,
   input,
   later,
-  type OrderBook,
-  openOrderBook,
+  type OrderDesk,
+  openOrderDesk,
   payment,
   refused,
   request,
@@ -15,17 +15,17 @@ import {
 
 const STRANGERS = 3;
 
-let book: OrderBook;
-let store: OrderBook["store"];
-let place: OrderBook["place"];
-let final: OrderBook["final"];
-let pay: OrderBook["pay"];
-let ordersWith: OrderBook["ordersWith"];
+let desk: OrderDesk;
+let store: OrderDesk["store"];
+let place: OrderDesk["place"];
+let final: OrderDesk["final"];
+let pay: OrderDesk["pay"];
+let ordersWith: OrderDesk["ordersWith"];
 beforeEach(() => {
-  book = openOrderBook(STRANGERS);
-  ({ store, place, final, pay, ordersWith } = book);
+  desk = openOrderDesk(STRANGERS);
+  ({ store, place, final, pay, ordersWith } = desk);
 });
-afterEach(() => book.close());
+afterEach(() => desk.close());
 
 describe("OrderStore", () => {
   it("error: one payment buys one order", () => {
@@ -54,7 +54,7 @@ describe("OrderStore", () => {
     await ordersWith(refused, refused, refused).tick();
     expect(store.open()).toHaveLength(1);
     expect(codeOf(() => place(50, "one more"))).toBe("TOO_BUSY");
-    book.clock.now = RECORD_SECONDS + 1;
+    desk.clock.now = RECORD_SECONDS + 1;
     expect(codeOf(() => place(50, "one more"))).toBe("placed");
     // Who did not pay is not forgotten.
     expect(codeOf(() => place(52, "stranger 2"))).toBe("PAYMENT_OWED");
@@ -86,7 +86,7 @@ describe("Orders", () => {
 
   it("behavior: the first payer whose payment can be taken pays, the others do not", async () => {
     const { id } = place(1, "a");
-    for (const payer of ["b", "c"]) book.join(1, payer, 1);
+    for (const payer of ["b", "c"]) desk.join(1, payer, 1);
     final(1);
     const { tick, asked } = ordersWith(refused, taken);
     await tick();
@@ -102,10 +102,10 @@ describe("Orders", () => {
     await tick();
     expect([store.get(id)?.state, store.isUnpaid(request(1))]).toEqual(["unpaid", true]);
     // The debtor himself, in vain, and then another.
-    book.join(1, "a", 2);
+    desk.join(1, "a", 2);
     await tick();
     expect([store.get(id)?.state, codeOf(() => place(2, "a", 3))]).toEqual(["unpaid", "PAYMENT_OWED"]);
-    book.join(1, "b", 1);
+    desk.join(1, "b", 1);
     await tick();
     expect([store.get(id)?.state, codeOf(() => place(2, "a", 3))]).toEqual(["paid", "placed"]);
   });
@@ -130,7 +130,7 @@ describe("Orders", () => {
     const { tick } = ordersWith(later, later);
     await tick();
     expect([store.payments(id)[0]?.state, store.get(id)?.state]).toEqual(["held", "open"]);
-    book.clock.now = 10_001;
+    desk.clock.now = 10_001;
     await tick();
     expect([store.payments(id)[0]?.state, store.get(id)?.state]).toEqual(["refused", "unpaid"]);
   });

@@ -117,6 +117,7 @@ function charge(
     offer: made.offer,
     terms: (url, reason) => made.terms(url, reason),
     read: (header) => made.read(header),
+    paidBefore: (...input) => made.paidBefore(...input),
     isWithheld: (id) => made.isWithheld(id),
     stateOf: (id, payment) => made.stateOf(id, payment),
     leastSeconds: () => 1,
@@ -167,6 +168,9 @@ describe("calls that pay", () => {
     // What is final and paid for is free.
     expect((await post(`${PATH}?finality=final`, fromHex(calldata), OCTETS)).status).toBe(200);
     expect([await earned(), orders]).toEqual([PRICE, 1]);
+    // What is gone from the chain again is not final.
+    prover.index = new ClaimIndex();
+    expect((await post(`${PATH}?finality=final`, fromHex(calldata), OCTETS)).status).toBe(402);
   });
 
   it("behavior: an answer that is not final costs nothing", async () => {
