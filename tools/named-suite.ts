@@ -49,7 +49,24 @@ const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
     const why = prepareOutsideProject();
     return why === undefined ? undefined : { why, isFault: false };
   },
+  rust: prepareRust,
 };
+
+/** Looks for cargo and downloads the crates that crates/Cargo.lock names, once. */
+function prepareRust(): Obstacle | undefined {
+  const { status, stdout } = spawnSync("cargo", ["--version"], { encoding: "utf8" });
+  if (status !== 0) return { why: "There is no cargo: install Rust 1.85 or later.", isFault: false };
+  const [, minor = "0"] = /^cargo 1\.(\d+)/.exec(stdout) ?? [];
+  if (Number(minor) < 85) {
+    return { why: `This is ${stdout.trim()}: install Rust 1.85 or later.`, isFault: false };
+  }
+  const fetched = spawnSync("cargo", ["fetch", "--locked"], {
+    cwd: join(projectRoot, "crates"),
+    encoding: "utf8",
+  });
+  if (fetched.status === 0) return undefined;
+  return { why: fetched.stderr.trim(), isFault: fetched.stderr.includes("lock file") };
+}
 
 /** Runs `assay COMMAND install` into a folder of build/, where the suite's tests look for it.
  *  @param unavailable codes of the errors by which it says that it cannot be installed here */

@@ -1,0 +1,92 @@
+/** Faults that are put into a copy of `crates/assay-exact`, one for each opcode and more, where a reader of the text
+ *  might go wrong: the comparison with the canonical executor must find each. */
+import type { Mutant } from "../../tools/mutant.ts";
+
+const ELEMENT = "assay-exact/src/element.rs";
+const ARITHMETIC = "assay-exact/src/arithmetic.rs";
+const BINARY32 = "assay-exact/src/binary32.rs";
+const CALLDATA = "assay-exact/src/calldata.rs";
+
+const fault = (name: string, caughtBy: string, file: string, from: string, to: string): Mutant => ({
+  name,
+  caughtBy,
+  edits: [{ file, from, to }],
+});
+
+export const RUST_FAULTS: readonly Mutant[] = [
+  fault(
+    "MOVE: a second axis that only runs backwards",
+    "(move)",
+    ELEMENT,
+    "i64::from(axis.b) *",
+    "i64::from(axis.b).min(0) *",
+  ),
+  fault("LOOKUP: row 0 counts", "(lookup)", ELEMENT, "if id != 0 {", "if id < rows {"),
+  fault(
+    "LOOKUP: a negative id is the last row",
+    "(lookup)",
+    ELEMENT,
+    "(stored as i32).max(0)",
+    "(stored.min(0x7fff_ffff) as i32)",
+  ),
+  fault(
+    "DOT: without the weight offset",
+    "(dot)",
+    ELEMENT,
+    "products - parameters.weight_offset() * sum +",
+    "products +",
+  ),
+  fault("DOT: groups by turns", "(dot)", ELEMENT, "n * groups / rows", "n % groups"),
+  fault(
+    "REQUANT: the upper clamp first",
+    "(requant)",
+    ARITHMETIC,
+    ".max(lower).min(upper)",
+    ".min(upper).max(lower)",
+  ),
+  fault(
+    "RESCALE: the shift is not modulo 64",
+    "(rescale)",
+    ARITHMETIC,
+    "self.0[16] & 63",
+    "self.0[16].min(63)",
+  ),
+  fault(
+    "TABLE: the byte as a signed number",
+    "(table)",
+    ELEMENT,
+    "byte as usize)",
+    "(byte ^ 0x80) as usize)",
+  ),
+  fault("ARITH: a divisor below 0 divides", "(arith)", ELEMENT, "5 if b < 1", "5 if b == 0"),
+  fault(
+    "ARITH: saturates without wrapping",
+    "(arith)",
+    ELEMENT,
+    "saturate(wrap(value), output)",
+    "saturate(value, output)",
+  ),
+  fault(
+    "FLOAT: half away from zero",
+    "(float)",
+    BINARY32,
+    "((size + INTEGRAL) - INTEGRAL).copysign(x)",
+    "((size + 0.5) as i32 as f32).copysign(x)",
+  ),
+  fault("FLOAT: NaN keeps its bits", "(float)", BINARY32, "if value.is_nan() {", "if false {"),
+  fault(
+    "REDUCE: of bools a truth instead of a byte",
+    "(reduce)",
+    ELEMENT,
+    "_ => stored.max_by_key(by_number).unwrap_or(0)",
+    "_ => stored.max_by_key(by_number).unwrap_or(0).min(if element_type as u8 == 4 { 1 } else { u32::MAX })",
+  ),
+  fault(
+    "SELECT: only 1 is true",
+    "(select)",
+    ELEMENT,
+    "if condition != 0 { yes }",
+    "if condition == 1 { yes }",
+  ),
+  fault("CODEC: a subnormal number is read", "(codec)", CALLDATA, "value.is_normal()", "value.is_finite()"),
+];
