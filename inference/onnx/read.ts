@@ -69,8 +69,8 @@ export function readOnnx(bytes: Uint8Array, options: ReadOptions = {}): OnnxGrap
   const defaulted = symbols.defaulted();
   const declared = new Map<string, Omit<OnnxValueInfo, "name">>();
   for (const info of [...(graph.valueInfo ?? []), ...(graph.output ?? [])]) {
-    const said = readDeclared(info, options.dims ?? new Map());
-    if (said !== undefined) declared.set(info.name ?? "", said);
+    const described = readDeclared(info, options.dims ?? new Map());
+    if (described !== undefined) declared.set(info.name ?? "", described);
   }
   return { name: graph.name ?? "", opset, inputs, defaulted, outputs, declared, nodes, constants };
 }

@@ -64,7 +64,7 @@ contract PlanWordsTest is Test {
         _arith(d, Plan.PRODUCT, variant, _integers(d, d.range(1, MOST)));
     }
 
-    /// @dev By one divisor, by powers of two that change within a word, by what is none; dividends next to multiples.
+    /// @dev By one divisor, by powers of two that change within a word, by numbers that are no divisor; dividends next to multiples.
     function testFuzz_divide_equalsElements_succeeds(uint256 seed) public pure {
         Dice memory d = Dice(seed);
         uint256 count = d.range(1, MOST);
