@@ -2,7 +2,6 @@
 import { type DataFee, dataFeeOf } from "../protocol/chain/data-fee.ts";
 import { defenceGas, gasPriceRange } from "../protocol/rules/money.ts";
 import type { GameConstants } from "../protocol/rules/types.ts";
-import type { ModelTerms, Policy, ProverState, TruthTerms } from "./decide.ts";
 import { instanceCount } from "./proof/ezkl/instances.ts";
 
 /** Gas of whole transactions, above what was measured on a local chain; test/integration/prover.test.ts holds them to it. */
@@ -36,6 +35,15 @@ export const BYTES = {
   ezklProof: 8_192,
 } as const;
 
+interface Outputs {
+  readonly outputLength: number;
+}
+
+/** How far a fee must lie above what it pays for. */
+interface Margin {
+  readonly marginPercent: number;
+}
+
 /** What a transaction costs at a block. */
 export interface Prices {
   /** a unit of gas, tip included */
@@ -52,37 +60,37 @@ export const ezklEvidenceBytes = (model: { readonly inputs: number; readonly out
   BYTES.ezklProof + 32 * instanceCount(model);
 
 /** Gas that a claim costs who makes it, if nobody challenges it. */
-export const claimGas = ({ outputLength }: Pick<ModelTerms, "outputLength">): bigint =>
+export const claimGas = ({ outputLength }: Outputs): bigint =>
   GAS.claim + GAS.perOutputByte * BigInt(outputLength) + GAS.finalize;
 
 /** The same in wei, with the data fee of both moves. */
-export const claimCost = (model: Pick<ModelTerms, "outputLength">, { gasPrice, dataFee }: Prices): bigint =>
+export const claimCost = (model: Outputs, { gasPrice, dataFee }: Prices): bigint =>
   claimGas(model) * gasPrice + dataFeeOf(dataFee, BYTES.claim + model.outputLength, BYTES.finalize);
 
 /** @param inputBytes of the request's calldata */
 export const settleCost = (
-  { gas, evidenceBytes = 0 }: Pick<TruthTerms, "gas" | "evidenceBytes">,
-  { outputLength }: Pick<ModelTerms, "outputLength">,
+  { gas, evidenceBytes = 0 }: { readonly gas: bigint; readonly evidenceBytes?: number },
+  { outputLength }: Outputs,
   inputBytes: number,
   { gasPrice, dataFee }: Prices,
 ): bigint => gas * gasPrice + dataFeeOf(dataFee, BYTES.settle + inputBytes + outputLength + evidenceBytes);
 
 /** Least fee of a claim. */
-export const leastFee = (model: ModelTerms, prices: Prices, policy: Policy): bigint =>
+export const leastFee = (model: Outputs, prices: Prices, policy: Margin): bigint =>
   withMargin(claimCost(model, prices), policy);
 
 /** Least fee for a delivery. */
 export const leastDeliveryFee = (
   { callbackGas, outputLength }: { readonly callbackGas: number; readonly outputLength: number },
   { gasPrice, dataFee }: Prices,
-  policy: Policy,
+  policy: Margin,
 ): bigint =>
   withMargin(
     (GAS.deliver + BigInt(callbackGas)) * gasPrice + dataFeeOf(dataFee, BYTES.deliver + outputLength),
     policy,
   );
 
-export const withMargin = (wei: bigint, { marginPercent }: Policy): bigint =>
+export const withMargin = (wei: bigint, { marginPercent }: Margin): bigint =>
   (wei * BigInt(100 + marginPercent)) / 100n;
 
 /** Data fee of a whole defence against one ticket: the trace, and as many reveals as its owner may demand. */
@@ -120,7 +128,11 @@ export const defenceReserve = ({
   live,
   constants,
   dataFee,
-}: Pick<ProverState, "live" | "constants" | "dataFee">): bigint =>
+}: {
+  readonly live: readonly { readonly gasPrice: bigint; readonly depth: number }[];
+  readonly constants: GameConstants;
+  readonly dataFee: DataFee | undefined;
+}): bigint =>
   live.reduce(
     (sum, { depth, gasPrice }) =>
       sum +

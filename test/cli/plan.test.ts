@@ -41,7 +41,7 @@ describe("assay plan", () => {
     expect(rows[4].costWei).toMatch(/^\d+$/);
   });
 
-  test("error: an amount that is none", async () => {
+  test("error: what is no amount", async () => {
     const { code, stderr } = await plan("--value", "much");
     expect({ code, stderr }).toMatchObject({
       code: 2,

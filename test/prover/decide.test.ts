@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ClaimEntry, RequestEntry } from "../../protocol/chain/claim-index.ts";
-import { type DataFee, NO_DATA_FEE } from "../../protocol/chain/data-fee.ts";
+import { NO_DATA_FEE } from "../../protocol/chain/data-fee.ts";
 import { bondsOf, defenceGas, MAX_AMOUNT } from "../../protocol/rules/money.ts";
 import {
   type Claim,
@@ -8,19 +8,11 @@ import {
   LANE,
   type ModelId,
   type Request,
-  type RequestId,
   ZERO_ADDRESS,
   ZERO_HASH,
 } from "../../protocol/rules/types.ts";
 import { type ClaimWord, EMPTY_CLAIM_WORD } from "../../protocol/rules/words.ts";
-import {
-  BYTES,
-  claimGas,
-  claimGasPrice,
-  defenceDataFee,
-  leastDeliveryFee,
-  leastFee,
-} from "../../prover/costs.ts";
+import { claimGas, claimGasPrice, leastDeliveryFee, leastFee } from "../../prover/costs.ts";
 import {
   decideClaim,
   decideRequests,
@@ -31,66 +23,21 @@ import {
   truthFor,
 } from "../../prover/decide.ts";
 import { quote } from "../../prover/quote.ts";
+import {
+  codeOf,
+  decideOne,
+  ETHER,
+  least,
+  MODEL,
+  models,
+  OTHER,
+  OWN,
+  policy,
+  requested,
+  state,
+  terms,
+} from "../support/decisions.ts";
 
-const ETHER = 10n ** 18n;
-const MODEL = `0x${"11".repeat(32)}` as ModelId;
-const OWN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
-const OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
-const terms = { lanes: LANE.BOND | LANE.EXECUTION, depth: 2, outputLength: 96 };
-const models = new Map([[MODEL, terms]]);
-const policy: Policy = {
-  marginPercent: 20,
-  maxBonds: ETHER,
-  maxBond: ETHER,
-  endingBudget: 10n ** 16n,
-  maxWindow: 3_600,
-};
-const state: ProverState = {
-  now: 1_000,
-  own: OWN,
-  constants: { answerSeconds: 5, gasPriceFloor: 10n ** 9n, gasBase: 145_000n, gasPerDemand: 122_000n },
-  baseFee: 10n ** 9n,
-  gasPrice: 2n * 10n ** 9n,
-  dataFee: NO_DATA_FEE,
-  balance: 10n * ETHER,
-  live: [],
-  fallen: new Set(),
-};
-
-const least = leastFee(terms, { gasPrice: state.gasPrice, dataFee: NO_DATA_FEE }, policy);
-let serial = 0;
-function requested(changes: Partial<Request> = {}, entry: Partial<RequestEntry> = {}): RequestEntry {
-  serial += 1;
-  const request: Request = {
-    requester: OTHER,
-    modelId: MODEL,
-    inputHash: ZERO_HASH,
-    lanes: LANE.BOND,
-    fee: least,
-    deliveryFee: 0n,
-    minBond: 0n,
-    window: 20,
-    expiry: 2_000,
-    exclusiveProver: ZERO_ADDRESS,
-    exclusiveUntil: 0,
-    callback: ZERO_ADDRESS,
-    callbackGas: 0,
-    salt: 0n,
-    ...changes,
-  };
-  const id = `0x${serial.toString(16).padStart(64, "0")}` as RequestId;
-  const block = { number: BigInt(serial), hash: ZERO_HASH };
-  const fresh = { status: "open", attempt: 0, delivered: false, changedAt: block.number } as const;
-  return { id, request, input: "0x", block, ...fresh, ...entry };
-}
-
-function decideOne(entry: RequestEntry, changes: Partial<ProverState> = {}, chosen: Policy = policy) {
-  return decideRequests([entry], models, { ...state, ...changes }, chosen).get(entry.id);
-}
-const codeOf = (...args: Parameters<typeof decideOne>) => {
-  const decision = decideOne(...args);
-  return decision?.kind === "skip" ? decision.code : decision?.kind;
-};
 const gasPrice = claimGasPrice(state.constants, state.baseFee);
 const { bond } = bondsOf(state.constants, { gasPrice, depth: 2, minBond: 0n, attempt: 0 });
 
@@ -188,71 +135,6 @@ describe("decideRequests", () => {
         maxBond: MAX_AMOUNT,
       }),
     ).toBe("claim");
-  });
-});
-
-describe("decideRequests, with a data fee", () => {
-  const perByte = (wei: bigint): DataFee => ({ kind: "op-stack", least: 0n, base: 0n, perByte: wei });
-  const fees = (dataFee: DataFee | undefined) => ({ dataFee, balance: 2n ** 200n });
-  const rich = { ...policy, maxBonds: 2n ** 90n, maxBond: 2n ** 90n };
-
-  test("default: the fee must pay for the data of claim and end", () => {
-    const dataFee = perByte(10n ** 6n);
-    const asked = leastFee(terms, { gasPrice: state.gasPrice, dataFee }, policy);
-    expect(asked).toBeGreaterThan(least);
-    expect(codeOf(requested({ fee: asked }), { dataFee })).toBe("claim");
-    expect(codeOf(requested({ fee: asked - 1n }), { dataFee })).toBe("FEE_TOO_LOW");
-  });
-
-  test("behavior: the bond rises until half of a ticket pays for a defence; where none does, nothing is claimed", () => {
-    const cheap = { baseFee: 10n ** 7n, gasPrice: 10n ** 7n };
-    const bondAt = (wei: bigint) => {
-      const decision = decideOne(requested({ fee: ETHER }), { ...cheap, ...fees(perByte(wei)) }, rich);
-      return decision?.kind === "claim"
-        ? decision.bond
-        : decision?.kind === "skip"
-          ? decision.code
-          : undefined;
-    };
-    const [usual, raised] = [bondAt(0n), bondAt(50n * 10n ** 9n)];
-    expect(raised).toBeGreaterThan(usual as bigint);
-    expect(bondAt(100n * 10n ** 9n)).toBe("DEFENCE_UNPAID");
-    const entry = requested({ fee: ETHER, minBond: ETHER });
-    expect(codeOf(entry, { ...cheap, ...fees(perByte(100n * 10n ** 9n)) }, rich)).toBe("claim");
-  });
-
-  test("behavior: one that could not be read stops claims and settlements, never is it zero", () => {
-    expect(codeOf(requested(), fees(undefined))).toBe("DATA_FEE_UNKNOWN");
-    expect(codeOf(requested({ modelId: ZERO_HASH as ModelId }), fees(undefined))).toBe("MODEL_NOT_SERVED");
-    const { reason } = decideOne(requested(), fees(undefined)) as { reason: string };
-    expect(reason).toContain("could not be read");
-    expect(() =>
-      quote(terms, { callbackGas: 0, minBond: 0n }, { ...state, dataFee: undefined }, policy),
-    ).toThrow("could not be read");
-  });
-
-  test("behavior: the greatest that a chain can ask is refused, and nothing overflows", () => {
-    const dataFee = { kind: "op-stack", least: MAX_AMOUNT, base: MAX_AMOUNT, perByte: MAX_AMOUNT } as const;
-    expect(codeOf(requested({ fee: MAX_AMOUNT }), fees(dataFee), rich)).toBe("FEE_TOO_LOW");
-    const { leastFee: asked } = quote(terms, { callbackGas: 9, minBond: 0n }, { ...state, dataFee }, rich);
-    expect(asked).toBeGreaterThan(MAX_AMOUNT);
-  });
-
-  test("behavior: a claim needs balance for the data of a defence", () => {
-    const dataFee = perByte(10n ** 6n);
-    const needed = (fee: DataFee): bigint => {
-      let [low, high] = [0n, 10n * ETHER];
-      while (high - low > 1n) {
-        const middle = (low + high) / 2n;
-        const code = codeOf(requested({ fee: ETHER }), { dataFee: fee, balance: middle });
-        if (code === "claim") high = middle;
-        else low = middle;
-      }
-      return high;
-    };
-    expect(needed(dataFee) - needed(NO_DATA_FEE)).toBe(
-      defenceDataFee(dataFee, terms.depth) + 10n ** 6n * BigInt(BYTES.claim + terms.outputLength),
-    );
   });
 });
 

@@ -33,19 +33,16 @@ import {
   served,
 } from "../../support/http-prover.ts";
 import { type PaymentSystem, startPayments } from "../../support/x402.ts";
-
 const PRICE = 2_500n;
 const VALID_SECONDS = 300;
 const PATH = "/tools/forecast-vix";
 const payer = accountAt(5);
 const payee = accountAt(6);
-
 let local: LocalChain;
 let system: Awaited<ReturnType<typeof openLocalSystem>>;
 let payments: PaymentSystem;
 let orders = 0;
 let stopOrders = async () => {};
-
 beforeAll(async () => {
   local = await startLocalChain();
   system = await openLocalSystem(local);
@@ -172,7 +169,6 @@ describe("calls that pay", () => {
     prover.index = new ClaimIndex();
     expect((await post(`${PATH}?finality=final`, fromHex(calldata), OCTETS)).status).toBe(402);
   });
-
   it("behavior: an answer that is not final costs nothing", async () => {
     charge(() => void asked("busy"));
     const earned = await earnings();
@@ -182,7 +178,6 @@ describe("calls that pay", () => {
     expect(orders).toBe(1);
     expect(await earned()).toBe(0n);
   });
-
   it("behavior: nothing is taken once the claim is convicted", async () => {
     charge(() => {
       asked("busy");
@@ -196,7 +191,6 @@ describe("calls that pay", () => {
     expect(await codeOf(pay(`${PATH}?finality=final&timeout=2`))).toEqual([504, "NOT_FINAL_IN_TIME"]);
     expect(await earned()).toBe(0n);
   });
-
   it("behavior: nothing is taken for what cannot be run or asked", async () => {
     charge(() => void asked("done"));
     const earned = await earnings();
@@ -207,7 +201,6 @@ describe("calls that pay", () => {
     expect(await codeOf(pay("/tools/nothing?finality=final"))).toEqual([404, "MODEL_NOT_SERVED"]);
     expect(await earned()).toBe(0n);
   });
-
   it("behavior: one payment is taken once, however often it is sent", async () => {
     charge(() => void asked("done"));
     const earned = await earnings();
@@ -218,7 +211,6 @@ describe("calls that pay", () => {
     expect([...both, await send()].map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(await earned()).toBe(PRICE);
   });
-
   it("error: a payment that ends too soon, is of other terms, or is no payment is refused with the reason", async () => {
     charge(() => void asked("done"));
     const path = `${PATH}?finality=final`;
