@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { LocalAccount } from "viem";
 import { SILENT } from "../base/log.ts";
 import { loadAccount } from "../protocol/chain/account.ts";
+import { defaultConfirmations } from "../protocol/chain/confirmations.ts";
 import { type Chain, connect, createClient } from "../protocol/chain/connect.ts";
 import { deploymentPath, readDeployment } from "../protocol/chain/deployment-file.ts";
 import { withContext } from "../protocol/chain/errors.ts";
@@ -51,6 +52,10 @@ export async function openChainAs(config: ChainConfig, account: LocalAccount | u
     ...(account === undefined ? {} : { account }),
   });
 }
+
+/** Blocks above those whose events count: as configured, else those of the chain. */
+export const confirmationsOn = ({ game }: Chain, { confirmations }: ChainConfig): number =>
+  confirmations ?? defaultConfirmations(game.chainId);
 
 export function chainIdAt(rpcUrl: string): Promise<number> {
   return withContext("ask the node for its chain id", () => createClient(rpcUrl).getChainId());

@@ -1,6 +1,6 @@
 /** What the long-running commands share: their log, their models and how they stop. */
 import { setMaxListeners } from "node:events";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { BaseError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
@@ -54,12 +54,10 @@ export function loadModels(folder: string, log: Logger): Models {
 }
 
 function namesIn(folder: string): string[] {
-  const isModel = (name: string): boolean => readdirSync(join(folder, name)).includes("manifest.json");
+  // By links too; one that leads nowhere is no folder.
+  const isModel = (name: string): boolean => existsSync(join(folder, name, "manifest.json"));
   try {
-    return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && isModel(entry.name))
-      .map(({ name }) => name)
-      .sort();
+    return readdirSync(folder).filter(isModel).sort();
   } catch (cause) {
     throw new BaseError({
       code: "MODELS_MISSING",

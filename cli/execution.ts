@@ -13,7 +13,7 @@ import { chainConfig, openChain, withChain, withSender } from "./chain.ts";
 import { addHaltCommand } from "./halt.ts";
 import { findModel, modelFolder } from "./model-source.ts";
 import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
-import { readInputs, requireFits } from "./request.ts";
+import { readInputs, requireFits, requireOneInput } from "./request.ts";
 
 export function addExecutionCommands(model: Command): void {
   const publishing = model
@@ -100,6 +100,7 @@ interface InferOptions {
 }
 
 async function infer(name: string, options: InferOptions, self: Command): Promise<void> {
+  requireOneInput(options);
   const chain = await openChain(chainConfig(self));
   const model = await findModel(chain, name);
   const input = encodeCall(model.function, readInputs(model.function, options));

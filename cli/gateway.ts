@@ -17,7 +17,14 @@ import { type Config, integer, loadConfig, type Settings, text } from "../protoc
 import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { openDatabase, type SqliteDatabase } from "../protocol/service/journal/database.ts";
 import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
-import { type ChainConfig, chainConfig, openChain, withChain, withSettings } from "./chain.ts";
+import {
+  type ChainConfig,
+  chainConfig,
+  confirmationsOn,
+  openChain,
+  withChain,
+  withSettings,
+} from "./chain.ts";
 import { stopSignal } from "./daemon.ts";
 import { createLogger } from "./log.ts";
 import { findModel, isModelId, modelFolder } from "./model-source.ts";
@@ -99,11 +106,11 @@ async function serversFor(
   // Loaded by those who serve or list: the protocols' libraries take seconds.
   const { openServers } = await import("../agent/gateway/tool-servers.ts");
   if (chain === undefined) return openServers(gateway, { env: process.env, isListing });
-  const { pollIntervalMs, confirmations } = config;
+  const { pollIntervalMs } = config;
   const models = {
     chain,
     pollIntervalMs,
-    confirmations,
+    confirmations: confirmationsOn(chain, config),
     find: (name: string) => describeModel(chain, name),
     ...(sender === undefined || isListing ? {} : { sender }),
   };

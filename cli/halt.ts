@@ -9,7 +9,7 @@ import { encodeCall } from "../protocol/rules/abi.ts";
 import { chainConfig, withChain, withSender } from "./chain.ts";
 import { findModel, modelFolder } from "./model-source.ts";
 import { EXIT, printResult, withJson } from "./output.ts";
-import { readInputs } from "./request.ts";
+import { readInputs, requireOneInput } from "./request.ts";
 
 interface HaltOptions {
   readonly inputs?: string;
@@ -29,6 +29,7 @@ export function addHaltCommand(model: Command): void {
 }
 
 async function halt(name: string, options: HaltOptions, self: Command): Promise<void> {
+  requireOneInput(options);
   const { model, selector } = loadModelFolder(modelFolder(name));
   const prepared = prepare(model, selector);
   const result = await withSender(chainConfig(self), async (chain, sender) => {

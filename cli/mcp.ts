@@ -14,7 +14,7 @@ import { LANE } from "../protocol/rules/types.ts";
 import { integer, loadConfig, type Settings, text, wei } from "../protocol/service/config.ts";
 import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { listen } from "../protocol/service/http/listen.ts";
-import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
+import { chainConfig, confirmationsOn, openChain, withChain, withSettings } from "./chain.ts";
 import { stopSignal } from "./daemon.ts";
 import { describeModel } from "./gateway.ts";
 import { createLogger } from "./log.ts";
@@ -50,7 +50,8 @@ async function serve(names: readonly string[], _options: object, self: Command):
   const log = createLogger("mcp", self, settings.port === undefined ? { fd: 2 } : {});
   const signal = stopSignal(log);
   const chain = await openChain(config);
-  const { pollIntervalMs, confirmations } = config;
+  const { pollIntervalMs } = config;
+  const confirmations = confirmationsOn(chain, config);
   const folder =
     terms.ask === undefined
       ? undefined

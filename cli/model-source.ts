@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isHex } from "viem";
 import { toHex } from "../base/bytes.ts";
-import { BaseError } from "../base/errors.ts";
+import { BaseError, isBaseError } from "../base/errors.ts";
 import { selectorOf } from "../inference/manifest/abi.ts";
 import { readAnyManifest } from "../inference/model-folder.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
@@ -54,11 +54,25 @@ export function findFolder(modelId: ModelId): string {
   });
 }
 
-/** The function of a registered model as its codecs give it. @throws BaseError MODEL_UNKNOWN */
-export async function functionOf(chain: Chain, modelId: ModelId): Promise<ModelFunction> {
-  const word = await new StateReader(chain).model(modelId);
-  if (word !== undefined) return functionOfWord(word);
-  throw unregistered(chain, modelId);
+/** The function of a registered model, with the names of the folder that holds it, if one does.
+ *  @param name of its folder; absent: the one below models/ with its id
+ *  @throws BaseError MODEL_UNKNOWN */
+export async function functionOf(
+  chain: Chain,
+  modelId: ModelId,
+  name?: string,
+): Promise<{ readonly function: ModelFunction; readonly isNamed: boolean }> {
+  const folder = name ?? findFolderIfAny(modelId);
+  return { function: (await findModel(chain, folder ?? modelId)).function, isNamed: folder !== undefined };
+}
+
+function findFolderIfAny(modelId: ModelId): string | undefined {
+  try {
+    return findFolder(modelId);
+  } catch (error) {
+    if (isBaseError(error)) return undefined;
+    throw error;
+  }
 }
 
 const unregistered = ({ game }: Chain, modelId: ModelId): BaseError =>

@@ -89,7 +89,7 @@ export function refuseArgument(name: string, value: unknown, limit: string): nev
   throw new BaseError({
     code: "ARGUMENT_INVALID",
     shortMessage:
-      value === undefined
+      value === undefined || value === null
         ? `${name} is missing: it must be ${limit}.`
         : `${name} is ${JSON.stringify(value)}: it must be ${limit}.`,
     nextStep: "See --help of the command.",

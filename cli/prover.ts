@@ -24,7 +24,7 @@ import type { EzklOptions } from "../prover/proof/ezkl/keys.ts";
 import { SnarkjsProver } from "../prover/proof/groth16/snark/prover.ts";
 import { honestRuns, type Runs } from "../prover/runs.ts";
 import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
-import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
+import { chainConfig, confirmationsOn, openChain, withChain, withSettings } from "./chain.ts";
 import { ENDING_BUDGET_SETTING, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
 import { warnOfKey } from "./doctor/key.ts";
 import { openEngine, withEzkl } from "./engine.ts";
@@ -207,7 +207,7 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
         deliveryTries: settings.deliveryTries,
         force: self.opts<{ force?: boolean }>().force === true,
         pollIntervalMs: config.pollIntervalMs,
-        confirmations: config.confirmations,
+        confirmations: confirmationsOn(chain, config),
         maxFee: config.maxFee,
         http: { ...settings, ...callerLimits(settings) },
         ...(metricsPort === undefined

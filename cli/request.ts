@@ -42,6 +42,7 @@ export function addRequestCommands(program: Command): void {
 }
 
 async function ask(name: string, options: RequestOptions, self: Command): Promise<void> {
+  requireOneInput(options);
   const config = chainConfig(self);
   const { timeout, ...terms } = loadConfig(REQUEST_SETTINGS, { flags: self.optsWithGlobals(), env: {} });
   if (timeout !== undefined && options.wait !== true)
@@ -119,15 +120,21 @@ export function requireFits({ word }: Pick<RegisteredModel, "word">, input: Hex)
   });
 }
 
+/** @throws BaseError ARGUMENT_INVALID unless there is exactly one of the two */
+export function requireOneInput({ inputs, text }: Pick<RequestOptions, "inputs" | "text">): void {
+  if (inputs !== undefined && text !== undefined)
+    refuseArgument("--text", text, "absent where --inputs is given");
+  if (inputs === undefined && text === undefined)
+    refuseArgument("--inputs FILE or --text TEXT", undefined, "one of the two");
+}
+
 /** The one input of a model's function. @throws BaseError INPUTS_INVALID, ARGUMENT_INVALID */
 export function readInputs(
   { inputs }: ModelFunction,
-  { inputs: path, text }: Pick<RequestOptions, "inputs" | "text">,
+  given: Pick<RequestOptions, "inputs" | "text">,
 ): Record<string, unknown> {
-  if ((path === undefined) === (text === undefined)) {
-    if (text !== undefined) refuseArgument("--text", text, "absent where --inputs is given");
-    refuseArgument("--inputs FILE or --text TEXT", undefined, "given");
-  }
+  requireOneInput(given);
+  const { inputs: path, text } = given;
   if (text !== undefined) {
     const [only, ...more] = inputs;
     if (only?.type !== "string" || more.length > 0) {

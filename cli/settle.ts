@@ -63,6 +63,8 @@ async function settle(ids: readonly string[], options: Options, self: Command): 
     const { modelId } = first.request;
     const other = asked.find(({ request }) => request.modelId !== modelId);
     if (other !== undefined) refuseArgument("request", other.id, `of model ${modelId}, as ${first.id} is`);
+    // Before anything is sent: names of another model's outputs would be wrong.
+    const folder = options.model === undefined ? undefined : folderOf(modelId, options);
     // What is final needs no evidence any more.
     const open = asked.filter(({ final }) => final === undefined);
     const truth =
@@ -71,17 +73,21 @@ async function settle(ids: readonly string[], options: Options, self: Command): 
     const { outputs: made, hashes } =
       truth === undefined ? NOTHING : await settle(chain, sender, open, options, self);
     const outputs = asked.map((one) => one.final?.output ?? (made[open.indexOf(one)] as Hex));
-    const called = await functionOf(chain, modelId);
+    const { function: called, isNamed } = await functionOf(chain, modelId, folder);
     const values = outputs.map((output) => decodeReturn(called, output));
     const ended = truth?.toUpperCase() ?? laneNameOf(first.final?.lane);
-    return { lane: ended, requests: ids, outputs, hashes, values };
+    return { lane: ended, requests: ids, outputs, hashes, values, isNamed };
   });
-  printResult(self, result, [
+  const { isNamed, ...settled } = result;
+  printResult(self, settled, [
     result.hashes.length === 0 ? "Settled before:" : `Final in the ${result.lane} lane:`,
     ...ids.flatMap((id, i) => [
       `  ${id}`,
       ...Object.entries(result.values[i] ?? {}).map(([name, value]) => `    ${name} = ${String(value)}`),
     ]),
+    ...(isNamed
+      ? []
+      : ["No folder here holds the model, so its outputs have no names; `assay model pull` brings them."]),
   ]);
 }
 

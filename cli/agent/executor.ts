@@ -17,7 +17,7 @@ import { recordIteration, signTranscript } from "../../agent/executor/transcript
 import { SILENT } from "../../base/log.ts";
 import { requireAccount, type SigningChain } from "../../protocol/chain/sender.ts";
 import { openDataFolder } from "../../protocol/service/data-folder.ts";
-import { chainConfig, openChain, withChain, withSettings } from "../chain.ts";
+import { chainConfig, confirmationsOn, openChain, withChain, withSettings } from "../chain.ts";
 import { stopSignal } from "../daemon.ts";
 import { createLogger } from "../log.ts";
 import { printResult, refuseArgument, withJson } from "../output.ts";
@@ -38,7 +38,8 @@ export function addExecutorCommand(agent: Command): void {
       const models = await openModels(settings);
       try {
         const chain = requireAccount(await openChain(config));
-        const { data, pollIntervalMs, confirmations, maxFee } = config;
+        const { data, pollIntervalMs, maxFee } = config;
+        const confirmations = confirmationsOn(chain, config);
         const options = { data, pollIntervalMs, confirmations, maxFee, tries: settings.tries };
         await runExecutor({ chain, agents: addresses, models, log, ...options }, signal);
       } finally {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { runRedundant } from "../../agent/redundant/main.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
 import { integer, loadConfig, type Settings } from "../../protocol/service/config.ts";
-import { chainConfig, openChain, withChain, withSettings } from "../chain.ts";
+import { chainConfig, confirmationsOn, openChain, withChain, withSettings } from "../chain.ts";
 import { stopSignal } from "../daemon.ts";
 import { createLogger } from "../log.ts";
 import { refuseArgument } from "../output.ts";
@@ -35,7 +35,8 @@ export function addRedundantCommand(agent: Command): void {
       const log = createLogger("redundant", self);
       const signal = stopSignal(log);
       const chain = requireAccount(await openChain(config));
-      const { data, pollIntervalMs, confirmations, maxFee } = config;
+      const { data, pollIntervalMs, maxFee } = config;
+      const confirmations = confirmationsOn(chain, config);
       const options = { data, pollIntervalMs, confirmations, maxFee, agentUrl, timeoutMs, log };
       await runRedundant({ chain, results: addressOf("--results", results), ...options }, signal);
     },

@@ -5,7 +5,7 @@ import type { Logger } from "../../base/log.ts";
 import { type ChallengerOptions, runChallenger } from "../../challenger/main.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
 import { integer, loadConfig, type Settings, text, wei } from "../../protocol/service/config.ts";
-import { chainConfig, openChain } from "../chain.ts";
+import { chainConfig, confirmationsOn, openChain } from "../chain.ts";
 import { ENDING_BUDGET_SETTING, loadModels, MODELS_SETTING } from "../daemon.ts";
 import { warnOfKey } from "../doctor/key.ts";
 import { openEngine } from "../engine.ts";
@@ -59,7 +59,8 @@ export async function runMachine(
   own: Pick<ChallengerOptions, "mode" | "scope" | "attentionMs" | "webhook" | "http">,
   signal: AbortSignal,
 ): Promise<void> {
-  const { data, pollIntervalMs, confirmations, maxFee } = config;
+  const { data, pollIntervalMs, maxFee } = config;
+  const confirmations = confirmationsOn(chain, config);
   const sweep =
     own.mode === "defend" && own.scope === undefined
       ? sweepTerms(settings, requireAccount(chain))

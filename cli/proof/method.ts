@@ -100,7 +100,7 @@ function ezklMeans(folder: string, self: Command): ProofMeans {
     modelId,
     calldataOf: ({ inputs, text }) => {
       if (inputs === undefined || text !== undefined)
-        refuseArgument("--inputs", inputs ?? null, "given: a JSON object with numbers by input name");
+        refuseArgument("--inputs", inputs, "a JSON object with numbers by input name");
       const values = readJson(inputs) as Record<string, unknown>;
       return encodeCalldata(fromHex(assay.selector), toFixedPoint(assay.inputs, values));
     },

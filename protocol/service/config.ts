@@ -87,8 +87,8 @@ export const CHAIN_SETTINGS = {
   },
   confirmations: {
     schema: integer(0, 1_000),
-    default: 0,
-    description: "blocks that must lie above a block before its events count",
+    description:
+      "blocks that must lie above a block before its events count; absent: by the chain, 0 for a local one",
   },
   dataFee: {
     schema: z.enum(["auto", ...DATA_FEE_KINDS], `must be auto, ${DATA_FEE_KINDS.join(", ")}`),

@@ -68,7 +68,9 @@ describe("assay model publish, infer, settle", () => {
       lane: "EXECUTION",
       requests: [requestId],
       outputs: [output],
+      values: [values],
     });
+    expect(Object.keys(values)).toContain("label");
   });
 
   test("args: --with-weights, for a model that nobody published", async () => {

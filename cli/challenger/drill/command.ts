@@ -12,7 +12,7 @@ import { type Claim, type Request, ZERO_ADDRESS } from "../../../protocol/rules/
 import { chainConfig, withChain, withSender } from "../../chain.ts";
 import { stopSignal } from "../../daemon.ts";
 import { FAULTS, falsify, parseFault } from "../../demo/dishonest/faults.ts";
-import { EXIT, printProgress, printResult, withJson } from "../../output.ts";
+import { EXIT, printProgress, printResult, refuseArgument, withJson } from "../../output.ts";
 import { PROGRESS } from "../progress.ts";
 import { costOf, type DrillCost, describeCost, requireFunds } from "./cost.ts";
 import { playDrill } from "./play.ts";
@@ -49,6 +49,11 @@ export function addDrillCommand(challenger: Command): void {
 }
 
 async function drill(name: string | undefined, options: Options, self: Command): Promise<void> {
+  const { request } = options;
+  if (name === undefined && request === undefined)
+    refuseArgument("MODEL or --request", undefined, "one of the two");
+  if (name !== undefined && request !== undefined)
+    refuseArgument("--request", request, "absent where a model is named");
   const config = chainConfig(self);
   const signal = stopSignal(PROGRESS);
   const report = await withSender(config, async (chain, sender) => {

@@ -52,8 +52,6 @@ export async function subjectOf(
   options: SubjectOptions,
 ): Promise<Subject> {
   const { request: id, inputs, text } = options;
-  if ((name === undefined) === (id === undefined))
-    refuseArgument("model and --request", name ?? null, "exactly one of the two");
   if (id !== undefined) {
     if (inputs !== undefined || text !== undefined)
       refuseArgument("--inputs and --text", inputs ?? text, "absent: the request has its input");

@@ -31,7 +31,6 @@ describe("loadConfig", () => {
       deployment: join(folder.path, "deployments"),
       data: "flag",
       pollIntervalMs: 70,
-      confirmations: 0,
       maxFee: 500_000_000_000n,
     });
   });

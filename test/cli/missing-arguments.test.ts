@@ -1,0 +1,87 @@
+/** Commands without what they need: they say what is missing, before they ask a node or a disk. */
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { SILENT } from "../../base/log.ts";
+import { loadModels } from "../../cli/daemon.ts";
+import { createProgram } from "../../cli/program.ts";
+import { projectRoot } from "../../tools/foundry.ts";
+import { runInProcess } from "../support/assay.ts";
+import { temporaryFolder } from "../support/deploy.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+/** All commands that do something, as words. */
+function commandsOf(command = createProgram(), words: readonly string[] = []): string[][] {
+  if (command.commands.length === 0) return [[...words]];
+  return command.commands.flatMap((one) => commandsOf(one, [...words, one.name()]));
+}
+/** These do something without any argument, or run until they are stopped. */
+const COMPLETE = [
+  "deploy",
+  "doctor",
+  "init",
+  "node anvil",
+  "prover",
+  "withdraw",
+  "audit",
+  "agent transcript show",
+  "agent llama install",
+  "proof ezkl install",
+];
+const isComplete = (name: string): boolean =>
+  COMPLETE.includes(name) ||
+  /^(gateway|challenger) (?!verify|challenge$|show-claim|attention|drill)/.test(name);
+
+const run = (words: readonly string[]) =>
+  runInProcess(words, {
+    ASSAY_RPC_URL: "http://127.0.0.1:1",
+    ASSAY_DATA: join(folder.path, "data"),
+    ASSAY_CONFIG: "",
+  });
+
+describe("assay", () => {
+  const names = commandsOf().map((words) => words.join(" "));
+
+  test.each(names.filter((name) => !isComplete(name)))("error: %s without arguments", async (name) => {
+    const stderr: string[] = [];
+    const write = process.stderr.write.bind(process.stderr);
+    // Commander writes there itself.
+    process.stderr.write = ((part: string) => stderr.push(String(part)) > 0) as typeof process.stderr.write;
+    try {
+      const result = await run(name.split(" "));
+      const text = stderr.join("") + result.stderr;
+      expect([name, result.code]).toEqual([name, 2]);
+      expect(text).toMatch(/missing required argument|required option|is missing|No key is configured/);
+      expect(text).not.toMatch(/undefined|null|\[object/);
+    } finally {
+      process.stderr.write = write;
+    }
+  });
+
+  test.each([
+    ["request sentiment", "--inputs FILE or --text TEXT is missing: it must be one of the two."],
+    ["model infer sentiment", "--inputs FILE or --text TEXT is missing: it must be one of the two."],
+    ["model halt sentiment", "--inputs FILE or --text TEXT is missing: it must be one of the two."],
+    ["challenger drill", "MODEL or --request is missing: it must be one of the two."],
+  ])("error: %s", async (words, message) => {
+    const { code, stderr } = await run(words.split(" "));
+    expect([code, stderr.split("\n", 1)[0]]).toEqual([2, `error: ${message}`]);
+  });
+});
+
+describe("loadModels", () => {
+  test("behavior: follows links to folders, and passes links that lead nowhere", () => {
+    const models = join(folder.path, "models");
+    mkdirSync(models);
+    symlinkSync(join(projectRoot, "models/sentiment"), join(models, "linked"));
+    symlinkSync(join(folder.path, "nothing"), join(models, "broken"));
+    expect(loadModels(models, SILENT).programs.map(({ manifest }) => manifest.name)).toEqual([
+      "Sentiment of a financial text",
+    ]);
+    const whole = join(folder.path, "all");
+    symlinkSync(models, whole);
+    expect(loadModels(whole, SILENT).programs).toHaveLength(1);
+  });
+});
