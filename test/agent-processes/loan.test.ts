@@ -18,6 +18,7 @@ let applicant: ContractSender;
 let executorArgs: readonly unknown[];
 let modelId: Hex;
 let credit: ReturnType<typeof onChainModel>;
+let creditTrees: ReturnType<typeof onChainModel>;
 let system: Record<"token" | "dao" | "pool" | "agent" | "creditAgent" | "creditTool" | "decisionTool", Hex>;
 
 const LIMIT = 520n;
@@ -39,7 +40,7 @@ beforeAll(async () => {
   const account = accountAt(0);
   chain = requireAccount(await connect({ rpcUrl: local.rpcUrl, deployment, account }));
   const { sender, close } = openDataFolder(folder.path, chain, [], QUICK);
-  const models = await publishModels(chain, sender, ["policy", "credit"]).finally(close);
+  const models = await publishModels(chain, sender, ["policy", "credit", "credit-trees"]).finally(close);
   const artifactOf = (name: string) => loadArtifact(name, FILES[name]);
   owner = new ContractSender(chain, account, artifactOf);
   applicant = new ContractSender(chain, accountAt(1), artifactOf);
@@ -47,6 +48,7 @@ beforeAll(async () => {
   executorArgs = [policy.interpreter, policy.id, policy.selector, []];
   modelId = policy.id;
   credit = onChainModel(chain, models, "credit");
+  creditTrees = onChainModel(chain, models, "credit-trees");
   system = await deployLoans(credit);
 });
 afterAll(async () => {
@@ -157,6 +159,18 @@ describe("loan agent", () => {
     const [, denied] = eventsOf(await evaluate(bad), "OwnedAgent", "AgentRunResult");
     expect(denied?.answer).toMatch(/^denied, score: \d+, limit: 520$/);
     expect((await stateOf(bad)).state).toBe(4);
+  });
+
+  it("behavior: credit-trees in place of credit, by its id alone", async () => {
+    const before = system;
+    system = await deployLoans(creditTrees);
+    const answerTo = async (facts: readonly number[]): Promise<unknown> => {
+      const [, outer] = eventsOf(await evaluate(await applyFor(facts)), "OwnedAgent", "AgentRunResult");
+      return outer?.answer;
+    };
+    expect(await answerTo(GOOD)).toBe("approved, score: 574, limit: 520");
+    expect(await answerTo(BAD)).toBe("denied, score: 385, limit: 520");
+    system = before;
   });
 
   // shows: E0-20
