@@ -69,8 +69,8 @@ export function readOnnx(bytes: Uint8Array, options: ReadOptions = {}): OnnxGrap
   const defaulted = symbols.defaulted();
   const declared = new Map<string, Omit<OnnxValueInfo, "name">>();
   for (const info of [...(graph.valueInfo ?? []), ...(graph.output ?? [])]) {
-    const described = readDeclared(info, options.dims ?? new Map());
-    if (described !== undefined) declared.set(info.name ?? "", described);
+    const known = readDeclared(info, options.dims ?? new Map());
+    if (known !== undefined) declared.set(info.name ?? "", known);
   }
   return { name: graph.name ?? "", opset, inputs, defaulted, outputs, declared, nodes, constants };
 }
