@@ -69,7 +69,11 @@ export const TARGETS: Readonly<Record<string, ContractTarget | TypeScriptTarget>
   },
   codecs: {
     files: [...inFolder("verifier-contracts/opcodes/codecs", ".sol"), ...libraries("HeldTensors")],
-    tests: [...tests("codecs", "execution"), "test/contracts/opcodes/WordKernels.t.sol"],
+    tests: [
+      "test/contracts/libraries/HeldTensors.t.sol",
+      ...tests("codecs", "execution"),
+      "test/contracts/opcodes/WordKernels.t.sol",
+    ],
     slow: tests("execution"),
     gasLimit: GAS_LIMIT,
   },
