@@ -58,7 +58,7 @@ export const TREES_PART: Part = {
   name: "trees",
   title: "Trees on the chain",
   method:
-    "models/credit-trees (200 trees, 787 leaves, 16 of 18 facts) beside the score card models/credit, both by the contracts of this repository on anvil: the dearer of two applications; outputs are compared with the executor's.",
+    "models/credit-trees (200 trees, 787 leaves, 16 of 18 facts) beside the score card models/credit, both by the contracts of this repository on anvil: the dearer of two applications; outputs are compared with the executor's. No gas of a published on-chain verifier of tree ensembles was found to stand beside these. What is published: Remainder (Cao and others, Modulus Labs, *Scaling Intelligence: Verifiable Decision Forest Inference with Remainder*) proves 128 trees of height 9 on 128 inputs in under 54 s; GL1F (gl1f.com) runs boosted trees from contract storage by a view call of its own chain; LMST (arXiv 2503.06203), a perceptron and no trees, takes 73.7 million gas to upload its weights.",
   run: async () => {
     const bench = await openBenchChain();
     try {
