@@ -89,3 +89,8 @@ export function reshapeCoordinates(dims: readonly number[]): Coordinate[] {
     dims,
   );
 }
+
+/** Dims [1, …, n, …, 1] of a vector along one axis; [1] elements need no axis. */
+export function axisDims(n: number, axis: number, rank: number): number[] {
+  return Array.from({ length: Math.max(rank, 1) }, (_, i) => (n > 1 && i === axis ? n : 1));
+}

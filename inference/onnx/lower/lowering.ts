@@ -2,7 +2,7 @@
 
 import { highest, lowest } from "../../profile/range.ts";
 import { elementCount, isStep, lastDim, type Operand } from "../../program/form.ts";
-import { coordinates, reshapeCoordinates } from "../axes.ts";
+import { axisDims, coordinates, reshapeCoordinates } from "../axes.ts";
 import type { ProgramBuilder } from "../builder.ts";
 import type { MoveDescription } from "../compose.ts";
 import { type Attribute, count, numbers, type OnnxGraph, type OnnxNode, type OnnxTensor } from "../graph.ts";
@@ -345,11 +345,6 @@ export class Lowering {
     this.moved.set(key, operand);
     return operand;
   }
-}
-
-/** Dims [1, …, n, …, 1] of a vector along one axis; [1] elements need no axis. */
-function axisDims(n: number, axis: number, rank: number): number[] {
-  return Array.from({ length: Math.max(rank, 1) }, (_, i) => (n > 1 && i === axis ? n : 1));
 }
 
 /** An axis attribute or input as 0..rank−1. */
