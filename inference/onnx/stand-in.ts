@@ -20,9 +20,9 @@ export class StandIns {
   /** For all outputs of a node whose type and dims are known. */
   outputsOf(node: OnnxNode): void {
     node.outputs.forEach((name, i) => {
-      const said =
+      const declared =
         this.ctx.graph.declared.get(name) ?? (i === 0 ? guarded(() => made(this.ctx, node)) : undefined);
-      if (name !== "" && said !== undefined) this.set(name, said, node.op === "DequantizeLinear");
+      if (name !== "" && declared !== undefined) this.set(name, declared, node.op === "DequantizeLinear");
     });
   }
 

@@ -2,11 +2,12 @@
 
 import { count, type OnnxNode, type OnnxTensor } from "../graph.ts";
 import { refuse } from "../refusal.ts";
+import { biasOf } from "./bias.ts";
 import { pickConstant } from "./constants.ts";
 import { convProduct } from "./conv.ts";
 import { intAttribute, intsAttribute, type Lowering, stringAttribute } from "./lowering.ts";
 import { storedZero, UNBOUNDED } from "./matmul.ts";
-import { biasOf, quantizedOperands } from "./qdq.ts";
+import { quantizedOperands } from "./qdq.ts";
 import { moveValue, reshapeValue } from "./shape.ts";
 import type { TensorValue, Value } from "./values.ts";
 import { productOf } from "./wide.ts";

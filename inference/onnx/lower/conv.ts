@@ -3,6 +3,7 @@
 import type { Operand } from "../../program/form.ts";
 import { count, numbers, type OnnxNode, type OnnxTensor } from "../graph.ts";
 import { refuse } from "../refusal.ts";
+import { biasOf } from "./bias.ts";
 import { computedZero, withComputedZero } from "./dynamic.ts";
 import { intAttribute, intsAttribute, type Lowering, scalar } from "./lowering.ts";
 import {
@@ -17,7 +18,7 @@ import {
   weightsAt,
 } from "./matmul.ts";
 import { zerosAt } from "./operands.ts";
-import { biasOf, quantizedOperands } from "./qdq.ts";
+import { quantizedOperands } from "./qdq.ts";
 import { checkScale } from "./quantization.ts";
 import { quantizationAt } from "./quantize.ts";
 import type { Product, TensorValue, Value } from "./values.ts";

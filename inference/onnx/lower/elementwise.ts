@@ -4,13 +4,13 @@ import type { Operand } from "../../program/form.ts";
 import { type ArithName, broadcastDims, type FloatName } from "../builder.ts";
 import type { OnnxNode, OnnxType } from "../graph.ts";
 import { refuse } from "../refusal.ts";
+import { biasOf } from "./bias.ts";
 import { makeTensor } from "./constants.ts";
 import { folded } from "./fold.ts";
 import type { Lowering } from "./lowering.ts";
 import { combinedMaps } from "./maps.ts";
 import { withBias } from "./matmul.ts";
 import { inputsOf } from "./operands.ts";
-import { biasOf } from "./qdq.ts";
 import { isWide } from "./quantization.ts";
 import { dimsOf, TENSOR_TYPE, type TensorValue, typeOf, type Value } from "./values.ts";
 

@@ -1,8 +1,9 @@
 /** Products in QDQ form: MatMul and Gemm between DequantizeLinear and QuantizeLinear, and their biases. */
 
-import type { OnnxNode, OnnxTensor } from "../graph.ts";
+import type { OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import { scaledProduct } from "./activations.ts";
+import { biasOf } from "./bias.ts";
 import { makeTensor } from "./constants.ts";
 import { chain } from "./elementwise.ts";
 import { folded } from "./fold.ts";
@@ -46,25 +47,6 @@ export function quantizedOperands(ctx: Lowering, node: OnnxNode) {
     zeros: b.zero,
     axis: b.axis,
   };
-}
-
-/** int32 bias whose scale is that of the product, as numbers. */
-export function biasOf(value: Value, factor: number, scale: readonly number[]): OnnxTensor {
-  const next = "Quantize the bias to int32 with scale = activation scale × weight scale and zero point 0.";
-  if (
-    value.kind !== "dequantized" ||
-    value.source.kind !== "constant" ||
-    value.source.tensor.type !== "int32"
-  ) {
-    return refuse("its bias is not a dequantized int32 constant", next);
-  }
-  value.scale.forEach((s, i) => {
-    const expected = Math.fround(factor * (scale[scale.length === 1 ? 0 : i] as number));
-    if (Math.abs(s - expected) > expected * 2 ** -22 || value.zero[i] !== 0) {
-      refuse(`its bias has the scale ${s} in channel ${i}, its product ${expected}`, next);
-    }
-  });
-  return value.source.tensor;
 }
 
 /** A dequantized tensor with one scale as a factor of a product. */
