@@ -104,12 +104,33 @@ describe("assay-exact lines", () => {
     expect(differences.join("\n")).toMatch("trace root");
   });
 
-  test("error: what is no line of the protocol, and calldata that no request can hold", async () => {
+  test("error: what is no line of the protocol, and a number beyond its field", async () => {
     const { model, selector } = shapedProgram(FIRST);
     expect(model.program.steps.length).toBeGreaterThan(0);
     for (const words of [["run"], ["program", "0x0"], ["program", "zz"], ["program", toHex(selector)]]) {
       expect(await rust.ask(...words), words.join(" ")).toBeUndefined();
     }
     expect(await rust.ask("")).toBeUndefined();
+    const request = ["request", "0x01", `0x${"11".repeat(20)}`];
+    const [address, word] = [`0x${"22".repeat(20)}`, `0x${"33".repeat(32)}`];
+    const fields = (lanes: string): string[] => [
+      address,
+      word,
+      word,
+      lanes,
+      "0x",
+      "0x",
+      "0x",
+      "0x",
+      "0x",
+      address,
+      "0x",
+      address,
+      "0x",
+      "0x",
+    ];
+    expect(await rust.ask(...request, ...fields("0x07"))).toHaveLength(1);
+    expect(await rust.ask(...request, ...fields("0x0107"))).toBeUndefined();
+    expect(await rust.ask(...request, ...fields("0x07").slice(1))).toBeUndefined();
   });
 });
