@@ -17,7 +17,7 @@ describe("toolFaults", () => {
 
   it("error: every wrong setting is named, unknown ones included", () => {
     expect(toolFaults(tool({ codec: "morse", textBytes: 0, maxBytes: 512 }))).toEqual([
-      "$.import.maxBytes: is no setting; there are codec, output, textBytes, dims, nudge, keep",
+      "$.import.maxBytes: is no setting; there are codec, output, textBytes, dims, nudge, inputTypes, quantizedInputs, keep",
       "$.import.codec: must be one of text, prices, int16s, raw",
       "$.import.textBytes: must be 1 to 4096",
     ]);
