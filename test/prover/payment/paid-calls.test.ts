@@ -33,6 +33,7 @@ import {
   served,
 } from "../../support/http-prover.ts";
 import { type PaymentSystem, startPayments } from "../../support/x402.ts";
+
 const PRICE = 2_500n;
 const VALID_SECONDS = 300;
 const PATH = "/tools/forecast-vix";
