@@ -37,7 +37,7 @@ export class RustExecutor {
 
   /** Builds it first. */
   static build(folder = CRATES, target = CARGO_TARGET): RustExecutor {
-    cargo(["build", "--quiet", "--locked", "--jobs", "1"], folder, target);
+    cargo(["build", "--quiet", "--jobs", "1"], folder, target);
     return new RustExecutor(join(target, "debug", "assay-exact"));
   }
 
