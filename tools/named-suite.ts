@@ -52,7 +52,7 @@ const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
   rust: prepareRust,
 };
 
-/** Looks for cargo and downloads the crates that crates/Cargo.lock names, once. */
+/** Looks for cargo and downloads the crates that `crates/assay-exact/Cargo.toml` names, once. */
 function prepareRust(): Obstacle | undefined {
   const { status, stdout } = spawnSync("cargo", ["--version"], { encoding: "utf8" });
   if (status !== 0) return { why: "There is no cargo: install Rust 1.85 or later.", isFault: false };
@@ -60,12 +60,12 @@ function prepareRust(): Obstacle | undefined {
   if (Number(minor) < 85) {
     return { why: `This is ${stdout.trim()}: install Rust 1.85 or later.`, isFault: false };
   }
-  const fetched = spawnSync("cargo", ["fetch", "--locked"], {
+  const fetched = spawnSync("cargo", ["fetch"], {
     cwd: join(projectRoot, "crates"),
     encoding: "utf8",
   });
   if (fetched.status === 0) return undefined;
-  return { why: fetched.stderr.trim(), isFault: fetched.stderr.includes("lock file") };
+  return { why: fetched.stderr.trim(), isFault: fetched.stderr.includes("manifest") };
 }
 
 /** Runs `assay COMMAND install` into a folder of build/, where the suite's tests look for it.

@@ -12,12 +12,12 @@ describe("crates/assay-exact", () => {
   });
 
   test.runIf(has("clippy"))("behavior: no warning", () => {
-    const strict = ["--all-targets", "--locked", "--quiet", "--jobs", "1", "--", "-D", "warnings"];
+    const strict = ["--all-targets", "--quiet", "--jobs", "1", "--", "-D", "warnings"];
     expect(cargo(["clippy", ...strict])).toBe("");
   });
 
   test("behavior: all vectors of test/vectors", () => {
-    const printed = cargo(["test", "--locked", "--jobs", "1", "--", "--nocapture"]);
+    const printed = cargo(["test", "--jobs", "1", "--", "--nocapture"]);
     const results = [
       ...printed.matchAll(/^test result: (\w+)\. (\d+) passed; (\d+) failed; (\d+) ignored/gm),
     ];

@@ -26,6 +26,12 @@ export function cargo(arguments_: readonly string[], folder = CRATES, target = C
   return execFileSync("cargo", arguments_, { cwd: folder, env, encoding: "utf8", maxBuffer: 1 << 26 });
 }
 
+/** @returns the path of the program `assay-exact` */
+export function buildProgram(folder = CRATES, target = CARGO_TARGET): string {
+  cargo(["build", "--quiet", "--jobs", "1"], folder, target);
+  return join(target, "debug", "assay-exact");
+}
+
 export class RustExecutor {
   readonly #process;
   readonly #answers: AsyncIterator<string>;
@@ -37,8 +43,7 @@ export class RustExecutor {
 
   /** Builds it first. */
   static build(folder = CRATES, target = CARGO_TARGET): RustExecutor {
-    cargo(["build", "--quiet", "--locked", "--jobs", "1"], folder, target);
-    return new RustExecutor(join(target, "debug", "assay-exact"));
+    return new RustExecutor(buildProgram(folder, target));
   }
 
   /** @returns the words of its answer behind "ok"; undefined where it refuses
