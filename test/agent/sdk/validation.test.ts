@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Address, createWalletClient, getAddress, getContract, http, keccak256, parseAbi } from "viem";
+import { type Address, createWalletClient, getAddress, getContract, http, keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Call, type Validatable, validationStatement } from "../../../agent/sdk/index.ts";
 import { loadArtifact } from "../../../cli/artifacts.ts";
@@ -10,12 +10,8 @@ import { accountAt } from "../../support/anvil.ts";
 import { runInProcess } from "../../support/assay.ts";
 import { bytesOutput } from "../../support/claims.ts";
 import { temporaryFolder } from "../../support/deploy.ts";
+import { deployRegistries, IDENTITY, REFERENCE, VALIDATIONS } from "../../support/erc8004.ts";
 import { ask, bonded, claim, DATA, local, pendingClaim, system } from "../../support/sdk.ts";
-
-const REGISTRIES = parseAbi([
-  "function register() returns (uint256)",
-  "function getValidationStatus(bytes32) view returns (address validator, uint256 agentId, uint8 response, bytes32 responseHash, string tag, uint256 lastUpdate)",
-]);
 
 const folder = temporaryFolder();
 let identity: Address;
@@ -43,18 +39,17 @@ async function send(index: number, { to, data }: Call): Promise<void> {
 const statusOf = (requestHash: `0x${string}`) =>
   local.client.readContract({
     address: validations,
-    abi: REGISTRIES,
+    abi: VALIDATIONS,
     functionName: "getValidationStatus",
     args: [requestHash],
   });
 
 beforeAll(async () => {
-  identity = await deploy("TestIdentityRegistry", "TestValidationRegistry.sol", []);
-  validations = await deploy("TestValidationRegistry", undefined, [identity]);
+  ({ identity, validations } = await deployRegistries(local, REFERENCE));
   const terms = { lanes: LANE.BOND, minBond: 0n, minWindow: 0 };
   validator = await deploy("Erc8004Validator", undefined, [system.chain.game.assay, validations, terms]);
   for (const index of [2, 3]) {
-    const registry = getContract({ address: identity, abi: REGISTRIES, client: wallet(index) });
+    const registry = getContract({ address: identity, abi: IDENTITY, client: wallet(index) });
     const hash = await registry.write.register({ chain: null, account: accountAt(index) });
     await local.client.waitForTransactionReceipt({ hash });
   }

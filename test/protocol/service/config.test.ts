@@ -29,6 +29,7 @@ describe("loadConfig", () => {
     expect(config).toEqual({
       rpcUrl: "http://env:2",
       deployment: join(folder.path, "deployments"),
+      dataFee: "auto",
       data: "flag",
       pollIntervalMs: 70,
       maxFee: 500_000_000_000n,
