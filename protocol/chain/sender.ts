@@ -3,7 +3,8 @@
  *  An action is simulated, signed with the next nonce, journalled, and only then sent. Whoever opens the journal
  *  later sends the very same bytes again until one transaction of that nonce is mined, raises the fee when it is
  *  stuck, and follows it until it is deep enough, through re-orgs. */
-import { formatEther, type LocalAccount } from "viem";
+import type { LocalAccount } from "viem";
+import { formatAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import { type Logger, SILENT } from "../../base/log.ts";
 import type { Action } from "./actions.ts";
@@ -259,10 +260,10 @@ function balanceTooLow(
   onItsWay: bigint,
   leaves: bigint,
 ): BaseError {
-  const kept = leaves === 0n ? "" : `, and ${formatEther(leaves)} must stay`;
+  const kept = leaves === 0n ? "" : `, and ${formatAmount(leaves)} must stay`;
   return new BaseError({
     code: "BALANCE_TOO_LOW",
-    shortMessage: `${key} takes ${formatEther(value)} ether and gas, the account has ${formatEther(balance)}, of which up to ${formatEther(onItsWay)} are on their way${kept}.`,
+    shortMessage: `${key} takes ${formatAmount(value)} and gas, the account has ${formatAmount(balance)}, of which up to ${formatAmount(onItsWay)} are on their way${kept}.`,
     nextStep: "Wait until that is mined, or send ether to the account.",
     retryable: true,
   });

@@ -87,7 +87,7 @@ describe("assay request", () => {
       await refused(modelId, "--text", "x".repeat(2_000)),
     ]).toMatchInlineSnapshot(`
       [
-        "ARGUMENT_INVALID: --inputs FILE or --text TEXT is missing: it must be given.",
+        "ARGUMENT_INVALID: --inputs FILE or --text TEXT is missing: it must be one of the two.",
         "ARGUMENT_INVALID: --text is "x": it must be absent where --inputs is given.",
         "ARGUMENT_INVALID: --lanes is "bonds": it must be some of EXECUTION, PROOF, BOND, by commas.",
         "ARGUMENT_INVALID: --lanes is "PROOF": it must be lanes of this model, which has EXECUTION, BOND.",
