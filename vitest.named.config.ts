@@ -21,7 +21,8 @@ const PARALLEL: readonly string[] = ["agent-processes"];
 
 /** Tests that take long and seldom find anything: not in `npm test`, but in `npm run test:deep`. */
 export const DEEP_ONLY = [
-  "test/integration/every-step.test.ts",
+  "test/cli/anvil-state.test.ts",
+  "test/integration/{every-step,trees}.test.ts",
   "test/protocol/chain/execution/planted-programs.test.ts",
   "test/protocol/rules/machine-contract.test.ts",
   "test/prover/ceremony-chain.test.ts",
