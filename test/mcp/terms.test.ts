@@ -2,6 +2,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { pad, parseEther, toHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { formatAmount } from "../../base/amounts.ts";
 import input from "../../cli/demo/input.json" with { type: "json" };
 import { Actions } from "../../protocol/chain/actions.ts";
 import { lastOf } from "../../protocol/chain/finality.ts";
@@ -83,9 +84,8 @@ describe("assay mcp", () => {
       expect(await strict("verify_claim", { claimId })).toMatchObject(below);
       const called = await strict(NAME, values);
       expect(called).toMatchObject(below);
-      expect(called.content.error).toContain(
-        `its bond is ${content.bondWei} wei, and the least that counts is ${parseEther("100")} wei`,
-      );
+      const own = formatAmount(BigInt(content.bondWei as string));
+      expect(called.content.error).toContain(`its bond is ${own}, and the least that counts is 100 ether`);
       expect(called.content).not.toHaveProperty("data");
       const other = await executed("verify_claim", { claimId });
       expect(other).toMatchObject(below);
