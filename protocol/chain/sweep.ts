@@ -45,14 +45,14 @@ export class Sweep {
     if (sender.unsettled().some(({ key }) => key.startsWith(PREFIX))) return;
     const action = await this.#transfer();
     if (action === undefined) return;
-    const { to, value: wei } = action;
-    log.info({ to, wei }, "sweeping");
+    const { to, value: amountWei } = action;
+    log.info({ to, amountWei }, "sweeping");
     const result = await sender.send(action, signal);
     if (signal.aborted) return;
     switch (result.status) {
       case "sent":
         this.#reported = "";
-        return log.info({ to, wei, hash: result.inclusion.hash }, "swept");
+        return log.info({ to, amountWei, hash: result.inclusion.hash }, "swept");
       case "refused":
         return this.#report(`the receiver refuses: ${result.revert.message}`);
       case "retryable":

@@ -97,6 +97,17 @@ export function offersOfProofModel(
   };
 }
 
+/** The chain runs the model for each result. @param gas of a run */
+const byRun = (model: ModelFacts["model"], gasSetup: bigint, gas: bigint): Offer => ({
+  ...NOTHING,
+  ...RUN,
+  seconds: 0,
+  gasSetup,
+  gasPerResult: gas,
+  bytesPerResult: [maxCalldata(model.program)],
+  gasOfLargest: gas,
+});
+
 function execution({ model, onChain }: ModelFacts): Offer {
   const gas = BigInt(estimateInferenceGas(model.program));
   if (gas > BigInt(MAX_SETTLING_RUN_GAS)) {
@@ -105,15 +116,7 @@ function execution({ model, onChain }: ModelFacts): Offer {
     };
   }
   const gasSetup = onChain.published ? 0n : BigInt(planPublication(model).gas);
-  return {
-    ...NOTHING,
-    ...RUN,
-    seconds: 0,
-    gasSetup,
-    gasPerResult: gas,
-    bytesPerResult: [maxCalldata(model.program)],
-    gasOfLargest: gas,
-  };
+  return byRun(model, gasSetup, gas);
 }
 
 function compiled({ model, onChain }: ModelFacts): Offer {
@@ -122,15 +125,7 @@ function compiled({ model, onChain }: ModelFacts): Offer {
   const gas = BigInt(estimateFastGas(model.program, plan.parts.length));
   const publication = onChain.published ? 0n : BigInt(planPublication(model).gas);
   const gasSetup = publication + (onChain.compiled ? 0n : plan.gas);
-  return {
-    ...NOTHING,
-    ...RUN,
-    seconds: 0,
-    gasSetup,
-    gasPerResult: gas,
-    bytesPerResult: [maxCalldata(model.program)],
-    gasOfLargest: gas,
-  };
+  return byRun(model, gasSetup, gas);
 }
 
 function groth16(

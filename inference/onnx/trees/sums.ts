@@ -4,6 +4,7 @@ import type { Operand } from "../../program/form.ts";
 import { type ChannelParameters, packDot } from "../../program/weights.ts";
 import { coordinates } from "../axes.ts";
 import type { Lowering } from "../lower/lowering.ts";
+import { PLAIN_CHANNEL } from "../lower/product.ts";
 import { reduceRows } from "../lower/rows.ts";
 import type { TensorValue } from "../lower/values.ts";
 import { columnsOf } from "./columns.ts";
@@ -73,17 +74,7 @@ export function sumTrees(
 
 const BASE = 256;
 
-const NOTHING: ChannelParameters = {
-  bias: 0,
-  multiplier: 0,
-  addend: 0n,
-  shift: 0,
-  scaleBits: 0,
-  zeroPoint: 0,
-  lower: 0,
-  upper: 0,
-  weightOffset: 0,
-};
+const NOTHING: ChannelParameters = { ...PLAIN_CHANNEL, bias: 0, weightOffset: 0 };
 
 function digitsOf(counts: readonly Float64Array[]): number {
   const most = counts.reduce((largest, row) => Math.max(largest, ...row), 0);
