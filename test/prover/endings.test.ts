@@ -1,11 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { ClaimEntry, RequestEntry } from "../../protocol/chain/claim-index.ts";
-import { NO_DATA_FEE } from "../../protocol/chain/data-fee.ts";
 import { ENDING_GAS, endingDelay } from "../../protocol/chain/endings.ts";
 import {
   type ClaimId,
   LANE,
-  type ModelId,
   NO_CLAIM,
   type RequestId,
   ZERO_ADDRESS,
@@ -15,31 +13,19 @@ import { EMPTY_CLAIM_WORD } from "../../protocol/rules/words.ts";
 import { claimGas, withMargin } from "../../prover/costs.ts";
 import { decideRequests, type Policy, type ProverState } from "../../prover/decide.ts";
 import { type Blocked, blockedRequests, decideEndings, endingJobs, servable } from "../../prover/endings.ts";
+import {
+  ETHER,
+  MODEL,
+  OTHER,
+  OWN,
+  policy as usualPolicy,
+  state as usualState,
+} from "../support/decisions.ts";
 
-const ETHER = 10n ** 18n;
-const MODEL = `0x${"11".repeat(32)}` as ModelId;
-const OWN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
-const OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 const terms = { lanes: LANE.BOND, depth: 2, outputLength: 96 };
 const models = new Map([[MODEL, terms]]);
-const policy: Policy = {
-  marginPercent: 20,
-  maxBonds: ETHER,
-  maxBond: ETHER,
-  endingBudget: ETHER,
-  maxWindow: 3_600,
-};
-const state: ProverState = {
-  now: 1_000,
-  own: OWN,
-  constants: { answerSeconds: 10, gasPriceFloor: 10n ** 9n, gasBase: 145_000n, gasPerDemand: 122_000n },
-  baseFee: 10n ** 9n,
-  gasPrice: 2n * 10n ** 9n,
-  dataFee: NO_DATA_FEE,
-  balance: 10n * ETHER,
-  live: [],
-  fallen: new Set(),
-};
+const policy: Policy = { ...usualPolicy, endingBudget: ETHER };
+const state: ProverState = { ...usualState, constants: { ...usualState.constants, answerSeconds: 10 } };
 /** Pays for claiming, and for this many endings. */
 const feeFor = (endings: bigint) =>
   withMargin((claimGas(terms) + endings * ENDING_GAS) * state.gasPrice, policy);
