@@ -30,6 +30,7 @@ import {
   post,
   prover,
   right,
+  sentiment,
   served,
 } from "../../support/http-prover.ts";
 import { type PaymentSystem, startPayments } from "../../support/x402.ts";
@@ -47,9 +48,10 @@ let stopOrders = async () => {};
 beforeAll(async () => {
   local = await startLocalChain();
   system = await openLocalSystem(local);
-  const { model, commitment, selector, laneBits: lanes, manifest } = forecast;
-  const identity = { ...commitment, selector, lanes, vkHash: fromHex(manifest.assay.vkHash) };
-  await registerModel(system.chain, system.sender, encodeProgram(model.program), identity);
+  for (const { model, commitment, selector, laneBits: lanes, manifest } of [forecast, sentiment]) {
+    const identity = { ...commitment, selector, lanes, vkHash: fromHex(manifest.assay.vkHash) };
+    await registerModel(system.chain, system.sender, encodeProgram(model.program), identity);
+  }
   payments = await startPayments(local, payer, accountAt(7));
 });
 afterEach(() => stopOrders());
