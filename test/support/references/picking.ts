@@ -10,6 +10,7 @@ import {
   drawn,
   eitherEnd,
   integers,
+  LIMITS,
   node,
   type Plain,
   type Reference,
@@ -182,10 +183,14 @@ const wideIds: Reference = (rng) => {
 
 const oneHot: Reference = (rng) => {
   const type = rng.pick(["int32", "int32", "uint8", "int8"] as const);
-  const dims = shape(rng, rng.int(1, 3));
-  const depth = rng.int(1, 6);
+  const dims = shape(rng, rng.int(1, 3), 4);
+  // Deeper than a byte can count, now and then.
+  const depth = rng.chance(0.1) ? rng.int(120, 300) : rng.int(1, 6);
   const axis = rng.int(0, dims.length);
-  const [low, high] = type === "uint8" ? [0, depth + 2] : [-depth - 2, depth + 2];
+  const [least, most] = type === "int32" ? [-depth - 2, depth + 2] : LIMITS[type];
+  const [low, high] = rng.chance(0.2)
+    ? [least, most]
+    : [Math.max(-depth - 2, least), Math.min(depth + 2, most)];
   const ids = { type, dims, data: integers(rng, sizeOf(dims), low, high) };
   const [off, on] = [rng.int(-9, 9), rng.int(-9, 9)];
   const values = rng.pick(["int32", "float32"] as const);

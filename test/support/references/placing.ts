@@ -289,7 +289,7 @@ const resize: Reference = (rng) => {
     const axes = dims.map((from, i): ResizedAxis => {
       if (!chosen[i]) return { from, to: from, scale: 1 };
       if (bySizes) {
-        const to = rng.int(1, 9);
+        const to = rng.chance(0.2) ? 1 : rng.int(1, 9);
         return { from, to, scale: to / from };
       }
       const scale = rng.pick([1, 2, 3, 0.5, 1.5, 2.25, 0.75]);
