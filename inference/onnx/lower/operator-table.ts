@@ -376,7 +376,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
       Upsample: resize,
     },
     reads:
-      "every type; Pad constant, edge, reflect, wrap; Resize and Upsample to the nearest element. Transpose only renames stored axes until something needs the order; two moves in a row are one where MOVE can hold them",
+      "every type; Pad constant, edge, reflect, wrap, after negative pads have cut; Resize and Upsample to the nearest element. Transpose only renames stored axes until something needs the order; two moves in a row are one where MOVE can hold them",
     limits: "rank ≤ 6; shapes, axes, starts, scales and sizes constant; no empty tensors",
     opcodes: ["move", "float", "lookup", "arith"],
     exactness: "exact",
