@@ -18,6 +18,7 @@ import { addDeliverCommand } from "./deliver.ts";
 import { addDeployCommand } from "./deploy.ts";
 import { addDoctorCommand } from "./doctor/command.ts";
 import { addExecutionCommands } from "./execution.ts";
+import { addFeedCommands } from "./feed/command.ts";
 import { addGatewayCommands } from "./gateway.ts";
 import { addInitCommand } from "./init.ts";
 import { addKeyCommands } from "./key.ts";
@@ -76,6 +77,7 @@ export function createProgram(): Command {
   addMcpCommand(program);
   addMetadataCommands(program);
   addAgentHttpCommands(program);
+  addFeedCommands(program);
   addProofCommands(program);
   addNodeCommands(program);
   addInitCommand(program);

@@ -21,6 +21,12 @@ contract TestSource is AggregatorV3Interface {
         return latest;
     }
 
+    function pushMany(int256[] calldata answers, uint256[] calldata times) external {
+        for (uint256 i; i < answers.length; ++i) {
+            (_answers[++latest], _times[latest]) = (answers[i], times[i]);
+        }
+    }
+
     function getRoundData(uint80 id) public view returns (uint80, int256, uint256, uint256, uint80) {
         return (id, _answers[id], _times[id], _times[id], id);
     }
