@@ -1,7 +1,8 @@
 /** Which lowering an ONNX node has, and what to do where there is none. */
 
 import type { OnnxNode } from "../graph.ts";
-import { type Lower, OPERATOR_ROWS } from "./operator-table.ts";
+import type { Lower } from "./operator-row.ts";
+import { OPERATOR_ROWS } from "./operator-table.ts";
 
 const LOWERINGS = new Map<string, Lower>(OPERATOR_ROWS.flatMap((row) => Object.entries(row.operators)));
 
