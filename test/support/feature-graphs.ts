@@ -231,25 +231,29 @@ export const NEAR_FEATURE_GRAPHS: Readonly<Record<string, Generator>> = {
     }),
     0.01,
   ),
-  "Cos, Sin, Atan of bytes": ofBytes(
+  "trigonometric functions of bytes": ofBytes(
     () => ({
       dims: [8, 40],
       nodes: [
-        node("Cos", ["d"], {}, "c"),
-        node("Sin", ["d"], {}, "v"),
-        node("Mul", ["c", "v"], {}, "w"),
-        node("Atan", ["w"], {}, "n"),
+        node("Sin", ["d"], {}, "sine"),
+        node("Mul", ["sine", "e"], {}, "w"),
+        ...["Acos", "Asin", "Atan", "Atanh", "Cos", "Cosh", "Sinh", "Tan"].map((op) =>
+          node(op, ["w"], {}, op),
+        ),
+        node("Acosh", ["Cosh"], {}, "m"),
+        node("Asinh", ["Sinh"], {}, "k"),
+        node("Sum", ["m", "k", "Acos", "Asin", "Atan", "Atanh", "Cos", "Tan"], {}, "n"),
       ],
-      constants: {},
+      constants: { e: scalar("float32", 0.875) },
     }),
-    0.01,
+    0.025,
   ),
   "Pow 0.5, −0.5 float32": real(
     [
       node("Pow", ["r", "p"], {}, "a"),
       node("Pow", ["r", "q"], {}, "b"),
-      node("Mul", ["a", "b"], {}, "c"),
-      node("Mul", ["c", "r"], {}, "e"),
+      node("Mul", ["a", "b"], {}, "m"),
+      node("Mul", ["m", "r"], {}, "e"),
       node("QuantizeLinear", ["e", "u", "o"]),
     ],
     [1, 300],

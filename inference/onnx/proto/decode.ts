@@ -18,8 +18,8 @@ import {
 
 export const LIMITS = {
   fileBytes: 256 * 1024 * 1024,
-  /** Fields other than the elements of packed lists: trees of 2^17 leaves have some 2^21 as their exporters write them. */
-  fields: 2 ** 22,
+  /** Fields other than numbers in lists, of which trees have many: exporters write them one by one. */
+  fields: 1_000_000,
   nodes: 16_384,
   tensors: 16_384,
   /** Numbers in lists instead of raw_data, all tensors together. */
@@ -97,9 +97,9 @@ class Decoder {
     const message: Record<string, unknown> = {};
     const lists = new Map<string, NumberList>();
     while (this.#cursor.at < end) {
-      this.#count("fields");
       const tag = this.#cursor.tag(end);
       const field = fieldsOf(name).get(tag.number);
+      if (field?.isList !== true || !isNumber(field.kind)) this.#count("fields");
       if (field === undefined) {
         refuse(name, tag);
         this.#cursor.skip(tag, end);
