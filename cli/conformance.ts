@@ -76,7 +76,7 @@ async function runCommand(command: readonly string[], flags: RunFlags, self: Com
     throw commandFailed(`${command.join(" ")} ${error.message}`);
   });
   const again = ({ area }: AreaResult, seed: number): string =>
-    `assay conformance run --area ${area} --seed ${seed} --elements 1 -- ${command.join(" ")}`;
+    `assay conformance run --area ${area} --seed ${seed} --elements 1 -- ${command.map(quoted).join(" ")}`;
   printResult(self, { command, results }, tableOf(results, again));
   const different = results.filter(({ differences }) => differences > 0);
   if (different.length > 0) {
@@ -106,6 +106,10 @@ const commandFailed = (what: string): BaseError =>
     shortMessage: `${what}. No answer of it is wrong.`,
     nextStep: "Let it answer each line by one line at once: docs/CONFORMANCE.md.",
   });
+
+/** A word as a shell reads it. */
+const quoted = (word: string): string =>
+  /^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 const count = (value: number): string => value.toLocaleString("en-US");
 

@@ -5,7 +5,7 @@ import { type Answer, type Line, readAnswer } from "./lines.ts";
 
 /** Why nothing more is heard of a process. None of these is a wrong value. */
 export interface Fault {
-  readonly kind: "cannot start" | "ended" | "hangs" | "no answer";
+  readonly kind: "cannot be started" | "ended" | "hangs" | "answers something else";
   /** a sentence's rest */
   readonly why: string;
 }
@@ -50,7 +50,7 @@ export class Command {
     });
     // What a process that ends did not read.
     this.#process.stdin.on("error", () => {});
-    this.#process.on("error", ({ message }) => this.#fail({ kind: "cannot start", why: message }));
+    this.#process.on("error", ({ message }) => this.#fail({ kind: "cannot be started", why: message }));
     this.#process.on("close", (code, signal) => {
       const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
       const said = this.#said.trim().split("\n").slice(-3).join(" / ");
@@ -100,7 +100,10 @@ export class Command {
     this.#answer.push(part);
     this.#length += part.length;
     if (this.#length > MOST_CHARACTERS) {
-      this.#fail({ kind: "no answer", why: `a line of more than ${MOST_CHARACTERS} characters` });
+      this.#fail({
+        kind: "answers something else",
+        why: `a line of more than ${MOST_CHARACTERS} characters`,
+      });
     }
   }
 
@@ -111,7 +114,7 @@ export class Command {
       const shown = JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
       const what =
         asked === undefined ? "a line that nothing asked for" : "neither ok with bytes nor refused";
-      this.#fail({ kind: "no answer", why: `${what}: ${shown}` });
+      this.#fail({ kind: "answers something else", why: `${what}: ${shown}` });
       return;
     }
     this.#asked.shift();

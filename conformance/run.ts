@@ -57,10 +57,9 @@ export async function runConformance(
   { seed, elements, timeoutMs, areas }: RunOptions,
   report: (result: AreaResult) => void = () => {},
 ): Promise<AreaResult[]> {
-  let process = new Command(command, timeoutMs);
   const results: AreaResult[] = [];
+  let { process, answered } = await start(command, timeoutMs);
   try {
-    const answered = await process.ask(["lines"]);
     for (const area of areas) {
       const missing = area.lines.filter((name) => !answered.includes(name));
       const none = { area: area.name, cases: 0, elements: 0, differences: 0 };
@@ -72,12 +71,23 @@ export async function runConformance(
       report(result);
       if (result.fault === undefined) continue;
       await process.close();
-      process = new Command(command, timeoutMs);
+      ({ process, answered } = await start(command, timeoutMs));
     }
   } finally {
     await process.close();
   }
   return results;
+}
+
+/** A process that has said which lines it answers. */
+async function start(command: readonly string[], timeoutMs: number) {
+  const process = new Command(command, timeoutMs);
+  try {
+    return { process, answered: await process.ask(["lines"]) };
+  } catch (error) {
+    await process.close();
+    throw error;
+  }
 }
 
 async function tryArea(

@@ -4,7 +4,7 @@ import { OPENINGS, OUTPUTS } from "./commitments.ts";
 import { IDS, ORDERS, SIGNALS } from "./game.ts";
 import { RECEIPTS } from "./receipts.ts";
 import { REVEALS } from "./reveals.ts";
-import { OPCODE_AREAS, PROGRAMS } from "./runs.ts";
+import { DIRECTED_PROGRAMS, OPCODE_AREAS, PROGRAMS } from "./runs.ts";
 import { CALLDATA, LIMIT, STRUCTURE } from "./structure.ts";
 
 export const AREAS: readonly Area[] = [
@@ -13,6 +13,7 @@ export const AREAS: readonly Area[] = [
   CALLDATA,
   ...OPCODE_AREAS,
   PROGRAMS,
+  DIRECTED_PROGRAMS,
   OUTPUTS,
   OPENINGS,
   REVEALS,
