@@ -1,12 +1,11 @@
 /** `assay conformance`: tries any implementation of docs/EXACT.md and docs/PROTOCOL.md. */
-import { createInterface } from "node:readline";
 import type { Command } from "commander";
 import { BaseError } from "../base/errors.ts";
 import { AREAS } from "../conformance/areas/index.ts";
 import { CommandFault } from "../conformance/command.ts";
 import { renderAnswer } from "../conformance/lines.ts";
 import { type AreaResult, areasNamed, casesOf, runConformance } from "../conformance/run.ts";
-import { answer } from "../conformance/serve/answer.ts";
+import { serve } from "../conformance/serve/serve.ts";
 import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
 
 interface CaseFlags {
@@ -39,7 +38,10 @@ export function addConformanceCommands(program: Command): void {
   withCases(
     parent.command("cases").description("print cases as JSON lines: area, seed, line, answer"),
   ).action(printCases);
-  parent.command("serve").description("answer the lines, by the TypeScript implementation").action(serve);
+  parent
+    .command("serve")
+    .description("answer the lines, by the TypeScript implementation")
+    .action(() => serve(process.stdin, process.stdout));
 }
 
 const withCases = (command: Command): Command =>
@@ -161,11 +163,5 @@ function printCases(flags: CaseFlags): void {
       const entry = { area: area.name, seed: made, line: line.join(" "), answer: renderAnswer(expected) };
       process.stdout.write(`${JSON.stringify(entry)}\n`);
     }
-  }
-}
-
-async function serve(): Promise<void> {
-  for await (const line of createInterface({ input: process.stdin })) {
-    process.stdout.write(`${renderAnswer(answer(line))}\n`);
   }
 }

@@ -12,6 +12,8 @@ export interface RunOptions {
   readonly elements: number;
   readonly timeoutMs: number;
   readonly areas: readonly Area[];
+  /** an area ends at its first difference */
+  readonly untilFirst?: boolean;
 }
 
 export interface AreaResult {
@@ -28,7 +30,7 @@ export interface AreaResult {
 }
 
 /** Elements for each seed of an area without a share. */
-const ELEMENTS_PER_SEED = 5_000;
+const ELEMENTS_PER_SEED = 2_500;
 /** Lines that are asked before the first of them is answered. */
 const AHEAD = 8;
 
@@ -54,7 +56,7 @@ export function* casesOf(
  *  @throws CommandFault if it does not even say which lines it answers */
 export async function runConformance(
   command: readonly string[],
-  { seed, elements, timeoutMs, areas }: RunOptions,
+  { seed, elements, timeoutMs, areas, untilFirst = false }: RunOptions,
   report: (result: AreaResult) => void = () => {},
 ): Promise<AreaResult[]> {
   const results: AreaResult[] = [];
@@ -66,7 +68,7 @@ export async function runConformance(
       const result =
         missing.length > 0
           ? { ...none, missing }
-          : await tryArea(process, area, casesOf(area, seed, elements));
+          : await tryArea(process, area, casesOf(area, seed, elements), untilFirst);
       results.push(result);
       report(result);
       if (result.fault === undefined) continue;
@@ -94,6 +96,7 @@ async function tryArea(
   process: Command,
   area: Area,
   cases: Iterable<Case & { readonly seed: number }>,
+  untilFirst: boolean,
 ): Promise<AreaResult> {
   const counts = { cases: 0, elements: 0, differences: 0 };
   let first: AreaResult["first"];
@@ -116,7 +119,7 @@ async function tryArea(
     );
     waiting.push(compared);
     if (waiting.length >= AHEAD) await waiting.shift();
-    if (fault !== undefined) break;
+    if (fault !== undefined || (untilFirst && first !== undefined)) break;
   }
   await Promise.all(waiting);
   return {

@@ -69,7 +69,10 @@ export const OPENINGS: Area = {
         stored.map((value) => packed(value, 4)),
         [`the trace's element ${element} of ${opcode}`, `the computed element ${element} of ${opcode}`],
       );
-      yield refusedCase(ask(openings.map((one) => ({ ...one, words: turned(rng, one.words) }))));
+      const wrong = rng.int(0, openings.length - 1);
+      yield refusedCase(
+        ask(openings.map((one, at) => (at === wrong ? { ...one, words: turned(rng, one.words) } : one))),
+      );
       yield refusedCase(ask([...openings, openings[0] as Opening]));
       if (openings.length > 1) yield refusedCase(ask(openings.slice(0, -1)));
     }

@@ -5,7 +5,7 @@ import { commitModel } from "../../inference/commit/commitments.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
-import { INPUT_CODECS } from "../../inference/program/form.ts";
+import { INPUT_CODECS, type Program } from "../../inference/program/form.ts";
 import { modelWord } from "../../inference/program/shape.ts";
 import { claimIdOf, type GameAddress, modelIdOf, requestIdOf } from "../../protocol/rules/ids.ts";
 import { decodeOrder, encodeOrder } from "../../protocol/rules/orders.ts";
@@ -130,6 +130,15 @@ function orderCase(modelId: ModelId, filed: Hex): Case {
   return wordCase(line, [...requestWords(found.request), found.input], ORDER_PARTS);
 }
 
+/** Table rows around those whose ids need another byte. */
+const TABLE_ROWS = [2, 255, 256, 257, 65_535, 65_536, 65_537];
+
+function withTableRows(rng: Rng, program: Program): Program {
+  if (program.inputCodec !== "text") return program;
+  const k = rng.pick(TABLE_ROWS);
+  return { ...program, steps: program.steps.map((one) => (one.opcode === "codec" ? { ...one, k } : one)) };
+}
+
 export const SIGNALS: Area = {
   name: "signals",
   about: "public signals of runs, bound to chain, contract, model and submitter; outputs with a bit turned",
@@ -138,9 +147,9 @@ export const SIGNALS: Area = {
     const rng = createRng(seed);
     const inputCodec = INPUT_CODECS[seed % INPUT_CODECS.length] as (typeof INPUT_CODECS)[number];
     const random = randomProgram(rng, { hostile: rng.chance(0.5), steps: rng.int(0, 2), inputCodec });
-    const { model, selector, calldata } = random;
-    const { program } = model;
-    const output = execute(prepare(model, selector), calldata);
+    const { selector, calldata } = random;
+    const program = withTableRows(rng, random.model.program);
+    const output = execute(prepare({ ...random.model, program }, selector), calldata);
     const binding = {
       chainId: rng.int(1, 2 ** 40),
       proofLane: randomAddress(rng),

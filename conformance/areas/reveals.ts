@@ -1,12 +1,13 @@
 /** Published nodes and reveals of committed traces. */
 import { toHex } from "../../base/bytes.ts";
-import { commitTrace } from "../../inference/commit/commitments.ts";
+import { type Commitment, commitTrace } from "../../inference/commit/commitments.ts";
 import { keccak256 } from "../../inference/commit/keccak.ts";
 import {
   demandPath,
   encodePosition,
   openedLevel,
   type Position,
+  SPAN,
   TRACE_STEP,
 } from "../../inference/commit/positions.ts";
 import {
@@ -17,12 +18,12 @@ import {
   topsOf,
   traceShapes,
 } from "../../inference/commit/reveal.ts";
-import { foldNodes, foldPath } from "../../inference/commit/tree.ts";
+import { foldNodes, foldPath, type TensorTree } from "../../inference/commit/tree.ts";
 import { trace } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import type { TreeShape } from "../../inference/program/shape.ts";
-import { type Area, refusedCase, wordCase } from "../case.ts";
+import { type Area, type Case, refusedCase, wordCase } from "../case.ts";
 import { createRng, type Rng } from "../generate/rng.ts";
 import { shapedProgram } from "../generate/shaped-program.ts";
 import { joined, type Line, packed } from "../lines.ts";
@@ -57,6 +58,7 @@ export const REVEALS: Area = {
     yield refusedCase(["tops", bytes, joined([...tops, ...tops])]);
     yield topsCase(bytes, program.steps.length, changed(rng, tops));
     const shapes = traceShapes(program);
+    yield* strangePositions(rng, commitment, bytes);
     for (let i = 0; i < 3; i++) {
       const step = rng.int(0, shapes.length - 1);
       const { rows, words, rowHeight } = shapes[step] as (typeof shapes)[number];
@@ -81,6 +83,28 @@ export const REVEALS: Area = {
     }
   },
 };
+
+/** Nodes that lead to the root and are no positions: of a level between, or all of them padding. */
+function* strangePositions(rng: Rng, { tensors, roots, root }: Commitment, bytes: string): Iterable<Case> {
+  const ask = (position: Position, content: readonly Uint8Array[], path: readonly Uint8Array[]): Case =>
+    refusedCase([
+      "reveal",
+      ...[bytes, toHex(root), packed(encodePosition(position), 8), joined(content), joined(path)],
+    ]);
+  const step = rng.int(0, tensors.length - 1);
+  const { shape } = tensors[step] as TensorTree;
+  const level = rng.int(0, SPAN - 1);
+  if (level < shape.height) {
+    const tree = tensors[step] as TensorTree;
+    const words = Array.from({ length: 2 ** level }, (_, i) => tree.leafWord(i));
+    yield ask({ step, level, index: 0 }, words, [...tree.siblings(level, 0), ...roots.siblings(0, step)]);
+  }
+  const index = 2 ** (roots.height - SPAN) - 1;
+  if (roots.height > SPAN && index * 2 ** SPAN >= tensors.length) {
+    const nodes = Array.from({ length: 2 ** SPAN }, (_, i) => roots.node(0, index * 2 ** SPAN + i));
+    yield ask({ step: TRACE_STEP, level: SPAN, index }, nodes, roots.siblings(SPAN, index));
+  }
+}
 
 /** One byte changed: half of the time the last one, which is often padding. */
 function changed(rng: Rng, words: readonly Uint8Array[]): Uint8Array[] {

@@ -1,5 +1,5 @@
 /** Areas of whole runs: one of each opcode, one of chains of many steps, with every step's tensor and every root. */
-import { concatBytes, toHex } from "../../base/bytes.ts";
+import { concatBytes, toHex, viewOf } from "../../base/bytes.ts";
 import { encodeOutput } from "../../inference/codecs/output.ts";
 import { commitTrace, commitWeights } from "../../inference/commit/commitments.ts";
 import { trace } from "../../inference/executor/execute.ts";
@@ -10,7 +10,7 @@ import { storedBytes } from "../../inference/program/tensor.ts";
 import { type Area, type Case, refusedCase, wordCase } from "../case.ts";
 import { DIRECTED_RUNS } from "../generate/directed-runs.ts";
 import { randomProgram } from "../generate/random-program.ts";
-import { createRng } from "../generate/rng.ts";
+import { createRng, type Rng } from "../generate/rng.ts";
 import { brokenProgram, type Subject, shapedProgram } from "../generate/shaped-program.ts";
 
 /** Opcodes that copy: what they give counts in their own areas alone. */
@@ -66,9 +66,26 @@ const opcodeArea = (opcode: Opcode): Area => ({
     const rng = createRng(seed);
     const hostile = seed % 3 !== 0;
     const { model, selector, calldata } = randomProgram(rng, { opcode, hostile, steps: rng.int(0, 2) });
-    yield runCase(prepare(model, selector), calldata, (one) => one === opcode);
+    const halved = rng.chance(0.3) ? halvingScales(rng, model) : model;
+    yield runCase(prepare(halved, selector), calldata, (one) => one === opcode);
   },
 });
+
+/** Where a parameter word holds its scale, and the words' size. */
+const [SCALE, WORD] = [17, 32];
+
+/** The same model with scales that are powers of two: products fall on halves, which are rounded to even. */
+function halvingScales(rng: Rng, { program, weights }: Model): Model {
+  const changed = program.weights.map(({ layout, dims }, i) => {
+    const bytes = (weights[i] as Uint8Array).slice();
+    const stride = layout === "dot" ? WORD * (Math.ceil((dims[1] as number) / WORD) + 1) : WORD;
+    if (layout !== "dot" && layout !== "channel") return bytes;
+    for (let end = stride; end <= bytes.length; end += stride)
+      viewOf(bytes).setFloat32(end - WORD + SCALE, 2 ** -rng.int(1, 12));
+    return bytes;
+  });
+  return { program, weights: changed };
+}
 
 export const OPCODE_AREAS: readonly Area[] = OPCODES.map(opcodeArea);
 

@@ -1,12 +1,12 @@
 /** What is taken and what is refused: program bytes, the size of a program's moves, calldata. */
 import { toHex } from "../../base/bytes.ts";
 import { isBaseError } from "../../base/errors.ts";
-import { decodeInput, fillInputTensor } from "../../inference/codecs/input.ts";
+import { decodeInput, encodeInput, fillInputTensor } from "../../inference/codecs/input.ts";
 import { tensorRoot } from "../../inference/commit/commitments.ts";
 import { MAX_MOVE_BYTES } from "../../inference/program/check.ts";
 import { INPUT_CODEC_CODES } from "../../inference/program/codes.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
-import { elementCount, type Program, type Step } from "../../inference/program/form.ts";
+import { elementCount, INPUT_CODECS, type Program, type Step } from "../../inference/program/form.ts";
 import { maxCalldata, outputLength } from "../../inference/program/shape.ts";
 import { newData, storedBytes } from "../../inference/program/tensor.ts";
 import { readProgram } from "../../inference/program/validate.ts";
@@ -27,7 +27,7 @@ export function attempt<T>(make: () => T): T | undefined {
   }
 }
 
-function programCase(bytes: Uint8Array): Case {
+export function programCase(bytes: Uint8Array): Case {
   const expected = attempt(() => readProgram(bytes)) === undefined ? "refused" : [];
   return { line: ["program", toHex(bytes)], expected, elements: 1 };
 }
@@ -84,15 +84,45 @@ export const CALLDATA: Area = {
   lines: ["codec"],
   *cases(seed) {
     const rng = createRng(seed);
-    const random = randomProgram(rng, { opcode: "codec", hostile: seed % 2 === 1 });
+    const inputCodec = INPUT_CODECS[seed % INPUT_CODECS.length] as (typeof INPUT_CODECS)[number];
+    const random = randomProgram(rng, { opcode: "codec", hostile: rng.chance(0.5), inputCodec });
     const { selector, model } = random;
     const { program } = model;
     const steps = program.steps.flatMap(({ opcode }, i) => (opcode === "codec" ? [i] : []));
-    for (const index of steps) yield codecCase(program, selector, random.calldata, index);
+    const given = [random.calldata];
+    if (inputCodec === "text") {
+      const text = specialText(rng, program.inputSize);
+      given.push(encodeInput(program, selector, { codec: "text", text }));
+    }
+    for (const calldata of given)
+      for (const index of steps) yield codecCase(program, selector, calldata, index);
     for (let i = 0; i < 3; i++)
       yield codecCase(program, selector, breakCalldata(rng, random), rng.pick(steps));
   },
 };
+
+const PIECES = [
+  "http",
+  "HTTPS",
+  "https",
+  "xhttp",
+  "http://",
+  "://",
+  "HTTP://x.y\x7fz",
+  "\x7f",
+  " ",
+  "\0",
+  "\x1f",
+  "\x80",
+  "!",
+];
+
+/** A text of what tokens are told apart by: addresses, spaces, and words around the 31 bytes that count. */
+function specialText(rng: Rng, size: number): Uint8Array {
+  const word = (): string => "aZ09"[rng.int(0, 3)]?.repeat(rng.pick([1, 2, 3, 4, 5, 30, 31, 32, 33])) ?? "";
+  const pieces = Array.from({ length: rng.int(1, 30) }, () => (rng.chance(0.4) ? word() : rng.pick(PIECES)));
+  return Uint8Array.from(Buffer.from(pieces.join(""), "latin1")).subarray(0, size);
+}
 
 function codecCase(program: Program, selector: Uint8Array, calldata: Uint8Array, index: number): Case {
   const words = [encodeProgram(program), selector, calldata].map(toHex);
