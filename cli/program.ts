@@ -14,6 +14,7 @@ import { addShowCommands } from "./challenger/show.ts";
 import { addChallengerCommand } from "./challenger.ts";
 import { addClaimCommands } from "./claim.ts";
 import { addCompletionCommand } from "./completion/command.ts";
+import { addConformanceCommands } from "./conformance.ts";
 import { addDeliverCommand } from "./deliver.ts";
 import { addDeployCommand } from "./deploy.ts";
 import { addDoctorCommand } from "./doctor/command.ts";
@@ -80,6 +81,7 @@ export function createProgram(): Command {
   addFeedCommands(program);
   addProofCommands(program);
   addNodeCommands(program);
+  addConformanceCommands(program);
   addInitCommand(program);
   addDoctorCommand(program);
   addCompletionCommand(program);
