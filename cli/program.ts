@@ -15,7 +15,7 @@ import { addChallengerCommand } from "./challenger.ts";
 import { addClaimCommands } from "./claim.ts";
 import { addCompletionCommand } from "./completion/command.ts";
 import { addDeliverCommand } from "./deliver.ts";
-import { addDeployCommand } from "./deploy.ts";
+import { addDeployCommand } from "./deploy/command.ts";
 import { addDoctorCommand } from "./doctor/command.ts";
 import { addExecutionCommands } from "./execution.ts";
 import { addGatewayCommands } from "./gateway.ts";

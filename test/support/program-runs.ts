@@ -2,7 +2,7 @@
  *  the blocks that it simulates says which one runs. */
 import { numberToHex } from "viem";
 import { readArtifact } from "../../cli/artifacts.ts";
-import type { Artifact, DeployedContract } from "../../protocol/chain/deploy.ts";
+import type { Artifact, DeployedContract } from "../../protocol/chain/deploy/parts.ts";
 import type { OpenPrograms, ProgramRuns } from "../../tools/mutation/contracts.ts";
 import { DIRECTED_RUNS } from "./directed-runs.ts";
 import { ProgramChain } from "./program-chain.ts";
