@@ -16,7 +16,7 @@ import { addClaimCommands } from "./claim.ts";
 import { addCompletionCommand } from "./completion/command.ts";
 import { addConformanceCommands } from "./conformance.ts";
 import { addDeliverCommand } from "./deliver.ts";
-import { addDeployCommand } from "./deploy.ts";
+import { addDeployCommand } from "./deploy/command.ts";
 import { addDoctorCommand } from "./doctor/command.ts";
 import { addExecutionCommands } from "./execution.ts";
 import { addFeedCommands } from "./feed/command.ts";
