@@ -23,6 +23,7 @@ const PARALLEL: readonly string[] = ["agent-processes"];
 /** Tests that take long and seldom find anything: not in `npm test`, but in `npm run test:deep`. */
 export const DEEP_ONLY = [
   "test/cli/anvil-state.test.ts",
+  "test/conformance/faults.test.ts",
   "test/integration/{every-step,trees}.test.ts",
   "test/protocol/chain/execution/planted-programs.test.ts",
   "test/protocol/rules/machine-contract.test.ts",
@@ -35,6 +36,7 @@ export const DEEP_ONLY = [
  *  numbers. */
 const DEEP = [
   "test/challenger/game.test.ts",
+  "test/cli/deploy-sources.test.ts",
   "test/inference/differential/quantized-files.test.ts",
   "test/inference/onnx/one-unit-{products,rows}.test.ts",
   "test/protocol/chain/execution/{execution,operators,programs}.test.ts",

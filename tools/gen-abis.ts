@@ -37,6 +37,9 @@ const CONTRACTS: readonly string[] = [
   "ModelResults",
   "EmbeddedExecutor",
   "Erc8004Validator",
+  "AggregatorV3Interface",
+  "DailySeries",
+  "ForecastFeed",
 ];
 
 /** What the Python client calls, and whose errors it names. */
