@@ -35,6 +35,7 @@ export const DEEP_ONLY = [
  *  numbers. */
 const DEEP = [
   "test/challenger/game.test.ts",
+  "test/cli/deploy-sources.test.ts",
   "test/inference/differential/quantized-files.test.ts",
   "test/inference/onnx/one-unit-{products,rows}.test.ts",
   "test/protocol/chain/execution/{execution,operators,programs}.test.ts",

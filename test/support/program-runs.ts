@@ -4,7 +4,7 @@ import { numberToHex } from "viem";
 import { readArtifact } from "../../cli/artifacts.ts";
 import { DIRECTED_RUNS } from "../../conformance/generate/directed-runs.ts";
 import { type Subject, shapedProgram } from "../../conformance/generate/shaped-program.ts";
-import type { Artifact, DeployedContract } from "../../protocol/chain/deploy.ts";
+import type { Artifact, DeployedContract } from "../../protocol/chain/deploy/parts.ts";
 import type { OpenPrograms, ProgramRuns } from "../../tools/mutation/contracts.ts";
 import { ProgramChain } from "./program-chain.ts";
 import { compareProgram, outputsOf } from "./program-fuzz.ts";
