@@ -22,6 +22,7 @@ const PARALLEL: readonly string[] = ["agent-processes"];
 /** Tests that take long and seldom find anything: not in `npm test`, but in `npm run test:deep`. */
 export const DEEP_ONLY = [
   "test/cli/anvil-state.test.ts",
+  "test/conformance/faults.test.ts",
   "test/integration/{every-step,trees}.test.ts",
   "test/protocol/chain/execution/planted-programs.test.ts",
   "test/protocol/rules/machine-contract.test.ts",

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { seededProgram } from "../../conformance/generate/random-program.ts";
 import { emit } from "../../inference/emit/emit.ts";
 import { executeTensors } from "../../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts";
@@ -15,7 +16,6 @@ import { runOn } from "../support/emulated-sessions.ts";
 import { onnxFile, type TestGraph } from "../support/onnx-file.ts";
 import { TYPES } from "../support/onnxruntime.ts";
 import { node, random, scalar } from "../support/quantized-graphs.ts";
-import { seededProgram } from "../support/random-program.ts";
 import { createRng } from "../support/rng.ts";
 import { scaled } from "../support/scale.ts";
 import type { SessionInput, SessionJob } from "../support/session-jobs.ts";

@@ -1,6 +1,7 @@
 import { keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { concatBytes, type Hex, toHex } from "../../base/bytes.ts";
+import { type Subject, shapedProgram } from "../../conformance/generate/shaped-program.ts";
 import { commitModel, commitTrace } from "../../inference/commit/commitments.ts";
 import { demandPath, encodePosition, TRACE_STEP } from "../../inference/commit/positions.ts";
 import { revealAt, topsOf, traceShapes } from "../../inference/commit/reveal.ts";
@@ -11,7 +12,6 @@ import { claimIdOf, modelIdOf, requestIdOf } from "../../protocol/rules/ids.ts";
 import type { Claim, ModelId, Request, RequestId } from "../../protocol/rules/types.ts";
 import { createRng, type Rng } from "../support/rng.ts";
 import { RustExecutor } from "../support/rust.ts";
-import { type Subject, shapedProgram } from "../support/shaped-program.ts";
 
 const FIRST = 4_000_000;
 /** Programs, at least, and of them those whose trace tree has positions of its own. */

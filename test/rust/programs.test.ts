@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { toHex } from "../../base/bytes.ts";
+import { DIRECTED_RUNS } from "../../conformance/generate/directed-runs.ts";
+import { brokenProgram, type Subject, shapedProgram } from "../../conformance/generate/shaped-program.ts";
 import { trace } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { OPCODES, type Tensor } from "../../inference/program/form.ts";
-import { DIRECTED_RUNS } from "../support/directed-runs.ts";
 import { createRng } from "../support/rng.ts";
 import { compareRuns, type RunComparison, RustExecutor } from "../support/rust.ts";
-import { brokenProgram, type Subject, shapedProgram } from "../support/shaped-program.ts";
 
 /** Elements of random programs that are compared at least: computed ones, whatever MOVE and CODEC copied apart. */
 const COMPUTED = 1_000_000;

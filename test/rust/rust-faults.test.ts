@@ -1,11 +1,11 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { shapedProgram } from "../../conformance/generate/shaped-program.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { mutate } from "../../tools/mutants.ts";
 import { CRATES, compareRuns, RustExecutor } from "../support/rust.ts";
 import { RUST_FAULTS } from "../support/rust-faults.ts";
-import { shapedProgram } from "../support/shaped-program.ts";
 
 const FIRST = 3_000_000;
 /** Random programs, in one of which a step of the fault's opcode must be the first that is wrong. */

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { concatBytes, type Hex, toHex } from "../../base/bytes.ts";
+import type { Subject } from "../../conformance/generate/shaped-program.ts";
 import { encodeOutput } from "../../inference/codecs/output.ts";
 import { commitTrace, commitWeights } from "../../inference/commit/commitments.ts";
 import { trace } from "../../inference/executor/execute.ts";
@@ -12,7 +13,6 @@ import { prepare } from "../../inference/executor/prepare.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import type { Tensor } from "../../inference/program/form.ts";
 import { projectRoot } from "../../tools/foundry.ts";
-import type { Subject } from "./shaped-program.ts";
 
 export const CRATES = join(projectRoot, "crates");
 /** Where cargo builds, as `crates/.cargo/config.toml` says. */

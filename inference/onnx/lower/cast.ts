@@ -2,6 +2,7 @@
 
 import { ONNX_TYPES, type OnnxNode, type OnnxType } from "../graph.ts";
 import { refuse } from "../refusal.ts";
+import { typeName } from "../type-names.ts";
 import { castConstant } from "./constants.ts";
 import { intAttribute, type Lowering } from "./lowering.ts";
 import { isWide } from "./quantization.ts";
@@ -26,7 +27,10 @@ export function castLike(ctx: Lowering, node: OnnxNode): Value {
 
 function castValue(ctx: Lowering, value: Value, to: OnnxType | undefined, name: number | string): Value {
   if (to === undefined || isWide(to))
-    return refuse(`it casts to the type ${name}`, "Cast to uint8, int8, int32, int64, float32 or bool.");
+    return refuse(
+      `it casts to ${typeof name === "number" ? typeName(name) : name}`,
+      "Cast to uint8, int8, int32, int64, float32 or bool.",
+    );
   const from = typeOf(value);
   if (value.kind === "constant") return { kind: "constant", tensor: castConstant(value.tensor, to) };
   if (from === to) return value;

@@ -11,6 +11,7 @@ import {
   type Program,
   type Step,
 } from "../../inference/program/form.ts";
+import { validateProgram } from "../../inference/program/validate.ts";
 import { ProgramBuilder, type Value } from "./program-builder.ts";
 import { RANDOM_STEPS } from "./random-steps.ts";
 import { type Range, randomInteger } from "./random-values.ts";
@@ -65,6 +66,8 @@ export function randomProgram(rng: Rng, options: RandomProgramOptions = {}): Ran
     weights: builder.weights,
     steps: builder.steps,
   };
+  // An opcode's own dims may ask for more numbers than the input has.
+  if (validateProgram(program).length > 0) return randomProgram(rng, options);
   const selector = rng.bytes(4);
   const calldata = encodeInput(program, selector, randomInput(rng, program, hostile));
   return {
