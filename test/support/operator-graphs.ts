@@ -28,6 +28,7 @@ import {
   scales,
   tensor,
 } from "./quantized-graphs.ts";
+import { REAL_GRAPHS } from "./real-graphs.ts";
 
 const quantizeLinear: Generator = (rng) => {
   const type = rng.pick(["uint8", "int8"] as const);
@@ -174,6 +175,7 @@ export const NEAR: Readonly<Record<string, Generator>> = {
   "DequantizeLinear, Conv, QuantizeLinear": qdqConv,
   ...AVERAGES,
   ...FUNCTION_GRAPHS,
+  ...REAL_GRAPHS,
   ...ATTENTION_GRAPHS,
   ...NORMALIZATION_GRAPHS,
   ...PRODUCT_GRAPHS,
