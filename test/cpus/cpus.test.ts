@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { seededProgram } from "../../conformance/generate/random-program.ts";
 import { emit } from "../../inference/emit/emit.ts";
 import { executeTensors } from "../../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts";
@@ -20,7 +21,6 @@ import { EXACT } from "../support/operator-graphs.ts";
 import { NORMALIZATION_GRAPHS, POSITION_GRAPHS } from "../support/position-graphs.ts";
 import { PRODUCT_GRAPHS } from "../support/product-graphs.ts";
 import { type Generator, node, random, scalar } from "../support/quantized-graphs.ts";
-import { seededProgram } from "../support/random-program.ts";
 import { REFERENCES, referenceCase } from "../support/references/references.ts";
 import { createRng } from "../support/rng.ts";
 import { scaled } from "../support/scale.ts";

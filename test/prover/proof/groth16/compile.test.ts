@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MLP_DIMS, mlpInput, mlpModel } from "../../../../bench/tasks/mlp.ts";
+import { randomInput } from "../../../../conformance/generate/random-program.ts";
 import { loadModelFolder } from "../../../../inference/model-folder.ts";
 import type { Model } from "../../../../inference/program/form.ts";
 import { MAX_COUNTED } from "../../../../prover/proof/groth16/circuit.ts";
@@ -11,7 +12,6 @@ import { freeWires } from "../../../support/circuit-mutations.ts";
 import { BINDING, CircuitPair, type CircuitRun } from "../../../support/circuit-run.ts";
 import { CircuitSteps } from "../../../support/circuit-steps.ts";
 import { booleanOf } from "../../../support/forge.ts";
-import { randomInput } from "../../../support/random-program.ts";
 import { createRng, type Rng } from "../../../support/rng.ts";
 import { scaled } from "../../../support/scale.ts";
 
