@@ -152,7 +152,7 @@ describe("a reply about a class", () => {
   });
 
   it("behavior: labels of several words are taken as a whole, the longest first", () => {
-    const labels = ["positive", "very positive", "7"];
+    const labels = ["positive", "very positive", "risk", "risk of default", "7"];
     const classes = labels.map((label) => ({ label }));
     const of = (label: string) =>
       ({
@@ -165,6 +165,9 @@ describe("a reply about a class", () => {
     expect(reply("very positive", "positive")).toBe(false);
     expect(reply("very positive", "very very positive")).toBe(false);
     expect(reply("positive", "positive")).toBe(true);
+    expect(reply("risk", "risk of default")).toBe(false);
+    expect(reply("risk of default", "risk of default")).toBe(true);
+    expect(reply("risk of default", "risk")).toBe(false);
     expect(reply("positive", "very positive")).toBe(false);
     expect(reply("positive", "very-positive")).toBe(false);
   });
