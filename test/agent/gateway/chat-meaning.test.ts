@@ -33,15 +33,15 @@ describe("runTurn on a model whose manifest says what its output means", () => {
   });
   afterAll(() => other.stop());
 
-  it("default: model and client are told it beside the data, and the reply may say it", async () => {
+  it("default: model and client get it beside the data, and the reply may say it", async () => {
     other.model.answers(
       { calls: [call] },
       { text: "The text is bullish (99.8 %), by call_models_sentiment." },
     );
     const events = await other.chat(agent.id, "Sentiment?");
     expect(only(events, "tool_result")).toMatchObject({ status: "final", data, meaning: reading });
-    const told = other.model.requests.at(-1)?.messages.findLast(({ role }) => role === "tool");
-    expect(JSON.parse(told?.content ?? "")).toMatchObject({ data, meaning: "bullish (99.8 %)" });
+    const received = other.model.requests.at(-1)?.messages.findLast(({ role }) => role === "tool");
+    expect(JSON.parse(received?.content ?? "")).toMatchObject({ data, meaning: "bullish (99.8 %)" });
     expect(only(events, "text")).toEqual({ text: "The text is bullish (99.8 %), by call_models_sentiment." });
   });
 

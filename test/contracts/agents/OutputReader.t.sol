@@ -36,18 +36,14 @@ contract OutputReaderTest is Test {
 
     function testFuzz_number_beyondTheEnd_reverts(bytes memory output, uint256 place) public {
         place = bound(place, output.length / 32, type(uint256).max);
-        vm.expectRevert(
-            abi.encodeWithSelector(OutputReader.OutputTooShort.selector, output.length, place)
-        );
+        vm.expectRevert(abi.encodeWithSelector(OutputReader.OutputTooShort.selector, output.length, place));
         reads.number(output, place);
     }
 
     function testFuzz_int16Number_beyondTheEnd_reverts(bytes memory output, uint256 place) public {
         uint256 held = output.length < 64 ? 0 : (output.length - 64) / 2;
         place = bound(place, held, type(uint256).max);
-        vm.expectRevert(
-            abi.encodeWithSelector(OutputReader.OutputTooShort.selector, output.length, place)
-        );
+        vm.expectRevert(abi.encodeWithSelector(OutputReader.OutputTooShort.selector, output.length, place));
         reads.int16Number(output, place);
     }
 

@@ -94,7 +94,11 @@ library OutputReader {
         return own * WAD / _sumOfPowers(output, first, classes, most, scale);
     }
 
-    function _greatest(bytes memory output, uint256 first, uint256 classes) private pure returns (int256 most) {
+    function _greatest(bytes memory output, uint256 first, uint256 classes)
+        private
+        pure
+        returns (int256 most)
+    {
         most = number(output, first);
         for (uint256 i = 1; i < classes; ++i) {
             int256 score = number(output, first + i);
@@ -114,7 +118,7 @@ library OutputReader {
     }
 
     function _requireScale(uint256 scale) private pure {
-        if (scale == 0 || scale >= 1 << 128) revert InvalidScale(scale);
+        if (scale == 0 || scale > type(uint128).max) revert InvalidScale(scale);
     }
 
     /// @dev a - b for a >= b; it fits into a word of any two int256.
@@ -130,13 +134,13 @@ library OutputReader {
         unchecked {
             // exp(-67) < 2^-96; and steps · 2^96 fits into a word, as steps < 67 · 2^128.
             if (steps >= 67 * scale) return 0;
-            uint256 x = (steps << 96) / scale;
+            uint256 x = steps * ONE / scale;
             uint256 halvings = x / LN2;
             uint256 r = x - halvings * LN2;
             // 1 - r/1 (1 - r/2 (1 - r/3 (…))): each bracket lies between 0 and 1.
             uint256 bracket = ONE;
             for (uint256 n = 24; n > 0; --n) {
-                bracket = ONE - (r * bracket >> 96) / n;
+                bracket = ONE - r * bracket / ONE / n;
             }
             return bracket >> halvings;
         }
