@@ -50,7 +50,10 @@ describe("the Python client", () => {
     const { receipt: text, blockHash, requestId } = JSON.parse(readFileSync(kept, "utf8"));
     const receipt = parseReceipt(text);
     const trust = { ...system.chain.game, ...system.chain.constants, blockHash };
-    expect(verifyReceipt(receipt, trust, ownPolicy(receipt.request))).toMatchObject({ valid: true, requestId });
+    expect(verifyReceipt(receipt, trust, ownPolicy(receipt.request))).toMatchObject({
+      valid: true,
+      requestId,
+    });
   });
 
   test("behavior: the example of docs/PYTHON.md, as it is printed", async () => {
