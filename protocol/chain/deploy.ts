@@ -9,7 +9,7 @@ import { MAX_AMOUNT } from "../rules/money.ts";
 import type { GameConstants } from "../rules/types.ts";
 import { type BlockRef, dataFeeOn } from "./connect.ts";
 import type { DataFeeKind } from "./data-fee.ts";
-import { standing } from "./deploy/code.ts";
+import { stands } from "./deploy/code.ts";
 import { firstBlock } from "./deploy/first-block.ts";
 import type { Artifacts } from "./deploy/parts.ts";
 import { costOf, type Method, missingSteps, readPrices, type Step, stepsOf } from "./deploy/plan.ts";
@@ -86,8 +86,8 @@ async function methodOf(options: DeployOptions, chainId: number): Promise<Method
 
 const intervalOf = ({ pollIntervalMs = 1_000 }: DeployOptions): number => pollIntervalMs;
 
-/** How often an account's waiting transactions are looked at before it is given up. */
-const PENDING_LOOKS = 60;
+/** Polls for an account whose transactions wait, before it is given up. */
+const PENDING_POLLS = 60;
 
 /** A deployment that was killed may have left a transaction that is not mined: sent once more, the later of the two
  *  would fail and burn its gas. */
@@ -96,7 +96,7 @@ async function settlePending(options: DeployOptions): Promise<void> {
   const { address } = account;
   const count = (blockTag: "latest" | "pending") => client.getTransactionCount({ address, blockTag });
   let waiting = 0;
-  for (let look = 0; look < PENDING_LOOKS; look++) {
+  for (let poll = 0; poll < PENDING_POLLS; poll++) {
     const [mined, pending] = await withContext("read the account's nonces", () =>
       Promise.all([count("latest"), count("pending")]),
     );
@@ -145,7 +145,7 @@ async function create(
   step: Step,
 ): Promise<{ readonly hash: Hex; readonly block: BlockRef } | undefined> {
   const { client, account, maxFee = MAX_AMOUNT } = options;
-  const isThere = () => standing(client, chainId, step);
+  const isThere = () => stands(client, chainId, step);
   if (await isThere()) return undefined;
   const { name, to, data } = step;
   const wallet = createWalletClient({ account, transport: custom(client) });

@@ -58,6 +58,17 @@ export const FEATURE_GRAPHS: Readonly<Record<string, Generator>> = {
     vector,
     "bool",
   ),
+  "Cast to bool": real(
+    [
+      node("Round", ["r"], {}, "w"),
+      node("Cast", ["w"], { to: 9 }, "m"),
+      node("Cast", ["i"], { to: 9 }, "n"),
+      node("Xor", ["m", "n"]),
+    ],
+    [-60, 60],
+    vector,
+    "bool",
+  ),
   Scaler: (rng) =>
     real(
       [

@@ -235,7 +235,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   {
     operators: { Cast: cast, CastLike: castLike },
     reads: "uint8, int8, int32, int64, float32, bool; int64 is held as s32",
-    limits: "proven in range; not from float32 to bool",
+    limits: "proven in range; to bool from any number",
     opcodes: ["arith", "float", "move", "lookup"],
     exactness: "exact",
   },

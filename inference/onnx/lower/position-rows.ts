@@ -62,7 +62,7 @@ export const POSITION_ROWS: readonly OperatorRow[] = [
       Unsqueeze: unsqueeze,
     },
     reads:
-      "every type; Pad constant, edge, reflect, wrap. Transpose only renames stored axes until something needs the order; two moves in a row are one where MOVE can hold them",
+      "every type; Pad constant, edge, reflect, wrap, after negative pads have cut. Transpose only renames stored axes until something needs the order; two moves in a row are one where MOVE can hold them",
     limits: "rank ≤ 6; shapes, axes and starts constant; no empty tensors",
     opcodes: ["move", "float", "lookup", "arith"],
     exactness: "exact",

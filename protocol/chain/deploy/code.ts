@@ -7,7 +7,7 @@ import type { Rehearsed } from "./rehearsal.ts";
 
 /** Whether a contract stands: as it should, or not at all.
  *  @throws BaseError DEPLOY_CODE_DIFFERS */
-export async function standing(
+export async function stands(
   client: PublicClient,
   chainId: number,
   { name, address, code, made }: Rehearsed,

@@ -4,7 +4,7 @@ import type { GameConstants } from "../../rules/types.ts";
 import { type DataFee, type DataFeeReader, dataFeeOf } from "../data-fee.ts";
 import { withContext } from "../errors.ts";
 import { transactionGasOn } from "../presets.ts";
-import { standing } from "./code.ts";
+import { stands } from "./code.ts";
 import { type Artifacts, byAccount, byProxy, layOut, type SystemContracts } from "./parts.ts";
 import { PROXY_ADDRESS, proxyCall } from "./proxy.ts";
 import { type Rehearsed, rehearse } from "./rehearsal.ts";
@@ -56,7 +56,7 @@ export async function missingSteps(
   chainId: number,
   steps: readonly Step[],
 ): Promise<Step[]> {
-  const stand = await Promise.all(steps.map((step) => standing(client, chainId, step)));
+  const stand = await Promise.all(steps.map((step) => stands(client, chainId, step)));
   return steps.filter((_step, index) => stand[index] === false);
 }
 

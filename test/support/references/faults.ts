@@ -267,6 +267,11 @@ const ORDERING_FAULTS: readonly Mutant[] = [
       "const turned = !isTruncated && isNegative;",
       "const turned = false && isNegative;",
     ],
+    [
+      "a size in the type of its divisor",
+      'folded(ctx, [b], "int32", (y = 1) => Math.abs(y))',
+      "folded(ctx, [b], type, (y = 1) => Math.abs(y))",
+    ],
     ["int8 as uint8", 'LIMITS[type === "int8" ? "s8" : "u8"]', 'LIMITS["u8"]'],
   ),
   ...masks(

@@ -182,7 +182,7 @@ const wideIds: Reference = (rng) => {
 };
 
 const oneHot: Reference = (rng) => {
-  const type = rng.pick(["int32", "int32", "uint8", "int8"] as const);
+  const type = rng.pick(["int32", "int32", "int32", "uint8", "int8"] as const);
   const dims = shape(rng, rng.int(1, 3), 4);
   // Deeper than a byte can count, now and then.
   const depth = rng.chance(0.1) ? rng.int(120, 300) : rng.int(1, 6);
@@ -193,7 +193,7 @@ const oneHot: Reference = (rng) => {
     : [Math.max(-depth - 2, least), Math.min(depth + 2, most)];
   const ids = { type, dims, data: integers(rng, sizeOf(dims), low, high) };
   const [off, on] = [rng.int(-9, 9), rng.int(-9, 9)];
-  const values = rng.pick(["int32", "float32"] as const);
+  const values = rng.pick(["int32", "float32", "float32"] as const);
   const expected = build([...dims.slice(0, axis), depth, ...dims.slice(axis)], (at) => {
     const id = read(
       ids,

@@ -54,7 +54,7 @@ function sourceOf(p: number, size: number, mode: string): number | undefined {
 }
 
 /** Negative pads cut; what is left is padded. */
-function padded(
+export function padded(
   x: Plain,
   before: readonly number[],
   after: readonly number[],
@@ -226,18 +226,19 @@ const spaceToDepth: Reference = (rng) => {
 };
 
 /** Position in the source, as a real number. */
-const COORDINATES: Readonly<Record<string, (x: number, scale: number, from: number, to: number) => number>> =
-  {
-    half_pixel: (x, scale) => (x + 0.5) / scale - 0.5,
-    half_pixel_symmetric: (x, scale, from, to) => {
-      const offset = (from / 2) * (1 - to / (scale * from));
-      return offset + (x + 0.5) / scale - 0.5;
-    },
-    pytorch_half_pixel: (x, scale, _, to) => (to > 1 ? (x + 0.5) / scale - 0.5 : 0),
-    align_corners: (x, _, from, to) => (to === 1 ? 0 : (x * (from - 1)) / (to - 1)),
-    asymmetric: (x, scale) => x / scale,
-  };
-const NEAREST: Readonly<Record<string, (x: number) => number>> = {
+export const COORDINATES: Readonly<
+  Record<string, (x: number, scale: number, from: number, to: number) => number>
+> = {
+  half_pixel: (x, scale) => (x + 0.5) / scale - 0.5,
+  half_pixel_symmetric: (x, scale, from, to) => {
+    const offset = (from / 2) * (1 - to / (scale * from));
+    return offset + (x + 0.5) / scale - 0.5;
+  },
+  pytorch_half_pixel: (x, scale, _, to) => (to > 1 ? (x + 0.5) / scale - 0.5 : 0),
+  align_corners: (x, _, from, to) => (to === 1 ? 0 : (x * (from - 1)) / (to - 1)),
+  asymmetric: (x, scale) => x / scale,
+};
+export const NEAREST: Readonly<Record<string, (x: number) => number>> = {
   round_prefer_floor: (x) => (x - Math.floor(x) === 0.5 ? Math.floor(x) : Math.round(x)),
   round_prefer_ceil: (x) => (x - Math.floor(x) === 0.5 ? Math.ceil(x) : Math.round(x)),
   floor: Math.floor,
@@ -245,10 +246,10 @@ const NEAREST: Readonly<Record<string, (x: number) => number>> = {
 };
 
 /** True where binary32 may take the coordinate to the other side of a border between two elements. */
-function isClose(x: number, rounding: string): boolean {
+function isClose(x: number, rounding: string, isExact: boolean): boolean {
   const border = rounding.startsWith("round") ? 0.5 : 0;
   const distance = x - border - Math.round(x - border);
-  return distance !== 0 && Math.abs(distance) < 1e-4;
+  return (distance !== 0 || !isExact) && Math.abs(distance) < 1e-4;
 }
 
 interface ResizedAxis {
@@ -258,13 +259,22 @@ interface ResizedAxis {
 }
 
 /** Undefined where the exact position is so near to a border that binary32 decides. */
-function resized(x: Plain, axes: readonly ResizedAxis[], by: string, rounding: string): Plain | undefined {
+export function resized(
+  x: Plain,
+  axes: readonly ResizedAxis[],
+  by: string,
+  rounding: string,
+): Plain | undefined {
   const [coordinate, nearest] = [COORDINATES[by], NEAREST[rounding]];
   if (coordinate === undefined || nearest === undefined) throw new RangeError(`${by}, ${rounding}`);
   const reals = axes.map(({ from, to, scale }) =>
     Array.from({ length: to }, (_, at) => coordinate(at, scale, from, to)),
   );
-  if (reals.flat().some((r) => isClose(r, rounding))) return undefined;
+  const isExact = (axis: number): boolean => {
+    const { scale } = axes[axis] as ResizedAxis;
+    return by === "align_corners" || f32(scale) === scale;
+  };
+  if (reals.some((list, axis) => list.some((r) => isClose(r, rounding, isExact(axis))))) return undefined;
   return build(
     axes.map(({ to }) => to),
     (at) =>
