@@ -68,6 +68,13 @@ describe("the Python client", () => {
     expect(code).toBe(0);
   });
 
+  test("behavior: what README shows is a part of that example", () => {
+    const textOf = (file: string): string => readFileSync(join(projectRoot, file), "utf8");
+    const [, shown = ""] = /```python\n([\s\S]*?)```/.exec(textOf("README.md")) ?? [];
+    expect(shown).toContain("chain.wait(");
+    expect(textOf("docs/PYTHON.md")).toContain(shown);
+  });
+
   test("behavior: the template, from an empty folder to a decision on a final output", async () => {
     // The environment is made as the template's README says, once for the suite.
     const where = join(folder, "agent");

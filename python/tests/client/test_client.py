@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from eth_utils.crypto import keccak
-from web3 import AsyncWeb3, HTTPProvider, Web3
+from web3 import HTTPProvider, Web3
 
 import assay
 from assay import Assay, AssayError, AsyncAssay, Deployment, Lane, Policy, Terms, Trust
@@ -129,7 +129,7 @@ def test_infer_numbers_by_name(chain: Assay) -> None:
     model = chain.open_model(MODELS / "credit")
     manifest = json.loads((MODELS / "credit" / "manifest.json").read_text())
     names = [number["name"] for number in manifest["assay"]["inputs"][0]["numbers"]]
-    values = {name: 1 for name in names}
+    values = dict.fromkeys(names, 1)
     found = chain.infer(model, values)
     data = model.encode(values)
     assert found == model.decode(exact("credit", model.word.selector).run(data))
