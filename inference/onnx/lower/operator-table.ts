@@ -18,14 +18,7 @@ import type { Lowering } from "./lowering.ts";
 import { hardmax, oneHot, trilu } from "./masks.ts";
 import { matMulInteger, qGemm, qLinearMatMul } from "./matmul.ts";
 import { mod } from "./modulo.ts";
-import {
-  instanceNormalization,
-  layerNormalization,
-  logSoftmax,
-  qLinearSoftmax,
-  rmsNormalization,
-  softmax,
-} from "./normalize.ts";
+import * as normalize from "./normalize.ts";
 import { pad } from "./pad.ts";
 import { gatherElements } from "./picks.ts";
 import { globalMaxPool, maxPool } from "./pool.ts";
@@ -148,13 +141,6 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     exactness: "exact",
   },
   {
-    operators: { Pow: pow },
-    reads: "float32; functions of one byte stay one table",
-    limits: "exponent constant: −1, 0.5, 1, 2 or 3",
-    opcodes: ["float", "table", "lookup", "arith", "move"],
-    exactness: "one unit",
-  },
-  {
     operators: same(unary, "Abs", "Ceil", "Floor", "Neg", "Reciprocal", "Round", "Sign", "Sqrt"),
     reads: "float32; Abs, Neg and Sign also of uint8, int8 (which wrap) and int32",
     limits: "Sqrt of what is proven ≥ 0, Reciprocal of what is proven not 0",
@@ -210,9 +196,10 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     exactness: "exact",
   },
   {
-    operators: { Mean: mean },
-    reads: "float32 with broadcasting: the sum from left to right, divided by the number of operands",
-    limits: "",
+    operators: { Mean: mean, Pow: pow },
+    reads:
+      "float32. Mean with broadcasting: the sum from left to right, divided by the number of operands. Pow: products, a root or a quotient",
+    limits: "exponent of Pow constant: −1, 0.5, 1, 2 or 3",
     opcodes: ["float", "table", "lookup", "arith", "move"],
     exactness: "one unit",
   },
@@ -309,7 +296,11 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     exactness: "one unit",
   },
   {
-    operators: { LogSoftmax: logSoftmax, Softmax: softmax, "com.microsoft.QLinearSoftmax": qLinearSoftmax },
+    operators: {
+      LogSoftmax: normalize.logSoftmax,
+      Softmax: normalize.softmax,
+      "com.microsoft.QLinearSoftmax": normalize.qLinearSoftmax,
+    },
     reads:
       "dequantized bytes: exponentials by LOOKUP, their sum of integers, the quotient in FLOAT. Other float32, and LogSoftmax: exponentials by LOOKUP and FLOAT, their sum by halves. Before operator set 13 axes from `axis` on are one",
     limits: "at most 8,191 dequantized bytes a row",
@@ -319,9 +310,9 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   },
   {
     operators: {
-      LayerNormalization: layerNormalization,
-      InstanceNormalization: instanceNormalization,
-      RMSNormalization: rmsNormalization,
+      LayerNormalization: normalize.layerNormalization,
+      InstanceNormalization: normalize.instanceNormalization,
+      RMSNormalization: normalize.rmsNormalization,
     },
     reads:
       "dequantized bytes: integer sums, the rest in FLOAT. Other float32: sums by halves. LayerNormalization and RMSNormalization also written out (ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div)",
