@@ -14,6 +14,7 @@ export const NAMED_SUITES = [
   "onnx",
   "operators",
   "outside",
+  "packages",
   "rust",
 ] as const;
 /** Of these, the ones whose files run beside each other. */

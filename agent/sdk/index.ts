@@ -4,7 +4,18 @@ export { BaseError, isBaseError } from "../../base/errors.ts";
 export { type Chain, type ConnectOptions, connect } from "../../protocol/chain/connect.ts";
 export { type Deployment, parseDeployment } from "../../protocol/chain/deployment.ts";
 export type { ChainEvent } from "../../protocol/chain/events.ts";
-export { type Claim, LANE, type LaneName, type Policy, type Request } from "../../protocol/rules/types.ts";
+export type { GameAddress } from "../../protocol/rules/ids.ts";
+export {
+  type Claim,
+  type ClaimId,
+  type GameConstants,
+  LANE,
+  type LaneName,
+  type ModelId,
+  type Policy,
+  type Request,
+  type RequestId,
+} from "../../protocol/rules/types.ts";
 export { infer, type Model, type ModelManifest, openModel, type Values } from "./model.ts";
 export { makeReceipt, type Provable } from "./receipt/make.ts";
 export { parseReceipt, type Receipt, renderReceipt } from "./receipt/receipt.ts";
