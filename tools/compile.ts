@@ -56,8 +56,8 @@ function solidityFiles(folder: string): string[] {
  *  @returns whether it compiled
  *  @throws Error with the compiler's messages when compilation fails */
 export function ensureCompiled(scope: CompileScope = "contracts"): boolean {
-  // The packed program has its contracts compiled, and no sources.
-  if (!existsSync(join(projectRoot, "verifier-contracts"))) return false;
+  // The packed program has its contracts compiled.
+  if (!existsSync(join(projectRoot, "foundry.toml"))) return false;
   mkdirSync(join(projectRoot, "build"), { recursive: true });
   if (isFresh(scope)) return false;
   return withCompileLock(() => {

@@ -6,7 +6,7 @@ import { toHex } from "../../base/bytes.ts";
 import { selectorOf } from "../../inference/manifest/abi.ts";
 import { readManifest } from "../../inference/model-folder.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
-import type { Artifact } from "../../protocol/chain/deploy.ts";
+import type { Artifact } from "../../protocol/chain/deploy/parts.ts";
 import { decodeReturn, encodeCall, type ModelFunction } from "../../protocol/rules/abi.ts";
 import { toolAgentAbi } from "../../protocol/rules/generated/abis.ts";
 import { LANE, type ModelId, type RequestId, ZERO_ADDRESS } from "../../protocol/rules/types.ts";

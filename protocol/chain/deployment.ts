@@ -13,7 +13,7 @@ export interface Deployment {
     readonly registry: Address;
   };
   readonly constants: GameConstants;
-  /** Where Assay was created: events start here, and it tells one chain from another with the same id. */
+  /** Where the registry was created: no event is older, and it tells one chain from another with the same id. */
   readonly block: { readonly number: bigint; readonly hash: Hex };
 }
 

@@ -73,7 +73,8 @@ describe("README, use it from your project", () => {
     const input = { language: "Solidity", sources: { "Consumer.sol": { content } }, settings };
     const read = (path: string) => ({ contents: readFileSync(require.resolve(path), "utf8") });
     const output = JSON.parse(solc.compile(JSON.stringify(input), { import: read }));
-    expect(output.errors ?? []).toEqual([]);
+    const isError = ({ severity }: { readonly severity: string }) => severity === "error";
+    expect((output.errors ?? []).filter(isError)).toEqual([]);
     expect(output.contracts["Consumer.sol"].Consumer.evm.bytecode.object.length).toBeGreaterThan(1_000);
   });
 });

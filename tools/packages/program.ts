@@ -2,7 +2,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { build, type Metafile } from "esbuild";
-import { DEPLOYED_CONTRACTS } from "../../protocol/chain/deploy.ts";
+import { DEPLOYED_CONTRACTS } from "../../protocol/chain/deploy/parts.ts";
 import { bundleSettings } from "../bundle.ts";
 import { artifactPath, ensureCompiled } from "../compile.ts";
 import { projectRoot } from "../foundry.ts";
@@ -28,7 +28,7 @@ const NOT_ASSETS = /\.(ts|mjs)$|^models\/.*\.py$/;
 const TOOLS: readonly string[] = ["tools/solc", "tools/solc.cjs", "LICENSE"];
 
 /** Contracts that commands create, beside those of a deployment. */
-const CREATED: readonly string[] = [...DEPLOYED_CONTRACTS, "EmbeddedExecutor"];
+const CREATED: readonly string[] = [...DEPLOYED_CONTRACTS, "DailySeries", "EmbeddedExecutor", "ForecastFeed"];
 
 /** @param folder of the package to be packed
  *  @throws Error with the compilers' messages */
@@ -50,13 +50,25 @@ export async function buildProgram(folder: string): Promise<void> {
   for (const path of [...listFiles().filter((path) => ASSETS.test(path) && !NOT_ASSETS.test(path)), ...TOOLS])
     cpSync(join(projectRoot, path), join(folder, path));
   ensureCompiled("contracts");
-  for (const name of CREATED) {
-    const path = artifactPath(name);
-    const { abi, bytecode } = JSON.parse(readFileSync(path, "utf8")) as Record<string, { object?: string }>;
-    const text = JSON.stringify({ abi, bytecode: { object: bytecode?.object } });
-    write(join(folder, relative(projectRoot, path)), text);
-  }
+  for (const name of CREATED) copyArtifact(folder, name);
   write(join(folder, "THIRD-PARTY-LICENSES"), licencesOf(metafile));
+}
+
+/** A compiled contract, and the sources that `assay deploy` hands to explorers. */
+function copyArtifact(folder: string, name: string): void {
+  const path = artifactPath(name);
+  const { abi, bytecode, metadata } = JSON.parse(readFileSync(path, "utf8")) as {
+    readonly abi: unknown;
+    readonly bytecode: { readonly object: string };
+    readonly metadata: { readonly sources: Readonly<Record<string, unknown>> };
+  };
+  const kept = { abi, bytecode: { object: bytecode.object }, metadata };
+  write(join(folder, relative(projectRoot, path)), JSON.stringify(kept));
+  for (const source of Object.keys(metadata.sources)) {
+    if (source.startsWith("node_modules"))
+      throw new Error(`${name} is compiled of ${source}, which npm does not pack.`);
+    cpSync(join(projectRoot, source), join(folder, source));
+  }
 }
 
 function write(path: string, text: string): void {
