@@ -27,8 +27,8 @@ const NOT_ASSETS = /\.(ts|mjs)$|^models\/.*\.py$/;
 /** forge calls the compiler by these. */
 const TOOLS: readonly string[] = ["tools/solc", "tools/solc.cjs", "LICENSE"];
 
-/** Contracts that commands create, beside those of a deployment. */
-const CREATED: readonly string[] = [...DEPLOYED_CONTRACTS, "DailySeries", "EmbeddedExecutor", "ForecastFeed"];
+/** Contracts that other commands than `assay deploy` create. */
+const CREATED: readonly string[] = ["DailySeries", "EmbeddedExecutor", "ForecastFeed"];
 
 /** @param folder of the package to be packed
  *  @throws Error with the compilers' messages */
@@ -51,22 +51,30 @@ export async function buildProgram(folder: string): Promise<void> {
     cpSync(join(projectRoot, path), join(folder, path));
   ensureCompiled("contracts");
   for (const name of CREATED) copyArtifact(folder, name);
+  for (const name of DEPLOYED_CONTRACTS) copySources(folder, copyArtifact(folder, name));
   write(join(folder, "THIRD-PARTY-LICENSES"), licencesOf(metafile));
 }
 
-/** A compiled contract, and the sources that `assay deploy` hands to explorers. */
-function copyArtifact(folder: string, name: string): void {
+interface Compiled {
+  readonly abi: unknown;
+  readonly bytecode: { readonly object: string };
+  readonly metadata: { readonly sources: Readonly<Record<string, unknown>> };
+}
+
+/** @returns what the program reads of a compiled contract */
+function copyArtifact(folder: string, name: string): Compiled {
   const path = artifactPath(name);
-  const { abi, bytecode, metadata } = JSON.parse(readFileSync(path, "utf8")) as {
-    readonly abi: unknown;
-    readonly bytecode: { readonly object: string };
-    readonly metadata: { readonly sources: Readonly<Record<string, unknown>> };
-  };
+  const { abi, bytecode, metadata } = JSON.parse(readFileSync(path, "utf8")) as Compiled;
   const kept = { abi, bytecode: { object: bytecode.object }, metadata };
   write(join(folder, relative(projectRoot, path)), JSON.stringify(kept));
+  return kept;
+}
+
+/** `assay deploy` hands the sources to explorers. @throws Error for one of another package */
+function copySources(folder: string, { metadata }: Compiled): void {
   for (const source of Object.keys(metadata.sources)) {
     if (source.startsWith("node_modules"))
-      throw new Error(`${name} is compiled of ${source}, which npm does not pack.`);
+      throw new Error(`A contract imports ${source}, which npm does not pack.`);
     cpSync(join(projectRoot, source), join(folder, source));
   }
 }
