@@ -66,14 +66,14 @@ describe("assay, packed, on a local chain", () => {
     });
     running.push({ kill: () => child.kill() });
     return new Promise((resolve, reject) => {
-      let said = "";
+      let log = "";
       for (const stream of [child.stdout, child.stderr])
         createInterface({ input: stream }).on("line", (line) => {
-          said += `${line}\n`;
+          log += `${line}\n`;
           const found = read(line);
           if (found !== undefined) resolve(found);
         });
-      child.once("exit", (code) => reject(new Error(`${args.join(" ")} ended with ${code}:\n${said}`)));
+      child.once("exit", (code) => reject(new Error(`${args.join(" ")} ended with ${code}:\n${log}`)));
     });
   }
   const assay = (...args: readonly string[]): Promise<Ended> => project.node([PROGRAM, ...args], { env });

@@ -104,8 +104,8 @@ describe("@assay/sdk, packed", () => {
       expect(stderr).toBe("");
       const final = { status: "final", values: { output0: expect.any(Number) } };
       expect(printed(stdout)).toMatchObject([final, final, final, final]);
-      const told = llm.requests.at(-1)?.messages.at(-1);
-      expect(told).toMatchObject({ role: "tool", content: expect.stringContaining('"status":"final"') });
+      const answer = llm.requests.at(-1)?.messages.at(-1);
+      expect(answer).toMatchObject({ role: "tool", content: expect.stringContaining('"status":"final"') });
       const earned = (await payments.balanceOf(systemAccount(ROLES.prover).address)) - before;
       // What was paid for once is free.
       expect([0n, PRICE]).toContain(earned);
