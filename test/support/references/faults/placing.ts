@@ -5,6 +5,7 @@ import { inFile } from "./in-file.ts";
 const pad = inFile("pad.ts");
 const shape = inFile("shape.ts");
 const space = inFile("space.ts");
+const resize = inFile("resize.ts");
 const masks = inFile("masks.ts");
 
 export const PLACING_FAULTS: readonly Mutant[] = [
@@ -67,7 +68,7 @@ export const PLACING_FAULTS: readonly Mutant[] = [
     ["rows and columns of a block exchanged", "[0, 3, 4, 1, 5, 2],", "[0, 3, 4, 2, 5, 1],"],
   ),
   ...space("SpaceToDepth", ["blocks behind their channels", "[0, 3, 5, 1, 2, 4]", "[0, 1, 3, 5, 2, 4]"]),
-  ...space(
+  ...resize(
     "Resize",
     [
       "half_pixel without its half",
@@ -101,13 +102,9 @@ export const PLACING_FAULTS: readonly Mutant[] = [
       "const axes = given.map((axis) => normalAxis(axis, dims.length));",
       "const axes = given.map((_, i) => normalAxis(i, dims.length));",
     ],
-    [
-      "positions beyond the end",
-      "Math.min(Math.max(nearest(coordinate(at, scale, size, from)), 0), from - 1)",
-      "Math.max(nearest(coordinate(at, scale, size, from)), 0) % from",
-    ],
+    ["positions beyond the end", "clamp(nearest(x), 0, from - 1)", "Math.max(nearest(x), 0) % from"],
   ),
-  ...space("Upsample", [
+  ...resize("Upsample", [
     "coordinates of a newer Resize",
     'isOld ? "asymmetric" : "half_pixel"',
     '"half_pixel"',
