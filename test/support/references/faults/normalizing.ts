@@ -3,6 +3,7 @@ import type { Mutant } from "../../../../tools/mutant.ts";
 import { inFile } from "./in-file.ts";
 
 const normalize = inFile("normalize.ts");
+const scaleShift = inFile("scale-shift.ts");
 const rows = inFile("window-rows.ts");
 const dynamic = inFile("dynamic.ts");
 const activations = inFile("activations.ts");
@@ -35,16 +36,16 @@ export const NORMALIZING_FAULTS: readonly Mutant[] = [
       "const rows = normalizedRows(ctx, value, n, Math.fround(1e-5));\n  const apart",
     ],
     [
-      "no shift",
-      'return shift === undefined ? scaled : ctx.builder.float("add", "f32", scaled, shift);',
-      "return shift === undefined || shift !== undefined ? scaled : scaled;",
-    ],
-    [
       "the deviation of a sample",
       'builder.float("mul", "f32", positive, builder.f32((unit * unit) / n))',
       'builder.float("mul", "f32", positive, builder.f32((unit * unit) / Math.max(n - 1, 1)))',
     ],
   ),
+  ...scaleShift("InstanceNormalization", [
+    "no shift",
+    'return shift === undefined ? scaled : builder.float("add", "f32", scaled, shift);',
+    "return scaled;",
+  ]),
   ...normalize(
     "RMSNormalization",
     [
@@ -70,8 +71,8 @@ export const DYNAMIC_FAULTS: readonly Mutant[] = [
     "DynamicQuantizeLinear",
     [
       "a range without 0",
-      'builder.float("min", "f32", reduceRows(ctx, "min", all, [1]), zero)',
-      'reduceRows(ctx, "min", all, [1])',
+      'builder.float("max", "f32", reduceRows(ctx, "max", both, [2, 1]), zero)',
+      'reduceRows(ctx, "max", both, [2, 1])',
     ],
     ["divided by 256", "builder.f32(255));", "builder.f32(256));"],
     [
@@ -79,7 +80,11 @@ export const DYNAMIC_FAULTS: readonly Mutant[] = [
       "builder.select(isFlat, builder.f32(1), quotient)",
       "builder.select(isFlat, builder.f32(2), quotient)",
     ],
-    ["the zero point from the maximum", 'builder.float("sub", "f32", zero, least)', "most"],
+    [
+      "the zero point from the maximum",
+      'builder.float("quant", "u8", lift, scale, builder.s32(0))',
+      'builder.float("quant", "u8", most, scale, builder.s32(0))',
+    ],
   ),
   ...dynamic(
     "MatMulInteger with a computed zero point",

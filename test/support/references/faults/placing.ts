@@ -102,13 +102,9 @@ export const PLACING_FAULTS: readonly Mutant[] = [
       "const axes = given.map((axis) => normalAxis(axis, dims.length));",
       "const axes = given.map((_, i) => normalAxis(i, dims.length));",
     ],
-    [
-      "positions beyond the end",
-      "Math.min(Math.max(nearest(coordinate(at, scale, size, from)), 0), from - 1)",
-      "Math.max(nearest(coordinate(at, scale, size, from)), 0) % from",
-    ],
+    ["positions beyond the end", "clamp(nearest(x), 0, from - 1)", "Math.max(nearest(x), 0) % from"],
   ),
-  ...space("Upsample", [
+  ...resize("Upsample", [
     "coordinates of a newer Resize",
     'isOld ? "asymmetric" : "half_pixel"',
     '"half_pixel"',

@@ -39,8 +39,8 @@ export const PRODUCT_FAULTS: readonly Mutant[] = [
     ["int8 padded with the byte 0", "{ pad: zero } : { shift }", "{ pad: zeroPoint & 255 } : { shift }"],
     [
       "kernel positions and channels exchanged",
-      "(i) => (o * perGroup + (i % perGroup)) * taps + Math.floor(i / perGroup),",
-      "(i) => o * perGroup * taps + i,",
+      "(o * perGroup + (i % perGroup)) * taps + Math.floor(i / perGroup);",
+      "o * perGroup * taps + i;",
     ],
   ),
   ...transposed(
