@@ -1,6 +1,6 @@
 // The arrows between folders: base <- inference <- protocol <- prover, challenger, agent <- cli, and inside protocol/:
-// rules <- chain <- service.
-const OURS = "^(base|inference|protocol|prover|challenger|agent|cli|tools|test|bench)/";
+// rules <- chain <- service. conformance stands beside agent, below cli.
+const OURS = "^(base|inference|protocol|prover|challenger|agent|conformance|cli|tools|test|bench)/";
 
 /** A folder may import only itself, the named folders and packages. */
 function only(folder, ...allowed) {
@@ -26,7 +26,8 @@ module.exports = {
     only("prover", "protocol", "inference", "base"),
     only("challenger", "protocol", "inference", "base"),
     only("agent", "protocol", "inference", "base"),
-    only("cli", "agent", "prover", "challenger", "protocol", "inference", "base", "tools"),
+    only("conformance", "agent", "protocol", "inference", "base"),
+    only("cli", "conformance", "agent", "prover", "challenger", "protocol", "inference", "base", "tools"),
     only("tools", "protocol", "inference", "base"),
     {
       name: "rules-touch-no-machine",
@@ -50,7 +51,7 @@ module.exports = {
     {
       name: "no-dev-packages-at-run-time",
       severity: "error",
-      from: { path: "^(base|inference|protocol|prover|challenger|agent|cli)/" },
+      from: { path: "^(base|inference|protocol|prover|challenger|agent|conformance|cli)/" },
       to: {
         dependencyTypes: ["npm-dev"],
         dependencyTypesNot: ["type-only"],

@@ -14,14 +14,16 @@ export const NAMED_SUITES = [
   "onnx",
   "operators",
   "outside",
+  "python",
   "rust",
 ] as const;
 /** Of these, the ones whose files run beside each other. */
-const PARALLEL: readonly string[] = ["agent-processes"];
+const PARALLEL: readonly string[] = ["agent-processes", "python"];
 
 /** Tests that take long and seldom find anything: not in `npm test`, but in `npm run test:deep`. */
 export const DEEP_ONLY = [
   "test/cli/anvil-state.test.ts",
+  "test/conformance/faults.test.ts",
   "test/integration/{every-step,trees}.test.ts",
   "test/protocol/chain/execution/planted-programs.test.ts",
   "test/protocol/rules/machine-contract.test.ts",
@@ -34,6 +36,7 @@ export const DEEP_ONLY = [
  *  numbers. */
 const DEEP = [
   "test/challenger/game.test.ts",
+  "test/cli/deploy-sources.test.ts",
   "test/inference/differential/quantized-files.test.ts",
   "test/inference/onnx/one-unit-{products,rows}.test.ts",
   "test/protocol/chain/execution/{execution,operators,programs}.test.ts",
@@ -41,6 +44,7 @@ const DEEP = [
   "test/prover/proof/groth16/{compile,gadgets}.test.ts",
 ];
 
+const SETUP = ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"];
 // A hang ends the run; a slow machine does not.
 const limits = { testTimeout: 1_800_000, hookTimeout: 1_800_000 };
 
@@ -52,7 +56,7 @@ export default defineConfig({
         test: {
           name,
           include: [`test/${name}/**/*.test.ts`],
-          globalSetup: ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"],
+          globalSetup: [...SETUP, ...(name === "python" ? ["test/support/python-setup.ts"] : [])],
           fileParallelism: PARALLEL.includes(name),
           ...limits,
         },
@@ -61,7 +65,7 @@ export default defineConfig({
         test: {
           name: "deep",
           include: [...DEEP, ...DEEP_ONLY],
-          globalSetup: ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"],
+          globalSetup: SETUP,
           env: { TEST_DEPTH: process.env.TEST_DEPTH ?? "deep" },
           ...limits,
         },

@@ -4,6 +4,7 @@ import { concatBytes, fromHex, toHex } from "../base/bytes.ts";
 import { BaseError } from "../base/errors.ts";
 import { INT16S_PER_WORD, readInt16s, writeInt16s } from "../inference/codecs/int16s.ts";
 import { INT16, type NumberEntry, type NumberTensor, sizeOf } from "../inference/manifest/numbers.ts";
+import type { Readable } from "../inference/meaning/form.ts";
 import type { ModelFunction } from "../protocol/rules/abi.ts";
 import type { ModelWord } from "../protocol/rules/words.ts";
 import { jsonValue, schemaOfParameters } from "./abi-schema.ts";
@@ -22,6 +23,8 @@ export interface Callable {
   readonly word: Pick<ModelWord, "inputCodec" | "inputSize" | "outputCodec">;
   /** absent: of a model of which only the id is known, each side is one tensor */
   readonly tensors?: Tensors;
+  /** how its output is read; absent: its manifest does not say it, or is not known */
+  readonly readable?: Readable;
 }
 
 /** JSON Schema of the arguments that `abiValuesOf` takes. */

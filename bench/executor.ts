@@ -1,5 +1,6 @@
 /** Speed of the canonical executor beside onnxruntime on the emitted file, and of traces and their commitments. */
 import { Tensor as OrtTensor } from "onnxruntime-node";
+import { createRng } from "../conformance/generate/rng.ts";
 import { commitTrace } from "../inference/commit/commitments.ts";
 import { trace } from "../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../inference/executor/prepare.ts";
@@ -9,7 +10,6 @@ import { selfTestCalldata } from "../inference/self-test.ts";
 import { onnxFile, type TestNode, type TestTensor } from "../test/support/onnx-file.ts";
 import { openEmitted } from "../test/support/onnxruntime.ts";
 import { node, random, scalar, tensor } from "../test/support/quantized-graphs.ts";
-import { createRng } from "../test/support/rng.ts";
 import { openSession } from "../test/support/session.ts";
 import { LAYER, layer, shippedModels } from "./models.ts";
 import { ONNXRUNTIME } from "./peers.ts";

@@ -1,9 +1,9 @@
 /** Gas of moves as whole transactions on a local chain, and a whole dispute. */
 import { toHex } from "../base/bytes.ts";
+import { createRng } from "../conformance/generate/rng.ts";
 import { encodeInput } from "../inference/codecs/input.ts";
 import { execute } from "../inference/executor/execute.ts";
 import { prepare } from "../inference/executor/prepare.ts";
-import { createRng } from "../test/support/rng.ts";
 import { fileBondedClaim, PROVER } from "./bonded-claim.ts";
 import { type BenchChain, eventOf, openBenchChain, SELECTOR } from "./chain.ts";
 import { measureDispute } from "./dispute.ts";

@@ -1,5 +1,6 @@
 /** Speed of inference: the pool of child processes over plain onnxruntime, and a challenger's checks. */
 import { equalBytes, fromHex, toHex } from "../base/bytes.ts";
+import { createRng, type Rng } from "../conformance/generate/rng.ts";
 import { encodeInput } from "../inference/codecs/input.ts";
 import { encodeOutput } from "../inference/codecs/output.ts";
 import { execute } from "../inference/executor/execute.ts";
@@ -10,7 +11,6 @@ import { RuntimePool } from "../inference/runtime/pool.ts";
 import { selfTestCalldata } from "../inference/self-test.ts";
 import { canonicalExecutor } from "../test/support/differential.ts";
 import { compareAll } from "../test/support/differential-suite.ts";
-import { createRng, type Rng } from "../test/support/rng.ts";
 import { LAYER, layer, shippedModels } from "./models.ts";
 import { ONNXRUNTIME } from "./peers.ts";
 import { type Figure, grouped, type Part } from "./report.ts";

@@ -1,6 +1,7 @@
 /** A model at the size that the target of a dispute names: 64 steps, tensors of 128 KB. */
+
+import { createRng, type Rng } from "../conformance/generate/rng.ts";
 import { type Model, NONE, type Step, WEIGHT } from "../inference/program/form.ts";
-import { createRng, type Rng } from "../test/support/rng.ts";
 
 const STEPS = 64;
 const WIDTH = 1_024;

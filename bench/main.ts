@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { BaseError } from "../base/errors.ts";
 import { projectRoot } from "../tools/foundry.ts";
 import { EXECUTOR_PARTS } from "./executor.ts";
+import { FEEDS_PART } from "./feeds.ts";
 import { GAS_PARTS } from "./gas.ts";
 import { GROWTH_PART } from "./growth.ts";
 import { INFERENCE_PARTS } from "./inference.ts";
@@ -31,6 +32,7 @@ const PARTS: readonly Part[] = [
   GROWTH_PART,
   LOAD_PART,
   TREES_PART,
+  FEEDS_PART,
   ...LANE_PARTS,
 ];
 

@@ -1,12 +1,12 @@
 /** The models that inference is measured with. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { createRng } from "../conformance/generate/rng.ts";
 import { type PreparedModel, prepare } from "../inference/executor/prepare.ts";
 import { loadModelFolder } from "../inference/model-folder.ts";
 import { type Model, NONE, WEIGHT } from "../inference/program/form.ts";
 import { bitsOfFloat } from "../inference/program/tensor.ts";
 import { packDot } from "../inference/program/weights.ts";
-import { createRng } from "../test/support/rng.ts";
 import { projectRoot } from "../tools/foundry.ts";
 
 const MODELS = join(projectRoot, "models");

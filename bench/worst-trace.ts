@@ -1,11 +1,11 @@
 /** The trace whose defence costs most: as many steps and leaves as a program may have, every byte of it nonzero. */
 import { toHex } from "../base/bytes.ts";
+import type { Rng } from "../conformance/generate/rng.ts";
 import { hashPair, keccak256 } from "../inference/commit/keccak.ts";
 import { encodePosition, openedLevel, SPAN, TRACE_STEP } from "../inference/commit/positions.ts";
 import { foldNodes } from "../inference/commit/tree.ts";
 import { type Model, NONE, type Step } from "../inference/program/form.ts";
 import { demandDepth, stepShape, traceHeight } from "../inference/program/shape.ts";
-import type { Rng } from "../test/support/rng.ts";
 
 const neutral = { variant: 0, a: 0, b: NONE, c: NONE, k: 0, coordinates: [] } as const;
 const view = { view: 1, a: 0, p: 0, b: 0, q: 0, c: 0 };

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Abi, Hex } from "viem";
 import { BaseError } from "../base/errors.ts";
-import { type Artifact, DEPLOYED_CONTRACTS, type DeployedContract } from "../protocol/chain/deploy.ts";
+import { type Artifact, DEPLOYED_CONTRACTS, type DeployedContract } from "../protocol/chain/deploy/parts.ts";
 import { artifactPath, ensureCompiled } from "../tools/compile.ts";
 
 /** Compiles if sources changed, then reads.

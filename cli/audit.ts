@@ -3,7 +3,11 @@ import type { Command } from "commander";
 import { formatAmount } from "../base/amounts.ts";
 import { type AuditReport, auditChain } from "../protocol/chain/audit/read.ts";
 import { AUDIT_RULES } from "../protocol/chain/audit/rules.ts";
+import type { ChainEvent } from "../protocol/chain/events.ts";
+import { addressLink, transactionLink } from "../protocol/chain/presets.ts";
+import type { GameAddress } from "../protocol/rules/ids.ts";
 import { chainConfig, openChain, withChain } from "./chain.ts";
+import { linked } from "./explorer.ts";
 import { EXIT, printProgress, printResult, refuseArgument, withJson } from "./output.ts";
 
 export function addAuditCommand(program: Command): void {
@@ -21,7 +25,7 @@ export function addAuditCommand(program: Command): void {
       to,
       onPage: (last) => printProgress(`audited up to block ${last}`),
     });
-    printResult(self, { ...report, isInOrder: isInOrder(report) }, describe(report, chain.game.assay));
+    printResult(self, { ...report, isInOrder: isInOrder(report) }, describe(report, chain.game));
     if (!isInOrder(report)) process.exitCode = EXIT.finding;
   });
 }
@@ -36,11 +40,11 @@ function blockOf(name: string, text: string | undefined): bigint | undefined {
 export const isInOrder = ({ breach, balance }: AuditReport): boolean =>
   breach === undefined && (balance === undefined || balance.held >= balance.booked);
 
-function describe(report: AuditReport, assay: string): string[] {
+function describe(report: AuditReport, { chainId, assay }: GameAddress): string[] {
   const { from, to, isWhole, money, breach } = report;
   const { received, credits, held, burned, pulled, withdrawn } = money;
   return [
-    `Audit of ${assay}, blocks ${from} to ${to.number} (${to.hash})`,
+    `Audit of ${linked(assay, addressLink(chainId, assay))}, blocks ${from} to ${to.number} (${to.hash})`,
     `  events     ${report.events}`,
     `  requests   ${counts(report.requests)}`,
     `  claims     ${counts(report.claims)}`,
@@ -57,11 +61,16 @@ function describe(report: AuditReport, assay: string): string[] {
       ? [`${isInOrder(report) ? "In order" : "NOT in order"}: ${report.events} events.`]
       : [
           `BROKEN (${breach.rule}): ${AUDIT_RULES[breach.rule]}`,
-          `  by ${breach.event.name}, block ${breach.event.block.number}, log ${breach.event.logIndex}, transaction ${breach.event.transactionHash}`,
+          `  by ${breach.event.name}, block ${breach.event.block.number}, log ${breach.event.logIndex}, transaction ${transactionOf(chainId, breach.event)}`,
           `  ${breach.why}`,
         ]),
   ];
 }
+
+const transactionOf = (
+  chainId: number,
+  { transactionHash: hash }: Pick<ChainEvent, "transactionHash">,
+): string => linked(hash, transactionLink(chainId, hash));
 
 function describeBalance({ balance }: AuditReport): string[] {
   if (balance === undefined) return [];

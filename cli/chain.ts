@@ -3,10 +3,10 @@ import type { Command } from "commander";
 import type { LocalAccount } from "viem";
 import { SILENT } from "../base/log.ts";
 import { loadAccount } from "../protocol/chain/account.ts";
-import { defaultConfirmations } from "../protocol/chain/confirmations.ts";
 import { type Chain, connect, createClient } from "../protocol/chain/connect.ts";
 import { deploymentPath, readDeployment } from "../protocol/chain/deployment-file.ts";
 import { withContext } from "../protocol/chain/errors.ts";
+import { defaultConfirmations } from "../protocol/chain/presets.ts";
 import { requireAccount, type Sender, type SigningChain } from "../protocol/chain/sender.ts";
 import {
   CHAIN_SETTINGS,

@@ -1,7 +1,9 @@
 /** `assay claim`: the whole state of a claim and what happened to it; statements about it for other protocols. */
 import type { Command } from "commander";
 import { formatAmount } from "../base/amounts.ts";
+import { fromHex } from "../base/bytes.ts";
 import { decodePosition } from "../inference/commit/positions.ts";
+import { meaningIfAny } from "../inference/meaning/read.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { historyOf } from "../protocol/chain/history.ts";
@@ -12,6 +14,7 @@ import type { Claim, ClaimId } from "../protocol/rules/types.ts";
 import { chainConfig, openChain, withChain } from "./chain.ts";
 import { claimIdOf } from "./claim-id.ts";
 import { addStatementCommand } from "./claim-statement.ts";
+import { readableOf } from "./model-source.ts";
 import { printResult, withJson } from "./output.ts";
 import { describeEvent, describePosition, iso } from "./timeline.ts";
 
@@ -50,6 +53,7 @@ export async function showClaim(chain: Chain, claimId: ClaimId) {
     block: { number: head.number, hash: head.hash, timestamp: now },
     ...state,
     output,
+    ...meaningIfAny(readableOf(claim.modelId), fromHex(output)),
     finalAt: RULES.finalAt(state.word, answerSeconds),
     isFinal: isFinal(state.word, answerSeconds, now),
     timeline: await timelineOf(chain, events),
@@ -74,6 +78,7 @@ function describe({
   claimId,
   claim,
   word,
+  meaning,
   finalAt,
   isFinal: final,
   demands,
@@ -83,6 +88,7 @@ function describe({
   return [
     `Claim ${claimId}`,
     ...describeTerms(claim),
+    ...(meaning === undefined ? [] : [`  claims     ${meaning.text}`]),
     `  state      ${word.state}${word.fall === "NONE" ? "" : ` by ${word.fall}`}${final && word.state === "ACTIVE" ? ", final" : ""}`,
     `  window     until ${iso(word.windowEnd)}, final at ${iso(finalAt)} if nothing is owed`,
     `  dispute    ${tickets.size} tickets, ${word.pending} answers owed`,

@@ -7,13 +7,14 @@ import { type LoadedModel, loadModelFolder } from "../inference/model-folder.ts"
 import { estimateInferenceGas, MAX_TRANSACTION_GAS } from "../protocol/chain/execution/cost.ts";
 import { inferFastOnChain, inferOnChain, MAX_WEIGHTS_BYTES } from "../protocol/chain/execution/infer.ts";
 import { planPublication, publishWeights } from "../protocol/chain/execution/publication.ts";
-import { decodeReturn, encodeCall } from "../protocol/rules/abi.ts";
+import { encodeCall } from "../protocol/rules/abi.ts";
 import { LANE, type ModelId } from "../protocol/rules/types.ts";
 import { chainConfig, openChain, withChain, withSender } from "./chain.ts";
 import { addHaltCommand } from "./halt.ts";
 import { findModel, modelFolder } from "./model-source.ts";
 import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
 import { readInputs, requireFits, requireOneInput } from "./request.ts";
+import { outputLines, showOutput } from "./shown-output.ts";
 
 export function addExecutionCommands(model: Command): void {
   const publishing = model
@@ -110,10 +111,6 @@ async function infer(name: string, options: InferOptions, self: Command): Promis
   const output = options.fast
     ? await inferFastOnChain(chain, model.modelId, input)
     : await inferOnChain(chain, model.modelId, input, weights);
-  const values = decodeReturn(model.function, output);
-  printResult(
-    self,
-    { modelId: model.modelId, values, output },
-    Object.entries(values).map(([key, value]) => `${key} = ${String(value)}`),
-  );
+  const shown = showOutput(model, output);
+  printResult(self, { modelId: model.modelId, ...shown, output }, outputLines(shown));
 }

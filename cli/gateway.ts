@@ -119,8 +119,8 @@ async function serversFor(
 
 /** A registered model with what its manifest says about it. */
 export async function describeModel(chain: Chain, name: string): Promise<ModelSource> {
-  const { modelId, function: called, word } = await findModel(chain, name);
-  const model = { modelId, function: called, word };
+  const model = await findModel(chain, name);
+  const { function: called } = model;
   if (isModelId(name)) return { ...model, description: `Output of the model ${name}` };
   const { description, abi, assay } = readAnyManifest(join(modelFolder(name), "manifest.json"));
   const declared = abi.find((entry) => toHex(selectorOf(entry)) === called.selector);

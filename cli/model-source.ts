@@ -5,6 +5,7 @@ import { isHex } from "viem";
 import { toHex } from "../base/bytes.ts";
 import { BaseError, isBaseError } from "../base/errors.ts";
 import { selectorOf } from "../inference/manifest/abi.ts";
+import type { Readable } from "../inference/meaning/form.ts";
 import { readAnyManifest } from "../inference/model-folder.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
@@ -17,6 +18,8 @@ export interface RegisteredModel {
   readonly modelId: ModelId;
   readonly function: ModelFunction;
   readonly word: ModelWord;
+  /** how its output is read; absent without a folder */
+  readonly readable?: Readable;
 }
 
 export const isModelId = (text: string): text is ModelId => isHex(text) && text.length === 66;
@@ -61,9 +64,15 @@ export async function functionOf(
   chain: Chain,
   modelId: ModelId,
   name?: string,
-): Promise<{ readonly function: ModelFunction; readonly isNamed: boolean }> {
+): Promise<Omit<RegisteredModel, "modelId" | "word"> & { readonly isNamed: boolean }> {
   const folder = name ?? findFolderIfAny(modelId);
-  return { function: (await findModel(chain, folder ?? modelId)).function, isNamed: folder !== undefined };
+  return { ...(await findModel(chain, folder ?? modelId)), isNamed: folder !== undefined };
+}
+
+/** How outputs of a model are read, by the folder below models/ with its id, if there is one. */
+export function readableOf(modelId: ModelId): Readable | undefined {
+  const folder = findFolderIfAny(modelId);
+  return folder === undefined ? undefined : readAnyManifest(join(folder, "manifest.json")).assay;
 }
 
 function findFolderIfAny(modelId: ModelId): string | undefined {
@@ -90,6 +99,7 @@ export async function findModel(chain: Chain, name: string): Promise<RegisteredM
   const word = await new StateReader(chain).model(modelId);
   if (word === undefined) throw unregistered(chain, modelId);
   const declared = manifest?.abi.find((entry) => toHex(selectorOf(entry)) === manifest.assay.selector);
-  if (declared === undefined) return { modelId, word, function: functionOfWord(word) };
-  return { modelId, word, function: { ...declared, selector: toHex(selectorOf(declared)) } };
+  const readable = manifest === undefined ? {} : { readable: manifest.assay };
+  if (declared === undefined) return { modelId, word, function: functionOfWord(word), ...readable };
+  return { modelId, word, function: { ...declared, selector: toHex(selectorOf(declared)) }, ...readable };
 }

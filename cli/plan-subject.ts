@@ -7,7 +7,7 @@ import { demandDepth } from "../inference/program/shape.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { compileProgress } from "../protocol/chain/execution/compiled.ts";
 import { isPublished } from "../protocol/chain/execution/infer.ts";
-import { isLocalChain } from "../protocol/chain/local-chains.ts";
+import { isLocalChain } from "../protocol/chain/presets.ts";
 import { isKeyStored } from "../protocol/chain/proof/store-key.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import { LANE, type ModelId } from "../protocol/rules/types.ts";

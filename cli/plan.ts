@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { AMOUNT_FORM, formatAmount, parseAmount } from "../base/amounts.ts";
 import { NO_DATA_FEE } from "../protocol/chain/data-fee.ts";
 import { MAX_TRANSACTION_GAS } from "../protocol/chain/execution/cost.ts";
+import { transactionGasOn } from "../protocol/chain/presets.ts";
 import gas from "../protocol/rules/generated/gas.json" with { type: "json" };
 import type { GameConstants } from "../protocol/rules/types.ts";
 import { plan } from "../prover/plan/plan.ts";
@@ -66,7 +67,7 @@ export function addPlanCommand(program: Command): void {
       value: weiOf("--value", options.value),
       window,
       blockSeconds: BLOCK_SECONDS,
-      transactionGas: BigInt(MAX_TRANSACTION_GAS),
+      transactionGas: BigInt(chain ? transactionGasOn(chain.game.chainId) : MAX_TRANSACTION_GAS),
       capitalPercent: CAPITAL_PERCENT,
     });
     printResult(

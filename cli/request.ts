@@ -9,7 +9,7 @@ import { awaitResult, type FinalResult } from "../protocol/chain/await-result.ts
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { historyOf } from "../protocol/chain/history.ts";
 import { requireSent } from "../protocol/chain/sent.ts";
-import { decodeReturn, encodeCall, type ModelFunction } from "../protocol/rules/abi.ts";
+import { encodeCall, type ModelFunction } from "../protocol/rules/abi.ts";
 import { requestIdOf } from "../protocol/rules/ids.ts";
 import type { RequestId } from "../protocol/rules/types.ts";
 import { loadConfig } from "../protocol/service/config.ts";
@@ -17,6 +17,7 @@ import { type ChainConfig, chainConfig, withChain, withSender, withSettings } fr
 import { findModel, isModelId, type RegisteredModel } from "./model-source.ts";
 import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
 import { makeRequest, REQUEST_SETTINGS } from "./request-terms.ts";
+import { outputLines, showOutput } from "./shown-output.ts";
 import { describeEvent, laneText } from "./timeline.ts";
 
 interface RequestOptions {
@@ -69,10 +70,10 @@ async function ask(name: string, options: RequestOptions, self: Command): Promis
   const onMissing = () => sendAgain(config, action, signal);
   const ending = signal === undefined ? {} : { signal };
   const result = await awaitResult(chain, request, { pollIntervalMs, onEvent, onMissing, ...ending });
-  const described = describeResult(model.function, result);
+  const described = describeResult(model, result);
   printResult(self, { ...asked, result: described }, [
     `Final in the ${described.lane} lane:`,
-    ...Object.entries(described.values).map(([output, value]) => `  ${output} = ${String(value)}`),
+    ...outputLines(described).map((shown) => `  ${shown}`),
   ]);
 }
 
@@ -98,8 +99,8 @@ async function sendAgain(
 }
 
 /** A result as the command prints it. */
-const describeResult = (model: ModelFunction, { output, lane, claimId }: FinalResult) => ({
-  values: decodeReturn(model, output),
+const describeResult = (model: RegisteredModel, { output, lane, claimId }: FinalResult) => ({
+  ...showOutput(model, output),
   output,
   lane: laneText(lane),
   claimId,

@@ -12,7 +12,6 @@ import { proofLaneOf } from "../protocol/chain/proof/store-key.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
 import { requireSent } from "../protocol/chain/sent.ts";
-import { decodeReturn } from "../protocol/rules/abi.ts";
 import type { Settlement } from "../protocol/rules/settlements.ts";
 import { LANE, type ModelId, type Request, type RequestId } from "../protocol/rules/types.ts";
 import { chainConfig, withChain, withSender, withSettings } from "./chain.ts";
@@ -23,6 +22,7 @@ import { printProgress, printResult, refuseArgument, withJson } from "./output.t
 import { type KeyOptions, withKeys } from "./proof/keys.ts";
 import { openMethod } from "./proof/method.ts";
 import { unknownRequest } from "./request.ts";
+import { outputLines, type ShownOutput, showOutput } from "./shown-output.ts";
 
 interface Options extends KeyOptions {
   readonly lane?: string;
@@ -73,17 +73,20 @@ async function settle(ids: readonly string[], options: Options, self: Command): 
     const { outputs: made, hashes } =
       truth === undefined ? NOTHING : await settle(chain, sender, open, options, self);
     const outputs = asked.map((one) => one.final?.output ?? (made[open.indexOf(one)] as Hex));
-    const { function: called, isNamed } = await functionOf(chain, modelId, folder);
-    const values = outputs.map((output) => decodeReturn(called, output));
+    const { isNamed, ...model } = await functionOf(chain, modelId, folder);
+    const shown = outputs.map((output) => showOutput(model, output));
+    const values = shown.map((one) => one.values);
+    const meanings = shown.flatMap(({ meaning }) => meaning ?? []);
     const ended = truth?.toUpperCase() ?? laneNameOf(first.final?.lane);
-    return { lane: ended, requests: ids, outputs, hashes, values, isNamed };
+    const named = meanings.length === 0 ? {} : { meanings };
+    return { lane: ended, requests: ids, outputs, hashes, values, ...named, shown, isNamed };
   });
-  const { isNamed, ...settled } = result;
+  const { isNamed, shown, ...settled } = result;
   printResult(self, settled, [
     result.hashes.length === 0 ? "Settled before:" : `Final in the ${result.lane} lane:`,
     ...ids.flatMap((id, i) => [
       `  ${id}`,
-      ...Object.entries(result.values[i] ?? {}).map(([name, value]) => `    ${name} = ${String(value)}`),
+      ...outputLines(shown[i] as ShownOutput).map((line) => `    ${line}`),
     ]),
     ...(isNamed
       ? []

@@ -4,9 +4,11 @@ import { getAddress, isAddress } from "viem";
 import { formatAmount } from "../base/amounts.ts";
 import { isBaseError } from "../base/errors.ts";
 import { Actions } from "../protocol/chain/actions.ts";
+import { transactionLink } from "../protocol/chain/presets.ts";
 import { withdrawTo } from "../protocol/chain/withdraw.ts";
 import { askDaemon } from "../protocol/service/control.ts";
-import { type ChainConfig, chainConfig, withChain, withSender } from "./chain.ts";
+import { type ChainConfig, chainConfig, chainIdAt, withChain, withSender } from "./chain.ts";
+import { linked } from "./explorer.ts";
 import { printResult, refuseArgument, withJson } from "./output.ts";
 
 export function addWithdrawCommand(program: Command): void {
@@ -27,11 +29,10 @@ export function addWithdrawCommand(program: Command): void {
       ),
     );
     const amount = BigInt(String(result.amountWei));
-    const line =
-      amount === 0n
-        ? "There is no credit to withdraw."
-        : `${formatAmount(amount)} went to ${result.to} (${result.hash})`;
-    printResult(self, result, [line]);
+    if (amount === 0n) return printResult(self, result, ["There is no credit to withdraw."]);
+    const hash = String(result.hash);
+    const link = transactionLink(await chainIdAt(config.rpcUrl), hash);
+    printResult(self, result, [`${formatAmount(amount)} went to ${result.to} (${linked(hash, link)})`]);
   });
 }
 

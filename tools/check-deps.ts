@@ -11,6 +11,7 @@ const FOLDERS = [
   "prover",
   "challenger",
   "agent",
+  "conformance",
   "cli",
   "tools",
   "test",

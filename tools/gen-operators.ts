@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { OPERATOR_ROWS, type OperatorRow } from "../inference/onnx/lower/operator-table.ts";
+import type { OperatorRow } from "../inference/onnx/lower/operator-row.ts";
+import { OPERATOR_ROWS } from "../inference/onnx/lower/operator-table.ts";
 import { projectRoot } from "./foundry.ts";
 
 const path = join(projectRoot, "docs", "EXACT.md");

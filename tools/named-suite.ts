@@ -8,6 +8,7 @@ import { canEmulate, EMULATED_CPUS, prepareEmulatedCpus } from "./emulated-cpus.
 import { projectRoot } from "./foundry.ts";
 import { NODE_TESTS } from "./onnx-testdata.ts";
 import { prepareOutsideProject } from "./outside-project.ts";
+import { preparePython } from "./python.ts";
 import { type Counts, formatCounts, NONE, runVitest } from "./test.ts";
 
 const SUITES = [...NAMED_SUITES, "deep"] as const;
@@ -47,6 +48,10 @@ const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
   operators: () => undefined,
   outside() {
     const why = prepareOutsideProject();
+    return why === undefined ? undefined : { why, isFault: false };
+  },
+  python() {
+    const why = preparePython();
     return why === undefined ? undefined : { why, isFault: false };
   },
   rust: prepareRust,

@@ -12,7 +12,7 @@ import { OPCODE_CODES } from "../inference/program/codes.ts";
 import { projectRoot } from "./foundry.ts";
 import { listFiles } from "./tracked-files.ts";
 
-const TYPESCRIPT = ["base", "inference", "protocol", "prover", "challenger", "agent", "cli"];
+const TYPESCRIPT = ["base", "inference", "protocol", "prover", "challenger", "agent", "conformance", "cli"];
 const SOLIDITY = "verifier-contracts";
 /** Contracts that send each opcode to its library. */
 const DISPATCHERS = ["Elements", "Rules", "Kernels"];

@@ -1,5 +1,6 @@
 /** What the gateway needs of a tool, whatever is behind it. */
 import type { Hex } from "viem";
+import type { Reading } from "../../inference/meaning/read.ts";
 
 /** JSON Schema of an object. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -53,6 +54,8 @@ export type ToolOutcome =
       readonly success: true;
       readonly status: "final" | "unverified";
       readonly data: unknown;
+      /** what the output of a model says, by its manifest */
+      readonly meaning?: Reading;
       readonly evidence?: Evidence;
     }
   | {

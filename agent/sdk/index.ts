@@ -1,11 +1,21 @@
 /** The SDK for agents that live off chain: ask a model, wait until its output is final, keep a receipt that anybody can
  *  verify offline. Runs in Node.js and in browsers. docs/SDK.md shows how. */
 export { BaseError, isBaseError } from "../../base/errors.ts";
+export type { Meaning } from "../../inference/meaning/form.ts";
+export type { Reading } from "../../inference/meaning/read.ts";
 export { type Chain, type ConnectOptions, connect } from "../../protocol/chain/connect.ts";
 export { type Deployment, parseDeployment } from "../../protocol/chain/deployment.ts";
 export type { ChainEvent } from "../../protocol/chain/events.ts";
 export { type Claim, LANE, type LaneName, type Policy, type Request } from "../../protocol/rules/types.ts";
-export { infer, type Model, type ModelManifest, openModel, type Values } from "./model.ts";
+export {
+  infer,
+  inferBytes,
+  type Model,
+  type ModelManifest,
+  openModel,
+  readingOf,
+  type Values,
+} from "./model.ts";
 export { makeReceipt, type Provable } from "./receipt/make.ts";
 export { parseReceipt, type Receipt, renderReceipt } from "./receipt/receipt.ts";
 export { type Demands, type Trust, type Verdict, verifyReceipt } from "./receipt/verify.ts";

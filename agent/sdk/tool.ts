@@ -1,9 +1,11 @@
 /** A model as a tool of a language model, whatever the framework: an output is handed on only when it is final. */
 import type { WalletClient } from "viem";
+import { fromHex } from "../../base/bytes.ts";
+import { meaningOf, type Reading } from "../../inference/meaning/read.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
-import { encodeCall } from "../../protocol/rules/abi.ts";
+import { decodeReturn, encodeCall } from "../../protocol/rules/abi.ts";
 import { abiValuesOf, argumentSchema, plainOutputOf } from "../plain-values.ts";
-import { infer, type Model, type Values } from "./model.ts";
+import { inferBytes, type Model, type Values } from "./model.ts";
 import { type Asked, prepareRequest, sendRequest, type Terms } from "./request.ts";
 import { type FinalityTerms, wait } from "./wait.ts";
 
@@ -32,6 +34,8 @@ export interface FinalAnswer {
   readonly claimId?: string;
   /** the model's output by name */
   readonly values: unknown;
+  /** what it says, by the model's manifest; for display only */
+  readonly meaning?: Reading;
 }
 
 export interface FinalTool {
@@ -65,9 +69,10 @@ export function finalTool({ chain, model, name, description, ask }: ToolOptions)
     try {
       const final = await wait(chain, await pending, { ...asking.finality, signal });
       unanswered.delete(input);
-      const { requestId, claimId, lane = "BOND", values: output } = final;
+      const { requestId, claimId, lane = "BOND", values: output, meaning } = final;
       const named = claimId === undefined ? {} : { claimId };
-      return { status: "final", lane, requestId, ...named, values: plainOutputOf(model, output) };
+      const read = meaning === undefined ? {} : { meaning };
+      return { status: "final", lane, requestId, ...named, values: plainOutputOf(model, output), ...read };
     } catch (error) {
       if (!signal.aborted) unanswered.delete(input);
       throw error;
@@ -81,8 +86,10 @@ export function finalTool({ chain, model, name, description, ask }: ToolOptions)
     run: async (plain, signal) => {
       const values = abiValuesOf(model, plain);
       if (ask === undefined) {
-        const output = await infer(chain, model, values);
-        return { status: "final", lane: "EXECUTION", values: plainOutputOf(model, output) };
+        const output = await inferBytes(chain, model, values);
+        const shown = plainOutputOf(model, decodeReturn(model.function, output));
+        const read = meaningOf(model.readable, fromHex(output));
+        return { status: "final", lane: "EXECUTION", values: shown, ...read };
       }
       const limit = AbortSignal.timeout(ask.waitMs);
       return answer(values, ask, signal === undefined ? limit : AbortSignal.any([signal, limit]));

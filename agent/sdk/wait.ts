@@ -1,5 +1,7 @@
 /** Waits for finality, in whatever lane comes first. */
 
+import { fromHex } from "../../base/bytes.ts";
+import { meaningOf, type Reading } from "../../inference/meaning/read.ts";
 import { awaitResult, type FinalResult, type WaitOptions } from "../../protocol/chain/await-result.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { laneName } from "../../protocol/chain/finality.ts";
@@ -22,6 +24,8 @@ export interface Final extends Omit<FinalResult, "lane"> {
   readonly lane: LaneName | undefined;
   /** the output by name */
   readonly values: Values;
+  /** what it says, by the model's manifest; for display only */
+  readonly meaning?: Reading;
 }
 
 /** @throws BaseError REQUEST_UNANSWERED, REQUEST_REFUNDED, POLICY_UNMET; NOT_FINAL when the signal aborts, naming the
@@ -35,7 +39,8 @@ export async function wait(chain: Chain, asked: Asked, terms: FinalityTerms = {}
     policy: policyOf(asked, policy),
   });
   const values = decodeReturn(model.function, result.output);
-  return { ...result, requestId, lane: laneName(result.lane), values };
+  const read = meaningOf(model.readable, fromHex(result.output));
+  return { ...result, requestId, lane: laneName(result.lane), values, ...read };
 }
 
 /** The request's own terms, with what is demanded besides. */

@@ -1,11 +1,11 @@
 /** The perceptrons that lanes are measured on: the task itself, and others of the same form. */
 import type { Hex } from "viem";
 import { toHex } from "../../base/bytes.ts";
+import { createRng, type Rng } from "../../conformance/generate/rng.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts";
 import type { Model } from "../../inference/program/form.ts";
-import { createRng, type Rng } from "../../test/support/rng.ts";
 import { SELECTOR } from "../chain.ts";
 import { type MlpDims, mlpInput, mlpModel } from "../tasks/mlp.ts";
 

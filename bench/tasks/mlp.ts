@@ -1,9 +1,10 @@
 /** The task that all lanes are measured on: an int8 MLP 256 → 64 → 32 → 2, 18,496 multiply-accumulates.
  *  Raw u8 input of 256 bytes (a 16 × 16 picture), relu as the clamp at zero point 0, raw s32 logits out. */
+
+import { createRng, type Rng } from "../../conformance/generate/rng.ts";
 import { type ImportedModel, importOnnx } from "../../inference/onnx/import.ts";
 import { onnxFile, type TestNode, type TestTensor } from "../../test/support/onnx-file.ts";
 import { random, scalar, tensor } from "../../test/support/quantized-graphs.ts";
-import { createRng, type Rng } from "../../test/support/rng.ts";
 
 export const MLP_DIMS = [256, 64, 32, 2] as const;
 export const MLP_MULTIPLICATIONS = 256 * 64 + 64 * 32 + 32 * 2;

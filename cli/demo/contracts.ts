@@ -16,7 +16,7 @@ import {
 } from "viem";
 import { BaseError } from "../../base/errors.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
-import type { Artifact } from "../../protocol/chain/deploy.ts";
+import type { Artifact } from "../../protocol/chain/deploy/parts.ts";
 import { loadArtifact } from "../artifacts.ts";
 
 export class ContractSender {

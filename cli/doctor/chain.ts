@@ -5,8 +5,10 @@ import { BaseError } from "../../base/errors.ts";
 import { type Chain, createClient } from "../../protocol/chain/connect.ts";
 import { dataFeeOf } from "../../protocol/chain/data-fee.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
+import { addressLink, chainName, presetOf } from "../../protocol/chain/presets.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { type ClaimId, ZERO_HASH } from "../../protocol/rules/types.ts";
+import { linked } from "../explorer.ts";
 import { type Finding, fail, found, ok, warn } from "./finding.ts";
 
 /** Blocks whose mean distance counts as the chain's pace. */
@@ -25,7 +27,7 @@ export async function checkNode(rpcUrl: string): Promise<Finding[]> {
   const chainId = await withContext("ask the node for its chain id", () => client.getChainId());
   const ms = Math.round(performance.now() - startedAt);
   const head = await client.getBlock();
-  const findings = [ok("node", `chain ${chainId}, block ${head.number}, answered in ${ms} ms`)];
+  const findings = [ok("node", `${chainName(chainId)}, block ${head.number}, answered in ${ms} ms`)];
   const syncing = await client.request({ method: "eth_syncing" } as never).catch(() => false);
   if (typeof syncing === "object") {
     findings.push(warn("node", "the node is still syncing", "Wait: until then daemons follow an old chain."));
@@ -55,7 +57,8 @@ export function clockFinding(head: number, local: number): Finding {
 
 export async function checkContracts(chain: Chain): Promise<Finding[]> {
   const { game, constants, client } = chain;
-  const findings = [ok("contracts", `Assay at ${game.assay}, answer time ${constants.answerSeconds} s`)];
+  const assay = linked(game.assay, addressLink(game.chainId, game.assay));
+  const findings = [ok("contracts", `Assay at ${assay}, answer time ${constants.answerSeconds} s`)];
   const pace = await paceOf(client);
   if (pace !== undefined && constants.answerSeconds < LEAST_BLOCKS_PER_ANSWER * pace) {
     findings.push(
@@ -63,6 +66,16 @@ export async function checkContracts(chain: Chain): Promise<Finding[]> {
         "contracts",
         `the answer time is ${constants.answerSeconds} s, a block comes every ${pace.toFixed(1)} s`,
         "Use a deployment with a longer answer time: a full block or two would make an honest prover late.",
+      ),
+    );
+  }
+  const { kind, answerSeconds: forced = 0 } = presetOf(game.chainId) ?? {};
+  if (kind !== "local" && constants.answerSeconds < forced) {
+    findings.push(
+      warn(
+        "contracts",
+        `the answer time is ${constants.answerSeconds} s, forcing a transaction into ${chainName(game.chainId)} takes up to ${forced} s`,
+        "Use a deployment with a longer answer time: whoever orders its transactions could make an honest prover late.",
       ),
     );
   }

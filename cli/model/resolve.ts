@@ -5,6 +5,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { BaseError } from "../../base/errors.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { type ToolDescription, toolFaults } from "../../inference/manifest/tool.ts";
+import type { Readable } from "../../inference/meaning/form.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
 import type { RunnableModel } from "../../inference/model-values.ts";
 import { type ImportedModel, type ImportSettings, importOnnx } from "../../inference/onnx/import.ts";
@@ -75,6 +76,8 @@ export interface OpenedModel extends RunnableModel {
   readonly model: Model;
   /** ONNX node of each step; known after an import only. */
   readonly imported: ImportedModel;
+  /** how its output is read; absent for an ONNX file */
+  readonly readable?: Readable;
 }
 
 /** A model from a folder (checked against its manifest, and imported again) or straight from an ONNX file. */
@@ -93,7 +96,7 @@ export function openModel(name: string, settings: ImportSettings): OpenedModel {
   const { manifest, model, onnx, selector } = loadModelFolder(modelFolder(name));
   const imported = importOnnx(onnx, settingsOf(manifest.assay));
   const io = { inputs: manifest.assay.inputs, outputs: manifest.assay.outputs };
-  return { onnx, imported, model, io, prepared: prepare(model, selector) };
+  return { onnx, imported, model, io, prepared: prepare(model, selector), readable: manifest.assay };
 }
 
 /** Settings that gave a folder its program. */

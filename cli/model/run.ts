@@ -2,6 +2,9 @@
 
 import type { Command } from "commander";
 import { BaseError } from "../../base/errors.ts";
+import { INT16 } from "../../inference/manifest/numbers.ts";
+import { numberCount } from "../../inference/meaning/form.ts";
+import { type Reading, readNumbers } from "../../inference/meaning/read.ts";
 import {
   type NamedEngine,
   type NamedTensor,
@@ -11,7 +14,7 @@ import {
 } from "../../inference/model-values.ts";
 import { printResult, refuseArgument, withJson } from "../output.ts";
 import { type ImportFlags, importSettingsOf, withImportOptions } from "./options.ts";
-import { openModel, readJson } from "./resolve.ts";
+import { type OpenedModel, openModel, readJson } from "./resolve.ts";
 
 interface Flags extends ImportFlags {
   readonly inputs: string;
@@ -40,12 +43,28 @@ export function addRunCommand(parent: Command, engines: Readonly<Record<string, 
       engine === undefined
         ? runNamed(model, inputs)
         : { outputs: await engine.run(model, inputs), trace: [] };
+    const meaning = readNamed(model, run.outputs);
     const steps = flags.trace === true ? { trace: run.trace.map(namedTensor) } : {};
-    printResult(self, { engine: flags.engine, outputs: run.outputs, ...steps }, [
+    const read = meaning === undefined ? {} : { meaning };
+    printResult(self, { engine: flags.engine, ...read, outputs: run.outputs, ...steps }, [
+      ...(meaning === undefined ? [] : [meaning.text]),
       ...Object.entries(run.outputs).map(([key, t]) => `${key}: ${t.type} [${t.dims}] ${t.data.join(" ")}`),
       ...(steps.trace ?? []).map((t, i) => `step ${i}: ${t.type} [${t.dims}] ${t.data.join(" ")}`),
     ]);
   });
+}
+
+/** What the outputs say, as the codec of the model's folder writes them: int16s saturate. */
+function readNamed({ readable, io }: OpenedModel, outputs: NamedTensors): Reading | undefined {
+  if (readable?.meaning === undefined) return undefined;
+  const numbers = new Array<bigint>(numberCount(readable) ?? 0).fill(0n);
+  const saturates = readable.codec.output === "int16s";
+  for (const { name, offset } of io.outputs)
+    outputs[name]?.data.forEach((value, i) => {
+      const written = saturates ? Math.max(INT16.least, Math.min(INT16.most, value)) : value;
+      numbers[offset + i] = BigInt(written);
+    });
+  return readNumbers(readable.meaning, numbers);
 }
 
 type BoolOrNumbers = Omit<NamedTensor, "data"> & { readonly data: readonly (number | boolean)[] };

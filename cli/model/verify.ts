@@ -5,6 +5,7 @@ import { equalBytes, toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { validateManifest } from "../../inference/manifest/validate.ts";
+import type { Meaning } from "../../inference/meaning/form.ts";
 import {
   archiveFiles,
   checkFiles,
@@ -47,6 +48,10 @@ export function addVerifyCommand(parent: Command): void {
 const line = (c: Check): string =>
   `${c.skipped === true ? "skip" : c.ok ? "ok  " : "FAIL"} ${c.name}: ${c.detail}`;
 
+/** The folder would not have loaded with one that does not fit its output. */
+const meaningDetail = (meaning: Meaning | undefined): string =>
+  meaning === undefined ? "none: its output is shown as numbers" : `${meaning.kind}, fits the output`;
+
 /** @throws as loadModelFolder, for a folder that cannot be loaded at all */
 export function verifyFolder(directory: string): Check[] {
   const loaded = loadModelFolder(directory);
@@ -67,6 +72,7 @@ export function verifyFolder(directory: string): Check[] {
     { name: "files", ok: true, detail: `${Object.keys(assay.files).length} files have their sha256` },
     { name: "modelId", ok: true, detail: loaded.modelId },
     { name: "profile", ok: true, detail: `${loaded.profile.steps.length} steps proven` },
+    { name: "meaning", ok: true, detail: meaningDetail(assay.meaning) },
     { name: "import", ok: program && weights, detail: "model.onnx imports to program.bin and weights.bin" },
     { name: "container_image", ok: image === manifest.container_image, detail: image },
     {

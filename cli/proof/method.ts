@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { getContractAddress, getCreate2Address, type Hex } from "viem";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
+import type { Readable } from "../../inference/meaning/form.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
 import { encodeCall } from "../../protocol/rules/abi.ts";
 import { decodeKey, decodeProof } from "../../protocol/rules/proof/groth16.ts";
@@ -42,6 +43,8 @@ export interface InputOptions {
 
 export interface ProofMeans {
   readonly modelId: ModelId;
+  /** how the model's output is read */
+  readonly readable: Readable;
   /** Calldata of what a command's options give. @throws BaseError INPUTS_INVALID */
   calldataOf(options: InputOptions): Uint8Array;
   prove(calldata: Uint8Array, binding: Omit<ProofBinding, "modelId">): Promise<StatedProof>;
@@ -67,6 +70,7 @@ function groth16Means(folder: string, options: KeyOptions): ProofMeans {
   let opened: { readonly keys: ModelKeys; readonly circuit: CompiledCircuit } | undefined;
   return {
     modelId,
+    readable: manifest.assay,
     calldataOf: (inputs) => {
       const declared = manifest.abi[0] as (typeof manifest.abi)[number];
       const called = { ...declared, selector: manifest.assay.selector as Hex };
@@ -98,6 +102,7 @@ function ezklMeans(folder: string, self: Command): ProofMeans {
   const ezkl = ezklOptionsOf(self);
   return {
     modelId,
+    readable: assay,
     calldataOf: ({ inputs, text }) => {
       if (inputs === undefined || text !== undefined)
         refuseArgument("--inputs", inputs, "a JSON object with numbers by input name");

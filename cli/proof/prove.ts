@@ -3,8 +3,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { getAddress, isAddress } from "viem";
 import { z } from "zod";
-import type { Hex } from "../../base/bytes.ts";
+import { fromHex, type Hex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
+import { meaningOf } from "../../inference/meaning/read.ts";
 import { withEzklSettings } from "../ezkl-options.ts";
 import { printResult, refuseArgument, toJson, withJson } from "../output.ts";
 import { type KeyOptions, withKeys } from "./keys.ts";
@@ -52,8 +53,10 @@ async function prove(name: string, options: ProveOptions, self: Command): Promis
     const proven = await method.prove(calldata, { chainId, proofLane, submitter });
     const seconds = (performance.now() - start) / 1000;
     const values = method.valuesOf(proven.output);
+    const { meaning } = meaningOf(method.readable, fromHex(proven.output));
     if (options.out !== undefined) writeFileSync(options.out, `${toJson(proven)}\n`);
-    printResult(self, { ...proven, ...(values === undefined ? {} : { values }), seconds }, [
+    printResult(self, { ...proven, ...(meaning && { meaning }), ...(values && { values }), seconds }, [
+      ...(meaning === undefined ? [] : [meaning.text]),
       ...Object.entries(values ?? {}).map(([key, held]) => `${key}: ${held.join(" ")}`),
       `output ${proven.output}`,
       `proof ${proven.evidence}`,

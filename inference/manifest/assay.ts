@@ -1,5 +1,7 @@
 /** The `assay` section of a manifest: what a node checks before it trusts a model's files. */
 
+import { checkMeaning } from "../meaning/check.ts";
+import type { Meaning } from "../meaning/form.ts";
 import type { OnnxType } from "../onnx/graph.ts";
 import type { InputCodec, OutputCodec } from "../program/form.ts";
 import { INPUT_CODECS, OUTPUT_CODECS } from "../program/form.ts";
@@ -63,6 +65,8 @@ export interface AssaySection {
   readonly files: Readonly<Record<string, FileEntry>>;
   readonly inputs: readonly ValueEntry[];
   readonly outputs: readonly ValueEntry[];
+  /** How people read the output; no id depends on it. */
+  readonly meaning?: Meaning;
   readonly import: {
     readonly steps: number;
     readonly requantizations: { readonly integer: number; readonly binary32: number };
@@ -139,6 +143,7 @@ export function checkAssay(check: Checker, value: unknown, path: string): void {
   checkFiles(check, section.files, `${path}.files`);
   for (const key of ["inputs", "outputs"]) checkValues(check, section[key], `${path}.${key}`);
   checkNumbers(check, section.inputs, codec?.input, `${path}.inputs`);
+  checkMeaning(check, section, path);
   check.array(section.selfTest, `${path}.selfTest`)?.forEach((entry, i) => {
     const vector = check.object(entry, `${path}.selfTest[${i}]`);
     positive(vector, "seed", `${path}.selfTest[${i}]`);

@@ -4,6 +4,8 @@
 import { toHex } from "../../base/bytes.ts";
 import { JUDGE_VERSION, type ModelIdentity, modelId } from "../commit/commitments.ts";
 import { keccak256 } from "../commit/keccak.ts";
+import { checkMeaning } from "../meaning/check.ts";
+import type { Meaning } from "../meaning/form.ts";
 import { INPUT_CODEC_CODES, OUTPUT_CODEC_CODES } from "../program/codes.ts";
 import type { FileEntry, Manifest } from "./assay.ts";
 import { type Checker, quoted } from "./problems.ts";
@@ -44,6 +46,8 @@ export interface ProofModelSection {
   readonly files: Readonly<Record<string, FileEntry>>;
   readonly inputs: readonly FixedPointEntry[];
   readonly outputs: readonly FixedPointEntry[];
+  /** How people read the output; no id depends on it. */
+  readonly meaning?: Meaning;
   readonly ezkl: {
     readonly version: string;
     /** log2 of the circuit's rows */
@@ -129,6 +133,7 @@ export function checkProofModel(check: Checker, section: Record<string, unknown>
   const windows = check.object(section.windowSeconds, `${path}.windowSeconds`);
   for (const key of ["default", "local"]) whole(windows, key, `${path}.windowSeconds`);
   for (const key of ["inputs", "outputs"]) checkTensors(check, section[key], `${path}.${key}`, whole);
+  checkMeaning(check, section, path);
   checkFileEntries(check, section.files, `${path}.files`);
   const ezkl = check.object(section.ezkl, `${path}.ezkl`);
   check.text(ezkl?.version, `${path}.ezkl.version`);

@@ -1,5 +1,6 @@
 /** tool.json: what a person writes about a model; the rest of its manifest is computed. */
 
+import type { Meaning } from "../meaning/form.ts";
 import type { ImportSettings } from "../onnx/import.ts";
 import { INPUT_CODECS, type InputCodec, OUTPUT_CODECS, type OutputCodec } from "../program/form.ts";
 import type { Lane, Manifest } from "./assay.ts";
@@ -23,6 +24,8 @@ export interface ToolDescription extends Omit<Manifest, "container_image" | "ass
   readonly windowSeconds?: { readonly default: number; readonly local: number };
   /** By input of the ONNX file: what each of its numbers is called, and from where to where it goes. */
   readonly numbers?: Readonly<Record<string, readonly NumberEntry[]>>;
+  /** How people read the output. */
+  readonly meaning?: Meaning;
 }
 
 export const DEFAULT_LANES: readonly Lane[] = ["BOND"];

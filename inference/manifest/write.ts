@@ -79,6 +79,7 @@ export function writeModel(
     ),
     inputs: withNumbers(io.inputs, tool.numbers),
     outputs: io.outputs,
+    ...(tool.meaning === undefined ? {} : { meaning: tool.meaning }),
     import: {
       steps: model.program.steps.length,
       requantizations: {
@@ -93,7 +94,7 @@ export function writeModel(
     })),
     ...evaluationOf(extra.get("eval.json")),
   };
-  const { import: _, lanes: __, windowSeconds: ___, numbers: ____, ...described } = tool;
+  const { import: _, lanes: __, windowSeconds: ___, numbers: ____, meaning: _____, ...described } = tool;
   const manifest = checkedManifest({ ...described, container_image: imageOf(files), assay }, "manifest.json");
   checkFunction(model.program, manifest.abi, selector);
   return { manifest, files };

@@ -16,6 +16,7 @@ import type { Message } from "./proto/schema.ts";
 import { Symbols } from "./symbols.ts";
 import { MAX_ELEMENTS, MAX_ONNX_RANK, onnxType, readTensor } from "./tensor.ts";
 import { treeOutputType } from "./trees/output-type.ts";
+import { typeAdvice, typeName } from "./type-names.ts";
 
 const OPSET_MIN = 7;
 const OPSET_MAX = 28;
@@ -97,8 +98,8 @@ function readOpset(imports: readonly Message<"Opset">[], nodes: readonly Message
 function badType(label: string, code: number): BaseError {
   return fail(
     "ONNX_UNSUPPORTED",
-    `The ${label} has the type ${code}, which no program holds.`,
-    "Use tensors of float32, uint8, int8, uint16, int16, int32, int64 or bool.",
+    `The ${label} is ${typeName(code)}, which no program holds.`,
+    typeAdvice(code),
     { type: code },
   );
 }
@@ -131,7 +132,8 @@ function readDeclared(
   const type = onnxType(elemType);
   if (type === undefined || shape === undefined || (shape.dim ?? []).length > MAX_ONNX_RANK) return undefined;
   const dims = (shape.dim ?? []).map(
-    ({ dimValue, dimParam }) => safeNumber(BigInt(dimValue ?? 0)) || (sizes.get(dimParam ?? "") ?? 1),
+    ({ dimValue, dimParam }) =>
+      Math.max(safeNumber(BigInt(dimValue ?? 0)), 0) || (sizes.get(dimParam ?? "") ?? 1),
   );
   return dims.every((d) => d >= 1) && count(dims) <= MAX_ELEMENTS ? { type, dims } : undefined;
 }

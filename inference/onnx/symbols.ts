@@ -19,7 +19,8 @@ export class Symbols {
   sizeOf(input: string, axis: number, dim: Message<"Dimension">): number {
     const place = `${input}:${axis}`;
     const size = safeNumber(BigInt(dim.dimValue ?? 0));
-    if (size !== 0) {
+    // Paddle and older exporters write −1 for a dim of any size.
+    if (size > 0) {
       const asked = this.#given.get(place) ?? size;
       if (asked !== size) throw unknown(`Dim ${place} is ${size} in the file, not ${asked}.`);
       this.#unused.delete(place);

@@ -4,6 +4,7 @@ import type { BaseError } from "../../base/errors.ts";
 import { fail } from "./fail.ts";
 import { count, ONNX_TYPES, type OnnxData, type OnnxTensor, type OnnxType } from "./graph.ts";
 import type { Message } from "./proto/schema.ts";
+import { typeAdvice, typeName } from "./type-names.ts";
 
 /** Most elements of a constant: what a program's tensor may have (docs/EXACT.md, section 2). */
 export const MAX_ELEMENTS = 2 ** 24 - 1;
@@ -40,8 +41,8 @@ export function readTensor(proto: Message<"Tensor">, label: string): OnnxTensor 
     throw unsupported(label, "is a segment of a tensor", "Save the model as one file.");
   const type = onnxType(proto.dataType);
   if (type === undefined) {
-    const next = "Use float32, uint8, int8, uint16, int16, int32, int64 or bool.";
-    throw unsupported(label, `has the element type ${proto.dataType ?? 0}`, next);
+    const code = proto.dataType ?? 0;
+    throw unsupported(label, `is ${typeName(code)}, which no program holds`, typeAdvice(code));
   }
   const dims = readDims(proto.dims ?? [], label);
   const raw = proto.rawData ?? new Uint8Array(0);

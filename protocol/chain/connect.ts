@@ -8,6 +8,7 @@ import type { GameConstants } from "../rules/types.ts";
 import { type DataFeeKind, DataFeeReader } from "./data-fee.ts";
 import { contractsOf, type Deployment } from "./deployment.ts";
 import { withContext } from "./errors.ts";
+import { presetOf } from "./presets.ts";
 import { BlockRanges } from "./ranges.ts";
 
 /** A block that may be re-organized away: its hash says which one is meant. */
@@ -36,7 +37,7 @@ export interface ConnectOptions {
   readonly account?: LocalAccount;
   /** of one RPC call; default 10,000 */
   readonly timeoutMs?: number;
-  /** absent: told by the contracts that chains have for it */
+  /** absent: the chain's by its preset, else told by the contracts that chains have for it */
   readonly dataFee?: DataFeeKind | "auto";
 }
 
@@ -82,10 +83,17 @@ export async function connect(options: ConnectOptions): Promise<Chain> {
     game,
     constants,
     ranges: new BlockRanges(),
-    dataFee: new DataFeeReader(client, options.dataFee),
+    dataFee: dataFeeOn(client, game.chainId, options.dataFee),
   };
   return account === undefined ? chain : { ...chain, account };
 }
+
+/** Reads what a chain asks for data. @param setting "auto": by the chain's preset, else by its contracts */
+export const dataFeeOn = (
+  client: PublicClient,
+  chainId: number,
+  setting: DataFeeKind | "auto" = "auto",
+): DataFeeReader => new DataFeeReader(client, setting === "auto" ? presetOf(chainId)?.dataFee : setting);
 
 async function checkChainId(client: PublicClient, { chainId }: Deployment): Promise<void> {
   const actual = await withContext("ask the node for its chain id", () => client.getChainId());

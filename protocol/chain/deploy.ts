@@ -1,183 +1,198 @@
 /** Deploys a whole system: registry, judges, trace reader, the EXECUTION lane and Assay, which makes its courier
- *  itself. */
-import {
-  type Abi,
-  type Address,
-  createWalletClient,
-  custom,
-  encodeDeployData,
-  getAddress,
-  type Hex,
-  type LocalAccount,
-  type PublicClient,
-  size,
-  type TransactionReceipt,
-} from "viem";
+ *  itself. What stands already is used, so that a deployment that was interrupted goes on, and whoever created a part
+ *  before created the same. */
+import { createWalletClient, custom, type Hex, type LocalAccount, type PublicClient } from "viem";
 import { formatAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import { JUDGE_VERSION } from "../../inference/commit/commitments.ts";
+import { MAX_AMOUNT } from "../rules/money.ts";
 import type { GameConstants } from "../rules/types.ts";
+import { type BlockRef, dataFeeOn } from "./connect.ts";
+import type { DataFeeKind } from "./data-fee.ts";
+import { stands } from "./deploy/code.ts";
+import { firstBlock } from "./deploy/first-block.ts";
+import type { Artifacts } from "./deploy/parts.ts";
+import { costOf, type Method, missingSteps, readPrices, type Step, stepsOf } from "./deploy/plan.ts";
+import { ensureProxy } from "./deploy/proxy.ts";
 import type { Deployment } from "./deployment.ts";
 import { withContext } from "./errors.ts";
-
-/** Compiled contract. */
-export interface Artifact {
-  readonly abi: Abi;
-  /** creation code without constructor arguments */
-  readonly bytecode: Hex;
-}
-
-export const DEPLOYED_CONTRACTS = [
-  "ModelRegistry",
-  "FloatJudge",
-  "CodecJudge",
-  "Judge",
-  "TraceReader",
-  "WeightStore",
-  "LayerBuilder",
-  "ElementCheck",
-  "Interpreter",
-  "Planner",
-  "FastInterpreter",
-  "ExecutionLane",
-  "ProofLane",
-  "Assay",
-] as const;
-export type DeployedContract = (typeof DEPLOYED_CONTRACTS)[number];
+import { currentFees } from "./fees.ts";
+import { chainName, transactionGasOn } from "./presets.ts";
 
 export interface DeployOptions {
   readonly client: PublicClient;
   readonly account: LocalAccount;
-  readonly artifacts: Readonly<Record<DeployedContract, Artifact>>;
+  readonly artifacts: Artifacts;
   readonly constants: GameConstants;
+  /** by the account's own transactions, to addresses that no other chain has; default: by the deployment proxy */
+  readonly plainCreate?: boolean;
+  /** of the proxy; another one makes another system with the same constants */
+  readonly salt?: Hex;
   /** blocks above the last deployment before it counts; default 1: its own */
   readonly confirmations?: number;
   /** receipts are polled this often; default 1,000 */
   readonly pollIntervalMs?: number;
-  readonly onDeployed?: (name: string, address: Address) => void;
+  readonly dataFee?: DataFeeKind | "auto";
+  /** most that a transaction pays for a unit of gas, wei */
+  readonly maxFee?: bigint;
+  /** where events start, if the registry stands already: found by the node's old states where it is absent */
+  readonly firstBlock?: bigint;
+  /** @param hash of the transaction; absent: the contract stood already */
+  readonly onDeployed?: (step: Step, hash?: Hex) => void;
 }
 
-/** Creates the parts of a system, Assay last, in an order in which each finds those that it needs.
- *  @param create makes a contract and gives its address
- *  @returns addresses by their names in a deployment, without the courier's, which Assay makes */
-export async function createParts(
-  create: (name: DeployedContract, args: readonly unknown[]) => Promise<Address>,
-  { answerSeconds, gasPriceFloor, gasBase, gasPerDemand }: GameConstants,
-) {
-  const registry = await create("ModelRegistry", []);
-  const floatJudge = await create("FloatJudge", []);
-  const codecJudge = await create("CodecJudge", []);
-  const judge = await create("Judge", [registry, floatJudge, codecJudge]);
-  const traceReader = await create("TraceReader", [registry]);
-  const weightStore = await create("WeightStore", [registry]);
-  const layerBuilder = await create("LayerBuilder", [registry]);
-  const elementCheck = await create("ElementCheck", [registry, weightStore, floatJudge, codecJudge]);
-  const interpreter = await create("Interpreter", [
-    ...[registry, weightStore, layerBuilder, floatJudge, codecJudge, elementCheck],
-  ]);
-  const planner = await create("Planner", [weightStore, layerBuilder]);
-  const fastInterpreter = await create("FastInterpreter", [interpreter, planner]);
-  const executionAdapter = await create("ExecutionLane", [interpreter]);
-  const proofAdapter = await create("ProofLane", [registry]);
-  const assay = await create("Assay", [
-    ...[registry, judge, traceReader, executionAdapter, proofAdapter],
-    ...[answerSeconds, gasPriceFloor, gasBase, gasPerDemand],
-  ]);
-  return {
-    assay,
-    registry,
-    judge,
-    floatJudge,
-    codecJudge,
-    traceReader,
-    weightStore,
-    layerBuilder,
-    elementCheck,
-    interpreter,
-    planner,
-    fastInterpreter,
-    executionAdapter,
-    proofAdapter,
-  };
-}
-
-/** @throws BaseError DEPLOY_FAILED, RPC_UNREACHABLE, RPC_FAULT, INSUFFICIENT_FUNDS */
+/** @throws BaseError DEPLOY_FAILED, DEPLOY_CODE_DIFFERS, PROXY_MISSING, PROXY_DIFFERS, HISTORY_MISSING,
+ *  TRANSACTIONS_PENDING, FEE_ABOVE_LIMIT, RPC_UNREACHABLE, RPC_FAULT, INSUFFICIENT_FUNDS */
 export async function deploySystem(options: DeployOptions): Promise<Deployment> {
-  const { client, constants } = options;
+  const { client, constants, artifacts } = options;
   const chainId = await withContext("ask the node for its chain id", () => client.getChainId());
-  await requireMoney(options);
-  let last: TransactionReceipt | undefined;
-  const contracts = await createParts(async (name, args) => {
-    last = await createContract(options, chainId, name, args);
-    const address = getAddress(last.contractAddress as Address);
-    options.onDeployed?.(name, address);
-    return address;
-  }, constants);
-  const { abi } = options.artifacts.Assay;
-  const courier = await withContext("read the courier's address", () =>
-    client.readContract({ address: contracts.assay, abi, functionName: "courier" }),
+  const { steps, contracts } = await stepsOf(artifacts, constants, await methodOf(options, chainId));
+  const missing = await missingSteps(client, chainId, steps);
+  await requireMoney(options, chainId, missing);
+  const blocks = new Map<string, BlockRef>();
+  let last: Hex | undefined;
+  for (const step of steps) {
+    const made = missing.includes(step) ? await create(options, chainId, step) : undefined;
+    if (made !== undefined) {
+      blocks.set(step.key, made.block);
+      last = made.hash;
+    }
+    options.onDeployed?.(step, made?.hash);
+  }
+  if (last !== undefined) await confirm(options, last);
+  // A re-org may have taken a part away again.
+  const [lost] = await missingSteps(client, chainId, steps);
+  if (lost !== undefined) throw notThere(chainId, lost);
+  const block = await firstBlock(
+    client,
+    contracts.registry,
+    options.firstBlock ?? blocks.get("registry")?.number,
   );
-  // Assay's own.
-  const { blockNumber: number, blockHash: hash } = last as TransactionReceipt;
-  return {
-    chainId,
-    judgeVersion: JUDGE_VERSION,
-    contracts: { ...contracts, courier: courier as Address },
-    constants,
-    block: { number, hash },
-  };
+  return { chainId, judgeVersion: JUDGE_VERSION, contracts, constants, block };
 }
 
-/** Gas of a transaction that creates a contract, of each byte of its code while it comes and once it stands (EIP-2028,
- *  EIP-3860, EIP-3541), and what constructors take. */
-const GAS = { creation: 53_000n, byte: 16n + 200n + 1n, constructor: 60_000n } as const;
+async function methodOf(options: DeployOptions, chainId: number): Promise<Method> {
+  const { client, account, plainCreate = false, salt } = options;
+  await settlePending(options);
+  if (!plainCreate) {
+    await ensureProxy(client, chainId, account, intervalOf(options));
+    return salt === undefined ? { kind: "proxy" } : { kind: "proxy", salt };
+  }
+  const nonce = await withContext("read the account's nonce", () =>
+    client.getTransactionCount({ address: account.address }),
+  );
+  return { kind: "account", from: account.address, nonce };
+}
+
+const intervalOf = ({ pollIntervalMs = 1_000 }: DeployOptions): number => pollIntervalMs;
+
+/** Polls for an account whose transactions wait, before it is given up. */
+const PENDING_POLLS = 60;
+
+/** A deployment that was killed may have left a transaction that is not mined: sent once more, the later of the two
+ *  would fail and burn its gas. */
+async function settlePending(options: DeployOptions): Promise<void> {
+  const { client, account } = options;
+  const { address } = account;
+  const count = (blockTag: "latest" | "pending") => client.getTransactionCount({ address, blockTag });
+  let waiting = 0;
+  for (let poll = 0; poll < PENDING_POLLS; poll++) {
+    const [mined, pending] = await withContext("read the account's nonces", () =>
+      Promise.all([count("latest"), count("pending")]),
+    );
+    waiting = pending - mined;
+    if (waiting <= 0) return;
+    await new Promise((resolve) => setTimeout(resolve, intervalOf(options)));
+  }
+  throw new BaseError({
+    code: "TRANSACTIONS_PENDING",
+    shortMessage: `The account ${address} has ${waiting} transaction(s) that wait to be mined; nothing was sent.`,
+    nextStep: "Wait until they are mined or replace them, then deploy again; or use another key.",
+    details: { account: address, waiting },
+    retryable: true,
+  });
+}
 
 /** Before the first contract costs anything.
  *  @throws BaseError INSUFFICIENT_FUNDS, naming account and amounts */
-async function requireMoney({ client, account, artifacts }: DeployOptions): Promise<void> {
-  const gas = DEPLOYED_CONTRACTS.reduce(
-    (sum, name) => sum + GAS.creation + GAS.constructor + GAS.byte * BigInt(size(artifacts[name].bytecode)),
-    0n,
-  );
+async function requireMoney(
+  { client, account, dataFee }: DeployOptions,
+  chainId: number,
+  missing: readonly Step[],
+): Promise<void> {
   const { address } = account;
-  const [balance, fees] = await withContext("read balance and fees", () =>
-    Promise.all([client.getBalance({ address }), client.estimateFeesPerGas()]),
-  );
-  const needed = gas * fees.maxFeePerGas;
+  const prices = await readPrices(client, dataFeeOn(client, chainId, dataFee));
+  const balance = await withContext("read the balance", () => client.getBalance({ address }));
+  const gas = missing.reduce((sum, step) => sum + step.transactionGas, 0n);
+  const data = missing.reduce((sum, step) => sum + (costOf(step, prices).dataWei ?? 0n), 0n);
+  const needed = gas * prices.maxFeePerGas + data;
   if (balance >= needed) return;
+  const forData = data === 0n ? "" : ` and ${formatAmount(data)} for data`;
   throw new BaseError({
     code: "INSUFFICIENT_FUNDS",
-    shortMessage: `The account ${address} has ${formatAmount(balance)}; deploying takes up to ${formatAmount(needed)}, for about ${gas} gas at ${formatAmount(fees.maxFeePerGas)}.`,
+    shortMessage: `The account ${address} has ${formatAmount(balance)}; deploying takes up to ${formatAmount(needed)}, for ${gas} gas at ${formatAmount(prices.maxFeePerGas)}${forData}.`,
     nextStep: `Send ${formatAmount(needed - balance)} or more to ${address}, or use another key.`,
     details: { account: address, balanceWei: `${balance}`, neededWei: `${needed}` },
     retryable: true,
   });
 }
 
-async function createContract(
-  { client, account, artifacts, confirmations = 1, pollIntervalMs = 1_000 }: DeployOptions,
+/** Sends the transaction of a step and waits until it is mined.
+ *  @returns undefined where somebody else was faster: the code is the same */
+async function create(
+  options: DeployOptions,
   chainId: number,
-  name: DeployedContract,
-  args: readonly unknown[],
-): Promise<TransactionReceipt> {
-  const { abi, bytecode } = artifacts[name];
+  step: Step,
+): Promise<{ readonly hash: Hex; readonly block: BlockRef } | undefined> {
+  const { client, account, maxFee = MAX_AMOUNT } = options;
+  const isThere = () => stands(client, chainId, step);
+  if (await isThere()) return undefined;
+  const { name, to, data } = step;
   const wallet = createWalletClient({ account, transport: custom(client) });
   return withContext(`deploy ${name}`, async () => {
-    const hash = await wallet.sendTransaction({
-      chain: null,
-      data: encodeDeployData({ abi, bytecode, args }),
-    });
-    const receipt = await client.waitForTransactionReceipt({
-      hash,
-      confirmations,
-      pollingInterval: pollIntervalMs,
-    });
-    if (receipt.status === "success" && receipt.contractAddress) return receipt;
+    const fees = await currentFees(client, maxFee);
+    const call = { ...(to !== undefined && { to }), data, ...fees };
+    let gas: bigint;
+    try {
+      gas = await client.estimateGas({ account: account.address, ...call });
+    } catch (error) {
+      if (await isThere()) return undefined;
+      throw error;
+    }
+    const hash = await wallet.sendTransaction({ chain: null, ...call, gas: gasLimit(chainId, gas) });
+    const receipt = await client.waitForTransactionReceipt({ hash, pollingInterval: intervalOf(options) });
+    if (await isThere()) {
+      if (receipt.status !== "success") return undefined;
+      return { hash, block: { number: receipt.blockNumber, hash: receipt.blockHash } };
+    }
     throw new BaseError({
       code: "DEPLOY_FAILED",
-      shortMessage: `The deployment of ${name} on chain ${chainId} reverted in transaction ${hash}.`,
-      nextStep: "Check the constants: 1 <= T <= 648,000 seconds, and prices and gas at least 1.",
+      shortMessage: `The deployment of ${name} on ${chainName(chainId)} ${receipt.status === "success" ? "left no contract" : "reverted"} in transaction ${hash}.`,
+      nextStep: "Read the transaction in an explorer; deploying again goes on where this stopped.",
       details: { name, hash },
     });
   });
 }
+
+/** A quarter above the estimate, for what a rollup takes for data as gas may rise, as far as a transaction has room. */
+function gasLimit(chainId: number, estimate: bigint): bigint {
+  const most = BigInt(transactionGasOn(chainId));
+  const roomy = (estimate * 5n) / 4n;
+  return estimate <= most && roomy > most ? most : roomy;
+}
+
+async function confirm(options: DeployOptions, hash: Hex): Promise<void> {
+  const { client, confirmations = 1 } = options;
+  await withContext("wait for the confirmations of the last contract", () =>
+    client.waitForTransactionReceipt({ hash, confirmations, pollingInterval: intervalOf(options) }),
+  );
+}
+
+const notThere = (chainId: number, { name, address }: Step) =>
+  new BaseError({
+    code: "DEPLOY_FAILED",
+    shortMessage: `${name} is not at ${address} on ${chainName(chainId)} any more: its block was replaced.`,
+    nextStep: "Deploy again: what stands is used.",
+    details: { name, address },
+    retryable: true,
+  });

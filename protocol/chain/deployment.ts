@@ -27,7 +27,7 @@ const schema = z.strictObject({
     gasBase: amount,
     gasPerDemand: amount,
   }),
-  /** Where Assay was created: events start here, and it tells one chain from another with the same id. */
+  /** Where the registry was created: no event is older, and it tells one chain from another with the same id. */
   block: z.strictObject({ number: amount, hash }),
 });
 

@@ -12,6 +12,8 @@ import {
 import { BaseError } from "../../base/errors.ts";
 import { storageFault } from "../../base/storage-fault.ts";
 import {
+  dailySeriesAbi,
+  forecastFeedAbi,
   iAssayAbi,
   iCallbackAgentAbi,
   iExecutionLaneAbi,
@@ -39,6 +41,8 @@ const errorAbi = [
   ...iCallbackAgentAbi,
   ...iPlannerAbi,
   ...iRedundantResultsAbi,
+  ...dailySeriesAbi,
+  ...forecastFeedAbi,
 ].filter((item) => item.type === "error");
 
 /** Why a contract refused a call. */

@@ -29,10 +29,18 @@ const finality = {
   request: id.optional(),
   claim: id.optional(),
 };
+const meaning = z
+  .looseObject({
+    kind: z.enum(["classes", "quantiles", "numbers"]),
+    text: z.string().meta({ description: "one line for people" }),
+  })
+  .optional()
+  .meta({ description: "the output as the model's manifest reads it; for display, nothing commits to it" });
 const result = z.object({
   modelId: id,
   ...finality,
   result: z.record(z.string(), z.unknown()).meta({ description: "by the name of each output" }),
+  meaning,
   output: hex.meta({ description: "return data" }),
   inputHash: hash,
 });
@@ -81,6 +89,7 @@ const claim = z.object({
   ticketBond: integer,
   gasPrice: integer,
   output: hex,
+  meaning,
   windowEnd: seconds,
   finalAt: seconds.meta({ description: "earliest second in which it is final, if nobody moves any more" }),
   tickets: count,

@@ -1,14 +1,16 @@
 /** What the node knows of the chain: claims, requests, quotes, health. */
 import { Router } from "express";
+import { fromHex, type Hex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import { jsonOf } from "../../base/json.ts";
 import { VERSION } from "../../base/version.ts";
+import { meaningIfAny } from "../../inference/meaning/read.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import { historyOf } from "../../protocol/chain/history.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { RULES } from "../../protocol/rules/machine.ts";
-import type { ClaimId, RequestId } from "../../protocol/rules/types.ts";
-import { findModel } from "../models.ts";
+import type { Claim, ClaimId, RequestId } from "../../protocol/rules/types.ts";
+import { findModel, type ServedModels } from "../models.ts";
 import { quote } from "../quote.ts";
 import { readChain } from "./chain-read.ts";
 import { claimUnknown, idOf, requestUnknown } from "./ids.ts";
@@ -88,7 +90,7 @@ export function chainRoutes(parts: HttpParts): Router {
   return router;
 }
 
-async function claimView({ chain, node }: HttpParts, id: ClaimId): Promise<Record<string, unknown>> {
+async function claimView({ chain, node, models }: HttpParts, id: ClaimId): Promise<Record<string, unknown>> {
   const [word, history] = await Promise.all([new StateReader(chain).claimWord(id), historyOf(chain, id)]);
   if (word.state === "NONE") throw claimUnknown(id);
   const claimed = history.find((event) => event.name === "Claimed");
@@ -97,7 +99,7 @@ async function claimView({ chain, node }: HttpParts, id: ClaimId): Promise<Recor
     claimId: id,
     state: word.state,
     fall: word.fall,
-    ...(claimed?.name === "Claimed" ? { ...claimed.args.claim, output: claimed.args.output } : {}),
+    ...(claimed?.name === "Claimed" ? { ...claimed.args.claim, ...outputOf(models, claimed.args) } : {}),
     windowEnd: word.windowEnd,
     /** earliest second in which it is final, if nobody moves any more */
     finalAt: RULES.finalAt(word, answerSeconds),
@@ -107,6 +109,12 @@ async function claimView({ chain, node }: HttpParts, id: ClaimId): Promise<Recor
     seenByThisNode: node.index.claims.has(id),
     timeline: await timelineOf(chain, history),
   };
+}
+
+/** A claimed output, with what it means where this node serves the model. */
+function outputOf(models: ServedModels, { claim, output }: { readonly claim: Claim; readonly output: Hex }) {
+  const section = models.get(claim.modelId)?.manifest.assay;
+  return { output, ...meaningIfAny(section, fromHex(output)) };
 }
 
 async function requestView({ chain, node }: HttpParts, id: RequestId): Promise<Record<string, unknown>> {

@@ -5,6 +5,7 @@ import { fromHex, toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import { decodeUtf8, jsonOf, parseObject } from "../../base/json.ts";
 import { type CodecInput, decodeInput } from "../../inference/codecs/input.ts";
+import { meaningOf } from "../../inference/meaning/read.ts";
 import { pause } from "../../protocol/chain/follower.ts";
 import { decodeReturn, encodeCall, type ModelFunction } from "../../protocol/rules/abi.ts";
 import { readBody, refuseText, requireType } from "../../protocol/service/http/body.ts";
@@ -42,6 +43,7 @@ export function toolRoutes(parts: HttpParts, line: Line): Router {
       modelId: model.id,
       ...finality,
       result,
+      ...meaningOf(model.manifest.assay, output),
       output: toHex(output),
       inputHash: keccak256(calldata),
     };

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { type Dispute, decide } from "../../challenger/decide.ts";
 import { loadArtifacts } from "../../cli/artifacts.ts";
+import { randomProgram } from "../../conformance/generate/random-program.ts";
 import { commitModel } from "../../inference/commit/commitments.ts";
 import { demandDepth } from "../../inference/program/shape.ts";
 import { LANE, type ModelId } from "../../protocol/rules/types.ts";
@@ -11,7 +12,6 @@ import { type GamePlan, GameViolation, gameConstants } from "../support/dispute-
 import { ALL_LANES } from "../support/echo-model.ts";
 import { EvmWorld } from "../support/evm-world.ts";
 import { type HonestRun, honestRun } from "../support/lies.ts";
-import { randomProgram } from "../support/random-program.ts";
 import { createRng } from "../support/rng.ts";
 import { scaled } from "../support/scale.ts";
 import { compileTruthParts } from "../support/truth-parts.ts";

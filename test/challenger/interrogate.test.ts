@@ -3,6 +3,8 @@ import { toHex } from "../../base/bytes.ts";
 import { ClaimedTrace } from "../../challenger/claimed-trace.ts";
 import { interrogate, type OwnTrace, type Question } from "../../challenger/interrogate.ts";
 import { type DishonestRun, falsify, parseFault } from "../../cli/demo/dishonest/faults.ts";
+import { randomProgram } from "../../conformance/generate/random-program.ts";
+import { judge } from "../../conformance/reference/judge.ts";
 import { decodeOutput, encodeOutput, outputElement } from "../../inference/codecs/output.ts";
 import { commitTrace, commitWeights } from "../../inference/commit/commitments.ts";
 import { foldOpening, outputRead, readsOf } from "../../inference/commit/openings.ts";
@@ -13,8 +15,6 @@ import { trace } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { isWeight, type Step, type Tensor } from "../../inference/program/form.ts";
 import { demandDepth, locate } from "../../inference/program/shape.ts";
-import { randomProgram } from "../support/random-program.ts";
-import { judge } from "../support/reference-judge.ts";
 import { createRng } from "../support/rng.ts";
 
 interface Case {

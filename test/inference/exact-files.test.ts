@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { type AbiParameter, encodeAbiParameters, type Hex, keccak256, parseAbiParameters } from "viem";
 import { describe, expect, it } from "vitest";
 import { fromHex, toHex } from "../../base/bytes.ts";
+import { rawInput, rawProgram } from "../../conformance/generate/small-programs.ts";
 import { decodeProgram } from "../../inference/program/encode.ts";
 import type { Program } from "../../inference/program/form.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
-import { rawInput, rawProgram } from "../support/small-programs.ts";
 
 const root = join(import.meta.dirname, "../..");
 const text = readFileSync(join(root, "docs/EXACT.md"), "utf8");

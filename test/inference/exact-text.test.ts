@@ -9,13 +9,13 @@ import {
   parseAbiParameters,
 } from "viem";
 import { describe, expect, it } from "vitest";
+import { rawInput, rawProgram, step, weight } from "../../conformance/generate/small-programs.ts";
 import { executeTensors } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { OPCODES, type Step, type Tensor, type WeightDescriptor } from "../../inference/program/form.ts";
 import { describeProblem, validateProgram } from "../../inference/program/validate.ts";
 import { packLookup } from "../../inference/program/weights.ts";
 import { node, run, t } from "../support/onnx-nodes.ts";
-import { rawInput, rawProgram, step, weight } from "../support/small-programs.ts";
 
 const root = join(import.meta.dirname, "../..");
 const text = readFileSync(join(root, "docs/EXACT.md"), "utf8");

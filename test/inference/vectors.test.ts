@@ -3,6 +3,7 @@ import { decodeAbiParameters, type Hex } from "viem";
 import { describe, expect, test } from "vitest";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
+import { judge } from "../../conformance/reference/judge.ts";
 import { decodeInput } from "../../inference/codecs/input.ts";
 import { tensorRoot } from "../../inference/commit/commitments.ts";
 import { foldOpening, outputRead } from "../../inference/commit/openings.ts";
@@ -15,7 +16,6 @@ import { decodeProgram } from "../../inference/program/encode.ts";
 import { OPCODES, type Program, type Step, type Tensor } from "../../inference/program/form.ts";
 import { locate } from "../../inference/program/shape.ts";
 import { readProgram } from "../../inference/program/validate.ts";
-import { judge } from "../support/reference-judge.ts";
 import { VECTOR_ABIS } from "../support/vectors.ts";
 
 /** The committed vectors say what the specification says: judged here by the exact reference, which shares no code

@@ -7,18 +7,18 @@ const isSupported = ({ operators }: NodeTest): boolean => operators.every((name)
 
 /** Why a test of supported operators is refused: what docs/EXACT.md, section 6, says of types, attributes and limits. */
 const LIMITS: readonly (readonly [string, RegExp])[] = [
-  ["an element type that no program holds", /has the (element )?type \d+|casts to the type \d+/],
+  ["an element type that no program holds", /which no program holds|it casts to (a|no|u?int|b?float|of)/],
   ["an operator set before 7", /uses operator set \d+; 7 to/],
   [
     "float32 where only dequantized bytes are exact",
-    /dequantized byte|dequantized int32 constant|picks float32/,
+    /dequantized byte|dequantized int32 constant|multiplies float32/,
   ],
-  ["scales that are computed", /scale \(input \d\) is computed/],
+  ["parameters that are computed", /\(input \d\) is computed, not constant/],
   ["larger than a codec", /codec raw holds \d+|can be returned/],
   ["an empty tensor", /Empty tensors|Use shapes of 1 to|its shape is \[.*\b0\b|into \[0,/],
   ["training", /training mode/],
   ["an output that is not computed", /Only the first output/],
-  ["an attribute", /storage_order|Fold (alpha|beta)|its mode is (linear|cubic)|resizes by tf_/],
+  ["an attribute", /storage_order|Fold (alpha|beta)|batch_dims|with align_corners|resizes by tf_crop/],
   ["outputs of float32 and integers in one model", /outputs mix float32 and integers/],
   ["float32 numbers that can become subnormal", /can be subnormal/],
   ["ids that are float32", /its ids are float32/],
@@ -38,7 +38,7 @@ async function runAll(): Promise<Result[]> {
 }
 
 /** What version 1.12 of the tests gives; later ones have more. */
-const LEAST_PASSED = 320;
+const LEAST_PASSED = 350;
 
 const results = await runAll();
 const operators = [...SUPPORTED].filter((name) =>
@@ -79,6 +79,9 @@ describe("the node tests of the ONNX project", () => {
       const elements = list.reduce((sum, outcome) => sum + outcome.elements, 0);
       lines.push(`  ${list.length} with inputs computed: ${way} (${elements} elements)`);
     }
+    const near = passed.filter((outcome) => outcome.near > 0);
+    const elements = near.reduce((sum, outcome) => sum + outcome.near, 0);
+    lines.push(`  ${near.length} have ${elements} elements that differ in their bits by at most one unit`);
     const refused = results.filter(({ outcome }) => outcome.kind === "refused");
     lines.push(`${refused.length} refused`);
     lines.push(

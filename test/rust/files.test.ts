@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { concatBytes, toHex } from "../../base/bytes.ts";
+import { shapedProgram } from "../../conformance/generate/shaped-program.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import { outputsOf } from "../support/program-fuzz.ts";
 import { buildProgram } from "../support/rust.ts";
-import { shapedProgram } from "../support/shaped-program.ts";
 
 const subject = shapedProgram(4_000_000);
 let binary: string;

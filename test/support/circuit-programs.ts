@@ -1,4 +1,6 @@
 /** Small programs, each for one gadget and one way through it, whose profile import proves. */
+
+import type { Value } from "../../conformance/generate/program-builder.ts";
 import {
   type InputCodec,
   type Model,
@@ -7,7 +9,6 @@ import {
   REDUCE_VARIANTS,
 } from "../../inference/program/form.ts";
 import { CircuitSteps } from "./circuit-steps.ts";
-import type { Value } from "./program-builder.ts";
 import { createRng } from "./rng.ts";
 
 export interface CircuitProgram {

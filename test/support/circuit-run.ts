@@ -1,4 +1,6 @@
 /** Runs a circuit and the executor on the same input. */
+
+import { randomInput } from "../../conformance/generate/random-program.ts";
 import { type CodecInput, encodeInput } from "../../inference/codecs/input.ts";
 import { decodeOutput, encodeOutput } from "../../inference/codecs/output.ts";
 import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts";
@@ -13,7 +15,6 @@ import { newData } from "../../inference/program/tensor.ts";
 import { publicSignals, signalsOfTrace } from "../../protocol/rules/proof/public-signals.ts";
 import { type CompiledCircuit, compileCircuit } from "../../prover/proof/groth16/compile.ts";
 import type { Witness } from "../../prover/proof/groth16/r1cs.ts";
-import { randomInput } from "./random-program.ts";
 import type { Rng } from "./rng.ts";
 
 export const BINDING = 0xb1d1n;

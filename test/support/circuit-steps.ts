@@ -1,8 +1,9 @@
 /** Steps that small circuit programs are made of. */
+
+import { ProgramBuilder, type Value } from "../../conformance/generate/program-builder.ts";
+import { TYPE_RANGES } from "../../conformance/generate/random-values.ts";
 import { ARITH_VARIANTS, REDUCE_VARIANTS, type TensorType } from "../../inference/program/form.ts";
 import { type ChannelParameters, packChannel, packDot, packLookup } from "../../inference/program/weights.ts";
-import { ProgramBuilder, type Value } from "./program-builder.ts";
-import { TYPE_RANGES } from "./random-values.ts";
 
 type Arith = (typeof ARITH_VARIANTS)[number];
 

@@ -1,6 +1,6 @@
 /** One contract on a local chain, from its artifact. */
 import { type Address, createWalletClient, encodeDeployData, http } from "viem";
-import type { Artifact } from "../../protocol/chain/deploy.ts";
+import type { Artifact } from "../../protocol/chain/deploy/parts.ts";
 import { accountAt, type LocalChain } from "./anvil.ts";
 
 /** Creates it by the chain's first account, and waits until it is mined. */

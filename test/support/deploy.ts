@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Hex, keccak256, type LocalAccount, slice } from "viem";
+import { type Hex, keccak256, type LocalAccount, numberToHex, slice } from "viem";
 import { toHex } from "../../base/bytes.ts";
 import { loadArtifacts } from "../../cli/artifacts.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
@@ -32,12 +32,16 @@ export const LOCAL_CONSTANTS: GameConstants = {
 /** Fast polls: local answers take a millisecond. */
 export const QUICK: SenderOptions = { pollIntervalMs: 20 };
 
+let deployed = 0n;
+
+/** Deploys a system that no test of this file had before. */
 export function deployLocal(
   { client }: LocalChain,
   constants = LOCAL_CONSTANTS,
   artifacts = loadArtifacts(),
 ) {
-  return deploySystem({ client, account: accountAt(0), artifacts, constants, pollIntervalMs: 20 });
+  const salt = numberToHex(deployed++, { size: 32 });
+  return deploySystem({ client, account: accountAt(0), artifacts, constants, salt, pollIntervalMs: 20 });
 }
 
 /** A fresh folder below the system's temporary one. */

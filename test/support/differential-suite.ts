@@ -1,10 +1,10 @@
 /** The cases of the differential suite: the tests run it with the executor, and with faults planted in it. */
 
+import { seededProgram } from "../../conformance/generate/random-program.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { compareCase, type DifferentialCase, type Executor, keyOf, Tally } from "./differential.ts";
 import type { Target } from "./directed-builder.ts";
 import { directedProgram, TARGETS } from "./directed-program.ts";
-import { seededProgram } from "./random-program.ts";
 import { createRng } from "./rng.ts";
 
 const RUNS = 2;

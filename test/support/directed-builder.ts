@@ -1,8 +1,9 @@
 /** Grows a program whose last step is under test. */
+
+import { ProgramBuilder, type Value } from "../../conformance/generate/program-builder.ts";
+import { randomInteger } from "../../conformance/generate/random-values.ts";
 import { elementCount, type Opcode, type Tensor, type TensorType } from "../../inference/program/form.ts";
 import { newData } from "../../inference/program/tensor.ts";
-import { ProgramBuilder, type Value } from "./program-builder.ts";
-import { randomInteger } from "./random-values.ts";
 import type { Rng } from "./rng.ts";
 
 /** What the last step computes. */

@@ -1,5 +1,6 @@
 /** The last step of a directed program, one function an opcode. */
 
+import type { StepFields, Value } from "../../conformance/generate/program-builder.ts";
 import { findIntegerForm } from "../../inference/onnx/requantize/integer-form.ts";
 import {
   ARITH_VARIANTS,
@@ -12,7 +13,6 @@ import {
 import { bitsOfFloat } from "../../inference/program/tensor.ts";
 import { type ChannelParameters, packChannel, packDot, packLookup } from "../../inference/program/weights.ts";
 import type { Content, DirectedBuilder, Target } from "./directed-builder.ts";
-import type { StepFields, Value } from "./program-builder.ts";
 import type { Rng } from "./rng.ts";
 
 type Build = (b: DirectedBuilder, target: Target) => Value;

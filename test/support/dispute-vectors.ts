@@ -1,5 +1,7 @@
 import { encodeAbiParameters, type Hex, parseAbiParameters } from "viem";
 import { toHex } from "../../base/bytes.ts";
+import { randomProgram } from "../../conformance/generate/random-program.ts";
+import { rawInput, rawProgram, step, weight } from "../../conformance/generate/small-programs.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
 import { encodeOutput, outputFault } from "../../inference/codecs/output.ts";
 import { type Commitment, commitTrace, commitWeights } from "../../inference/commit/commitments.ts";
@@ -14,9 +16,7 @@ import { isStep, type Model, type Operand, type Step, type Tensor } from "../../
 import { locate, stepShape } from "../../inference/program/shape.ts";
 import { bitsOf, storedElement } from "../../inference/program/tensor.ts";
 import { packDot } from "../../inference/program/weights.ts";
-import { randomProgram } from "./random-program.ts";
 import { createRng, type Rng } from "./rng.ts";
-import { rawInput, rawProgram, step, weight } from "./small-programs.ts";
 
 /** Whole disputes over real traces, as test/contracts/assay/Disputes.t.sol plays them: what a prover claims and
  *  commits to, the reveals on the way to its fault, and all that convicts it. Struct fields in this order:

@@ -18,7 +18,14 @@ import type { ModelIdentity } from "../../inference/commit/commitments.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import type { Program } from "../../inference/program/form.ts";
 import type { Action } from "../../protocol/chain/actions.ts";
-import { type Artifact, createParts, type DeployedContract } from "../../protocol/chain/deploy.ts";
+import {
+  type Artifact,
+  type Artifacts,
+  byProxy,
+  layOut,
+  type SystemContracts,
+} from "../../protocol/chain/deploy/parts.ts";
+import { createIn as createPart } from "../../protocol/chain/deploy/rehearsal.ts";
 import { decodeRevertData } from "../../protocol/chain/errors.ts";
 import { type ChainEvent, decodeEvents } from "../../protocol/chain/events.ts";
 import { chunksOf } from "../../protocol/chain/register.ts";
@@ -32,7 +39,6 @@ const GAS = 30_000_000n;
 /** wei */
 export const BASE_FEE = 1n;
 
-type Contracts = Awaited<ReturnType<typeof createParts>>;
 type Call = Pick<Action, "to" | "data"> & { readonly value?: bigint };
 
 export interface Sent {
@@ -42,25 +48,23 @@ export interface Sent {
 }
 
 export class EvmWorld {
-  readonly contracts: Contracts;
+  readonly contracts: SystemContracts;
   readonly constants: GameConstants;
   readonly #evm: EVM;
   #number = 0n;
 
-  private constructor(evm: EVM, contracts: Contracts, constants: GameConstants) {
+  private constructor(evm: EVM, contracts: SystemContracts, constants: GameConstants) {
     this.#evm = evm;
     this.contracts = contracts;
     this.constants = constants;
   }
 
-  static async open(
-    artifacts: Readonly<Record<DeployedContract, Artifact>>,
-    constants: GameConstants,
-  ): Promise<EvmWorld> {
+  static async open(artifacts: Artifacts, constants: GameConstants): Promise<EvmWorld> {
     await analyseJumpsOnce();
     const evm = await createEVM({ common: rulesOf(CHAIN_ID) });
-    const create = (name: DeployedContract, args: readonly unknown[]) => createIn(evm, artifacts[name], args);
-    return new EvmWorld(evm, await createParts(create, constants), constants);
+    const { creations, contracts } = layOut(artifacts, constants, byProxy());
+    for (const creation of creations) await createPart(evm, creation);
+    return new EvmWorld(evm, contracts, constants);
   }
 
   /** The same registry, judges and adapters with another Assay, in the same state. */

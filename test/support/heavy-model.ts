@@ -1,5 +1,6 @@
 /** A model whose run takes a good part of a second and whose trace takes seconds, from 17 KB of input. */
 import { toHex } from "../../base/bytes.ts";
+import { rawInput, rawProgram, step } from "../../conformance/generate/small-programs.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
 import { commitModel } from "../../inference/commit/commitments.ts";
 import { selectorOf } from "../../inference/manifest/abi.ts";
@@ -8,7 +9,6 @@ import type { Model } from "../../inference/program/form.ts";
 import { modelIdOf } from "../../protocol/rules/ids.ts";
 import { LANE } from "../../protocol/rules/types.ts";
 import { loadForecast } from "./forecast.ts";
-import { rawInput, rawProgram, step } from "./small-programs.ts";
 
 const [ROWS, COLUMNS] = [4_096, 256];
 const INPUT_BYTES = 4 * (ROWS + COLUMNS);

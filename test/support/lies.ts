@@ -1,5 +1,6 @@
 /** Runs that a prover presents: any bytes in any tensor, garbage in padding, hashes of nothing, any output. */
 import { equalBytes } from "../../base/bytes.ts";
+import type { RandomProgram } from "../../conformance/generate/random-program.ts";
 import { encodeOutput } from "../../inference/codecs/output.ts";
 import { type Commitment, commitTrace, commitWeights } from "../../inference/commit/commitments.ts";
 import { RootTree, TensorTree } from "../../inference/commit/tree.ts";
@@ -8,7 +9,6 @@ import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts
 import { isStep, type Step, type Tensor } from "../../inference/program/form.ts";
 import { stepShape, type TreeShape } from "../../inference/program/shape.ts";
 import { fromStoredBytes, storedBytes } from "../../inference/program/tensor.ts";
-import type { RandomProgram } from "./random-program.ts";
 
 /** A program with an input and its honest run. */
 export interface HonestRun {

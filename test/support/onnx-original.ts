@@ -27,7 +27,7 @@ const MEMORY = {
 } as const;
 
 /** @param declared the type in the file, where import gives the input another one */
-function ortTensor({ type, dims, data }: NamedTensors[string], declared = type): OrtTensor {
+export function ortTensor({ type, dims, data }: NamedTensors[string], declared = type): OrtTensor {
   const name = declared as keyof typeof MEMORY;
   return new OrtTensor(name, MEMORY[name].from(data) as Uint8Array, dims);
 }

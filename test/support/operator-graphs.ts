@@ -2,6 +2,7 @@
 import { ATTENTION_GRAPHS, COMPUTED_PRODUCTS } from "./attention-graphs.ts";
 import { AVERAGES, FUNCTION_GRAPHS } from "./byte-graphs.ts";
 import { ELEMENT_GRAPHS, MOVE_GRAPHS, PICK_GRAPHS } from "./element-graphs.ts";
+import { FEATURE_GRAPHS, NEAR_FEATURE_GRAPHS } from "./feature-graphs.ts";
 import { i64, numbers, real, vector, WIDE, whole } from "./graph-parts.ts";
 import { NORMALIZATION_GRAPHS, POSITION_GRAPHS } from "./position-graphs.ts";
 import { PRODUCT_GRAPHS } from "./product-graphs.ts";
@@ -162,6 +163,7 @@ export const EXACT: Readonly<Record<string, Generator>> = {
   ...PICK_GRAPHS,
   ...COMPUTED_PRODUCTS,
   ...POSITION_GRAPHS,
+  ...FEATURE_GRAPHS,
 };
 
 /** Not one function in onnxruntime: at most one unit off, node by node. */
@@ -179,4 +181,5 @@ export const NEAR: Readonly<Record<string, Generator>> = {
   ...ATTENTION_GRAPHS,
   ...NORMALIZATION_GRAPHS,
   ...PRODUCT_GRAPHS,
+  ...NEAR_FEATURE_GRAPHS,
 };

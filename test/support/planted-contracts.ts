@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { loadArtifacts, readArtifact } from "../../cli/artifacts.ts";
-import type { Artifact, DeployedContract } from "../../protocol/chain/deploy.ts";
+import type { Artifact, DeployedContract } from "../../protocol/chain/deploy/parts.ts";
 import { foundryBinary, projectRoot } from "../../tools/foundry.ts";
 import type { Mutant } from "../../tools/mutant.ts";
 import { collectSources, mutate } from "../../tools/mutants.ts";

@@ -18,7 +18,7 @@ import { type Commitment, commitWeights, programHash } from "../../inference/com
 import { encodeProgram } from "../../inference/program/encode.ts";
 import { elementCount, type Model, type Program, type Step } from "../../inference/program/form.ts";
 import { maxCalldata, outputLength } from "../../inference/program/shape.ts";
-import type { Artifact, DeployedContract } from "../../protocol/chain/deploy.ts";
+import type { Artifact, DeployedContract } from "../../protocol/chain/deploy/parts.ts";
 import { decodeRevertData } from "../../protocol/chain/errors.ts";
 import { buildAction, planCompilation } from "../../protocol/chain/execution/compiled.ts";
 import { planPublication } from "../../protocol/chain/execution/publication.ts";

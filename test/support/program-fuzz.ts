@@ -1,11 +1,11 @@
 /** Whole programs by every way in which a chain runs them, against the canonical executor. */
 import { equalBytes, toHex } from "../../base/bytes.ts";
+import type { Subject } from "../../conformance/generate/shaped-program.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { describeProgram } from "../../inference/program/describe.ts";
 import type { Model } from "../../inference/program/form.ts";
 import type { Outcome, Played, ProgramChain } from "./program-chain.ts";
-import type { Subject } from "./shaped-program.ts";
 
 export interface Compared {
   readonly played: Played;

@@ -2,12 +2,12 @@
  *  the blocks that it simulates says which one runs. */
 import { numberToHex } from "viem";
 import { readArtifact } from "../../cli/artifacts.ts";
-import type { Artifact, DeployedContract } from "../../protocol/chain/deploy.ts";
+import { DIRECTED_RUNS } from "../../conformance/generate/directed-runs.ts";
+import { type Subject, shapedProgram } from "../../conformance/generate/shaped-program.ts";
+import type { Artifact, DeployedContract } from "../../protocol/chain/deploy/parts.ts";
 import type { OpenPrograms, ProgramRuns } from "../../tools/mutation/contracts.ts";
-import { DIRECTED_RUNS } from "./directed-runs.ts";
 import { ProgramChain } from "./program-chain.ts";
 import { compareProgram, outputsOf } from "./program-fuzz.ts";
-import { type Subject, shapedProgram } from "./shaped-program.ts";
 
 /** Several times what a program takes without the optimizer; it ends one that has no end. */
 const GAS = 400_000_000;

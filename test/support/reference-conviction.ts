@@ -2,6 +2,7 @@
 
 import { equalBytes, toHex } from "../../base/bytes.ts";
 import type { Question } from "../../challenger/interrogate.ts";
+import { judge } from "../../conformance/reference/judge.ts";
 import { encodeOutput, outputElement, outputFault } from "../../inference/codecs/output.ts";
 import { tensorRoot } from "../../inference/commit/commitments.ts";
 import { keccak256 } from "../../inference/commit/keccak.ts";
@@ -11,7 +12,6 @@ import { elementBytes, isWeight, type Step, type Tensor } from "../../inference/
 import { locate } from "../../inference/program/shape.ts";
 import { fromStoredBytes, storedBytes } from "../../inference/program/tensor.ts";
 import type { HonestRun } from "./lies.ts";
-import { judge } from "./reference-judge.ts";
 
 /** @param traceRoot that the prover committed to @param outputHash of the claim */
 export function convictionHolds(

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type Abi, createWalletClient, custom, encodeDeployData, type Hex } from "viem";
-import type { Artifact } from "../../protocol/chain/deploy.ts";
+import type { Artifact } from "../../protocol/chain/deploy/parts.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { accountAt, type LocalChain } from "./anvil.ts";
 

@@ -1,6 +1,14 @@
 import { encodeAbiParameters, type Hex, parseAbiParameters } from "viem";
 import { concatBytes, toHex } from "../../base/bytes.ts";
 import { isBaseError } from "../../base/errors.ts";
+import { type CommittedStep, commitLastStep } from "../../conformance/generate/committed-step.ts";
+import { breakCalldata, breakProgram } from "../../conformance/generate/mutations.ts";
+import {
+  type RandomProgram,
+  type RandomProgramOptions,
+  randomProgram,
+} from "../../conformance/generate/random-program.ts";
+import { randomTensor } from "../../conformance/generate/random-values.ts";
 import { encodeOutput, outputElement, outputFault } from "../../inference/codecs/output.ts";
 import { commitWeights, modelId, programHash } from "../../inference/commit/commitments.ts";
 import { type Opening, open, outputRead } from "../../inference/commit/openings.ts";
@@ -13,10 +21,6 @@ import type { Opcode, Program, Step, Tensor } from "../../inference/program/form
 import { maxCalldata, modelWord, outputLength } from "../../inference/program/shape.ts";
 import { bitsOf, storedElement } from "../../inference/program/tensor.ts";
 import { readProgram } from "../../inference/program/validate.ts";
-import { type CommittedStep, commitLastStep } from "./committed-step.ts";
-import { breakCalldata, breakProgram } from "./mutations.ts";
-import { type RandomProgram, type RandomProgramOptions, randomProgram } from "./random-program.ts";
-import { randomTensor } from "./random-values.ts";
 import { createRng, type Rng } from "./rng.ts";
 
 /** The structs behind the vectors, as `abi.decode(blob, (Struct))` reads them in a forge test; field order counts.

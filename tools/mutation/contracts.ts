@@ -3,7 +3,7 @@
  *  want of stack, are compiled one by one in the source itself. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DEPLOYED_CONTRACTS, type DeployedContract } from "../../protocol/chain/deploy.ts";
+import { DEPLOYED_CONTRACTS, type DeployedContract } from "../../protocol/chain/deploy/parts.ts";
 import { projectRoot } from "../foundry.ts";
 import { collectSources } from "../mutants.ts";
 import { applied, hashOf, instrument, keyOf, type Mutant, mutantAt, withoutPure } from "./mutants.ts";

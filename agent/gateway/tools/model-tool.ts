@@ -5,6 +5,7 @@ import { formatAmount } from "../../../base/amounts.ts";
 import { fromHex } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
 import { decodeInput } from "../../../inference/codecs/input.ts";
+import { meaningOf } from "../../../inference/meaning/read.ts";
 import { Actions } from "../../../protocol/chain/actions.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
 import { inferOnChain } from "../../../protocol/chain/execution/infer.ts";
@@ -203,6 +204,7 @@ const finalOutcome = (called: Callable, output: Hex, evidence: Evidence): ToolOu
   success: true,
   status: "final",
   data: plainOutputOf(called, decodeReturn(called.function, output)),
+  ...meaningOf(called.readable, fromHex(output)),
   evidence: { ...evidence, outputHash: keccak256(output) },
 });
 

@@ -1,7 +1,7 @@
 /** What a drill costs, before it is begun. Amounts in wei. */
 import { formatAmount } from "../../../base/amounts.ts";
 import { BaseError } from "../../../base/errors.ts";
-import { isLocalChain } from "../../../protocol/chain/local-chains.ts";
+import { isLocalChain } from "../../../protocol/chain/presets.ts";
 import type { SigningChain } from "../../../protocol/chain/sender.ts";
 import { bondsOf, defenceGas } from "../../../protocol/rules/money.ts";
 import { claimGas, claimGasPrice } from "../../../prover/costs.ts";

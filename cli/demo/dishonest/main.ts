@@ -2,7 +2,7 @@
  *  `--fault` falsifies. It is no part of the assay program, and refuses any chain that is not local. */
 import { Command } from "commander";
 import { BaseError } from "../../../base/errors.ts";
-import { isLocalChain } from "../../../protocol/chain/local-chains.ts";
+import { isLocalChain } from "../../../protocol/chain/presets.ts";
 import { withChain, withSettings } from "../../chain.ts";
 import { runProgram } from "../../output.ts";
 import { PROVER_SETTINGS, serveProver } from "../../prover.ts";

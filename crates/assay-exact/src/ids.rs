@@ -160,19 +160,19 @@ impl Claim {
 
 /// `abi.encode` of values that have a word each.
 #[derive(Default)]
-struct Words(Vec<u8>);
+pub(crate) struct Words(Vec<u8>);
 
 impl Words {
-    fn bytes32(mut self, word: &Hash) -> Self {
+    pub(crate) fn bytes32(mut self, word: &Hash) -> Self {
         self.0.extend(word);
         self
     }
 
-    fn number(self, number: u128) -> Self {
+    pub(crate) fn number(self, number: u128) -> Self {
         self.right(&number.to_be_bytes())
     }
 
-    fn address(self, address: &Address) -> Self {
+    pub(crate) fn address(self, address: &Address) -> Self {
         self.right(address)
     }
 
@@ -188,7 +188,7 @@ impl Words {
         self.bytes32(&word)
     }
 
-    fn hash(self) -> Hash {
+    pub(crate) fn hash(self) -> Hash {
         keccak(&self.0)
     }
 }

@@ -15,12 +15,17 @@ pub mod execute;
 pub mod ids;
 pub mod openings;
 mod operand_rules;
+pub mod orders;
 pub mod program;
+pub mod receipt;
 pub mod return_data;
 pub mod reveal;
+mod rlp;
 mod rules;
+pub mod signals;
 mod text;
 pub mod tree;
+mod trie;
 mod validate;
 
 pub use error::{Error, Result};

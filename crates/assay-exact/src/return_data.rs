@@ -1,6 +1,8 @@
 //! Output codecs: return data of the last step's tensor (docs/EXACT.md, section 5).
 use crate::arithmetic::{number, stored_at};
+use crate::error::ensure;
 use crate::program::{ElementType, OutputCodec, Program, WORD};
+use crate::Result;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -50,6 +52,27 @@ pub fn element(program: &Program, stored: u32) -> Vec<u8> {
             ElementType::S32 | ElementType::F32 => stored.to_le_bytes().to_vec(),
         },
     }
+}
+
+/// The stored bytes of the last tensor that return data hold, which need not be canonical.
+pub fn decode(program: &Program, data: &[u8]) -> Result<Vec<u8>> {
+    ensure!(has_form(program, data), "{} bytes have not the form of the return data", data.len());
+    let form = program.output();
+    let mut tensor = Vec::with_capacity(form.bytes());
+    for index in 0..form.dims.count() {
+        let bytes = &data[place(program, index)];
+        match (program.output_codec, form.element_type) {
+            (OutputCodec::Words, ElementType::S32) => tensor.extend(&bytes[WORD - 4..]),
+            (OutputCodec::Words, ElementType::S8) => tensor.push(bytes[WORD - 1] ^ 0x80),
+            (OutputCodec::Words, _) => tensor.push(bytes[WORD - 1]),
+            (OutputCodec::Int16s, _) => {
+                tensor.extend(i32::from(i16::from_be_bytes([bytes[0], bytes[1]])).to_be_bytes());
+            }
+            (OutputCodec::Raw, ElementType::S8) => tensor.push(bytes[0] ^ 0x80),
+            (OutputCodec::Raw, _) => tensor.extend(bytes.iter().rev()),
+        }
+    }
+    Ok(tensor)
 }
 
 /// Whether an output has the form that every output of the program has: its length, head and padding.

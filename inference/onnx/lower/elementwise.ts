@@ -6,10 +6,10 @@ import type { OnnxNode, OnnxType } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import { biasOf } from "./bias.ts";
 import { makeTensor } from "./constants.ts";
-import { folded, knownTensor } from "./fold.ts";
+import { folded } from "./fold.ts";
 import { safely } from "./held.ts";
 import type { Lowering } from "./lowering.ts";
-import { combinedMaps, mapThrough } from "./maps.ts";
+import { combinedMaps } from "./maps.ts";
 import { withBias } from "./matmul.ts";
 import { inputsOf } from "./operands.ts";
 import { isWide } from "./quantization.ts";
@@ -110,31 +110,6 @@ export function arithmetic(ctx: Lowering, node: OnnxNode): Value {
     return sum.kind === "product" && ctx.usesOf(node.outputs[0]) > 1 ? ctx.tensor(sum) : sum;
   }
   return combinedMaps(values, f) ?? chain(ctx, values, name);
-}
-
-/** Powers that are products, roots or quotients. */
-const POWERS: Readonly<Record<number, (ctx: Lowering, x: Operand) => Operand>> = {
-  [-1]: (ctx, x) => ctx.builder.float("div", "f32", ctx.builder.f32(1), x),
-  0.5: (ctx, x) => ctx.builder.float("sqrt", "f32", x),
-  1: (_, x) => x,
-  2: (ctx, x) => safely(ctx, "mul", x, x),
-  3: (ctx, x) => safely(ctx, "mul", safely(ctx, "mul", x, x), x),
-};
-
-export function pow(ctx: Lowering, node: OnnxNode): Value {
-  const [x, y] = [ctx.input(node, 0), ctx.input(node, 1)];
-  const type = typeOf(x);
-  const known = folded(ctx, [x, y], type, (a = 0, b = 1) => rounded(type, a ** b));
-  if (known !== undefined) return known;
-  const exponents = knownTensor(y);
-  const exponent = exponents?.data.length === 1 ? Number(exponents.data[0]) : Number.NaN;
-  const power = POWERS[exponent];
-  if (type !== "float32" || power === undefined || dimsOf(y).length > dimsOf(x).length)
-    return refuse(`it raises ${type} to a power other than −1, 0.5, 1, 2 and 3`, "Write it as products.");
-  const mapped = mapThrough(x, (v) => v ** exponent);
-  return mapped?.map.every(Number.isFinite)
-    ? mapped
-    : elementwise(ctx, [x], type, ([a = 0]) => power(ctx, a));
 }
 
 /** The sum of all operands divided by their number. */

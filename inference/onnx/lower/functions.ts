@@ -49,10 +49,18 @@ function geluOf(node: OnnxNode): RealFunction {
 
 /** By operator. Attributes that are absent have the standard's default. */
 export const FUNCTIONS: Readonly<Record<string, (node: OnnxNode) => RealFunction>> = {
+  Acos: () => Math.acos,
+  Acosh: () => Math.acosh,
+  Asin: () => Math.asin,
+  Asinh: () => Math.asinh,
+  Atan: () => Math.atan,
+  Atanh: () => Math.atanh,
   Celu: (node) => {
     const alpha = floatAttribute(node, "alpha", 1);
     return (x) => Math.max(x, 0) + Math.min(0, alpha * Math.expm1(x / alpha));
   },
+  Cos: () => Math.cos,
+  Cosh: () => Math.cosh,
   Elu: (node) => {
     const alpha = floatAttribute(node, "alpha", 1);
     return (x) => (x >= 0 ? x : alpha * Math.expm1(x));
@@ -86,8 +94,11 @@ export const FUNCTIONS: Readonly<Record<string, (node: OnnxNode) => RealFunction
     return (x) => (x < -lambd ? x + bias : x > lambd ? x - bias : 0);
   },
   Sigmoid: () => sigmoid,
+  Sin: () => Math.sin,
+  Sinh: () => Math.sinh,
   Softplus: () => softplus,
   Softsign: () => (x) => x / (1 + Math.abs(x)),
+  Tan: () => Math.tan,
   Tanh: () => Math.tanh,
   ThresholdedRelu: (node) => {
     const alpha = floatAttribute(node, "alpha", 1);

@@ -6,7 +6,7 @@ import { refuse } from "../refusal.ts";
 import { makeTensor } from "./constants.ts";
 import { elementwise } from "./elementwise.ts";
 import { folded } from "./fold.ts";
-import type { Lowering } from "./lowering.ts";
+import { intAttribute, type Lowering } from "./lowering.ts";
 import { inputsOf } from "./operands.ts";
 import { sameScale } from "./shape.ts";
 import { type DequantizedValue, type TensorValue, typeOf, type Value } from "./values.ts";
@@ -97,4 +97,19 @@ export function where(ctx: Lowering, node: OnnxNode): Value {
     return { ...yes, source: select(yes.source, (no as DequantizedValue).source) };
   }
   return select(yes, no);
+}
+
+/** IsNaN, IsInf: import proves that no number is either, so the answer is a comparison that never holds. */
+export function isSpecial(ctx: Lowering, node: OnnxNode): Value {
+  const value = ctx.input(node, 0);
+  if (typeOf(value) !== "float32") refuse(`its operand is ${typeOf(value)}`, "Use float32.");
+  const looked = [
+    ...(intAttribute(node, "detect_negative", 1) !== 0 ? [Number.NEGATIVE_INFINITY] : []),
+    ...(intAttribute(node, "detect_positive", 1) !== 0 ? [Number.POSITIVE_INFINITY] : []),
+  ];
+  const known = folded(ctx, [value], "bool", (x = 0) =>
+    Number(node.op === "IsNaN" ? Number.isNaN(x) : looked.includes(x)),
+  );
+  if (known !== undefined) return known;
+  return elementwise(ctx, [value], "bool", ([x = 0]) => ctx.builder.float("lt", "bool", x, x));
 }

@@ -46,10 +46,11 @@ export function oneHot(ctx: Lowering, node: OnnxNode): Value {
   if (!Number.isInteger(depth) || depth < 1) refuse(`its depth is ${depth}`, "Use a depth of at least 1.");
   const raised = reshapeValue(ctx, ids, [...dims.slice(0, axis), 1, ...dims.slice(axis)]);
   const along = [depth, ...dims.slice(axis).map(() => 1)];
+  // As int32: a byte does not hold every position.
   const at = (from: number): Value =>
     constantOf(
       makeTensor(
-        type,
+        "int32",
         along,
         Array.from({ length: depth }, (_, i) => i + from),
       ),

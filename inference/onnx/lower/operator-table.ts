@@ -1,75 +1,39 @@
 /** Every ONNX operator that import reads, with what docs/EXACT.md says about it (`npm run gen` writes the table). */
 
-import type { Opcode } from "../../program/form.ts";
-import type { OnnxNode } from "../graph.ts";
-import { treeEnsemble, treeEnsembleClassifier, treeEnsembleRegressor, zipMap } from "../trees/lower.ts";
 import { averagePool, globalAveragePool, qLinearAverage } from "./average.ts";
+import { batchNormalization } from "./batch-norm.ts";
 import { cast, castLike } from "./cast.ts";
 import { clip, relu } from "./clamp.ts";
 import { conv, convInteger, qLinearConv } from "./conv.ts";
 import { convTranspose } from "./conv-transpose.ts";
 import { dynamicQuantizeLinear } from "./dynamic.ts";
 import { einsum } from "./einsum.ts";
-import { arithmetic, mean, pow } from "./elementwise.ts";
-import { constantOfShape, rangeOfNumbers, shapeOf, sizeOf } from "./fold.ts";
-import { gather } from "./gather.ts";
-import { compare, logic, where } from "./logic.ts";
-import type { Lowering } from "./lowering.ts";
+import { arithmetic, mean } from "./elementwise.ts";
+import { compare, isSpecial, logic, where } from "./logic.ts";
 import { hardmax, oneHot, trilu } from "./masks.ts";
 import { matMulInteger, qGemm, qLinearMatMul } from "./matmul.ts";
+import { ML_ROWS } from "./ml-rows.ts";
 import { mod } from "./modulo.ts";
-import * as normalize from "./normalize.ts";
-import { pad } from "./pad.ts";
-import { gatherElements } from "./picks.ts";
+import {
+  instanceNormalization,
+  layerNormalization,
+  logSoftmax,
+  qLinearSoftmax,
+  rmsNormalization,
+  softmax,
+} from "./normalize.ts";
+import { type OperatorRow, same } from "./operator-row.ts";
 import { globalMaxPool, maxPool } from "./pool.ts";
+import { POSITION_ROWS } from "./position-rows.ts";
+import { pow } from "./power.ts";
 import { gemm, matMul } from "./qdq.ts";
 import { qLinearBinary, qLinearConcat, qLinearFunction } from "./qlinear.ts";
 import { dequantizeLinear, quantizeLinear } from "./quantize.ts";
 import { cumSum, topK } from "./ranks.ts";
 import { pRelu } from "./real-steps.ts";
 import { argExtreme, reduce } from "./reduce.ts";
-import { expand, split, tile } from "./repeat.ts";
-import {
-  concat,
-  constant,
-  dropout,
-  flatten,
-  identity,
-  reshape,
-  slice,
-  squeeze,
-  transpose,
-  unsqueeze,
-} from "./shape.ts";
-import { depthToSpace, resize, spaceToDepth } from "./space.ts";
+import { reduceProd } from "./reduce-prod.ts";
 import { byteFunction, unary } from "./unary.ts";
-import type { Value } from "./values.ts";
-
-/** Value of the node's first output, or of its outputs. */
-export type Lower = (ctx: Lowering, node: OnnxNode) => Value | readonly Value[];
-
-/** How the program's output relates to the operator's definition, as docs/EXACT.md, section 6, says it.
- *  exact: the same bytes on every input. one unit: onnxruntime's own kernel is not one function on all CPUs, or works in
- *  float32; the program differs from the definition in real numbers by at most one unit of the quantized result, or by
- *  2^-20 of the size of a float32 result that nobody quantizes. within the printed bound: import says how far. */
-type Exactness = "exact" | "one unit" | "within the printed bound";
-
-/** Operators that are described by one row. */
-export interface OperatorRow {
-  /** Those of onnxruntime carry their domain. */
-  readonly operators: Readonly<Record<string, Lower>>;
-  /** Types and attributes that are read. */
-  readonly reads: string;
-  readonly limits: string;
-  /** Opcodes that may come of it; none where it only renames or folds. */
-  readonly opcodes: readonly Opcode[];
-  /** True where FLOAT is among them whatever the graph: such programs have no circuit. */
-  readonly alwaysFloat?: true;
-  readonly exactness: Exactness;
-}
-
-const same = (lower: Lower, ...names: readonly string[]): Readonly<Record<string, Lower>> =>
-  Object.fromEntries(names.map((name) => [name, lower]));
 
 export const OPERATOR_ROWS: readonly OperatorRow[] = [
   {
@@ -151,7 +115,15 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     operators: {
       ...same(
         byteFunction,
+        "Acos",
+        "Acosh",
+        "Asin",
+        "Asinh",
+        "Atan",
+        "Atanh",
         "Celu",
+        "Cos",
+        "Cosh",
         "Elu",
         "Erf",
         "Exp",
@@ -164,8 +136,11 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
         "Selu",
         "Shrink",
         "Sigmoid",
+        "Sin",
+        "Sinh",
         "Softplus",
         "Softsign",
+        "Tan",
         "Tanh",
         "ThresholdedRelu",
         "com.microsoft.FastGelu",
@@ -189,17 +164,38 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     exactness: "exact",
   },
   {
-    operators: { ...same(logic, "And", "Not", "Or", "Xor"), Where: where },
-    reads: "bool; Where of any type; with broadcasting",
+    operators: {
+      ...same(logic, "And", "Not", "Or", "Xor"),
+      Where: where,
+      ...same(isSpecial, "IsInf", "IsNaN"),
+    },
+    reads:
+      "bool; Where of any type; with broadcasting. IsNaN and IsInf of float32, which import proves to be neither",
     limits: "infinite constants of Where are the largest finite number",
     opcodes: ["arith", "select", "float", "move", "lookup"],
     exactness: "exact",
   },
   {
-    operators: { Mean: mean, Pow: pow },
+    operators: { Pow: pow },
     reads:
-      "float32. Mean with broadcasting: the sum from left to right, divided by the number of operands. Pow: products, a root or a quotient",
-    limits: "exponent of Pow constant: −1, 0.5, 1, 2 or 3",
+      "float32 to 0.5, 1, 2, 3, −0.5, −1, −2, by correctly rounded operations; dequantized bytes and 16 bits to any exponent (a table); int32, int64 to whole exponents of 1 to 30",
+    limits: "one constant exponent; results proven inside s32, or finite and not subnormal",
+    opcodes: ["float", "arith", "table", "lookup", "move"],
+    exactness: "one unit",
+  },
+  {
+    operators: { BatchNormalization: batchNormalization },
+    reads:
+      "float32 and dequantized bytes: `x·f32(g) + f32(B − mean·g)`, `g = scale / sqrt(var + epsilon)` in binary64",
+    limits: "scale, B, mean and var constant; no training mode",
+    opcodes: ["float", "move"],
+    alwaysFloat: true,
+    exactness: "one unit",
+  },
+  {
+    operators: { Mean: mean },
+    reads: "float32 with broadcasting: the sum from left to right, divided by the number of operands",
+    limits: "",
     opcodes: ["float", "table", "lookup", "arith", "move"],
     exactness: "one unit",
   },
@@ -241,7 +237,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   {
     operators: { Cast: cast, CastLike: castLike },
     reads: "uint8, int8, int32, int64, float32, bool; int64 is held as s32",
-    limits: "proven in range; not from float32 to bool",
+    limits: "proven in range; to bool from any number",
     opcodes: ["arith", "float", "move", "lookup"],
     exactness: "exact",
   },
@@ -280,11 +276,18 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     exactness: "one unit",
   },
   {
-    operators: same(reduce, "ReduceMax", "ReduceMin", "ReduceSum"),
+    operators: same(reduce, "ReduceMax", "ReduceMin", "ReduceSum", "ReduceSumSquare"),
     reads:
       "int32, int64, over any axes; ReduceMax and ReduceMin also uint8, int8, bool, dequantized bytes, float32 (halves of a row by FLOAT)",
     limits: "sums proven inside s32; rows above 1,024 bytes are reduced in parts",
     opcodes: ["move", "reduce", "arith", "lookup", "float"],
+    exactness: "exact",
+  },
+  {
+    operators: { ReduceProd: reduceProd },
+    reads: "int32, int64, over any axes: halves of a row are multiplied; constants are computed at import",
+    limits: "products proven inside s32",
+    opcodes: ["move", "arith"],
     exactness: "exact",
   },
   {
@@ -296,11 +299,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     exactness: "one unit",
   },
   {
-    operators: {
-      LogSoftmax: normalize.logSoftmax,
-      Softmax: normalize.softmax,
-      "com.microsoft.QLinearSoftmax": normalize.qLinearSoftmax,
-    },
+    operators: { LogSoftmax: logSoftmax, Softmax: softmax, "com.microsoft.QLinearSoftmax": qLinearSoftmax },
     reads:
       "dequantized bytes: exponentials by LOOKUP, their sum of integers, the quotient in FLOAT. Other float32, and LogSoftmax: exponentials by LOOKUP and FLOAT, their sum by halves. Before operator set 13 axes from `axis` on are one",
     limits: "at most 8,191 dequantized bytes a row",
@@ -310,9 +309,9 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   },
   {
     operators: {
-      LayerNormalization: normalize.layerNormalization,
-      InstanceNormalization: normalize.instanceNormalization,
-      RMSNormalization: normalize.rmsNormalization,
+      LayerNormalization: layerNormalization,
+      InstanceNormalization: instanceNormalization,
+      RMSNormalization: rmsNormalization,
     },
     reads:
       "dequantized bytes: integer sums, the rest in FLOAT. Other float32: sums by halves. LayerNormalization and RMSNormalization also written out (ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div)",
@@ -328,73 +327,6 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     opcodes: ["move", "reduce", "arith", "select", "float"],
     exactness: "exact",
   },
-  {
-    operators: {
-      "ai.onnx.ml.TreeEnsembleClassifier": treeEnsembleClassifier,
-      "ai.onnx.ml.TreeEnsembleRegressor": treeEnsembleRegressor,
-      "ai.onnx.ml.TreeEnsemble": treeEnsemble,
-      "ai.onnx.ml.ZipMap": zipMap,
-    },
-    reads:
-      "one row or [rows, features] of float32 or integers; all BRANCH_ modes, sets of members as well; SUM and AVERAGE; NONE, LOGISTIC, SOFTMAX. The label of a classifier, words as their places; a ZipMap is its scores. Comparisons are exact, leaves in fixed point by a scale and with a bound that import prints (below)",
-    limits:
-      "2^17 leaves, a table of 16 MB; two classes have weights for the first alone, as the exporters write them; no MIN, MAX, SOFTMAX_ZERO, PROBIT; numbers of binary64 are refused",
-    opcodes: ["move", "arith", "float", "reduce", "lookup", "requant", "dot", "select"],
-    exactness: "within the printed bound",
-  },
-  {
-    operators: { Gather: gather },
-    reads:
-      "any axis. Constant table, computed ids: LOOKUP pick (→ Cast int32 → ReduceSum over the ids of an int8 table whose row 0 is zero: LOOKUP sum). Constant ids: MOVE. Both computed: as GatherElements",
-    limits:
-      "int32 or int64 ids. Ids outside of a constant table, negative ones too, are clamped into it: import says so where the codec allows them",
-    opcodes: ["lookup", "move", "arith", "select", "reduce", "float"],
-    exactness: "exact",
-  },
-  {
-    operators: { GatherElements: gatherElements },
-    reads: "integers, dequantized bytes; ids are compared with each position of the axis",
-    limits: "ids as long as the data along the other axes",
-    opcodes: ["move", "arith", "select", "reduce"],
-    exactness: "exact",
-  },
-  {
-    operators: {
-      Concat: concat,
-      DepthToSpace: depthToSpace,
-      Expand: expand,
-      Flatten: flatten,
-      Pad: pad,
-      Reshape: reshape,
-      Resize: resize,
-      Slice: slice,
-      SpaceToDepth: spaceToDepth,
-      Split: split,
-      Squeeze: squeeze,
-      Tile: tile,
-      Transpose: transpose,
-      Unsqueeze: unsqueeze,
-      Upsample: resize,
-    },
-    reads:
-      "every type; Pad constant, edge, reflect, wrap; Resize and Upsample to the nearest element. Transpose only renames stored axes until something needs the order; two moves in a row are one where MOVE can hold them",
-    limits: "rank ≤ 6; shapes, axes, starts, scales and sizes constant; no empty tensors",
-    opcodes: ["move", "float", "lookup", "arith"],
-    exactness: "exact",
-  },
-  {
-    operators: {
-      Constant: constant,
-      ConstantOfShape: constantOfShape,
-      Dropout: dropout,
-      Identity: identity,
-      Range: rangeOfNumbers,
-      Shape: shapeOf,
-      Size: sizeOf,
-    },
-    reads: "known at import, or nothing to do",
-    limits: "constant operands",
-    opcodes: [],
-    exactness: "exact",
-  },
+  ...ML_ROWS,
+  ...POSITION_ROWS,
 ];

@@ -1,7 +1,8 @@
 /** Which lowering an ONNX node has, and what to do where there is none. */
 
 import type { OnnxNode } from "../graph.ts";
-import { type Lower, OPERATOR_ROWS } from "./operator-table.ts";
+import type { Lower } from "./operator-row.ts";
+import { OPERATOR_ROWS } from "./operator-table.ts";
 
 const LOWERINGS = new Map<string, Lower>(OPERATOR_ROWS.flatMap((row) => Object.entries(row.operators)));
 
@@ -26,7 +27,7 @@ const UNROLL = "Unroll it: write its steps one after the other, without a subgra
 
 /** What to do about operators that are often met. */
 const ADVICE: Readonly<Record<string, string>> = {
-  BatchNormalization: "Fold it into the weights of the layer before it.",
+  DynamicQuantizeLSTM: "Unroll the LSTM into products before it is quantized, or take convolutions.",
   GRU: "Unroll it into products and tables.",
   If: "Fold the condition, and export the branch that is taken.",
   LSTM: "Unroll it into products and tables.",

@@ -76,9 +76,12 @@ function padMoved(
     if (before === 0 && after === 0) return padded;
     const size = dimsOf(padded)[axis] as number;
     const length = size + before + after;
-    if (length < 1) refuse(`it pads ${size} elements to ${length}`, "Empty tensors are not supported.");
+    // A negative pad cuts; what is left is padded.
+    const [cut, left] = [Math.max(-before, 0), size + Math.min(before, 0) + Math.min(after, 0)];
+    if (left < 1)
+      refuse(`it pads ${size} elements by ${before} and ${after}`, "Empty tensors are not supported.");
     checkMade(ctx.builder.budget, [length]);
-    const list = Array.from({ length }, (_, at) => position(at - before, size));
+    const list = Array.from({ length }, (_, at) => cut + position(at - Math.max(before, 0), left));
     return gatherPositions(ctx, padded, list, [length], axis);
   }, value);
 }

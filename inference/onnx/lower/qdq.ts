@@ -164,7 +164,8 @@ export function gemm(ctx: Lowering, node: OnnxNode): Value {
     axis: 1,
     ...UNBOUNDED,
   } as const;
-  if (bias === undefined || !isApart) return { ...scaled, fused: true };
+  // A requantization has no scale below 0.
+  if (bias === undefined || !isApart) return { ...scaled, fused: alpha > 0 };
   const times: Value = { kind: "constant", tensor: makeTensor("float32", [], [beta]) };
   const addend =
     beta === 1

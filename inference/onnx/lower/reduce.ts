@@ -5,23 +5,23 @@ import { coordinates } from "../axes.ts";
 import { count, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import { divided, isDequantized, realSum } from "./average.ts";
+import { chain } from "./elementwise.ts";
 import { intAttribute, type Lowering, normalAxis } from "./lowering.ts";
+import { COMBINED, reducedAxes, reducedConstant } from "./reduced.ts";
 import { plainOf, reduceAxes, reduceRows } from "./rows.ts";
-import { axesOf } from "./shape.ts";
 import { dimsOf, type PickedValue, typeOf, type Value } from "./values.ts";
 
 export function reduce(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
-  const dims = dimsOf(value);
-  const given = axesOf(ctx, node, 1);
-  if ((given === undefined || given.length === 0) && intAttribute(node, "noop_with_empty_axes", 0) !== 0) {
-    return value;
+  const { axes: sorted, keepdims } = reducedAxes(ctx, node, dimsOf(value));
+  if (sorted === undefined) return value;
+  const known = COMBINED[node.op];
+  if (known !== undefined && value.kind === "constant" && value.tensor.type !== "float32") {
+    return reducedConstant(ctx, value.tensor, known, sorted, keepdims);
   }
-  const all = dims.map((_, axis) => axis);
-  const axes =
-    given === undefined || given.length === 0 ? all : given.map((axis) => normalAxis(axis, dims.length));
-  const sorted = [...new Set(axes)].sort((a, b) => a - b);
-  const keepdims = intAttribute(node, "keepdims", 1) !== 0;
+  if (node.op === "ReduceSumSquare") {
+    return sumOf(ctx, node, chain(ctx, [value, value], "mul"), sorted, keepdims);
+  }
   if (node.op === "ReduceSum" || node.op === "ReduceMean") return sumOf(ctx, node, value, sorted, keepdims);
   const name = node.op === "ReduceMin" ? "min" : "max";
   if (value.kind === "dequantized" && value.source.kind === "tensor" && value.scale.length === 1) {

@@ -18,7 +18,7 @@ import {
 
 export const LIMITS = {
   fileBytes: 256 * 1024 * 1024,
-  /** Fields other than the elements of packed lists. */
+  /** Fields other than numbers in lists, of which trees have many: exporters write them one by one. */
   fields: 1_000_000,
   nodes: 16_384,
   tensors: 16_384,
@@ -97,9 +97,9 @@ class Decoder {
     const message: Record<string, unknown> = {};
     const lists = new Map<string, NumberList>();
     while (this.#cursor.at < end) {
-      this.#count("fields");
       const tag = this.#cursor.tag(end);
       const field = fieldsOf(name).get(tag.number);
+      if (field?.isList !== true || !isNumber(field.kind)) this.#count("fields");
       if (field === undefined) {
         refuse(name, tag);
         this.#cursor.skip(tag, end);

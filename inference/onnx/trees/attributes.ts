@@ -38,5 +38,8 @@ export function sameLength(lists: Readonly<Record<string, { readonly length: num
 /** Features are counted from 0 and are columns of the input. */
 export function featureOf(index: number, features: number): number {
   if (Number.isInteger(index) && index >= 0 && index < features) return index;
-  return refuse(`a node reads feature ${index}, the input has 0 to ${features - 1}`, AGAIN);
+  return refuse(
+    `a node reads feature ${index}, the input has 0 to ${features - 1}`,
+    "Where the file leaves the number of features open, give it: --dim INPUT:1=N, or the dim's name.",
+  );
 }

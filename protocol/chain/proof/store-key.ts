@@ -7,7 +7,7 @@ import { isDevelopmentKey } from "../../rules/proof/groth16.ts";
 import type { ModelId } from "../../rules/types.ts";
 import type { Chain } from "../connect.ts";
 import { withContext } from "../errors.ts";
-import { isLocalChain } from "../local-chains.ts";
+import { isLocalChain } from "../presets.ts";
 import type { Sender } from "../sender.ts";
 
 /** Refuses a development key on a chain that is not local. Check it before the model is registered.

@@ -203,6 +203,7 @@ function manifestOf(
     ),
     inputs: tensors.inputs,
     outputs: tensors.outputs,
+    ...(tool.meaning === undefined ? {} : { meaning: tool.meaning }),
     ezkl: {
       version: settings.version,
       logrows: keys.logrows,
@@ -212,7 +213,7 @@ function manifestOf(
     },
     ...evaluationOf(files.get("eval.json")),
   };
-  const { import: _, lanes: __, windowSeconds: ___, ...described } = tool;
+  const { import: _, lanes: __, windowSeconds: ___, meaning: ____, ...described } = tool;
   const manifest = { ...described, container_image: proofImageOf(files), assay };
   return checkedAny(manifest, "manifest.json") as ProofManifest;
 }

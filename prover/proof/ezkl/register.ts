@@ -5,7 +5,7 @@ import { toHex } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
 import { withContext } from "../../../protocol/chain/errors.ts";
-import { isLocalChain } from "../../../protocol/chain/local-chains.ts";
+import { isLocalChain } from "../../../protocol/chain/presets.ts";
 import { isKeyStored, proofLaneOf } from "../../../protocol/chain/proof/store-key.ts";
 import { StateReader } from "../../../protocol/chain/reads.ts";
 import { sent } from "../../../protocol/chain/register.ts";

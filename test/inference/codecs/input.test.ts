@@ -3,6 +3,7 @@ import { type AbiParameter, encodeAbiParameters, parseAbiParameters } from "viem
 import { describe, expect, test } from "vitest";
 import { concatBytes, fromHex, toHex } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
+import { rawProgram, step } from "../../../conformance/generate/small-programs.ts";
 import {
   type CodecInput,
   decodeInput,
@@ -13,7 +14,6 @@ import type { InputCodec, Program, Step } from "../../../inference/program/form.
 import { elementCount } from "../../../inference/program/form.ts";
 import { maxCalldata } from "../../../inference/program/shape.ts";
 import { bitsOf, newData } from "../../../inference/program/tensor.ts";
-import { rawProgram, step } from "../../support/small-programs.ts";
 
 const selector = Uint8Array.of(0xde, 0xad, 0xbe, 0xef);
 const programOf = (inputCodec: InputCodec, inputSize: number): Program => ({

@@ -1,13 +1,13 @@
 import { decodeAbiParameters } from "viem";
 import { describe, expect, test } from "vitest";
 import { toHex } from "../../../base/bytes.ts";
+import { randomTensor } from "../../../conformance/generate/random-values.ts";
+import { rawProgram, step } from "../../../conformance/generate/small-programs.ts";
 import { decodeOutput, encodeOutput } from "../../../inference/codecs/output.ts";
 import type { OutputCodec, Program, Tensor } from "../../../inference/program/form.ts";
 import { outputLength } from "../../../inference/program/shape.ts";
 import { bitsOf } from "../../../inference/program/tensor.ts";
-import { randomTensor } from "../../support/random-values.ts";
 import { createRng } from "../../support/rng.ts";
-import { rawProgram, step } from "../../support/small-programs.ts";
 
 const programOf = (outputCodec: OutputCodec, { type, dims }: Pick<Tensor, "type" | "dims">): Program => ({
   ...rawProgram(1, [step({ opcode: "codec", type, dims })]),

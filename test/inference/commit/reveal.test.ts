@@ -2,6 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { equalBytes, toHex } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
+import { type CommittedStep, commitLastStep } from "../../../conformance/generate/committed-step.ts";
+import { seededProgram } from "../../../conformance/generate/random-program.ts";
+import { line, rawInput, rawProgram, step } from "../../../conformance/generate/small-programs.ts";
 import { foldOpening, outputRead, readsOf } from "../../../inference/commit/openings.ts";
 import {
   decodePosition,
@@ -21,10 +24,7 @@ import {
 } from "../../../inference/commit/reveal.ts";
 import { isWeight } from "../../../inference/program/form.ts";
 import { demandDepth } from "../../../inference/program/shape.ts";
-import { type CommittedStep, commitLastStep } from "../../support/committed-step.ts";
-import { seededProgram } from "../../support/random-program.ts";
 import { createRng, type Rng } from "../../support/rng.ts";
-import { line, rawInput, rawProgram, step } from "../../support/small-programs.ts";
 
 const seeds = fc.integer({ min: 1, max: 2 ** 31 });
 

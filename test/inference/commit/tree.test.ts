@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { encodeAbiParameters, parseAbiParameters, keccak256 as viemKeccak } from "viem";
 import { describe, expect, test } from "vitest";
 import { concatBytes, equalBytes, toHex } from "../../../base/bytes.ts";
+import { seededProgram } from "../../../conformance/generate/random-program.ts";
+import { rawInput, rawProgram } from "../../../conformance/generate/small-programs.ts";
 import {
   commitModel,
   commitTrace,
@@ -13,9 +15,7 @@ import { keccak256 } from "../../../inference/commit/keccak.ts";
 import { foldPath, RootTree, TensorTree } from "../../../inference/commit/tree.ts";
 import { encodeProgram } from "../../../inference/program/encode.ts";
 import { storedBytes } from "../../../inference/program/tensor.ts";
-import { seededProgram } from "../../support/random-program.ts";
 import { createRng } from "../../support/rng.ts";
-import { rawInput, rawProgram } from "../../support/small-programs.ts";
 
 /** Root of a full tree, every padding leaf written out. */
 function fullRoot(nodes: readonly Uint8Array[]): Uint8Array {

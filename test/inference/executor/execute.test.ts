@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { seededProgram } from "../../../conformance/generate/random-program.ts";
+import { rawInput, rawProgram, step, weight } from "../../../conformance/generate/small-programs.ts";
 import { encodeInput } from "../../../inference/codecs/input.ts";
 import { decodeOutput } from "../../../inference/codecs/output.ts";
 import { execute, executeTensors, trace } from "../../../inference/executor/execute.ts";
@@ -11,8 +13,6 @@ import {
   packDot,
   packLookup,
 } from "../../../inference/program/weights.ts";
-import { seededProgram } from "../../support/random-program.ts";
-import { rawInput, rawProgram, step, weight } from "../../support/small-programs.ts";
 
 const selector = Uint8Array.of(1, 2, 3, 4);
 

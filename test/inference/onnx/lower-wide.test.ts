@@ -102,7 +102,7 @@ describe("16-bit activations", () => {
       [[node("MatMulInteger", ["q", "w"])], "int32", "its first operand is int16"],
       [[node("Add", ["q", "q"])], "int16", "it computes in int16, which wraps"],
       [[node("Neg", ["q"])], "int16", "its operand is int16. Cast to int32 first"],
-      [[node("Cast", ["q"], { to: 4 })], "uint16", "casts to the type 4"],
+      [[node("Cast", ["q"], { to: 4 })], "uint16", "casts to uint16"],
     ] as const) {
       expect(refusal(() => wideRun(nodes, output, weights))).toContain(reason);
     }

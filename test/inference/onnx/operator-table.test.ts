@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { importOnnx } from "../../../inference/onnx/import.ts";
-import { OPERATOR_ROWS, type OperatorRow } from "../../../inference/onnx/lower/operator-table.ts";
+import type { OperatorRow } from "../../../inference/onnx/lower/operator-row.ts";
+import { OPERATOR_ROWS } from "../../../inference/onnx/lower/operator-table.ts";
 import type { Opcode } from "../../../inference/program/form.ts";
 import { onnxFile, type TestNode } from "../../support/onnx-file.ts";
 import { EXACT, NEAR } from "../../support/operator-graphs.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { equalBytes } from "../../../base/bytes.ts";
+import { commitLastStep } from "../../../conformance/generate/committed-step.ts";
+import { seededProgram } from "../../../conformance/generate/random-program.ts";
+import { judge } from "../../../conformance/reference/judge.ts";
 import { foldOpening, outputRead, readsOf } from "../../../inference/commit/openings.ts";
 import { isWeight, OPCODES } from "../../../inference/program/form.ts";
-import { commitLastStep } from "../../support/committed-step.ts";
-import { seededProgram } from "../../support/random-program.ts";
-import { judge } from "../../support/reference-judge.ts";
 import { createRng } from "../../support/rng.ts";
 
 /** Sane programs, programs with hostile weights, and traces whose operands hold any stored bytes. */

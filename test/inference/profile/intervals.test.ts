@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-
+import { seededProgram } from "../../../conformance/generate/random-program.ts";
 import { trace } from "../../../inference/executor/execute.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
 import { analyse } from "../../../inference/profile/intervals.ts";
@@ -13,7 +13,6 @@ import {
   type Tensor,
   WEIGHT,
 } from "../../../inference/program/form.ts";
-import { seededProgram } from "../../support/random-program.ts";
 
 /** First element outside its interval, as a message. */
 function outside(tensor: Tensor, range: Range): string | undefined {

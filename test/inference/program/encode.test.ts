@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toHex } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
+import { breakProgram } from "../../../conformance/generate/mutations.ts";
+import { seededProgram } from "../../../conformance/generate/random-program.ts";
+import { line, rawInput, rawProgram, step } from "../../../conformance/generate/small-programs.ts";
 import { decodeProgram, encodeProgram } from "../../../inference/program/encode.ts";
 import { NONE } from "../../../inference/program/form.ts";
-import { breakProgram } from "../../support/mutations.ts";
-import { seededProgram } from "../../support/random-program.ts";
 import { createRng } from "../../support/rng.ts";
-import { line, rawInput, rawProgram, step } from "../../support/small-programs.ts";
 
 const seeds = fc.integer({ min: 0, max: 2 ** 31 });
 const example = rawProgram(

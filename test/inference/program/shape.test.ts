@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { line, rawInput, rawProgram, step, weight } from "../../../conformance/generate/small-programs.ts";
 import { describeProgram } from "../../../inference/program/describe.ts";
 import type { Program } from "../../../inference/program/form.ts";
 import {
@@ -11,7 +12,6 @@ import {
   weightBytes,
   weightShape,
 } from "../../../inference/program/shape.ts";
-import { line, rawInput, rawProgram, step, weight } from "../../support/small-programs.ts";
 
 describe("tensorShape", () => {
   test.each([

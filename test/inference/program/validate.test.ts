@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { BaseError } from "../../../base/errors.ts";
+import { breakProgram } from "../../../conformance/generate/mutations.ts";
+import { randomInput, seededProgram } from "../../../conformance/generate/random-program.ts";
+import { line, rawInput, rawProgram, step, weight } from "../../../conformance/generate/small-programs.ts";
 import { encodeInput } from "../../../inference/codecs/input.ts";
 import { execute } from "../../../inference/executor/execute.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
@@ -19,10 +22,7 @@ import {
   readProgram,
   validateProgram,
 } from "../../../inference/program/validate.ts";
-import { breakProgram } from "../../support/mutations.ts";
-import { randomInput, seededProgram } from "../../support/random-program.ts";
 import { createRng } from "../../support/rng.ts";
-import { line, rawInput, rawProgram, step, weight } from "../../support/small-programs.ts";
 
 /** Steps 0 to 4 are inputs of each type, [2, 3] each; the step under test is step 5. */
 const INPUTS: readonly Step[] = [

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
+import { seededProgram } from "../../../conformance/generate/random-program.ts";
 import { commitTrace } from "../../../inference/commit/commitments.ts";
 import { demandPath } from "../../../inference/commit/positions.ts";
 import { revealAt, traceShapes } from "../../../inference/commit/reveal.ts";
@@ -8,7 +9,6 @@ import { prepare } from "../../../inference/executor/prepare.ts";
 import type { CanonicalModel } from "../../../inference/runtime/canonical-messages.ts";
 import { CanonicalPool, type CanonicalPoolOptions } from "../../../inference/runtime/canonical-pool.ts";
 import { heavyModel } from "../../support/heavy-model.ts";
-import { seededProgram } from "../../support/random-program.ts";
 
 const pools: CanonicalPool[] = [];
 afterEach(() => {

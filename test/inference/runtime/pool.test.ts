@@ -1,12 +1,12 @@
 import { setMaxListeners } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import { randomProgram } from "../../../conformance/generate/random-program.ts";
 import { execute } from "../../../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../../../inference/executor/prepare.ts";
 import { OnnxruntimeEngine } from "../../../inference/runtime/engine.ts";
 import { RuntimePool } from "../../../inference/runtime/pool.ts";
 import { endlessModel } from "../../support/endless-model.ts";
-import { randomProgram } from "../../support/random-program.ts";
 import { createRng } from "../../support/rng.ts";
 
 const pools: RuntimePool[] = [];

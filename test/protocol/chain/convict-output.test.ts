@@ -7,6 +7,7 @@ import { actionOf } from "../../../challenger/act.ts";
 import { ClaimedTrace } from "../../../challenger/claimed-trace.ts";
 import { interrogate } from "../../../challenger/interrogate.ts";
 import { loadArtifacts } from "../../../cli/artifacts.ts";
+import { rawInput, rawProgram, step } from "../../../conformance/generate/small-programs.ts";
 import { encodeInput } from "../../../inference/codecs/input.ts";
 import { encodeOutput } from "../../../inference/codecs/output.ts";
 import { commitModel, commitTrace, commitWeights } from "../../../inference/commit/commitments.ts";
@@ -22,7 +23,6 @@ import { accountAt } from "../../support/anvil.ts";
 import { LOCAL_CONSTANTS, TINY_IDENTITY, TINY_SELECTOR, tinyRequest } from "../../support/deploy.ts";
 import { EvmWorld } from "../../support/evm-world.ts";
 import { addressOf } from "../../support/game-table.ts";
-import { rawInput, rawProgram, step } from "../../support/small-programs.ts";
 
 /** Some sequencers take 95 KB of a transaction. */
 const TRANSACTION_BYTES = 90_000;

@@ -1,5 +1,6 @@
 import { encodeFunctionData, type Hex, keccak256, size } from "viem";
 import { describe, expect, it } from "vitest";
+import { rawInput, rawProgram } from "../../../conformance/generate/small-programs.ts";
 import { MAX_MOVE_BYTES } from "../../../inference/program/check.ts";
 import { maxCalldata, outputLength } from "../../../inference/program/shape.ts";
 import { assertValid, validateProgram } from "../../../inference/program/validate.ts";
@@ -9,7 +10,6 @@ import { iAssayAbi } from "../../../protocol/rules/generated/abis.ts";
 import { type Claim, LANE, type ModelId, NO_CLAIM, type RequestId } from "../../../protocol/rules/types.ts";
 import { accountAt } from "../../support/anvil.ts";
 import { tinyRequest } from "../../support/deploy.ts";
-import { rawInput, rawProgram } from "../../support/small-programs.ts";
 
 /** What a signed transaction may have: some sequencers take 95 KB, nodes 128 KB. */
 const TRANSACTION_BYTES = 90_000;

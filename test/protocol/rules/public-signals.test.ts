@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { fromHex, type Hex } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
+import { rawInput, rawProgram, step } from "../../../conformance/generate/small-programs.ts";
 import { encodeInput } from "../../../inference/codecs/input.ts";
 import type { Program, Step } from "../../../inference/program/form.ts";
 import { readProgram } from "../../../inference/program/validate.ts";
@@ -14,7 +15,6 @@ import {
   signalsOfTrace,
 } from "../../../protocol/rules/proof/public-signals.ts";
 import { formatSignalVectors, makeSignalVectors } from "../../../tools/make-signal-vectors.ts";
-import { rawInput, rawProgram, step } from "../../support/small-programs.ts";
 
 const file = readFileSync(new URL("../../vectors/public-signals.json", import.meta.url), "utf8");
 const vectors = JSON.parse(file) as {

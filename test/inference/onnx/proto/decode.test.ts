@@ -181,6 +181,9 @@ describe("decode", () => {
     expect(refusal("Model", tensors)).toContain("16385 tensors, at most 16384");
     const twice = joined(field(5, new Uint8Array(LIMITS.numbers / 2)), field(7, [1]));
     expect(decode("Tensor", twice).int32Data?.length).toBe(LIMITS.numbers / 2);
+    // One by one, numbers are no fields.
+    const single = repeated(LIMITS.fields + 1, [0x28, 1]);
+    expect(decode("Tensor", single).int32Data?.length).toBe(LIMITS.fields + 1);
     const numbers = field(5, new Uint8Array(LIMITS.numbers + 1));
     expect(refusal("Tensor", numbers)).toContain("16777217 numbers in lists, at most 16777216");
   });

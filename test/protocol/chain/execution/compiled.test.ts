@@ -2,6 +2,7 @@ import { type Address, parseEventLogs } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { toHex } from "../../../../base/bytes.ts";
 import { mlpModel } from "../../../../bench/tasks/mlp.ts";
+import { rawInput, rawProgram, step, weight } from "../../../../conformance/generate/small-programs.ts";
 import { encodeInput } from "../../../../inference/codecs/input.ts";
 import { commitModel, commitWeights } from "../../../../inference/commit/commitments.ts";
 import { trace } from "../../../../inference/executor/execute.ts";
@@ -23,7 +24,6 @@ import { LANE, type ModelId } from "../../../../protocol/rules/types.ts";
 import { startLocalChain } from "../../../support/anvil.ts";
 import { openLocalSystem, TINY_MODEL } from "../../../support/deploy.ts";
 import { createRng } from "../../../support/rng.ts";
-import { rawInput, rawProgram, step, weight } from "../../../support/small-programs.ts";
 
 const SELECTOR = Uint8Array.of(1, 2, 3, 4);
 const mlp = mlpModel().model;

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "vitest";
+import { shapedProgram } from "../../../../conformance/generate/shaped-program.ts";
 import { PLANTED, PlantedContracts } from "../../../support/planted-contracts.ts";
 import { ProgramChain } from "../../../support/program-chain.ts";
 import { compareProgram } from "../../../support/program-fuzz.ts";
-import { shapedProgram } from "../../../support/shaped-program.ts";
 
 /** As many random programs as `npm test` tries, without the directed ones. */
 const PROGRAMS = 2_000;

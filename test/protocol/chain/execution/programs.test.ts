@@ -1,15 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DIRECTED_RUNS } from "../../../../conformance/generate/directed-runs.ts";
+import {
+  brokenProgram,
+  type Subject,
+  shapedProgram,
+} from "../../../../conformance/generate/shaped-program.ts";
 import { INPUT_CODECS, OUTPUT_CODECS } from "../../../../inference/program/form.ts";
 import { mutate } from "../../../../tools/mutants.ts";
 import { keyOf } from "../../../support/differential.ts";
 import { TARGETS } from "../../../support/directed-program.ts";
-import { DIRECTED_RUNS } from "../../../support/directed-runs.ts";
 import { PLANTED, plantedSources } from "../../../support/planted-contracts.ts";
 import { ENGINES, ProgramChain } from "../../../support/program-chain.ts";
 import { ProgramCounts } from "../../../support/program-counts.ts";
 import { compareProgram, explain } from "../../../support/program-fuzz.ts";
 import { scaled } from "../../../support/scale.ts";
-import { brokenProgram, type Subject, shapedProgram } from "../../../support/shaped-program.ts";
 
 /** Each batch is a test of its own, so that none takes long. */
 const BATCH = 500;

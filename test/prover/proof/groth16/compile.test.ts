@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MLP_DIMS, mlpInput, mlpModel } from "../../../../bench/tasks/mlp.ts";
+import { randomInput } from "../../../../conformance/generate/random-program.ts";
 import { loadModelFolder } from "../../../../inference/model-folder.ts";
 import type { Model } from "../../../../inference/program/form.ts";
 import { MAX_COUNTED } from "../../../../prover/proof/groth16/circuit.ts";
@@ -11,7 +12,6 @@ import { freeWires } from "../../../support/circuit-mutations.ts";
 import { BINDING, CircuitPair, type CircuitRun } from "../../../support/circuit-run.ts";
 import { CircuitSteps } from "../../../support/circuit-steps.ts";
 import { booleanOf } from "../../../support/forge.ts";
-import { randomInput } from "../../../support/random-program.ts";
 import { createRng, type Rng } from "../../../support/rng.ts";
 import { scaled } from "../../../support/scale.ts";
 
@@ -34,7 +34,7 @@ const MODELS: readonly (readonly [
     (pair, rng) =>
       pair.run({ codec: "raw", bytes: rng.chance(0.5) ? mlpInput(rng) : rng.bytes(MLP_DIMS[0]) }),
   ],
-  ...["forecast-vix", "forecast-btc", "forecast-eth", "sentiment-words"].map((name) => {
+  ...["forecast-vix", "forecast-btc", "forecast-eth", "sentiment-words", "credit-trees"].map((name) => {
     const model = shipped(name);
     const random = (pair: CircuitPair, rng: Rng): CircuitRun =>
       rng.chance(0.1) ? pair.random(rng) : pair.run(randomInput(rng, model.program, rng.chance(0.3)));
@@ -43,9 +43,9 @@ const MODELS: readonly (readonly [
 ];
 
 describe("compileCircuit", () => {
-  test.each(MODELS)("behavior: %s, within 2^13, gives the executor's output", (_name, model, random) => {
+  test.each(MODELS)("behavior: %s, within its domain, gives the executor's output", (name, model, random) => {
     const rng = createRng(1);
-    const pair = new CircuitPair(model, 2 ** 13 - 32);
+    const pair = new CircuitPair(model, (name === "credit-trees" ? 2 ** 14 : 2 ** 13) - 32);
     for (let i = 0; i < INPUTS; i++) {
       const { witness, expected } = random(pair, rng);
       expect(witness.slice(1, 1 + expected.length)).toEqual(expected);

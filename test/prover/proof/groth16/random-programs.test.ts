@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { isBaseError } from "../../../../base/errors.ts";
+import { seededProgram } from "../../../../conformance/generate/random-program.ts";
 import { type Model, OPCODES } from "../../../../inference/program/form.ts";
 import { type CircuitSize, circuitSize } from "../../../../prover/proof/groth16/compile.ts";
 import { determinism, givenWires } from "../../../../prover/proof/groth16/determinism.ts";
 import { satisfies } from "../../../../prover/proof/groth16/satisfies.ts";
 import { CircuitPair } from "../../../support/circuit-run.ts";
-import { seededProgram } from "../../../support/random-program.ts";
 import { createRng } from "../../../support/rng.ts";
 
 /** Programs that are small enough, and inputs of each. */

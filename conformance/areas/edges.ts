@@ -1,0 +1,148 @@
+/** Programs at the ends of what the structure rules allow: each with a number that is the limit, one more or less. */
+import { encodeProgram } from "../../inference/program/encode.ts";
+import type { Program, Step, WeightDescriptor } from "../../inference/program/form.ts";
+import type { Area } from "../case.ts";
+import { createRng } from "../generate/rng.ts";
+import { line, rawInput, rawProgram, step, weight } from "../generate/small-programs.ts";
+import { programCase } from "./structure.ts";
+
+/** The limit, and the program with a number in its place. */
+type Edge = readonly [limit: number, program: (n: number) => Program];
+
+const channel: WeightDescriptor = { layout: "channel", type: "u8", dims: [1] };
+
+/** Steps behind an input of one byte, or of other dims, and a step that gives one byte at the end. */
+const behind = (
+  steps: readonly Step[],
+  weights: Program["weights"] = [],
+  [type, dims]: readonly [Step["type"], readonly number[]] = ["u8", [1]],
+): Program => rawProgram(65_536, [rawInput(type, dims), ...steps, line(0, type, product(dims), 1)], weights);
+
+const product = (dims: readonly number[]): number => dims.reduce((all, dim) => all * dim, 1);
+
+const textProgram = (inputSize: number, dims: readonly number[], k: number): Program => ({
+  ...rawProgram(inputSize, [step({ opcode: "codec", variant: 1, dims, k })]),
+  inputCodec: "text",
+});
+const pricesProgram = (inputSize: number, days: number): Program => ({
+  ...rawProgram(inputSize, [step({ opcode: "codec", variant: 2, dims: [3, days] })]),
+  inputCodec: "prices",
+});
+const int16sProgram = (inputSize: number, count: number, k: number): Program => ({
+  ...rawProgram(inputSize, [step({ opcode: "codec", variant: 3, dims: [count], k })]),
+  inputCodec: "int16s",
+});
+const dotProgram = (k: number, n: number, groups: number): Program =>
+  behind(
+    [step({ opcode: "dot", dims: [1, n], a: 0, b: weight(0), k: groups })],
+    [{ layout: "dot", type: "u8", dims: [n, k] }],
+    ["u8", [groups, k]],
+  );
+const lookupProgram = (ids: number, d: number): Program =>
+  behind(
+    [step({ opcode: "lookup", dims: [1, d], a: 0, b: weight(0) })],
+    [{ layout: "lookup", type: "s8", dims: [2, d] }],
+    ["s32", [1, ids]],
+  );
+const output = (outputCodec: Program["outputCodec"], type: Step["type"], count: number): Program => ({
+  ...rawProgram(4, [rawInput(type, [1]), line(0, type, 1, count)]),
+  outputCodec,
+});
+
+const EDGES: readonly Edge[] = [
+  [4_096, (n) => textProgram(n, [1, 1], 2)],
+  [1, (n) => textProgram(n, [1, 1], 2)],
+  [64, (n) => textProgram(9, [n, 1], 2)],
+  [16, (n) => textProgram(9, [1, n], 2)],
+  [2, (n) => textProgram(9, [1, 1], n)],
+  [2 ** 24, (n) => textProgram(9, [1, 1], n)],
+  [256, (n) => pricesProgram(n, n - 1)],
+  [2, (n) => pricesProgram(n, 1)],
+  [7, (n) => pricesProgram(8, n)],
+  [4_096, (n) => int16sProgram(n, 1, 0)],
+  [1, (n) => int16sProgram(n, 1, 0)],
+  [5, (n) => int16sProgram(8, n, 3)],
+  [3, (n) => int16sProgram(8, 5, n)],
+  [65_536, (n) => rawProgram(n, [rawInput("u8", [1])])],
+  [1, (n) => rawProgram(n, [rawInput("u8", [1])])],
+  [5, (n) => rawProgram(8, [rawInput("u8", [n], 3)])],
+  [1, (n) => rawProgram(8, [rawInput("s32", [n], 3)])],
+  [4_096, (n) => rawProgram(65_536, [rawInput("u8", [n, 1]), line(0, "u8", n, 1)])],
+  [2 ** 22, (n) => behind([{ ...line(0, "u8", 1, 1), dims: [n, 1] }])],
+  [2 ** 24, (n) => behind([line(0, "u8", 1, n)])],
+  [255, (n) => behind([{ ...line(0, "u8", 1, 2), k: n }])],
+  [1, (n) => behind([line(0, "u8", n, 2)])],
+  [0, (n) => behind([{ ...line(0, "u8", 1, 2), a: n }])],
+  [992, (n) => dotProgram(n, 1, 1)],
+  [2, (n) => dotProgram(3, 6, n)],
+  [4, (n) => dotProgram(3, 4, n)],
+  [16, (n) => lookupProgram(n, 3)],
+  [1_024, (n) => lookupProgram(2, n)],
+  [
+    1,
+    (n) =>
+      behind(
+        [step({ opcode: "requant", variant: n, type: "u8", dims: [2], a: 0, b: weight(0) })],
+        [channel],
+        ["s32", [2]],
+      ),
+  ],
+  [
+    2,
+    (n) =>
+      behind(
+        [step({ opcode: "rescale", dims: [4], a: 0, b: weight(0) })],
+        [{ ...channel, dims: [n * 2] }],
+        ["s32", [4]],
+      ),
+  ],
+  [
+    256,
+    (n) =>
+      behind(
+        [step({ opcode: "table", type: "u8", a: 0, b: weight(0) })],
+        [{ layout: "plain", type: "u8", dims: [n] }],
+      ),
+  ],
+  [
+    0,
+    (n) =>
+      behind(
+        [step({ opcode: "table", type: "u8", a: 0, b: weight(0) })],
+        [{ layout: "plain", type: (["u8", "s8", "bool"] as const)[Math.max(0, n)] ?? "u8", dims: [256] }],
+      ),
+  ],
+  [1_024, (n) => behind([step({ opcode: "reduce", dims: [1], a: 0 })], [], ["u8", [1, n]])],
+  [256, (n) => behind([step({ opcode: "reduce", dims: [1], a: 0 })], [], ["s32", [1, n]])],
+  [9, (n) => behind([step({ opcode: "arith", variant: n, type: "u8", a: 0, b: n === 9 ? 0xffff : 0 })])],
+  [14, (n) => behind([step({ opcode: "float", variant: n, type: "f32", a: 0, b: 0 })], [], ["f32", [1]])],
+  [
+    1,
+    (n) =>
+      behind(
+        [step({ opcode: "select", type: "bool", dims: [n, 2], a: 0, b: 0, c: 0 })],
+        [],
+        ["bool", [2, 1]],
+      ),
+  ],
+  [0, (n) => behind([step({ opcode: "arith", a: 0, b: 0, k: n })])],
+  [1, (n) => behind([step({ opcode: "arith", a: 0, b: n, c: 0xffff })])],
+  [256, (n) => output("words", "s32", n)],
+  [4_096, (n) => output("int16s", "s32", n)],
+  [65_536, (n) => output("raw", "u8", n)],
+  [16_384, (n) => output("raw", "s32", n)],
+];
+
+export const EDGE_PROGRAMS: Area = {
+  name: "edges",
+  about: "programs at the limit of each structure rule: the limit, one more, one less",
+  lines: ["program"],
+  *cases(seed) {
+    const [limit, program] = EDGES[seed % EDGES.length] as Edge;
+    const over = createRng(seed).int(-2, 2);
+    for (const n of [limit - 1, limit, limit + 1, limit + over]) {
+      const made = n < 0 ? undefined : program(n);
+      if (made !== undefined) yield programCase(encodeProgram(made));
+    }
+  },
+};

@@ -1,0 +1,264 @@
+/** Faults that are put into a copy of the TypeScript implementation, where a reader of the text might go wrong: the
+ *  area must find each. */
+import type { Mutant } from "../../tools/mutant.ts";
+import { type Edit, OPCODE_FAULTS } from "./opcode-faults.ts";
+
+const OPCODES = "inference/opcodes/";
+const CODECS = "inference/codecs/";
+const COMMIT = "inference/commit/";
+const PROGRAM = "inference/program/";
+const RULES = "protocol/rules/";
+
+const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
+  structure: [
+    [
+      "any unused bytes",
+      `${PROGRAM}encode.ts`,
+      "zeros(from: number, to: number, place: string): void {",
+      "zeros(from: number, to: number, place: string): void {\n    if (from > 32) return;",
+    ],
+    [
+      "a step that comes later",
+      `${PROGRAM}check.ts`,
+      "if (operand >= this.#index) {",
+      "if (operand >= this.#index + 2) {",
+    ],
+  ],
+  edges: [
+    ["any pad of a byte", `${OPCODES}move.ts`, "check.must(step.k <= 255,", "check.must(true,"],
+    ["any rows of REDUCE", `${OPCODES}reduce.ts`, "bytes <= MAX_REDUCED_BYTES, ", "true, "],
+    ["groups need not divide", `${OPCODES}dot.ts`, "groups >= 1 && outputs % groups === 0", "groups >= 1"],
+    ["any type of a table", `${OPCODES}table.ts`, 'map.type === "u8"', "true"],
+    [
+      "a step that reads itself",
+      `${PROGRAM}check.ts`,
+      "if (operand >= this.#index) {",
+      "if (operand > this.#index) {",
+    ],
+    ["a row of 1,024 elements", `${PROGRAM}check.ts`, "MAX_DOT_LENGTH = 992", "MAX_DOT_LENGTH = 1024"],
+    ["2^24 elements", `${PROGRAM}check.ts`, "MAX_ELEMENTS = 2 ** 24 - 1", "MAX_ELEMENTS = 2 ** 24"],
+  ],
+  limit: [
+    ["one word more", `${PROGRAM}check.ts`, "MAX_MOVE_BYTES = 84_000", "MAX_MOVE_BYTES = 84_032"],
+    ["one word less", `${PROGRAM}check.ts`, "MAX_MOVE_BYTES = 84_000", "MAX_MOVE_BYTES = 83_968"],
+    [
+      "without return data",
+      `${PROGRAM}validate.ts`,
+      "maxCalldata(program) + outputLength(program);",
+      "maxCalldata(program);",
+    ],
+  ],
+  calldata: [
+    ["padding of any bytes", `${CODECS}abi.ts`, "if (bytes[at] !== 0) refuse(at,", "if (false) refuse(at,"],
+    [
+      "bytes behind the last argument",
+      `${CODECS}abi.ts`,
+      "if (bytes.length !== tail) refuse(tail,",
+      "if (bytes.length < tail) refuse(tail,",
+    ],
+    ["offsets anywhere", `${CODECS}abi.ts`, "if (offset !== tail) refuse(", "if (offset < 0) refuse("],
+    [
+      "unused 16-bit numbers",
+      `${CODECS}int16s.ts`,
+      "if (numbers[i] !== 0) refuse(",
+      "if (numbers[i] === 1) refuse(",
+    ],
+    ["prices of 128 bits wrap", `${CODECS}prices.ts`, "price > CAP ? CAP : price", "price & CAP"],
+    [
+      "quotients round down",
+      `${CODECS}prices.ts`,
+      "const quotient = (UNIT * a) / b;",
+      "const quotient = a < 0n ? (UNIT * a - b + 1n) / b : (UNIT * a) / b;",
+    ],
+    ["7F is no space", `${CODECS}text.ts`, "b <= 0x20 || b === 0x7f", "b <= 0x20"],
+    [
+      "grams of whole tokens",
+      `${CODECS}text.ts`,
+      "const kept = token.subarray(0, TOKEN_BYTES);",
+      "const kept = token.subarray(0, 30);",
+    ],
+  ],
+  ...OPCODE_FAULTS,
+  programs: [
+    [
+      "weights are padded with zero subtrees",
+      `${COMMIT}tree.ts`,
+      "nodeAt(own, index) : (ZERO_ROOTS[level] as Uint8Array)",
+      "nodeAt(own, index) : (ZERO_SUBTREES[level] as Uint8Array)",
+    ],
+    [
+      "15 rows are added at most",
+      `${OPCODES}lookup.ts`,
+      "i < (row + 1) * j; i++)",
+      "i < row * j + Math.min(j, 15); i++)",
+    ],
+  ],
+  directed: [
+    [
+      "weights are cut at a chunk's end",
+      "conformance/serve/answer.ts",
+      "return bytes.slice(end - one, end);",
+      "return bytes.slice(end - one, end).map((byte, i) => (end - one + i < 24_544 ? byte : 0));",
+    ],
+  ],
+  outputs: [
+    [
+      "s8 without its offset",
+      `${CODECS}output.ts`,
+      'const offset = type === "s8" ? 128 : 0;',
+      "const offset = 0;",
+    ],
+    [
+      "16-bit numbers wrap",
+      `${CODECS}int16s.ts`,
+      "Math.max(LEAST, Math.min(MOST, numbers[i] as number))",
+      "numbers[i] as number",
+    ],
+    [
+      "the form is not looked at",
+      "conformance/serve/answer.ts",
+      'outputFault(program, empty, claimed) === "form"',
+      "false",
+    ],
+  ],
+  openings: [
+    [
+      "weights lead anywhere",
+      "conformance/serve/element.ts",
+      "isWeight(read.operand) ? roots.weights : roots.trace",
+      "isWeight(read.operand) ? foldOpening(program, read, openings[i] as Opening) : roots.trace",
+    ],
+    [
+      "openings may be left over",
+      "conformance/serve/element.ts",
+      "if (openings.length !== reads.length)",
+      "if (openings.length < reads.length)",
+    ],
+    [
+      "the trace's element is not read",
+      "conformance/serve/element.ts",
+      "BigInt(storedElement(held, element))",
+      "judge(program, step, element, openings)",
+    ],
+  ],
+  reveals: [
+    [
+      "padding of words is not looked at",
+      `${COMMIT}reveal.ts`,
+      "if (word[at] !== 0) notCanonical(",
+      "if (word[at] === undefined) notCanonical(",
+    ],
+    [
+      "padding of hashes is not looked at",
+      `${COMMIT}reveal.ts`,
+      "if (hash.every((byte, at) => byte === zero[at])) return;",
+      "if (hash.length === zero.length) return;",
+    ],
+    ["positions over padding", `${COMMIT}positions.ts`, "&& leaf < shapes.length;", "&& leaf < 4096;"],
+    [
+      "positions of any level",
+      `${COMMIT}positions.ts`,
+      "if (level !== shape.height && !(between && level < shape.height)) return false;",
+      "if (level > shape.height) return false;",
+    ],
+    [
+      "the trace tree has zero subtrees",
+      `${COMMIT}reveal.ts`,
+      "canonical(i, hash, ZERO_ROOTS[below] as Uint8Array)",
+      "canonical(i, hash, ZERO_SUBTREES[below] as Uint8Array)",
+    ],
+  ],
+  ids: [
+    [
+      "claims without the chain",
+      `${RULES}ids.ts`,
+      "keccak256(encodeAbiParameters(CLAIM_ID, [BigInt(chainId),",
+      "keccak256(encodeAbiParameters(CLAIM_ID, [BigInt(chainId & 1),",
+    ],
+    [
+      "delivery fee and bond change places",
+      `${RULES}ids.ts`,
+      "uint96 deliveryFee; uint96 minBond;",
+      "uint96 minBond; uint96 deliveryFee;",
+    ],
+    [
+      "the selector on the right",
+      `${COMMIT}commitments.ts`,
+      "words.set(identity.selector, 64);",
+      "words.set(identity.selector, 92);",
+    ],
+    ["d counts one level", `${PROGRAM}shape.ts`, "[16, demandDepth(program)]", "[16, 1]"],
+  ],
+  orders: [
+    ["parts in another order", `${RULES}orders.ts`, "EXCLUSIVE: 2, DELIVERY: 4", "EXCLUSIVE: 4, DELIVERY: 2"],
+    ["bits without a meaning", `${RULES}orders.ts`, "length < required || parts > 7", "length < required"],
+    [
+      "another input",
+      `${RULES}orders.ts`,
+      "if (inputHash !== request.inputHash) {",
+      "if (inputHash === undefined) {",
+    ],
+  ],
+  signals: [
+    [
+      "a signal is as wide as a word",
+      `${RULES}proof/public-signals.ts`,
+      "export const PIECE_BYTES = 31;",
+      "export const PIECE_BYTES = 30;",
+    ],
+    ["ids of k", `${RULES}proof/public-signals.ts`, "k - 1 < 2 ** 8 ? 1", "k < 2 ** 8 ? 1"],
+    [
+      "the last bytes of the hash",
+      `${RULES}proof/public-signals.ts`,
+      "ezklBinding(binding) >> BigInt(248 - 8 * BINDING_BYTES)",
+      "ezklBinding(binding) & ((1n << 152n) - 1n)",
+    ],
+    [
+      "numbers without their offset",
+      `${RULES}proof/public-signals.ts`,
+      "return [2, 32_768];",
+      "return [2, 0];",
+    ],
+  ],
+  receipts: [
+    [
+      "unanswered demands",
+      `${RULES}machine/rules.ts`,
+      "return word.pending === 0 && now >=",
+      "return now >=",
+    ],
+    [
+      "a second early",
+      `${RULES}machine/rules.ts`,
+      "now >= rules.finalAt(word, answerSeconds);",
+      "now + 1 >= rules.finalAt(word, answerSeconds);",
+    ],
+    [
+      "any code",
+      "agent/sdk/receipt/verify.ts",
+      "if (codeHash !== undefined && code !== codeHash) {",
+      "if (code === undefined) {",
+    ],
+    [
+      "a claim of another request",
+      "agent/sdk/receipt/verify.ts",
+      "claim.requestId !== requestId",
+      "claim.requestId === undefined",
+    ],
+    [
+      "a missing node is nothing",
+      "agent/sdk/receipt/trie.ts",
+      "if (rlp === undefined) throw",
+      'if (rlp === undefined) return Array.from({ length: 17 }, () => "0x" as const); else if (false) throw',
+    ],
+    ["any bond", "agent/sdk/receipt/verify.ts", "if (bond < policy.minBond)", "if (bond < 0n)"],
+  ],
+};
+
+export const CONFORMANCE_FAULTS: readonly Mutant[] = Object.entries(BY_AREA).flatMap(([area, edits]) =>
+  edits.map(([name, file, from, to]) => ({
+    name: `${area}: ${name}`,
+    caughtBy: area,
+    edits: [{ file, from, to }],
+  })),
+);
