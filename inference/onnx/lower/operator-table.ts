@@ -14,7 +14,14 @@ import { hardmax, oneHot, trilu } from "./masks.ts";
 import { matMulInteger, qGemm, qLinearMatMul } from "./matmul.ts";
 import { ML_ROWS } from "./ml-rows.ts";
 import { mod } from "./modulo.ts";
-import * as normalize from "./normalize.ts";
+import {
+  instanceNormalization,
+  layerNormalization,
+  logSoftmax,
+  qLinearSoftmax,
+  rmsNormalization,
+  softmax,
+} from "./normalize.ts";
 import { type OperatorRow, same } from "./operator-row.ts";
 import { globalMaxPool, maxPool } from "./pool.ts";
 import { POSITION_ROWS } from "./position-rows.ts";
@@ -292,11 +299,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     exactness: "one unit",
   },
   {
-    operators: {
-      LogSoftmax: normalize.logSoftmax,
-      Softmax: normalize.softmax,
-      "com.microsoft.QLinearSoftmax": normalize.qLinearSoftmax,
-    },
+    operators: { LogSoftmax: logSoftmax, Softmax: softmax, "com.microsoft.QLinearSoftmax": qLinearSoftmax },
     reads:
       "dequantized bytes: exponentials by LOOKUP, their sum of integers, the quotient in FLOAT. Other float32, and LogSoftmax: exponentials by LOOKUP and FLOAT, their sum by halves. Before operator set 13 axes from `axis` on are one",
     limits: "at most 8,191 dequantized bytes a row",
@@ -306,9 +309,9 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   },
   {
     operators: {
-      LayerNormalization: normalize.layerNormalization,
-      InstanceNormalization: normalize.instanceNormalization,
-      RMSNormalization: normalize.rmsNormalization,
+      LayerNormalization: layerNormalization,
+      InstanceNormalization: instanceNormalization,
+      RMSNormalization: rmsNormalization,
     },
     reads:
       "dequantized bytes: integer sums, the rest in FLOAT. Other float32: sums by halves. LayerNormalization and RMSNormalization also written out (ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div)",
