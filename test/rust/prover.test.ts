@@ -102,7 +102,7 @@ describe("NativeProver", () => {
     expect(one).not.toEqual(other);
   });
 
-  test("error: another circuit's witness, a key that is none, a program that is none", async () => {
+  test("error: another circuit's witness, a broken key, a program that is not there", async () => {
     await expect(prover.prove(small, [1n, 2n])).rejects.toMatchObject({
       code: "PROOF_FAILED",
       retryable: false,
