@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,8 @@ from ..errors import AssayError
 from . import abi
 from .effects import Answer, Outcome, Rpc, Steps
 
-NETWORK = (OSError, TimeoutError, aiohttp.ClientError, Web3Exception)
+# Up to Python 3.10 asyncio has a TimeoutError of its own.
+NETWORK = (OSError, TimeoutError, asyncio.TimeoutError, aiohttp.ClientError, Web3Exception)
 
 
 class Reverted(AssayError):
