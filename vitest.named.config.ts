@@ -14,10 +14,12 @@ export const NAMED_SUITES = [
   "onnx",
   "operators",
   "outside",
+  "packages",
+  "python",
   "rust",
 ] as const;
 /** Of these, the ones whose files run beside each other. */
-const PARALLEL: readonly string[] = ["agent-processes"];
+const PARALLEL: readonly string[] = ["agent-processes", "packages", "python"];
 
 /** Tests that take long and seldom find anything: not in `npm test`, but in `npm run test:deep`. */
 export const DEEP_ONLY = [
@@ -43,6 +45,7 @@ const DEEP = [
   "test/prover/proof/groth16/{compile,gadgets}.test.ts",
 ];
 
+const SETUP = ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"];
 // A hang ends the run; a slow machine does not.
 const limits = { testTimeout: 1_800_000, hookTimeout: 1_800_000 };
 
@@ -54,7 +57,7 @@ export default defineConfig({
         test: {
           name,
           include: [`test/${name}/**/*.test.ts`],
-          globalSetup: ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"],
+          globalSetup: [...SETUP, ...(name === "python" ? ["test/support/python-setup.ts"] : [])],
           fileParallelism: PARALLEL.includes(name),
           ...limits,
         },
@@ -63,7 +66,7 @@ export default defineConfig({
         test: {
           name: "deep",
           include: [...DEEP, ...DEEP_ONLY],
-          globalSetup: ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"],
+          globalSetup: SETUP,
           env: { TEST_DEPTH: process.env.TEST_DEPTH ?? "deep" },
           ...limits,
         },

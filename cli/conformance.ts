@@ -35,9 +35,9 @@ export function addConformanceCommands(program: Command): void {
       `\nAreas:\n${AREAS.map(({ name, about }) => `  ${name.padEnd(11)}${about}`).join("\n")}`,
     );
   withJson(withCases(run)).action(runCommand);
-  withCases(
-    parent.command("cases").description("print cases as JSON lines: area, seed, line, answer"),
-  ).action(printCases);
+  withCases(parent.command("cases").description("print cases as JSON lines: area, seed, line, answer"))
+    .option("--longest <characters>", "leave out what is longer")
+    .action(printCases);
   parent
     .command("serve")
     .description("answer the lines, by the TypeScript implementation")
@@ -50,13 +50,14 @@ const withCases = (command: Command): Command =>
     .option("--seed <n>", "the first seed of each area", `${DEFAULT_SEED}`)
     .option("--elements <n>", "compared elements at least, all areas together", `${DEFAULT_ELEMENTS}`);
 
+function numberOf(name: string, text: string, least: number): number {
+  const value = Number(text);
+  return Number.isSafeInteger(value) && value >= least
+    ? value
+    : refuseArgument(name, text, `a whole number from ${least}`);
+}
+
 function casesAsked({ area = [], seed, elements }: CaseFlags) {
-  const numberOf = (name: string, text: string, least: number): number => {
-    const value = Number(text);
-    return Number.isSafeInteger(value) && value >= least
-      ? value
-      : refuseArgument(name, text, `a whole number from ${least}`);
-  };
   const areas = (() => {
     try {
       return areasNamed(area);
@@ -156,12 +157,14 @@ function tableOf(
   ];
 }
 
-function printCases(flags: CaseFlags): void {
+function printCases(flags: CaseFlags & { readonly longest?: string }): void {
   const { areas, seed, elements } = casesAsked(flags);
+  const longest = flags.longest === undefined ? Infinity : numberOf("--longest", flags.longest, 1);
   for (const area of areas) {
     for (const { seed: made, line, expected } of casesOf(area, seed, elements)) {
       const entry = { area: area.name, seed: made, line: line.join(" "), answer: renderAnswer(expected) };
-      process.stdout.write(`${JSON.stringify(entry)}\n`);
+      const text = JSON.stringify(entry);
+      if (text.length <= longest) process.stdout.write(`${text}\n`);
     }
   }
 }

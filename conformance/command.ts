@@ -34,7 +34,7 @@ export class Command {
   readonly #timeoutMs: number;
   readonly #asked: Asked[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #said = "";
+  #stderr = "";
   #answer: string[] = [];
   #length = 0;
   #fault: CommandFault | undefined;
@@ -44,17 +44,17 @@ export class Command {
     this.#timeoutMs = timeoutMs;
     this.#process = spawn(program, args, { stdio: "pipe" });
     const decoder = new StringDecoder("utf8");
-    this.#process.stdout.on("data", (bytes: Buffer) => this.#hear(decoder.write(bytes)));
+    this.#process.stdout.on("data", (bytes: Buffer) => this.#read(decoder.write(bytes)));
     this.#process.stderr.on("data", (bytes: Buffer) => {
-      this.#said = (this.#said + bytes.toString("utf8")).slice(-KEPT_CHARACTERS);
+      this.#stderr = (this.#stderr + bytes.toString("utf8")).slice(-KEPT_CHARACTERS);
     });
     // What a process that ends did not read.
     this.#process.stdin.on("error", () => {});
     this.#process.on("error", ({ message }) => this.#fail({ kind: "cannot be started", why: message }));
     this.#process.on("close", (code, signal) => {
       const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
-      const said = this.#said.trim().split("\n").slice(-3).join(" / ");
-      this.#fail({ kind: "ended", why: said === "" ? how : `${how}: ${said}` });
+      const last = this.#stderr.trim().split("\n").slice(-3).join(" / ");
+      this.#fail({ kind: "ended", why: last === "" ? how : `${how}: ${last}` });
     });
   }
 
@@ -84,7 +84,7 @@ export class Command {
     clearTimeout(timer);
   }
 
-  #hear(text: string): void {
+  #read(text: string): void {
     const [first = "", ...rest] = text.split("\n");
     this.#keep(first);
     for (const part of rest) {
@@ -113,7 +113,7 @@ export class Command {
     if (asked === undefined || answer === undefined) {
       const shown = JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
       const what =
-        asked === undefined ? "a line that nothing asked for" : "neither ok with bytes nor refused";
+        asked === undefined ? "a line that nothing asked for" : "neither ok with words of bytes nor refused";
       this.#fail({ kind: "answers something else", why: `${what}: ${shown}` });
       return;
     }

@@ -247,13 +247,16 @@ class Turn {
     const { kind, tool, outcome } = executed;
     if (kind === "ran") this.#ran += 1;
     const call = { toolName, description: tool.description, rawArguments };
-    this.#executed.push(outcome.success ? { ...call, data: outcome.data ?? null } : call);
+    const { meaning } = outcome.success ? outcome : {};
+    const read = meaning === undefined ? {} : { meaning };
+    this.#executed.push(outcome.success ? { ...call, data: outcome.data ?? null, ...read } : call);
     if (outcome.success) {
       log.info({ agentId: agent.id, toolName }, `✅ Tool executed successfully: ${toolName}`);
     }
     this.#send("tool_result", resultEvent(callId, toolName, outcome));
     if (!outcome.success) return { status: outcome.status, code: outcome.code, error: outcome.error };
-    return { status: outcome.status, tool: toolName, data: outcome.data };
+    const shown = meaning === undefined ? {} : { meaning: meaning.text };
+    return { status: outcome.status, tool: toolName, data: outcome.data, ...shown };
   }
 
   /** What the gateway says instead of the model. */
@@ -297,7 +300,9 @@ function resultEvent(callId: string, toolName: string, outcome: ToolOutcome) {
   const { evidence } = outcome;
   const common = { callId, toolName, ...evidence };
   if (outcome.success) {
-    return { ...common, success: true as const, status: outcome.status, data: outcome.data };
+    const { status, data, meaning } = outcome;
+    const read = meaning === undefined ? {} : { meaning };
+    return { ...common, success: true as const, status, data, ...read };
   }
   const { status, code, error } = outcome;
   return { ...common, success: false as const, status, code, error };

@@ -1,5 +1,6 @@
 /** The events of a turn as a client sees them. */
 
+import type { Reading } from "../../inference/meaning/read.ts";
 import type { TurnOutcome } from "./store/turns.ts";
 import type { Evidence } from "./tool.ts";
 
@@ -16,6 +17,8 @@ export interface TurnEvents {
         readonly success: true;
         readonly status: "final" | "unverified";
         readonly data: unknown;
+        /** what the output of a model says, by its manifest */
+        readonly meaning?: Reading;
       } & Evidence)
     | ({
         readonly callId: string;

@@ -1,8 +1,10 @@
 /** Which words, numbers and marks of a reply stand in what its tools returned. Words are compared, not meanings: but
  *  what changes a number's meaning (units, signs, relations, scales) or turns a word must stand there at the same place. */
+import type { Reading } from "../../inference/meaning/read.ts";
 import { areEqual, type Decimal, parseDecimal, roundsTo } from "./decimals.ts";
 import { PLAIN_WORDS, SCALING_WORDS, TURNING_WORDS } from "./grounding-words.ts";
 import { marksAround, SETTLED, type Token, tokensOf } from "./reply-tokens.ts";
+import { SaidClasses } from "./said-classes.ts";
 
 /** A call that succeeded and that the reply cites. */
 export interface Source {
@@ -10,6 +12,8 @@ export interface Source {
   readonly description: string;
   readonly rawArguments: string;
   readonly data?: unknown;
+  /** what the output of a model says, by its manifest */
+  readonly meaning?: Reading;
 }
 
 interface WrittenNumber {
@@ -28,11 +32,16 @@ const MAX_LITERALS = 200;
 export function ungrounded(reply: string, sources: readonly Source[], message: string): string[] {
   const known = new Known(sources, message);
   const tokens = tokensOf(known.withoutLiterals(reply.replace(CITATION, ` ${SETTLED} `)));
+  const classes = new SaidClasses(classesOf(sources), tokens);
   return tokens.flatMap((token, at) => {
     if (token.kind === "plain" || token.text === SETTLED) return [];
-    return known.has(token, at, tokens) ? [] : [shownAt(tokens, at)];
+    const isKnown = known.has(token, at, tokens) || classes.isOwnPercentage(at) || classes.isOfNamed(at);
+    return isKnown && !classes.isOfAnother(at) ? [] : [shownAt(tokens, at)];
   });
 }
+
+const classesOf = (sources: readonly Source[]) =>
+  sources.flatMap(({ meaning, data }) => (meaning?.kind === "classes" ? [{ reading: meaning, data }] : []));
 
 /** A number with its marks, as the model has to see what is refused. */
 function shownAt(tokens: readonly Token[], at: number): string {
@@ -52,7 +61,7 @@ class Known {
   readonly #literals: string[] = [];
 
   constructor(sources: readonly Source[], message: string) {
-    for (const { toolName, description, rawArguments, data } of sources) {
+    for (const { toolName, description, rawArguments, data, meaning } of sources) {
       this.#add(tokensOf(fold(toolName.replaceAll("_", " "))));
       this.#add(tokensOf(fold(description)));
       for (const text of textsOf(data)) {
@@ -61,6 +70,7 @@ class Known {
         if (!text.isKey) this.#addPairs(tokens);
       }
       this.#addLiterals(data);
+      if (meaning !== undefined) this.#addMeaning(meaning);
       this.#addOwn(rawArguments, message);
     }
   }
@@ -132,6 +142,26 @@ class Known {
     tokens.forEach((token, at) => {
       if (token.kind !== "plain") this.#pairs.add(`${textAt(tokens, at)} ${followerOf(tokens, at)}`);
     });
+  }
+
+  /** Values as they are shown, where a plus may be left out, and as the whole line has them. Of classes `SaidClasses`
+   *  decides; a label without a letter is a number like any other. */
+  #addMeaning(meaning: Reading): void {
+    if (meaning.kind === "classes") {
+      const { label = "" } = meaning;
+      if (!/\p{L}/u.test(label)) this.#add(tokensOf(fold(label)));
+      return;
+    }
+    const values = meaning.kind === "quantiles" ? meaning.quantiles : meaning.shown;
+    const shown = values.flatMap(({ text }) => [text, text.replace(/^\+/, "")]);
+    for (const text of [meaning.text, ...shown]) {
+      // A sentence may end or go on behind it.
+      for (const end of ["", ".", ",", ";"]) {
+        const tokens = tokensOf(fold(`${text}${end}`));
+        this.#add(tokens);
+        this.#addPairs(tokens);
+      }
+    }
   }
 
   /** The model chose the arguments: only what the user wrote, too, is no news. */

@@ -4,6 +4,7 @@
  *  and none that did not, and, under `words`, if every word, number and mark of it stands in what the cited tools
  *  returned, in their names or descriptions, in an argument that the user himself wrote, or in a short list of words
  *  that say nothing by themselves (`grounding.ts`). */
+import type { Reading } from "../../inference/meaning/read.ts";
 import { ungrounded } from "./grounding.ts";
 import { unableToRetrieve } from "./refusals.ts";
 import type { Grounding } from "./store/agent-service.ts";
@@ -15,6 +16,8 @@ export interface ExecutedCall {
   readonly rawArguments: string;
   /** absent: the call failed */
   readonly data?: unknown;
+  /** what the output of a model says, by its manifest */
+  readonly meaning?: Reading;
 }
 
 export type Verdict =

@@ -18,11 +18,16 @@ export const unableToRetrieve = (toolName: string): string =>
 
 /** The reply when tools answered, and the model wrote nothing that their results support. */
 export function unsupportedReply(
-  results: readonly { readonly toolName: string; readonly data?: unknown }[],
+  results: readonly {
+    readonly toolName: string;
+    readonly data?: unknown;
+    readonly meaning?: { readonly text: string };
+  }[],
 ): string {
   const names = [...new Set(results.map(({ toolName }) => toolName))].join(" and ");
   const shown = results.map(
-    ({ toolName, data }) => `${toolName} returned: ${visibleText(JSON.stringify(data) ?? "", MAX_SHOWN)}`,
+    ({ toolName, data, meaning }) =>
+      `${toolName} returned: ${meaning === undefined ? "" : `${meaning.text}, `}${visibleText(JSON.stringify(data) ?? "", MAX_SHOWN)}`,
   );
   return [
     `${names} answered, but the reply that was written about it is not supported by the result and is not shown.`,

@@ -160,11 +160,11 @@ function receiptCase(trust: Trust, policy: Policy, given: Given): Case {
   ] as const;
   const verdict = verifyReceipt({ format: "assay-receipt-1", ...given }, trust, policy);
   if (!verdict.valid) return refusedCase(line);
-  const says = [
+  const shown = [
     verdict.requestId,
     verdict.claimId ?? ZERO_HASH,
     packed(verdict.lane, 1),
     packed(verdict.block.timestamp, 8),
   ];
-  return wordCase(line, says, ["request id", "claim id", "lane", "block's time"]);
+  return wordCase(line, shown, ["request id", "claim id", "lane", "block's time"]);
 }

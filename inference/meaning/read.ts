@@ -22,8 +22,8 @@ export interface ClassesReading {
   readonly label?: string;
   /** of the class, 0 to 1, four decimals; absent where the scores are none */
   readonly probability?: number;
-  /** all of them in order, where there are probabilities */
-  readonly classes?: readonly { readonly label: string; readonly probability: number }[];
+  /** all that there are, in order */
+  readonly classes: readonly { readonly label: string; readonly probability?: number }[];
 }
 
 /** A value as it is shown, in `unit`: rounded half away from zero to the decimals of its text. */
@@ -124,11 +124,10 @@ function readClasses({ labels, index, scores, scale }: ClassesMeaning, numbers: 
     text: probability === undefined ? name : `${name} (${percentText(probability)})`,
     ...(label === undefined ? {} : { index: at, label }),
     ...(probability === undefined ? {} : { probability: fourDecimals(probability) }),
-    ...(scale === undefined
-      ? {}
-      : {
-          classes: labels.map((of, i) => ({ label: of, probability: fourDecimals(probabilities[i] ?? 0) })),
-        }),
+    classes: labels.map((of, i) => {
+      const each = probabilities[i];
+      return each === undefined ? { label: of } : { label: of, probability: fourDecimals(each) };
+    }),
   };
 }
 

@@ -21,8 +21,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** `assay conformance serve`, with a fault in it. @returns the command that starts it */
 async function withFault(mutant: Mutant | undefined, name: string): Promise<readonly string[]> {
-  const plant: Plugin = {
-    name: "plant",
+  const withEdits: Plugin = {
+    name: "edits",
     setup({ onLoad }) {
       onLoad({ filter: /\.ts$/ }, ({ path }) => {
         const file = relative(projectRoot, path);
@@ -36,7 +36,7 @@ async function withFault(mutant: Mutant | undefined, name: string): Promise<read
   await build({
     stdin: { contents: ENTRY, resolveDir: projectRoot, loader: "ts" },
     absWorkingDir: projectRoot,
-    ...{ outfile, bundle: true, format: "esm", platform: "node", logLevel: "silent", plugins: [plant] },
+    ...{ outfile, bundle: true, format: "esm", platform: "node", logLevel: "silent", plugins: [withEdits] },
   });
   return [process.execPath, outfile];
 }

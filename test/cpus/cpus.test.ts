@@ -7,21 +7,29 @@ import { emit } from "../../inference/emit/emit.ts";
 import { executeTensors } from "../../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
-import { importOnnx } from "../../inference/onnx/import.ts";
+import { boundInputs, type NamedTensors } from "../../inference/model-values.ts";
+import { type ImportSettings, importOnnx } from "../../inference/onnx/import.ts";
 import type { Model, Tensor } from "../../inference/program/form.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import { canEmulate, EMULATED_CPUS, type EmulatedCpu } from "../../tools/emulated-cpus.ts";
 import { projectRoot } from "../../tools/foundry.ts";
+import { inputsOf as graphInputs } from "../support/both-ways.ts";
 import { runOn } from "../support/emulated-sessions.ts";
 import { onnxFile, type TestGraph } from "../support/onnx-file.ts";
 import { TYPES } from "../support/onnxruntime.ts";
-import { node, random, scalar } from "../support/quantized-graphs.ts";
+import { EXACT } from "../support/operator-graphs.ts";
+import { NORMALIZATION_GRAPHS, POSITION_GRAPHS } from "../support/position-graphs.ts";
+import { PRODUCT_GRAPHS } from "../support/product-graphs.ts";
+import { type Generator, node, random, scalar } from "../support/quantized-graphs.ts";
+import { REFERENCES, referenceCase } from "../support/references/references.ts";
 import { createRng } from "../support/rng.ts";
 import { scaled } from "../support/scale.ts";
 import type { SessionInput, SessionJob } from "../support/session-jobs.ts";
 
 const RUNS = scaled(40, 400);
 const RANDOM_PROGRAMS = scaled(120, 600);
+/** Graphs of each operator. */
+const OPERATOR_GRAPHS = scaled(2, 10);
 
 /** A file, its inputs, and what its outputs must be by the executor. */
 interface Case {
@@ -90,6 +98,37 @@ function randomCases(): Case[] {
   });
 }
 
+/** A program that import makes of a graph; every step's tensor is compared. */
+function importedCase(
+  name: string,
+  graph: TestGraph,
+  inputs: NamedTensors,
+  settings: ImportSettings = {},
+): Case {
+  const onnx = onnxFile(graph);
+  const { model, io } = importOnnx(onnx, settings);
+  const prepared = prepare(model, new Uint8Array(4));
+  return emittedCase(name, prepared, [boundInputs({ prepared, io, onnx }, inputs)], true);
+}
+
+/** Operators that are lowered to several steps: in odd shapes, and in larger ones. */
+function operatorCases(): Case[] {
+  const odd = Object.keys(REFERENCES).flatMap((name) =>
+    Array.from({ length: OPERATOR_GRAPHS }, (_, i) => {
+      const { graph, inputs, settings } = referenceCase(name, i + 1);
+      return importedCase(`${name}, seed ${i + 1}`, graph, inputs, settings);
+    }),
+  );
+  const dynamic = EXACT.DynamicQuantizeLinear as Generator;
+  const generators = { ...POSITION_GRAPHS, ...NORMALIZATION_GRAPHS, ...PRODUCT_GRAPHS, dynamic };
+  const larger = Object.entries(generators).map(([name, generator]) => {
+    const rng = createRng(4000);
+    const operator = generator(rng);
+    return importedCase(`larger ${name}`, operator.graph, graphInputs(rng, operator));
+  });
+  return [...odd, ...larger];
+}
+
 const [ROWS, K, N] = [16, 96, 64];
 
 /** u8 activations times s8 weights of full range, as the tools that quantize models write it. */
@@ -124,7 +163,7 @@ function productCases(): { readonly emitted: Case; readonly original: Case } {
 }
 
 const { emitted, original } = productCases();
-const cases = [...shippedCases(), ...randomCases(), emitted];
+const cases = [...shippedCases(), ...randomCases(), ...operatorCases(), emitted];
 
 interface Found {
   readonly compared: number;

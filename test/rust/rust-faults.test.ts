@@ -1,15 +1,13 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { shapedProgram } from "../../conformance/generate/shaped-program.ts";
+import { areasNamed, runConformance } from "../../conformance/run.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { mutate } from "../../tools/mutants.ts";
-import { CRATES, compareRuns, RustExecutor } from "../support/rust.ts";
+import { buildProgram, CRATES } from "../support/rust.ts";
 import { RUST_FAULTS } from "../support/rust-faults.ts";
 
-const FIRST = 3_000_000;
-/** Random programs, in one of which a step of the fault's opcode must be the first that is wrong. */
-const PROGRAMS = 400;
+const ASKED = { seed: 3_000_000, elements: 1_000_000, timeoutMs: 60_000, untilFirst: true };
 
 let folder: string;
 
@@ -20,20 +18,16 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("compareRuns", () => {
+describe("assay conformance run", () => {
   test.each(RUST_FAULTS)("behavior: $name is found", async (fault) => {
     const files = [...new Set(fault.edits.map(({ file }) => file))];
     const sources = new Map(files.map((file) => [file, readFileSync(join(CRATES, file), "utf8")]));
     for (const [file, text] of mutate(sources, fault)) writeFileSync(join(folder, file), text);
-    const rust = RustExecutor.build(folder, join(folder, "target"));
     try {
-      let found = "";
-      for (let i = 0; i < PROGRAMS && !found.includes(fault.caughtBy); i++) {
-        found = (await compareRuns(rust, shapedProgram(FIRST + i))).differences.join("\n");
-      }
-      expect(found).toMatch(fault.caughtBy);
+      const command = [buildProgram(folder, join(folder, "target")), "lines"];
+      const [result] = await runConformance(command, { ...ASKED, areas: areasNamed([fault.caughtBy]) });
+      expect(result?.first?.what).toMatch(`(${fault.caughtBy})`);
     } finally {
-      await rust.close();
       for (const [file, text] of sources) writeFileSync(join(folder, file), text);
     }
   });

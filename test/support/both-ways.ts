@@ -1,7 +1,7 @@
 /** An ONNX file both ways: the imported program against onnxruntime on the emitted file, and on the original one. */
 import { prepare } from "../../inference/executor/prepare.ts";
 import { boundInputs, type NamedTensors } from "../../inference/model-values.ts";
-import { type ImportedModel, importOnnx } from "../../inference/onnx/import.ts";
+import { type ImportedModel, type ImportSettings, importOnnx } from "../../inference/onnx/import.ts";
 import { type Count, canonicalExecutor, compareCase, Tally } from "./differential.ts";
 import { type Comparison, compareOriginal, nothingCompared } from "./onnx-original.ts";
 import type { OperatorGraph } from "./quantized-graphs.ts";
@@ -26,6 +26,7 @@ interface BothWaysOptions {
   readonly original?: Uint8Array;
   /** See compareOriginal. */
   readonly floatUnit?: number;
+  readonly settings?: ImportSettings;
 }
 
 export interface BothWays {
@@ -41,9 +42,9 @@ export async function compareBoth(
   name: string,
   onnx: Uint8Array,
   runs: readonly NamedTensors[],
-  { original: file = onnx, floatUnit = 0 }: BothWaysOptions = {},
+  { original: file = onnx, floatUnit = 0, settings = {} }: BothWaysOptions = {},
 ): Promise<BothWays> {
-  const imported = importOnnx(onnx);
+  const imported = importOnnx(onnx, settings);
   const { model, io } = imported;
   const prepared = prepare(model, new Uint8Array(4));
   const original = nothingCompared();

@@ -234,7 +234,8 @@ function classesFault(
   const fraction = fractionOf(scale);
   const expected = softmaxByDefinition(held, fraction).map((p) => Number(p) / 1e18);
   for (const [i, { probability }] of (reading.classes ?? []).entries())
-    if (Math.abs(probability - (expected[i] as number)) > 0.000_050_1) return `probability ${probability}`;
+    if (Math.abs((probability ?? 2) - (expected[i] as number)) > 0.000_050_1)
+      return `probability ${probability}`;
   const own = expected[Number(chosen)] as number;
   if (reading.probability === undefined || Math.abs(reading.probability - own) > 0.000_050_1)
     return "probability";

@@ -41,7 +41,7 @@ function castValue(ctx: Lowering, value: Value, to: OnnxType | undefined, name: 
   const tensor = whole ?? ctx.tensor(value);
   const { builder } = ctx;
   if (tensor.type === TENSOR_TYPE[to]) return { ...tensor, onnx: to };
-  if (to === "bool" && from === "float32") refuse("it casts float32 to bool", "Compare with 0 in int32.");
+  if (to === "bool") return truth(ctx, tensor);
   const type = TENSOR_TYPE[to];
   const operand =
     to === "float32"
@@ -62,4 +62,17 @@ function wholeNumbers(ctx: Lowering, value: Value): TensorValue | undefined {
   const isOpen = value.low === Number.NEGATIVE_INFINITY && value.high === Number.POSITIVE_INFINITY;
   const { low, high } = ctx.rangeOf(value.source);
   return isUnit && isOpen && low >= -EXACT && high <= EXACT ? value.source : undefined;
+}
+
+/** True for all numbers but 0. */
+function truth(ctx: Lowering, tensor: TensorValue): TensorValue {
+  const { builder } = ctx;
+  const { low, high } = tensor.type === "f32" ? { low: -1, high: 1 } : ctx.rangeOf(tensor);
+  if (low >= 0 && high <= 1) return ctx.like(tensor, builder.arith("cast", "bool", tensor.operand), "bool");
+  const isZero =
+    tensor.type === "f32"
+      ? builder.float("eq", "bool", tensor.operand, builder.f32(0))
+      : builder.arith("eq", "bool", tensor.operand, builder.s32(0));
+  const no = builder.plain("bool", [1], Uint8Array.of(0));
+  return ctx.like(tensor, builder.arith("eq", "bool", isZero, no), "bool");
 }

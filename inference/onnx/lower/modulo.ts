@@ -26,7 +26,8 @@ export function mod(ctx: Lowering, node: OnnxNode): Value {
   if (known !== undefined) return known;
   if (type === "float32" || type === "bool") refuse(`it divides ${type}`, "Divide integers.");
   const signs = b.kind === "constant" ? folded(ctx, [b], "int32", (y = 1) => Math.sign(y)) : undefined;
-  const sizes = b.kind === "constant" ? folded(ctx, [b], type, (y = 1) => Math.abs(y)) : undefined;
+  // As int32: int8 does not hold 128.
+  const sizes = b.kind === "constant" ? folded(ctx, [b], "int32", (y = 1) => Math.abs(y)) : undefined;
   const isNegative = signs?.tensor.data.some((s) => Number(s) < 0) ?? false;
   const sign: Value = signs ?? { kind: "constant", tensor: makeTensor("int32", [], [1]) };
   return elementwise(ctx, [a, sizes ?? b, sign], type, ([x = 0, y = 0, s = 0]) => {

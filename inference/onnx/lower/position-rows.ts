@@ -40,9 +40,9 @@ export const POSITION_ROWS: readonly OperatorRow[] = [
   },
   {
     operators: { GatherElements: gatherElements },
-    reads: "integers, dequantized bytes; ids are compared with each position of the axis",
+    reads: "every type; ids are compared with each position of the axis",
     limits: "ids as long as the data along the other axes",
-    opcodes: ["move", "arith", "select", "reduce"],
+    opcodes: ["move", "arith", "select", "reduce", "float"],
     exactness: "exact",
   },
   {
@@ -62,7 +62,7 @@ export const POSITION_ROWS: readonly OperatorRow[] = [
       Unsqueeze: unsqueeze,
     },
     reads:
-      "every type; Pad constant, edge, reflect, wrap. Transpose only renames stored axes until something needs the order; two moves in a row are one where MOVE can hold them",
+      "every type; Pad constant, edge, reflect, wrap, after negative pads have cut. Transpose only renames stored axes until something needs the order; two moves in a row are one where MOVE can hold them",
     limits: "rank ≤ 6; shapes, axes and starts constant; no empty tensors",
     opcodes: ["move", "float", "lookup", "arith"],
     exactness: "exact",

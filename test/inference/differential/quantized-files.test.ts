@@ -66,3 +66,32 @@ describe("files of onnxruntime's static quantization", () => {
     expect(ids[0]).toEqual(ids[1]);
   });
 });
+
+describe("a text classifier with int64 ids and a mask (tools/text_example.py)", () => {
+  it("behavior: gives onnxruntime's outputs but for a unit now and then", async () => {
+    const onnx = read("text", "qdq");
+    const settings = {
+      dims: new Map([["sequence", 16]]),
+      inputTypes: new Map(["input_ids", "attention_mask"].map((name) => [name, "int32"])),
+    };
+    const rng = createRng(41);
+    const dims = [1, 16];
+    const runs = Array.from({ length: RUNS }, (): NamedTensors => {
+      const tokens = rng.int(0, 16);
+      const mask = Array.from({ length: 16 }, (_, i) => (i < tokens ? 1 : 0));
+      const ids = mask.map((kept) => (kept === 1 ? rng.int(1, 299) : 0));
+      return {
+        input_ids: { type: "int32", dims, data: ids },
+        attention_mask: { type: "int32", dims, data: mask },
+      };
+    });
+    const { nodes, constants } = readOnnx(onnx, settings);
+    const last = nodes.find((node) => node.outputs[0] === "logits");
+    const floatUnit = constants.get(last?.inputs[1] ?? "")?.data[0] as number;
+    const options = { original: withUnsignedWeights(onnx), floatUnit, settings };
+    const { original, emitted } = await compareBoth("text.qdq", onnx, runs, options);
+    expect(emitted).toMatchObject({ different: 0 });
+    expect(original.compared).toBe(3 * RUNS);
+    expect(original.largest).toBeLessThanOrEqual(1.01);
+  });
+});

@@ -44,7 +44,7 @@ describe("checkMeaning", () => {
     expect(faultsOf(meaning)).toEqual([]);
   });
 
-  it.each([
+  it.each<[unknown, string]>([
     ["bullish", "$.assay.meaning: must be an object, is a string"],
     [{}, "$.assay.meaning.kind: must be one of classes, quantiles, numbers, is missing"],
     [{ kind: "constructor" }, 'kind: must be one of classes, quantiles, numbers, is "constructor"'],
@@ -88,7 +88,7 @@ describe("checkMeaning", () => {
     [{ ...numbers, show: [] }, "show: has 0 entries, must have 1 to 16"],
     [{ ...quantiles, first: 2 }, "quantiles: end at 5, the output has 4 numbers"],
     // scales and forms
-    ...[0, -1, Number.NaN, Number.POSITIVE_INFINITY, "4096", null].map((scale) => [
+    ...[0, -1, Number.NaN, Number.POSITIVE_INFINITY, "4096", null].map((scale): [object, string] => [
       { ...classes, scale },
       "scale: must be a number above 0, from 1e-30 to 1e+30",
     ]),

@@ -170,6 +170,26 @@ const OPERATORS: Readonly<Record<string, (rng: Rng) => Case>> = {
     const encoder = ml(node("OneHotEncoder", ["w"], { cats_int64s: categories }));
     return { x: t("int32", dims, data), nodes: [toId, encoder], output: "float32", expected };
   },
+  "Cast to bool": (rng) => {
+    const dims = shape(rng, 2);
+    const data = ints(rng, count(dims), -2, 2);
+    const isReal = rng.chance(0.5);
+    const nodes = [toReal, node("Cast", [isReal ? "r" : "x"], { to: 9 })];
+    return { x: t("int32", dims, data), nodes, output: "bool", expected: data.map((x) => (x === 0 ? 0 : 1)) };
+  },
+  "Cast of bytes to bool": (rng) => {
+    const type = rng.pick(["uint8", "int8"] as const);
+    const dims = shape(rng, 2);
+    const data = ints(rng, count(dims), type === "int8" ? -2 : 0, 3);
+    const nodes = [node("Cast", ["x"], { to: 9 })];
+    return { x: t(type, dims, data), nodes, output: "bool", expected: data.map((x) => (x === 0 ? 0 : 1)) };
+  },
+  "IsNaN, IsInf": (rng) => {
+    const dims = shape(rng, 2);
+    const data = ints(rng, count(dims), -2, 2);
+    const nodes = [toReal, node(rng.pick(["IsNaN", "IsInf"]), ["r"])];
+    return { x: t("int32", dims, data), nodes, output: "bool", expected: data.map(() => 0) };
+  },
   Binarizer: (rng) => {
     const dims = shape(rng, 2);
     const data = ints(rng, count(dims), -4, 4);

@@ -1,7 +1,13 @@
 /** Operators against plain references of their definitions, over random shapes, types and attributes; and onnxruntime on
  *  the same graphs against the same references. */
 import { describe, expect, it } from "vitest";
-import { findFault, REFERENCES, referenceCase } from "../../support/references/references.ts";
+import { DIRECTED } from "../../support/references/directed.ts";
+import {
+  findFault,
+  importDifference,
+  REFERENCES,
+  referenceCase,
+} from "../../support/references/references.ts";
 import { runtimeDifference } from "../../support/references/runtime.ts";
 import { scaled } from "../../support/scale.ts";
 
@@ -12,6 +18,11 @@ const NAMES = Object.keys(REFERENCES);
 describe("a program that import makes", () => {
   it.each(NAMES)("behavior: %s gives what its reference gives", (name) => {
     expect(findFault(name, CASES)).toBeUndefined();
+  });
+
+  it.each(Object.entries(DIRECTED))("behavior: %s, every mode and border", (_, cases) => {
+    for (const made of cases())
+      expect(importDifference(made), JSON.stringify(made.graph.nodes.at(-1))).toBeUndefined();
   });
 });
 
@@ -29,6 +40,14 @@ describe("onnxruntime on the file", () => {
     expect(missing.length).toBeLessThan(RUNTIME_CASES);
     counts.compared += RUNTIME_CASES - missing.length;
     counts.missing += missing.length;
+  });
+
+  it.each(Object.entries(DIRECTED))("behavior: %s, every mode and border", async (_, cases) => {
+    for (const made of cases()) {
+      const difference = await runtimeDifference(made);
+      if (difference !== "missing")
+        expect(difference, JSON.stringify(made.graph.nodes.at(-1))).toBeUndefined();
+    }
   });
 
   it("behavior: runs nearly all of the graphs", () => {

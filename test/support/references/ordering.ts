@@ -1,5 +1,6 @@
 /** References of operators that count, order or divide integers. */
 import {
+  axisOf,
   bounded,
   build,
   caseOf,
@@ -21,14 +22,11 @@ import {
   sizeOf,
 } from "./plain.ts";
 
-const cumSum: Reference = (rng) => {
-  const dims = shape(rng, rng.int(1, 4), 7);
-  const axis = rng.int(0, dims.length - 1);
-  const [exclusive, reverse] = [rng.int(0, 1), rng.int(0, 1)];
-  const x = drawn(rng, "int32", dims);
-  const expected = build(dims, (at) => {
+/** The sum of all elements up to each one along an axis. */
+export function summed(x: Plain, axis: number, exclusive: number, reverse: number): Plain {
+  return build(x.dims, (at) => {
     let sum = 0;
-    for (let p = 0; p < (dims[axis] as number); p++) {
+    for (let p = 0; p < (x.dims[axis] as number); p++) {
       const before = (reverse === 1 ? -1 : 1) * ((at[axis] as number) - p);
       if (before > 0 || (before === 0 && exclusive === 0))
         sum += read(
@@ -38,18 +36,30 @@ const cumSum: Reference = (rng) => {
     }
     return sum;
   });
+}
+
+const cumSum: Reference = (rng) => {
+  const dims = shape(rng, rng.int(1, 4), 7);
+  const axis = rng.int(0, dims.length - 1);
+  const [exclusive, reverse] = [rng.int(0, 1), rng.int(0, 1)];
+  const x = drawn(rng, "int32", dims);
   const { nodes, constants } = bounded(-20_000, 20_000);
   return caseOf({
     inputs: { x },
     nodes: [...nodes, node("CumSum", ["i", "a"], { exclusive, reverse })],
     constants: { ...constants, a: scalar("int64", eitherEnd(rng, axis, dims.length)) },
     outputs: { y: "int32" },
-    expected: { y: expected },
+    expected: { y: summed(x, axis, exclusive, reverse) },
   });
 };
 
 /** Place of each element in its row, by size and then by place. */
-function ranked(x: Plain, axis: number, k: number, isLargest: boolean): { values: Plain; indices: Plain } {
+export function ranked(
+  x: Plain,
+  axis: number,
+  k: number,
+  isLargest: boolean,
+): { values: Plain; indices: Plain } {
   const dims = x.dims.map((d, i) => (i === axis ? k : d));
   const row = (at: readonly number[]): (readonly [number, number])[] =>
     Array.from(
@@ -95,7 +105,10 @@ const topK: Reference = (rng) => {
     op: "TopK",
     inputs: [inside, "k"],
     outputs,
-    attributes: { axis: eitherEnd(rng, axis, dims.length), largest },
+    attributes: {
+      ...axisOf(rng, axis, dims.length, -1),
+      ...(largest === 1 && rng.chance(0.5) ? {} : { largest }),
+    },
   };
   return caseOf({
     inputs: { x },
@@ -113,7 +126,7 @@ const topK: Reference = (rng) => {
 };
 
 /** The remainder with the sign of the divisor; with fmod with that of the dividend. */
-const remainder = (x: number, y: number, fmod: number): number =>
+export const remainder = (x: number, y: number, fmod: number): number =>
   x - y * (fmod === 1 ? Math.trunc(x / y) : Math.floor(x / y));
 
 const mod: Reference = (rng) => {
@@ -126,7 +139,9 @@ const mod: Reference = (rng) => {
     rng.chance(0.7) ? (dims[dims.length - all.length + i] as number) : 1,
   );
   const least = type === "uint8" || isComputed ? 1 : -20;
-  const divisors = integers(rng, sizeOf(wide), least, 20).map((d) => (d === 0 ? 7 : d));
+  const divisors = integers(rng, sizeOf(wide), least, 20).map((d) =>
+    d !== 0 ? d : type === "int8" ? -128 : 7,
+  );
   const d = { type, dims: wide, data: divisors };
   const expected = build(joined(dims, wide), (at) => remainder(readWide(x, at), readWide(d, at), fmod) + 0);
   const bounds = {
@@ -177,10 +192,10 @@ const hardmax: Reference = (rng) => {
   });
   return caseOf({
     inputs: { x },
-    nodes: [node("Hardmax", ["x"], { axis: isOld ? axis : eitherEnd(rng, axis, dims.length) })],
+    nodes: [node("Hardmax", ["x"], axisOf(rng, axis, dims.length, isOld ? 1 : -1))],
     outputs: { y: "float32" },
     expected: { y: expected },
-    opset: isOld ? 11 : 21,
+    opset: isOld ? 11 : rng.pick([13, 21]),
   });
 };
 

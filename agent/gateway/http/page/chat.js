@@ -73,13 +73,13 @@ function onCall({ callId, toolName }) {
   chat.calls.set(callId, call);
 }
 
-function onResult({ callId, success, status, data, error, claimId, requestId }) {
+function onResult({ callId, success, status, data, meaning, error, claimId, requestId }) {
   const call = chat.calls.get(callId);
   if (call === undefined) return;
   showState(call, status, status);
   const where =
     claimId !== undefined ? `claim ${claimId}` : requestId !== undefined ? `request ${requestId}` : "";
-  const shown = [where, success ? JSON.stringify(data) : error].filter(Boolean).join("\n");
+  const shown = [where, meaning?.text, success ? JSON.stringify(data) : error].filter(Boolean).join("\n");
   call.querySelector(".detail").textContent = visible(shown);
   if (status !== "pending") return;
   if (claimId !== undefined) follow(call, () => claimStep(call, claimId));

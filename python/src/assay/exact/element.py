@@ -1,0 +1,138 @@
+"""One element from opened operands, as a conviction computes it (docs/PROTOCOL.md, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import kernels
+from .form import WORD, Form, Opcode, Operand, Program, Step
+from .numbers import Integers, Stored, from_bytes, integers
+from .openings import Opened, Opening, index_of, invalid
+from .weights import DotRows, Parameters, parse_lookup
+
+
+@dataclass(frozen=True)
+class Judgement:
+    expected: int
+    """the stored element that the operands give"""
+    claimed: int
+    """what the trace holds in its place"""
+
+
+def judge_element(
+    program: Program,
+    weights_root: bytes,
+    trace_root: bytes,
+    step: int,
+    element: int,
+    openings: Sequence[Opening],
+) -> Judgement:
+    """Computes an element of a committed trace from openings, the word of the element itself first.
+
+    Raises AssayError OPENING_INVALID for openings of other places, in another order or number, or that lead to another
+    root.
+    """
+    if not 0 <= step < len(program.steps) or not 0 <= element < program.steps[step].form.count:
+        raise invalid(f"there is no element {element} of step {step}")
+    opened = Opened(program, weights_root, trace_root, iter(openings))
+    claimed = opened.element(Operand(False, step), element)
+    expected = ELEMENTS[program.steps[step].opcode](opened, program.steps[step], element)
+    opened.end()
+    return Judgement(int(expected.reshape(-1)[0]), int(claimed[0]))
+
+
+def move(opened: Opened, step: Step, element: int) -> Stored:
+    index = [np.array([i], np.int64) for i in index_of(step.form, element)]
+    source = int(kernels.move_sources(step.coordinates, index)[0])
+    if source >= 0:
+        return opened.element(step.a, source)
+    if step.b is not None:
+        return opened.element(step.b, element)
+    return np.array([step.k], np.uint32)
+
+
+def lookup(opened: Opened, step: Step, element: int) -> Stored:
+    assert step.a is not None and step.b is not None
+    row, column = divmod(element, step.form.dims[-1])
+    rows = opened.program.form_of(step.b).dims[0]
+    if step.variant == 1:
+        source = int(np.clip(opened.number(step.a, row), 0, rows - 1)[0])
+        return opened.element(step.b, source * step.form.dims[-1] + column)
+    ids = opened.program.form_of(step.a)
+    numbers = integers(from_bytes(opened.row(step.a, row), Form(ids.type, ids.dims[-1:])), ids.type)
+    counted = [number for number in np.clip(numbers, 0, rows - 1).tolist() if number != 0]
+    word, place = divmod(column, WORD)
+    values = [parse_lookup(opened.word(step.b, number, word), WORD)[:, place] for number in counted]
+    # A table of the opened rows alone, behind the row that never counts.
+    table = np.concatenate([np.zeros(1, np.int64), *values])[:, None]
+    return kernels.lookup_sum(np.arange(len(table))[None, :], table)
+
+
+def dot(opened: Opened, step: Step, element: int) -> Stored:
+    assert step.a is not None and step.b is not None
+    count, length = opened.program.form_of(step.b).dims
+    m, n = divmod(element, count)
+    a = np.frombuffer(opened.row(step.a, m * step.k + n * step.k // count), np.uint8)
+    return kernels.dot(step.variant, a.reshape(1, 1, -1), DotRows.parse(opened.row(step.b, n), length))
+
+
+def channel(opened: Opened, step: Step, element: int) -> tuple[Integers, Parameters]:
+    assert step.b is not None
+    number = opened.number(step.a, element)
+    row = element % step.form.dims[-1] if opened.program.form_of(step.b).count > 1 else 0
+    return number, Parameters.parse(opened.word(step.b, row, 0))
+
+
+def requant(opened: Opened, step: Step, element: int) -> Stored:
+    return kernels.requant(step.variant, *channel(opened, step, element))
+
+
+def rescale(opened: Opened, step: Step, element: int) -> Stored:
+    return kernels.rescale(*channel(opened, step, element))
+
+
+def table(opened: Opened, step: Step, element: int) -> Stored:
+    return opened.element(step.b, int(opened.element(step.a, element)[0]))
+
+
+def arith(opened: Opened, step: Step, element: int) -> Stored:
+    operands = [integers(*operand) for operand in opened.broadcast(step, element)]
+    return kernels.arith(step.variant, operands, step.form.type)
+
+
+def float_(opened: Opened, step: Step, element: int) -> Stored:
+    stored, kinds = zip(*opened.broadcast(step, element), strict=True)
+    return kernels.float_(step.variant, stored, kinds, step.form.type)
+
+
+def reduce(opened: Opened, step: Step, element: int) -> Stored:
+    assert step.a is not None
+    form = opened.program.form_of(step.a)
+    row = from_bytes(opened.row(step.a, element), Form(form.type, (1, form.dims[-1])))
+    return kernels.reduce(step.variant, integers(row, form.type), form.type)
+
+
+def select(opened: Opened, step: Step, element: int) -> Stored:
+    return kernels.select(*(stored for stored, _ in opened.broadcast(step, element)))
+
+
+def codec(opened: Opened, step: Step, element: int) -> Stored:
+    raise invalid("a CODEC step is judged whole, from the calldata")
+
+
+ELEMENTS: dict[Opcode, Callable[[Opened, Step, int], Stored]] = {
+    Opcode.CODEC: codec,
+    Opcode.MOVE: move,
+    Opcode.LOOKUP: lookup,
+    Opcode.DOT: dot,
+    Opcode.REQUANT: requant,
+    Opcode.RESCALE: rescale,
+    Opcode.TABLE: table,
+    Opcode.ARITH: arith,
+    Opcode.FLOAT: float_,
+    Opcode.REDUCE: reduce,
+    Opcode.SELECT: select,
+}

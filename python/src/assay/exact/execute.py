@@ -1,0 +1,156 @@
+"""Runs a program: every step's tensor (docs/EXACT.md, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..errors import AssayError
+from . import kernels
+from .calldata import Calldata, codec_tensor, parse_calldata
+from .form import ElementType, Opcode, Operand, Program, Step
+from .numbers import Stored, integers
+from .output import encode_output
+from .validate import decode_program
+from .weights import Weights
+
+
+class Model:
+    """A program with its weights, ready to run.
+
+    Raises AssayError PROGRAM_INVALID or WEIGHTS_INVALID.
+    """
+
+    def __init__(self, program: bytes, weights: bytes, selector: bytes) -> None:
+        self.program = decode_program(program)
+        self.weights = Weights.parse(self.program, weights)
+        self.selector = selector
+
+    def trace(self, calldata: bytes) -> list[Stored]:
+        """Every step's tensor, stored elements in the step's dims.
+
+        Raises AssayError CALLDATA_NOT_CANONICAL; FLOAT_UNIT_FLUSHES if this process drops subnormal numbers.
+        """
+        require_subnormals()
+        run = Run(self, parse_calldata(self.program, self.selector, calldata))
+        for step in self.program.steps:
+            tensor = KERNELS[step.opcode](run, step)
+            run.tensors.append(np.ascontiguousarray(tensor.reshape(step.form.dims)))
+        return run.tensors
+
+    def run(self, calldata: bytes) -> bytes:
+        """Return data. Raises AssayError as `trace` does."""
+        return encode_output(self.program, self.trace(calldata)[-1])
+
+
+LEAST = np.array([1], np.uint32).view(np.float32)
+"""the least subnormal number"""
+
+
+def require_subnormals() -> None:
+    """A library that was compiled for speed may have set the processor to flush subnormal numbers to zero."""
+    if (LEAST * np.float32(1)).view(np.uint32)[0] != 1:
+        raise AssayError(
+            "FLOAT_UNIT_FLUSHES",
+            "This thread's processor flushes subnormal numbers to zero: float results would be others.",
+            "Run the model in a process that loads no library compiled with fast floating-point arithmetic.",
+        )
+
+
+class Run:
+    """One run: the tensors so far, and how steps read them."""
+
+    def __init__(self, model: Model, calldata: Calldata) -> None:
+        self.program: Program = model.program
+        self.weights = model.weights
+        self.calldata = calldata
+        self.tensors: list[Stored] = []
+
+    def tensor(self, operand: Operand | None) -> tuple[Stored, ElementType]:
+        assert operand is not None
+        kind = self.program.form_of(operand).type
+        return (self.weights.plain if operand.is_weight else self.tensors)[operand.index], kind
+
+    def numbers(self, operand: Operand | None) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+        return integers(*self.tensor(operand))
+
+    def broadcast(self, step: Step) -> list[tuple[Stored, ElementType]]:
+        """All operands in the step's dims."""
+        found = [self.tensor(operand) for operand in (step.a, step.b, step.c) if operand is not None]
+        return [(np.broadcast_to(stored, step.form.dims), kind) for stored, kind in found]
+
+
+def codec(run: Run, step: Step) -> Stored:
+    return codec_tensor(run.calldata, step)
+
+
+def move(run: Run, step: Step) -> Stored:
+    source, _ = run.tensor(step.a)
+    dims = step.form.dims
+    index = [i.astype(np.int64) for i in np.ogrid[tuple(slice(dim) for dim in dims)]]
+    at = np.broadcast_to(kernels.move_sources(step.coordinates, index), dims)
+    other = run.tensor(step.b)[0] if step.b is not None else source.dtype.type(step.k)
+    return np.where(at < 0, other, source.reshape(-1)[at])
+
+
+def lookup(run: Run, step: Step) -> Stored:
+    assert step.b is not None
+    ids = run.numbers(step.a)
+    if step.variant == 0:
+        return kernels.lookup_sum(ids.reshape(-1, ids.shape[-1]), run.weights.lookup[step.b.index])
+    return kernels.pick(ids.reshape(-1), run.weights.plain[step.b.index])
+
+
+def dot(run: Run, step: Step) -> Stored:
+    assert step.b is not None
+    a, _ = run.tensor(step.a)
+    return kernels.dot(step.variant, a.reshape(-1, step.k, a.shape[-1]), run.weights.dot[step.b.index])
+
+
+def requant(run: Run, step: Step) -> Stored:
+    assert step.b is not None
+    return kernels.requant(step.variant, run.numbers(step.a), run.weights.channel[step.b.index])
+
+
+def rescale(run: Run, step: Step) -> Stored:
+    assert step.b is not None
+    return kernels.rescale(run.numbers(step.a), run.weights.channel[step.b.index])
+
+
+def table(run: Run, step: Step) -> Stored:
+    return kernels.table(run.tensor(step.a)[0], run.tensor(step.b)[0])
+
+
+def arith(run: Run, step: Step) -> Stored:
+    return kernels.arith(step.variant, [integers(*operand) for operand in run.broadcast(step)], step.form.type)
+
+
+def float_(run: Run, step: Step) -> Stored:
+    operands = run.broadcast(step)
+    stored, kinds = [o[0] for o in operands], [o[1] for o in operands]
+    return kernels.float_(step.variant, stored, kinds, step.form.type)
+
+
+def reduce(run: Run, step: Step) -> Stored:
+    numbers = run.numbers(step.a)
+    return kernels.reduce(step.variant, numbers.reshape(-1, numbers.shape[-1]), run.tensor(step.a)[1])
+
+
+def select(run: Run, step: Step) -> Stored:
+    return kernels.select(*(stored for stored, _ in run.broadcast(step)))
+
+
+KERNELS: dict[Opcode, Callable[[Run, Step], Stored]] = {
+    Opcode.CODEC: codec,
+    Opcode.MOVE: move,
+    Opcode.LOOKUP: lookup,
+    Opcode.DOT: dot,
+    Opcode.REQUANT: requant,
+    Opcode.RESCALE: rescale,
+    Opcode.TABLE: table,
+    Opcode.ARITH: arith,
+    Opcode.FLOAT: float_,
+    Opcode.REDUCE: reduce,
+    Opcode.SELECT: select,
+}

@@ -1,0 +1,164 @@
+"""What each opcode computes, on arrays of stored elements (docs/EXACT.md, section 3).
+
+The executor calls them with whole tensors, the judge of one element with what was opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .form import Coordinate, ElementType
+from .numbers import (
+    Floats,
+    Integers,
+    Stored,
+    floats,
+    integers,
+    round_to_s32,
+    saturate,
+    store,
+    store_floats,
+    truncate_to_s32,
+    wrap,
+)
+from .weights import DotRows, Parameters
+
+
+def move_sources(coordinates: Sequence[Coordinate], index: Sequence[Integers]) -> Integers:
+    """Number of the source's element for each output index, -1 where the view has none.
+
+    `index` has one array an output axis; they broadcast to the result.
+    """
+    flat: Integers = np.zeros((), np.int64)
+    inside: NDArray[np.bool_] = np.ones((), np.bool_)
+    for coordinate in coordinates:
+        s = coordinate.a * index[coordinate.p] + coordinate.b * index[coordinate.q] + coordinate.c
+        is_inside = (s >= 0) & (s < coordinate.size)
+        inside = inside & is_inside
+        flat = flat * coordinate.size + np.where(is_inside, s, 0)
+    return np.where(inside, flat, -1)
+
+
+def lookup_sum(ids: Integers, table: Integers) -> Stored:
+    """Ids [R, J] and table [V, D] to s32 [R, D]: the sum of the rows of all ids but 0."""
+    rows = np.clip(ids, 0, len(table) - 1)
+    total = np.zeros((len(rows), table.shape[1]), np.int64)
+    for column in rows.T:
+        total += np.where((column != 0)[:, None], table[column], 0)
+    return store(wrap(total), ElementType.S32)
+
+
+def pick(ids: Integers, table: Stored) -> Stored:
+    """Ids [R] to the table's rows [R, D]."""
+    return table[np.clip(ids, 0, len(table) - 1)]
+
+
+def dot(variant: int, a: Stored, rows: DotRows) -> Stored:
+    """Stored bytes [M, G, K] times weight rows [N, K] to stored elements [M, N]."""
+    m, groups, length = a.shape
+    weights = rows.values.reshape(groups, -1, length)
+    # Sums of at most 992 products of bytes: binary64 holds each of them exactly, in any order.
+    products = np.matmul(a.transpose(1, 0, 2).astype(np.float64), weights.transpose(0, 2, 1).astype(np.float64))
+    sums = np.repeat(a.sum(axis=2, dtype=np.int64), len(rows.values) // groups, axis=1)
+    exact = products.transpose(1, 0, 2).reshape(m, -1).astype(np.int64)
+    parameters = rows.parameters
+    acc = wrap(exact - parameters.offset * sums + parameters.bias)
+    return store(acc, ElementType.S32) if variant == 0 else requantized(variant, acc, parameters)
+
+
+def requant(variant: int, a: Integers, parameters: Parameters) -> Stored:
+    """s32 numbers [..., N] to stored bytes."""
+    return requantized(variant, wrap(a + parameters.bias), parameters)
+
+
+def rescale(a: Integers, parameters: Parameters) -> Stored:
+    """s32 numbers [..., N] to s32."""
+    return store(wrap(scaled(wrap(a + parameters.bias), parameters)), ElementType.S32)
+
+
+def scaled(acc: Integers, parameters: Parameters) -> Integers:
+    """`(acc·M + B) >> S`, the sum modulo 2^64 as signed."""
+    wide = acc.view(np.uint64) * parameters.multiplier + parameters.addend
+    return wide.view(np.int64) >> parameters.shift
+
+
+def requantized(variant: int, acc: Integers, parameters: Parameters) -> Stored:
+    """Stored bytes of accumulators: variant 1 by integers, 2 by binary32."""
+    if variant == 1:
+        q = scaled(acc, parameters)
+    else:
+        with np.errstate(all="ignore"):
+            q = round_to_s32(acc.astype(np.float32) * parameters.scale)
+    # Beyond this, the zero point cannot bring a number back between the clamps.
+    byte: Integers = np.clip(q, -1024, 1024) + parameters.zero
+    clamped: Integers = np.minimum(np.maximum(byte, parameters.lower), parameters.upper)
+    return clamped.astype(np.uint8)
+
+
+def table(a: Stored, b: Stored) -> Stored:
+    """b[a] of bytes."""
+    return b[a]
+
+
+def arith(variant: int, operands: Sequence[Integers], output: ElementType) -> Stored:
+    """Numbers that broadcast to each other; variants by docs/EXACT.md, ARITH."""
+    if variant == 9:
+        return store(saturate(wrap(operands[0]), output), output)
+    a, b = operands
+    if variant >= 6:
+        return bools((np.less, np.less_equal, np.equal)[variant - 6](a, b))
+    if variant == 5:
+        divisor = np.maximum(b, 1)
+        value = np.where(b < 1, 0, np.sign(a) * (np.abs(a) // divisor))
+    else:
+        value = (np.add, np.subtract, np.multiply, np.minimum, np.maximum)[variant](a, b)
+    return store(saturate(wrap(value), output), output)
+
+
+def float_(variant: int, operands: Sequence[Stored], kinds: Sequence[ElementType], output: ElementType) -> Stored:
+    """Stored operands that broadcast to each other; variants by docs/EXACT.md, FLOAT."""
+    with np.errstate(all="ignore"):
+        if variant == 11:
+            return store_floats(integers(operands[0], kinds[0]).astype(np.float32))
+        if variant == 13:
+            difference = wrap(integers(operands[0], kinds[0]) - integers(operands[2], kinds[2]))
+            return store_floats(difference.astype(np.float32) * floats(operands[1]))
+        x = floats(operands[0])
+        if variant == 4:
+            return store_floats(np.sqrt(x))
+        if variant == 5:
+            return store_floats(np.rint(x))
+        if variant == 12:
+            return store(saturate(truncate_to_s32(x), output), output)
+        y = floats(operands[1])
+        if variant == 14:
+            q = round_to_s32(x / y) + integers(operands[2], kinds[2])
+            return store(saturate(q, output), output)
+        if variant in (8, 9, 10):
+            return bools((np.less, np.less_equal, np.equal)[variant - 8](x, y))
+        if variant in (6, 7):
+            return store_floats(extreme((np.minimum, np.maximum)[variant - 6](x, y)))
+        return store_floats((np.add, np.subtract, np.multiply, np.divide)[variant](x, y))
+
+
+def bools(values: NDArray[np.bool_]) -> Stored:
+    return values.astype(np.uint8)
+
+
+def extreme(values: Floats) -> Floats:
+    """A zero is +0."""
+    return np.where(values == 0, np.float32(0), values)
+
+
+def reduce(variant: int, rows: Integers, kind: ElementType) -> Stored:
+    """Rows [R, L] of numbers to [R]: sum, min or max."""
+    if variant == 0:
+        return store(wrap(rows.sum(axis=1)), ElementType.S32)
+    return store(rows.min(axis=1) if variant == 1 else rows.max(axis=1), kind)
+
+
+def select(condition: Stored, yes: Stored, no: Stored) -> Stored:
+    return np.where(condition != 0, yes, no)
