@@ -171,6 +171,18 @@ describe("deploySystem", () => {
     expect(await code(block.number - 1n)).toBeUndefined();
   });
 
+  test("behavior: what somebody created in the meantime is not sent, and costs nothing", async () => {
+    rpc.decide = async ({ method }): Promise<Verdict> => {
+      if (method !== "eth_sendRawTransaction") return "pass";
+      // The step after the one that is being sent. Assay cannot be before the proof lane.
+      const next = steps[2 * sent++ + 1] as Step;
+      if (sent < ALL / 2) await createAs(accountAt(5), next);
+      return "pass";
+    };
+    const { contracts } = await deploy();
+    expect([sent, contracts]).toEqual([ALL / 2 + 1, systemAddresses(artifacts, LOCAL_CONSTANTS)]);
+  });
+
   test("error: constants that a constructor refuses, before anything is sent", async () => {
     const constants = { ...LOCAL_CONSTANTS, answerSeconds: 648_001 };
     await expect(deploy({ constants })).rejects.toMatchObject({
