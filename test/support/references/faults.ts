@@ -15,6 +15,7 @@ const inFile =
 const pad = inFile("pad.ts");
 const shape = inFile("shape.ts");
 const space = inFile("space.ts");
+const resize = inFile("resize.ts");
 const masks = inFile("masks.ts");
 const picks = inFile("picks.ts");
 const gather = inFile("gather.ts");
@@ -93,7 +94,7 @@ const PLACING_FAULTS: readonly Mutant[] = [
     ["rows and columns of a block exchanged", "[0, 3, 4, 1, 5, 2],", "[0, 3, 4, 2, 5, 1],"],
   ),
   ...space("SpaceToDepth", ["blocks behind their channels", "[0, 3, 5, 1, 2, 4]", "[0, 1, 3, 5, 2, 4]"]),
-  ...space(
+  ...resize(
     "Resize",
     [
       "half_pixel without its half",
@@ -129,11 +130,11 @@ const PLACING_FAULTS: readonly Mutant[] = [
     ],
     [
       "positions beyond the end",
-      "Math.min(Math.max(nearest(coordinate(at, scale, size, from)), 0), from - 1)",
-      "Math.max(nearest(coordinate(at, scale, size, from)), 0) % from",
+      "clamp(nearest(x), 0, from - 1)",
+      "Math.max(nearest(x), 0) % from",
     ],
   ),
-  ...space("Upsample", [
+  ...resize("Upsample", [
     "coordinates of a newer Resize",
     'isOld ? "asymmetric" : "half_pixel"',
     '"half_pixel"',
@@ -170,8 +171,8 @@ const PICKING_FAULTS: readonly Mutant[] = [
     ],
     [
       "0 where nothing is picked",
-      'if (type === "s32") return builder.s32(-(2 ** 31));',
-      'if (type === "s32") return builder.s32(0);',
+      'if (tensor.type === "s32") return builder.s32(-(2 ** 31));',
+      'if (tensor.type === "s32") return builder.s32(0);',
     ],
   ),
   ...picks(
