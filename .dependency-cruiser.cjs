@@ -61,7 +61,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "(^|/)build/|\\.sol$|^test/outside/project/" },
+    exclude: { path: "(^|/)build/|\\.sol$|^test/packages/projects/|^templates/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: {

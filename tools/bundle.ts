@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
-import { build, type Plugin } from "esbuild";
+import { type BuildOptions, build, type Plugin } from "esbuild";
 import { projectRoot } from "./foundry.ts";
 
 /** What bin/assay.js reads, at build/program/current.json. Paths are relative to the project's root. */
@@ -35,19 +35,48 @@ const KEPT = 8;
 /** Besides imported files: what they resolve to. */
 const SETTINGS = ["package-lock.json", "tools/bundle.ts"];
 
+/** Expressions of JavaScript for where a source is. */
+interface Place {
+  readonly url: string;
+  readonly dirname: string;
+}
+
 /** Sources find the files beside them by import.meta, so in a bundle it still tells where the source is. */
-const sourcePlaces: Plugin = {
+const sourcePlaces = (placeOf: (path: string) => Place): Plugin => ({
   name: "source-places",
   setup({ onLoad }) {
     onLoad({ filter: /\.ts$/ }, ({ path }) => {
       if (path.includes("node_modules")) return undefined;
+      const { url, dirname } = placeOf(path);
       const contents = readFileSync(path, "utf8")
-        .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href))
-        .replaceAll("import.meta.dirname", JSON.stringify(dirname(path)));
+        .replaceAll("import.meta.url", url)
+        .replaceAll("import.meta.dirname", dirname);
       return { contents, loader: "ts" };
     });
   },
-};
+});
+
+/** How the program is bundled, wherever to. @param placeOf where a source says that it is */
+export const bundleSettings = (placeOf: (path: string) => Place) =>
+  ({
+    absWorkingDir: projectRoot,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    external: [...EXTERNAL],
+    // Names of classes are shown in messages, and two packages may use the same one.
+    keepNames: true,
+    metafile: true,
+    logLevel: "silent",
+    plugins: [sourcePlaces(placeOf)],
+    // Packages in CommonJS that are bundled still require what Node.js has.
+    banner: {
+      js: 'import { createRequire as $require } from "node:module"; const require = $require(import.meta.url);',
+    },
+  }) satisfies BuildOptions;
 
 /** @returns path of the bundle's entry
  *  @throws Error when a source cannot be read or compiled, or build/ cannot be written */
@@ -56,27 +85,14 @@ export async function bundleProgram(): Promise<string> {
   mkdirSync(folder, { recursive: true });
   const scratch = join(folder, `.${process.pid}`);
   const { metafile } = await build({
-    absWorkingDir: projectRoot,
+    ...bundleSettings((path) => ({
+      url: JSON.stringify(pathToFileURL(path).href),
+      dirname: JSON.stringify(dirname(path)),
+    })),
     entryPoints: ENTRIES,
     outdir: scratch,
-    outExtension: { ".js": ".mjs" },
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    external: EXTERNAL,
-    // Names of classes are shown in messages, and two packages may use the same one.
-    keepNames: true,
     sourcemap: "linked",
     sourcesContent: false,
-    metafile: true,
-    logLevel: "silent",
-    plugins: [sourcePlaces],
-    // Packages in CommonJS that are bundled still require what Node.js has.
-    banner: {
-      js: 'import { createRequire as $require } from "node:module"; const require = $require(import.meta.url);',
-    },
   });
   const own = Object.keys(metafile.inputs).filter((path) => !path.includes("node_modules"));
   const sources = [...own, ...SETTINGS].sort().map((path) => {

@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { projectRoot } from "./foundry.ts";
 import { listFiles } from "./tracked-files.ts";
 
-/** Ours: a path begins with one of these folders or is relative to the document. */
-const PATH = /^[\w@.-]+(?:\/[\w@.-]+)*\.(?:ts|sol|md|json|jsonc|py|cjs|js|sql|svg|toml|yml|yaml|sh)$/;
+/** Ours: a path begins with one of these folders or is relative to the document; with @ it is a package's. */
+const PATH = /^(?!@)[\w@.-]+(?:\/[\w@.-]+)*\.(?:ts|sol|md|json|jsonc|py|cjs|js|sql|svg|toml|yml|yaml|sh)$/;
 /** A bare name of JSON or Python stands for a user's own file, or for one that a program writes. */
 const EXAMPLE = /^[\w-]+\.(?:json|py)$/;
 const TEST_NAME = /^[a-z]\w*$/;

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Database } from "../protocol/service/journal/sqlite.ts";
+import { openSqlite } from "../protocol/service/journal/sqlite.ts";
 import { foundryBinary, projectRoot } from "./foundry.ts";
 
 /** "contracts": what is deployed. "all": the contract tests as well. */
@@ -56,6 +56,8 @@ function solidityFiles(folder: string): string[] {
  *  @returns whether it compiled
  *  @throws Error with the compiler's messages when compilation fails */
 export function ensureCompiled(scope: CompileScope = "contracts"): boolean {
+  // The packed program has its contracts compiled.
+  if (!existsSync(join(projectRoot, "foundry.toml"))) return false;
   mkdirSync(join(projectRoot, "build"), { recursive: true });
   if (isFresh(scope)) return false;
   return withCompileLock(() => {
@@ -72,7 +74,7 @@ export function ensureCompiled(scope: CompileScope = "contracts"): boolean {
 /** Keeps forge from running beside itself. The lock dies with its process. */
 export function withCompileLock<T>(action: () => T): T {
   mkdirSync(join(projectRoot, "build"), { recursive: true });
-  const lock = new Database(join(projectRoot, "build", "compile-lock.sqlite"), { timeout: LOCK_TIMEOUT_MS });
+  const lock = openSqlite(join(projectRoot, "build", "compile-lock.sqlite"), { timeout: LOCK_TIMEOUT_MS });
   try {
     lock.exec("BEGIN EXCLUSIVE");
     return action();

@@ -7,6 +7,7 @@ import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { BaseError } from "../base/errors.ts";
 
 export type FoundryTool = "forge" | "anvil" | "cast";
 
@@ -16,17 +17,22 @@ export const projectRoot = resolve(dirname(fileURLToPath(import.meta.url)), ".."
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
 /** Path of the native binary of a Foundry tool, to spawn directly (signals and exit codes then work).
- *  @throws Error when npm installed no binary for this platform */
+ *  @throws BaseError FOUNDRY_MISSING when npm installed no binary for this platform */
 export function foundryBinary(tool: FoundryTool): string {
   const architecture = ARCHITECTURES[process.arch] ?? process.arch;
   const packageName = `@foundry-rs/${tool}-${process.platform}-${architecture}`;
   const suffix = process.platform === "win32" ? ".exe" : "";
-  // The platform package is a dependency of the launcher package, so resolve it from there.
-  const launcher = createRequire(import.meta.url).resolve(`@foundry-rs/${tool}/package.json`);
   try {
+    // The platform package is a dependency of the launcher package, so resolve it from there.
+    const launcher = createRequire(import.meta.url).resolve(`@foundry-rs/${tool}/package.json`);
     return createRequire(launcher).resolve(`${packageName}/bin/${tool}${suffix}`);
   } catch (cause) {
-    throw new Error(`${packageName} is not installed: run npm ci without --omit=optional`, { cause });
+    throw new BaseError({
+      code: "FOUNDRY_MISSING",
+      shortMessage: `Foundry's ${tool} is not installed: there is no package ${packageName}.`,
+      nextStep: `Run \`npm install @foundry-rs/${tool}\` beside Assay, in its repository \`npm ci\` without --omit=optional.`,
+      cause,
+    });
   }
 }
 

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { NAMED_SUITES } from "../vitest.named.config.ts";
 import { canEmulate, EMULATED_CPUS, prepareEmulatedCpus } from "./emulated-cpus.ts";
 import { projectRoot } from "./foundry.ts";
+import { fetchVersion, VERSIONS } from "./node-versions.ts";
 import { NODE_TESTS } from "./onnx-testdata.ts";
-import { prepareOutsideProject } from "./outside-project.ts";
 import { preparePython } from "./python.ts";
 import { type Counts, formatCounts, NONE, runVitest } from "./test.ts";
 
@@ -46,16 +46,26 @@ const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
     return { why, isFault: false };
   },
   operators: () => undefined,
-  outside() {
-    const why = prepareOutsideProject();
-    return why === undefined ? undefined : { why, isFault: false };
-  },
+  outside: () => undefined,
+  packages: preparePackages,
   python() {
     const why = preparePython();
     return why === undefined ? undefined : { why, isFault: false };
   },
   rust: prepareRust,
 };
+
+/** Packs this tree, and gets the versions of Node.js on which the packed files are tried. */
+function preparePackages(): Obstacle | undefined {
+  const had = VERSIONS.filter((version) => fetchVersion(version) !== undefined);
+  const newest = VERSIONS.at(-1);
+  if (newest === undefined || !had.includes(newest)) {
+    return { why: `Node.js ${newest?.node} cannot be had here.`, isFault: false };
+  }
+  const args = ["--import", "tsx", "tools/packages/main.ts"];
+  const { status } = spawnSync(process.execPath, args, { cwd: projectRoot, stdio: "inherit" });
+  return status === 0 ? undefined : { why: "The packages cannot be built.", isFault: true };
+}
 
 /** Looks for cargo and downloads the crates that `crates/assay-exact/Cargo.toml` names, once. */
 function prepareRust(): Obstacle | undefined {

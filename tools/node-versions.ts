@@ -9,7 +9,7 @@ import { projectRoot } from "./foundry.ts";
 import { addCounts, type Counts, countVitest, formatCounts, NONE } from "./test.ts";
 import { listFiles } from "./tracked-files.ts";
 
-interface Version {
+export interface Version {
   readonly node: string;
   readonly npm: string;
 }
@@ -32,25 +32,34 @@ export const warningsOf = (output: string): string[] =>
     .split("\n")
     .filter((line) => /^npm warn/i.test(line) && !/unknown (user|env|global) config/i.test(line));
 
-/** Puts Node.js and npm into a folder. @returns how to start npm by them, or undefined if they cannot be had here */
-function fetchVersion({ node, npm }: Version, folder: string): Started | undefined {
+/** Where the tools of a version are put. */
+const toolsOf = ({ node }: Version): string => join(projectRoot, "build", "nodes", node, "tools");
+
+/** Puts Node.js and npm into a folder. @returns how to start them, or undefined if they cannot be had here */
+export function fetchVersion(version: Version): Started | undefined {
+  const { node, npm } = version;
+  const folder = toolsOf(version);
   const prefix = process.platform === "darwin" && process.arch === "arm64" ? "node-bin" : "node";
   const name = `${prefix}-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
-  mkdirSync(folder, { recursive: true });
-  const packages = [`${name}@${node}`, `npm@${npm}`];
-  const options = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", folder];
-  const { status } = spawnSync("npm", ["install", ...options, ...packages], {
-    stdio: ["ignore", "ignore", 2],
-  });
   const binary = join(folder, "node_modules", name, "bin", "node");
-  if (status !== 0 || !existsSync(binary)) return undefined;
   const npmFolder = join(folder, "node_modules", "npm", "bin");
+  if (!existsSync(binary) || !existsSync(npmFolder)) {
+    mkdirSync(folder, { recursive: true });
+    const packages = [`${name}@${node}`, `npm@${npm}`];
+    const options = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", folder];
+    const { status } = spawnSync("npm", ["install", ...options, ...packages], {
+      stdio: ["ignore", "ignore", 2],
+    });
+    if (status !== 0 || !existsSync(binary)) return undefined;
+  }
   const path = [dirname(binary), join(folder, "node_modules", ".bin"), process.env.PATH].join(delimiter);
   return { node: binary, npm: join(npmFolder, "npm-cli.js"), env: { ...process.env, PATH: path } };
 }
 
-interface Started {
+export interface Started {
+  /** path of the program */
   readonly node: string;
+  /** path of npm's script */
   readonly npm: string;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -68,13 +77,12 @@ function copySources(tree: string): void {
 
 /** @param share `i/n` of the unit tests */
 function tryVersion(version: Version, share: string): Counts {
-  const folder = join(projectRoot, "build", "nodes", version.node);
-  const started = fetchVersion(version, join(folder, "tools"));
+  const started = fetchVersion(version);
   if (started === undefined) {
     console.log(`Node.js ${version.node} cannot be had here: skipped.`);
     return { ...NONE, skipped: 1 };
   }
-  const tree = join(folder, "tree");
+  const tree = join(projectRoot, "build", "nodes", version.node, "tree");
   copySources(tree);
   const { node, npm, env } = started;
   const run = (args: readonly string[]) => spawnSync(node, args, { cwd: tree, env, stdio: "inherit" }).status;

@@ -1,8 +1,7 @@
 /** Serves an agent that files describe. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { tsImport } from "tsx/esm/api";
 import { BaseError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { type HttpServer, limitsFor, listen } from "../../protocol/service/http/listen.ts";
@@ -36,9 +35,11 @@ const EXAMPLES_FOLDER = fileURLToPath(new URL("../examples/http", import.meta.ur
 /** @throws BaseError AGENT_UNKNOWN */
 export function exampleFiles(name: string): AgentFiles {
   if ((EXAMPLES as readonly string[]).includes(name)) {
+    // The packed program has them compiled.
+    const compiled = join(EXAMPLES_FOLDER, `${name}.mjs`);
     return {
       metadata: join(EXAMPLES_FOLDER, `${name}.json`),
-      handlers: join(EXAMPLES_FOLDER, `${name}.ts`),
+      handlers: existsSync(compiled) ? compiled : join(EXAMPLES_FOLDER, `${name}.ts`),
     };
   }
   throw new BaseError({
@@ -68,8 +69,7 @@ export async function serveAgent(options: ServeOptions): Promise<HttpServer> {
 
 async function loadHandlers(file: string, environment: Environment): Promise<MethodHandlers> {
   const url = pathToFileURL(resolve(file)).href;
-  // Node.js 20 runs no TypeScript by itself.
-  const load = /\.[cm]?ts$/.test(file) ? tsImport(url, import.meta.url) : import(url);
+  const load = /\.[cm]?ts$/.test(file) ? importTypeScript(url) : import(url);
   const module = (await load) as { createHandlers?: (environment: Environment) => MethodHandlers };
   if (typeof module.createHandlers === "function") return module.createHandlers(environment);
   throw new BaseError({
@@ -77,4 +77,17 @@ async function loadHandlers(file: string, environment: Environment): Promise<Met
     shortMessage: `${file} exports no function createHandlers.`,
     nextStep: "Export createHandlers(environment), which returns a function for each method.",
   });
+}
+
+/** Node.js 20 runs no TypeScript by itself. @throws BaseError TSX_MISSING */
+async function importTypeScript(url: string): Promise<unknown> {
+  const tsx = await import("tsx/esm/api").catch((cause: unknown) => {
+    throw new BaseError({
+      code: "TSX_MISSING",
+      shortMessage: `${url} is TypeScript, and the package tsx, which reads it, is not installed.`,
+      nextStep: "Run `npm install tsx` beside Assay, or name a module in JavaScript.",
+      cause,
+    });
+  });
+  return tsx.tsImport(url, import.meta.url);
 }

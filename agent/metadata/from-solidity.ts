@@ -40,7 +40,7 @@ interface CompilerOutput {
 
 /** @param file imports are read from its folder and below, from nowhere else
  *  @param contract which one, if the file declares several with functions
- *  @throws BaseError SOLIDITY_INVALID, CONTRACT_AMBIGUOUS, CONTRACT_UNKNOWN */
+ *  @throws BaseError SOLC_MISSING, SOLIDITY_INVALID, CONTRACT_AMBIGUOUS, CONTRACT_UNKNOWN */
 export function abiFromSolidity(file: string, contract?: string): SolidityAbi {
   const source = basename(file);
   const output = compile(file, source);
@@ -63,7 +63,7 @@ export function abiFromSolidity(file: string, contract?: string): SolidityAbi {
 }
 
 function compile(file: string, source: string): CompilerOutput {
-  const compiler = createRequire(import.meta.url)("solc") as Compiler;
+  const compiler = loadCompiler();
   const folder = realpathSync(dirname(file));
   const input = {
     language: "Solidity",
@@ -81,6 +81,20 @@ function compile(file: string, source: string): CompilerOutput {
     }
   };
   return JSON.parse(compiler.compile(JSON.stringify(input), { import: read })) as CompilerOutput;
+}
+
+/** @throws BaseError SOLC_MISSING */
+function loadCompiler(): Compiler {
+  try {
+    return createRequire(import.meta.url)("solc") as Compiler;
+  } catch (cause) {
+    throw new BaseError({
+      code: "SOLC_MISSING",
+      shortMessage: "The Solidity compiler is not installed: there is no package solc.",
+      nextStep: "Run `npm install solc` beside Assay.",
+      cause,
+    });
+  }
 }
 
 /** Fills in what NatSpec says: @notice (else @dev) of the function, @param, @return. */

@@ -6,7 +6,18 @@ export type { Reading } from "../../inference/meaning/read.ts";
 export { type Chain, type ConnectOptions, connect } from "../../protocol/chain/connect.ts";
 export { type Deployment, parseDeployment } from "../../protocol/chain/deployment.ts";
 export type { ChainEvent } from "../../protocol/chain/events.ts";
-export { type Claim, LANE, type LaneName, type Policy, type Request } from "../../protocol/rules/types.ts";
+export type { GameAddress } from "../../protocol/rules/ids.ts";
+export {
+  type Claim,
+  type ClaimId,
+  type GameConstants,
+  LANE,
+  type LaneName,
+  type ModelId,
+  type Policy,
+  type Request,
+  type RequestId,
+} from "../../protocol/rules/types.ts";
 export {
   infer,
   inferBytes,

@@ -3,7 +3,6 @@ import { type ChildProcess, fork } from "node:child_process";
 import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { ANSWERS_FD, type Frame, type FromChild, frameReader, RUNS_FD, type ToChild } from "./messages.ts";
-import { RUNS_TYPESCRIPT } from "./typescript.ts";
 
 /** Told what the process says, until it is lost: once, and nothing after it. */
 export interface WorkerListener {
@@ -18,8 +17,8 @@ export class WorkerProcess {
   #isOver = false;
 
   constructor(listener: WorkerListener) {
-    const child = fork(fileURLToPath(new URL("worker.ts", import.meta.url)), [], {
-      execArgv: [...RUNS_TYPESCRIPT],
+    const child = fork(fileURLToPath(new URL("worker.mjs", import.meta.url)), [], {
+      execArgv: [],
       serialization: "advanced",
       // Its standard output belongs to the parent's results.
       stdio: ["ignore", "ignore", "inherit", "ipc", "pipe", "pipe"],

@@ -1,7 +1,21 @@
 /** Where a system is deployed and with which constants; the text of deployments/<chainId>.json. */
 import { type Address, getAddress, type Hex, isAddress } from "viem";
-import { z } from "zod";
+import * as z from "zod";
 import { BaseError } from "../../base/errors.ts";
+import type { GameConstants } from "../rules/types.ts";
+
+export interface Deployment {
+  readonly chainId: number;
+  readonly judgeVersion: number;
+  /** Every contract of the system by name. */
+  readonly contracts: Readonly<Record<string, Address>> & {
+    readonly assay: Address;
+    readonly registry: Address;
+  };
+  readonly constants: GameConstants;
+  /** Where the registry was created: no event is older, and it tells one chain from another with the same id. */
+  readonly block: { readonly number: bigint; readonly hash: Hex };
+}
 
 const address = z
   .string()
@@ -19,7 +33,6 @@ const amount = z
 const schema = z.strictObject({
   chainId: z.int().positive(),
   judgeVersion: z.int().positive(),
-  /** Every contract of the system by name. */
   contracts: z.object({ assay: address, registry: address }).catchall(address),
   constants: z.strictObject({
     answerSeconds: z.int().positive(),
@@ -27,11 +40,8 @@ const schema = z.strictObject({
     gasBase: amount,
     gasPerDemand: amount,
   }),
-  /** Where the registry was created: no event is older, and it tells one chain from another with the same id. */
   block: z.strictObject({ number: amount, hash }),
 });
-
-export type Deployment = z.infer<typeof schema>;
 
 /** @param name of the text, for errors
  *  @throws BaseError DEPLOYMENT_INVALID */

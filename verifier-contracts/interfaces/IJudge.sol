@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-3.0-only
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 import {ModelWord} from "../libraries/ModelWord.sol";

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-3.0-only
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 // A coordinate of a MOVE (docs/EXACT.md, section 3), in a word's upper 16 bytes: view dim v u32, c s32, factors a and b

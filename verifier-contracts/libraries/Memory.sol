@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-3.0-only
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 // What begins a word: an s32 or f32 element, an address, or a number of so many bits, shifted to the word's other end.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-3.0-only
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 /// @notice What the registry knows of a model, in one storage word (docs/PROTOCOL.md, section 1): 1, then the fields

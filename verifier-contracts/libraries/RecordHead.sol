@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-3.0-only
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
 /// @notice The first word of a record (docs/EXACT.md, section 2): opcode u8, variant u8, output type u8, output rank u8,

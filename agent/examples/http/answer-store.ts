@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { Database, type SqliteDatabase } from "../../../protocol/service/journal/sqlite.ts";
+import { openSqlite, type SqliteDatabase } from "../../../protocol/service/journal/sqlite.ts";
 
 /** Keeps the first answer to each question for good. */
 export class AnswerStore {
@@ -8,7 +8,7 @@ export class AnswerStore {
 
   /** @param file SQLite; ":memory:" keeps nothing past the process */
   constructor(file: string) {
-    this.#database = new Database(file);
+    this.#database = openSqlite(file);
     this.#database.pragma("journal_mode = WAL");
     this.#database.exec(
       "CREATE TABLE IF NOT EXISTS answers (question TEXT PRIMARY KEY, answer TEXT NOT NULL) STRICT",

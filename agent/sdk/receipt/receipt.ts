@@ -4,7 +4,7 @@
  *  state root down to the words of Assay's storage that `requireFinal` reads. As JSON, integers above 53 bits are
  *  decimal text. */
 import { type Address, getAddress, type Hex, isAddress } from "viem";
-import { z } from "zod";
+import * as z from "zod";
 import { jsonOf } from "../../../base/json.ts";
 import type { Claim, Request } from "../../../protocol/rules/types.ts";
 import { malformed } from "./refusal.ts";

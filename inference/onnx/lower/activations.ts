@@ -49,6 +49,7 @@ function pairs(
   prepare: (operand: Operand, isLeft: boolean) => Operand,
 ): { readonly rows: Operand; readonly columns: Operand; readonly dims: readonly number[] } {
   const [aDims, bDims] = [dimsOf(a), dimsOf(b)];
+  if (aDims.length * bDims.length === 0) refuse("an operand is a scalar", "Use Mul.");
   const isVector = bDims.length === 1;
   const [left, right] = [aDims.length === 1 ? [1, ...aDims] : aDims, isVector ? [...bDims, 1] : bDims];
   const [m = 1, k = 1] = left.slice(-2);

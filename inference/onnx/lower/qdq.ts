@@ -115,6 +115,8 @@ function realMatMul(ctx: Lowering, node: OnnxNode, a: Value, b: Value): TensorVa
 
 /** `alpha·A·B + beta·C` of float32. */
 function realGemm(ctx: Lowering, node: OnnxNode, a: Value, b: Value): Value {
+  for (const { length } of [dimsOf(a), dimsOf(b)])
+    if (length !== 2) refuse(`an operand has rank ${length}`, "Use matrices, or MatMul.");
   const side = (value: Value, attribute: string): Value =>
     intAttribute(node, attribute, 0) === 0 ? value : transposeValue(ctx, value, [1, 0]);
   const times = (value: Value, factor: number): Value => {

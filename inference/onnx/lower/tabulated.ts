@@ -110,13 +110,9 @@ export function tabulated(ctx: Lowering, x: Operand, fn: TabulatedFunction): Ope
   const cell = builder.float("toint", "s32", builder.float("sub", "f32", near, builder.f32(first)));
   const picked = builder.lookup("pick", ctx.reshape(cell, [elements, 1]), coefficients(ctx, fn), [elements]);
   const term = (column: number): Operand => {
-    const axes = [
-      { dim: elements, terms: [{ axis: 0, factor: 1 }], offset: 0, checked: false },
-      { dim: TERMS, terms: [], offset: column, checked: false },
-    ];
-    const flat = [elements];
-    const moved = builder.move(picked, flat, coordinates(axes, flat));
-    return ctx.reshape(moved, dims);
+    const each = dims.map((dim, axis) => ({ dim, terms: [{ axis, factor: 1 }], offset: 0, checked: false }));
+    const one = { dim: TERMS, terms: [], offset: column, checked: false };
+    return builder.move(picked, dims, coordinates([...each, one], dims));
   };
   let y = term(TERMS - 1);
   for (let power = TERMS - 2; power >= 0; power--) {

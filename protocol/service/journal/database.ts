@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BaseError } from "../../../base/errors.ts";
-import { Database, type SqliteDatabase } from "./sqlite.ts";
+import { isSqliteError, openSqlite, type SqliteDatabase } from "./sqlite.ts";
 
 export type { SqliteDatabase };
 
@@ -25,7 +25,7 @@ export function openDatabase(path: string, parts: readonly SchemaPart[]): Sqlite
   let db: SqliteDatabase | undefined;
   try {
     mkdirSync(dirname(path), { recursive: true });
-    db = new Database(path, { timeout: 5_000 });
+    db = openSqlite(path, { timeout: 5_000 });
     // A transaction that is journalled must survive a power cut: it may be on its way to the chain.
     db.pragma("journal_mode = WAL");
     db.pragma("synchronous = FULL");
@@ -44,7 +44,7 @@ export function openDatabase(path: string, parts: readonly SchemaPart[]): Sqlite
  *  @throws BaseError DATABASE_UNUSABLE, DATABASE_CORRUPT */
 export function openReadOnly(path: string): SqliteDatabase {
   try {
-    return new Database(path, { readonly: true, fileMustExist: true, timeout: 5_000 });
+    return openSqlite(path, { readonly: true, fileMustExist: true, timeout: 5_000 });
   } catch (error) {
     throw databaseError(error, path);
   }
@@ -96,11 +96,11 @@ export function lockFolder(folder: string): FolderLock {
   let db: SqliteDatabase | undefined;
   try {
     mkdirSync(folder, { recursive: true });
-    db = new Database(path, { timeout: 0 });
+    db = openSqlite(path, { timeout: 0 });
     db.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     db?.close();
-    if (isSqlite(error, "SQLITE_BUSY")) {
+    if (isSqliteError(error, "SQLITE_BUSY")) {
       throw new BaseError({
         code: "DATA_FOLDER_BUSY",
         shortMessage: `Another process uses the data folder ${folder}.`,
@@ -118,7 +118,8 @@ export function lockFolder(folder: string): FolderLock {
 
 function databaseError(error: unknown, path: string): BaseError {
   if (error instanceof BaseError) return error;
-  if (isSqlite(error, "SQLITE_CORRUPT") || isSqlite(error, "SQLITE_NOTADB")) return corrupt(path, error);
+  if (isSqliteError(error, "SQLITE_CORRUPT") || isSqliteError(error, "SQLITE_NOTADB"))
+    return corrupt(path, error);
   return new BaseError({
     code: "DATABASE_UNUSABLE",
     shortMessage: `The database ${path} cannot be used: ${error instanceof Error ? error.message : String(error)}.`,
@@ -137,8 +138,4 @@ function corrupt(path: string, cause: unknown): BaseError {
     details: { path },
     cause,
   });
-}
-
-function isSqlite(error: unknown, code: string): boolean {
-  return error instanceof Database.SqliteError && error.code.startsWith(code);
 }

@@ -23,12 +23,28 @@ function load(name: string): typeof BetterSqlite3 {
       shortMessage: `The package ${name} cannot be loaded on Node.js ${process.versions.node}.`,
       nextStep:
         name === "better-sqlite3"
-          ? "Run `npm rebuild better-sqlite3 --ignore-scripts=false` where a C++ compiler and Python are, or use Node.js 22 or later, which needs neither."
+          ? "Run `npm install better-sqlite3@12` and `npm rebuild better-sqlite3 --ignore-scripts=false` where a C++ compiler and Python are, or use Node.js 22 or later, which needs neither."
           : "Run `npm ci` again.",
       cause,
     });
   }
 }
 
-export const Database = load(packageFor(process.versions.node));
+/** Loaded when it is first used, and kept by Node.js: most commands need no database. */
+const driver = () => load(packageFor(process.versions.node));
+
 export type SqliteDatabase = BetterSqlite3.Database;
+
+/** @throws BaseError SQLITE_MISSING; what better-sqlite3 throws */
+export function openSqlite(path: string, options?: BetterSqlite3.Options): SqliteDatabase {
+  const Database = driver();
+  return new Database(path, options);
+}
+
+/** @param code of SQLite, or how it begins */
+export function isSqliteError(
+  error: unknown,
+  code: string,
+): error is InstanceType<typeof BetterSqlite3.SqliteError> {
+  return error instanceof driver().SqliteError && error.code.startsWith(code);
+}

@@ -10,7 +10,8 @@ describe("docs/SDK.md", () => {
     const examples = readdirSync(join(projectRoot, "agent/examples/sdk")).map((name) =>
       read(`agent/examples/sdk/${name}`),
     );
-    const sources = [...examples, read("test/agent/sdk/adapters.test.ts")];
+    const tests = ["test/agent/sdk/adapters.test.ts", "test/packages/projects/strict/main.ts"];
+    const sources = [...examples, ...tests.map(read)];
     const snippets = [...read("docs/SDK.md").matchAll(/```ts\n([\s\S]*?)```/g)].map(([, text]) => text ?? "");
     expect(snippets.length).toBeGreaterThan(3);
     const unknown = snippets.filter((text) => !sources.some((source) => source.includes(text)));

@@ -92,7 +92,7 @@ describe("planted faults", () => {
   it("behavior: an error in any step that a result depends on is found", () => {
     let [found, planted] = [0, 0];
     for (const [name, realCase] of Object.entries(REAL_CASES)) {
-      const n = realCase.lengths.at(-1) as number;
+      const n = realCase.lengths.find((length) => length >= 32) ?? (realCase.lengths.at(-1) as number);
       const graph = ready(realCase, n);
       const { steps } = graph.imported.model.program;
       const missed: number[] = [];

@@ -14,7 +14,7 @@ import { requireAccount, type SenderOptions } from "../../../protocol/chain/send
 import { requestIdOf } from "../../../protocol/rules/ids.ts";
 import type { Request } from "../../../protocol/rules/types.ts";
 import { openDataFolder } from "../../../protocol/service/data-folder.ts";
-import { Database } from "../../../protocol/service/journal/sqlite.ts";
+import { openSqlite } from "../../../protocol/service/journal/sqlite.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../../support/anvil.ts";
 import { openLocalSystem, QUICK, temporaryFolder, tinyInput, tinyRequest } from "../../support/deploy.ts";
 import { startRpcProxy } from "../../support/rpc-proxy.ts";
@@ -322,7 +322,7 @@ describe("Sender", () => {
     await expect.poll(() => countOf(index), SLOW).toBe(after);
     first.kill("SIGKILL");
     await new Promise((resolve) => first.once("exit", resolve));
-    const db = new Database(join(data, "assay.sqlite"), { readonly: true });
+    const db = openSqlite(join(data, "assay.sqlite"), { readonly: true });
     expect(db.prepare("SELECT state FROM actions").all()).toEqual([{ state: "signed" }]);
     db.close();
     expect(await countOf(index)).toBe(after);

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { JOURNAL_SCHEMA, lockFolder, openDatabase } from "../../../protocol/service/journal/database.ts";
-import { Database, packageFor } from "../../../protocol/service/journal/sqlite.ts";
+import { openSqlite, packageFor } from "../../../protocol/service/journal/sqlite.ts";
 import { temporaryFolder } from "../../support/deploy.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -39,7 +39,7 @@ describe("openDatabase", () => {
     expect(() => openDatabase(file, [broken])).toThrow(
       expect.objectContaining({ code: "DATABASE_UNUSABLE" }),
     );
-    const db = new Database(file);
+    const db = openSqlite(file);
     expect(db.prepare("SELECT name FROM sqlite_master WHERE name = 'a'").all()).toEqual([]);
     db.close();
   });

@@ -2,7 +2,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { BaseError } from "../../../../base/errors.ts";
-import { RUNS_TYPESCRIPT } from "../../../../inference/runtime/typescript.ts";
 import type { Groth16Proof, VerificationKey } from "../../../../protocol/rules/proof/groth16.ts";
 import type { Witness } from "../r1cs.ts";
 import { writeWitness } from "./files.ts";
@@ -85,8 +84,8 @@ export class SnarkjsProver implements Groth16Prover {
 
   #started(): ChildProcess {
     if (this.#process !== undefined) return this.#process;
-    const child = fork(fileURLToPath(new URL("worker.ts", import.meta.url)), [], {
-      execArgv: [...RUNS_TYPESCRIPT],
+    const child = fork(fileURLToPath(new URL("worker.mjs", import.meta.url)), [], {
+      execArgv: [],
       serialization: "advanced",
       // Its standard output belongs to the parent's results.
       stdio: ["ignore", "ignore", "inherit", "ipc"],
