@@ -276,10 +276,10 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     exactness: "one unit",
   },
   {
-    operators: same(reduce, "ReduceMax", "ReduceMin", "ReduceSum", "ReduceSumSquare"),
+    operators: same(reduce, "ReduceMax", "ReduceMin"),
     reads:
-      "int32, int64, over any axes; ReduceMax and ReduceMin also uint8, int8, bool, dequantized bytes, float32 (halves of a row by FLOAT)",
-    limits: "sums proven inside s32; rows above 1,024 bytes are reduced in parts",
+      "int32, int64, uint8, int8, bool, dequantized bytes, float32 (halves of a row by FLOAT), over any axes",
+    limits: "rows above 1,024 bytes are reduced in parts",
     opcodes: ["move", "reduce", "arith", "lookup", "float"],
     exactness: "exact",
   },
@@ -291,11 +291,11 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     exactness: "exact",
   },
   {
-    operators: same(reduce, "ReduceMean"),
+    operators: same(reduce, "ReduceMean", "ReduceSum", "ReduceSumSquare"),
     reads:
-      "dequantized bytes and 16-bit integers, over any axes (ReduceSum of them likewise): integer sums, then REQUANT or RESCALE. Other float32 (ReduceSum as well): sums by halves",
-    limits: "",
-    opcodes: ["move", "reduce", "arith", "requant", "rescale", "float"],
+      "dequantized bytes and 16-bit integers, over any axes: integer sums, then REQUANT or RESCALE. Other float32: sums by halves. ReduceSum and ReduceSumSquare also int32 and int64, exactly",
+    limits: "integer sums proven inside s32; rows above 1,024 bytes are reduced in parts",
+    opcodes: ["move", "reduce", "arith", "requant", "rescale", "lookup", "float"],
     exactness: "one unit",
   },
   {

@@ -22,8 +22,8 @@ export const PICKING_FAULTS: readonly Mutant[] = [
     ],
     [
       "0 where nothing is picked",
-      'if (type === "s32") return builder.s32(-(2 ** 31));',
-      'if (type === "s32") return builder.s32(0);',
+      'if (tensor.type === "s32") return builder.s32(-(2 ** 31));',
+      'if (tensor.type === "s32") return builder.s32(0);',
     ],
   ),
   ...picks(
