@@ -19,7 +19,7 @@ export const NAMED_SUITES = [
   "rust",
 ] as const;
 /** Of these, the ones whose files run beside each other. */
-const PARALLEL: readonly string[] = ["agent-processes", "packages"];
+const PARALLEL: readonly string[] = ["agent-processes", "packages", "python"];
 
 /** Tests that take long and seldom find anything: not in `npm test`, but in `npm run test:deep`. */
 export const DEEP_ONLY = [

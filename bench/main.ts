@@ -23,6 +23,7 @@ import {
   renderText,
   runPart,
 } from "./report.ts";
+import { RUST_PARTS } from "./rust.ts";
 import { TREES_PART } from "./trees.ts";
 
 const PARTS: readonly Part[] = [
@@ -32,6 +33,7 @@ const PARTS: readonly Part[] = [
   GROWTH_PART,
   LOAD_PART,
   TREES_PART,
+  ...RUST_PARTS,
   FEEDS_PART,
   ...LANE_PARTS,
 ];

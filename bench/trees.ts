@@ -80,7 +80,12 @@ async function measure(bench: BenchChain, name: string): Promise<Figure[]> {
     fast = Math.max(fast, (await inferenceGas(bench, modelId, one, "fast")).inner);
   }
   const { constraints } = circuitSize(model);
-  const byProof = await proofFigures(bench, modelId, loaded, fromHex((cases[0] as (typeof cases)[number]).input));
+  const byProof = await proofFigures(
+    bench,
+    modelId,
+    loaded,
+    fromHex((cases[0] as (typeof cases)[number]).input),
+  );
   return [
     gasFigure(`${name}: inside a transaction, cold`, BigInt(plain)),
     gasFigure(`${name}: the same, planned${compiled === undefined ? "" : " and compiled"}`, BigInt(fast)),

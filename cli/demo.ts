@@ -30,6 +30,7 @@ import { type Daemon, type DaemonOptions, DISHONEST_PROVER, startDaemon } from "
 import { Timeline } from "./demo/timeline.ts";
 import { modelFolder } from "./model-source.ts";
 import { reportError } from "./output.ts";
+import { outputLine } from "./shown-output.ts";
 
 const MODELS = ["sentiment", "sentiment-words", "forecast-vix"] as const;
 /** Proving keys stay from run to run. */
@@ -292,11 +293,8 @@ async function answersOf(asked: readonly Asked[], startMs: number, timeline: Tim
 async function report(asked: readonly Asked[], chain: Chain, timeline: Timeline): Promise<void> {
   console.log("\nWhat the agent's contracts received, final:");
   for (const { agent, requestId, text } of asked) {
-    const values = (await agent.answerTo(requestId)) ?? {};
-    const shown = Object.entries(values).map(([name, value]) => `${name} ${value}`);
-    const { label } = values;
-    const meaning = label === undefined ? "ppm" : ["bearish", "neutral", "bullish"][Number(label)];
-    console.log(`  ${text}\n    ${meaning}: ${shown.join(", ")}`);
+    const answer = await agent.answerTo(requestId);
+    if (answer !== undefined) console.log(`  ${text}\n    ${outputLine(answer)}`);
   }
   console.log("\nCredited in Assay:");
   for (const [name, wei] of timeline.credited) console.log(`  ${name.padEnd(22)} ${formatAmount(wei)}`);

@@ -21,7 +21,7 @@ import { Groth16Source } from "../prover/lanes/groth16.ts";
 import type { TruthSource } from "../prover/lanes/source.ts";
 import { runProver } from "../prover/main.ts";
 import type { EzklOptions } from "../prover/proof/ezkl/keys.ts";
-import { SnarkjsProver } from "../prover/proof/groth16/snark/prover.ts";
+import { openGroth16Prover } from "../prover/proof/groth16/snark/native.ts";
 import { honestRuns, type Runs } from "../prover/runs.ts";
 import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
 import { chainConfig, confirmationsOn, openChain, withChain, withSettings } from "./chain.ts";
@@ -127,6 +127,11 @@ export const PROVER_SETTINGS = {
     description: "off: settle nothing by proof",
   },
   keys: { schema: text, default: KEY_FOLDER, isPath: true, description: "folder of proving keys" },
+  groth16Prover: {
+    schema: text,
+    isPath: true,
+    description: "path of assay-prove, which makes Groth16 proofs; absent: snarkjs",
+  },
   ...PAYMENT_SETTINGS,
   ...EZKL_SETTINGS,
   processes: { schema: integer(1, 64), default: 1, description: "child processes that run onnxruntime" },
@@ -164,7 +169,7 @@ export function addProverCommand(program: Command): void {
 }
 
 function honestWork({ chain, settings, engine, canonical, ezkl, log }: ProverParts): ProverWork {
-  const prover = new SnarkjsProver();
+  const prover = openGroth16Prover(settings.groth16Prover);
   const truths: TruthSource[] = [new ExecutionSource(chain, canonical, log)];
   if (settings.proofs === "on") {
     truths.push(new Groth16Source({ chain, keys: settings.keys, prover, canonical, log }));

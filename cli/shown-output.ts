@@ -20,3 +20,9 @@ export const outputLines = ({ meaning, values }: ShownOutput): readonly string[]
   ...(meaning === undefined ? [] : [meaning.text]),
   ...Object.entries(values).map(([name, value]) => `${name} = ${String(value)}`),
 ];
+
+/** The same in one line. */
+export function outputLine({ meaning, values }: ShownOutput): string {
+  const numbers = Object.entries(values).map(([name, value]) => `${name} ${String(value)}`);
+  return meaning === undefined ? numbers.join(", ") : `${meaning.text}: ${numbers.join(", ")}`;
+}

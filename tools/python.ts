@@ -13,7 +13,7 @@ const DIST = join(BUILD, "dist");
 const REQUIREMENTS = join(PACKAGE, "requirements.txt");
 const LEAST_MINOR = 10;
 
-export const pythonOf = (environment: string): string => join(environment, "bin", "python");
+const pythonOf = (environment: string): string => join(environment, "bin", "python");
 /** Python with mypy and what builds the wheel. */
 export const TOOLS_PYTHON = pythonOf(TOOLS);
 
@@ -44,14 +44,12 @@ export function preparePython(): string | undefined {
   return `The packages of python/requirements.txt cannot be installed here: ${installed.stderr.trim()}`;
 }
 
-/** The wheel that was built last. */
-export const wheelPath = (): string => join(DIST, readdirSync(DIST)[0] ?? "");
-
-/** Builds the wheel. */
-function buildWheel(): void {
+/** Builds the wheel. @returns its path */
+function buildWheel(): string {
   rmSync(DIST, { recursive: true, force: true });
   const args = ["wheel", "-q", "--no-deps", "--no-build-isolation", "-w", DIST, PACKAGE];
   runPython(TOOLS_PYTHON, ["-m", "pip", ...args]);
+  return join(DIST, readdirSync(DIST)[0] ?? "");
 }
 
 export interface FreshPython {
@@ -66,8 +64,7 @@ export function freshPython(packages: readonly string[] = []): FreshPython {
   try {
     runPython(TOOLS_PYTHON, ["-m", "venv", folder]);
     const python = pythonOf(folder);
-    buildWheel();
-    runPython(python, ["-m", "pip", "install", "-q", "-c", REQUIREMENTS, wheelPath(), ...packages]);
+    runPython(python, ["-m", "pip", "install", "-q", "-c", REQUIREMENTS, buildWheel(), ...packages]);
     return { python, remove };
   } catch (error) {
     remove();

@@ -255,8 +255,8 @@ class Turn {
     }
     this.#send("tool_result", resultEvent(callId, toolName, outcome));
     if (!outcome.success) return { status: outcome.status, code: outcome.code, error: outcome.error };
-    const said = meaning === undefined ? {} : { meaning: meaning.text };
-    return { status: outcome.status, tool: toolName, data: outcome.data, ...said };
+    const shown = meaning === undefined ? {} : { meaning: meaning.text };
+    return { status: outcome.status, tool: toolName, data: outcome.data, ...shown };
   }
 
   /** What the gateway says instead of the model. */

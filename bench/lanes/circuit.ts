@@ -49,15 +49,18 @@ export interface MeasuredProofs {
   readonly memoryBytes: number;
 }
 
-/** Proves each case in one fresh process. @param cases two or more */
+/** Proves each case in one fresh process.
+ *  @param cases two or more @param native path of assay-prove; absent: snarkjs proves */
 export async function measureProofs(
   measured: MeasuredCircuit,
   subject: Subject,
   cases: readonly Case[],
   binding: bigint,
+  native?: string,
 ): Promise<MeasuredProofs> {
   return withKeyFile(measured, async (provingKey) => {
-    const { evidence, seconds, memoryBytes } = await inChild(workOf(subject, cases, provingKey, binding));
+    const work = workOf(subject, cases, provingKey, binding, native);
+    const { evidence, seconds, memoryBytes } = await inChild(work);
     return { evidence, warmSeconds: median(seconds.slice(1)), memoryBytes };
   });
 }
@@ -68,22 +71,30 @@ export async function measureColdProofs(
   subject: Subject,
   cases: readonly Case[],
   binding: bigint,
+  { native, bundle }: { readonly native?: string; readonly bundle?: string } = {},
 ): Promise<number> {
   return withKeyFile(measured, async (provingKey) => {
     const seconds: number[] = [];
     for (const one of cases)
-      seconds.push((await inChild(workOf(subject, [one], provingKey, binding))).wallSeconds);
+      seconds.push((await inChild(workOf(subject, [one], provingKey, binding, native), bundle)).wallSeconds);
     return median(seconds);
   });
 }
 
-const workOf = (subject: Subject, cases: readonly Case[], provingKey: string, binding: bigint): Work => ({
+const workOf = (
+  subject: Subject,
+  cases: readonly Case[],
+  provingKey: string,
+  binding: bigint,
+  native?: string,
+): Work => ({
   ...modelBytes(subject),
   inputs: cases.map(({ calldata }) => calldata),
   kind: "prove",
   provingKey,
   binding,
   limit: LIMIT,
+  ...(native === undefined ? {} : { native }),
 });
 
 /** What a prover has on its disk of a perceptron. */

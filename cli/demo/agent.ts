@@ -4,13 +4,15 @@ import { join } from "node:path";
 import { type Address, createWalletClient, type Hex, http, type LocalAccount, parseEventLogs } from "viem";
 import { toHex } from "../../base/bytes.ts";
 import { selectorOf } from "../../inference/manifest/abi.ts";
+import type { Readable } from "../../inference/meaning/form.ts";
 import { readManifest } from "../../inference/model-folder.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { Artifact } from "../../protocol/chain/deploy/parts.ts";
-import { decodeReturn, encodeCall, type ModelFunction } from "../../protocol/rules/abi.ts";
+import { encodeCall, type ModelFunction } from "../../protocol/rules/abi.ts";
 import { toolAgentAbi } from "../../protocol/rules/generated/abis.ts";
 import { LANE, type ModelId, type RequestId, ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 import { modelFolder } from "../model-source.ts";
+import { type ShownOutput, showOutput } from "../shown-output.ts";
 
 export interface Question {
   readonly label: string;
@@ -38,6 +40,7 @@ export class Agent {
   readonly #owner: LocalAccount;
   readonly #rpcUrl: string;
   readonly #model: ModelFunction;
+  readonly #readable: Readable;
   readonly #callbackGas: number;
   readonly address: Address;
 
@@ -46,14 +49,15 @@ export class Agent {
     rpcUrl: string,
     owner: LocalAccount,
     model: ModelFunction,
-    outputLength: number,
+    readable: Readable,
     address: Address,
   ) {
     this.#chain = chain;
     this.#rpcUrl = rpcUrl;
     this.#owner = owner;
     this.#model = model;
-    this.#callbackGas = GAS_BESIDE + GAS_PER_WORD * Math.ceil(outputLength / 32);
+    this.#readable = readable;
+    this.#callbackGas = GAS_BESIDE + GAS_PER_WORD * Math.ceil(readable.outputLength / 32);
     this.address = address;
   }
 
@@ -84,8 +88,7 @@ export class Agent {
       chain: null,
     });
     const receipt = await chain.client.waitForTransactionReceipt({ hash, pollingInterval: 100 });
-    const { outputLength } = manifest.assay;
-    return new Agent(chain, rpcUrl, owner, model, outputLength, receipt.contractAddress as Address);
+    return new Agent(chain, rpcUrl, owner, model, manifest.assay, receipt.contractAddress as Address);
   }
 
   /** Sends a question and waits until it is on the chain. */
@@ -116,14 +119,16 @@ export class Agent {
     return { label, requestId: asked.args.requestId as RequestId };
   }
 
-  /** What the contract has received as final, by output name; undefined before that. */
-  async answerTo(requestId: RequestId): Promise<Readonly<Record<string, unknown>> | undefined> {
+  /** What the contract has received as final; undefined before that. */
+  async answerTo(requestId: RequestId): Promise<ShownOutput | undefined> {
     const { output, lane } = await this.#chain.client.readContract({
       address: this.address,
       abi: toolAgentAbi,
       functionName: "answerTo",
       args: [requestId],
     });
-    return lane === 0 ? undefined : decodeReturn(this.#model, output as Hex);
+    return lane === 0
+      ? undefined
+      : showOutput({ function: this.#model, readable: this.#readable }, output as Hex);
   }
 }

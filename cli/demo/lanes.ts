@@ -10,7 +10,7 @@ import { type ChainEvent, subjectOf } from "../../protocol/chain/events.ts";
 import { planPublication, publishWeights } from "../../protocol/chain/execution/publication.ts";
 import { storeKey } from "../../protocol/chain/proof/store-key.ts";
 import type { Sender, SigningChain } from "../../protocol/chain/sender.ts";
-import { decodeReturn, encodeCall } from "../../protocol/rules/abi.ts";
+import { encodeCall } from "../../protocol/rules/abi.ts";
 import { requestIdOf } from "../../protocol/rules/ids.ts";
 import {
   LANE,
@@ -20,6 +20,7 @@ import {
   type RequestId,
   ZERO_ADDRESS,
 } from "../../protocol/rules/types.ts";
+import { outputLine, showOutput } from "../shown-output.ts";
 
 /** A question put to one model in one lane. */
 export interface LaneQuestion {
@@ -159,8 +160,5 @@ function outputOf(own: readonly ChainEvent[], { model, manifest, selector }: Loa
   const answered = own.findLast((event) => event.name === "Settled" || event.name === "Claimed");
   if (answered?.name !== "Settled" && answered?.name !== "Claimed") return "";
   const called = { ...checkFunction(model.program, manifest.abi, selector), selector: toHex(selector) };
-  const values = decodeReturn(called, answered.args.output);
-  return Object.entries(values)
-    .map(([key, value]) => `${key} ${value}`)
-    .join(", ");
+  return outputLine(showOutput({ function: called, readable: manifest.assay }, answered.args.output));
 }

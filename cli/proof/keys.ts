@@ -15,13 +15,15 @@ export interface KeyOptions {
   readonly seed: string;
   readonly key?: string;
   readonly keys: string;
+  readonly groth16Prover?: string;
 }
 
 export const withKeys = (command: Command): Command =>
   command
     .option("--key <file>", ".zkey file of the model's ceremony")
     .option("--seed <text>", "of the model's development key, which is made on first use", DEFAULT_SEED)
-    .option("--keys <dir>", "where development keys are kept", KEY_FOLDER);
+    .option("--keys <dir>", "where development keys are kept", KEY_FOLDER)
+    .option("--groth16-prover <path>", "assay-prove, which makes the proofs (default snarkjs)");
 
 /** The keys of a model with the PROOF lane.
  *  @throws BaseError LANE_UNAVAILABLE, KEY_MISMATCH, PROVING_KEY_MISSING */

@@ -21,7 +21,7 @@ import { fromFixedPoint, toFixedPoint } from "../../prover/proof/ezkl/values.ts"
 import { type CompiledCircuit, compileCircuit } from "../../prover/proof/groth16/compile.ts";
 import type { ModelKeys } from "../../prover/proof/groth16/keys.ts";
 import { proveInference } from "../../prover/proof/groth16/prove-inference.ts";
-import { SnarkjsProver } from "../../prover/proof/groth16/snark/prover.ts";
+import { openGroth16Prover } from "../../prover/proof/groth16/snark/native.ts";
 import { ezklOptionsOf } from "../ezkl-options.ts";
 import { readJson } from "../model/resolve.ts";
 import { modelFolder } from "../model-source.ts";
@@ -66,7 +66,7 @@ function groth16Means(folder: string, options: KeyOptions): ProofMeans {
   const loaded = loadModelFolder(folder);
   const { model, selector, manifest, verificationKey } = loaded;
   const modelId = loaded.modelId as ModelId;
-  const prover = new SnarkjsProver();
+  const prover = openGroth16Prover(options.groth16Prover);
   let opened: { readonly keys: ModelKeys; readonly circuit: CompiledCircuit } | undefined;
   return {
     modelId,

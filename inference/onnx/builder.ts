@@ -1,7 +1,7 @@
 /** Appends steps and weight tensors to a program, each step with its intervals as soon as it is there. */
 
 import { IntervalAnalysis } from "../profile/intervals.ts";
-import type { Range } from "../profile/range.ts";
+import { exactly, type Range } from "../profile/range.ts";
 import { MAX_ELEMENTS, MAX_HEIGHT, MAX_STEPS, MAX_WEIGHTS } from "../program/check.ts";
 import { INPUT_CODEC_CODES, type Variant, variantCode } from "../program/codes.ts";
 import { MAX_RANK } from "../program/encode.ts";
@@ -23,7 +23,7 @@ import {
   weightIndex,
 } from "../program/form.ts";
 import { tensorShape } from "../program/shape.ts";
-import { storedBytes } from "../program/tensor.ts";
+import { fromStoredBytes, storedBytes } from "../program/tensor.ts";
 import { type ChannelParameters, packChannel, packLookup } from "../program/weights.ts";
 import { Budget } from "./budget.ts";
 import { refuse } from "./refusal.ts";
@@ -143,6 +143,20 @@ export class ProgramBuilder {
 
   range(step: Operand): Range {
     return this.analysis.ranges[step] as Range;
+  }
+
+  /** Intervals of a float32 step or plain weight tensor. */
+  realRange(operand: Operand): Range {
+    if (isStep(operand)) return this.range(operand);
+    const index = weightIndex(operand);
+    return exactly(fromStoredBytes("f32", this.bytes[index] as Uint8Array), true);
+  }
+
+  /** True where import proves that a FLOAT step of these operands, as the next one, is finite and not subnormal. */
+  proves(name: FloatName, a: Operand, b: Operand): boolean {
+    const variant = variantCode("float", name);
+    const step: Step = { ...EMPTY, opcode: "float", variant, type: "f32", dims: this.broadcast(a, b), a, b };
+    return this.analysis.proves(step);
   }
 
   /** Accumulators of a DOT step that is not there yet: one interval an output element, or one a channel. */

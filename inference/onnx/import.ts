@@ -14,6 +14,7 @@ import { Lowering, type RequantizationReport, type TreeReport } from "./lower/lo
 import { label, operatorOf } from "./lower/operators.ts";
 import { emitProduct } from "./lower/product.ts";
 import { dimsOf, typeOf, type Value } from "./lower/values.ts";
+import { withNormalizations } from "./normalizations.ts";
 import { type BoundOutput, checkOutputs, defaultOutput, emitOutputs, pruned } from "./outputs.ts";
 import { readOnnx } from "./read.ts";
 import { Refusal } from "./refusal.ts";
@@ -66,7 +67,9 @@ export interface RefusedNode {
 /** @throws ONNX_* for a file that cannot be read, IMPORT_REFUSED listing every node that cannot be lowered,
  *  IMPORT_CODEC and IMPORT_OUTPUT for inputs and outputs that a codec cannot hold, PROFILE_UNPROVEN */
 export function importOnnx(bytes: Uint8Array, settings: ImportSettings = {}): ImportedModel {
-  const read = readOnnx(bytes, settings.dims === undefined ? {} : { dims: settings.dims });
+  const read = withNormalizations(
+    readOnnx(bytes, settings.dims === undefined ? {} : { dims: settings.dims }),
+  );
   const { inputTypes: types = new Map<string, string>(), quantizedInputs: quantized = false } = settings;
   return importGraph(retyped(keeping(read, settings.keep), { types, quantized }), settings);
 }

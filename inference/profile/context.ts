@@ -98,5 +98,5 @@ function plainRange(type: TensorType, bytes: Uint8Array): Range {
   const data = fromStoredBytes(type, bytes);
   if (type === "s8") return exactly(Float64Array.from(data, (v) => v - 128));
   if (type === "bool") return exactly(Float64Array.from(data, (v) => (v === 0 ? 0 : 1)));
-  return exactly(Float64Array.from(data));
+  return exactly(Float64Array.from(data), type === "f32");
 }

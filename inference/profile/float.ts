@@ -2,18 +2,25 @@
 
 import { FLOAT_VARIANTS } from "../program/form.ts";
 import type { RangedOperand, StepRanges } from "./context.ts";
-import { combine, highest, LIMITS, lowest, type Range, SMALLEST_NORMAL, uniform } from "./range.ts";
+import {
+  combine,
+  gridAbove,
+  gridOf,
+  highest,
+  LIMITS,
+  lowest,
+  type Range,
+  SMALLEST_NORMAL,
+  uniform,
+} from "./range.ts";
 
 const f = Math.fround;
 const SAFER = "Quantize earlier, or clip the operands so that this cannot happen.";
 
-/** Grid of floats that are at least `tiny` in size: all are multiples of it, and so are their exact sums. */
-const grid = (tiny: number): number => 2 ** (Math.floor(Math.log2(tiny)) - 23);
-
 /** How near to 0 a sum can be that is not 0. Both terms are multiples of the finer grid. Besides, a term below half of
  *  the other's least size leaves at least that half, and from there on both are multiples of the grid of that half. */
 const sumTiny = (a: number, b: number): number =>
-  Math.max(grid(Math.min(a, b)), Math.min(a, b, grid(Math.max(a, b) / 2)));
+  Math.max(gridAbove(Math.min(a, b)), Math.min(a, b, gridAbove(Math.max(a, b) / 2)));
 
 function roundEven(x: number): number {
   const floor = Math.floor(x);
@@ -27,8 +34,12 @@ export function floatRange(ctx: StepRanges): Range {
   if (name === "lt" || name === "le" || name === "eq") return uniform(0, 1);
   const operands = ctx.operands();
   guard(ctx, name, operands);
-  const result = combine(operands, step.dims, (low, high, out) => corners(name, low, high, out));
-  const range: Range = { ...result, tiny: Math.max(tinyOf(name, operands), distance(result)) };
+  const isSquare = name === "mul" && step.a === step.b;
+  const result = combine(operands, step.dims, (low, high, out) =>
+    isSquare ? squares(low, high, out) : corners(name, low, high, out),
+  );
+  const grid = gridAfter(name, operands);
+  const range: Range = { ...result, grid, tiny: Math.max(tinyOf(name, operands), distance(result), grid) };
   switch (name) {
     case "toint":
       return ctx.within({ ...range, tiny: 1 }, `the cast value can leave ${step.type}`, SAFER);
@@ -70,7 +81,7 @@ function finite(ctx: StepRanges, range: Range): Range {
       "0, or 2^-126 and above in size",
       SAFER,
     );
-    return { ...checked, tiny: SMALLEST_NORMAL };
+    return { ...checked, tiny: SMALLEST_NORMAL, grid: 0 };
   }
   return checked;
 }
@@ -126,6 +137,34 @@ function tinyOf(name: string, operands: readonly RangedOperand[]): number {
     default:
       return 1;
   }
+}
+
+/** What every result is a multiple of: rounding keeps multiples of a power of two, as long as they are not subnormal. */
+function gridAfter(name: string, operands: readonly RangedOperand[]): number {
+  const [a = 1, b = 1] = operands.map(({ type, range }) => (type === "f32" ? gridOf(range) : 1));
+  switch (name) {
+    case "add":
+    case "sub":
+    case "min":
+    case "max":
+      return Math.min(a, b);
+    case "mul":
+    case "dequant":
+      return a * b;
+    case "round":
+      return Math.max(a, 1);
+    case "tofloat":
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/** Bounds of a number times itself. */
+function squares([low = 0]: readonly number[], [high = 0]: readonly number[], out: Float64Array): void {
+  const [a, b] = [f(low * low), f(high * high)];
+  out[0] = low <= 0 && high >= 0 ? 0 : Math.min(a, b);
+  out[1] = Math.max(a, b);
 }
 
 /** Bounds of one element, written to `out`. */

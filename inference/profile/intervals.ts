@@ -20,11 +20,9 @@ export class IntervalAnalysis {
   next(node?: string): Range {
     const index = this.ranges.length;
     const step = this.model.program.steps[index] as Step;
-    const report = (problem: ProfileProblem): void => {
+    const found = this.rangesOf(step, (problem) => {
       this.problems.push(node === undefined ? problem : { ...problem, node });
-    };
-    const ctx = new StepRanges(this.model, step, index, this.ranges, this.weightRanges, report);
-    const found = RANGES[step.opcode](ctx);
+    });
     const range = this.kept + found.low.length > MAX_KEPT_INTERVALS ? hull(found) : found;
     this.kept += range.low.length;
     this.ranges.push(range);
@@ -33,15 +31,27 @@ export class IntervalAnalysis {
 
   /** Accumulators of a DOT step that would come next, with weights that the model does not hold yet. */
   accumulators(step: Step, weights: DotWeights): { low: Float64Array; high: Float64Array } {
-    const ctx = new StepRanges(
-      this.model,
-      step,
-      this.ranges.length,
-      this.ranges,
-      this.weightRanges,
-      () => {},
+    return accumulators(
+      this.context(step, () => {}),
+      weights,
     );
-    return accumulators(ctx, weights);
+  }
+
+  /** True where a step that would come next has all its proofs. */
+  proves(step: Step): boolean {
+    let holds = true;
+    this.rangesOf(step, () => {
+      holds = false;
+    });
+    return holds;
+  }
+
+  private rangesOf(step: Step, report: (problem: ProfileProblem) => void): Range {
+    return RANGES[step.opcode](this.context(step, report));
+  }
+
+  private context(step: Step, report: (problem: ProfileProblem) => void): StepRanges {
+    return new StepRanges(this.model, step, this.ranges.length, this.ranges, this.weightRanges, report);
   }
 }
 

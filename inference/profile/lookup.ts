@@ -2,7 +2,7 @@ import { elementCount, LOOKUP_VARIANTS, lastDim } from "../program/form.ts";
 import { fromStoredBytes } from "../program/tensor.ts";
 import { unpackLookup } from "../program/weights.ts";
 import type { StepRanges } from "./context.ts";
-import { empty, highest, lowest, type Range, uniform } from "./range.ts";
+import { commonGrid, empty, highest, lowest, type Range, uniform } from "./range.ts";
 
 /** LOOKUP: per column from the rows that the ids can name; the sum counts each of the J ids, id 0 as zero. */
 export function lookupRange(ctx: StepRanges): Range {
@@ -28,16 +28,17 @@ export function lookupRange(ctx: StepRanges): Range {
     }
   }
   if (!Number.isFinite(tiny)) tiny = 1;
+  const grid = descriptor.type === "f32" ? commonGrid(values) : 1;
   const result = empty(step.dims);
   if (result.low.length === 1 && elementCount(step.dims) > 1) {
     const all = { low, high, tiny };
-    return uniform(lowest(all) * times, highest(all) * times, tiny);
+    return uniform(lowest(all) * times, highest(all) * times, tiny, grid);
   }
   for (let i = 0; i < result.low.length; i++) {
     result.low[i] = (low[i % columns] as number) * times;
     result.high[i] = (high[i % columns] as number) * times;
   }
-  return { ...result, tiny };
+  return { ...result, tiny, grid };
 }
 
 function plainValues(type: Parameters<typeof fromStoredBytes>[0], bytes: Uint8Array): ArrayLike<number> {

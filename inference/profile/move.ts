@@ -1,6 +1,6 @@
 import { elementCount, NONE, type Step } from "../program/form.ts";
 import type { StepRanges } from "./context.ts";
-import { empty, highest, isUniform, lowest, type Range, uniform } from "./range.ts";
+import { commonGrid, empty, gridOf, highest, isUniform, lowest, type Range, uniform } from "./range.ts";
 
 /** Calls `visit` with each output index and the source element that a MOVE takes there, −1 where none.
  *  Source: docs/EXACT.md, opcode MOVE. */
@@ -42,6 +42,7 @@ export function moveRange(ctx: StepRanges): Range {
   const source = ctx.operand("a").range;
   const other = step.b === NONE ? exactPad(step) : ctx.operand("b").range;
   const tiny = Math.min(source.tiny, other.tiny);
+  const grid = Math.min(gridOf(source), gridOf(other));
   const result = empty(step.dims);
   const first = step.coordinates.map((j) => j.view).reduce((n, v) => n * v, 1);
   if (result.low.length === 1 && elementCount(step.dims) > 1) {
@@ -50,6 +51,7 @@ export function moveRange(ctx: StepRanges): Range {
       low: Float64Array.of(low),
       high: Float64Array.of(Math.max(highest(source), highest(other))),
       tiny,
+      grid,
     };
   }
   const single = isUniform(source) && first > 1;
@@ -59,10 +61,13 @@ export function moveRange(ctx: StepRanges): Range {
     result.low[i] = range.low[at] as number;
     result.high[i] = range.high[at] as number;
   });
-  return { ...result, tiny };
+  return { ...result, tiny, grid };
 }
 
 function exactPad(step: Step): Range {
   const value = padValue(step);
-  return uniform(value, value, value === 0 ? 1 : Math.abs(value));
+  // A zero is a multiple of anything.
+  return value === 0
+    ? uniform(value, value, Number.MAX_VALUE, Number.MAX_VALUE)
+    : uniform(value, value, Math.abs(value), step.type === "f32" ? commonGrid([value]) : 1);
 }

@@ -9,6 +9,30 @@ export interface Range {
   readonly high: Float64Array;
   /** f32 only: no element is nearer to zero than this without being zero. */
   readonly tiny: number;
+  /** f32 only: a power of two that every element is a multiple of, where more is known than `tiny` says. Sums keep it. */
+  readonly grid?: number;
+}
+
+/** Numbers of binary32 that are at least `tiny` in size are multiples of this, and so are their exact sums. */
+export const gridAbove = (tiny: number): number => 2 ** (Math.floor(Math.log2(tiny)) - 23);
+
+/** What every element is a multiple of. */
+export const gridOf = ({ tiny, grid = 0 }: Range): number => Math.max(grid, gridAbove(tiny));
+
+/** The largest power of two that these numbers of binary32 are multiples of; 1 for zeros alone. */
+export function commonGrid(values: ArrayLike<number>): number {
+  const word = new Float32Array(1);
+  const bits = new Uint32Array(word.buffer);
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < values.length; i++) {
+    word[0] = values[i] as number;
+    if (word[0] === 0) continue;
+    const exponent = ((bits[0] as number) >>> 23) & 0xff;
+    const mantissa = ((bits[0] as number) & 0x7fffff) | (exponent > 0 ? 0x800000 : 0);
+    const zeros = 31 - Math.clz32(mantissa & -mantissa);
+    least = Math.min(least, Math.max(exponent, 1) - 150 + zeros);
+  }
+  return least === Number.POSITIVE_INFINITY ? 1 : 2 ** least;
 }
 
 /** Tensors above this many elements get one interval for all, so that a proof stays cheap. */
@@ -28,19 +52,21 @@ export const LIMITS: Readonly<Record<TensorType, readonly [number, number]>> = {
   bool: [0, 1],
 };
 
-export function uniform(low: number, high: number, tiny = 1): Range {
-  return { low: Float64Array.of(low), high: Float64Array.of(high), tiny };
+export function uniform(low: number, high: number, tiny = 1, grid?: number): Range {
+  const range = { low: Float64Array.of(low), high: Float64Array.of(high), tiny };
+  return grid === undefined ? range : { ...range, grid };
 }
 
 /** Any value of a type: what a step counts as after a failed proof. */
 export const anything = (type: TensorType): Range => uniform(...LIMITS[type], SMALLEST_NORMAL);
 
-/** Exactly these values. */
-export function exactly(values: ArrayLike<number>): Range {
+/** Exactly these values. @param isReal true for numbers of binary32 */
+export function exactly(values: ArrayLike<number>, isReal = false): Range {
   const data = Float64Array.from(values);
   let tiny = Number.POSITIVE_INFINITY;
   for (const v of data) if (v !== 0) tiny = Math.min(tiny, Math.abs(v));
-  const range = { low: data, high: data, tiny: Number.isFinite(tiny) ? tiny : 1 };
+  const bounds = { low: data, high: data, tiny: Number.isFinite(tiny) ? tiny : 1 };
+  const range = isReal ? { ...bounds, grid: commonGrid(data) } : bounds;
   return data.length > MAX_INTERVALS ? hull(range) : range;
 }
 
@@ -59,7 +85,7 @@ export function highest(range: Range): number {
 }
 
 /** One interval for all elements. */
-export const hull = (range: Range): Range => uniform(lowest(range), highest(range), range.tiny);
+export const hull = (range: Range): Range => uniform(lowest(range), highest(range), range.tiny, range.grid);
 
 /** Arrays for a result of these dims, or of length 1 if it is too large for one interval each. */
 export function empty(dims: readonly number[]): { low: Float64Array; high: Float64Array } {

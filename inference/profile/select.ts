@@ -1,5 +1,5 @@
 import type { StepRanges } from "./context.ts";
-import { combine, type Range } from "./range.ts";
+import { combine, gridOf, type Range } from "./range.ts";
 
 /** Intervals of SELECT. */
 export function selectRange(ctx: StepRanges): Range {
@@ -12,5 +12,6 @@ export function selectRange(ctx: StepRanges): Range {
     out[0] = cl > 0 ? yl : ch === 0 ? nl : Math.min(yl, nl);
     out[1] = cl > 0 ? yh : ch === 0 ? nh : Math.max(yh, nh);
   });
-  return { ...result, tiny: Math.min(yes.range.tiny, no.range.tiny) };
+  const grid = Math.min(gridOf(yes.range), gridOf(no.range));
+  return { ...result, grid, tiny: Math.min(yes.range.tiny, no.range.tiny) };
 }

@@ -146,7 +146,6 @@ async function create(
 ): Promise<{ readonly hash: Hex; readonly block: BlockRef } | undefined> {
   const { client, account, maxFee = MAX_AMOUNT } = options;
   const isThere = () => stands(client, chainId, step);
-  if (await isThere()) return undefined;
   const { name, to, data } = step;
   const wallet = createWalletClient({ account, transport: custom(client) });
   return withContext(`deploy ${name}`, async () => {

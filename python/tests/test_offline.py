@@ -21,7 +21,20 @@ from assay.words import ModelWord
 
 SELECTOR = bytes.fromhex("aabbccdd")
 REQUEST = Request(
-    "0x" + "11" * 20, "0x" + "22" * 32, "0x" + "33" * 32, 7, 5, 0, 0, 60, 1000, ZERO_ADDRESS, 0, ZERO_ADDRESS, 0, 9
+    "0x" + "11" * 20,
+    "0x" + "22" * 32,
+    "0x" + "33" * 32,
+    7,
+    5,
+    0,
+    0,
+    60,
+    1000,
+    ZERO_ADDRESS,
+    0,
+    ZERO_ADDRESS,
+    0,
+    9,
 )
 
 
@@ -34,7 +47,15 @@ def code_of(action: Any) -> str:
 def raw_model(inputs: list[dict[str, Any]], outputs: list[dict[str, Any]], size: int) -> Model:
     word = ModelWord(4, SELECTOR, 0, 0, InputCodec.RAW, OutputCodec.RAW, size)
     entry = ({"name": "output", "type": "bytes"},)
-    return Model("0x", "", word, ("data",), entry, tuple(map(NamedTensor.parse, inputs)), tuple(map(NamedTensor.parse, outputs)))
+    return Model(
+        "0x",
+        "",
+        word,
+        ("data",),
+        entry,
+        tuple(map(NamedTensor.parse, inputs)),
+        tuple(map(NamedTensor.parse, outputs)),
+    )
 
 
 def test_raw_tensors_by_name() -> None:
@@ -44,7 +65,10 @@ def test_raw_tensors_by_name() -> None:
             {"name": "ids", "type": "int64", "dims": [3], "offset": 16},
             {"name": "mask", "type": "bool", "dims": [2], "offset": 28},
         ],
-        [{"name": "y", "type": "int64", "dims": [2], "offset": 0}, {"name": "z", "type": "uint8", "dims": [1], "offset": 2}],
+        [
+            {"name": "y", "type": "int64", "dims": [2], "offset": 0},
+            {"name": "z", "type": "uint8", "dims": [1], "offset": 2},
+        ],
         30,
     )
     x = np.array([[1.5, -2], [0.1, 3]])
@@ -56,7 +80,13 @@ def test_raw_tensors_by_name() -> None:
     returned = encode_raw(b"", np.array([7, -8, 9], "<i4").tobytes())
     values = model.decode(returned)
     assert values["y"].tolist() == [7, -8] and values["z"].tolist() == [9]
-    for wrong in ({"ids": [1 << 40, 0, 0]}, {"ids": [0.5, 0, 0]}, {"x": x[0]}, {"x": [[1], [2, 3]]}, {"mask": "no"}):
+    for wrong in (
+        {"ids": [1 << 40, 0, 0]},
+        {"ids": [0.5, 0, 0]},
+        {"x": x[0]},
+        {"x": [[1], [2, 3]]},
+        {"mask": "no"},
+    ):
         given = {"x": x, "ids": [1, 2, 3], "mask": [True, True], **wrong}
         assert code_of(lambda: model.encode(given)) == "INPUTS_INVALID"
     assert code_of(lambda: model.encode({"x": x})) == "INPUTS_INVALID"
@@ -85,10 +115,29 @@ def test_orders() -> None:
 
 
 def test_rlp() -> None:
-    items: tuple[rlp.Item, ...] = (b"", b"\0", b"\x7f", b"\x80", bytes(55), bytes(56), bytes(70_000), [], [b"a", [b"", [bytes(60)]]])
+    items: tuple[rlp.Item, ...] = (
+        b"",
+        b"\0",
+        b"\x7f",
+        b"\x80",
+        bytes(55),
+        bytes(56),
+        bytes(70_000),
+        [],
+        [b"a", [b"", [bytes(60)]]],
+    )
     for item in items:
         assert rlp.decode(rlp.encode(item), "it") == item
-    for data in (b"", b"\x81\x7f", b"\xb8\x01a", b"\x82a", b"\xc2a", b"\xb9\x00\x38" + bytes(56), b"a" * 2, b"\xc1" * 200):
+    for data in (
+        b"",
+        b"\x81\x7f",
+        b"\xb8\x01a",
+        b"\x82a",
+        b"\xc2a",
+        b"\xb9\x00\x38" + bytes(56),
+        b"a" * 2,
+        b"\xc1" * 200,
+    ):
         assert code_of(lambda: rlp.decode(data, "it")) == "RECEIPT_MALFORMED"
 
 

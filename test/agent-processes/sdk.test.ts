@@ -43,7 +43,9 @@ describe("the SDK's examples", () => {
     const deployment = join(system.folder, "deployment.json");
     const receipt = join(system.folder, "receipt.json");
     const asked = await example("ask", system.rpcUrl, deployment, TEXT, receipt);
-    expect(asked.printed).toMatch(/final in the BOND lane: \{ label: \d+n/);
+    expect(asked.printed).toMatch(
+      /final in the BOND lane: (bearish|neutral|bullish) \(.+ %\) \{ label: \d+n/,
+    );
     const requestId = /request (0x[0-9a-f]{64})/.exec(asked.printed)?.[1] ?? "";
     const blockHash = /block (0x[0-9a-f]{64})/.exec(asked.printed)?.[1] ?? "";
 

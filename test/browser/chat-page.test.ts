@@ -66,9 +66,17 @@ describe("the chat page", () => {
     await page.waitForSelector('.call[data-state="running"]');
     expect(await textOf(".call")).toContain("call_models_sentiment: running");
     expect(await page.locator(".reply").count()).toBe(0);
-    finish({ success: true, status: "final", data: { label: "bullish" }, evidence: { claimId: CLAIM } });
+    const meaning = {
+      kind: "classes",
+      text: "bullish (99.8 %)",
+      label: "bullish",
+      classes: [{ label: "bullish" }],
+    } as const;
+    finish({ success: true, status: "final", data: { label: "2" }, meaning, evidence: { claimId: CLAIM } });
     await page.waitForSelector(".reply");
-    expect(await textOf('.call[data-state="final"]')).toContain(`claim ${CLAIM}`);
+    expect(await textOf('.call[data-state="final"]')).toContain(
+      `claim ${CLAIM}\nbullish (99.8 %)\n{"label":"2"}`,
+    );
     expect(await textOf(".reply")).toBe("bullish (call_models_sentiment)");
     await page.waitForSelector("#send:enabled");
     expect(problems).toEqual([]);

@@ -157,7 +157,7 @@ describe("assay doctor", () => {
 
   test("behavior: for people, one line each and what to do below", async () => {
     const { stdout } = await runInProcess(["doctor"], env);
-    expect(stdout).toMatch(/^ok {4}node +chain 31337, block \d+/m);
+    expect(stdout).toMatch(/^ok {4}node +anvil or Hardhat \(chain 31337\), block \d+/m);
     expect(stdout).toMatch(/^warn {2}models .*\n +→ Register it/m);
   });
 

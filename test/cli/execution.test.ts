@@ -23,14 +23,14 @@ afterAll(async () => {
   folder?.remove();
 });
 
-const assay = (...args: string[]) =>
-  runInProcess([...args, "--json"], {
-    ASSAY_RPC_URL: local.rpcUrl,
-    ASSAY_KEY: ANVIL_KEYS[0] as string,
-    ASSAY_DATA: join(folder.path, "data"),
-    ASSAY_DEPLOYMENT: join(folder.path, "deployment.json"),
-    ASSAY_POLL_INTERVAL_MS: "20",
-  });
+const environment = () => ({
+  ASSAY_RPC_URL: local.rpcUrl,
+  ASSAY_KEY: ANVIL_KEYS[0] as string,
+  ASSAY_DATA: join(folder.path, "data"),
+  ASSAY_DEPLOYMENT: join(folder.path, "deployment.json"),
+  ASSAY_POLL_INTERVAL_MS: "20",
+});
+const assay = (...args: string[]) => runInProcess([...args, "--json"], environment());
 
 const TEXT = "Apple beats earnings expectations and raises its dividend";
 
@@ -52,8 +52,10 @@ describe("assay model publish, infer, settle", () => {
 
     const inferred = await assay("model", "infer", "sentiment", "--text", TEXT);
     expect(inferred).toMatchObject({ code: 0 });
-    const { values, output } = JSON.parse(inferred.stdout);
+    const { values, output, meaning } = JSON.parse(inferred.stdout);
     expect(values.label).toBe("2");
+    expect(meaning).toMatchObject({ kind: "classes", label: "bullish", index: 2 });
+    expect(meaning.text).toMatch(/^bullish \(.+ %\)$/);
     const fast = await assay("model", "infer", "sentiment", "--text", TEXT, "--fast");
     expect(JSON.parse(fast.stdout)).toMatchObject({ values, output });
     const halted = await assay("model", "halt", "sentiment", "--text", TEXT);
@@ -69,7 +71,10 @@ describe("assay model publish, infer, settle", () => {
       requests: [requestId],
       outputs: [output],
       values: [values],
+      meanings: [meaning],
     });
+    const lines = await runInProcess(["settle", requestId], environment());
+    expect(lines.stdout.split("\n").slice(2, 4)).toEqual([`    ${meaning.text}`, "    label = 2"]);
     expect(Object.keys(values)).toContain("label");
   });
 

@@ -62,7 +62,9 @@ async function consume(name: ShippedModel, index: number): Promise<() => Promise
   return async () => {
     expect(await events.until("Finalized", ofRequest)).toMatchObject({ claimId, lane: LANE.BOND });
     expect(await events.until("Delivered", ofRequest)).toMatchObject({ by: prover, success: true });
-    expect(await agent.answerTo(asked.requestId)).toEqual(expected);
+    const answer = await agent.answerTo(asked.requestId);
+    expect(answer?.values).toEqual(expected);
+    expect(answer?.meaning?.text).toBeTruthy();
   };
 }
 

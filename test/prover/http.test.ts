@@ -141,6 +141,10 @@ describe("POST /v1/tools/:name", () => {
     const result = body.result as Record<string, string>;
     expect(Object.keys(result)).toEqual(served.function.outputs.map(({ name }) => name));
     for (const value of Object.values(result)) expect(value).toMatch(/^-?\d+$/);
+    expect(body.meaning).toMatchObject({ kind: "quantiles", unit: "%" });
+    expect((body.meaning as { text: string }).text).toMatch(
+      /^[−+]?\d+\.\d % … [−+]?\d+\.\d % … [−+]?\d+\.\d % tomorrow$/,
+    );
   });
 
   test("behavior: the same output as by calldata", async () => {

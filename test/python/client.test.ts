@@ -9,7 +9,6 @@ import { planPublication, publishWeights } from "../../protocol/chain/execution/
 import { ownPolicy } from "../../protocol/chain/finality.ts";
 import type { ModelId } from "../../protocol/rules/types.ts";
 import { projectRoot } from "../../tools/foundry.ts";
-import { pythonOf, TOOLS_PYTHON, wheelPath } from "../../tools/python.ts";
 import { pytest, run } from "../support/python.ts";
 import { keyOf, ROLES, type System, startSystem } from "../support/system.ts";
 
@@ -50,7 +49,10 @@ describe("the Python client", () => {
     const { receipt: text, blockHash, requestId } = JSON.parse(readFileSync(kept, "utf8"));
     const receipt = parseReceipt(text);
     const trust = { ...system.chain.game, ...system.chain.constants, blockHash };
-    expect(verifyReceipt(receipt, trust, ownPolicy(receipt.request))).toMatchObject({ valid: true, requestId });
+    expect(verifyReceipt(receipt, trust, ownPolicy(receipt.request))).toMatchObject({
+      valid: true,
+      requestId,
+    });
   });
 
   test("behavior: the example of docs/PYTHON.md, as it is printed", async () => {
@@ -66,22 +68,23 @@ describe("the Python client", () => {
     expect(code).toBe(0);
   });
 
+  test("behavior: what README shows is a part of that example", () => {
+    const textOf = (file: string): string => readFileSync(join(projectRoot, file), "utf8");
+    const [, shown = ""] = /```python\n([\s\S]*?)```/.exec(textOf("README.md")) ?? [];
+    expect(shown).toContain("chain.wait(");
+    expect(textOf("docs/PYTHON.md")).toContain(shown);
+  });
+
   test("behavior: the template, from an empty folder to a decision on a final output", async () => {
+    // The environment is made as the template's README says, once for the suite.
     const where = join(folder, "agent");
     mkdirSync(where);
-    const environment = join(where, ".venv");
-    for (const [program, args] of [
-      [TOOLS_PYTHON, ["-m", "venv", environment]],
-      [pythonOf(environment), ["-m", "pip", "install", "-q", wheelPath()]],
-    ] as const) {
-      expect((await run(program, args, { cwd: where })).code).toBe(0);
-    }
     cpSync(join(projectRoot, "templates/python-agent"), where, { recursive: true });
     const own = readFileSync(join(where, "agent.py"), "utf8").replace(/^"""[\s\S]*?"""/, "");
     expect(own.split("\n").filter((line) => line.trim() !== "").length).toBeLessThanOrEqual(30);
     const env = { ...settings, ASSAY_MODEL: join(projectRoot, "models/sentiment") };
     const agent = ["agent.py", "Profit beats forecasts, outlook raised"];
-    const { code, printed } = await run(pythonOf(environment), agent, { cwd: where, env });
+    const { code, printed } = await run(python, agent, { cwd: where, env });
     expect(printed).toMatch(/^request 0x[0-9a-f]{64}\nfinal in the lane BOND at \d+: (buy|hold|sell)\n$/);
     expect(code).toBe(0);
     const receipt = parseReceipt(readFileSync(join(where, "receipt.json"), "utf8"));

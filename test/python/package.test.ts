@@ -14,6 +14,15 @@ describe("the Python package", () => {
     expect(printed).toMatch(/^Success: no issues found in \d+ source files/m);
   });
 
+  test("behavior: formatted, and no warning", () => {
+    for (const args of [
+      ["format", "--check", "-q"],
+      ["check", "-q"],
+    ]) {
+      expect(runPython(TOOLS_PYTHON, ["-m", "ruff", ...args, "."])).toBe("");
+    }
+  });
+
   test("behavior: a strict project of somebody else sees its types", async () => {
     const folder = mkdtempSync(join(tmpdir(), "assay-typed-"));
     try {

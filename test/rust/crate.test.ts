@@ -6,13 +6,13 @@ import { CRATES, cargo } from "../support/rust.ts";
 const has = (command: string): boolean =>
   spawnSync("cargo", [command, "--version"], { cwd: CRATES }).status === 0;
 
-describe("crates/assay-exact", () => {
-  test.runIf(has("fmt"))("behavior: formatted", () => {
-    expect(cargo(["fmt", "--check"])).toBe("");
+describe("crates", () => {
+  test.runIf(has("fmt"))("behavior: all of them formatted", () => {
+    expect(cargo(["fmt", "--all", "--check"])).toBe("");
   });
 
   test.runIf(has("clippy"))("behavior: no warning", () => {
-    const strict = ["--all-targets", "--quiet", "--jobs", "1", "--", "-D", "warnings"];
+    const strict = ["--workspace", "--all-targets", "--quiet", "--jobs", "2", "--", "-D", "warnings"];
     expect(cargo(["clippy", ...strict])).toBe("");
   });
 

@@ -52,6 +52,22 @@ export const FEATURE_GRAPHS: Readonly<Record<string, Generator>> = {
       Array.from({ length: 90 }, (_, i) => (i % 2 === 0 ? rng.int(-4, 3) : rng.int(-6, 5))),
     ),
   })),
+  "Gather, GatherElements float32": (rng) => {
+    const picks = tensor("float32", [50, 6], floats(rng, 300, rng.pick([-3, 3])));
+    return real(
+      [
+        node("ReduceSum", ["i", "a"], { keepdims: 0 }, "w"),
+        node("Mod", ["w", "d"], {}, "j"),
+        node("Gather", ["r", "j"], { axis: 1 }, "g"),
+        node("Unsqueeze", ["j", "e"], {}, "k"),
+        node("Expand", ["k", "v"], {}, "n"),
+        node("GatherElements", ["q", "n"], { axis: 0 }, "o"),
+        node("Mul", ["g", "o"]),
+      ],
+      [-300, 300],
+      () => ({ a: i64(1), d: scalar("int32", 50), e: i64(0), v: i64(6, 6), q: picks }),
+    )(rng);
+  },
   "IsNaN, IsInf": real(
     [node("IsNaN", ["r"], {}, "n"), node("IsInf", ["r"], {}, "i1"), node("Or", ["n", "i1"])],
     WIDE,

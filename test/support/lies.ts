@@ -20,7 +20,11 @@ export interface HonestRun {
   readonly output: Uint8Array;
 }
 
-export function honestRun({ model, selector, calldata }: RandomProgram): HonestRun {
+export function honestRun({
+  model,
+  selector,
+  calldata,
+}: Pick<RandomProgram, "model" | "selector" | "calldata">): HonestRun {
   const prepared = prepare(model, selector);
   const tensors = trace(prepared, calldata);
   return {

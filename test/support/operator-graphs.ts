@@ -29,6 +29,7 @@ import {
   scales,
   tensor,
 } from "./quantized-graphs.ts";
+import { REAL_GRAPHS } from "./real-graphs.ts";
 
 const quantizeLinear: Generator = (rng) => {
   const type = rng.pick(["uint8", "int8"] as const);
@@ -176,6 +177,7 @@ export const NEAR: Readonly<Record<string, Generator>> = {
   "DequantizeLinear, Conv, QuantizeLinear": qdqConv,
   ...AVERAGES,
   ...FUNCTION_GRAPHS,
+  ...REAL_GRAPHS,
   ...ATTENTION_GRAPHS,
   ...NORMALIZATION_GRAPHS,
   ...PRODUCT_GRAPHS,

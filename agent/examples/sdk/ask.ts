@@ -18,7 +18,7 @@ const model = await openModel(chain, readManifest("sentiment"));
 const asked = await request(chain, wallet, model, { text }, { fee: parseEther("0.01") });
 console.log(`request ${asked.requestId}`);
 const final = await wait(chain, asked);
-console.log(`final in the ${final.lane} lane:`, final.values);
+console.log(`final in the ${final.lane} lane: ${final.meaning?.text}`, final.values);
 
 const receipt = await receiptOf(chain, asked, final);
 writeFileSync(receiptPath, renderReceipt(receipt));

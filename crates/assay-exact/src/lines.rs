@@ -12,9 +12,10 @@ use assay_exact::tree::{tensor_root, weights_root};
 use assay_exact::{orders, receipt, return_data, signals, Error, Result};
 
 type Answer = Result<Vec<String>>;
+type Handler = fn(&mut Words<'_>) -> Answer;
 
 /// Each line's name, and what answers it.
-const LINES: [(&str, fn(&mut Words<'_>) -> Answer); 15] = [
+const LINES: [(&str, Handler); 15] = [
     ("program", |words| words.program().map(|_| Vec::new())),
     ("run", run_program),
     ("codec", codec),

@@ -84,7 +84,7 @@ impl<'o> Opened<'o> {
         let inside = self.form(operand)?.height() - level;
         let expected = inside + list_height(count);
         ensure!(path.len() == expected, "a path of {} siblings, expected {expected}", path.len());
-        let is_right = climb(node, tensor << inside | index, path) == root;
+        let is_right = climb(node, (tensor as u64) << inside | index as u64, path) == root;
         ensure!(is_right, "an opening of {operand:?} does not lead to its root");
         Ok(())
     }

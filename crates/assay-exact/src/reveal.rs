@@ -18,7 +18,7 @@ pub struct Position {
     /// The node's level, 0 the leaves'.
     pub level: usize,
     /// The node's number in its level.
-    pub index: usize,
+    pub index: u64,
 }
 
 impl Position {
@@ -27,7 +27,7 @@ impl Position {
         Self {
             step: (packed >> 48) as u16,
             level: (packed >> 40 & 0xff) as usize,
-            index: (packed & 0xff_ffff_ffff) as usize,
+            index: packed & 0xff_ffff_ffff,
         }
     }
 }
@@ -77,7 +77,7 @@ pub fn check_reveal(
         (list - position.level, position.index)
     } else {
         let inside = program.steps[usize::from(position.step)].form.height() - position.level;
-        (list + inside, usize::from(position.step) << inside | position.index)
+        (list + inside, u64::from(position.step) << inside | position.index)
     };
     ensure!(path.len() == siblings, "a path of {} siblings, expected {siblings}", path.len());
     ensure!(climb(node, index, path) == *trace_root, "the reveal does not lead to the trace root");
@@ -89,10 +89,10 @@ fn check_trace_content(program: &Program, position: Position, content: &[Hash]) 
     let steps = program.steps.len();
     let is_level = level >= LEVELS && level % LEVELS == 0 && level <= top(program);
     ensure!(is_level, "the trace tree has no position at level {level}");
-    ensure!(index < 1 << 40 && index << level < steps, "node {index} of level {level} is padding");
+    ensure!(index << level < steps as u64, "node {index} of level {level} is padding");
     ensure!(content.len() == 1 << LEVELS, "{} nodes, expected {}", content.len(), 1 << LEVELS);
     let padding = paddings([0; WORD], level);
-    check_padding(content, index << LEVELS, level - LEVELS, |first| first < steps, &padding)
+    check_padding(content, (index as usize) << LEVELS, level - LEVELS, |first| first < steps, &padding)
 }
 
 /// Returns the node.
@@ -102,6 +102,7 @@ fn check_tensor_content(form: &Form, position: Position, content: &[[u8; WORD]])
     let is_level = level == height || level >= LEVELS && level % LEVELS == 0 && level < height;
     ensure!(is_level, "a tensor of height {height} has no position at level {level}");
     ensure!(index < 1 << (height - level), "node {index} of level {level} is not in a tree of {height}");
+    let index = index as usize;
     let is_real = |leaf: usize| {
         let word = leaf & ((1 << form.row_height()) - 1);
         leaf >> form.row_height() < form.rows() && word < form.row_words()

@@ -35,7 +35,8 @@ impl Rules<'_> {
     fn codec(&self) -> Result<()> {
         self.reads(0)?;
         let Form { element_type, dims, .. } = self.step.form;
-        let (k, size, count) = (self.step.k as usize, self.program.input_size, dims.count());
+        let [size, count] = [self.program.input_size, dims.count()].map(|number| number as u64);
+        let k = u64::from(self.step.k);
         self.variant(self.program.input_codec as u8..=self.program.input_codec as u8)?;
         let leaves = 1u32 << self.step.form.height();
         ensure!(leaves <= CODEC_LEAVES, "{leaves} leaves, at most {CODEC_LEAVES}");
@@ -57,7 +58,7 @@ impl Rules<'_> {
                 ensure!(k + count <= size, "elements {k} to {} of {size}", k + count);
             }
             InputCodec::Raw => {
-                let end = k + count * element_type.size();
+                let end = k + count * element_type.size() as u64;
                 ensure!(end <= size, "bytes {k} to {end} of {size}");
             }
         }

@@ -92,7 +92,7 @@ pub fn weights_root(program: &Program, weights: &[&[u8]]) -> Hash {
 }
 
 /// The root that a node at `index` of its level and the siblings above it have.
-pub fn climb(node: Hash, index: usize, siblings: &[Hash]) -> Hash {
+pub fn climb(node: Hash, index: u64, siblings: &[Hash]) -> Hash {
     siblings.iter().enumerate().fold(node, |node, (level, sibling)| match index >> level & 1 {
         0 => parent(&node, sibling),
         _ => parent(sibling, &node),

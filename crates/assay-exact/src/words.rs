@@ -7,11 +7,11 @@ use assay_exact::{Error, Result};
 use std::fmt::Write as _;
 
 /// The words of one line that are not read yet.
-pub struct Words<'l>(std::vec::IntoIter<&'l str>);
+pub struct Words<'l>(std::iter::Copied<std::slice::Iter<'l, &'l str>>);
 
 impl<'l> Words<'l> {
-    pub fn new(words: &[&'l str]) -> Self {
-        Self(words.to_vec().into_iter())
+    pub fn new(words: &'l [&'l str]) -> Self {
+        Self(words.iter().copied())
     }
 
     pub fn left(&self) -> usize {

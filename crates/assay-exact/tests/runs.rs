@@ -51,7 +51,7 @@ fn codec_steps_have_their_roots() {
         let step = &program.steps[index];
         let found = tensor_root(&step.form, &input.tensor(step));
         assert_eq!(found, vector.word(5), "vector {i}");
-        assert_eq!(climb(found, index, &vector.words(6)), vector.word(4), "vector {i}");
+        assert_eq!(climb(found, index as u64, &vector.words(6)), vector.word(4), "vector {i}");
     }
     println!("{} codec steps", vectors.len());
 }

@@ -1,13 +1,15 @@
-/** Products of two computed tensors, as attention has them: every pair of elements is multiplied (ARITH, broadcast) and
- *  summed along the inner axis (REDUCE). */
+/** Products of two computed tensors, as attention has them: every pair of elements is multiplied (ARITH, of float32 FLOAT;
+ *  broadcast) and summed along the inner axis (REDUCE, of float32 by halves). */
 
 import type { Operand } from "../../program/form.ts";
 import { broadcastDims } from "../builder.ts";
 import { count } from "../graph.ts";
 import { refuse } from "../refusal.ts";
+import { knownTensor } from "./fold.ts";
+import { held, safely } from "./held.ts";
 import type { Lowering } from "./lowering.ts";
 import { reduceRows } from "./rows.ts";
-import type { ScaledValue, TensorValue } from "./values.ts";
+import { type ConstantValue, dimsOf, type ScaledValue, type TensorValue, type Value } from "./values.ts";
 
 /** A byte tensor and its zero point, as a number. */
 export interface Factor {
@@ -17,14 +19,39 @@ export interface Factor {
   readonly shift?: Operand;
 }
 
-/** Dims of a factor as [batch…, M, K], of a vector as [1, K]. */
-const matrixDims = (tensor: TensorValue): readonly number[] =>
-  tensor.dims.length === 1 ? [1, ...tensor.dims] : tensor.dims;
-
 /** `Σ_k (a − zero_a)·(b − zero_b)`, s32, with ONNX MatMul shapes; import proves that no sum leaves s32. */
 export function activationProduct(ctx: Lowering, a: Factor, b: Factor): TensorValue {
-  const isVector = b.tensor.dims.length === 1;
-  const [left, right] = [matrixDims(a.tensor), isVector ? [...b.tensor.dims, 1] : b.tensor.dims];
+  const { rows, columns, dims } = pairs(ctx, a.tensor, b.tensor, (operand, isLeft) =>
+    centred(ctx, isLeft ? a : b, operand),
+  );
+  const operand = reduceRows(ctx, "sum", ctx.builder.arith("mul", "s32", rows, columns), dims);
+  return { kind: "tensor", operand, type: "s32", onnx: "int32", dims };
+}
+
+/** `Σ_k a·b` of float32 with ONNX MatMul shapes. */
+export function realProduct(ctx: Lowering, a: Value, b: Value): TensorValue {
+  const real = (value: Value): TensorValue | ConstantValue => {
+    const tensor = knownTensor(value);
+    return tensor === undefined ? ctx.tensor(value) : { kind: "constant", tensor };
+  };
+  const { rows, columns, dims } = pairs(ctx, real(a), real(b), (operand) => held(ctx, operand));
+  const products = safely(ctx, "mul", rows, columns);
+  const operand = reduceRows(ctx, "sum", products, dims);
+  return { kind: "tensor", operand, type: "f32", onnx: "float32", dims };
+}
+
+/** Operands that broadcast to all pairs, [batch…, M, 1, K] and [batch…, 1, N, K], and the product's dims.
+ *  @param prepare what the factors need before they are spread */
+function pairs(
+  ctx: Lowering,
+  a: TensorValue | ConstantValue,
+  b: TensorValue | ConstantValue,
+  prepare: (operand: Operand, isLeft: boolean) => Operand,
+): { readonly rows: Operand; readonly columns: Operand; readonly dims: readonly number[] } {
+  const [aDims, bDims] = [dimsOf(a), dimsOf(b)];
+  if (aDims.length * bDims.length === 0) refuse("an operand is a scalar", "Use Mul.");
+  const isVector = bDims.length === 1;
+  const [left, right] = [aDims.length === 1 ? [1, ...aDims] : aDims, isVector ? [...bDims, 1] : bDims];
   const [m = 1, k = 1] = left.slice(-2);
   const [inner = 1, n = 1] = right.slice(-2);
   if (inner !== k) refuse(`its inner dims are ${k} and ${inner}`, "Correct the shapes.");
@@ -35,15 +62,13 @@ export function activationProduct(ctx: Lowering, a: Factor, b: Factor): TensorVa
   // Equal batches need one axis only: six axes hold more of those that differ.
   const isSame = leftBatch.join() === rightBatch.join();
   const axes = (own: readonly number[]): readonly number[] => (isSame ? [count(own)] : own);
-  const rows = ctx.reshape(centred(ctx, a, ctx.plain(a.tensor)), [...axes(leftBatch), m, 1, k]);
+  const rows = ctx.reshape(prepare(ctx.plain(a), true), [...axes(leftBatch), m, 1, k]);
   const rank = right.length;
   const order = [...right.keys()].slice(0, -2).concat(isVector ? [0] : [rank - 1, rank - 2]);
-  const turned = ctx.inLayout(b.tensor, order);
-  const columns = ctx.reshape(centred(ctx, b, turned), [...axes(rightBatch), 1, n, k]);
-  const products = ctx.builder.arith("mul", "s32", rows, columns);
-  const dims = [...batch, ...(a.tensor.dims.length === 1 ? [] : [m]), ...(isVector ? [] : [n])];
-  const operand = reduceRows(ctx, "sum", products, dims);
-  return { kind: "tensor", operand, type: "s32", onnx: "int32", dims };
+  const turned = ctx.inLayout(b, order);
+  const columns = ctx.reshape(prepare(turned, false), [...axes(rightBatch), 1, n, k]);
+  const dims = [...batch, ...(aDims.length === 1 ? [] : [m]), ...(isVector ? [] : [n])];
+  return { rows, columns, dims };
 }
 
 function centred(ctx: Lowering, { zero, shift }: Factor, operand: Operand): Operand {

@@ -1,38 +1,29 @@
-/** Averages of dequantized bytes: sums of integers, whose count goes into the scale. */
+/** Averages: of dequantized bytes sums of integers, whose count goes into the scale; of other float32 sums by halves. */
 
-import type { OnnxNode } from "../graph.ts";
+import { count, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
+import { realTensor } from "./held.ts";
 import { intAttribute, intsAttribute, type Lowering } from "./lowering.ts";
 import { poolAlong } from "./pool.ts";
 import { requantizeTensor } from "./product.ts";
-import { type ByteQuantization, isWide, TO_BYTES } from "./quantization.ts";
+import { type ByteQuantization, isWide } from "./quantization.ts";
 import { bytes, quantizationAt, quantizeTensor } from "./quantize.ts";
 import { byteRule } from "./requantize.ts";
 import { reduceAxes } from "./rows.ts";
-import type { DequantizedValue, ScaledValue, TensorValue, Value } from "./values.ts";
+import { type DequantizedValue, dimsOf, type ScaledValue, type TensorValue, type Value } from "./values.ts";
 import { spatialAxes, type WindowAxis, windowAxes } from "./windows.ts";
 
 const UNBOUNDED = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
-const QUANTIZE =
-  "Quantize its operand (QuantizeLinear and DequantizeLinear before it): float sums depend on their order.";
 
 export type DequantizedTensor = DequantizedValue & { readonly source: TensorValue };
 
-/** The node's operand: a dequantized tensor of 8 or 16 bits with one scale. */
-export function dequantizedOperand(value: Value): DequantizedTensor {
-  if (value.kind !== "dequantized" || value.source.kind !== "tensor" || value.scale.length !== 1) {
-    return refuse("its operand is no dequantized byte tensor with one scale", QUANTIZE);
-  }
-  return { ...value, source: value.source };
-}
+/** True for a dequantized byte tensor with one scale, whose sums are those of integers. */
+export const isDequantizedByte = (value: Value): value is DequantizedTensor =>
+  isDequantized(value) && !isWide(value.source.onnx);
 
-/** The same of bytes only. */
-export function dequantizedBytes(value: Value): DequantizedTensor {
-  const found = dequantizedOperand(value);
-  const { onnx } = found.source;
-  if (isWide(onnx)) refuse(`its operand is a dequantized ${onnx}`, TO_BYTES);
-  return found;
-}
+/** The same of integers of 8 or 16 bits. */
+export const isDequantized = (value: Value): value is DequantizedTensor =>
+  value.kind === "dequantized" && value.source.kind === "tensor" && value.scale.length === 1;
 
 /** `tensor − n·zero`, s32 */
 function centred(ctx: Lowering, tensor: TensorValue, n: number, zero: number): TensorValue {
@@ -58,6 +49,13 @@ export function realSum(
   return scaledSum(centred(ctx, sum, n, value.zero[0] as number), mean ? Math.fround(scale / n) : scale);
 }
 
+/** `sum / n` of float32. @param n one number, or one for each element of the last axes */
+export function divided(ctx: Lowering, sum: TensorValue, ...n: readonly number[]): TensorValue {
+  const plain = ctx.plainTensor(sum);
+  const counts = ctx.builder.plain("f32", n.length === 1 ? [1] : sum.dims.slice(2), Float32Array.from(n));
+  return ctx.like(plain, ctx.builder.float("div", "f32", plain.operand, counts), "float32");
+}
+
 const scaledSum = (source: TensorValue, scale: number): ScaledValue => ({
   kind: "scaled",
   source,
@@ -69,8 +67,12 @@ const scaledSum = (source: TensorValue, scale: number): ScaledValue => ({
 });
 
 export function globalAveragePool(ctx: Lowering, node: OnnxNode): Value {
-  const value = dequantizedOperand(ctx.input(node, 0));
-  return realSum(ctx, value, spatialAxes(value), true, true);
+  const value = ctx.input(node, 0);
+  const axes = spatialAxes(value);
+  if (isDequantized(value)) return realSum(ctx, value, axes, true, true);
+  const dims = dimsOf(value);
+  const n = count(axes.map((axis) => dims[axis] as number));
+  return divided(ctx, reduceAxes(ctx, "sum", realTensor(ctx, value), axes, true), n);
 }
 
 interface WindowSums {
@@ -90,7 +92,8 @@ function windowSums(ctx: Lowering, node: OnnxNode, tensor: TensorValue, zero: nu
   axes.forEach((window, i) => {
     // A position outside counts as the number 0, which is stored as the sum of n zero points.
     const pad = i === 0 && tensor.type === "s8" ? zero + 128 : (n * zero) >>> 0;
-    sums = { ...poolAlong(ctx, sums, i + 2, window, "sum", pad), onnx: "int32" };
+    const summed = poolAlong(ctx, sums, i + 2, window, "sum", pad);
+    sums = { ...summed, onnx: summed.type === "f32" ? "float32" : "int32" };
     n *= window.kernel;
   });
   const padded = intAttribute(node, "count_include_pad", 0) !== 0 || axes.every((axis) => !axis.leaves);
@@ -127,7 +130,13 @@ function averages(ctx: Lowering, { sums, counts }: WindowSums, scale: number): S
 }
 
 export function averagePool(ctx: Lowering, node: OnnxNode): Value {
-  const { source, scale, zero } = dequantizedOperand(ctx.input(node, 0));
+  const value = ctx.input(node, 0);
+  if (!isDequantized(value)) {
+    const { sums, counts } = windowSums(ctx, node, realTensor(ctx, value), 0);
+    const [first = 1] = counts;
+    return divided(ctx, sums, ...(counts.every((n) => n === first) ? [first] : counts));
+  }
+  const { source, scale, zero } = value;
   return averages(ctx, windowSums(ctx, node, source, zero[0] as number), scale[0] as number);
 }
 

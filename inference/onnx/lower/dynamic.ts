@@ -1,6 +1,7 @@
 /** Scales and zero points that are computed from each input, as onnxruntime's quantize_dynamic leaves them. */
 
 import { elementCount, type Operand } from "../../program/form.ts";
+import { coordinates } from "../axes.ts";
 import { count, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import type { Lowering } from "./lowering.ts";
@@ -18,16 +19,21 @@ export function dynamicQuantizeLinear(ctx: Lowering, node: OnnxNode): readonly V
   if (typeOf(value) !== "float32") refuse(`its input is ${typeOf(value)}`, "Quantize float32.");
   const { builder } = ctx;
   const tensor = ctx.tensor(value);
-  const all = ctx.reshape(tensor.operand, [1, elementCount(builder.shape(tensor.operand).dims)]);
+  const elements = elementCount(builder.shape(tensor.operand).dims);
   const zero = builder.f32(0);
-  const least = builder.float("min", "f32", reduceRows(ctx, "min", all, [1]), zero);
-  const most = builder.float("max", "f32", reduceRows(ctx, "max", all, [1]), zero);
-  const range = builder.float("sub", "f32", most, least);
+  // −min(x) is max(−x): one row of x and one of −x, so that both are found at once.
+  const signs = builder.plain("f32", [2, 1], Float32Array.of(1, -1));
+  const both = builder.float("mul", "f32", ctx.reshape(tensor.operand, [1, elements]), signs);
+  const ends = builder.float("max", "f32", reduceRows(ctx, "max", both, [2, 1]), zero);
+  const [most, lift] = [0, 1].map((row) => {
+    const axes = [{ dim: 2, terms: [], offset: row, checked: false }];
+    return builder.move(ends, [1], coordinates(axes, [1]));
+  }) as [Operand, Operand];
+  const range = builder.float("add", "f32", most, lift);
   const floor = builder.f32(LEAST_RANGE);
   const quotient = builder.float("div", "f32", builder.float("max", "f32", range, floor), builder.f32(255));
   const isFlat = builder.float("lt", "bool", range, floor);
   const scale = builder.select(isFlat, builder.f32(1), quotient);
-  const lift = builder.float("sub", "f32", zero, least);
   const zeroPoint = builder.float("quant", "u8", lift, scale, builder.s32(0));
   const shift = builder.arith("cast", "s32", zeroPoint);
   const y = builder.float("quant", "u8", tensor.operand, scale, shift);

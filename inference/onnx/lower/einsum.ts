@@ -83,6 +83,10 @@ function product(ctx: Lowering, node: OnnxNode, { a, b, given, sizes }: Terms, x
   const perm = [...given].map((letter) => letters.indexOf(letter));
   const isPlain = perm.every((axis, i) => axis === i);
   if (isPlain && dims.join() === dimsOf(made).join()) return made;
+  if (made.kind === "tensor") {
+    const shaped = reshapeValue(ctx, made, dims);
+    return isPlain ? shaped : transposeValue(ctx, shaped, perm);
+  }
   if (made.kind !== "scaled") return refuse("its product is no scaled product", COMMON);
   // The axes of the integers are renamed; the scale must be one, as it follows no axis then.
   if (made.scale.length > 1) refuse("its weights have a scale for each column", "Use one weight scale.");

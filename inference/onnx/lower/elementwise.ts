@@ -7,6 +7,7 @@ import { refuse } from "../refusal.ts";
 import { biasOf } from "./bias.ts";
 import { makeTensor } from "./constants.ts";
 import { folded } from "./fold.ts";
+import { safely } from "./held.ts";
 import type { Lowering } from "./lowering.ts";
 import { combinedMaps } from "./maps.ts";
 import { withBias } from "./matmul.ts";
@@ -66,16 +67,14 @@ export function chain(ctx: Lowering, values: readonly Value[], name: ArithName &
   for (const v of rest)
     if (typeOf(v) !== type) refuse(`it mixes ${type} and ${typeOf(v)}`, "Cast to one type.");
   if (type === "bool") refuse("it computes on bool", "Cast to int32 first.");
-  const arithmetic = name !== "min" && name !== "max";
-  if (arithmetic && (type === "uint8" || type === "int8" || isWide(type))) {
+  const isArithmetic = name !== "min" && name !== "max";
+  if (isArithmetic && (type === "uint8" || type === "int8" || isWide(type))) {
     refuse(`it computes in ${type}, which wraps`, "Cast to int32 first.");
   }
   let result: Value = first;
   for (const v of rest) {
     result = elementwise(ctx, [result, v], type, ([a = 0, b = 0]) =>
-      type === "float32"
-        ? ctx.builder.float(name, "f32", a, b)
-        : ctx.builder.arith(name, TENSOR_TYPE[type], a, b),
+      type === "float32" ? safely(ctx, name, a, b) : ctx.builder.arith(name, TENSOR_TYPE[type], a, b),
     );
   }
   return result;

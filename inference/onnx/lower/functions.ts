@@ -6,12 +6,14 @@ import { floatAttribute, stringAttribute } from "./lowering.ts";
 
 type RealFunction = (x: number) => number;
 
-const sigmoid: RealFunction = (x) => 1 / (1 + Math.exp(-x));
+export const sigmoid: RealFunction = (x) => 1 / (1 + Math.exp(-x));
 const softplus: RealFunction = (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)));
-/** `x/2·(1 + erf(x/√2))`, with all digits where the bracket is nearly 0. */
-const gelu: RealFunction = (x) => 0.5 * x * erfc(-x * Math.SQRT1_2);
-/** `x/2·(1 + tanh u)`, likewise: the bracket is `2·sigmoid(2u)`. */
-const geluTanh: RealFunction = (x) => x * sigmoid(2 * Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3));
+/** `(1 + erf(x/√2)) / 2`, with all digits where it is nearly 0. */
+export const cdf: RealFunction = (x) => 0.5 * erfc(-x * Math.SQRT1_2);
+const gelu: RealFunction = (x) => x * cdf(x);
+/** `(1 + tanh u) / 2`, likewise: `sigmoid(2u)`. */
+export const tanhCdf: RealFunction = (x) => sigmoid(2 * Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3));
+const geluTanh: RealFunction = (x) => x * tanhCdf(x);
 const clamp01: RealFunction = (x) => Math.min(Math.max(x, 0), 1);
 
 export const leakyRelu =
@@ -20,7 +22,7 @@ export const leakyRelu =
     x >= 0 ? x : x * alpha;
 
 /** The error function to some 1e-15: its power series near 0, the complement beyond 3. */
-function erf(x: number): number {
+export function erf(x: number): number {
   if (Math.abs(x) >= 3) return Math.sign(x) * (1 - erfc(Math.abs(x)));
   let term = x;
   let sum = x;

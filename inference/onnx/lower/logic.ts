@@ -1,8 +1,9 @@
 /** Comparisons, logic and Where, all with broadcasting. */
 
 import type { Operand } from "../../program/form.ts";
-import type { OnnxNode } from "../graph.ts";
+import { numbers, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
+import { makeTensor } from "./constants.ts";
 import { elementwise } from "./elementwise.ts";
 import { folded } from "./fold.ts";
 import { intAttribute, type Lowering } from "./lowering.ts";
@@ -69,8 +70,24 @@ export function logic(ctx: Lowering, node: OnnxNode): Value {
   return known ?? elementwise(ctx, values, "bool", ([a = 0, b = 0]) => emit(ctx, a, b));
 }
 
+const LARGEST = 3.4028234663852886e38;
+
+/** An operand; where a constant is infinite, as in masks, the largest finite number stands for it. */
+function finite(ctx: Lowering, node: OnnxNode, input: number): Value {
+  const value = ctx.input(node, input);
+  if (value.kind !== "constant" || value.tensor.type !== "float32") return value;
+  const { dims } = value.tensor;
+  const list = numbers(value.tensor);
+  const isInfinite = (x: number): boolean => Math.abs(x) === Number.POSITIVE_INFINITY;
+  if (!list.some(isInfinite)) return value;
+  ctx.notes.push(`${node.name}: ±${LARGEST} stands for the infinite numbers of its input ${input}`);
+  const data = list.map((x) => (isInfinite(x) ? Math.sign(x) * LARGEST : x));
+  return { kind: "constant", tensor: makeTensor("float32", dims, data) };
+}
+
 export function where(ctx: Lowering, node: OnnxNode): Value {
-  const [condition, yes, no] = [ctx.input(node, 0), ctx.input(node, 1), ctx.input(node, 2)];
+  const condition = ctx.input(node, 0);
+  const [yes, no] = [finite(ctx, node, 1), finite(ctx, node, 2)];
   const type = sameType([yes, no]);
   const known = folded(ctx, [condition, yes, no], typeOf(yes), (c, x, y) => (c !== 0 ? x : y) as number);
   if (known !== undefined) return known;

@@ -1,14 +1,17 @@
-/** Softmax and LayerNormalization of dequantized bytes: sums of integers, what is left in binary32. */
+/** Softmax and normalizations of dequantized bytes: sums of integers, what is left in binary32. Those of other float32
+ *  numbers are in real-softmax.ts and real-normalize.ts. */
 
 import type { Operand } from "../../program/form.ts";
-import { count, numbers, type OnnxNode } from "../graph.ts";
+import { count, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
-import { type DequantizedTensor, dequantizedBytes } from "./average.ts";
-import { knownTensor } from "./fold.ts";
+import { type DequantizedTensor, isDequantizedByte } from "./average.ts";
 import { floatAttribute, intAttribute, type Lowering, normalAxis } from "./lowering.ts";
 import { bytes, quantizationAt, quantizeTensor } from "./quantize.ts";
+import { realInstanceNormalization, realLayerNormalization, realRmsNormalization } from "./real-normalize.ts";
+import { realLogSoftmax, realSoftmax } from "./real-softmax.ts";
 import { reduceRows } from "./rows.ts";
-import { type TensorValue, typeOf, type Value } from "./values.ts";
+import { scaledAndShifted } from "./scale-shift.ts";
+import { dimsOf, type TensorValue, type Value } from "./values.ts";
 
 /** A row's largest exponential is 2^18, and its rest is summed in units of 2^-18: both sums of 8,191 elements stay inside
  *  s32. */
@@ -19,7 +22,22 @@ const LEAST_EXPONENTIAL = 2 ** -100;
 /** `f32(2^18·exp(−scale·(max − q))) / Σ`, whatever the zero point. The sum is of integers: of the exponentials' whole
  *  parts and of their rests in units of 2^-18. */
 export function softmax(ctx: Lowering, node: OnnxNode): Value {
-  return softmaxOf(ctx, node, dequantizedBytes(ctx.input(node, 0)), ctx.graph.opset);
+  const value = ctx.input(node, 0);
+  return isDequantizedByte(value)
+    ? softmaxOf(ctx, node, value, ctx.graph.opset)
+    : realSoftmax(ctx, value, reducedAxes(node, dimsOf(value), ctx.graph.opset));
+}
+
+export function logSoftmax(ctx: Lowering, node: OnnxNode): Value {
+  const value = ctx.input(node, 0);
+  return realLogSoftmax(ctx, value, reducedAxes(node, dimsOf(value), ctx.graph.opset));
+}
+
+/** Axes over which a softmax sums: before operator set 13 all from `axis` on are one. */
+function reducedAxes(node: OnnxNode, dims: readonly number[], opset: number): number[] {
+  const isOld = opset < 13;
+  const axis = normalAxis(intAttribute(node, "axis", isOld ? 1 : -1), dims.length);
+  return isOld ? Array.from({ length: dims.length - axis }, (_, i) => axis + i) : [axis];
 }
 
 /** com.microsoft QLinearSoftmax: the same of bytes, quantized. */
@@ -33,11 +51,7 @@ export function qLinearSoftmax(ctx: Lowering, node: OnnxNode): Value {
 
 function softmaxOf(ctx: Lowering, node: OnnxNode, value: DequantizedTensor, opset: number): TensorValue {
   const { source } = value;
-  const rank = source.dims.length;
-  const isOld = opset < 13;
-  const axis = normalAxis(intAttribute(node, "axis", isOld ? 1 : -1), rank);
-  // Before operator set 13 all axes from this one on are one.
-  const reduced = isOld ? Array.from({ length: rank - axis }, (_, i) => axis + i) : [axis];
+  const reduced = reducedAxes(node, source.dims, opset);
   const kept = source.dims.map((_, i) => i).filter((i) => !reduced.includes(i));
   const n = reduced.reduce((product, i) => product * (source.dims[i] as number), 1);
   const elements = count(source.dims);
@@ -90,7 +104,8 @@ const MOST_NORMALIZED = 32_767;
  *  binary32, element by element: `d·(scale/n) / sqrt((Σu² − (Σu)²/n)·(scale²/n) + epsilon) · gain + shift`. As no |Σu|
  *  is above n/2, the difference is at least half of Σu²: it loses no digits. */
 export function layerNormalization(ctx: Lowering, node: OnnxNode): Value {
-  const value = dequantizedBytes(ctx.input(node, 0));
+  const value = ctx.input(node, 0);
+  if (!isDequantizedByte(value)) return realLayerNormalization(ctx, node, value);
   const { dims } = value.source;
   const n = count(dims.slice(normalAxis(intAttribute(node, "axis", -1), dims.length)));
   const epsilon = floatAttribute(node, "epsilon", Math.fround(1e-5));
@@ -100,7 +115,8 @@ export function layerNormalization(ctx: Lowering, node: OnnxNode): Value {
 
 /** The same of each channel of each image, with a gain and a shift a channel. */
 export function instanceNormalization(ctx: Lowering, node: OnnxNode): Value {
-  const value = dequantizedBytes(ctx.input(node, 0));
+  const value = ctx.input(node, 0);
+  if (!isDequantizedByte(value)) return realInstanceNormalization(ctx, node, value);
   const { dims } = value.source;
   const [batch = 1, channels = 1] = dims;
   const n = count(dims.slice(2));
@@ -112,7 +128,9 @@ export function instanceNormalization(ctx: Lowering, node: OnnxNode): Value {
 
 /** `d·scale / sqrt(Σd²·(scale²/n) + epsilon) · gain` with `d = q − zero`. */
 export function rmsNormalization(ctx: Lowering, node: OnnxNode): Value {
-  const { source, scale, zero } = dequantizedBytes(ctx.input(node, 0));
+  const value = ctx.input(node, 0);
+  if (!isDequantizedByte(value)) return realRmsNormalization(ctx, node, value);
+  const { source, scale, zero } = value;
   const { dims } = source;
   const n = count(dims.slice(normalAxis(intAttribute(node, "axis", -1), dims.length)));
   checkLength(n);
@@ -165,14 +183,6 @@ function normalizedRows(
   return builder.float("div", "f32", real(ctx, distances, unit / n), deviation);
 }
 
-/** Times input 1, plus input 2, where they are there. @param dims in which they broadcast */
-function scaledAndShifted(ctx: Lowering, node: OnnxNode, rows: Operand, dims: readonly number[]): Operand {
-  const gain = along(ctx, node, 1, dims);
-  const scaled = gain === undefined ? rows : ctx.builder.float("mul", "f32", rows, gain);
-  const shift = along(ctx, node, 2, dims);
-  return shift === undefined ? scaled : ctx.builder.float("add", "f32", scaled, shift);
-}
-
 /** `q − round(mean)`, s32. @param lift makes the sum of a row ≥ 0, so that its quotient rounds */
 function fromRoundedMean(ctx: Lowering, bytes: Operand, lift: number, n: number): Operand {
   const { builder } = ctx;
@@ -182,22 +192,4 @@ function fromRoundedMean(ctx: Lowering, bytes: Operand, lift: number, n: number)
   const rounded = builder.arith("add", "s32", sums, builder.s32(Math.floor(n / 2)));
   const mean = builder.arith("div", "s32", rounded, builder.s32(n));
   return builder.arith("sub", "s32", lifted, mean);
-}
-
-/** Gain or shift of each normalized element. */
-function along(ctx: Lowering, node: OnnxNode, input: number, dims: readonly number[]): Operand | undefined {
-  const n = count(dims);
-  const value = ctx.optional(node, input);
-  if (value === undefined) return undefined;
-  const tensor = knownTensor(value);
-  if (tensor === undefined || typeOf(value) !== "float32" || tensor.data.length !== n) {
-    return refuse(
-      `its input ${input} is no float32 constant of ${n} elements`,
-      "Make it an initializer, one number for each normalized element.",
-    );
-  }
-  return ctx.tensor({
-    kind: "constant",
-    tensor: { ...tensor, dims, data: Float32Array.from(numbers(tensor)) },
-  }).operand;
 }

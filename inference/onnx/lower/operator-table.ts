@@ -17,6 +17,7 @@ import { mod } from "./modulo.ts";
 import {
   instanceNormalization,
   layerNormalization,
+  logSoftmax,
   qLinearSoftmax,
   rmsNormalization,
   softmax,
@@ -58,16 +59,16 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   {
     operators: { MatMul: matMul, Gemm: gemm, Conv: conv, ConvTranspose: convTranspose, Einsum: einsum },
     reads:
-      "operands dequantized bytes, the activation also 16 bits; result quantized to either (QDQ): DequantizeLinear → product → [Add bias] → [Relu, Clip] → QuantizeLinear is the QOperator form",
+      "operands dequantized bytes, the activation also 16 bits; result quantized to either (QDQ): DequantizeLinear → product → [Add bias] → [Relu, Clip] → QuantizeLinear is the QOperator form. Of other float32 (not ConvTranspose): products with broadcasting in FLOAT, summed by halves (below)",
     limits:
-      "weights constant, of 8 bits; bias constant int32 with scale = activation scale × weight scale (within 2^-22). A Gemm with alpha or beta, or with a computed C, adds C in FLOAT. Einsum: a transposition, or a product of matrices with batches. MatMul of two computed operands: bytes, one scale each, M·N·K < 2^24",
+      "weights constant, of 8 bits, float32 where they stayed so; bias constant int32 with scale = activation scale × weight scale (within 2^-22). A Gemm with alpha or beta, or with a computed C, adds C in FLOAT. Einsum: a transposition, or a product of matrices with batches. MatMul of two computed operands: one scale each where they are bytes. Without DOT M·N·K < 2^24",
     opcodes: ["move", "dot", "arith", "reduce", "requant", "rescale", "float"],
     exactness: "one unit",
   },
   {
     operators: { DynamicQuantizeLinear: dynamicQuantizeLinear },
     reads:
-      "float32: least and largest element by halves, scale, zero point and bytes in FLOAT, operation by operation",
+      "float32: the largest of x and of −x by halves, scale, zero point and bytes in FLOAT, operation by operation",
     limits: "a tensor whose range is below 2^-60 counts as 0, with scale 1",
     opcodes: ["move", "float", "select", "arith"],
     alwaysFloat: true,
@@ -99,7 +100,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     reads:
       "int32, int64, float32, all with broadcasting; Min and Max also of uint8, int8. Functions of one byte and constants stay one table",
     limits:
-      "results proven inside s32, or finite and not subnormal; divisor proven ≥ 1, or without 0 in float32",
+      "results proven inside s32; float32 operands are held (below) where a result could be infinite or subnormal; divisor proven ≥ 1, or without 0 in float32",
     opcodes: ["arith", "float", "table", "lookup", "move"],
     exactness: "exact",
   },
@@ -149,8 +150,9 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
       ...same(qLinearFunction, "com.microsoft.QLinearLeakyRelu", "com.microsoft.QLinearSigmoid"),
     },
     reads:
-      "a dequantized byte tensor with one scale; what follows up to QuantizeLinear joins the table. Of 16 bits: LOOKUP pick from 65,536 rows. HardSigmoid, HardSwish, LeakyRelu, Softsign and ThresholdedRelu of any float32: FLOAT, operation by operation",
-    limits: "finite for each of the 256 bytes, or 65,536 integers",
+      "a dequantized byte tensor with one scale; what follows up to QuantizeLinear joins the table. Of 16 bits: LOOKUP pick from 65,536 rows. HardSigmoid, HardSwish, LeakyRelu, Softsign and ThresholdedRelu of any float32: FLOAT, operation by operation. Erf, Exp, Gelu, Sigmoid, Tanh, FastGelu and QuickGelu of any float32: cubics from a table (below)",
+    limits:
+      "finite for each of the 256 bytes, or 65,536 integers; Exp of float32 from −86 to 88, beyond as there",
     opcodes: ["table", "arith", "lookup", "move", "float", "select"],
     exactness: "one unit",
   },
@@ -169,7 +171,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     },
     reads:
       "bool; Where of any type; with broadcasting. IsNaN and IsInf of float32, which import proves to be neither",
-    limits: "",
+    limits: "infinite constants of Where are the largest finite number",
     opcodes: ["arith", "select", "float", "move", "lookup"],
     exactness: "exact",
   },
@@ -268,7 +270,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
       ...same(qLinearAverage, "com.microsoft.QLinearAveragePool", "com.microsoft.QLinearGlobalAveragePool"),
     },
     reads:
-      "dequantized bytes and 16-bit integers (uint8, int8 for the QLinear forms): integer sums, then REQUANT or RESCALE; count_include_pad 0 with pads divides each position by its own count in FLOAT",
+      "dequantized bytes and 16-bit integers (uint8, int8 for the QLinear forms): integer sums, then REQUANT or RESCALE; count_include_pad 0 with pads divides each position by its own count in FLOAT. Other float32: sums by halves",
     limits: "one or two spatial axes; ceil_mode 0",
     opcodes: ["move", "reduce", "arith", "requant", "rescale", "float"],
     exactness: "one unit",
@@ -291,16 +293,16 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   {
     operators: same(reduce, "ReduceMean"),
     reads:
-      "dequantized bytes and 16-bit integers, over any axes (ReduceSum of them likewise): integer sums, then REQUANT or RESCALE",
-    limits: "one scale a tensor",
+      "dequantized bytes and 16-bit integers, over any axes (ReduceSum of them likewise): integer sums, then REQUANT or RESCALE. Other float32 (ReduceSum as well): sums by halves",
+    limits: "",
     opcodes: ["move", "reduce", "arith", "requant", "rescale", "float"],
     exactness: "one unit",
   },
   {
-    operators: { Softmax: softmax, "com.microsoft.QLinearSoftmax": qLinearSoftmax },
+    operators: { LogSoftmax: logSoftmax, Softmax: softmax, "com.microsoft.QLinearSoftmax": qLinearSoftmax },
     reads:
-      "dequantized bytes: exponentials by LOOKUP, their sum of integers, the quotient in FLOAT; before operator set 13 axes from `axis` on are one",
-    limits: "at most 8,191 elements a row",
+      "dequantized bytes: exponentials by LOOKUP, their sum of integers, the quotient in FLOAT. Other float32, and LogSoftmax: exponentials by LOOKUP and FLOAT, their sum by halves. Before operator set 13 axes from `axis` on are one",
+    limits: "at most 8,191 dequantized bytes a row",
     opcodes: ["move", "reduce", "arith", "lookup", "float"],
     alwaysFloat: true,
     exactness: "one unit",
@@ -311,8 +313,9 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
       InstanceNormalization: instanceNormalization,
       RMSNormalization: rmsNormalization,
     },
-    reads: "dequantized bytes: integer sums, the rest in FLOAT",
-    limits: "gain and shift constant; at most 32,767 elements a row; only the first output",
+    reads:
+      "dequantized bytes: integer sums, the rest in FLOAT. Other float32: sums by halves. LayerNormalization and RMSNormalization also written out (ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div)",
+    limits: "gain and shift constant; at most 32,767 dequantized bytes a row; only the first output",
     opcodes: ["move", "reduce", "arith", "float"],
     alwaysFloat: true,
     exactness: "one unit",

@@ -23,7 +23,6 @@ export function operatorOf(node: OnnxNode): Lower | { readonly reason: string; r
 
 const adviceFor = (op: string): string => (Object.hasOwn(ADVICE, op) ? ADVICE[op] : undefined) ?? SUPPORTED;
 const SUPPORTED = "See docs/EXACT.md, section 6, for the operators that lower to a program.";
-const TABLES = "Express it by tables of a byte, integer sums and element-wise operators.";
 const UNROLL = "Unroll it: write its steps one after the other, without a subgraph.";
 
 /** What to do about operators that are often met. */
@@ -35,5 +34,4 @@ const ADVICE: Readonly<Record<string, string>> = {
   Loop: UNROLL,
   RNN: "Unroll it into products and tables.",
   Scan: UNROLL,
-  LogSoftmax: `${TABLES} Scores without it have the same order.`,
 };

@@ -1,34 +1,40 @@
 /** GatherElements, and Gather whose data are computed: each output compares the ids with all positions of the axis and
  *  keeps the one that is equal. */
 
-import type { Operand, TensorType } from "../../program/form.ts";
-import { count, type OnnxNode } from "../graph.ts";
+import type { Operand } from "../../program/form.ts";
+import { count, numbers, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import { intAttribute, type Lowering, normalAxis } from "./lowering.ts";
 import { reduceRows } from "./rows.ts";
 import { structural } from "./shape.ts";
 import { dimsOf, type TensorValue, typeOf, type Value } from "./values.ts";
 
-/** The least stored element of a type, and the type in which it is selected. */
-function least(ctx: Lowering, type: TensorType): Operand {
+/** A number of the value's type that no element of it is below. */
+function least(ctx: Lowering, value: Value): Operand {
   const { builder } = ctx;
-  if (type === "s32") return builder.s32(-(2 ** 31));
-  return builder.plain(type, [1], Uint8Array.of(0));
+  const tensor = ctx.tensor(value);
+  if (tensor.type === "s32") return builder.s32(-(2 ** 31));
+  if (tensor.type !== "f32") return builder.plain(tensor.type, [1], Uint8Array.of(0));
+  // Not the least number of the type, beside which nothing could be computed with the result.
+  const all = value.kind === "constant" ? numbers(value.tensor) : [ctx.rangeOf(tensor).low];
+  return builder.f32(all.reduce((low, v) => Math.min(low, v), 0));
 }
 
 /** `data[…, id, …]` by comparison. @param rows data with the picked axis last, dims that broadcast against `ids`
- *  @param ids s32 of dims that end in 1 @param size of the picked axis */
+ *  @param ids s32 of dims that end in 1 @param size of the picked axis
+ *  @param otherwise no number is below it */
 function pickedRows(
   ctx: Lowering,
   rows: Operand,
   ids: Operand,
   size: number,
   dims: readonly number[],
+  otherwise: Operand,
 ): Operand {
   const { builder } = ctx;
   const positions = Int32Array.from({ length: size }, (_, i) => i);
   const isPicked = builder.arith("eq", "bool", ids, builder.plain("s32", [size], positions));
-  const kept = builder.select(isPicked, rows, least(ctx, builder.shape(rows).type));
+  const kept = builder.select(isPicked, rows, otherwise);
   return reduceRows(ctx, "max", kept, dims);
 }
 
@@ -47,7 +53,7 @@ function idsOf(ctx: Lowering, value: Value, size: number): Operand {
   const { low, high } = value.kind === "constant" ? { low: -size, high: size - 1 } : ctx.rangeOf(tensor);
   if (low < -size || high >= size) {
     ctx.notes.push(
-      `${ctx.builder.node}: ids can be ${low} to ${high}, the axis has ${size} positions; ids outside of it pick the least number of the type.`,
+      `${ctx.builder.node}: ids can be ${low} to ${high}, the axis has ${size} positions; ids outside of it pick the least number.`,
     );
   }
   return positive(ctx, tensor.operand, size, low);
@@ -57,11 +63,6 @@ const last = (rank: number, axis: number): number[] => [
   ...Array.from({ length: rank }, (_, i) => i).filter((i) => i !== axis),
   axis,
 ];
-
-function integers(value: Value): void {
-  if (typeOf(value) === "float32")
-    refuse("it picks float32", "Pick integers, or a dequantized byte tensor with one scale.");
-}
 
 /** Storage order of a tensor, where it is not ONNX order. */
 const storedOrder = (order: readonly number[]): { layout?: readonly number[] } =>
@@ -82,7 +83,6 @@ export function gathered(
 /** Gather of computed data by computed ids. */
 export function gatherComputed(ctx: Lowering, data: Value, indices: Value, axis: number): Value {
   return structural(ctx, data, (inner) => {
-    integers(inner);
     const tensor = ctx.tensor(inner);
     const size = tensor.dims[axis] as number;
     const order = last(tensor.dims.length, axis);
@@ -90,7 +90,7 @@ export function gatherComputed(ctx: Lowering, data: Value, indices: Value, axis:
     const idDims = dimsOf(indices);
     const rows = ctx.reshape(ctx.inLayout(tensor, order), [count(rest), size]);
     const ids = ctx.reshape(idsOf(ctx, indices, size), [count(idDims), 1, 1]);
-    const operand = pickedRows(ctx, rows, ids, size, [count(idDims), count(rest)]);
+    const operand = pickedRows(ctx, rows, ids, size, [count(idDims), count(rest)], least(ctx, inner));
     return {
       kind: "tensor",
       operand,
@@ -111,7 +111,6 @@ export function gatherElements(ctx: Lowering, node: OnnxNode): Value {
     refuse(`its ids are [${idDims}] for data [${dims}]`, "Use ids as long as the data along the other axes.");
   }
   return structural(ctx, data, (inner) => {
-    integers(inner);
     const tensor = ctx.tensor(inner);
     const size = dims[axis] as number;
     const order = last(dims.length, axis);
@@ -120,7 +119,7 @@ export function gatherElements(ctx: Lowering, node: OnnxNode): Value {
     const rows = ctx.reshape(ctx.inLayout(tensor, order), [count(lead), 1, size]);
     const plainIds: TensorValue = { ...ctx.plainTensor(indices), operand: idsOf(ctx, indices, size) };
     const ids = ctx.reshape(ctx.inLayout(plainIds, order), [count(lead), picks, 1]);
-    const operand = pickedRows(ctx, rows, ids, size, [count(lead), picks]);
+    const operand = pickedRows(ctx, rows, ids, size, [count(lead), picks], least(ctx, inner));
     return {
       kind: "tensor",
       operand,

@@ -40,9 +40,9 @@ export const POSITION_ROWS: readonly OperatorRow[] = [
   },
   {
     operators: { GatherElements: gatherElements },
-    reads: "integers, dequantized bytes; ids are compared with each position of the axis",
+    reads: "every type; ids are compared with each position of the axis",
     limits: "ids as long as the data along the other axes",
-    opcodes: ["move", "arith", "select", "reduce"],
+    opcodes: ["move", "arith", "select", "reduce", "float"],
     exactness: "exact",
   },
   {

@@ -5,6 +5,7 @@ import { numbers, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import { elementwise } from "./elementwise.ts";
 import { folded, knownTensor } from "./fold.ts";
+import { safely } from "./held.ts";
 import type { Lowering } from "./lowering.ts";
 import { mapThrough, mapWide } from "./maps.ts";
 import { isWide } from "./quantization.ts";
@@ -37,7 +38,7 @@ export function pow(ctx: Lowering, node: OnnxNode): Value {
 function realPower(ctx: Lowering, x: Operand, power: number): Operand {
   const { builder } = ctx;
   const one = builder.f32(1);
-  const square = (): Operand => builder.float("mul", "f32", x, x);
+  const square = (): Operand => safely(ctx, "mul", x, x);
   switch (power) {
     case 0.5:
       return builder.float("sqrt", "f32", x);
@@ -46,7 +47,7 @@ function realPower(ctx: Lowering, x: Operand, power: number): Operand {
     case 2:
       return square();
     case 3:
-      return builder.float("mul", "f32", square(), x);
+      return safely(ctx, "mul", square(), x);
     case -0.5:
       return builder.float("div", "f32", one, builder.float("sqrt", "f32", x));
     case -1:

@@ -1,8 +1,8 @@
 /** Products in QDQ form: MatMul and Gemm between DequantizeLinear and QuantizeLinear, and their biases. */
 
-import type { OnnxNode } from "../graph.ts";
+import { count, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
-import { scaledProduct } from "./activations.ts";
+import { realProduct, scaledProduct } from "./activations.ts";
 import { biasOf } from "./bias.ts";
 import { makeTensor } from "./constants.ts";
 import { chain } from "./elementwise.ts";
@@ -10,7 +10,8 @@ import { folded } from "./fold.ts";
 import { floatAttribute, intAttribute, type Lowering } from "./lowering.ts";
 import { COMPUTED, isComputed, matrix, matrixProduct, transposed, UNBOUNDED, withBias } from "./matmul.ts";
 import { bytes } from "./quantize.ts";
-import type { Value } from "./values.ts";
+import { transposeValue } from "./shape.ts";
+import { dimsOf, type TensorValue, typeOf, type Value } from "./values.ts";
 import { productOf } from "./wide.ts";
 
 /** A dequantized activation of 8 or 16 bits and dequantized constant byte weights of a float32 product. */
@@ -67,6 +68,7 @@ export function matMul(ctx: Lowering, node: OnnxNode): Value {
       );
     return scaledProduct(ctx, first, second);
   }
+  if (isReal(a, b)) return realMatMul(ctx, node, a, b);
   const { activation, factor, zero, weights, scale, zeros, axis } = quantizedOperands(ctx, node);
   const columns = weights.dims.at(-1) as number;
   if (scale.length > 1 && axis !== weights.dims.length - 1) {
@@ -94,8 +96,47 @@ export function matMul(ctx: Lowering, node: OnnxNode): Value {
   };
 }
 
+/** True where a product is one of float32 numbers: where its operands are no dequantized integers, one of them at least. */
+export const isReal = (a: Value, b: Value): boolean =>
+  typeOf(a) === "float32" &&
+  typeOf(b) === "float32" &&
+  (a.kind !== "dequantized" || b.kind !== "dequantized" || a.source.kind !== "tensor");
+
+export const multipliesFloats = (node: OnnxNode, products: number): string =>
+  `${node.name} multiplies by float32 weights: ${products} products, each an element of a step; quantized weights take one step for all`;
+
+function realMatMul(ctx: Lowering, node: OnnxNode, a: Value, b: Value): TensorValue {
+  const result = realProduct(ctx, a, b);
+  if (a.kind === "constant" || b.kind === "constant") {
+    ctx.notes.push(multipliesFloats(node, count(result.dims) * (dimsOf(a).at(-1) ?? 1)));
+  }
+  return result;
+}
+
+/** `alpha·A·B + beta·C` of float32. */
+function realGemm(ctx: Lowering, node: OnnxNode, a: Value, b: Value): Value {
+  for (const { length } of [dimsOf(a), dimsOf(b)])
+    if (length !== 2) refuse(`an operand has rank ${length}`, "Use matrices, or MatMul.");
+  const side = (value: Value, attribute: string): Value =>
+    intAttribute(node, attribute, 0) === 0 ? value : transposeValue(ctx, value, [1, 0]);
+  const times = (value: Value, factor: number): Value => {
+    if (factor === 1) return value;
+    const constant: Value = { kind: "constant", tensor: makeTensor("float32", [], [factor]) };
+    const known = folded(ctx, [value, constant], "float32", (x = 0, y = 1) => Math.fround(x * y));
+    return known ?? chain(ctx, [value, constant], "mul");
+  };
+  const product = realMatMul(ctx, node, side(a, "transA"), side(b, "transB"));
+  const scaled = times(product, floatAttribute(node, "alpha", 1));
+  const addend = ctx.optional(node, 2);
+  return addend === undefined
+    ? scaled
+    : chain(ctx, [scaled, times(addend, floatAttribute(node, "beta", 1))], "add");
+}
+
 export function gemm(ctx: Lowering, node: OnnxNode): Value {
   const [alpha, beta] = [floatAttribute(node, "alpha", 1), floatAttribute(node, "beta", 1)];
+  const [a, b] = [ctx.input(node, 0), ctx.input(node, 1)];
+  if (isReal(a, b)) return realGemm(ctx, node, a, b);
   const operands = quantizedOperands(ctx, node);
   const transB = intAttribute(node, "transB", 0);
   const { factor, scale, zeros, axis } = operands;

@@ -26,9 +26,6 @@ export const isByte = (to: Quantization): to is ByteQuantization => to.type === 
 /** True for the ONNX types of 16 bits. */
 export const isWide = (type: string): type is "uint16" | "int16" => type === "uint16" || type === "int16";
 
-export const TO_BYTES =
-  "Quantize it to uint8 or int8 (onnxruntime's quantize_static: TensorQuantOverrides for this tensor).";
-
 /** `sat(roundHalfEven(f32(x / scale)) + zero)`: the value, not the stored byte. */
 export function quantized(x: number, { scale, zero, type }: Quantization): number {
   const [low, high] = LIMITS[type];

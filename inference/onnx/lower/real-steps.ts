@@ -1,12 +1,15 @@
-/** Functions of float32 that consist of correctly rounded operations: steps where their operand is no byte. */
+/** Functions of float32 as steps, where their operand is no byte: correctly rounded operations, or cubics from a table. */
 
 import type { Operand } from "../../program/form.ts";
 import type { OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import { elementwise } from "./elementwise.ts";
+import { exponential } from "./exponentials.ts";
 import { folded } from "./fold.ts";
-import { floatAttribute, type Lowering, scalar } from "./lowering.ts";
+import { safely } from "./held.ts";
+import { floatAttribute, type Lowering, scalar, stringAttribute } from "./lowering.ts";
 import { mapThrough } from "./maps.ts";
+import { ERF, NORMAL, SIGMOID, TANH, TANH_NORMAL, type TabulatedFunction, tabulated } from "./tabulated.ts";
 import { typeOf, type Value } from "./values.ts";
 
 type RealSteps = (ctx: Lowering, x: Operand, node: OnnxNode) => Operand;
@@ -25,7 +28,7 @@ function hardSigmoid(ctx: Lowering, x: Operand, alpha: number, beta: number): Op
   return builder.float("max", "f32", builder.float("min", "f32", line, constant(ctx, 1)), constant(ctx, 0));
 }
 
-/** By operator; the result is that of onnxruntime but where its compiler joins a product and a sum. */
+/** By operator. Without a table the result is that of onnxruntime but where its compiler joins a product and a sum. */
 export const REAL_STEPS: Readonly<Record<string, RealSteps>> = {
   HardSigmoid: (ctx, x, node) =>
     hardSigmoid(ctx, x, floatAttribute(node, "alpha", Math.fround(0.2)), floatAttribute(node, "beta", 0.5)),
@@ -38,11 +41,25 @@ export const REAL_STEPS: Readonly<Record<string, RealSteps>> = {
     const size = builder.float("max", "f32", either, constant(ctx, 0));
     return builder.float("div", "f32", x, builder.float("add", "f32", size, constant(ctx, 1)));
   },
+  Erf: (ctx, x) => tabulated(ctx, x, ERF),
+  Exp: exponential,
+  FastGelu: (ctx, x) => timesTabulated(ctx, x, TANH_NORMAL),
+  Gelu: (ctx, x, node) =>
+    timesTabulated(ctx, x, stringAttribute(node, "approximate", "none") === "tanh" ? TANH_NORMAL : NORMAL),
+  QuickGelu: (ctx, x, node) => {
+    const scaled = safely(ctx, "mul", x, constant(ctx, floatAttribute(node, "alpha", 1.702)));
+    return safely(ctx, "mul", x, tabulated(ctx, scaled, SIGMOID));
+  },
+  Sigmoid: (ctx, x) => tabulated(ctx, x, SIGMOID),
+  Tanh: (ctx, x) => tabulated(ctx, x, TANH),
   ThresholdedRelu: (ctx, x, node) => {
     const alpha = constant(ctx, floatAttribute(node, "alpha", 1));
     return ctx.builder.select(ctx.builder.float("lt", "bool", alpha, x), x, constant(ctx, 0));
   },
 };
+
+const timesTabulated = (ctx: Lowering, x: Operand, fn: TabulatedFunction): Operand =>
+  safely(ctx, "mul", x, tabulated(ctx, x, fn));
 
 function leaky(ctx: Lowering, x: Operand, slope: Operand): Operand {
   const { builder } = ctx;

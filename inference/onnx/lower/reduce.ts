@@ -2,9 +2,9 @@
 
 import { elementCount, lastDim, type Operand } from "../../program/form.ts";
 import { coordinates } from "../axes.ts";
-import type { OnnxNode } from "../graph.ts";
+import { count, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
-import { dequantizedOperand, realSum } from "./average.ts";
+import { divided, isDequantized, realSum } from "./average.ts";
 import { chain } from "./elementwise.ts";
 import { intAttribute, type Lowering, normalAxis } from "./lowering.ts";
 import { COMBINED, reducedAxes, reducedConstant } from "./reduced.ts";
@@ -39,8 +39,10 @@ function sumOf(
 ): Value {
   const mean = node.op === "ReduceMean";
   const type = typeOf(value);
+  if (isDequantized(value)) return realSum(ctx, value, axes, keepdims, mean);
   if (type === "float32") {
-    return realSum(ctx, dequantizedOperand(value), axes, keepdims, mean);
+    const sum = reduceAxes(ctx, "sum", ctx.tensor(value), axes, keepdims);
+    return mean ? divided(ctx, sum, count(axes.map((axis) => dimsOf(value)[axis] as number))) : sum;
   }
   if (mean) refuse(`it averages ${type}`, "Use ReduceSum and divide, or average a dequantized byte tensor.");
   if (value.kind === "picked" && value.cast && axes.length === 1 && axes[0] === dimsOf(value).length - 2) {

@@ -2,15 +2,15 @@
 
 import { elementBytes, elementCount, lastDim, type Operand } from "../../program/form.ts";
 import { coordinates } from "../axes.ts";
-import type { ArithName, ReduceName } from "../builder.ts";
-import { refuse } from "../refusal.ts";
+import type { ArithName, FloatName, ReduceName } from "../builder.ts";
+import { summable } from "./held.ts";
 import type { Lowering } from "./lowering.ts";
 import type { TensorValue } from "./values.ts";
 
 const MAX_ROW_BYTES = 1024;
-const COMBINE: Readonly<Record<ReduceName, ArithName>> = { sum: "add", min: "min", max: "max" };
+const COMBINE: Readonly<Record<ReduceName, ArithName & FloatName>> = { sum: "add", min: "min", max: "max" };
 
-/** Reduces the last axis of a step; longer rows in parts that are combined.
+/** Reduces the last axis of a step; longer rows in parts that are combined, rows of float32 by halves.
  *  @param result dims of the result, one element for each row of the source */
 export function reduceRows(
   ctx: Lowering,
@@ -41,29 +41,25 @@ export function reduceRows(
   return all as Operand;
 }
 
-/** Least or largest float32 of each row: halves of it are compared element by element until one is left. */
+/** Sum, least or largest float32 of each row: the second half of it is added to the first, or compared with it, element by
+ *  element until one is left. */
 function foldRows(ctx: Lowering, name: ReduceName, source: Operand, result: readonly number[]): Operand {
-  if (name === "sum") refuse("it sums float32", "Sum integers: float sums depend on their order.");
   const { builder } = ctx;
   const rows = elementCount(result);
-  let [all, length] = [source, lastDim(builder.shape(source).dims)];
+  const { dims } = builder.shape(source);
+  let [all, length] = [name === "sum" ? summable(ctx, source) : source, lastDim(dims)];
+  const part = (from: number, size: number): Operand => {
+    const axes = [
+      { dim: rows, terms: [{ axis: 0, factor: 1 }], offset: 0, checked: false },
+      { dim: length, terms: [{ axis: 1, factor: 1 }], offset: from, checked: from + size > length },
+    ];
+    return builder.move(all, [rows, size], coordinates(axes, [rows, size]));
+  };
   while (length > 1) {
     const half = Math.ceil(length / 2);
-    // The halves overlap by one where the length is odd, which changes no maximum.
-    const [first, second] = [0, length - half].map((from) =>
-      builder.move(
-        all,
-        [rows, half],
-        coordinates(
-          [
-            { dim: rows, terms: [{ axis: 0, factor: 1 }], offset: 0, checked: false },
-            { dim: length, terms: [{ axis: 1, factor: 1 }], offset: from, checked: false },
-          ],
-          [rows, half],
-        ),
-      ),
-    ) as [Operand, Operand];
-    all = builder.float(name, "f32", first, second);
+    // Where the length is odd a sum takes +0 for what is missing; a maximum does not change if the halves overlap by one.
+    const [first, second] = [part(0, half), part(name === "sum" ? half : length - half, half)] as const;
+    all = builder.float(COMBINE[name], "f32", first, second);
     length = half;
   }
   return ctx.reshape(all, result);
@@ -88,7 +84,8 @@ export function reduceAxes(
   const result = keepdims
     ? dims.map((d, axis) => (axes.includes(axis) ? 1 : d))
     : kept.map((a) => dims[a] as number);
-  const onnx = name === "sum" && tensor.type !== "s32" ? "int32" : tensor.onnx;
+  const isCounted = name === "sum" && tensor.type !== "s32" && tensor.type !== "f32";
+  const onnx = isCounted ? "int32" : tensor.onnx;
   const reduced = reduceRows(ctx, name, rows, result);
   return { kind: "tensor", operand: reduced, type: ctx.builder.shape(reduced).type, onnx, dims: result };
 }

@@ -30,7 +30,7 @@ export function linearTaps({ from, coordinates }: Resized): Tap[] {
     const low = Math.floor(inside);
     // At the last element both are the same one.
     const weight = low === from - 1 ? 0.5 : f(inside - low);
-    return { at: clamp(Math.floor(x), -1, from - 1), weight: x < 0 ? 1 : weight };
+    return { at: clamp(Math.floor(x), -1, from - 1), weight };
   });
   return [
     { positions: all.map(({ at }) => at), weights: all.map(({ weight }) => f(1 - weight)) },

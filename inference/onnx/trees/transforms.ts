@@ -2,6 +2,7 @@
  *  z counts in units of 2^-19 up to 32; the rest is FLOAT. */
 
 import type { Operand } from "../../program/form.ts";
+import { expOfMinusInteger } from "../lower/exponentials.ts";
 import type { Lowering } from "../lower/lowering.ts";
 import type { TensorValue } from "../lower/values.ts";
 
@@ -19,7 +20,6 @@ export const softmaxBound = (classes: number): number => 2 ** -19 + classes * 2 
 function expOfMinus(ctx: Lowering, size: Operand, scaleBits: number): Operand {
   const { builder } = ctx;
   const value = builder.arith("max", "s32", size, builder.s32(0));
-  const { dims } = builder.shape(value);
   const most = BYTE ** 3 - 1;
   const shift = 2 ** Math.abs(Z_BITS - scaleBits);
   let z: Operand;
@@ -35,21 +35,7 @@ function expOfMinus(ctx: Lowering, size: Operand, scaleBits: number): Operand {
       builder.s32(most),
     );
   }
-  let result: Operand | undefined;
-  let rest = z;
-  for (const power of [BYTE ** 2, BYTE, 1]) {
-    const digit = power === 1 ? rest : builder.arith("div", "s32", rest, builder.s32(power));
-    const table = Float32Array.from({ length: BYTE }, (_, i) => Math.exp(-(i * power) / 2 ** Z_BITS));
-    const ids = ctx.reshape(digit, [...dims, 1]);
-    const factor = builder.lookup("pick", ids, builder.plain("f32", [BYTE, 1], table), dims);
-    const flat = ctx.reshape(factor, dims);
-    result = result === undefined ? flat : builder.float("mul", "f32", result, flat);
-    if (power > 1) {
-      const whole = builder.arith("mul", "s32", digit, builder.s32(power));
-      rest = builder.arith("sub", "s32", rest, whole);
-    }
-  }
-  return result as Operand;
+  return expOfMinusInteger(ctx, z, 3, Z_BITS);
 }
 
 /** 1 / (1 + e^-s), of a negative s as e^s / (1 + e^s). */

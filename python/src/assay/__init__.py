@@ -3,14 +3,19 @@
 `assay.exact` computes outputs and checks commitments offline; `assay.codecs` and `assay.orders` encode.
 """
 
-from .client import Assay, AsyncAssay, connect, connect_async
-from .core.final import Final, Terms
-from .core.model import Model
-from .core.request import Asked, RequestTerms
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .deployment import Deployment, read_deployment
 from .errors import AssayError
 from .receipt import Receipt, Trust, Verdict, parse_receipt, render_receipt, verify_receipt
 from .types import Claim, Lane, Policy, Request
+
+if TYPE_CHECKING:
+    from .client import Assay, AsyncAssay, connect, connect_async
+    from .core.final import Final, Terms
+    from .core.model import Model
+    from .core.request import Asked, RequestTerms
 
 __all__ = [
     "Asked",
@@ -36,3 +41,18 @@ __all__ = [
     "render_receipt",
     "verify_receipt",
 ]
+
+ONLINE = {
+    "client": ("Assay", "AsyncAssay", "connect", "connect_async"),
+    "core.final": ("Final", "Terms"),
+    "core.model": ("Model",),
+    "core.request": ("Asked", "RequestTerms"),
+}
+"""what needs web3.py, whose import takes longer than most that is done offline: loaded when it is first named"""
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in ONLINE.items():
+        if name in names:
+            return getattr(import_module(f".{module}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -67,8 +67,8 @@ async def run_async(w3: AsyncWeb3[Any], steps: Steps[T]) -> T:
 def connect(w3: Web3, deployment: Deployment, account: LocalAccount | str | None = None) -> Assay:
     """Checks that the node's chain has this deployment.
 
-    `account` is a key that signs here, or an address for which the node or a middleware signs; without one the chain can
-    only be read.
+    `account` is a key that signs here, or an address for which the node or a middleware signs; without one the chain
+    can only be read.
 
     Raises AssayError CHAIN_MISMATCH, CHAIN_REPLACED, CONTRACT_MISSING, CONSTANTS_MISMATCH, JUDGE_VERSION_MISMATCH;
     RPC_UNREACHABLE and RPC_FAULT, which are retryable, as every method that asks the node may.
@@ -97,7 +97,9 @@ class Assay:
         """
         return run(self.w3, open_model(self.chain, source))
 
-    def infer(self, model: Model, values: Values, *, fast: bool = False, weights: bytes | None = None) -> dict[str, Any]:
+    def infer(
+        self, model: Model, values: Values, *, fast: bool = False, weights: bytes | None = None
+    ) -> dict[str, Any]:
         """The output, computed by the chain in one `eth_call`; `weights` where nobody has published them.
 
         Raises AssayError INPUTS_INVALID, WEIGHTS_NOT_PUBLISHED, EXECUTION_REFUSED, LANE_UNAVAILABLE.

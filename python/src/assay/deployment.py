@@ -38,7 +38,9 @@ def read_deployment(path: str | Path) -> Deployment:
         text = Path(path).read_text()
     except OSError as error:
         raise AssayError(
-            "DEPLOYMENT_MISSING", f"There is no deployment file {path}.", "Take the file from whoever deployed."
+            "DEPLOYMENT_MISSING",
+            f"There is no deployment file {path}.",
+            "Take the file from whoever deployed.",
         ) from error
     try:
         return parse_deployment(json.loads(text))

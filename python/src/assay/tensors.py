@@ -43,7 +43,9 @@ class NamedTensor:
             for n in entry.get("numbers", ())
         ]
         dims = tuple(int(dim) for dim in entry["dims"])
-        return NamedTensor(str(entry["name"]), str(entry.get("type", "int32")), dims, int(entry["offset"]), tuple(numbers))
+        return NamedTensor(
+            str(entry["name"]), str(entry.get("type", "int32")), dims, int(entry["offset"]), tuple(numbers)
+        )
 
     @property
     def dtype(self) -> np.dtype[Any]:

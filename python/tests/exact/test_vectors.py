@@ -12,7 +12,7 @@ from assay.exact import Model, Opening, decode_program, judge_element, model_id,
 from assay.exact.calldata import codec_tensor, parse_calldata, parse_input
 from assay.exact.commit import ZERO_WORDS, rows_root, tree_root, weights_root
 from assay.exact.decode import Fields, parse_step
-from assay.exact.form import Form, ElementType, InputCodec, Opcode, OutputCodec
+from assay.exact.form import ElementType, Form, InputCodec, Opcode, OutputCodec
 from assay.exact.kernels import float_
 from assay.exact.numbers import from_bytes, round_to_s32, store, to_bytes
 from assay.exact.output import encode_tensor
@@ -101,7 +101,10 @@ def test_output() -> None:
             found = open_output(program, trace_root, bytes(turned), element, openings)
             assert (found is None) == is_form
             if found is not None:
-                assert [int.from_bytes(part, "big") for part in (found.expected, found.claimed)] == [expected, claimed]
+                assert [int.from_bytes(part, "big") for part in (found.expected, found.claimed)] == [
+                    expected,
+                    claimed,
+                ]
                 right = open_output(program, trace_root, output, element, openings)
                 assert right is not None and right.claimed == right.expected == found.expected
             cases += 1

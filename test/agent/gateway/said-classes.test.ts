@@ -26,7 +26,7 @@ function sentiment(scores: readonly bigint[], label: number, toolName = NAME) {
 const RESULT = sentiment([-12_000n, 3_000n, 29_000n], 2);
 const judge = (text: string, calls: Parameters<typeof judgeReply>[1] = [RESULT]) =>
   judgeReply(cleanReply(text), calls, "", "words");
-const said = (text: string) => judge(`${text} (${NAME})`);
+const verdictOn = (text: string) => judge(`${text} (${NAME})`);
 
 describe("a reply about a class", () => {
   test.each([
@@ -46,7 +46,7 @@ describe("a reply about a class", () => {
     "The score of bearish is -12000",
     "bearish: -12,000",
   ])("passes: %s", (text) => {
-    expect(said(text)).toEqual({ passes: true });
+    expect(verdictOn(text)).toEqual({ passes: true });
   });
 
   test.each([
@@ -100,7 +100,7 @@ describe("a reply about a class", () => {
     "bullish (99.8 %) tomorrow",
     "bullish (below 99.8 %)",
   ])("is held back: %s", (text) => {
-    expect([text, said(text).passes]).toEqual([text, false]);
+    expect([text, verdictOn(text).passes]).toEqual([text, false]);
   });
 
   it("behavior: the line itself always passes, for any scores; with another class or percentage it never does", () => {
@@ -152,7 +152,7 @@ describe("a reply about a class", () => {
   });
 
   it("behavior: labels of several words are taken as a whole, the longest first", () => {
-    const labels = ["positive", "very positive", "7"];
+    const labels = ["positive", "very positive", "risk", "risk of default", "7"];
     const classes = labels.map((label) => ({ label }));
     const of = (label: string) =>
       ({
@@ -165,6 +165,9 @@ describe("a reply about a class", () => {
     expect(reply("very positive", "positive")).toBe(false);
     expect(reply("very positive", "very very positive")).toBe(false);
     expect(reply("positive", "positive")).toBe(true);
+    expect(reply("risk", "risk of default")).toBe(false);
+    expect(reply("risk of default", "risk of default")).toBe(true);
+    expect(reply("risk of default", "risk")).toBe(false);
     expect(reply("positive", "very positive")).toBe(false);
     expect(reply("positive", "very-positive")).toBe(false);
   });
@@ -210,7 +213,7 @@ describe("a class whose words turn what follows", () => {
     ["not spam", "It is not spam 29000"],
     ["spam", "It is not spam"],
     ["spam", "It is negative"],
-    ["spam", "It is none"],
+    ["spam", "The class is: none"],
     ["none", "none of the values"],
     ["none", "It is spam"],
   ])("is held back: %s, %s", (label, text) => {

@@ -1,9 +1,23 @@
 import { createWalletClient, type Hex, http, keccak256 } from "viem";
 import { describe, expect, it } from "vitest";
-import { infer, openModel, prepareRequest, request, sendRequest, wait } from "../../../agent/sdk/index.ts";
+import {
+  infer,
+  type ModelManifest,
+  openModel,
+  prepareRequest,
+  readingOf,
+  request,
+  sendRequest,
+  wait,
+} from "../../../agent/sdk/index.ts";
+import { toHex } from "../../../base/bytes.ts";
+import { loadModelFolder } from "../../../inference/model-folder.ts";
+import { encodeProgram } from "../../../inference/program/encode.ts";
 import { Actions } from "../../../protocol/chain/actions.ts";
+import { registerModel } from "../../../protocol/chain/register.ts";
 import { LANE } from "../../../protocol/rules/types.ts";
 import { accountAt } from "../../support/anvil.ts";
+import { wordsOf } from "../../support/meanings.ts";
 import {
   ask,
   bonded,
@@ -54,6 +68,29 @@ describe("openModel", () => {
       expect.objectContaining({ code: "MANIFEST_INVALID" }),
     );
     expect(outputs.map(({ name }) => name)).toEqual(["output"]);
+  });
+
+  it("args: a manifest says what an output means, if it fits what is registered", async () => {
+    const { model: content, commitment, selector, laneBits, manifest } = loadModelFolder("models/sentiment");
+    const identity = { ...commitment, selector, lanes: laneBits, vkHash: new Uint8Array(32) };
+    await registerModel(system.chain, system.sender, encodeProgram(content.program), identity);
+    const opened = await openModel(system.chain, manifest as ModelManifest);
+    const output = toHex(wordsOf([2n, -12_000n, 3_000n, 29_000n]));
+    expect(readingOf(opened, output)?.text).toBe("bullish (99.8 %)");
+    expect(readingOf(model, output)).toBeUndefined();
+    const refusal = (meaning: object, outputs: unknown = manifest.assay.outputs) =>
+      openModel(system.chain, {
+        ...manifest,
+        assay: { ...manifest.assay, meaning, outputs },
+      } as ModelManifest);
+    const { meaning } = manifest.assay;
+    for (const [wrong, why] of [
+      [{ ...meaning, labels: ["bearish", "neutral"] }, "there are 2 for 3 scores"],
+      [{ ...meaning, labels: ["bearish", "neutral", "\u202ehsillub"] }, "invisible character"],
+      [{ ...meaning, index: 4 }, "must be a place below 4"],
+    ] as const)
+      await expect(refusal(wrong)).rejects.toThrow(why);
+    await expect(refusal({ ...meaning }, [null])).rejects.toThrow("does not say what the output is made of");
   });
 
   it("error: an id that is not registered", async () => {

@@ -54,9 +54,24 @@ describe("Softmax", () => {
     );
     expect(refusal(() => real(long, 0, [node("Softmax", ["r"])]))).toContain("can leave s32");
   });
-  it("error: of float32", () => {
-    const x = t("float32", [1, 2], [1, 2]);
-    expect(refusal(() => run(x, [node("Softmax", ["x"])], "float32"))).toContain("Quantize its operand");
+  it("behavior: of float32, what is masked is 0 and a row that is masked as a whole is even", () => {
+    const x = t("float32", [2, 3], [1, 1, 0, 0, 0, 0]);
+    const masked = [
+      node("Equal", ["x", "zero"], {}, "absent"),
+      node("Where", ["absent", "least", "x"], {}, "scores"),
+      node("Softmax", ["scores"]),
+    ];
+    const constants = { zero: t("float32", [], [0]), least: t("float32", [], [Number.NEGATIVE_INFINITY]) };
+    const { outputs, imported } = run(x, masked, "float32", constants);
+    const third = Math.fround(1 / 3);
+    expect(outputs.y).toEqual([0.5, 0.5, 0, third, third, third]);
+    expect(imported.notes.join()).toContain("stands for the infinite numbers");
+  });
+  it("error: of integers", () => {
+    const integers = t("int32", [1, 2], [1, 2]);
+    expect(refusal(() => run(integers, [node("Softmax", ["x"])], "float32"))).toContain(
+      "its operand is int32",
+    );
   });
 });
 

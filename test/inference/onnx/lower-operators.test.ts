@@ -91,12 +91,11 @@ describe("element-wise operators on float32", () => {
     through([node("Min", ["r", "h"], {}, "v")], (v) => Math.min(v, f(0.3)));
     through([node("Max", ["r", "h"], {}, "v")], (v) => Math.max(v, f(0.3)));
   });
-  it("error: roots of negative numbers, divisors of 0 and subnormal results", () => {
+  it("error: roots of negative numbers and divisors of 0", () => {
     const raw = t("float32", [1], [1]);
     for (const [nodes, what] of [
       [[node("Sqrt", ["x"])], "square root"],
       [[node("Div", ["one", "x"])], "divisor can be 0"],
-      [[node("Mul", ["x", "x"])], "subnormal"],
     ] as const) {
       expect(() => run(raw, nodes, "float32", { one: t("float32", [], [1]) })).toThrow(what);
     }

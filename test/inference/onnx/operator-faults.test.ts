@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { projectRoot } from "../../../tools/foundry.ts";
-import { OPERATOR_FAULTS } from "../../support/references/faults.ts";
+import { OPERATOR_FAULTS } from "../../support/references/faults/faults.ts";
 import { withFault } from "../../support/references/planted.ts";
 import { REFERENCES } from "../../support/references/references.ts";
 

@@ -1,7 +1,8 @@
 /** Cases of the references that no chance decides: every mode, every border, every byte. */
 import { ranked, remainder, summed } from "./ordering.ts";
-import { COORDINATES, NEAREST, padded, resized } from "./placing.ts";
+import { padded } from "./placing.ts";
 import { bounded, build, caseOf, list, node, type Plain, type ReferenceCase, scalar } from "./plain.ts";
+import { COORDINATES, NEAREST, resized } from "./resizing.ts";
 
 const upTo = (n: number, from = 0): number[] => Array.from({ length: n }, (_, i) => i + from);
 const row = (data: readonly number[]): Plain => ({ dims: [data.length], data });

@@ -1,9 +1,9 @@
 /** References of normalizations, in binary64. */
 import {
+  axisOf,
   build,
   caseOf,
   clamp,
-  eitherEnd,
   f32,
   LIMITS,
   list,
@@ -39,7 +39,7 @@ const qLinearSoftmax: Reference = (rng) => {
   const [scale, zero] = [1 / 256, LIMITS[byte][0]];
   const softmax = {
     ...node("QLinearSoftmax", ["x", "xs", "xz", "ys", "yz"], {
-      axis: opset < 13 ? axis : eitherEnd(rng, axis, dims.length),
+      ...axisOf(rng, axis, dims.length, opset < 13 ? 1 : -1),
       opset,
     }),
     domain: "com.microsoft",
@@ -61,13 +61,17 @@ const qLinearSoftmax: Reference = (rng) => {
   return isOne ? { ...made, isElsewhere: "a probability of 1 wraps to the least byte" } : made;
 };
 
+const EPSILON = f32(1e-5);
+/** The attribute, left out where it is the default. */
+const epsilonOf = (epsilon: number) => (epsilon === EPSILON ? {} : { epsilon: { f: epsilon } });
+
 /** Gains, and shifts, of so many elements. */
 const numbersOf = (n: number, next: () => number): number[] =>
   Array.from({ length: n }, () => f32(next() / 100));
 
 const instanceNormalization: Reference = (rng) => {
   const dims = [rng.int(1, 3), rng.int(1, 3), ...shape(rng, rng.int(1, 3), 5).map((d) => d + 1)];
-  const x = operand(rng, "x", dims);
+  const x = operand(rng, "x", dims, { size: rng.pick([0.02, 0.0001]) });
   const channels = dims[1] as number;
   const [gain, shift] = [
     numbersOf(channels, () => rng.int(-200, 200)),
@@ -84,11 +88,7 @@ const instanceNormalization: Reference = (rng) => {
   const y = quantized(rng, real);
   return caseOf({
     inputs: { x: x.bytes },
-    nodes: [
-      x.node,
-      node("InstanceNormalization", ["xr", "g", "h"], { epsilon: { f: epsilon } }, "p"),
-      y.node,
-    ],
+    nodes: [x.node, node("InstanceNormalization", ["xr", "g", "h"], epsilonOf(epsilon), "p"), y.node],
     constants: { ...x.constants, ...y.constants, g: list("float32", gain), h: list("float32", shift) },
     outputs: { y: y.type },
     expected: { y: y.expected },
@@ -98,7 +98,7 @@ const instanceNormalization: Reference = (rng) => {
 const rmsNormalization: Reference = (rng) => {
   const dims = shape(rng, rng.int(1, 4));
   const axis = rng.int(0, dims.length - 1);
-  const x = operand(rng, "x", dims);
+  const x = operand(rng, "x", dims, { size: rng.pick([0.02, 0.0001]) });
   const inner = dims.slice(axis);
   const gain = build(inner, () => f32(rng.int(-200, 200) / 100));
   const epsilon = f32(rng.pick([1e-5, 1e-3, 0.5]));
@@ -108,7 +108,7 @@ const rmsNormalization: Reference = (rng) => {
     return (read(x.real, at) / root) * read(gain, at.slice(axis));
   });
   const y = quantized(rng, real);
-  const attributes = { axis: eitherEnd(rng, axis, dims.length), epsilon: { f: epsilon } };
+  const attributes = { ...axisOf(rng, axis, dims.length, -1), ...epsilonOf(epsilon) };
   return caseOf({
     inputs: { x: x.bytes },
     nodes: [x.node, node("RMSNormalization", ["xr", "g"], attributes, "p"), y.node],

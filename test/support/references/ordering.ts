@@ -1,5 +1,6 @@
 /** References of operators that count, order or divide integers. */
 import {
+  axisOf,
   bounded,
   build,
   caseOf,
@@ -104,7 +105,10 @@ const topK: Reference = (rng) => {
     op: "TopK",
     inputs: [inside, "k"],
     outputs,
-    attributes: { axis: eitherEnd(rng, axis, dims.length), largest },
+    attributes: {
+      ...axisOf(rng, axis, dims.length, -1),
+      ...(largest === 1 && rng.chance(0.5) ? {} : { largest }),
+    },
   };
   return caseOf({
     inputs: { x },
@@ -188,10 +192,10 @@ const hardmax: Reference = (rng) => {
   });
   return caseOf({
     inputs: { x },
-    nodes: [node("Hardmax", ["x"], { axis: isOld ? axis : eitherEnd(rng, axis, dims.length) })],
+    nodes: [node("Hardmax", ["x"], axisOf(rng, axis, dims.length, isOld ? 1 : -1))],
     outputs: { y: "float32" },
     expected: { y: expected },
-    opset: isOld ? 11 : 21,
+    opset: isOld ? 11 : rng.pick([13, 21]),
   });
 };
 

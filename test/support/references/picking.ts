@@ -3,12 +3,12 @@ import type { OnnxType } from "../../../inference/onnx/graph.ts";
 import type { TestNode, TestTensor } from "../onnx-file.ts";
 import type { Rng } from "../rng.ts";
 import {
+  axisOf,
   bounded,
   build,
   type CaseParts,
   caseOf,
   drawn,
-  eitherEnd,
   integers,
   LIMITS,
   node,
@@ -112,7 +112,7 @@ const gatherElements: Reference = (rng) => {
     dims.map((d, i) => (i === axis ? rng.int(1, 5) : d)),
     size,
   );
-  const made = node("GatherElements", ["d", "i"], { axis: eitherEnd(rng, axis, dims.length) });
+  const made = node("GatherElements", ["d", "i"], axisOf(rng, axis, dims.length, 0));
   return picking(rng, data, ids, size, made, gatheredElements(data, ids, axis));
 };
 
@@ -124,7 +124,7 @@ const gather: Reference = (rng) => {
   const data = drawn(rng, rng.pick(PICKED), dims);
   const drawnIds = idsOf(rng, shape(rng, rng.int(0, 2)), size);
   const ids = { ...drawnIds, data: drawnIds.data.map((id) => fromStart(id, size)) };
-  const made = node("Gather", ["d", "i"], { axis: eitherEnd(rng, axis, dims.length) });
+  const made = node("Gather", ["d", "i"], axisOf(rng, axis, dims.length, 0));
   return picking(rng, data, ids, size, made, gathered(data, ids, axis));
 };
 
@@ -203,7 +203,7 @@ const oneHot: Reference = (rng) => {
   });
   return caseOf({
     inputs: { x: ids },
-    nodes: [node("OneHot", ["x", "d", "v"], { axis: eitherEnd(rng, axis, dims.length + 1) })],
+    nodes: [node("OneHot", ["x", "d", "v"], axisOf(rng, axis, dims.length + 1, -1))],
     constants: { d: scalar("int32", depth), v: { type: values, dims: [2], data: [off, on] } },
     outputs: { y: values },
     expected: { y: expected },

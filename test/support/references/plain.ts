@@ -90,6 +90,12 @@ export function joined(...all: readonly (readonly number[])[]): number[] {
   );
 }
 
+/** The attribute axis, counted from either end; now and then left out where it is the operator's default. */
+export const axisOf = (rng: Rng, axis: number, rank: number, otherwise: number): { axis?: number } =>
+  axis === (otherwise < 0 ? otherwise + rank : otherwise) && rng.chance(0.5)
+    ? {}
+    : { axis: eitherEnd(rng, axis, rank) };
+
 export const integers = (rng: Rng, n: number, low: number, high: number): number[] =>
   Array.from({ length: n }, () => rng.int(low, high));
 export const shape = (rng: Rng, rank: number, most = rank > 3 ? 3 : 5): number[] =>

@@ -1,7 +1,9 @@
 /** References of operators, by what they are called in reports; and how the importer is compared with them. */
 import { runGraph } from "../onnx-run.ts";
 import { createRng } from "../rng.ts";
+import { CONVOLVING } from "./convolving.ts";
 import { DYNAMIC } from "./dynamic.ts";
+import { ofConstants } from "./folding.ts";
 import { FUNCTIONS } from "./functions.ts";
 import { NORMALIZING } from "./normalizing.ts";
 import { ORDERING } from "./ordering.ts";
@@ -9,15 +11,40 @@ import { PICKING } from "./picking.ts";
 import { PLACING } from "./placing.ts";
 import type { Expected, Reference, ReferenceCase } from "./plain.ts";
 import { PRODUCTS } from "./products.ts";
+import { RESIZING } from "./resizing.ts";
 
-export const REFERENCES: Readonly<Record<string, Reference>> = {
+/** Those that import computes where all operands are constant. */
+const FOLDED = [
+  "Pad",
+  "Slice",
+  "DepthToSpace",
+  "SpaceToDepth",
+  "Resize",
+  "Trilu",
+  "OneHot",
+  "Mod",
+  "Mean",
+  "PRelu",
+];
+
+const COMPUTED: Readonly<Record<string, Reference>> = {
   ...PLACING,
+  ...RESIZING,
   ...PICKING,
   ...ORDERING,
+  ...CONVOLVING,
   ...PRODUCTS,
   ...NORMALIZING,
   ...DYNAMIC,
   ...FUNCTIONS,
+};
+
+export const REFERENCES: Readonly<Record<string, Reference>> = {
+  ...COMPUTED,
+  ...Object.fromEntries(
+    FOLDED.map((name) => [`${name} of constants`, ofConstants(COMPUTED[name] as Reference)]),
+  ),
+  "Gather of constants": ofConstants(PICKING["Gather of computed data from either end"] as Reference),
 };
 
 /** What a run gave for an output. */

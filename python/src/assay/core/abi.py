@@ -58,7 +58,10 @@ def decode_event(topics: Sequence[bytes], data: bytes) -> tuple[str, dict[str, A
         return None
     indexed = [i for i in entry["inputs"] if i["indexed"]]
     plain = [i for i in entry["inputs"] if not i["indexed"]]
-    args = {i["name"]: decode([kind], topic)[0] for i, kind, topic in zip(indexed, types_of(indexed), topics[1:], strict=True)}
+    args = {
+        i["name"]: decode([kind], topic)[0]
+        for i, kind, topic in zip(indexed, types_of(indexed), topics[1:], strict=True)
+    }
     args |= {i["name"]: value for i, value in zip(plain, decode(types_of(plain), data), strict=True)}
     return entry["name"], args
 

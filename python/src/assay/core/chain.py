@@ -17,7 +17,17 @@ from .rpc import call, rpc, to_bytes, to_int, to_text
 
 WIDEST = 100_000
 """blocks of the first question for logs; nodes that take fewer say so"""
-TOO_MUCH = ("range", "limit", "exceed", "more than", "too many", "too large", "response size", "timeout", "timed out")
+TOO_MUCH = (
+    "range",
+    "limit",
+    "exceed",
+    "more than",
+    "too many",
+    "too large",
+    "response size",
+    "timeout",
+    "timed out",
+)
 
 
 @dataclass
@@ -95,7 +105,9 @@ def connect(deployment: Deployment, account: LocalAccount | str | None) -> Steps
 
 def mismatch(code: str, why: str) -> AssayError:
     return AssayError(
-        code, f"This deployment is not what the node has: {why}.", "Take the deployment file that belongs to the chain."
+        code,
+        f"This deployment is not what the node has: {why}.",
+        "Take the deployment file that belongs to the chain.",
     )
 
 

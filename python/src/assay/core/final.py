@@ -54,7 +54,11 @@ class Terms:
     def policy(self, request: Request) -> Policy:
         own = (request.lanes, request.min_bond, request.window)
         given = (self.lanes, self.min_bond, self.min_window)
-        return Policy(request.model_id, request.input_hash, *(o if g is None else g for o, g in zip(own, given, strict=True)))
+        return Policy(
+            request.model_id,
+            request.input_hash,
+            *(o if g is None else g for o, g in zip(own, given, strict=True)),
+        )
 
 
 @dataclass(frozen=True)
@@ -86,9 +90,7 @@ def look(chain: Chain, request: Request, terms: Terms, first: int | None) -> Ste
     if (yield from is_final_by(chain, request, candidate, terms.policy(request), at)):
         return Look(events, block, word, candidate)
     # A result that is booked will not get better.
-    is_below = word.state == "DONE" and (
-        yield from is_final_by(chain, request, candidate, Terms().policy(request), at)
-    )
+    is_below = word.state == "DONE" and (yield from is_final_by(chain, request, candidate, Terms().policy(request), at))
     return Look(events, block, word, None, is_below)
 
 
@@ -127,7 +129,12 @@ def require_final(chain: Chain, asked: Asked | str, terms: Terms, model: Model |
 
 
 def wait(
-    chain: Chain, asked: Asked | str, terms: Terms, timeout: float | None, poll_seconds: float, model: Model | None
+    chain: Chain,
+    asked: Asked | str,
+    terms: Terms,
+    timeout: float | None,
+    poll_seconds: float,
+    model: Model | None,
 ) -> Steps[Final]:
     """As `require_final`, once it is.
 
@@ -194,13 +201,21 @@ def final_of(chain: Chain, request: Request, model: Model, seen: Look) -> Steps[
 
 
 def ended(code: str, short_message: str) -> AssayError:
-    return AssayError(code, short_message, "Ask again with a higher fee or a later expiry; `assay refund` takes the fees back.")
+    return AssayError(
+        code,
+        short_message,
+        "Ask again with a higher fee or a later expiry; `assay refund` takes the fees back.",
+    )
 
 
 def not_final(chain: Chain, request: Request, seen: Look) -> AssayError:
     request_id, candidate = chain.id_of(request), candidate_of(seen.events)
     claim_id = chain.id_of(candidate.claim) if candidate is not None and candidate.claim is not None else None
-    what = f"Request {request_id} has no claim" if claim_id is None else f"Claim {claim_id} on request {request_id} is not final"
+    what = (
+        f"Request {request_id} has no claim"
+        if claim_id is None
+        else f"Claim {claim_id} on request {request_id} is not final"
+    )
     return AssayError(
         "NOT_FINAL",
         f"{what} yet.",

@@ -50,14 +50,19 @@ class Model:
         """Calldata.
 
         Codec text takes a str, prices three lists of integers, each by its parameter's name. Codecs int16s and raw take
-        arrays (NumPy's or nested lists) by the names of the manifest's inputs, or its numbers' names; without a manifest
-        int16s one array and raw bytes.
+        arrays (NumPy's or nested lists) by the names of the manifest's inputs, or its numbers' names; without a
+        manifest int16s one array and raw bytes.
 
         Raises AssayError INPUTS_INVALID, naming the value and what it must be.
         """
         word = self.word
         if word.input_codec is InputCodec.INT16S:
-            return encode_numbers(word.selector, values, self.inputs or (flat(self.input_names[0], word.input_size),), word.input_size)
+            return encode_numbers(
+                word.selector,
+                values,
+                self.inputs or (flat(self.input_names[0], word.input_size),),
+                word.input_size,
+            )
         if word.input_codec is InputCodec.RAW and self.inputs:
             return encode_raw(word.selector, encode_tensors(values, self.inputs, word.input_size))
         given = in_order(values, self.input_names)
@@ -68,7 +73,11 @@ class Model:
             return encode_prices(word.selector, *given)
         content = given[0].encode() if isinstance(given[0], str) else given[0]
         exact = word.input_codec is InputCodec.RAW
-        if not isinstance(content, bytes) or len(content) > word.input_size or exact and len(content) != word.input_size:
+        if (
+            not isinstance(content, bytes)
+            or len(content) > word.input_size
+            or (exact and len(content) != word.input_size)
+        ):
             what = "bytes, exactly" if exact else "text, at most"
             raise inputs_invalid(f"{self.input_names[0]} must be {what} {word.input_size} bytes")
         return (encode_raw if exact else encode_text)(word.selector, content)
@@ -83,7 +92,9 @@ class Model:
             values = decode(types, output)
         except (DecodingError, ValueError) as error:
             raise AssayError(
-                "OUTPUT_INVALID", f"The return data cannot be read: {error}.", "Check that the manifest is the model's."
+                "OUTPUT_INVALID",
+                f"The return data cannot be read: {error}.",
+                "Check that the manifest is the model's.",
             ) from error
         names = [str(entry.get("name") or i) for i, entry in enumerate(self.outputs)]
         if self.word.output_codec is OutputCodec.INT16S:
@@ -146,7 +157,9 @@ def read_manifest(path: Path) -> Mapping[str, Any]:
 
 
 def invalid(why: str) -> AssayError:
-    return AssayError("MANIFEST_INVALID", f"The model's manifest cannot be used: {why}.", "Take the model's manifest.json.")
+    return AssayError(
+        "MANIFEST_INVALID", f"The model's manifest cannot be used: {why}.", "Take the model's manifest.json."
+    )
 
 
 def registered(chain: Chain, model_id: str) -> Steps[Model]:

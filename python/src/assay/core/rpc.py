@@ -48,7 +48,10 @@ def error_of(context: str, error: Exception) -> Exception:
             return Reverted(context, data)
         why = str(found.get("message", error)) if isinstance(found, Mapping) else str(error)
         return AssayError(
-            "RPC_FAULT", f"Could not {context}: {why}.", "Try again; if it stays, read the node's log.", retryable=True
+            "RPC_FAULT",
+            f"Could not {context}: {why}.",
+            "Try again; if it stays, read the node's log.",
+            retryable=True,
         )
     if isinstance(error, NETWORK):
         # Without its address: providers put keys there.

@@ -4,9 +4,10 @@ It computes what a model's output is, and judges nothing: that is what the contr
 """
 
 from .commit import model_id, model_word, trace_root, weights_root
-from .element import Judgement, Opening, OpenedOutput, judge_element, open_output
+from .element import Judgement, judge_element
 from .execute import Model
 from .form import ElementType, Form, Layout, Opcode, Program, Step, Weight
+from .openings import OpenedOutput, Opening, open_output
 from .reveal import check_reveal, tops_root
 from .validate import decode_program
 
@@ -17,8 +18,8 @@ __all__ = [
     "Layout",
     "Model",
     "Opcode",
-    "Opening",
     "OpenedOutput",
+    "Opening",
     "Program",
     "Step",
     "Weight",

@@ -71,7 +71,11 @@ def read_prices(arguments: bytes, size: int) -> tuple[Sequence[int], Sequence[in
 
 
 def not_canonical(why: str) -> AssayError:
-    return AssayError("CALLDATA_NOT_CANONICAL", f"The calldata are refused: {why}.", "Encode the input as EXACT.md, section 5 says.")
+    return AssayError(
+        "CALLDATA_NOT_CANONICAL",
+        f"The calldata are refused: {why}.",
+        "Encode the input as EXACT.md, section 5 says.",
+    )
 
 
 def codec_tensor(calldata: Calldata, step: Step) -> Stored:

@@ -78,7 +78,12 @@ def depth_of(program: Program) -> int:
 def model_id(program: Program, root: bytes, selector: bytes, lanes: int, vk_hash: bytes) -> bytes:
     """`root` is the weights root, `lanes` has a bit for each lane."""
     numbers = (program.max_calldata, program.output_length, lanes)
-    words = [keccak(program.bytes), root, selector.ljust(WORD, b"\0"), *(n.to_bytes(WORD, "big") for n in numbers)]
+    words = [
+        keccak(program.bytes),
+        root,
+        selector.ljust(WORD, b"\0"),
+        *(n.to_bytes(WORD, "big") for n in numbers),
+    ]
     return keccak(b"".join([*words, vk_hash, JUDGE_VERSION.to_bytes(WORD, "big")]))
 
 

@@ -27,7 +27,11 @@ WEIGHT_MARK = 0x8000
 
 
 def invalid(why: str) -> AssayError:
-    return AssayError("PROGRAM_INVALID", f"The program breaks a rule: {why}.", "Take the program that the model's id commits to.")
+    return AssayError(
+        "PROGRAM_INVALID",
+        f"The program breaks a rule: {why}.",
+        "Take the program that the model's id commits to.",
+    )
 
 
 class Fields:
@@ -86,12 +90,10 @@ def parse_program(data: bytes) -> Program:
     if len(data) != length:
         raise invalid(f"{len(data)} bytes, by its header {length}")
     weights = [
-        parse_weight(Fields(data[at : at + WORD], f"weight {i}"))
-        for i, at in enumerate(range(HEADER, records, WORD))
+        parse_weight(Fields(data[at : at + WORD], f"weight {i}")) for i, at in enumerate(range(HEADER, records, WORD))
     ]
     steps = [
-        parse_step(Fields(data[at : at + RECORD], f"step {i}"))
-        for i, at in enumerate(range(records, length, RECORD))
+        parse_step(Fields(data[at : at + RECORD], f"step {i}")) for i, at in enumerate(range(records, length, RECORD))
     ]
     return Program(
         bytes=data,

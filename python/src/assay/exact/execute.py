@@ -44,10 +44,13 @@ class Model:
         return encode_output(self.program, self.trace(calldata)[-1])
 
 
+LEAST = np.array([1], np.uint32).view(np.float32)
+"""the least subnormal number"""
+
+
 def require_subnormals() -> None:
     """A library that was compiled for speed may have set the processor to flush subnormal numbers to zero."""
-    least = np.array([1], np.uint32).view(np.float32)
-    if (least * np.float32(1)).view(np.uint32)[0] != 1:
+    if (LEAST * np.float32(1)).view(np.uint32)[0] != 1:
         raise AssayError(
             "FLOAT_UNIT_FLUSHES",
             "This thread's processor flushes subnormal numbers to zero: float results would be others.",

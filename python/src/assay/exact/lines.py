@@ -13,10 +13,11 @@ from ..receipt import Receipt, Trust, verify_receipt
 from ..types import Claim, Policy, Request, Struct, id_of, kinds_of, values_of
 from .calldata import codec_tensor, parse_calldata
 from .commit import model_id, model_word, rows_root, trace_root, weights_root
-from .element import Opening, judge_element, open_output
+from .element import judge_element
 from .execute import Model
 from .form import WORD, Opcode, Program
 from .numbers import from_bytes, to_bytes
+from .openings import Opening, open_output
 from .output import encode_output
 from .reveal import check_reveal, tops_root
 from .signals import binding, public_signals
@@ -24,7 +25,7 @@ from .validate import decode_program
 
 HEX = re.compile(r"0x(?:[0-9a-fA-F]{2})*")
 MAX_NUMBER_BYTES = 16
-CHAIN_BITS = 64
+CHAIN_BITS = 53
 ADDRESS = 20
 
 
@@ -80,9 +81,7 @@ class Words:
 
     def struct(self, struct: type[Struct]) -> Struct:
         sizes = {"address": ADDRESS, "hash": WORD}
-        values = [
-            self.number(kind) if isinstance(kind, int) else self.hex(sizes[kind]) for kind in kinds_of(struct)
-        ]
+        values = [self.number(kind) if isinstance(kind, int) else self.hex(sizes[kind]) for kind in kinds_of(struct)]
         return struct(*values)  # type: ignore[arg-type]
 
     def end(self) -> None:
@@ -207,7 +206,12 @@ def receipt(words: Words) -> list[bytes]:
     if verdict.error is not None or verdict.block is None:
         raise verdict.error or refused("the receipt shows no block")
     claim_id = from_hex(verdict.claim_id) if verdict.claim_id else bytes(WORD)
-    return [from_hex(verdict.request_id), claim_id, bytes([verdict.lane]), numbered(verdict.block.timestamp, 8)]
+    return [
+        from_hex(verdict.request_id),
+        claim_id,
+        bytes([verdict.lane]),
+        numbered(verdict.block.timestamp, 8),
+    ]
 
 
 COMMANDS: dict[str, Callable[[Words], list[bytes]]] = {

@@ -17,7 +17,9 @@ REVEALED = 6
 
 
 def refused(why: str) -> AssayError:
-    return AssayError("REVEAL_INVALID", f"The reveal is refused: {why}.", "Take the node's content and path from the trace.")
+    return AssayError(
+        "REVEAL_INVALID", f"The reveal is refused: {why}.", "Take the node's content and path from the trace."
+    )
 
 
 def top_level(trace_height: int) -> int:
@@ -55,9 +57,7 @@ def climb(node: bytes, index: int, path: Sequence[bytes]) -> bytes:
     return node
 
 
-def check_reveal(
-    program: Program, root: bytes, position: int, content: Sequence[bytes], path: Sequence[bytes]
-) -> None:
+def check_reveal(program: Program, root: bytes, position: int, content: Sequence[bytes], path: Sequence[bytes]) -> None:
     """Raises AssayError REVEAL_INVALID unless this is the one valid reveal of the position under the trace root."""
     step, level, index = position >> 48, position >> 40 & 0xFF, position & ((1 << 40) - 1)
     trace_height = height_of(len(program.steps))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from eth_utils.crypto import keccak
 
 from ..codecs import WORD
@@ -11,8 +12,6 @@ from .form import ElementType, Form, InputCodec, Opcode, OutputCodec, Program, S
 from .numbers import RANGES, Stored, integers, store, to_bytes
 from .output import encode_output, has_form
 
-import numpy as np
-
 PIECE = 31
 """bytes of a signal"""
 BINDING = 19
@@ -20,7 +19,12 @@ BINDING = 19
 
 
 def binding(chain_id: int, proof_lane: bytes, model_id: bytes, submitter: bytes) -> bytes:
-    words = (chain_id.to_bytes(WORD, "big"), proof_lane.rjust(WORD, b"\0"), model_id, submitter.rjust(WORD, b"\0"))
+    words = (
+        chain_id.to_bytes(WORD, "big"),
+        proof_lane.rjust(WORD, b"\0"),
+        model_id,
+        submitter.rjust(WORD, b"\0"),
+    )
     return keccak(b"".join(words))[:BINDING]
 
 

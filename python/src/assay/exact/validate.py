@@ -6,7 +6,19 @@ from collections.abc import Callable
 from math import prod
 
 from .decode import invalid, parse_program
-from .form import ElementType, Form, InputCodec, Layout, Opcode, Operand, OutputCodec, Program, Rows, Step, Weight
+from .form import (
+    ElementType,
+    Form,
+    InputCodec,
+    Layout,
+    Opcode,
+    Operand,
+    OutputCodec,
+    Program,
+    Rows,
+    Step,
+    Weight,
+)
 
 MAX_HEIGHT = 22
 """of a tensor's tree: 2^22 leaves"""
@@ -256,7 +268,11 @@ class StepRules:
         self.no_k()
         for kind, operand in zip(kinds, (self.step.a, self.step.b, self.step.c), strict=False):
             form = self.tensor(operand)
-            taken = {"f": form.type is ElementType.F32, "i": form.type.is_integer, "s": form.type is ElementType.S32}
+            taken = {
+                "f": form.type is ElementType.F32,
+                "i": form.type.is_integer,
+                "s": form.type is ElementType.S32,
+            }
             self.require(taken[kind], f"an operand is {form.type.name}")
             self.broadcasts(form)
         if variant == 12:

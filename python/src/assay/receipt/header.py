@@ -1,4 +1,4 @@
-"""Block headers: from a node's answer to RLP, whose hash is the block's, and from RLP to the fields that matter here."""
+"""Block headers: from a node's answer to RLP, whose hash is the block's, and from RLP to the fields that matter."""
 
 from __future__ import annotations
 

@@ -117,9 +117,9 @@ def field_of(value: object, kind: int | str, where: str) -> int | str:
             return value
         raise malformed(f"{where}: is no hash (32 bytes as lower-case hex)")
     if kind == "address":
-        if isinstance(value, str) and ADDRESS.fullmatch(value):
-            if value == value.lower() or is_checksum_address(value):
-                return to_checksum_address(value)
+        is_text = isinstance(value, str) and ADDRESS.fullmatch(value) is not None
+        if is_text and (value == str(value).lower() or is_checksum_address(value)):
+            return to_checksum_address(str(value))
         raise malformed(f"{where}: is no address")
     assert isinstance(kind, int)
     if kind > SAFE_BITS:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias, Union
+from typing import TypeAlias
 
 from .refusal import malformed
 
-Item: TypeAlias = Union[bytes, Sequence["Item"]]
+Item: TypeAlias = bytes | Sequence["Item"]
 SHORT = 55
 """bytes of a payload whose length stands in the first byte"""
 MAX_DEPTH = 32

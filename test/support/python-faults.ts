@@ -1,0 +1,187 @@
+/** Faults that are put into a copy of the Python package, one for each opcode and more, where a reader of the text might
+ *  go wrong: the conformance run must find each, in the area that is named. */
+import type { Mutant } from "../../tools/mutant.ts";
+
+type Edit = readonly [name: string, file: string, from: string, to: string];
+
+const KERNELS = "exact/kernels.py";
+const NUMBERS = "exact/numbers.py";
+const VALIDATE = "exact/validate.py";
+
+const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
+  structure: [["unused bytes of a record", "exact/decode.py", "fields.zero(14, 32)", "fields.zero(14, 15)"]],
+  edges: [["a step that reads itself", VALIDATE, "else self.index\n", "else self.index + 1\n"]],
+  calldata: [
+    [
+      "bytes behind the last argument",
+      "exact/calldata.py",
+      "if again != calldata:",
+      "if calldata[:len(again)] != again:",
+    ],
+    ["7F is no space", "exact/text.py", String.raw`[^\x00-\x20\x7f]`, String.raw`[^\x00-\x20]`],
+    ["a token of 32 bytes", "exact/text.py", "yield token[:MAX_TOKEN]", "yield token[:30]"],
+    [
+      "quotients round down",
+      "exact/calldata.py",
+      "return -size if difference < 0 else size",
+      "return -size - 1 if difference < 0 else size",
+    ],
+  ],
+  codec: [["subnormal numbers are read", "exact/calldata.py", "(size >= 0x0080_0000)", "(size > 0)"]],
+  move: [
+    [
+      "a second axis that only runs backwards",
+      KERNELS,
+      "coordinate.b * index",
+      "min(coordinate.b, 0) * index",
+    ],
+  ],
+  lookup: [
+    ["row 0 counts", KERNELS, "(column != 0)[:, None]", "(column >= 0)[:, None]"],
+    [
+      "a negative id is the last row",
+      KERNELS,
+      "rows = np.clip(ids, 0, len(table) - 1)",
+      "rows = np.where(ids < 0, len(table) - 1, np.clip(ids, 0, len(table) - 1))",
+    ],
+  ],
+  dot: [
+    [
+      "groups by turns",
+      KERNELS,
+      "weights = rows.values.reshape(groups, -1, length)",
+      "weights = rows.values.reshape(-1, groups, length).swapaxes(0, 1)",
+    ],
+    ["without the weight offset", KERNELS, "exact - parameters.offset * sums", "exact"],
+  ],
+  requant: [
+    [
+      "the upper clamp first",
+      KERNELS,
+      "np.minimum(np.maximum(byte, parameters.lower), parameters.upper)",
+      "np.maximum(np.minimum(byte, parameters.upper), parameters.lower)",
+    ],
+    [
+      "half away from zero",
+      NUMBERS,
+      "rounded = np.rint(values).astype(np.float64)",
+      "rounded = np.trunc(values + np.copysign(np.float32(0.5), values)).astype(np.float64)",
+    ],
+  ],
+  rescale: [
+    [
+      "the shift is not modulo 64",
+      "exact/weights.py",
+      'fields["shift"].astype(np.int64) & 63',
+      'np.minimum(fields["shift"].astype(np.int64), 63)',
+    ],
+  ],
+  table: [["the byte as a signed number", KERNELS, "return b[a]", "return b[a ^ 128]"]],
+  arith: [
+    [
+      "a divisor below 0 divides",
+      KERNELS,
+      "value = np.where(b < 1, 0, np.sign(a) * (np.abs(a) // divisor))",
+      "value = np.where(b == 0, 0, np.sign(a) * np.sign(b) * (np.abs(a) // np.maximum(np.abs(b), 1)))",
+    ],
+    ["quotients round down", KERNELS, "np.sign(a) * (np.abs(a) // divisor)", "a // divisor"],
+    [
+      "saturates without wrapping",
+      KERNELS,
+      "return store(saturate(wrap(value), output), output)",
+      "return store(saturate(value, output), output)",
+    ],
+  ],
+  float: [
+    ["NaN keeps its bits", NUMBERS, "return np.where(np.isnan(values), NAN_BITS, bits)", "return bits"],
+    [
+      "subnormal results are zero",
+      NUMBERS,
+      "    return np.where(np.isnan(values), NAN_BITS, bits)",
+      "    bits = np.where(np.abs(values) < np.float32(2**-126), bits & np.uint32(1 << 31), bits)\n    return np.where(np.isnan(values), NAN_BITS, bits)",
+    ],
+    [
+      "dequant subtracts without wrapping",
+      KERNELS,
+      "difference = wrap(integers(operands[0], kinds[0]) - integers(operands[2], kinds[2]))",
+      "difference = integers(operands[0], kinds[0]) - integers(operands[2], kinds[2])",
+    ],
+  ],
+  reduce: [
+    [
+      "sums do not wrap",
+      KERNELS,
+      "return store(wrap(rows.sum(axis=1)), ElementType.S32)",
+      "return store(saturate(rows.sum(axis=1), ElementType.S32), ElementType.S32)",
+    ],
+  ],
+  select: [
+    ["only 1 is true", KERNELS, "np.where(condition != 0, yes, no)", "np.where(condition == 1, yes, no)"],
+  ],
+  outputs: [
+    [
+      "numbers wrap to 16 bits",
+      "exact/output.py",
+      'np.clip(integers(tensor, kind), -32_768, 32_767).astype(">i2")',
+      'integers(tensor, kind).astype(">i2")',
+    ],
+  ],
+  openings: [
+    [
+      "the first channel's parameters for all",
+      "exact/element.py",
+      "row = element % step.form.dims[-1] if opened.program.form_of(step.b).count > 1 else 0",
+      "row = 0",
+    ],
+    ["an opening too many", "exact/openings.py", "if next(self.openings, None) is not None:", "if False:"],
+  ],
+  reveals: [
+    ["padding of any bytes", "exact/reveal.py", "if any(word[real_bytes(shape, leaf) :]):", "if False:"],
+  ],
+  programs: [
+    [
+      "rows without padding",
+      "exact/commit.py",
+      "return fold(nodes, height_of(rows.rows), ZERO_WORDS[rows.row_height :])",
+      "return fold(nodes, height_of(rows.rows), ZERO_WORDS)",
+    ],
+  ],
+  orders: [["parts above 7", "orders.py", "or parts > 7", ""]],
+  signals: [
+    [
+      "ids always in three bytes",
+      "exact/signals.py",
+      "width = -(-(step.k - 1).bit_length() // 8)",
+      "width = 3",
+    ],
+  ],
+  receipts: [
+    [
+      "final a second early",
+      "words.py",
+      "now >= self.final_at(answer_seconds)",
+      "now + 1 >= self.final_at(answer_seconds)",
+    ],
+  ],
+};
+
+/** Of a random run this needs two operands that are zeros of both signs: binary32.json has them. */
+export const VECTOR_FAULT: Mutant = {
+  name: "float: a zero result of min and max keeps its sign",
+  caughtBy: "test_binary32",
+  edits: [
+    {
+      file: `assay/${KERNELS}`,
+      from: "return np.where(values == 0, np.float32(0), values)",
+      to: "return values",
+    },
+  ],
+};
+
+export const PYTHON_FAULTS: readonly Mutant[] = Object.entries(BY_AREA).flatMap(([caughtBy, edits]) =>
+  edits.map(([name, file, from, to]) => ({
+    name: `${caughtBy}: ${name}`,
+    caughtBy,
+    edits: [{ file: `assay/${file}`, from, to }],
+  })),
+);
