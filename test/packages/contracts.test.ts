@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Abi, createWalletClient, getAddress, type Hex, http, parseEther } from "viem";
@@ -98,22 +97,18 @@ describe("templates/foundry, with @assay/contracts packed", () => {
 });
 
 describe("@assay/contracts, packed", () => {
-  it("default: npm's compiler resolves the imports as Hardhat does, from node_modules", () => {
-    const require = createRequire(project.path("package.json"));
-    const solc = createRequire(import.meta.url)("solc") as {
-      compile(input: string, callbacks: { import: (path: string) => { contents: string } }): string;
-    };
-    const input = {
-      language: "Solidity",
-      sources: { "Mood.sol": { content: readFileSync(project.path("src/Mood.sol"), "utf8") } },
-      settings: { outputSelection: { "*": { "*": ["evm.bytecode.object"] } } },
-    };
-    const read = (path: string) => ({ contents: readFileSync(require.resolve(path), "utf8") });
-    const output = JSON.parse(solc.compile(JSON.stringify(input), { import: read }));
-    expect(
-      (output.errors ?? []).filter(({ severity }: { severity: string }) => severity === "error"),
-    ).toEqual([]);
-    expect(output.contracts["Mood.sol"].Mood.evm.bytecode.object.length).toBeGreaterThan(1_000);
+  it("default: Hardhat builds a consumer with npm's compiler, by the imports as they are", async () => {
+    const hardhat = new FreshProject("test/packages/projects/hardhat");
+    try {
+      hardhat.install([CONTRACTS, "--ignore-scripts"]);
+      hardhat.write("contracts/Mood.sol", readFileSync(project.path("src/Mood.sol"), "utf8"));
+      const built = await hardhat.node(["node_modules/hardhat/dist/src/cli.js", "build"]);
+      expect(built).toMatchObject({ status: 0, stdout: expect.stringContaining("solc 0.8.37") });
+      const artifact = hardhat.path("artifacts/contracts/Mood.sol/Mood.json");
+      expect(JSON.parse(readFileSync(artifact, "utf8")).bytecode.length).toBeGreaterThan(1_000);
+    } finally {
+      hardhat.remove();
+    }
   });
 
   it("default: ABIs as JSON and as constants with their types, and deployments by chain id", async () => {
