@@ -175,8 +175,8 @@ async function row(entry: PublicModel): Promise<string> {
   try {
     const imported = importOnnx(onnx, settingsOf(entry));
     const steps = imported.model.program.steps.length;
-    const says = `${steps} step${steps === 1 ? "" : "s"}: ${lanesOf(imported.model)}`;
-    return `| ${name} | ${licence} | ${says} | ${await compared(onnx, imported, entry)} |`;
+    const described = `${steps} step${steps === 1 ? "" : "s"}: ${lanesOf(imported.model)}`;
+    return `| ${name} | ${licence} | ${described} | ${await compared(onnx, imported, entry)} |`;
   } catch (error) {
     if (!isBaseError(error)) throw error;
     return `| ${name} | ${licence} | refused: ${reasonOf(error.shortMessage)} | |`;

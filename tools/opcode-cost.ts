@@ -17,8 +17,8 @@ const SOLIDITY = "verifier-contracts";
 /** Contracts that send each opcode to its library. */
 const DISPATCHERS = ["Elements", "Rules", "Kernels"];
 const TABLE = "inference/program/codes.ts";
-/** What uses opcodes and is not touched by a new one: lowerings of ONNX operators. */
-const USERS = "inference/onnx/lower/";
+/** What uses opcodes and is not touched by a new one: lowerings of ONNX operators, and what tries implementations. */
+const USERS = ["inference/onnx/lower/", "conformance/"];
 
 const isSource = (path: string): boolean =>
   [...TYPESCRIPT, SOLIDITY].some((folder) => path.startsWith(`${folder}/`)) && /\.(ts|sol)$/.test(path);
@@ -29,7 +29,10 @@ const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/
 export function filesOf(opcode: string): string[] {
   const names = new RegExp(`\\b(OP_)?${opcode}(Rows|Range)?\\b`, "i");
   return listFiles()
-    .filter((path) => isSource(path) && !path.includes("/generated/") && !path.startsWith(USERS))
+    .filter(
+      (path) =>
+        isSource(path) && !path.includes("/generated/") && !USERS.some((folder) => path.startsWith(folder)),
+    )
     .filter((path) => names.test(withoutComments(readFileSync(join(projectRoot, path), "utf8"))))
     .sort();
 }

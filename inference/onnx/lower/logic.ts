@@ -103,12 +103,12 @@ export function where(ctx: Lowering, node: OnnxNode): Value {
 export function isSpecial(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
   if (typeOf(value) !== "float32") refuse(`its operand is ${typeOf(value)}`, "Use float32.");
-  const looked = [
+  const infinities = [
     ...(intAttribute(node, "detect_negative", 1) !== 0 ? [Number.NEGATIVE_INFINITY] : []),
     ...(intAttribute(node, "detect_positive", 1) !== 0 ? [Number.POSITIVE_INFINITY] : []),
   ];
   const known = folded(ctx, [value], "bool", (x = 0) =>
-    Number(node.op === "IsNaN" ? Number.isNaN(x) : looked.includes(x)),
+    Number(node.op === "IsNaN" ? Number.isNaN(x) : infinities.includes(x)),
   );
   if (known !== undefined) return known;
   return elementwise(ctx, [value], "bool", ([x = 0]) => ctx.builder.float("lt", "bool", x, x));
