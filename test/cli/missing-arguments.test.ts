@@ -27,6 +27,8 @@ const COMPLETE = [
   "withdraw",
   "audit",
   "agent transcript show",
+  "conformance cases",
+  "conformance serve",
   "agent llama install",
   "proof ezkl install",
 ];
