@@ -53,11 +53,6 @@ const REFUSED: readonly Refused[] = [
   { node: node("Hardmax", ["h"]), why: "its input is constant" },
   { node: node("GatherElements", ["x", "ids"]), why: "its ids are [4,2] for data [4,5]" },
   { node: node("GatherElements", ["x", "real"], { axis: 1 }), why: "its ids are float32" },
-  {
-    node: node("GatherElements", ["x", "ids"], { axis: 1 }),
-    x: ["float32", [4, 5]],
-    why: "it picks float32",
-  },
   { node: node("TopK", ["x", "none"]), why: "its k is 0 of 5 elements" },
   { node: node("TopK", ["x", "six"]), why: "its k is 6 of 5 elements" },
   { node: node("TopK", ["x", "seventeen"]), x: ["int32", [40]], why: "its k is 17 of 40 elements" },

@@ -46,8 +46,8 @@ describe("loadProofModel", () => {
     [
       "manifest.json",
       '"outputLength": 3072',
-      '"outputLength": 3040',
-      "outputLength is 3072, the manifest says 3040.",
+      '"outputLength": 3104',
+      "outputLength is 3072, the manifest says 3104.",
     ],
     [
       "manifest.json",
