@@ -38,6 +38,11 @@ const WALK_THROUGHS: Readonly<Record<string, WalkThrough>> = {
     options: ["--dim", "sequence=16", ...ids("input_ids"), ...ids("attention_mask")],
     note: FITS,
   },
+  transformer: {
+    file: "quantized/distilbert.dynamic.onnx",
+    options: [...ids("input_ids"), ...ids("attention_mask")],
+    note: /lane EXECUTION will not work/,
+  },
   trees: { file: "trees/sklearn-forest-zipmap.onnx", options: ["--keep", "output_label"], note: FITS },
   "dynamic-file": { file: "quantized/mlp.dynamic.onnx", options: [], note: FITS },
 };
