@@ -10,13 +10,15 @@ import type { SourceRound } from "./bars.ts";
 const AT_ONCE = 32;
 /** No price feed has more of them in the days that a series keeps. */
 const MAX_ROUNDS = 200_000;
+/** The bars' prices have 72 bits: a series refuses more, and with it all that the transaction records. */
+const MAX_PRICE = (1n << 72n) - 1n;
 
 export class SourceHistory {
   readonly #client: Chain["client"];
   readonly #source: Address;
   readonly #unit: bigint;
-  /** rounds do not change; undefined for an id that has none */
-  readonly #known = new Map<bigint, SourceRound | undefined>();
+  /** rounds do not change; undefined for an id that has none, "unusable" for a price that the series refuses */
+  readonly #known = new Map<bigint, SourceRound | "unusable" | undefined>();
 
   /** @param unit divisor of the source's answers */
   constructor(client: Chain["client"], source: Address, unit: bigint) {
@@ -37,6 +39,8 @@ export class SourceHistory {
     for (let id = latest; ; id--) {
       if (!this.#known.has(id)) await this.#read(id);
       const round = this.#known.get(id);
+      // One that the series refuses hides none of those before it.
+      if (round === "unusable") continue;
       if (round === undefined || round.updatedAt < second) return rounds;
       rounds.push(round);
       if (rounds.length > MAX_ROUNDS) throw tooLong(this.#source);
@@ -49,10 +53,14 @@ export class SourceHistory {
     for (let id = newest; id > newest - BigInt(AT_ONCE) && !this.#known.has(id) && id >= 0n; id--)
       ids.push(id);
     const rounds = await Promise.all(ids.map((id) => this.#readOne(id)));
-    for (const [i, id] of ids.entries()) this.#known.set(id, rounds[i]);
+    for (const [i, id] of ids.entries()) {
+      // The newest one may still come.
+      if (rounds[i] !== undefined || id !== newest) this.#known.set(id, rounds[i]);
+    }
   }
 
-  async #readOne(id: bigint): Promise<SourceRound | undefined> {
+  /** @returns undefined for an id that has no round yet */
+  async #readOne(id: bigint): Promise<SourceRound | "unusable" | undefined> {
     const contract = { address: this.#source, abi: aggregatorV3InterfaceAbi } as const;
     return withContext(`read round ${id} of ${this.#source}`, async () => {
       try {
@@ -61,8 +69,9 @@ export class SourceHistory {
           functionName: "getRoundData",
           args: [id],
         });
+        if (updatedAt === 0n) return undefined;
         const price = answer / this.#unit;
-        return updatedAt === 0n || price <= 0n ? undefined : { id, price, updatedAt: Number(updatedAt) };
+        return price <= 0n || price > MAX_PRICE ? "unusable" : { id, price, updatedAt: Number(updatedAt) };
       } catch (error) {
         // Feeds answer an id without a round in either way.
         if (decodeRevert(error) !== undefined) return undefined;

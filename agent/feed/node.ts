@@ -128,13 +128,14 @@ export class FeedNode {
   }
 
   /** The input is announced first: what the series gives may change while the output becomes final. */
-  async #ask({ input, inputHash, observedAt }: Newest, now: number): Promise<void> {
+  async #ask(newest: Newest, now: number): Promise<void> {
+    const { input, inputHash, observedAt } = newest;
     const { chain, feed, store, fee, expirySeconds } = this.#parts;
     const { address, modelId, lanes, minBond, minWindow } = feed;
-    if (!(await isAnnounced(chain, address, inputHash))) {
+    if (!(await isAnnounced(chain, address, newest))) {
       const data = encodeFunctionData({ abi: forecastFeedAbi, functionName: "announce" });
-      await this.#send(`announce:${address}:${inputHash}`, data);
-      if (!(await isAnnounced(chain, address, inputHash))) return; // The series went on: the next look sees it.
+      await this.#send(`announce:${address}:${inputHash}:${observedAt}`, data);
+      if (!(await isAnnounced(chain, address, newest))) return; // The series went on: the next look sees it.
     }
     const window = Math.max(minWindow, 4 * chain.constants.answerSeconds);
     const terms = { lanes, fee, minBond, window, expirySeconds };

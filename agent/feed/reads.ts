@@ -165,14 +165,19 @@ export async function readLatest(chain: Chain, feed: Address): Promise<FeedRound
   return id === 0n ? undefined : readRound(chain, feed, id);
 }
 
-/** Whether an input was announced. */
-export const isAnnounced = async ({ client }: Chain, feed: Address, inputHash: Hex): Promise<boolean> =>
+/** Whether an input was announced with data as new. Prices that do not move make one input day after day, and a round
+ *  is as new as its last announcement. */
+export const isAnnounced = async (
+  { client }: Chain,
+  feed: Address,
+  { inputHash, observedAt }: Newest,
+): Promise<boolean> =>
   (await client.readContract({
     address: feed,
     abi: forecastFeedAbi,
     functionName: "observedAtOf",
     args: [inputHash],
-  })) !== 0;
+  })) >= observedAt;
 
 /** Somebody else's contract, or none. */
 const isNoFeed = (error: unknown): boolean =>

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {OUTPUT_WORDS} from "../generated/Codes.sol";
 import {IAssay} from "../interfaces/IAssay.sol";
+import {IExecutionLane} from "../interfaces/IExecutionLane.sol";
 import {IInterpreter} from "../interfaces/IInterpreter.sol";
 import {ModelWord} from "../libraries/ModelWord.sol";
 import {Claim, LANE_EXECUTION, ModelId, Policy, Request, RequestId} from "../types/Types.sol";
@@ -56,6 +57,8 @@ contract ForecastFeed is AggregatorV3Interface {
     error UnknownModel(ModelId modelId);
     /// @notice Thrown for a model whose output is not of words, or has no such element.
     error NoSuchElement(uint256 element, uint256 codec, uint256 outputLength);
+    /// @notice Thrown for an interpreter other than that of Assay's execution lane: it could return anything.
+    error InterpreterInvalid(IInterpreter interpreter);
     error RulesInvalid(int256 lower, int256 upper, uint256 maxAge);
     /// @notice Thrown where lanes and the interpreter do not go together.
     error LanesInvalid(uint8 lanes);
@@ -106,6 +109,11 @@ contract ForecastFeed is AggregatorV3Interface {
         ) {
             revert LanesInvalid(terms.lanes);
         }
+        if (
+            executes
+                && sources.interpreter
+                    != IExecutionLane(address(sources.assay.executionAdapter())).interpreter()
+        ) revert InterpreterInvalid(sources.interpreter);
         (assay, interpreter, series) = (sources.assay, sources.interpreter, sources.series);
         (modelId, lanes, minBond, minWindow) = (terms.modelId, terms.lanes, terms.minBond, terms.minWindow);
         selector = word.selector();

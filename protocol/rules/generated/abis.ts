@@ -18631,6 +18631,17 @@ export const forecastFeedAbi = [
   },
   {
     "type": "error",
+    "name": "InterpreterInvalid",
+    "inputs": [
+      {
+        "name": "interpreter",
+        "type": "address",
+        "internalType": "contract IInterpreter"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "LanesInvalid",
     "inputs": [
       {

@@ -94,6 +94,17 @@ contract DailySeriesTest is Test {
         _refused(_tooFew(0));
     }
 
+    /// @dev Of rounds of one second the first that is recorded is the close: none comes after it.
+    function test_record_sameSecond_succeeds() public {
+        uint256 time = (TODAY - 1) * 1 days + 7;
+        (uint80 first, uint80 second) = (_push(5, time), _push(9, time));
+        _record(second);
+        _record(first);
+        DailySeries.Bar memory bar = series.barOf(TODAY - 1);
+        assertEq(bar.close, 9);
+        assertEq(bar.low, 5);
+    }
+
     function test_record_errors_reverts() public {
         int256[3] memory answers = [int256(0), -1, int256(uint256(type(uint72).max)) + 1];
         for (uint256 i; i < answers.length; ++i) {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.30;
 
+import {DailySeries} from "../../../verifier-contracts/feeds/DailySeries.sol";
 import {ForecastFeed} from "../../../verifier-contracts/feeds/ForecastFeed.sol";
 import {OUTPUT_RAW, OUTPUT_WORDS} from "../../../verifier-contracts/generated/Codes.sol";
 import {IAssayErrors} from "../../../verifier-contracts/interfaces/IAssayErrors.sol";
+import {IExecutionLane} from "../../../verifier-contracts/interfaces/IExecutionLane.sol";
 import {IInterpreter} from "../../../verifier-contracts/interfaces/IInterpreter.sol";
 import {ModelWord} from "../../../verifier-contracts/libraries/ModelWord.sol";
 import {Claim, LANE_BOND, ModelId, Request} from "../../../verifier-contracts/types/Types.sol";
 import {FeedFixture} from "./FeedFixture.sol";
+import {TestSource} from "./TestSource.sol";
 
 contract ForecastFeedTest is FeedFixture {
     event RoundWritten(
@@ -132,6 +135,54 @@ contract ForecastFeedTest is FeedFixture {
         feed.getRoundData(2);
     }
 
+    /// @dev Prices that do not move make the same input: what was announced of an earlier day is no newer round, until
+    /// somebody announces it again.
+    function test_announce_sameInput_succeeds() public {
+        source = new TestSource(8);
+        series = new DailySeries(source, DAYS, 0, 1 hours);
+        for (uint256 i = DAYS; i != 0; --i) {
+            _recordAt(1000, block.timestamp - i * 1 days);
+        }
+        feed = new ForecastFeed(_sources(), _terms(), _rules());
+        bytes32 inputHash = feed.announce();
+        (Request memory r, Claim memory c) = _final(-1);
+        feed.update(r, c, _outputOf(-1));
+        _recordAt(1000, block.timestamp);
+        skip(1 days);
+        (, uint40 observedAt) = series.newest(SELECTOR);
+        vm.expectPartialRevert(ForecastFeed.NotNewer.selector);
+        feed.update(r, c, _outputOf(-1));
+        assertEq(feed.announce(), inputHash);
+        feed.update(r, c, _outputOf(-1));
+        (, uint256 startedAt,) = _latest();
+        assertEq(startedAt, observedAt);
+    }
+
+    /// @dev Who is first to record a day that has long been over, as on a series' first day, chooses among the
+    /// source's rounds, and the round that he makes of them stays.
+    function test_announce_lateDays_succeeds() public {
+        source = new TestSource(8);
+        series = new DailySeries(source, DAYS, 0, 1 hours);
+        feed = new ForecastFeed(_sources(), _terms(), _rules());
+        uint256 noon = block.timestamp;
+        for (uint256 i = DAYS; i != 0; --i) {
+            source.push(500, noon - i * 1 days - 1);
+            _recordAt(1000, noon - i * 1 days);
+        }
+        feed.announce();
+        (Request memory r, Claim memory c) = _final(-1);
+        uint80[] memory lows = new uint80[](DAYS);
+        for (uint80 i; i < DAYS; ++i) {
+            lows[i] = 2 * i + 1;
+        }
+        series.recordRounds(lows);
+        assertTrue(feed.announce() != r.inputHash);
+        feed.update(r, c, _outputOf(-1));
+        (Request memory whole, Claim memory claim) = _final(-2);
+        vm.expectPartialRevert(ForecastFeed.NotNewer.selector);
+        feed.update(whole, claim, _outputOf(-2));
+    }
+
     function test_updateExecuted_noInterpreter_reverts() public {
         vm.expectRevert(abi.encodeWithSelector(ForecastFeed.LanesInvalid.selector, ALL_LANES));
         feed.updateExecuted();
@@ -165,6 +216,14 @@ contract ForecastFeedTest is FeedFixture {
         terms.lanes = LANE_BOND;
         sources.interpreter = IInterpreter(address(1));
         vm.expectRevert(abi.encodeWithSelector(ForecastFeed.LanesInvalid.selector, LANE_BOND));
+        new ForecastFeed(sources, terms, rules);
+        terms.lanes = ALL_LANES;
+        vm.mockCall(
+            address(assay.executionAdapter()),
+            abi.encodeCall(IExecutionLane.interpreter, ()),
+            abi.encode(address(2))
+        );
+        vm.expectRevert(abi.encodeWithSelector(ForecastFeed.InterpreterInvalid.selector, sources.interpreter));
         new ForecastFeed(sources, terms, rules);
         terms.modelId = ModelId.wrap(0);
         vm.expectRevert(abi.encodeWithSelector(ForecastFeed.UnknownModel.selector, terms.modelId));

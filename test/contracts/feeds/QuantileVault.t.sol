@@ -118,6 +118,22 @@ contract QuantileVaultTest is FeedFixture {
         assertEq(uint256(held) + debt, 0);
     }
 
+    /// @dev A wei that somebody pays first does not make a payment of all fail.
+    function test_repay_paidInPart_succeeds() public {
+        _deposit(1 ether);
+        _forecast(0);
+        _borrow(1_000e18);
+        uint256 before = cash.balanceOf(bob);
+        vm.startPrank(bob);
+        vault.repay(alice, 1);
+        vault.repay(alice, 1_000e18);
+        vault.repay(alice, 1_000e18);
+        vm.stopPrank();
+        assertEq(before - cash.balanceOf(bob), 1_000e18);
+        (, uint128 debt) = vault.positions(alice);
+        assertEq(debt, 0);
+    }
+
     function test_worth_price_reverts() public {
         int256[2] memory answers = [int256(0), -1];
         for (uint256 i; i < answers.length; ++i) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.30;
 
+import {ExecutionLane} from "../../../verifier-contracts/execution/ExecutionLane.sol";
 import {DailySeries} from "../../../verifier-contracts/feeds/DailySeries.sol";
 import {ForecastFeed} from "../../../verifier-contracts/feeds/ForecastFeed.sol";
 import {IAssay} from "../../../verifier-contracts/interfaces/IAssay.sol";
+import {IInterpreter} from "../../../verifier-contracts/interfaces/IInterpreter.sol";
 import {IModelRegistry} from "../../../verifier-contracts/interfaces/IModelRegistry.sol";
 import {Claim, LANE_EXECUTION, ModelId, Request} from "../../../verifier-contracts/types/Types.sol";
 import {ExecutionFixture} from "../execution/ExecutionFixture.sol";
@@ -13,9 +15,11 @@ import {TestSource} from "../feeds/TestSource.sol";
 /// @notice Where a feed finds the registry.
 contract RegistryHolder {
     IModelRegistry public immutable registry;
+    ExecutionLane public immutable executionAdapter;
 
-    constructor(IModelRegistry registry_) {
+    constructor(IModelRegistry registry_, IInterpreter interpreter) {
         registry = registry_;
+        executionAdapter = new ExecutionLane(interpreter);
     }
 }
 
@@ -72,7 +76,9 @@ contract ExecutedFeedGasTest is ExecutionFixture {
         (bytes memory input,) = _series.newest(v.selector);
         assertEq(input, v.inputs[0]);
         ForecastFeed feed = new ForecastFeed(
-            ForecastFeed.Sources(IAssay(address(new RegistryHolder(registry))), interpreter, _series),
+            ForecastFeed.Sources(
+                IAssay(address(new RegistryHolder(registry, interpreter))), interpreter, _series
+            ),
             ForecastFeed.Terms(modelId, LANE_EXECUTION, 0, 0),
             ForecastFeed.Rules(0, 6, -1e6, 1e6, 2 days, "BTC, next day's return, 10 % quantile")
         );

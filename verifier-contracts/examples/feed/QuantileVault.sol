@@ -100,9 +100,12 @@ contract QuantileVault {
         cash.safeTransfer(msg.sender, amount);
     }
 
-    /// @notice Pays somebody's debt back. @param amount at most the debt
-    function repay(address owner, uint128 amount) external {
-        positions[owner].debt -= amount;
+    /// @notice Pays somebody's debt back. @param most of which no more than the debt is taken: nobody can make a payment
+    /// fail by paying a part of the debt before it
+    function repay(address owner, uint128 most) external {
+        uint128 debt = positions[owner].debt;
+        uint128 amount = most < debt ? most : debt;
+        positions[owner].debt = debt - amount;
         emit Repaid(owner, msg.sender, amount);
         cash.safeTransferFrom(msg.sender, address(this), amount);
     }
