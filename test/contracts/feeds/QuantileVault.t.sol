@@ -134,6 +134,20 @@ contract QuantileVaultTest is FeedFixture {
         assertEq(debt, 0);
     }
 
+    /// @dev A debt of just the share is healthy, whatever less than it is not.
+    function test_liquidate_exactLimit_reverts() public {
+        _deposit(1 ether);
+        _forecast(0);
+        _borrow(2_340e18);
+        _priced(2_600e8);
+        vm.startPrank(bob);
+        vm.expectRevert(abi.encodeWithSelector(QuantileVault.Healthy.selector, 2_340e18, 2_340e18));
+        vault.liquidate(alice);
+        _priced(2_600e8 - 1);
+        vault.liquidate(alice);
+        vm.stopPrank();
+    }
+
     function test_worth_price_reverts() public {
         int256[2] memory answers = [int256(0), -1];
         for (uint256 i; i < answers.length; ++i) {
