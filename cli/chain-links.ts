@@ -1,4 +1,4 @@
-/** Addresses and transactions with the explorer's page behind them, where one is known. */
+/** Addresses and transactions with the page of a public block explorer behind them, where one is known. */
 
 /** @param link as addressLink and transactionLink give it */
 export const linked = (subject: string, link: string | undefined): string =>
