@@ -16,13 +16,16 @@ export function storedValue(type: TensorType, bytes: Uint8Array, at: number): nu
   }
 }
 
-/** Value of an element of which an event holds the stored bytes as an unsigned number. */
-export function valueOfStored(type: TensorType, stored: bigint): number {
+/** JSON has no number that is none. */
+export const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
+
+/** Value of an element of which an event holds the stored bytes as an unsigned number; null: no finite one. */
+export function valueOfStored(type: TensorType, stored: bigint): number | null {
   const size = elementBytes(type);
   const bytes = Uint8Array.from({ length: size }, (_, i) =>
     Number(BigInt.asUintN(8, stored >> BigInt(8 * (size - 1 - i)))),
   );
-  return storedValue(type, bytes, 0);
+  return finite(storedValue(type, bytes, 0));
 }
 
 /** Elements that stand in a word. */
@@ -57,8 +60,7 @@ export function leafValues(
     const real = row < rows ? rowValues(type, dims, word, [bytes]) : [];
     return Array.from({ length: perWord(type) }, (_, at) => {
       const value = real[at];
-      // JSON has no number that is none.
-      return value === undefined || !Number.isFinite(value) ? null : value;
+      return value === undefined ? null : finite(value);
     });
   });
   return { first: Math.floor(first / width) * last + (first % width) * perWord(type), values };

@@ -87,13 +87,18 @@ export class Sums {
     this.#db.prepare("DELETE FROM undo WHERE block < ?").run(block);
   }
 
-  get(scope: Scope, id: string, day = 0): Values {
+  get(scope: Scope, id: string): Values {
+    return this.find(scope, id)?.values ?? new Map();
+  }
+
+  /** A sum of all days; undefined where no event added to it. */
+  find(scope: Scope, id: string): Sum | undefined {
     const row = this.#db
       .prepare<[string, string, number], Row>(
         "SELECT id, day, last, body FROM sums WHERE scope = ? AND id = ? AND day = ?",
       )
-      .get(scope, id, day);
-    return row === undefined ? new Map() : decode(row.body);
+      .get(scope, id, 0);
+    return row && sumOf(row);
   }
 
   /** Newest days first. */

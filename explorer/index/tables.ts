@@ -176,6 +176,14 @@ export class Tables {
     return row && { ...row, word: BigInt(row.word) };
   }
 
+  /** Newest first. @param before seq of the one to go on behind */
+  models(before: number, limit: number): KeptModel[] {
+    return this.db
+      .prepare<[number, number], ModelRow>("SELECT * FROM models WHERE seq < ? ORDER BY seq DESC LIMIT ?")
+      .all(before, limit)
+      .map((row) => ({ ...row, word: BigInt(row.word) }));
+  }
+
   transaction(hash: Hex): KeptTransaction | undefined {
     return this.db
       .prepare<[string], KeptTransaction>(
