@@ -26,7 +26,7 @@ import { PROGRESS } from "./progress.ts";
 export function addInvestigateCommand(challenger: Command): void {
   const command = challenger
     .command("investigate")
-    .description("all about a claim: what each node says, an own run, where the traces part, its timeline")
+    .description("all about a claim: what each node says, its own run, where the traces part, its timeline")
     .argument("<claim>", "its id");
   withJson(withSettings(withChain(command), CHALLENGER_SETTINGS)).action(
     async (id: string, _options: object, self: Command) => {
@@ -63,7 +63,7 @@ const orFault = async <T>(work: () => Promise<T>): Promise<T | { readonly fault:
 /** What one node alone says. */
 async function askNode(chain: Chain, url: string, index: number, claimId: ClaimId) {
   const node = `${new URL(url).origin} (${index + 1})`;
-  const said = await orFault(async () => {
+  const answer = await orFault(async () => {
     const alone = await connect({ rpcUrl: url, deployment: chain.deployment });
     const head = await alone.client.getBlock();
     const { claim, events } = await readClaim(alone, claimId);
@@ -75,7 +75,7 @@ async function askNode(chain: Chain, url: string, index: number, claimId: ClaimI
       events: events.length,
     };
   });
-  return { node, ...said };
+  return { node, ...answer };
 }
 
 interface OwnRun {
@@ -133,10 +133,10 @@ function describe({ claimId, claim, ownRun, nodes }: Investigation): string[] {
     "Own run",
     ...("verdict" in ownRun ? runLines(ownRun) : [`  not made: ${ownRun.fault}`]),
     "Nodes, each alone",
-    ...nodes.map((said) =>
-      "fault" in said
-        ? `  ${said.node}: ${said.fault}`
-        : `  ${said.node}: block ${said.head.number} ${said.head.hash}, claim ${said.state} since block ${said.claimed.block.number}, ${said.events} events, output ${short(said.claimed.output)}`,
+    ...nodes.map((answer) =>
+      "fault" in answer
+        ? `  ${answer.node}: ${answer.fault}`
+        : `  ${answer.node}: block ${answer.head.number} ${answer.head.hash}, claim ${answer.state} since block ${answer.claimed.block.number}, ${answer.events} events, output ${short(answer.claimed.output)}`,
     ),
   ];
 }

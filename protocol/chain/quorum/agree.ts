@@ -4,8 +4,8 @@ export interface Answer<Value = unknown> {
   /** position of the node */
   readonly node: number;
   /** what it says; absent where it failed to say anything */
-  readonly said?: Value;
-  /** why it said nothing */
+  readonly value?: Value;
+  /** why it gave none */
   readonly fault?: unknown;
 }
 
@@ -14,17 +14,17 @@ export interface Group<Value> {
   readonly nodes: readonly number[];
 }
 
-/** Nodes that said the same, the largest group first; among equals the one that was said first.
+/** Nodes that gave the same, the largest group first; among equals the one that came first.
  *  @param keyOf equal for values that mean the same */
 export function groupsOf<Value>(
   answers: readonly Answer<Value>[],
   keyOf: (value: Value) => string,
 ): Group<Value>[] {
   const groups = new Map<string, { value: Value; nodes: number[] }>();
-  for (const { node, said } of answers) {
-    if (said === undefined) continue;
-    const key = keyOf(said);
-    const group = groups.get(key) ?? { value: said, nodes: [] };
+  for (const { node, value } of answers) {
+    if (value === undefined) continue;
+    const key = keyOf(value);
+    const group = groups.get(key) ?? { value, nodes: [] };
     group.nodes.push(node);
     groups.set(key, group);
   }
@@ -33,7 +33,7 @@ export function groupsOf<Value>(
 
 /** The largest number that at least `quorum` nodes reach: fewer liars than the quorum cannot push it above what some
  *  honest node says, and fewer than what is left of the nodes cannot push it below.
- *  @returns undefined where fewer nodes said one */
+ *  @returns undefined where fewer nodes gave one */
 export function reachedBy(numbers: readonly bigint[], quorum: number): bigint | undefined {
   return [...numbers].sort((a, b) => (a < b ? 1 : a > b ? -1 : 0))[quorum - 1];
 }

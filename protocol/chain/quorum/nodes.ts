@@ -19,7 +19,7 @@ export interface RpcNode {
 export const NODE_FAULTS = ["silent", "behind", "forked", "contradicts"] as const;
 export type NodeFault = (typeof NODE_FAULTS)[number];
 
-const SAID_OF: Readonly<Record<NodeFault, string>> = {
+const DESCRIPTIONS: Readonly<Record<NodeFault, string>> = {
   silent: "does not answer",
   behind: "has not got what the others have",
   forked: "has another block than the others",
@@ -89,16 +89,16 @@ export class Nodes {
   /** Asks all nodes. Resolves when a decision is possible and everybody answered who is not left out, or a little later;
    *  else when all have answered or the time is over.
    *  @param isEnough whether a decision is possible
-   *  @param saidBy what an error says; undefined where it is a failure to say something */
+   *  @param answerOf what an error says; undefined where it is a failure to say something */
   ask(
     call: RpcCall,
     isEnough: (answers: readonly Answer[]) => boolean,
-    saidBy: (error: unknown) => unknown = () => undefined,
+    answerOf: (error: unknown) => unknown = () => undefined,
   ): Promise<Answer[]> {
     const { timeoutMs, graceMs, nowMs } = this.#options;
     const now = nowMs();
-    const unheard = new Set(this.#nodes.keys());
-    const awaited = new Set([...unheard].filter((node) => now >= (this.#leftOutUntil[node] as number)));
+    const unanswered = new Set(this.#nodes.keys());
+    const awaited = new Set([...unanswered].filter((node) => now >= (this.#leftOutUntil[node] as number)));
     const answers: Answer[] = [];
     return new Promise((resolve) => {
       let grace: NodeJS.Timeout | undefined;
@@ -108,15 +108,15 @@ export class Nodes {
       };
       // Runs on after a decision: a node that never answers is found, and not waited for again.
       const patience = setTimeout(() => {
-        for (const node of unheard) this.blame(node, "silent");
+        for (const node of unanswered) this.blame(node, "silent");
         decide();
       }, timeoutMs);
       const take = (answer: Answer) => {
-        unheard.delete(answer.node);
+        unanswered.delete(answer.node);
         awaited.delete(answer.node);
         answers.push(answer);
         if (isUnreachable(answer.fault)) this.blame(answer.node, "silent");
-        if (unheard.size === 0) {
+        if (unanswered.size === 0) {
           clearTimeout(patience);
           decide();
         } else if (isEnough(answers)) {
@@ -126,10 +126,10 @@ export class Nodes {
       };
       for (const [node, { request }] of this.#nodes.entries()) {
         request(call).then(
-          (said) => take({ node, said: said ?? null }),
+          (value) => take({ node, value: value ?? null }),
           (error: unknown) => {
-            const said = saidBy(error);
-            take(said === undefined ? { node, fault: error } : { node, said });
+            const value = answerOf(error);
+            take(value === undefined ? { node, fault: error } : { node, value });
           },
         );
       }
@@ -150,7 +150,7 @@ export class Nodes {
     if (fault === "contradicts") this.#contradictedAt[node] = nowMs();
     if (known === fault || (known === "contradicts" && fault !== "silent")) return;
     this.#faults[node] = fault;
-    log.warn({ node: this.nameOf(node), fault }, `a node ${SAID_OF[fault]}`);
+    log.warn({ node: this.nameOf(node), fault }, `a node ${DESCRIPTIONS[fault]}`);
   }
 
   /** It has the others' newest block, or one near it. */

@@ -141,17 +141,17 @@ export class Quorum {
     const answers = await this.#ask(call);
     const decided = this.#decided(call, answers);
     if (decided === undefined) throw this.#noQuorum(call, answers);
-    if (decided instanceof SaidError) throw decided.error;
+    if (decided instanceof RefusalAnswer) throw decided.error;
     return decided;
   }
 
   #ask(call: RpcCall): Promise<Answer[]> {
     const isEnough = (some: readonly Answer[]) => this.#largest(call, some) !== undefined;
-    return this.nodes.ask(call, isEnough, saidError);
+    return this.nodes.ask(call, isEnough, refusalOf);
   }
 
   #largest(call: RpcCall, answers: readonly Answer[]) {
-    const [largest] = groupsOf(answers, (value) => keyOfSaid(call.method, value));
+    const [largest] = groupsOf(answers, (value) => keyOfAnswer(call.method, value));
     return largest !== undefined && largest.nodes.length >= this.quorum ? largest : undefined;
   }
 
@@ -160,9 +160,9 @@ export class Quorum {
     const largest = this.#largest(call, answers);
     if (largest === undefined) return undefined;
     const agreed = new Set(largest.nodes);
-    for (const { node, said } of answers) {
+    for (const { node, value } of answers) {
       // What is not there may come; and blocks that a number names may still change.
-      if (agreed.has(node) || said === undefined || said === null || largest.value === null) continue;
+      if (agreed.has(node) || value === undefined || value === null || largest.value === null) continue;
       if (isPinned(call)) this.nodes.blame(node, "contradicts");
     }
     return largest.value;
@@ -172,13 +172,13 @@ export class Quorum {
   async #logsOf(call: RpcCall): Promise<unknown> {
     const answers = await this.#ask(call);
     const tooMuch = answers.find(({ fault }) => isTooMuch(fault));
-    const groups = groupsOf(answers, (value) => keyOfSaid(call.method, value));
+    const groups = groupsOf(answers, (value) => keyOfAnswer(call.method, value));
     if (groups.length > 1 && saying(answers).length >= this.quorum) {
       const proven = await this.#logs.decide(call, groups);
       if (proven !== undefined) return proven;
     }
     const decided = this.#decided(call, answers);
-    if (decided instanceof SaidError) throw decided.error;
+    if (decided instanceof RefusalAnswer) throw decided.error;
     if (decided !== undefined) return decided;
     // Whoever asked knows to ask for fewer blocks.
     throw tooMuch?.fault ?? this.#noQuorum(call, answers);
@@ -186,15 +186,15 @@ export class Quorum {
 
   /** A number about the next block, which fewer liars than the quorum can make neither higher nor lower than honest
    *  nodes say. */
-  async #estimate(call: RpcCall, numberOf: (said: unknown) => bigint | undefined): Promise<unknown> {
+  async #estimate(call: RpcCall, numberOf: (value: unknown) => bigint | undefined): Promise<unknown> {
     const estimatesIn = (some: readonly Answer[]) =>
-      saying(some).flatMap(({ said }) => {
-        const number = said instanceof SaidError ? undefined : numberOf(said);
-        return number === undefined ? [] : [{ said, number }];
+      saying(some).flatMap(({ value }) => {
+        const number = value instanceof RefusalAnswer ? undefined : numberOf(value);
+        return number === undefined ? [] : [{ value, number }];
       });
     const isEnough = (some: readonly Answer[]) => estimatesIn(some).length >= this.quorum;
-    const answers = await this.nodes.ask(call, isEnough, saidError);
-    const refusals = answers.flatMap(({ said }) => (said instanceof SaidError ? [said.error] : []));
+    const answers = await this.nodes.ask(call, isEnough, refusalOf);
+    const refusals = answers.flatMap(({ value }) => (value instanceof RefusalAnswer ? [value.error] : []));
     if (refusals.length >= this.quorum) throw refusals[0];
     const estimates = estimatesIn(answers);
     const reached = reachedBy(
@@ -203,19 +203,21 @@ export class Quorum {
     );
     const found = estimates.find(({ number }) => number === reached);
     if (found === undefined) throw this.#noQuorum(call, answers);
-    return found.said;
+    return found.value;
   }
 
   async #toAll(call: RpcCall): Promise<unknown> {
     const answers = await this.nodes.ask(call, (some) => saying(some).length > 0);
     const [taken] = saying(answers);
-    if (taken !== undefined) return taken.said;
+    if (taken !== undefined) return taken.value;
     throw answers[0]?.fault ?? this.#noQuorum(call, answers);
   }
 
   #noQuorum({ method }: RpcCall, answers: readonly Answer[]): BaseError {
-    const heard = new Map(answers.map((answer) => [answer.node, answer]));
-    const views = this.nodes.status().map(({ name }, node) => `${name} ${viewOf(method, heard.get(node))}`);
+    const answered = new Map(answers.map((answer) => [answer.node, answer]));
+    const views = this.nodes
+      .status()
+      .map(({ name }, node) => `${name} ${viewOf(method, answered.get(node))}`);
     return new BaseError({
       code: "NO_QUORUM",
       shortMessage: `No ${this.quorum} of ${this.nodes.size} nodes agree on ${method}: ${views.join("; ")}.`,
@@ -226,7 +228,7 @@ export class Quorum {
 }
 
 /** A refusal on which nodes can agree: the call reverts. */
-class SaidError {
+class RefusalAnswer {
   readonly error: unknown;
   readonly key: string;
   constructor(error: unknown, key: string) {
@@ -235,13 +237,13 @@ class SaidError {
   }
 }
 
-function saidError(error: unknown): SaidError | undefined {
+function refusalOf(error: unknown): RefusalAnswer | undefined {
   const revert = decodeRevert(error);
-  return revert === undefined ? undefined : new SaidError(error, revert.message);
+  return revert === undefined ? undefined : new RefusalAnswer(error, revert.message);
 }
 
-const keyOfSaid = (method: string, value: unknown): string =>
-  value instanceof SaidError ? `reverts: ${value.key}` : keyOf(method, value);
+const keyOfAnswer = (method: string, value: unknown): string =>
+  value instanceof RefusalAnswer ? `reverts: ${value.key}` : keyOf(method, value);
 
 /** Whether a block's hash, or the chain's id, fixes the answer. */
 function isPinned({ method, params }: RpcCall): boolean {
@@ -253,8 +255,8 @@ function isPinned({ method, params }: RpcCall): boolean {
 
 /** Newest blocks as the nodes give them; what is no block is left out. */
 const headsOf = (answers: readonly Answer[]): NodeHead[] =>
-  saying(answers).flatMap(({ node, said }) => {
-    const { number: at, hash } = said as RpcBlock;
+  saying(answers).flatMap(({ node, value }) => {
+    const { number: at, hash } = value as RpcBlock;
     const number = quantity(at);
     return number === undefined ? [] : [{ node, number, hash }];
   });
@@ -262,14 +264,14 @@ const headsOf = (answers: readonly Answer[]): NodeHead[] =>
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 const saying = (answers: readonly Answer[]): Answer[] =>
-  answers.filter(({ said }) => said !== undefined && said !== null);
+  answers.filter(({ value }) => value !== undefined && value !== null);
 
 const MAX_VIEW_CHARACTERS = 80;
 
 function viewOf(method: string, answer: Answer | undefined): string {
   if (answer === undefined) return "did not answer";
-  if (answer.said === undefined) return chainError(answer.fault, "answer").shortMessage;
-  if (answer.said === null) return "has not got it";
-  const key = keyOfSaid(method, answer.said);
+  if (answer.value === undefined) return chainError(answer.fault, "answer").shortMessage;
+  if (answer.value === null) return "has not got it";
+  const key = keyOfAnswer(method, answer.value);
   return `says ${key.length > MAX_VIEW_CHARACTERS ? `${key.slice(0, MAX_VIEW_CHARACTERS)}…` : key}`;
 }

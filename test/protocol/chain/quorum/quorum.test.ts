@@ -50,7 +50,7 @@ const idsOf = (logs: unknown) => (logs as { topics: Hex[] }[]).map(({ topics }) 
 const faultsOf = ({ nodes }: Quorum) => nodes.status().map(({ fault }) => fault);
 
 /** Answers what it is given for a method, and everything else as the world's nodes do. */
-function says(method: string, answer: (call: RpcCall) => unknown, index = 0): RpcNode {
+function answering(method: string, answer: (call: RpcCall) => unknown, index = 0): RpcNode {
   const honest = worldNode("", { chain: world, servesReceipts: true }, createRng(1));
   return {
     name: `node ${index + 1}`,
@@ -68,9 +68,11 @@ const refuses = (method: string, { name, request }: RpcNode): RpcNode => ({
 
 describe("logs", () => {
   test("behavior: one node that gives the receipts outvotes two that leave the same logs out", async () => {
-    const liars = [0, 1].map((index) => says("eth_getLogs", () => logsOf(world[0] as WorldBlock), index));
+    const liars = [0, 1].map((index) =>
+      answering("eth_getLogs", () => logsOf(world[0] as WorldBlock), index),
+    );
     const refusing = liars.map((node) => refuses("eth_getBlockReceipts", node));
-    const quorum = new Quorum([...refusing, says("", () => null, 2)], OPTIONS);
+    const quorum = new Quorum([...refusing, answering("", () => null, 2)], OPTIONS);
     expect(idsOf(await quorum.request(LOGS))).toEqual([1, 2, 3]);
     expect(faultsOf(quorum)).toEqual(["contradicts", "contradicts", undefined]);
   });
@@ -89,7 +91,7 @@ describe("logs", () => {
 
   test("behavior: receipts that are not the header's prove nothing", async () => {
     const liars = [0, 1].map((index) => {
-      const node = says("eth_getLogs", () => [], index);
+      const node = answering("eth_getLogs", () => [], index);
       return { ...node, request: async (call: RpcCall) => (isReceipts(call) ? [] : node.request(call)) };
     });
     const honest = worldNode("node 3", { chain: world, servesReceipts: true }, createRng(3));
@@ -99,7 +101,7 @@ describe("logs", () => {
 
   test("behavior: a node's limit on ranges comes through where there is no quorum without it", async () => {
     const limited = (index: number) =>
-      says(
+      answering(
         "eth_getLogs",
         () => Promise.reject(Object.assign(new Error("block range too large"), { code: -32_005 })),
         index,
@@ -115,8 +117,8 @@ describe("logs, proven", () => {
   const differing = (count: number, made: (logs: RpcLog[]) => unknown[]) =>
     Array.from({ length: count }, (_, index) =>
       index === 0
-        ? says("eth_getLogs", () => made(world.flatMap(logsOf)), index)
-        : says("", () => null, index),
+        ? answering("eth_getLogs", () => made(world.flatMap(logsOf)), index)
+        : answering("", () => null, index),
     );
 
   test("behavior: logs outside of the range, of another filter or at another place are no answer", async () => {
@@ -129,7 +131,7 @@ describe("logs, proven", () => {
     expect(idsOf(await quorum.request(narrow))).toEqual([1]);
     const filtered = new Quorum(
       [0, 1].map((index) =>
-        says("eth_getLogs", () => (index === 0 ? [] : logsOf(world[1] as WorldBlock).slice(1)), index),
+        answering("eth_getLogs", () => (index === 0 ? [] : logsOf(world[1] as WorldBlock).slice(1)), index),
       ),
       OPTIONS,
     );
@@ -152,7 +154,7 @@ describe("logs, proven", () => {
     const silent = [2, 3, 4].map((index) =>
       refuses(
         "eth_getLogs",
-        says("", () => null, index),
+        answering("", () => null, index),
       ),
     );
     await expect(new Quorum([...nodes, ...silent], OPTIONS).request(LOGS)).rejects.toMatchObject({
@@ -201,7 +203,9 @@ describe("numbers and heads", () => {
 
   test("behavior: fewer liars than the quorum move no estimate beyond what honest nodes say", async () => {
     for (const lie of ["0x0", "0xffffffffffff", "no number", null, {}]) {
-      const nodes = [lie, "0x10", "0x12"].map((said, index) => says("eth_gasPrice", () => said, index));
+      const nodes = [lie, "0x10", "0x12"].map((answer, index) =>
+        answering("eth_gasPrice", () => answer, index),
+      );
       const found = await new Quorum(nodes, OPTIONS).request({ method: "eth_gasPrice" });
       expect(["0x10", "0x12"], String(lie)).toContain(found);
     }
@@ -218,7 +222,7 @@ describe("numbers and heads", () => {
   test("behavior: a call at the newest block is asked of all at its hash", async () => {
     const asked: unknown[] = [];
     const nodes = [0, 1].map((index) =>
-      says(
+      answering(
         "eth_call",
         ({ params }) => {
           asked.push((params as unknown[])[1]);
@@ -233,7 +237,7 @@ describe("numbers and heads", () => {
 
   test("error: without a quorum each node's view is named, without its secrets", async () => {
     const quorum = new Quorum(
-      ["0x01", "0x02"].map((said, index) => says("eth_call", () => said, index)),
+      ["0x01", "0x02"].map((answer, index) => answering("eth_call", () => answer, index)),
       OPTIONS,
     );
     const asking = quorum.request({ method: "eth_call", params: [{}, { blockHash: world[1]?.hash }] });

@@ -62,8 +62,8 @@ class Watcher {
   }
 
   /** Looks until there is nothing new. */
-  async look(): Promise<void> {
-    // Nobody is left out for longer than a look.
+  async poll(): Promise<void> {
+    // Nobody is left out for longer than a poll.
     this.#nowMs += 60_000;
     try {
       for (
@@ -149,7 +149,7 @@ async function run(
       if (view.fault === "forked") view.chain = await grown(world.slice(0, -1), rng.int(1, 3), rng, ids);
       else view.chain = rng.chance(0.3) && world.length > 2 ? world.slice(0, -1) : world;
     }
-    await watcher.look();
+    await watcher.poll();
     // A ticket on a right claim, or on one that no honest node ever showed.
     for (const ticket of filed(watcher))
       if (!known.has(ticket)) throw new Error(`Seed ${seed}: a ticket on ${ticket}`);
@@ -158,7 +158,7 @@ async function run(
   // Longer than anything before: a follower believes no shorter chain.
   world = await grown(world, 8, rng, ids);
   for (const view of views) if (view.fault !== "stale" && view.fault !== "forked") view.chain = world;
-  for (let look = 0; look < 4; look += 1) await watcher.look();
+  for (let poll = 0; poll < 4; poll += 1) await watcher.poll();
   const [expected, found] = [wrongIn(world).sort(), filed(watcher).sort()];
   return { expected, found, undecided: watcher.undecided };
 }
