@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { decodePaymentResponseHeader } from "@x402/core/http";
+import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Daemon } from "../../cli/demo/processes.ts";
+import { readHeader } from "../../protocol/rules/receipt/header.ts";
+import { parseRecord, verifyRecord } from "../../protocol/rules/receipt/record.ts";
 import type { RequestId } from "../../protocol/rules/types.ts";
 import { fetchMetrics } from "../support/exposition.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
@@ -65,6 +69,21 @@ const orders = async (end: string) =>
   (await fetchMetrics(url)).get(`assay_prover_orders_total{end="${end}"}`) ?? 0;
 const SOON = { timeout: 60_000, interval: 200 };
 
+/** The payment's answer leads to a record that anybody verifies who knows the hash of its block. */
+async function expectRecorded(answered: Response, requestId: RequestId | undefined): Promise<void> {
+  const settled = decodePaymentResponseHeader(answered.headers.get("payment-response") ?? "");
+  const { info } = settled.extensions?.["assay-record"] as { info: { url: string; claim: Hex } };
+  const record = parseRecord(await (await fetch(new URL(info.url, answered.url))).text());
+  const { number } = readHeader(record.header);
+  const { hash: blockHash } = await system.client.getBlock({ blockNumber: number });
+  const { game, constants } = system.chain;
+  const subject = { requestId: requestId as Hex, claimId: info.claim };
+  const verdict = verifyRecord(record, { ...game, ...constants, blockHash }, subject);
+  expect(verdict).toMatchObject({ valid: true, end: "FINAL", fall: "NONE" });
+  const { network, transaction } = settled;
+  expect(record.told.payment).toEqual({ network, transaction });
+}
+
 describe("a prover that is paid on finality", () => {
   it("default: a caller without a request of his own gets a final output, and pays its price", async () => {
     const text = "Profit beats forecasts";
@@ -74,6 +93,7 @@ describe("a prover that is paid on finality", () => {
     const [event] = system.events.all("Requested", ({ requestId }) => requestId === request);
     expect(event?.request).toMatchObject({ requester: payee, exclusiveProver: payee });
     expect(await earned()).toBe(PRICE);
+    await expectRecorded(answered, request);
     await system.events.until("Finalized", ({ requestId }) => requestId === request);
     // What was paid for is free.
     const again = await ask(text, "?finality=final&timeout=1");

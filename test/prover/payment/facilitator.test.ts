@@ -1,5 +1,6 @@
 import express from "express";
 import { afterEach, describe, expect, it } from "vitest";
+import type { RequestId } from "../../../protocol/rules/types.ts";
 import { type HttpServer, listen } from "../../../protocol/service/http/listen.ts";
 import { connectFacilitator } from "../../../prover/payment/facilitator.ts";
 import { accountAt } from "../../support/anvil.ts";
@@ -15,7 +16,10 @@ async function statusOf(answer: object, httpStatus = 200): Promise<string> {
   const { address } = accountAt(6);
   const terms = { price: 1n, asset: address, network: "eip155:1", payTo: address } as const;
   const service = connectFacilitator({ ...terms, facilitatorUrl: server.url }, 600);
-  const { status } = await service.settle({ signed: JSON.stringify({ payload: {}, requirements: {} }) });
+  const { status } = await service.settle(
+    { signed: JSON.stringify({ payload: {}, requirements: {} }) },
+    { request: `0x${"00".repeat(32)}` as RequestId },
+  );
   await server.close();
   server = undefined;
   return status;
