@@ -45,8 +45,8 @@ function check(path: string, options: Options, self: Command): void {
   if (!verdict.valid) throw verdict.error;
   const { valid: _valid, ...shown } = verdict;
   const again = options.model === undefined ? undefined : rerun(record, options.model);
-  const { told } = record;
-  printResult(self, { ...shown, ...again, told }, [
+  const { unproven } = record;
+  printResult(self, { ...shown, ...again, unproven }, [
     `Request  ${shown.requestId}`,
     ...(shown.claimId === undefined ? [] : [`Claim    ${shown.claimId}`]),
     `Was      ${shown.end}${shown.fall === "NONE" ? "" : ` by ${shown.fall}`} at block ${shown.block.number}`,
@@ -55,9 +55,9 @@ function check(path: string, options: Options, self: Command): void {
       ? ["Run      not again: --model names the model's folder"]
       : [`Run      again, the output is ${again.isRight ? "the same" : `another: ${again.rightOutput}`}`]),
     ...(again?.meaning === undefined ? [] : [`Means    ${again.meaning.text}`]),
-    ...(told.payment === undefined
+    ...(unproven.payment === undefined
       ? []
-      : [`Told     it was paid by ${told.payment.transaction} on ${told.payment.network}`]),
+      : [`Unproven it was paid by ${unproven.payment.transaction} on ${unproven.payment.network}`]),
   ]);
   if (shown.end === "FALLEN" || again?.isRight === false) process.exitCode = EXIT.finding;
 }

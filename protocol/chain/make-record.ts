@@ -6,7 +6,7 @@ import {
   ENDINGS,
   type Payment,
   RECORD_FORMAT,
-  type Told,
+  type Unproven,
   verifyRecord,
 } from "../rules/receipt/record.ts";
 import type { ClaimId, RequestId } from "../rules/types.ts";
@@ -22,7 +22,7 @@ export interface Recorded {
   readonly requestId: RequestId;
   /** default: what truth settled, else the newest claim */
   readonly claimId?: ClaimId | undefined;
-  /** told in the record */
+  /** said in the record, unproven */
   readonly payment?: Payment | undefined;
 }
 
@@ -48,7 +48,7 @@ export async function makeRecord(
     format: RECORD_FORMAT,
     ...evidence,
     input: requested.input,
-    told: { ...toldOf(history, claim?.claimId), ...(payment === undefined ? {} : { payment }) },
+    unproven: { ...unprovenOf(history, claim?.claimId), ...(payment === undefined ? {} : { payment }) },
   };
   const verdict = verifyRecord(record, { ...chain.game, ...chain.constants, blockHash });
   if (verdict.valid) return record;
@@ -74,21 +74,21 @@ function named(history: readonly ChainEvent[], claimId: ClaimId) {
   return { output: claimed.args.output, claim: { claimId, terms: claimed.args.claim } };
 }
 
-function toldOf(history: readonly ChainEvent[], claimId: ClaimId | undefined): Told {
+function unprovenOf(history: readonly ChainEvent[], claimId: ClaimId | undefined): Unproven {
   const ofClaim = (event: ChainEvent) => "claimId" in event.args && event.args.claimId === claimId;
   const claimed = history.find((event) => event.name === "Claimed" && ofClaim(event));
   const ended = history.findLast((event) =>
     event.name === "Settled" ? claimId === undefined : isEnding(event) && ofClaim(event),
   );
-  const told: Told = {
+  const unproven: Unproven = {
     ...(claimed === undefined ? {} : { claimed: claimed.transactionHash }),
     ...(ended === undefined || !isEnding(ended)
       ? {}
       : { ended: { event: ended.name, transaction: ended.transactionHash } }),
   };
-  if (ended?.name !== "Fell") return told;
+  if (ended?.name !== "Fell") return unproven;
   const { step, element, expected, claimed: given } = ended.args;
-  return { ...told, fault: { step, element, expected, claimed: given } };
+  return { ...unproven, fault: { step, element, expected, claimed: given } };
 }
 
 const isEnding = (event: ChainEvent): event is EventOf<(typeof ENDINGS)[number]> =>

@@ -153,7 +153,7 @@ const record = z.object({
   header: hex.meta({ description: "RLP of the block's header" }),
   nodes: z.array(hex).meta({ description: "RLP of nodes of the state tries" }),
   input: hex,
-  told: z
+  unproven: z
     .object({
       claimed: hash.optional(),
       ended: z.object({ event: z.enum(ENDINGS), transaction: hash }).optional(),

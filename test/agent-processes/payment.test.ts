@@ -72,7 +72,7 @@ const SOON = { timeout: 60_000, interval: 200 };
 /** The payment's answer leads to a record that anybody verifies who knows the hash of its block. */
 async function expectRecorded(answered: Response, requestId: RequestId | undefined): Promise<void> {
   const settled = decodePaymentResponseHeader(answered.headers.get("payment-response") ?? "");
-  const { info } = settled.extensions?.["assay-record"] as { info: { url: string; claim: Hex } };
+  const { info } = (settled.extensions ?? {})["assay-record"] as { info: { url: string; claim: Hex } };
   const record = parseRecord(await (await fetch(new URL(info.url, answered.url))).text());
   const { number } = readHeader(record.header);
   const { hash: blockHash } = await system.client.getBlock({ blockNumber: number });
@@ -81,7 +81,7 @@ async function expectRecorded(answered: Response, requestId: RequestId | undefin
   const verdict = verifyRecord(record, { ...game, ...constants, blockHash }, subject);
   expect(verdict).toMatchObject({ valid: true, end: "FINAL", fall: "NONE" });
   const { network, transaction } = settled;
-  expect(record.told.payment).toEqual({ network, transaction });
+  expect(record.unproven.payment).toEqual({ network, transaction });
 }
 
 describe("a prover that is paid on finality", () => {

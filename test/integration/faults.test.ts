@@ -117,7 +117,7 @@ async function recorded({ requestId, claimId }: Filed, index: number) {
   expect([code, JSON.parse(stdout)]).toMatchObject([4, { end, fall, isRight: false, rightOutput }]);
   const other = await runInProcess([...args, "--model", "forecast-vix", "--json"], {});
   expect([other.code, JSON.parse(other.stderr).error.code]).toEqual([1, "RECORD_OTHER_MODEL"]);
-  return { end, fall, event: record.told.ended?.event };
+  return { end, fall, event: record.unproven.ended?.event };
 }
 
 describe("dishonest provers as processes", () => {

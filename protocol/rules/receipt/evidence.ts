@@ -35,7 +35,7 @@ export interface Trust extends GameAddress {
 }
 
 /** The storage at the trusted block. Each word is read when it is asked for, and throws RECEIPT_UNPROVEN if the nodes do
- *  not lead to it, RECEIPT_MALFORMED if what they lead to is none. */
+ *  not lead to it, RECEIPT_MALFORMED if what they lead to is no word. */
 export interface Shown {
   readonly block: Header;
   readonly requestId: RequestId;

@@ -19,10 +19,10 @@ export interface CorrectnessRecord extends Evidence {
   /** calldata: whoever runs the model on it sees which output is the right one */
   readonly input: Hex;
   /** what whoever made the record says besides; the block shows none of it */
-  readonly told: Told;
+  readonly unproven: Unproven;
 }
 
-export interface Told {
+export interface Unproven {
   /** the transaction in which the claim was made */
   readonly claimed?: Hex | undefined;
   /** the transaction in which claim or request ended, and its event; absent: it is final by time alone, or not over */
@@ -83,7 +83,7 @@ const record = z.strictObject({
   format: z.literal(RECORD_FORMAT),
   ...EVIDENCE_FORM,
   input: bytes(MAX_CALLDATA_DIGITS),
-  told: z.strictObject({
+  unproven: z.strictObject({
     claimed: hash.optional(),
     ended: z.strictObject({ event: z.enum(ENDINGS), transaction: hash }).optional(),
     fault: z.strictObject({ step: words, element: words, expected: words, claimed: words }).optional(),

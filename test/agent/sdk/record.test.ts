@@ -61,14 +61,14 @@ describe("verifyRecord", () => {
       output: bytesOutput(WRONG),
     });
     expect(record.input).toBe(asked.input);
-    expect(record.told).toMatchObject({ ended: { event: "Fell" }, payment: PAYMENT });
+    expect(record.unproven).toMatchObject({ ended: { event: "Fell" }, payment: PAYMENT });
     const right = await recordOf(asked);
     expect(verifyRecord(right, trustIn(right))).toMatchObject({
       end: "FINAL",
       lane: LANE.EXECUTION,
       output: bytesOutput(DATA),
     });
-    expect(right.told.ended?.event).toBe("Settled");
+    expect(right.unproven.ended?.event).toBe("Settled");
   });
 
   it("behavior: final by bond, before and after somebody books it; final by truth that agreed", async () => {
@@ -79,12 +79,12 @@ describe("verifyRecord", () => {
       lane: LANE.BOND,
       fall: "NONE",
     });
-    expect(early.told.ended).toBeUndefined();
+    expect(early.unproven.ended).toBeUndefined();
     if (final.claim === undefined) throw new Error("no claim");
     await done(system.sender.send(new Actions(system.chain.game).finalize(asked.request, final.claim)));
     const booked = await recordOf(asked);
     expect(verifyRecord(booked, trustIn(booked))).toMatchObject({ end: "FINAL", lane: LANE.BOND });
-    expect(booked.told.ended?.event).toBe("Finalized");
+    expect(booked.unproven.ended?.event).toBe("Finalized");
 
     const agreed = await ask();
     await claim(agreed);
@@ -135,7 +135,7 @@ describe("verifyRecord", () => {
     expect(codeOf(verifyRecord(record, trust, own))).toBe("FALLEN");
     const other = await bonded();
     const changed: readonly [Partial<CorrectnessRecord>, string][] = [
-      // Whoever paid for the right output is not told that it fell, and the other way round.
+      // Whoever paid for the right output is not unproven that it fell, and the other way round.
       [{ output: bytesOutput(DATA) }, "WRONG_OUTPUT"],
       [{ claim: { ...terms, outputHash: keccak256(bytesOutput(DATA)) } }, "RECEIPT_UNPROVEN"],
       [{ claim: { ...terms, requestId: other.asked.requestId } }, "RECEIPT_UNPROVEN"],
@@ -186,10 +186,10 @@ describe("parseRecord", () => {
     const bad: readonly [object, string][] = [
       [{ ...value, format: "assay-receipt-1" }, "format"],
       [{ ...value, input: "0x1" }, "input"],
-      [{ ...value, told: { ended: { event: "Claimed", transaction: value.input } } }, "told.ended"],
-      [{ ...value, told: { payment: { ...PAYMENT, network: "here" } } }, "told.payment.network"],
-      [{ ...value, told: { verdict: "fraud" } }, "told"],
-      [{ ...value, told: undefined }, "told"],
+      [{ ...value, unproven: { ended: { event: "Claimed", transaction: value.input } } }, "unproven.ended"],
+      [{ ...value, unproven: { payment: { ...PAYMENT, network: "here" } } }, "unproven.payment.network"],
+      [{ ...value, unproven: { verdict: "fraud" } }, "unproven"],
+      [{ ...value, unproven: undefined }, "unproven"],
     ];
     for (const [one, where] of bad)
       expect(() => parseRecord(JSON.stringify(one))).toThrow(
