@@ -72,7 +72,9 @@ const SOON = { timeout: 60_000, interval: 200 };
 /** The payment's answer leads to a record that anybody verifies who knows the hash of its block. */
 async function expectRecorded(answered: Response, requestId: RequestId | undefined): Promise<void> {
   const settled = decodePaymentResponseHeader(answered.headers.get("payment-response") ?? "");
-  const { info } = (settled.extensions ?? {})["assay-record"] as { info: { url: string; claim: Hex } };
+  const extension = settled.extensions?.["assay-record"] as { info: { url: string; claim: Hex } } | undefined;
+  if (extension === undefined) throw new Error("The payment's answer names no record.");
+  const { info } = extension;
   const record = parseRecord(await (await fetch(new URL(info.url, answered.url))).text());
   const { number } = readHeader(record.header);
   const { hash: blockHash } = await system.client.getBlock({ blockNumber: number });

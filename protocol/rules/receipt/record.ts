@@ -113,7 +113,6 @@ function check(value: CorrectnessRecord, trust: Trust, subject: Subject) {
       throw unmet(code, `its ${name} is ${about[name] ?? "none"}, not ${wanted}`);
   }
   const word = shown.requestWord();
-  if (word.state === "NONE") throw unproven(`there is no request ${requestId} at the block`);
   if (keccak256(input) !== request.inputHash) throw unproven("its input is not the request's");
   if (claim === undefined) {
     const settled = shown.settled();

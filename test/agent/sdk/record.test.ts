@@ -116,6 +116,11 @@ describe("verifyRecord", () => {
     const next = await recordOf(asked);
     expect(codeOf(verifyRecord(next, trustIn(next)))).toBe("PENDING");
     expect(codeOf(verifyRecord(next, trustIn(next), { claimId }))).toBe("WRONG_CLAIM");
+    const { claimId: second } = await idOf(asked);
+    expect([
+      (await recordOf(asked, second)).claim?.attempt,
+      (await recordOf(asked, claimId)).claim?.attempt,
+    ]).toEqual([1, 0]);
   });
 
   it("error: another subject, claim, output, input, block, contract or code, and any node left out", async () => {
@@ -149,6 +154,15 @@ describe("verifyRecord", () => {
       expect(codeOf(verifyRecord({ ...record, ...change }, trust)), JSON.stringify(Object.keys(change))).toBe(
         code,
       );
+    const bond = await recordOf(other.asked);
+    expect(codeOf(verifyRecord({ ...bond, claim: undefined }, trustIn(bond)))).toBe("RECEIPT_UNPROVEN");
+    // A claim that is there, of another request: both at one block.
+    const fell = await recordOf(asked, claimId);
+    const mixed = { ...fell, claim: bond.claim, output: bond.output, nodes: [...fell.nodes, ...bond.nodes] };
+    expect([fell.header, codeOf(verifyRecord(mixed, trustIn(mixed)))]).toEqual([
+      bond.header,
+      "RECEIPT_UNPROVEN",
+    ]);
     for (const [index] of record.nodes.entries()) {
       const nodes = record.nodes.filter((_, at) => at !== index);
       // The node of the result's absence or presence is not looked at when there is a claim.
