@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: CC0-1.0
+// SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
 /// @title What an evaluator needs of ERC-8183 (draft): jobs, and the call that pays the provider
