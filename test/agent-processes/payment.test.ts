@@ -2,10 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { decodePaymentResponseHeader } from "@x402/core/http";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { paidTool } from "../../agent/sdk/adapters/x402.ts";
+import { openModel } from "../../agent/sdk/index.ts";
 import type { Daemon } from "../../cli/demo/processes.ts";
 import { readHeader } from "../../protocol/rules/receipt/header.ts";
 import { parseRecord, verifyRecord } from "../../protocol/rules/receipt/record.ts";
-import type { RequestId } from "../../protocol/rules/types.ts";
+import { LANE, type RequestId } from "../../protocol/rules/types.ts";
 import { fetchMetrics } from "../support/exposition.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 import { type PaymentSystem, startPayments } from "../support/x402.ts";
@@ -100,6 +102,23 @@ describe("a prover that is paid on finality", () => {
     // What was paid for is free.
     const again = await ask(text, "?finality=final&timeout=1");
     expect([again.status, (await body(again)).status, await earned()]).toEqual([200, "final", PRICE]);
+    const { manifest } = system.model("sentiment");
+    const tool = paidTool({
+      chain: system.chain,
+      model: await openModel(system.chain, manifest),
+      name: "sentiment",
+      url: `${url}/tools/sentiment`,
+      fetch: payments.fetch,
+      policy: { lanes: LANE.BOND, minBond: 1n, minWindow: 4 },
+      waitSeconds: 300,
+    });
+    expect(await tool.run({ text })).toMatchObject({
+      status: "final",
+      lane: "BOND",
+      requestId: request,
+      meaning: { kind: "classes", text: expect.stringMatching(/^(bearish|neutral|bullish) \(/) },
+    });
+    expect(await earned()).toBe(PRICE);
   });
 
   it("error: too short a wait is refused with the least one, and nothing is filed", async () => {
