@@ -9,7 +9,7 @@ export type { ChainEvent } from "../../protocol/chain/events.ts";
 export { makeReceipt, type Provable } from "../../protocol/chain/make-receipt.ts";
 export { makeRecord, type Recorded } from "../../protocol/chain/make-record.ts";
 export type { GameAddress } from "../../protocol/rules/ids.ts";
-export type { Trust } from "../../protocol/rules/receipt/evidence.ts";
+export type { Evidence, Trust } from "../../protocol/rules/receipt/evidence.ts";
 export { parseReceipt, type Receipt, renderReceipt } from "../../protocol/rules/receipt/receipt.ts";
 export {
   type CorrectnessRecord,
@@ -23,6 +23,7 @@ export { type Demands, type Verdict, verifyReceipt } from "../../protocol/rules/
 export {
   type Claim,
   type ClaimId,
+  type FallReason,
   type GameConstants,
   LANE,
   type LaneName,

@@ -3,7 +3,7 @@ import { decodePaymentResponseHeader } from "@x402/core/http";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { paidTool } from "../../agent/sdk/adapters/x402.ts";
-import { openModel } from "../../agent/sdk/index.ts";
+import { type ModelManifest, openModel } from "../../agent/sdk/index.ts";
 import type { Daemon } from "../../cli/demo/processes.ts";
 import { readHeader } from "../../protocol/rules/receipt/header.ts";
 import { parseRecord, verifyRecord } from "../../protocol/rules/receipt/record.ts";
@@ -105,7 +105,7 @@ describe("a prover that is paid on finality", () => {
     const { manifest } = system.model("sentiment");
     const tool = paidTool({
       chain: system.chain,
-      model: await openModel(system.chain, manifest),
+      model: await openModel(system.chain, manifest as ModelManifest),
       name: "sentiment",
       url: `${url}/tools/sentiment`,
       fetch: payments.fetch,
