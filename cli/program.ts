@@ -21,6 +21,7 @@ import { addDeliverCommand } from "./deliver.ts";
 import { addDeployCommand } from "./deploy/command.ts";
 import { addDoctorCommand } from "./doctor/command.ts";
 import { addExecutionCommands } from "./execution.ts";
+import { addExplorerCommand } from "./explorer.ts";
 import { addFeedCommands } from "./feed/command.ts";
 import { addGatewayCommands } from "./gateway.ts";
 import { addInitCommand } from "./init.ts";
@@ -76,6 +77,7 @@ export function createProgram(): Command {
   addDeliverCommand(program);
   addWithdrawCommand(program);
   addAuditCommand(program);
+  addExplorerCommand(program);
   addDeployCommand(program);
   addKeyCommands(program);
   addPlanCommand(program);
