@@ -19,6 +19,7 @@ import { addDeliverCommand } from "./deliver.ts";
 import { addDeployCommand } from "./deploy/command.ts";
 import { addDoctorCommand } from "./doctor/command.ts";
 import { addExecutionCommands } from "./execution.ts";
+import { addExplorerCommand } from "./explorer.ts";
 import { addFeedCommands } from "./feed/command.ts";
 import { addGatewayCommands } from "./gateway.ts";
 import { addInitCommand } from "./init.ts";
@@ -72,6 +73,7 @@ export function createProgram(): Command {
   addDeliverCommand(program);
   addWithdrawCommand(program);
   addAuditCommand(program);
+  addExplorerCommand(program);
   addDeployCommand(program);
   addKeyCommands(program);
   addPlanCommand(program);

@@ -8,7 +8,7 @@ import { transactionLink } from "../protocol/chain/presets.ts";
 import { withdrawTo } from "../protocol/chain/withdraw.ts";
 import { askDaemon } from "../protocol/service/control.ts";
 import { type ChainConfig, chainConfig, chainIdAt, withChain, withSender } from "./chain.ts";
-import { linked } from "./explorer.ts";
+import { linked } from "./chain-links.ts";
 import { printResult, refuseArgument, withJson } from "./output.ts";
 
 export function addWithdrawCommand(program: Command): void {

@@ -31,7 +31,7 @@ import {
 import { projectRoot } from "../../tools/foundry.ts";
 import { loadArtifacts } from "../artifacts.ts";
 import { type ChainConfig, chainConfig, chainIdAt, withChain, withSettings } from "../chain.ts";
-import { linked } from "../explorer.ts";
+import { linked } from "../chain-links.ts";
 import { EXIT, printProgress, printResult, withJson } from "../output.ts";
 import { dryRun, dryRunLines } from "./dry-run.ts";
 import { sourcesFolder, writeSources } from "./sources.ts";

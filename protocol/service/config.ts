@@ -38,7 +38,7 @@ export interface ConfigSources {
 }
 
 /** Sections that commands own in the file. */
-const SECTIONS = ["prover", "challenger", "gateway", "executor"] as const;
+const SECTIONS = ["prover", "challenger", "gateway", "executor", "explorer"] as const;
 export type Section = (typeof SECTIONS)[number];
 
 export const integer = (min: number, max: number) =>

@@ -83,12 +83,9 @@ export const data = z.object({
   hex: hex.meta({ description: "the first bytes; all of them unless `isCut`" }),
   bytes: count.meta({ description: "length of the whole" }),
   isCut: z.boolean(),
-  values: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .meta({
-      description: "by the name of each argument or output; integers above 53 bits are decimal strings",
-    }),
+  values: z.record(z.string(), z.unknown()).optional().meta({
+    description: "by the name of each argument or output; integers above 53 bits are decimal strings",
+  }),
   meaning: meaning.optional(),
 });
 

@@ -23,7 +23,9 @@ const opened = z.object({
   elements: z
     .object({
       first: count.meta({ description: "row-major index of the first element" }),
-      values: z.array(z.number().nullable()).meta({ description: "null: padding" }),
+      values: z
+        .array(z.number().nullable())
+        .meta({ description: "of each word 32 bytes' elements; null: padding, or no finite number" }),
     })
     .optional()
     .meta({ description: "of opened words, row by row, where the model's program is known" }),
@@ -48,7 +50,9 @@ const operand = z.object({
   word: count.optional().meta({ description: "absent: all words of the row" }),
   type: z.enum(["u8", "s8", "s32", "f32", "bool"]),
   words: z.array(hash),
-  values: z.array(z.number()).meta({ description: "of the elements in these words, without padding" }),
+  values: z
+    .array(z.number().nullable())
+    .meta({ description: "of the elements in these words, without padding; null: no finite number" }),
 });
 
 /** The parameter word of a channel. */
@@ -57,7 +61,7 @@ const channel = z.object({
   multiplier: count,
   addend: integer,
   shift: count,
-  scale: z.number().meta({ description: "binary32" }),
+  scale: z.number().optional().meta({ description: "binary32; absent: its bits are no finite number" }),
   zeroPoint: z.int().meta({ description: "stored form, as the clamps" }),
   lower: z.int(),
   upper: z.int(),
@@ -111,8 +115,11 @@ const element = z.object({
   coordinates: z.array(count).meta({ description: "of the element in the step's tensor" }),
   operands: z.array(operand),
   arithmetic: z.discriminatedUnion("kind", [dot, rescaled, plain]),
-  expected: z.number().meta({ description: "the contract's verdict, as a value of the step's type" }),
-  claimed: z.number(),
+  expected: z
+    .number()
+    .nullable()
+    .meta({ description: "the contract's verdict, as a value of the step's type; null: no finite number" }),
+  claimed: z.number().nullable(),
   recomputed: z.number().optional().meta({ description: "by this explorer from the same operands" }),
 });
 

@@ -1,6 +1,6 @@
 /** Models, their files, and the chain's answer to an input. */
 import { z } from "zod";
-import { address, count, data, hash, hex, id, integer, lane, seconds, time, wei } from "./common.ts";
+import { address, count, data, hash, hex, id, integer, lane, time, wei } from "./common.ts";
 import { gas, waits } from "./overview.ts";
 
 const parameter: z.ZodType = z.looseObject({ name: z.string(), type: z.string() });
@@ -29,7 +29,10 @@ const summary = {
   description: z.string().optional(),
   lanes: z.array(lane),
   isProofHalted: z.boolean(),
-  isPublished: z.boolean().meta({ description: "the chain holds the weights: it can run the model" }),
+  isPublished: z
+    .boolean()
+    .optional()
+    .meta({ description: "the chain holds the weights: it can run the model" }),
   steps: count.meta({ description: "0: no program, only a proof says what it computes" }),
   depth: count.meta({ description: "most demands that one path needs" }),
   maxCalldata: count.meta({ description: "bytes" }),
@@ -51,7 +54,7 @@ const file = z.object({ name: z.string(), bytes: count, sha256: z.string().regex
 export const model = z.object({
   ...summary,
   selector: hex.meta({ description: "4 bytes" }),
-  weightsRoot: hash,
+  weightsRoot: hash.optional(),
   vkHash: hash.optional(),
   inputSize: count,
   weightTensors: count,
@@ -87,7 +90,4 @@ export const inference = z.object({
   seconds: z.number().meta({ description: "that the node took" }),
   finality: z.literal("unverified").meta({ description: "one node's word: nothing on the chain holds it" }),
   interpreter: address.meta({ description: "what was called" }),
-  gas: count.optional().meta({ description: "estimated by the node, where it can" }),
 });
-
-export const windows = z.object({ default: seconds, local: seconds });

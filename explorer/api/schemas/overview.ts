@@ -36,6 +36,9 @@ export const overview = z.object({
   falls: states(FALL_REASONS.slice(1) as Exclude<(typeof FALL_REASONS)[number], "NONE">[]),
   finalByLane: byLane(count),
   finalitySeconds: byLane(waits).meta({ description: "from request to final output" }),
+  gasByLane: byLane(gas).meta({
+    description: "of the transaction that files the claim, or that settles the request",
+  }),
   models: count,
   accounts: count,
   events: count,

@@ -11,6 +11,7 @@ const paging = {
   before: z
     .string()
     .regex(/^\d{1,16}$/)
+    .transform(Number)
     .optional()
     .meta({ description: "`next` of the page before" }),
 };
@@ -50,7 +51,8 @@ export const eventsQuery = z.strictObject({
 });
 export const modelsQuery = z.strictObject({ ...paging });
 export const accountsQuery = z.strictObject({
-  ...paging,
+  limit: paging.limit,
+  before: z.string().max(80).optional().meta({ description: "`next` of the page before" }),
   role: z.enum(["requester", "prover", "challenger", "operator", "submitter"]).optional(),
 });
 export const searchQuery = z.strictObject({ q: z.string().min(1).max(200) });

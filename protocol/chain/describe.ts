@@ -1,11 +1,11 @@
 /** Events as lines for people. */
 import type { Hex } from "viem";
-import { formatAmount } from "../base/amounts.ts";
-import { decodePosition, type Position, TRACE_STEP } from "../inference/commit/positions.ts";
-import type { FallEntry } from "../protocol/chain/claim-index.ts";
-import type { ChainEvent } from "../protocol/chain/events.ts";
-import { laneName } from "../protocol/chain/finality.ts";
-import { FALL_REASONS } from "../protocol/rules/types.ts";
+import { formatAmount } from "../../base/amounts.ts";
+import { decodePosition, type Position, TRACE_STEP } from "../../inference/commit/positions.ts";
+import { FALL_REASONS } from "../rules/types.ts";
+import type { FallEntry } from "./claim-index.ts";
+import type { ChainEvent } from "./events.ts";
+import { laneName } from "./finality.ts";
 
 /** One line for an event, without its time. */
 export function describeEvent(event: ChainEvent): string {
