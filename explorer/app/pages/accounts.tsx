@@ -3,6 +3,7 @@ import { useSearch } from "@tanstack/react-router";
 import type { AccountSummary, AccountsQuery } from "../../api/types.ts";
 import { accountsQuery } from "../data/queries.ts";
 import { Amount } from "../parts/amount.tsx";
+import { counted } from "../parts/counted.ts";
 import { Filter } from "../parts/filters.tsx";
 import { Id } from "../parts/id.tsx";
 import { type Column, Listing } from "../parts/listing.tsx";
@@ -21,11 +22,11 @@ export function recordText({
   requests,
 }: AccountSummary["record"]): string {
   const parts = [
-    requests > 0 ? `${requests} requests` : "",
-    finalClaims > 0 ? `${finalClaims} claims stood` : "",
-    fallenClaims > 0 ? `${fallenClaims} fell` : "",
-    ticketsWon > 0 ? `${ticketsWon} disputes won` : "",
-    ticketsLost > 0 ? `${ticketsLost} lost` : "",
+    requests > 0 ? counted(requests, "request") : "",
+    finalClaims > 0 ? `${counted(finalClaims, "claim")} stood` : "",
+    fallenClaims > 0 ? `${counted(fallenClaims, "claim")} fell` : "",
+    ticketsWon > 0 ? `${counted(ticketsWon, "dispute")} won` : "",
+    ticketsLost > 0 ? `${counted(ticketsLost, "dispute")} lost` : "",
   ].filter((part) => part !== "");
   return parts.length === 0 ? "–" : parts.join(", ");
 }

@@ -5,6 +5,7 @@ import type { Model as ModelData } from "../../api/types.ts";
 import { modelQuery } from "../data/queries.ts";
 import { Amount } from "../parts/amount.tsx";
 import { LaneMark } from "../parts/badges.tsx";
+import { counted } from "../parts/counted.ts";
 import { Facts } from "../parts/figure.tsx";
 import { Id, shortId } from "../parts/id.tsx";
 import { Outside } from "../parts/outside.tsx";
@@ -98,7 +99,7 @@ function Lanes({
                 <td className="right">{gas === null ? "–" : COUNT.format(Math.round(gas.mean))}</td>
                 <td className="small">
                   {lane === "EXECUTION" &&
-                    (isPublished
+                    (isPublished === true
                       ? executionGas === undefined
                         ? "weights are on the chain"
                         : `some ${COUNT.format(BigInt(executionGas))} gas for one run`
@@ -154,7 +155,9 @@ function Registered({ model }: { readonly model: ModelData }) {
         ],
         ["calldata, at most", `${COUNT.format(maxCalldata)} bytes`],
         ["return data", `${COUNT.format(outputLength)} bytes`],
-        ["weights root", <Id key="w" id={model.weightsRoot} what="root" />],
+        model.weightsRoot === undefined
+          ? undefined
+          : ["weights root", <Id key="w" id={model.weightsRoot} what="root" />],
         model.files.length === 0
           ? undefined
           : [
@@ -198,7 +201,8 @@ function Keepers({ model: { modelId, provers, challengers } }: { readonly model:
                 <li key={account} className="row">
                   <Id id={account} to="account" />
                   <span>
-                    {COUNT.format(claims)} claims{falls > 0 && <span className="paid">, {falls} fell</span>}
+                    {counted(claims, "claim")}
+                    {falls > 0 && <span className="paid">, {falls} fell</span>}
                   </span>
                   <span className="small soft">
                     last <Time at={lastClaimAt} plain />
@@ -218,7 +222,7 @@ function Keepers({ model: { modelId, provers, challengers } }: { readonly model:
               {challengers.map(({ account, tickets, lastTicketAt }) => (
                 <li key={account} className="row">
                   <Id id={account} to="account" />
-                  <span>{COUNT.format(tickets)} tickets</span>
+                  <span>{counted(tickets, "ticket")}</span>
                   <span className="small soft">
                     last <Time at={lastTicketAt} plain />
                   </span>

@@ -3,13 +3,12 @@ import { Link } from "@tanstack/react-router";
 import type { ModelSummary } from "../../api/types.ts";
 import { modelsQuery } from "../data/queries.ts";
 import { LaneMark } from "../parts/badges.tsx";
+import { counted } from "../parts/counted.ts";
 import { shortId } from "../parts/id.tsx";
 import { Outside } from "../parts/outside.tsx";
 import { Empty, Failure, Loading } from "../parts/states.tsx";
 import { Term } from "../parts/term.tsx";
 import { PageTitle } from "../parts/title.tsx";
-
-const COUNT = new Intl.NumberFormat("en");
 
 export function Models() {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
@@ -73,8 +72,9 @@ function ModelCard({ model }: { readonly model: ModelSummary }) {
         {isProofHalted && <span className="badge tone-bad">proofs halted</span>}
       </div>
       <p className="small soft card-foot">
-        {COUNT.format(requests)} requests{falls > 0 && `, ${COUNT.format(falls)} claims fell`}
-        {steps > 0 && `; ${COUNT.format(steps)} steps`}
+        {counted(requests, "request")}
+        {falls > 0 && `, ${counted(falls, "claim")} fell`}
+        {steps > 0 && `; ${counted(steps, "step")}`}
         {isPublished && ", weights on the chain"}
       </p>
     </li>

@@ -47,7 +47,7 @@ export function Overview() {
   );
 }
 
-/** The newest events: those that came live, then those that were there before. */
+/** The newest events: those that came live, then those that were there before; without the bookings that each makes. */
 function Stream() {
   const live = useLive((state) => state.events);
   const before = useInfiniteQuery(eventsQuery({ limit: 25 }));
@@ -55,6 +55,7 @@ function Stream() {
     const known = before.data?.pages[0]?.items ?? [];
     const ids = new Set(known.map(({ id }) => id));
     return [...live.filter(({ id }) => !ids.has(id)), ...known]
+      .filter(({ name }) => name !== "Credited")
       .sort((a, b) => b.block - a.block || b.logIndex - a.logIndex)
       .slice(0, SHOWN_EVENTS);
   }, [live, before.data]);
@@ -113,39 +114,44 @@ function Outcomes({ data: { requests, claims, falls } }: { readonly data: Overvi
   );
 }
 
-function Finality({ data: { finalByLane, finalitySeconds } }: { readonly data: OverviewData }) {
+function Finality({ data: { finalByLane, finalitySeconds, gasByLane } }: { readonly data: OverviewData }) {
   return (
     <section className="sheet" aria-labelledby="finality">
       <h2 id="finality">
         From request to final output, by <Term word="lane">lane</Term>
       </h2>
-      <table className="table">
-        <thead>
-          <tr>
-            <th>lane</th>
-            <th className="right">outputs</th>
-            <th className="right">median</th>
-            <th className="right">range</th>
-          </tr>
-        </thead>
-        <tbody>
-          {LANES.map((lane) => {
-            const waits = finalitySeconds[lane];
-            return (
-              <tr key={lane}>
-                <td>
-                  <LaneMark lane={lane} />
-                </td>
-                <td className="right">{COUNT.format(finalByLane[lane])}</td>
-                <td className="right">{waits === null ? "–" : durationText(waits.median)}</td>
-                <td className="right">
-                  {waits === null ? "–" : `${durationText(waits.least)} to ${durationText(waits.greatest)}`}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <div className="scroll">
+        <table className="table">
+          <thead>
+            <tr>
+              <th>lane</th>
+              <th className="right">outputs</th>
+              <th className="right">median</th>
+              <th className="right">range</th>
+              <th className="right">gas, mean</th>
+            </tr>
+          </thead>
+          <tbody>
+            {LANES.map((lane) => {
+              const waits = finalitySeconds[lane];
+              const gas = gasByLane[lane];
+              return (
+                <tr key={lane}>
+                  <td>
+                    <LaneMark lane={lane} />
+                  </td>
+                  <td className="right">{COUNT.format(finalByLane[lane])}</td>
+                  <td className="right">{waits === null ? "–" : durationText(waits.median)}</td>
+                  <td className="right">
+                    {waits === null ? "–" : `${durationText(waits.least)} to ${durationText(waits.greatest)}`}
+                  </td>
+                  <td className="right">{gas === null ? "–" : COUNT.format(Math.round(gas.mean))}</td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
     </section>
   );
 }

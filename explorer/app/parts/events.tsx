@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ChainEvent } from "../../api/types.ts";
 import { Amount } from "./amount.tsx";
-import { Id, shortId } from "./id.tsx";
+import { Id, shortenIds, shortId } from "./id.tsx";
 import { Outside } from "./outside.tsx";
 import { Time } from "./time.tsx";
 
@@ -39,7 +39,7 @@ export function EventLine({ event }: { readonly event: ChainEvent }) {
     <li className="event-line">
       <span className={`dot tone-${toneOf(name)}`} aria-hidden="true" />
       <span className="event-text">
-        <Outside text={text} />
+        <Outside text={shortenIds(text)} />
       </span>
       <span className="event-links small">
         {claim !== undefined ? (
@@ -82,7 +82,7 @@ function Move({ event }: { readonly event: ChainEvent }) {
       <div className="stack near">
         <div className="row spread">
           <strong>
-            <Outside text={text} />
+            <Outside text={shortenIds(text)} />
           </strong>
           <span className="small soft">
             <Time at={time} />

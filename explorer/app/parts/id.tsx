@@ -5,6 +5,9 @@ import { Hint } from "./hint.tsx";
 /** The ends of an id, which people compare. */
 export const shortId = (id: string): string => (id.length <= 14 ? id : `${id.slice(0, 8)}…${id.slice(-4)}`);
 
+/** A line with every id and every run of bytes in it in short: what it is about stands beside it whole. */
+export const shortenIds = (text: string): string => text.replace(/0x[0-9a-fA-F]{16,}/g, (id) => shortId(id));
+
 const COPIED_MS = 1_500;
 
 function Copy({ text, what }: { readonly text: string; readonly what: string }) {

@@ -1,79 +1,75 @@
-import type { Claim } from "../../api/types.ts";
-import { useChainNow } from "../data/chain-time.ts";
+import type { ChainEvent, Claim, Deadline } from "../../api/types.ts";
 import { toneOf } from "./events.tsx";
 import { Hint } from "./hint.tsx";
+import { shortenIds } from "./id.tsx";
 import { Outside } from "./outside.tsx";
-import { absoluteText, Countdown, durationText } from "./time.tsx";
+import { Countdown, durationText } from "./time.tsx";
 
-const TURNS = { prover: "prover", challenger: "challenger", anybody: "time alone" } as const;
+/** What a move is called in a word or two; moves of money alone have none. */
+const NAMES: Readonly<Record<string, string>> = {
+  Requested: "requested",
+  Claimed: "claimed",
+  Challenged: "challenged",
+  TraceCommitted: "trace committed",
+  Demanded: "demanded",
+  Revealed: "revealed",
+  Fell: "fell",
+  Finalized: "final",
+  Settled: "settled",
+  Delivered: "delivered",
+  Collected: "collected",
+};
+const TURNS = {
+  prover: "the prover's turn",
+  challenger: "the challengers' turn",
+  anybody: "time alone decides",
+} as const;
 
-/** A claim's life on one line: its moves as dots, its deadlines as marks, and the second that it is on the chain. */
-export function Lifeline({
-  claim: { claimedAt, timeline, deadlines, endedAt, windowEnd },
-}: {
-  readonly claim: Claim;
-}) {
-  const now = useChainNow();
-  const ahead = deadlines.filter(({ isOver }) => !isOver);
-  const ends = [windowEnd, endedAt ?? 0, ...ahead.map(({ at }) => at), ...timeline.map(({ time }) => time)];
-  const end = endedAt === undefined ? Math.max(...ends, claimedAt + 1) : Math.max(endedAt, windowEnd);
-  const placeOf = (at: number): string =>
-    `${Math.min(100, Math.max(0, (100 * (at - claimedAt)) / (end - claimedAt))).toFixed(2)}%`;
-  const lived = endedAt ?? now;
-  const moves = timeline.filter(({ time }) => time >= claimedAt);
+/** A claim's life on one line: the moves that were made, then the deadlines ahead, each in order of time. */
+export function Lifeline({ claim: { claimedAt, timeline, deadlines } }: { readonly claim: Claim }) {
+  const moves = timeline.filter(({ name, time }) => name in NAMES && time >= claimedAt);
+  const ahead = deadlines.filter(({ isOver }) => !isOver).sort((a, b) => a.at - b.at);
   return (
-    <div className="stack near">
-      <div className="lifeline">
-        <span
-          className="lifeline-window"
-          style={{ width: placeOf(windowEnd) }}
-          title={`the window, until ${absoluteText(windowEnd)}`}
-        />
-        {lived !== undefined && <span className="lifeline-lived" style={{ width: placeOf(lived) }} />}
-        {ahead.map(({ kind, at, text, position }) => (
-          <span
-            key={`${kind}-${position ?? at}`}
-            className="lifeline-mark"
-            style={{ left: placeOf(at) }}
-            title={text}
-          />
-        ))}
-        {moves.map(({ id, name, text, time }) => (
-          <span key={id} className="lifeline-move" style={{ left: placeOf(time) }}>
-            <Hint
-              tip={
-                <>
-                  <Outside text={text} />
-                  <br />
-                  {durationText(time - claimedAt)} after the claim
-                </>
-              }
-            >
-              <span className={`dot tone-${toneOf(name)}`} />
-              <span className="unseen">{name}</span>
-            </Hint>
-          </span>
-        ))}
-      </div>
-      <div className="row spread small soft">
-        <span>claimed</span>
-        <span>
-          {endedAt === undefined ? "last deadline" : `ended after ${durationText(endedAt - claimedAt)}`}
-        </span>
-      </div>
-      {ahead.length > 0 && (
-        <ul className="clocks">
-          {ahead.map(({ kind, at, by, text, position }) => (
-            <li key={`${kind}-${position ?? at}`} className="clock">
-              <Countdown until={at} over="has passed" />
-              <span>
-                <Outside text={text} />
-              </span>
-              <span className="small soft">{TURNS[by]}</span>
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
+    <ol className="life">
+      {moves.map((event) => (
+        <Move key={event.id} event={event} claimedAt={claimedAt} />
+      ))}
+      {ahead.map((deadline) => (
+        <Ahead key={`${deadline.kind}-${deadline.position ?? deadline.at}`} deadline={deadline} />
+      ))}
+    </ol>
+  );
+}
+
+function Move({
+  event: { name, text, time },
+  claimedAt,
+}: {
+  readonly event: ChainEvent;
+  readonly claimedAt: number;
+}) {
+  return (
+    <li className="station">
+      <span className={`dot tone-${toneOf(name)}`} aria-hidden="true" />
+      <Hint tip={<Outside text={shortenIds(text)} />}>{NAMES[name]}</Hint>
+      <span className="small soft number">
+        {time === claimedAt ? "at first" : `after ${durationText(time - claimedAt)}`}
+      </span>
+    </li>
+  );
+}
+
+function Ahead({ deadline: { at, by, text } }: { readonly deadline: Deadline }) {
+  return (
+    <li className="station is-ahead">
+      <span className="dot" aria-hidden="true" />
+      <span className="clock">
+        <Countdown until={at} over="has passed" />
+      </span>
+      <span className="small">
+        <Outside text={shortenIds(text)} />
+      </span>
+      <span className="small soft">{TURNS[by]}</span>
+    </li>
   );
 }

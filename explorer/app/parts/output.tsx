@@ -41,7 +41,7 @@ function Classes({
   );
 }
 
-const SHOWN_VALUES = 48;
+const SHOWN_VALUES = 12;
 
 function shownValue(value: unknown): string {
   if (Array.isArray(value)) {

@@ -7,8 +7,11 @@ type Channel = Extract<Arithmetic, { kind: "channel" }>;
 type Type = ElementFault["step"]["type"];
 
 const NUMBER = new Intl.NumberFormat("en", { maximumFractionDigits: 9 });
-const shown = (value: number | string | bigint): string =>
-  NUMBER.format(typeof value === "string" ? BigInt(value) : value).replace("-", "−");
+/** Decimal strings are integers above 53 bits; other texts stay as they are. */
+export function shown(value: number | string | bigint): string {
+  if (typeof value === "string" && !/^-?\d+$/.test(value)) return value;
+  return NUMBER.format(typeof value === "string" ? BigInt(value) : value).replace("-", "−");
+}
 
 /** A row of activations times a row of weights, product by product. */
 export function DotArithmetic({ dot, type }: { readonly dot: Dot; readonly type: Type }) {
@@ -19,7 +22,7 @@ export function DotArithmetic({ dot, type }: { readonly dot: Dot; readonly type:
       <div>
         <h3>Row of activations × row of weights of channel {dot.channel}</h3>
         <p className="small soft">
-          {products.length} products; {zeros} activations are 0 and add nothing.
+          {products.length} products{zeros > 0 && `; ${zeros} activations are 0 and add nothing`}.
         </p>
       </div>
       <section
@@ -72,11 +75,19 @@ export function Longhand({
     rest.push([`shifted right by ${parameters.shift} bits`, shifted ?? "", "≫"]);
   }
   if (form === "binary32") {
-    rest.push(["times the scale", parameters.scale, "×"], "rule", ["scaled", scaled ?? "", "="]);
+    rest.push(["times the scale", parameters.scale ?? "no finite number", "×"], "rule", [
+      "scaled",
+      scaled ?? "",
+      "=",
+    ]);
     rest.push(["rounded, half to even", rounded ?? "", "≈"]);
   }
   if (withZeroPoint !== undefined) {
-    rest.push(["plus the zero point", parameters.zeroPoint, "+"], "rule", ["", withZeroPoint, "="]);
+    rest.push(["plus the zero point", parameters.zeroPoint, "+"], "rule", [
+      "with the zero point",
+      withZeroPoint,
+      "=",
+    ]);
   }
   if (clamped !== undefined) {
     rest.push([`kept between ${parameters.lower} and ${parameters.upper}: the stored byte`, clamped, "="]);
@@ -130,9 +141,17 @@ export function Operands({
   );
 }
 
-const OperandRow = ({ name, values }: { readonly name: string; readonly values: readonly number[] }) => (
+const OperandRow = ({
+  name,
+  values,
+}: {
+  readonly name: string;
+  readonly values: readonly (number | null)[];
+}) => (
   <>
     <dt>{name}</dt>
-    <dd className="mono">{values.map(shown).join("  ")}</dd>
+    <dd className="mono">
+      {values.map((value) => (value === null ? "no number" : shown(value))).join("  ")}
+    </dd>
   </>
 );

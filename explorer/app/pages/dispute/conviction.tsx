@@ -9,6 +9,9 @@ import { Term } from "../../parts/term.tsx";
 import { explainQuery } from "../../verify/client.ts";
 import { DotArithmetic, Longhand, Operands } from "./arithmetic.tsx";
 
+/** A step without how its tensor lies in its tree. */
+export const withoutShape = (text: string): string => text.replace(/ {2}\(.*\)$/, "");
+
 const GAS = new Intl.NumberFormat("en");
 type Fault = NonNullable<ConvictionData["fault"]>;
 type ElementFault = Extract<Fault, { kind: "ELEMENT" }>;
@@ -71,7 +74,7 @@ function OneElement({
     <>
       <Facts
         of={[
-          ["step", <code key="s">{step.text}</code>],
+          ["step", <code key="s">{withoutShape(step.text)}</code>],
           ["element", `${element}, at [${coordinates.join(", ")}]`],
         ]}
       />
@@ -95,9 +98,9 @@ function OneElement({
         <aside className="verdict" aria-label="The verdict">
           <dl>
             <dt>the contract computed</dt>
-            <dd className="verdict-right">{expected}</dd>
+            <dd className="verdict-right">{expected ?? "no finite number"}</dd>
             <dt>the claim's trace says</dt>
-            <dd className="verdict-wrong">{claimed}</dd>
+            <dd className="verdict-wrong">{claimed ?? "no finite number"}</dd>
             <dt>this browser computed, from the model and the input alone</dt>
             <dd className="verdict-own">
               {own.data === undefined && own.error === null && !claim.input.isCut ? (

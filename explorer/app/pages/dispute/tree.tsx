@@ -3,6 +3,7 @@ import { Id, shortId } from "../../parts/id.tsx";
 import { Term } from "../../parts/term.tsx";
 import { Countdown, durationText } from "../../parts/time.tsx";
 import type { Floor } from "../../verify/descent.ts";
+import { withoutShape } from "./conviction.tsx";
 
 type Opening = Dispute["openings"][number];
 
@@ -31,7 +32,7 @@ export function Tree({ dispute, floors }: TreeProps) {
           <strong>
             Trace root <Id id={traceRoot} what="root" />
           </strong>
-          <span className="small soft">commits to every number of the run</span>
+          <span className="small soft">a root for each of the steps: all numbers of the run</span>
         </div>
         <Strip floor={floors?.[0]} count={tops.length} dispute={dispute} />
       </li>
@@ -47,6 +48,18 @@ export function Tree({ dispute, floors }: TreeProps) {
   );
 }
 
+/** What an opening shows, in words. */
+function titleOf({ step, opens, openedLevel, content }: Opening, { steps }: Dispute): string {
+  if (step < 0)
+    return opens === "roots"
+      ? "Roots of a group of steps"
+      : `Nodes of level ${openedLevel} over the steps' roots`;
+  const opcode = steps[step]?.opcode;
+  const tensor = `the tensor of step ${step}${opcode === undefined ? "" : ` (${opcode})`}`;
+  if (opens === "nodes") return `Nodes of level ${openedLevel} in ${tensor}`;
+  return content?.length === 1 ? `The one word of ${tensor}` : `Words of ${tensor}`;
+}
+
 function FloorOf({
   opening,
   floor,
@@ -56,11 +69,11 @@ function FloorOf({
   readonly floor: Floor | undefined;
   readonly dispute: Dispute;
 }) {
-  const { text, demandedBy, demandedAt, deadline, revealedAt, isOverdue, content } = opening;
+  const { demandedBy, demandedAt, deadline, revealedAt, isOverdue, content } = opening;
   return (
     <li className="floor">
       <div className="row spread">
-        <strong>{text}</strong>
+        <strong>{titleOf(opening, dispute)}</strong>
         <span className="small soft">
           <Term word="demand">demanded</Term> by <Id id={demandedBy} to="account" plain />,{" "}
           {revealedAt !== undefined ? (
@@ -130,7 +143,7 @@ function nameOf({ kind, first, level }: Floor, at: number, { steps }: Dispute): 
   if (kind === "words") return `word ${index}`;
   if (kind === "nodes") return `node ${index} of level ${level}`;
   const step = steps[index];
-  return step === undefined ? `step ${index}` : step.text.replace(/ {2}\(.*\)$/, "");
+  return step === undefined ? `step ${index}` : withoutShape(step.text);
 }
 
 const SHOWN = 12;

@@ -58,14 +58,16 @@ function Confusion({ figure }: { readonly figure: Extract<EvaluationFigure, { ki
       marginLeft: 72,
       x: { label: "the model says", domain: figure.classes },
       y: { label: "it is", domain: figure.classes },
-      color: {
-        range: ["var(--sheet)", "var(--accent)"],
-        interpolate: "rgb" as const,
-        type: "linear" as const,
-        domain: [0, 1.6],
-      },
+      opacity: { domain: [0, 1.6], range: [0, 1] },
       marks: [
-        plot.cell(figure.cells, { x: "answered", y: "is", fill: "share", inset: 1, rx: 3 }),
+        plot.cell(figure.cells, {
+          x: "answered",
+          y: "is",
+          fill: "var(--accent)",
+          fillOpacity: "share",
+          inset: 1,
+          rx: 3,
+        }),
         plot.text(figure.cells, {
           x: "answered",
           y: "is",

@@ -54,9 +54,8 @@ export function TryIt({ model }: { readonly model: Model }) {
             <>
               <DataSheet data={ask.data.output} />
               <p className="small soft">
-                Run at block {GAS.format(ask.data.block)} in {ask.data.seconds.toFixed(2)} s
-                {ask.data.gas !== undefined && `, some ${GAS.format(ask.data.gas)} gas`}. This is one node's
-                word: a contract that calls the same in its transaction has the chain's.
+                Run at block {GAS.format(ask.data.block)} in {ask.data.seconds.toFixed(2)} s. This is one
+                node's word: a contract that calls the same in its transaction has the chain's.
               </p>
             </>
           )}

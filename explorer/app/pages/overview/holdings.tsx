@@ -37,7 +37,7 @@ export function Holdings({ data: { holds, flows } }: { readonly data: Overview }
         The contract holds <Amount wei={holds.total} />
       </h2>
       {!isEmpty && <Chart label="What the contract holds, by kind" options={bar} />}
-      <ul className="columns holdings" style={{ "--column": "14rem" } as React.CSSProperties}>
+      <ul className="columns holdings">
         {KINDS.map(([kind, name, meaning, color]) => (
           <li key={kind}>
             <span className="swatch" style={{ background: color }} aria-hidden="true" />
