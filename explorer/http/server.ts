@@ -31,8 +31,8 @@ const MAX_BEHIND = 10;
 /** Runs of the chain's node for callers, at once. */
 const MAX_RUNS = 4;
 const YEAR_SECONDS = 31_536_000;
-/** Paths of the interface, where no page is. */
-const INTERFACE = /^\/(v1(\/|$)|openapi\.json$|livez$|healthz$)/;
+/** Paths of the interface and of hashed files, where no page is. */
+const NO_PAGE = /^\/((v1|assets)(\/|$)|openapi\.json$|livez$|healthz$)/;
 
 export function createApp(parts: HttpParts): Express {
   const { log, nowMs, limits, pagesFolder } = parts;
@@ -42,7 +42,7 @@ export function createApp(parts: HttpParts): Express {
       response.json(document);
     });
     app.use(healthRoutes(parts), readRoutes(parts), otherRoutes(parts));
-    if (hasPages(pagesFolder)) app.use(pages(pagesFolder, (path) => !INTERFACE.test(path)));
+    if (hasPages(pagesFolder)) app.use(pages(pagesFolder, (path) => !NO_PAGE.test(path)));
   };
   return createService({
     ...{ log, nowMs, limits, routes: routeNames(), mount },

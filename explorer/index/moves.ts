@@ -55,7 +55,7 @@ export function moveOf(
     ...(claimId === undefined || BigInt(claimId) === 0n ? {} : { claimId }),
     ...(modelId === undefined ? {} : { modelId }),
     ...(account === undefined ? {} : { account }),
-    text: textOf(event),
+    text: describeEvent(event),
     money: moneyOf(event, about.claim),
     args: smallArgs(event),
   };
@@ -105,17 +105,6 @@ function moneyOf(event: ChainEvent, claim: Claim | undefined): Money[] {
 
 const moved = (account: Address, amount: bigint, kind: Money["kind"]): Money[] =>
   amount === 0n ? [] : [{ account, amount, kind }];
-
-function textOf(event: ChainEvent): string {
-  switch (event.name) {
-    case "ModelRegistered":
-      return `model ${event.args.modelId} registered`;
-    case "ProofHalted":
-      return `proofs of model ${event.args.modelId} count no more`;
-    default:
-      return describeEvent(event);
-  }
-}
 
 /** Longest argument that is kept with a move, hex digits: everything else stands in the event. */
 const MAX_DIGITS = 66;

@@ -1,5 +1,4 @@
 /** Search by anything that has a name: id, address, transaction, block, model. */
-import { getAddress, isAddress } from "viem";
 import type { SearchResult, Transaction } from "../api/types.ts";
 import { eventView } from "./events.ts";
 import type { ReadParts } from "./parts.ts";
@@ -75,17 +74,16 @@ function byHex({ index, library }: ReadParts, text: string): Hit[] {
       ({ label, model }) => `claim, ${label} ${named(model)}`,
     ),
     ...hits("transaction", below("transactions", "hash"), () => "transaction"),
-    ...byAddress(index, hex),
+    ...byAddress(db, hex),
   ];
 }
 
-function byAddress({ sums }: ReadParts["index"], hex: string): Hit[] {
-  if (!isAddress(hex, { strict: false })) return [];
-  const account = getAddress(hex);
-  return sums.find("account", account) === undefined
-    ? []
-    : [{ kind: "account", id: account, label: "account" }];
-}
+/** Addresses are kept with their checksum; LIKE takes letters in either case. */
+const byAddress = (db: ReadParts["index"]["tables"]["db"], hex: string): Hit[] =>
+  db
+    .prepare<unknown[], { id: string }>("SELECT id FROM sums WHERE scope = 'account' AND id LIKE ? LIMIT ?")
+    .all(`${hex}%`, MAX_HITS)
+    .map(({ id }) => ({ kind: "account", id, label: "account" }));
 
 function byBlock({ index }: ReadParts, text: string): Hit[] {
   if (!/^\d{1,12}$/.test(text)) return [];

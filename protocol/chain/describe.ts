@@ -32,8 +32,20 @@ export function describeEvent(event: ChainEvent): string {
       return `${event.args.success ? "delivered" : "delivery failed"} by ${event.args.by}`;
     case "Collected":
       return `${event.args.owner} collected ${formatAmount(event.args.amount)}`;
-    default:
-      return event.name;
+    case "DeliveryReclaimed":
+      return "the fee of a delivery that nobody made goes back";
+    case "Refunded":
+      return "expired without an output; the fees go back";
+    case "ModelRegistered":
+      return `model ${event.args.modelId} registered`;
+    case "ProofHalted":
+      return `proofs of model ${event.args.modelId} count no more`;
+    case "Credited":
+      return `${formatAmount(event.args.amount)} credited to ${event.args.account}`;
+    case "Withdrawn":
+      return `${event.args.account} withdrew ${formatAmount(event.args.amount)}`;
+    case "Burned":
+      return `${formatAmount(event.args.amount)} burned`;
   }
 }
 
