@@ -28,6 +28,18 @@ module.exports = {
     only("agent", "protocol", "inference", "base"),
     only("conformance", "agent", "protocol", "inference", "base"),
     only("explorer", "protocol", "inference", "base"),
+    {
+      name: "pages-take-types-alone-from-the-server",
+      severity: "error",
+      from: { path: "^explorer/app/" },
+      to: { path: "^explorer/(?!app/)", pathNot: "^explorer/api/types\\.ts$" },
+    },
+    {
+      name: "server-knows-no-page",
+      severity: "error",
+      from: { path: "^explorer/(?!app/)" },
+      to: { path: "^explorer/app/" },
+    },
     only(
       "cli",
       "conformance",
@@ -63,7 +75,11 @@ module.exports = {
     {
       name: "no-dev-packages-at-run-time",
       severity: "error",
-      from: { path: "^(base|inference|protocol|prover|challenger|agent|conformance|explorer|cli)/" },
+      comment: "The pages are bundled by npm run build: nothing of them is installed where they run.",
+      from: {
+        path: "^(base|inference|protocol|prover|challenger|agent|conformance|explorer|cli)/",
+        pathNot: "^explorer/app/",
+      },
       to: {
         dependencyTypes: ["npm-dev"],
         dependencyTypesNot: ["type-only"],
