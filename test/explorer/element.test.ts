@@ -21,6 +21,17 @@ const ELEMENTS = 6;
 const valueAt = ({ type, data }: Tensor, i: number): number =>
   (data[i] as number) - (type === "s8" ? 128 : 0);
 
+/** Each number of an integer requantization follows from the one before. */
+function expectSteps(arithmetic: ReturnType<typeof decodeElement>["arithmetic"]): void {
+  if (arithmetic.kind === "operands" || arithmetic.requantization.form !== "integer") return;
+  const { accumulator, parameters, requantization } = arithmetic;
+  const { product, sum, shifted } = requantization;
+  const expected = BigInt(accumulator) * BigInt(parameters.multiplier);
+  expect(product).toBe(`${expected}`);
+  expect(sum).toBe(`${BigInt.asIntN(64, expected + BigInt(parameters.addend))}`);
+  expect(shifted).toBe(`${BigInt(sum as string) >> BigInt(parameters.shift & 63)}`);
+}
+
 describe("decodeElement", () => {
   it("default: the values of operands and element are those of the run, over random programs of every opcode", () => {
     const rng = createRng(21);
@@ -64,6 +75,7 @@ describe("decodeElement", () => {
             0,
           );
           expect(at).toBe(element);
+          expectSteps(decoded.arithmetic);
           if (decoded.recomputed === undefined) continue;
           recomputed += 1;
           expect(decoded.recomputed, `${step.opcode} of program ${i}`).toBe(expected);
