@@ -4,7 +4,14 @@ import type { TimedEvent } from "../../explorer/index/moves.ts";
 import type { EventName } from "../../protocol/chain/events.ts";
 import { type ClaimState, type GameState, type Move, newGame, play } from "../../protocol/rules/machine.ts";
 import { bondsOf } from "../../protocol/rules/money.ts";
-import { LANE, type ModelId, type Request, ZERO_ADDRESS, ZERO_HASH } from "../../protocol/rules/types.ts";
+import {
+  type ClaimId,
+  LANE,
+  type ModelId,
+  type Request,
+  ZERO_ADDRESS,
+  ZERO_HASH,
+} from "../../protocol/rules/types.ts";
 import { eventIn } from "../support/batches.ts";
 import { LOCAL_CONSTANTS } from "../support/deploy.ts";
 import { addressOf } from "../support/game-table.ts";
@@ -75,7 +82,7 @@ describe("lifeOf", () => {
       },
       "Claimed",
       ({ claims }) => {
-        const [[claimId, made]] = [...claims] as [[string, ClaimState]];
+        const [[claimId, made]] = [...claims] as [[ClaimId, ClaimState]];
         return { claimId, requestId, claim: made.claim, windowEnd: made.word.windowEnd, output: "0x" };
       },
     );
