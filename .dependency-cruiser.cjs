@@ -1,6 +1,6 @@
 // The arrows between folders: base <- inference <- protocol <- prover, challenger, agent <- cli, and inside protocol/:
-// rules <- chain <- service. conformance stands beside agent, below cli.
-const OURS = "^(base|inference|protocol|prover|challenger|agent|conformance|cli|tools|test|bench)/";
+// rules <- chain <- service. conformance stands beside agent and explorer beside prover, both below cli.
+const OURS = "^(base|inference|protocol|prover|challenger|agent|conformance|explorer|cli|tools|test|bench)/";
 
 /** A folder may import only itself, the named folders and packages. */
 function only(folder, ...allowed) {
@@ -27,7 +27,31 @@ module.exports = {
     only("challenger", "protocol", "inference", "base"),
     only("agent", "protocol", "inference", "base"),
     only("conformance", "agent", "protocol", "inference", "base"),
-    only("cli", "conformance", "agent", "prover", "challenger", "protocol", "inference", "base", "tools"),
+    only("explorer", "protocol", "inference", "base"),
+    {
+      name: "pages-take-types-alone-from-the-server",
+      severity: "error",
+      from: { path: "^explorer/app/" },
+      to: { path: "^explorer/(?!app/)", pathNot: "^explorer/api/types\\.ts$" },
+    },
+    {
+      name: "server-knows-no-page",
+      severity: "error",
+      from: { path: "^explorer/(?!app/)" },
+      to: { path: "^explorer/app/" },
+    },
+    only(
+      "cli",
+      "conformance",
+      "explorer",
+      "agent",
+      "prover",
+      "challenger",
+      "protocol",
+      "inference",
+      "base",
+      "tools",
+    ),
     only("tools", "protocol", "inference", "base"),
     {
       name: "rules-touch-no-machine",
@@ -51,7 +75,11 @@ module.exports = {
     {
       name: "no-dev-packages-at-run-time",
       severity: "error",
-      from: { path: "^(base|inference|protocol|prover|challenger|agent|conformance|cli)/" },
+      comment: "The pages are bundled by npm run build: nothing of them is installed where they run.",
+      from: {
+        path: "^(base|inference|protocol|prover|challenger|agent|conformance|explorer|cli)/",
+        pathNot: "^explorer/app/",
+      },
       to: {
         dependencyTypes: ["npm-dev"],
         dependencyTypesNot: ["type-only"],

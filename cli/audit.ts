@@ -7,7 +7,7 @@ import type { ChainEvent } from "../protocol/chain/events.ts";
 import { addressLink, transactionLink } from "../protocol/chain/presets.ts";
 import type { GameAddress } from "../protocol/rules/ids.ts";
 import { chainConfig, openChain, withChain } from "./chain.ts";
-import { linked } from "./explorer.ts";
+import { linked } from "./chain-links.ts";
 import { EXIT, printProgress, printResult, refuseArgument, withJson } from "./output.ts";
 
 export function addAuditCommand(program: Command): void {

@@ -5,6 +5,7 @@ import { fromHex } from "../base/bytes.ts";
 import { decodePosition } from "../inference/commit/positions.ts";
 import { meaningIfAny } from "../inference/meaning/read.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
+import { describeEvent, describePosition, iso } from "../protocol/chain/describe.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { historyOf } from "../protocol/chain/history.ts";
 import { claimUnknown } from "../protocol/chain/past.ts";
@@ -17,7 +18,6 @@ import { claimIdOf } from "./claim-id.ts";
 import { addStatementCommand } from "./claim-statement.ts";
 import { readableOf } from "./model-source.ts";
 import { printResult, withJson } from "./output.ts";
-import { describeEvent, describePosition, iso } from "./timeline.ts";
 
 export function addClaimCommands(program: Command): void {
   const claim = program.command("claim").description("look at claims");

@@ -1,7 +1,8 @@
 /** `npm run demo`: the main job on a local chain, with real processes, in about a minute.
  *
  *  An agent's contract asks for the sentiment of headlines and for a forecast. One prover lies; a challenger convicts
- *  it on chain; the contract ends up with right and final outputs only. --keep leaves everything running. */
+ *  it on chain; the contract ends up with right and final outputs only. An explorer shows all of it. --keep leaves
+ *  everything running, --traffic also asks on, with a dispute every minute. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,6 +29,7 @@ import { Agent, type Question } from "./demo/agent.ts";
 import { askLanes, type LaneQuestion, laneLines, openLanes, openOf } from "./demo/lanes.ts";
 import { type Daemon, type DaemonOptions, DISHONEST_PROVER, startDaemon } from "./demo/processes.ts";
 import { Timeline } from "./demo/timeline.ts";
+import { keepAsking } from "./demo/traffic.ts";
 import { modelFolder } from "./model-source.ts";
 import { reportError } from "./output.ts";
 import { outputLine } from "./shown-output.ts";
@@ -56,7 +58,7 @@ interface Input {
 const keyOf = (role: (typeof ROLES)[number]): Hex => ANVIL_KEYS[ROLES.indexOf(role)] as Hex;
 const addressOf = (role: (typeof ROLES)[number]): Address => privateKeyToAccount(keyOf(role)).address;
 
-async function main(keep: boolean): Promise<void> {
+async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
   const startMs = Date.now();
   const folder = mkdtempSync(join(tmpdir(), "assay-demo-"));
   const sentiment = loadModelFolder(modelFolder("sentiment"));
@@ -90,6 +92,10 @@ async function main(keep: boolean): Promise<void> {
       daemons.push(daemon);
       return daemon;
     };
+    const explorer = await start("explorer", "deployer", ["explorer", "--port", "0"]).logged(
+      "explorer is up",
+    );
+    timeline.log(`an explorer shows what happens, at ${explorer.url}`);
     const ready = [
       start("honest-prover", "honest prover", ["prover", "--port", "0", "--keys", KEYS]).logged(
         "prover is up",
@@ -122,7 +128,12 @@ async function main(keep: boolean): Promise<void> {
     await report(asked, chain, timeline);
     console.log("\nThe same questions, in every lane of their models:");
     for (const line of await laneLines(requireAccount(chain), lanes, events)) console.log(line);
-    if (keep) await keepRunning(anvil.rpcUrl, chain, deployment, daemons, agents);
+    if (keep) {
+      const traffic = hasTraffic ? makeTraffic(chain, folder, agents, stopping.signal) : undefined;
+      await keepRunning(anvil.rpcUrl, chain, deployment, daemons, agents, String(explorer.url));
+      stopping.abort();
+      await traffic;
+    }
     stopping.abort();
     await following;
   } finally {
@@ -302,15 +313,37 @@ async function report(asked: readonly Asked[], chain: Chain, timeline: Timeline)
   console.log(`  (${formatAmount(gone)} are still in the contract: credits, and what is burned)`);
 }
 
+async function makeTraffic(
+  chain: Chain,
+  folder: string,
+  agents: { readonly sentiment: Agent; readonly forecast: Agent },
+  signal: AbortSignal,
+): Promise<void> {
+  const { headlines, prices } = readInput();
+  const { series: _, ...lists } = prices;
+  await keepAsking(
+    {
+      ...{ chain, folder, agents, headlines, prices: lists },
+      requester: privateKeyToAccount(keyOf("lanes' requester")),
+      provers: { honest: addressOf("honest prover"), dishonest: addressOf("dishonest prover") },
+      onFault: (error) => reportError(error, { debug: false }),
+    },
+    signal,
+  );
+}
+
 async function keepRunning(
   rpcUrl: string,
   chain: Chain,
   deployment: string,
   daemons: readonly Daemon[],
   agents: Readonly<Record<string, Agent>>,
+  explorer: string,
 ): Promise<void> {
-  const { url } = await (daemons[0] as Daemon).logged("prover is up");
+  const prover = daemons.find(({ name }) => name === "honest-prover");
+  const { url } = await (prover as Daemon).logged("prover is up");
   console.log(`\nStill running; stop it with Ctrl-C.
+  explorer    ${explorer}
   chain       ${rpcUrl}, chain id ${chain.game.chainId}
   assay       ${chain.game.assay}
   deployment  ${deployment}
@@ -326,7 +359,8 @@ ${daemons.map(({ name, log }) => `  log         ${log} (${name})`).join("\n")}`)
 }
 
 try {
-  await main(process.argv.includes("--keep"));
+  const hasTraffic = process.argv.includes("--traffic");
+  await main(hasTraffic || process.argv.includes("--keep"), hasTraffic);
 } catch (error) {
   process.exitCode = reportError(error, { debug: process.argv.includes("--debug") });
 }

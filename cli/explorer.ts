@@ -1,5 +1,46 @@
-/** Addresses and transactions with the explorer's page behind them, where one is known. */
+/** `assay explorer`: what happens on a deployment, as pages and as JSON. */
+import { join } from "node:path";
+import type { Command } from "commander";
+import { runExplorer } from "../explorer/main.ts";
+import { integer, loadConfig, type Settings, text } from "../protocol/service/config.ts";
+import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
+import { chainConfig, confirmationsOn, openChainAs, withChain, withSettings } from "./chain.ts";
+import { MODELS_SETTING, stopSignal } from "./daemon.ts";
+import { createLogger } from "./log.ts";
 
-/** @param link as addressLink and transactionLink give it */
-export const linked = (subject: string, link: string | undefined): string =>
-  link === undefined ? subject : `${subject} ${link}`;
+export const EXPLORER_SETTINGS = {
+  models: MODELS_SETTING,
+  host: { schema: text, default: "127.0.0.1", description: "address that HTTP listens on" },
+  port: { schema: integer(0, 65_535), default: 8_090, description: "port of HTTP, 0 for any" },
+  ...CALLER_SETTINGS,
+} as const satisfies Settings;
+
+export function addExplorerCommand(program: Command): void {
+  const command = program
+    .command("explorer")
+    .description(
+      "show what happens on a deployment, down to the arithmetic of a conviction: reads only, needs no key",
+    );
+  withSettings(withChain(command), EXPLORER_SETTINGS).action(async (_options: object, self: Command) => {
+    const log = createLogger("explorer", self);
+    const signal = stopSignal(log);
+    const config = chainConfig(self);
+    const settings = loadConfig(
+      EXPLORER_SETTINGS,
+      { flags: self.optsWithGlobals(), env: process.env },
+      "explorer",
+    );
+    const chain = await openChainAs(config, undefined);
+    const { models, host, port } = settings;
+    await runExplorer(
+      {
+        ...{ chain, host, port, log, models: [models] },
+        data: join(config.data, "explorer"),
+        limits: callerLimits(settings),
+        pollIntervalMs: config.pollIntervalMs,
+        confirmations: confirmationsOn(chain, config),
+      },
+      signal,
+    );
+  });
+}

@@ -6,6 +6,7 @@ import { formatAmount } from "../base/amounts.ts";
 import { BaseError, isBaseError } from "../base/errors.ts";
 import { type Action, Actions } from "../protocol/chain/actions.ts";
 import { awaitResult, type FinalResult } from "../protocol/chain/await-result.ts";
+import { describeEvent, laneText } from "../protocol/chain/describe.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { historyOf } from "../protocol/chain/history.ts";
 import { requireSent } from "../protocol/chain/sent.ts";
@@ -18,7 +19,6 @@ import { findModel, isModelId, type RegisteredModel } from "./model-source.ts";
 import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
 import { makeRequest, REQUEST_SETTINGS } from "./request-terms.ts";
 import { outputLines, showOutput } from "./shown-output.ts";
-import { describeEvent, laneText } from "./timeline.ts";
 
 interface RequestOptions {
   readonly inputs?: string;

@@ -8,7 +8,7 @@ import { transactionLink } from "../protocol/chain/presets.ts";
 import { withdrawTo } from "../protocol/chain/withdraw.ts";
 import { askDaemon } from "../protocol/service/control.ts";
 import { type ChainConfig, chainConfig, chainIdAt, withChain, withSender } from "./chain.ts";
-import { linked } from "./explorer.ts";
+import { linked } from "./chain-links.ts";
 import { printResult, refuseArgument, withJson } from "./output.ts";
 
 export function addWithdrawCommand(program: Command): void {
@@ -31,7 +31,7 @@ export function addWithdrawCommand(program: Command): void {
     const amount = BigInt(String(result.amountWei));
     if (amount === 0n) return printResult(self, result, ["There is no credit to withdraw."]);
     const hash = String(result.hash);
-    const link = transactionLink(await chainIdAt(config.rpcUrl), hash);
+    const link = transactionLink(await chainIdAt(config), hash);
     printResult(self, result, [`${formatAmount(amount)} went to ${result.to} (${linked(hash, link)})`]);
   });
 }

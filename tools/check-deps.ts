@@ -12,6 +12,7 @@ const FOLDERS = [
   "challenger",
   "agent",
   "conformance",
+  "explorer",
   "cli",
   "tools",
   "test",

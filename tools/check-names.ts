@@ -9,7 +9,7 @@ import { listFiles } from "./tracked-files.ts";
 const MAX_LINES = 400;
 const ADVISED_LINES = 200;
 
-const SOURCE = /\.(ts|js|cjs|mjs|sol|py|sh|sql)$/;
+const SOURCE = /\.(tsx?|js|cjs|mjs|sol|py|sh|sql)$/;
 const NOT_WRITTEN_BY_HAND = /(^|\/)generated\/|^test\/vectors\/|^package-lock\.json$/;
 const CONTRACT_TEST = /^test\/contracts\/.*\.sol$/;
 

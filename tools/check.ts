@@ -13,6 +13,7 @@ const CHECKS: readonly (readonly [name: string, command: string, args: readonly 
   ["format and lint", node, [join(modules, "@biomejs/biome/bin/biome"), "check", "--error-on-warnings", "."]],
   ["contract format", foundryBinary("forge"), ["fmt", "--check"]],
   ["types", node, [join(modules, "typescript/bin/tsc")]],
+  ["types of the pages", node, [join(modules, "typescript/bin/tsc"), "-p", "explorer/app"]],
   ["imports", node, [...tsx, "tools/check-deps.ts"]],
   ["names", node, [...tsx, "tools/check-names.ts"]],
   ["glossary", node, [...tsx, "tools/check-glossary.ts"]],

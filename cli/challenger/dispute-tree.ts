@@ -3,9 +3,9 @@ import type { Address } from "viem";
 import { formatAmount } from "../../base/amounts.ts";
 import { decodePosition, type Position } from "../../inference/commit/positions.ts";
 import type { ClaimEntry, DemandEntry } from "../../protocol/chain/claim-index.ts";
+import { describeFall, describePosition, iso } from "../../protocol/chain/describe.ts";
 import { RULES } from "../../protocol/rules/machine.ts";
 import type { ClaimWord } from "../../protocol/rules/words.ts";
-import { describeFall, describePosition, iso } from "../timeline.ts";
 import { leaf, type TreeNode } from "../tree.ts";
 
 /** @param own account that is pointed out, if there is one @param answerSeconds T */

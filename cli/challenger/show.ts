@@ -7,6 +7,7 @@ import { formatAmount } from "../../base/amounts.ts";
 import { type SettledVerdict, VerdictStore } from "../../challenger/verdicts.ts";
 import { type ClaimEntry, isClaimStatus } from "../../protocol/chain/claim-index.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
+import { iso } from "../../protocol/chain/describe.ts";
 import { readClaim, readIndex } from "../../protocol/chain/past.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import type { ClaimId } from "../../protocol/rules/types.ts";
@@ -15,7 +16,6 @@ import { openReadOnly } from "../../protocol/service/journal/database.ts";
 import { chainConfig, openChain, withChain } from "../chain.ts";
 import { claimIdOf } from "../claim-id.ts";
 import { printResult, refuseArgument, withJson } from "../output.ts";
-import { iso } from "../timeline.ts";
 import { treeLines } from "../tree.ts";
 import { disputeTree } from "./dispute-tree.ts";
 

@@ -3,9 +3,9 @@ import type { Address } from "viem";
 import { formatAmount } from "../../base/amounts.ts";
 import { decodePosition } from "../../inference/commit/positions.ts";
 import type { TensorType } from "../../inference/program/form.ts";
+import { describeEvent, describePosition } from "../../protocol/chain/describe.ts";
 import { type ChainEvent, subjectOf } from "../../protocol/chain/events.ts";
 import { FALL_REASONS, type RequestId } from "../../protocol/rules/types.ts";
-import { describeEvent, describePosition } from "../timeline.ts";
 import { Progress } from "./progress.ts";
 
 export interface TimelineParts {

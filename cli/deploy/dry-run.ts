@@ -19,7 +19,7 @@ import { hasProxy, proxyMissing } from "../../protocol/chain/deploy/proxy.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
 import { addressLink, chainName, isLocalChain, transactionGasOn } from "../../protocol/chain/presets.ts";
 import type { GameConstants } from "../../protocol/rules/types.ts";
-import { linked } from "../explorer.ts";
+import { linked } from "../chain-links.ts";
 import { refuseArgument } from "../output.ts";
 
 export interface DryRunTerms {

@@ -8,7 +8,7 @@ import { withContext } from "../../protocol/chain/errors.ts";
 import { addressLink, chainName, presetOf } from "../../protocol/chain/presets.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { type ClaimId, ZERO_HASH } from "../../protocol/rules/types.ts";
-import { linked } from "../explorer.ts";
+import { linked } from "../chain-links.ts";
 import { type Finding, fail, found, ok, warn } from "./finding.ts";
 
 /** Blocks whose mean distance counts as the chain's pace. */

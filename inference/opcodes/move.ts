@@ -114,6 +114,12 @@ function indexOf(dims: readonly number[], element: number): number[] {
   return index;
 }
 
+/** Where a MOVE's element comes from: an element of the source, or undefined for the pad or the second operand. */
+export function movedFrom(step: Step, element: number): number | undefined {
+  const from = sourceElement(step, indexOf(step.dims, element));
+  return from === PAD ? undefined : from;
+}
+
 /** Element of the source for one output index, or PAD. Every sum stays below 2^49: exact in a double. */
 function sourceElement(step: Step, index: readonly number[]): number {
   let element = 0;

@@ -1,7 +1,7 @@
 /** GET /openapi.json: every route with its parameters, limits and answers. */
-import { z } from "zod";
 import { VERSION } from "../../base/version.ts";
 import { LIMITS } from "../../protocol/rules/types.ts";
+import { componentSchemas } from "../../protocol/service/http/component-schemas.ts";
 import { ANSWERS, type AnswerName } from "./answers.ts";
 import type { HttpLimits } from "./parts.ts";
 
@@ -139,7 +139,7 @@ export function openApi(limits: HttpLimits): Json {
       license: { name: "GPL-3.0-only", identifier: "GPL-3.0-only" },
     },
     paths,
-    components: { schemas: schemas() },
+    components: { schemas: componentSchemas(ANSWERS) },
   };
 }
 
@@ -189,17 +189,4 @@ function contentOf(path: string, status: number): Json {
     return { "application/json": { schema: { anyOf: [ref("Health"), ref("Error")] } } };
   }
   return json("Error");
-}
-
-function schemas(): Json {
-  const registry = z.registry<{ id: string }>();
-  for (const [name, schema] of Object.entries(ANSWERS)) registry.add(schema as z.ZodType, { id: name });
-  // Callers must expect members that are added later, so that objects are open: the form of inputs.
-  const { schemas: made } = z.toJSONSchema(registry, {
-    io: "input",
-    uri: (name) => `#/components/schemas/${name}`,
-  });
-  return Object.fromEntries(
-    Object.entries(made).map(([name, { $schema: _schema, $id: _id, id: _name, ...rest }]) => [name, rest]),
-  );
 }

@@ -8,6 +8,7 @@ import type { Program } from "../../../inference/program/form.ts";
 import { type Action, Actions } from "../../../protocol/chain/actions.ts";
 import { floorOf } from "../../../protocol/chain/await-result.ts";
 import type { ClaimEntry } from "../../../protocol/chain/claim-index.ts";
+import { describeEvent, iso } from "../../../protocol/chain/describe.ts";
 import type { ChainEvent } from "../../../protocol/chain/events.ts";
 import type { Inclusion } from "../../../protocol/chain/journal.ts";
 import { readClaim } from "../../../protocol/chain/past.ts";
@@ -17,7 +18,6 @@ import type { ClaimId } from "../../../protocol/rules/types.ts";
 import type { DishonestRun, FaultKind } from "../../demo/dishonest/faults.ts";
 import { answersOf, revealOf } from "../../demo/dishonest/runs.ts";
 import { printProgress } from "../../output.ts";
-import { describeEvent, iso } from "../../timeline.ts";
 import { type DrillMove, drillMoves } from "./moves.ts";
 
 export interface DrillParts {

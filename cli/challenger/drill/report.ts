@@ -2,10 +2,10 @@
 import type { Address } from "viem";
 import { formatAmount } from "../../../base/amounts.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
+import { describeFall } from "../../../protocol/chain/describe.ts";
 import type { ChainEvent } from "../../../protocol/chain/events.ts";
 import type { Inclusion } from "../../../protocol/chain/journal.ts";
 import type { SigningChain } from "../../../protocol/chain/sender.ts";
-import { describeFall } from "../../timeline.ts";
 import { fellByOthers } from "./moves.ts";
 import type { Played } from "./play.ts";
 

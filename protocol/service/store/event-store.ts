@@ -65,6 +65,19 @@ export class EventStore {
     return rows.length === 0 ? undefined : rows.map(({ body }) => decode(body) as ChainEvent);
   }
 
+  /** What is kept of a request and its claims, in chain order; none of one that is not kept. */
+  eventsOfRequest(id: RequestId): ChainEvent[] {
+    return this.#rowsOf(id).map(({ body }) => decode(body) as ChainEvent);
+  }
+
+  /** Requests with an event above this block: what a rollback to it changes. */
+  requestsAbove(block: bigint): RequestId[] {
+    return this.#db
+      .prepare<[number], { id: RequestId }>("SELECT DISTINCT request_id AS id FROM events WHERE block > ?")
+      .all(Number(block))
+      .map(({ id }) => id);
+  }
+
   /** Keeps these requests in the database alone, until the next event about one of them, or a rollback that takes one
    *  back, puts it into the index again with all its claims. */
   rest(ids: readonly RequestId[]): void {
@@ -101,12 +114,14 @@ export class EventStore {
       this.#db.prepare("DELETE FROM resting WHERE request_id = ?").run(id).changes === 0
     )
       return false;
-    this.#apply(
-      this.#db
-        .prepare<[string], Row>("SELECT body FROM events WHERE request_id = ? ORDER BY block, log_index")
-        .all(id),
-    );
+    this.#apply(this.#rowsOf(id));
     return true;
+  }
+
+  #rowsOf(id: RequestId): Row[] {
+    return this.#db
+      .prepare<[string], Row>("SELECT body FROM events WHERE request_id = ? ORDER BY block, log_index")
+      .all(id);
   }
 
   #requestOf(claim: ClaimId): RequestId | undefined {

@@ -1,11 +1,11 @@
 /** Events as lines for people. */
 import type { Hex } from "viem";
-import { formatAmount } from "../base/amounts.ts";
-import { decodePosition, type Position, TRACE_STEP } from "../inference/commit/positions.ts";
-import type { FallEntry } from "../protocol/chain/claim-index.ts";
-import type { ChainEvent } from "../protocol/chain/events.ts";
-import { laneName } from "../protocol/chain/finality.ts";
-import { FALL_REASONS } from "../protocol/rules/types.ts";
+import { formatAmount } from "../../base/amounts.ts";
+import { decodePosition, type Position, TRACE_STEP } from "../../inference/commit/positions.ts";
+import { FALL_REASONS } from "../rules/types.ts";
+import type { FallEntry } from "./claim-index.ts";
+import type { ChainEvent } from "./events.ts";
+import { laneName } from "./finality.ts";
 
 /** One line for an event, without its time. */
 export function describeEvent(event: ChainEvent): string {
@@ -32,8 +32,20 @@ export function describeEvent(event: ChainEvent): string {
       return `${event.args.success ? "delivered" : "delivery failed"} by ${event.args.by}`;
     case "Collected":
       return `${event.args.owner} collected ${formatAmount(event.args.amount)}`;
-    default:
-      return event.name;
+    case "DeliveryReclaimed":
+      return "the fee of a delivery that nobody made goes back";
+    case "Refunded":
+      return "expired without an output; the fees go back";
+    case "ModelRegistered":
+      return `model ${event.args.modelId} registered`;
+    case "ProofHalted":
+      return `proofs of model ${event.args.modelId} count no more`;
+    case "Credited":
+      return `${formatAmount(event.args.amount)} credited to ${event.args.account}`;
+    case "Withdrawn":
+      return `${event.args.account} withdrew ${formatAmount(event.args.amount)}`;
+    case "Burned":
+      return `${formatAmount(event.args.amount)} burned`;
   }
 }
 

@@ -1,0 +1,24 @@
+import type { ReactNode } from "react";
+import { useEffect } from "react";
+import { visible } from "./visible.ts";
+
+interface PageTitleProps {
+  /** of the browser's tab */
+  readonly name: string;
+  readonly children: ReactNode;
+  /** beside the heading */
+  readonly aside?: ReactNode;
+}
+
+/** The heading of a page, which names the tab too. */
+export function PageTitle({ name, children, aside }: PageTitleProps) {
+  useEffect(() => {
+    document.title = `${visible(name)} · Assay`;
+  }, [name]);
+  return (
+    <header className="page-title row">
+      <h1>{children}</h1>
+      {aside}
+    </header>
+  );
+}

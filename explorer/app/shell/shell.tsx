@@ -1,0 +1,82 @@
+import { Link, Outlet } from "@tanstack/react-router";
+import { useTheme } from "../data/theme.ts";
+import { Banners } from "./banners.tsx";
+import { ChainHead } from "./chain-head.tsx";
+import { SearchBox } from "./search-box.tsx";
+
+const PAGES = [
+  ["/", "Overview"],
+  ["/models", "Models"],
+  ["/requests", "Requests"],
+  ["/claims", "Claims"],
+  ["/accounts", "Accounts"],
+] as const;
+
+function ThemeChoice() {
+  const [theme, setTheme] = useTheme();
+  return (
+    <label className="theme-choice">
+      <span className="unseen">Colours</span>
+      <select value={theme} onChange={(event) => setTheme(event.target.value as typeof theme)}>
+        <option value="system">system colours</option>
+        <option value="light">light</option>
+        <option value="dark">dark</option>
+      </select>
+    </label>
+  );
+}
+
+function Mark() {
+  return (
+    <svg viewBox="0 0 32 32" aria-hidden="true">
+      <rect className="mark-ground" width="32" height="32" rx="7" />
+      <path className="mark-letter" d="M7 24 16 7l9 17" />
+      <path className="mark-check" d="m11.5 20 3.5 3.2 7-7.4" />
+    </svg>
+  );
+}
+
+/** What stands around every page. */
+export function Shell() {
+  return (
+    <>
+      <a className="skip" href="#page">
+        To the page
+      </a>
+      <header className="shell-header">
+        <div className="shell-width shell-bar">
+          <Link to="/" className="brand">
+            <Mark />
+            Assay
+          </Link>
+          <SearchBox />
+          <ChainHead />
+        </div>
+        <nav className="shell-width shell-nav" aria-label="Pages">
+          {PAGES.map(([to, name]) => (
+            <Link
+              key={to}
+              to={to}
+              activeOptions={{ exact: to === "/" }}
+              activeProps={{ "aria-current": "page" }}
+            >
+              {name}
+            </Link>
+          ))}
+        </nav>
+      </header>
+      <main id="page" className="shell-width shell-page" tabIndex={-1}>
+        <Banners />
+        <Outlet />
+      </main>
+      <footer className="shell-footer">
+        <div className="shell-width row spread small soft">
+          <span>
+            This page reads and sends nothing. Its data as JSON: <a href="/openapi.json">/openapi.json</a>
+          </span>
+          <ThemeChoice />
+        </div>
+      </footer>
+    </>
+  );
+}

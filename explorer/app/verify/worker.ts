@@ -1,0 +1,109 @@
+/** The canonical executor, off the page's thread: it runs a model again and compares. What it fetches is checked against
+ *  the model's id, so that nothing here rests on the explorer's word. */
+import { expose } from "comlink";
+import { equalBytes, fromHex, type Hex, toHex } from "../../../base/bytes.ts";
+import { encodeOutput } from "../../../inference/codecs/output.ts";
+import { type Commitment, commitModel, commitTrace, modelId } from "../../../inference/commit/commitments.ts";
+import { trace } from "../../../inference/executor/execute.ts";
+import { type PreparedModel, prepare } from "../../../inference/executor/prepare.ts";
+import { isWeight, type Operand, type Tensor, type TensorData } from "../../../inference/program/form.ts";
+import { weightBytes } from "../../../inference/program/shape.ts";
+import { readProgram } from "../../../inference/program/validate.ts";
+import { LANE, type LaneName } from "../../../protocol/rules/types.ts";
+import type { Model } from "../../api/types.ts";
+import { getBytes, getJson } from "../data/api.ts";
+import { explain } from "./arithmetic/explain.ts";
+import type { Arithmetic } from "./arithmetic/form.ts";
+import { descent, type Floor, type Shown } from "./descent.ts";
+
+const NO_KEY = `0x${"00".repeat(32)}` as const;
+
+interface Run {
+  readonly tensors: readonly Tensor[];
+  readonly trace: Commitment;
+  readonly output: Hex;
+  readonly seconds: number;
+}
+
+const models = new Map<string, Promise<PreparedModel>>();
+let last: { readonly key: string; readonly run: Run } | undefined;
+
+/** @throws Error when the files cannot be read, or are not what the model's id commits to */
+async function open(id: string): Promise<PreparedModel> {
+  const path = `/v1/models/${id}`;
+  const { selector, lanes, vkHash = NO_KEY, hasProgram, hasWeights } = await getJson<Model>(path);
+  if (!hasProgram || !hasWeights) {
+    throw new Error("The explorer has no files of this model: give it the model's folder by --models.");
+  }
+  const [program, bytes] = await Promise.all([
+    getBytes(`${path}/files/program.bin`).then(readProgram),
+    getBytes(`${path}/files/weights.bin`),
+  ]);
+  let at = 0;
+  const weights = program.weights.map((weight) => {
+    at += weightBytes(weight);
+    return bytes.slice(at - weightBytes(weight), at);
+  });
+  const model = { program, weights };
+  const laneBits = lanes.reduce((bits, lane) => bits | LANE[lane as LaneName], 0);
+  const identity = {
+    ...commitModel(model),
+    selector: fromHex(selector),
+    lanes: laneBits,
+    vkHash: fromHex(vkHash),
+  };
+  if (at !== bytes.length || !equalBytes(modelId(identity), fromHex(id))) {
+    throw new Error(
+      "Program and weights that the explorer gave are not those that the model's id commits to.",
+    );
+  }
+  return prepare(model, fromHex(selector));
+}
+
+function opened(id: string): Promise<PreparedModel> {
+  const found = models.get(id) ?? open(id);
+  models.set(id, found);
+  found.catch(() => models.delete(id));
+  return found;
+}
+
+async function runOf(id: string, input: Hex): Promise<readonly [PreparedModel, Run]> {
+  const prepared = await opened(id);
+  const key = `${id} ${input}`;
+  if (last?.key === key) return [prepared, last.run];
+  const before = performance.now();
+  const tensors = trace(prepared, fromHex(input));
+  const output = toHex(encodeOutput(prepared.program, tensors.at(-1) as Tensor));
+  const seconds = (performance.now() - before) / 1_000;
+  const run: Run = { tensors, trace: commitTrace(prepared.program, tensors), output, seconds };
+  last = { key, run };
+  return [prepared, run];
+}
+
+const constantOf =
+  (prepared: PreparedModel) =>
+  (operand: Operand): TensorData => {
+    if (!isWeight(operand)) throw new RangeError(`Operand ${operand} is no weight tensor.`);
+    return prepared.constant(operand);
+  };
+
+const verifier = {
+  /** Runs the model. @returns return data, the trace's root, and the seconds that it took */
+  async run(id: string, input: Hex): Promise<{ output: Hex; traceRoot: Hex; seconds: number }> {
+    const [, run] = await runOf(id, input);
+    return { output: run.output, traceRoot: toHex(run.trace.root), seconds: run.seconds };
+  },
+  /** Compares what a dispute has shown with the honest trace. */
+  async descend(id: string, input: Hex, shown: Shown): Promise<Floor[]> {
+    const [{ program }, { tensors, trace: committed }] = await runOf(id, input);
+    return descent({ program, tensors, trace: committed }, shown);
+  },
+  /** How one element of the honest trace is computed; undefined of a CODEC step. */
+  async explain(id: string, input: Hex, step: number, element: number): Promise<Arithmetic | undefined> {
+    const [prepared, { tensors }] = await runOf(id, input);
+    return explain(prepared.model, tensors, constantOf(prepared), step, element);
+  },
+};
+
+export type Verifier = typeof verifier;
+expose(verifier);

@@ -1,0 +1,208 @@
+/** The operands of one judged element, from the openings of `convictElement`, and what they give. */
+import { toHex } from "../../base/bytes.ts";
+import { outputRead, readsOf } from "../../inference/commit/openings.ts";
+import type { Read } from "../../inference/opcodes/opcode.ts";
+import {
+  elementBytes,
+  elementCount,
+  isStep,
+  isWeight,
+  lastDim,
+  type Operand,
+  type Program,
+  type Step,
+  type TensorData,
+  type TensorType,
+  type WeightDescriptor,
+  weightIndex,
+} from "../../inference/program/form.ts";
+import { fromStoredBytes, newData, storedBytes } from "../../inference/program/tensor.ts";
+import { unpackDot, unpackLookup } from "../../inference/program/weights.ts";
+import {
+  type ChannelArithmetic,
+  channelArithmetic,
+  type DotArithmetic,
+  dotArithmetic,
+} from "./arithmetic.ts";
+import { rowValues } from "./values.ts";
+
+export interface DecodedOperand {
+  readonly name: "output" | "a" | "b" | "c";
+  readonly source: "step" | "weights";
+  readonly index: number;
+  readonly row: number;
+  /** absent: all words of the row */
+  readonly word?: number;
+  readonly type: TensorType;
+  readonly words: string[];
+  readonly values: number[];
+}
+
+export interface DecodedElement {
+  readonly coordinates: number[];
+  readonly operands: DecodedOperand[];
+  readonly arithmetic: DotArithmetic | ChannelArithmetic | { readonly kind: "operands" };
+  /** as a value of the step's type; absent where the operands alone are shown */
+  readonly recomputed?: number;
+}
+
+/** @param openings words of each, in the order of `convictElement`: the output's first
+ *  @throws BaseError ELEMENT_OUTSIDE; RangeError for openings that this element does not take: no judge took them */
+export function decodeElement(
+  program: Program,
+  step: number,
+  element: number,
+  openings: readonly (readonly Uint8Array[])[],
+): DecodedElement {
+  const record = program.steps[step] as Step;
+  const reads = [outputRead(program, step, element), ...readsBy(program, step, element, openings)];
+  if (reads.length !== openings.length)
+    throw new RangeError(
+      `Element ${element} of step ${step} takes ${reads.length} openings, not ${openings.length}.`,
+    );
+  const used = new Set<string>();
+  const operands = reads.map((read, i) =>
+    operandOf(program, read, i === 0 ? "output" : nameOf(record, read.operand, used), openings[i] ?? []),
+  );
+  const arithmetic = arithmeticOf(program, record, element, operands, openings);
+  const clamped = arithmetic.kind === "operands" ? undefined : arithmetic.requantization.clamped;
+  return {
+    coordinates: coordinatesOf(record.dims, element),
+    operands,
+    arithmetic,
+    ...(clamped === undefined ? {} : { recomputed: record.type === "s8" ? clamped - 128 : clamped }),
+  };
+}
+
+/** LOOKUP and TABLE read what the values of a say: those are in the opening of a, which stands behind the output's. */
+function readsBy(
+  program: Program,
+  step: number,
+  element: number,
+  openings: readonly (readonly Uint8Array[])[],
+): Read[] {
+  const { a } = program.steps[step] as Step;
+  const { type, dims } = (isStep(a) ? program.steps[a] : program.weights[weightIndex(a)]) ?? {
+    type: "u8",
+    dims: [1],
+  };
+  const empty = (): TensorData => newData(type as TensorType, elementCount(dims));
+  const [place] = readsOf(program, step, element, empty);
+  const opened = openings[1];
+  if (place === undefined || place.operand !== a || opened === undefined)
+    return readsOf(program, step, element, empty);
+  const size = elementBytes(type);
+  const stored = storedBytes(empty());
+  const from = size * lastDim(dims) * place.row + 32 * (place.word ?? 0);
+  const end = size * lastDim(dims) * (place.row + 1);
+  for (const [i, word] of opened.entries())
+    stored.set(word.subarray(0, Math.max(0, Math.min(32, end - from - 32 * i))), from + 32 * i);
+  return readsOf(program, step, element, () => fromStoredBytes(type, stored));
+}
+
+function nameOf({ a, b, c }: Step, operand: Operand, used: Set<string>): "a" | "b" | "c" {
+  const names = (
+    [
+      ["a", a],
+      ["b", b],
+      ["c", c],
+    ] as const
+  ).flatMap(([name, of]) => (of === operand ? [name] : []));
+  // One tensor may be two operands; of a table several rows are read.
+  const name = names.find((candidate) => !used.has(candidate)) ?? names.at(-1) ?? "a";
+  used.add(name);
+  return name;
+}
+
+function operandOf(
+  program: Program,
+  { operand, row, word }: Read,
+  name: DecodedOperand["name"],
+  words: readonly Uint8Array[],
+): DecodedOperand {
+  const place = {
+    name,
+    row,
+    ...(word === undefined ? {} : { word }),
+    words: words.map((bytes) => toHex(bytes)),
+  };
+  if (!isWeight(operand)) {
+    const { type, dims } = program.steps[operand] as Step;
+    return {
+      ...place,
+      source: "step",
+      index: operand,
+      type,
+      values: rowValues(type, dims, word ?? 0, words),
+    };
+  }
+  const index = weightIndex(operand);
+  const weights = program.weights[index] as WeightDescriptor;
+  return {
+    ...place,
+    source: "weights",
+    index,
+    type: weights.type,
+    values: weightValues(weights, word ?? 0, words),
+  };
+}
+
+/** Values of a weight tensor's words, without the parameter word. */
+function weightValues(weights: WeightDescriptor, word: number, words: readonly Uint8Array[]): number[] {
+  const { layout, type, dims } = weights;
+  const joined = Uint8Array.from(words.flatMap((bytes) => [...bytes]));
+  switch (layout) {
+    case "dot":
+      return [...unpackDot(joined, 1, dims[1] as number)];
+    case "lookup": {
+      const d = lastDim(dims);
+      return [...unpackLookup(joined, 1, Math.min(32, d - 32 * word))];
+    }
+    case "channel":
+      return [];
+    case "plain":
+      return rowValues(type, dims, word, words);
+  }
+}
+
+function arithmeticOf(
+  program: Program,
+  step: Step,
+  element: number,
+  operands: readonly DecodedOperand[],
+  openings: readonly (readonly Uint8Array[])[],
+): DecodedElement["arithmetic"] {
+  const [, a, b] = operands;
+  const [, activations = [], weights = []] = openings;
+  if (a === undefined || b === undefined) return { kind: "operands" };
+  switch (step.opcode) {
+    case "dot": {
+      const descriptor = program.weights[b.index] as WeightDescriptor;
+      const stored = Uint8Array.from(activations.flatMap((bytes) => [...bytes])).slice(
+        0,
+        lastDim(descriptor.dims),
+      );
+      return dotArithmetic(step, descriptor, b.row, [...stored], weights);
+    }
+    case "requant":
+    case "rescale": {
+      // The word holds eight accumulators.
+      const input = a.values[(element % lastDim(step.dims)) % 8] as number;
+      return channelArithmetic(step, b.row, input, weights[0] as Uint8Array);
+    }
+    default:
+      return { kind: "operands" };
+  }
+}
+
+function coordinatesOf(dims: readonly number[], element: number): number[] {
+  let rest = element;
+  return dims
+    .toReversed()
+    .map((dim) => {
+      const at = rest % dim;
+      rest = Math.floor(rest / dim);
+      return at;
+    })
+    .reverse();
+}

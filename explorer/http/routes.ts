@@ -1,0 +1,135 @@
+/** Every route of the JSON interface: what it takes, what it answers, and how. The OpenAPI document is made of them. */
+import type { Hex } from "viem";
+import type { z } from "zod";
+import * as accounts from "../api/schemas/accounts.ts";
+import * as common from "../api/schemas/common.ts";
+import * as disputes from "../api/schemas/dispute.ts";
+import * as models from "../api/schemas/models.ts";
+import * as overviews from "../api/schemas/overview.ts";
+import * as queries from "../api/schemas/queries.ts";
+import * as requests from "../api/schemas/requests.ts";
+import { accountPage, accountView } from "../read/accounts.ts";
+import { disputeView } from "../read/dispute.ts";
+import { eventPage } from "../read/events.ts";
+import { readGlossary } from "../read/glossary.ts";
+import { claimView, requestView } from "../read/life.ts";
+import { claimPage, requestPage } from "../read/lists.ts";
+import { modelPage, modelView } from "../read/models.ts";
+import { overviewOf } from "../read/overview.ts";
+import type { ReadParts } from "../read/parts.ts";
+import { searchResult, transactionView } from "../read/search.ts";
+
+/** The forms of the answers, by name. */
+export const ANSWERS = {
+  Error: common.error,
+  Head: common.head,
+  Event: common.event,
+  Data: common.data,
+  Overview: overviews.overview,
+  Events: common.page(common.event),
+  Model: models.model,
+  Models: common.page(models.modelSummary),
+  Inference: models.inference,
+  InferBody: models.inferBody,
+  Request: requests.request,
+  Requests: common.page(requests.requestSummary),
+  Claim: requests.claim,
+  Claims: common.page(requests.claimSummary),
+  Dispute: disputes.dispute,
+  Account: accounts.account,
+  Accounts: common.page(accounts.accountSummary),
+  Search: overviews.searchResult,
+  Transaction: overviews.transaction,
+  Glossary: overviews.glossary,
+  Health: overviews.health,
+  Alive: overviews.alive,
+} as const satisfies Record<string, z.ZodType>;
+export type AnswerName = keyof typeof ANSWERS;
+
+export interface Route {
+  readonly path: string;
+  readonly summary: string;
+  readonly parameters: z.ZodObject;
+  readonly query: z.ZodObject;
+  readonly answer: AnswerName;
+  /** other statuses than those that every route has */
+  readonly errors: readonly number[];
+  readonly read: (parts: ReadParts, parameters: unknown, query: unknown) => unknown;
+}
+
+const NONE = queries.noQuery;
+
+/** Keeps parameters, query and handler of one route in step. */
+function route<Parameters extends z.ZodObject, Query extends z.ZodObject>(
+  path: string,
+  answer: AnswerName,
+  summary: string,
+  forms: { readonly parameters: Parameters; readonly query: Query; readonly errors?: readonly number[] },
+  read: (parts: ReadParts, parameters: z.output<Parameters>, query: z.output<Query>) => unknown,
+): Route {
+  const { parameters, query, errors = [] } = forms;
+  return { path, answer, summary, parameters, query, errors, read: read as Route["read"] };
+}
+
+const byId = { parameters: queries.idPath, query: NONE, errors: [404] } as const;
+const listed = <Query extends z.ZodObject>(query: Query) => ({ parameters: NONE, query });
+const hex = (id: string): Hex => id as Hex;
+
+export const ROUTES: readonly Route[] = [
+  route("/v1/overview", "Overview", "The deployment as a whole.", listed(NONE), overviewOf),
+  route("/v1/events", "Events", "Events, newest first.", listed(queries.eventsQuery), ({ index }, _, query) =>
+    eventPage(index.tables, query),
+  ),
+  route("/v1/models", "Models", "Models, newest first.", listed(queries.modelsQuery), (parts, _, query) =>
+    modelPage(parts, query),
+  ),
+  route("/v1/models/{id}", "Model", "One model.", byId, (parts, { id }) => modelView(parts, hex(id))),
+  route(
+    "/v1/requests",
+    "Requests",
+    "Requests, newest first.",
+    listed(queries.requestsQuery),
+    (parts, _, query) => requestPage(parts, query),
+  ),
+  route("/v1/requests/{id}", "Request", "One request with its life.", byId, (parts, { id }) =>
+    requestView(parts, hex(id)),
+  ),
+  route("/v1/claims", "Claims", "Claims, newest first.", listed(queries.claimsQuery), (parts, _, query) =>
+    claimPage(parts, query),
+  ),
+  route("/v1/claims/{id}", "Claim", "One claim with its life.", byId, (parts, { id }) =>
+    claimView(parts, hex(id)),
+  ),
+  route(
+    "/v1/claims/{id}/dispute",
+    "Dispute",
+    "What was demanded and opened of a claim's trace, and the arithmetic of its conviction.",
+    byId,
+    (parts, { id }) => disputeView(parts, hex(id)),
+  ),
+  route(
+    "/v1/accounts",
+    "Accounts",
+    "Accounts; those that moved last come first.",
+    listed(queries.accountsQuery),
+    (parts, _, query) => accountPage(parts, query),
+  ),
+  route(
+    "/v1/accounts/{address}",
+    "Account",
+    "One account.",
+    { parameters: queries.accountPath, query: NONE, errors: [404] },
+    (parts, { address }) => accountView(parts, address),
+  ),
+  route("/v1/transactions/{id}", "Transaction", "One transaction with its events.", byId, (parts, { id }) =>
+    transactionView(parts, hex(id)),
+  ),
+  route(
+    "/v1/search",
+    "Search",
+    "What has this id, address, transaction, block or name.",
+    listed(queries.searchQuery),
+    (parts, _, { q }) => searchResult(parts, q),
+  ),
+  route("/v1/glossary", "Glossary", "The terms that pages explain.", listed(NONE), readGlossary),
+];

@@ -1,0 +1,155 @@
+/** The HTTP interface of an explorer: JSON, server-sent events, files, and the pages. */
+import { extname } from "node:path";
+import { type Express, type Response, Router } from "express";
+import type { z } from "zod";
+import { BaseError } from "../../base/errors.ts";
+import { jsonOf } from "../../base/json.ts";
+import type { Logger } from "../../base/log.ts";
+import { VERSION } from "../../base/version.ts";
+import { type CallerLimits, createService } from "../../protocol/service/http/service.ts";
+import { Slots } from "../../protocol/service/http/slots.ts";
+import { filePath, idPath } from "../api/schemas/queries.ts";
+import type { Health } from "../api/types.ts";
+import { blocksBehind, headOf } from "../read/overview.ts";
+import type { ReadParts } from "../read/parts.ts";
+import { infer } from "./infer.ts";
+import { expressPath, openApi, routeNames } from "./openapi.ts";
+import { hasPages, pages } from "./pages.ts";
+import { ROUTES } from "./routes.ts";
+import type { Stream } from "./stream.ts";
+
+export interface HttpParts extends ReadParts {
+  readonly stream: Stream;
+  readonly log: Logger;
+  readonly limits: CallerLimits;
+  /** the bundle of the pages; one that is not there is left out */
+  readonly pagesFolder: string;
+}
+
+/** Blocks that the index may lie behind and still be well. */
+const MAX_BEHIND = 10;
+/** Runs of the chain's node for callers, at once. */
+const MAX_RUNS = 4;
+const YEAR_SECONDS = 31_536_000;
+/** Paths of the interface and of hashed files, where no page is. */
+const NO_PAGE = /^\/((v1|assets)(\/|$)|openapi\.json$|livez$|healthz$)/;
+
+export function createApp(parts: HttpParts): Express {
+  const { log, nowMs, limits, pagesFolder } = parts;
+  const document = openApi(limits);
+  const mount = (app: Express) => {
+    app.get("/openapi.json", (_request, response) => {
+      response.json(document);
+    });
+    app.use(healthRoutes(parts), readRoutes(parts), otherRoutes(parts));
+    if (hasPages(pagesFolder)) app.use(pages(pagesFolder, (path) => !NO_PAGE.test(path)));
+  };
+  return createService({
+    ...{ log, nowMs, limits, routes: routeNames(), mount },
+    cors: {
+      origins: [],
+      restricted: [],
+      sent: ["Content-Type", "Last-Event-ID", "X-Request-Id"],
+      read: ["RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"],
+    },
+  });
+}
+
+function readRoutes(parts: HttpParts): Router {
+  const router = Router();
+  for (const { path, parameters, query, read } of ROUTES) {
+    router.get(expressPath(path), async (request, response) => {
+      const given = parsed(parameters, request.params, "path");
+      send(response, await read(parts, given, parsed(query, request.query, "query")));
+    });
+  }
+  return router;
+}
+
+function otherRoutes(parts: HttpParts): Router {
+  const router = Router();
+  const slots = new Slots({ what: "runs", limit: MAX_RUNS, nowMs: parts.nowMs });
+  router.get("/v1/stream", (request, response) => parts.stream.answer(request, response));
+  router.post("/v1/models/:id/infer", async (request, response) => {
+    const { id } = parsed(idPath, request.params, "path");
+    send(response, await infer(parts, slots, id as `0x${string}`, request, response));
+  });
+  router.get("/v1/models/:id/files/:name", (request, response) => {
+    const { id, name } = parsed(filePath, request.params, "path");
+    const file = parts.library.file(id, name);
+    response.type(extname(name) === ".json" ? "application/json" : "application/octet-stream");
+    response.sendFile(file.name, {
+      root: file.directory,
+      headers: {
+        ETag: `"${file.sha256}"`,
+        // What a manifest names never changes; the manifest itself may.
+        "Cache-Control": name === "manifest.json" ? "no-cache" : `public, max-age=${YEAR_SECONDS}, immutable`,
+        "X-Content-Type-Options": "nosniff",
+        // Text of strangers: a browser that opens it runs none of it.
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+      },
+    });
+  });
+  return router;
+}
+
+function healthRoutes(parts: HttpParts): Router {
+  const router = Router();
+  router.get("/livez", (_request, response) => send(response, { status: "alive", version: VERSION }));
+  router.get("/healthz", (_request, response) => {
+    const health = healthOf(parts);
+    response.status(health.status === "ok" ? 200 : 503);
+    send(response, health);
+  });
+  return router;
+}
+
+/** From what is known: a node that is frozen must not hold up who asks about it. */
+function healthOf(parts: HttpParts): Health {
+  const { pulse, chain, nowMs } = parts;
+  const behind = blocksBehind(parts);
+  const { silentSinceMs } = pulse;
+  const status =
+    silentSinceMs !== undefined
+      ? "node-unreachable"
+      : behind === undefined || behind > MAX_BEHIND
+        ? "behind"
+        : "ok";
+  return {
+    status,
+    version: VERSION,
+    chainId: chain.game.chainId,
+    assay: chain.game.assay,
+    ...headOf(parts),
+    ...(behind === undefined ? {} : { blocksBehind: behind }),
+    ...(silentSinceMs === undefined ? {} : { silentSeconds: Math.floor((nowMs() - silentSinceMs) / 1_000) }),
+  };
+}
+
+function send(response: Response, body: unknown): void {
+  response.type("application/json").setHeader("Cache-Control", "no-cache").send(jsonOf(body));
+}
+
+/** @throws BaseError QUERY_INVALID, ID_INVALID naming the first part that is wrong, and what it must be */
+function parsed<Form extends z.ZodObject>(
+  form: Form,
+  value: unknown,
+  place: "path" | "query",
+): z.output<Form> {
+  const result = form.safeParse(place === "path" ? lowerCased(value) : value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const name = issue?.path.join(".") || "The query";
+  throw new BaseError({
+    code: place === "path" ? "ID_INVALID" : "QUERY_INVALID",
+    shortMessage: `${name} cannot be used: ${issue?.message}.`,
+    nextStep: "GET /openapi.json says what this route takes.",
+    details: { name, known: Object.keys(form.shape) },
+  });
+}
+
+/** Ids may be written in any case. */
+const lowerCased = (parameters: unknown): unknown => {
+  const { id, ...rest } = parameters as Record<string, string>;
+  return id === undefined ? rest : { ...rest, id: id.toLowerCase() };
+};

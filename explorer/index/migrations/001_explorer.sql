@@ -1,0 +1,106 @@
+-- What the pages ask for, derived from the events: all of it can be dropped and made anew from the chain.
+CREATE TABLE blocks (
+  number INTEGER PRIMARY KEY,
+  hash TEXT NOT NULL,
+  time INTEGER NOT NULL
+) STRICT;
+CREATE TABLE transactions (
+  hash TEXT PRIMARY KEY,
+  block INTEGER NOT NULL,
+  sender TEXT NOT NULL,
+  recipient TEXT,
+  gas_used INTEGER NOT NULL,
+  fee TEXT NOT NULL,
+  -- of one that convicted
+  input TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX transactions_of_block ON transactions (block);
+-- Every event. seq is block * 2^20 + log index.
+CREATE TABLE moves (
+  seq INTEGER PRIMARY KEY,
+  tx TEXT NOT NULL,
+  name TEXT NOT NULL,
+  request_id TEXT,
+  claim_id TEXT,
+  model_id TEXT,
+  account TEXT,
+  body TEXT NOT NULL
+) STRICT;
+CREATE INDEX moves_of_transaction ON moves (tx, seq);
+CREATE INDEX moves_of_name ON moves (name, seq);
+CREATE INDEX moves_of_request ON moves (request_id, seq);
+CREATE INDEX moves_of_claim ON moves (claim_id, seq);
+CREATE INDEX moves_of_model ON moves (model_id, seq);
+CREATE INDEX moves_of_account ON moves (account, seq);
+CREATE TABLE models (
+  id TEXT PRIMARY KEY,
+  seq INTEGER NOT NULL UNIQUE,
+  word TEXT NOT NULL,
+  tx TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+-- The columns beside `body` are what lists are filtered by: each index holds them all, so that no filter reads a body
+-- that is not shown.
+CREATE TABLE requests (
+  id TEXT PRIMARY KEY,
+  seq INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  model TEXT NOT NULL,
+  requester TEXT NOT NULL,
+  lane INTEGER,
+  -- from request to final output
+  seconds INTEGER,
+  body TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX requests_in_order ON requests (seq, time, state, model, requester, lane);
+CREATE INDEX requests_of_state ON requests (state, seq, time, model, requester, lane);
+CREATE INDEX requests_of_model ON requests (model, seq, time, state, requester, lane);
+CREATE INDEX requests_of_requester ON requests (requester, seq, time, state, model, lane);
+CREATE INDEX requests_of_lane ON requests (lane, seq, time, state, model, requester);
+CREATE INDEX requests_by_seconds ON requests (lane, seconds);
+CREATE INDEX requests_of_model_by_seconds ON requests (model, lane, seconds);
+CREATE TABLE claims (
+  id TEXT PRIMARY KEY,
+  seq INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  request_id TEXT NOT NULL,
+  state TEXT NOT NULL,
+  model TEXT NOT NULL,
+  prover TEXT NOT NULL,
+  fall TEXT,
+  tickets INTEGER NOT NULL,
+  body TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX claims_in_order ON claims (seq, time, state, model, prover, fall, tickets);
+CREATE INDEX claims_of_request ON claims (request_id, seq);
+CREATE INDEX claims_of_state ON claims (state, fall, seq, time, model, prover, tickets);
+CREATE INDEX claims_of_model ON claims (model, seq, time, state, prover, fall, tickets);
+CREATE INDEX claims_of_prover ON claims (prover, seq, time, state, model, fall, tickets);
+CREATE INDEX claims_disputed ON claims (seq, time, state, model, prover, fall) WHERE tickets > 0;
+CREATE TABLE tickets (
+  claim_id TEXT NOT NULL,
+  account TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (account, seq, claim_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tickets_of_claim ON tickets (claim_id);
+-- Counts and amounts that events add to. last is the seq of the newest event that did.
+CREATE TABLE sums (
+  scope TEXT NOT NULL,
+  id TEXT NOT NULL,
+  day INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (scope, id, day)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sums_by_last ON sums (scope, last, id);
+-- What a sum was before a block changed it; for as many blocks as a re-org can take back one by one.
+CREATE TABLE undo (
+  block INTEGER NOT NULL,
+  scope TEXT NOT NULL,
+  id TEXT NOT NULL,
+  day INTEGER NOT NULL,
+  last INTEGER,
+  body TEXT,
+  PRIMARY KEY (block, scope, id, day)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,160 @@
+/** Accounts: what they have, owe, earned and lost. */
+import { type Address, getAddress } from "viem";
+import { BaseError } from "../../base/errors.ts";
+import { FALL_REASONS } from "../../protocol/rules/types.ts";
+import type { Account, AccountPage, AccountSummary } from "../api/types.ts";
+import { blockOf } from "../index/moves.ts";
+import { amountIn, type Sum, type Values } from "../index/sums.ts";
+import type { ReadParts } from "./parts.ts";
+import { accountUnknown } from "./unknown.ts";
+
+const MAX_DAYS = 366;
+/** Accounts that are looked at for one page of those in a role. */
+const MAX_SCANNED = 2_000;
+
+type Role = AccountSummary["roles"][number];
+/** By which sum an account has a role. */
+const ROLES: Readonly<Record<Role, string>> = {
+  requester: "requests",
+  prover: "claims",
+  challenger: "tickets",
+  operator: "operated",
+  submitter: "settled",
+};
+
+/** Those that moved last come first.
+ *  @throws BaseError QUERY_INVALID */
+export function accountPage(
+  parts: ReadParts,
+  {
+    limit,
+    before,
+    role,
+  }: { readonly limit: number; readonly before?: string | undefined; readonly role?: Role | undefined },
+): AccountPage {
+  const found: Sum[] = [];
+  let cursor = before === undefined ? undefined : cursorOf(before);
+  for (let scanned = 0; found.length <= limit && scanned < MAX_SCANNED; ) {
+    const part = parts.index.sums.newest("account", limit + 1, cursor);
+    scanned += part.length;
+    found.push(...part.filter(({ values }) => role === undefined || amountIn(values, ROLES[role]) > 0n));
+    const last = part.at(-1);
+    if (part.length <= limit || last === undefined) {
+      cursor = undefined;
+      break;
+    }
+    cursor = last;
+  }
+  const shown = found.slice(0, limit);
+  // Where none of those that were looked at has the role, the next page goes on behind them.
+  const last = found.length > limit ? shown.at(-1) : cursor;
+  return {
+    items: shown.map((sum) => summaryOf(parts, sum)),
+    ...(last === undefined ? {} : { next: `${last.last}-${last.id}` }),
+  };
+}
+
+function cursorOf(text: string): { readonly last: number; readonly id: string } {
+  const [, last, id] = /^(\d{1,16})-(0x[0-9a-fA-F]{40})$/.exec(text) ?? [];
+  if (last !== undefined && id !== undefined) return { last: Number(last), id };
+  throw new BaseError({
+    code: "QUERY_INVALID",
+    shortMessage: `before is ${JSON.stringify(text.slice(0, 80))}, must be \`next\` of a page of accounts.`,
+    nextStep: "Correct the query.",
+  });
+}
+
+function summaryOf(parts: ReadParts, { id, last, values }: Sum): AccountSummary {
+  const of = (name: string): bigint => amountIn(values, name);
+  return {
+    account: id,
+    roles: (Object.keys(ROLES) as Role[]).filter((role) => of(ROLES[role]) > 0n),
+    credit: `${of("credit")}`,
+    exposure: `${of("bondsHeld") + of("ticketsHeld")}`,
+    result: `${of("result")}`,
+    lastSeenAt: parts.index.tables.timeOf(blockOf(last)),
+    record: recordOf(parts, id, values),
+  };
+}
+
+function recordOf({ index }: ReadParts, id: string, values: Values): AccountSummary["record"] {
+  const count = (name: string): number => Number(amountIn(values, name));
+  const falls = FALL_REASONS.filter((reason) => reason !== "NONE").flatMap((reason) => {
+    const times = count(`fall:${reason}`);
+    return times === 0 ? [] : [[reason, times] as const];
+  });
+  const fallen = count("falls");
+  const lastFall =
+    fallen === 0
+      ? undefined
+      : index.tables.db
+          .prepare<[string], { body: string }>(
+            "SELECT body FROM claims WHERE prover = ? AND state = 'FALLEN' ORDER BY seq DESC LIMIT 1",
+          )
+          .get(id);
+  const lastFallAt = lastFall && (JSON.parse(lastFall.body) as { endedAt?: number }).endedAt;
+  return {
+    requests: count("requests"),
+    claims: count("claims"),
+    finalClaims: count("finalClaims"),
+    fallenClaims: fallen,
+    liveClaims: count("liveClaims"),
+    tickets: count("tickets"),
+    ticketsWon: count("ticketsWon"),
+    ticketsLost: count("ticketsLost"),
+    ticketsLive: count("ticketsLive"),
+    settled: count("settled"),
+    falls: Object.fromEntries(falls),
+    ...(lastFallAt === undefined ? {} : { lastFallAt }),
+  };
+}
+
+/** @throws BaseError ACCOUNT_UNKNOWN */
+export async function accountView(parts: ReadParts, text: string): Promise<Account> {
+  const account: Address = getAddress(text);
+  const { sums } = parts.index;
+  const sum = sums.find("account", account);
+  if (sum === undefined) throw accountUnknown(account);
+  const balance = await parts.reads.balance(account);
+  const of = (name: string): string => `${amountIn(sum.values, name)}`;
+  return {
+    ...summaryOf(parts, sum),
+    ...(balance === undefined ? {} : { balance: `${balance}` }),
+    money: {
+      paidFees: of("paidFees"),
+      feesHeld: of("feesHeld"),
+      bondsHeld: of("bondsHeld"),
+      ticketsHeld: of("ticketsHeld"),
+      uncollected: of("uncollected"),
+      paidIn: of("paidIn"),
+      credited: of("credited"),
+      withdrawn: of("withdrawn"),
+      transactionFees: of("transactionFees"),
+      transactions: Number(of("transactions")),
+    },
+    days: daysOf(parts, account, amountIn(sum.values, "result")),
+  };
+}
+
+/** @param result of all days */
+function daysOf({ index }: ReadParts, account: Address, result: bigint): Account["days"] {
+  let total = result;
+  return index.sums
+    .days("accountDay", account, MAX_DAYS)
+    .map(({ day, values }) => {
+      const own = amountIn(values, "result");
+      const shown = {
+        day,
+        paidIn: `${amountIn(values, "paidIn")}`,
+        credited: `${amountIn(values, "credited")}`,
+        transactionFees: `${amountIn(values, "transactionFees")}`,
+        claims: Number(amountIn(values, "claims")),
+        falls: Number(amountIn(values, "falls")),
+        result: `${own}`,
+        total: `${total}`,
+      };
+      total -= own;
+      return shown;
+    })
+    .reverse();
+}
