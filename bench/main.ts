@@ -1,13 +1,14 @@
 /** `npm run bench`: measures, prints each figure beside its target, and writes docs/BENCHMARKS.md.
  *  `npm run bench -- NAME…` (or `--only NAME`) runs parts and writes nothing, unless `--write` puts their sections
  *  into the page. `--json` prints the rows of those parts that have rows, and nothing else. `--claims N` is how many
- *  claims `load` makes. */
+ *  claims `load` and `explorer` make. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { BaseError } from "../base/errors.ts";
 import { projectRoot } from "../tools/foundry.ts";
 import { EXECUTOR_PARTS } from "./executor.ts";
+import { EXPLORER_PART } from "./explorer/part.ts";
 import { FEEDS_PART } from "./feeds.ts";
 import { GAS_PARTS } from "./gas.ts";
 import { GROWTH_PART } from "./growth.ts";
@@ -32,6 +33,7 @@ const PARTS: readonly Part[] = [
   ...GAS_PARTS,
   GROWTH_PART,
   LOAD_PART,
+  EXPLORER_PART,
   TREES_PART,
   ...RUST_PARTS,
   FEEDS_PART,

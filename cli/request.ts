@@ -68,8 +68,10 @@ async function ask(name: string, options: RequestOptions, self: Command): Promis
   const signal = limit();
   const onEvent = (event: ChainEvent) => printProgress(describeEvent(event));
   const onMissing = () => sendAgain(config, action, signal);
+  const onDisconnected = ({ shortMessage }: BaseError) => printProgress(`${shortMessage} Trying again.`);
   const ending = signal === undefined ? {} : { signal };
-  const result = await awaitResult(chain, request, { pollIntervalMs, onEvent, onMissing, ...ending });
+  const hooks = { onEvent, onMissing, onDisconnected };
+  const result = await awaitResult(chain, request, { pollIntervalMs, ...hooks, ...ending });
   const described = describeResult(model, result);
   printResult(self, { ...asked, result: described }, [
     `Final in the ${described.lane} lane:`,

@@ -2,7 +2,6 @@
 import { join } from "node:path";
 import type { Logger } from "../base/log.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
-import { EventFollower } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { ModelId } from "../protocol/rules/types.ts";
 import { limitsFor, listen } from "../protocol/service/http/listen.ts";
@@ -14,7 +13,7 @@ import { hasPages, PAGES_FOLDER } from "./http/pages.ts";
 import { createApp } from "./http/server.ts";
 import { Stream } from "./http/stream.ts";
 import { EXPLORER_SCHEMA, ExplorerIndex } from "./index/explorer-index.ts";
-import { type Facts, readFacts } from "./index/facts.ts";
+import { followInto } from "./index/follow.ts";
 import { Library } from "./library.ts";
 import { NodeReads } from "./read/node-reads.ts";
 
@@ -36,9 +35,6 @@ export interface ExplorerOptions {
 
 /** Pause between two questions to the node whether it is there, ms. */
 const PULSE_MS = 1_000;
-/** Most blocks a batch: facts of all their events are in memory at once. */
-const MAX_BLOCKS = 500;
-const NO_FACTS: Facts = { blocks: new Map(), transactions: new Map() };
 
 /** Runs until the signal aborts.
  *  @throws BaseError DATA_FOLDER_BUSY, DATABASE_CORRUPT, DATABASE_NEWER, DATABASE_UNUSABLE, PORT_TAKEN, LISTEN_FAILED */
@@ -68,16 +64,12 @@ export async function runExplorer(options: ExplorerOptions, signal: AbortSignal)
       );
     log.info({ url: server.url, assay: game.assay }, "explorer is up");
     const { pollIntervalMs, confirmations } = options;
-    const follower = new EventFollower(chain, {
-      ...{ pollIntervalMs, confirmations, log, maxBlocks: MAX_BLOCKS },
-      cursor: index.cursor(),
-    });
     const beating = pulse.run(signal);
-    await follower.run(async (batch) => {
-      const facts = batch.kind === "blocks" ? await readFacts(chain, batch.events) : NO_FACTS;
-      const change = index.take(batch, facts);
-      if (change !== undefined) stream.tell(change);
-    }, signal);
+    await followInto(
+      ...([index, chain, { pollIntervalMs, confirmations, log }] as const),
+      (change) => stream.tell(change),
+      signal,
+    );
     stream.close();
     await Promise.all([server.close(), beating]);
     log.info({}, "explorer stopped");

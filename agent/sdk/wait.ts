@@ -28,8 +28,8 @@ export interface Final extends Omit<FinalResult, "lane"> {
   readonly meaning?: Reading;
 }
 
-/** @throws BaseError REQUEST_UNANSWERED, REQUEST_REFUNDED, POLICY_UNMET; NOT_FINAL when the signal aborts, naming the
- *  claim; faults of the node */
+/** @throws BaseError REQUEST_UNANSWERED, REQUEST_REFUNDED, POLICY_UNMET; when the signal aborts NOT_FINAL, naming the
+ *  claim, or the fault of a node that cannot be read */
 export async function wait(chain: Chain, asked: Asked, terms: FinalityTerms = {}): Promise<Final> {
   const { request, requestId, model } = asked;
   const { pollIntervalMs = 1_000, policy, ...options } = terms;

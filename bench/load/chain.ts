@@ -100,6 +100,8 @@ export async function openLoadChain(folder: string) {
       deploymentPath,
       keyOf: (index: number): Hex => toHex(account(index).getHdKey().privateKey as Uint8Array),
       mine,
+      /** An input with its right output. */
+      example: { input: texts(0).input, output: texts(0).output(false) },
       /** Asks for the i-th text. */
       ask: async (i: number): Promise<Request> => {
         const { input } = texts(i);

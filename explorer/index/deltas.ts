@@ -61,8 +61,8 @@ class Book {
   }
 
   /** @param ofDay what also counts on this day */
-  account(account: Address, add: Delta["add"], ofDay: Delta["add"] = {}): void {
-    this.#put("account", account, 0, { ...ofDay, ...add });
+  account(account: Address, add: Delta["add"], ofDay: Delta["add"] = {}, range?: Delta["range"]): void {
+    this.#put("account", account, 0, { ...ofDay, ...add }, range);
     if (Object.keys(ofDay).length > 0) this.#put("accountDay", account, this.#day, ofDay);
   }
 
@@ -71,8 +71,9 @@ class Book {
   }
 }
 
-/** @param index after the event: of its request at least; empty for events of none */
-export function deltasOf({ event, time }: TimedEvent, index: ClaimIndex): Delta[] {
+/** @param index after the event: of its request at least; empty for events of none
+ *  @param requestedAt second of its request */
+export function deltasOf({ event, time }: TimedEvent, index: ClaimIndex, requestedAt = 0): Delta[] {
   const book = new Book(seqOf(event.block.number, event.logIndex), time);
   book.total({ events: 1n });
   switch (event.name) {
@@ -89,18 +90,18 @@ export function deltasOf({ event, time }: TimedEvent, index: ClaimIndex): Delta[
       challenged(book, event, index.claims.get(event.args.claimId));
       break;
     case "Fell":
-      fell(book, event, index.claims.get(event.args.claimId));
+      fell(book, event, index.claims.get(event.args.claimId), time);
       break;
     case "Settled":
       book.account(event.args.submitter, { settled: 1n });
       break;
     case "Finalized":
-      finalized(book, event, index);
+      finalized(book, event, index, time - requestedAt);
       break;
     case "Refunded": {
       const { fee, deliveryFee, requester } = requestIn(index, event.args.requestId).request;
       const back = fee + deliveryFee;
-      book.total({ fees: -back });
+      book.total({ fees: -back, "request:OPEN": -1n, "request:REFUNDED": 1n });
       book.account(requester, { feesHeld: -back, paidFees: -back });
       break;
     }
@@ -142,7 +143,7 @@ export function deltasOf({ event, time }: TimedEvent, index: ClaimIndex): Delta[
 function requested(book: Book, { args }: EventOf<"Requested">): void {
   const { requester, modelId, fee, deliveryFee } = args.request;
   const value = fee + deliveryFee;
-  book.total({ received: value, fees: value });
+  book.total({ received: value, fees: value, "request:OPEN": 1n });
   book.day({ requests: 1n, fees: value });
   book.add("model", modelId, { requests: 1n });
   book.account(requester, { requests: 1n, feesHeld: value, paidFees: value }, { paidIn: value });
@@ -150,7 +151,7 @@ function requested(book: Book, { args }: EventOf<"Requested">): void {
 
 function claimed(book: Book, { args }: EventOf<"Claimed">): void {
   const { prover, operator, modelId, bond } = args.claim;
-  book.total({ received: bond, bonds: bond });
+  book.total({ received: bond, bonds: bond, "request:OPEN": -1n, "request:BUSY": 1n, "claim:ACTIVE": 1n });
   book.day({ claims: 1n, bonds: bond });
   book.add("model", modelId, { claims: 1n });
   book.add("prover", pairOf(modelId, prover), { claims: 1n });
@@ -177,7 +178,7 @@ function release(book: Book, { claim, challengers }: ClaimEntry): bigint {
   return tickets;
 }
 
-function fell(book: Book, { args }: EventOf<"Fell">, entry: ClaimEntry | undefined): void {
+function fell(book: Book, { args }: EventOf<"Fell">, entry: ClaimEntry | undefined, time: number): void {
   if (entry === undefined) return;
   const { claim, challengers } = entry;
   const reason = FALL_REASONS[args.reason] ?? "NONE";
@@ -187,6 +188,12 @@ function fell(book: Book, { args }: EventOf<"Fell">, entry: ClaimEntry | undefin
     uncollected: payout.ticket * tickets,
     burned: payout.burned,
     burnedEver: payout.burned,
+    "claim:ACTIVE": -1n,
+    "claim:FALLEN": 1n,
+    [`fall:${reason}`]: 1n,
+    // A truth that made it fall settles the request by the next event.
+    "request:BUSY": -1n,
+    "request:OPEN": 1n,
   });
   book.day({ falls: 1n, burned: payout.burned });
   book.add("model", claim.modelId, { falls: 1n });
@@ -195,6 +202,7 @@ function fell(book: Book, { args }: EventOf<"Fell">, entry: ClaimEntry | undefin
     claim.prover,
     { liveClaims: -1n, bondsHeld: -claim.bond, [`fall:${reason}`]: 1n },
     { falls: 1n, result: -claim.bond },
+    { fellAt: BigInt(time) },
   );
   for (const owner of challengers) {
     book.account(
@@ -205,21 +213,30 @@ function fell(book: Book, { args }: EventOf<"Fell">, entry: ClaimEntry | undefin
   }
 }
 
-function finalized(book: Book, { args }: EventOf<"Finalized">, index: ClaimIndex): void {
+/** @param seconds since the request */
+function finalized(book: Book, { args }: EventOf<"Finalized">, index: ClaimIndex, seconds: number): void {
   const entry = requestIn(index, args.requestId);
-  const { fee, requester } = entry.request;
-  book.total({ fees: -fee });
-  book.day({ [`final:${laneName(args.lane) ?? args.lane}`]: 1n });
+  const { fee, requester, modelId } = entry.request;
+  const lane = laneName(args.lane) ?? `${args.lane}`;
+  book.total({ fees: -fee, "request:DONE": 1n });
+  book.day({ [`final:${lane}`]: 1n });
+  const wait = { seconds: BigInt(seconds) };
+  book.add("lane", lane, { finals: 1n, ...wait }, wait);
+  book.add("modelLane", `${modelId}:${lane}`, { finals: 1n, ...wait }, wait);
   book.account(requester, { feesHeld: -fee }, { result: -fee });
   const winner = index.claims.get(args.claimId);
   if (winner === undefined) {
+    book.total({ "request:OPEN": -1n });
     rewarded(book, entry, index);
     return;
   }
   const { claim, challengers } = winner;
   const payout = finalPayout(claim, challengers.size, fee);
   release(book, winner);
-  book.total({ burned: payout.burned, burnedEver: payout.burned });
+  book.total({
+    ...{ burned: payout.burned, burnedEver: payout.burned },
+    ...{ "request:BUSY": -1n, "claim:ACTIVE": -1n, "claim:FINAL": 1n },
+  });
   book.day({ burned: payout.burned });
   book.account(
     claim.prover,

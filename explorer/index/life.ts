@@ -70,6 +70,7 @@ export function lifeOf(
   const clocks = new Map<Hex, Clocks>();
   const ended = new Map<Hex, number>();
   let finalAt: number | undefined;
+  const requestedAt = events.find(({ event }) => event.name === "Requested")?.time ?? 0;
   const deltas: Delta[] = [];
   for (const timed of events) {
     const { event, time } = timed;
@@ -78,7 +79,7 @@ export function lifeOf(
     if ((event.name === "Finalized" || event.name === "Fell") && BigInt(event.args.claimId) !== 0n)
       ended.set(event.args.claimId, time);
     runClocks(clocks, timed);
-    if (isNew(timed)) deltas.push(...deltasOf(timed, index));
+    if (isNew(timed)) deltas.push(...deltasOf(timed, index, requestedAt));
   }
   const timeOf = new Map(events.map(({ event, time }) => [event.block.number, time]));
   const seqs = new Map(

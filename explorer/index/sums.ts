@@ -1,6 +1,7 @@
 /** Counts and amounts that events add to, and what they were before: a block that goes away takes its part back. */
 import type { SqliteDatabase } from "../../protocol/service/journal/database.ts";
 import type { Delta, Scope } from "./deltas.ts";
+import { type Prepare, statementsOf } from "./statements.ts";
 
 /** Values by name; decimal in the database, where no integer holds 256 bits. */
 export type Values = ReadonlyMap<string, bigint>;
@@ -20,11 +21,11 @@ interface Row {
 }
 
 export class Sums {
-  readonly #db: SqliteDatabase;
+  readonly #sql: Prepare;
 
   /** @param db with the explorer's tables */
   constructor(db: SqliteDatabase) {
-    this.#db = db;
+    this.#sql = statementsOf(db);
   }
 
   /** Adds what the events of one block add. Blocks come in order.
@@ -34,7 +35,7 @@ export class Sums {
       string,
       { readonly delta: Delta; row: Row | undefined; values: Map<string, bigint>; last: number }
     >();
-    const find = this.#db.prepare<[string, string, number], Row>(
+    const find = this.#sql<[string, string, number], Row>(
       "SELECT id, day, last, body FROM sums WHERE scope = ? AND id = ? AND day = ?",
     );
     for (const delta of deltas) {
@@ -56,8 +57,8 @@ export class Sums {
       for (const [name, value] of Object.entries(delta.range ?? {})) widen(values, name, value);
       held.last = Math.max(held.last, delta.seq);
     }
-    const keep = this.#db.prepare("INSERT OR IGNORE INTO undo VALUES (?, ?, ?, ?, ?, ?)");
-    const put = this.#db.prepare("INSERT OR REPLACE INTO sums VALUES (?, ?, ?, ?, ?)");
+    const keep = this.#sql("INSERT OR IGNORE INTO undo VALUES (?, ?, ?, ?, ?, ?)");
+    const put = this.#sql("INSERT OR REPLACE INTO sums VALUES (?, ?, ?, ?, ?)");
     for (const { delta, row, values, last } of changed.values()) {
       const key = [delta.scope, delta.id, delta.day] as const;
       keep.run(block, ...key, row?.last ?? null, row?.body ?? null);
@@ -67,24 +68,22 @@ export class Sums {
 
   /** Makes the sums what they were at this block. Blocks above it must be kept. */
   takeBack(ancestor: number): void {
-    const above = this.#db
-      .prepare<
-        [number],
-        { scope: string; id: string; day: number; last: number | null; body: string | null }
-      >("SELECT scope, id, day, last, body FROM undo WHERE block > ? ORDER BY block DESC")
-      .all(ancestor);
-    const put = this.#db.prepare("INSERT OR REPLACE INTO sums VALUES (?, ?, ?, ?, ?)");
-    const drop = this.#db.prepare("DELETE FROM sums WHERE scope = ? AND id = ? AND day = ?");
+    const above = this.#sql<
+      [number],
+      { scope: string; id: string; day: number; last: number | null; body: string | null }
+    >("SELECT scope, id, day, last, body FROM undo WHERE block > ? ORDER BY block DESC").all(ancestor);
+    const put = this.#sql("INSERT OR REPLACE INTO sums VALUES (?, ?, ?, ?, ?)");
+    const drop = this.#sql("DELETE FROM sums WHERE scope = ? AND id = ? AND day = ?");
     for (const { scope, id, day, last, body } of above) {
       if (body === null) drop.run(scope, id, day);
       else put.run(scope, id, day, last, body);
     }
-    this.#db.prepare("DELETE FROM undo WHERE block > ?").run(ancestor);
+    this.#sql("DELETE FROM undo WHERE block > ?").run(ancestor);
   }
 
   /** Drops what was kept of blocks before this one: they cannot go away alone. */
   settle(block: number): void {
-    this.#db.prepare("DELETE FROM undo WHERE block < ?").run(block);
+    this.#sql("DELETE FROM undo WHERE block < ?").run(block);
   }
 
   get(scope: Scope, id: string): Values {
@@ -93,30 +92,26 @@ export class Sums {
 
   /** A sum of all days; undefined where no event added to it. */
   find(scope: Scope, id: string): Sum | undefined {
-    const row = this.#db
-      .prepare<[string, string, number], Row>(
-        "SELECT id, day, last, body FROM sums WHERE scope = ? AND id = ? AND day = ?",
-      )
-      .get(scope, id, 0);
+    const row = this.#sql<[string, string, number], Row>(
+      "SELECT id, day, last, body FROM sums WHERE scope = ? AND id = ? AND day = ?",
+    ).get(scope, id, 0);
     return row && sumOf(row);
   }
 
   /** Newest days first. */
   days(scope: "day" | "accountDay", id: string, limit: number): Sum[] {
-    return this.#db
-      .prepare<[string, string, number], Row>(
-        "SELECT id, day, last, body FROM sums WHERE scope = ? AND id = ? ORDER BY day DESC LIMIT ?",
-      )
+    return this.#sql<[string, string, number], Row>(
+      "SELECT id, day, last, body FROM sums WHERE scope = ? AND id = ? ORDER BY day DESC LIMIT ?",
+    )
       .all(scope, id, limit)
       .map(sumOf);
   }
 
   /** Those whose id begins so. */
   below(scope: Scope, prefix: string): Sum[] {
-    return this.#db
-      .prepare<[string, string, string], Row>(
-        "SELECT id, day, last, body FROM sums WHERE scope = ? AND id >= ? AND id < ?",
-      )
+    return this.#sql<[string, string, string], Row>(
+      "SELECT id, day, last, body FROM sums WHERE scope = ? AND id >= ? AND id < ?",
+    )
       .all(scope, prefix, `${prefix}\uffff`)
       .map(sumOf);
   }
@@ -125,18 +120,16 @@ export class Sums {
    *  @param before `last` and id of the one to go on behind */
   newest(scope: Scope, limit: number, before?: { readonly last: number; readonly id: string }): Sum[] {
     const { last, id } = before ?? { last: Number.MAX_SAFE_INTEGER, id: "" };
-    return this.#db
-      .prepare<[string, number, string, number], Row>(
-        "SELECT id, day, last, body FROM sums WHERE scope = ? AND (last, id) < (?, ?) ORDER BY last DESC, id DESC LIMIT ?",
-      )
+    return this.#sql<[string, number, string, number], Row>(
+      "SELECT id, day, last, body FROM sums WHERE scope = ? AND (last, id) < (?, ?) ORDER BY last DESC, id DESC LIMIT ?",
+    )
       .all(scope, last, id, limit)
       .map(sumOf);
   }
 
   count(scope: Scope): number {
     return (
-      this.#db.prepare<[string], { n: number }>("SELECT count(*) AS n FROM sums WHERE scope = ?").get(scope)
-        ?.n ?? 0
+      this.#sql<[string], { n: number }>("SELECT count(*) AS n FROM sums WHERE scope = ?").get(scope)?.n ?? 0
     );
   }
 }

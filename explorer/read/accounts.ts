@@ -73,31 +73,22 @@ function summaryOf(parts: ReadParts, { id, last, values }: Sum): AccountSummary 
     exposure: `${of("bondsHeld") + of("ticketsHeld")}`,
     result: `${of("result")}`,
     lastSeenAt: parts.index.tables.timeOf(blockOf(last)),
-    record: recordOf(parts, id, values),
+    record: recordOf(values),
   };
 }
 
-function recordOf({ index }: ReadParts, id: string, values: Values): AccountSummary["record"] {
+function recordOf(values: Values): AccountSummary["record"] {
   const count = (name: string): number => Number(amountIn(values, name));
   const falls = FALL_REASONS.filter((reason) => reason !== "NONE").flatMap((reason) => {
     const times = count(`fall:${reason}`);
     return times === 0 ? [] : [[reason, times] as const];
   });
-  const fallen = count("falls");
-  const lastFall =
-    fallen === 0
-      ? undefined
-      : index.tables.db
-          .prepare<[string], { body: string }>(
-            "SELECT body FROM claims WHERE prover = ? AND state = 'FALLEN' ORDER BY seq DESC LIMIT 1",
-          )
-          .get(id);
-  const lastFallAt = lastFall && (JSON.parse(lastFall.body) as { endedAt?: number }).endedAt;
+  const fellAt = count("greatest:fellAt");
   return {
     requests: count("requests"),
     claims: count("claims"),
     finalClaims: count("finalClaims"),
-    fallenClaims: fallen,
+    fallenClaims: count("falls"),
     liveClaims: count("liveClaims"),
     tickets: count("tickets"),
     ticketsWon: count("ticketsWon"),
@@ -105,7 +96,7 @@ function recordOf({ index }: ReadParts, id: string, values: Values): AccountSumm
     ticketsLive: count("ticketsLive"),
     settled: count("settled"),
     falls: Object.fromEntries(falls),
-    ...(lastFallAt === undefined ? {} : { lastFallAt }),
+    ...(fellAt === 0 ? {} : { lastFallAt: fellAt }),
   };
 }
 

@@ -28,14 +28,15 @@ type Opened = Dispute["openings"][number];
 /** Positions that are shown; a claim that many accounts dispute can have more. */
 const MAX_OPENINGS = 256;
 
-/** @throws BaseError CLAIM_UNKNOWN; faults of the node where the program must be read from the chain */
+/** @throws BaseError CLAIM_UNKNOWN */
 export async function disputeView(parts: ReadParts, id: Hex): Promise<Dispute> {
   const row = parts.index.tables.claim(id);
   const found = row && indexOf(parts, row.requestId).claimAndRequest(id as ClaimId);
   if (row === undefined || found === undefined) throw claimUnknown(id);
   const { claim: entry, request } = found;
   const life = new Life(parts, id);
-  const program = await parts.library.program(row.modelId);
+  // Without the program, what was opened is shown as it stands on the chain.
+  const program = await parts.library.program(row.modelId).catch(() => undefined);
   const committed = life.first("TraceCommitted");
   const tops = entry.trace?.tops ?? [];
   const steps = program?.steps.length ?? 0;
@@ -222,7 +223,7 @@ function faultOf(
       return { fault: { kind: reason, lane, output: truth ?? "0x", claimedOutput } };
     }
     default:
-      if (program === undefined) return { undecoded: "The model's program is not known here." };
+      if (program === undefined) return { undecoded: "The model's program cannot be read here now." };
       if (input === null)
         return { undecoded: `The transaction of event ${logIndex} of block ${block.number} was not kept.` };
       try {

@@ -62,11 +62,12 @@ export function timelineOf(
   const [column, value] = id.claim === undefined ? ["request_id", id.request] : ["claim_id", id.claim];
   const own = tables.moves(`m.${column} = ?`, "ORDER BY m.seq LIMIT ?", [value, MAX_TIMELINE]);
   const transactions = [...new Set(own.map(({ tx }) => tx))];
-  const of = transactions.map(() => "?").join(", ");
+  const isOwn = id.claim === undefined ? "" : " OR +m.claim_id = ?";
   const beside = tables.moves(
-    `m.tx IN (${of}) AND (m.request_id IS NULL OR m.request_id = ?) AND (m.claim_id IS NULL${id.claim === undefined ? "" : " OR m.claim_id = ?"})`,
+    // Found by their transaction: the plus keeps SQLite from going through all events without a request.
+    `m.tx IN (SELECT value FROM json_each(?)) AND (+m.request_id IS NULL OR +m.request_id = ?) AND (+m.claim_id IS NULL${isOwn})`,
     "ORDER BY m.seq LIMIT ?",
-    [...transactions, id.request, ...(id.claim === undefined ? [] : [id.claim]), MAX_TIMELINE],
+    [JSON.stringify(transactions), id.request, ...(id.claim === undefined ? [] : [id.claim]), MAX_TIMELINE],
   );
   const all = new Map([...own, ...beside].map((move) => [move.seq, move]));
   return [...all.values()].sort((a, b) => a.seq - b.seq).map(eventView);

@@ -30,8 +30,7 @@ export function requestPage(
     ["model = ?", query.model],
     ["requester = ?", query.requester && getAddress(query.requester)],
     ["lane = ?", query.lane && LANE[query.lane]],
-    ["time >= ?", query.since],
-    ["time <= ?", query.until],
+    ...timesOf(parts, query),
   ]);
   return pageOf(rows, query.limit, (row) => requestSummary(parts, row));
 }
@@ -46,8 +45,7 @@ export function claimPage(
     ["fall = ?", query.fall],
     ["model = ?", query.model],
     ["prover = ?", query.prover && getAddress(query.prover)],
-    ["time >= ?", query.since],
-    ["time <= ?", query.until],
+    ...timesOf(parts, query),
   ];
   if (disputed !== undefined) conditions.push([disputed === "true" ? "tickets > ?" : "tickets = ?", 0]);
   const rows =
@@ -55,6 +53,19 @@ export function claimPage(
       ? rowsOf<ClaimRow>(parts, "claims", query, conditions)
       : challengedBy(parts, getAddress(challenger), query, conditions);
   return pageOf(rows, query.limit, (row) => claimSummary(parts, row));
+}
+
+/** Blocks come in the order of their times, and so do places. */
+function timesOf(
+  { index }: ReadParts,
+  { since, until }: { readonly since?: unknown; readonly until?: unknown },
+): Condition[] {
+  if (since === undefined && until === undefined) return [];
+  const [first, end] = index.tables.between(since as number | undefined, until as number | undefined);
+  return [
+    ["seq >= ?", first],
+    ["seq < ?", end],
+  ];
 }
 
 function rowsOf<Row>(
@@ -66,10 +77,8 @@ function rowsOf<Row>(
   const given = conditions.filter(([, value]) => value !== undefined);
   const where = ["seq < ?", ...given.map(([sql]) => sql)].join(" AND ");
   const found = `SELECT id FROM ${table} WHERE ${where} ORDER BY seq DESC LIMIT ?`;
-  return index.tables.db
-    .prepare<unknown[], { body: string }>(
-      `SELECT body FROM ${table} WHERE id IN (${found}) ORDER BY seq DESC`,
-    )
+  return index.tables
+    .sql<unknown[], { body: string }>(`SELECT body FROM ${table} WHERE id IN (${found}) ORDER BY seq DESC`)
     .all(before ?? Number.MAX_SAFE_INTEGER, ...given.map(([, value]) => value), limit + 1)
     .map(({ body }) => JSON.parse(body) as Row);
 }
@@ -82,8 +91,8 @@ function challengedBy(
 ): ClaimRow[] {
   const given = conditions.filter(([, value]) => value !== undefined);
   const where = ["t.account = ?", "t.seq < ?", ...given.map(([sql]) => `c.${sql}`)].join(" AND ");
-  return index.tables.db
-    .prepare<unknown[], { body: string }>(
+  return index.tables
+    .sql<unknown[], { body: string }>(
       `SELECT c.body FROM tickets t JOIN claims c ON c.id = t.claim_id WHERE ${where} ORDER BY t.seq DESC LIMIT ?`,
     )
     .all(account, before ?? Number.MAX_SAFE_INTEGER, ...given.map(([, value]) => value), limit + 1)

@@ -40,10 +40,9 @@ async function summaryOf(parts: ReadParts, row: KeptModel, word: ModelWord): Pro
   const { id } = row;
   const shelved = library.get(id);
   const sum = index.sums.get("model", id);
-  const [[halted], [lastRequest]] = [
-    index.tables.moves("m.model_id = ? AND m.name = ?", "LIMIT ?", [id, "ProofHalted", 1]),
-    index.tables.moves("m.model_id = ? AND m.name = ?", "ORDER BY m.seq DESC LIMIT ?", [id, "Requested", 1]),
-  ];
+  const newest = (name: string) =>
+    index.tables.moves("m.model_id = ? AND m.name = ?", "ORDER BY m.seq DESC LIMIT 1", [id, name]).at(0);
+  const [halted, lastRequest] = [newest("ProofHalted"), newest("Requested")];
   const lanes = laneNames(word.lanes);
   const isPublished = (word.lanes & LANE.EXECUTION) === 0 ? false : await reads.isPublished(id);
   const keyOrigin = shelved && originOf(shelved.manifest);

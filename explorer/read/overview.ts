@@ -86,53 +86,41 @@ export function blocksBehind({ index, pulse }: Pick<ReadParts, "index" | "pulse"
 }
 
 function countsOf({ index }: ReadParts): Pick<Overview, "requests" | "claims" | "falls" | "finalByLane"> {
-  const grouped = (table: string, column: string): ReadonlyMap<string | number | null, number> =>
-    new Map(
-      index.tables.db
-        .prepare<[], { name: string | number | null; n: number }>(
-          `SELECT ${column} AS name, count(*) AS n FROM ${table} GROUP BY ${column}`,
-        )
-        .all()
-        .map(({ name, n }) => [name, n]),
-    );
-  const [requests, claims] = [grouped("requests", "state"), grouped("claims", "state")];
-  const lanes = grouped("requests", "lane");
-  const falls = new Map(
-    index.tables.db
-      .prepare<[], { fall: string; n: number }>(
-        "SELECT fall, count(*) AS n FROM claims WHERE state = 'FALLEN' GROUP BY fall",
-      )
-      .all()
-      .map(({ fall, n }) => [fall, n]),
-  );
-  const counts = <Name extends string>(names: readonly Name[], found: ReadonlyMap<unknown, number>) =>
-    Object.fromEntries(names.map((name) => [name, found.get(name) ?? 0])) as Record<Name, number>;
+  const total = index.sums.get("total", "");
+  const counts = <Name extends string>(kind: string, names: readonly Name[]) =>
+    Object.fromEntries(names.map((name) => [name, Number(amountIn(total, `${kind}:${name}`))])) as Record<
+      Name,
+      number
+    >;
+  const reasons = FALL_REASONS.slice(1) as Exclude<(typeof FALL_REASONS)[number], "NONE">[];
   return {
-    requests: counts(["OPEN", "BUSY", "DONE", "REFUNDED"], requests),
-    claims: counts(["ACTIVE", "FINAL", "FALLEN"], claims),
-    falls: counts(FALL_REASONS.slice(1) as Exclude<(typeof FALL_REASONS)[number], "NONE">[], falls),
-    finalByLane: byLane((lane) => lanes.get(LANE[lane]) ?? 0),
+    requests: counts("request", ["OPEN", "BUSY", "DONE", "REFUNDED"]),
+    claims: counts("claim", ["ACTIVE", "FINAL", "FALLEN"]),
+    falls: counts("fall", reasons),
+    finalByLane: byLane((lane) => Number(amountIn(index.sums.get("lane", lane), "finals"))),
   };
 }
 
 /** From request to final output, in one lane. @param model absent: of all */
 export function waitsOf({ index }: ReadParts, lane: LaneName, model?: string): Waits {
+  const sum =
+    model === undefined ? index.sums.get("lane", lane) : index.sums.get("modelLane", `${model}:${lane}`);
+  const count = Number(amountIn(sum, "finals"));
+  if (count === 0) return null;
   const where = model === undefined ? "lane = ?" : "model = ? AND lane = ?";
-  const values = model === undefined ? [LANE[lane]] : [model, LANE[lane]];
-  const { db } = index.tables;
-  const all = db
-    .prepare<unknown[], { n: number; least: number; mean: number; greatest: number }>(
-      `SELECT count(*) AS n, min(seconds) AS least, avg(seconds) AS mean, max(seconds) AS greatest FROM requests WHERE ${where} AND seconds IS NOT NULL`,
+  const middle = index.tables
+    .sql<unknown[], { seconds: number }>(
+      `SELECT seconds FROM requests WHERE ${where} ORDER BY seconds LIMIT 1 OFFSET ?`,
     )
-    .get(...values);
-  if (all === undefined || all.n === 0) return null;
-  const middle = db
-    .prepare<unknown[], { seconds: number }>(
-      `SELECT seconds FROM requests WHERE ${where} AND seconds IS NOT NULL ORDER BY seconds LIMIT 1 OFFSET ?`,
-    )
-    .get(...values, Math.floor((all.n - 1) / 2));
-  const { n: count, least, mean, greatest } = all;
-  return { count, least, median: middle?.seconds ?? least, mean, greatest };
+    .get(...(model === undefined ? [] : [model]), LANE[lane], Math.floor((count - 1) / 2));
+  const least = Number(amountIn(sum, "least:seconds"));
+  return {
+    count,
+    least,
+    median: middle?.seconds ?? least,
+    mean: Number(amountIn(sum, "seconds")) / count,
+    greatest: Number(amountIn(sum, "greatest:seconds")),
+  };
 }
 
 /** @param values of a sum of lane or of model and lane */

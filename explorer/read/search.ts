@@ -36,17 +36,15 @@ function byName({ library, index }: ReadParts, text: string): Hit[] {
 function byHex({ index, library }: ReadParts, text: string): Hit[] {
   const hex = text.startsWith("0x") ? text : `0x${text}`;
   if (!new RegExp(`^0x[0-9a-f]{${LEAST_DIGITS},64}$`).test(hex)) return [];
-  const { db } = index.tables;
+  const { sql } = index.tables;
   const below = (
     table: string,
     column: string,
     more = "",
   ): { id: string; model: string | null; label: string }[] =>
-    db
-      .prepare<unknown[], { id: string; model: string | null; label: string }>(
-        `SELECT ${column} AS id, ${more === "" ? "NULL AS model, '' AS label" : more} FROM ${table} WHERE ${column} >= ? AND ${column} < ? LIMIT ?`,
-      )
-      .all(hex, `${hex}g`, MAX_HITS);
+    sql<unknown[], { id: string; model: string | null; label: string }>(
+      `SELECT ${column} AS id, ${more === "" ? "NULL AS model, '' AS label" : more} FROM ${table} WHERE ${column} >= ? AND ${column} < ? LIMIT ?`,
+    ).all(hex, `${hex}g`, MAX_HITS);
   const named = (model: string | null): string => (model && library.get(model)?.manifest.name) ?? "";
   const hits = (
     kind: Hit["kind"],
@@ -74,21 +72,20 @@ function byHex({ index, library }: ReadParts, text: string): Hit[] {
       ({ label, model }) => `claim, ${label} ${named(model)}`,
     ),
     ...hits("transaction", below("transactions", "hash"), () => "transaction"),
-    ...byAddress(db, hex),
+    ...byAddress(index.tables, hex),
   ];
 }
 
 /** Addresses are kept with their checksum; LIKE takes letters in either case. */
-const byAddress = (db: ReadParts["index"]["tables"]["db"], hex: string): Hit[] =>
-  db
-    .prepare<unknown[], { id: string }>("SELECT id FROM sums WHERE scope = 'account' AND id LIKE ? LIMIT ?")
+const byAddress = ({ sql }: ReadParts["index"]["tables"], hex: string): Hit[] =>
+  sql<unknown[], { id: string }>("SELECT id FROM sums WHERE scope = 'account' AND id LIKE ? LIMIT ?")
     .all(`${hex}%`, MAX_HITS)
     .map(({ id }) => ({ kind: "account", id, label: "account" }));
 
 function byBlock({ index }: ReadParts, text: string): Hit[] {
   if (!/^\d{1,12}$/.test(text)) return [];
-  return index.tables.db
-    .prepare<unknown[], { hash: string }>("SELECT hash FROM transactions WHERE block = ? LIMIT ?")
+  return index.tables
+    .sql<unknown[], { hash: string }>("SELECT hash FROM transactions WHERE block = ? LIMIT ?")
     .all(Number(text), MAX_HITS)
     .map(({ hash }) => ({ kind: "transaction", id: hash, label: `transaction of block ${text}` }));
 }

@@ -1,7 +1,7 @@
 /** Waits for a request's final output, and tells what happens on the way. */
 import type { Hex } from "viem";
 import { formatAmount } from "../../base/amounts.ts";
-import { BaseError } from "../../base/errors.ts";
+import { BaseError, isBaseError } from "../../base/errors.ts";
 import { requestIdOf } from "../rules/ids.ts";
 import type { Claim, ClaimId, Policy, Request, RequestId } from "../rules/types.ts";
 import type { Chain } from "./connect.ts";
@@ -28,6 +28,8 @@ export interface WaitOptions {
   readonly onMissing?: () => Promise<void>;
   /** called once for each new event of the request */
   readonly onEvent?: (event: ChainEvent) => void;
+  /** called when the node cannot be read, once until it can be again; a re-org between two reads is no more than that */
+  readonly onDisconnected?: (error: BaseError) => void;
 }
 
 export interface FinalResult {
@@ -42,27 +44,33 @@ export interface FinalResult {
   readonly block: Head;
 }
 
-/** Resolves once the output is final, booked or not.
+/** Resolves once the output is final, booked or not; a node that cannot be read is asked again.
  *  @throws BaseError REQUEST_UNANSWERED once nobody may claim any more; REQUEST_REFUNDED; POLICY_UNMET for a result
- *  that is final by less; NOT_FINAL when the signal aborts, naming the claim; faults of the node */
+ *  that is final by less; when the signal aborts NOT_FINAL, naming the claim, or the fault of a node that cannot be
+ *  read */
 export async function awaitResult(
   chain: Chain,
   request: Request,
   options: WaitOptions,
 ): Promise<FinalResult> {
-  const { pollIntervalMs, policy = ownPolicy(request), confirmations = 0, onEvent, onMissing } = options;
+  const { pollIntervalMs, policy = ownPolicy(request), confirmations = 0 } = options;
+  const { onEvent, onMissing, onDisconnected } = options;
   const signal = options.signal ?? new AbortController().signal;
   const requestId = requestIdOf(chain.game, request);
   const reported = new Set<string>();
   let from: bigint | undefined;
+  let isConnected = true;
   for (;;) {
-    const { events, word, head, result } = await readResult(
-      chain,
-      request,
-      policy,
-      BigInt(confirmations),
-      from,
-    );
+    const read = await readResult(chain, request, policy, BigInt(confirmations), from).catch(retryable);
+    if (isBaseError(read)) {
+      if (signal.aborted) throw read;
+      if (isConnected) onDisconnected?.(read);
+      isConnected = false;
+      await pause(pollIntervalMs, signal);
+      continue;
+    }
+    isConnected = true;
+    const { events, word, head, result } = read;
     const [requested] = events;
     // Nothing happens to a request before it is there; a re-org may move it.
     if (from === undefined && requested !== undefined) from = floorOf(requested.block.number);
@@ -81,6 +89,12 @@ export async function awaitResult(
     await pause(pollIntervalMs, signal);
     if (signal.aborted) throw notFinal(requestId, candidateOf(events)?.claim?.claimId);
   }
+}
+
+/** A fault that may pass. @throws every other error */
+function retryable(error: unknown): BaseError {
+  if (isBaseError(error) && error.retryable) return error;
+  throw error;
 }
 
 /** A request's result if it is final now, booked or not.

@@ -74,6 +74,28 @@ describe("ExplorerIndex", () => {
     expect(sum("result") + sum("transactionFees")).toBe(-at("burnedEver"));
   });
 
+  it("behavior: counts by state, fall and lane are those of the rows", () => {
+    const { index, db } = fresh(history.events);
+    const total = index.sums.get("total", "");
+    const rows = (table: string, column: string) =>
+      db
+        .prepare<[], { name: string; n: number }>(
+          `SELECT ${column} AS name, count(*) AS n FROM ${table} WHERE ${column} IS NOT NULL GROUP BY ${column}`,
+        )
+        .all();
+    const seen = [
+      ...rows("requests", "state").map(({ name, n }) => [`request:${name}`, n]),
+      ...rows("claims", "state").map(({ name, n }) => [`claim:${name}`, n]),
+      ...rows("claims", "fall").map(({ name, n }) => [`fall:${name}`, n]),
+    ];
+    const counted = [...total].flatMap(([name, n]) =>
+      name.includes(":") && n !== 0n ? [[name, Number(n)]] : [],
+    );
+    expect(counted.sort()).toEqual(seen.sort());
+    const [bond] = rows("requests", "lane").filter(({ name }) => Number(name) === 4);
+    expect(index.sums.get("lane", "BOND").get("finals")).toBe(BigInt(bond?.n ?? 0));
+  });
+
   it("behavior: an account's result is what it has more than it paid in, once nothing is held for it", () => {
     const { index } = fresh(history.events);
     const own = (values: Values, name: string) => values.get(name) ?? 0n;

@@ -32,7 +32,12 @@ describe("assay request --wait", () => {
     const asking = request(ROLES.cheat, "--timeout", "200");
     const first = await eventWithBlock(system, "Requested", isBy(ROLES.cheat));
     await takeBack(system, first);
-    const again = await eventWithBlock(system, "Requested", isBy(ROLES.cheat));
+    const again = await Promise.race([
+      eventWithBlock(system, "Requested", isBy(ROLES.cheat)),
+      asking.then(({ code, stderr }) => {
+        throw new Error(`The command ended with ${code} before the request came again: ${stderr}`);
+      }),
+    ]);
     expect(again.args.requestId).toBe(first.args.requestId);
     expect(again.block.hash).not.toBe(first.block.hash);
     const prover = system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]);

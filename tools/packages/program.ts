@@ -22,10 +22,14 @@ const LOADED: readonly string[] = [
 const DIST = "dist";
 
 /** Migrations, pages, examples, Python, models: what is in these folders and no code that is bundled. */
-const ASSETS = /^(agent|base|challenger|cli|inference|models|protocol|prover)\//;
-const NOT_ASSETS = /\.(ts|mjs)$|^models\/.*\.py$/;
+const ASSETS = /^(agent|base|challenger|cli|explorer|inference|models|protocol|prover)\//;
+const NOT_ASSETS = /\.(ts|mjs)$|^models\/.*\.py$|^explorer\/app\//;
 /** forge calls the compiler by these. */
 const TOOLS: readonly string[] = ["tools/solc", "tools/solc.cjs", "LICENSE"];
+/** What the explorer explains terms by. */
+const GLOSSARY = "docs/GLOSSARY.md";
+/** The explorer's pages, where `npm run build` made them. */
+const PAGES = "build/explorer";
 
 /** Contracts that other commands than `assay deploy` create. */
 const CREATED: readonly string[] = ["DailySeries", "EmbeddedExecutor", "ForecastFeed"];
@@ -47,8 +51,14 @@ export async function buildProgram(folder: string): Promise<void> {
     const up = relative(dirname(place), ".");
     write(join(folder, place), `export * from "${up}/${DIST}/${name}.mjs";\n`);
   }
-  for (const path of [...listFiles().filter((path) => ASSETS.test(path) && !NOT_ASSETS.test(path)), ...TOOLS])
+  for (const path of [
+    ...listFiles().filter((path) => ASSETS.test(path) && !NOT_ASSETS.test(path)),
+    ...TOOLS,
+    GLOSSARY,
+  ])
     cpSync(join(projectRoot, path), join(folder, path));
+  if (existsSync(join(projectRoot, PAGES)))
+    cpSync(join(projectRoot, PAGES), join(folder, PAGES), { recursive: true });
   ensureCompiled("contracts");
   for (const name of CREATED) copyArtifact(folder, name);
   for (const name of DEPLOYED_CONTRACTS) copySources(folder, copyArtifact(folder, name));

@@ -4,6 +4,7 @@ CREATE TABLE blocks (
   hash TEXT NOT NULL,
   time INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX blocks_by_time ON blocks (time, number);
 CREATE TABLE transactions (
   hash TEXT PRIMARY KEY,
   block INTEGER NOT NULL,
@@ -31,7 +32,9 @@ CREATE INDEX moves_of_name ON moves (name, seq);
 CREATE INDEX moves_of_request ON moves (request_id, seq);
 CREATE INDEX moves_of_claim ON moves (claim_id, seq);
 CREATE INDEX moves_of_model ON moves (model_id, seq);
+CREATE INDEX moves_of_model_and_name ON moves (model_id, name, seq);
 CREATE INDEX moves_of_account ON moves (account, seq);
+CREATE INDEX moves_of_account_and_name ON moves (account, name, seq);
 CREATE TABLE models (
   id TEXT PRIMARY KEY,
   seq INTEGER NOT NULL UNIQUE,
@@ -43,7 +46,6 @@ CREATE TABLE models (
 CREATE TABLE requests (
   id TEXT PRIMARY KEY,
   seq INTEGER NOT NULL,
-  time INTEGER NOT NULL,
   state TEXT NOT NULL,
   model TEXT NOT NULL,
   requester TEXT NOT NULL,
@@ -52,17 +54,16 @@ CREATE TABLE requests (
   seconds INTEGER,
   body TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX requests_in_order ON requests (seq, time, state, model, requester, lane);
-CREATE INDEX requests_of_state ON requests (state, seq, time, model, requester, lane);
-CREATE INDEX requests_of_model ON requests (model, seq, time, state, requester, lane);
-CREATE INDEX requests_of_requester ON requests (requester, seq, time, state, model, lane);
-CREATE INDEX requests_of_lane ON requests (lane, seq, time, state, model, requester);
+CREATE INDEX requests_in_order ON requests (seq, state, model, requester, lane);
+CREATE INDEX requests_of_state ON requests (state, seq, model, requester, lane);
+CREATE INDEX requests_of_model ON requests (model, seq, state, requester, lane);
+CREATE INDEX requests_of_requester ON requests (requester, seq, state, model, lane);
+CREATE INDEX requests_of_lane ON requests (lane, seq, state, model, requester);
 CREATE INDEX requests_by_seconds ON requests (lane, seconds);
 CREATE INDEX requests_of_model_by_seconds ON requests (model, lane, seconds);
 CREATE TABLE claims (
   id TEXT PRIMARY KEY,
   seq INTEGER NOT NULL,
-  time INTEGER NOT NULL,
   request_id TEXT NOT NULL,
   state TEXT NOT NULL,
   model TEXT NOT NULL,
@@ -71,12 +72,12 @@ CREATE TABLE claims (
   tickets INTEGER NOT NULL,
   body TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX claims_in_order ON claims (seq, time, state, model, prover, fall, tickets);
+CREATE INDEX claims_in_order ON claims (seq, state, model, prover, fall, tickets);
 CREATE INDEX claims_of_request ON claims (request_id, seq);
-CREATE INDEX claims_of_state ON claims (state, fall, seq, time, model, prover, tickets);
-CREATE INDEX claims_of_model ON claims (model, seq, time, state, prover, fall, tickets);
-CREATE INDEX claims_of_prover ON claims (prover, seq, time, state, model, fall, tickets);
-CREATE INDEX claims_disputed ON claims (seq, time, state, model, prover, fall) WHERE tickets > 0;
+CREATE INDEX claims_of_state ON claims (state, fall, seq, model, prover, tickets);
+CREATE INDEX claims_of_model ON claims (model, seq, state, prover, fall, tickets);
+CREATE INDEX claims_of_prover ON claims (prover, seq, state, model, fall, tickets);
+CREATE INDEX claims_disputed ON claims (seq, state, model, prover, fall) WHERE tickets > 0;
 CREATE TABLE tickets (
   claim_id TEXT NOT NULL,
   account TEXT NOT NULL,

@@ -1,6 +1,7 @@
 import { createWalletClient, type Hex, http, keccak256 } from "viem";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
+  connect,
   infer,
   type ModelManifest,
   openModel,
@@ -18,6 +19,7 @@ import { registerModel } from "../../../protocol/chain/register.ts";
 import { LANE } from "../../../protocol/rules/types.ts";
 import { accountAt } from "../../support/anvil.ts";
 import { wordsOf } from "../../support/meanings.ts";
+import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
 import {
   ask,
   bonded,
@@ -163,5 +165,38 @@ describe("wait", () => {
     await local.control.mine({ blocks: 2 });
     const { block } = await waiting;
     expect((await local.client.getBlockNumber()) - block.number).toBe(2n);
+  });
+
+  describe("through a node that fails", () => {
+    const GONE = { error: { code: -32_001, message: "resource not found" } };
+    let proxy: RpcProxy;
+    beforeAll(async () => {
+      proxy = await startRpcProxy(local.rpcUrl);
+    });
+    afterAll(() => proxy?.stop());
+
+    it("behavior: goes on where a block is gone between two reads, and tells it once", async () => {
+      const { asked } = await bonded();
+      const chain = await connect({ rpcUrl: proxy.url, deployment: system.deployment });
+      let refused = 0;
+      proxy.decide = ({ method }) => {
+        if (method !== "eth_call" || refused === 3) return "pass";
+        refused += 1;
+        return GONE;
+      };
+      const told: string[] = [];
+      const onDisconnected = ({ code }: { readonly code: string }) => told.push(code);
+      const { values } = await wait(chain, asked, { ...QUICK, onDisconnected });
+      expect([values, refused, told]).toEqual([{ output: DATA }, 3, ["RPC_FAULT"]]);
+    });
+
+    it("error: a node that cannot be read when the time is over", async () => {
+      const { asked } = await bonded();
+      const chain = await connect({ rpcUrl: proxy.url, deployment: system.deployment });
+      proxy.decide = () => GONE;
+      const stop = new AbortController();
+      const options = { ...QUICK, signal: stop.signal, onDisconnected: () => stop.abort() };
+      await expect(wait(chain, asked, options)).rejects.toMatchObject({ code: "RPC_FAULT", retryable: true });
+    });
   });
 });
