@@ -67,7 +67,7 @@ export async function runExplorer(options: ExplorerOptions, signal: AbortSignal)
     const beating = pulse.run(signal);
     await followInto(
       ...([index, chain, { pollIntervalMs, confirmations, log }] as const),
-      (change) => stream.tell(change),
+      (change) => stream.emit(change),
       signal,
     );
     stream.close();

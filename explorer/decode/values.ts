@@ -16,7 +16,7 @@ export function storedValue(type: TensorType, bytes: Uint8Array, at: number): nu
   }
 }
 
-/** JSON has no number that is none. */
+/** JSON has no NaN and no infinity. */
 export const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
 
 /** Value of an element of which an event holds the stored bytes as an unsigned number; null: no finite one. */

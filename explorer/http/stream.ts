@@ -38,8 +38,8 @@ export class Stream {
     return this.#listeners.size;
   }
 
-  /** Tells everybody what a batch changed. */
-  tell(change: Change): void {
+  /** Sends everybody what a batch changed. */
+  emit(change: Change): void {
     if (this.#listeners.size === 0) return;
     for (const event of this.#eventsOf(change)) for (const listener of this.#listeners) listener.send(event);
   }
