@@ -152,6 +152,7 @@ export class Disputes {
       ...(question === undefined ? {} : { question }),
     });
     if (decision.kind === "over" && isKept) {
+      if (decision.lost && claim.challengers.has(sender.address)) sender.lost(id);
       this.#over(id, decision);
       // What was read may have been taken back since.
       if (reorgs === this.#reorgs) this.#ended.add(id);

@@ -23,6 +23,7 @@ import { addNodeMetrics } from "../protocol/service/metrics/node-metrics.ts";
 import { NodePulse } from "../protocol/service/metrics/node-pulse.ts";
 import { EVENTS_SCHEMA, EventStore } from "../protocol/service/store/event-store.ts";
 import { AttentionTests } from "./attention.ts";
+import { BREAKER_SCHEMA, CircuitBreaker, reset } from "./circuit-breaker.ts";
 import { addChallengerMetrics } from "./metrics.ts";
 import { coverModels } from "./models.ts";
 import type { Observer } from "./notices.ts";
@@ -116,7 +117,9 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
         unchecked: () => challenger.unchecked,
         entriesHeld: () => challenger.entriesHeld,
         covered: models.size,
-        ...(sender === undefined ? {} : { exposure: () => sender.exposure }),
+        ...(sender === undefined
+          ? {}
+          : { exposure: () => sender.exposure, isTripped: () => sender.isTripped }),
       }),
     );
     const webhook =
@@ -129,7 +132,7 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
       ...{ client: chain.client, account: sender?.address },
       ...{ everyMs: PULSE_MS, nowMs: Date.now },
     });
-    addNodeMetrics(metrics, { pulse, clock, nowMs: Date.now, unmined });
+    addNodeMetrics(metrics, { nodes: chain.quorum?.nodes, pulse, clock, nowMs: Date.now, unmined });
     metrics.addProcess();
     const { http } = options;
     const server = http && (await listen(metricsApp(metrics, log), http.host, http.port, fewConnections()));
@@ -174,7 +177,7 @@ interface Parts {
 
 function openParts(options: ChallengerOptions, signal: AbortSignal): Parts {
   const { mode, chain, log, data } = options;
-  const schemas = [EVENTS_SCHEMA, VERDICTS_SCHEMA];
+  const schemas = [EVENTS_SCHEMA, VERDICTS_SCHEMA, BREAKER_SCHEMA];
   if (mode === "defend") {
     const signing = requireAccount(chain);
     const { pollIntervalMs, maxFee, confirmations } = options;
@@ -191,7 +194,10 @@ function openParts(options: ChallengerOptions, signal: AbortSignal): Parts {
     return {
       db,
       sender: (store, observe) => {
+        const { maxTicketsPerHour } = limits;
+        const breaker = new CircuitBreaker(db, { maxTicketsPerHour, nowMs: Date.now, observe, log });
         acting = new ChainSender({
+          breaker,
           ...{ chain: signing, sender, actions, store, limits, maxFee, confirmations, observe, log, signal },
           ...(sweep === undefined ? {} : { sweep }),
           nowMs: Date.now,
@@ -202,7 +208,8 @@ function openParts(options: ChallengerOptions, signal: AbortSignal): Parts {
       control: async () => {
         if (acting === undefined) return undefined;
         const withdraw = withdrawHandler({ chain: signing, sender, actions, log }, acting.obligations);
-        return listenControl(data, { withdraw }, log);
+        const resetBreaker = async () => reset(db);
+        return listenControl(data, { withdraw, resetBreaker }, log);
       },
       close: () => folder.close(),
     };

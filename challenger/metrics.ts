@@ -16,6 +16,8 @@ export interface ChallengerSource {
   readonly covered: number;
   /** wei in own tickets that are not over; absent: this process files none */
   exposure?(): bigint;
+  /** absent: nothing is filed */
+  isTripped?(): boolean;
 }
 
 /** Disputes that are shown one by one, the most urgent first: whoever pays for bonds decides how many there are. */
@@ -89,6 +91,8 @@ export function addChallengerMetrics(metrics: Metrics, source: ChallengerSource)
         return over.inc({ ending: notice.lost ? "final" : "fallen" });
       case "unaffordable":
         return unaffordable.inc();
+      case "tripped":
+        return undefined;
     }
   };
 }
@@ -107,6 +111,11 @@ function addStates(metrics: Metrics, source: ChallengerSource): void {
     "assay_challenger_disputes_open",
     "Active claims that are wrong.",
     () => source.disputes().length,
+  );
+  metrics.gauge(
+    "assay_challenger_circuit_breaker",
+    "1 while no tickets are filed because a person has to look, else 0.",
+    () => (source.isTripped === undefined ? undefined : Number(source.isTripped())),
   );
   metrics.gauge("assay_challenger_exposure_wei", "Own tickets of claims that are not over.", () =>
     source.exposure?.(),

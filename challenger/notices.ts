@@ -39,6 +39,8 @@ export type Notice =
     }
   /** a wrong claim is not challenged, because the operator's limit forbids it */
   | { readonly kind: "unaffordable"; readonly claim: ClaimEntry; readonly exposure: bigint }
+  /** no more tickets are filed until a person has looked */
+  | { readonly kind: "tripped"; readonly claim: ClaimId; readonly reason: string }
   /** nothing is left to do about a wrong claim; `lost`: it became final */
   | { readonly kind: "over"; readonly claim: ClaimId; readonly lost: boolean };
 

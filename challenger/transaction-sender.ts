@@ -11,7 +11,9 @@ import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
 import { Sweep, type SweepTerms } from "../protocol/chain/sweep.ts";
 import { simulate } from "../protocol/chain/transactions.ts";
 import { type Obligations, type WithdrawParts, withdrawCredit } from "../protocol/chain/withdraw.ts";
+import type { ClaimId } from "../protocol/rules/types.ts";
 import type { EventStore } from "../protocol/service/store/event-store.ts";
+import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { Observer } from "./notices.ts";
 
 export interface TransactionSender {
@@ -22,6 +24,10 @@ export interface TransactionSender {
    *  @param facts of the log lines @param claim that it is about
    *  @returns true if it is on the chain now and was not before */
   act(action: Action, facts: Record<string, unknown>, claim: ClaimEntry): Promise<boolean>;
+  /** The chain made a claim final that is wrong and on which this account holds a ticket. */
+  lost(claim: ClaimId): void;
+  /** true while a person has to look before further tickets are filed */
+  readonly isTripped: boolean;
   /** Called at each new head, after all claims were looked at. */
   tidy(head: Head): void;
   /** Resolves when no transaction of this sender is on its way. */
@@ -66,12 +72,16 @@ export class DryRunSender implements TransactionSender {
     return false;
   }
 
+  readonly isTripped = false;
+  lost(): void {}
   tidy(): void {}
 
   async stop(): Promise<void> {}
 }
 
 export interface Limits {
+  /** tickets within an hour, after which none is filed until a person has looked */
+  readonly maxTicketsPerHour: number;
   /** most wei in tickets whose claims are not over */
   readonly maxExposure: bigint;
   /** most wei of gas an hour for ending overdue claims without a ticket */
@@ -88,6 +98,7 @@ export interface ChainSenderParts {
   readonly limits: Limits;
   /** most wei a unit of gas */
   readonly maxFee: bigint;
+  readonly breaker: CircuitBreaker;
   /** blocks that lie above what is looked at */
   readonly confirmations: number;
   /** where money that is not needed goes; absent: it stays */
@@ -115,6 +126,7 @@ export class ChainSender implements TransactionSender {
   readonly #withdrawal: WithdrawParts;
   readonly #maxFee: bigint;
   readonly #budget: EndingBudget;
+  readonly #breaker: CircuitBreaker;
   /** Claims of which it was said that ending them would cost too much. */
   readonly #withheld = new RecentSet<string>(MAX_REPORTED);
   /** What the account must keep. */
@@ -134,6 +146,7 @@ export class ChainSender implements TransactionSender {
     this.#observe = parts.observe;
     this.#stopping = parts.signal;
     this.#maxFee = parts.maxFee;
+    this.#breaker = parts.breaker;
     this.#budget = new EndingBudget(parts.limits.endingBudget, parts.nowMs);
     this.#withdrawal = { ...parts, withdrawAbove: parts.limits.withdrawAbove };
     this.obligations = {
@@ -151,7 +164,7 @@ export class ChainSender implements TransactionSender {
 
   async act(action: Action, facts: Record<string, unknown>, claim: ClaimEntry): Promise<boolean> {
     const isTicket = facts.move === "challenge";
-    if (isTicket && !this.#affords(claim)) return false;
+    if (isTicket && !(this.#affords(claim) && this.#breaker.admits(claim.id))) return false;
     if (isTicket) this.#sending.set(claim.id, claim.claim.ticketBond);
     try {
       const result = await this.#send(action, facts, claim);
@@ -177,6 +190,14 @@ export class ChainSender implements TransactionSender {
       this.#log.warn({ ...facts, reason: result.reason }, "an overdue claim is left to others for now");
     }
     return result;
+  }
+
+  lost(claim: ClaimId): void {
+    this.#breaker.lost(claim);
+  }
+
+  get isTripped(): boolean {
+    return this.#breaker.tripped !== undefined;
   }
 
   tidy(head: Head): void {

@@ -38,6 +38,10 @@ export function alertOf(notice: Notice): Alert | undefined {
       const text = `A wrong claim is not challenged: with its ticket the exposure of ${formatAmount(BigInt(notice.exposure))} would pass --max-exposure.`;
       return { kind: "unaffordable", severity: "critical", text, claim: notice.claim.id };
     }
+    case "tripped": {
+      const { claim, reason } = notice;
+      return { kind: "tripped", severity: "critical", text: `No more tickets are filed: ${reason}.`, claim };
+    }
     case "attention":
       if (notice.result === "detected") return undefined;
       return {

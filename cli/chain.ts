@@ -1,12 +1,13 @@
 /** The way of every command to its chain: configuration, key, deployment, connection. */
 import type { Command } from "commander";
 import type { LocalAccount } from "viem";
-import { SILENT } from "../base/log.ts";
+import { type Logger, SILENT } from "../base/log.ts";
 import { loadAccount } from "../protocol/chain/account.ts";
-import { type Chain, connect, createClient } from "../protocol/chain/connect.ts";
+import { type Chain, connect } from "../protocol/chain/connect.ts";
 import { deploymentPath, readDeployment } from "../protocol/chain/deployment-file.ts";
 import { withContext } from "../protocol/chain/errors.ts";
 import { defaultConfirmations } from "../protocol/chain/presets.ts";
+import { type NodeSettings, nodeClient, quorumOf } from "../protocol/chain/quorum/connect.ts";
 import { requireAccount, type Sender, type SigningChain } from "../protocol/chain/sender.ts";
 import {
   CHAIN_SETTINGS,
@@ -35,19 +36,25 @@ export function chainConfig(command: Command): ChainConfig {
 }
 
 /** Connects with the configured key, if there is one.
+ *  @param log told of nodes that do not agree with the others
  *  @throws BaseError as loadConfig, loadAccount, readDeployment and connect do */
-export const openChain = async (config: ChainConfig): Promise<Chain> =>
-  openChainAs(config, loadAccount(config, process.env));
+export const openChain = async (config: ChainConfig, log?: Logger): Promise<Chain> =>
+  openChainAs(config, loadAccount(config, process.env), log);
 
 /** Connects with this key, or without one.
  *  @throws BaseError as readDeployment and connect do */
-export async function openChainAs(config: ChainConfig, account: LocalAccount | undefined): Promise<Chain> {
+export async function openChainAs(
+  config: ChainConfig,
+  account: LocalAccount | undefined,
+  log?: Logger,
+): Promise<Chain> {
   const { rpcUrl } = config;
-  const path = deploymentPath(config.deployment, await chainIdAt(rpcUrl));
+  const path = deploymentPath(config.deployment, await chainIdAt(config));
   const deployment = readDeployment(path);
   return connect({
     rpcUrl,
     deployment,
+    quorum: quorumOf(config, log),
     dataFee: config.dataFee,
     ...(account === undefined ? {} : { account }),
   });
@@ -57,8 +64,8 @@ export async function openChainAs(config: ChainConfig, account: LocalAccount | u
 export const confirmationsOn = ({ game }: Chain, { confirmations }: ChainConfig): number =>
   confirmations ?? defaultConfirmations(game.chainId);
 
-export function chainIdAt(rpcUrl: string): Promise<number> {
-  return withContext("ask the node for its chain id", () => createClient(rpcUrl).getChainId());
+export function chainIdAt(settings: NodeSettings): Promise<number> {
+  return withContext("ask the node for its chain id", () => nodeClient(settings).getChainId());
 }
 
 /** Runs some work with a sender on the configured data folder, and closes it again. */

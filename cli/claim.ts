@@ -13,6 +13,7 @@ import { StateReader } from "../protocol/chain/reads.ts";
 import { isFinal, RULES } from "../protocol/rules/machine.ts";
 import type { Claim, ClaimId } from "../protocol/rules/types.ts";
 import { chainConfig, openChain, withChain } from "./chain.ts";
+import { addCheckCommand } from "./claim-check.ts";
 import { claimIdOf } from "./claim-id.ts";
 import { addStatementCommand } from "./claim-statement.ts";
 import { readableOf } from "./model-source.ts";
@@ -29,6 +30,7 @@ export function addClaimCommands(program: Command): void {
     printResult(self, shown, describe(shown));
   });
   addStatementCommand(claim);
+  addCheckCommand(claim);
 }
 
 export type ShownClaim = Awaited<ReturnType<typeof showClaim>>;

@@ -18,6 +18,7 @@ import { chainConfig, confirmationsOn, openChain, withChain, withSettings } from
 import { stopSignal } from "./daemon.ts";
 import { describeModel } from "./gateway.ts";
 import { createLogger } from "./log.ts";
+import { readableOf } from "./model-source.ts";
 import { refuseArgument } from "./output.ts";
 import { readLanes } from "./request-terms.ts";
 
@@ -71,7 +72,7 @@ async function serve(names: readonly string[], _options: object, self: Command):
     const create = () =>
       createMcpServer({
         tools,
-        verify: (claimId) => verifyClaim(chain, claimId, { policy, confirmations }),
+        verify: (claimId) => verifyClaim(chain, claimId, { policy, confirmations, readableOf }),
         version: VERSION,
         terms: termsText(policy),
         waitMs: terms.waitMs,

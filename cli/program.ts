@@ -10,6 +10,8 @@ import { addAuditCommand } from "./audit.ts";
 import { addActCommands } from "./challenger/act.ts";
 import { addAttentionCommand } from "./challenger/attention.ts";
 import { addDrillCommand } from "./challenger/drill/command.ts";
+import { addInvestigateCommand } from "./challenger/investigate.ts";
+import { addResetBreakerCommand } from "./challenger/reset-breaker.ts";
 import { addShowCommands } from "./challenger/show.ts";
 import { addChallengerCommand } from "./challenger.ts";
 import { addClaimCommands } from "./claim.ts";
@@ -64,6 +66,8 @@ export function createProgram(): Command {
   addShowCommands(challenger);
   addActCommands(challenger);
   addAttentionCommand(challenger);
+  addInvestigateCommand(challenger);
+  addResetBreakerCommand(challenger);
   addDrillCommand(challenger);
   addGatewayCommands(program);
   addRequestCommands(program);

@@ -187,7 +187,7 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
   const log = createLogger("prover", self);
   const signal = stopSignal(log);
   const { programs, proofModels } = loadModels(settings.models, log);
-  const chain = requireAccount(await openChain(config));
+  const chain = requireAccount(await openChain(config, log));
   const sweep = sweepTerms(settings, chain);
   await warnOfKey(chain, config, log);
   const payment = paymentTerms(settings, chain.account.address);

@@ -31,7 +31,7 @@ export function addWithdrawCommand(program: Command): void {
     const amount = BigInt(String(result.amountWei));
     if (amount === 0n) return printResult(self, result, ["There is no credit to withdraw."]);
     const hash = String(result.hash);
-    const link = transactionLink(await chainIdAt(config.rpcUrl), hash);
+    const link = transactionLink(await chainIdAt(config), hash);
     printResult(self, result, [`${formatAmount(amount)} went to ${result.to} (${linked(hash, link)})`]);
   });
 }

@@ -42,6 +42,8 @@ export class FeedNode {
   readonly #actions: Actions;
   /** days whose bars are over all rounds of the source */
   readonly #complete = new Set<number>();
+  /** re-orgs that the history had seen when they were found complete */
+  #reorgs = 0;
 
   constructor(parts: FeedParts) {
     this.#parts = parts;
@@ -79,6 +81,8 @@ export class FeedNode {
       day = Math.max(oldest, day - FURTHER_DAYS);
       rounds = await history.since(day * DAY_SECONDS);
     }
+    if (history.reorgs !== this.#reorgs) this.#complete.clear();
+    this.#reorgs = history.reorgs;
     const missing: bigint[] = [];
     for (const day of daysOf(rounds, last, length)) {
       if (this.#complete.has(day)) continue;
@@ -130,12 +134,22 @@ export class FeedNode {
   /** The input is announced first: what the series gives may change while the output becomes final. */
   async #ask(newest: Newest, now: number): Promise<void> {
     const { input, inputHash, observedAt } = newest;
-    const { chain, feed, store, fee, expirySeconds } = this.#parts;
+    const { chain, feed, store, fee, expirySeconds, log } = this.#parts;
     const { address, modelId, lanes, minBond, minWindow } = feed;
     if (!(await isAnnounced(chain, address, newest))) {
       const data = encodeFunctionData({ abi: forecastFeedAbi, functionName: "announce" });
       await this.#send(`announce:${address}:${inputHash}:${observedAt}`, data);
       if (!(await isAnnounced(chain, address, newest))) return; // The series went on: the next look sees it.
+    }
+    // Prices that did not move make the same input again. Its output, once final, is as new as its last announcement.
+    const open = store.open().find(({ request }) => request.inputHash === inputHash);
+    if (open !== undefined) {
+      store.renew(open, observedAt);
+      log.info(
+        { requestId: this.#idOf(open), observedAt },
+        "the request that is open answers for newer data too",
+      );
+      return;
     }
     const window = Math.max(minWindow, 4 * chain.constants.answerSeconds);
     const terms = { lanes, fee, minBond, window, expirySeconds };

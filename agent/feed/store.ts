@@ -61,6 +61,13 @@ export class FeedStore {
       .run(this.#feed, inputHash, modelId, observedAt, askedAt, filed);
   }
 
+  /** The same input stands for newer data. */
+  renew({ request }: AskedRound, observedAt: number): void {
+    this.#db
+      .prepare("UPDATE feed_requests SET observed_at = ? WHERE feed = ? AND input_hash = ?")
+      .run(observedAt, this.#feed, request.inputHash);
+  }
+
   close({ request }: AskedRound): void {
     this.#db
       .prepare("DELETE FROM feed_requests WHERE feed = ? AND input_hash = ?")

@@ -59,6 +59,7 @@ const VERIFY: { readonly [key: string]: unknown } & { readonly name: string } = 
       inputHash: HEX_32,
       outputHash: HEX_32,
       output: { type: "string", description: "return data, once it is final" },
+      meaning: { type: "object", description: "what it says, by the model's manifest" },
       prover: { type: "string" },
       bondWei: { type: "string" },
       windowEnd: { type: "integer", description: "second at which it is final if nobody challenges it" },

@@ -1,12 +1,15 @@
 /** What became of a claim, by the chain's own word and the terms of whoever asks. */
 import { type Hex, keccak256 } from "viem";
+import { fromHex } from "../../base/bytes.ts";
+import type { Readable } from "../../inference/meaning/form.ts";
+import { meaningIfAny, type Reading } from "../../inference/meaning/read.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
 import { type Candidate, finalAtOf, isFinalBy, lastOf, ownPolicy } from "../../protocol/chain/finality.ts";
 import { historyOf } from "../../protocol/chain/history.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { shortfallOf } from "../../protocol/rules/shortfall.ts";
-import { type ClaimId, LANE, type Policy } from "../../protocol/rules/types.ts";
+import { type ClaimId, LANE, type ModelId, type Policy } from "../../protocol/rules/types.ts";
 import { offeredOf } from "../gateway/tools/final-results.ts";
 
 interface ClaimFacts {
@@ -27,13 +30,21 @@ export type ClaimReport =
   | { readonly status: "unknown"; readonly claimId: Hex }
   | ({ readonly status: "pending" | "fallen" } & ClaimFacts)
   | ({ readonly status: "failed"; readonly code: "BELOW_TERMS"; readonly error: string } & ClaimFacts)
-  | ({ readonly status: "final"; readonly output: Hex; readonly finalAt: number } & ClaimFacts);
+  | ({
+      readonly status: "final";
+      readonly output: Hex;
+      /** what it says, where its model's manifest is known */
+      readonly meaning?: Reading;
+      readonly finalAt: number;
+    } & ClaimFacts);
 
 export interface VerifyTerms {
   /** what the output must be final by */
   readonly policy: Omit<Policy, "modelId" | "inputHash">;
   /** blocks that must lie above the block in which it is final */
   readonly confirmations: number;
+  /** how a model's output is read, if that is known here */
+  readonly readableOf: (modelId: ModelId) => Readable | undefined;
 }
 
 const ALL_LANES = LANE.EXECUTION | LANE.PROOF | LANE.BOND;
@@ -72,7 +83,9 @@ export async function verifyClaim(chain: Chain, claimId: Hex, terms: VerifyTerms
     isFinalBy(chain, request, candidate, by, { blockNumber });
   const deep = newest > confirmations ? newest - BigInt(confirmations) : 0n;
   if (await isFinal({ modelId, inputHash, ...policy }, deep)) {
-    return { status: "final", ...facts, output, finalAt: await finalAtOf(chain, ofRequest, candidate) };
+    const finalAt = await finalAtOf(chain, ofRequest, candidate);
+    const read = meaningIfAny(terms.readableOf(modelId), fromHex(output));
+    return { status: "final", ...facts, output, ...read, finalAt };
   }
   const { state } = await new StateReader(chain).requestWord(requestId);
   const isStanding = state === "BUSY" || (await isFinal({ ...ownPolicy(request), lanes: ALL_LANES }, newest));

@@ -6,10 +6,24 @@ export type { Reading } from "../../inference/meaning/read.ts";
 export { type Chain, type ConnectOptions, connect } from "../../protocol/chain/connect.ts";
 export { type Deployment, parseDeployment } from "../../protocol/chain/deployment.ts";
 export type { ChainEvent } from "../../protocol/chain/events.ts";
+export { makeReceipt, type Provable } from "../../protocol/chain/make-receipt.ts";
+export { makeRecord, type Recorded } from "../../protocol/chain/make-record.ts";
 export type { GameAddress } from "../../protocol/rules/ids.ts";
+export type { Evidence, Trust } from "../../protocol/rules/receipt/evidence.ts";
+export { parseReceipt, type Receipt, renderReceipt } from "../../protocol/rules/receipt/receipt.ts";
+export {
+  type CorrectnessRecord,
+  parseRecord,
+  type RecordVerdict,
+  renderRecord,
+  type Subject,
+  verifyRecord,
+} from "../../protocol/rules/receipt/record.ts";
+export { type Demands, type Verdict, verifyReceipt } from "../../protocol/rules/receipt/verify.ts";
 export {
   type Claim,
   type ClaimId,
+  type FallReason,
   type GameConstants,
   LANE,
   type LaneName,
@@ -27,9 +41,6 @@ export {
   readingOf,
   type Values,
 } from "./model.ts";
-export { makeReceipt, type Provable } from "./receipt/make.ts";
-export { parseReceipt, type Receipt, renderReceipt } from "./receipt/receipt.ts";
-export { type Demands, type Trust, type Verdict, verifyReceipt } from "./receipt/verify.ts";
 export { type Asked, prepareRequest, request, sendRequest, type Terms } from "./request.ts";
 export { type FinalAnswer, type FinalTool, finalTool, type ToolOptions } from "./tool.ts";
 export {

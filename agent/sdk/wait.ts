@@ -5,11 +5,11 @@ import { meaningOf, type Reading } from "../../inference/meaning/read.ts";
 import { awaitResult, type FinalResult, type WaitOptions } from "../../protocol/chain/await-result.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { laneName } from "../../protocol/chain/finality.ts";
+import { makeReceipt } from "../../protocol/chain/make-receipt.ts";
 import { decodeReturn } from "../../protocol/rules/abi.ts";
+import type { Receipt } from "../../protocol/rules/receipt/receipt.ts";
 import type { LaneName, Policy, RequestId } from "../../protocol/rules/types.ts";
 import type { Values } from "./model.ts";
-import { makeReceipt } from "./receipt/make.ts";
-import type { Receipt } from "./receipt/receipt.ts";
 import type { Asked } from "./request.ts";
 
 export type FinalityTerms = Omit<WaitOptions, "pollIntervalMs" | "policy"> & {

@@ -37,7 +37,7 @@ export function addExecutorCommand(agent: Command): void {
       const addresses = agents.split(",").map((each) => addressOf("--agents", each.trim()));
       const models = await openModels(settings);
       try {
-        const chain = requireAccount(await openChain(config));
+        const chain = requireAccount(await openChain(config, log));
         const { data, pollIntervalMs, maxFee } = config;
         const confirmations = confirmationsOn(chain, config);
         const options = { data, pollIntervalMs, confirmations, maxFee, tries: settings.tries };

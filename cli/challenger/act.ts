@@ -122,7 +122,7 @@ const notWrong = (id: ClaimId) =>
     nextStep: "Nothing is to be done.",
   });
 
-const modelNotHere = (model: ModelId, folder: string) =>
+export const modelNotHere = (model: ModelId, folder: string) =>
   new BaseError({
     code: "MODEL_NOT_HERE",
     shortMessage: `No folder in ${folder} holds the model ${model}.`,

@@ -20,6 +20,11 @@ export const CHALLENGER_SETTINGS = {
     default: "10 ether",
     description: "most in tickets that are not over",
   },
+  maxTicketsPerHour: {
+    schema: integer(1, 1_000_000),
+    default: 200,
+    description: "tickets within an hour, after which none is filed until a person has looked",
+  },
   endingBudget: ENDING_BUDGET_SETTING,
   withdrawAbove: {
     schema: wei,
@@ -47,7 +52,7 @@ export async function openSetup(self: Command, log: Logger) {
   const config = chainConfig(self);
   const flags = self.optsWithGlobals();
   const settings = loadConfig(CHALLENGER_SETTINGS, { flags, env: process.env }, "challenger");
-  const chain = await openChain(config);
+  const chain = await openChain(config, log);
   // Nobody can claim without a program, so there is nothing to challenge.
   return { config, settings, chain, log, models: loadModels(settings.models, log).programs };
 }

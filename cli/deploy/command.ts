@@ -6,7 +6,6 @@ import { z } from "zod";
 import { formatAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import { loadAccount } from "../../protocol/chain/account.ts";
-import { createClient } from "../../protocol/chain/connect.ts";
 import { type DeployOptions, deploySystem } from "../../protocol/chain/deploy.ts";
 import { contractsOf } from "../../protocol/chain/deployment.ts";
 import { deploymentPath, writeDeployment } from "../../protocol/chain/deployment-file.ts";
@@ -18,6 +17,7 @@ import {
   presetNamed,
   presetOf,
 } from "../../protocol/chain/presets.ts";
+import { nodeClient } from "../../protocol/chain/quorum/connect.ts";
 import type { GameConstants } from "../../protocol/rules/types.ts";
 import {
   address,
@@ -82,7 +82,7 @@ type DeploySettings = Config<typeof DEPLOY_SETTINGS>;
 async function runDry(self: Command, config: ChainConfig, settings: DeploySettings, flags: Flags) {
   const preset = settings.chain === undefined ? undefined : presetNamed(settings.chain);
   let silence: BaseError | undefined;
-  const actual = await chainIdAt(config.rpcUrl).catch((error: BaseError) => {
+  const actual = await chainIdAt(config).catch((error: BaseError) => {
     // Addresses and gas need no node, but which chain is meant.
     if (preset === undefined) throw error;
     silence = error;
@@ -91,7 +91,7 @@ async function runDry(self: Command, config: ChainConfig, settings: DeploySettin
   const chainId = requireChain(actual, settings.chain);
   const result = await dryRun({
     chainId,
-    ...(silence === undefined ? { client: createClient(config.rpcUrl) } : { silence: silence.shortMessage }),
+    ...(silence === undefined ? { client: nodeClient(config) } : { silence: silence.shortMessage }),
     account: settings.from ?? loadAccount(config, process.env)?.address,
     artifacts: loadArtifacts(),
     constants: constantsOf(settings, chainId),
@@ -103,7 +103,7 @@ async function runDry(self: Command, config: ChainConfig, settings: DeploySettin
 }
 
 async function deploy(self: Command, config: ChainConfig, settings: DeploySettings, flags: Flags) {
-  const chainId = requireChain(await chainIdAt(config.rpcUrl), settings.chain);
+  const chainId = requireChain(await chainIdAt(config), settings.chain);
   const path = deploymentPath(config.deployment, chainId);
   if (existsSync(path) && flags.force !== true) throw exists(path);
   const account = loadAccount(config, process.env);
@@ -111,7 +111,7 @@ async function deploy(self: Command, config: ChainConfig, settings: DeploySettin
   const artifacts = loadArtifacts();
   const { pollIntervalMs, maxFee, dataFee } = config;
   const options: DeployOptions = {
-    client: createClient(config.rpcUrl),
+    client: nodeClient(config),
     ...{ account, artifacts, pollIntervalMs, maxFee, dataFee },
     constants: constantsOf(settings, chainId),
     plainCreate: flags.plainCreate === true,

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { LocalAccount } from "viem";
 import { loadAccount } from "../../protocol/chain/account.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
+import { rpcUrlsOf } from "../../protocol/chain/quorum/urls.ts";
 import { CHAIN_SETTINGS, loadConfig, type Section, type Settings } from "../../protocol/service/config.ts";
 import { type ChainConfig, openChainAs, withChain, withSettings } from "../chain.ts";
 import { CHALLENGER_SETTINGS } from "../challenger/machine.ts";
@@ -70,8 +71,10 @@ async function examineSystem(config: ChainConfig, models: string): Promise<Findi
     account = loadAccount(config, process.env);
     return checkKey(account, config);
   });
-  const node = await inTime("node", config.rpcUrl, () => checkNode(config.rpcUrl));
-  const isSilent = node.some(({ subject, status }) => subject === "node" && status === "fail");
+  const nodes = rpcUrlsOf(config.rpcUrl).map((url) => inTime("node", url, () => checkNode(url)));
+  const node = (await Promise.all(nodes)).flat();
+  const silent = node.filter(({ subject, status }) => subject === "node" && status === "fail");
+  const isSilent = silent.length === nodes.length;
   const contracts = isSilent
     ? [UNASKED]
     : await inTime("contracts", `the contracts by ${config.rpcUrl}`, async () => {
@@ -84,7 +87,7 @@ async function examineSystem(config: ChainConfig, models: string): Promise<Findi
       ? []
       : await inTime("balance", `the balance by ${config.rpcUrl}`, () =>
           connected === undefined
-            ? checkBalanceAlone(config.rpcUrl, holder.address)
+            ? checkBalanceAlone(config, holder.address)
             : checkBalance(connected, holder.address),
         );
   const owner = {

@@ -4,8 +4,9 @@ import type { Address, LocalAccount } from "viem";
 import { formatAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { type Chain, createClient } from "../../protocol/chain/connect.ts";
+import type { Chain } from "../../protocol/chain/connect.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
+import { nodeClient } from "../../protocol/chain/quorum/connect.ts";
 import { holdsKey, type RemoteSigner } from "../../protocol/chain/remote-signer.ts";
 import type { SigningChain } from "../../protocol/chain/sender.ts";
 import { bondsOf, gasPriceRange } from "../../protocol/rules/money.ts";
@@ -93,8 +94,8 @@ export async function checkBalance({ client, constants }: Chain, address: Addres
 }
 
 /** Without a deployment nobody knows what bonds take; that there is nothing at all can be told. */
-export async function checkBalanceAlone(rpcUrl: string, address: Address): Promise<Finding[]> {
-  const client = createClient(rpcUrl);
+export async function checkBalanceAlone(config: ChainConfig, address: Address): Promise<Finding[]> {
+  const client = nodeClient(config);
   const balance = await withContext("read the balance", () => client.getBalance({ address }));
   const text = `${address} has ${formatAmount(balance)}`;
   return [

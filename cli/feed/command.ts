@@ -61,7 +61,7 @@ async function runCommand(given: string, _options: object, self: Command): Promi
   const feed = addressOf("feed", given);
   const log = createLogger("feed", self);
   const signal = stopSignal(log);
-  const chain = requireAccount(await openChain(config));
+  const chain = requireAccount(await openChain(config, log));
   const { data, pollIntervalMs, maxFee } = config;
   const { heartbeatSeconds, deviationPpm: deviation, fee, expirySeconds } = settings;
   const pace = { heartbeatSeconds, deviation };

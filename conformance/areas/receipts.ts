@@ -1,8 +1,9 @@
 /** Receipts over states that are made up: a header, the account's trie, the storage's. */
 import { concatHex, type Hex, hexToBigInt, keccak256, toRlp } from "viem";
-import { type Trust, verifyReceipt } from "../../agent/sdk/receipt/verify.ts";
 import { toHex } from "../../base/bytes.ts";
 import { claimIdOf, requestIdOf } from "../../protocol/rules/ids.ts";
+import type { Trust } from "../../protocol/rules/receipt/evidence.ts";
+import { verifyReceipt } from "../../protocol/rules/receipt/verify.ts";
 import { claimSlot, requestSlot, resultSlot } from "../../protocol/rules/storage-slots.ts";
 import { LANE, type Policy, type RequestId, ZERO_HASH } from "../../protocol/rules/types.ts";
 import {

@@ -1,9 +1,9 @@
 /** The lines about requests: ids, orders and receipts. */
 import type { Hex } from "viem";
-import { verifyReceipt } from "../../agent/sdk/receipt/verify.ts";
 import { toHex } from "../../base/bytes.ts";
 import { claimIdOf, type GameAddress, requestIdOf } from "../../protocol/rules/ids.ts";
 import { decodeOrder, encodeOrder } from "../../protocol/rules/orders.ts";
+import { verifyReceipt } from "../../protocol/rules/receipt/verify.ts";
 import {
   type Claim,
   type ClaimId,

@@ -1,5 +1,12 @@
 /** The connection to one deployment on one chain, checked once at the start. */
-import { createPublicClient, type Hex, http, type LocalAccount, type PublicClient } from "viem";
+import {
+  createPublicClient,
+  type Hex,
+  http,
+  type LocalAccount,
+  type PublicClient,
+  type Transport,
+} from "viem";
 import { BaseError } from "../../base/errors.ts";
 import { JUDGE_VERSION } from "../../inference/commit/commitments.ts";
 import { iAssayAbi } from "../rules/generated/abis.ts";
@@ -9,6 +16,7 @@ import { type DataFeeKind, DataFeeReader } from "./data-fee.ts";
 import { contractsOf, type Deployment } from "./deployment.ts";
 import { withContext } from "./errors.ts";
 import { presetOf } from "./presets.ts";
+import type { Quorum } from "./quorum/transport.ts";
 import { BlockRanges } from "./ranges.ts";
 
 /** A block that may be re-organized away: its hash says which one is meant. */
@@ -27,12 +35,16 @@ export interface Chain {
   readonly ranges: BlockRanges;
   /** what it asks for data */
   readonly dataFee: DataFeeReader;
+  /** the nodes, where there are several; absent: one is believed */
+  readonly quorum?: Quorum;
   /** absent: the chain can only be read */
   readonly account?: LocalAccount;
 }
 
 export interface ConnectOptions {
   readonly rpcUrl: string;
+  /** several nodes that are asked instead of the one at the URL */
+  readonly quorum?: Quorum | undefined;
   readonly deployment: Deployment;
   readonly account?: LocalAccount;
   /** of one RPC call; default 10,000 */
@@ -46,24 +58,24 @@ export interface ConnectOptions {
 const MAX_ANSWER_BYTES = 128 * 2 ** 20;
 
 /** A client without the checks of `connect`. Calls of one moment travel in one HTTP request. */
-export function createClient(rpcUrl: string, timeoutMs = 10_000, retryCount = 2): PublicClient {
-  return createPublicClient({
-    transport: http(rpcUrl, {
-      batch: { wait: 0, batchSize: 100 },
-      timeout: timeoutMs,
-      retryCount,
-      maxResponseBodySize: MAX_ANSWER_BYTES,
-    }),
-    // Every poll of ours asks the node: a cached block number would hide new blocks.
-    cacheTime: 0,
-  });
-}
+export const createClient = (rpcUrl: string, timeoutMs = 10_000, retryCount = 2): PublicClient =>
+  clientOver(http(rpcUrl, { ...httpOptions(timeoutMs), retryCount }));
+
+export const httpOptions = (timeout: number) => ({
+  batch: { wait: 0, batchSize: 100 },
+  timeout,
+  maxResponseBodySize: MAX_ANSWER_BYTES,
+});
+
+export const clientOver = (transport: Transport): PublicClient =>
+  // Every poll of ours asks the node: a cached block number would hide new blocks.
+  createPublicClient({ transport, cacheTime: 0 });
 
 /** Connects and checks that chain id, code, block of deployment and constants are those of the deployment.
  *  @throws BaseError RPC_UNREACHABLE and RPC_FAULT (retryable), JUDGE_VERSION_MISMATCH, CHAIN_MISMATCH,
  *  CHAIN_REPLACED, CONTRACT_MISSING, CONSTANTS_MISMATCH */
 export async function connect(options: ConnectOptions): Promise<Chain> {
-  const { rpcUrl, deployment, account, timeoutMs } = options;
+  const { rpcUrl, deployment, account, timeoutMs, quorum } = options;
   if (deployment.judgeVersion !== JUDGE_VERSION) {
     throw new BaseError({
       code: "JUDGE_VERSION_MISMATCH",
@@ -71,7 +83,7 @@ export async function connect(options: ConnectOptions): Promise<Chain> {
       nextStep: "Use the program's version that belongs to the deployment.",
     });
   }
-  const client = createClient(rpcUrl, timeoutMs);
+  const client = quorum === undefined ? createClient(rpcUrl, timeoutMs) : clientOver(quorum.transport);
   await checkChainId(client, deployment);
   await Promise.all([checkCode(client, deployment), checkBlock(client, deployment)]);
   await checkConstants(client, deployment);
@@ -84,6 +96,7 @@ export async function connect(options: ConnectOptions): Promise<Chain> {
     constants,
     ranges: new BlockRanges(),
     dataFee: dataFeeOn(client, game.chainId, options.dataFee),
+    ...(quorum === undefined ? {} : { quorum }),
   };
   return account === undefined ? chain : { ...chain, account };
 }

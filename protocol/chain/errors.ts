@@ -9,7 +9,7 @@ import {
   TimeoutError,
   BaseError as ViemError,
 } from "viem";
-import { BaseError } from "../../base/errors.ts";
+import { BaseError, isBaseError } from "../../base/errors.ts";
 import { storageFault } from "../../base/storage-fault.ts";
 import {
   dailySeriesAbi,
@@ -103,6 +103,9 @@ export function chainError(error: unknown, context: string): BaseError {
   const fault = storageFault(error);
   if (fault !== undefined) return fault;
   const links = [...causes(error)];
+  // Viem wraps what the quorum of nodes says as it wraps a node's fault.
+  const own = links.find((link) => isBaseError(link));
+  if (own !== undefined) return own;
   const first = links.find((link) => link instanceof ViemError);
   const why = first?.shortMessage ?? (error instanceof Error ? error.message : String(error));
   const revert = decodeRevert(error);

@@ -47,7 +47,7 @@ export class BlockRanges {
   }
 }
 
-function isTooMuch(error: unknown): boolean {
+export function isTooMuch(error: unknown): boolean {
   if (!(error instanceof ViemError)) return false;
   if (error.walk((link) => link instanceof ResponseBodyTooLargeError) !== null) return true;
   // What the node answered; a node that cannot be reached has answered nothing.

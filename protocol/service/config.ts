@@ -10,6 +10,7 @@ import { z } from "zod";
 import { AMOUNT_FORM, parseAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import { DATA_FEE_KINDS } from "../chain/data-fee.ts";
+import { rpcUrlsOf } from "../chain/quorum/urls.ts";
 import { parseJsonWithComments } from "./json-comments.ts";
 
 export interface Setting<Value = unknown> {
@@ -55,12 +56,25 @@ export const address = z
   .refine((value) => isAddress(value), "must be an address")
   .transform((value) => getAddress(value));
 
+/** Nodes that one process asks. */
+const MAX_NODES = 16;
+const areHttpUrls = (value: string): boolean => {
+  const urls = rpcUrlsOf(value);
+  return (
+    urls.length <= MAX_NODES && urls.every((url) => z.url({ protocol: /^https?$/ }).safeParse(url).success)
+  );
+};
+
 /** What every command that talks to a chain takes. The key is no setting: see account.ts. */
 export const CHAIN_SETTINGS = {
   rpcUrl: {
-    schema: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
+    schema: z.string().refine(areHttpUrls, "must be an http or https URL, or several separated by commas"),
     default: "http://127.0.0.1:8545",
-    description: "JSON-RPC URL of a node",
+    description: "JSON-RPC URL of a node, or of several that have to agree, separated by commas",
+  },
+  quorum: {
+    schema: integer(1, MAX_NODES),
+    description: "how many of several nodes have to agree; absent: all of two, a majority of more",
   },
   deployment: {
     schema: text,

@@ -1,5 +1,6 @@
 /** The forms of the JSON answers, by name: the OpenAPI document is made of them. */
 import { z } from "zod";
+import { ENDINGS, RECORD_FORMAT } from "../../protocol/rules/receipt/record.ts";
 import { CLAIM_STATES, DELIVERY_STATES, FALL_REASONS, REQUEST_STATES } from "../../protocol/rules/types.ts";
 
 const hex = z.string().regex(/^0x([0-9a-f]{2})*$/);
@@ -75,10 +76,7 @@ const event = z.object({
   transactionHash: hash,
   args: z.record(z.string(), z.unknown()),
 });
-const claim = z.object({
-  claimId: id,
-  state: z.enum(CLAIM_STATES),
-  fall: z.enum(FALL_REASONS),
+const claimTerms = {
   requestId: id,
   modelId: id,
   attempt: count,
@@ -88,6 +86,12 @@ const claim = z.object({
   bond: integer,
   ticketBond: integer,
   gasPrice: integer,
+};
+const claim = z.object({
+  claimId: id,
+  state: z.enum(CLAIM_STATES),
+  fall: z.enum(FALL_REASONS),
+  ...claimTerms,
   output: hex,
   meaning,
   windowEnd: seconds,
@@ -110,29 +114,28 @@ const claimEvent = z
     args: z.record(z.string(), z.unknown()),
   })
   .meta({ description: "data of one server-sent event" });
+const terms = z.object({
+  requester: address,
+  modelId: id,
+  inputHash: hash,
+  lanes: count,
+  fee: integer,
+  deliveryFee: integer,
+  minBond: integer,
+  window: seconds,
+  expiry: seconds,
+  exclusiveProver: address,
+  exclusiveUntil: seconds,
+  callback: address,
+  callbackGas: count,
+  salt: integer,
+});
 const request = z.object({
   requestId: id,
   state: z.enum(REQUEST_STATES),
   attempt: count,
   delivered: z.enum(DELIVERY_STATES),
-  request: z
-    .object({
-      requester: address,
-      modelId: id,
-      inputHash: hash,
-      lanes: count,
-      fee: integer,
-      deliveryFee: integer,
-      minBond: integer,
-      window: seconds,
-      expiry: seconds,
-      exclusiveProver: address,
-      exclusiveUntil: seconds,
-      callback: address,
-      callbackGas: count,
-      salt: integer,
-    })
-    .optional(),
+  request: terms.optional(),
   input: hex.optional(),
   claimId: id.optional(),
   result: z.object({ lane: count, outputHash: hash, output: hex }).optional(),
@@ -141,6 +144,23 @@ const request = z.object({
     .optional()
     .meta({ description: "of this node, on an open request" }),
   timeline: z.array(event),
+});
+const record = z.object({
+  format: z.literal(RECORD_FORMAT),
+  request: terms,
+  claim: z.object(claimTerms).optional(),
+  output: hex.meta({ description: "claimed, or settled by truth" }),
+  header: hex.meta({ description: "RLP of the block's header" }),
+  nodes: z.array(hex).meta({ description: "RLP of nodes of the state tries" }),
+  input: hex,
+  unproven: z
+    .object({
+      claimed: hash.optional(),
+      ended: z.object({ event: z.enum(ENDINGS), transaction: hash }).optional(),
+      fault: z.object({ step: integer, element: integer, expected: integer, claimed: integer }).optional(),
+      payment: z.object({ network: z.string(), transaction: hash }).optional(),
+    })
+    .meta({ description: "what this node says besides; the block shows none of it" }),
 });
 
 const game = { chainId: z.int(), assay: address };
@@ -183,6 +203,7 @@ export const ANSWERS = {
   Claim: claim,
   ClaimEvent: claimEvent,
   Request: request,
+  Record: record,
   Quote: quote,
   Health: health,
   Alive: alive,

@@ -90,6 +90,15 @@ function operations({ maxWaitSeconds }: HttpLimits): Readonly<Record<string, Ope
       errors: [204, 404],
     },
     "GET /v1/requests/{id}": { summary: "A request and its timeline.", ok: json("Request"), errors: [404] },
+    "GET /v1/requests/{id}/record": {
+      summary:
+        "The correctness record of a claim on the request, or of what truth settled: whoever trusts the hash of its block verifies it without a node. It is made when it is asked for.",
+      query: {
+        claim: { type: "string", description: "id of the claim; default: of what is final, or the newest" },
+      },
+      ok: json("Record"),
+      errors: [404],
+    },
     "GET /v1/quote": {
       summary: "What a request would have to offer now.",
       query: {

@@ -5,6 +5,7 @@ import type { ClaimIndex } from "../../protocol/chain/claim-index.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import type { Head } from "../../protocol/chain/follower.ts";
+import type { Payment as Transfer } from "../../protocol/rules/receipt/record.ts";
 import type { ClaimId, ModelId, RequestId } from "../../protocol/rules/types.ts";
 import type { CallerLimits } from "../../protocol/service/http/service.ts";
 import type { Metrics } from "../../protocol/service/metrics/metrics.ts";
@@ -75,6 +76,8 @@ export interface Payment {
     output: Uint8Array,
     payment: SignedPayment,
   ): Promise<number>;
+  /** The transfer that paid for a request's output here, if that is known. */
+  transferOf(request: RequestId): Transfer | undefined;
   /** What became of an order, and of one of its payments. */
   stateOf(order: number, payment: SignedPayment): OrderStatus;
 }

@@ -9,6 +9,7 @@ import { modelRoutes } from "./models.ts";
 import { openApi, queriesOf, routesOf } from "./openapi.ts";
 import type { HttpParts } from "./parts.ts";
 import { refuseUnknown } from "./query.ts";
+import { recordRoutes } from "./records.ts";
 import { toolRoutes } from "./tools.ts";
 
 /** What says more about this process than about models and the chain. */
@@ -31,7 +32,13 @@ export function createApp(parts: HttpParts): Express {
     app.get("/openapi.json", (_request, response) => {
       response.json(document);
     });
-    app.use(toolRoutes(parts, line), modelRoutes(parts), claimEventRoutes(parts, line), chainRoutes(parts));
+    app.use(
+      toolRoutes(parts, line),
+      modelRoutes(parts),
+      claimEventRoutes(parts, line),
+      chainRoutes(parts),
+      recordRoutes(parts),
+    );
   };
   return createService({
     ...{ log, nowMs, metrics, limits, routes, mount },

@@ -1,6 +1,7 @@
 /** Payments by x402 in the scheme `upto`: a caller signs how much may be taken, for whom, by which facilitator and until
  *  when. Whatever knows x402's packages is here. */
 import {
+  decodePaymentResponseHeader,
   decodePaymentSignatureHeader,
   encodePaymentRequiredHeader,
   encodePaymentResponseHeader,
@@ -9,9 +10,10 @@ import {
 import { x402ResourceServer } from "@x402/core/server";
 import { type PaymentPayload, type PaymentRequirements, SettleError, VerifyError } from "@x402/core/types";
 import { UptoEvmScheme } from "@x402/evm/upto/server";
-import type { Address } from "viem";
+import type { Address, Hex } from "viem";
 import { z } from "zod";
 import { BaseError } from "../../base/errors.ts";
+import { RECORD_OFFER, type Recorded, recordExtension } from "./record-extension.ts";
 import type { PaymentService, Settlement, SignedPayment } from "./service.ts";
 
 export interface PaymentTerms {
@@ -78,6 +80,7 @@ export function connectFacilitator(terms: PaymentTerms, validSeconds: number): P
           await requirements(),
           { url: resource, description: "A final output of a model", mimeType: "" },
           reason,
+          RECORD_OFFER,
         ),
       ),
     read: async (header) => {
@@ -98,7 +101,11 @@ export function connectFacilitator(terms: PaymentTerms, validSeconds: number): P
       if (!answer.isValid) throw refused(answer.invalidReason ?? "no reason given");
       if (answer.payer?.toLowerCase() !== payer) throw refused("it is of another payer than it says");
     },
-    settle: ({ signed }) => settle(client, ...unpack(signed)),
+    settle: ({ signed }, of) => settle(client, ...unpack(signed), of),
+    transferIn: (receipt) => {
+      const { network, transaction } = decodePaymentResponseHeader(receipt);
+      return { network, transaction: transaction as Hex };
+    },
   };
 }
 
@@ -106,12 +113,14 @@ async function settle(
   client: HTTPFacilitatorClient,
   payload: PaymentPayload,
   requirements: PaymentRequirements,
+  of: Recorded,
 ): Promise<Settlement> {
   try {
     const answer = await client.settle(payload, requirements);
     if (!answer.success) return notTaken(answer.errorReason);
     const { transaction } = answer;
-    return { status: "taken", transaction, receipt: encodePaymentResponseHeader(answer) };
+    const extensions = { ...answer.extensions, ...recordExtension(of) };
+    return { status: "taken", transaction, receipt: encodePaymentResponseHeader({ ...answer, extensions }) };
   } catch (error) {
     if (error instanceof SettleError) return notTaken(error.errorReason);
     const reason = error instanceof Error ? error.message : String(error);

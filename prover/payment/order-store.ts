@@ -106,6 +106,15 @@ export class OrderStore {
     );
   }
 
+  /** What the payer of a request's output was told, if it was paid for and that is known. */
+  receiptOf(request: RequestId): string | undefined {
+    return this.#db
+      .prepare<[string], { receipt: string }>(
+        `SELECT receipt FROM payments JOIN orders ON order_id = orders.id WHERE request = ? AND payments.${PAID}`,
+      )
+      .get(request)?.receipt;
+  }
+
   payments(order: number): HeldPayment[] {
     return this.#db
       .prepare<[number], HeldPayment>(`SELECT ${PAYMENT} FROM payments WHERE order_id = ? ORDER BY rowid`)
@@ -188,7 +197,7 @@ export class OrderStore {
       this.#db.prepare("DELETE FROM payments WHERE order_id = ? AND state = 'held'").run(order.id);
       // Of two orders by the same request, one is enough.
       this.#db
-        .prepare("UPDATE OR IGNORE orders SET request = ? WHERE id = ? AND request IS NULL")
+        .prepare("UPDATE OR IGNORE orders SET request = ? WHERE id = ?")
         .run(order.request ?? null, order.id);
       this.#end(order, "paid", now);
     });

@@ -7,6 +7,7 @@ import type { Logger } from "../../base/log.ts";
 import { pause } from "../../protocol/chain/follower.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import type { Sender, SigningChain } from "../../protocol/chain/sender.ts";
+import type { Payment as Transfer } from "../../protocol/rules/receipt/record.ts";
 import type { ModelId, RequestId } from "../../protocol/rules/types.ts";
 import { claimGas } from "../costs.ts";
 import { type Policy, truthFor } from "../decide.ts";
@@ -18,6 +19,7 @@ import type { ServedModel, ServedModels } from "../models.ts";
 import { requireCapacity } from "./capacity.ts";
 import { fileRequest, OWN_REQUEST_SECONDS, type OwnRequest, ownRequest } from "./file-request.ts";
 import type { Order, OrderStore } from "./order-store.ts";
+import type { Recorded } from "./record-extension.ts";
 import type { PaymentService, SignedPayment } from "./service.ts";
 
 /** Blocks in which request, claim and end are included, seconds. */
@@ -82,6 +84,12 @@ export class Orders implements Payment {
 
   terms(url: string, reason: string): Promise<string> {
     return this.#parts.service.terms(url, reason);
+  }
+
+  transferOf(request: RequestId): Transfer | undefined {
+    const { store, service } = this.#parts;
+    const receipt = store.receiptOf(request);
+    return receipt === undefined ? undefined : service.transferIn(receipt);
   }
 
   isWithheld(request: RequestId): boolean {
@@ -165,7 +173,7 @@ export class Orders implements Payment {
       if (this.#taking.has(order.id)) continue;
       try {
         const end = await this.#endOf(order);
-        if (end === "final") this.#collect({ ...order, request: order.request ?? this.#requestOf(order) });
+        if (end === "final") this.#collect(order);
         if (end === "void") this.#end(order, "void");
       } catch (error) {
         log.warn({ order: order.id, error }, "an order could not be looked at; looking again");
@@ -207,10 +215,13 @@ export class Orders implements Payment {
     }
   }
 
-  /** By which request its output is final or will be. */
-  #requestOf({ model, inputHash, outputHash }: Order): RequestId | undefined {
+  /** By what its output is final. */
+  #recorded({ model, inputHash, outputHash, request }: Order): Recorded {
     const finality = finalityOf(this.#parts.node.index, model, inputHash, outputHash);
-    return finality.status === "unverified" ? undefined : finality.request;
+    if (finality.status === "final") return { request: finality.request, claim: finality.claim };
+    if (request === undefined) throw new TypeError("An output that no request of the index made final.");
+    // Its own, which the index has forgotten.
+    return { request };
   }
 
   /** Final, or void because it cannot become final by the request that it waits for. */
@@ -240,23 +251,24 @@ export class Orders implements Payment {
   #collect(order: Order): void {
     const { nowMs, log } = this.#parts;
     if (nowMs() < (this.#again.get(order.id) ?? 0)) return;
-    const taking = this.#take(order)
+    const of = this.#recorded(order);
+    const taking = this.#take(order, of)
       .catch((error: unknown) => log.error({ order: order.id, error }, "a payment could not be taken"))
       .finally(() => this.#taking.delete(order.id));
     this.#taking.set(order.id, taking);
   }
 
   /** Takes the price from the first of the payers whose payment can be taken. */
-  async #take(order: Order): Promise<void> {
+  async #take(order: Order, of: Recorded): Promise<void> {
     const { store, service, log, nowMs } = this.#parts;
     for (const held of store.payments(order.id)) {
       // While others were asked for, its payer may have given a new one instead.
       const payment = store.ask(order.id, held);
       if (payment === undefined) continue;
-      const result = await service.settle(payment);
-      const facts = { order: order.id, request: order.request, payer: payment.payer };
+      const result = await service.settle(payment, of);
+      const facts = { order: order.id, request: of.request, payer: payment.payer };
       if (result.status === "taken") {
-        store.taken(order, payment, result.receipt, this.#now());
+        store.taken({ ...order, request: of.request }, payment, result.receipt, this.#now());
         log.info({ ...facts, transaction: result.transaction }, "a final output was paid for");
         return this.#ended(order, "paid");
       }
@@ -268,7 +280,7 @@ export class Orders implements Payment {
         (status === "doubtful" && (wasAsked || this.#isBeyondDoubt(order, payment)));
       if (isOver && wasAsked) {
         // Asked before, without an answer: what cannot be taken now may have been taken then.
-        store.taken(order, payment, null, this.#now(), `not known: ${reason}`);
+        store.taken({ ...order, request: of.request }, payment, null, this.#now(), `not known: ${reason}`);
         log.warn({ ...facts, reason }, "whether a payment was taken is not known; it counts as taken");
         return this.#ended(order, "paid");
       }

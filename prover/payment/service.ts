@@ -1,4 +1,6 @@
 /** Who moves tokens, as orders see it. */
+import type { Payment } from "../../protocol/rules/receipt/record.ts";
+import type { Recorded } from "./record-extension.ts";
 
 /** A caller's promise: one transfer, once, of at most the price. */
 export interface SignedPayment {
@@ -38,6 +40,9 @@ export interface PaymentService {
   /** Checks signature, allowance, balance, and that it could be taken now.
    *  @throws BaseError PAYMENT_REFUSED, FACILITATOR_UNREACHABLE (retryable) */
   verify(payment: SignedPayment): Promise<void>;
-  /** Takes the price. Never throws. */
-  settle(payment: Pick<SignedPayment, "signed">): Promise<Settlement>;
+  /** Takes the price. Never throws.
+   *  @param of what is paid for: the receipt says where its correctness record is */
+  settle(payment: Pick<SignedPayment, "signed">, of: Recorded): Promise<Settlement>;
+  /** The transfer that a receipt tells of. */
+  transferIn(receipt: string): Payment;
 }

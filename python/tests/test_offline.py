@@ -13,11 +13,14 @@ from assay import AssayError, Request, parse_receipt
 from assay.codecs import encode_int16s, encode_prices, encode_raw, encode_text
 from assay.core.model import Model
 from assay.exact.form import InputCodec, OutputCodec
+from assay.meaning import read_output
 from assay.orders import decode_order, encode_order
 from assay.receipt import rlp
 from assay.tensors import NamedTensor
 from assay.types import ZERO_ADDRESS
 from assay.words import ModelWord
+
+from .vectors import VECTORS, from_hex
 
 SELECTOR = bytes.fromhex("aabbccdd")
 REQUEST = Request(
@@ -178,3 +181,32 @@ def test_receipt_form() -> None:
         assert code_of(lambda: parse_receipt(receipt_with(**changes))) == "RECEIPT_MALFORMED"
     for text in ("", "[]", "[" * 100_000, '{"format": "assay-receipt-1"}'):
         assert code_of(lambda: parse_receipt(text)) == "RECEIPT_MALFORMED"
+
+
+def test_meanings_are_those_of_the_typescript_reader() -> None:
+    # Numbers of JSON are doubles there.
+    vectors = json.loads((VECTORS / "meanings.json").read_text(), parse_int=float)
+    found = {True: 0, False: 0}
+    for vector in vectors:
+        section = whole(vector["section"])
+        if vector["reading"] is None:
+            with pytest.raises(AssayError) as refused:
+                read_output(section, from_hex(vector["output"]))
+            assert refused.value.code == "OUTPUT_INVALID"
+        else:
+            assert read_output(section, from_hex(vector["output"])) == vector["reading"], vector
+        found[vector["reading"] is None] += 1
+    assert min(found.values()) > 20
+
+
+def whole(value: Any) -> Any:
+    """Places and counts as integers again; scales may stay what they are."""
+    if isinstance(value, dict):
+        return {name: one if name == "scale" else whole(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [whole(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def test_no_meaning_without_a_manifest() -> None:
+    assert read_output({"codec": {"output": "words"}, "outputLength": 32, "outputs": []}, bytes(32)) is None

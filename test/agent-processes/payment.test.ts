@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { decodePaymentResponseHeader } from "@x402/core/http";
+import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { paidTool } from "../../agent/sdk/adapters/x402.ts";
+import { type ModelManifest, openModel } from "../../agent/sdk/index.ts";
 import type { Daemon } from "../../cli/demo/processes.ts";
-import type { RequestId } from "../../protocol/rules/types.ts";
+import { readHeader } from "../../protocol/rules/receipt/header.ts";
+import { parseRecord, verifyRecord } from "../../protocol/rules/receipt/record.ts";
+import { LANE, type RequestId } from "../../protocol/rules/types.ts";
 import { fetchMetrics } from "../support/exposition.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 import { type PaymentSystem, startPayments } from "../support/x402.ts";
@@ -65,6 +71,23 @@ const orders = async (end: string) =>
   (await fetchMetrics(url)).get(`assay_prover_orders_total{end="${end}"}`) ?? 0;
 const SOON = { timeout: 60_000, interval: 200 };
 
+/** The payment's answer leads to a record that anybody verifies who knows the hash of its block. */
+async function expectRecorded(answered: Response, requestId: RequestId | undefined): Promise<void> {
+  const settled = decodePaymentResponseHeader(answered.headers.get("payment-response") ?? "");
+  const extension = settled.extensions?.["assay-record"] as { info: { url: string; claim: Hex } } | undefined;
+  if (extension === undefined) throw new Error("The payment's answer names no record.");
+  const { info } = extension;
+  const record = parseRecord(await (await fetch(new URL(info.url, answered.url))).text());
+  const { number } = readHeader(record.header);
+  const { hash: blockHash } = await system.client.getBlock({ blockNumber: number });
+  const { game, constants } = system.chain;
+  const subject = { requestId: requestId as Hex, claimId: info.claim };
+  const verdict = verifyRecord(record, { ...game, ...constants, blockHash }, subject);
+  expect(verdict).toMatchObject({ valid: true, end: "FINAL", fall: "NONE" });
+  const { network, transaction } = settled;
+  expect(record.unproven.payment).toEqual({ network, transaction });
+}
+
 describe("a prover that is paid on finality", () => {
   it("default: a caller without a request of his own gets a final output, and pays its price", async () => {
     const text = "Profit beats forecasts";
@@ -74,10 +97,28 @@ describe("a prover that is paid on finality", () => {
     const [event] = system.events.all("Requested", ({ requestId }) => requestId === request);
     expect(event?.request).toMatchObject({ requester: payee, exclusiveProver: payee });
     expect(await earned()).toBe(PRICE);
+    await expectRecorded(answered, request);
     await system.events.until("Finalized", ({ requestId }) => requestId === request);
     // What was paid for is free.
     const again = await ask(text, "?finality=final&timeout=1");
     expect([again.status, (await body(again)).status, await earned()]).toEqual([200, "final", PRICE]);
+    const { manifest } = system.model("sentiment");
+    const tool = paidTool({
+      chain: system.chain,
+      model: await openModel(system.chain, manifest as ModelManifest),
+      name: "sentiment",
+      url: `${url}/tools/sentiment`,
+      fetch: payments.fetch,
+      policy: { lanes: LANE.BOND, minBond: 1n, minWindow: 4 },
+      waitSeconds: 300,
+    });
+    expect(await tool.run({ text })).toMatchObject({
+      status: "final",
+      lane: "BOND",
+      requestId: request,
+      meaning: { kind: "classes", text: expect.stringMatching(/^(bearish|neutral|bullish) \(/) },
+    });
+    expect(await earned()).toBe(PRICE);
   });
 
   it("error: too short a wait is refused with the least one, and nothing is filed", async () => {

@@ -57,6 +57,8 @@ const IDLE_HAND: TransactionSender = {
   address: OWN,
   exposure: 0n,
   act: async () => false,
+  lost: () => undefined,
+  isTripped: false,
   tidy: () => {},
   stop: async () => {},
 };

@@ -119,7 +119,12 @@ beforeAll(async () => {
         fast: engine,
         canonical: noted("challenger", engine.canonical),
         data: join(system.folder, "challenger"),
-        limits: { maxExposure: 10n ** 24n, endingBudget: 0n, withdrawAbove: 10n ** 24n },
+        limits: {
+          maxTicketsPerHour: 1_000,
+          maxExposure: 10n ** 24n,
+          endingBudget: 0n,
+          withdrawAbove: 10n ** 24n,
+        },
         http: OPEN_HTTP,
       },
       stopping.signal,

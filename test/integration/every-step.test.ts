@@ -135,7 +135,12 @@ async function runHonestChallenger(): Promise<void> {
       canonical: fast.canonical,
       data: join(system.folder, "challenger"),
       width: 4,
-      limits: { maxExposure: 10n ** 24n, endingBudget: 10n ** 16n, withdrawAbove: 10n ** 24n },
+      limits: {
+        maxTicketsPerHour: 1_000,
+        maxExposure: 10n ** 24n,
+        endingBudget: 10n ** 16n,
+        withdrawAbove: 10n ** 24n,
+      },
       pollIntervalMs: POLL_MS,
       confirmations: 0,
       maxFee: 500n * 10n ** 9n,

@@ -1,8 +1,18 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fromHex, toHex } from "../../base/bytes.ts";
 import { FAULTS, parseFault } from "../../cli/demo/dishonest/faults.ts";
+import { execute } from "../../inference/executor/execute.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
+import { writeDeployment } from "../../protocol/chain/deployment-file.ts";
 import type { EventName } from "../../protocol/chain/events.ts";
+import { readHeader } from "../../protocol/rules/receipt/header.ts";
+import { parseRecord, verifyRecord } from "../../protocol/rules/receipt/record.ts";
 import { FALL_REASONS } from "../../protocol/rules/types.ts";
+import { runInProcess } from "../support/assay.ts";
+import { temporaryFolder } from "../support/deploy.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 /** One of each kind; steps of models/sentiment: 0 is its codec step, 1 has padded rows, 12 is its last layer. */
@@ -21,16 +31,24 @@ const LIES = [
 const ANSWER_SECONDS = 120;
 
 let system: System;
+let urls: readonly string[];
+const folder = temporaryFolder();
+const deployment = join(folder.path, "deployment.json");
 
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS });
+  writeDeployment(deployment, system.chain.deployment);
   const provers = LIES.map((lie, i) => system.cheat(lie.replace(":", "-"), ROLES.cheat + i, lie));
   const challenger = system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]);
   const ready = provers.map((daemon) => daemon.logged("prover is up"));
-  await Promise.all([...ready, challenger.logged("challenger is up")]);
+  urls = (await Promise.all(ready)).map((line) => String(line.url));
+  await challenger.logged("challenger is up");
 });
 
-afterAll(() => system.stop());
+afterAll(async () => {
+  folder.remove();
+  await system.stop();
+});
 
 type Lie = (typeof LIES)[number];
 const endOf = (lie: Lie) => FAULTS[parseFault(lie).kind].fall;
@@ -79,6 +97,29 @@ async function fate({ lie, requestId, claimId }: Filed) {
   return { lie, reason: FALL_REASONS[fell.reason], collectedBy: collected.owner, claims: claims.length };
 }
 
+/** What the record says that the convicted prover itself gives, to somebody who knows the hash of its block. */
+async function recorded({ requestId, claimId }: Filed, index: number) {
+  const answer = await fetch(`${urls[index]}/v1/requests/${requestId}/record?claim=${claimId}`);
+  const text = await answer.text();
+  const record = parseRecord(text);
+  const { number } = readHeader(record.header);
+  const { hash: blockHash } = await system.client.getBlock({ blockNumber: number });
+  const { game, constants } = system.chain;
+  const verdict = verifyRecord(record, { ...game, ...constants, blockHash }, { requestId, claimId });
+  if (!verdict.valid) throw verdict.error;
+  const { end, fall } = verdict;
+  const path = join(folder.path, `${claimId}.json`);
+  writeFileSync(path, text);
+  const args = ["claim", "check", path, "--deployment", deployment, "--block", blockHash, "--claim", claimId];
+  const { code, stdout } = await runInProcess([...args, "--model", "sentiment", "--json"], {});
+  const { model, selector } = system.model("sentiment");
+  const rightOutput = toHex(execute(prepare(model, selector), fromHex(record.input)));
+  expect([code, JSON.parse(stdout)]).toMatchObject([4, { end, fall, isRight: false, rightOutput }]);
+  const other = await runInProcess([...args, "--model", "forecast-vix", "--json"], {});
+  expect([other.code, JSON.parse(other.stderr).error.code]).toEqual([1, "RECORD_OTHER_MODEL"]);
+  return { end, fall, event: record.unproven.ended?.event };
+}
+
 describe("dishonest provers as processes", () => {
   it("behavior: every kind of fault ends as it states, and the challenger is paid", async () => {
     expect([...new Set(LIES.map((lie) => parseFault(lie).kind))].sort()).toEqual(Object.keys(FAULTS).sort());
@@ -89,5 +130,8 @@ describe("dishonest provers as processes", () => {
     const collectedBy = systemAccount(ROLES.challenger).address;
     expect(fates).toEqual(LIES.map((lie) => ({ lie, reason: endOf(lie), collectedBy, claims: 1 })));
     expect(system.events.all("Finalized")).toEqual([]);
+    // One after the other: each runs a command, whose output is that of this process.
+    for (const [index, one] of filed.entries())
+      expect(await recorded(one, index)).toEqual({ end: "FALLEN", fall: endOf(one.lie), event: "Fell" });
   });
 });

@@ -62,7 +62,12 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   system = await startSystem({ models: [NAME], answerSeconds: ANSWER_SECONDS });
   const engine = await openEngine(system.models, 1, SILENT);
-  const limits = { maxExposure: 10n ** 24n, endingBudget: 10n ** 16n, withdrawAbove: 10n ** 24n };
+  const limits = {
+    maxTicketsPerHour: 1_000,
+    maxExposure: 10n ** 24n,
+    endingBudget: 10n ** 16n,
+    withdrawAbove: 10n ** 24n,
+  };
   const common = {
     models: system.models,
     width: 4,

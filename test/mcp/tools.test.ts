@@ -125,6 +125,8 @@ describe("assay mcp", () => {
     expect(final).toMatchObject({ status: "final", claimId, lane: "BOND" });
     const verified = await verify(claimId);
     expect(verified).toMatchObject({ status: "final", outputHash: final.outputHash });
+    expect(verified.meaning).toMatchObject({ kind: "quantiles", text: expect.stringContaining("%") });
+    expect(verified.meaning).toEqual(final.meaning);
     expect(keccak256(verified.output as `0x${string}`)).toBe(final.outputHash);
     expect(await verify(`0x${"7".repeat(64)}`)).toEqual({
       status: "unknown",

@@ -4,8 +4,10 @@ import { gzipSync } from "node:zlib";
 import { build, type Metafile } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packedFile } from "../../tools/packages/pack.ts";
+import { hasChromium, startChromium } from "../support/chromium.ts";
 import { FreshProject, NODES, sizeOf } from "../support/fresh-project.ts";
 import { ScriptedChat } from "../support/scripted-chat.ts";
+import { openSdkPage, pageModule } from "../support/sdk-page.ts";
 import { keyOf, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 import { type PaymentSystem, startPayments } from "../support/x402.ts";
 
@@ -14,6 +16,7 @@ const SDK = packedFile("@assay/sdk");
 const MOST_BYTES = 100 * 1024;
 const PRICE = 2_500n;
 const PAYER = ROLES.cheat + 2;
+const BROWSER = ROLES.cheat + 4;
 
 let system: System;
 let payments: PaymentSystem;
@@ -113,10 +116,10 @@ describe("@assay/sdk, packed", () => {
 });
 
 describe("@assay/sdk in a browser", () => {
-  const bundle = (external: readonly string[]) =>
+  const bundle = (external: readonly string[], contents = 'export * from "@assay/sdk";') =>
     build({
       absWorkingDir: plain.folder,
-      stdin: { contents: 'export * from "@assay/sdk";', resolveDir: plain.folder },
+      stdin: { contents, resolveDir: plain.folder },
       bundle: true,
       minify: true,
       platform: "browser",
@@ -137,4 +140,31 @@ describe("@assay/sdk in a browser", () => {
     const { outputFiles: whole } = await bundle([]);
     expect(whole[0]?.text).not.toMatch(/from"node:|\bBuffer\.from\b|\bprocess\.(cwd|exit)/);
   });
+
+  it.runIf(hasChromium())(
+    "default: in Chromium an answer is asked for, and its receipt verifies offline",
+    async () => {
+      const { outputFiles } = await bundle([], pageModule("@assay/sdk"));
+      const browser = await startChromium();
+      try {
+        const page = await openSdkPage(browser, outputFiles[0]?.text ?? "");
+        const { requestId, output, receipt } = await page.ask({
+          rpcUrl: system.rpcUrl,
+          deployment: readFileSync(join(system.folder, "deployment.json"), "utf8"),
+          key: keyOf(BROWSER),
+          modelId: system.model("sentiment").modelId,
+          values: { text: "Margins widen" },
+          fee: `${10n ** 16n}`,
+        });
+        const [event] = system.events.all("Requested", (asked) => asked.requestId === requestId);
+        expect(event?.request.requester).toBe(systemAccount(BROWSER).address);
+        await page.goOffline();
+        expect(await page.verify(receipt)).toBe(output);
+        const flipped = output.slice(0, -1) + (output.endsWith("f") ? "0" : "f");
+        expect(await page.verify(receipt.replace(output, flipped))).toBe("WRONG_OUTPUT");
+      } finally {
+        await browser.close();
+      }
+    },
+  );
 });

@@ -8,12 +8,12 @@ import { encodeCall } from "../../protocol/rules/abi.ts";
 import { gasPriceRange } from "../../protocol/rules/money.ts";
 import { type Request, ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 
-/** The first claim on a request, with the least bond that it takes. */
-export async function claimAction(chain: Chain, request: Request, output: Hex): Promise<Action> {
+/** A claim on a request, by default its first one, with the least bond that it takes. */
+export async function claimAction(chain: Chain, request: Request, output: Hex, attempt = 0): Promise<Action> {
   const { baseFeePerGas } = await chain.client.getBlock();
   const gasPrice = (gasPriceRange(chain.constants, baseFeePerGas ?? 0n).least * 3n) / 2n;
   const { bond } = await new StateReader(chain).bonds(request, gasPrice);
-  return new Actions(chain.game).claim(request, 0, ZERO_ADDRESS, gasPrice, output, bond);
+  return new Actions(chain.game).claim(request, attempt, ZERO_ADDRESS, gasPrice, output, bond);
 }
 
 /** @throws Error if the chain refuses the claim */

@@ -235,23 +235,23 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
     ],
     [
       "any code",
-      "agent/sdk/receipt/verify.ts",
+      "protocol/rules/receipt/evidence.ts",
       "if (codeHash !== undefined && code !== codeHash) {",
       "if (code === undefined) {",
     ],
     [
       "a claim of another request",
-      "agent/sdk/receipt/verify.ts",
+      "protocol/rules/receipt/verify.ts",
       "claim.requestId !== requestId",
       "claim.requestId === undefined",
     ],
     [
       "a missing node is nothing",
-      "agent/sdk/receipt/trie.ts",
+      "protocol/rules/receipt/trie.ts",
       "if (rlp === undefined) throw",
       'if (rlp === undefined) return Array.from({ length: 17 }, () => "0x" as const); else if (false) throw',
     ],
-    ["any bond", "agent/sdk/receipt/verify.ts", "if (bond < policy.minBond)", "if (bond < 0n)"],
+    ["any bond", "protocol/rules/receipt/verify.ts", "if (bond < policy.minBond)", "if (bond < 0n)"],
   ],
 };
 

@@ -16,7 +16,9 @@ function familiesOf(define: (metrics: Metrics) => void): readonly Family[] {
 }
 
 export const METRIC_FAMILIES: Readonly<Record<"both" | "prover" | "challenger", readonly Family[]>> = {
-  both: familiesOf((metrics) => addNodeMetrics(metrics, { pulse, clock, nowMs: Date.now, unmined: () => 0 })),
+  both: familiesOf((metrics) =>
+    addNodeMetrics(metrics, { nodes: { status: () => [] }, pulse, clock, nowMs: Date.now, unmined: () => 0 }),
+  ),
   prover: familiesOf((metrics) => {
     const none = () => [];
     addProverMetrics(metrics, {

@@ -36,6 +36,8 @@ export interface PaidToolOptions {
 
 const POLL_MS = 1_000;
 const MAX_REASON = 300;
+/** Errors of provers have some 500. */
+const MAX_ERROR_BYTES = 16_384;
 
 /** A call whose time is over goes on: the same call again finds its order, and the price is taken once.
  *  Its `run` throws BaseError PAID_CALL_FAILED with the prover's reason, REQUEST_OTHER, and what `wait` throws. */
@@ -55,13 +57,15 @@ export function paidTool(options: PaidToolOptions): FinalTool {
         claimId,
         lane = "BOND",
         values,
+        meaning,
       } = await wait(chain, asked, {
         policy,
         confirmations,
         signal: both,
       });
       const named = claimId === undefined ? {} : { claimId };
-      return { status: "final", lane, requestId, ...named, values: plainOutputOf(model, values) };
+      const read = meaning === undefined ? {} : { meaning };
+      return { status: "final", lane, requestId, ...named, values: plainOutputOf(model, values), ...read };
     },
   };
 }
@@ -80,7 +84,7 @@ async function pay(options: PaidToolOptions, input: Hex, signal: AbortSignal): P
     throw failed(url, `it cannot be reached: ${error instanceof Error ? error.message : error}`, true, error);
   }
   if (!response.ok) {
-    const why = reasonIn(await response.text());
+    const why = await reasonIn(response);
     throw failed(url, `it answered ${response.status}${why}`, response.status >= 500);
   }
   await response.body?.cancel();
@@ -106,13 +110,33 @@ async function requestOf(
   }
 }
 
-/** `: message` of a prover's error; "" where there is none. */
-function reasonIn(body: string): string {
+/** `: message` of a prover's error; "" where there is none, or it is longer than errors are. */
+async function reasonIn(response: Response): Promise<string> {
   try {
-    const { error } = JSON.parse(body) as { readonly error?: { readonly message?: unknown } };
+    const { error } = JSON.parse(await textOf(response)) as {
+      readonly error?: { readonly message?: unknown };
+    };
     return typeof error?.message === "string" ? `: ${error.message.slice(0, MAX_REASON)}` : "";
   } catch {
     return "";
+  }
+}
+
+/** @throws RangeError above the limit: what comes after it is not read */
+async function textOf({ body }: Response): Promise<string> {
+  if (body === null) return "";
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  let [text, size] = ["", 0];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    size += value.length;
+    if (size > MAX_ERROR_BYTES) {
+      await reader.cancel();
+      throw new RangeError(`The body has more than ${MAX_ERROR_BYTES} bytes.`);
+    }
+    text += decoder.decode(value, { stream: true });
   }
 }
 

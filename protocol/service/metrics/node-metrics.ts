@@ -1,9 +1,12 @@
 /** What every daemon shows of its chain, its clock and its account. */
+import { NODE_FAULTS, type NodeStatus } from "../../chain/quorum/nodes.ts";
 import type { ChainClock } from "./chain-clock.ts";
 import type { Metrics } from "./metrics.ts";
 import type { NodePulse } from "./node-pulse.ts";
 
 export interface NodeSource {
+  /** several nodes that have to agree; absent: one is asked */
+  readonly nodes?: { status(): readonly NodeStatus[] } | undefined;
   readonly pulse: Pick<NodePulse, "newest" | "balance" | "silentSinceMs">;
   readonly clock: ChainClock;
   readonly nowMs: () => number;
@@ -11,7 +14,7 @@ export interface NodeSource {
   readonly unmined?: (() => number) | undefined;
 }
 
-export function addNodeMetrics(metrics: Metrics, { pulse, clock, nowMs, unmined }: NodeSource): void {
+export function addNodeMetrics(metrics: Metrics, { nodes, pulse, clock, nowMs, unmined }: NodeSource): void {
   metrics.gauge("assay_rpc_up", "1 if the node answered the last question, else 0.", () =>
     pulse.silentSinceMs === undefined ? 1 : 0,
   );
@@ -40,6 +43,28 @@ export function addNodeMetrics(metrics: Metrics, { pulse, clock, nowMs, unmined 
     "Local clock less the newest block's time when it was first seen.",
     () => clock.differenceSeconds,
   );
+  if (nodes !== undefined) {
+    metrics.gauge(
+      "assay_node_agrees",
+      "1 for a node that agrees with the others, else 0.",
+      () =>
+        nodes
+          .status()
+          .map(({ name: node, fault }) => ({ labels: { node }, value: fault === undefined ? 1 : 0 })),
+      ["node"],
+    );
+    metrics.gauge(
+      "assay_node_faults",
+      "How often a node was silent, behind, forked, or contradicted the others, since the start.",
+      () =>
+        nodes
+          .status()
+          .flatMap(({ name: node, counts }) =>
+            NODE_FAULTS.map((fault) => ({ labels: { node, fault }, value: counts[fault] })),
+          ),
+      ["node", "fault"],
+    );
+  }
   if (unmined !== undefined) {
     metrics.gauge("assay_transactions_unmined", "Own transactions that are signed and not mined.", unmined);
   }

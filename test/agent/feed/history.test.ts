@@ -1,89 +1,114 @@
-import type { Address } from "viem";
-import { describe, expect, it } from "vitest";
+import { type Abi, type Address, createWalletClient, http } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SourceHistory } from "../../../agent/feed/history.ts";
-import type { Chain } from "../../../protocol/chain/connect.ts";
+import { loadArtifact } from "../../../cli/artifacts.ts";
+import { ensureCompiled } from "../../../tools/compile.ts";
+import { accountAt, type LocalChain, startLocalChain } from "../../support/anvil.ts";
 
-const SOURCE: Address = "0x00000000000000000000000000000000000000aa";
-type Round = readonly [answer: bigint, updatedAt: bigint];
+let local: LocalChain;
+beforeAll(async () => {
+  ensureCompiled("all");
+  local = await startLocalChain();
+});
+afterAll(() => local?.stop());
 
-/** A node of which a feed's rounds are read. */
-function clientOf(rounds: Map<bigint, Round>, latest: () => bigint): Chain["client"] {
-  const readContract = async ({ functionName, args }: { functionName: string; args?: readonly [bigint] }) => {
-    if (functionName === "latestRoundData") return [latest()];
-    const [answer, updatedAt] = rounds.get(args?.[0] ?? 0n) ?? [0n, undefined];
-    // As a proxy answers an id of a phase that it never had.
-    if (updatedAt === undefined) throw new Error("execution reverted");
-    return [args?.[0], answer, updatedAt, updatedAt, args?.[0]];
+const wallet = () => createWalletClient({ account: accountAt(1), transport: http(local.rpcUrl) });
+
+/** A price feed of its own on the chain. */
+async function openSource(name: "TestSource" | "TestPhasedSource" = "TestSource") {
+  const artifact = loadArtifact(name);
+  const abi = artifact.abi as Abi;
+  const created = await wallet().deployContract({ ...artifact, abi, args: [8], chain: null });
+  const { contractAddress } = await local.client.waitForTransactionReceipt({ hash: created });
+  const address = contractAddress as Address;
+  const call = async (functionName: string, ...args: readonly unknown[]) => {
+    const hash = await wallet().writeContract({ address, abi, functionName, args, chain: null });
+    expect(await local.client.waitForTransactionReceipt({ hash })).toMatchObject({ status: "success" });
   };
-  return { readContract } as unknown as Chain["client"];
+  return {
+    begin: (phase: number) => call("beginPhase", phase),
+    push: (...rounds: readonly (readonly [answer: bigint, updatedAt: bigint])[]) =>
+      call(
+        "pushMany",
+        rounds.map(([answer]) => answer),
+        rounds.map(([, updatedAt]) => updatedAt),
+      ),
+    history: (unit = 1n) => new SourceHistory(local.client as never, address, unit),
+  };
 }
-
 const idsSince = async (history: SourceHistory, second: number) =>
   (await history.since(second)).map(({ id }) => id);
 
 describe("since", () => {
   it("behavior: rounds that the series refuses are left out, and hide none before them", async () => {
-    const rounds = new Map<bigint, Round>([
-      [1n, [10n, 100n]],
-      [2n, [-5n, 200n]],
-      [3n, [1n << 72n, 300n]],
-      [4n, [(1n << 72n) - 1n, 400n]],
-      [5n, [2n ** 255n - 1n, 500n]],
-      [6n, [0n, 600n]],
-    ]);
-    const history = new SourceHistory(
-      clientOf(rounds, () => 6n),
-      SOURCE,
-      1n,
+    const source = await openSource();
+    await source.push(
+      [10n, 100n],
+      [-5n, 200n],
+      [1n << 72n, 300n],
+      [(1n << 72n) - 1n, 400n],
+      [2n ** 255n - 1n, 500n],
+      [0n, 600n],
     );
+    const history = source.history();
     expect(await idsSince(history, 0)).toEqual([4n, 1n]);
     expect(await idsSince(history, 300)).toEqual([4n]);
   });
 
   it("behavior: a price is compared in the series' unit", async () => {
-    const rounds = new Map<bigint, Round>([
-      [1n, [10n ** 10n * ((1n << 72n) - 1n), 100n]],
-      [2n, [10n ** 10n - 1n, 200n]],
-      [3n, [10n ** 10n, 300n]],
-    ]);
-    const history = new SourceHistory(
-      clientOf(rounds, () => 3n),
-      SOURCE,
-      10n ** 10n,
-    );
-    expect(await idsSince(history, 0)).toEqual([3n, 1n]);
+    const source = await openSource();
+    await source.push([10n ** 10n * ((1n << 72n) - 1n), 100n], [10n ** 10n - 1n, 200n], [10n ** 10n, 300n]);
+    expect(await idsSince(source.history(10n ** 10n), 0)).toEqual([3n, 1n]);
   });
 
-  it("behavior: a proxy's phases end at the first id without a round", async () => {
+  it("behavior: a proxy's phases end at the first id without a round, where feeds revert", async () => {
+    const source = await openSource("TestPhasedSource");
+    await source.push([1n, 1n]);
+    await source.begin(1);
+    await source.push([10n, 100n], [11n, 200n]);
     const phase = 1n << 64n;
-    const rounds = new Map<bigint, Round>([
-      [phase - 1n, [1n, 1n]],
-      [phase + 1n, [10n, 100n]],
-      [phase + 2n, [11n, 200n]],
-    ]);
-    const history = new SourceHistory(
-      clientOf(rounds, () => phase + 2n),
-      SOURCE,
-      1n,
-    );
+    const history = source.history();
     expect(await idsSince(history, 0)).toEqual([phase + 2n, phase + 1n]);
+    // An id that has no round yet is asked again.
+    await source.begin(2);
+    expect(await idsSince(history, 0)).toEqual([]);
+    await source.push([12n, 300n]);
+    expect(await idsSince(history, 0)).toEqual([2n * phase + 1n]);
   });
 
-  it("behavior: an id that had no round yet is asked again", async () => {
-    const rounds = new Map<bigint, Round>([
-      [1n, [10n, 100n]],
-      [2n, [0n, 0n]],
-    ]);
-    let latest = 2n;
-    const history = new SourceHistory(
-      clientOf(rounds, () => latest),
-      SOURCE,
-      1n,
-    );
-    expect(await idsSince(history, 0)).toEqual([]);
-    rounds.set(2n, [11n, 200n]);
-    rounds.set(3n, [12n, 300n]);
-    latest = 3n;
+  it("behavior: more rounds than are asked for at once, and of them those that are new", async () => {
+    const source = await openSource();
+    await source.push(...Array.from({ length: 70 }, (_, i) => [10n, BigInt(100 + i)] as const));
+    const history = source.history();
+    expect(await idsSince(history, 0)).toHaveLength(70);
+    await source.push([11n, 300n]);
+    expect((await idsSince(history, 0))[0]).toBe(71n);
+    expect(history.reorgs).toBe(0);
+  });
+
+  it("behavior: rounds that a re-org took back are gone, also those below the newest", async () => {
+    const source = await openSource();
+    await source.push([10n, 100n]);
+    const history = source.history();
+    const before = await local.control.snapshot();
+    await source.push([11n, 200n], [12n, 300n]);
+    expect((await history.since(0)).map(({ price }) => price)).toEqual([12n, 11n, 10n]);
+    await local.control.revert({ id: before });
+    // The same height again, by another block.
+    await source.push([21n, 250n], [22n, 350n]);
+    expect((await history.since(0)).map(({ price }) => price)).toEqual([22n, 21n, 10n]);
+    expect(history.reorgs).toBe(1);
     expect(await idsSince(history, 0)).toEqual([3n, 2n, 1n]);
+    expect(history.reorgs).toBe(1);
+  });
+
+  it("behavior: a chain that became shorter is another one too", async () => {
+    const source = await openSource();
+    const before = await local.control.snapshot();
+    await source.push([11n, 200n]);
+    const history = source.history();
+    expect(await idsSince(history, 0)).toEqual([1n]);
+    await local.control.revert({ id: before });
+    expect([await idsSince(history, 0), history.reorgs]).toEqual([[], 1]);
   });
 });

@@ -26,7 +26,7 @@ describe("assay/sdk", () => {
       encoding: "utf8",
     });
     expect(`${stdout}${stderr}`).toMatchInlineSnapshot(`
-      "BaseError LANE connect finalTool infer inferBytes isBaseError makeReceipt openModel parseDeployment parseReceipt policyOf prepareRequest readingOf receiptOf renderReceipt request sendRequest validationStatement verifyReceipt wait watch
+      "BaseError LANE connect finalTool infer inferBytes isBaseError makeReceipt makeRecord openModel parseDeployment parseReceipt parseRecord policyOf prepareRequest readingOf receiptOf renderReceipt renderRecord request sendRequest validationStatement verifyReceipt verifyRecord wait watch
       "
     `);
   });

@@ -184,10 +184,10 @@ describe("wait", () => {
         refused += 1;
         return GONE;
       };
-      const told: string[] = [];
-      const onDisconnected = ({ code }: { readonly code: string }) => told.push(code);
+      const faults: string[] = [];
+      const onDisconnected = ({ code }: { readonly code: string }) => faults.push(code);
       const { values } = await wait(chain, asked, { ...QUICK, onDisconnected });
-      expect([values, refused, told]).toEqual([{ output: DATA }, 3, ["RPC_FAULT"]]);
+      expect([values, refused, faults]).toEqual([{ output: DATA }, 3, ["RPC_FAULT"]]);
     });
 
     it("error: a node that cannot be read when the time is over", async () => {

@@ -2,8 +2,8 @@ import { createMerkleProof, createMPT } from "@ethereumjs/mpt";
 import fc from "fast-check";
 import { type Hex, keccak256, toRlp } from "viem";
 import { describe, expect, it } from "vitest";
-import { Witness } from "../../../agent/sdk/receipt/trie.ts";
 import { fromHex, toHex } from "../../../base/bytes.ts";
+import { Witness } from "../../../protocol/rules/receipt/trie.ts";
 
 /** Keys are hashed by the trie; values of one byte stand inside their parents, long ones do not. */
 const entries = fc.uniqueArray(fc.tuple(fc.nat(400), fc.integer({ min: 1, max: 60 })), {

@@ -27,7 +27,7 @@ contract TestSource is AggregatorV3Interface {
         }
     }
 
-    function getRoundData(uint80 id) public view returns (uint80, int256, uint256, uint256, uint80) {
+    function getRoundData(uint80 id) public view virtual returns (uint80, int256, uint256, uint256, uint80) {
         return (id, _answers[id], _times[id], _times[id], id);
     }
 

@@ -6,6 +6,11 @@ import { Checker } from "../../../inference/manifest/problems.ts";
 import { checkMeaning } from "../../../inference/meaning/check.ts";
 import type { Meaning, Readable } from "../../../inference/meaning/form.ts";
 import { meaningIfAny, type Reading, readOutput } from "../../../inference/meaning/read.ts";
+import {
+  MEANING_VECTORS,
+  type MeaningVector,
+  makeMeaningVectors,
+} from "../../support/make-meaning-vectors.ts";
 import { int16sOf, type MeaningCase, meaningCases, readingFault, wordsOf } from "../../support/meanings.ts";
 
 const sectionOf = (name: string): Readable =>
@@ -196,3 +201,16 @@ const FAULTS: Readonly<Record<string, Faulty>> = {
   "100 %": retold((text) => text.replace("> 99.9 %", "100.0 %")),
   "0 %": retold((text) => text.replace("< 0.1 %", "0.0 %")),
 };
+
+describe("test/vectors/meanings.json", () => {
+  it("default: is what the reader makes, refused outputs included", () => {
+    const vectors = JSON.parse(readFileSync(MEANING_VECTORS, "utf8")) as MeaningVector[];
+    expect(JSON.parse(JSON.stringify(makeMeaningVectors()))).toEqual(vectors);
+    const kinds = vectors.map(({ reading }) => reading?.kind ?? "refused");
+    for (const kind of ["classes", "quantiles", "numbers", "refused"])
+      expect([kind, kinds.filter((one) => one === kind).length]).toEqual([
+        kind,
+        expect.toSatisfy((n) => n > 20),
+      ]);
+  });
+});

@@ -1,3 +1,4 @@
+import { decodePaymentResponseHeader } from "@x402/core/http";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex } from "../../../base/bytes.ts";
 import { encodeProgram } from "../../../inference/program/encode.ts";
@@ -118,6 +119,7 @@ function charge(
     terms: (url, reason) => made.terms(url, reason),
     read: (header) => made.read(header),
     paidBefore: (...input) => made.paidBefore(...input),
+    transferOf: (id) => made.transferOf(id),
     isWithheld: (id) => made.isWithheld(id),
     stateOf: (id, payment) => made.stateOf(id, payment),
     leastSeconds: () => 1,
@@ -136,11 +138,10 @@ function charge(
   };
   return store;
 }
-const body = () => Buffer.from(fromHex(calldata));
 const pay = (path: string, headers: Record<string, string> = {}) =>
   payments.fetch(`${prover.server.url}${path}`, {
     method: "POST",
-    body: body(),
+    body: Buffer.from(fromHex(calldata)),
     headers: { "content-type": OCTETS, ...headers },
   });
 /** What the payee has got since. */
@@ -163,7 +164,9 @@ describe("calls that pay", () => {
     const paid = await pay(`${PATH}?finality=final`);
     expect([paid.status, paid.headers.get("assay-status"), orders]).toEqual([200, "final", 1]);
     expect(toHex(new Uint8Array(await paid.arrayBuffer()))).toBe(toHex(right));
-    expect(paid.headers.has("payment-response")).toBe(true);
+    const request = paid.headers.get("assay-request") as RequestId;
+    const { network, transaction } = decodePaymentResponseHeader(paid.headers.get("payment-response") ?? "");
+    expect(prover.payment?.transferOf(request)).toEqual({ network, transaction });
     expect(await earned()).toBe(PRICE);
     // What is final and paid for is free.
     expect((await post(`${PATH}?finality=final`, fromHex(calldata), OCTETS)).status).toBe(200);

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import AssayError
+from ..meaning import Reading
 from ..types import NO_CLAIM, Claim, Lane, Policy, Request, values_of
 from ..words import RequestWord, decode_claim_word, decode_request_word
 from . import abi
@@ -32,6 +33,8 @@ class Final:
     """return data"""
     values: dict[str, Any]
     """the output by name"""
+    meaning: Reading | None
+    """what it says to people, by the model's manifest: for display only"""
     claim_id: str | None
     """None after truth without a claim that agreed"""
     claim: Claim | None
@@ -193,6 +196,7 @@ def final_of(chain: Chain, request: Request, model: Model, seen: Look) -> Steps[
         lane=Lane(seen.final.lane),
         output=seen.final.output,
         values=model.decode(seen.final.output),
+        meaning=model.read(seen.final.output),
         claim_id=claim_id,
         claim=claim,
         final_at=final_at,

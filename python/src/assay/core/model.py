@@ -14,6 +14,7 @@ from eth_abi.exceptions import DecodingError
 from ..codecs import encode_prices, encode_raw, encode_text, inputs_invalid
 from ..errors import AssayError
 from ..exact.form import InputCodec, OutputCodec
+from ..meaning import Reading, read_output
 from ..tensors import NamedTensor, encode_numbers, encode_tensors, numbers_by_name, tensors_by_name
 from ..words import ModelWord, decode_model_word
 from .abi import Entry, signature_hash, types_of
@@ -45,6 +46,8 @@ class Model:
     inputs: tuple[NamedTensor, ...]
     """what codecs int16s and raw join; none where the manifest does not say"""
     output_tensors: tuple[NamedTensor, ...]
+    readable: Mapping[str, Any] | None = None
+    """the manifest's `assay`, which says how an output is read; None for a model of which only the id is known"""
 
     def encode(self, values: Values) -> bytes:
         """Calldata.
@@ -104,6 +107,13 @@ class Model:
             return tensors_by_name(values[0], self.output_tensors)
         return dict(zip(names, values, strict=True))
 
+    def read(self, output: bytes) -> Reading | None:
+        """What return data say to people; None where the manifest does not say.
+
+        Raises AssayError OUTPUT_INVALID for return data of another form.
+        """
+        return None if self.readable is None else read_output(self.readable, output)
+
 
 def flat(name: str, count: int) -> NamedTensor:
     return NamedTensor(name, "int32", (count,), 0, ())
@@ -142,6 +152,7 @@ def open_model(chain: Chain, source: str | Path | Mapping[str, Any]) -> Steps[Mo
             outputs=tuple(function["outputs"]),
             inputs=tuple(map(NamedTensor.parse, manifest["assay"].get("inputs", ()))),
             output_tensors=tuple(map(NamedTensor.parse, manifest["assay"].get("outputs", ()))),
+            readable=manifest["assay"],
         )
     except (KeyError, TypeError, ValueError) as error:
         raise invalid(f"{type(error).__name__} {error}") from error

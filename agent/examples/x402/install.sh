@@ -1,0 +1,3 @@
+#!/bin/bash
+# Installed with the repository: npm ci.
+exit 0

@@ -1,0 +1,2 @@
+#!/bin/bash
+node --import tsx server.ts
