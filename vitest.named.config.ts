@@ -9,6 +9,7 @@ export const NAMED_SUITES = [
   "chaos",
   "cpus",
   "executor",
+  "explorer-pages",
   "ezkl",
   "mcp",
   "onnx",
