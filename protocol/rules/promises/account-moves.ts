@@ -7,7 +7,6 @@ import { accountOf, type PromisesState } from "./state.ts";
 
 export function deposit(state: PromisesState, move: PromiseMoveOf<"deposit">): PromiseResult {
   const { prover, value = 0n } = move;
-  if (value === 0n) return refuse("AmountOutOfRange");
   const { free } = accountOf(state, prover);
   return done(changeAccount(receive(state, value), prover, { free: free + value }));
 }
@@ -18,7 +17,6 @@ export function announceExit(
   rules: PromiseRules,
 ): PromiseResult {
   const { free, leaving } = accountOf(state, from);
-  if (amount === 0n) return refuse("AmountOutOfRange");
   const unmet = firstUnmet(rules, [["announceExit free", amount <= free]]);
   if (unmet) return unmet;
   const exitAt = now + rules.exitNotice;
@@ -31,7 +29,6 @@ export function exit(
   rules: PromiseRules,
 ): PromiseResult {
   const { leaving, exitAt, queue } = accountOf(state, from);
-  if (leaving === 0n) return refuse("NothingLeaving");
   const unmet = firstUnmet(rules, [
     ["exit notice", now >= exitAt],
     ["exit queue", queue.length === 0],
@@ -59,6 +56,5 @@ export function withdraw(state: PromisesState, { from }: PromiseMoveOf<"withdraw
 }
 
 export function pullBurn(state: PromisesState): PromiseResult {
-  if (state.burned === 0n) return refuse("NoCredit");
   return done(pay({ ...state, burned: 0n }, state.burned));
 }

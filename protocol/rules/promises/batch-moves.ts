@@ -171,7 +171,6 @@ export function release(
   if (batch === undefined) return refuse("UnknownBatch");
   const unmet = firstUnmet(rules, [["release ended", batch.isFallen || isBatchFinal(batch, now)]]);
   if (unmet) return unmet;
-  if (batch.idleSlots === 0) return refuse("NothingToRelease");
   const idle = batch.bond * BigInt(batch.idleSlots);
   const { free, slots } = accountOf(state, batch.prover);
   const next = changeAccount(state, batch.prover, { free: free + idle, slots: slots - idle });

@@ -1,5 +1,5 @@
 /** How a promise's claim ends, and who gets what. */
-import { bondsHeld, isFinal, play } from "../machine.ts";
+import { isFinal, play } from "../machine.ts";
 import type { Claim } from "../types.ts";
 import type { ClaimWord } from "../words.ts";
 import { changeAccount, changeSigned, credit, done, refuse, setBatch, withEntry } from "./change.ts";
@@ -15,7 +15,7 @@ export function close(
   const { claimId, now } = move;
   const filed = state.filed.get(claimId);
   const held = state.assay.claims.get(claimId);
-  if (filed === undefined || held === undefined) return refuse("NotFiledHere");
+  if (filed === undefined || held === undefined) return refuse("NotOpen");
   const isEnded = held.word.state === "FALLEN" || isFinal(held.word, state.constants.answerSeconds, now);
   const unmet = firstUnmet(rules, [
     ["close open", !filed.isClosed],
@@ -105,34 +105,4 @@ function pulled(state: PromisesState): PromisesState {
   const owed = state.assay.credits.get(promises) ?? 0n;
   const taken = play(state.assay, { kind: "withdraw", from: promises, now: 0 });
   return taken.ok ? { ...state, assay: taken.state, balance: state.balance + owed } : state;
-}
-
-/** Both sides of the books: what came in, and where it is. */
-export interface PromiseLedger {
-  readonly stakes: bigint;
-  readonly deposits: bigint;
-  readonly credits: bigint;
-}
-
-/** INVARIANT: these, burned, paid and lost are together what was received. */
-export function promiseLedgerOf(state: PromisesState): PromiseLedger {
-  const sum = <Item>(items: Iterable<Item>, amount: (item: Item) => bigint) =>
-    [...items].reduce((total, item) => total + amount(item), 0n);
-  return {
-    stakes: sum(state.accounts.values(), ({ free, leaving, away, slots }) => free + leaving + away + slots),
-    deposits:
-      sum(state.signed.values(), ({ deposit }) => deposit) +
-      sum(state.batches.values(), ({ leaves }) => sum(leaves.values(), ({ deposit }) => deposit)),
-    credits: sum(state.credits.values(), (amount) => amount),
-  };
-}
-
-/** Ether in Assay that is this contract's: bonds of claims that stand, and credit not yet pulled. */
-export function etherInAssay(state: PromisesState): bigint {
-  let total = state.assay.credits.get(state.address.promises) ?? 0n;
-  for (const [claimId, { isClosed }] of state.filed) {
-    const held = state.assay.claims.get(claimId);
-    if (!isClosed && held?.word.state === "ACTIVE") total += bondsHeld(held);
-  }
-  return total;
 }

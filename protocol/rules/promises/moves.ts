@@ -94,68 +94,66 @@ export type PromiseMoveOf<Kind extends PromiseMove["kind"]> = Extract<PromiseMov
 
 /** Every condition of every move, and the error of the contract where it does not hold. Tests drop one at a time. */
 export const CONDITIONS = {
-  "announceExit free": "AmountOutOfRange",
+  "announceExit free": "ExitTooLarge",
   "exit notice": "ExitTooEarly",
   "exit queue": "QueueNotEmpty",
-  "setSigner notice": "UntilTooEarly",
-  "open once": "WrongStatus",
-  "open issued": "IssuedLater",
-  "open end": "PromiseEnded",
+  "setSigner notice": "SignerNoticeTooShort",
+  "open once": "AlreadyOpened",
   "open ecdsa": "SignatureInvalid",
-  "open key": "KeyNotBound",
+  "open key": "SignerNotBound",
+  "open issued": "NotYetIssued",
+  "open end": "PromiseExpired",
   "open input": "InputHashMismatch",
   "open output": "OutputMismatch",
   "open lane": "LaneNotAllowed",
   "open canonical": "InputNotCanonical",
   "open length": "OutputLengthWrong",
-  "open deposit": "ValueTooSmall",
+  "open deposit": "DepositTooLow",
   "openNext head": "NotHead",
   "openNext input": "InputHashMismatch",
   "openNext output": "OutputMismatch",
-  "openNext stake": "StakeTooSmall",
-  "passNext away": "StakeIsAway",
-  "passNext slots": "StakeIsAway",
-  "passNext dear": "StakeReaches",
-  "passNext patience": "PassedTooEarly",
-  "passNext behind": "WrongStatus",
-  "passNext cheaper": "StakeTooSmall",
-  "takeBack queued": "WrongStatus",
+  "openNext stake": "StakeTooLow",
+  "passNext away": "StakeNotHome",
+  "passNext slots": "StakeNotHome",
+  "passNext dear": "HeadAffordable",
+  "passNext patience": "TooSoon",
+  "passNext behind": "BehindNotQueued",
+  "passNext cheaper": "BehindTooDear",
   "takeBack opener": "NotOpener",
-  "takeBack dear": "StakeReaches",
-  "commitTrace sender": "NotProverOrKey",
-  "close open": "NotFiledHere",
+  "takeBack queued": "NotQueued",
+  "takeBack dear": "HeadAffordable",
+  "commitTrace sender": "NotProver",
+  "close open": "NotOpen",
   "close ended": "ClaimNotFinal",
-  "post sender": "NotProverOrKey",
+  "post sender": "NotProver",
   "post queue": "QueueNotEmpty",
+  "post lane": "LaneNotAllowed",
+  "post count": "CountOutOfRange",
+  "post lengths": "LeafLengthWrong",
   "post shortest": "WindowOutOfRange",
   "post longest": "WindowOutOfRange",
-  "post lane": "LaneNotAllowed",
-  "post lengths": "LeafLengthWrong",
-  "post count": "LeafCountOutOfRange",
-  "post stake": "StakeTooSmall",
+  "post stake": "StakeTooLow",
   "post once": "AlreadyPosted",
+  "openLeaf once": "LeafAlreadyOpened",
   "openLeaf window": "WindowEnded",
   "openLeaf fallen": "BatchFallen",
   "openLeaf path": "RootMismatch",
-  "openLeaf once": "LeafAlreadyOpened",
-  "openLeaf deposit": "ValueTooSmall",
-  "nextLeaf payload": "PayloadMismatch",
-  "nextLeaf stake": "StakeTooSmall",
+  "openLeaf deposit": "DepositTooLow",
+  "nextLeaf payload": "LeafNotFirst",
+  "nextLeaf stake": "StakeTooLow",
   "dropLeaf fallen": "BatchNotFallen",
-  "release ended": "BatchNotFinal",
+  "release ended": "BatchNotEnded",
 } as const;
 
 export type Condition = keyof typeof CONDITIONS;
 
 /** Refusals that are no condition of the game: there is nothing that the move could be about, or nothing to do. */
 export type Unfounded =
-  | "AmountOutOfRange"
-  | "NothingLeaving"
   | "SignerIsZero"
   | "UnknownModel"
+  | "QueueEmpty"
   | "UnknownBatch"
   | "NoLeafQueued"
-  | "NothingToRelease"
   | "NoCredit"
   | "NotPulled";
 /** @see "../machine/moves.ts" for those of Assay */

@@ -24,10 +24,10 @@ export function unmetOfClaim(
   const model = state.assay.models.get(claim.modelId);
   const unmet = firstUnmet(rules, [
     ["open once", entry === undefined || entry.status === "NONE"],
-    ["open issued", claim.issuedAt <= now],
-    ["open end", isShown || now <= rules.end(claim)],
     ["open ecdsa", signature.isEcdsa],
     ["open key", until !== undefined && claim.issuedAt <= until],
+    ["open issued", claim.issuedAt <= now],
+    ["open end", isShown || now <= rules.end(claim)],
     ["open input", input.hash === claim.inputHash],
     ["open output", output.hash === claim.outputHash],
   ]);
@@ -130,7 +130,7 @@ export function passNext(
   const account = accountOf(state, prover);
   const { free, leaving, hotSince, queue } = account;
   const [head] = queue;
-  if (head === undefined) return refuse("NotHead");
+  if (head === undefined) return refuse("QueueEmpty");
   const isDear = (digest: Digest): boolean => {
     const entry = state.signed.get(digest);
     return entry !== undefined && bondOf(state, account, entry.claim, baseFee, rules) > free + leaving;
@@ -161,13 +161,13 @@ export function takeBack(
 ): PromiseResult {
   const { digest, from, now, baseFee } = move;
   const entry = state.signed.get(digest);
-  if (entry === undefined) return refuse("WrongStatus");
+  if (entry === undefined) return refuse("NotOpener");
   const { prover } = entry.claim;
   const account = accountOf(state, prover);
   const bond = bondOf(state, account, entry.claim, baseFee, rules);
   const unmet = firstUnmet(rules, [
-    ["takeBack queued", entry.status === "QUEUED"],
     ["takeBack opener", from === entry.opener],
+    ["takeBack queued", entry.status === "QUEUED"],
     ["takeBack dear", bond > stakeOf(account)],
   ]);
   if (unmet) return unmet;
@@ -190,7 +190,7 @@ export function commitTrace(
   rules: PromiseRules,
 ): PromiseResult {
   const filed = state.filed.get(claimId);
-  if (filed === undefined || filed.isClosed) return refuse("NotFiledHere");
+  if (filed === undefined || filed.isClosed) return refuse("NotOpen");
   const unmet = firstUnmet(rules, [["commitTrace sender", mayAct(state, filed.prover, from, now)]]);
   if (unmet) return unmet;
   const { promises } = state.address;

@@ -1,0 +1,409 @@
+/** The table at which promises are played: the state, the clock, the base fee, and what must hold after every move. */
+import { type Address, keccak256, size } from "viem";
+import { type Move as AssayMove, isFinal, newGame } from "../../../protocol/rules/machine.ts";
+import { isBatchFinal } from "../../../protocol/rules/promises/batch-moves.ts";
+import { digestOf } from "../../../protocol/rules/promises/digest.ts";
+import { claimIn } from "../../../protocol/rules/promises/filing.ts";
+import { promiseLedgerOf } from "../../../protocol/rules/promises/ledger.ts";
+import { playPromise } from "../../../protocol/rules/promises/machine.ts";
+import { bondOf, depositOf, leafBondOf } from "../../../protocol/rules/promises/money.ts";
+import type {
+  InputFacts,
+  OutputFacts,
+  PromiseMove,
+  PromiseResult,
+  SignatureFacts,
+} from "../../../protocol/rules/promises/moves.ts";
+import { PROMISE_RULES, type PromiseRules } from "../../../protocol/rules/promises/rules.ts";
+import {
+  type Account,
+  accountOf,
+  type Filed,
+  newPromises,
+  type PromisesState,
+  stakeOf,
+} from "../../../protocol/rules/promises/state.ts";
+import {
+  type BatchId,
+  type Digest,
+  endOf,
+  type SignedClaim,
+} from "../../../protocol/rules/promises/types.ts";
+import type { ClaimId, GameConstants, ModelId } from "../../../protocol/rules/types.ts";
+import type { Rng } from "../rng.ts";
+import {
+  ASSAY,
+  FACTS,
+  idOfModel,
+  MODELS,
+  notCanonical,
+  PEOPLE,
+  PROMISES,
+  type Side,
+  tooLong,
+} from "./promise-models.ts";
+
+/** What must hold (docs/PROMISES.md), by its number there. */
+export class PromiseViolation extends Error {
+  readonly property: number;
+  constructor(property: number, message: string) {
+    super(`property ${property}: ${message}`);
+    this.property = property;
+  }
+}
+
+type WithoutClock<M> = M extends unknown ? Omit<M, "now" | "baseFee"> : never;
+export type Play = WithoutClock<PromiseMove>;
+
+export interface Attempt {
+  readonly move: PromiseMove;
+  readonly result: PromiseResult;
+}
+
+/** A signed claim with what it is about. */
+export interface Promised {
+  readonly digest: Digest;
+  readonly claim: SignedClaim;
+  readonly signature: SignatureFacts;
+  readonly model: number;
+  readonly input: InputFacts;
+  readonly output: OutputFacts;
+  readonly isWrong: boolean;
+}
+
+/** One that somebody accepted. */
+export interface Accepted extends Promised {
+  readonly acceptedAt: number;
+  /** second in which its buyer looks */
+  readonly showAt: number;
+  /** stake that the check saw, wei, and what the prover had lost by falls then */
+  readonly backing: bigint;
+  readonly lostBefore: bigint;
+}
+
+export interface Posted {
+  readonly batchId: BatchId;
+  readonly model: number;
+  readonly leaves: readonly Side[];
+  readonly prover: Address;
+}
+
+/** 2023-11-14: later than a day since 1970. */
+const START = 1_700_000_000;
+export const gameConstants = (answerSeconds: number): GameConstants => ({
+  answerSeconds,
+  gasPriceFloor: 10n,
+  gasBase: 20_000n,
+  gasPerDemand: 100_000n,
+});
+
+/** The facts of bytes that were seen once. */
+const facts = MODELS.map((model) => ({
+  input: { hash: keccak256(model.input), canonical: true },
+  badInput: { hash: keccak256(notCanonical(model)), canonical: false },
+  right: { hash: keccak256(model.outputs.right), length: size(model.outputs.right) },
+  wrong: { hash: keccak256(model.outputs.wrong), length: size(model.outputs.wrong) },
+  long: { hash: keccak256(tooLong(model)), length: size(tooLong(model)) },
+}));
+export const factsOf = (model: number) => facts[model] as (typeof facts)[number];
+export const MODEL_IDS: readonly ModelId[] = MODELS.map(idOfModel);
+
+export class PromiseTable {
+  state: PromisesState;
+  now = START;
+  baseFee = 2n;
+  readonly rng: Rng;
+  readonly rules: PromiseRules;
+  readonly answerSeconds: number;
+  readonly attempts: Attempt[] = [];
+  readonly accepted: Accepted[] = [];
+  readonly issued: Promised[] = [];
+  readonly posted: Posted[] = [];
+  /** falls of each prover's claims, wei */
+  readonly lostBy = new Map<Address, bigint>();
+  readonly exitedBy = new Map<Address, bigint>();
+  readonly depositedBy = new Map<Address, bigint>();
+  /** seconds that each queued promise waited while its prover's stake could not do, from fee alone */
+  readonly waitingSince = new Map<Digest, { readonly at: number; readonly ahead: number; hot: number }>();
+  readonly finalSince = new Map<BatchId, number>();
+  readonly moved = new Map<string, number>();
+  readonly refused = new Map<string, number>();
+
+  constructor(
+    rng: Rng,
+    rules: PromiseRules = PROMISE_RULES,
+    answerSeconds = rng.int(1, 4),
+    at = { assay: ASSAY, promises: PROMISES },
+    ids = MODEL_IDS,
+  ) {
+    this.rng = rng;
+    this.rules = rules;
+    this.answerSeconds = answerSeconds;
+    this.ids = ids;
+    const chainId = 31337;
+    const assay = newGame(
+      { chainId, assay: at.assay },
+      gameConstants(answerSeconds),
+      new Map(ids.map((id, index) => [id, FACTS[index] as (typeof FACTS)[number]])),
+    );
+    this.state = newPromises({ chainId, promises: at.promises }, assay);
+    this.start = this.state;
+  }
+
+  readonly ids: readonly ModelId[];
+  readonly start: PromisesState;
+
+  get turn(): number {
+    return 4 * this.answerSeconds;
+  }
+
+  account(prover: Address): Account {
+    return accountOf(this.state, prover);
+  }
+
+  /** Whether a move would be accepted now; nothing happens. */
+  allows(play: Play): boolean {
+    return playPromise(this.state, this.#clocked(play), this.rules).ok;
+  }
+
+  #clocked(play: Play): PromiseMove {
+    return { ...play, now: this.now, baseFee: this.baseFee } as PromiseMove;
+  }
+
+  do(play: Play): PromiseResult {
+    const move = this.#clocked(play);
+    const before = this.state;
+    const result = playPromise(before, move, this.rules);
+    this.attempts.push({ move, result });
+    if (!result.ok) {
+      count(this.refused, `${move.kind} ${result.refusal}`);
+      this.#checkRefusal(move, result.refusal);
+      return result;
+    }
+    count(this.moved, move.kind);
+    this.state = result.state;
+    this.#note(before, move);
+    this.#checkBooks(move.kind);
+    this.#checkHonest(before, move);
+    this.#checkMoney(before, move);
+    this.#checkPromises(before, move);
+    this.checkBatches();
+    return result;
+  }
+
+  /** Anybody's move in Assay. */
+  inAssay(move: WithoutClock<AssayMove>): PromiseResult {
+    return this.do({ kind: "assay", from: move.from, move: { ...move, now: this.now } as AssayMove });
+  }
+
+  #note(before: PromisesState, move: PromiseMove): void {
+    const add = (map: Map<Address, bigint>, key: Address, amount: bigint) =>
+      map.set(key, (map.get(key) ?? 0n) + amount);
+    if (move.kind === "exit") add(this.exitedBy, move.from, this.state.paid - before.paid);
+    if (move.kind === "deposit") add(this.depositedBy, move.prover, move.value ?? 0n);
+    if (move.kind === "close") {
+      const filed = this.state.filed.get(move.claimId) as Filed;
+      add(this.lostBy, filed.prover, this.state.lost - before.lost);
+    }
+    for (const prover of [PEOPLE.cheat, PEOPLE.honest]) {
+      const queue = accountOf(this.state, prover).queue;
+      const old = accountOf(before, prover).queue;
+      if (queue === old) continue;
+      for (const [ahead, digest] of queue.entries()) {
+        const wasLast = old.indexOf(digest);
+        if (wasLast === -1 || (ahead > wasLast && ahead === queue.length - 1 && move.kind === "passNext")) {
+          this.waitingSince.set(digest, { at: this.now, ahead, hot: 0 });
+        }
+      }
+    }
+  }
+
+  /** Seconds go by. */
+  advance(to: number): void {
+    // While a base fee above the usual lasts, waiting is nobody's fault.
+    if (this.baseFee > 2n) for (const wait of this.waitingSince.values()) wait.hot += to - this.now;
+    this.now = to;
+    this.checkBatches();
+  }
+
+  #fail(property: number, message: string): never {
+    throw new PromiseViolation(property, `${message} (at ${this.now - START} s, base fee ${this.baseFee})`);
+  }
+  fail(property: number, message: string): never {
+    return this.#fail(property, message);
+  }
+
+  /** 4, 1: what passed the conditions can be filed. */
+  #checkRefusal(move: PromiseMove, refusal: string): void {
+    if (move.kind === "assay" || move.kind === "commitTrace") return;
+    if (refusal.startsWith("Assay: ")) {
+      this.#fail(refusal.includes("AlreadyRequested") ? 4 : 2, `${move.kind} is refused by ${refusal}`);
+    }
+    if (refusal === "NotPulled") this.#fail(1, `${move.kind} has no ether for a bond`);
+  }
+
+  /** 1: every wei that came in is somewhere, and what can be asked for is there. */
+  #checkBooks(kind: string): void {
+    const { state } = this;
+    const { stakes, deposits, credits } = promiseLedgerOf(state);
+    const total = stakes + deposits + credits + state.burned + state.paid + state.lost;
+    if (total !== state.received) this.#fail(1, `${kind}: ${total} are booked of ${state.received} received`);
+    for (const [prover, account] of state.accounts) {
+      let away = 0n;
+      for (const [claimId, filed] of state.filed) {
+        if (filed.prover === prover && !filed.isClosed) away += claimIn(state, claimId)?.bond ?? 0n;
+      }
+      if (away !== account.away) this.#fail(1, `${kind}: ${account.away} are away, in claims stand ${away}`);
+      let slots = 0n;
+      for (const batch of state.batches.values()) {
+        if (batch.prover === prover) slots += batch.bond * BigInt(batch.idleSlots);
+      }
+      if (slots !== account.slots) this.#fail(1, `${kind}: ${account.slots} in slots, batches hold ${slots}`);
+      for (const amount of [account.free, account.leaving, account.away, account.slots]) {
+        if (amount < 0n) this.#fail(1, `${kind}: a stake of ${amount}`);
+      }
+    }
+    const away = [...state.accounts.values()].reduce((sum, account) => sum + account.away, 0n);
+    if (state.balance < stakes - away + deposits + credits + state.burned) {
+      this.#fail(1, `${kind}: the contract holds ${state.balance} for more`);
+    }
+  }
+
+  /** 1: what an honest prover put in is still its own. */
+  #checkHonest(before: PromisesState, move: PromiseMove): void {
+    const prover = PEOPLE.honest;
+    const worth = stakeOf(accountOf(this.state, prover));
+    const old = stakeOf(accountOf(before, prover));
+    const left = move.kind === "exit" && move.from === prover ? this.state.paid - before.paid : 0n;
+    if (worth + left < old) this.#fail(1, `${move.kind} takes ${old - worth - left} from an honest prover`);
+  }
+
+  /** 5 and 4: whoever opens pays D; nothing is opened twice; bonds are at least what was promised. */
+  #checkMoney(before: PromisesState, move: PromiseMove): void {
+    const { state } = this;
+    if (state.filed.size > before.filed.size) {
+      const [claimId, filed] = [...state.filed].at(-1) as [ClaimId, Filed];
+      const same = [...state.filed.values()].filter(
+        ({ of }) => JSON.stringify(of) === JSON.stringify(filed.of),
+      );
+      if (same.length > 1) this.#fail(4, "one promise is filed twice");
+      const bond = claimIn(state, claimId)?.bond ?? 0n;
+      if ("digest" in filed.of) {
+        const { claim } = state.signed.get(filed.of.digest) as { claim: SignedClaim };
+        const least = bondOf(before, accountOf(before, filed.prover), claim, this.baseFee, PROMISE_RULES);
+        if (bond < least) this.#fail(2, `a bond of ${bond} instead of ${least}`);
+      }
+    }
+    if (move.kind === "open") {
+      const digest = digestOf(state.address, move.claim);
+      const due = depositOf(
+        bondOf(before, accountOf(before, move.claim.prover), move.claim, this.baseFee, PROMISE_RULES),
+      );
+      if ((state.signed.get(digest)?.deposit ?? 0n) < due)
+        this.#fail(5, `a promise is opened for less than ${due}`);
+    }
+    if (move.kind === "openLeaf") {
+      const batch = before.batches.get(move.batchId);
+      if (batch === undefined) return;
+      const share = depositOf(leafBondOf(before, batch, this.baseFee, PROMISE_RULES));
+      const due = share * BigInt(1 + Math.floor(batch.open / 2));
+      const deposit = state.batches.get(move.batchId)?.leaves.get(move.index)?.deposit ?? 0n;
+      if (deposit < due) this.#fail(5, `a leaf is opened for ${deposit} instead of ${due}`);
+    }
+    for (const [prover, { queue }] of state.accounts) {
+      if (queue.some((digest) => state.signed.get(digest)?.claim.prover !== prover)) {
+        this.#fail(5, "a promise waits in another prover's queue");
+      }
+      if (queue.some((digest) => state.signed.get(digest)?.status !== "QUEUED")) {
+        this.#fail(4, "what waits in a queue is not QUEUED");
+      }
+    }
+  }
+
+  /** 2: no stake leaves while a promise waits, and none waits longer than its bound. */
+  #checkPromises(before: PromisesState, move: PromiseMove): void {
+    if (move.kind === "exit" && this.state.paid > before.paid) {
+      for (const [, { status, claim }] of this.state.signed) {
+        if (claim.prover === move.from && status === "QUEUED")
+          this.#fail(2, "stake leaves while a promise waits");
+      }
+    }
+    if (move.kind === "openNext") {
+      const digest = digestOf(this.state.address, move.claim);
+      const wait = this.waitingSince.get(digest);
+      if (wait === undefined) return;
+      const bound = (wait.ahead + 2) * this.longestClaim() + this.batchTime(move.claim.prover) + wait.hot;
+      if (this.now - wait.at > bound) {
+        this.#fail(
+          2,
+          `a promise with ${wait.ahead} ahead waited ${this.now - wait.at} s, not ${bound} at most`,
+        );
+      }
+    }
+  }
+
+  /** MAX_LIFE + 3·W0 + L. */
+  longestClaim(): number {
+    const deepest = Math.max(...FACTS.map(({ depth }) => depth));
+    return 86_400 + 3 * this.turn + (2 * deepest + 2) * this.answerSeconds + 1;
+  }
+
+  /** How long batches of a prover may have held its stake. */
+  batchTime(prover: Address): number {
+    const mine = this.posted.filter((posted) => posted.prover === prover);
+    if (mine.length === 0) return 0;
+    const leaves = Math.max(...mine.map(({ leaves }) => leaves.length));
+    return 7 * 86_400 + (leaves + 2) * this.longestClaim();
+  }
+
+  /** 3: final needs the window's end and every opened leaf's; it stays; never after a fall. */
+  checkBatches(): void {
+    const { state } = this;
+    for (const [id, batch] of state.batches) {
+      const isNow = isBatchFinal(batch, this.now);
+      if (!isNow) {
+        if (this.finalSince.has(id)) this.#fail(3, "a batch that was final is no longer");
+        continue;
+      }
+      if (!this.finalSince.has(id)) this.finalSince.set(id, this.now);
+      for (const [claimId, { of, isClosed }] of state.filed) {
+        if (!("batchId" in of) || of.batchId !== id) continue;
+        const word = state.assay.claims.get(claimId)?.word;
+        if (!isClosed) this.#fail(3, "a batch is final whose leaf's claim stands");
+        if (word?.state === "FALLEN") this.#fail(3, "a batch is final whose leaf fell");
+      }
+      for (const { status } of batch.leaves.values()) {
+        if (status !== "CLOSED") this.#fail(3, `a batch is final with a leaf ${status}`);
+      }
+    }
+  }
+
+  /** Claims that the promises of this contract became, which no close ended yet. */
+  live(): (readonly [ClaimId, Filed])[] {
+    return [...this.state.filed].filter(([, { isClosed }]) => !isClosed);
+  }
+
+  isEnded(claimId: ClaimId): boolean {
+    const word = this.state.assay.claims.get(claimId)?.word;
+    if (word === undefined) return false;
+    return word.state === "FALLEN" || isFinal(word, this.answerSeconds, this.now);
+  }
+
+  /** Model of a claim, by its index here. */
+  modelOf(claimId: ClaimId): number {
+    return this.ids.indexOf(claimIn(this.state, claimId)?.modelId as ModelId);
+  }
+
+  isWrong(claimId: ClaimId): boolean {
+    return claimIn(this.state, claimId)?.outputHash !== factsOf(this.modelOf(claimId)).right.hash;
+  }
+
+  /** Last second in which a promise can be shown. */
+  endOf(claim: SignedClaim): number {
+    return endOf(claim);
+  }
+}
+
+export function count<Key>(map: Map<Key, number>, key: Key): void {
+  map.set(key, (map.get(key) ?? 0) + 1);
+}
