@@ -1,11 +1,12 @@
 /** Digests of signed claims, which provers sign (EIP-712), and ids of batches. */
 import {
   type Address,
+  concatHex,
   encodeAbiParameters,
   type Hex,
-  hashTypedData,
   keccak256,
   parseAbiParameters,
+  toHex,
 } from "viem";
 import type { BatchId, Digest, SignedClaim } from "./types.ts";
 
@@ -30,17 +31,40 @@ const TYPES = {
   ],
 } as const;
 
+const DOMAIN = { name: "Assay Promises", version: "1" } as const;
+
 /** What a wallet signs. */
 export const typedSignedClaim = ({ chainId, promises }: PromisesAddress, message: SignedClaim) =>
   ({
-    domain: { name: "Assay Promises", version: "1", chainId, verifyingContract: promises },
+    domain: { ...DOMAIN, chainId, verifyingContract: promises },
     types: TYPES,
     primaryType: "SignedClaim",
     message,
   }) as const;
 
-export const digestOf = (at: PromisesAddress, claim: SignedClaim): Digest =>
-  hashTypedData(typedSignedClaim(at, claim)) as Digest;
+const hashOfText = (text: string): Hex => keccak256(toHex(text));
+const CLAIM_TYPE = hashOfText(
+  `SignedClaim(${TYPES.SignedClaim.map(({ type, name }) => `${type} ${name}`).join(",")})`,
+);
+const DOMAIN_TYPE = hashOfText(
+  "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)",
+);
+const [NAME, VERSION] = [hashOfText(DOMAIN.name), hashOfText(DOMAIN.version)];
+const DOMAIN_WORDS = parseAbiParameters("bytes32, bytes32, bytes32, uint256, address");
+const CLAIM_WORDS = parseAbiParameters(
+  "bytes32, address, bytes32, bytes32, bytes32, address, uint40, uint40, uint96, uint64",
+);
+
+/** The EIP-712 digest of what a wallet signs; nodes compute it thousands of times a second. */
+export function digestOf({ chainId, promises }: PromisesAddress, claim: SignedClaim): Digest {
+  const { prover, modelId, inputHash, outputHash, requester, issuedAt, expiry, minBond, salt } = claim;
+  const domain = encodeAbiParameters(DOMAIN_WORDS, [DOMAIN_TYPE, NAME, VERSION, BigInt(chainId), promises]);
+  const words = encodeAbiParameters(CLAIM_WORDS, [
+    ...([CLAIM_TYPE, prover, modelId, inputHash, outputHash, requester] as const),
+    ...([issuedAt, expiry, minBond, salt] as const),
+  ]);
+  return keccak256(concatHex(["0x1901", keccak256(domain), keccak256(words)])) as Digest;
+}
 
 const BATCH = parseAbiParameters(
   "uint256 chainId, address promises, address prover, bytes32 modelId, uint32 window, uint256 count, bytes32 root",
@@ -55,10 +79,8 @@ export interface BatchContent {
   readonly root: Hex;
 }
 
-export const batchIdOf = ({ chainId, promises }: PromisesAddress, batch: BatchContent): BatchId =>
-  keccak256(
-    encodeAbiParameters(BATCH, [
-      ...[BigInt(chainId), promises, batch.prover, batch.modelId, batch.window, BigInt(batch.count)],
-      batch.root,
-    ] as never),
-  ) as BatchId;
+export function batchIdOf({ chainId, promises }: PromisesAddress, batch: BatchContent): BatchId {
+  const { prover, modelId, window, count, root } = batch;
+  const words = [BigInt(chainId), promises, prover, modelId, window, BigInt(count), root] as const;
+  return keccak256(encodeAbiParameters(BATCH, words)) as BatchId;
+}

@@ -66,7 +66,7 @@ export function file(
   const requested = play(state.assay, { kind: "request", from: promises, now, request, input: filing.input });
   if (!requested.ok) return refuse(`Assay: ${requested.refusal}`) as Result;
   const requestId: RequestId = requestIdOf(state.assay.address, request);
-  const operator = rules.operator(filed.prover, filing.key, account.keys.get(filing.key) ?? 0, now);
+  const operator = rules.operator(filed.prover, filing.key);
   const gasPrice = rules.gasPrice(state.constants, baseFee);
   const claim: AssayMove = {
     ...{ kind: "claim", from: promises, now, value: bond, requestId, operator, gasPrice, baseFee },

@@ -39,7 +39,7 @@ export interface PromiseRules {
   /** Lanes of a request, of those that its model has. */
   lanes(modelLanes: number): number;
   /** Who may answer for a claim besides this contract. */
-  operator(prover: Address, key: Address, boundUntil: number, now: number): Address;
+  operator(prover: Address, key: Address): Address;
   /** Nobody else claims on a request of this contract. */
   readonly isExclusive: boolean;
   /** Bonds set aside when a batch is posted. */
@@ -71,7 +71,8 @@ export const PROMISE_RULES: PromiseRules = {
   salt: (counter) => counter,
   // INVARIANT: without PROOF, whose key may have a trapdoor.
   lanes: (modelLanes) => modelLanes & ~LANE.PROOF,
-  operator: (prover, key, boundUntil, now) => (now <= boundUntil ? key : prover),
+  // INVARIANT: not the key, which would stay operator after it was unbound; it answers by commitTrace.
+  operator: (prover) => prover,
   isExclusive: true,
   slots: PROMISE_LIMITS.slots,
   leafDeposit: (share, open) => share * BigInt(1 + Math.floor(open / 2)),

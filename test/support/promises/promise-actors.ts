@@ -7,9 +7,9 @@ import { digestOf } from "../../../protocol/rules/promises/digest.ts";
 import { bondOf, depositOf, leafBondOf, leastBond, max } from "../../../protocol/rules/promises/money.ts";
 import type { Account, BatchState, Filed } from "../../../protocol/rules/promises/state.ts";
 import type { BatchId, Digest, SignedClaim } from "../../../protocol/rules/promises/types.ts";
-import { type ClaimId, LANE } from "../../../protocol/rules/types.ts";
+import { type ClaimId, LANE, ZERO_ADDRESS } from "../../../protocol/rules/types.ts";
 import { hashOf, shuffled } from "../game-table.ts";
-import { KEYS, leafOf, MODELS, PEOPLE, type Side, treeOf, UNKNOWN_MODEL } from "./promise-models.ts";
+import { batchTree, KEYS, MODELS, PEOPLE, type Side, UNKNOWN_MODEL } from "./promise-models.ts";
 import { factsOf, type Promised, type PromiseTable } from "./promise-table.ts";
 
 const DAY = 86_400;
@@ -20,7 +20,7 @@ const GARBAGE_TRACE = hashOf(0xb9);
 
 export interface Terms {
   readonly model: number;
-  readonly side: Side | "long";
+  readonly side: Side;
   readonly isCanonical: boolean;
   readonly issuedAt: number;
   readonly expiry: number;
@@ -58,7 +58,8 @@ export function issue(table: PromiseTable, prover: Address, terms: Terms): Promi
 /** A buyer asks the check, and counts on a promise that passes it. */
 export function offer(table: PromiseTable, promised: Promised): void {
   const { now, baseFee, rng, state, rules } = table;
-  const { claim } = promised;
+  const { claim, digest } = promised;
+  if (table.accepted.some((other) => other.digest === digest)) return;
   if (!isAcceptable(state, { ...promised, now, baseFee }, table.answerSeconds, rules)) return;
   const end = rules.end(claim);
   const showAt = rng.pick([end, end, rng.int(now, end), now]);
@@ -81,8 +82,10 @@ export function openAs(
   promised: Promised,
   value = dueFor(table, promised),
 ) {
-  const { claim, signature, input, output } = promised;
+  const { claim, input, output } = promised;
   // A contract that is asked for its signature agrees for as long as it likes.
+  const isDenied = !promised.signature.isEcdsa && from === PEOPLE.victim;
+  const signature = isDenied ? { ...promised.signature, signer: ZERO_ADDRESS } : promised.signature;
   return table.do({ kind: "open", from, value, claim, signature, input, output });
 }
 
@@ -120,8 +123,9 @@ export function postAs(
   },
 ): BatchId | undefined {
   const { model, leaves, window, leafBond } = batch;
-  const { root } = treeOf(leaves.map((side) => leafOf(MODELS[model] as (typeof MODELS)[number], side)));
+  const { root } = batchTree(model, leaves);
   const count = leaves.length;
+  const lengthsRight = !leaves.includes("long");
   const modelId = table.ids[model] ?? UNKNOWN_MODEL;
   const move = {
     kind: "post",
@@ -132,7 +136,7 @@ export function postAs(
     leafBond,
     count,
     root,
-    lengthsRight: true,
+    lengthsRight,
   } as const;
   const made = table.do(move);
   if (!made.ok || made.batchId === undefined) return undefined;
@@ -237,12 +241,12 @@ export function endOverdue(table: PromiseTable, from: Address): boolean {
 }
 
 /** What a judge would find: the trace's codec step, or the claimed output against the trace. */
-export function verdictOn(table: PromiseTable, claimId: ClaimId, { traceRoot, claim }: ClaimState) {
+export function verdictOn(table: PromiseTable, claimId: ClaimId, { traceRoot }: ClaimState) {
   const model = table.modelOf(claimId);
-  const isRightTrace = traceRoot === RIGHT_TRACES[model];
-  const codec = { reason: "CODEC", holds: !isRightTrace } as const;
-  if (!isRightTrace) return codec;
-  return { reason: "OUTPUT", holds: claim.outputHash !== factsOf(model).right.hash } as const;
+  const isOwnInput = table.rightOutput(claimId) === factsOf(model).right.hash;
+  const isRightTrace = traceRoot === (isOwnInput ? RIGHT_TRACES : WRONG_TRACES)[model];
+  if (!isRightTrace) return { reason: "CODEC", holds: true } as const;
+  return { reason: "OUTPUT", holds: table.isWrong(claimId) } as const;
 }
 
 /** The honest prover answers for its claims: in the last second, or at once. */

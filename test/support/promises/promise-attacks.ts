@@ -83,6 +83,12 @@ export const CHEATING: Readonly<Record<string, Attack>> = {
   exit(table) {
     table.do({ kind: "exit", from: cheat, to: friend });
   },
+  /** Takes its stake and runs. */
+  runAway(table) {
+    const { free } = table.account(cheat);
+    if (free > 0n) table.do({ kind: "announceExit", from: cheat, amount: free });
+    table.do({ kind: "exit", from: cheat, to: friend });
+  },
   unbind(table) {
     const { rng, now, answerSeconds } = table;
     const until = rng.pick([0, now, now + answerSeconds, now + answerSeconds]);
@@ -274,7 +280,7 @@ export const HURTING: Readonly<Record<string, Attack>> = {
     const promised = ofHonest(table);
     if (promised === undefined) return;
     const { claim, output, model } = promised;
-    const input = factsOf(1 - model).input;
+    const input = factsOf(model).otherInput;
     openAs(table, friend, { ...promised, input });
     if (table.account(honest).queue[0] === promised.digest) {
       table.do({ kind: "openNext", from: friend, claim, input, output });
@@ -325,9 +331,28 @@ export const HURTING: Readonly<Record<string, Attack>> = {
     const live = pickLive(table, honest);
     if (live === undefined) return;
     const [claimId] = live;
-    const from = table.rng.pick([friend, KEYS.honest[1].address]);
+    // A key that the prover gave up is in strange hands.
+    const { keys } = table.account(honest);
+    const given = KEYS.honest.map(({ address }) => address).filter((key) => table.now > (keys.get(key) ?? 0));
+    const from = table.rng.pick([friend, ...given]);
     const made = table.do({ kind: "commitTrace", from, claimId, traceRoot: GARBAGE_TRACE });
     if (!made.ok) table.inAssay({ kind: "commitTrace", from, claimId, traceRoot: GARBAGE_TRACE });
+  },
+  /** A ticket, garbage in the prover's name, and a conviction of it. */
+  dispute(table) {
+    HURTING.challenge?.(table);
+    HURTING.commitForHonest?.(table);
+    HURTING.convict?.(table);
+  },
+  /** Many leaves, so that some wait, and another payload for the first of them. */
+  stuffLeaves(table) {
+    for (let leaf = 0; leaf < 4; leaf += 1) openSomeLeaf(table, honest);
+    HURTING.openWrongLeaf?.(table);
+  },
+  stuffQueue(table) {
+    for (let promise = 0; promise < 4; promise += 1) HURTING.stuff?.(table);
+    HURTING.openOtherOutput?.(table);
+    HURTING.openOtherInput?.(table);
   },
   challenge(table) {
     const live = pickLive(table, honest);

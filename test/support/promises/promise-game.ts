@@ -23,12 +23,10 @@ import {
 } from "./promise-actors.ts";
 import { CHEATING, HURTING, leastBondOf } from "./promise-attacks.ts";
 import { PEOPLE } from "./promise-models.ts";
-import { type Accepted, type Posted, PromiseTable } from "./promise-table.ts";
+import { type Accepted, type Posted, PromiseTable, USUAL_FEE } from "./promise-table.ts";
 import { finalTime } from "./promise-times.ts";
 
-const { cheat, honest, victim, challenger } = PEOPLE;
-/** wei */
-const USUAL_FEE = 2n;
+const { cheat, honest, victim, challenger, wallet } = PEOPLE;
 const ROUNDS = 45;
 
 export interface PromiseOutcome {
@@ -48,7 +46,6 @@ interface Manner {
   /** second by which the buyer acts on what it can do */
   wakeAt: number;
   feeChangesAt: number;
-  seen: number;
 }
 
 export function playPromises(
@@ -56,21 +53,21 @@ export function playPromises(
   rules: PromiseRules = PROMISE_RULES,
   table = new PromiseTable(rng, rules),
 ): PromiseOutcome {
+  setUp(table);
   const manner: Manner = {
     isLate: rng.chance(0.6),
     looksAt: new Map(),
-    ...{ wakeAt: Number.POSITIVE_INFINITY, feeChangesAt: nextFeeChange(table), seen: 0 },
+    ...{ wakeAt: Number.POSITIVE_INFINITY, feeChangesAt: nextFeeChange(table) },
   };
-  setUp(table);
   const cheating = Object.values(CHEATING);
   const hurting = Object.values(HURTING);
   // Each game has its own few kinds of attack, so that they meet.
-  const kinds = [CHEATING.promise, ...shuffled(rng, cheating).slice(0, rng.int(3, 14))] as typeof cheating;
-  const strangers = shuffled(rng, hurting).slice(0, rng.int(1, 6));
+  const kinds = [CHEATING.promise, ...shuffled(rng, cheating).slice(0, rng.int(3, 12))] as typeof cheating;
+  const strangers = shuffled(rng, hurting).slice(0, rng.int(1, 8));
   for (let round = 0; round < ROUNDS; round += 1) {
     const acts = [
       ...Array.from({ length: rng.int(0, 3) }, () => () => rng.pick(kinds)(table)),
-      ...(rng.chance(0.4) ? [() => rng.pick(strangers)(table)] : []),
+      ...(rng.chance(0.5) ? [() => rng.pick(strangers)(table)] : []),
       () => playHonest(table, manner),
     ];
     for (const act of shuffled(rng, acts)) act();
@@ -81,18 +78,29 @@ export function playPromises(
 }
 
 function setUp(table: PromiseTable): void {
-  const { rng, now } = table;
+  const { rng } = table;
+  // A key that was stolen, and unbound more than a promise's life ago.
+  const thief = KEYS.thief[0].address;
+  table.do({ kind: "setSigner", from: honest, key: thief, until: table.now + table.answerSeconds });
+  table.advance(table.now + table.answerSeconds + DAY + 1);
+  const { now } = table;
   const least = leastBondOf(table, rng.pick(BONDED));
   // A check asks for the bond at four times the fee.
   const stake = (rng.pick([10n, 40n, 41n, 41n, 50n, 80n, 200n]) * least) / 10n;
   table.do({ kind: "deposit", from: cheat, prover: cheat, value: stake });
-  table.do({ kind: "deposit", from: honest, prover: honest, value: 60n * leastBondOf(table, 1) });
+  table.do({
+    kind: "deposit",
+    from: honest,
+    prover: honest,
+    value: rng.pick([12n, 20n, 60n]) * leastBondOf(table, 1),
+  });
   for (const [prover, keys] of [
     [cheat, KEYS.cheat],
     [honest, KEYS.honest],
   ] as const) {
-    table.do({ kind: "setSigner", from: prover, key: keys[0].address, until: now + 30 * DAY });
+    table.do({ kind: "setSigner", from: prover, key: keys[0].address, until: now + 90 * DAY });
   }
+  table.do({ kind: "setSigner", from: cheat, key: wallet, until: now + 90 * DAY });
 }
 
 function playHonest(table: PromiseTable, manner: Manner): void {
@@ -101,11 +109,17 @@ function playHonest(table: PromiseTable, manner: Manner): void {
   closeEnded(table, honest, honest);
   serveQueue(table, honest, honest);
   serveBatches(table, honest, honest);
+  const { keys } = table.account(honest);
+  if (rng.chance(0.03)) {
+    const until = now + table.answerSeconds;
+    table.do({ kind: "setSigner", from: honest, key: KEYS.honest[0].address, until });
+    table.do({ kind: "setSigner", from: honest, key: KEYS.honest[1].address, until: now + 90 * DAY });
+  }
   if (rng.chance(0.15)) {
     const promised = issue(table, honest, {
       ...{ model: rng.pick(BONDED), side: "right", isCanonical: true, issuedAt: now, isEcdsa: true },
       ...{ expiry: now + rng.pick([60, DAY]), minBond: rng.pick([0n, 5_000n]), salt: BigInt(rng.int(0, 99)) },
-      signer: KEYS.honest[0].address,
+      signer: (KEYS.honest.find(({ address }) => now <= (keys.get(address) ?? 0)) ?? KEYS.honest[0]).address,
     });
     offer(table, promised);
   }
@@ -217,7 +231,7 @@ function advance(table: PromiseTable, manner: Manner, isStep: boolean): void {
   );
   const step = now + rng.int(0, table.answerSeconds);
   const target = isStep ? Math.min(step, next) : next;
-  table.advance(Number.isFinite(target) ? target : now + DAY);
+  table.advance(Number.isFinite(target) ? Math.max(target, now) : now + DAY);
   if (table.now >= manner.feeChangesAt) {
     table.baseFee =
       table.baseFee > USUAL_FEE || rng.chance(0.3) ? USUAL_FEE : USUAL_FEE * rng.pick([2n, 5n, 10n, 10n]);
@@ -228,7 +242,7 @@ function advance(table: PromiseTable, manner: Manner, isStep: boolean): void {
 /** The attackers have gone, fees are as usual: everything must come to its end. */
 function finish(table: PromiseTable, manner: Manner): PromiseOutcome {
   const calm: Manner = { ...manner, isLate: false, wakeAt: Number.POSITIVE_INFINITY };
-  table.baseFee = USUAL_FEE;
+  table.setFee(USUAL_FEE);
   calm.feeChangesAt = Number.POSITIVE_INFINITY;
   for (let round = 0; isUnsettled(table) && round < 600; round += 1) {
     defend(table, false);

@@ -17,7 +17,7 @@ export const MODELS = [{ ...shallow, lanes: ALL_LANES }, { ...deep, lanes: ALL_L
 );
 
 export type GameModel = (typeof MODELS)[number];
-export type Side = "right" | "wrong";
+export type Side = "right" | "wrong" | "long";
 
 export const idOfModel = ({ identity }: GameModel): ModelId => modelIdOf(identity);
 
@@ -26,6 +26,9 @@ export const UNKNOWN_MODEL = hashOf(0xc9) as ModelId;
 
 /** Calldata that differs from the canonical one in a byte behind its end. */
 export const notCanonical = ({ input }: GameModel): Hex => concatHex([input, "0x00"]);
+/** Calldata of other bytes, whose right output is the model's wrong one: it echoes. */
+export const otherInput = ({ input, outputs }: GameModel): Hex =>
+  concatHex([slice(input, 0, 4), outputs.wrong]);
 /** An output of another length. */
 export const tooLong = ({ outputs }: GameModel): Hex => concatHex([outputs.right, "0x00"]);
 
@@ -34,18 +37,21 @@ export function leafOf({ input, outputs }: GameModel, side: Side): Hex {
   const [selector, head, word] = [4, 32, 32];
   const length = Number(BigInt(slice(input, selector + head, selector + head + word)));
   const from = selector + head + word;
-  const size = slice(outputs[side], head + word - 4, head + word);
-  return concatHex([slice(input, from, from + length), size, slice(outputs[side], head + word)]);
+  const output = outputs[side === "wrong" ? "wrong" : "right"];
+  const size = slice(output, head + word - 4, head + word);
+  const leaf = concatHex([slice(input, from, from + length), size, slice(output, head + word)]);
+  return side === "long" ? concatHex([leaf, "0x00"]) : leaf;
 }
 
-/** Siblings of each leaf, bottom up, and the root. Missing leaves are zero subtrees. */
-export function treeOf(leaves: readonly Hex[]): {
+/** Siblings of each leaf, bottom up, and the root. Missing leaves are zero subtrees.
+ *  @param hashes of the leaves */
+export function treeOf(hashes: readonly Hex[]): {
   readonly root: Hex;
   readonly paths: readonly (readonly Hex[])[];
 } {
-  let level: Hex[] = leaves.map((leaf) => keccak256(leaf));
+  let level: Hex[] = [...hashes];
   let zero = numberToHex(0, { size: 32 });
-  const paths: Hex[][] = leaves.map(() => []);
+  const paths: Hex[][] = hashes.map(() => []);
   for (let height = 0; level.length > 1; height += 1) {
     if (level.length % 2 === 1) level.push(zero);
     for (const [index, path] of paths.entries()) path.push(level[(index >> height) ^ 1] as Hex);
@@ -57,6 +63,16 @@ export function treeOf(leaves: readonly Hex[]): {
   }
   return { root: level[0] as Hex, paths };
 }
+
+const LEAF_HASHES = MODELS.map((model) => ({
+  right: keccak256(leafOf(model, "right")),
+  wrong: keccak256(leafOf(model, "wrong")),
+  long: keccak256(leafOf(model, "long")),
+}));
+
+/** The tree of a batch. */
+export const batchTree = (model: number, leaves: readonly Side[]) =>
+  treeOf(leaves.map((side) => (LEAF_HASHES[model] as (typeof LEAF_HASHES)[number])[side]));
 
 const keyOf = (n: number) => {
   const privateKey = keccak256(numberToHex(n));

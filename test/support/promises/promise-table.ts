@@ -1,5 +1,5 @@
 /** The table at which promises are played: the state, the clock, the base fee, and what must hold after every move. */
-import { type Address, keccak256, size } from "viem";
+import { type Address, type Hex, keccak256, size } from "viem";
 import { type Move as AssayMove, isFinal, newGame } from "../../../protocol/rules/machine.ts";
 import { isBatchFinal } from "../../../protocol/rules/promises/batch-moves.ts";
 import { digestOf } from "../../../protocol/rules/promises/digest.ts";
@@ -18,6 +18,7 @@ import { PROMISE_RULES, type PromiseRules } from "../../../protocol/rules/promis
 import {
   type Account,
   accountOf,
+  type BatchState,
   type Filed,
   newPromises,
   type PromisesState,
@@ -37,6 +38,7 @@ import {
   idOfModel,
   MODELS,
   notCanonical,
+  otherInput,
   PEOPLE,
   PROMISES,
   type Side,
@@ -90,6 +92,8 @@ export interface Posted {
 
 /** 2023-11-14: later than a day since 1970. */
 const START = 1_700_000_000;
+/** wei */
+export const USUAL_FEE = 2n;
 export const gameConstants = (answerSeconds: number): GameConstants => ({
   answerSeconds,
   gasPriceFloor: 10n,
@@ -100,6 +104,7 @@ export const gameConstants = (answerSeconds: number): GameConstants => ({
 /** The facts of bytes that were seen once. */
 const facts = MODELS.map((model) => ({
   input: { hash: keccak256(model.input), canonical: true },
+  otherInput: { hash: keccak256(otherInput(model)), canonical: true },
   badInput: { hash: keccak256(notCanonical(model)), canonical: false },
   right: { hash: keccak256(model.outputs.right), length: size(model.outputs.right) },
   wrong: { hash: keccak256(model.outputs.wrong), length: size(model.outputs.wrong) },
@@ -108,10 +113,17 @@ const facts = MODELS.map((model) => ({
 export const factsOf = (model: number) => facts[model] as (typeof facts)[number];
 export const MODEL_IDS: readonly ModelId[] = MODELS.map(idOfModel);
 
+/** Since when something is queued, behind how many, and for how many seconds of it no rule can be blamed. */
+interface Wait {
+  readonly at: number;
+  readonly ahead: number;
+  excused: number;
+}
+
 export class PromiseTable {
   state: PromisesState;
   now = START;
-  baseFee = 2n;
+  baseFee = USUAL_FEE;
   readonly rng: Rng;
   readonly rules: PromiseRules;
   readonly answerSeconds: number;
@@ -123,8 +135,9 @@ export class PromiseTable {
   readonly lostBy = new Map<Address, bigint>();
   readonly exitedBy = new Map<Address, bigint>();
   readonly depositedBy = new Map<Address, bigint>();
-  /** seconds that each queued promise waited while its prover's stake could not do, from fee alone */
-  readonly waitingSince = new Map<Digest, { readonly at: number; readonly ahead: number; hot: number }>();
+  readonly waitingSince = new Map<Digest, Wait>();
+  readonly leafWaits = new Map<string, Wait>();
+  feeSince = START;
   readonly finalSince = new Map<BatchId, number>();
   readonly moved = new Map<string, number>();
   readonly refused = new Map<string, number>();
@@ -187,6 +200,7 @@ export class PromiseTable {
     this.#checkHonest(before, move);
     this.#checkMoney(before, move);
     this.#checkPromises(before, move);
+    this.#checkLeaves(before, move);
     this.checkBatches();
     return result;
   }
@@ -205,25 +219,50 @@ export class PromiseTable {
       const filed = this.state.filed.get(move.claimId) as Filed;
       add(this.lostBy, filed.prover, this.state.lost - before.lost);
     }
+    this.#noteQueues(before, move);
+  }
+
+  /** Whoever joins a queue waits for those ahead; a pass is to be borne where all of the stake would not have done for
+   *  as long as a turn, and where it let somebody through. */
+  #noteQueues(before: PromisesState, move: PromiseMove): void {
     for (const prover of [PEOPLE.cheat, PEOPLE.honest]) {
-      const queue = accountOf(this.state, prover).queue;
+      const { queue } = accountOf(this.state, prover);
       const old = accountOf(before, prover).queue;
-      if (queue === old) continue;
       for (const [ahead, digest] of queue.entries()) {
-        const wasLast = old.indexOf(digest);
-        if (wasLast === -1 || (ahead > wasLast && ahead === queue.length - 1 && move.kind === "passNext")) {
-          this.waitingSince.set(digest, { at: this.now, ahead, hot: 0 });
-        }
+        if (!old.includes(digest)) this.waitingSince.set(digest, { at: this.now, ahead, excused: 0 });
+      }
+      const passed = move.kind === "passNext" && queue !== old ? queue.at(-1) : undefined;
+      const wait = passed === undefined ? undefined : this.waitingSince.get(passed);
+      if (passed !== undefined && wait !== undefined && this.#isFairPass(prover, passed)) {
+        wait.excused += queue.length * this.longestClaim();
       }
     }
   }
 
-  /** Seconds go by. */
+  #isFairPass(prover: Address, passed: Digest): boolean {
+    const account = this.account(prover);
+    const stake = stakeOf(account);
+    const isDear = (digest: Digest): boolean => {
+      const claim = this.state.signed.get(digest)?.claim as SignedClaim;
+      return bondOf(this.state, account, claim, this.baseFee, PROMISE_RULES) > stake;
+    };
+    const isLong = this.now - this.feeSince >= this.turn || this.baseFee <= USUAL_FEE;
+    return isLong && isDear(passed) && account.queue.some((digest) => !isDear(digest));
+  }
+
+  /** Seconds go by. While a base fee above the usual lasts, waiting is nobody's fault. */
   advance(to: number): void {
-    // While a base fee above the usual lasts, waiting is nobody's fault.
-    if (this.baseFee > 2n) for (const wait of this.waitingSince.values()) wait.hot += to - this.now;
+    if (this.baseFee > USUAL_FEE) {
+      for (const wait of this.waitingSince.values()) wait.excused += to - this.now;
+      for (const wait of this.leafWaits.values()) wait.excused += to - this.now;
+    }
     this.now = to;
     this.checkBatches();
+  }
+
+  setFee(baseFee: bigint): void {
+    this.baseFee = baseFee;
+    this.feeSince = this.now;
   }
 
   #fail(property: number, message: string): never {
@@ -332,12 +371,32 @@ export class PromiseTable {
       const digest = digestOf(this.state.address, move.claim);
       const wait = this.waitingSince.get(digest);
       if (wait === undefined) return;
-      const bound = (wait.ahead + 2) * this.longestClaim() + this.batchTime(move.claim.prover) + wait.hot;
+      const bound = (wait.ahead + 2) * this.longestClaim() + this.batchTime(move.claim.prover) + wait.excused;
       if (this.now - wait.at > bound) {
         this.#fail(
           2,
           `a promise with ${wait.ahead} ahead waited ${this.now - wait.at} s, not ${bound} at most`,
         );
+      }
+    }
+  }
+
+  /** 3: a queued leaf's turn comes after those before it, two at a time at best. */
+  #checkLeaves(before: PromisesState, move: PromiseMove): void {
+    if (move.kind === "openLeaf") {
+      const { queue } = this.state.batches.get(move.batchId) as BatchState;
+      if (!queue.includes(move.index)) return;
+      const open = before.batches.get(move.batchId)?.open ?? 0;
+      this.leafWaits.set(`${move.batchId} ${move.index}`, { at: this.now, ahead: open, excused: 0 });
+    }
+    if (move.kind === "nextLeaf") {
+      const index = before.batches.get(move.batchId)?.queue[0];
+      const wait = this.leafWaits.get(`${move.batchId} ${index}`) as Wait;
+      const deepest = Math.max(...FACTS.map(({ depth }) => depth));
+      const turn = 3 * this.turn + (2 * deepest + 2) * this.answerSeconds + 1;
+      const bound = (wait.ahead + 2) * turn + wait.excused;
+      if (this.now - wait.at > bound) {
+        this.#fail(3, `a leaf with ${wait.ahead} ahead waited ${this.now - wait.at} s, not ${bound} at most`);
       }
     }
   }
@@ -394,8 +453,16 @@ export class PromiseTable {
     return this.ids.indexOf(claimIn(this.state, claimId)?.modelId as ModelId);
   }
 
+  /** The output that is right for a claim's input. */
+  rightOutput(claimId: ClaimId): Hex {
+    const facts = factsOf(this.modelOf(claimId));
+    const { requestId } = this.state.filed.get(claimId) as Filed;
+    const { inputHash } = this.state.assay.requests.get(requestId)?.request ?? {};
+    return inputHash === facts.otherInput.hash ? facts.wrong.hash : facts.right.hash;
+  }
+
   isWrong(claimId: ClaimId): boolean {
-    return claimIn(this.state, claimId)?.outputHash !== factsOf(this.modelOf(claimId)).right.hash;
+    return claimIn(this.state, claimId)?.outputHash !== this.rightOutput(claimId);
   }
 
   /** Last second in which a promise can be shown. */
