@@ -453,6 +453,11 @@ export class PromiseTable {
     return this.ids.indexOf(claimIn(this.state, claimId)?.modelId as ModelId);
   }
 
+  /** Calldata of a model that no promise of a game is about. */
+  otherInput(model: number): InputFacts {
+    return factsOf(model).otherInput;
+  }
+
   /** The output that is right for a claim's input. */
   rightOutput(claimId: ClaimId): Hex {
     const facts = factsOf(this.modelOf(claimId));
