@@ -324,7 +324,7 @@ function examineBatches(table: PromiseTable): [number, number] {
   for (const { batchId, leaves, prover } of table.posted as readonly Posted[]) {
     const batch = table.state.batches.get(batchId) as BatchState;
     if (batch.isFallen) {
-      if (!leaves.includes("wrong")) table.fail(1, "a right batch fell");
+      if (prover === honest) table.fail(1, "an honest batch fell");
       fallen += 1;
     }
     if (table.finalSince.has(batchId)) {

@@ -434,6 +434,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     pass(table, 600, () => {
       const { idleSlots, leaves: opened } = table.state.batches.get(batchId) ?? {};
       if (opened?.get(0)?.status !== "QUEUED") return;
+      // What the deposits bring is used up at once.
+      if (table.account(cheat).free >= leastOf(table, 1)) openAs(table, friend, sign(table, "right"));
       for (let idle = idleSlots ?? 0; idle > 0 && next < 60; idle -= 1)
         openLeafAs(table, friend, batchId, next++);
     });
