@@ -52,7 +52,6 @@ interface IPromises is IAssayErrors, IPromisesErrors {
         BatchId indexed batchId,
         address indexed prover,
         ModelId indexed modelId,
-        address poster,
         uint96 bond,
         uint40 windowEnd,
         Batch batch,

@@ -129,8 +129,8 @@ abstract contract PromisesBatches is PromisesFiling {
         a.free -= uint96(slots);
         a.slots += uint96(slots);
         uint40 windowEnd = uint40(block.timestamp + batch.window);
-        _batches[id] = BatchState(windowEnd, 0, SLOTS, false, uint96(bond), depth, 0, 0, msg.sender);
-        emit Posted(id, batch.prover, batch.modelId, msg.sender, uint96(bond), windowEnd, batch, data);
+        _batches[id] = BatchState(windowEnd, 0, SLOTS, false, uint96(bond), depth, 0, 0);
+        emit Posted(id, batch.prover, batch.modelId, uint96(bond), windowEnd, batch, data);
     }
 
     function _openLeaf(
@@ -144,8 +144,8 @@ abstract contract PromisesBatches is PromisesFiling {
         BatchState storage state = _batches[id];
         if (slot != 0) --state.idle;
         Draft memory d;
-        (d.prover, d.operator) = (batch.prover, _operatorOf(batch.prover, state.poster));
-        (d.modelId, d.bond, d.slot, d.window) = (batch.modelId, bond, slot, baseWindow);
+        (d.prover, d.modelId, d.bond, d.slot, d.window) =
+        (batch.prover, batch.modelId, bond, slot, baseWindow);
         (d.origin, d.leaf, d.isLeaf) = (BatchId.unwrap(id), index, true);
         bytes memory input;
         bytes memory output;

@@ -26,7 +26,6 @@ abstract contract PromisesFiling is PromisesStake {
     /// @notice What a claim is made of. @param slot wei of the bond that a slot gives
     struct Draft {
         address prover;
-        address operator;
         ModelId modelId;
         ModelWord word;
         uint256 bond;
@@ -106,14 +105,10 @@ abstract contract PromisesFiling is PromisesStake {
         r.exclusiveUntil = r.expiry;
         // INVARIANT: a counter, so that nobody's promise has another's request.
         r.salt = _salt++;
+        // Of the claim the prover is the operator. A key is not: it could be unbound, and lost, before the claim's end.
         assay.request(d.modelId, Orders.pack(r, input));
-        id = assay.claim{value: d.bond}(r, d.operator, gasPrice, output);
+        id = assay.claim{value: d.bond}(r, d.prover, gasPrice, output);
         _filings[id] = Filing(d.prover, fromLeaving, d.origin, uint16(d.leaf), d.isLeaf, d.slot != 0);
-    }
-
-    /// @dev Who answers for a claim beside this contract. @param key that signed or posted
-    function _operatorOf(address prover, address key) internal view returns (address) {
-        return boundUntil[prover][key] < block.timestamp ? prover : key;
     }
 
     /// @dev Calls Assay with this call's own arguments.

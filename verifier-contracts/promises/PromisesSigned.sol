@@ -16,10 +16,9 @@ abstract contract PromisesSigned is PromisesFiling {
         bytes32 next;
     }
 
-    /// @notice What is found of a signed claim. @param key that signed it
+    /// @notice What is found of a signed claim.
     struct Found {
         bytes32 digest;
-        address key;
         ModelWord word;
         uint256 end;
         uint256 bond;
@@ -56,7 +55,7 @@ abstract contract PromisesSigned is PromisesFiling {
         }
         (state.status, state.depth, state.queuedAt) =
         (PromiseStatus.QUEUED, f.word.depth(), uint40(block.timestamp));
-        (state.signer, state.prover) = (f.key, signed.prover);
+        state.prover = signed.prover;
         _push(a, f.digest);
         emit Queued(f.digest, signed.prover, msg.sender, amount, signed, input, output);
     }
@@ -67,7 +66,6 @@ abstract contract PromisesSigned is PromisesFiling {
         (f.digest, f.end, f.word) = reader.readSigned(signed, input, output);
         Account storage a = _accounts[signed.prover];
         if (a.head != f.digest) revert NotHead(f.digest, a.head);
-        f.key = _signed[f.digest].signer;
         f.bond = _bondOf(signed, f.word);
         if (_home(a) < f.bond) revert StakeTooLow(_home(a), f.bond);
         _remove(a, f.digest);
@@ -125,10 +123,10 @@ abstract contract PromisesSigned is PromisesFiling {
         (f.digest, f.end, f.word) = reader.readSigned(signed, input, output);
         SignedState storage state = _signed[f.digest];
         if (state.status != PromiseStatus.NONE) revert AlreadyOpened(f.digest, state.status);
-        f.key = Signatures.recover(f.digest, signature);
-        uint256 until = boundUntil[signed.prover][f.key];
+        address key = Signatures.recover(f.digest, signature);
+        uint256 until = boundUntil[signed.prover][key];
         if (until == 0 || signed.issuedAt > until) {
-            revert SignerNotBound(f.key, signed.prover, until, signed.issuedAt);
+            revert SignerNotBound(key, signed.prover, until, signed.issuedAt);
         }
         if (block.timestamp < signed.issuedAt) revert NotYetIssued(block.timestamp, signed.issuedAt);
         if (block.timestamp > f.end && !state.shown) revert PromiseExpired(block.timestamp, f.end);
@@ -146,8 +144,7 @@ abstract contract PromisesSigned is PromisesFiling {
         // The claim can be disputed for as long as the promise could be shown, and for W0 more.
         uint256 left = f.end > block.timestamp ? f.end - block.timestamp : 0;
         Draft memory d;
-        (d.prover, d.operator) = (signed.prover, _operatorOf(signed.prover, f.key));
-        (d.modelId, d.word, d.origin) = (signed.modelId, f.word, f.digest);
+        (d.prover, d.modelId, d.word, d.origin) = (signed.prover, signed.modelId, f.word, f.digest);
         (d.bond, d.window) = (f.bond, left + baseWindow);
         ClaimId id = _file(d, input, output);
         emit Opened(f.digest, signed.prover, id, state.opener, state.deposit, signed);

@@ -58,14 +58,13 @@ struct Account {
 
 /// @notice What the chain knows of a signed claim.
 /// @param shown true once it was opened in time
-/// @param depth the model's d @param queuedAt second in which it joined the queue @param signer the key that signed it
+/// @param depth the model's d @param queuedAt second in which it joined the queue
 /// @param opener who opened it, zero if nobody did @param deposit that he put down, wei, 0 once it was paid out
 struct SignedState {
     PromiseStatus status;
     bool shown;
     uint8 depth;
     uint40 queuedAt;
-    address signer;
     address opener;
     uint96 deposit;
     address prover;
@@ -75,7 +74,7 @@ struct SignedState {
 /// @param windowEnd first second in which no leaf can be opened, 0 if there is no such batch
 /// @param open leaves that are opened or queued @param idle slots that back no claim @param fallen true once a leaf fell
 /// @param bond B of each slot, wei @param depth the model's d @param queueHead and @param queueTail positions in the
-/// queue of leaves @param poster who posted it
+/// queue of leaves
 struct BatchState {
     uint40 windowEnd;
     uint16 open;
@@ -85,7 +84,6 @@ struct BatchState {
     uint8 depth;
     uint16 queueHead;
     uint16 queueTail;
-    address poster;
 }
 
 /// @notice A leaf that somebody opened. QUEUED while `hash` stands here, OPEN while the deposit does.

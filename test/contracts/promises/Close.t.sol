@@ -192,13 +192,18 @@ contract CloseTest is PromisesFixture {
         promises.commitTrace(f.c, _trace());
     }
 
-    /// @dev The operator of Assay's claim stays; Promises takes a trace from keys that bind now.
+    /// @dev A trace is taken from keys that bind now, also in the last second, and from none in Assay itself.
     function test_commitTrace_unboundKey_reverts() public {
         Filed memory f = _opened(_right(TEXT));
         vm.prank(prover);
         promises.setSigner(signer, uint40(block.timestamp + T));
         _challenge(f, bob);
         skip(T);
+        vm.expectRevert(
+            abi.encodeWithSelector(IAssayErrors.NotProver.selector, signer, address(promises), prover)
+        );
+        vm.prank(signer);
+        assay.commitTrace(f.c, _trace());
         vm.prank(signer);
         promises.commitTrace(f.c, _trace());
         Filed memory g = _open(_other(), TEXT, _right(TEXT), alice);

@@ -16,7 +16,7 @@ contract PostTest is BatchFixture {
         uint40 windowEnd = uint40(block.timestamp + W0);
         BatchId id = _idOf(batch);
         vm.expectEmit(address(promises));
-        emit IPromises.Posted(id, prover, model, signer, BOND_OF_BATCH, windowEnd, batch, _join(payloads));
+        emit IPromises.Posted(id, prover, model, BOND_OF_BATCH, windowEnd, batch, _join(payloads));
         _post(payloads, LEAF_BOND);
         _assertStake(9 ether, 0, 0, 1 ether);
         BatchState memory b = promises.batchState(id);
@@ -24,7 +24,6 @@ contract PostTest is BatchFixture {
         assertEq(b.idle, 2);
         assertEq(b.bond, BOND_OF_BATCH);
         assertEq(b.depth, DEPTH);
-        assertEq(b.poster, signer);
     }
 
     function test_post_leastBond_succeeds() public {

@@ -158,11 +158,11 @@ abstract contract PromisesFixture is ExecutionFixture {
         uint256 end = uint256(s.issuedAt) + 1 days;
         if (s.expiry < end) end = s.expiry;
         uint256 left = end > block.timestamp ? end - block.timestamp : 0;
-        return _claimOf(_input(text), output, bond, left + W0, _operator());
+        return _claimOf(_input(text), output, bond, left + W0);
     }
 
     /// @notice The claim that this contract's last move has filed.
-    function _claimOf(bytes memory input, bytes memory output, uint256 bond, uint256 window, address operator)
+    function _claimOf(bytes memory input, bytes memory output, uint256 bond, uint256 window)
         internal
         returns (Filed memory f)
     {
@@ -179,17 +179,13 @@ abstract contract PromisesFixture is ExecutionFixture {
         f.c.requestId = assay.requestIdOf(f.r);
         f.c.modelId = model;
         f.c.prover = address(promises);
-        f.c.operator = operator;
+        f.c.operator = prover;
         f.c.outputHash = keccak256(output);
         f.c.bond = uint96(bond);
         f.c.ticketBond = uint96(bond / 10);
         f.c.gasPrice = uint64(5 * block.basefee > FLOOR ? 5 * block.basefee : FLOOR);
         assertTrue(assay.claimWord(_id(f)) != 0, "no such claim");
         assertTrue(promises.filingOf(_id(f)).prover != address(0), "not filed");
-    }
-
-    function _operator() private view returns (address) {
-        return promises.boundUntil(prover, signer) < block.timestamp ? prover : signer;
     }
 
     function _challenge(Filed memory f, address challenger) internal {
@@ -261,7 +257,7 @@ abstract contract PromisesFixture is ExecutionFixture {
 
     function _filedLeaf(bytes memory payload, uint256 bond) internal returns (Filed memory) {
         (, bytes memory input, bytes memory output) = leaves.readLeaf(model, payload);
-        return _claimOf(input, output, bond, W0, _operator());
+        return _claimOf(input, output, bond, W0);
     }
 
     // The tree, level by level as it is defined: 2^levels leaves, the missing ones zero.

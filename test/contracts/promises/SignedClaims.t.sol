@@ -47,7 +47,7 @@ contract SignedClaimsTest is PromisesFixture {
         assertEq(state.opener, alice);
         assertEq(state.deposit, required);
         assertEq(f.r.window, 1 hours + W0);
-        assertEq(f.c.operator, signer);
+        assertEq(f.c.operator, prover);
         assertEq(promises.filingOf(_id(f)).origin, digest);
     }
 
@@ -110,8 +110,7 @@ contract SignedClaimsTest is PromisesFixture {
         skip(T + 1);
         bytes memory signature = _sign(s);
         promises.open{value: 1 ether}(s, signature, _input(TEXT), _right(TEXT));
-        // A key that is bound no more answers for nothing: the prover does.
-        _claimOf(_input(TEXT), _right(TEXT), MIN_BOND, 1 hours - T - 1 + W0, prover);
+        _claimOf(_input(TEXT), _right(TEXT), MIN_BOND, 1 hours - T - 1 + W0);
     }
 
     function test_open_queues_succeeds() public {
