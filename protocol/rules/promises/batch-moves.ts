@@ -1,14 +1,14 @@
 /** Moves on batches: posted with all their leaves as data, each of which opens as a claim. */
 import { LANE, ZERO_ADDRESS } from "../types.ts";
+import { batchIdOf } from "./batch.ts";
 import { changeAccount, credit, done, partsOf, receive, refuse, setBatch, withEntry } from "./change.ts";
-import { batchIdOf } from "./digest.ts";
 import { file } from "./filing.ts";
+import { PROMISE_LIMITS } from "./limits.ts";
 import { depositOf, leafBondOf, leastBond, max, min } from "./money.ts";
 import type { PromiseMoveOf, PromiseResult } from "./moves.ts";
 import { firstUnmet, type PromiseRules } from "./rules.ts";
 import { mayAct } from "./signed-moves.ts";
 import { accountOf, type BatchState, type LeafEntry, type Parts, type PromisesState } from "./state.ts";
-import { PROMISE_LIMITS } from "./types.ts";
 
 export function isBatchFinal({ windowEnd, open, isFallen }: BatchState, now: number): boolean {
   return now >= windowEnd && open === 0 && !isFallen;
@@ -49,17 +49,10 @@ export function post(state: PromisesState, move: PromiseMoveOf<"post">, rules: P
   return done(setBatch(taken, batchId, batch), { batchId });
 }
 
-/** A leaf's bond: an idle slot first; without one only what no queued promise waits for. */
-function leafParts(
-  state: PromisesState,
-  batch: BatchState,
-  bond: bigint,
-  rules: PromiseRules,
-): Parts | undefined {
-  const account = accountOf(state, batch.prover);
+/** A leaf's bond: an idle slot first, the rest of what is at home. */
+function leafParts(state: PromisesState, batch: BatchState, bond: bigint): Parts | undefined {
   const slot = batch.idleSlots > 0 ? batch.bond : 0n;
-  if (slot === 0n && account.queue.length > 0 && rules.leafLeavesQueueItsStake) return undefined;
-  const rest = partsOf(account, bond - slot);
+  const rest = partsOf(accountOf(state, batch.prover), bond - slot);
   return rest && { ...rest, slot };
 }
 
@@ -76,7 +69,6 @@ export function openLeaf(
   const deposit = rules.leafDeposit(depositOf(bond), batch.open);
   const unmet = firstUnmet(rules, [
     ["openLeaf window", now < batch.windowEnd],
-    ["openLeaf fallen", !batch.isFallen],
     ["openLeaf path", move.folds],
     ["openLeaf once", status === "NONE"],
     ["openLeaf deposit", value >= deposit],
@@ -86,7 +78,7 @@ export function openLeaf(
   const paid = credit(receive(state, value), from, value - kept);
   const leaf: LeafEntry = { status: "QUEUED", opener: from, deposit: kept };
   const waits = batch.queue.length > 0 && rules.waitsBehindLeaves;
-  const canOpen = !waits && leafParts(state, batch, bond, rules) !== undefined;
+  const canOpen = !waits && leafParts(state, batch, bond) !== undefined;
   const shown: BatchState = {
     ...batch,
     open: batch.open + (canOpen || rules.queuedLeafIsOpen ? 1 : 0),
@@ -108,7 +100,7 @@ function fileLeaf(
   const { batchId, index, batch, bond } = move;
   const { prover, modelId, postedBy } = batch;
   const leaf = batch.leaves.get(index) as LeafEntry;
-  const parts = leafParts(state, batch, bond, rules) ?? { slot: 0n, free: bond, leaving: 0n };
+  const parts = leafParts(state, batch, bond) ?? { slot: 0n, free: bond, leaving: 0n };
   const next = setBatch(state, batchId, {
     ...batch,
     idleSlots: batch.idleSlots - (parts.slot > 0n ? 1 : 0),
@@ -136,7 +128,7 @@ export function nextLeaf(
   const bond = leafBondOf(state, batch, baseFee, rules);
   const unmet = firstUnmet(rules, [
     ["nextLeaf payload", move.matches],
-    ["nextLeaf stake", leafParts(state, batch, bond, rules) !== undefined],
+    ["nextLeaf stake", leafParts(state, batch, bond) !== undefined],
   ]);
   if (unmet) return unmet;
   const left = { ...batch, queue };

@@ -1,7 +1,9 @@
 /** Copies of a state with one thing changed. */
 import type { Address } from "viem";
 import type { ClaimId } from "../types.ts";
+import type { BatchId } from "./batch.ts";
 import type { PromiseRefusal, PromiseResult } from "./moves.ts";
+import type { Digest } from "./signed-claim.ts";
 import {
   type Account,
   accountOf,
@@ -10,7 +12,6 @@ import {
   type PromisesState,
   type SignedEntry,
 } from "./state.ts";
-import type { BatchId, Digest } from "./types.ts";
 
 export const refuse = (refusal: PromiseRefusal): PromiseResult => ({ ok: false, refusal });
 

@@ -43,10 +43,9 @@ export function requestOf(state: PromisesState, filing: Filing, rules: PromiseRu
     inputHash: filing.input.hash,
     lanes: rules.lanes(model?.lanes ?? 0),
     ...{ fee: 0n, deliveryFee: 0n, minBond: filing.bond, window: filing.window },
-    // Nobody else can claim on it, not even after a fall.
+    // Who claims on it in the second after a fall risks a bond of its own, and moves no money of this contract.
     expiry: filing.now + 1,
-    exclusiveProver: rules.isExclusive ? promises : ZERO_ADDRESS,
-    exclusiveUntil: filing.now + 1,
+    ...{ exclusiveProver: ZERO_ADDRESS, exclusiveUntil: 0 },
     ...{ callback: ZERO_ADDRESS, callbackGas: 0, salt: rules.salt(state.counter, filing) },
   };
 }

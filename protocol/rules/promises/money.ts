@@ -1,8 +1,8 @@
 /** Bonds and deposits of promises. Amounts in wei. */
 import { bondsOf } from "../money.ts";
 import type { PromiseRules } from "./rules.ts";
+import type { SignedClaim } from "./signed-claim.ts";
 import { type Account, type BatchState, type PromisesState, stakeOf } from "./state.ts";
-import type { SignedClaim } from "./types.ts";
 
 /** Least bond of a claim on a model of this depth, now: Assay's own. */
 export function leastBond(state: PromisesState, depth: number, baseFee: bigint, rules: PromiseRules): bigint {

@@ -2,8 +2,9 @@
 import type { Address, Hex } from "viem";
 import type { Move as AssayMove } from "../machine.ts";
 import type { ClaimId, ModelId } from "../types.ts";
+import type { BatchId } from "./batch.ts";
+import type { Digest, SignedClaim } from "./signed-claim.ts";
 import type { PromisesState } from "./state.ts";
-import type { BatchId, Digest, SignedClaim } from "./types.ts";
 
 interface Sent {
   readonly from: Address;
@@ -136,7 +137,6 @@ export const CONDITIONS = {
   "post once": "AlreadyPosted",
   "openLeaf once": "LeafAlreadyOpened",
   "openLeaf window": "WindowEnded",
-  "openLeaf fallen": "BatchFallen",
   "openLeaf path": "RootMismatch",
   "openLeaf deposit": "DepositTooLow",
   "nextLeaf payload": "LeafNotFirst",

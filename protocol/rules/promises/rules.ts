@@ -3,8 +3,9 @@
 import type { Address } from "viem";
 import { gasPriceRange } from "../money.ts";
 import { type GameConstants, LANE } from "../types.ts";
+import { endOf, PROMISE_LIMITS, turnSeconds } from "./limits.ts";
 import { CONDITIONS, type Condition, type PromiseResult } from "./moves.ts";
-import { endOf, PROMISE_LIMITS, type SignedClaim, turnSeconds } from "./types.ts";
+import type { SignedClaim } from "./signed-claim.ts";
 
 export interface PromiseRules {
   /** Conditions that no move asks for. */
@@ -28,8 +29,6 @@ export interface PromiseRules {
   readonly waitsBehindQueue: boolean;
   /** A leaf waits behind the queued leaves of its batch. */
   readonly waitsBehindLeaves: boolean;
-  /** A leaf without an idle slot takes no stake that a queued promise waits for. */
-  readonly leafLeavesQueueItsStake: boolean;
   /** A queued leaf keeps its batch from being final. */
   readonly queuedLeafIsOpen: boolean;
   /** Gas price of a claim: nobody names it. */
@@ -40,8 +39,6 @@ export interface PromiseRules {
   lanes(modelLanes: number): number;
   /** Who may answer for a claim besides this contract. */
   operator(prover: Address, key: Address): Address;
-  /** Nobody else claims on a request of this contract. */
-  readonly isExclusive: boolean;
   /** Bonds set aside when a batch is posted. */
   readonly slots: number;
   /** Deposit for the next leaf, when so many are open. @param share Assay's ticket bond */
@@ -65,7 +62,7 @@ export const PROMISE_RULES: PromiseRules = {
   patience: turnSeconds,
   hotAfterChange: () => 0,
   ...{ staysShown: true, waitsBehindQueue: true, waitsBehindLeaves: true },
-  ...{ leafLeavesQueueItsStake: true, queuedLeafIsOpen: true },
+  queuedLeafIsOpen: true,
   gasPrice: (constants, baseFee) => gasPriceRange(constants, baseFee).least,
   // INVARIANT: a counter, or a right promise could occupy the request id of a wrong one.
   salt: (counter) => counter,
@@ -73,7 +70,6 @@ export const PROMISE_RULES: PromiseRules = {
   lanes: (modelLanes) => modelLanes & ~LANE.PROOF,
   // INVARIANT: not the key, which would stay operator after it was unbound; it answers by commitTrace.
   operator: (prover) => prover,
-  isExclusive: true,
   slots: PROMISE_LIMITS.slots,
   leafDeposit: (share, open) => share * BigInt(1 + Math.floor(open / 2)),
   depositToProver: (deposit) => deposit / 2n,

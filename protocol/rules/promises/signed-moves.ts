@@ -3,13 +3,13 @@ import type { Address } from "viem";
 import { play } from "../machine.ts";
 import { LANE } from "../types.ts";
 import { changeAccount, changeSigned, credit, done, partsOf, receive, refuse, withEntry } from "./change.ts";
-import { digestOf } from "./digest.ts";
 import { file } from "./filing.ts";
 import { bondOf, depositOf, min } from "./money.ts";
 import type { InputFacts, OutputFacts, PromiseMoveOf, PromiseResult } from "./moves.ts";
 import { firstUnmet, type PromiseRules } from "./rules.ts";
+import type { Digest } from "./signed-claim.ts";
+import { digestOf } from "./signed-claim.ts";
 import { type Account, accountOf, type PromisesState, type SignedEntry, stakeOf } from "./state.ts";
-import type { Digest } from "./types.ts";
 
 /** What a signed claim must fulfil to be opened now: `open` and the check of who accepts it ask the same. */
 export function unmetOfClaim(
@@ -22,21 +22,21 @@ export function unmetOfClaim(
   const { keys } = accountOf(state, claim.prover);
   const until = keys.get(signature.signer);
   const model = state.assay.models.get(claim.modelId);
-  const unmet = firstUnmet(rules, [
-    ["open once", entry === undefined || entry.status === "NONE"],
-    ["open ecdsa", signature.isEcdsa],
-    ["open key", until !== undefined && claim.issuedAt <= until],
-    ["open issued", claim.issuedAt <= now],
-    ["open end", isShown || now <= rules.end(claim)],
+  const other = firstUnmet(rules, [
     ["open input", input.hash === claim.inputHash],
     ["open output", output.hash === claim.outputHash],
   ]);
-  if (unmet) return unmet;
+  if (other) return other;
   if (model === undefined) return refuse("UnknownModel");
   return firstUnmet(rules, [
     ["open lane", (model.lanes & LANE.BOND) !== 0],
     ["open canonical", input.canonical],
     ["open length", output.length === model.outputLength],
+    ["open once", entry === undefined || entry.status === "NONE"],
+    ["open ecdsa", signature.isEcdsa],
+    ["open key", until !== undefined && claim.issuedAt <= until],
+    ["open issued", claim.issuedAt <= now],
+    ["open end", isShown || now <= rules.end(claim)],
   ]);
 }
 
@@ -103,14 +103,15 @@ export function openNext(
   const { prover } = claim;
   const digest = digestOf(state.address, claim);
   const account = accountOf(state, prover);
-  if (state.signed.get(digest)?.status !== "QUEUED") return refuse("NotHead");
-  const bond = bondOf(state, account, claim, baseFee, rules);
-  const unmet = firstUnmet(rules, [
-    ["openNext head", account.queue[0] === digest],
+  const early = firstUnmet(rules, [
     ["openNext input", input.hash === claim.inputHash],
     ["openNext output", output.hash === claim.outputHash],
-    ["openNext stake", partsOf(account, bond) !== undefined],
+    ["openNext head", account.queue[0] === digest],
   ]);
+  if (early) return early;
+  if (!account.queue.includes(digest)) return refuse("NotHead");
+  const bond = bondOf(state, account, claim, baseFee, rules);
+  const unmet = firstUnmet(rules, [["openNext stake", partsOf(account, bond) !== undefined]]);
   if (unmet) return unmet;
   return openEntry(
     changeAccount(state, prover, withoutEntry(account, digest, rules)),

@@ -2,8 +2,8 @@
 import type { Address, Hex } from "viem";
 import type { GameState } from "../machine.ts";
 import type { ClaimId, GameConstants, ModelId, RequestId } from "../types.ts";
-import type { PromisesAddress } from "./digest.ts";
-import type { BatchId, Digest, SignedClaim } from "./types.ts";
+import type { BatchId } from "./batch.ts";
+import type { Digest, PromisesAddress, SignedClaim } from "./signed-claim.ts";
 
 /** A prover's stake is free + leaving + away + slots. Amounts in wei, times in seconds. */
 export interface Account {

@@ -2,11 +2,12 @@
 import type { Address } from "viem";
 import { toHex } from "../../../base/bytes.ts";
 import type { ClaimState } from "../../../protocol/rules/machine.ts";
+import type { BatchId } from "../../../protocol/rules/promises/batch.ts";
 import { isAcceptable } from "../../../protocol/rules/promises/check.ts";
-import { digestOf } from "../../../protocol/rules/promises/digest.ts";
 import { bondOf, depositOf, leafBondOf, leastBond, max } from "../../../protocol/rules/promises/money.ts";
+import type { Digest, SignedClaim } from "../../../protocol/rules/promises/signed-claim.ts";
+import { digestOf } from "../../../protocol/rules/promises/signed-claim.ts";
 import type { Account, BatchState, Filed } from "../../../protocol/rules/promises/state.ts";
-import type { BatchId, Digest, SignedClaim } from "../../../protocol/rules/promises/types.ts";
 import { type ClaimId, LANE, ZERO_ADDRESS } from "../../../protocol/rules/types.ts";
 import { hashOf, shuffled } from "../game-table.ts";
 import { batchTree, KEYS, MODELS, PEOPLE, type Side, UNKNOWN_MODEL } from "./promise-models.ts";

@@ -1,8 +1,9 @@
 /** One random game of promises: a cheating prover with friends, an honest prover, a buyer who looks as late as he may, a
  *  challenger of batches, base fees that rise tenfold. Throws a PromiseViolation where a property breaks. */
+
+import type { BatchId } from "../../../protocol/rules/promises/batch.ts";
 import { PROMISE_RULES, type PromiseRules } from "../../../protocol/rules/promises/rules.ts";
 import { type BatchState, stakeOf } from "../../../protocol/rules/promises/state.ts";
-import type { BatchId } from "../../../protocol/rules/promises/types.ts";
 import type { Rng } from "../rng.ts";
 import {
   BONDED,

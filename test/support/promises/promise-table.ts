@@ -1,10 +1,11 @@
 /** The table at which promises are played: the state, the clock, the base fee, and what must hold after every move. */
 import { type Address, type Hex, keccak256, size } from "viem";
 import { type Move as AssayMove, isFinal, newGame } from "../../../protocol/rules/machine.ts";
+import type { BatchId } from "../../../protocol/rules/promises/batch.ts";
 import { isBatchFinal } from "../../../protocol/rules/promises/batch-moves.ts";
-import { digestOf } from "../../../protocol/rules/promises/digest.ts";
 import { claimIn } from "../../../protocol/rules/promises/filing.ts";
 import { promiseLedgerOf } from "../../../protocol/rules/promises/ledger.ts";
+import { endOf } from "../../../protocol/rules/promises/limits.ts";
 import { playPromise } from "../../../protocol/rules/promises/machine.ts";
 import { bondOf, depositOf, leafBondOf } from "../../../protocol/rules/promises/money.ts";
 import type {
@@ -15,6 +16,8 @@ import type {
   SignatureFacts,
 } from "../../../protocol/rules/promises/moves.ts";
 import { PROMISE_RULES, type PromiseRules } from "../../../protocol/rules/promises/rules.ts";
+import type { Digest, SignedClaim } from "../../../protocol/rules/promises/signed-claim.ts";
+import { digestOf } from "../../../protocol/rules/promises/signed-claim.ts";
 import {
   type Account,
   accountOf,
@@ -24,12 +27,6 @@ import {
   type PromisesState,
   stakeOf,
 } from "../../../protocol/rules/promises/state.ts";
-import {
-  type BatchId,
-  type Digest,
-  endOf,
-  type SignedClaim,
-} from "../../../protocol/rules/promises/types.ts";
 import type { ClaimId, GameConstants, ModelId } from "../../../protocol/rules/types.ts";
 import type { Rng } from "../rng.ts";
 import {
