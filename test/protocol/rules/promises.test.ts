@@ -50,7 +50,9 @@ describe("playPromises", () => {
       `${GAMES} games of promises: ${JSON.stringify({ ...sums, ...Object.fromEntries(moved) })}\n`,
     );
     // Games in which nothing happens would prove nothing.
-    expect([...moved.keys()].sort().join(" ")).toMatchInlineSnapshot(`"announceExit assay close commitTrace deposit exit nextLeaf open openLeaf openNext passNext post pullBurn release setSigner takeBack withdraw"`);
+    expect([...moved.keys()].sort().join(" ")).toMatchInlineSnapshot(
+      `"announceExit assay close commitTrace deposit exit nextLeaf open openLeaf openNext passNext post pullBurn release setSigner takeBack withdraw"`,
+    );
     expect(Math.min(...moved.values())).toBeGreaterThan(GAMES / 500);
     expect(refused.size).toBeGreaterThan(50);
     expect(sums.convicted).toBeGreaterThan(GAMES / 4);

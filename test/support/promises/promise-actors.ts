@@ -125,6 +125,7 @@ export function postAs(
 ): BatchId | undefined {
   const { model, leaves, window, leafBond } = batch;
   const { root } = batchTree(model, leaves);
+  table.rootsOf.set(root, leaves);
   const count = leaves.length;
   const lengthsRight = !leaves.includes("long");
   const modelId = table.ids[model] ?? UNKNOWN_MODEL;

@@ -128,6 +128,8 @@ export class PromiseTable {
   readonly accepted: Accepted[] = [];
   readonly issued: Promised[] = [];
   readonly posted: Posted[] = [];
+  /** the leaves behind each root */
+  readonly rootsOf = new Map<Hex, readonly Side[]>();
   /** falls of each prover's claims, wei */
   readonly lostBy = new Map<Address, bigint>();
   readonly exitedBy = new Map<Address, bigint>();
