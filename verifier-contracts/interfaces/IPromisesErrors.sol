@@ -15,7 +15,7 @@ interface IPromisesErrors {
     error ExitTooLarge(uint256 amount, uint256 free);
     /// @notice Thrown when announced stake is taken out too early.
     error ExitTooEarly(uint256 nowSeconds, uint256 exitAt);
-    /// @notice Thrown when stake would leave, be set apart or back a leaf, while a signed claim waits for it.
+    /// @notice Thrown when stake would leave, or be set apart, while a signed claim waits for it.
     error QueueNotEmpty(address prover, bytes32 head);
     /// @notice Thrown when stake does not reach for a bond.
     error StakeTooLow(uint256 stake, uint256 required);
@@ -91,8 +91,6 @@ interface IPromisesErrors {
     error LeafAlreadyOpened(BatchId batchId, uint256 index);
     /// @notice Thrown when no leaf of the batch waits for stake.
     error NoLeafQueued(BatchId batchId);
-    /// @notice Thrown when a leaf of a batch is opened that fell already.
-    error BatchFallen(BatchId batchId);
     /// @notice Thrown when a leaf is dropped, although the batch has not fallen.
     error BatchNotFallen(BatchId batchId);
     /// @notice Thrown when a batch is read that is not final. @param open leaves whose end it waits for

@@ -44,7 +44,6 @@ abstract contract PromisesBatches is PromisesFiling {
         LeafState storage leaf = _leaves[id][index];
         if (leaf.opener != address(0)) revert LeafAlreadyOpened(id, index);
         if (block.timestamp >= state.windowEnd) revert WindowEnded(block.timestamp, state.windowEnd);
-        if (state.fallen) revert BatchFallen(id);
         Leaves.requireIn(batch.root, batch.count, index, payload, path);
         uint256 bond = _bond(state.depth, state.bond);
         uint96 amount = _takeDeposit(_leafDeposit(bond, state.open));
@@ -68,10 +67,7 @@ abstract contract PromisesBatches is PromisesFiling {
         if (keccak256(payload) != leaf.hash) revert LeafNotFirst(keccak256(payload), leaf.hash);
         uint256 bond = _bond(state.depth, state.bond);
         (bool there, uint256 slot) = _leafStake(batch.prover, state, bond);
-        if (!there) {
-            if (slot == 0) _requireQueueEmpty(batch.prover);
-            revert StakeTooLow(_home(_accounts[batch.prover]) + slot, bond);
-        }
+        if (!there) revert StakeTooLow(_home(_accounts[batch.prover]) + slot, bond);
         ++state.queueHead;
         leaf.hash = 0;
         _openLeaf(batch, id, index, payload, bond, slot);
@@ -155,16 +151,15 @@ abstract contract PromisesBatches is PromisesFiling {
         emit LeafOpened(id, index, claimId, leaf.opener, leaf.deposit);
     }
 
-    /// @dev An idle slot and the rest at home; without one all of it, which signed claims that wait have a right to before.
+    /// @dev An idle slot and the rest at home; without one all of it.
     /// @return there true if there is stake for the leaf @return slot wei that a slot gives
     function _leafStake(address prover, BatchState storage state, uint256 bond)
         private
         view
         returns (bool there, uint256 slot)
     {
-        Account storage a = _accounts[prover];
         if (state.idle != 0) slot = state.bond;
-        there = _home(a) >= bond - slot && (slot != 0 || a.head == 0);
+        there = _home(_accounts[prover]) >= bond - slot;
     }
 
     /// @dev Each two leaves that are open make the next one dearer, so that opening all of them does not pay.

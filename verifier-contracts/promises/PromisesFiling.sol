@@ -79,7 +79,7 @@ abstract contract PromisesFiling is PromisesStake {
         _pullCredit();
     }
 
-    /// @dev Files a request that only this contract can answer, and answers it. The bond comes from the slot, then from
+    /// @dev Files a request and answers it. The bond comes from the slot, then from
     /// free stake, then from leaving stake; the caller has seen that there is enough.
     /// SAFETY: Assay calls nobody, so nothing is entered again before the claim's id is known.
     function _file(Draft memory d, bytes memory input, bytes memory output) internal returns (ClaimId id) {
@@ -99,10 +99,8 @@ abstract contract PromisesFiling is PromisesStake {
         r.lanes = d.word.lanes() & ~LANE_PROOF;
         r.minBond = uint96(d.bond);
         r.window = uint32(d.window);
-        // After a fall nobody can claim again.
+        // The soonest that Assay takes: what falls is claimed again by nobody.
         r.expiry = uint40(block.timestamp + 1);
-        r.exclusiveProver = address(this);
-        r.exclusiveUntil = r.expiry;
         // INVARIANT: a counter, so that nobody's promise has another's request.
         r.salt = _salt++;
         // Of the claim the prover is the operator. A key is not: it could be unbound, and lost, before the claim's end.

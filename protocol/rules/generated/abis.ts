@@ -18916,11 +18916,6 @@ export const iPromisesAbi = [
             "name": "queueTail",
             "type": "uint16",
             "internalType": "uint16"
-          },
-          {
-            "name": "poster",
-            "type": "address",
-            "internalType": "address"
           }
         ]
       }
@@ -19926,11 +19921,6 @@ export const iPromisesAbi = [
             "internalType": "uint40"
           },
           {
-            "name": "signer",
-            "type": "address",
-            "internalType": "address"
-          },
-          {
             "name": "opener",
             "type": "address",
             "internalType": "address"
@@ -20352,12 +20342,6 @@ export const iPromisesAbi = [
         "internalType": "ModelId"
       },
       {
-        "name": "poster",
-        "type": "address",
-        "indexed": false,
-        "internalType": "address"
-      },
-      {
         "name": "bond",
         "type": "uint96",
         "indexed": false,
@@ -20716,17 +20700,6 @@ export const iPromisesAbi = [
         "name": "max",
         "type": "uint256",
         "internalType": "uint256"
-      }
-    ]
-  },
-  {
-    "type": "error",
-    "name": "BatchFallen",
-    "inputs": [
-      {
-        "name": "batchId",
-        "type": "bytes32",
-        "internalType": "BatchId"
       }
     ]
   },

@@ -152,7 +152,7 @@ contract CloseTest is PromisesFixture {
         promises.close(f.r, f.c);
     }
 
-    /// @dev After a fall the request is expired and exclusive: nobody claims it, and its refund is nothing.
+    /// @dev After a fall the request has expired, and its refund is nothing.
     function test_claim_afterFall_reverts() public {
         Filed memory f = _opened(_wrong());
         _fell(f);
@@ -167,13 +167,19 @@ contract CloseTest is PromisesFixture {
         _assertStake(9 ether, 0, 0, 0);
     }
 
-    /// @dev In the very second that a claim is filed, and in the next, the request is Promises' alone.
-    function test_claim_exclusive_reverts() public {
+    /// @dev A claim that falls within two seconds can be followed by a stranger's: none of it is Promises'.
+    function test_claim_sameSecond_succeeds() public {
         Filed memory f = _opened(_wrong());
-        _settle(f);
-        skip(1);
-        vm.expectRevert(abi.encodeWithSelector(IAssayErrors.RequestNotOpen.selector, f.c.requestId, 3));
-        assay.claim{value: 2 ether}(f.r, address(0), FLOOR, _wrong());
+        _challenge(f, bob);
+        _convict(f, TEXT, _wrong());
+        bytes memory output = _right(TEXT);
+        vm.prank(bob);
+        assay.claim{value: 2 ether}(f.r, address(0), FLOOR, output);
+        promises.close(f.r, f.c);
+        _assertStake(9 ether, 0, 0, 0);
+        assertEq(promises.credits(alice), D);
+        skip(f.r.window);
+        assertEq(assay.credits(address(promises)), 0);
     }
 
     function test_commitTrace_byProver_succeeds() public {

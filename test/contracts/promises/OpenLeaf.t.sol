@@ -79,25 +79,6 @@ contract OpenLeafTest is BatchFixture {
         assertEq(promises.firstQueuedLeaf(_idOf(batch)), 2);
     }
 
-    /// @dev Without an idle slot a leaf waits behind the signed claims that wait.
-    function test_openLeaf_behindQueue_succeeds() public {
-        (Batch memory batch, bytes[] memory payloads) = _posted(COUNT);
-        _openLeaf(batch, payloads, 0, alice);
-        SignedClaim memory s = _promise(_text(0), _right(_text(0)));
-        s.minBond = 10 ether;
-        _open(s, _text(0), _right(_text(0)), alice);
-        assertTrue(_status(s) == PromiseStatus.QUEUED);
-        // With one it does not.
-        _openLeaf(batch, payloads, 1, alice);
-        assertTrue(leaves.leafStatus(_idOf(batch), 1) == PromiseStatus.OPEN);
-        _openLeaf(batch, payloads, 2, alice);
-        assertTrue(leaves.leafStatus(_idOf(batch), 2) == PromiseStatus.QUEUED);
-        vm.expectRevert(
-            abi.encodeWithSelector(IPromisesErrors.QueueNotEmpty.selector, prover, leaves.digestOf(s))
-        );
-        promises.nextLeaf(batch, payloads[2]);
-    }
-
     /// @dev Opening two leaves in a block: the second pays as the second.
     function test_openLeaf_byBatchOrder_succeeds() public {
         (Batch memory batch, bytes[] memory payloads) = _posted(COUNT);
@@ -172,18 +153,16 @@ contract OpenLeafTest is BatchFixture {
         assertFalse(leaves.isBatchFinal(_idOf(batch)));
     }
 
-    function test_openLeaf_fallen_reverts() public {
+    /// @dev What fell stays fallen; its other leaves are opened on, and only the prover can lose by it.
+    function test_openLeaf_fallen_succeeds() public {
         (Batch memory batch, bytes[] memory payloads) = _posted(0);
         Filed memory f = _openLeaf(batch, payloads, 0, alice);
         _fell(f);
         promises.close(f.r, f.c);
-        _openRefused(
-            batch,
-            1,
-            payloads[1],
-            _path(payloads, 1),
-            abi.encodeWithSelector(IPromisesErrors.BatchFallen.selector, _idOf(batch))
-        );
+        _stood(_openLeaf(batch, payloads, 1, alice));
+        assertTrue(_state(batch).fallen);
+        assertFalse(leaves.isBatchFinal(_idOf(batch)));
+        _assertStake(9.5 ether + D / 2, 0, 0, 0);
     }
 
     function test_openLeaf_path_reverts() public {

@@ -13,7 +13,7 @@ import {
     PromiseStatus,
     SignedClaim
 } from "../../../verifier-contracts/types/PromiseTypes.sol";
-import {Claim, ClaimId, ModelId, Request} from "../../../verifier-contracts/types/Types.sol";
+import {Claim, ClaimId, ModelId, Opening, Request} from "../../../verifier-contracts/types/Types.sol";
 import {ExecutionFixture} from "../execution/ExecutionFixture.sol";
 import {ProgramBuilder as B} from "../registry/ProgramBuilder.sol";
 
@@ -173,8 +173,6 @@ abstract contract PromisesFixture is ExecutionFixture {
         f.r.minBond = uint96(bond);
         f.r.window = uint32(window);
         f.r.expiry = uint40(block.timestamp + 1);
-        f.r.exclusiveProver = address(promises);
-        f.r.exclusiveUntil = f.r.expiry;
         f.r.salt = _nextSalt++;
         f.c.requestId = assay.requestIdOf(f.r);
         f.c.modelId = model;
@@ -198,6 +196,21 @@ abstract contract PromisesFixture is ExecutionFixture {
         _challenge(f, bob);
         skip(T + 1);
         assay.timeoutTrace(f.c);
+    }
+
+    /// @notice The prover commits to the right trace of its disputed claim, and is convicted of another output.
+    function _convict(Filed memory f, string memory text, bytes memory output) internal {
+        (int256 a, int256 b, int256 c) = abi.decode(_right(text), (int256, int256, int256));
+        // The one tensor is one word, so its hash is the trace's root.
+        bytes32[] memory words = new bytes32[](1);
+        words[0] = bytes32(abi.encodePacked(int32(a), int32(b), int32(c), bytes20(0)));
+        bytes32[] memory tops = new bytes32[](1);
+        tops[0] = keccak256(abi.encode(words[0]));
+        vm.prank(signer);
+        promises.commitTrace(f.c, tops);
+        Opening[] memory openings = new Opening[](1);
+        openings[0] = Opening(words, new bytes32[](0));
+        assay.convictOutput(f.c, output, 0, openings);
     }
 
     /// @notice The claim's window ends with nobody against it.
