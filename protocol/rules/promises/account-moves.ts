@@ -56,5 +56,6 @@ export function withdraw(state: PromisesState, { from }: PromiseMoveOf<"withdraw
 }
 
 export function pullBurn(state: PromisesState): PromiseResult {
+  if (state.burned === 0n) return refuse("NoCredit");
   return done(pay({ ...state, burned: 0n }, state.burned));
 }

@@ -1,5 +1,5 @@
 /** Moves on batches: posted with all their leaves as data, each of which opens as a claim. */
-import { LANE, ZERO_ADDRESS } from "../types.ts";
+import { LANE } from "../types.ts";
 import { batchIdOf } from "./batch.ts";
 import { changeAccount, credit, done, partsOf, receive, refuse, setBatch, withEntry } from "./change.ts";
 import { file } from "./filing.ts";
@@ -21,8 +21,6 @@ export function post(state: PromisesState, move: PromiseMoveOf<"post">, rules: P
   const early = firstUnmet(rules, [
     ["post sender", mayAct(state, prover, from, now)],
     ["post queue", account.queue.length === 0],
-    ["post shortest", window >= rules.leafWindow(state.constants.answerSeconds)],
-    ["post longest", window <= PROMISE_LIMITS.maxBatchWindow],
   ]);
   if (early) return early;
   if (model === undefined) return refuse("UnknownModel");
@@ -33,17 +31,18 @@ export function post(state: PromisesState, move: PromiseMoveOf<"post">, rules: P
     ["post lane", (model.lanes & LANE.BOND) !== 0],
     ["post lengths", move.lengthsRight],
     ["post count", count >= 1 && count <= PROMISE_LIMITS.maxLeaves],
+    ["post shortest", window >= rules.leafWindow(state.constants.answerSeconds)],
+    ["post longest", window <= PROMISE_LIMITS.maxBatchWindow],
     ["post stake", account.free >= reserved],
     ["post once", !state.batches.has(batchId)],
   ]);
   if (unmet) return unmet;
-  const postedBy = from === prover ? ZERO_ADDRESS : from;
   const taken = changeAccount(state, prover, {
     free: account.free - reserved,
     slots: account.slots + reserved,
   });
   const batch: BatchState = {
-    ...{ prover, postedBy, modelId, window, windowEnd: now + window, count, root, bond },
+    ...{ prover, modelId, window, windowEnd: now + window, count, root, bond },
     ...{ idleSlots: rules.slots, open: 0, queue: [], isFallen: false, leaves: new Map() },
   };
   return done(setBatch(taken, batchId, batch), { batchId });
@@ -68,9 +67,9 @@ export function openLeaf(
   const bond = leafBondOf(state, batch, baseFee, rules);
   const deposit = rules.leafDeposit(depositOf(bond), batch.open);
   const unmet = firstUnmet(rules, [
+    ["openLeaf once", status === "NONE"],
     ["openLeaf window", now < batch.windowEnd],
     ["openLeaf path", move.folds],
-    ["openLeaf once", status === "NONE"],
     ["openLeaf deposit", value >= deposit],
   ]);
   if (unmet) return unmet;
@@ -98,7 +97,7 @@ function fileLeaf(
   rules: PromiseRules,
 ): PromiseResult {
   const { batchId, index, batch, bond } = move;
-  const { prover, modelId, postedBy } = batch;
+  const { prover, modelId } = batch;
   const leaf = batch.leaves.get(index) as LeafEntry;
   const parts = leafParts(state, batch, bond) ?? { slot: 0n, free: bond, leaving: 0n };
   const next = setBatch(state, batchId, {
@@ -109,7 +108,7 @@ function fileLeaf(
   const window = rules.leafWindow(state.constants.answerSeconds);
   return file(
     next,
-    { ...move, modelId, window, key: postedBy, salt: BigInt(index) },
+    { ...move, modelId, window, key: prover, salt: BigInt(index) },
     { prover, of: { batchId, index }, parts, opener: leaf.opener, deposit: leaf.deposit },
     rules,
   );

@@ -23,7 +23,7 @@ export interface Filing {
   readonly output: OutputFacts;
   readonly bond: bigint;
   readonly window: number;
-  /** who signed or posted; zero address: the prover itself */
+  /** who signed; the prover itself for what was posted */
   readonly key: Address;
   /** its own number, which no rule reads */
   readonly salt: bigint;

@@ -37,7 +37,7 @@ export interface Parts {
   readonly leaving: bigint;
 }
 
-/** CLOSED: its claim ended and is paid out. A promise without an entry, or that was taken back, is NONE. */
+/** CLOSED: its claim ended and is paid out. Without an entry, or taken back: NONE. */
 export type PromiseStatus = "NONE" | "QUEUED" | "OPEN" | "CLOSED";
 
 export interface SignedEntry {
@@ -59,8 +59,6 @@ export interface LeafEntry {
 
 export interface BatchState {
   readonly prover: Address;
-  /** zero address: the prover itself */
-  readonly postedBy: Address;
   readonly modelId: ModelId;
   readonly window: number;
   readonly windowEnd: number;

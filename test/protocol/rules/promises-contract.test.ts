@@ -8,7 +8,9 @@ import { EvmWorld } from "../../support/evm-world.ts";
 import { playPromises } from "../../support/promises/promise-game.ts";
 import { MODELS } from "../../support/promises/promise-models.ts";
 import { type PromiseReplay, replayPromises } from "../../support/promises/promise-replay.ts";
+import { SCENARIOS } from "../../support/promises/promise-scenarios.ts";
 import { gameConstants, PromiseTable } from "../../support/promises/promise-table.ts";
+import { T } from "../../support/promises/scenario-parts.ts";
 import { createRng } from "../../support/rng.ts";
 import { scaled } from "../../support/scale.ts";
 import { compileTruthParts } from "../../support/truth-parts.ts";
@@ -56,5 +58,13 @@ describe("the contracts", () => {
     );
     expect(made.size).toBeGreaterThan(13);
     expect(refused.size).toBeGreaterThan(30);
+  });
+
+  it.each(Object.entries(SCENARIOS))("behavior: they agree where %s", async (_name, play) => {
+    const { world, promises } = places[T - 1] as Place;
+    const tables: PromiseTable[] = [];
+    play({ ...PROMISE_RULES, arena: { at: { assay: world.contracts.assay, promises }, ids, tables } });
+    for (const table of tables) await world.undone(() => replayPromises(world, promises, table));
+    expect(tables).not.toHaveLength(0);
   });
 });

@@ -13,7 +13,12 @@ const deep = echoModel(64, 64);
 const withoutBond = { ...echoModel(1, 64), lanes: LANE.EXECUTION };
 
 export const MODELS = [{ ...shallow, lanes: ALL_LANES }, { ...deep, lanes: ALL_LANES }, withoutBond].map(
-  (model) => ({ ...model, identity: { ...model.identity, lanes: model.lanes } }),
+  (model) => {
+    const { lanes, identity } = model;
+    // A verification key is one of the lane PROOF.
+    const vkHash = (lanes & LANE.PROOF) === 0 ? new Uint8Array(32) : identity.vkHash;
+    return { ...model, identity: { ...identity, lanes, vkHash } };
+  },
 );
 
 export type GameModel = (typeof MODELS)[number];

@@ -3,7 +3,6 @@
 import { endOf, PROMISE_LIMITS } from "../../../protocol/rules/promises/limits.ts";
 import { CONDITIONS, type Condition } from "../../../protocol/rules/promises/moves.ts";
 import { PROMISE_RULES, type PromiseRules } from "../../../protocol/rules/promises/rules.ts";
-import { ZERO_ADDRESS } from "../../../protocol/rules/types.ts";
 
 /** Conditions that a move does not ask for. */
 export const without = (...dropped: Condition[]): PromiseRules => ({
@@ -27,7 +26,7 @@ const CHANGED: Readonly<Record<string, Partial<PromiseRules>>> = {
   "the gas price is the floor's": { gasPrice: ({ gasPriceFloor }) => gasPriceFloor },
   "the promise's own salt": { salt: (_counter, { salt }) => salt },
   "PROOF is a lane": { lanes: (lanes) => lanes },
-  "the signer is operator": { operator: (prover, key) => (key === ZERO_ADDRESS ? prover : key) },
+  "the signer is operator": { operator: (_prover, key) => key },
   "one slot": { slots: 1 },
   "no slots": { slots: 0 },
   "every leaf costs the same": { leafDeposit: (share) => share },
@@ -83,6 +82,7 @@ export const FOUND_BY: Readonly<Record<string, string>> = {
   "every leaf costs the same": "three leaves at the price of one each",
   "the deposit is the prover's": "a cheat opens its own promises",
   "the deposit burns": "an honest prover defends a promise",
+  "open once": "the reward of an opener goes to the cheat",
   "leaving stake comes back free": "a stranger delays an honest exit",
 };
 

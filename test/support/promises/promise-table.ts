@@ -4,10 +4,9 @@ import { type Move as AssayMove, isFinal, newGame } from "../../../protocol/rule
 import type { BatchId } from "../../../protocol/rules/promises/batch.ts";
 import { isBatchFinal } from "../../../protocol/rules/promises/batch-moves.ts";
 import { claimIn } from "../../../protocol/rules/promises/filing.ts";
-import { promiseLedgerOf } from "../../../protocol/rules/promises/ledger.ts";
 import { endOf } from "../../../protocol/rules/promises/limits.ts";
 import { playPromise } from "../../../protocol/rules/promises/machine.ts";
-import { bondOf, depositOf, leafBondOf } from "../../../protocol/rules/promises/money.ts";
+import { bondOf } from "../../../protocol/rules/promises/money.ts";
 import type {
   InputFacts,
   OutputFacts,
@@ -29,6 +28,7 @@ import {
 } from "../../../protocol/rules/promises/state.ts";
 import type { ClaimId, GameConstants, ModelId } from "../../../protocol/rules/types.ts";
 import type { Rng } from "../rng.ts";
+import { checkBooks, checkHonest, checkMoney } from "./promise-books.ts";
 import {
   ASSAY,
   FACTS,
@@ -195,9 +195,9 @@ export class PromiseTable {
     count(this.moved, move.kind);
     this.state = result.state;
     this.#note(before, move);
-    this.#checkBooks(move.kind);
-    this.#checkHonest(before, move);
-    this.#checkMoney(before, move);
+    checkBooks(this, move.kind);
+    checkHonest(this, before, move);
+    checkMoney(this, before, move);
     this.#checkPromises(before, move);
     this.#checkLeaves(before, move);
     this.checkBatches();
@@ -278,84 +278,6 @@ export class PromiseTable {
       this.#fail(refusal.includes("AlreadyRequested") ? 4 : 2, `${move.kind} is refused by ${refusal}`);
     }
     if (refusal === "NotPulled") this.#fail(1, `${move.kind} has no ether for a bond`);
-  }
-
-  /** 1: every wei that came in is somewhere, and what can be asked for is there. */
-  #checkBooks(kind: string): void {
-    const { state } = this;
-    const { stakes, deposits, credits } = promiseLedgerOf(state);
-    const total = stakes + deposits + credits + state.burned + state.paid + state.lost;
-    if (total !== state.received) this.#fail(1, `${kind}: ${total} are booked of ${state.received} received`);
-    for (const [prover, account] of state.accounts) {
-      let away = 0n;
-      for (const [claimId, filed] of state.filed) {
-        if (filed.prover === prover && !filed.isClosed) away += claimIn(state, claimId)?.bond ?? 0n;
-      }
-      if (away !== account.away) this.#fail(1, `${kind}: ${account.away} are away, in claims stand ${away}`);
-      let slots = 0n;
-      for (const batch of state.batches.values()) {
-        if (batch.prover === prover) slots += batch.bond * BigInt(batch.idleSlots);
-      }
-      if (slots !== account.slots) this.#fail(1, `${kind}: ${account.slots} in slots, batches hold ${slots}`);
-      for (const amount of [account.free, account.leaving, account.away, account.slots]) {
-        if (amount < 0n) this.#fail(1, `${kind}: a stake of ${amount}`);
-      }
-    }
-    const away = [...state.accounts.values()].reduce((sum, account) => sum + account.away, 0n);
-    if (state.balance < stakes - away + deposits + credits + state.burned) {
-      this.#fail(1, `${kind}: the contract holds ${state.balance} for more`);
-    }
-  }
-
-  /** 1: what an honest prover put in is still its own. */
-  #checkHonest(before: PromisesState, move: PromiseMove): void {
-    const prover = PEOPLE.honest;
-    const worth = stakeOf(accountOf(this.state, prover));
-    const old = stakeOf(accountOf(before, prover));
-    const left = move.kind === "exit" && move.from === prover ? this.state.paid - before.paid : 0n;
-    if (worth + left < old) this.#fail(1, `${move.kind} takes ${old - worth - left} from an honest prover`);
-  }
-
-  /** 5 and 4: whoever opens pays D; nothing is opened twice; bonds are at least what was promised. */
-  #checkMoney(before: PromisesState, move: PromiseMove): void {
-    const { state } = this;
-    if (state.filed.size > before.filed.size) {
-      const [claimId, filed] = [...state.filed].at(-1) as [ClaimId, Filed];
-      const same = [...state.filed.values()].filter(
-        ({ of }) => JSON.stringify(of) === JSON.stringify(filed.of),
-      );
-      if (same.length > 1) this.#fail(4, "one promise is filed twice");
-      const bond = claimIn(state, claimId)?.bond ?? 0n;
-      if ("digest" in filed.of) {
-        const { claim } = state.signed.get(filed.of.digest) as { claim: SignedClaim };
-        const least = bondOf(before, accountOf(before, filed.prover), claim, this.baseFee, PROMISE_RULES);
-        if (bond < least) this.#fail(2, `a bond of ${bond} instead of ${least}`);
-      }
-    }
-    if (move.kind === "open") {
-      const digest = digestOf(state.address, move.claim);
-      const due = depositOf(
-        bondOf(before, accountOf(before, move.claim.prover), move.claim, this.baseFee, PROMISE_RULES),
-      );
-      if ((state.signed.get(digest)?.deposit ?? 0n) < due)
-        this.#fail(5, `a promise is opened for less than ${due}`);
-    }
-    if (move.kind === "openLeaf") {
-      const batch = before.batches.get(move.batchId);
-      if (batch === undefined) return;
-      const share = depositOf(leafBondOf(before, batch, this.baseFee, PROMISE_RULES));
-      const due = share * BigInt(1 + Math.floor(batch.open / 2));
-      const deposit = state.batches.get(move.batchId)?.leaves.get(move.index)?.deposit ?? 0n;
-      if (deposit < due) this.#fail(5, `a leaf is opened for ${deposit} instead of ${due}`);
-    }
-    for (const [prover, { queue }] of state.accounts) {
-      if (queue.some((digest) => state.signed.get(digest)?.claim.prover !== prover)) {
-        this.#fail(5, "a promise waits in another prover's queue");
-      }
-      if (queue.some((digest) => state.signed.get(digest)?.status !== "QUEUED")) {
-        this.#fail(4, "what waits in a queue is not QUEUED");
-      }
-    }
   }
 
   /** 2: no stake leaves while a promise waits, and none waits longer than its bound. */
