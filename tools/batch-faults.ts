@@ -13,19 +13,19 @@ const fault = (name: string, from: string, to: string): Mutant => ({
 export const BATCH_FAULTS: readonly Mutant[] = [
   fault(
     "a text's length has one byte",
-    "found := shr(FIRST_U16, mload(at))",
-    "found := and(shr(FIRST_U16, mload(at)), 0xff)",
+    "text := mul(isText, shr(FIRST_U16, mload(at)))",
+    "text := mul(isText, and(shr(FIRST_U16, mload(at)), 0xff))",
   ),
-  fault("a text may be one byte too long", "if gt(found, longest) {", "if gt(found, add(longest, 1)) {"),
-  fault("the last leaf may end a byte behind the data", "if gt(next, end) {", "if gt(next, add(end, 1)) {"),
+  fault("a text may be one byte too long", "gt(text, longest)", "gt(text, add(longest, 1))"),
+  fault("the last leaf may end a byte behind the data", "gt(next, end)", "gt(next, add(end, 1))"),
   fault("what is behind the data is read as it is", "mstore(end, 0)", ""),
   {
-    ...fault("1,025 leaves are taken", "if eq(node, last) {", "if eq(node, add(last, 0x20)) {"),
+    ...fault("1,025 leaves are taken", "count > MAX_COUNT", "count > MAX_COUNT + 1"),
     caughtBy: "test_batches_counts_succeeds",
   },
   fault(
     "a leaf's hash leaves out its text",
-    "mstore(node, keccak256(at, length))",
+    "mstore(node, keccak256(at, sub(next, at)))",
     "mstore(node, keccak256(at, size))",
   ),
   fault(
