@@ -106,9 +106,10 @@ async function answer(chain: Chain, folder: string, count: number, models: reado
   let events = 0;
   let indexMs = 0;
   for (const { batch, facts, claims: made } of madeHistory(models, count, 1_700_000_000)) {
-    const started = performance.now();
+    const started = process.cpuUsage();
     index.take(batch, facts);
-    indexMs += performance.now() - started;
+    const { user, system } = process.cpuUsage(started);
+    indexMs += (user + system) / 1_000;
     claims.push(...made);
     events += batch.events.length;
   }
@@ -125,9 +126,12 @@ async function answer(chain: Chain, folder: string, count: number, models: reado
       rows.push(await time(server.url, endpoint, pathOf));
     const worst = Math.max(...rows.map(({ worstMs }) => worstMs));
     const figures: Figure[] = [
-      { name: "claims indexed a second, without their chain", value: (count / (indexMs / 1_000)).toFixed(0) },
       {
-        name: "events indexed a second, without their chain",
+        name: "claims indexed in a second of processor time, without their chain",
+        value: (count / (indexMs / 1_000)).toFixed(0),
+      },
+      {
+        name: "events indexed in a second of processor time, without their chain",
         value: (events / (indexMs / 1_000)).toFixed(0),
       },
       ...rows.map(({ endpoint, medianMs, worstMs }) => ({

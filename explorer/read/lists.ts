@@ -20,6 +20,8 @@ import { type PageQuery, pageOf } from "./paging.ts";
 import { chainNow, type ReadParts } from "./parts.ts";
 
 type Condition = readonly [sql: string, value: unknown];
+/** Claims with a ticket: few, so that all other filters are looked at there. */
+const DISPUTED = "claims INDEXED BY claims_disputed";
 
 export function requestPage(
   parts: ReadParts,
@@ -47,10 +49,10 @@ export function claimPage(
     ["prover = ?", query.prover && getAddress(query.prover)],
     ...timesOf(parts, query),
   ];
-  if (disputed !== undefined) conditions.push([disputed === "true" ? "tickets > ?" : "tickets = ?", 0]);
+  if (disputed === "false") conditions.push(["tickets = ?", 0]);
   const rows =
     challenger === undefined
-      ? rowsOf<ClaimRow>(parts, "claims", query, conditions)
+      ? rowsOf<ClaimRow>(parts, disputed === "true" ? DISPUTED : "claims", query, conditions)
       : challengedBy(parts, getAddress(challenger), query, conditions);
   return pageOf(rows, query.limit, (row) => claimSummary(parts, row));
 }
@@ -70,15 +72,18 @@ function timesOf(
 
 function rowsOf<Row>(
   { index }: ReadParts,
-  table: "requests" | "claims",
+  table: "requests" | "claims" | typeof DISPUTED,
   { limit, before }: PageQuery,
   conditions: readonly Condition[],
 ): Row[] {
   const given = conditions.filter(([, value]) => value !== undefined);
-  const where = ["seq < ?", ...given.map(([sql]) => sql)].join(" AND ");
+  const isDisputed = table === DISPUTED ? ["tickets > 0"] : [];
+  const where = ["seq < ?", ...isDisputed, ...given.map(([sql]) => sql)].join(" AND ");
   const found = `SELECT id FROM ${table} WHERE ${where} ORDER BY seq DESC LIMIT ?`;
   return index.tables
-    .sql<unknown[], { body: string }>(`SELECT body FROM ${table} WHERE id IN (${found}) ORDER BY seq DESC`)
+    .sql<unknown[], { body: string }>(
+      `SELECT body FROM ${table === "requests" ? table : "claims"} WHERE id IN (${found}) ORDER BY seq DESC`,
+    )
     .all(before ?? Number.MAX_SAFE_INTEGER, ...given.map(([, value]) => value), limit + 1)
     .map(({ body }) => JSON.parse(body) as Row);
 }
