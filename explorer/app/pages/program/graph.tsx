@@ -1,5 +1,5 @@
 import { graphlib, layout } from "@dagrejs/dagre";
-import { useEffect, useMemo, useRef } from "react";
+import { useMemo } from "react";
 import type { StepSheet } from "../../verify/worker.ts";
 
 const NODE = { width: 148, height: 44 };
@@ -23,10 +23,6 @@ export function Graph({ steps, chosen, onChoose }: GraphProps) {
     return graph;
   }, [steps]);
   const { width = 0, height = 0 } = drawn.graph();
-  const box = useRef<HTMLButtonElement>(null);
-  // The graph is wider than its place: what is looked at stays in it.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each choice moves it.
-  useEffect(() => box.current?.scrollIntoView({ block: "nearest", inline: "center" }), [chosen]);
   return (
     <div className="graph" style={{ width, height }}>
       <svg width={width} height={height} aria-hidden="true">
@@ -48,10 +44,13 @@ export function Graph({ steps, chosen, onChoose }: GraphProps) {
             <li key={index} style={{ left: x - NODE.width / 2, top: y - NODE.height / 2, ...NODE }}>
               <button
                 type="button"
-                ref={index === chosen ? box : null}
                 className={`step-box op-${opcode}`}
                 aria-pressed={index === chosen}
-                onClick={() => onChoose(index)}
+                onClick={({ currentTarget }) => {
+                  onChoose(index);
+                  // The graph may be wider than its place: what is looked at stays in it.
+                  currentTarget.scrollIntoView({ block: "nearest", inline: "center" });
+                }}
               >
                 <strong>
                   {index} {opcode}
