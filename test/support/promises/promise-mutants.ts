@@ -79,7 +79,7 @@ export const FOUND_BY: Readonly<Record<string, string>> = {
   "a leaf overtakes queued leaves": "right leaves overtake the wrong one",
   "a promise overtakes the queue": "a promise overtakes the queue",
   "the promise's own salt": "two openings in a block",
-  "every leaf costs the same": "three leaves at the price of one each",
+  "every leaf costs the same": "a leaf waits in a batch that falls",
   "the deposit is the prover's": "a cheat opens its own promises",
   "the deposit burns": "an honest prover defends a promise",
   "open once": "the reward of an opener goes to the cheat",
