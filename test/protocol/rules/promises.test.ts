@@ -51,7 +51,7 @@ describe("playPromises", () => {
     );
     // Games in which nothing happens would prove nothing.
     expect([...moved.keys()].sort().join(" ")).toMatchInlineSnapshot(
-      `"announceExit assay close commitTrace deposit exit nextLeaf open openLeaf openNext passNext post pullBurn release setSigner takeBack withdraw"`,
+      `"announceExit assay close commitTrace deposit dropLeaf exit nextLeaf open openLeaf openNext passNext post pullBurn release setSigner takeBack withdraw"`,
     );
     expect(refused.size).toBeGreaterThan(50);
     expect(sums.convicted).toBeGreaterThan(GAMES / 4);

@@ -48,6 +48,7 @@ export const FOUND_BY: Readonly<Record<string, string>> = {
   "exit queue": "a spike of nine days, and the cheat leaves on the eighth",
   "no notice after taking back": "the cheat opens for the buyer, takes back and leaves",
   "what was taken back ends": "the cheat opens for the buyer, takes back and leaves",
+  "setSigner notice": "a key is unbound behind a promise's back",
   "open ecdsa": "a contract denies its signature",
   "open issued": "a postdated promise whose key is unbound before it counts",
   "open end": "a key that was stolen signs once more",
