@@ -18,14 +18,8 @@ interface IPromiseReader {
         view
         returns (bytes32 digest, uint256 end, ModelWord word);
 
-    /// @notice Reads the data of a batch.
-    /// @return word of its model
-    /// @return root of the tree over its leaves, of ceil(log2(count)) levels, where missing leaves are zero
-    /// @return count leaves, 1 to 1,024
-    function readBatch(ModelId modelId, bytes calldata data)
-        external
-        view
-        returns (ModelWord word, bytes32 root, uint256 count);
+    /// @notice Word of a model that claims can be made for. Reverts if it is none.
+    function wordOf(ModelId modelId) external view returns (ModelWord word);
 
     /// @notice What a leaf stands for.
     /// @return word of its model

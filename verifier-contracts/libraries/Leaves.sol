@@ -17,7 +17,7 @@ import {Merkle} from "./Merkle.sol";
 import {ModelWord} from "./ModelWord.sol";
 import {Shapes} from "./Shapes.sol";
 
-/// @notice Leaves of a batch: an input and an output in few bytes (docs/PROTOCOL.md, section 8). Any bytes of the right
+/// @notice Leaves of a batch: an input and an output in few bytes (docs/PROMISES.md). Any bytes of the right
 /// length are the leaf of some canonical input and of some output of the right length.
 ///
 /// Input: text u16 length and the bytes; prices closes, highs and lows, u128 each; int16s the numbers, 2 bytes each; raw
@@ -33,11 +33,6 @@ library Leaves {
     /// @dev A number of so many bits that begins a word.
     uint256 private constant FIRST_U128 = 128;
 
-    // Why a batch is refused.
-    uint256 private constant TOO_MANY = 1;
-    uint256 private constant TOO_LONG = 2;
-    uint256 private constant TRUNCATED = 3;
-
     /// @notice Bytes of every leaf of a model; of a text its content comes in addition.
     function sizeOf(ModelWord word) internal pure returns (uint256) {
         return _inputBytes(word) + _outputBytes(word);
@@ -50,50 +45,34 @@ library Leaves {
         uint256 isText = word.inputCodec() == INPUT_TEXT ? 1 : 0;
         uint256 longest = word.inputSize();
         uint256 nodes;
-        uint256 fault;
-        uint256 found;
-        uint256 required;
+        uint256 at;
+        uint256 end;
+        uint256 text;
         // SAFETY: works in free memory, behind which nothing else is allocated before the tree is folded.
         assembly ("memory-safe") {
-            let at := mload(0x40)
+            at := mload(0x40)
             calldatacopy(at, data.offset, data.length)
-            let end := add(at, data.length)
+            end := add(at, data.length)
             // A length cut off at the end reads zeros.
             mstore(end, 0)
             nodes := add(end, 0x20)
             let node := nodes
-            let last := add(nodes, shl(5, MAX_COUNT))
-            let length := size
             for {} lt(at, end) {} {
-                if eq(node, last) {
-                    fault := TOO_MANY
-                    break
-                }
-                if isText {
-                    found := shr(FIRST_U16, mload(at))
-                    if gt(found, longest) {
-                        fault := TOO_LONG
-                        break
-                    }
-                    length := add(size, found)
-                }
-                let next := add(at, length)
-                if gt(next, end) {
-                    found := sub(end, at)
-                    required := length
-                    fault := TRUNCATED
-                    break
-                }
-                mstore(node, keccak256(at, length))
+                text := mul(isText, shr(FIRST_U16, mload(at)))
+                let next := add(add(at, size), text)
+                if or(gt(text, longest), gt(next, end)) { break }
+                mstore(node, keccak256(at, sub(next, at)))
                 node := add(node, 0x20)
                 at := next
             }
             count := shr(5, sub(node, nodes))
         }
-        if (fault == TOO_LONG) revert IPromisesErrors.LeafLengthWrong(count, found, longest);
-        if (fault == TRUNCATED) revert IPromisesErrors.LeafLengthWrong(count, found, required);
-        if (fault == TOO_MANY || count == 0) {
-            revert IPromisesErrors.CountOutOfRange(fault == 0 ? 0 : MAX_COUNT + 1, 1, MAX_COUNT);
+        if (at != end && count < MAX_COUNT) {
+            if (text > longest) revert IPromisesErrors.LeafLengthWrong(count, text, longest);
+            revert IPromisesErrors.LeafLengthWrong(count, end - at, size + text);
+        }
+        if (at != end || count == 0 || count > MAX_COUNT) {
+            revert IPromisesErrors.CountOutOfRange(count == 0 ? 0 : MAX_COUNT + 1, 1, MAX_COUNT);
         }
         root = Merkle.foldNodes(nodes, count, Shapes.ceilLog2(count), 0);
     }

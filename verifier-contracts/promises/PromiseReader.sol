@@ -45,7 +45,7 @@ contract PromiseReader is IPromiseReader, IAssayErrors, IPromisesErrors {
         if (keccak256(output) != signed.outputHash) {
             revert OutputMismatch(keccak256(output), signed.outputHash);
         }
-        word = _requireModel(signed.modelId);
+        word = wordOf(signed.modelId);
         // Whatever Assay would refuse is refused here: what cannot be opened would hide all behind it.
         if (!_judge.isCanonicalInput(word, input)) revert InputNotCanonical();
         if (output.length != word.outputLength()) {
@@ -57,22 +57,12 @@ contract PromiseReader is IPromiseReader, IAssayErrors, IPromisesErrors {
     }
 
     /// @inheritdoc IPromiseReader
-    function readBatch(ModelId modelId, bytes calldata data)
-        external
-        view
-        returns (ModelWord word, bytes32 root, uint256 count)
-    {
-        word = _requireModel(modelId);
-        (root, count) = Leaves.rootOf(word, data);
-    }
-
-    /// @inheritdoc IPromiseReader
     function readLeaf(ModelId modelId, bytes calldata payload)
         external
         view
         returns (ModelWord word, bytes memory input, bytes memory output)
     {
-        word = _requireModel(modelId);
+        word = wordOf(modelId);
         (input, output) = (Leaves.inputOf(word, payload), Leaves.outputOf(word, payload));
     }
 
@@ -91,7 +81,7 @@ contract PromiseReader is IPromiseReader, IAssayErrors, IPromisesErrors {
         if (batch.window < p.minWindow) revert WindowTooShort(batch.window, p.minWindow);
         _requireFinal(batch, p.minBond);
         Leaves.requireIn(batch.root, batch.count, index, payload, path);
-        ModelWord word = _requireModel(batch.modelId);
+        ModelWord word = wordOf(batch.modelId);
         bytes32 inputHash = keccak256(Leaves.inputOf(word, payload));
         if (inputHash != p.inputHash) revert InputHashMismatch(inputHash, p.inputHash);
         return Leaves.outputOf(word, payload);
@@ -127,8 +117,8 @@ contract PromiseReader is IPromiseReader, IAssayErrors, IPromisesErrors {
         if (state.bond < least) revert BondTooSmall(state.bond, least);
     }
 
-    /// @dev Word of a model that claims can be made for.
-    function _requireModel(ModelId modelId) private view returns (ModelWord word) {
+    /// @inheritdoc IPromiseReader
+    function wordOf(ModelId modelId) public view returns (ModelWord word) {
         word = ModelWord.wrap(_registry.modelWord(modelId));
         if (word.isNone()) revert UnknownModel(modelId);
         if (word.lanes() & LANE_BOND == 0) revert LaneNotAllowed(LANE_BOND, word.lanes());

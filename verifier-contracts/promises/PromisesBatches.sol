@@ -27,7 +27,8 @@ abstract contract PromisesBatches is PromisesFiling {
     {
         _requireProver(prover);
         _requireQueueEmpty(prover);
-        (ModelWord word, bytes32 root, uint256 count) = reader.readBatch(modelId, data);
+        ModelWord word = reader.wordOf(modelId);
+        (bytes32 root, uint256 count) = Leaves.rootOf(word, data);
         if (window < baseWindow || window > MAX_WINDOW) {
             revert WindowOutOfRange(window, baseWindow, MAX_WINDOW);
         }

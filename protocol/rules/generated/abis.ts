@@ -22323,40 +22323,6 @@ export const iPromiseReaderAbi = [
   },
   {
     "type": "function",
-    "name": "readBatch",
-    "inputs": [
-      {
-        "name": "modelId",
-        "type": "bytes32",
-        "internalType": "ModelId"
-      },
-      {
-        "name": "data",
-        "type": "bytes",
-        "internalType": "bytes"
-      }
-    ],
-    "outputs": [
-      {
-        "name": "word",
-        "type": "uint256",
-        "internalType": "ModelWord"
-      },
-      {
-        "name": "root",
-        "type": "bytes32",
-        "internalType": "bytes32"
-      },
-      {
-        "name": "count",
-        "type": "uint256",
-        "internalType": "uint256"
-      }
-    ],
-    "stateMutability": "view"
-  },
-  {
-    "type": "function",
     "name": "readLeaf",
     "inputs": [
       {
@@ -22564,6 +22530,25 @@ export const iPromiseReaderAbi = [
         "name": "output",
         "type": "bytes",
         "internalType": "bytes"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "wordOf",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "word",
+        "type": "uint256",
+        "internalType": "ModelWord"
       }
     ],
     "stateMutability": "view"

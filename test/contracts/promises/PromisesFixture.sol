@@ -200,17 +200,26 @@ abstract contract PromisesFixture is ExecutionFixture {
 
     /// @notice The prover commits to the right trace of its disputed claim, and is convicted of another output.
     function _convict(Filed memory f, string memory text, bytes memory output) internal {
+        (bytes32[] memory tops, Opening[] memory openings) = _opening(text);
+        vm.prank(signer);
+        promises.commitTrace(f.c, tops);
+        assay.convictOutput(f.c, output, 0, openings);
+    }
+
+    /// @notice The right trace of a text, and what opens its one tensor.
+    function _opening(string memory text)
+        internal
+        view
+        returns (bytes32[] memory tops, Opening[] memory openings)
+    {
         (int256 a, int256 b, int256 c) = abi.decode(_right(text), (int256, int256, int256));
         // The one tensor is one word, so its hash is the trace's root.
         bytes32[] memory words = new bytes32[](1);
         words[0] = bytes32(abi.encodePacked(int32(a), int32(b), int32(c), bytes20(0)));
-        bytes32[] memory tops = new bytes32[](1);
+        tops = new bytes32[](1);
         tops[0] = keccak256(abi.encode(words[0]));
-        vm.prank(signer);
-        promises.commitTrace(f.c, tops);
-        Opening[] memory openings = new Opening[](1);
+        openings = new Opening[](1);
         openings[0] = Opening(words, new bytes32[](0));
-        assay.convictOutput(f.c, output, 0, openings);
     }
 
     /// @notice The claim's window ends with nobody against it.
