@@ -18,7 +18,7 @@ import {IPromiseReader} from "./IPromiseReader.sol";
 import {IPromisesErrors} from "./IPromisesErrors.sol";
 
 /// @notice Promises: answers that a prover signs off chain, and batches of answers whose data it posts, both backed by
-/// stake. Whoever doubts one opens it, and it becomes an ordinary claim in Assay. Rules: docs/PROTOCOL.md, section 8.
+/// stake. Whoever doubts one opens it, and it becomes an ordinary claim in Assay. Rules: docs/PROMISES.md.
 interface IPromises is IAssayErrors, IPromisesErrors {
     event Deposited(address indexed prover, address indexed from, uint256 amount);
     event ExitAnnounced(address indexed prover, uint256 amount, uint40 exitAt);
@@ -108,7 +108,7 @@ interface IPromises is IAssayErrors, IPromisesErrors {
     function close(Request calldata r, Claim calldata c) external;
 
     /// @notice Posts a batch. @param leafBond wei that stand for each leaf, see `requireFinalLeaf`
-    /// @param data compact leaves, one after another (docs/PROTOCOL.md, section 8)
+    /// @param data compact leaves, one after another (docs/PROMISES.md)
     function post(address prover, ModelId modelId, uint32 window, uint96 leafBond, bytes calldata data)
         external
         returns (BatchId);

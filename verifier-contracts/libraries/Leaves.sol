@@ -17,7 +17,7 @@ import {Merkle} from "./Merkle.sol";
 import {ModelWord} from "./ModelWord.sol";
 import {Shapes} from "./Shapes.sol";
 
-/// @notice Leaves of a batch: an input and an output in few bytes (docs/PROTOCOL.md, section 8). Any bytes of the right
+/// @notice Leaves of a batch: an input and an output in few bytes (docs/PROMISES.md). Any bytes of the right
 /// length are the leaf of some canonical input and of some output of the right length.
 ///
 /// Input: text u16 length and the bytes; prices closes, highs and lows, u128 each; int16s the numbers, 2 bytes each; raw

@@ -1,4 +1,4 @@
-/** Batches of leaves: their ids, roots and paths (docs/PROTOCOL.md, section 8). Leaves themselves are in leaf.ts. */
+/** Batches of leaves: their ids, roots and paths (docs/PROMISES.md). Leaves themselves are in leaf.ts. */
 import { type Address, encodeAbiParameters, type Hex, keccak256, parseAbiParameters } from "viem";
 import { concatBytes, equalBytes, fromHex } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";

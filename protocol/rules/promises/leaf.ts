@@ -1,4 +1,4 @@
-/** Compact leaves: an input and an output in few bytes (docs/PROTOCOL.md, section 8). Any bytes of the right length are
+/** Compact leaves: an input and an output in few bytes (docs/PROMISES.md). Any bytes of the right length are
  *  the leaf of some canonical input and of some output of the right length, so no leaf that was posted is unopenable.
  *
  *  Input: text u16 length and the bytes; prices closes, highs and lows, u128 each; int16s the numbers, 2 bytes each; raw

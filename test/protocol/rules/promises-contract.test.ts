@@ -46,7 +46,7 @@ describe("the contracts", () => {
       const table = new PromiseTable(rng, PROMISE_RULES, t, { assay: world.contracts.assay, promises }, ids);
       playPromises(rng, PROMISE_RULES, table);
       try {
-        replays.push(await world.undone(() => replayPromises(world, promises, table)));
+        replays.push(await world.undone(() => replayPromises(world, promises, table, true)));
       } catch (error) {
         throw new Error(`game ${seed}: ${(error as Error).message}`, { cause: error });
       }

@@ -103,11 +103,19 @@ export const BATCH_SCENARIOS: Readonly<Record<string, Scenario>> = {
         openLeafAs(table, friend, batchId, next++);
     });
   },
-  "three leaves at the price of one each": (rules) => {
-    const table = begin(rules, 400_000_000n, honest);
-    const batchId = postAs(table, honest, honest, batchOf(["right", "right", "right"]));
+  "a leaf waits in a batch that falls": (rules) => {
+    const table = begin(rules, 48_000_000n);
+    const batchId = postAs(table, cheat, cheat, batchOf(["wrong", "right", "right"]));
     if (batchId === undefined) return;
-    for (const index of [0, 1, 2]) openLeafAs(table, friend, batchId, index);
+    for (const [index, from] of [challenger, friend, challenger].entries()) {
+      openLeafAs(table, from, batchId, index);
+    }
+    const deposits = [0, 2].map(
+      (index) => table.state.batches.get(batchId)?.leaves.get(index)?.deposit ?? 0n,
+    );
+    pass(table, DAY);
+    const back = deposits.reduce((sum, deposit) => sum + deposit, 0n);
+    if (table.state.credits.get(challenger) !== back) table.fail(5, "a deposit is not given back");
   },
 };
 

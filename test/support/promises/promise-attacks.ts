@@ -175,6 +175,10 @@ export const CHEATING: Readonly<Record<string, Attack>> = {
   openOwnLeaf(table) {
     openSomeLeaf(table, cheat);
   },
+  /** So many leaves that some wait. */
+  crowdLeaves(table) {
+    for (let leaf = 0; leaf < 5; leaf += 1) openSomeLeaf(table, cheat);
+  },
   dropOwnLeaf(table) {
     const before = table.posted.filter(({ prover }) => prover === cheat);
     if (before.length > 0)

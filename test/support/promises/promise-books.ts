@@ -14,10 +14,16 @@ import {
 } from "../../../protocol/rules/promises/state.ts";
 import type { ClaimId } from "../../../protocol/rules/types.ts";
 import { PEOPLE } from "./promise-models.ts";
-import type { PromiseTable } from "./promise-table.ts";
+
+/** What of the table is looked at. */
+interface Books {
+  readonly state: PromisesState;
+  readonly baseFee: bigint;
+  fail(property: number, message: string): never;
+}
 
 /** 1: every wei that came in is somewhere, and what can be asked for is there. */
-export function checkBooks(table: PromiseTable, kind: string): void {
+export function checkBooks(table: Books, kind: string): void {
   const { state } = table;
   const { stakes, deposits, credits } = promiseLedgerOf(state);
   const total = stakes + deposits + credits + state.burned + state.paid + state.lost;
@@ -44,7 +50,7 @@ export function checkBooks(table: PromiseTable, kind: string): void {
 }
 
 /** 1: what an honest prover put in is still its own. */
-export function checkHonest(table: PromiseTable, before: PromisesState, move: PromiseMove): void {
+export function checkHonest(table: Books, before: PromisesState, move: PromiseMove): void {
   const prover = PEOPLE.honest;
   const worth = stakeOf(accountOf(table.state, prover));
   const old = stakeOf(accountOf(before, prover));
@@ -53,7 +59,7 @@ export function checkHonest(table: PromiseTable, before: PromisesState, move: Pr
 }
 
 /** 5 and 4: whoever opens pays D; nothing is opened twice; bonds are at least what was promised. */
-export function checkMoney(table: PromiseTable, before: PromisesState, move: PromiseMove): void {
+export function checkMoney(table: Books, before: PromisesState, move: PromiseMove): void {
   const { state } = table;
   if (state.filed.size > before.filed.size) {
     const [claimId, filed] = [...state.filed].at(-1) as [ClaimId, Filed];

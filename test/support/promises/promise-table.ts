@@ -4,7 +4,6 @@ import { type Move as AssayMove, isFinal, newGame } from "../../../protocol/rule
 import type { BatchId } from "../../../protocol/rules/promises/batch.ts";
 import { isBatchFinal } from "../../../protocol/rules/promises/batch-moves.ts";
 import { claimIn } from "../../../protocol/rules/promises/filing.ts";
-import { endOf } from "../../../protocol/rules/promises/limits.ts";
 import { playPromise } from "../../../protocol/rules/promises/machine.ts";
 import { bondOf } from "../../../protocol/rules/promises/money.ts";
 import type {
@@ -264,20 +263,17 @@ export class PromiseTable {
     this.feeSince = this.now;
   }
 
-  #fail(property: number, message: string): never {
-    throw new PromiseViolation(property, `${message} (at ${this.now - START} s, base fee ${this.baseFee})`);
-  }
   fail(property: number, message: string): never {
-    return this.#fail(property, message);
+    throw new PromiseViolation(property, `${message} (at ${this.now - START} s, base fee ${this.baseFee})`);
   }
 
   /** 4, 1: what passed the conditions can be filed. */
   #checkRefusal(move: PromiseMove, refusal: string): void {
     if (move.kind === "assay" || move.kind === "commitTrace") return;
     if (refusal.startsWith("Assay: ")) {
-      this.#fail(refusal.includes("AlreadyRequested") ? 4 : 2, `${move.kind} is refused by ${refusal}`);
+      this.fail(refusal.includes("AlreadyRequested") ? 4 : 2, `${move.kind} is refused by ${refusal}`);
     }
-    if (refusal === "NotPulled") this.#fail(1, `${move.kind} has no ether for a bond`);
+    if (refusal === "NotPulled") this.fail(1, `${move.kind} has no ether for a bond`);
   }
 
   /** 2: no stake leaves while a promise waits, and none waits longer than its bound. */
@@ -285,7 +281,7 @@ export class PromiseTable {
     if (move.kind === "exit" && this.state.paid > before.paid) {
       for (const [, { status, claim }] of this.state.signed) {
         if (claim.prover === move.from && status === "QUEUED")
-          this.#fail(2, "stake leaves while a promise waits");
+          this.fail(2, "stake leaves while a promise waits");
       }
     }
     if (move.kind === "openNext") {
@@ -294,7 +290,7 @@ export class PromiseTable {
       if (wait === undefined) return;
       const bound = (wait.ahead + 2) * this.longestClaim() + this.batchTime(move.claim.prover) + wait.excused;
       if (this.now - wait.at > bound) {
-        this.#fail(
+        this.fail(
           2,
           `a promise with ${wait.ahead} ahead waited ${this.now - wait.at} s, not ${bound} at most`,
         );
@@ -317,7 +313,7 @@ export class PromiseTable {
       const turn = 3 * this.turn + (2 * deepest + 2) * this.answerSeconds + 1;
       const bound = (wait.ahead + 2) * turn + wait.excused;
       if (this.now - wait.at > bound) {
-        this.#fail(3, `a leaf with ${wait.ahead} ahead waited ${this.now - wait.at} s, not ${bound} at most`);
+        this.fail(3, `a leaf with ${wait.ahead} ahead waited ${this.now - wait.at} s, not ${bound} at most`);
       }
     }
   }
@@ -342,18 +338,18 @@ export class PromiseTable {
     for (const [id, batch] of state.batches) {
       const isNow = isBatchFinal(batch, this.now);
       if (!isNow) {
-        if (this.finalSince.has(id)) this.#fail(3, "a batch that was final is no longer");
+        if (this.finalSince.has(id)) this.fail(3, "a batch that was final is no longer");
         continue;
       }
       if (!this.finalSince.has(id)) this.finalSince.set(id, this.now);
       for (const [claimId, { of, isClosed }] of state.filed) {
         if (!("batchId" in of) || of.batchId !== id) continue;
         const word = state.assay.claims.get(claimId)?.word;
-        if (!isClosed) this.#fail(3, "a batch is final whose leaf's claim stands");
-        if (word?.state === "FALLEN") this.#fail(3, "a batch is final whose leaf fell");
+        if (!isClosed) this.fail(3, "a batch is final whose leaf's claim stands");
+        if (word?.state === "FALLEN") this.fail(3, "a batch is final whose leaf fell");
       }
       for (const { status } of batch.leaves.values()) {
-        if (status !== "CLOSED") this.#fail(3, `a batch is final with a leaf ${status}`);
+        if (status !== "CLOSED") this.fail(3, `a batch is final with a leaf ${status}`);
       }
     }
   }
@@ -389,11 +385,6 @@ export class PromiseTable {
 
   isWrong(claimId: ClaimId): boolean {
     return claimIn(this.state, claimId)?.outputHash !== this.rightOutput(claimId);
-  }
-
-  /** Last second in which a promise can be shown. */
-  endOf(claim: SignedClaim): number {
-    return endOf(claim);
   }
 }
 

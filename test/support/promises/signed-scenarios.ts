@@ -84,6 +84,13 @@ export const SIGNED_SCENARIOS: Readonly<Record<string, Scenario>> = {
     table.do({ kind: "setSigner", from: cheat, key: KEYS.cheat[0].address, until: table.now + T });
     if (table.accepted.length > 0) showAtEnd(table, promised);
   },
+  "a key is unbound behind a promise's back": (rules) => {
+    const table = begin(rules, 400_000_000n);
+    const promised = accepted(table, "wrong");
+    table.do({ kind: "setSigner", from: cheat, key: KEYS.cheat[0].address, until: table.now - 1 });
+    showAtEnd(table, promised);
+    pass(table, DAY);
+  },
   "a key that was stolen signs once more": (rules) => {
     const table = begin(rules, 400_000_000n, honest);
     const thief = KEYS.thief[0].address;
@@ -284,7 +291,9 @@ export const SIGNED_SCENARIOS: Readonly<Record<string, Scenario>> = {
     const amount = table.account(honest).free;
     table.do({ kind: "announceExit", from: honest, amount });
     openAs(table, friend, promised);
-    pass(table, 8 * DAY);
+    pass(table, 8 * DAY - 1);
+    table.do({ kind: "exit", from: honest, to: honest });
+    table.advance(table.now + 1);
     table.do({ kind: "exit", from: honest, to: honest });
     if ((table.exitedBy.get(honest) ?? 0n) < amount) table.fail(1, "an announced exit does not take place");
   },
@@ -313,7 +322,7 @@ function cycle(rules: Setting, behind: (table: PromiseTable, own: Promised) => P
     openAs(table, friend, own);
     const other = behind(table, own);
     table.setFee(2n * USUAL_FEE);
-    for (const seconds of [0, 4 * T]) {
+    for (const seconds of [0, 4 * T - 1, 1]) {
       table.advance(table.now + seconds);
       table.do({ kind: "passNext", from: friend, prover: cheat, behind: other.digest });
     }
