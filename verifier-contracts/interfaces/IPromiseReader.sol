@@ -18,7 +18,7 @@ interface IPromiseReader {
         view
         returns (bytes32 digest, uint256 end, ModelWord word);
 
-    /// @notice Word of a model that claims can be made for. Reverts if it is none.
+    /// @notice Word of a model that claims can be made for. Reverts for any other.
     function wordOf(ModelId modelId) external view returns (ModelWord word);
 
     /// @notice What a leaf stands for.

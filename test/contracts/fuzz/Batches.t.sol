@@ -256,7 +256,7 @@ contract BatchesTest is Test {
         // Two leaves of the same bytes are one another's proof where their siblings are equal too.
         if (keccak256(leaves[index]) == keccak256(leaf)) return;
         try _harness.requireIn(root, leaves.length, index, leaf, path) {
-            assertTrue(false, "a leaf that is none");
+            assertTrue(false, "what is no leaf");
         } catch {}
     }
 
