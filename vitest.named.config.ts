@@ -9,6 +9,7 @@ export const NAMED_SUITES = [
   "chaos",
   "cpus",
   "executor",
+  "explorer-pages",
   "ezkl",
   "mcp",
   "onnx",
@@ -41,7 +42,7 @@ const DEEP = [
   "test/inference/differential/quantized-files.test.ts",
   "test/inference/onnx/one-unit-{products,rows}.test.ts",
   "test/protocol/chain/execution/{execution,operators,programs}.test.ts",
-  "test/protocol/rules/{machine-play,state-space}.test.ts",
+  "test/protocol/rules/{machine-play,promises,promises-contract,state-space}.test.ts",
   "test/prover/proof/groth16/{compile,gadgets}.test.ts",
 ];
 

@@ -41,6 +41,8 @@ export const CONTRACTS: readonly string[] = [
   "AggregatorV3Interface",
   "DailySeries",
   "ForecastFeed",
+  "IPromises",
+  "IPromiseReader",
 ];
 
 /** What the Python client calls, and whose errors it names. */

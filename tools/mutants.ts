@@ -1,6 +1,6 @@
-/** `npm run test:mutants [-- games | records]`: breaks the game's rules one at a time, in a copy of the contracts, and
+/** `npm run test:mutants [-- games | batches | records]`: breaks the game's rules one at a time, in a copy of the contracts, and
  *  shows that the games of test/contracts/invariant/Games.t.sol notice each; then plants faults in kernels, plans and
- *  element functions, and shows that the record fuzzer of test/contracts/fuzz finds each. A rule whose loss nobody
+ *  element functions, and into the reading of batches, and shows that the fuzzers of test/contracts/fuzz find each. A rule whose loss nobody
  *  notices is not tested.
  *
  *  The tests must pass on the contracts as they are; each mutant must fail the named test, and compile. */
@@ -9,6 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { BATCH_FAULTS, BATCHES } from "./batch-faults.ts";
 import { withCompileLock } from "./compile.ts";
 import { foundryBinary, projectRoot } from "./foundry.ts";
 import type { Mutant } from "./mutant.ts";
@@ -137,6 +138,12 @@ interface Suite {
 
 const SUITES: Readonly<Record<string, Suite>> = {
   games: { file: GAMES, optimizer: false, tests: "testFuzz_game", sets: MUTANTS.map((mutant) => [mutant]) },
+  batches: {
+    file: BATCHES,
+    optimizer: true,
+    tests: "test_batches",
+    sets: BATCH_FAULTS.map((mutant) => [mutant]),
+  },
   records: { file: RECORDS, optimizer: true, tests: "test_records", sets: inSets(RECORD_FAULTS) },
 };
 

@@ -52,17 +52,28 @@ function buildWheel(): string {
   return join(DIST, readdirSync(DIST)[0] ?? "");
 }
 
+/** Minor versions of Python 3 that the package is for. */
+const MINORS = [LEAST_MINOR, 11, 12, 13, 14] as const;
+
+/** Which of them this machine has as `python3.N`, and which not. */
+export function pythonsHere(): { readonly here: readonly string[]; readonly missing: readonly string[] } {
+  const names = MINORS.map((minor) => `python3.${minor}`);
+  const here = names.filter((name) => spawnSync(name, ["--version"]).status === 0);
+  return { here, missing: names.filter((name) => !here.includes(name)) };
+}
+
 export interface FreshPython {
   readonly python: string;
   remove(): void;
 }
 
-/** A new environment outside of the tree with the wheel, what it needs, and these packages, in pinned versions. */
-export function freshPython(packages: readonly string[] = []): FreshPython {
+/** A new environment outside of the tree with the wheel, what it needs, and these packages, in pinned versions.
+ *  @param by program that makes it; default: the tools' own Python */
+export function freshPython(packages: readonly string[] = [], by = TOOLS_PYTHON): FreshPython {
   const folder = mkdtempSync(join(tmpdir(), "assay-python-"));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
-    runPython(TOOLS_PYTHON, ["-m", "venv", folder]);
+    runPython(by, ["-m", "venv", folder]);
     const python = pythonOf(folder);
     runPython(python, ["-m", "pip", "install", "-q", "-c", REQUIREMENTS, buildWheel(), ...packages]);
     return { python, remove };

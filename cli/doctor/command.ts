@@ -11,6 +11,7 @@ import { MODELS_SETTING } from "../daemon.ts";
 import { EXIT, printResult, withJson } from "../output.ts";
 import { PROVER_SETTINGS } from "../prover.ts";
 import { checkContracts, checkNode } from "./chain.ts";
+import { checkCode } from "./code.ts";
 import { type Finding, found, inTime, ok, warn } from "./finding.ts";
 import { checkBalance, checkBalanceAlone, checkKey } from "./key.ts";
 import { checkData, checkModels } from "./machine.ts";
@@ -82,6 +83,10 @@ async function examineSystem(config: ChainConfig, models: string): Promise<Findi
         return checkContracts(chain);
       });
   const [connected, holder] = [chain, account];
+  const code =
+    connected === undefined
+      ? []
+      : await inTime("code", `the contracts' code by ${config.rpcUrl}`, () => checkCode(connected));
   const balance =
     holder === undefined
       ? []
@@ -101,6 +106,7 @@ async function examineSystem(config: ChainConfig, models: string): Promise<Findi
   return [
     ...node,
     ...contracts,
+    ...code,
     ...key,
     ...balance,
     ...(await inTime("models", `the models in ${models}`, () => checkModels(models, connected))),

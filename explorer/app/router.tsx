@@ -21,6 +21,13 @@ const routes = [
     "/models/$id",
     lazyRouteComponent(() => import("./pages/model.tsx"), "Model"),
   ),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/models/$id/program",
+    component: lazyRouteComponent(() => import("./pages/program.tsx"), "Program"),
+    validateSearch: ({ claim }: Record<string, unknown>): { claim?: string } =>
+      typeof claim === "string" ? { claim } : {},
+  }),
   listed(
     "/requests",
     lazyRouteComponent(() => import("./pages/requests.tsx"), "Requests"),

@@ -62,7 +62,11 @@ export function decodeInput(
 
 /** Inverse of `decodeInput`. Numbers saturate to 16 bits.
  *  @throws BaseError as `decodeInput`, and INPUT_CODEC_MISMATCH for the input of another codec */
-export function encodeInput(program: Program, selector: Uint8Array, input: CodecInput): Uint8Array {
+export function encodeInput(
+  program: Pick<Program, "inputCodec" | "inputSize">,
+  selector: Uint8Array,
+  input: CodecInput,
+): Uint8Array {
   const { inputCodec, inputSize } = program;
   if (input.codec !== inputCodec) {
     throw new BaseError({

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { Address, Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ANVIL_KEYS } from "../../cli/anvil.ts";
 import { clockFinding } from "../../cli/doctor/chain.ts";
@@ -100,6 +101,33 @@ describe("assay doctor", () => {
     expect(existsSync(path("elsewhere/data"))).toBe(false);
     expect(existsSync(join(own, "data"))).toBe(true);
     rmSync(own, { recursive: true });
+  });
+
+  test("behavior: the contracts' code is that of this version; one byte of one of them is not", async () => {
+    expect((await doctor()).of("code", "ok")).toMatchObject([
+      { text: expect.stringMatching(/^all \d+ contracts/) },
+    ]);
+    const deployment = parseDeployment(readFileSync(path("deployment.json"), "utf8"), "deployment.json");
+    for (const name of ["judge", "courier"] as const) {
+      const address = deployment.contracts[name] as Address;
+      const code = (await local.client.getCode({ address })) ?? "0x";
+      await local.control.setCode({
+        address,
+        bytecode: `${code.slice(0, -1)}${code.endsWith("0") ? 1 : 0}` as Hex,
+      });
+      const changed = await doctor();
+      expect([changed.code, changed.of("code", "ok"), changed.of("code", "fail")]).toMatchObject([
+        4,
+        [],
+        [
+          {
+            text: expect.stringContaining(`other code stands at ${address}`),
+            nextStep: expect.stringContaining("Send nothing"),
+          },
+        ],
+      ]);
+      await local.control.setCode({ address, bytecode: code });
+    }
   });
 
   test("error: a data folder of another deployment, or of another key", async () => {

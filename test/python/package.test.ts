@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, inject, test } from "vitest";
-import { PACKAGE, runPython, TOOLS_PYTHON } from "../../tools/python.ts";
+import { freshPython, PACKAGE, pythonsHere, runPython, TOOLS_PYTHON } from "../../tools/python.ts";
 import { pytest, run } from "../support/python.ts";
 
 const python = inject("python");
@@ -58,6 +58,24 @@ describe("the Python package", () => {
   test("behavior: values, orders, receipts' form, without a chain", async () => {
     const { passed } = await pytest(python, "tests/test_offline.py");
     expect(passed).toBeGreaterThanOrEqual(5);
+  });
+
+  test("behavior: on each supported Python that this machine has, the oldest among them if it is here", async () => {
+    const own = runPython(python, ["--version"]).trim();
+    const { here, missing } = pythonsHere();
+    const others = here.filter((name) => !own.toLowerCase().replace(" ", "").startsWith(`${name}.`));
+    for (const name of others) {
+      const other = freshPython(["pytest", "pytest-asyncio"], name);
+      try {
+        for (const part of ["tests/test_offline.py", "tests/exact/test_vectors.py"])
+          expect((await pytest(other.python, part)).passed, `${part} by ${name}`).toBeGreaterThanOrEqual(5);
+      } finally {
+        other.remove();
+      }
+    }
+    process.stdout.write(
+      `The suite ran on ${own}; also tried: ${others.join(", ") || "none"}; not here: ${missing.join(", ") || "none"}\n`,
+    );
   });
 
   test("behavior: all vectors of test/vectors", async () => {

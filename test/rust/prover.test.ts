@@ -2,17 +2,28 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Abi, Address } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { toHex } from "../../base/bytes.ts";
 import { isBaseError } from "../../base/errors.ts";
+import { loadArtifact } from "../../cli/artifacts.ts";
 import { seededProgram } from "../../conformance/generate/random-program.ts";
 import { createRng } from "../../conformance/generate/rng.ts";
 import type { Model } from "../../inference/program/form.ts";
-import { decodeKey, type VerificationKey } from "../../protocol/rules/proof/groth16.ts";
+import {
+  decodeKey,
+  encodeProof,
+  type Groth16Proof,
+  type VerificationKey,
+} from "../../protocol/rules/proof/groth16.ts";
 import { circuitSize } from "../../prover/proof/groth16/compile.ts";
 import { writeWitness } from "../../prover/proof/groth16/snark/files.ts";
 import { NativeProver } from "../../prover/proof/groth16/snark/native.ts";
 import { developmentSetup } from "../../prover/proof/groth16/snark/setup.ts";
+import { ensureCompiled } from "../../tools/compile.ts";
+import { type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { CircuitPair } from "../support/circuit-run.ts";
+import { createContract } from "../support/create-contract.ts";
 import { buildProver } from "../support/rust.ts";
 import { SMALL_CIRCUIT, smallWitness } from "../support/small-circuit.ts";
 
@@ -26,18 +37,41 @@ const small = join(folder, "small.zkey");
 let program: string;
 let prover: NativeProver;
 let key: VerificationKey;
+let local: LocalChain;
+let caller: { readonly address: Address; readonly abi: Abi };
 
 beforeAll(async () => {
   program = buildProver();
   prover = new NativeProver(program);
+  ensureCompiled("all");
+  local = await startLocalChain();
+  const artifact = loadArtifact("Groth16Caller");
+  caller = { address: await createContract(local, artifact, []), abi: artifact.abi as Abi };
   const keys = await developmentSetup(SMALL_CIRCUIT, "native");
   writeFileSync(small, keys.provingKey);
   key = decodeKey(keys.verificationKey);
 });
-afterAll(() => {
+afterAll(async () => {
+  await local?.stop();
   prover?.close();
   rmSync(folder, { recursive: true });
 });
+
+interface Proven {
+  readonly signals: readonly bigint[];
+  readonly proof: Groth16Proof;
+}
+
+/** Asks the verifier of the proof lane about all of these at once. */
+async function holdsOnChain(key: Uint8Array, ...proven: readonly Proven[]): Promise<boolean> {
+  const args = [
+    toHex(key),
+    proven.map(({ signals }) => signals),
+    proven.map(({ proof }) => toHex(encodeProof(proof))),
+  ];
+  const answer = await local.client.readContract({ ...caller, functionName: "verify", args });
+  return answer as boolean;
+}
 
 /** Whether the program has a circuit of a size for a test. */
 function isProvable(model: Model): boolean {
@@ -62,7 +96,7 @@ describe("NativeProver", () => {
     }
   });
 
-  test("behavior: circuits of random programs", async () => {
+  test("behavior: circuits of random programs, by snarkjs and by the contract that verifies on the chain", async () => {
     let proven = 0;
     for (let seed = 1, done = 0; done < PROGRAMS; seed++) {
       const { model } = seededProgram(seed, { hostile: false, steps: seed % 4 });
@@ -72,14 +106,26 @@ describe("NativeProver", () => {
       const keys = await developmentSetup(pair.circuit.r1cs, `native ${seed}`);
       const path = join(folder, `${seed}.zkey`);
       writeFileSync(path, keys.provingKey);
+      const batch: Proven[] = [];
       for (let i = 0; i < PROOFS; i++) {
         const { witness, expected } = pair.random(rng);
         const proof = await prover.prove(path, witness);
+        batch.push({ signals: expected, proof });
         expect(await prover.verify(decodeKey(keys.verificationKey), expected, proof), `seed ${seed}`).toBe(
           true,
         );
         proven++;
       }
+      const key = keys.verificationKey;
+      for (const one of batch) expect(await holdsOnChain(key, one), `seed ${seed}`).toBe(true);
+      expect(await holdsOnChain(key, ...batch), `seed ${seed}, together`).toBe(true);
+      const [first, ...others] = batch as [Proven, ...Proven[]];
+      const wrong = {
+        ...first,
+        signals: first.signals.map((signal, at) => (at === 0 ? signal + 1n : signal)),
+      };
+      expect(await holdsOnChain(key, wrong), `seed ${seed}, another signal`).toBe(false);
+      expect(await holdsOnChain(key, ...others, wrong), `seed ${seed}, together`).toBe(false);
       done++;
     }
     expect(proven).toBe(PROGRAMS * PROOFS);

@@ -82,9 +82,9 @@ export class EvmWorld {
     return { chainId: CHAIN_ID, assay: this.contracts.assay };
   }
 
-  /** Puts another contract beside the system. */
-  create(artifact: Artifact): Promise<Address> {
-    return createIn(this.#evm, artifact, []);
+  /** Puts another contract beside the system. @param args of its constructor */
+  create(artifact: Artifact, args: readonly unknown[] = []): Promise<Address> {
+    return createIn(this.#evm, artifact, args);
   }
 
   /** @returns its id, and what the registry said of it */
@@ -108,18 +108,23 @@ export class EvmWorld {
     return { modelId: returned as ModelId, events: decodeEvents(logs) };
   }
 
-  /** A transaction in a block of its own. @param now its second */
-  async send(from: Address, call: Call, now: number): Promise<Sent> {
-    const { error, returned, logs } = await this.#run(from, call, now);
+  /** A transaction in a block of its own. @param now its second @param baseFee wei */
+  async send(from: Address, call: Call, now: number, baseFee = BASE_FEE): Promise<Sent> {
+    const { error, returned, logs } = await this.#run(from, call, now, baseFee);
     if (error !== undefined) return { refusal: decodeRevertData(returned).name, events: [] };
     return { events: decodeEvents(logs) };
   }
 
   /** A view of Assay. @returns its answer, ABI-encoded */
-  async read(functionName: string, args: readonly unknown[], now: number): Promise<Hex> {
+  read(functionName: string, args: readonly unknown[], now: number): Promise<Hex> {
     const data = encodeFunctionData({ abi: iAssayAbi as Abi, functionName, args });
-    const { error, returned } = await this.#run(ZERO_ADDRESS, { to: this.contracts.assay, data }, now);
-    if (error !== undefined) throw new Error(`${functionName}: ${decodeRevertData(returned).message}`);
+    return this.call({ to: this.contracts.assay, data }, now);
+  }
+
+  /** A view of any contract. @returns its answer, ABI-encoded */
+  async call(call: Call, now: number): Promise<Hex> {
+    const { error, returned } = await this.#run(ZERO_ADDRESS, call, now);
+    if (error !== undefined) throw new Error(decodeRevertData(returned).message);
     return returned;
   }
 
@@ -146,13 +151,13 @@ export class EvmWorld {
     }
   }
 
-  async #run(from: Address, { to, data, value = 0n }: Call, now: number) {
+  async #run(from: Address, { to, data, value = 0n }: Call, now: number, baseFee = BASE_FEE) {
     this.#number += 1n;
     const caller = bytesOf(from);
     const { execResult } = await this.#evm.runCall({
       ...{ caller, origin: caller, to: bytesOf(to), data: fromHex(data), value, gasLimit: GAS },
       skipBalance: true,
-      block: { header: headerOf(this.#number, now) },
+      block: { header: headerOf(this.#number, now, baseFee) },
     });
     // A transaction's warm addresses and new contracts end with it.
     await this.#evm.journal.cleanup();
@@ -190,8 +195,8 @@ async function createIn(evm: EVM, { abi, bytecode }: Artifact, args: readonly un
   return getAddress(createdAddress.toString());
 }
 
-const headerOf = (number: bigint, now: number) => ({
-  ...{ number, timestamp: BigInt(now), baseFeePerGas: BASE_FEE, gasLimit: GAS, difficulty: 0n },
+const headerOf = (number: bigint, now: number, baseFee = BASE_FEE) => ({
+  ...{ number, timestamp: BigInt(now), baseFeePerGas: baseFee, gasLimit: GAS, difficulty: 0n },
   ...{
     coinbase: bytesOf(ZERO_ADDRESS),
     prevRandao: new Uint8Array(32),

@@ -61,6 +61,8 @@ export async function getBytes(path: string): Promise<Uint8Array> {
 /** `?a=1&b=2` of what is defined; empty where nothing is. */
 export function queryString(values: Readonly<Record<string, unknown>>): string {
   const defined = Object.entries(values).filter(([, value]) => value !== undefined && value !== "");
-  const text = new URLSearchParams(defined.map(([name, value]) => [name, String(value)])).toString();
+  const text = new URLSearchParams(
+    defined.map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
   return text === "" ? "" : `?${text}`;
 }

@@ -13,14 +13,16 @@ import { DataSheet } from "../parts/output.tsx";
 import { Answered } from "../parts/states.tsx";
 import { Term } from "../parts/term.tsx";
 import { Countdown, Time } from "../parts/time.tsx";
-import { PageTitle } from "../parts/title.tsx";
+import { IdTitle, PageTitle } from "../parts/title.tsx";
 import { VerifyHere } from "./claim/verify-here.tsx";
 
 export function Claim() {
   const { id } = useParams({ from: "/claims/$id" });
+  const found = useQuery(claimQuery(id));
   return (
     <div className="stack">
-      <Answered of={useQuery(claimQuery(id))}>{(claim) => <Known claim={claim} />}</Answered>
+      {found.data === undefined && <IdTitle kind="Claim" id={id} />}
+      <Answered of={found}>{(claim) => <Known claim={claim} />}</Answered>
     </div>
   );
 }
@@ -48,8 +50,17 @@ function Known({ claim }: { readonly claim: ClaimData }) {
         </section>
       </div>
       <VerifyHere claim={claim} />
+      <Link
+        className="sheet way-on"
+        to="/models/$id/program"
+        params={{ id: claim.modelId }}
+        search={{ claim: claimId }}
+      >
+        <strong>The run, opened</strong>
+        <span>Every step of the model and its numbers on this input →</span>
+      </Link>
       {hasDispute && (
-        <Link className="sheet dispute-link" to="/claims/$id/dispute" params={{ id: claimId }}>
+        <Link className="sheet way-on is-bad" to="/claims/$id/dispute" params={{ id: claimId }}>
           <strong>The dispute</strong>
           <span>What was opened of the trace, where it parts from the honest one, and the arithmetic →</span>
         </Link>

@@ -12,7 +12,7 @@ import { Outside } from "../parts/outside.tsx";
 import { Answered } from "../parts/states.tsx";
 import { Term } from "../parts/term.tsx";
 import { durationText, Time } from "../parts/time.tsx";
-import { PageTitle } from "../parts/title.tsx";
+import { IdTitle, PageTitle } from "../parts/title.tsx";
 import { Evaluation } from "./model/evaluation.tsx";
 import { TryIt } from "./model/try-it.tsx";
 
@@ -20,9 +20,11 @@ const COUNT = new Intl.NumberFormat("en");
 
 export function Model() {
   const { id } = useParams({ from: "/models/$id" });
+  const found = useQuery(modelQuery(id));
   return (
     <div className="stack">
-      <Answered of={useQuery(modelQuery(id))}>{(model) => <Known model={model} />}</Answered>
+      {found.data === undefined && <IdTitle kind="Model" id={id} />}
+      <Answered of={found}>{(model) => <Known model={model} />}</Answered>
     </div>
   );
 }

@@ -11,13 +11,15 @@ import { DataSheet } from "../parts/output.tsx";
 import { Answered, Empty } from "../parts/states.tsx";
 import { Term } from "../parts/term.tsx";
 import { Countdown, durationText, Time } from "../parts/time.tsx";
-import { PageTitle } from "../parts/title.tsx";
+import { IdTitle, PageTitle } from "../parts/title.tsx";
 
 export function Request() {
   const { id } = useParams({ from: "/requests/$id" });
+  const found = useQuery(requestQuery(id));
   return (
     <div className="stack">
-      <Answered of={useQuery(requestQuery(id))}>
+      {found.data === undefined && <IdTitle kind="Request" id={id} />}
+      <Answered of={found}>
         {(request) => {
           const { terms, output, claims, timeline, state, finalLane } = request;
           return (

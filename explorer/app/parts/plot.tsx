@@ -31,6 +31,8 @@ export function Chart({ label, options }: ChartProps) {
     const figure = plot.plot({ width, className: "plot", ...options(plot, width) });
     // Plot's own style element is refused by the page's policy; theme/pages.css has what it says.
     for (const style of figure.querySelectorAll("style")) style.remove();
+    // The figure is one picture, whose label says what is in it.
+    figure.setAttribute("aria-hidden", "true");
     place.current?.replaceChildren(figure);
   }, [plot, width, options]);
   return <div className="chart" ref={place} role="img" aria-label={label} />;

@@ -43,7 +43,7 @@ export function Failure({ error, retry }: { readonly error: Error; readonly retr
   );
 }
 
-export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+export function Empty({ title, children }: { readonly title: ReactNode; readonly children?: ReactNode }) {
   return (
     <div className="blank">
       <strong>{title}</strong>

@@ -1,5 +1,7 @@
 import type { ReactNode } from "react";
 import { useEffect } from "react";
+import { shortId } from "./id.tsx";
+import { Outside } from "./outside.tsx";
 import { visible } from "./visible.ts";
 
 interface PageTitleProps {
@@ -20,5 +22,17 @@ export function PageTitle({ name, children, aside }: PageTitleProps) {
       <h1>{children}</h1>
       {aside}
     </header>
+  );
+}
+
+/** The heading of what is not read yet, or cannot be. @param id as the address has it, of any form */
+export function IdTitle({ kind, id }: { readonly kind: string; readonly id: string }) {
+  return (
+    <PageTitle name={`${kind} ${shortId(id)}`}>
+      {kind}{" "}
+      <span className="mono">
+        <Outside text={shortId(id)} />
+      </span>
+    </PageTitle>
   );
 }

@@ -3,7 +3,7 @@ import { Empty, Failure } from "../parts/states.tsx";
 
 export function NotFound() {
   return (
-    <Empty title="There is no such page">
+    <Empty title={<h1>There is no such page</h1>}>
       <Link to="/">The overview</Link> leads to everything; the search finds any id, address or transaction.
     </Empty>
   );

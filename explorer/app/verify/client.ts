@@ -23,6 +23,9 @@ const computed = <T>(key: readonly unknown[], compute: () => Promise<T>) =>
 
 export const runQuery = (model: string, input: Hex) =>
   computed(["run", model, input], () => verifier().run(model, input));
+export const programQuery = (model: string) => computed(["program", model], () => verifier().program(model));
+export const tensorQuery = (model: string, input: Hex, step: number) =>
+  computed(["tensor", model, input, step], () => verifier().tensor(model, input, step));
 export const descentQuery = (model: string, input: Hex, shown: Shown) =>
   computed(["descent", model, input, shown], () => verifier().descend(model, input, shown));
 export const explainQuery = (model: string, input: Hex, step: number, element: number) =>

@@ -6,8 +6,20 @@ import { encodeOutput } from "../../../inference/codecs/output.ts";
 import { type Commitment, commitModel, commitTrace, modelId } from "../../../inference/commit/commitments.ts";
 import { trace } from "../../../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../../../inference/executor/prepare.ts";
-import { isWeight, type Operand, type Tensor, type TensorData } from "../../../inference/program/form.ts";
+import { proveProfile } from "../../../inference/profile/prove.ts";
+import { describeProgram } from "../../../inference/program/describe.ts";
+import {
+  isStep,
+  isWeight,
+  type Opcode,
+  type Operand,
+  type Step,
+  type Tensor,
+  type TensorData,
+  type TensorType,
+} from "../../../inference/program/form.ts";
 import { weightBytes } from "../../../inference/program/shape.ts";
+import { storedElement } from "../../../inference/program/tensor.ts";
 import { readProgram } from "../../../inference/program/validate.ts";
 import { LANE, type LaneName } from "../../../protocol/rules/types.ts";
 import type { Model } from "../../api/types.ts";
@@ -15,6 +27,7 @@ import { getBytes, getJson } from "../data/api.ts";
 import { explain } from "./arithmetic/explain.ts";
 import type { Arithmetic } from "./arithmetic/form.ts";
 import { descent, type Floor, type Shown } from "./descent.ts";
+import { numberOf } from "./values.ts";
 
 const NO_KEY = `0x${"00".repeat(32)}` as const;
 
@@ -23,6 +36,25 @@ interface Run {
   readonly trace: Commitment;
   readonly output: Hex;
   readonly seconds: number;
+}
+
+/** A step of a program, for people. */
+export interface StepSheet {
+  readonly index: number;
+  readonly opcode: Opcode;
+  readonly type: TensorType;
+  readonly dims: readonly number[];
+  /** steps whose tensors it reads */
+  readonly after: readonly number[];
+  readonly text: string;
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface TensorSheet {
+  readonly type: TensorType;
+  readonly dims: readonly number[];
+  readonly values: readonly number[];
 }
 
 const models = new Map<string, Promise<PreparedModel>>();
@@ -87,7 +119,28 @@ const constantOf =
     return prepared.constant(operand);
   };
 
+/** An operand that is a step's tensor. */
+const stepsBefore = ({ a, b, c }: Step): number[] => [a, b, c].filter(isStep);
+
 const verifier = {
+  /** The program, step by step, with the interval in which the weights prove each step's numbers to lie. */
+  async program(id: string): Promise<StepSheet[]> {
+    const { model, program } = await opened(id);
+    const lines = describeProgram(program).slice(-program.steps.length);
+    const proofs = proveProfile(model).steps;
+    return program.steps.map((step, i) => ({
+      ...{ index: i, opcode: step.opcode, type: step.type, dims: step.dims, after: stepsBefore(step) },
+      text: lines[i] as string,
+      low: proofs[i]?.low ?? 0,
+      high: proofs[i]?.high ?? 0,
+    }));
+  },
+  /** One step's tensor in the run of an input, as numbers. */
+  async tensor(id: string, input: Hex, step: number): Promise<TensorSheet> {
+    const [, { tensors }] = await runOf(id, input);
+    const { type, dims, data } = tensors[step] as Tensor;
+    return { type, dims, values: Array.from(data, (_, i) => numberOf(type, storedElement(data, i))) };
+  },
   /** Runs the model. @returns return data, the trace's root, and the seconds that it took */
   async run(id: string, input: Hex): Promise<{ output: Hex; traceRoot: Hex; seconds: number }> {
     const [, run] = await runOf(id, input);

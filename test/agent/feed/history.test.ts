@@ -27,6 +27,7 @@ async function openSource(name: "TestSource" | "TestPhasedSource" = "TestSource"
   };
   return {
     begin: (phase: number) => call("beginPhase", phase),
+    complete: (id: number, answer: bigint, updatedAt: bigint) => call("complete", id, answer, updatedAt),
     push: (...rounds: readonly (readonly [answer: bigint, updatedAt: bigint])[]) =>
       call(
         "pushMany",
@@ -67,13 +68,17 @@ describe("since", () => {
     await source.begin(1);
     await source.push([10n, 100n], [11n, 200n]);
     const phase = 1n << 64n;
+    expect(await idsSince(source.history(), 0)).toEqual([phase + 2n, phase + 1n]);
+  });
+
+  it("behavior: an id that had no round yet is asked again", async () => {
+    const source = await openSource();
+    await source.push([10n, 100n], [0n, 0n]);
     const history = source.history();
-    expect(await idsSince(history, 0)).toEqual([phase + 2n, phase + 1n]);
-    // An id that has no round yet is asked again.
-    await source.begin(2);
     expect(await idsSince(history, 0)).toEqual([]);
+    await source.complete(2, 11n, 200n);
     await source.push([12n, 300n]);
-    expect(await idsSince(history, 0)).toEqual([2n * phase + 1n]);
+    expect(await idsSince(history, 0)).toEqual([3n, 2n, 1n]);
   });
 
   it("behavior: more rounds than are asked for at once, and of them those that are new", async () => {

@@ -27,6 +27,11 @@ contract TestSource is AggregatorV3Interface {
         }
     }
 
+    /// @notice Completes a round that has begun.
+    function complete(uint80 id, int256 answer, uint256 updatedAt) external {
+        (_answers[id], _times[id]) = (answer, updatedAt);
+    }
+
     function getRoundData(uint80 id) public view virtual returns (uint80, int256, uint256, uint256, uint80) {
         return (id, _answers[id], _times[id], _times[id], id);
     }

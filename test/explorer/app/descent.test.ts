@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../base/bytes.ts";
 import { randomProgram } from "../../../conformance/generate/random-program.ts";
@@ -6,6 +7,7 @@ import { descent, type Shown } from "../../../explorer/app/verify/descent.ts";
 import { numberOf } from "../../../explorer/app/verify/values.ts";
 import { demandPath, TRACE_STEP } from "../../../inference/commit/positions.ts";
 import { revealAt, topsOf, traceShapes } from "../../../inference/commit/reveal.ts";
+import { loadModelFolder } from "../../../inference/model-folder.ts";
 import {
   elementBytes,
   elementCount,
@@ -15,9 +17,13 @@ import {
 } from "../../../inference/program/form.ts";
 import { ceilLog2, locate } from "../../../inference/program/shape.ts";
 import { storedElement } from "../../../inference/program/tensor.ts";
-import { honestRun, present } from "../../support/lies.ts";
+import { selfTestCalldata } from "../../../inference/self-test.ts";
+import { projectRoot } from "../../../tools/foundry.ts";
+import { type HonestRun, honestRun, present } from "../../support/lies.ts";
 import { scaled } from "../../support/scale.ts";
 
+/** A step of models/sentiment whose tensor is a tree of 9 levels. */
+const LARGE = 1;
 const GAMES = scaled(60, 600, 6_000);
 
 /** A trace with one wrong byte, opened down to it as challengers do. */
@@ -26,8 +32,13 @@ function game(seed: number) {
   const run = honestRun(randomProgram(rng, { steps: rng.int(0, 6) }));
   const { program } = run.prepared;
   const step = rng.int(0, program.steps.length - 1);
+  return lieAt(run, step, rng.int(0, elementCount((program.steps[step] as Step).dims) - 1));
+}
+
+/** The same of one element of a run. */
+function lieAt(run: HonestRun, step: number, element: number) {
+  const { program } = run.prepared;
   const record = program.steps[step] as Step;
-  const element = rng.int(0, elementCount(record.dims) - 1);
   const byte = element * elementBytes(record.type);
   const lie = { bytes: [{ step, at: byte, flip: 1 }], follows: false, output: "own" } as const;
   const claimed = present(run, lie);
@@ -58,6 +69,21 @@ describe("descent", () => {
       expect(parting?.honest).toBe(numberOf(record.type, honest));
       expect(parting?.claimed).not.toBe(parting?.honest);
       expect(element % lastDim(record.dims)).toBeLessThan(lastDim(record.dims));
+    }
+  });
+
+  it("args: in a tensor of several levels each floor begins where its node does", () => {
+    const { model, selector } = loadModelFolder(join(projectRoot, "models/sentiment"));
+    const run = honestRun({ model, selector, calldata: selfTestCalldata(model.program, selector, 2) });
+    const record = model.program.steps[LARGE] as Step;
+    for (let element = 0; element < elementCount(record.dims); element += 97) {
+      const { program, shown } = lieAt(run, LARGE, element);
+      const floors = descent({ program, tensors: run.tensors, trace: run.trace }, shown);
+      expect(floors.map(({ kind }) => kind)).toEqual(["roots", "nodes", "words"]);
+      for (const { cells } of floors) {
+        expect(cells.filter(({ state }) => state === "different")).toHaveLength(1);
+      }
+      expect(floors.at(-1)?.partings.map((parting) => parting.element)).toEqual([element]);
     }
   });
 

@@ -54,11 +54,13 @@ function Drawn({ figure }: { readonly figure: EvaluationFigure }) {
 function Confusion({ figure }: { readonly figure: Extract<EvaluationFigure, { kind: "confusion" }> }) {
   const options = useCallback(
     (plot: PlotModule) => ({
-      height: 60 + 56 * figure.classes.length,
+      height: 76 + 56 * figure.classes.length,
+      marginBottom: 46,
       marginLeft: 72,
       x: { label: "the model says", domain: figure.classes },
       y: { label: "it is", domain: figure.classes },
-      opacity: { domain: [0, 1.6], range: [0, 1] },
+      // Numbers stand on it: it never gets so strong that they cannot be read.
+      opacity: { domain: [0, 1], range: [0, 0.45] },
       marks: [
         plot.cell(figure.cells, {
           x: "answered",
