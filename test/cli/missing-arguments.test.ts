@@ -23,6 +23,7 @@ const COMPLETE = [
   "doctor",
   "init",
   "node anvil",
+  "explorer",
   "prover",
   "withdraw",
   "audit",
@@ -34,7 +35,7 @@ const COMPLETE = [
 ];
 const isComplete = (name: string): boolean =>
   COMPLETE.includes(name) ||
-  /^(gateway|challenger) (?!verify|challenge$|show-claim|attention|drill)/.test(name);
+  /^(gateway|challenger) (?!verify|challenge$|show-claim|attention|drill|investigate)/.test(name);
 
 const run = (words: readonly string[]) =>
   runInProcess(words, {
