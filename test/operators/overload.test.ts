@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../cli/demo/processes.ts";
 import { runAssay } from "../support/assay.ts";
 import { fetchMetrics } from "../support/exposition.ts";
+import { freeze } from "../support/frozen.ts";
 import { encodeText } from "../support/sentiment-call.ts";
 import { keyOf, ROLES, type System, startSystem } from "../support/system.ts";
 
@@ -180,7 +181,7 @@ describe("1,500 idle connections to a process of 1,024 descriptors", () => {
 
 describe("a node that is frozen", () => {
   test("behavior: health and metrics answer at once and say since when; doctor ends and says what it waits for", async () => {
-    process.kill(system.pid, "SIGSTOP");
+    await freeze(system.pid);
     try {
       const at = async (url: string) => {
         const startedAt = performance.now();
