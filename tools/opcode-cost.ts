@@ -12,13 +12,24 @@ import { OPCODE_CODES } from "../inference/program/codes.ts";
 import { projectRoot } from "./foundry.ts";
 import { listFiles } from "./tracked-files.ts";
 
-const TYPESCRIPT = ["base", "inference", "protocol", "prover", "challenger", "agent", "conformance", "cli"];
+const TYPESCRIPT = [
+  "base",
+  "inference",
+  "protocol",
+  "prover",
+  "challenger",
+  "agent",
+  "conformance",
+  "explorer",
+  "cli",
+];
 const SOLIDITY = "verifier-contracts";
 /** Contracts that send each opcode to its library. */
 const DISPATCHERS = ["Elements", "Rules", "Kernels"];
 const TABLE = "inference/program/codes.ts";
-/** What uses opcodes and is not touched by a new one: lowerings of ONNX operators, and what tries implementations. */
-const USERS = ["inference/onnx/lower/", "conformance/"];
+/** What uses opcodes and computes nothing that counts: lowerings of ONNX operators, what tries implementations, and what
+ *  shows a step to people. */
+const USERS = ["inference/onnx/lower/", "conformance/", "explorer/"];
 
 const isSource = (path: string): boolean =>
   [...TYPESCRIPT, SOLIDITY].some((folder) => path.startsWith(`${folder}/`)) && /\.(ts|sol)$/.test(path);
