@@ -204,6 +204,21 @@ contract PromisesHandler is PromisesFixture {
         }
     }
 
+    /// @dev A leaf falls while another one of its batch waits for stake that a fee spike took out of reach: by single moves
+    /// that is so rare that nobody would ever drop a leaf.
+    function fallWhileAnotherWaits(uint256 n) external {
+        uint256 filed = _claims.length;
+        vm.fee(0);
+        this.openLeaf(n, 0, 0);
+        if (_claims.length == filed) return;
+        vm.fee(1_500 gwei);
+        this.openLeaf(n, 1, 1);
+        this.challenge(filed, 1);
+        skip(W0 / 4 + 1);
+        this.timeout(filed);
+        this.close(filed);
+    }
+
     function nextLeaf(uint256 n) external {
         if (_batches.length == 0) return;
         n %= _batches.length;

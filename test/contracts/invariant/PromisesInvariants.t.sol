@@ -20,7 +20,7 @@ contract PromisesInvariantsTest is Test {
     }
 
     function _moves() private view returns (bytes4[] memory moves) {
-        bytes4[24] memory all = [
+        bytes4[25] memory all = [
             handler.deposit.selector,
             handler.announceExit.selector,
             handler.exit.selector,
@@ -33,6 +33,7 @@ contract PromisesInvariantsTest is Test {
             handler.close.selector,
             handler.post.selector,
             handler.openLeaf.selector,
+            handler.fallWhileAnotherWaits.selector,
             handler.nextLeaf.selector,
             handler.dropLeaf.selector,
             handler.release.selector,
@@ -76,7 +77,7 @@ contract PromisesInvariantsTest is Test {
         vm.pauseGasMetering();
         bytes4[] memory moves = _moves();
         uint256 random = 0xa55a;
-        for (uint256 game; game < 45; game++) {
+        for (uint256 game; game < 200; game++) {
             uint256 state = vm.snapshotState();
             for (uint256 i; i < 100; i++) {
                 random = uint256(keccak256(abi.encode(random)));
