@@ -67,9 +67,10 @@ export class CircuitBreaker {
     return true;
   }
 
-  /** A claim became final on which this challenger held a ticket. */
+  /** A claim became final on which this challenger held a ticket; each stops it once. */
   lost(claim: ClaimId): void {
-    if (this.tripped === undefined)
+    const { changes } = this.#db.prepare("INSERT OR IGNORE INTO lost_tickets VALUES (?)").run(claim);
+    if (changes > 0 && this.tripped === undefined)
       this.#trip(`the ticket on claim ${claim} was lost: the claim is final`, claim);
   }
 
