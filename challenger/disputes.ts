@@ -1,10 +1,8 @@
 /** Carries disputes about wrong claims to their end, and ends any claim whose answer is overdue; one step of each at a
  *  time, decided from what the chain says. */
-import { fromHex } from "../base/bytes.ts";
 import type { Logger } from "../base/log.ts";
 import { RecentSet } from "../base/recent.ts";
 import { decodePosition } from "../inference/commit/positions.ts";
-import { traceShapes } from "../inference/commit/reveal.ts";
 import type { Canonical } from "../inference/runtime/canonical-pool.ts";
 import { Actions } from "../protocol/chain/actions.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
@@ -15,9 +13,8 @@ import type { ClaimId, ModelId } from "../protocol/rules/types.ts";
 import type { ClaimWord } from "../protocol/rules/words.ts";
 import type { EventStore } from "../protocol/service/store/event-store.ts";
 import { actionOf } from "./act.ts";
-import { ClaimedTrace } from "./claimed-trace.ts";
 import { type Decision, type Dispute, decide } from "./decide.ts";
-import { interrogate, type Question } from "./interrogate.ts";
+import { type Question, questionAbout } from "./interrogate.ts";
 import type { Observer } from "./notices.ts";
 import { OwnRuns } from "./own-runs.ts";
 import type { CoveredModel } from "./reexecute.ts";
@@ -170,12 +167,7 @@ export class Disputes {
   #question(claim: ClaimEntry, request: RequestEntry): Question | undefined {
     if (claim.trace === undefined) return undefined;
     const own = this.#runs.get(claim, request);
-    if (own === undefined) return undefined;
-    const claimed = new ClaimedTrace(traceShapes(own.program), claim.trace.tops.map(fromHex));
-    for (const [position, { content }] of claim.demands) {
-      if (content !== undefined) claimed.addReveal(decodePosition(position), content.map(fromHex));
-    }
-    return interrogate(own, claimed, fromHex(claim.output));
+    return own && questionAbout(own, claim);
   }
 
   #over(id: ClaimId, { lost }: Extract<Decision, { kind: "over" }>): void {

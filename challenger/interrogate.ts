@@ -1,9 +1,16 @@
-import { equalBytes, toHex } from "../base/bytes.ts";
+import { equalBytes, fromHex, toHex } from "../base/bytes.ts";
 import { BaseError } from "../base/errors.ts";
 import { encodeOutput, outputFault } from "../inference/codecs/output.ts";
 import type { Commitment } from "../inference/commit/commitments.ts";
 import { type Opening, open, outputRead, readsOf } from "../inference/commit/openings.ts";
-import { openedLevel, type Position, TRACE_STEP, topLevel } from "../inference/commit/positions.ts";
+import {
+  decodePosition,
+  openedLevel,
+  type Position,
+  TRACE_STEP,
+  topLevel,
+} from "../inference/commit/positions.ts";
+import { traceShapes } from "../inference/commit/reveal.ts";
 import {
   elementBytes,
   type Operand,
@@ -12,7 +19,8 @@ import {
   type Tensor,
   type TensorData,
 } from "../inference/program/form.ts";
-import type { ClaimedTrace } from "./claimed-trace.ts";
+import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
+import { ClaimedTrace } from "./claimed-trace.ts";
 
 /** The honest run of the disputed input, by the canonical executor. */
 export interface OwnTrace {
@@ -68,6 +76,16 @@ export function interrogate(own: OwnTrace, claimed: ClaimedTrace, output: Uint8A
     };
   }
   return descend(own, claimed, step);
+}
+
+/** The next question about a claim, from what its events tell; undefined before its trace is committed. */
+export function questionAbout(own: OwnTrace, { trace, demands, output }: ClaimEntry): Question | undefined {
+  if (trace === undefined) return undefined;
+  const claimed = new ClaimedTrace(traceShapes(own.program), trace.tops.map(fromHex));
+  for (const [position, { content }] of demands) {
+    if (content !== undefined) claimed.addReveal(decodePosition(position), content.map(fromHex));
+  }
+  return interrogate(own, claimed, fromHex(output));
 }
 
 /** Index of the first step with another root; a position while its root is hidden; undefined if none differs. */

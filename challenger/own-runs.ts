@@ -61,15 +61,13 @@ export class OwnRuns {
 
   #make(id: ClaimId, modelId: ModelId, { input }: RequestEntry): void {
     const { models, canonical, log, onMade } = this.#parts;
-    const { prepared, weights } = models.get(modelId) as CoveredModel;
-    const { program } = prepared;
+    const model = models.get(modelId) as CoveredModel;
     const over = new AbortController();
     const { signal } = over;
-    const constant: OwnTrace["constant"] = (operand) => prepared.constant(operand);
     const done = canonical
       .trace(modelId, fromHex(input), { urgency: "owed", signal })
-      .then(({ tensors, commitment: trace }) => {
-        if (!signal.aborted) this.#made.set(id, { program, tensors, trace, weights, constant });
+      .then((run) => {
+        if (!signal.aborted) this.#made.set(id, ownTrace(model, run));
       })
       .catch((error: unknown) => {
         // Whoever asks next begins it again.
@@ -83,3 +81,12 @@ export class OwnRuns {
     this.#making.set(id, { over, done });
   }
 }
+
+/** A run of the canonical executor, as questions about a claim need it. */
+export const ownTrace = (
+  { prepared, weights }: CoveredModel,
+  { tensors, commitment: trace }: Awaited<ReturnType<Canonical["trace"]>>,
+): OwnTrace => ({
+  ...{ program: prepared.program, tensors, trace, weights },
+  constant: (operand) => prepared.constant(operand),
+});

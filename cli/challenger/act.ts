@@ -2,7 +2,8 @@
 import type { Command } from "commander";
 import { BaseError } from "../../base/errors.ts";
 import { coverModels } from "../../challenger/models.ts";
-import { reexecute, type Verdict } from "../../challenger/reexecute.ts";
+import { type CoveredModel, reexecute, type Verdict } from "../../challenger/reexecute.ts";
+import type { Canonical } from "../../inference/runtime/canonical-pool.ts";
 import type { ClaimEntry, RequestEntry } from "../../protocol/chain/claim-index.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { readClaim, readIndex } from "../../protocol/chain/past.ts";
@@ -67,20 +68,37 @@ export function addActCommands(challenger: Command): void {
 
 /** Compares one claim as the daemon does.
  *  @throws BaseError CLAIM_UNKNOWN, MODEL_NOT_HERE, COULD_NOT_CHECK (retryable) */
-async function verifyClaim({ chain, models, settings }: Setup, id: ClaimId) {
+const verifyClaim = (setup: Setup, id: ClaimId) =>
+  withClaim(setup, id, async ({ claim, request, covered, verdict }) => {
+    if (verdict.kind === "could-not-check") throw couldNotCheck(id, verdict.reason);
+    return { verdict, facts: factsOf(setup.chain, claim, request, covered.name) };
+  });
+
+export interface ComparedClaim {
+  readonly claim: ClaimEntry;
+  readonly request: RequestEntry;
+  readonly covered: CoveredModel;
+  readonly verdict: Verdict;
+  readonly canonical: Canonical;
+}
+
+/** Compares one claim as the daemon does, and does something while an engine still has its model.
+ *  @throws BaseError CLAIM_UNKNOWN, MODEL_NOT_HERE; what `work` throws */
+export async function withClaim<T>(
+  { chain, models, settings }: Setup,
+  id: ClaimId,
+  work: (compared: ComparedClaim) => Promise<T>,
+): Promise<T> {
   const { claim, request } = await readClaim(chain, id);
-  const folders = models.filter(({ modelId }) => modelId === claim.claim.modelId);
-  const covered = (await coverModels(folders, new StateReader(chain), PROGRESS)).get(claim.claim.modelId);
-  if (covered === undefined) throw modelNotHere(claim.claim.modelId, settings.models);
+  const { modelId } = claim.claim;
+  const folders = models.filter((model) => model.modelId === modelId);
+  const covered = (await coverModels(folders, new StateReader(chain), PROGRESS)).get(modelId);
+  if (covered === undefined) throw modelNotHere(modelId, settings.models);
   const fast = await openEngine(folders, 1, PROGRESS);
   try {
-    const verdict = await reexecute(covered, request, claim, {
-      fast,
-      canonical: fast.canonical,
-      log: PROGRESS,
-    });
-    if (verdict.kind === "could-not-check") throw couldNotCheck(id, verdict.reason);
-    return { verdict, facts: factsOf(chain, claim, request, covered.name) };
+    const { canonical } = fast;
+    const verdict = await reexecute(covered, request, claim, { fast, canonical, log: PROGRESS });
+    return await work({ claim, request, covered, verdict, canonical });
   } finally {
     fast.close();
   }
@@ -122,7 +140,7 @@ const notWrong = (id: ClaimId) =>
     nextStep: "Nothing is to be done.",
   });
 
-export const modelNotHere = (model: ModelId, folder: string) =>
+const modelNotHere = (model: ModelId, folder: string) =>
   new BaseError({
     code: "MODEL_NOT_HERE",
     shortMessage: `No folder in ${folder} holds the model ${model}.`,

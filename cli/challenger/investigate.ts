@@ -3,12 +3,9 @@ import type { Command } from "commander";
 import type { Hex } from "viem";
 import { fromHex } from "../../base/bytes.ts";
 import { isBaseError } from "../../base/errors.ts";
-import { ClaimedTrace } from "../../challenger/claimed-trace.ts";
-import { interrogate, type Question } from "../../challenger/interrogate.ts";
-import { coverModels } from "../../challenger/models.ts";
-import { reexecute, type Verdict } from "../../challenger/reexecute.ts";
-import { decodePosition } from "../../inference/commit/positions.ts";
-import { traceShapes } from "../../inference/commit/reveal.ts";
+import { type Question, questionAbout } from "../../challenger/interrogate.ts";
+import { ownTrace } from "../../challenger/own-runs.ts";
+import type { Verdict } from "../../challenger/reexecute.ts";
 import { type Chain, connect } from "../../protocol/chain/connect.ts";
 import { readClaim } from "../../protocol/chain/past.ts";
 import { rpcUrlsOf } from "../../protocol/chain/quorum/urls.ts";
@@ -17,9 +14,8 @@ import type { ClaimId } from "../../protocol/rules/types.ts";
 import { withChain, withSettings } from "../chain.ts";
 import { type ShownClaim, showClaim } from "../claim.ts";
 import { claimIdOf } from "../claim-id.ts";
-import { openEngine } from "../engine.ts";
 import { printResult, withJson } from "../output.ts";
-import { modelNotHere } from "./act.ts";
+import { withClaim } from "./act.ts";
 import { CHALLENGER_SETTINGS, openSetup, type Setup } from "./machine.ts";
 import { PROGRESS } from "./progress.ts";
 
@@ -86,37 +82,14 @@ interface OwnRun {
 }
 
 /** The claimed input by the canonical executor, and the first place where the committed trace is another one. */
-async function runAgain({ chain, models, settings }: Setup, claimId: ClaimId): Promise<OwnRun> {
-  const { claim, request } = await readClaim(chain, claimId);
-  const { modelId } = claim.claim;
-  const folders = models.filter((model) => model.modelId === modelId);
-  const covered = (await coverModels(folders, new StateReader(chain), PROGRESS)).get(modelId);
-  if (covered === undefined) throw modelNotHere(modelId, settings.models);
-  const engine = await openEngine(folders, 1, PROGRESS);
-  try {
-    const verdict = await reexecute(covered, request, claim, {
-      fast: engine,
-      canonical: engine.canonical,
-      log: PROGRESS,
-    });
-    if (verdict.kind !== "wrong" || claim.trace === undefined) return { model: covered.name, verdict };
-    const { prepared, weights } = covered;
-    const { program } = prepared;
-    const made = await engine.canonical.trace(modelId, fromHex(request.input), { urgency: "owed" });
-    const own = {
-      ...{ program, weights, tensors: made.tensors, trace: made.commitment },
-      constant: prepared.constant.bind(prepared),
-    };
-    const claimed = new ClaimedTrace(traceShapes(program), claim.trace.tops.map(fromHex));
-    for (const [position, { content }] of claim.demands) {
-      if (content !== undefined) claimed.addReveal(decodePosition(position), content.map(fromHex));
-    }
-    const question = interrogate(own, claimed, fromHex(claim.output));
-    return { model: covered.name, verdict, partsAt: placeOf(question) };
-  } finally {
-    engine.close();
-  }
-}
+const runAgain = (setup: Setup, claimId: ClaimId): Promise<OwnRun> =>
+  withClaim(setup, claimId, async ({ claim, request, covered, verdict, canonical }) => {
+    const run = { model: covered.name, verdict };
+    if (verdict.kind !== "wrong" || claim.trace === undefined) return run;
+    const made = await canonical.trace(covered.id, fromHex(request.input), { urgency: "owed" });
+    const question = questionAbout(ownTrace(covered, made), claim);
+    return question === undefined ? run : { ...run, partsAt: placeOf(question) };
+  });
 
 function placeOf(question: Question): NonNullable<OwnRun["partsAt"]> {
   if (question.kind === "demand") return { kind: "not opened yet", ...question.position };
