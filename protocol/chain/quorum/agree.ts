@@ -18,12 +18,13 @@ export interface Group<Value> {
  *  @param keyOf equal for values that mean the same */
 export function groupsOf<Value>(
   answers: readonly Answer<Value>[],
-  keyOf: (value: Value) => string,
+  keyOf: (answer: Answer<Value>) => string,
 ): Group<Value>[] {
   const groups = new Map<string, { value: Value; nodes: number[] }>();
-  for (const { node, value } of answers) {
+  for (const answer of answers) {
+    const { node, value } = answer;
     if (value === undefined) continue;
-    const key = keyOf(value);
+    const key = keyOf(answer);
     const group = groups.get(key) ?? { value, nodes: [] };
     group.nodes.push(node);
     groups.set(key, group);

@@ -5,7 +5,7 @@ import { BaseError } from "../../../base/errors.ts";
 import { SILENT } from "../../../base/log.ts";
 import { chainError, decodeRevert } from "../errors.ts";
 import { isTooMuch } from "../ranges.ts";
-import { type Answer, defaultQuorum, groupsOf, reachedBy } from "./agree.ts";
+import { type Answer, defaultQuorum, type Group, groupsOf, reachedBy } from "./agree.ts";
 import { LogProver } from "./logs.ts";
 import { BLOCK_PARAMETER, ESTIMATES, keyOf } from "./methods.ts";
 import { Nodes, type NodesOptions, type RpcCall, type RpcNode } from "./nodes.ts";
@@ -36,6 +36,7 @@ export class Quorum {
   readonly nodes: Nodes;
   readonly quorum: number;
   readonly #logs: LogProver;
+  readonly #keys = new WeakMap<Answer, string>();
   #head: Promise<RpcBlock> | undefined;
 
   /** @throws BaseError QUORUM_INVALID */
@@ -150,8 +151,17 @@ export class Quorum {
     return this.nodes.ask(call, isEnough, refusalOf);
   }
 
+  /** An answer may be all logs of many blocks: its key is made once, however often the others are compared with it. */
+  #groups({ method }: RpcCall, answers: readonly Answer[]): Group<unknown>[] {
+    return groupsOf(answers, (answer) => {
+      const key = this.#keys.get(answer) ?? keyOfAnswer(method, answer.value);
+      this.#keys.set(answer, key);
+      return key;
+    });
+  }
+
   #largest(call: RpcCall, answers: readonly Answer[]) {
-    const [largest] = groupsOf(answers, (value) => keyOfAnswer(call.method, value));
+    const [largest] = this.#groups(call, answers);
     return largest !== undefined && largest.nodes.length >= this.quorum ? largest : undefined;
   }
 
@@ -172,7 +182,7 @@ export class Quorum {
   async #logsOf(call: RpcCall): Promise<unknown> {
     const answers = await this.#ask(call);
     const tooMuch = answers.find(({ fault }) => isTooMuch(fault));
-    const groups = groupsOf(answers, (value) => keyOfAnswer(call.method, value));
+    const groups = this.#groups(call, answers);
     if (groups.length > 1 && saying(answers).length >= this.quorum) {
       const proven = await this.#logs.decide(call, groups);
       if (proven !== undefined) return proven;
