@@ -2,22 +2,10 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { PROGRAM_FOLDERS } from "./folders.ts";
 import { projectRoot } from "./foundry.ts";
 
-const FOLDERS = [
-  "base",
-  "inference",
-  "protocol",
-  "prover",
-  "challenger",
-  "agent",
-  "conformance",
-  "explorer",
-  "cli",
-  "tools",
-  "test",
-  "bench",
-];
+const FOLDERS = [...PROGRAM_FOLDERS, "tools", "test", "bench"];
 
 const { status } = spawnSync(
   process.execPath,

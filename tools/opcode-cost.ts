@@ -9,20 +9,10 @@ import { tmpdir } from "node:os";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { OPCODE_CODES } from "../inference/program/codes.ts";
+import { PROGRAM_FOLDERS } from "./folders.ts";
 import { projectRoot } from "./foundry.ts";
 import { listFiles } from "./tracked-files.ts";
 
-const TYPESCRIPT = [
-  "base",
-  "inference",
-  "protocol",
-  "prover",
-  "challenger",
-  "agent",
-  "conformance",
-  "explorer",
-  "cli",
-];
 const SOLIDITY = "verifier-contracts";
 /** Contracts that send each opcode to its library. */
 const DISPATCHERS = ["Elements", "Rules", "Kernels"];
@@ -32,7 +22,7 @@ const TABLE = "inference/program/codes.ts";
 const USERS = ["inference/onnx/lower/", "conformance/", "explorer/"];
 
 const isSource = (path: string): boolean =>
-  [...TYPESCRIPT, SOLIDITY].some((folder) => path.startsWith(`${folder}/`)) && /\.(ts|sol)$/.test(path);
+  [...PROGRAM_FOLDERS, SOLIDITY].some((folder) => path.startsWith(`${folder}/`)) && /\.(ts|sol)$/.test(path);
 
 const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
 
@@ -62,7 +52,7 @@ export interface Missing {
 export function missingOf(opcode: string): Missing[] {
   const copy = mkdtempSync(join(tmpdir(), "assay-opcode-"));
   try {
-    for (const folder of [...TYPESCRIPT, SOLIDITY, "tools", "package.json", "tsconfig.json"]) {
+    for (const folder of [...PROGRAM_FOLDERS, SOLIDITY, "tools", "package.json", "tsconfig.json"]) {
       if (existsSync(join(projectRoot, folder)))
         cpSync(join(projectRoot, folder), join(copy, folder), { recursive: true });
     }
@@ -97,7 +87,11 @@ function run(copy: string, args: readonly string[]): string {
 }
 
 function missedByTypeScript(copy: string): string[] {
-  const config = { extends: "./tsconfig.json", compilerOptions: { incremental: false }, include: TYPESCRIPT };
+  const config = {
+    extends: "./tsconfig.json",
+    compilerOptions: { incremental: false },
+    include: PROGRAM_FOLDERS,
+  };
   writeFileSync(join(copy, "tsconfig.copy.json"), JSON.stringify(config));
   const output = run(copy, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.copy.json"]);
   const errors = [...output.matchAll(/^(\S+)\(\d+,\d+\): error TS\d+: (.*)$/gm)];

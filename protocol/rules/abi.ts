@@ -14,7 +14,8 @@ export interface ModelFunction {
   readonly outputs: readonly AbiParameter[];
 }
 
-const INPUTS: Readonly<Record<InputCodec, readonly AbiParameter[]>> = {
+/** Parameters of a model's function by its input codec, for one whose manifest is not known. */
+export const CODEC_INPUTS: Readonly<Record<InputCodec, readonly AbiParameter[]>> = {
   text: [{ name: "text", type: "string" }],
   prices: [
     { name: "closes", type: "uint256[]" },
@@ -31,7 +32,11 @@ export function functionOfWord(word: ModelWord): ModelFunction {
     word.outputCodec === "words"
       ? Array.from({ length: word.outputLength / 32 }, (_, i) => ({ name: `output${i}`, type: "int256" }))
       : [{ name: "output", type: word.outputCodec === "int16s" ? "uint256[]" : "bytes" }];
-  return { selector: numberToHex(word.selector, { size: 4 }), inputs: INPUTS[word.inputCodec], outputs };
+  return {
+    selector: numberToHex(word.selector, { size: 4 }),
+    inputs: CODEC_INPUTS[word.inputCodec],
+    outputs,
+  };
 }
 
 /** @param values by parameter name; integers as numbers, decimal strings or bigint

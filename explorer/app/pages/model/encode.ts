@@ -1,20 +1,10 @@
 /** Calldata of what a person typed; loaded when the first question is asked. */
 import type { Hex } from "viem";
 import { writeInt16s } from "../../../../inference/codecs/int16s.ts";
-import { encodeCall, type ModelFunction } from "../../../../protocol/rules/abi.ts";
+import type { InputCodec } from "../../../../inference/program/form.ts";
+import { CODEC_INPUTS, encodeCall, type ModelFunction } from "../../../../protocol/rules/abi.ts";
 import type { Model } from "../../../api/types.ts";
 import { fieldsOf, type Value } from "./inputs.ts";
-
-const INPUTS = {
-  text: [{ name: "text", type: "string" }],
-  prices: [
-    { name: "closes", type: "uint256[]" },
-    { name: "highs", type: "uint256[]" },
-    { name: "lows", type: "uint256[]" },
-  ],
-  int16s: [{ name: "int16s", type: "uint256[]" }],
-  raw: [{ name: "data", type: "bytes" }],
-} as const;
 
 /** Sixteen 16-bit numbers a word. */
 function wordsOf(numbers: readonly number[]): bigint[] {
@@ -30,8 +20,8 @@ function wordsOf(numbers: readonly number[]): bigint[] {
 
 /** @throws BaseError INPUTS_INVALID */
 export function encodeDraft(model: Model, values: ReadonlyMap<string, Value>): Hex {
-  const codec = model.inputCodec as keyof typeof INPUTS;
-  const inputs = INPUTS[codec];
+  const codec = model.inputCodec as InputCodec;
+  const inputs = CODEC_INPUTS[codec];
   const called: ModelFunction = { selector: model.selector as Hex, inputs, outputs: [] };
   if (codec === "int16s") {
     const numbers = fieldsOf(model).flatMap(({ name }) => values.get(name) as readonly number[]);
