@@ -84,6 +84,11 @@ describe("a challenger over three nodes", () => {
       (node: { claimed?: { output: Hex } }) => node.claimed?.output === right.output,
     );
     expect(outputs).toEqual([false, true, true]);
+    const fallen = await assay("investigation", ["challenger", "investigate", wrong.claimId, "--json"]);
+    expect(JSON.parse(fallen.stdout)).toMatchObject({
+      claim: { word: { state: "FALLEN" } },
+      ownRun: { verdict: { kind: "wrong" }, partsAt: { kind: "output" } },
+    });
     liar.decide = () => "pass";
     await challenger.stop();
   });
