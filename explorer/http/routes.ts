@@ -6,6 +6,7 @@ import * as common from "../api/schemas/common.ts";
 import * as disputes from "../api/schemas/dispute.ts";
 import * as models from "../api/schemas/models.ts";
 import * as overviews from "../api/schemas/overview.ts";
+import * as proofs from "../api/schemas/proofs.ts";
 import * as queries from "../api/schemas/queries.ts";
 import * as requests from "../api/schemas/requests.ts";
 import { accountPage, accountView } from "../read/accounts.ts";
@@ -36,6 +37,8 @@ export const ANSWERS = {
   Claim: requests.claim,
   Claims: common.page(requests.claimSummary),
   Dispute: disputes.dispute,
+  Receipt: proofs.receipt,
+  Record: proofs.record,
   Account: accounts.account,
   Accounts: common.page(accounts.accountSummary),
   Search: overviews.searchResult,

@@ -1,13 +1,18 @@
 /** The pages with a real deployment: a dispute watched from its claim to its conviction, and every state that a page has. */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
+import { type Hex, keccak256 } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { toHex } from "../../base/bytes.ts";
 import { execute, trace } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import type { Tensor } from "../../inference/program/form.ts";
 import { storedElement } from "../../inference/program/tensor.ts";
+import { ownPolicy } from "../../protocol/chain/finality.ts";
+import { parseReceipt } from "../../protocol/rules/receipt/receipt.ts";
+import { parseRecord, verifyRecord } from "../../protocol/rules/receipt/record.ts";
+import { verifyReceipt } from "../../protocol/rules/receipt/verify.ts";
 import { LANE } from "../../protocol/rules/types.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { axeFindings } from "../support/axe.ts";
@@ -158,6 +163,35 @@ describe("a claim", () => {
     const shown = await page.locator(".bytes").last().textContent();
     expect(`0x${shown}`).toBe(own);
     expect(await page.locator(".bytes mark").count()).toBeGreaterThan(0);
+  });
+});
+
+describe("proofs", () => {
+  /** What the browser saves when this button is pressed. */
+  async function saved(button: string): Promise<string> {
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: button }).click();
+    await page.locator(".notice", { hasText: "is saved" }).waitFor();
+    return readFileSync(await (await download).path(), "utf8");
+  }
+  const trustOf = (header: Hex) => {
+    const { game, constants } = set.system.chain;
+    return { ...game, ...constants, blockHash: keccak256(header) };
+  };
+
+  it("default: a receipt of a final output and the record of a fallen claim are saved, and hold offline", async () => {
+    const { items } = (await (await fetch(`${set.url}/v1/requests?lane=EXECUTION`)).json()) as {
+      items: { requestId: string }[];
+    };
+    await open(`/requests/${items[0]?.requestId}`);
+    const receipt = parseReceipt(await saved("Download the receipt"));
+    const verdict = verifyReceipt(receipt, trustOf(receipt.header), ownPolicy(receipt.request));
+    expect(verdict).toMatchObject({ valid: true, requestId: items[0]?.requestId, lane: LANE.EXECUTION });
+    expect(await axeFindings(page)).toEqual([]);
+    await open(seen.wrong);
+    const record = parseRecord(await saved("Download the record"));
+    expect(verifyRecord(record, trustOf(record.header))).toMatchObject({ valid: true, end: "FALLEN" });
+    expect(await page.getByRole("button", { name: "Download the receipt" }).count()).toBe(0);
   });
 });
 
