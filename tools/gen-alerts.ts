@@ -39,7 +39,7 @@ const templateOf = (text: string, { unit }: AlertRule): string =>
   );
 
 function render(rule: AlertRule): string[] {
-  const { name, severity, forSeconds, summary, next, command } = rule;
+  const { name, severity, forSeconds, summary, next, command, failure } = rule;
   const description = command === undefined ? next : `${next} ${command}`;
   return [
     `      - alert: ${name}`,
@@ -49,13 +49,14 @@ function render(rule: AlertRule): string[] {
     "        annotations:",
     `          summary: ${JSON.stringify(templateOf(summary, rule))}`,
     `          description: ${JSON.stringify(templateOf(description, rule))}`,
+    `          failure: docs/FAILURES.md#${failure}`,
   ];
 }
 
 const text = [
   "# Alert rules for Prometheus, written by `npm run gen`: DO NOT EDIT. Set the durations to the answer time T of your",
-  "# deployment; these are for T of an hour or more. `promtool check rules alerts.yml` checks the syntax,",
-  "# test/cli/monitoring.test.ts the names.",
+  "# deployment; these are for T of an hour or more. `failure` names the entry that says what to do. `promtool check",
+  "# rules alerts.yml` checks the syntax, test/cli/monitoring.test.ts and test/cli/failures.test.ts the names.",
   "groups:",
   "  - name: assay",
   "    rules:",

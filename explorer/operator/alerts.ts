@@ -13,6 +13,8 @@ export interface Alert {
   /** what to do now */
   readonly next: string;
   readonly command?: string;
+  /** where more is said */
+  readonly failure: string;
   readonly claim?: string;
   /** ms since 1970 from which it has held */
   readonly sinceMs: number;
@@ -154,6 +156,7 @@ function alertOf({ rule, labels, value }: Match, sinceMs: number): Alert {
     instance: labels.instance ?? "",
     text: fill(rule.summary),
     next: rule.next,
+    failure: `docs/FAILURES.md#${rule.failure}`,
     ...(rule.command === undefined ? {} : { command: fill(rule.command) }),
     ...(claim === undefined ? {} : { claim }),
     sinceMs,

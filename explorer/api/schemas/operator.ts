@@ -27,6 +27,7 @@ const alert = z.object({
   text: z.string().meta({ description: "what has happened" }),
   next: z.string().meta({ description: "what to do now" }),
   command: z.string().optional(),
+  failure: z.string().meta({ description: "the section of docs/FAILURES.md that says more" }),
   claim: id.optional(),
   forSeconds: seconds.meta({ description: "how long it has held" }),
 });

@@ -99,7 +99,7 @@ function Now({
 }
 
 function AlertLine({ alert }: { readonly alert: Alert }) {
-  const { severity, text, next, command, claim, rule, forSeconds } = alert;
+  const { severity, text, next, command, claim, rule, forSeconds, failure } = alert;
   return (
     <li className={`notice ${severity === "critical" ? "tone-bad" : "tone-wait"}`}>
       <strong>
@@ -115,7 +115,7 @@ function AlertLine({ alert }: { readonly alert: Alert }) {
         </pre>
       )}
       <p className="small soft">
-        {severity}, {rule}, for {durationText(forSeconds)}
+        {severity}, {rule}, for {durationText(forSeconds)}; more in <span className="mono">{failure}</span>
       </p>
     </li>
   );

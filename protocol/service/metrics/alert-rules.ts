@@ -28,6 +28,8 @@ export interface AlertRule {
   readonly next: string;
   /** the command that helps, likewise */
   readonly command?: string;
+  /** the section of docs/FAILURES.md that says more */
+  readonly failure: string;
 }
 
 const MINUTE = 60;
@@ -45,6 +47,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     forSeconds: 2 * MINUTE,
     summary: "{instance} does not answer.",
     next: "Start it again: it goes on where it was. A prover or challenger that is down longer than the answer time loses its bond or its case.",
+    failure: "a-daemon-is-down",
   },
   {
     name: "AssayNodeUnreachable",
@@ -56,6 +59,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     summary: "The chain's node does not answer {instance}.",
     next: "Restore it, or point --rpc-url at another.",
     command: "assay doctor",
+    failure: "the-node-does-not-answer",
   },
   {
     name: "AssayBehind",
@@ -67,6 +71,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     summary: "{instance} is {value} blocks behind its node.",
     next: "Look at its log and at the machine's load; a node that answers slowly may be replaced by --rpc-url.",
     command: "assay doctor",
+    failure: "the-node-is-behind-or-cut-off",
   },
   {
     name: "AssayNoBlocks",
@@ -78,6 +83,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     summary: "{instance} has seen no block for {value}.",
     next: "Its node may be cut off from the network: compare its newest block with another node's.",
     command: "assay doctor",
+    failure: "the-node-is-behind-or-cut-off",
   },
   {
     name: "AssayClockOff",
@@ -90,6 +96,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     unit: "seconds",
     summary: "The clock of {instance} and the chain's differ by {value}.",
     next: "Run an NTP client; check the node.",
+    failure: "the-machines-clock-is-wrong",
   },
   {
     name: "AssayTransactionsStuck",
@@ -100,6 +107,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     forSeconds: 15 * MINUTE,
     summary: "{instance} has had transactions that are not mined for 15 minutes.",
     next: "Look at --max-fee and the balance; use its key nowhere else.",
+    failure: "transactions-are-not-mined",
   },
   {
     name: "AssayBalanceLow",
@@ -112,6 +120,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     summary: "The account of {instance} has {value}.",
     next: "Send ether to it, or withdraw its credit: without gas it answers nothing.",
     command: "assay withdraw",
+    failure: "the-account-runs-out-of-ether",
   },
   {
     name: "AssayAnswerDue",
@@ -124,6 +133,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     summary: "{instance} owes {kind} of claim {claim} within {value}, or its bond falls.",
     next: "It answers by itself while it runs, has gas and reaches its node: see that it does.",
     command: "assay claim show {claim}",
+    failure: "an-answer-is-due",
   },
   {
     name: "AssayAnswerOverdue",
@@ -137,6 +147,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     summary: "{instance} owes {kind} of claim {claim} and is {value} late: anybody may take its bond.",
     next: "Settle the request by truth if it accepts that, and find out why nothing was answered.",
     command: "assay claim show {claim}",
+    failure: "an-answer-is-overdue-or-the-claim-fell",
   },
   {
     name: "AssayClaimDisputed",
@@ -146,6 +157,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     limit: 0,
     summary: "Own claims of {instance} are disputed: {value}.",
     next: "It answers by itself; see that none of its clocks runs out.",
+    failure: "an-answer-is-due",
   },
   {
     name: "AssayJobsFail",
@@ -159,6 +171,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     forSeconds: 15 * MINUTE,
     summary: "Jobs of kind {kind} fail again and again on {instance}.",
     next: "Its log says why.",
+    failure: "jobs-fail-again-and-again",
   },
   {
     name: "AssayHttpFails",
@@ -172,6 +185,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     forSeconds: 10 * MINUTE,
     summary: "{instance} answers {value} requests a second with a fault of its own.",
     next: "Its log says why, by request id.",
+    failure: "a-daemon-has-too-little-room-or-time",
   },
   {
     name: "AssayWrongClaim",
@@ -184,6 +198,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     summary: "{instance} found a wrong claim.",
     next: "In mode defend it disputes it by itself; in the others a person has to.",
     command: "assay challenger investigate CLAIM",
+    failure: "a-claim-is-wrong",
   },
   {
     name: "AssayWrongClaimFinal",
@@ -196,6 +211,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     summary: "A wrong claim became final in spite of {instance}.",
     next: "Tell whoever uses the model, and find out which move was late or missing.",
     command: "assay challenger investigate CLAIM",
+    failure: "a-wrong-claim-became-final",
   },
   {
     name: "AssayClockRunsOut",
@@ -209,6 +225,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     summary: "{instance} has {value} left on the clock {clock} of claim {claim}.",
     next: "It moves by itself while it runs, has gas and reaches its node: see that it does.",
     command: "assay challenger investigate {claim}",
+    failure: "a-clock-of-a-dispute-runs-out",
   },
   {
     name: "AssayTicketUnaffordable",
@@ -219,6 +236,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     limit: 0,
     summary: "{instance} leaves a wrong claim alone: its ticket would pass --max-exposure.",
     next: "Raise --max-exposure if the account has the ether, or have another challenger dispute it.",
+    failure: "a-ticket-is-too-dear",
   },
   {
     name: "AssayTicketsStopped",
@@ -229,6 +247,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     summary: "{instance} files no more tickets until a person has looked.",
     next: "Investigate its last claims; file tickets again once the cause is found.",
     command: "assay challenger reset-breaker",
+    failure: "the-challenger-stopped-itself",
   },
   {
     name: "AssayNodeDisagrees",
@@ -239,6 +258,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     forSeconds: 5 * MINUTE,
     summary: "{instance} has a node, {node}, that does not agree with the others.",
     next: "assay_node_faults says how: replace the node, or take it out of --rpc-url.",
+    failure: "a-node-lies-or-its-database-is-incomplete",
   },
   {
     name: "AssayClaimUncheckable",
@@ -250,6 +270,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     limit: 0,
     summary: "{instance} could not check a claim.",
     next: "Its log says why.",
+    failure: "a-claim-cannot-be-checked-or-its-model-is-not-here",
   },
   {
     name: "AssayClaimsWait",
@@ -260,6 +281,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     forSeconds: 10 * MINUTE,
     summary: "{instance} does not keep up: {value} claims wait.",
     next: "Raise --width and --processes, or share the work.",
+    failure: "a-daemon-has-too-little-room-or-time",
   },
   {
     name: "AssayClaimUncovered",
@@ -271,6 +293,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     summary: "{instance} holds no folder for a claimed model: nobody here would see that it is wrong.",
     next: "Pull the model from a prover that serves it.",
     command: "assay model pull URL MODEL",
+    failure: "a-claim-cannot-be-checked-or-its-model-is-not-here",
   },
   {
     name: "AssayEngineFault",
@@ -281,6 +304,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     limit: 0,
     summary: "The fast path of {instance} {outcome}; the canonical executor stood in.",
     next: "Its log has the model and the input.",
+    failure: "the-fast-path-fails-or-differs",
   },
   {
     name: "AssayAttentionMissed",
@@ -293,5 +317,6 @@ export const ALERT_RULES: readonly AlertRule[] = [
     summary: "{instance} did not find a planned wrong claim: it would not find a real one.",
     next: "Look at its log, its models and its machine before you trust it.",
     command: "assay doctor",
+    failure: "a-planned-wrong-claim-was-not-found",
   },
 ];
