@@ -15,7 +15,7 @@ import { expressPath, openApi, routeNames } from "./openapi.ts";
 import { hasPages, pages } from "./pages.ts";
 import { parsed } from "./parsed.ts";
 import { proofRoutes } from "./proofs.ts";
-import { ROUTES } from "./routes.ts";
+import { OPERATOR_PATH, ROUTES } from "./routes.ts";
 import type { Stream } from "./stream.ts";
 
 export interface HttpParts extends ReadParts {
@@ -48,7 +48,7 @@ export function createApp(parts: HttpParts): Express {
     ...{ log, nowMs, limits, routes: routeNames(), mount },
     cors: {
       origins: [],
-      restricted: [],
+      restricted: [OPERATOR_PATH],
       sent: ["Content-Type", "Last-Event-ID", "X-Request-Id"],
       read: ["RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"],
     },
@@ -106,7 +106,7 @@ function healthRoutes(parts: HttpParts): Router {
 
 /** From what is known: a node that is frozen must not hold up who asks about it. */
 function healthOf(parts: HttpParts): Health {
-  const { pulse, chain, nowMs } = parts;
+  const { pulse, chain, nowMs, watcher } = parts;
   const behind = blocksBehind(parts);
   const { silentSinceMs } = pulse;
   const status =
@@ -120,6 +120,7 @@ function healthOf(parts: HttpParts): Health {
     version: VERSION,
     chainId: chain.game.chainId,
     assay: chain.game.assay,
+    watched: watcher?.watched.length ?? 0,
     ...headOf(parts),
     ...(behind === undefined ? {} : { blocksBehind: behind }),
     ...(silentSinceMs === undefined ? {} : { silentSeconds: Math.floor((nowMs() - silentSinceMs) / 1_000) }),
