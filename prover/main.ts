@@ -144,7 +144,10 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
     const account = chain.account.address;
     const unmined = () => sender.unmined().length;
     const pulse = new NodePulse({ client: chain.client, account, everyMs: PULSE_MS, nowMs: Date.now });
-    addNodeMetrics(metrics, { nodes: chain.quorum?.nodes, pulse, clock, nowMs: Date.now, unmined });
+    addNodeMetrics(metrics, {
+      ...{ nodes: chain.quorum?.nodes, account },
+      ...{ pulse, clock, nowMs: Date.now, unmined },
+    });
     metrics.addProcess();
     // Keys that are not there are made now, while no deadline waits.
     for (const source of context.truths) await source.refresh(models.values());
