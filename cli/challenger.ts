@@ -1,6 +1,7 @@
 /** `assay challenger watch|dry-run|defend` */
 import type { Command } from "commander";
 import { MODES, type Mode } from "../challenger/main.ts";
+import { besideExplorer } from "./beside-explorer.ts";
 import { withChain, withSettings } from "./chain.ts";
 import { CHALLENGER_SETTINGS, openSetup, runMachine } from "./challenger/machine.ts";
 import { stopSignal } from "./daemon.ts";
@@ -21,17 +22,14 @@ export function addChallengerCommand(program: Command): Command {
       const log = createLogger("challenger", self);
       const signal = stopSignal(log);
       const setup = await openSetup(self, log);
-      const { attentionSeconds, webhook, host, port } = setup.settings;
-      await runMachine(
-        setup,
-        {
-          mode,
-          ...(attentionSeconds === 0 ? {} : { attentionMs: 1_000 * attentionSeconds }),
-          ...(webhook === undefined ? {} : { webhook }),
-          ...(port === undefined ? {} : { http: { host, port } }),
-        },
-        signal,
-      );
+      const { attentionSeconds, webhook, host, port, explorerPort } = setup.settings;
+      const own = {
+        mode,
+        ...(attentionSeconds === 0 ? {} : { attentionMs: 1_000 * attentionSeconds }),
+        ...(webhook === undefined ? {} : { webhook }),
+        ...(port === undefined ? {} : { http: { host, port } }),
+      };
+      await besideExplorer(self, explorerPort, log, () => runMachine(setup, own, signal));
     });
   }
   return parent;

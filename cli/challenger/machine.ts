@@ -5,6 +5,7 @@ import type { Logger } from "../../base/log.ts";
 import { type ChallengerOptions, runChallenger } from "../../challenger/main.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
 import { integer, loadConfig, type Settings, text, wei } from "../../protocol/service/config.ts";
+import { EXPLORER_PORT_SETTING } from "../beside-explorer.ts";
 import { chainConfig, confirmationsOn, openChain } from "../chain.ts";
 import { ENDING_BUDGET_SETTING, loadModels, MODELS_SETTING } from "../daemon.ts";
 import { warnOfKey } from "../doctor/key.ts";
@@ -43,6 +44,7 @@ export const CHALLENGER_SETTINGS = {
   },
   host: { schema: text, default: "127.0.0.1", description: "address that /metrics listens on" },
   port: { schema: integer(0, 65_535), description: "port of /metrics, 0 for any; absent: none" },
+  explorerPort: EXPLORER_PORT_SETTING,
 } as const satisfies Settings;
 
 export type Setup = Awaited<ReturnType<typeof openSetup>>;
