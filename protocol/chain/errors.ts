@@ -96,6 +96,7 @@ export function decodeRevert(error: unknown): Revert | undefined {
     // Code 3 and this message: a revert without data.
     if (link instanceof Error && /execution reverted|^revert/i.test(link.message))
       return decodeRevertData("0x");
+    if (link instanceof RpcRequestError && REVERTED.test(String(link.data))) return decodeRevertData("0x");
   }
   return undefined;
 }
@@ -164,10 +165,14 @@ function* causes(error: unknown): Generator<unknown> {
   }
 }
 
-/** Nodes put revert data into `data` of the RPC error, as hex or one level deeper. */
+/** As Nethermind wrote it until 2025: its code and its message say only that the call failed. */
+const REVERTED = /^revert(ed)?\b/i;
+
+/** Nodes put revert data into `data` of the RPC error, as hex, behind a word, or one level deeper. */
 function revertData(link: unknown): Hex | undefined {
   if (!(link instanceof RpcRequestError)) return undefined;
   const outer: unknown = link.data;
-  const data = typeof outer === "object" && outer !== null ? (outer as { data?: unknown }).data : outer;
+  const inner = typeof outer === "object" && outer !== null ? (outer as { data?: unknown }).data : outer;
+  const data = typeof inner === "string" ? inner.replace(/^Reverted /i, "") : inner;
   return isHex(data) && data.length >= 10 ? data : undefined;
 }
