@@ -7,10 +7,11 @@ import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { lockFolder, openDatabase, type SqliteDatabase } from "../protocol/service/journal/database.ts";
 import { EVENTS_SCHEMA, type EventStore } from "../protocol/service/store/event-store.ts";
 import { BREAKER_SCHEMA, CircuitBreaker, reset } from "./circuit-breaker.ts";
+import { DryRunSender } from "./dry-run-sender.ts";
 import type { Observer } from "./notices.ts";
 import type { ChallengerOptions } from "./options.ts";
 import { PROMISES_SCHEMA, type WatchedPromises } from "./promises/store.ts";
-import { ChainSender, DryRunSender, type TransactionSender } from "./transaction-sender.ts";
+import { ChainSender, type TransactionSender } from "./transaction-sender.ts";
 import { VERDICTS_SCHEMA } from "./verdicts.ts";
 
 export interface Parts {

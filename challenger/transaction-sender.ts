@@ -8,9 +8,11 @@ import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import { EndingBudget, type EndingResult, endWithinBudget } from "../protocol/chain/endings.ts";
 import { currentFees } from "../protocol/chain/fees.ts";
 import type { Head } from "../protocol/chain/follower.ts";
+import { PromiseActions } from "../protocol/chain/promises/actions.ts";
+import { hasPromises, promisesOf } from "../protocol/chain/promises/place.ts";
+import { PromiseStateReader } from "../protocol/chain/promises/reads.ts";
 import type { Sender, SendResult, SigningChain } from "../protocol/chain/sender.ts";
 import { Sweep, type SweepTerms } from "../protocol/chain/sweep.ts";
-import { simulate } from "../protocol/chain/transactions.ts";
 import { type Obligations, type WithdrawParts, withdrawCredit } from "../protocol/chain/withdraw.ts";
 import type { ClaimId } from "../protocol/rules/types.ts";
 import type { EventStore } from "../protocol/service/store/event-store.ts";
@@ -50,63 +52,8 @@ export interface TransactionSender extends PromiseSender {
   stop(): Promise<void>;
 }
 
-/** Moves that are remembered so that each is logged once. */
+/** Claims of which it is remembered that they were left to others. */
 const MAX_REPORTED = 10_000;
-
-/** Simulates each transaction and says what it would put at risk. */
-export class DryRunSender implements TransactionSender {
-  readonly #chain: SigningChain;
-  readonly #maxFee: bigint;
-  readonly #log: Logger;
-  readonly #reported = new RecentSet<string>(MAX_REPORTED);
-
-  /** @param maxFee most wei a unit of gas */
-  constructor(chain: SigningChain, maxFee: bigint, log: Logger) {
-    this.#chain = chain;
-    this.#maxFee = maxFee;
-    this.#log = log;
-  }
-
-  get address(): Address {
-    return this.#chain.account.address;
-  }
-
-  /** Nothing is filed in simulation. */
-  get exposure(): bigint {
-    return 0n;
-  }
-
-  async act(action: Action, facts: Record<string, unknown>): Promise<boolean> {
-    if (!this.#reported.add(action.key)) return false;
-    const { client, account } = this.#chain;
-    const result = await simulate(client, account, action, await currentFees(client, this.#maxFee));
-    if (typeof result === "bigint") {
-      this.#log.info({ ...facts, gas: result, exposureWei: action.value }, "would move");
-    } else {
-      this.#log.warn({ ...facts, refused: result }, "would move, but the contract refuses");
-    }
-    return false;
-  }
-
-  async move(
-    action: Action,
-    facts: Record<string, unknown>,
-    deposit?: { readonly key: string; readonly wei: bigint },
-  ): Promise<PromiseMoveResult> {
-    await this.act(action, { ...facts, ...(deposit === undefined ? {} : { depositWei: deposit.wei }) });
-    return { status: "withheld", reason: "this is a dry run" };
-  }
-
-  async gasPrice(): Promise<bigint> {
-    return (await currentFees(this.#chain.client, this.#maxFee)).maxFeePerGas;
-  }
-
-  readonly isTripped = false;
-  lost(): void {}
-  tidy(): void {}
-
-  async stop(): Promise<void> {}
-}
 
 export interface Limits {
   /** tickets within an hour, after which none is filed until a person has looked */
@@ -273,10 +220,22 @@ export class ChainSender implements TransactionSender {
     this.#readAt = head.number;
     this.#withdrawing = this.#withdrawing
       .then(() => withdrawCredit(this.#withdrawal, head))
+      .then(() => this.#withdrawDeposits(head))
       .then(() => this.#sweep?.run())
       .catch((error: unknown) => {
         this.#log.warn({ reason: String(error) }, "the credit could not be withdrawn");
       });
+  }
+
+  /** Deposits on promises that fell come back as credit in Promises. */
+  async #withdrawDeposits({ hash }: Head): Promise<void> {
+    const { deployment, game } = this.#chain;
+    if (!hasPromises(deployment)) return;
+    const credit = await new PromiseStateReader(this.#chain, hash).credit(this.address);
+    if (credit === 0n || credit < this.#limits.withdrawAbove) return;
+    const action = new PromiseActions(promisesOf(deployment), game).withdraw(this.address, hash);
+    const result = await this.#sender.send(action, this.#stopping);
+    if (result.status === "sent") this.#log.info({ amountWei: credit }, "withdrew from Promises");
   }
 
   stop(): Promise<void> {

@@ -26,6 +26,7 @@ export interface LeafFacts extends Opened {
 
 export interface SignedFacts extends Opened {
   readonly now: number;
+  readonly issuedAt: number;
   /** last second in which it can be shown */
   readonly end: number;
   /** it was opened in time once */
@@ -97,6 +98,7 @@ export function decideSigned(facts: SignedFacts): PromiseDecision {
       return afterOpening(facts);
     case "NONE":
       if (now > end && (!shown || stake < leastBond)) return over("unopened");
+      if (now < facts.issuedAt) return wait("until it is issued");
       if (bond > stake) return wait("for stake: its bond is above all that its prover has");
       return { kind: "open" };
     case "QUEUED": {

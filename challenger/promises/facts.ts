@@ -101,6 +101,7 @@ export class PromiseFacts {
         own: this.#own,
         claim,
         now: this.#head.timestamp,
+        issuedAt: signed.issuedAt,
         end: endOf(signed),
         shown,
         account,

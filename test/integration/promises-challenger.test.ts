@@ -70,10 +70,10 @@ async function until<Name extends PromiseEventName>(name: Name, count: number) {
   }
 }
 
-const start = (): Daemon =>
+const start = (withdrawAbove = NEVER): Daemon =>
   system.daemon("challenger", ROLES.challenger, [
     ...["challenger", "defend", "--port", "0", "--intake-port", "0", "--attention-seconds", "0"],
-    ...["--withdraw-above", NEVER],
+    ...["--withdraw-above", withdrawAbove],
   ]);
 
 async function up(daemon: Daemon): Promise<{ readonly url: string; readonly intakeUrl: string }> {
@@ -171,6 +171,11 @@ describe("assay challenger defend", () => {
     expect(await metrics("assay_challenger_exposure_wei")).toBe(0);
     expect(all("LeafOpened")).toHaveLength(WRONG_LEAVES.length);
     expect(all("Opened")).toHaveLength(wrong.length);
+    await second.stop();
+    start("1000wei");
+    const [withdrawn] = await until("Withdrawn", 1);
+    expect(withdrawn).toMatchObject({ account: CHALLENGER.address, to: CHALLENGER.address });
+    expect(withdrawn?.amount).toBeGreaterThanOrEqual(deposits);
   });
 });
 

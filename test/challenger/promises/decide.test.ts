@@ -67,7 +67,16 @@ describe("decideLeaf", () => {
 describe("decideSigned", () => {
   const signed = (changes: Partial<SignedFacts>) =>
     decideSigned({
-      ...{ status: "NONE", own: OWN, claim: undefined, now: 50, end: 100, shown: false, account: ACCOUNT },
+      ...{
+        status: "NONE",
+        own: OWN,
+        claim: undefined,
+        now: 50,
+        issuedAt: 1,
+        end: 100,
+        shown: false,
+        account: ACCOUNT,
+      },
       ...{ isHead: false, bond: 40n, leastBond: 20n, patience: 20, ...changes },
     });
   const away = { ...ACCOUNT, free: 10n, away: 90n };
@@ -79,6 +88,7 @@ describe("decideSigned", () => {
     ["stake is away: it waits in the queue", { account: away }, "open"],
     ["shown before, after its end", { now: 101, shown: true }, "open"],
     ["its bond is above all stake", { bond: 101n }, "wait"],
+    ["issued a second after the newest block", { issuedAt: 51 }, "wait"],
     ["head of the queue, stake at home", { status: "QUEUED", opener: OTHER, isHead: true }, "openNext"],
     ["head of the queue, stake away", { status: "QUEUED", opener: OWN, isHead: true, account: away }, "wait"],
     [

@@ -251,6 +251,18 @@ describe("POST /v1/signed-claims", () => {
     expect(codes).toContain(undefined);
   });
 
+  test("behavior: one that was signed some seconds after the newest block is kept, and opened with a later one", async () => {
+    const early = await sign(60, { output: WRONG, issuedAt: (await local.now()) + 45 });
+    const digest = digestOf(game.at, early.claim);
+    expect(await hand(early)).toMatchObject({ status: 202, kept: true });
+    const unbound = await sign(61, { output: WRONG, issuedAt: early.claim.issuedAt, key: accountAt(9) });
+    expect(await hand(unbound)).toMatchObject({ status: 409, code: "SIGNED_CLAIM_REFUSED" });
+    await game.settle();
+    await local.passTime(60);
+    await game.settle();
+    expect((await game.reader.signed(digest)).status).toBe("OPEN");
+  });
+
   test("behavior: before the first block it asks to come again", async () => {
     await game.restart();
     await server.close();

@@ -334,8 +334,9 @@ describe("leaves", () => {
     expect(await game.leaf(id, 1)).toBe("OPEN");
     await local.control.revert({ id: snapshot });
     await local.control.mine({ blocks: 12 });
-    // Both senders bring theirs again.
+    // Both senders bring theirs again; where the opening came first it was refused, and is tried some blocks later.
     await vi.waitUntil(async () => {
+      await local.control.mine({ blocks: 1 });
       await game.settle();
       return (await game.reader.batch(id)) !== undefined && (await game.leaf(id, 1)) === "OPEN";
     }, PATIENCE);
