@@ -164,10 +164,22 @@ function* causes(error: unknown): Generator<unknown> {
   }
 }
 
-/** Nodes put revert data into `data` of the RPC error, as hex or one level deeper. */
+/** Nodes put revert data into `data` of the RPC error, as hex or one level deeper; wallets wrap that error once more. */
 function revertData(link: unknown): Hex | undefined {
-  if (!(link instanceof RpcRequestError)) return undefined;
-  const outer: unknown = link.data;
-  const data = typeof outer === "object" && outer !== null ? (outer as { data?: unknown }).data : outer;
+  if (!(link instanceof RpcRequestError || isProviderError(link))) return undefined;
+  let data: unknown = link.data;
+  for (let depth = 0; depth < MOST_WRAPPED && typeof data === "object" && data !== null; depth++) {
+    const { originalError, data: inner } = data as { originalError?: unknown; data?: unknown };
+    data = originalError ?? inner;
+  }
   return isHex(data) && data.length >= 10 ? data : undefined;
 }
+
+const MOST_WRAPPED = 3;
+
+/** What a wallet's provider throws (EIP-1193). */
+const isProviderError = (link: unknown): link is { readonly code: number; readonly data: unknown } =>
+  typeof link === "object" &&
+  link !== null &&
+  typeof (link as { code?: unknown }).code === "number" &&
+  "data" in link;
