@@ -35,6 +35,7 @@ import { addPlanCommand } from "./plan.ts";
 import { addProofCommands } from "./proof/commands.ts";
 import { addProverCommand } from "./prover.ts";
 import { addPullCommand } from "./pull.ts";
+import { addReceiptCommand } from "./receipt.ts";
 import { addRegisterCommand } from "./register.ts";
 import { addRequestCommands } from "./request.ts";
 import { addSettleCommand } from "./settle.ts";
@@ -73,6 +74,7 @@ export function createProgram(): Command {
   addRequestCommands(program);
   addSettleCommand(program);
   addClaimCommands(program);
+  addReceiptCommand(program);
   addAgentCommands(program);
   addDeliverCommand(program);
   addWithdrawCommand(program);

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator } from "playwright-core";
 import { type Abi, decodeFunctionData } from "viem";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { toHex } from "../../base/bytes.ts";
 import { jsonOf } from "../../base/json.ts";
 import { execute } from "../../inference/executor/execute.ts";
@@ -16,28 +16,15 @@ import { inferOnChain } from "../../protocol/chain/execution/infer.ts";
 import type { ModelId } from "../../protocol/rules/types.ts";
 import { accountAt } from "../support/anvil.ts";
 import { HOSTILE } from "../support/explorer-system.ts";
-import {
-  assay,
-  filesOf,
-  type ImportPage,
-  NUDGEABLE,
-  openImportPage,
-  PICTURES,
-} from "../support/import-page.ts";
+import { assay, filesOf, importPage, NUDGEABLE } from "../support/import-page.ts";
 import { type InjectedWallet, injectWallet } from "../support/injected-wallet.ts";
 
-let at: ImportPage;
-beforeAll(async () => {
-  at = await openImportPage();
-});
-afterAll(() => at?.stop());
-beforeEach(() => at.begin());
-afterEach(async () => expect(await at.end()).toEqual([]));
+const at = importPage();
 
 describe("the deployment by a wallet", () => {
   const injected = (name?: string): Promise<InjectedWallet> =>
     injectWallet(at.page, {
-      ...{ rpcUrl: at.local.rpcUrl, account: accountAt(3), chainId: at.deployment.chainId },
+      ...{ rpcUrl: at.parts().local.rpcUrl, account: accountAt(3), chainId: at.parts().deployment.chainId },
       ...(name === undefined ? {} : { name }),
     });
   const press = (name: string) => () => at.page.getByRole("button", { name, exact: true }).click();
@@ -60,7 +47,7 @@ describe("the deployment by a wallet", () => {
     await at.give(files);
     await at.imported().waitFor();
     const modelId = (await at.idShown()) as ModelId;
-    const kept = join(at.folder, "kept");
+    const kept = join(at.parts().folder, "kept");
     mkdirSync(kept);
     for (const [name, content] of Object.entries(await at.downloaded()))
       writeFileSync(join(kept, name), content);
@@ -83,7 +70,7 @@ describe("the deployment by a wallet", () => {
     await goOn();
     await at.page.getByText("waiting for a block").waitFor();
     expect(wallet.asked).toBe(3);
-    await at.page.screenshot({ path: join(PICTURES, "import-deploy.png"), fullPage: true });
+    await at.picture("import-deploy");
     wallet.decide = () => "sign";
     await at.open();
     await at.give(files);
@@ -100,19 +87,26 @@ describe("the deployment by a wallet", () => {
     await at.page.locator('[data-state="deployed"]', { hasText: "Everything was there before" }).waitFor();
     expect(wallet.asked).toBe(sent);
     // The chain has it, as this test finds by itself.
-    const chain = await connect({ rpcUrl: at.local.rpcUrl, deployment: at.deployment });
+    const chain = await connect({ rpcUrl: at.parts().local.rpcUrl, deployment: at.parts().deployment });
     const { model, selector, manifest } = loadModelFolder(kept);
     const calldata = selfTestCalldata(model.program, selector, 2);
     const expected = toHex(execute(prepare(model, selector), calldata));
     expect(await inferOnChain(chain, modelId, toHex(calldata))).toBe(expected);
     // And so does the program of the command line, from the folder that was downloaded.
-    const file = join(at.folder, "deployment.json");
-    writeFileSync(file, renderDeployment(at.deployment));
+    const file = join(at.parts().folder, "deployment.json");
+    writeFileSync(file, renderDeployment(at.parts().deployment));
     const { args = [] } = decodeFunctionData({ abi: manifest.abi as Abi, data: toHex(calldata) });
-    const inputs = join(at.folder, "inputs.json");
+    const inputs = join(at.parts().folder, "inputs.json");
     const names = manifest.abi[0]?.inputs.map(({ name }) => name) ?? [];
     writeFileSync(inputs, jsonOf(Object.fromEntries(names.map((name, i) => [name, args[i]]))));
-    const place = ["--rpc-url", at.local.rpcUrl, "--deployment", file, "--data", join(at.folder, "data")];
+    const place = [
+      "--rpc-url",
+      at.parts().local.rpcUrl,
+      "--deployment",
+      file,
+      "--data",
+      join(at.parts().folder, "data"),
+    ];
     const shown = await assay("model", "infer", kept, "--inputs", inputs, "--json", ...place);
     expect(JSON.parse(shown)).toMatchObject({ modelId, output: expected });
     await at.page.getByRole("link", { name: "Its page" }).click();
@@ -130,7 +124,7 @@ describe("the deployment by a wallet", () => {
     await start();
     await at.page.getByRole("alert").filter({ hasText: "The wallet is on chain 1" }).waitFor();
     expect(wallet.asked).toBe(0);
-    wallet.chainId = at.deployment.chainId;
+    wallet.chainId = at.parts().deployment.chainId;
     await goOn();
     await at.page.locator('[data-state="deployed"]').waitFor();
   });

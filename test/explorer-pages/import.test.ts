@@ -1,30 +1,17 @@
 /** The import page: what it makes is what `assay model import` writes, and files that are no models say why. */
 import { cpSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sha256 } from "../../inference/model-folder.ts";
 import { importOnnx } from "../../inference/onnx/import.ts";
 import { RefusedImport } from "../../inference/onnx/refused-import.ts";
 import { projectRoot } from "../../tools/foundry.ts";
+import { PATIENCE_MS } from "../support/explorer-pages.ts";
 import { HOSTILE } from "../support/explorer-system.ts";
-import {
-  assay,
-  filesOf,
-  type ImportPage,
-  NUDGEABLE,
-  openImportPage,
-  PATIENCE_MS,
-  PICTURES,
-} from "../support/import-page.ts";
+import { assay, filesOf, importPage, NUDGEABLE } from "../support/import-page.ts";
 import { onnxFile } from "../support/onnx-file.ts";
 
-let at: ImportPage;
-beforeAll(async () => {
-  at = await openImportPage();
-});
-afterAll(() => at?.stop());
-beforeEach(() => at.begin());
-afterEach(async () => expect(await at.end()).toEqual([]));
+const at = importPage();
 
 /** SHA-256 and length of each file, by name. */
 const digests = (files: Readonly<Record<string, Uint8Array>>): Record<string, string> =>
@@ -44,19 +31,19 @@ describe("the import", () => {
       await at.open();
       await at.give(filesOf(name));
       await at.imported().waitFor();
-      const out = join(at.folder, name);
+      const out = join(at.parts().folder, name);
       await assay("model", "import", join(source, "model.onnx"), "--out", out);
       expect(digests(await at.downloaded())).toEqual(written(out));
     },
   );
 
   it("behavior: a file alone is called by its name; nudging and lanes make the models of --nudge and --lane", async () => {
-    const source = join(at.folder, "conv1d");
+    const source = join(at.parts().folder, "conv1d");
     mkdirSync(source);
     const file = join(source, "conv1d.onnx");
     cpSync(NUDGEABLE, file);
     const importedWith = async (...flags: readonly string[]) => {
-      const out = join(at.folder, `conv1d-as${flags.join("")}`);
+      const out = join(at.parts().folder, `conv1d-as${flags.join("")}`);
       await assay("model", "import", file, "--out", out, ...flags);
       return written(out);
     };
@@ -76,7 +63,7 @@ describe("the import", () => {
     expect(digests(await at.downloaded())).toEqual(await importedWith("--nudge", ...lanes));
     await at.page.getByRole("row", { name: /execution interpreted/ }).waitFor();
     await at.page.evaluate("scrollTo(0, 0)");
-    await at.page.screenshot({ path: join(PICTURES, "import.png"), fullPage: true });
+    await at.picture("import");
   });
 
   it("behavior: every step is shown with the node that it comes from", async () => {
@@ -137,7 +124,7 @@ describe("a file that is no model", () => {
     expect(body).not.toContain("\u202e");
     expect(await at.page.locator("main img, main script").count()).toBe(0);
     expect(await at.page.title()).toBe("Import · Assay");
-    await at.page.screenshot({ path: join(PICTURES, "import-refused.png"), fullPage: true });
+    await at.picture("import-refused");
     await at.expectAccessible("refused");
   });
 
@@ -162,7 +149,7 @@ describe("a file that is no model", () => {
   );
 
   it("error: a file beyond the limit is not read", async () => {
-    const path = join(at.folder, "huge.onnx");
+    const path = join(at.parts().folder, "huge.onnx");
     writeFileSync(path, "");
     truncateSync(path, 2 ** 29 + 1);
     await at.open();

@@ -1,4 +1,6 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
+import { healthQuery } from "../data/queries.ts";
 import { ThemeChoice } from "../parts/theme-choice.tsx";
 import { Banners } from "./banners.tsx";
 import { ChainHead } from "./chain-head.tsx";
@@ -12,6 +14,8 @@ const PAGES = [
   ["/accounts", "Accounts"],
   ["/import", "Import"],
 ] as const;
+/** Where daemons are watched. */
+const OPERATOR = ["/operator", "Operator"] as const;
 
 function Mark() {
   return (
@@ -25,6 +29,8 @@ function Mark() {
 
 /** What stands around every page. */
 export function Shell() {
+  const { data: health } = useQuery(healthQuery);
+  const pages = (health?.watched ?? 0) > 0 ? [...PAGES, OPERATOR] : PAGES;
   return (
     <>
       <a className="skip" href="#page">
@@ -40,7 +46,7 @@ export function Shell() {
           <ChainHead />
         </div>
         <nav className="shell-width shell-nav" aria-label="Pages">
-          {PAGES.map(([to, name]) => (
+          {pages.map(([to, name]) => (
             <Link
               key={to}
               to={to}
