@@ -93,18 +93,14 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
       daemons.push(daemon);
       return daemon;
     };
-    const explorer = await start("explorer", "deployer", ["explorer", "--port", "0"]).logged(
-      "explorer is up",
-    );
-    timeline.log(`watch it in a browser, down to the arithmetic of a conviction: ${explorer.url}`);
+    const prover = start("honest-prover", "honest prover", ["prover", "--port", "0", "--keys", KEYS]);
+    const challenger = start("challenger", "challenger", ["challenger", "defend", "--port", "0"]);
     const ready = [
-      start("honest-prover", "honest prover", ["prover", "--port", "0", "--keys", KEYS]).logged(
-        "prover is up",
-      ),
+      prover.logged("prover is up"),
+      challenger.logged("challenger is up"),
       start("dishonest-prover", "dishonest prover", ["--port", "0", "--fault", `element:${lie}`], {
         program: DISHONEST_PROVER,
       }).logged("prover is up"),
-      start("challenger", "challenger", ["challenger", "defend"]).logged("challenger is up"),
     ];
     const owner = privateKeyToAccount(keyOf("agent's owner"));
     const artifact = loadArtifact("ToolAgent");
@@ -112,7 +108,13 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
       sentiment: await Agent.deploy(chain, anvil.rpcUrl, owner, artifact, "sentiment"),
       forecast: await Agent.deploy(chain, anvil.rpcUrl, owner, artifact, "forecast-vix"),
     };
-    await timeline.during(() => "starting the provers and the challenger", Promise.all(ready));
+    const up = Promise.all(ready);
+    const [known, watcher] = await timeline.during(() => "starting the provers and the challenger", up);
+    const shows = ["--prover", String(known?.url), "--watch", `${known?.url},${watcher?.url}`];
+    const explorer = await start("explorer", "deployer", ["explorer", "--port", "0", ...shows]).logged(
+      "explorer is up",
+    );
+    timeline.log(`watch it in a browser, down to the arithmetic of a conviction: ${explorer.url}`);
     timeline.log("an honest prover, a dishonest one and a challenger are up; the agent asks");
     const follower = new EventFollower(chain, { pollIntervalMs: 100 });
     const events: ChainEvent[] = [];
