@@ -99,20 +99,18 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
       daemons.push(daemon);
       return daemon;
     };
-    const explorer = await start("explorer", "deployer", ["explorer", "--port", "0"]).logged(
-      "explorer is up",
-    );
-    timeline.log(`watch it in a browser, down to the arithmetic of a conviction: ${explorer.url}`);
+    const prover = start("honest-prover", "honest prover", [
+      ...["prover", "--port", "0", "--keys", KEYS, ...SIGNS],
+    ]);
+    const challenger = start("challenger", "challenger", [
+      ...["challenger", "defend", "--port", "0", "--intake-port", "0"],
+    ]);
     const ready = [
-      start("honest-prover", "honest prover", ["prover", "--port", "0", "--keys", KEYS, ...SIGNS]).logged(
-        "prover is up",
-      ),
+      prover.logged("prover is up"),
       start("dishonest-prover", "dishonest prover", ["--port", "0", "--fault", `element:${lie}`, ...SIGNS], {
         program: DISHONEST_PROVER,
       }).logged("prover is up"),
-      start("challenger", "challenger", ["challenger", "defend", "--intake-port", "0"]).logged(
-        "challenger is up",
-      ),
+      challenger.logged("challenger is up"),
     ];
     const owner = privateKeyToAccount(keyOf("agent's owner"));
     const artifact = loadArtifact("ToolAgent");
@@ -120,10 +118,15 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
       sentiment: await Agent.deploy(chain, anvil.rpcUrl, owner, artifact, "sentiment"),
       forecast: await Agent.deploy(chain, anvil.rpcUrl, owner, artifact, "forecast-vix"),
     };
-    const [honest, cheat, challenger] = await timeline.during(
+    const [honest, cheat, watcher] = await timeline.during(
       () => "starting the provers and the challenger",
       Promise.all(ready),
     );
+    const shows = ["--prover", String(honest?.url), "--watch", `${honest?.url},${watcher?.url}`];
+    const explorer = await start("explorer", "deployer", ["explorer", "--port", "0", ...shows]).logged(
+      "explorer is up",
+    );
+    timeline.log(`watch it in a browser, down to the arithmetic of a conviction: ${explorer.url}`);
     timeline.log("an honest prover, a dishonest one and a challenger are up; the agent asks");
     const follower = new EventFollower(chain, { pollIntervalMs: 100 });
     const events: ChainEvent[] = [];
@@ -142,7 +145,7 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
       buyHeadlines(
         {
           ...{ chain, loaded: sentiment, honest: String(honest?.url), cheat: String(cheat?.url) },
-          ...{ challenger: String(challenger?.intakeUrl), events, progress: timeline },
+          ...{ challenger: String(watcher?.intakeUrl), events, progress: timeline },
           signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(LIMIT_MS)]),
         },
         (lanes.find(({ lane }) => lane === "BOND") as LaneQuestion).id,
