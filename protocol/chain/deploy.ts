@@ -1,5 +1,5 @@
-/** Deploys a whole system: registry, judges, trace reader, the EXECUTION lane and Assay, which makes its courier
- *  itself. What stands already is used, so that a deployment that was interrupted goes on, and whoever created a part
+/** Deploys a whole system: registry, judges, trace reader, the EXECUTION lane, Assay, which makes its courier itself,
+ *  and Promises, which makes its reader. What stands already is used, so that a deployment that was interrupted goes on, and whoever created a part
  *  before created the same. */
 import type { Hex } from "viem";
 import { formatAmount } from "../../base/amounts.ts";
