@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { NO_DATA_FEE } from "../../../protocol/chain/data-fee.ts";
-import { LANE } from "../../../protocol/rules/types.ts";
+import { NO_DATA_FEE } from "../../../../protocol/chain/data-fee.ts";
 import {
   type Estimate,
   LANE_OF,
@@ -9,7 +8,8 @@ import {
   type Offer,
   type PlanTerms,
   plan,
-} from "../../../prover/plan/plan.ts";
+} from "../../../../protocol/chain/plan/plan.ts";
+import { LANE } from "../../../../protocol/rules/types.ts";
 
 const GWEI = 10n ** 9n;
 const ESTIMATE: Estimate = {

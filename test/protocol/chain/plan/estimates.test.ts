@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { mlpModel } from "../../../bench/tasks/mlp.ts";
-import { modelFolder } from "../../../cli/model-source.ts";
-import { loadModelFolder } from "../../../inference/model-folder.ts";
-import { readCosts } from "../../../prover/plan/costs.ts";
+import { mlpModel } from "../../../../bench/tasks/mlp.ts";
+import { modelFolder } from "../../../../cli/model-source.ts";
+import { loadModelFolder } from "../../../../inference/model-folder.ts";
+import { COSTS } from "../../../../protocol/chain/plan/costs.ts";
 import {
   type ModelFacts,
   offersOf,
   offersOfProofModel,
   type ProofModelFacts,
-} from "../../../prover/plan/estimates.ts";
-import type { Estimate, Method } from "../../../prover/plan/plan.ts";
-import { circuitSize } from "../../../prover/proof/groth16/compile.ts";
+} from "../../../../protocol/chain/plan/estimates.ts";
+import type { Estimate, Method } from "../../../../protocol/chain/plan/plan.ts";
+import { circuitSize } from "../../../../prover/proof/groth16/compile.ts";
 
 const NOT_THERE = { keyStored: false, published: false, compiled: false };
 const { model } = mlpModel();
@@ -21,7 +21,7 @@ const facts: ModelFacts = {
   onChain: NOT_THERE,
   keyHere: false,
 };
-const costs = readCosts();
+const costs = COSTS;
 
 function estimateOf(method: Method, changes: Partial<ModelFacts> = {}): Estimate {
   const offer = offersOf({ ...facts, ...changes }, costs)[method];

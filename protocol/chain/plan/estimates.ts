@@ -1,17 +1,20 @@
 /** Estimates of what a result costs by each method, from the model alone and from measured costs (costs.json). */
-import type { Model } from "../../inference/program/form.ts";
-import { maxCalldata, outputLength } from "../../inference/program/shape.ts";
-import { planCompilation } from "../../protocol/chain/execution/compiled.ts";
-import {
-  estimateFastGas,
-  estimateInferenceGas,
-  MAX_SETTLING_RUN_GAS,
-} from "../../protocol/chain/execution/cost.ts";
-import { planPublication } from "../../protocol/chain/execution/publication.ts";
-import { BYTES } from "../costs.ts";
-import type { CircuitSize } from "../proof/groth16/compile.ts";
+import type { Model } from "../../../inference/program/form.ts";
+import { maxCalldata, outputLength } from "../../../inference/program/shape.ts";
+import { planCompilation } from "../execution/compiled.ts";
+import { estimateFastGas, estimateInferenceGas, MAX_SETTLING_RUN_GAS } from "../execution/cost.ts";
+import { planPublication } from "../execution/publication.ts";
+import { BYTES } from "../move-costs.ts";
 import { type Costs, ofSize } from "./costs.ts";
 import type { Method, Offer } from "./plan.ts";
+
+/** What the formulas look at in a circuit. */
+export interface CircuitSize {
+  readonly constraints: number;
+  readonly coefficients: number;
+  readonly publicSignals: number;
+  readonly domain: number;
+}
 
 /** What is known of a model, and of the chain that it would be used on. */
 export interface ModelFacts {

@@ -1,9 +1,10 @@
 /** What each lane would cost for one result, before anything is spent, and which one to take. Pure.
  *  Seconds, bytes and gas come from `estimates.ts`; money and rules are DESIGN's: a bond must outweigh the value. */
-import { type DataFee, dataFeeOf, NO_DATA_FEE } from "../../protocol/chain/data-fee.ts";
-import { bondsOf, gasPriceRange } from "../../protocol/rules/money.ts";
-import { type GameConstants, LANE, type LaneName } from "../../protocol/rules/types.ts";
-import { claimGasPriceFor } from "../costs.ts";
+
+import { bondsOf, gasPriceRange } from "../../rules/money.ts";
+import { type GameConstants, LANE, type LaneName } from "../../rules/types.ts";
+import { type DataFee, dataFeeOf, NO_DATA_FEE } from "../data-fee.ts";
+import { claimGasPriceFor } from "../move-costs.ts";
 
 /** Ways to finality, in order of trust. */
 export const METHODS = ["execution", "execution-compiled", "groth16", "ezkl", "bond"] as const;
