@@ -104,7 +104,10 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
       ...{ client: chain.client, account: sender?.address },
       ...{ everyMs: PULSE_MS, nowMs: Date.now },
     });
-    addNodeMetrics(metrics, { nodes: chain.quorum?.nodes, pulse, clock, nowMs: Date.now, unmined });
+    addNodeMetrics(metrics, {
+      ...{ nodes: chain.quorum?.nodes, account: sender?.address },
+      ...{ pulse, clock, nowMs: Date.now, unmined },
+    });
     metrics.addProcess();
     const { http } = options;
     const server = http && (await listen(metricsApp(metrics, log), http.host, http.port, fewConnections()));

@@ -68,6 +68,7 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
     stepOf: (step) => sentiment.model.program.steps[step] as Step,
     print: (line) => console.log(line),
   });
+  await buildPages(timeline);
   timeline.log("compiling the contracts");
   const artifacts = loadArtifacts();
   const anvil = await startAnvil();
@@ -95,7 +96,7 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
     const explorer = await start("explorer", "deployer", ["explorer", "--port", "0"]).logged(
       "explorer is up",
     );
-    timeline.log(`an explorer shows what happens, at ${explorer.url}`);
+    timeline.log(`watch it in a browser, down to the arithmetic of a conviction: ${explorer.url}`);
     const ready = [
       start("honest-prover", "honest prover", ["prover", "--port", "0", "--keys", KEYS]).logged(
         "prover is up",
@@ -130,7 +131,8 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
     for (const line of await laneLines(requireAccount(chain), lanes, events)) console.log(line);
     if (keep) {
       const traffic = hasTraffic ? makeTraffic(chain, folder, agents, stopping.signal) : undefined;
-      await keepRunning(anvil.rpcUrl, chain, deployment, daemons, agents, String(explorer.url));
+      const pages = { explorer: String(explorer.url), conviction: convictionPage(explorer.url, events) };
+      await keepRunning(anvil.rpcUrl, chain, deployment, daemons, agents, pages);
       stopping.abort();
       await traffic;
     }
@@ -142,6 +144,15 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
     await anvil.stop();
   }
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** Makes the explorer's pages where there are none, or older ones. */
+async function buildPages(timeline: Timeline): Promise<void> {
+  // The bundler is loaded where it is needed.
+  const { areFresh, buildExplorer } = await import("../tools/build-explorer.ts");
+  if (areFresh()) return;
+  timeline.log("building the explorer's pages");
+  await buildExplorer();
 }
 
 async function deploy(
@@ -332,18 +343,25 @@ async function makeTraffic(
   );
 }
 
+/** Where the arithmetic of the first conviction is shown. */
+function convictionPage(explorer: unknown, events: readonly ChainEvent[]): string {
+  const fell = events.find((event) => event.name === "Fell");
+  return `${explorer}/claims/${fell?.args.claimId}/dispute`;
+}
+
 async function keepRunning(
   rpcUrl: string,
   chain: Chain,
   deployment: string,
   daemons: readonly Daemon[],
   agents: Readonly<Record<string, Agent>>,
-  explorer: string,
+  pages: Readonly<Record<"explorer" | "conviction", string>>,
 ): Promise<void> {
   const prover = daemons.find(({ name }) => name === "honest-prover");
   const { url } = await (prover as Daemon).logged("prover is up");
   console.log(`\nStill running; stop it with Ctrl-C.
-  explorer    ${explorer}
+  explorer    ${pages.explorer}
+  conviction  ${pages.conviction}
   chain       ${rpcUrl}, chain id ${chain.game.chainId}
   assay       ${chain.game.assay}
   deployment  ${deployment}

@@ -1,6 +1,7 @@
 /** `assay explorer`: what happens on a deployment, as pages and as JSON. */
 import { join } from "node:path";
 import type { Command } from "commander";
+import { z } from "zod";
 import { runExplorer } from "../explorer/main.ts";
 import { integer, loadConfig, type Settings, text } from "../protocol/service/config.ts";
 import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
@@ -8,11 +9,32 @@ import { chainConfig, confirmationsOn, openChainAs, withChain, withSettings } fr
 import { MODELS_SETTING, stopSignal } from "./daemon.ts";
 import { createLogger } from "./log.ts";
 
+/** As `fetch` takes them, without a path. */
+const addresses = z
+  .string()
+  .transform((value) =>
+    value
+      .split(",")
+      .map((part) => part.trim().replace(/\/$/, ""))
+      .filter((part) => part !== ""),
+  )
+  .refine(
+    (parts) =>
+      parts.every((part) => URL.canParse(part) && new URL(part).origin === part && /^https?:/.test(part)),
+    "must be addresses such as http://127.0.0.1:8787, separated by commas",
+  );
+
 export const EXPLORER_SETTINGS = {
   models: MODELS_SETTING,
   host: { schema: text, default: "127.0.0.1", description: "address that HTTP listens on" },
   port: { schema: integer(0, 65_535), default: 8_090, description: "port of HTTP, 0 for any" },
   ...CALLER_SETTINGS,
+  watch: {
+    schema: addresses,
+    default: "",
+    description:
+      "addresses, separated by commas, where own provers and challengers serve /metrics: the operator's page shows them to whoever reads this explorer",
+  },
 } as const satisfies Settings;
 
 export function addExplorerCommand(program: Command): void {
@@ -31,10 +53,10 @@ export function addExplorerCommand(program: Command): void {
       "explorer",
     );
     const chain = await openChainAs(config, undefined);
-    const { models, host, port } = settings;
+    const { models, host, port, watch } = settings;
     await runExplorer(
       {
-        ...{ chain, host, port, log, models: [models] },
+        ...{ chain, host, port, watch, log, models: [models] },
         data: join(config.data, "explorer"),
         limits: callerLimits(settings),
         pollIntervalMs: config.pollIntervalMs,

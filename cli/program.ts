@@ -38,6 +38,7 @@ import { addStakeCommands } from "./promises/stake.ts";
 import { addProofCommands } from "./proof/commands.ts";
 import { addProverCommand } from "./prover.ts";
 import { addPullCommand } from "./pull.ts";
+import { addReceiptCommand } from "./receipt.ts";
 import { addRegisterCommand } from "./register.ts";
 import { addRequestCommands } from "./request.ts";
 import { addSettleCommand } from "./settle.ts";
@@ -79,6 +80,7 @@ export function createProgram(): Command {
   addStakeCommands(program);
   addPromiseCommands(program);
   addBatchCommands(program);
+  addReceiptCommand(program);
   addAgentCommands(program);
   addDeliverCommand(program);
   addWithdrawCommand(program);

@@ -15,6 +15,7 @@ import { Stream } from "./http/stream.ts";
 import { EXPLORER_SCHEMA, ExplorerIndex } from "./index/explorer-index.ts";
 import { followInto } from "./index/follow.ts";
 import { Library } from "./library.ts";
+import { Watcher } from "./operator/watcher.ts";
 import { NodeReads } from "./read/node-reads.ts";
 
 export interface ExplorerOptions {
@@ -28,6 +29,8 @@ export interface ExplorerOptions {
   readonly limits: CallerLimits;
   readonly pollIntervalMs: number;
   readonly confirmations: number;
+  /** addresses of the operator's own daemons, whose metrics are shown to whoever reads the pages */
+  readonly watch: readonly string[];
   /** the built pages; absent: where `npm run build` puts them */
   readonly pagesFolder?: string;
   readonly log: Logger;
@@ -53,7 +56,9 @@ export async function runExplorer(options: ExplorerOptions, signal: AbortSignal)
     const reader = new StateReader(chain);
     const library = new Library(options.models, log, (id) => reader.program(id as ModelId));
     const pulse = new NodePulse({ client, everyMs: PULSE_MS, nowMs });
-    const parts = { index, chain, library, pulse, nowMs, reads: new NodeReads(chain, nowMs) };
+    const watcher = options.watch.length === 0 ? undefined : new Watcher({ urls: options.watch, nowMs, log });
+    const reads = new NodeReads(chain, nowMs);
+    const parts = { index, chain, library, pulse, nowMs, reads, watcher };
     const stream = new Stream(parts);
     const app = createApp({ ...parts, stream, log, limits: options.limits, pagesFolder });
     const server = await listen(app, options.host, options.port, limitsFor(options.limits));
@@ -64,7 +69,7 @@ export async function runExplorer(options: ExplorerOptions, signal: AbortSignal)
       );
     log.info({ url: server.url, assay: game.assay }, "explorer is up");
     const { pollIntervalMs, confirmations } = options;
-    const beating = pulse.run(signal);
+    const beating = Promise.all([pulse.run(signal), watcher?.run(signal)]);
     await followInto(
       ...([index, chain, { pollIntervalMs, confirmations, log }] as const),
       (change) => stream.emit(change),

@@ -57,6 +57,10 @@ const routes = [
     lazyRouteComponent(() => import("./pages/account.tsx"), "Account"),
   ),
   under(
+    "/operator",
+    lazyRouteComponent(() => import("./pages/operator.tsx"), "Operator"),
+  ),
+  under(
     "/transactions/$id",
     lazyRouteComponent(() => import("./pages/transaction.tsx"), "Transaction"),
   ),

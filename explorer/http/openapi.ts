@@ -3,7 +3,7 @@ import { z } from "zod";
 import { VERSION } from "../../base/version.ts";
 import { componentSchemas } from "../../protocol/service/http/component-schemas.ts";
 import type { CallerLimits } from "../../protocol/service/http/service.ts";
-import { filePath, idPath, noQuery } from "../api/schemas/queries.ts";
+import { filePath, idPath, noQuery, recordQuery } from "../api/schemas/queries.ts";
 import { ANSWERS, type AnswerName, ROUTES } from "./routes.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -37,6 +37,21 @@ const OTHERS: Readonly<Record<string, Json>> = {
     ok: { "application/octet-stream": {}, "application/json": {} },
     errors: [404, 416],
     also: { 206: { description: MEANINGS[206], content: { "application/octet-stream": {} } } },
+  }),
+  "GET /v1/requests/{id}/receipt": operation({
+    summary:
+      "A receipt: shows without a node, to whoever trusts the hash of its block, that the output is final. `assay receipt check` and verifyReceipt of the SDK take it.",
+    parameters: idPath,
+    ok: json("Receipt"),
+    errors: [404],
+  }),
+  "GET /v1/requests/{id}/record": operation({
+    summary:
+      "A correctness record: shows likewise how a claim stands or ended, right or wrong. `assay claim check` and verifyRecord of the SDK take it.",
+    parameters: idPath,
+    query: recordQuery,
+    ok: json("Record"),
+    errors: [404],
   }),
   "POST /v1/models/{id}/infer": operation({
     summary:

@@ -1,4 +1,5 @@
 /** Every metric that the daemons define, without running them. */
+import { zeroAddress } from "viem";
 import { addChallengerMetrics } from "../../challenger/metrics.ts";
 import { ChainClock } from "../../protocol/service/metrics/chain-clock.ts";
 import { httpMetrics } from "../../protocol/service/metrics/http.ts";
@@ -17,7 +18,10 @@ function familiesOf(define: (metrics: Metrics) => void): readonly Family[] {
 
 export const METRIC_FAMILIES: Readonly<Record<"both" | "prover" | "challenger", readonly Family[]>> = {
   both: familiesOf((metrics) =>
-    addNodeMetrics(metrics, { nodes: { status: () => [] }, pulse, clock, nowMs: Date.now, unmined: () => 0 }),
+    addNodeMetrics(metrics, {
+      ...{ nodes: { status: () => [] }, account: zeroAddress },
+      ...{ pulse, clock, nowMs: Date.now, unmined: () => 0 },
+    }),
   ),
   prover: familiesOf((metrics) => {
     const none = () => [];

@@ -43,7 +43,7 @@ export async function startPlayedExplorer(faults: readonly string[]) {
     const log: Logger = { ...SILENT, info: (fields) => "url" in fields && resolve(String(fields.url)) };
     running = runExplorer(
       {
-        ...{ chain: own, log, host: "127.0.0.1", port: 0, pollIntervalMs: 20, confirmations: 0 },
+        ...{ chain: own, log, watch: [], host: "127.0.0.1", port: 0, pollIntervalMs: 20, confirmations: 0 },
         ...{ limits: { requestsPerMinute: 0 }, models: [join(modelFolder("sentiment"), "..")] },
         ...{ data: join(folder.path, "explorer"), pagesFolder: join(folder.path, "pages") },
       },

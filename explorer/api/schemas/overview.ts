@@ -121,5 +121,6 @@ export const health = z.object({
   head: head.optional(),
   blocksBehind: count.optional(),
   silentSeconds: count.optional().meta({ description: "since the chain's node last answered" }),
+  watched: count.meta({ description: "daemons of the operator that are watched" }),
 });
 export const alive = z.object({ status: z.literal("alive"), version: z.string() });

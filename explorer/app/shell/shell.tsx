@@ -1,4 +1,6 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
+import { healthQuery } from "../data/queries.ts";
 import { useTheme } from "../data/theme.ts";
 import { Banners } from "./banners.tsx";
 import { ChainHead } from "./chain-head.tsx";
@@ -11,6 +13,8 @@ const PAGES = [
   ["/claims", "Claims"],
   ["/accounts", "Accounts"],
 ] as const;
+/** Where daemons are watched. */
+const OPERATOR = ["/operator", "Operator"] as const;
 
 function ThemeChoice() {
   const [theme, setTheme] = useTheme();
@@ -38,6 +42,8 @@ function Mark() {
 
 /** What stands around every page. */
 export function Shell() {
+  const { data: health } = useQuery(healthQuery);
+  const pages = (health?.watched ?? 0) > 0 ? [...PAGES, OPERATOR] : PAGES;
   return (
     <>
       <a className="skip" href="#page">
@@ -53,7 +59,7 @@ export function Shell() {
           <ChainHead />
         </div>
         <nav className="shell-width shell-nav" aria-label="Pages">
-          {PAGES.map(([to, name]) => (
+          {pages.map(([to, name]) => (
             <Link
               key={to}
               to={to}
