@@ -92,6 +92,7 @@ export class Intake {
     this.#requireInTime(presented);
     const { modelId } = presented.claim;
     if (!models.has(modelId)) throw notServed(modelId);
+    // Refuses, without asking the chain, what no key signed.
     await signerOf(digest, presented.signature);
     if (store.open >= MAX_KEPT) throw full();
     // The contract's own conditions: who binds whom is known to the chain alone.

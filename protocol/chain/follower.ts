@@ -58,7 +58,7 @@ export interface FollowerOptions {
   readonly cursor?: Cursor | undefined;
   readonly pollIntervalMs?: number;
   /** most blocks a batch; default 2,000 */
-  readonly maxBlocks?: number;
+  readonly maxBlocks?: number | (() => number);
   /** blocks that a block must have above it; default 0 */
   readonly confirmations?: number;
   readonly log?: Logger;
@@ -77,7 +77,7 @@ export class EventFollower<Event extends Located = ChainEvent> {
   readonly #first: bigint;
   readonly #end: bigint | undefined;
   readonly #pollIntervalMs: number;
-  readonly #maxBlocks: bigint;
+  readonly #maxBlocks: () => number;
   readonly #confirmations: bigint;
   readonly #log: Logger;
   #cursor: Cursor;
@@ -95,7 +95,8 @@ export class EventFollower<Event extends Located = ChainEvent> {
     this.#first = options.from ?? chain.deployment.block.number;
     this.#end = options.last;
     this.#pollIntervalMs = options.pollIntervalMs ?? 1_000;
-    this.#maxBlocks = BigInt(options.maxBlocks ?? 2_000);
+    const { maxBlocks = 2_000 } = options;
+    this.#maxBlocks = typeof maxBlocks === "number" ? () => maxBlocks : maxBlocks;
     this.#confirmations = BigInt(options.confirmations ?? 0);
     this.#log = options.log ?? SILENT;
     this.#cursor = options.cursor ?? [];
@@ -165,7 +166,7 @@ export class EventFollower<Event extends Located = ChainEvent> {
     }
     const from = last === undefined ? this.#first : last.number + 1n;
     if (from > head.number) return undefined;
-    const end = from + this.#maxBlocks - 1n;
+    const end = from + BigInt(this.#maxBlocks()) - 1n;
     const to = end < head.number ? await this.#block(end) : head;
     const logs = await this.#logs(from, to, head, last);
     // The hash of the end fixes all blocks before it: if both ends are still there, so is what lies between.
