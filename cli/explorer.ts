@@ -2,10 +2,18 @@
 import { join } from "node:path";
 import type { Command } from "commander";
 import { z } from "zod";
+import type { Logger } from "../base/log.ts";
 import { runExplorer } from "../explorer/main.ts";
-import { integer, loadConfig, type Settings, text } from "../protocol/service/config.ts";
+import {
+  CHAIN_SETTINGS,
+  type ConfigSources,
+  integer,
+  loadConfig,
+  type Settings,
+  text,
+} from "../protocol/service/config.ts";
 import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
-import { chainConfig, confirmationsOn, openChainAs, withChain, withSettings } from "./chain.ts";
+import { confirmationsOn, openChainAs, withChain, withSettings } from "./chain.ts";
 import { MODELS_SETTING, stopSignal } from "./daemon.ts";
 import { createLogger } from "./log.ts";
 
@@ -45,24 +53,32 @@ export function addExplorerCommand(program: Command): void {
     );
   withSettings(withChain(command), EXPLORER_SETTINGS).action(async (_options: object, self: Command) => {
     const log = createLogger("explorer", self);
-    const signal = stopSignal(log);
-    const config = chainConfig(self);
-    const settings = loadConfig(
-      EXPLORER_SETTINGS,
-      { flags: self.optsWithGlobals(), env: process.env },
-      "explorer",
-    );
-    const chain = await openChainAs(config, undefined);
-    const { models, host, port, watch } = settings;
-    await runExplorer(
-      {
-        ...{ chain, host, port, watch, log, models: [models] },
-        data: join(config.data, "explorer"),
-        limits: callerLimits(settings),
-        pollIntervalMs: config.pollIntervalMs,
-        confirmations: confirmationsOn(chain, config),
-      },
-      signal,
-    );
+    await serveExplorer({ flags: self.optsWithGlobals(), env: process.env }, log, stopSignal(log));
   });
+}
+
+/** Runs an explorer on its settings until the signal aborts.
+ *  @param onUp told its address
+ *  @throws BaseError as the configuration, openChainAs and runExplorer do */
+export async function serveExplorer(
+  sources: ConfigSources,
+  log: Logger,
+  signal: AbortSignal,
+  onUp?: (url: string) => void,
+): Promise<void> {
+  const config = loadConfig(CHAIN_SETTINGS, sources);
+  const settings = loadConfig(EXPLORER_SETTINGS, sources, "explorer");
+  const chain = await openChainAs(config, undefined);
+  const { models, host, port, watch } = settings;
+  await runExplorer(
+    {
+      ...{ chain, host, port, watch, log, models: [models] },
+      ...(onUp === undefined ? {} : { onUp }),
+      data: join(config.data, "explorer"),
+      limits: callerLimits(settings),
+      pollIntervalMs: config.pollIntervalMs,
+      confirmations: confirmationsOn(chain, config),
+    },
+    signal,
+  );
 }

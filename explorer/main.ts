@@ -34,6 +34,8 @@ export interface ExplorerOptions {
   readonly watch: readonly string[];
   /** the built pages; absent: where `npm run build` puts them */
   readonly pagesFolder?: string;
+  /** told the address, once it listens */
+  readonly onUp?: (url: string) => void;
   readonly log: Logger;
 }
 
@@ -69,6 +71,7 @@ export async function runExplorer(options: ExplorerOptions, signal: AbortSignal)
         "there are no pages: only the JSON interface is served; `npm run build` makes them",
       );
     log.info({ url: server.url, assay: game.assay }, "explorer is up");
+    options.onUp?.(server.url);
     const { pollIntervalMs, confirmations } = options;
     const beating = Promise.all([pulse.run(signal), watcher?.run(signal)]);
     await followInto(

@@ -96,6 +96,7 @@ export function decodeRevert(error: unknown): Revert | undefined {
     // Code 3 and this message: a revert without data.
     if (link instanceof Error && /execution reverted|^revert/i.test(link.message))
       return decodeRevertData("0x");
+    if (link instanceof RpcRequestError && REVERTED.test(String(link.data))) return decodeRevertData("0x");
   }
   return undefined;
 }
@@ -164,14 +165,19 @@ function* causes(error: unknown): Generator<unknown> {
   }
 }
 
-/** Nodes put revert data into `data` of the RPC error, as hex or one level deeper; wallets wrap that error once more. */
+/** As Nethermind wrote it until 2025: its code and its message say only that the call failed. */
+const REVERTED = /^revert(ed)?/i;
+
+/** Nodes put revert data into `data` of the RPC error, as hex, behind a word, or one level deeper; wallets wrap that
+ *  error once more. */
 function revertData(link: unknown): Hex | undefined {
   if (!(link instanceof RpcRequestError || isProviderError(link))) return undefined;
-  let data: unknown = link.data;
-  for (let depth = 0; depth < MOST_WRAPPED && typeof data === "object" && data !== null; depth++) {
-    const { originalError, data: inner } = data as { originalError?: unknown; data?: unknown };
-    data = originalError ?? inner;
+  let found: unknown = link.data;
+  for (let depth = 0; depth < MOST_WRAPPED && typeof found === "object" && found !== null; depth++) {
+    const { originalError, data: inner } = found as { originalError?: unknown; data?: unknown };
+    found = originalError ?? inner;
   }
+  const data = typeof found === "string" ? found.replace(/^Reverted /i, "") : found;
   return isHex(data) && data.length >= 10 ? data : undefined;
 }
 

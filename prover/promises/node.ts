@@ -80,7 +80,11 @@ export class PromiseNode {
 
   /** No block came, but the next one will have this time. */
   async onTime(now: number): Promise<void> {
-    if (this.#state !== undefined) await this.#keeper.keep(this.#state, now);
+    if (this.#state !== undefined) return this.#keeper.keep(this.#state, now);
+    // All blocks were followed before this process started, and a chain may make no further one by itself.
+    const { number, hash, timestamp } = await this.#parts.chain.client.getBlock();
+    if (hash === this.#parts.promises.cursor()?.at(-1)?.hash)
+      await this.#observe({ number, hash, timestamp: Number(timestamp) });
   }
 
   /** Waits for what is on its way. */

@@ -72,8 +72,9 @@ export async function openSigning(
       ),
     close: async () => {
       await node.stop();
-      await signer.close();
+      // The thread's is the last connection: its end leaves one file, which may be copied.
       journal.close();
+      await signer.close();
     },
   };
 }

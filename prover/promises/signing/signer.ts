@@ -1,4 +1,5 @@
 /** Signs answers in a thread, each journalled before it is given out. */
+import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { BaseError } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/log.ts";
@@ -67,10 +68,14 @@ export class Signer {
     await this.#ask({ kind: "prune", before });
   }
 
-  /** Waits for what was asked, then ends the thread. */
+  /** Has what was asked done, then closes the journal and ends the thread. */
   async close(): Promise<void> {
-    await Promise.allSettled([...this.#waiting.values()].map(() => this.prune(0)));
-    this.#lost ??= "the node is stopping";
+    if (this.#lost === undefined) {
+      const ended = once(this.#worker, "exit");
+      this.#worker.postMessage("close");
+      this.#lost = "the node is stopping";
+      await ended;
+    }
     await this.#worker.terminate();
   }
 

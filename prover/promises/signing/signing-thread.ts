@@ -79,16 +79,21 @@ function carryOut(task: ToThread, signed: Signature | undefined): void {
 }
 
 const inbox: ToThread[] = [];
-let isBusy = false;
+let busy: Promise<void> | undefined;
 const commit = db.transaction((tasks: readonly ToThread[], signed: readonly (Signature | undefined)[]) => {
   for (const [index, task] of tasks.entries()) carryOut(task, signed[index]);
 });
 
-async function flush(): Promise<void> {
-  if (isBusy) return;
-  isBusy = true;
+/** One group at a time. */
+function flush(): Promise<void> {
+  busy ??= flushAll().finally(() => {
+    busy = undefined;
+  });
+  return busy;
+}
+
+async function flushAll(): Promise<void> {
   while (inbox.length > 0) await flushGroup(inbox.splice(0, GROUP));
-  isBusy = false;
 }
 
 async function flushGroup(tasks: readonly ToThread[]): Promise<void> {
@@ -111,7 +116,13 @@ function emit(message: FromThread): void {
   parentPort?.postMessage(message);
 }
 
-parentPort?.on("message", (task: ToThread) => {
+parentPort?.on("message", async (task: ToThread | "close") => {
+  if (task === "close") {
+    await flush();
+    db.close();
+    parentPort?.close();
+    return;
+  }
   inbox.push(task);
   // All that came by now go together.
   setImmediate(() => void flush());
