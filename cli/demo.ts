@@ -27,6 +27,7 @@ import { projectRoot } from "../tools/foundry.ts";
 import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
 import { loadArtifact, loadArtifacts } from "./artifacts.ts";
 import { Agent, type Question } from "./demo/agent.ts";
+import { keepRunning } from "./demo/keep-running.ts";
 import { askLanes, type LaneQuestion, laneLines, openLanes, openOf } from "./demo/lanes.ts";
 import { type Daemon, type DaemonOptions, DISHONEST_PROVER, startDaemon } from "./demo/processes.ts";
 import { buyHeadlines, depositStakes } from "./demo/promises.ts";
@@ -99,20 +100,18 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
       daemons.push(daemon);
       return daemon;
     };
-    const explorer = await start("explorer", "deployer", ["explorer", "--port", "0"]).logged(
-      "explorer is up",
-    );
-    timeline.log(`watch it in a browser, down to the arithmetic of a conviction: ${explorer.url}`);
+    const prover = start("honest-prover", "honest prover", [
+      ...["prover", "--port", "0", "--keys", KEYS, ...SIGNS],
+    ]);
+    const challenger = start("challenger", "challenger", [
+      ...["challenger", "defend", "--port", "0", "--intake-port", "0"],
+    ]);
     const ready = [
-      start("honest-prover", "honest prover", ["prover", "--port", "0", "--keys", KEYS, ...SIGNS]).logged(
-        "prover is up",
-      ),
+      prover.logged("prover is up"),
       start("dishonest-prover", "dishonest prover", ["--port", "0", "--fault", `element:${lie}`, ...SIGNS], {
         program: DISHONEST_PROVER,
       }).logged("prover is up"),
-      start("challenger", "challenger", ["challenger", "defend", "--intake-port", "0"]).logged(
-        "challenger is up",
-      ),
+      challenger.logged("challenger is up"),
     ];
     const owner = privateKeyToAccount(keyOf("agent's owner"));
     const artifact = loadArtifact("ToolAgent");
@@ -120,10 +119,15 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
       sentiment: await Agent.deploy(chain, anvil.rpcUrl, owner, artifact, "sentiment"),
       forecast: await Agent.deploy(chain, anvil.rpcUrl, owner, artifact, "forecast-vix"),
     };
-    const [honest, cheat, challenger] = await timeline.during(
+    const [honest, cheat, watcher] = await timeline.during(
       () => "starting the provers and the challenger",
       Promise.all(ready),
     );
+    const shows = ["--prover", String(honest?.url), "--watch", `${honest?.url},${watcher?.url}`];
+    const explorer = await start("explorer", "deployer", ["explorer", "--port", "0", ...shows]).logged(
+      "explorer is up",
+    );
+    timeline.log(`watch it in a browser, down to the arithmetic of a conviction: ${explorer.url}`);
     timeline.log("an honest prover, a dishonest one and a challenger are up; the agent asks");
     const follower = new EventFollower(chain, { pollIntervalMs: 100 });
     const events: ChainEvent[] = [];
@@ -142,7 +146,7 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
       buyHeadlines(
         {
           ...{ chain, loaded: sentiment, honest: String(honest?.url), cheat: String(cheat?.url) },
-          ...{ challenger: String(challenger?.intakeUrl), events, progress: timeline },
+          ...{ challenger: String(watcher?.intakeUrl), events, progress: timeline },
           signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(LIMIT_MS)]),
         },
         (lanes.find(({ lane }) => lane === "BOND") as LaneQuestion).id,
@@ -374,33 +378,6 @@ async function makeTraffic(
 function convictionPage(explorer: unknown, events: readonly ChainEvent[]): string {
   const fell = events.find((event) => event.name === "Fell");
   return `${explorer}/claims/${fell?.args.claimId}/dispute`;
-}
-
-async function keepRunning(
-  rpcUrl: string,
-  chain: Chain,
-  deployment: string,
-  daemons: readonly Daemon[],
-  agents: Readonly<Record<string, Agent>>,
-  pages: Readonly<Record<"explorer" | "conviction", string>>,
-): Promise<void> {
-  const prover = daemons.find(({ name }) => name === "honest-prover");
-  const { url } = await (prover as Daemon).logged("prover is up");
-  console.log(`\nStill running; stop it with Ctrl-C.
-  explorer    ${pages.explorer}
-  conviction  ${pages.conviction}
-  chain       ${rpcUrl}, chain id ${chain.game.chainId}
-  assay       ${chain.game.assay}
-  deployment  ${deployment}
-  prover      ${url}
-${Object.entries(agents)
-  .map(([name, { address }]) => `  agent       ${address} (${name})`)
-  .join("\n")}
-${daemons.map(({ name, log }) => `  log         ${log} (${name})`).join("\n")}`);
-  await new Promise((resolve) => {
-    process.once("SIGINT", resolve);
-    process.once("SIGTERM", resolve);
-  });
 }
 
 try {

@@ -37,6 +37,12 @@ export const EXPLORER_SETTINGS = {
   host: { schema: text, default: "127.0.0.1", description: "address that HTTP listens on" },
   port: { schema: integer(0, 65_535), default: 8_090, description: "port of HTTP, 0 for any" },
   ...CALLER_SETTINGS,
+  prover: {
+    schema: addresses,
+    default: "",
+    description:
+      "addresses, separated by commas, of provers that visitors of a model's page may have an input answered by",
+  },
   watch: {
     schema: addresses,
     default: "",
@@ -69,10 +75,10 @@ export async function serveExplorer(
   const config = loadConfig(CHAIN_SETTINGS, sources);
   const settings = loadConfig(EXPLORER_SETTINGS, sources, "explorer");
   const chain = await openChainAs(config, undefined);
-  const { models, host, port, watch } = settings;
+  const { models, host, port, watch, prover: provers } = settings;
   await runExplorer(
     {
-      ...{ chain, host, port, watch, log, models: [models] },
+      ...{ chain, host, port, watch, provers, log, models: [models] },
       ...(onUp === undefined ? {} : { onUp }),
       data: join(config.data, "explorer"),
       limits: callerLimits(settings),

@@ -11,6 +11,7 @@ import { filePath, idPath } from "../api/schemas/queries.ts";
 import type { Health } from "../api/types.ts";
 import { blocksBehind, headOf } from "../read/overview.ts";
 import type { ReadParts } from "../read/parts.ts";
+import { ask } from "./ask.ts";
 import { infer } from "./infer.ts";
 import { expressPath, openApi, routeNames } from "./openapi.ts";
 import { POLICY } from "./pages.ts";
@@ -31,6 +32,8 @@ export interface HttpParts extends ReadParts {
 const MAX_BEHIND = 10;
 /** Runs of the chain's node for callers, at once. */
 const MAX_RUNS = 4;
+/** Answers of provers for callers, at once. */
+const MAX_ASKS = 8;
 const YEAR_SECONDS = 31_536_000;
 /** Paths of the interface and of hashed files, where no page is. */
 const NO_PAGE = /^\/((v1|assets)(\/|$)|openapi\.json$|livez$|healthz$)/;
@@ -75,6 +78,11 @@ function otherRoutes(parts: HttpParts): Router {
   router.post("/v1/models/:id/infer", async (request, response) => {
     const { id } = parsed(idPath, request.params, "path");
     send(response, await infer(parts, slots, id as `0x${string}`, request, response));
+  });
+  const asks = new Slots({ what: "answers of provers", limit: MAX_ASKS, nowMs: parts.nowMs });
+  router.post("/v1/models/:id/ask", async (request, response) => {
+    const { id } = parsed(idPath, request.params, "path");
+    send(response, await ask(parts, asks, id as `0x${string}`, request, response));
   });
   router.get("/v1/models/:id/files/:name", (request, response) => {
     const { id, name } = parsed(filePath, request.params, "path");

@@ -10,7 +10,15 @@ export async function startLocalExplorer(
   let running: Promise<void> = Promise.resolve();
   const url = await new Promise<string>((resolve, reject) => {
     const log: Logger = { ...SILENT, info: (fields) => "url" in fields && resolve(String(fields.url)) };
-    const usual = { log, watch: [], host: "127.0.0.1", port: 0, pollIntervalMs: 20, confirmations: 0 };
+    const usual = {
+      log,
+      watch: [],
+      provers: [],
+      host: "127.0.0.1",
+      port: 0,
+      pollIntervalMs: 20,
+      confirmations: 0,
+    };
     running = runExplorer({ ...usual, limits: { requestsPerMinute: 0 }, ...options }, stopping.signal);
     running.catch(reject);
   });
