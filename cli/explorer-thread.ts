@@ -10,7 +10,7 @@ import { createLogger } from "./log.ts";
 const { flags, logFlags } = workerData as ExplorerThreadData;
 const port = parentPort;
 if (port === null) throw new Error("This is no program of its own: assay explorer is.");
-const say = (message: FromExplorerThread): void => port.postMessage(message);
+const report = (message: FromExplorerThread): void => port.postMessage(message);
 const stopping = new AbortController();
 port.once("message", () => stopping.abort());
 try {
@@ -18,7 +18,7 @@ try {
   for (const [name, value] of Object.entries(logFlags)) self.setOptionValue(name, value);
   const sources = { flags, env: process.env };
   await serveExplorer(sources, createLogger("explorer", self), stopping.signal, (url) =>
-    say({ kind: "up", url }),
+    report({ kind: "up", url }),
   );
 } catch (error) {
   const failure =
@@ -26,6 +26,6 @@ try {
       ? error
       : { code: "UNEXPECTED", shortMessage: String(error), nextStep: "Report it." };
   const { code, shortMessage, nextStep = "" } = failure;
-  say({ kind: "failed", code, shortMessage, nextStep });
+  report({ kind: "failed", code, shortMessage, nextStep });
 }
 port.close();

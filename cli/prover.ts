@@ -33,6 +33,7 @@ import { EZKL_SETTINGS, ezklOptions } from "./ezkl-options.ts";
 import { createLogger } from "./log.ts";
 import { PAYMENT_SETTINGS, paymentTerms } from "./payment-options.ts";
 import { KEY_FOLDER } from "./proof/setup.ts";
+import { SIGNING_SETTINGS, signingOptions } from "./signing-options.ts";
 import { SWEEP_SETTINGS, sweepTerms } from "./sweep-options.ts";
 
 /** As browsers write them. */
@@ -134,6 +135,7 @@ export const PROVER_SETTINGS = {
     isPath: true,
     description: "path of assay-prove, which makes Groth16 proofs; absent: snarkjs",
   },
+  ...SIGNING_SETTINGS,
   ...PAYMENT_SETTINGS,
   ...EZKL_SETTINGS,
   processes: { schema: integer(1, 64), default: 1, description: "child processes that run onnxruntime" },
@@ -192,6 +194,7 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
   const chain = requireAccount(await openChain(config, log));
   const sweep = sweepTerms(settings, chain);
   await warnOfKey(chain, config, log);
+  const signing = signingOptions(settings, config, process.env);
   const payment = paymentTerms(settings, chain.account.address);
   const ezkl = ezklOptions(config, settings, signal);
   const engine = withEzkl(await openEngine(programs, settings.processes, log), proofModels, ezkl);
@@ -221,6 +224,7 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
       ...(operator === undefined ? {} : { operator }),
       ...(sweep === undefined ? {} : { sweep }),
       ...(payment === undefined ? {} : { payment }),
+      ...(signing === undefined ? {} : { signing }),
     };
     await besideExplorer(self, settings.explorerPort, log, () => runProver(options, signal));
   } finally {

@@ -66,13 +66,13 @@ export class Watcher {
   /** Asks until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.look();
+      await this.poll();
       await pause(PAUSE_MS, signal);
     }
   }
 
   /** Asks each once. Never throws, and never takes much longer than its patience. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     await Promise.all(this.#options.urls.map((url) => this.#lookAt(url)));
   }
 

@@ -39,7 +39,8 @@ export const METRIC_FAMILIES: Readonly<Record<"both" | "prover" | "challenger", 
     httpMetrics(metrics, Date.now);
   }),
   challenger: familiesOf((metrics) => {
-    const counts = { unchecked: () => 0, entriesHeld: () => 0, covered: 0 };
+    const promises = () => ({ unchecked: 0, wrong: 0 });
+    const counts = { unchecked: () => 0, entriesHeld: () => 0, covered: 0, promises };
     addChallengerMetrics(metrics, { clock, disputes: () => [], ...counts });
   }),
 };

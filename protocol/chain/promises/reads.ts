@@ -42,6 +42,15 @@ export interface SignedWord {
   readonly deposit: bigint;
 }
 
+/** What the chain knows of a leaf. */
+export interface LeafWord {
+  readonly status: PromiseStatus;
+  /** absent: nobody opened it */
+  readonly opener?: Address;
+  /** wei, 0 once it was paid out */
+  readonly deposit: bigint;
+}
+
 export interface BatchWord {
   readonly windowEnd: number;
   /** leaves that are opened or queued */
@@ -133,14 +142,12 @@ export class PromiseStateReader {
       : { windowEnd, open, idle, fallen, bond, queued: queueTail - queueHead };
   }
 
-  async leaf(id: BatchId, index: number): Promise<PromiseStatus> {
-    const status = await withContext(`read leaf ${index} of batch ${id}`, () =>
-      this.#chain.client.readContract({
-        ...{ ...this.#reader, ...this.#at },
-        ...{ functionName: "leafStatus", args: [id, BigInt(index)] },
-      }),
-    );
-    return STATUSES[status] as PromiseStatus;
+  async leaf(id: BatchId, index: number): Promise<LeafWord> {
+    const args = [id, BigInt(index)] as const;
+    const { opener, deposit, hash } = await this.#ask(`leaf ${index} of batch ${id}`, "leafState", args);
+    if (opener === ZERO_ADDRESS) return { status: "NONE", deposit };
+    if (hash !== ZERO_HASH) return { status: "QUEUED", opener, deposit };
+    return { status: deposit === 0n ? "CLOSED" : "OPEN", opener, deposit };
   }
 
   isFinal(id: BatchId): Promise<boolean> {

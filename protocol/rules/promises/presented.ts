@@ -55,10 +55,13 @@ export interface PresentedJson extends PromisesAddress {
   readonly output: Hex;
 }
 
-export const renderPresented = (at: PromisesAddress, { claim, ...rest }: Presented): PresentedJson => ({
-  ...{ chainId: at.chainId, promises: at.promises },
+export const renderPresented = (
+  { chainId, promises }: PromisesAddress,
+  { claim, signature, input, output }: Presented,
+): PresentedJson => ({
+  ...{ chainId, promises },
   claim: { ...claim, minBond: `${claim.minBond}`, salt: `${claim.salt}` },
-  ...rest,
+  ...{ signature, input, output },
 });
 
 /** Reads the form, and sees that it is for this contract and that the hashes are those of its bytes. What a signature is

@@ -168,7 +168,7 @@ describe("batches", () => {
     const { deposit } = await reader.leafBonds(batch);
     const open = actions.openLeaf(batch, 1, made.payload(1), made.path(1), deposit);
     expect(await send(open)).toMatchObject({ status: "sent" });
-    expect(await reader.leaf(id, 1)).toBe("OPEN");
+    expect(await reader.leaf(id, 1)).toMatchObject({ status: "OPEN" });
     const wrong = actions.openLeaf(batch, 0, made.payload(1), made.path(1), 4n * deposit);
     expect(await send(wrong)).toMatchObject({ status: "refused", revert: { name: "RootMismatch" } });
     const opened = (await promiseHistory(system.chain, id)).find(({ name }) => name === "LeafOpened");
