@@ -16,6 +16,7 @@ import { INFERENCE_PARTS } from "./inference.ts";
 import { LANE_PARTS } from "./lanes/parts.ts";
 import { LOAD_PART } from "./load/part.ts";
 import { PROMISES_PART } from "./promises/part.ts";
+import { SIGNED_PART } from "./promises/signed.ts";
 import {
   describeMachine,
   mergePage,
@@ -39,6 +40,7 @@ const PARTS: readonly Part[] = [
   ...RUST_PARTS,
   FEEDS_PART,
   PROMISES_PART,
+  SIGNED_PART,
   ...LANE_PARTS,
 ];
 
