@@ -19,6 +19,7 @@ import { LANE_PARTS } from "./lanes/parts.ts";
 import { LOAD_PART } from "./load/part.ts";
 import { LEAVES_PART } from "./promises/leaves.ts";
 import { PROMISES_PART } from "./promises/part.ts";
+import { SIGNED_PART } from "./promises/signed.ts";
 import {
   describeMachine,
   mergePage,
@@ -43,6 +44,7 @@ const PARTS: readonly Part[] = [
   FEEDS_PART,
   PROMISES_PART,
   LEAVES_PART,
+  SIGNED_PART,
   ...LANE_PARTS,
 ];
 
