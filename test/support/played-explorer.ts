@@ -9,7 +9,7 @@ import { connect } from "../../protocol/chain/connect.ts";
 import { planPublication, publishWeights } from "../../protocol/chain/execution/publication.ts";
 import type { Claim, ModelId } from "../../protocol/rules/types.ts";
 import { startLocalChain } from "./anvil.ts";
-import { deployLocal, temporaryFolder } from "./deploy.ts";
+import { deployLocal, LOCAL_CONSTANTS, temporaryFolder } from "./deploy.ts";
 import { startLocalExplorer } from "./local-explorer.ts";
 import { documentOf, expectDocumented } from "./openapi.ts";
 import { openPlayedClaims, type PlayedClaims, playerAddress } from "./played-claims.ts";
@@ -26,7 +26,8 @@ export type PlayedExplorer = Awaited<ReturnType<typeof startPlayedExplorer>>;
 export async function startPlayedExplorer(faults: readonly string[]) {
   const folder = temporaryFolder();
   const local = await startLocalChain();
-  const deployment = await deployLocal(local);
+  // Time passes where a test lets it pass, not because a machine is slow.
+  const deployment = await deployLocal(local, { ...LOCAL_CONSTANTS, answerSeconds: 300 });
   const played = await openPlayedClaims(local, deployment, folder.path, MODEL);
   const { chain, players, modelId } = played;
   await publishWeights(chain, players.requester.sender, modelId as ModelId, planPublication(MODEL.model));
