@@ -19,6 +19,7 @@ import { deploySystem } from "../protocol/chain/deploy.ts";
 import { writeDeployment } from "../protocol/chain/deployment-file.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { EventFollower, pause } from "../protocol/chain/follower.ts";
+import { promisesOf } from "../protocol/chain/promises/place.ts";
 import { registerModel } from "../protocol/chain/register.ts";
 import { requireAccount } from "../protocol/chain/sender.ts";
 import { openDataFolder } from "../protocol/service/data-folder.ts";
@@ -26,8 +27,10 @@ import { projectRoot } from "../tools/foundry.ts";
 import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
 import { loadArtifact, loadArtifacts } from "./artifacts.ts";
 import { Agent, type Question } from "./demo/agent.ts";
+import { keepRunning } from "./demo/keep-running.ts";
 import { askLanes, type LaneQuestion, laneLines, openLanes, openOf } from "./demo/lanes.ts";
 import { type Daemon, type DaemonOptions, DISHONEST_PROVER, startDaemon } from "./demo/processes.ts";
+import { buyHeadlines, depositStakes } from "./demo/promises.ts";
 import { Timeline } from "./demo/timeline.ts";
 import { keepAsking } from "./demo/traffic.ts";
 import { modelFolder } from "./model-source.ts";
@@ -38,6 +41,8 @@ const MODELS = ["sentiment", "sentiment-words", "forecast-vix"] as const;
 /** Proving keys stay from run to run. */
 const KEYS = join(projectRoot, "build", "keys");
 const ANSWER_SECONDS = 3;
+/** Of provers that answer with signed claims too. */
+const SIGNS = ["--sign", "on", "--batch-seconds", "5"] as const;
 const LIMIT_MS = 180_000;
 const ROLES = [
   "deployer",
@@ -62,9 +67,10 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
   const startMs = Date.now();
   const folder = mkdtempSync(join(tmpdir(), "assay-demo-"));
   const sentiment = loadModelFolder(modelFolder("sentiment"));
+  const names = new Map(ROLES.map((role) => [addressOf(role), `the ${role}`]));
   const timeline = new Timeline({
     startMs,
-    names: new Map(ROLES.map((role) => [addressOf(role), `the ${role}`])),
+    names,
     stepOf: (step) => sentiment.model.program.steps[step] as Step,
     print: (line) => console.log(line),
   });
@@ -80,6 +86,7 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
       () => "deploying, registering models and publishing weights",
       deploy(anvil.rpcUrl, folder, artifacts, timeline),
     );
+    names.set(promisesOf(chain.deployment).promises, "Promises");
     const deployment = join(folder, "deployment.json");
     const lie = sentiment.model.program.steps.findLastIndex(({ opcode }) => opcode === "dot");
     const start = (
@@ -93,18 +100,18 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
       daemons.push(daemon);
       return daemon;
     };
-    const explorer = await start("explorer", "deployer", ["explorer", "--port", "0"]).logged(
-      "explorer is up",
-    );
-    timeline.log(`watch it in a browser, down to the arithmetic of a conviction: ${explorer.url}`);
+    const prover = start("honest-prover", "honest prover", [
+      ...["prover", "--port", "0", "--keys", KEYS, ...SIGNS],
+    ]);
+    const challenger = start("challenger", "challenger", [
+      ...["challenger", "defend", "--port", "0", "--intake-port", "0"],
+    ]);
     const ready = [
-      start("honest-prover", "honest prover", ["prover", "--port", "0", "--keys", KEYS]).logged(
-        "prover is up",
-      ),
-      start("dishonest-prover", "dishonest prover", ["--port", "0", "--fault", `element:${lie}`], {
+      prover.logged("prover is up"),
+      start("dishonest-prover", "dishonest prover", ["--port", "0", "--fault", `element:${lie}`, ...SIGNS], {
         program: DISHONEST_PROVER,
       }).logged("prover is up"),
-      start("challenger", "challenger", ["challenger", "defend"]).logged("challenger is up"),
+      challenger.logged("challenger is up"),
     ];
     const owner = privateKeyToAccount(keyOf("agent's owner"));
     const artifact = loadArtifact("ToolAgent");
@@ -112,7 +119,15 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
       sentiment: await Agent.deploy(chain, anvil.rpcUrl, owner, artifact, "sentiment"),
       forecast: await Agent.deploy(chain, anvil.rpcUrl, owner, artifact, "forecast-vix"),
     };
-    await timeline.during(() => "starting the provers and the challenger", Promise.all(ready));
+    const [honest, cheat, watcher] = await timeline.during(
+      () => "starting the provers and the challenger",
+      Promise.all(ready),
+    );
+    const shows = ["--prover", String(honest?.url), "--watch", `${honest?.url},${watcher?.url}`];
+    const explorer = await start("explorer", "deployer", ["explorer", "--port", "0", ...shows]).logged(
+      "explorer is up",
+    );
+    timeline.log(`watch it in a browser, down to the arithmetic of a conviction: ${explorer.url}`);
     timeline.log("an honest prover, a dishonest one and a challenger are up; the agent asks");
     const follower = new EventFollower(chain, { pollIntervalMs: 100 });
     const events: ChainEvent[] = [];
@@ -125,6 +140,18 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
     await answersOf(asked, startMs, timeline);
     timeline.log("every question is answered by a bonded claim; now the same in every lane that a model has");
     const lanes = await inEveryLane(chain, folder, events, timeline, startMs);
+    timeline.log("and by the hundred: signed by provers with stake, on the chain in a batch");
+    await timeline.during(
+      () => "waiting for the batch's window and the conviction",
+      buyHeadlines(
+        {
+          ...{ chain, loaded: sentiment, honest: String(honest?.url), cheat: String(cheat?.url) },
+          ...{ challenger: String(watcher?.intakeUrl), events, progress: timeline },
+          signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(LIMIT_MS)]),
+        },
+        (lanes.find(({ lane }) => lane === "BOND") as LaneQuestion).id,
+      ),
+    );
     await pause(1_500, stopping.signal);
     await report(asked, chain, timeline);
     console.log("\nThe same questions, in every lane of their models:");
@@ -149,10 +176,10 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
 /** Makes the explorer's pages where there are none, or older ones. */
 async function buildPages(timeline: Timeline): Promise<void> {
   // The bundler is loaded where it is needed.
-  const { areFresh, buildExplorer } = await import("../tools/build-explorer.ts");
-  if (areFresh()) return;
+  const { areFresh, buildPages } = await import("../tools/build-pages.ts");
+  if (areFresh("explorer")) return;
   timeline.log("building the explorer's pages");
-  await buildExplorer();
+  await buildPages("explorer");
 }
 
 async function deploy(
@@ -192,6 +219,10 @@ async function deploy(
       timeline.log(`registered ${name}: ${model.program.steps.length} steps, model ${modelId.slice(0, 18)}…`);
       await openLanes(requireAccount(chain), sender, loaded, (line) => timeline.log(line));
     }
+    await depositStakes(requireAccount(chain), sender, [
+      addressOf("honest prover"),
+      addressOf("dishonest prover"),
+    ]);
     // From here on blocks come by time.
     const control = createTestClient({ mode: "anvil", transport: http(rpcUrl) });
     await control.setAutomine(false);
@@ -347,33 +378,6 @@ async function makeTraffic(
 function convictionPage(explorer: unknown, events: readonly ChainEvent[]): string {
   const fell = events.find((event) => event.name === "Fell");
   return `${explorer}/claims/${fell?.args.claimId}/dispute`;
-}
-
-async function keepRunning(
-  rpcUrl: string,
-  chain: Chain,
-  deployment: string,
-  daemons: readonly Daemon[],
-  agents: Readonly<Record<string, Agent>>,
-  pages: Readonly<Record<"explorer" | "conviction", string>>,
-): Promise<void> {
-  const prover = daemons.find(({ name }) => name === "honest-prover");
-  const { url } = await (prover as Daemon).logged("prover is up");
-  console.log(`\nStill running; stop it with Ctrl-C.
-  explorer    ${pages.explorer}
-  conviction  ${pages.conviction}
-  chain       ${rpcUrl}, chain id ${chain.game.chainId}
-  assay       ${chain.game.assay}
-  deployment  ${deployment}
-  prover      ${url}
-${Object.entries(agents)
-  .map(([name, { address }]) => `  agent       ${address} (${name})`)
-  .join("\n")}
-${daemons.map(({ name, log }) => `  log         ${log} (${name})`).join("\n")}`);
-  await new Promise((resolve) => {
-    process.once("SIGINT", resolve);
-    process.once("SIGTERM", resolve);
-  });
 }
 
 try {

@@ -77,10 +77,10 @@ export function createProgram(): Command {
   addRequestCommands(program);
   addSettleCommand(program);
   addClaimCommands(program);
+  addReceiptCommand(program);
   addStakeCommands(program);
   addPromiseCommands(program);
   addBatchCommands(program);
-  addReceiptCommand(program);
   addAgentCommands(program);
   addDeliverCommand(program);
   addWithdrawCommand(program);

@@ -19,10 +19,11 @@ import { ExecutionSource } from "../prover/lanes/execution.ts";
 import { EzklSource } from "../prover/lanes/ezkl.ts";
 import { Groth16Source } from "../prover/lanes/groth16.ts";
 import type { TruthSource } from "../prover/lanes/source.ts";
-import { runProver } from "../prover/main.ts";
+import { type ProverOptions, runProver } from "../prover/main.ts";
 import type { EzklOptions } from "../prover/proof/ezkl/keys.ts";
 import { openGroth16Prover } from "../prover/proof/groth16/snark/native.ts";
 import { honestRuns, type Runs } from "../prover/runs.ts";
+import { besideExplorer, EXPLORER_PORT_SETTING } from "./beside-explorer.ts";
 import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
 import { chainConfig, confirmationsOn, openChain, withChain, withSettings } from "./chain.ts";
 import { ENDING_BUDGET_SETTING, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
@@ -75,6 +76,7 @@ export const PROVER_SETTINGS = {
     description:
       "origins, separated by commas, whose pages may send POST from a browser, or *; every page may read what is public",
   },
+  explorerPort: EXPLORER_PORT_SETTING,
   metricsPort: {
     schema: integer(0, 65_535),
     description: "port of /metrics, 0 for any; absent: that of HTTP",
@@ -199,36 +201,32 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
   let work: ProverWork | undefined;
   try {
     work = workOf({ chain, settings, engine, canonical: engine.canonical, ezkl, log });
-    await runProver(
-      {
-        chain,
-        models: [...programs, ...proofModels],
-        engine,
-        canonical: engine.canonical,
-        runs: work.runs,
-        data: config.data,
-        policy: settings,
-        truths: work.truths,
-        claims: settings.claims === "on",
-        width: settings.width,
-        withdrawAbove: settings.withdrawAbove,
-        deliveryTries: settings.deliveryTries,
-        force: self.opts<{ force?: boolean }>().force === true,
-        pollIntervalMs: config.pollIntervalMs,
-        confirmations: confirmationsOn(chain, config),
-        maxFee: config.maxFee,
-        http: { ...settings, ...callerLimits(settings) },
-        ...(metricsPort === undefined
-          ? {}
-          : { metricsAt: { host: settings.metricsHost, port: metricsPort } }),
-        log,
-        ...(operator === undefined ? {} : { operator }),
-        ...(sweep === undefined ? {} : { sweep }),
-        ...(payment === undefined ? {} : { payment }),
-        ...(signing === undefined ? {} : { signing }),
-      },
-      signal,
-    );
+    const options: ProverOptions = {
+      chain,
+      models: [...programs, ...proofModels],
+      engine,
+      canonical: engine.canonical,
+      runs: work.runs,
+      data: config.data,
+      policy: settings,
+      truths: work.truths,
+      claims: settings.claims === "on",
+      width: settings.width,
+      withdrawAbove: settings.withdrawAbove,
+      deliveryTries: settings.deliveryTries,
+      force: self.opts<{ force?: boolean }>().force === true,
+      pollIntervalMs: config.pollIntervalMs,
+      confirmations: confirmationsOn(chain, config),
+      maxFee: config.maxFee,
+      http: { ...settings, ...callerLimits(settings) },
+      ...(metricsPort === undefined ? {} : { metricsAt: { host: settings.metricsHost, port: metricsPort } }),
+      log,
+      ...(operator === undefined ? {} : { operator }),
+      ...(sweep === undefined ? {} : { sweep }),
+      ...(payment === undefined ? {} : { payment }),
+      ...(signing === undefined ? {} : { signing }),
+    };
+    await besideExplorer(self, settings.explorerPort, log, () => runProver(options, signal));
   } finally {
     work?.close();
     engine.close();

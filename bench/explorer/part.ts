@@ -8,6 +8,7 @@ import { createApp } from "../../explorer/http/server.ts";
 import { Stream } from "../../explorer/http/stream.ts";
 import { EXPLORER_SCHEMA, ExplorerIndex } from "../../explorer/index/explorer-index.ts";
 import { Library } from "../../explorer/library.ts";
+import { Provers } from "../../explorer/provers.ts";
 import { NodeReads } from "../../explorer/read/node-reads.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
@@ -20,6 +21,7 @@ import { projectRoot } from "../../tools/foundry.ts";
 import { CHALLENGER_INDEX, type LoadChain, openLoadChain } from "../load/chain.ts";
 import { type BenchOptions, type Figure, grouped, type Measured, type Part } from "../report.ts";
 import { type MadeModel, madeHistory } from "./made.ts";
+import { builtPages, measurePages } from "./pages.ts";
 
 const CLAIMS = 100_000;
 /** On a real chain. */
@@ -116,14 +118,32 @@ async function answer(chain: Chain, folder: string, count: number, models: reado
   const library = new Library([MODELS], SILENT, (id) => new StateReader(chain).program(id as ModelId));
   const nowMs = Date.now;
   const pulse = { newest: index.head?.number, silentSinceMs: undefined };
-  const parts = { index, chain, library, pulse, nowMs, reads: new NodeReads(chain, nowMs) };
+  const parts = {
+    index,
+    chain,
+    library,
+    pulse,
+    nowMs,
+    reads: new NodeReads(chain, nowMs),
+    provers: new Provers([]),
+  };
   const limits = { requestsPerMinute: 0 };
-  const app = createApp({ ...parts, stream: new Stream(parts), log: SILENT, limits, pagesFolder: folder });
+  const pagesFolder = await builtPages();
+  const app = createApp({ ...parts, stream: new Stream(parts), log: SILENT, limits, pagesFolder });
   const server = await listen(app, "127.0.0.1", 0);
   try {
     const rows: Row[] = [];
     for (const [endpoint, pathOf] of endpoints(index, claims, models))
       rows.push(await time(server.url, endpoint, pathOf));
+    const rng = createRng(2);
+    const [model] = models as [MadeModel];
+    const pages = await measurePages(server.url, pagesFolder, {
+      overview: "/",
+      claims: "/claims",
+      claim: `/claims/${rng.pick(claims)}`,
+      dispute: `/claims/${disputedOf(index, model.modelId, rng)}/dispute`,
+      model: `/models/${model.modelId}`,
+    });
     const worst = Math.max(...rows.map(({ worstMs }) => worstMs));
     const figures: Figure[] = [
       {
@@ -144,8 +164,9 @@ async function answer(chain: Chain, folder: string, count: number, models: reado
         target: `< ${MOST_MS} ms`,
         isMet: worst < MOST_MS,
       },
+      ...pages.figures,
     ];
-    return { figures, rows };
+    return { figures, rows: [...rows, ...pages.rows] };
   } finally {
     await server.close();
     db.close();
@@ -232,6 +253,6 @@ async function time(url: string, endpoint: string, pathOf: PathOf): Promise<Row>
 export const EXPLORER_PART: Part = {
   name: "explorer",
   title: "The explorer",
-  method: `One \`assay explorer\` process catches up with ${grouped(FOLLOWED)} claims on anvil. Answers come over HTTP from an index of ${grouped(CLAIMS)} claims (\`--claims\`) by ${50} provers on three models, of which one in fifty fell; each is asked for ${ROUNDS} times, with other ids and pages, the first time included.`,
+  method: `One \`assay explorer\` process catches up with ${grouped(FOLLOWED)} claims on anvil. Answers come over HTTP from an index of ${grouped(CLAIMS)} claims (\`--claims\`) by ${50} provers on three models, of which one in fifty fell; each is asked for ${ROUNDS} times, with other ids and pages, the first time included. Pages are loaded by Chromium on the same machine with an empty cache: until nothing is grey any more, and the main thread has no long task for half a second.`,
   run: measure,
 };

@@ -6,6 +6,7 @@ import { runChallenger } from "../../challenger/main.ts";
 import type { ChallengerOptions } from "../../challenger/options.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
 import { integer, loadConfig, type Settings, text, wei } from "../../protocol/service/config.ts";
+import { EXPLORER_PORT_SETTING } from "../beside-explorer.ts";
 import { CALLER_SETTINGS } from "../caller-limits.ts";
 import { chainConfig, confirmationsOn, openChain } from "../chain.ts";
 import { ENDING_BUDGET_SETTING, loadModels, MODELS_SETTING } from "../daemon.ts";
@@ -46,6 +47,7 @@ export const CHALLENGER_SETTINGS = {
   },
   host: { schema: text, default: "127.0.0.1", description: "address that /metrics listens on" },
   port: { schema: integer(0, 65_535), description: "port of /metrics, 0 for any; absent: none" },
+  explorerPort: EXPLORER_PORT_SETTING,
   intakeHost: {
     schema: text,
     default: "127.0.0.1",

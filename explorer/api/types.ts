@@ -50,6 +50,9 @@ export type ModelPage = Page<ModelSummary>;
 export type Model = z.infer<typeof models.model>;
 /** POST /v1/models/{id}/infer */
 export type InferBody = z.input<typeof models.inferBody>;
+/** POST /v1/models/{id}/ask */
+export type AskBody = z.input<typeof models.askBody>;
+export type Asked = z.infer<typeof models.asked>;
 export type Inference = z.infer<typeof models.inference>;
 
 /** GET /v1/requests */

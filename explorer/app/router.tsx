@@ -28,6 +28,10 @@ const routes = [
     validateSearch: ({ claim }: Record<string, unknown>): { claim?: string } =>
       typeof claim === "string" ? { claim } : {},
   }),
+  under(
+    "/import",
+    lazyRouteComponent(() => import("./pages/import.tsx"), "Import"),
+  ),
   listed(
     "/requests",
     lazyRouteComponent(() => import("./pages/requests.tsx"), "Requests"),

@@ -13,7 +13,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   400: "The path, the query or the body is not what this route takes.",
   403: "A page of another origin may not do this.",
   404: "There is none, as far as the chain is indexed.",
-  409: "The chain does not run this model.",
+  409: "The chain does not run this model, or the prover refuses.",
   413: "The body is above its limit.",
   415: "The body is of another type.",
   416: "Range lies outside of the file.",
@@ -59,6 +59,14 @@ const OTHERS: Readonly<Record<string, Json>> = {
     parameters: idPath,
     body: json("InferBody"),
     ok: json("Inference"),
+    errors: [403, 404, 409, 413, 415],
+  }),
+  "POST /v1/models/{id}/ask": operation({
+    summary:
+      "Have a prover that this explorer's operator named answer an input: unverified at once, or final; where that costs, the answer is its price.",
+    parameters: idPath,
+    body: json("AskBody"),
+    ok: json("Asked"),
     errors: [403, 404, 409, 413, 415],
   }),
   "GET /livez": operation({

@@ -34,6 +34,8 @@ export const ANSWERS = {
   Models: common.page(models.modelSummary),
   Inference: models.inference,
   InferBody: models.inferBody,
+  Asked: models.asked,
+  AskBody: models.askBody,
   Request: requests.request,
   Requests: common.page(requests.requestSummary),
   Claim: requests.claim,

@@ -4,15 +4,17 @@ import { type Express, type Response, Router } from "express";
 import { jsonOf } from "../../base/json.ts";
 import type { Logger } from "../../base/log.ts";
 import { VERSION } from "../../base/version.ts";
+import { hasPages, pages } from "../../protocol/service/http/pages.ts";
 import { type CallerLimits, createService } from "../../protocol/service/http/service.ts";
 import { Slots } from "../../protocol/service/http/slots.ts";
 import { filePath, idPath } from "../api/schemas/queries.ts";
 import type { Health } from "../api/types.ts";
 import { blocksBehind, headOf } from "../read/overview.ts";
 import type { ReadParts } from "../read/parts.ts";
+import { ask } from "./ask.ts";
 import { infer } from "./infer.ts";
 import { expressPath, openApi, routeNames } from "./openapi.ts";
-import { hasPages, pages } from "./pages.ts";
+import { POLICY } from "./pages.ts";
 import { parsed } from "./parsed.ts";
 import { proofRoutes } from "./proofs.ts";
 import { OPERATOR_PATH, ROUTES } from "./routes.ts";
@@ -30,6 +32,8 @@ export interface HttpParts extends ReadParts {
 const MAX_BEHIND = 10;
 /** Runs of the chain's node for callers, at once. */
 const MAX_RUNS = 4;
+/** Answers of provers for callers, at once. */
+const MAX_ASKS = 8;
 const YEAR_SECONDS = 31_536_000;
 /** Paths of the interface and of hashed files, where no page is. */
 const NO_PAGE = /^\/((v1|assets)(\/|$)|openapi\.json$|livez$|healthz$)/;
@@ -42,7 +46,8 @@ export function createApp(parts: HttpParts): Express {
       response.json(document);
     });
     app.use(healthRoutes(parts), readRoutes(parts), proofRoutes(parts), otherRoutes(parts));
-    if (hasPages(pagesFolder)) app.use(pages(pagesFolder, (path) => !NO_PAGE.test(path)));
+    if (hasPages(pagesFolder))
+      app.use(pages({ folder: pagesFolder, policy: POLICY, isPage: (path) => !NO_PAGE.test(path) }));
   };
   return createService({
     ...{ log, nowMs, limits, routes: routeNames(), mount },
@@ -73,6 +78,11 @@ function otherRoutes(parts: HttpParts): Router {
   router.post("/v1/models/:id/infer", async (request, response) => {
     const { id } = parsed(idPath, request.params, "path");
     send(response, await infer(parts, slots, id as `0x${string}`, request, response));
+  });
+  const asks = new Slots({ what: "answers of provers", limit: MAX_ASKS, nowMs: parts.nowMs });
+  router.post("/v1/models/:id/ask", async (request, response) => {
+    const { id } = parsed(idPath, request.params, "path");
+    send(response, await ask(parts, asks, id as `0x${string}`, request, response));
   });
   router.get("/v1/models/:id/files/:name", (request, response) => {
     const { id, name } = parsed(filePath, request.params, "path");

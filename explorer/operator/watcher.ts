@@ -4,6 +4,7 @@ import type { Address } from "viem";
 import { BaseError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { pause } from "../../protocol/chain/follower.ts";
+import { readAtMost } from "../known-answers.ts";
 import { type Alert, InstanceAlerts } from "./alerts.ts";
 import { parseExposition, type Sample } from "./exposition.ts";
 
@@ -65,13 +66,13 @@ export class Watcher {
   /** Asks until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.look();
+      await this.poll();
       await pause(PAUSE_MS, signal);
     }
   }
 
   /** Asks each once. Never throws, and never takes much longer than its patience. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     await Promise.all(this.#options.urls.map((url) => this.#lookAt(url)));
   }
 
@@ -110,14 +111,7 @@ const instanceOf = (url: string): string => new URL(url).host;
 async function read(url: string, statuses: readonly number[] = [200]): Promise<string> {
   const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error" });
   if (!statuses.includes(response.status)) throw failed(url, `answers ${response.status}`);
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    if (bytes > MAX_BYTES) throw failed(url, `answers more than ${MAX_BYTES} bytes`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString("utf8");
+  return new TextDecoder().decode(await readAtMost(response, MAX_BYTES));
 }
 
 const failed = (url: string, what: string): BaseError =>

@@ -62,6 +62,12 @@ function operations({ maxWaitSeconds }: HttpLimits): Readonly<Record<string, Ope
       maximum: maxWaitSeconds,
       description: "seconds to wait for finality, or for the batch",
     },
+    batch: {
+      enum: ["true", "false"],
+      default: "false",
+      description:
+        "with finality=signed, true: it also goes into a batch, which the answer does not wait for",
+    },
     requester: { type: "string", description: "address that a signed claim names; no rule reads it" },
   };
   const tool = { query: wait, okHeaders: ASSAY_HEADERS, errors: [402, 403, 404, 409, 413, 415, 504] };

@@ -18,7 +18,9 @@ import { queryInvalid } from "./query.ts";
 export interface SignedCall {
   readonly model: ServedModel;
   readonly calldata: Uint8Array;
-  /** ms to wait for its batch; undefined: it goes into none */
+  /** it goes into a batch */
+  readonly isBatched: boolean;
+  /** ms to wait for that; undefined: not at all */
   readonly waitMs: number | undefined;
   readonly request: Request;
   readonly response: Response;
@@ -32,7 +34,7 @@ export interface SignedResult {
 
 /** @throws BaseError SIGNING_OFF, QUERY_INVALID, NOT_BATCHED_IN_TIME, STOPPING; as `PromiseNode.sign` and `Line.work` */
 export async function answerSigned(parts: HttpParts, line: Line, call: SignedCall): Promise<SignedResult> {
-  const { model, calldata, waitMs, request, response } = call;
+  const { model, calldata, isBatched, waitMs, request, response } = call;
   const { signing } = parts;
   if (signing === undefined) throw signingOff();
   const { node, runs } = signing;
@@ -40,7 +42,7 @@ export async function answerSigned(parts: HttpParts, line: Line, call: SignedCal
   node.requireReady(model.id);
   if (!hasProgram(model)) throw signingOff();
   const output = await line.work(model, response, (signal) => runs.output(model, calldata, signal, "caller"));
-  const signed = await node.sign(model.id, calldata, output, { requester, isBatched: waitMs !== undefined });
+  const signed = await node.sign(model.id, calldata, output, { requester, isBatched });
   announceSigned(response, parts, signed);
   if (waitMs === undefined) return { output, signed };
   const leaf = await line.waiters.hold(() => untilBatched(parts, node, signed.digest, waitMs, response));

@@ -78,7 +78,8 @@ interface Call {
 
 /** What a caller wants to have. `waitMs`: how long he waits for it */
 type Want =
-  | { readonly finality: "any" | "signed" }
+  | { readonly finality: "any" }
+  | { readonly finality: "signed"; readonly isBatched: boolean }
   | { readonly finality: "final" | "batched"; readonly waitMs: number };
 
 /** @throws BaseError as `answerSigned`, `admit`, `Line.run` and `untilFinal` do */
@@ -88,7 +89,8 @@ async function answer(parts: HttpParts, line: Line, want: Want, call: Call): Pro
   if (input.codec === "text") decodeUtf8(input.text, "the text");
   if (want.finality === "signed" || want.finality === "batched") {
     const waitMs = "waitMs" in want ? want.waitMs : undefined;
-    const signed = await answerSigned(parts, line, { ...call, waitMs });
+    const isBatched = !("isBatched" in want) || want.isBatched;
+    const signed = await answerSigned(parts, line, { ...call, isBatched, waitMs });
     announce(response, model, { status: want.finality });
     return { output: signed.output, status: want.finality, ...signedBody(signed, parts) };
   }
@@ -172,8 +174,12 @@ function announce(
 
 /** @throws BaseError QUERY_INVALID */
 function wantOf(request: Request, { limits: { maxWaitSeconds } }: HttpParts): Want {
-  const { finality = "any", timeout } = request.query;
-  if (finality === "any" || finality === "signed") return { finality };
+  const { finality = "any", timeout, batch = "false" } = request.query;
+  if (batch !== "true" && batch !== "false") throw queryInvalid("batch", batch, "true or false");
+  if (batch === "true" && finality !== "signed")
+    throw queryInvalid("finality", finality, "signed where batch is true");
+  if (finality === "any") return { finality };
+  if (finality === "signed") return { finality, isBatched: batch === "true" };
   if (finality !== "final" && finality !== "batched")
     throw queryInvalid("finality", finality, "any, signed, batched or final");
   if (timeout === undefined)

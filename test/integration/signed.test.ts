@@ -163,10 +163,24 @@ describe("finality=signed", () => {
       ((await ask(url, model(), "x", finality, query)).body as { error?: { code: string } }).error?.code;
     expect(await code("sure")).toBe("QUERY_INVALID");
     expect(await code("signed", "&requester=0x12")).toBe("QUERY_INVALID");
+    expect(await code("signed", "&batch=yes")).toBe("QUERY_INVALID");
+    expect(await code("final", "&batch=true")).toBe("QUERY_INVALID");
     expect(await code("batched", "&timeout=0")).toBe("QUERY_INVALID");
     const unknown = await statusOf(url, `0x${"12".repeat(32)}`);
     expect(unknown).toMatchObject({ error: { code: "SIGNED_CLAIM_UNKNOWN" } });
     expect(await statusOf(url, "0x12")).toMatchObject({ error: { code: "ID_INVALID" } });
+  });
+});
+
+describe("finality=signed&batch=true", () => {
+  it("default: answers at once, and says later where the answer is in a batch", async () => {
+    const { status, body } = await ask(url, model(), "Shares wait for a batch", "signed", "&batch=true");
+    expect([status, body.leaf]).toEqual([200, undefined]);
+    const found = await until("its batch", async () => {
+      const one = await statusOf(url, body.digest);
+      return one.status === "batched" ? one : undefined;
+    });
+    expect(found.leaf).toMatchObject({ index: 0, windowEnd: expect.any(Number) });
   });
 });
 

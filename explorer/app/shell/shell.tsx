@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
 import { healthQuery } from "../data/queries.ts";
-import { useTheme } from "../data/theme.ts";
+import { ThemeChoice } from "../parts/theme-choice.tsx";
 import { Banners } from "./banners.tsx";
 import { ChainHead } from "./chain-head.tsx";
 import { SearchBox } from "./search-box.tsx";
@@ -12,23 +12,10 @@ const PAGES = [
   ["/requests", "Requests"],
   ["/claims", "Claims"],
   ["/accounts", "Accounts"],
+  ["/import", "Import"],
 ] as const;
 /** Where daemons are watched. */
 const OPERATOR = ["/operator", "Operator"] as const;
-
-function ThemeChoice() {
-  const [theme, setTheme] = useTheme();
-  return (
-    <label className="theme-choice">
-      <span className="unseen">Colours</span>
-      <select value={theme} onChange={(event) => setTheme(event.target.value as typeof theme)}>
-        <option value="system">system colours</option>
-        <option value="light">light</option>
-        <option value="dark">dark</option>
-      </select>
-    </label>
-  );
-}
 
 function Mark() {
   return (
@@ -78,7 +65,8 @@ export function Shell() {
       <footer className="shell-footer">
         <div className="shell-width row spread small soft">
           <span>
-            This page reads and sends nothing. Its data as JSON: <a href="/openapi.json">/openapi.json</a>
+            This explorer only reads: what is sent, your wallet sends. Its data as JSON:{" "}
+            <a href="/openapi.json">/openapi.json</a>
           </span>
           <ThemeChoice />
         </div>
