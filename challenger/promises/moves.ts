@@ -141,7 +141,7 @@ export class PromiseMoves {
     const { decision, action, deposit, stands } = planned;
     const stays = { hasMoved: false, stands };
     if (decision.kind === "wait") {
-      this.#say(key, decision.reason);
+      this.#reportWait(key, decision.reason);
       return stays;
     }
     if (decision.kind === "over") {
@@ -288,12 +288,12 @@ export class PromiseMoves {
     });
     if (share > cost) return true;
     const reason = `opening it would bring ${formatAmount(share)} and cost ${formatAmount(cost)} of gas`;
-    if (this.#say(key, reason)) observe({ kind: "promise-withheld", promise: key, reason });
+    if (this.#reportWait(key, reason)) observe({ kind: "promise-withheld", promise: key, reason });
     return false;
   }
 
   /** @returns true if it was not said before */
-  #say(key: string, reason: string): boolean {
+  #reportWait(key: string, reason: string): boolean {
     if (this.#reasons.get(key) === reason) return false;
     this.#reasons.set(key, reason);
     this.#parts.log.info({ promise: key, reason }, "a wrong promise waits");

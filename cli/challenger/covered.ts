@@ -1,4 +1,4 @@
-/** The engine of one model for a command that compares by hand as the daemon does. */
+/** The engine of one model for a command that compares as the daemon does. */
 import { BaseError } from "../../base/errors.ts";
 import { coverModels } from "../../challenger/models.ts";
 import type { CoveredModel, Engines } from "../../challenger/reexecute.ts";

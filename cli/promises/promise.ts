@@ -1,4 +1,4 @@
-/** `assay promise`: signed claims by hand, from a file to their end. */
+/** `assay promise`: signed claims, from a file to their end. */
 import type { Command } from "commander";
 import { getAddress, type Hex, isAddress } from "viem";
 import { formatAmount } from "../../base/amounts.ts";

@@ -1,4 +1,4 @@
-/** One challenger process against promises: wrong ones among right ones, by batch and by hand, through kill -9. */
+/** One challenger process against promises: wrong ones among right ones, by batch and by submit, through kill -9. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Daemon } from "../../cli/demo/processes.ts";
 import { EventFollower, pause } from "../../protocol/chain/follower.ts";
@@ -88,7 +88,7 @@ const post = async (intakeUrl: string, body: unknown) => {
   });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 };
-const hand = (intakeUrl: string, presented: Presented, where = at) =>
+const submit = (intakeUrl: string, presented: Presented, where = at) =>
   post(intakeUrl, renderPresented(where, presented));
 
 describe("assay challenger defend", () => {
@@ -120,11 +120,11 @@ describe("assay challenger defend", () => {
     const { intakeUrl } = await up(first);
     // Until it has read a block it says so.
     for (const presented of right) {
-      const taken = await handUntilRead(intakeUrl, presented);
+      const taken = await submitUntilRead(intakeUrl, presented);
       expect(taken).toMatchObject({ status: 200, body: { verdict: "right", kept: false } });
     }
     for (const presented of wrong) {
-      const taken = await hand(intakeUrl, presented);
+      const taken = await submit(intakeUrl, presented);
       expect(taken).toMatchObject({ status: 202, body: { verdict: "wrong", kept: true } });
     }
     await untilAny(["LeafOpened", "Opened"]);
@@ -179,9 +179,9 @@ describe("assay challenger defend", () => {
   });
 });
 
-async function handUntilRead(intakeUrl: string, presented: Presented) {
+async function submitUntilRead(intakeUrl: string, presented: Presented) {
   for (;;) {
-    const taken = await hand(intakeUrl, presented);
+    const taken = await submit(intakeUrl, presented);
     const { error } = taken.body as { error?: { code: string } };
     if (error?.code !== "CHAIN_NOT_READ_YET") return taken;
     await pause(50, stopping.signal);

@@ -65,15 +65,15 @@ async function post(body: unknown, headers: Record<string, string> = {}) {
   };
   return { status: response.status, code: error?.code, message: error?.message ?? "", ...rest };
 }
-const hand = (presented: Presented) => post(renderPresented(game.at, presented));
+const submit = (presented: Presented) => post(renderPresented(game.at, presented));
 
 describe("POST /v1/signed-claims", () => {
   test("default: what is wrong is kept, what is right is not, and the same again says the same", async () => {
     const [right, wrong] = [await sign(1), await sign(2, { output: WRONG })];
     const digest = digestOf(game.at, wrong.claim);
     for (let i = 0; i < 2; i++) {
-      expect(await hand(right)).toMatchObject({ status: 200, verdict: "right", kept: false });
-      expect(await hand(wrong)).toMatchObject({ status: 202, verdict: "wrong", kept: true, digest });
+      expect(await submit(right)).toMatchObject({ status: 200, verdict: "right", kept: false });
+      expect(await submit(wrong)).toMatchObject({ status: 202, verdict: "wrong", kept: true, digest });
     }
     expect(game.running.store.has(digest)).toBe(true);
     expect(game.running.store.has(digestOf(game.at, right.claim))).toBe(false);
@@ -246,7 +246,7 @@ describe("POST /v1/signed-claims", () => {
     await server.close();
     server = await serve(10_000);
     const many = await Promise.all(Array.from({ length: 12 }, (_, i) => sign(20 + i)));
-    const codes = await Promise.all(many.map(async (presented) => (await hand(presented)).code));
+    const codes = await Promise.all(many.map(async (presented) => (await submit(presented)).code));
     expect(codes.every((code) => code === undefined || code === "TOO_MANY_OF_ONE")).toBe(true);
     expect(codes).toContain(undefined);
   });
@@ -254,9 +254,9 @@ describe("POST /v1/signed-claims", () => {
   test("behavior: one that was signed some seconds after the newest block is kept, and opened with a later one", async () => {
     const early = await sign(60, { output: WRONG, issuedAt: (await local.now()) + 45 });
     const digest = digestOf(game.at, early.claim);
-    expect(await hand(early)).toMatchObject({ status: 202, kept: true });
+    expect(await submit(early)).toMatchObject({ status: 202, kept: true });
     const unbound = await sign(61, { output: WRONG, issuedAt: early.claim.issuedAt, key: accountAt(9) });
-    expect(await hand(unbound)).toMatchObject({ status: 409, code: "SIGNED_CLAIM_REFUSED" });
+    expect(await submit(unbound)).toMatchObject({ status: 409, code: "SIGNED_CLAIM_REFUSED" });
     await game.settle();
     await local.passTime(60);
     await game.settle();
@@ -267,7 +267,7 @@ describe("POST /v1/signed-claims", () => {
     await game.restart();
     await server.close();
     server = await serve(10_000);
-    expect(await hand(await sign(50))).toMatchObject({ status: 503, code: "CHAIN_NOT_READ_YET" });
+    expect(await submit(await sign(50))).toMatchObject({ status: 503, code: "CHAIN_NOT_READ_YET" });
   });
 });
 

@@ -48,7 +48,7 @@ async function begin(stake: bigint, limits = {}) {
     });
   const digest = ({ claim }: Presented) => digestOf(at, claim);
   /** Hands it over, and lets all be done that can be done. */
-  const hand = async (presented: Presented) => {
+  const submit = async (presented: Presented) => {
     const verdict = await challenger.running.watch.check(digest(presented), presented);
     await challenger.settle();
     await challenger.running.watch.idle();
@@ -77,7 +77,7 @@ async function begin(stake: bigint, limits = {}) {
     throw new Error(`${id} is no claim`);
   };
   const leaf = async (id: BatchId, index: number) => (await challenger.reader.leaf(id, index)).status;
-  return { ...challenger, challenger, sign, hand, post, status, claimOf, leaf, digest };
+  return { ...challenger, challenger, sign, submit, post, status, claimOf, leaf, digest };
 }
 
 const endings = ({ notices }: Pick<PromiseChallenger, "notices">) =>
@@ -87,8 +87,8 @@ describe("signed claims", () => {
   test("default: a wrong one is opened, falls, is closed and forgotten; a right one is left alone", async () => {
     const game = await begin(10n * ETHER);
     const [right, wrong] = [await game.sign(1), await game.sign(2, { output: WRONG })];
-    expect(await game.hand(right)).toBe("right");
-    expect(await game.hand(wrong)).toBe("wrong");
+    expect(await game.submit(right)).toBe("right");
+    expect(await game.submit(wrong)).toBe("wrong");
     expect([await game.status(right), await game.status(wrong)]).toEqual(["NONE", "OPEN"]);
     const held = game.running.sender.exposure;
     expect(held).toBeGreaterThan(0n);
@@ -133,8 +133,8 @@ describe("signed claims", () => {
     open = undefined;
     const game = await begin((bond * 3n) / 2n);
     const [a, b] = [await game.sign(2, { output: WRONG }), await game.sign(3, { output: WRONG })];
-    await game.hand(a);
-    await game.hand(b);
+    await game.submit(a);
+    await game.submit(b);
     expect([await game.status(a), await game.status(b)]).toEqual(["OPEN", "QUEUED"]);
     await game.fall(await game.claimOf(game.digest(a)));
     await game.settle();
@@ -150,8 +150,8 @@ describe("signed claims", () => {
       await game.sign(4, { output: WRONG, minBond: 3n * bond }),
       await game.sign(5, { output: WRONG, minBond: 3n * bond }),
     ];
-    await game.hand(c);
-    await game.hand(d);
+    await game.submit(c);
+    await game.submit(d);
     expect([await game.status(c), await game.status(d)]).toEqual(["OPEN", "QUEUED"]);
     await game.system.sender.send(game.actions.deposit(PROVER.address, 4n * bond, "again"));
     await game.settle();
@@ -191,7 +191,7 @@ describe("signed claims", () => {
   ])("behavior: %s keeps it from being opened, and it says so", async (_name, limits, reason) => {
     const game = await begin(10n * ETHER, limits);
     const wrong = await game.sign(2, { output: WRONG });
-    await game.hand(wrong);
+    await game.submit(wrong);
     expect(await game.status(wrong)).toBe("NONE");
     const withheld = game.notices.find(({ kind }) => kind === "promise-withheld");
     expect(withheld).toMatchObject({ promise: game.digest(wrong), reason: expect.stringContaining(reason) });
@@ -206,7 +206,7 @@ describe("signed claims", () => {
     const { sender } = game.running;
     let price = 10n ** 13n;
     Object.assign(sender, { gasPrice: async () => price });
-    await game.hand(wrong);
+    await game.submit(wrong);
     expect(await game.status(wrong)).toBe("NONE");
     expect(game.notices).toContainEqual(
       expect.objectContaining({

@@ -28,6 +28,7 @@ import { openLocalSystem, QUICK, TINY_MODEL, TINY_SELECTOR, temporaryFolder } fr
 
 const prepared = prepare(TINY_MODEL, TINY_SELECTOR);
 export const ETHER = 10n ** 18n;
+const QUIET_BLOCKS = 6;
 const LIMITS: Limits = {
   ...{
     maxTicketsPerHour: 1_000,
@@ -90,8 +91,19 @@ export async function openPromiseChallenger(local: LocalChain, changes: Partial<
     return {
       ...{ store, sender, watch },
       own: data.sender,
-      /** Until the chain stands still and nothing is under way. */
+      /** Until nothing is under way, and nothing is sent in as many blocks as a refused move waits for. */
       async settle(): Promise<void> {
+        const { address } = account;
+        for (let [quiet, sent] = [0, -1]; quiet < QUIET_BLOCKS; ) {
+          await this.follow();
+          const count = await chain.client.getTransactionCount({ address });
+          [quiet, sent] = [count === sent ? quiet + 1 : 0, count];
+          await local.control.mine({ blocks: 1 });
+        }
+        await this.follow();
+      },
+      /** Takes the blocks that are there. */
+      async follow(): Promise<void> {
         for (;;) {
           const blocks = await follower.next().catch(untilSteady);
           if (blocks === "moved") continue;
