@@ -239,7 +239,7 @@ describe("every page", () => {
         findings.push(...(await tab.findings(name, width)));
         // What the demand that waits looks like depends on whether its time is over by now.
         if (name !== "waiting dispute")
-          findings.push(...(await tab.looks(`${name.replaceAll(" ", "-")}-${width}`)));
+          findings.push(...(await tab.compare(`${name.replaceAll(" ", "-")}-${width}`)));
         await picture(`${name.replaceAll(" ", "-")}-${width}`);
       }
       expect(findings).toEqual([]);
