@@ -17,6 +17,7 @@ import { GROWTH_PART } from "./growth.ts";
 import { INFERENCE_PARTS } from "./inference.ts";
 import { LANE_PARTS } from "./lanes/parts.ts";
 import { LOAD_PART } from "./load/part.ts";
+import { LEAVES_PART } from "./promises/leaves.ts";
 import { PROMISES_PART } from "./promises/part.ts";
 import {
   describeMachine,
@@ -41,6 +42,7 @@ const PARTS: readonly Part[] = [
   ...RUST_PARTS,
   FEEDS_PART,
   PROMISES_PART,
+  LEAVES_PART,
   ...LANE_PARTS,
 ];
 

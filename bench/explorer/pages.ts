@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
 import type { Manifest } from "vite";
 import { hasChromium, startChromium } from "../../test/support/chromium.ts";
-import { buildExplorer, firstLoad } from "../../tools/build-explorer.ts";
+import { buildPages, firstLoad } from "../../tools/build-pages.ts";
 import { type Figure, grouped } from "../report.ts";
 
 /** Longest until a page can be used, ms, and JavaScript of the first one, gzipped. */
@@ -21,7 +21,7 @@ export interface PageFigures {
 }
 
 /** Where the pages are, made anew. */
-export const builtPages = (): Promise<string> => buildExplorer();
+export const builtPages = (): Promise<string> => buildPages("explorer");
 
 /** @param url of an explorer that serves the pages @param paths by name */
 export async function measurePages(
