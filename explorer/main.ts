@@ -66,7 +66,7 @@ export async function runExplorer(options: ExplorerOptions, signal: AbortSignal)
     const reads = new NodeReads(chain, nowMs);
     const provers = new Provers(options.provers);
     // The first page that is asked for names them already.
-    await provers.look();
+    await provers.poll();
     const parts = { index, chain, library, pulse, nowMs, reads, provers, watcher };
     const stream = new Stream(parts);
     const app = createApp({ ...parts, stream, log, limits: options.limits, pagesFolder });

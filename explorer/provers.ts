@@ -51,12 +51,12 @@ export class Provers {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await pause(PAUSE_MS, signal);
-      await this.look();
+      await this.poll();
     }
   }
 
   /** Asks each once. Never throws. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     await Promise.all(
       [...this.#urls].map(async ([name, url]) => {
         this.#models.set(name, await modelsOf(url).catch(() => new Set<string>()));

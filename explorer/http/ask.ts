@@ -32,8 +32,8 @@ export async function ask(
     );
     const shared = { modelId: id, prover, input, seconds: (nowMs() - sinceMs) / 1_000 };
     if ("price" in answer) return { ...shared, status: "priced", price: answer };
-    const { output, ...said } = answer;
-    return { ...shared, ...said, output: outputView(parts, id, output) };
+    const { output, ...answered } = answer;
+    return { ...shared, ...answered, output: outputView(parts, id, output) };
   });
 }
 

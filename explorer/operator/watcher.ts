@@ -73,10 +73,10 @@ export class Watcher {
 
   /** Asks each once. Never throws, and never takes much longer than its patience. */
   async poll(): Promise<void> {
-    await Promise.all(this.#options.urls.map((url) => this.#lookAt(url)));
+    await Promise.all(this.#options.urls.map((url) => this.#ask(url)));
   }
 
-  async #lookAt(url: string): Promise<void> {
+  async #ask(url: string): Promise<void> {
     const { nowMs, log } = this.#options;
     const before = this.#watched.get(url) as Watched;
     try {

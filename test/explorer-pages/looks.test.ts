@@ -4,7 +4,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { explorerPages } from "../support/explorer-pages.ts";
-import { differencesOf, lookOf } from "../support/picture-compare.ts";
+import { appearanceOf, differencesOf } from "../support/picture-compare.ts";
 import { ROLES, type System, startSystem } from "../support/system.ts";
 
 /** Fonts that another machine may have: wider, narrower, with serifs, and of another size by a little. */
@@ -61,7 +61,7 @@ describe("differencesOf", () => {
         await page.getByRole("status").first().waitFor({ state: "detached" });
         await page.locator("h2").or(page.locator(".blank")).first().waitFor();
         await page.waitForLoadState("networkidle");
-        const before = await lookOf(page, blank);
+        const before = await appearanceOf(page, blank);
         for (const style of styles) {
           await page.evaluate(`{
             const sheet = new CSSStyleSheet();
@@ -70,7 +70,7 @@ describe("differencesOf", () => {
           }`);
           all.push([
             `${path.slice(0, 8)} ${width} ${style}`,
-            await differencesOf(blank, before, await lookOf(page, blank)),
+            await differencesOf(blank, before, await appearanceOf(page, blank)),
           ]);
         }
       }

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { projectRoot } from "../../tools/foundry.ts";
 import { axeFindings } from "./axe.ts";
 import { startChromium } from "./chromium.ts";
-import { differencesOf, type Look, lookOf } from "./picture-compare.ts";
+import { type Appearance, appearanceOf, differencesOf } from "./picture-compare.ts";
 
 /** Where pictures for people go. */
 export const PICTURES = join(projectRoot, "build", "explorer-pictures");
@@ -26,7 +26,7 @@ export interface ExplorerPages {
   picture(name: string, fullPage?: boolean): Promise<unknown>;
   /** Compares the open page, in light, with what it looked like, or keeps how it looks (`RENEW_PICTURES=1`).
    *  @returns what is wrong, one line each */
-  looks(name: string): Promise<string[]>;
+  compare(name: string): Promise<string[]>;
   textOf(selector: string): Promise<string>;
   /** What axe finds in light and dark on the open page, and whether it is wider than the window. */
   findings(name: string, width: number): Promise<string[]>;
@@ -70,24 +70,24 @@ export function explorerPages(urlOf: () => string): ExplorerPages {
       await page.locator("h1").waitFor();
     },
     picture: (name, fullPage = true) => page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage }),
-    async looks(name) {
+    async compare(name) {
       await page.emulateMedia({ colorScheme: "light" });
       await page.evaluate("scrollTo(0, 0)");
       blank ??= await (browser as Browser).newPage();
-      const look = await lookOf(page, blank);
+      const appearance = await appearanceOf(page, blank);
       const [picture, blocks] = ["png", "json"].map((end) => join(LOOKS, `${name}.${end}`)) as [
         string,
         string,
       ];
       if (process.env.RENEW_PICTURES === "1") {
-        const { png, ...rest } = look;
+        const { png, ...rest } = appearance;
         writeFileSync(picture, png);
         writeFileSync(blocks, `${JSON.stringify(rest)}\n`);
         return [];
       }
       if (!existsSync(picture)) return [`${name} has no picture: ${RENEW}`];
-      const was = { ...JSON.parse(readFileSync(blocks, "utf8")), png: readFileSync(picture) } as Look;
-      const found = await differencesOf(blank, was, look);
+      const was = { ...JSON.parse(readFileSync(blocks, "utf8")), png: readFileSync(picture) } as Appearance;
+      const found = await differencesOf(blank, was, appearance);
       return found.map(
         (difference) => `${name}: ${difference}; look at build/explorer-pictures, then ${RENEW}`,
       );

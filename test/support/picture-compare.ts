@@ -26,7 +26,7 @@ export interface Block {
   readonly height: number;
 }
 /** How a page looks: its picture, `WIDTH` across, and its blocks. */
-export interface Look {
+export interface Appearance {
   readonly png: Buffer;
   readonly width: number;
   readonly blocks: readonly Block[];
@@ -36,7 +36,7 @@ const SELECTOR =
   "header.shell-header, .shell-nav, h1, main section, main article, main .sheet, main .columns, footer.shell-footer";
 
 /** @param page as it is, scrolled to its beginning @param blank a page without a policy */
-export async function lookOf(page: Page, blank: Page): Promise<Look> {
+export async function appearanceOf(page: Page, blank: Page): Promise<Appearance> {
   const blocks = (await page.evaluate(BLOCKS)) as Block[];
   const full = await page.screenshot({ fullPage: true });
   const { png } = await shrink(blank, full);
@@ -83,8 +83,8 @@ const shrink = async (blank: Page, png: Buffer): Promise<Small> =>
   })()`)) as Small;
 
 /** What is wrong with a look, one line each; nothing where it is as it was. */
-export async function differencesOf(blank: Page, was: Look, is: Look): Promise<string[]> {
-  const names = (look: Look) => look.blocks.map(({ name }) => name).join(", ");
+export async function differencesOf(blank: Page, was: Appearance, is: Appearance): Promise<string[]> {
+  const names = (appearance: Appearance) => appearance.blocks.map(({ name }) => name).join(", ");
   if (names(was) !== names(is)) return [`the blocks are ${names(is)}, and were ${names(was)}`];
   const [before, now] = [await shrink(blank, was.png), await shrink(blank, is.png)];
   return was.blocks.flatMap((block, i) => {
@@ -105,8 +105,8 @@ const isText = ({ name }: Block): boolean => name.startsWith("h1");
 function placeProblem(
   was: Block,
   is: Block,
-  { width: wasWide }: Look,
-  { width: isWide }: Look,
+  { width: wasWide }: Appearance,
+  { width: isWide }: Appearance,
 ): string | undefined {
   const sides = ({ x, width }: Block, wide: number) => [x / wide, (x + width) / wide];
   const [left, right] = sides(was, wasWide).map((side, i) =>
