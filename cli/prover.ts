@@ -7,6 +7,7 @@ import { requireAccount, type SigningChain } from "../protocol/chain/sender.ts";
 import {
   address,
   type Config,
+  DATABASE_SETTINGS,
   integer,
   loadConfig,
   type Settings,
@@ -26,10 +27,12 @@ import { honestRuns, type Runs } from "../prover/runs.ts";
 import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
 import { chainConfig, confirmationsOn, openChain, withChain, withSettings } from "./chain.ts";
 import { ENDING_BUDGET_SETTING, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
+import { configuredDatabase } from "./database-options.ts";
 import { warnOfKey } from "./doctor/key.ts";
 import { openEngine, withEzkl } from "./engine.ts";
 import { EZKL_SETTINGS, ezklOptions } from "./ezkl-options.ts";
 import { createLogger } from "./log.ts";
+import { refuseArgument } from "./output.ts";
 import { PAYMENT_SETTINGS, paymentTerms } from "./payment-options.ts";
 import { KEY_FOLDER } from "./proof/setup.ts";
 import { SWEEP_SETTINGS, sweepTerms } from "./sweep-options.ts";
@@ -163,8 +166,8 @@ export function addProverCommand(program: Command): void {
       "--force",
       "start although no folder holds the model of a live claim, which then cannot be defended",
     );
-  withSettings(withChain(command), PROVER_SETTINGS).action((_options: object, self: Command) =>
-    serveProver(self, honestWork),
+  withSettings(withSettings(withChain(command), DATABASE_SETTINGS), PROVER_SETTINGS).action(
+    (_options: object, self: Command) => serveProver(self, honestWork),
   );
 }
 
@@ -184,6 +187,7 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
   const config = chainConfig(self);
   const settings = loadConfig(PROVER_SETTINGS, { flags: self.optsWithGlobals(), env: process.env }, "prover");
   const { operator, metricsPort } = settings;
+  const database = configuredDatabase(self);
   const log = createLogger("prover", self);
   const signal = stopSignal(log);
   const { programs, proofModels } = loadModels(settings.models, log);
@@ -191,6 +195,12 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
   const sweep = sweepTerms(settings, chain);
   await warnOfKey(chain, config, log);
   const payment = paymentTerms(settings, chain.account.address);
+  if (payment !== undefined && database !== undefined)
+    refuseArgument(
+      "--payment-price with --database",
+      database.name,
+      "one of the two: orders stay in one folder",
+    );
   const ezkl = ezklOptions(config, settings, signal);
   const engine = withEzkl(await openEngine(programs, settings.processes, log), proofModels, ezkl);
   let work: ProverWork | undefined;
@@ -220,6 +230,7 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
           : { metricsAt: { host: settings.metricsHost, port: metricsPort } }),
         log,
         ...(operator === undefined ? {} : { operator }),
+        ...(database === undefined ? {} : { database }),
         ...(sweep === undefined ? {} : { sweep }),
         ...(payment === undefined ? {} : { payment }),
       },

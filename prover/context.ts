@@ -5,6 +5,7 @@ import type { Action, Actions } from "../protocol/chain/actions.ts";
 import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import type { EndingBudget, EndingResult } from "../protocol/chain/endings.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
+import type { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import type { EventStore } from "../protocol/service/store/event-store.ts";
 import type { Policy } from "./decide.ts";
 import type { FailedDeliveries } from "./failed-deliveries.ts";
@@ -16,6 +17,7 @@ import { again, DONE, type Outcome } from "./workers.ts";
 
 export interface Context {
   readonly chain: SigningChain;
+  readonly clock: ChainClock;
   readonly sender: Sender;
   readonly actions: Actions;
   readonly store: EventStore;

@@ -9,6 +9,7 @@ import { projectRoot } from "./foundry.ts";
 import { fetchVersion, VERSIONS } from "./node-versions.ts";
 import { NODE_TESTS } from "./onnx-testdata.ts";
 import { preparePython } from "./python.ts";
+import { postgresPrograms } from "./postgres.ts";
 import { type Counts, formatCounts, NONE, runVitest } from "./test.ts";
 
 const SUITES = [...NAMED_SUITES, "deep"] as const;
@@ -44,6 +45,10 @@ const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
   executor: () => install(["agent", "llama"], "executor-data", ["LLAMA_UNSUPPORTED", "LLAMA_INSTALL_FAILED"]),
   ezkl: () =>
     install(["proof", "ezkl"], "ezkl-data", ["PYTHON_MISSING", "PYTHON_TOO_OLD", "EZKL_INSTALL_FAILED"]),
+  fleet() {
+    if (postgresPrograms() !== undefined) return undefined;
+    return { why: "There is no PostgreSQL here: install postgresql.", isFault: false };
+  },
   mcp: () => undefined,
   onnx() {
     if (existsSync(NODE_TESTS)) return undefined;

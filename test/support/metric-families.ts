@@ -2,6 +2,7 @@
 import { addChallengerMetrics } from "../../challenger/metrics.ts";
 import { ChainClock } from "../../protocol/service/metrics/chain-clock.ts";
 import { httpMetrics } from "../../protocol/service/metrics/http.ts";
+import { addJournalMetrics } from "../../protocol/service/metrics/journal-metrics.ts";
 import { type Family, Metrics } from "../../protocol/service/metrics/metrics.ts";
 import { addNodeMetrics } from "../../protocol/service/metrics/node-metrics.ts";
 import { addHttpMetrics, addOrderMetrics, addProverMetrics } from "../../prover/metrics.ts";
@@ -32,6 +33,7 @@ export const METRIC_FAMILIES: Readonly<Record<"both" | "prover" | "challenger", 
     const idle = { used: 0 };
     addHttpMetrics(metrics, { runs: idle, waiters: idle, listeners: idle });
     addOrderMetrics(metrics);
+    addJournalMetrics(metrics, { role: "signer", unshared: 0 });
     httpMetrics(metrics, Date.now);
   }),
   challenger: familiesOf((metrics) => {
