@@ -44,6 +44,10 @@ export class RecentSet<Key> {
     this.#keys = new RecentMap(limit);
   }
 
+  has(key: Key): boolean {
+    return this.#keys.has(key);
+  }
+
   /** @returns false if it was there */
   add(key: Key): boolean {
     if (this.#keys.has(key)) return false;

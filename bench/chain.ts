@@ -45,9 +45,10 @@ export interface Mined {
 
 export type BenchChain = Awaited<ReturnType<typeof openBenchChain>>;
 
-/** Starts anvil and deploys; call `close` when done. A block for each transaction. */
-export async function openBenchChain() {
-  const local = await startLocalChain();
+/** Starts anvil and deploys; call `close` when done. A block for each transaction.
+ *  @param hardfork cancun: calldata without the floor of EIP-7623 */
+export async function openBenchChain(hardfork: "cancun" | "prague" = "prague") {
+  const local = await startLocalChain({ hardfork });
   try {
     await local.control.setBlockTimestampInterval({ interval: 1 });
     await local.control.setNextBlockTimestamp({ timestamp: FIRST_SECOND });

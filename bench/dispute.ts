@@ -1,9 +1,9 @@
 /** A whole dispute, move by move: gas of each transaction and the time of both sides. */
 
-import { fromHex, toHex } from "../base/bytes.ts";
+import { equalBytes, toHex } from "../base/bytes.ts";
 import { ClaimedTrace } from "../challenger/claimed-trace.ts";
 import { interrogate, type OwnTrace, type Question } from "../challenger/interrogate.ts";
-import { falsify } from "../cli/demo/dishonest/faults.ts";
+import { type DishonestRun, falsify } from "../cli/demo/dishonest/faults.ts";
 import { createRng } from "../conformance/generate/rng.ts";
 import { encodeInput } from "../inference/codecs/input.ts";
 import { commitTrace, commitWeights } from "../inference/commit/commitments.ts";
@@ -13,6 +13,7 @@ import { revealAt, topsOf, traceShapes } from "../inference/commit/reveal.ts";
 import { execute, trace } from "../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../inference/executor/prepare.ts";
 import type { Model } from "../inference/program/form.ts";
+import type { Action } from "../protocol/chain/actions.ts";
 import type { Claim } from "../protocol/rules/types.ts";
 import { CHALLENGER, fileBondedClaim, PROVER } from "./bonded-claim.ts";
 import { type BenchChain, eventOf, SELECTOR } from "./chain.ts";
@@ -37,15 +38,34 @@ export async function measureDispute(
   model: Model,
   step = DOT_STEP,
 ): Promise<MeasuredDispute> {
-  const { actions } = bench;
   const prepared = prepare(model, SELECTOR);
   const bytes = createRng(7).bytes(model.program.inputSize);
   const calldata = encodeInput(model.program, SELECTOR, { codec: "raw", bytes });
-  const fault = { kind: "element", step } as const;
+  const cheated = falsify(prepared, calldata, { kind: "element", step });
   const modelId = await bench.register(model);
-  const weights = commitWeights(model);
-  const output = toHex(falsify(prepared, calldata, fault).output);
+  const output = toHex(cheated.output);
   const { claim } = await fileBondedClaim(bench, { modelId, input: toHex(calldata), output });
+  const weights = commitWeights(model);
+  return disputeToItsFall(bench, { prepared, weights, calldata, cheated, claim });
+}
+
+export interface Cheated {
+  readonly prepared: PreparedModel;
+  readonly weights: OwnTrace["weights"];
+  readonly calldata: Uint8Array;
+  /** the run with one wrong element that was claimed */
+  readonly cheated: DishonestRun;
+  readonly claim: Claim;
+  /** absent: the prover's own in Assay */
+  readonly commit?: Action;
+}
+
+/** The moves from the ticket to the conviction. */
+export async function disputeToItsFall(
+  bench: BenchChain,
+  { prepared, weights, calldata, cheated, claim, commit }: Cheated,
+): Promise<MeasuredDispute> {
+  const { actions } = bench;
   const moves: Move[] = [];
   const move = async (name: string, ...sent: Parameters<BenchChain["send"]>) => {
     const mined = await bench.send(...sent);
@@ -53,14 +73,14 @@ export async function measureDispute(
     return mined;
   };
   const start = performance.now();
-  if (toHex(execute(prepared, calldata)) === output) throw new Error("The claim is right.");
+  if (equalBytes(execute(prepared, calldata), cheated.output)) throw new Error("The claim is right.");
   await move("challenge", CHALLENGER, actions.challenge(claim));
-  const cheat = falsify(prepared, calldata, fault).trace;
-  await move("commitTrace", PROVER, actions.commitTrace(claim, hexes(topsOf(cheat))));
+  const { trace: cheat } = cheated;
+  await move("commitTrace", PROVER, commit ?? actions.commitTrace(claim, hexes(topsOf(cheat))));
   const own = ownTrace(prepared, calldata, weights);
-  const claimed = new ClaimedTrace(traceShapes(model.program), topsOf(cheat));
+  const claimed = new ClaimedTrace(traceShapes(prepared.program), topsOf(cheat));
   for (;;) {
-    const question = interrogate(own, claimed, fromHex(output));
+    const question = interrogate(own, claimed, cheated.output);
     if (question.kind !== "demand") {
       const mined = await move("convictElement", CHALLENGER, convict(bench, claim, question));
       eventOf(mined, "Fell");

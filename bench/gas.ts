@@ -16,8 +16,11 @@ const LENGTHS = [64, 128, 256, 384, 512, 768, 992];
 const LIMITS = { request: 58_000, claim: 70_000, finalize: 66_000, conviction: 180_000 };
 const DISPUTE = { gas: 760_000, transactions: 7, seconds: 10 };
 
-export async function onChain<T>(work: (bench: BenchChain) => Promise<T>): Promise<T> {
-  const bench = await openBenchChain();
+export async function onChain<T>(
+  work: (bench: BenchChain) => Promise<T>,
+  hardfork?: "cancun" | "prague",
+): Promise<T> {
+  const bench = await openBenchChain(hardfork);
   try {
     return await work(bench);
   } finally {

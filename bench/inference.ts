@@ -122,7 +122,7 @@ async function overhead(): Promise<Figure[]> {
 }
 
 /** Headlines of made-up words whose frequencies fall as a language's do. */
-function headline(rng: Rng): string {
+export function headline(rng: Rng): string {
   const word = (): string => {
     const rank = Math.floor(20_000 ** (rng.int(0, 2 ** 20) / 2 ** 20));
     const letters = createRng(rank);

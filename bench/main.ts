@@ -15,6 +15,7 @@ import { GROWTH_PART } from "./growth.ts";
 import { INFERENCE_PARTS } from "./inference.ts";
 import { LANE_PARTS } from "./lanes/parts.ts";
 import { LOAD_PART } from "./load/part.ts";
+import { PROMISES_PART } from "./promises/part.ts";
 import {
   describeMachine,
   mergePage,
@@ -37,6 +38,7 @@ const PARTS: readonly Part[] = [
   TREES_PART,
   ...RUST_PARTS,
   FEEDS_PART,
+  PROMISES_PART,
   ...LANE_PARTS,
 ];
 

@@ -6,7 +6,7 @@ import { BaseError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { ClaimId } from "../protocol/rules/types.ts";
 import type { SchemaPart, SqliteDatabase } from "../protocol/service/journal/database.ts";
-import type { Observer } from "./notices.ts";
+import type { Observer, Subject } from "./notices.ts";
 
 export const BREAKER_SCHEMA: SchemaPart = {
   name: "circuit-breaker",
@@ -14,7 +14,7 @@ export const BREAKER_SCHEMA: SchemaPart = {
 };
 
 export interface BreakerOptions {
-  /** more tickets than this within an hour stop it */
+  /** more tickets and openings than this within an hour stop it */
   readonly maxTicketsPerHour: number;
   readonly nowMs: () => number;
   readonly observe: Observer;
@@ -30,6 +30,8 @@ export interface Tripped {
 const STOPPED =
   "no more tickets are filed: look with `assay challenger investigate`, then `assay challenger reset-breaker`";
 const HOUR_MS = 3_600_000;
+
+const idOf = (subject: Subject): string => ("claim" in subject ? subject.claim : subject.promise);
 
 /** Remembers across restarts: a supervisor that starts the process again is no person who looked. */
 export class CircuitBreaker {
@@ -47,23 +49,22 @@ export class CircuitBreaker {
     return trippedIn(this.#db);
   }
 
-  /** Whether a ticket may be filed on this claim; that it is about to be is noted. The same claim counts once. */
-  admits(claim: ClaimId): boolean {
+  /** Whether a ticket may be filed on this claim, or this promise opened; that it is about to be is noted. The same one
+   *  counts once. */
+  admits(subject: Subject): boolean {
     if (this.tripped !== undefined) return false;
     const { maxTicketsPerHour, nowMs } = this.#options;
     const since = nowMs() - HOUR_MS;
     this.#db.prepare("DELETE FROM filed_tickets WHERE at_ms <= ?").run(since);
     const others = this.#db
-      .prepare<[ClaimId], { count: number }>(
-        "SELECT count(*) AS count FROM filed_tickets WHERE claim_id <> ?",
-      )
-      .get(claim);
+      .prepare<[string], { count: number }>("SELECT count(*) AS count FROM filed_tickets WHERE claim_id <> ?")
+      .get(idOf(subject));
     if ((others?.count ?? 0) >= maxTicketsPerHour) {
-      const reason = `there are more wrong claims within an hour than --max-tickets-per-hour (${maxTicketsPerHour}) allows`;
-      this.#trip(reason, claim);
+      const reason = `there are more wrong claims and promises within an hour than --max-tickets-per-hour (${maxTicketsPerHour}) allows`;
+      this.#trip(reason, subject);
       return false;
     }
-    this.#db.prepare("INSERT OR IGNORE INTO filed_tickets VALUES (?, ?)").run(claim, nowMs());
+    this.#db.prepare("INSERT OR IGNORE INTO filed_tickets VALUES (?, ?)").run(idOf(subject), nowMs());
     return true;
   }
 
@@ -71,14 +72,14 @@ export class CircuitBreaker {
   lost(claim: ClaimId): void {
     const { changes } = this.#db.prepare("INSERT OR IGNORE INTO lost_tickets VALUES (?)").run(claim);
     if (changes > 0 && this.tripped === undefined)
-      this.#trip(`the ticket on claim ${claim} was lost: the claim is final`, claim);
+      this.#trip(`the ticket on claim ${claim} was lost: the claim is final`, { claim });
   }
 
-  #trip(reason: string, claim: ClaimId): void {
+  #trip(reason: string, subject: Subject): void {
     const { nowMs, observe, log } = this.#options;
     this.#db.prepare("INSERT OR IGNORE INTO circuit_breaker VALUES (1, ?, ?)").run(reason, nowMs());
-    observe({ kind: "tripped", claim, reason });
-    log.error({ claim, reason }, STOPPED);
+    observe({ kind: "tripped", subject, reason });
+    log.error({ ...subject, reason }, STOPPED);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Metrics } from "../protocol/service/metrics/metrics.ts";
 import { ATTENTION_RESULTS } from "./attention.ts";
 import type { Clock, OpenDispute } from "./clocks.ts";
 import type { Observer } from "./notices.ts";
+import { addPromiseMetrics } from "./promises/metrics.ts";
 
 export interface ChallengerSource {
   readonly clock: ChainClock;
@@ -18,6 +19,8 @@ export interface ChallengerSource {
   exposure?(): bigint;
   /** absent: nothing is filed */
   isTripped?(): boolean;
+  /** batches that wait for their check, and wrong promises about which something is left to do */
+  promises(): { readonly unchecked: number; readonly wrong: number };
 }
 
 /** Disputes that are shown one by one, the most urgent first: whoever pays for bonds decides how many there are. */
@@ -73,6 +76,7 @@ export function addChallengerMetrics(metrics: Metrics, source: ChallengerSource)
     "Time from planning a wrong claim to its verdict, the queue included.",
   );
   addStates(metrics, source);
+  const promises = addPromiseMetrics(metrics, source);
   return (notice) => {
     switch (notice.kind) {
       case "verdict":
@@ -93,6 +97,8 @@ export function addChallengerMetrics(metrics: Metrics, source: ChallengerSource)
         return unaffordable.inc();
       case "tripped":
         return undefined;
+      default:
+        return promises(notice);
     }
   };
 }
@@ -117,8 +123,10 @@ function addStates(metrics: Metrics, source: ChallengerSource): void {
     "1 while no tickets are filed because a person has to look, else 0.",
     () => (source.isTripped === undefined ? undefined : Number(source.isTripped())),
   );
-  metrics.gauge("assay_challenger_exposure_wei", "Own tickets of claims that are not over.", () =>
-    source.exposure?.(),
+  metrics.gauge(
+    "assay_challenger_exposure_wei",
+    "Own tickets of claims that are not over, and deposits on promises.",
+    () => source.exposure?.(),
   );
   metrics.gauge(
     "assay_challenger_clock_seconds",

@@ -1,4 +1,4 @@
-/** Runs claimed inputs again and says what became of the comparison. */
+/** Runs inputs again and says what became of the comparison with what is stated. */
 import type { Hex } from "viem";
 import { equalBytes, fromHex, toHex } from "../base/bytes.ts";
 import type { Logger } from "../base/log.ts";
@@ -26,7 +26,7 @@ export interface FastPath {
   ): Promise<{ readonly output: Uint8Array } | { readonly failure: string }>;
 }
 
-/** What compares claims. */
+/** What compares outputs. */
 export interface Engines {
   readonly fast: FastPath;
   readonly canonical: Canonical;
@@ -44,20 +44,26 @@ export type Verdict =
 /** How the fast path failed to give the canonical executor's output. */
 export type EngineOutcome = "failed" | "differs";
 
-/** Compares a claim with the fast path and, where that differs or fails, with the canonical executor, whose word is
- *  the only one that makes a claim wrong.
+/** An output for an input, and by which fields log lines name it. */
+export interface StatedOutput {
+  /** calldata */
+  readonly input: Uint8Array;
+  /** return data */
+  readonly output: Uint8Array;
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+/** Compares an output with the fast path and, where that differs or fails, with the canonical executor, whose word is
+ *  the only one that makes an output wrong.
  *  @param onEngine told when the fast path is found at fault */
-export async function reexecute(
+export async function compare(
   model: CoveredModel,
-  request: RequestEntry,
-  claim: ClaimEntry,
+  { input, output, facts }: StatedOutput,
   { fast, canonical, log, signal }: Engines,
   onEngine: (outcome: EngineOutcome) => void = () => {},
 ): Promise<Verdict> {
-  const input = fromHex(request.input);
-  const claimed = fromHex(claim.output);
   const quick = await fast.run(model.id, input, signal);
-  if ("output" in quick && equalBytes(quick.output, claimed)) return { kind: "right" };
+  if ("output" in quick && equalBytes(quick.output, output)) return { kind: "right" };
   let honest: Uint8Array;
   try {
     honest = await canonical.output(model.id, input, signal === undefined ? {} : { signal });
@@ -65,14 +71,29 @@ export async function reexecute(
     return { kind: "could-not-check", reason: error instanceof Error ? error.message : String(error) };
   }
   if ("failure" in quick) {
-    log.warn({ claim: claim.id, model: model.name, reason: quick.failure }, "the fast path failed");
+    log.warn({ ...facts, model: model.name, reason: quick.failure }, "the fast path failed");
     onEngine("failed");
   } else if (!equalBytes(quick.output, honest)) {
     log.error(
-      { claim: claim.id, model: model.name, fast: toHex(quick.output), canonical: toHex(honest) },
+      { ...facts, model: model.name, fast: toHex(quick.output), canonical: toHex(honest) },
       "the fast path differs from the canonical executor, whose result counts",
     );
     onEngine("differs");
   }
-  return equalBytes(honest, claimed) ? { kind: "right" } : { kind: "wrong", honest: toHex(honest) };
+  return equalBytes(honest, output) ? { kind: "right" } : { kind: "wrong", honest: toHex(honest) };
 }
+
+/** Compares a claim. @see compare */
+export const reexecute = (
+  model: CoveredModel,
+  request: RequestEntry,
+  claim: ClaimEntry,
+  engines: Engines,
+  onEngine?: (outcome: EngineOutcome) => void,
+): Promise<Verdict> =>
+  compare(
+    model,
+    { input: fromHex(request.input), output: fromHex(claim.output), facts: { claim: claim.id } },
+    engines,
+    onEngine,
+  );

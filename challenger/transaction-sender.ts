@@ -1,5 +1,6 @@
 /** What acts for a challenger: on the chain, or only in simulation. */
 import type { Address } from "viem";
+import { formatAmount } from "../base/amounts.ts";
 import type { Logger } from "../base/log.ts";
 import { RecentSet } from "../base/recent.ts";
 import type { Action, Actions } from "../protocol/chain/actions.ts";
@@ -7,18 +8,35 @@ import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import { EndingBudget, type EndingResult, endWithinBudget } from "../protocol/chain/endings.ts";
 import { currentFees } from "../protocol/chain/fees.ts";
 import type { Head } from "../protocol/chain/follower.ts";
-import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
+import { PromiseActions } from "../protocol/chain/promises/actions.ts";
+import { hasPromises, promisesOf } from "../protocol/chain/promises/place.ts";
+import { PromiseStateReader } from "../protocol/chain/promises/reads.ts";
+import type { Sender, SendResult, SigningChain } from "../protocol/chain/sender.ts";
 import { Sweep, type SweepTerms } from "../protocol/chain/sweep.ts";
-import { simulate } from "../protocol/chain/transactions.ts";
 import { type Obligations, type WithdrawParts, withdrawCredit } from "../protocol/chain/withdraw.ts";
 import type { ClaimId } from "../protocol/rules/types.ts";
 import type { EventStore } from "../protocol/service/store/event-store.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { Observer } from "./notices.ts";
 
-export interface TransactionSender {
+/** What became of a move about a promise. `withheld`: it was not sent, because a limit of this challenger forbids it. */
+export type PromiseMoveResult = SendResult | { readonly status: "withheld"; readonly reason: string };
+
+/** Moves about promises; those about the claims that they become are any claim's. */
+export interface PromiseSender {
   readonly address: Address;
-  /** wei in own tickets of claims that are not over or not collected */
+  /** @param facts of the log lines @param deposit wei that it puts at risk, under the promise's key */
+  move(
+    action: Action,
+    facts: Record<string, unknown>,
+    deposit?: { readonly key: string; readonly wei: bigint },
+  ): Promise<PromiseMoveResult>;
+  /** Most that a unit of gas costs now, wei. */
+  gasPrice(): Promise<bigint>;
+}
+
+export interface TransactionSender extends PromiseSender {
+  /** wei in own tickets of claims that are not over or not collected, and in deposits on promises */
   readonly exposure: bigint;
   /** Carries an action out.
    *  @param facts of the log lines @param claim that it is about
@@ -34,50 +52,8 @@ export interface TransactionSender {
   stop(): Promise<void>;
 }
 
-/** Moves that are remembered so that each is logged once. */
+/** Claims of which it is remembered that they were left to others. */
 const MAX_REPORTED = 10_000;
-
-/** Simulates each transaction and says what it would put at risk. */
-export class DryRunSender implements TransactionSender {
-  readonly #chain: SigningChain;
-  readonly #maxFee: bigint;
-  readonly #log: Logger;
-  readonly #reported = new RecentSet<string>(MAX_REPORTED);
-
-  /** @param maxFee most wei a unit of gas */
-  constructor(chain: SigningChain, maxFee: bigint, log: Logger) {
-    this.#chain = chain;
-    this.#maxFee = maxFee;
-    this.#log = log;
-  }
-
-  get address(): Address {
-    return this.#chain.account.address;
-  }
-
-  /** Nothing is filed in simulation. */
-  get exposure(): bigint {
-    return 0n;
-  }
-
-  async act(action: Action, facts: Record<string, unknown>): Promise<boolean> {
-    if (!this.#reported.add(action.key)) return false;
-    const { client, account } = this.#chain;
-    const result = await simulate(client, account, action, await currentFees(client, this.#maxFee));
-    if (typeof result === "bigint") {
-      this.#log.info({ ...facts, gas: result, exposureWei: action.value }, "would move");
-    } else {
-      this.#log.warn({ ...facts, refused: result }, "would move, but the contract refuses");
-    }
-    return false;
-  }
-
-  readonly isTripped = false;
-  lost(): void {}
-  tidy(): void {}
-
-  async stop(): Promise<void> {}
-}
 
 export interface Limits {
   /** tickets within an hour, after which none is filed until a person has looked */
@@ -107,6 +83,8 @@ export interface ChainSenderParts {
   readonly log: Logger;
   readonly nowMs: () => number;
   readonly signal: AbortSignal;
+  /** wei in deposits on promises */
+  readonly deposits: () => bigint;
 }
 
 /** Blocks between two reads of this account's credit. */
@@ -121,6 +99,7 @@ export class ChainSender implements TransactionSender {
   readonly #log: Logger;
   readonly #observe: Observer;
   readonly #stopping: AbortSignal;
+  readonly #deposits: () => bigint;
   /** Tickets that are sent but not seen in an event yet. */
   readonly #sending = new Map<string, bigint>();
   readonly #withdrawal: WithdrawParts;
@@ -146,6 +125,7 @@ export class ChainSender implements TransactionSender {
     this.#observe = parts.observe;
     this.#stopping = parts.signal;
     this.#maxFee = parts.maxFee;
+    this.#deposits = parts.deposits;
     this.#breaker = parts.breaker;
     this.#budget = new EndingBudget(parts.limits.endingBudget, parts.nowMs);
     this.#withdrawal = { ...parts, withdrawAbove: parts.limits.withdrawAbove };
@@ -164,7 +144,7 @@ export class ChainSender implements TransactionSender {
 
   async act(action: Action, facts: Record<string, unknown>, claim: ClaimEntry): Promise<boolean> {
     const isTicket = facts.move === "challenge";
-    if (isTicket && !(this.#affords(claim) && this.#breaker.admits(claim.id))) return false;
+    if (isTicket && !(this.#affords(claim) && this.#breaker.admits({ claim: claim.id }))) return false;
     if (isTicket) this.#sending.set(claim.id, claim.claim.ticketBond);
     try {
       const result = await this.#send(action, facts, claim);
@@ -178,6 +158,40 @@ export class ChainSender implements TransactionSender {
     } finally {
       if (isTicket) this.#sending.delete(claim.id);
     }
+  }
+
+  async move(
+    action: Action,
+    facts: Record<string, unknown>,
+    deposit?: { readonly key: string; readonly wei: bigint },
+  ): Promise<PromiseMoveResult> {
+    const reason = deposit && this.#withholds(deposit);
+    if (reason !== undefined) {
+      this.#log.error({ ...facts, reason }, "a wrong promise is not opened");
+      return { status: "withheld", reason };
+    }
+    const result = await this.#sender.send(action, this.#stopping);
+    if (result.status === "refused") {
+      this.#log.warn({ ...facts, refused: result.revert }, "the contract refused a move; looking again");
+    } else if (result.status === "retryable") {
+      this.#log.warn({ ...facts, reason: result.error.message }, "a move is not on the chain yet");
+    }
+    return result;
+  }
+
+  async gasPrice(): Promise<bigint> {
+    return (await currentFees(this.#chain.client, this.#maxFee)).maxFeePerGas;
+  }
+
+  /** @returns why a promise is not opened now. Its deposit is booked already. */
+  #withholds({ key, wei }: { readonly key: string; readonly wei: bigint }): string | undefined {
+    const { maxExposure } = this.#limits;
+    if (this.exposure > maxExposure) {
+      return `its deposit of ${formatAmount(wei)} would exceed --max-exposure (${formatAmount(maxExposure)})`;
+    }
+    return this.#breaker.admits({ promise: key })
+      ? undefined
+      : "no tickets are filed, and no promises opened, until a person has looked";
   }
 
   /** This account's tickets pay for the ends of their claims, a budget for those of others. */
@@ -206,10 +220,22 @@ export class ChainSender implements TransactionSender {
     this.#readAt = head.number;
     this.#withdrawing = this.#withdrawing
       .then(() => withdrawCredit(this.#withdrawal, head))
+      .then(() => this.#withdrawDeposits(head))
       .then(() => this.#sweep?.run())
       .catch((error: unknown) => {
         this.#log.warn({ reason: String(error) }, "the credit could not be withdrawn");
       });
+  }
+
+  /** Deposits on promises that fell come back as credit in Promises. */
+  async #withdrawDeposits({ hash }: Head): Promise<void> {
+    const { deployment, game } = this.#chain;
+    if (!hasPromises(deployment)) return;
+    const credit = await new PromiseStateReader(this.#chain, hash).credit(this.address);
+    if (credit === 0n || credit < this.#limits.withdrawAbove) return;
+    const action = new PromiseActions(promisesOf(deployment), game).withdraw(this.address, hash);
+    const result = await this.#sender.send(action, this.#stopping);
+    if (result.status === "sent") this.#log.info({ amountWei: credit }, "withdrew from Promises");
   }
 
   stop(): Promise<void> {
@@ -223,7 +249,7 @@ export class ChainSender implements TransactionSender {
       if (isAtRisk && challengers.has(this.address)) sum += claim.ticketBond;
     }
     for (const bond of this.#sending.values()) sum += bond;
-    return sum;
+    return sum + this.#deposits();
   }
 
   #affords(entry: ClaimEntry): boolean {

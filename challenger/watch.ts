@@ -178,7 +178,7 @@ export class Challenger {
     const model = claim && models.get(claim.claim.modelId);
     if (claim === undefined || request === undefined || model === undefined) return;
     const verdict = await reexecute(model, request, claim, this.#engines, (outcome) =>
-      observe({ kind: "engine", claim: id, model: model.name, outcome }),
+      observe({ kind: "engine", subject: { claim: id }, model: model.name, outcome }),
     );
     if (this.#stopping.signal.aborted) return;
     const seconds = (nowMs() - (this.#seenAt.get(id) ?? nowMs())) / 1_000;

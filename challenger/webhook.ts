@@ -1,81 +1,12 @@
 /** Tells the operator by HTTP what cannot wait for somebody to look at a dashboard. */
 
-import { formatAmount } from "../base/amounts.ts";
 import { jsonOf } from "../base/json.ts";
 import type { Logger } from "../base/log.ts";
 import { RecentSet } from "../base/recent.ts";
 import { pause } from "../protocol/chain/follower.ts";
 import type { GameAddress } from "../protocol/rules/ids.ts";
+import { type Alert, alertOf } from "./alerts.ts";
 import type { Notice } from "./notices.ts";
-
-export type Severity = "critical" | "warning" | "info";
-
-export interface Alert {
-  readonly kind: string;
-  readonly severity: Severity;
-  /** one sentence; chat services show it as the message */
-  readonly text: string;
-  readonly claim?: string;
-  readonly model?: string;
-}
-
-/** @returns undefined for what is no news */
-export function alertOf(notice: Notice): Alert | undefined {
-  switch (notice.kind) {
-    case "verdict":
-      return verdictAlert(notice);
-    case "engine": {
-      const { claim, model, outcome } = notice;
-      const text = `The fast path of ${model} ${outcome === "failed" ? "fails" : "differs from the canonical executor"}.`;
-      return { kind: `engine-${outcome}`, severity: "warning", text, claim, model };
-    }
-    case "uncovered": {
-      const { id: claim, claim: terms } = notice.claim;
-      const text = `Nobody here can check claim ${claim}: no folder holds its model.`;
-      return { kind: "uncovered-claim", severity: "warning", text, claim, model: terms.modelId };
-    }
-    case "unaffordable": {
-      const text = `A wrong claim is not challenged: with its ticket the exposure of ${formatAmount(BigInt(notice.exposure))} would pass --max-exposure.`;
-      return { kind: "unaffordable", severity: "critical", text, claim: notice.claim.id };
-    }
-    case "tripped": {
-      const { claim, reason } = notice;
-      return { kind: "tripped", severity: "critical", text: `No more tickets are filed: ${reason}.`, claim };
-    }
-    case "attention":
-      if (notice.result === "detected") return undefined;
-      return {
-        kind: `attention-${notice.result}`,
-        severity: "critical",
-        text: `A planned wrong claim of ${notice.model} was not found: ${notice.result}.`,
-        model: notice.model,
-      };
-    case "over": {
-      const { claim, lost } = notice;
-      return lost
-        ? { kind: "lost", severity: "critical", text: `Wrong claim ${claim} became final.`, claim }
-        : {
-            kind: "fallen",
-            severity: "info",
-            text: `The dispute about claim ${claim} is over, it fell.`,
-            claim,
-          };
-    }
-    case "move":
-      return undefined;
-  }
-}
-
-function verdictAlert({ claim, model, verdict }: Extract<Notice, { kind: "verdict" }>): Alert | undefined {
-  if (verdict.kind === "right") return undefined;
-  const about = { claim: claim.id, model };
-  if (verdict.kind === "wrong") {
-    const text = `Claim ${claim.id} of ${model} by ${claim.claim.prover} is wrong.`;
-    return { kind: "wrong-claim", severity: "critical", text, ...about };
-  }
-  const text = `Claim ${claim.id} of ${model} could not be checked: ${verdict.reason}.`;
-  return { kind: "could-not-check", severity: "warning", text, ...about };
-}
 
 export interface WebhookOptions {
   /** often holds a secret: it is never logged */
@@ -111,9 +42,10 @@ export class Webhook {
   observe(notice: Notice): void {
     const alert = alertOf(notice);
     if (alert === undefined || this.#stopping.signal.aborted) return;
-    const key = `${alert.kind} ${alert.claim ?? ""}`;
+    const about = alert.claim ?? alert.promise;
+    const key = `${alert.kind} ${about ?? ""}`;
     // Planned claims have no id: each of them is news.
-    if (!this.#sent.add(key) && alert.claim !== undefined) return;
+    if (!this.#sent.add(key) && about !== undefined) return;
     this.#waiting.push(alert);
     if (this.#waiting.length > MAX_WAITING) {
       this.#waiting.shift();

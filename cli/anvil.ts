@@ -23,6 +23,8 @@ export interface AnvilOptions {
   readonly largeRequests?: boolean;
   /** deploys contracts of any size */
   readonly largeContracts?: boolean;
+  /** rules of the chain; default prague */
+  readonly hardfork?: "cancun" | "prague";
 }
 
 export interface Anvil {
@@ -103,7 +105,7 @@ function argumentsOf(options: AnvilOptions): string[] {
   const args = ["--host", "127.0.0.1", "--port", `${port}`, "--chain-id", `${chainId}`];
   // Prague as in foundry.toml. It has no limit of a transaction's gas (EIP-7825 is Osaka's): whoever builds one keeps to
   // MAX_TRANSACTION_GAS.
-  args.push("--hardfork", "prague");
+  args.push("--hardfork", options.hardfork ?? "prague");
   args.push("--gas-limit", `${gasLimit}`, "--accounts", `${accounts}`, "--prune-history", `${KEPT_STATES}`);
   if (blockTimeSeconds !== undefined) args.push("--no-mining");
   if (state !== undefined) args.push("--state", state);

@@ -1,6 +1,8 @@
 /** `assay challenger watch|dry-run|defend` */
 import type { Command } from "commander";
-import { MODES, type Mode } from "../challenger/main.ts";
+import { MODES, type Mode } from "../challenger/options.ts";
+import { besideExplorer } from "./beside-explorer.ts";
+import { callerLimits } from "./caller-limits.ts";
 import { withChain, withSettings } from "./chain.ts";
 import { CHALLENGER_SETTINGS, openSetup, runMachine } from "./challenger/machine.ts";
 import { stopSignal } from "./daemon.ts";
@@ -21,17 +23,16 @@ export function addChallengerCommand(program: Command): Command {
       const log = createLogger("challenger", self);
       const signal = stopSignal(log);
       const setup = await openSetup(self, log);
-      const { attentionSeconds, webhook, host, port } = setup.settings;
-      await runMachine(
-        setup,
-        {
-          mode,
-          ...(attentionSeconds === 0 ? {} : { attentionMs: 1_000 * attentionSeconds }),
-          ...(webhook === undefined ? {} : { webhook }),
-          ...(port === undefined ? {} : { http: { host, port } }),
-        },
-        signal,
-      );
+      const { attentionSeconds, webhook, host, port, intakeHost, intakePort, explorerPort } = setup.settings;
+      const limits = callerLimits(setup.settings);
+      const own = {
+        mode,
+        ...(attentionSeconds === 0 ? {} : { attentionMs: 1_000 * attentionSeconds }),
+        ...(webhook === undefined ? {} : { webhook }),
+        ...(port === undefined ? {} : { http: { host, port } }),
+        ...(intakePort === undefined ? {} : { intake: { host: intakeHost, port: intakePort, limits } }),
+      };
+      await besideExplorer(self, explorerPort, log, () => runMachine(setup, own, signal));
     });
   }
   return parent;

@@ -10,7 +10,8 @@ import { loadModelFolder } from "../inference/model-folder.ts";
 import { readDeployment } from "../protocol/chain/deployment-file.ts";
 import { type CorrectnessRecord, parseRecord, verifyRecord } from "../protocol/rules/receipt/record.ts";
 import { modelFolder } from "./model-source.ts";
-import { EXIT, printResult, refuseArgument, withJson } from "./output.ts";
+import { EXIT, printResult, withJson } from "./output.ts";
+import { hashArgument, trustOf } from "./trust.ts";
 
 interface Options {
   readonly deployment: string;
@@ -23,7 +24,7 @@ export function addCheckCommand(claim: Command): void {
   const command = claim
     .command("check")
     .description("verify a correctness record without a node, and run its input again")
-    .argument("<record>", "file, as GET /v1/requests/ID/record of a prover gives it")
+    .argument("<record>", "file, as GET /v1/requests/ID/record of a prover or an explorer gives it")
     .requiredOption("--deployment <file>", "of the contracts that are trusted")
     .requiredOption("--block <hash>", "hash of the record's block, from where it is trusted")
     .option("--claim <id>", "the claim that it must be about")
@@ -32,15 +33,9 @@ export function addCheckCommand(claim: Command): void {
 }
 
 function check(path: string, options: Options, self: Command): void {
-  const { chainId, contracts, constants } = readDeployment(options.deployment);
   const record = parseRecord(readFileSync(path, "utf8"));
-  const trust = {
-    chainId,
-    assay: contracts.assay,
-    answerSeconds: constants.answerSeconds,
-    blockHash: hashOf("--block", options.block),
-  };
-  const subject = options.claim === undefined ? {} : { claimId: hashOf("--claim", options.claim) };
+  const trust = trustOf(readDeployment(options.deployment), options.block);
+  const subject = options.claim === undefined ? {} : { claimId: hashArgument("--claim", options.claim) };
   const verdict = verifyRecord(record, trust, subject);
   if (!verdict.valid) throw verdict.error;
   const { valid: _valid, ...shown } = verdict;
@@ -70,12 +65,6 @@ function rerun({ request, input, output }: CorrectnessRecord, model: string) {
   const rightOutput = toHex(right);
   return { isRight: rightOutput === output, rightOutput, ...meaningIfAny(manifest.assay, right) };
 }
-
-/** @throws BaseError ARGUMENT_INVALID */
-const hashOf = (flag: string, text: string): Hex =>
-  /^0x[0-9a-f]{64}$/i.test(text)
-    ? (text.toLowerCase() as Hex)
-    : refuseArgument(flag, text, "32 bytes as hex");
 
 const otherModel = (of: Hex, given: Hex) =>
   new BaseError({

@@ -19,6 +19,7 @@ import { deploySystem } from "../protocol/chain/deploy.ts";
 import { writeDeployment } from "../protocol/chain/deployment-file.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { EventFollower, pause } from "../protocol/chain/follower.ts";
+import { promisesOf } from "../protocol/chain/promises/place.ts";
 import { registerModel } from "../protocol/chain/register.ts";
 import { requireAccount } from "../protocol/chain/sender.ts";
 import { openDataFolder } from "../protocol/service/data-folder.ts";
@@ -28,6 +29,7 @@ import { loadArtifact, loadArtifacts } from "./artifacts.ts";
 import { Agent, type Question } from "./demo/agent.ts";
 import { askLanes, type LaneQuestion, laneLines, openLanes, openOf } from "./demo/lanes.ts";
 import { type Daemon, type DaemonOptions, DISHONEST_PROVER, startDaemon } from "./demo/processes.ts";
+import { buyHeadlines, depositStakes } from "./demo/promises.ts";
 import { Timeline } from "./demo/timeline.ts";
 import { keepAsking } from "./demo/traffic.ts";
 import { modelFolder } from "./model-source.ts";
@@ -38,6 +40,8 @@ const MODELS = ["sentiment", "sentiment-words", "forecast-vix"] as const;
 /** Proving keys stay from run to run. */
 const KEYS = join(projectRoot, "build", "keys");
 const ANSWER_SECONDS = 3;
+/** Of provers that answer with signed claims too. */
+const SIGNS = ["--sign", "on", "--batch-seconds", "5"] as const;
 const LIMIT_MS = 180_000;
 const ROLES = [
   "deployer",
@@ -62,12 +66,14 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
   const startMs = Date.now();
   const folder = mkdtempSync(join(tmpdir(), "assay-demo-"));
   const sentiment = loadModelFolder(modelFolder("sentiment"));
+  const names = new Map(ROLES.map((role) => [addressOf(role), `the ${role}`]));
   const timeline = new Timeline({
     startMs,
-    names: new Map(ROLES.map((role) => [addressOf(role), `the ${role}`])),
+    names,
     stepOf: (step) => sentiment.model.program.steps[step] as Step,
     print: (line) => console.log(line),
   });
+  await buildPages(timeline);
   timeline.log("compiling the contracts");
   const artifacts = loadArtifacts();
   const anvil = await startAnvil();
@@ -79,6 +85,7 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
       () => "deploying, registering models and publishing weights",
       deploy(anvil.rpcUrl, folder, artifacts, timeline),
     );
+    names.set(promisesOf(chain.deployment).promises, "Promises");
     const deployment = join(folder, "deployment.json");
     const lie = sentiment.model.program.steps.findLastIndex(({ opcode }) => opcode === "dot");
     const start = (
@@ -92,18 +99,18 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
       daemons.push(daemon);
       return daemon;
     };
-    const explorer = await start("explorer", "deployer", ["explorer", "--port", "0"]).logged(
-      "explorer is up",
-    );
-    timeline.log(`an explorer shows what happens, at ${explorer.url}`);
+    const prover = start("honest-prover", "honest prover", [
+      ...["prover", "--port", "0", "--keys", KEYS, ...SIGNS],
+    ]);
+    const challenger = start("challenger", "challenger", [
+      ...["challenger", "defend", "--port", "0", "--intake-port", "0"],
+    ]);
     const ready = [
-      start("honest-prover", "honest prover", ["prover", "--port", "0", "--keys", KEYS]).logged(
-        "prover is up",
-      ),
-      start("dishonest-prover", "dishonest prover", ["--port", "0", "--fault", `element:${lie}`], {
+      prover.logged("prover is up"),
+      start("dishonest-prover", "dishonest prover", ["--port", "0", "--fault", `element:${lie}`, ...SIGNS], {
         program: DISHONEST_PROVER,
       }).logged("prover is up"),
-      start("challenger", "challenger", ["challenger", "defend"]).logged("challenger is up"),
+      challenger.logged("challenger is up"),
     ];
     const owner = privateKeyToAccount(keyOf("agent's owner"));
     const artifact = loadArtifact("ToolAgent");
@@ -111,7 +118,15 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
       sentiment: await Agent.deploy(chain, anvil.rpcUrl, owner, artifact, "sentiment"),
       forecast: await Agent.deploy(chain, anvil.rpcUrl, owner, artifact, "forecast-vix"),
     };
-    await timeline.during(() => "starting the provers and the challenger", Promise.all(ready));
+    const [honest, cheat, watcher] = await timeline.during(
+      () => "starting the provers and the challenger",
+      Promise.all(ready),
+    );
+    const shows = ["--prover", String(honest?.url), "--watch", `${honest?.url},${watcher?.url}`];
+    const explorer = await start("explorer", "deployer", ["explorer", "--port", "0", ...shows]).logged(
+      "explorer is up",
+    );
+    timeline.log(`watch it in a browser, down to the arithmetic of a conviction: ${explorer.url}`);
     timeline.log("an honest prover, a dishonest one and a challenger are up; the agent asks");
     const follower = new EventFollower(chain, { pollIntervalMs: 100 });
     const events: ChainEvent[] = [];
@@ -124,13 +139,26 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
     await answersOf(asked, startMs, timeline);
     timeline.log("every question is answered by a bonded claim; now the same in every lane that a model has");
     const lanes = await inEveryLane(chain, folder, events, timeline, startMs);
+    timeline.log("and by the hundred: signed by provers with stake, on the chain in a batch");
+    await timeline.during(
+      () => "waiting for the batch's window and the conviction",
+      buyHeadlines(
+        {
+          ...{ chain, loaded: sentiment, honest: String(honest?.url), cheat: String(cheat?.url) },
+          ...{ challenger: String(watcher?.intakeUrl), events, progress: timeline },
+          signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(LIMIT_MS)]),
+        },
+        (lanes.find(({ lane }) => lane === "BOND") as LaneQuestion).id,
+      ),
+    );
     await pause(1_500, stopping.signal);
     await report(asked, chain, timeline);
     console.log("\nThe same questions, in every lane of their models:");
     for (const line of await laneLines(requireAccount(chain), lanes, events)) console.log(line);
     if (keep) {
       const traffic = hasTraffic ? makeTraffic(chain, folder, agents, stopping.signal) : undefined;
-      await keepRunning(anvil.rpcUrl, chain, deployment, daemons, agents, String(explorer.url));
+      const pages = { explorer: String(explorer.url), conviction: convictionPage(explorer.url, events) };
+      await keepRunning(anvil.rpcUrl, chain, deployment, daemons, agents, pages);
       stopping.abort();
       await traffic;
     }
@@ -142,6 +170,15 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
     await anvil.stop();
   }
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** Makes the explorer's pages where there are none, or older ones. */
+async function buildPages(timeline: Timeline): Promise<void> {
+  // The bundler is loaded where it is needed.
+  const { areFresh, buildExplorer } = await import("../tools/build-explorer.ts");
+  if (areFresh()) return;
+  timeline.log("building the explorer's pages");
+  await buildExplorer();
 }
 
 async function deploy(
@@ -181,6 +218,10 @@ async function deploy(
       timeline.log(`registered ${name}: ${model.program.steps.length} steps, model ${modelId.slice(0, 18)}…`);
       await openLanes(requireAccount(chain), sender, loaded, (line) => timeline.log(line));
     }
+    await depositStakes(requireAccount(chain), sender, [
+      addressOf("honest prover"),
+      addressOf("dishonest prover"),
+    ]);
     // From here on blocks come by time.
     const control = createTestClient({ mode: "anvil", transport: http(rpcUrl) });
     await control.setAutomine(false);
@@ -332,18 +373,25 @@ async function makeTraffic(
   );
 }
 
+/** Where the arithmetic of the first conviction is shown. */
+function convictionPage(explorer: unknown, events: readonly ChainEvent[]): string {
+  const fell = events.find((event) => event.name === "Fell");
+  return `${explorer}/claims/${fell?.args.claimId}/dispute`;
+}
+
 async function keepRunning(
   rpcUrl: string,
   chain: Chain,
   deployment: string,
   daemons: readonly Daemon[],
   agents: Readonly<Record<string, Agent>>,
-  explorer: string,
+  pages: Readonly<Record<"explorer" | "conviction", string>>,
 ): Promise<void> {
   const prover = daemons.find(({ name }) => name === "honest-prover");
   const { url } = await (prover as Daemon).logged("prover is up");
   console.log(`\nStill running; stop it with Ctrl-C.
-  explorer    ${explorer}
+  explorer    ${pages.explorer}
+  conviction  ${pages.conviction}
   chain       ${rpcUrl}, chain id ${chain.game.chainId}
   assay       ${chain.game.assay}
   deployment  ${deployment}

@@ -1,18 +1,54 @@
 /** `assay explorer`: what happens on a deployment, as pages and as JSON. */
 import { join } from "node:path";
 import type { Command } from "commander";
+import { z } from "zod";
+import type { Logger } from "../base/log.ts";
 import { runExplorer } from "../explorer/main.ts";
-import { integer, loadConfig, type Settings, text } from "../protocol/service/config.ts";
+import {
+  CHAIN_SETTINGS,
+  type ConfigSources,
+  integer,
+  loadConfig,
+  type Settings,
+  text,
+} from "../protocol/service/config.ts";
 import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
-import { chainConfig, confirmationsOn, openChainAs, withChain, withSettings } from "./chain.ts";
+import { confirmationsOn, openChainAs, withChain, withSettings } from "./chain.ts";
 import { MODELS_SETTING, stopSignal } from "./daemon.ts";
 import { createLogger } from "./log.ts";
+
+/** As `fetch` takes them, without a path. */
+const addresses = z
+  .string()
+  .transform((value) =>
+    value
+      .split(",")
+      .map((part) => part.trim().replace(/\/$/, ""))
+      .filter((part) => part !== ""),
+  )
+  .refine(
+    (parts) =>
+      parts.every((part) => URL.canParse(part) && new URL(part).origin === part && /^https?:/.test(part)),
+    "must be addresses such as http://127.0.0.1:8787, separated by commas",
+  );
 
 export const EXPLORER_SETTINGS = {
   models: MODELS_SETTING,
   host: { schema: text, default: "127.0.0.1", description: "address that HTTP listens on" },
   port: { schema: integer(0, 65_535), default: 8_090, description: "port of HTTP, 0 for any" },
   ...CALLER_SETTINGS,
+  prover: {
+    schema: addresses,
+    default: "",
+    description:
+      "addresses, separated by commas, of provers that visitors of a model's page may have an input answered by",
+  },
+  watch: {
+    schema: addresses,
+    default: "",
+    description:
+      "addresses, separated by commas, where own provers and challengers serve /metrics: the operator's page shows them to whoever reads this explorer",
+  },
 } as const satisfies Settings;
 
 export function addExplorerCommand(program: Command): void {
@@ -23,24 +59,32 @@ export function addExplorerCommand(program: Command): void {
     );
   withSettings(withChain(command), EXPLORER_SETTINGS).action(async (_options: object, self: Command) => {
     const log = createLogger("explorer", self);
-    const signal = stopSignal(log);
-    const config = chainConfig(self);
-    const settings = loadConfig(
-      EXPLORER_SETTINGS,
-      { flags: self.optsWithGlobals(), env: process.env },
-      "explorer",
-    );
-    const chain = await openChainAs(config, undefined);
-    const { models, host, port } = settings;
-    await runExplorer(
-      {
-        ...{ chain, host, port, log, models: [models] },
-        data: join(config.data, "explorer"),
-        limits: callerLimits(settings),
-        pollIntervalMs: config.pollIntervalMs,
-        confirmations: confirmationsOn(chain, config),
-      },
-      signal,
-    );
+    await serveExplorer({ flags: self.optsWithGlobals(), env: process.env }, log, stopSignal(log));
   });
+}
+
+/** Runs an explorer on its settings until the signal aborts.
+ *  @param onUp told its address
+ *  @throws BaseError as the configuration, openChainAs and runExplorer do */
+export async function serveExplorer(
+  sources: ConfigSources,
+  log: Logger,
+  signal: AbortSignal,
+  onUp?: (url: string) => void,
+): Promise<void> {
+  const config = loadConfig(CHAIN_SETTINGS, sources);
+  const settings = loadConfig(EXPLORER_SETTINGS, sources, "explorer");
+  const chain = await openChainAs(config, undefined);
+  const { models, host, port, watch, prover: provers } = settings;
+  await runExplorer(
+    {
+      ...{ chain, host, port, watch, provers, log, models: [models] },
+      ...(onUp === undefined ? {} : { onUp }),
+      data: join(config.data, "explorer"),
+      limits: callerLimits(settings),
+      pollIntervalMs: config.pollIntervalMs,
+      confirmations: confirmationsOn(chain, config),
+    },
+    signal,
+  );
 }

@@ -14,6 +14,7 @@ import {
 import { MODEL_SETTINGS } from "./agent/models.ts";
 import { withSettings } from "./chain.ts";
 import { CHALLENGER_SETTINGS } from "./challenger/machine.ts";
+import { EXPLORER_SETTINGS } from "./explorer.ts";
 import { printResult, withJson } from "./output.ts";
 import { PROVER_SETTINGS } from "./prover.ts";
 
@@ -22,6 +23,7 @@ const SECTION_SETTINGS = {
   prover: PROVER_SETTINGS,
   challenger: CHALLENGER_SETTINGS,
   executor: MODEL_SETTINGS,
+  explorer: EXPLORER_SETTINGS,
 } as const satisfies Record<string, Settings>;
 
 export function addInitCommand(program: Command): void {

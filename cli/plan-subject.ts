@@ -7,13 +7,13 @@ import { demandDepth } from "../inference/program/shape.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { compileProgress } from "../protocol/chain/execution/compiled.ts";
 import { isPublished } from "../protocol/chain/execution/infer.ts";
+import { COSTS } from "../protocol/chain/plan/costs.ts";
+import { type ModelFacts, offersOf, offersOfProofModel } from "../protocol/chain/plan/estimates.ts";
+import type { PlanTerms } from "../protocol/chain/plan/plan.ts";
 import { isLocalChain } from "../protocol/chain/presets.ts";
 import { isKeyStored } from "../protocol/chain/proof/store-key.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import { LANE, type ModelId } from "../protocol/rules/types.ts";
-import { readCosts } from "../prover/plan/costs.ts";
-import { type ModelFacts, offersOf, offersOfProofModel } from "../prover/plan/estimates.ts";
-import type { PlanTerms } from "../prover/plan/plan.ts";
 import { isProofModelFolder, loadProofModel, type ProofModel } from "../prover/proof/ezkl/folder.ts";
 import { pythonOf } from "../prover/proof/ezkl/install.ts";
 import { instanceCount } from "../prover/proof/ezkl/instances.ts";
@@ -37,7 +37,7 @@ export interface KeyFolders {
 }
 
 /** @param chain absent: none is asked, and nothing is there
- *  @throws BaseError as the loaders of model folders do; COSTS_INVALID; faults of the node */
+ *  @throws BaseError as the loaders of model folders do; faults of the node */
 export async function planSubject(
   folder: string,
   chain: Chain | undefined,
@@ -63,7 +63,7 @@ async function programSubject(
       onChain: chain === undefined ? NOT_THERE : await stateOf(chain, loaded),
       keyHere: existsSync(developmentKeyPath(model, keys)) || existsSync(ceremonyKeyPath(vkHash, keys)),
     },
-    readCosts(),
+    COSTS,
   );
   return { modelId, modelLanes: laneBits, depth: demandDepth(model.program), offers, notes: [] };
 }
@@ -114,7 +114,7 @@ async function proofModelSubject(
       // A ceremony's file is not made here.
       srsHere: keysHere || ezkl.srs === "ceremony" || existsSync(developmentSrsPath(folder, ezkl.logrows)),
     },
-    readCosts(),
+    COSTS,
   );
   const python = pythonOf(folder);
   const figures = Object.entries(evaluation ?? {}).map(([name, value]) => `${name} ${value}`);

@@ -1,6 +1,6 @@
 /** A plan as people read it: a table of the lanes, and what does not fit into one. */
 import { formatAmount, roundUp } from "../base/amounts.ts";
-import type { Plan, PlanRow } from "../prover/plan/plan.ts";
+import type { Plan, PlanRow } from "../protocol/chain/plan/plan.ts";
 
 type Available = PlanRow & { readonly available: true };
 

@@ -20,10 +20,11 @@ import { ExecutionSource } from "../prover/lanes/execution.ts";
 import { EzklSource } from "../prover/lanes/ezkl.ts";
 import { Groth16Source } from "../prover/lanes/groth16.ts";
 import type { TruthSource } from "../prover/lanes/source.ts";
-import { runProver } from "../prover/main.ts";
+import { type ProverOptions, runProver } from "../prover/main.ts";
 import type { EzklOptions } from "../prover/proof/ezkl/keys.ts";
 import { openGroth16Prover } from "../prover/proof/groth16/snark/native.ts";
 import { honestRuns, type Runs } from "../prover/runs.ts";
+import { besideExplorer, EXPLORER_PORT_SETTING } from "./beside-explorer.ts";
 import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
 import { chainConfig, confirmationsOn, openChain, withChain, withSettings } from "./chain.ts";
 import { ENDING_BUDGET_SETTING, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
@@ -35,6 +36,7 @@ import { createLogger } from "./log.ts";
 import { refuseArgument } from "./output.ts";
 import { PAYMENT_SETTINGS, paymentTerms } from "./payment-options.ts";
 import { KEY_FOLDER } from "./proof/setup.ts";
+import { SIGNING_SETTINGS, signingOptions } from "./signing-options.ts";
 import { SWEEP_SETTINGS, sweepTerms } from "./sweep-options.ts";
 
 /** As browsers write them. */
@@ -77,6 +79,7 @@ export const PROVER_SETTINGS = {
     description:
       "origins, separated by commas, whose pages may send POST from a browser, or *; every page may read what is public",
   },
+  explorerPort: EXPLORER_PORT_SETTING,
   metricsPort: {
     schema: integer(0, 65_535),
     description: "port of /metrics, 0 for any; absent: that of HTTP",
@@ -135,6 +138,7 @@ export const PROVER_SETTINGS = {
     isPath: true,
     description: "path of assay-prove, which makes Groth16 proofs; absent: snarkjs",
   },
+  ...SIGNING_SETTINGS,
   ...PAYMENT_SETTINGS,
   ...EZKL_SETTINGS,
   processes: { schema: integer(1, 64), default: 1, description: "child processes that run onnxruntime" },
@@ -194,50 +198,54 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
   const chain = requireAccount(await openChain(config, log));
   const sweep = sweepTerms(settings, chain);
   await warnOfKey(chain, config, log);
+  const signing = signingOptions(settings, config, process.env);
   const payment = paymentTerms(settings, chain.account.address);
-  if (payment !== undefined && database !== undefined)
-    refuseArgument(
-      "--payment-price with --database",
-      database.name,
-      "one of the two: orders stay in one folder",
-    );
+  if (database !== undefined) refuseInFolder(database.name, { payment, signing });
   const ezkl = ezklOptions(config, settings, signal);
   const engine = withEzkl(await openEngine(programs, settings.processes, log), proofModels, ezkl);
   let work: ProverWork | undefined;
   try {
     work = workOf({ chain, settings, engine, canonical: engine.canonical, ezkl, log });
-    await runProver(
-      {
-        chain,
-        models: [...programs, ...proofModels],
-        engine,
-        canonical: engine.canonical,
-        runs: work.runs,
-        data: config.data,
-        policy: settings,
-        truths: work.truths,
-        claims: settings.claims === "on",
-        width: settings.width,
-        withdrawAbove: settings.withdrawAbove,
-        deliveryTries: settings.deliveryTries,
-        force: self.opts<{ force?: boolean }>().force === true,
-        pollIntervalMs: config.pollIntervalMs,
-        confirmations: confirmationsOn(chain, config),
-        maxFee: config.maxFee,
-        http: { ...settings, ...callerLimits(settings) },
-        ...(metricsPort === undefined
-          ? {}
-          : { metricsAt: { host: settings.metricsHost, port: metricsPort } }),
-        log,
-        ...(operator === undefined ? {} : { operator }),
-        ...(database === undefined ? {} : { database }),
-        ...(sweep === undefined ? {} : { sweep }),
-        ...(payment === undefined ? {} : { payment }),
-      },
-      signal,
-    );
+    const options: ProverOptions = {
+      chain,
+      models: [...programs, ...proofModels],
+      engine,
+      canonical: engine.canonical,
+      runs: work.runs,
+      data: config.data,
+      policy: settings,
+      truths: work.truths,
+      claims: settings.claims === "on",
+      width: settings.width,
+      withdrawAbove: settings.withdrawAbove,
+      deliveryTries: settings.deliveryTries,
+      force: self.opts<{ force?: boolean }>().force === true,
+      pollIntervalMs: config.pollIntervalMs,
+      confirmations: confirmationsOn(chain, config),
+      maxFee: config.maxFee,
+      http: { ...settings, ...callerLimits(settings) },
+      ...(metricsPort === undefined ? {} : { metricsAt: { host: settings.metricsHost, port: metricsPort } }),
+      log,
+      ...(operator === undefined ? {} : { operator }),
+      ...(database === undefined ? {} : { database }),
+      ...(sweep === undefined ? {} : { sweep }),
+      ...(payment === undefined ? {} : { payment }),
+      ...(signing === undefined ? {} : { signing }),
+    };
+    await besideExplorer(self, settings.explorerPort, log, () => runProver(options, signal));
   } finally {
     work?.close();
     engine.close();
   }
+}
+
+/** What stands in one folder alone cannot follow the key to another machine. */
+function refuseInFolder(
+  database: string,
+  { payment, signing }: { payment: unknown; signing: unknown },
+): void {
+  if (payment !== undefined)
+    refuseArgument("--database", database, "absent beside --payment-price, whose orders stay in one folder");
+  if (signing !== undefined)
+    refuseArgument("--database", database, "absent beside --sign on, whose answers stay in one folder");
 }

@@ -2,13 +2,14 @@
 import { type Address, type Hex, isAddressEqual } from "viem";
 import { formatAmount } from "../base/amounts.ts";
 import { dataFeeOf } from "../protocol/chain/data-fee.ts";
+import { BYTES } from "../protocol/chain/move-costs.ts";
 import { newRequest } from "../protocol/chain/new-request.ts";
 import type { SigningChain } from "../protocol/chain/sender.ts";
 import { laneNames } from "../protocol/rules/shortfall.ts";
 import { LANE, type LaneName, LIMITS, type Request, ZERO_ADDRESS } from "../protocol/rules/types.ts";
 import type { ModelWord } from "../protocol/rules/words.ts";
 import { address, type Config, integer, type Settings, text, wei } from "../protocol/service/config.ts";
-import { BYTES, ezklSettleGas } from "../prover/costs.ts";
+import { ezklSettleGas } from "../prover/costs.ts";
 import type { RegisteredModel } from "./model-source.ts";
 import { refuseArgument } from "./output.ts";
 

@@ -1,5 +1,6 @@
 /** The lines by which an implementation is asked, and its answers (docs/CONFORMANCE.md, Lines). */
 import { concatBytes, type Hex, toHex } from "../base/bytes.ts";
+import type { SignedClaim } from "../protocol/rules/promises/signed-claim.ts";
 import type { Claim, Request } from "../protocol/rules/types.ts";
 
 /** What a line can ask. */
@@ -20,6 +21,13 @@ export const LINES = [
   "pack",
   "signals",
   "receipt",
+  "digest",
+  "signer",
+  "expand",
+  "compact",
+  "batch",
+  "path",
+  "member",
 ] as const;
 export type LineName = (typeof LINES)[number];
 
@@ -68,12 +76,27 @@ const CLAIM_FIELDS: readonly (keyof Claim)[] = [
   "gasPrice",
 ];
 
+/** Fields in the order of docs/PROMISES.md, section 1. */
+const SIGNED_FIELDS: readonly (keyof SignedClaim)[] = [
+  "prover",
+  "modelId",
+  "inputHash",
+  "outputHash",
+  "requester",
+  "issuedAt",
+  "expiry",
+  "minBond",
+  "salt",
+];
+
 /** A field as a line has it: bytes as they are, a number in 16 bytes. */
 const fieldWord = (value: string | number | bigint): string =>
   typeof value === "string" ? value.toLowerCase() : packed(value);
 
 export const requestWords = (request: Request): string[] =>
   REQUEST_FIELDS.map((field) => fieldWord(request[field]));
+export const signedWords = (signed: SignedClaim): string[] =>
+  SIGNED_FIELDS.map((field) => fieldWord(signed[field]));
 export const claimWords = (claim: Claim): string[] => CLAIM_FIELDS.map((field) => fieldWord(claim[field]));
 
 const OK = /^ok(?: (?:0x(?:[0-9a-f]{2})*))*$/;

@@ -15,6 +15,8 @@ import { Stream } from "./http/stream.ts";
 import { EXPLORER_SCHEMA, ExplorerIndex } from "./index/explorer-index.ts";
 import { followInto } from "./index/follow.ts";
 import { Library } from "./library.ts";
+import { Watcher } from "./operator/watcher.ts";
+import { Provers } from "./provers.ts";
 import { NodeReads } from "./read/node-reads.ts";
 
 export interface ExplorerOptions {
@@ -28,8 +30,14 @@ export interface ExplorerOptions {
   readonly limits: CallerLimits;
   readonly pollIntervalMs: number;
   readonly confirmations: number;
+  /** provers that are asked for whoever tries a model */
+  readonly provers: readonly string[];
+  /** addresses of the operator's own daemons, whose metrics are shown to whoever reads the pages */
+  readonly watch: readonly string[];
   /** the built pages; absent: where `npm run build` puts them */
   readonly pagesFolder?: string;
+  /** told the address, once it listens */
+  readonly onUp?: (url: string) => void;
   readonly log: Logger;
 }
 
@@ -53,7 +61,12 @@ export async function runExplorer(options: ExplorerOptions, signal: AbortSignal)
     const reader = new StateReader(chain);
     const library = new Library(options.models, log, (id) => reader.program(id as ModelId));
     const pulse = new NodePulse({ client, everyMs: PULSE_MS, nowMs });
-    const parts = { index, chain, library, pulse, nowMs, reads: new NodeReads(chain, nowMs) };
+    const watcher = options.watch.length === 0 ? undefined : new Watcher({ urls: options.watch, nowMs, log });
+    const reads = new NodeReads(chain, nowMs);
+    const provers = new Provers(options.provers);
+    // The first page that is asked for names them already.
+    await provers.look();
+    const parts = { index, chain, library, pulse, nowMs, reads, provers, watcher };
     const stream = new Stream(parts);
     const app = createApp({ ...parts, stream, log, limits: options.limits, pagesFolder });
     const server = await listen(app, options.host, options.port, limitsFor(options.limits));
@@ -63,8 +76,9 @@ export async function runExplorer(options: ExplorerOptions, signal: AbortSignal)
         "there are no pages: only the JSON interface is served; `npm run build` makes them",
       );
     log.info({ url: server.url, assay: game.assay }, "explorer is up");
+    options.onUp?.(server.url);
     const { pollIntervalMs, confirmations } = options;
-    const beating = pulse.run(signal);
+    const beating = Promise.all([pulse.run(signal), provers.run(signal), watcher?.run(signal)]);
     await followInto(
       ...([index, chain, { pollIntervalMs, confirmations, log }] as const),
       (change) => stream.emit(change),

@@ -37,9 +37,14 @@ export function claimsWithoutModel(
   });
 }
 
-/** Why a prover does not start: claims with a bond of its own; undefined where only others' are without a model. */
-export function refusalOf(without: readonly ClaimEntry[], own: Address): BaseError | undefined {
-  const bonded = without.filter(({ claim }) => claim.prover === own);
+/** Why a prover does not start: claims with a bond of its own; undefined where only others' are without a model.
+ *  @param promises address of Promises, whose claims are bonded with their operator's stake; absent: there is none */
+export function refusalOf(
+  without: readonly ClaimEntry[],
+  own: Address,
+  promises?: Address,
+): BaseError | undefined {
+  const bonded = without.filter(({ claim }) => claim.prover === own || claim.prover === promises);
   if (bonded.length === 0) return undefined;
   const bonds = bonded.reduce((sum, { claim }) => sum + claim.bond, 0n);
   const named = bonded

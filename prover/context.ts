@@ -4,6 +4,8 @@ import type { Logger } from "../base/log.ts";
 import type { Action, Actions } from "../protocol/chain/actions.ts";
 import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import type { EndingBudget, EndingResult } from "../protocol/chain/endings.ts";
+import { PromiseActions } from "../protocol/chain/promises/actions.ts";
+import { promisesOf } from "../protocol/chain/promises/place.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
 import type { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import type { EventStore } from "../protocol/service/store/event-store.ts";
@@ -42,6 +44,16 @@ export interface Context {
 /** True if this key is the claim's prover or operator. */
 export const isOwn = ({ chain }: Pick<Context, "chain">, { claim }: ClaimEntry): boolean =>
   claim.prover === chain.account.address || claim.operator === chain.account.address;
+
+/** True if the claim is what a promise became: Promises is its prover, and whoever promised its operator. */
+export const isPromised = (
+  { chain }: { readonly chain: Pick<SigningChain, "deployment"> },
+  { claim }: Pick<ClaimEntry, "claim">,
+): boolean => claim.prover === chain.deployment.contracts.promises;
+
+/** @throws BaseError PROMISES_MISSING */
+export const promiseActions = ({ chain }: Pick<Context, "chain">): PromiseActions =>
+  new PromiseActions(promisesOf(chain.deployment), chain.game);
 
 /** After a refusal: the state that it came from changes with blocks, not at once. */
 const REFUSED_AFTER_MS = 2_000;

@@ -3,6 +3,8 @@ import { type Address, size } from "viem";
 import { formatAmount } from "../base/amounts.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import { type DataFee, dataFeeOf } from "../protocol/chain/data-fee.ts";
+import { BYTES, claimGasPriceFor, defenceDataFee } from "../protocol/chain/move-costs.ts";
+import type { Method } from "../protocol/chain/plan/plan.ts";
 import { isFinal } from "../protocol/rules/machine.ts";
 import { bondsOf, defenceGas, MAX_AMOUNT } from "../protocol/rules/money.ts";
 import {
@@ -16,10 +18,7 @@ import {
 } from "../protocol/rules/types.ts";
 import type { ClaimWord } from "../protocol/rules/words.ts";
 import {
-  BYTES,
   claimCost,
-  claimGasPriceFor,
-  defenceDataFee,
   defenceReserve,
   leastDeliveryFee,
   leastFee,
@@ -28,7 +27,6 @@ import {
   withMargin,
 } from "./costs.ts";
 import { owedAnswers } from "./owed.ts";
-import type { Method } from "./plan/plan.ts";
 
 /** What an operator of a prover chooses. */
 export interface Policy {

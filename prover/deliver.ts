@@ -9,14 +9,18 @@ import type { Inclusion } from "../protocol/chain/journal.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { ClaimId, RequestId } from "../protocol/rules/types.ts";
 import type { ControlHandler } from "../protocol/service/control.ts";
-import { type Context, carryOut } from "./context.ts";
+import { type Context, carryOut, isPromised, promiseActions } from "./context.ts";
 import { codeHashAt, type FailedDeliveries, pauseAfter } from "./failed-deliveries.ts";
 import { again, DONE, type Outcome } from "./workers.ts";
 
 export async function finalizeClaim(context: Context, id: ClaimId): Promise<Outcome> {
   const found = context.store.index.claimAndRequest(id);
   if (found?.claim.status !== "active") return DONE;
-  const action = context.actions.finalize(found.request.request, found.claim.claim);
+  const { claim, request } = found;
+  // What a promise became ends in the books of Promises too.
+  const action = isPromised(context, claim)
+    ? promiseActions(context).close(request.request, claim.claim)
+    : context.actions.finalize(request.request, claim.claim);
   return carryOut(context, action, { move: "finalize", claim: id });
 }
 

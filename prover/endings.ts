@@ -10,10 +10,11 @@ import {
   overdueAnswer,
   owesAnswer,
 } from "../protocol/chain/endings.ts";
+import { BYTES } from "../protocol/chain/move-costs.ts";
 import type { ClaimId, ModelId, RequestId } from "../protocol/rules/types.ts";
 import type { ClaimWord } from "../protocol/rules/words.ts";
 import { type Context, carryOut, isOwn } from "./context.ts";
-import { BYTES, claimCost, settleCost, withMargin } from "./costs.ts";
+import { claimCost, settleCost, withMargin } from "./costs.ts";
 import {
   decideRequests,
   type ModelTerms,

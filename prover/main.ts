@@ -24,6 +24,7 @@ import { NodePulse } from "../protocol/service/metrics/node-pulse.ts";
 import { requireDatabase } from "../protocol/service/postgres/require-database.ts";
 import type { DatabaseTerms } from "../protocol/service/postgres/terms.ts";
 import { EVENTS_SCHEMA, EventStore } from "../protocol/service/store/event-store.ts";
+import { PROMISE_EVENTS_SCHEMA } from "../protocol/service/store/promise-store.ts";
 import type { Context } from "./context.ts";
 import type { Policy } from "./decide.ts";
 import { deliverAgain } from "./deliver.ts";
@@ -38,6 +39,7 @@ import { checkRegistered, serveModels } from "./models.ts";
 import type { PaymentTerms } from "./payment/facilitator.ts";
 import { openOrders } from "./payment/open.ts";
 import { ORDERS_SCHEMA } from "./payment/order-store.ts";
+import { type OpenedSigning, openSigning, type SigningOptions } from "./promises/open.ts";
 import type { ProofModel } from "./proof/ezkl/folder.ts";
 import type { Runs } from "./runs.ts";
 import { Prover } from "./watch.ts";
@@ -76,6 +78,8 @@ export interface ProverOptions {
   readonly metricsAt?: { readonly host: string; readonly port: number };
   /** what final outputs cost over HTTP; absent: nothing */
   readonly payment?: PaymentTerms & { readonly maxStrangers: number };
+  /** absent: nothing is signed */
+  readonly signing?: SigningOptions;
   readonly maxFee: bigint;
   readonly log: Logger;
 }
@@ -92,13 +96,15 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
   const { engine, canonical } = options;
   await checkRegistered(models, new StateReader(chain), log);
   if (database !== undefined) await requireDatabase(database, ownerOf(chain));
-  const folder = openDataFolder(options.data, chain, [EVENTS_SCHEMA, JOBS_SCHEMA, ORDERS_SCHEMA], {
+  const schemas = [EVENTS_SCHEMA, JOBS_SCHEMA, ORDERS_SCHEMA, PROMISE_EVENTS_SCHEMA];
+  const folder = openDataFolder(options.data, chain, schemas, {
     pollIntervalMs,
     maxFeePerGas: maxFee,
     reorgDepth: REORG_DEPTH + confirmations,
     log,
     database,
   });
+  let signing: OpenedSigning | undefined;
   try {
     const { db, sender } = folder;
     const store = new EventStore(db);
@@ -145,7 +151,10 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
     const account = chain.account.address;
     const unmined = () => sender.unmined().length;
     const pulse = new NodePulse({ client: chain.client, account, everyMs: PULSE_MS, nowMs: Date.now });
-    addNodeMetrics(metrics, { nodes: chain.quorum?.nodes, pulse, clock, nowMs: Date.now, unmined });
+    addNodeMetrics(metrics, {
+      ...{ nodes: chain.quorum?.nodes, account },
+      ...{ pulse, clock, nowMs: Date.now, unmined },
+    });
     if (folder.shared !== undefined) addJournalMetrics(metrics, folder.shared);
     metrics.addProcess();
     // Keys that are not there are made now, while no deadline waits.
@@ -183,14 +192,19 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
         pollIntervalMs,
         http,
       }));
+    const opened = { chain, sender, store, models, db, pollIntervalMs, confirmations, log, signal };
+    signing = options.signing && (await openSigning(options.signing, { ...opened, data: options.data }));
     const { metricsAt } = options;
-    const served = { ...parts, payment: orders, pollIntervalMs, hasMetrics: metricsAt === undefined };
+    const served = {
+      ...{ ...parts, payment: orders, pollIntervalMs, hasMetrics: metricsAt === undefined },
+      signing: signing && { node: signing.node, runs: options.runs },
+    };
     const server =
       http && (await listen(createApp({ ...served, limits: http }), http.host, http.port, limitsFor(http)));
     const metricsServer =
       metricsAt && (await listen(metricsApp(metrics, log), metricsAt.host, metricsAt.port, fewConnections()));
     const ending = AbortSignal.any([signal, refused.signal]);
-    const following = [pulse.run(ending), orders?.run(ending)];
+    const following = [pulse.run(ending), orders?.run(ending), signing?.run(ending)];
     const control = await listenControl(
       options.data,
       {
@@ -213,6 +227,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
     if (refused.signal.aborted) throw refused.signal.reason;
     log.info({}, "prover stopped");
   } finally {
+    await signing?.close();
     await folder.close();
   }
 }

@@ -1,8 +1,9 @@
 /** What a request would have to offer now for this prover to answer it. Pure. */
 import { BaseError } from "../base/errors.ts";
+import { claimGasPriceFor } from "../protocol/chain/move-costs.ts";
 import { bondsOf } from "../protocol/rules/money.ts";
 import { LANE } from "../protocol/rules/types.ts";
-import { claimGasPriceFor, leastDeliveryFee, leastFee, settleCost, withMargin } from "./costs.ts";
+import { leastDeliveryFee, leastFee, settleCost, withMargin } from "./costs.ts";
 import {
   bondAboveLimit,
   type ModelTerms,

@@ -5,7 +5,7 @@ import type { Logger } from "../base/log.ts";
 import type { Commitment } from "../inference/commit/commitments.ts";
 import type { Position } from "../inference/commit/positions.ts";
 import { type Reveal, revealAt } from "../inference/commit/reveal.ts";
-import type { Canonical } from "../inference/runtime/canonical-pool.ts";
+import type { Canonical, Urgency } from "../inference/runtime/canonical-pool.ts";
 import type { FastPath } from "./fast-path.ts";
 import { hasProgram, type ServedModel, type ServedProgram } from "./models.ts";
 
@@ -47,8 +47,13 @@ export async function outputOf(
 
 /** How a prover runs models, and what it answers challengers. */
 export interface Runs {
-  /** What is claimed for this calldata. */
-  output(model: ServedProgram, calldata: Uint8Array, signal: AbortSignal): Promise<Uint8Array>;
+  /** What is claimed, or signed, for this calldata. @param urgency default "own" */
+  output(
+    model: ServedProgram,
+    calldata: Uint8Array,
+    signal: AbortSignal,
+    urgency?: Urgency,
+  ): Promise<Uint8Array>;
   /** Commitment to all tensors of the run behind a claim; the same each time. */
   trace(model: ServedProgram, calldata: Uint8Array, signal: AbortSignal): Promise<Commitment>;
   /** What is revealed of such a trace at a position. */
@@ -58,9 +63,9 @@ export interface Runs {
 /** Claims what the canonical executor computes, and says loudly where the engine differs. */
 export function honestRuns({ engine, canonical, log }: Engines): Runs {
   return {
-    output: async (model, calldata, signal) => {
+    output: async (model, calldata, signal, urgency = "own") => {
       const [right, fast] = await Promise.all([
-        canonical.output(model.id, calldata, { signal }),
+        canonical.output(model.id, calldata, { signal, urgency }),
         engine.run(model.id, calldata, signal),
       ]);
       if ("failure" in fast) {

@@ -5,7 +5,7 @@ import type { Head } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { ClaimId } from "../protocol/rules/types.ts";
 import type { ClaimWord } from "../protocol/rules/words.ts";
-import type { Context } from "./context.ts";
+import { type Context, isPromised } from "./context.ts";
 import type { ProverState } from "./decide.ts";
 
 /** Money and obligations of this key.
@@ -28,6 +28,7 @@ export async function stateAt(
   ]);
   const baseFee = block.baseFeePerGas ?? 0n;
   const mine = own.filter(({ claim }) => claim.prover === address);
+  const promised = own.filter((claim) => isPromised({ chain }, claim));
   return {
     now,
     own: address,
@@ -36,10 +37,11 @@ export async function stateAt(
     gasPrice: baseFee + tip,
     dataFee,
     balance,
-    live: mine
+    live: [...mine, ...promised]
       .filter(({ status }) => status === "active")
       .map(({ claim }) => ({
-        bond: claim.bond,
+        // A promise's bond is stake: the account needs the gas of its defence alone.
+        bond: claim.prover === address ? claim.bond : 0n,
         gasPrice: claim.gasPrice,
         depth: models.get(claim.modelId)?.depth ?? 0,
       })),

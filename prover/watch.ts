@@ -292,7 +292,9 @@ export class Prover {
     const { chain, models, force, onRefusal, log } = this.#parts;
     const { answerSeconds } = chain.constants;
     const without = claimsWithoutModel(active, words, models, { answerSeconds, now });
-    const refusal = force ? undefined : refusalOf(without, chain.account.address);
+    const refusal = force
+      ? undefined
+      : refusalOf(without, chain.account.address, chain.deployment.contracts.promises);
     if (refusal === undefined) logWithoutModel(without, words, log);
     else onRefusal(refusal);
     return refusal === undefined;

@@ -53,6 +53,8 @@ const PYTHON_CONTRACTS: readonly string[] = [
   "IInterpreter",
   "IFastInterpreter",
   "IExecutionLane",
+  "IPromises",
+  "IPromiseReader",
 ];
 
 /** @param entry of CONTRACTS */

@@ -8,8 +8,8 @@ import { canEmulate, EMULATED_CPUS, prepareEmulatedCpus } from "./emulated-cpus.
 import { projectRoot } from "./foundry.ts";
 import { fetchVersion, VERSIONS } from "./node-versions.ts";
 import { NODE_TESTS } from "./onnx-testdata.ts";
-import { preparePython } from "./python.ts";
 import { postgresPrograms } from "./postgres.ts";
+import { preparePython } from "./python.ts";
 import { type Counts, formatCounts, NONE, runVitest } from "./test.ts";
 
 const SUITES = [...NAMED_SUITES, "deep"] as const;

@@ -8,6 +8,7 @@ import { createApp } from "../../explorer/http/server.ts";
 import { Stream } from "../../explorer/http/stream.ts";
 import { EXPLORER_SCHEMA, ExplorerIndex } from "../../explorer/index/explorer-index.ts";
 import { Library } from "../../explorer/library.ts";
+import { Provers } from "../../explorer/provers.ts";
 import { NodeReads } from "../../explorer/read/node-reads.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
@@ -116,7 +117,15 @@ async function answer(chain: Chain, folder: string, count: number, models: reado
   const library = new Library([MODELS], SILENT, (id) => new StateReader(chain).program(id as ModelId));
   const nowMs = Date.now;
   const pulse = { newest: index.head?.number, silentSinceMs: undefined };
-  const parts = { index, chain, library, pulse, nowMs, reads: new NodeReads(chain, nowMs) };
+  const parts = {
+    index,
+    chain,
+    library,
+    pulse,
+    nowMs,
+    reads: new NodeReads(chain, nowMs),
+    provers: new Provers([]),
+  };
   const limits = { requestsPerMinute: 0 };
   const app = createApp({ ...parts, stream: new Stream(parts), log: SILENT, limits, pagesFolder: folder });
   const server = await listen(app, "127.0.0.1", 0);

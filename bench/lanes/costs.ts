@@ -1,7 +1,7 @@
 /** Fits the planner's formulas to what was measured, and compares them with it. */
-import type { Costs } from "../../prover/plan/costs.ts";
-import { offersOf, offersOfProofModel, type ProofModelFacts } from "../../prover/plan/estimates.ts";
-import type { Estimate, Method, Offer } from "../../prover/plan/plan.ts";
+import type { Costs } from "../../protocol/chain/plan/costs.ts";
+import { offersOf, offersOfProofModel, type ProofModelFacts } from "../../protocol/chain/plan/estimates.ts";
+import type { Estimate, Method, Offer } from "../../protocol/chain/plan/plan.ts";
 import { describeMachine } from "../report.ts";
 import { MLP_DIMS } from "../tasks/mlp.ts";
 import type { EzklPoint, SrsPoint } from "./ezkl.ts";
@@ -124,7 +124,7 @@ export function compare(costs: Costs, { lanes, circuits, ezkl, srs }: Measuremen
     ...circuits.flatMap((point) =>
       beside(
         `groth16, ${point.constraints} constraints`,
-        offersOf({ ...factsOf(sizedModel(point.dims)), circuit: { ...point, costs: [] } }, costs),
+        offersOf({ ...factsOf(sizedModel(point.dims)), circuit: point }, costs),
         "groth16",
         {
           setupSeconds: point.setupSeconds,

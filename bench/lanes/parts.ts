@@ -1,6 +1,6 @@
 /** The lanes side by side, and how they grow with the model. */
 
-import { readCosts } from "../../prover/plan/costs.ts";
+import { COSTS } from "../../protocol/chain/plan/costs.ts";
 import { EZKL, SNARKJS } from "../peers.ts";
 import { type Figure, gasFigure, grouped, type Measured, type Part } from "../report.ts";
 import { MLP_DIMS, MLP_MULTIPLICATIONS } from "../tasks/mlp.ts";
@@ -68,7 +68,7 @@ async function executionSizes(): Promise<Measured> {
     name: `gas crosses: ${name}`,
     value: `${grouped(Math.round(x))} multiply-accumulates${x > largest && !name.endsWith("bond") ? ", beyond the largest circuit here" : ""}`,
   }));
-  const tables = bySize(compareExecutions(readCosts(), executions));
+  const tables = bySize(compareExecutions(COSTS, executions));
   const files = { "docs/lanes.svg": gasChart(executions, largest, extras) };
   return { figures, tables, rows: executions, files };
 }
@@ -80,8 +80,8 @@ async function proofSizes(): Promise<Measured> {
   const ezkl = await measureEzklSizes();
   const srs = await measureSrs(SRS_LOGROWS);
   const measured = { lanes: extras, circuits, ezkl, srs };
-  const costs = fitCosts(measured, readCosts());
-  const files = { "prover/plan/costs.json": `${JSON.stringify(costs, null, 2)}\n` };
+  const costs = fitCosts(measured, COSTS);
+  const files = { "protocol/chain/plan/costs.json": `${JSON.stringify(costs, null, 2)}\n` };
   const figures = ezkl.length === 0 ? [{ name: EZKL, value: `unavailable: ${UNAVAILABLE}` }] : [];
   return { figures, tables: bySize(compare(costs, measured)), rows: [...circuits, ...ezkl], files };
 }
@@ -111,7 +111,7 @@ export const LANE_PARTS: readonly Part[] = [
   {
     name: "lane-sizes",
     title: "How proofs grow",
-    method: `Perceptrons of rising width: development keys, proof and settlement of circuits of 2^10 to 2^14 by ${SNARKJS}; float perceptrons by ${EZKL}, in the same run on the same machine. Each figure stands before what \`assay plan\` estimates for that model by the formulas in prover/plan/costs.json, which are fitted to these figures.`,
+    method: `Perceptrons of rising width: development keys, proof and settlement of circuits of 2^10 to 2^14 by ${SNARKJS}; float perceptrons by ${EZKL}, in the same run on the same machine. Each figure stands before what \`assay plan\` estimates for that model by the formulas in protocol/chain/plan/costs.json, which are fitted to these figures.`,
     run: proofSizes,
   },
 ];

@@ -1,20 +1,18 @@
 /** `assay challenger verify`, `challenge` and `resume`: one claim, or what this key began, manually. */
 import type { Command } from "commander";
 import { BaseError } from "../../base/errors.ts";
-import { coverModels } from "../../challenger/models.ts";
 import { type CoveredModel, reexecute, type Verdict } from "../../challenger/reexecute.ts";
 import type { Canonical } from "../../inference/runtime/canonical-pool.ts";
 import type { ClaimEntry, RequestEntry } from "../../protocol/chain/claim-index.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { readClaim, readIndex } from "../../protocol/chain/past.ts";
-import { StateReader } from "../../protocol/chain/reads.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
-import type { ClaimId, ModelId } from "../../protocol/rules/types.ts";
+import type { ClaimId } from "../../protocol/rules/types.ts";
 import { withChain, withSettings } from "../chain.ts";
 import { claimIdOf } from "../claim-id.ts";
 import { stopSignal } from "../daemon.ts";
-import { openEngine } from "../engine.ts";
 import { EXIT, printResult, withJson } from "../output.ts";
+import { couldNotCheck, withCovered } from "./covered.ts";
 import { CHALLENGER_SETTINGS, openSetup, runMachine, type Setup } from "./machine.ts";
 import { PROGRESS } from "./progress.ts";
 
@@ -70,7 +68,7 @@ export function addActCommands(challenger: Command): void {
  *  @throws BaseError CLAIM_UNKNOWN, MODEL_NOT_HERE, COULD_NOT_CHECK (retryable) */
 const verifyClaim = (setup: Setup, id: ClaimId) =>
   withClaim(setup, id, async ({ claim, request, covered, verdict }) => {
-    if (verdict.kind === "could-not-check") throw couldNotCheck(id, verdict.reason);
+    if (verdict.kind === "could-not-check") throw couldNotCheck(`Claim ${id}`, verdict.reason);
     return { verdict, facts: factsOf(setup.chain, claim, request, covered.name) };
   });
 
@@ -91,17 +89,10 @@ export async function withClaim<T>(
 ): Promise<T> {
   const { claim, request } = await readClaim(chain, id);
   const { modelId } = claim.claim;
-  const folders = models.filter((model) => model.modelId === modelId);
-  const covered = (await coverModels(folders, new StateReader(chain), PROGRESS)).get(modelId);
-  if (covered === undefined) throw modelNotHere(modelId, settings.models);
-  const fast = await openEngine(folders, 1, PROGRESS);
-  try {
-    const { canonical } = fast;
-    const verdict = await reexecute(covered, request, claim, { fast, canonical, log: PROGRESS });
-    return await work({ claim, request, covered, verdict, canonical });
-  } finally {
-    fast.close();
-  }
+  return withCovered({ chain, models, settings }, modelId, async ({ covered, engines }) => {
+    const verdict = await reexecute(covered, request, claim, engines);
+    return work({ claim, request, covered, verdict, canonical: engines.canonical });
+  });
 }
 
 const factsOf = (
@@ -138,19 +129,4 @@ const notWrong = (id: ClaimId) =>
     code: "CLAIM_NOT_WRONG",
     shortMessage: `The output of claim ${id} is right: a ticket on it would be lost.`,
     nextStep: "Nothing is to be done.",
-  });
-
-const modelNotHere = (model: ModelId, folder: string) =>
-  new BaseError({
-    code: "MODEL_NOT_HERE",
-    shortMessage: `No folder in ${folder} holds the model ${model}.`,
-    nextStep: "Fetch it with `assay model pull`, or name its folder's parent with --models.",
-  });
-
-const couldNotCheck = (id: ClaimId, reason: string) =>
-  new BaseError({
-    code: "COULD_NOT_CHECK",
-    shortMessage: `Claim ${id} could not be checked: ${reason}.`,
-    nextStep: "Try again; this says nothing about the claim.",
-    retryable: true,
   });

@@ -2,9 +2,12 @@
 import type { Command } from "commander";
 import { z } from "zod";
 import type { Logger } from "../../base/log.ts";
-import { type ChallengerOptions, runChallenger } from "../../challenger/main.ts";
+import { runChallenger } from "../../challenger/main.ts";
+import type { ChallengerOptions } from "../../challenger/options.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
 import { integer, loadConfig, type Settings, text, wei } from "../../protocol/service/config.ts";
+import { EXPLORER_PORT_SETTING } from "../beside-explorer.ts";
+import { CALLER_SETTINGS } from "../caller-limits.ts";
 import { chainConfig, confirmationsOn, openChain } from "../chain.ts";
 import { ENDING_BUDGET_SETTING, loadModels, MODELS_SETTING } from "../daemon.ts";
 import { warnOfKey } from "../doctor/key.ts";
@@ -18,12 +21,13 @@ export const CHALLENGER_SETTINGS = {
   maxExposure: {
     schema: wei,
     default: "10 ether",
-    description: "most in tickets that are not over",
+    description: "most in tickets that are not over, and in deposits on promises",
   },
   maxTicketsPerHour: {
     schema: integer(1, 1_000_000),
     default: 200,
-    description: "tickets within an hour, after which none is filed until a person has looked",
+    description:
+      "tickets and opened promises within an hour, after which no more come until a person has looked",
   },
   endingBudget: ENDING_BUDGET_SETTING,
   withdrawAbove: {
@@ -43,6 +47,18 @@ export const CHALLENGER_SETTINGS = {
   },
   host: { schema: text, default: "127.0.0.1", description: "address that /metrics listens on" },
   port: { schema: integer(0, 65_535), description: "port of /metrics, 0 for any; absent: none" },
+  explorerPort: EXPLORER_PORT_SETTING,
+  intakeHost: {
+    schema: text,
+    default: "127.0.0.1",
+    description: "address that POST /v1/signed-claims listens on",
+  },
+  intakePort: {
+    schema: integer(0, 65_535),
+    description: "port of POST /v1/signed-claims, 0 for any; absent: none",
+  },
+  ...CALLER_SETTINGS,
+  ratePerMinute: { ...CALLER_SETTINGS.ratePerMinute, default: 600 },
 } as const satisfies Settings;
 
 export type Setup = Awaited<ReturnType<typeof openSetup>>;
@@ -61,7 +77,7 @@ export async function openSetup(self: Command, log: Logger) {
  *  @throws BaseError as runChallenger does */
 export async function runMachine(
   { config, settings, chain, log, models }: Setup,
-  own: Pick<ChallengerOptions, "mode" | "scope" | "attentionMs" | "webhook" | "http">,
+  own: Pick<ChallengerOptions, "mode" | "scope" | "attentionMs" | "webhook" | "http" | "intake">,
   signal: AbortSignal,
 ): Promise<void> {
   const { data, pollIntervalMs, maxFee } = config;

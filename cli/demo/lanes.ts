@@ -3,8 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { type Address, keccak256 } from "viem";
 import { toHex } from "../../base/bytes.ts";
+import { checkFunction } from "../../inference/manifest/model-files.ts";
 import type { LoadedModel } from "../../inference/model-folder.ts";
-import { checkFunction } from "../../inference/model-folder.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
 import { type ChainEvent, subjectOf } from "../../protocol/chain/events.ts";
 import { planPublication, publishWeights } from "../../protocol/chain/execution/publication.ts";

@@ -38,7 +38,7 @@ import { sourcesFolder, writeSources } from "./sources.ts";
 
 const DEPLOY_SETTINGS = {
   chain: { schema: text, description: "chain that the node must be on: base, op, sepolia, … or an id" },
-  answerSeconds: { schema: integer(1, 648_000), description: "T, seconds to answer; default by chain" },
+  answerSeconds: { schema: integer(1, 626_400), description: "T, seconds to answer; default by chain" },
   gasPriceFloor: {
     schema: wei,
     default: formatAmount(GAS_PRICE_FLOOR),

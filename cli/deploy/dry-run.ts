@@ -169,6 +169,7 @@ export function dryRunLines(run: DryRun): string[] {
     head,
     ...steps.map(stepLine),
     `      ${"Courier".padEnd(16)} ${contracts.courier}  made by Assay`,
+    `      ${"PromiseReader".padEnd(16)} ${contracts.promiseReader}  made by Promises`,
     total.transactions === 0 ? "Everything stands already: nothing is left to pay for." : what,
     ...(account === undefined
       ? []

@@ -2,7 +2,7 @@
  *  constructor's arguments. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Address, type Hex, keccak256, size, slice, toHex } from "viem";
+import { type Address, type Hex, keccak256, pad, size, slice, toHex } from "viem";
 import { BaseError } from "../../base/errors.ts";
 import { type Artifacts, asDeployed, firstMadeBy, layOut } from "../../protocol/chain/deploy/parts.ts";
 import type { Deployment } from "../../protocol/chain/deployment.ts";
@@ -44,7 +44,11 @@ export const sourcesFolder = (deploymentPath: string): string =>
   `${deploymentPath.replace(/\.json$/, "")}.sources`;
 
 /** What constructors create is compiled from the sources of its creator. */
-const MADE_BY = { Assay: "Courier.sol:Courier", ProofLane: "proof/EzklVerifiers.sol:EzklVerifiers" } as const;
+const MADE_BY: Readonly<Record<string, { readonly contract: string; readonly args?: readonly string[] }>> = {
+  Assay: { contract: "Courier.sol:Courier" },
+  ProofLane: { contract: "proof/EzklVerifiers.sol:EzklVerifiers" },
+  Promises: { contract: "promises/PromiseReader.sol:PromiseReader", args: ["registry", "judge"] },
+};
 
 /** @throws BaseError SOURCES_CHANGED where the artifacts are of other sources */
 export function writeSources(folder: string, deployment: Deployment, artifacts: Artifacts): void {
@@ -60,9 +64,13 @@ export function writeSources(folder: string, deployment: Deployment, artifacts: 
     const constructorArguments = size(initCode) === code ? "" : slice(initCode, code).slice(2);
     const common = { compiler: `v${metadata.compiler.version}`, input };
     entries.push({ address, contract: `${file}:${contract}`, ...common, constructorArguments });
-    if (name !== "Assay" && name !== "ProofLane") continue;
-    const made = { address: firstMadeBy(address), contract: `verifier-contracts/${MADE_BY[name]}` };
-    entries.push({ ...made, ...common, constructorArguments: "" });
+    const made = MADE_BY[name];
+    if (made === undefined) continue;
+    const values = (made.args ?? []).map((key) => contracts[key] as Address);
+    entries.push({
+      ...{ address: firstMadeBy(address), contract: `verifier-contracts/${made.contract}`, ...common },
+      constructorArguments: values.map((value) => pad(value).slice(2).toLowerCase()).join(""),
+    });
   }
   writeFileSync(join(folder, "index.json"), `${toJson(entries)}\n`);
 }

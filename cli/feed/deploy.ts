@@ -1,14 +1,14 @@
 /** `assay feed deploy` */
 import type { Command } from "commander";
-import { type Address, createWalletClient, custom, encodeDeployData, getAddress } from "viem";
+import { type Address, encodeDeployData, getAddress } from "viem";
 import { BaseError } from "../../base/errors.ts";
-import { withContext } from "../../protocol/chain/errors.ts";
+import { creationFailed, sendCreation } from "../../protocol/chain/deploy/create.ts";
 import { requireAccount, type SigningChain } from "../../protocol/chain/sender.ts";
 import { LANE, LIMITS, ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 import { address, integer, loadConfig, type Settings, text, wei } from "../../protocol/service/config.ts";
 import { ensureCompiled } from "../../tools/compile.ts";
 import { loadArtifact } from "../artifacts.ts";
-import { chainConfig, openChain, withChain, withSettings } from "../chain.ts";
+import { type ChainConfig, chainConfig, openChain, withChain, withSettings } from "../chain.ts";
 import { findModel, type RegisteredModel } from "../model-source.ts";
 import { printProgress, printResult, refuseArgument, withJson } from "../output.ts";
 import { readLanes } from "../request-terms.ts";
@@ -61,7 +61,8 @@ async function deploy(name: string, _options: object, self: Command): Promise<vo
   if ((source === undefined) === (settings.series === undefined))
     refuseArgument("--source", source, "given, or --series in its place");
   if (lower > upper) refuseArgument("--lower", lower, `at most --upper, ${upper}`);
-  const chain = requireAccount(await openChain(chainConfig(self)));
+  const config = chainConfig(self);
+  const chain = requireAccount(await openChain(config));
   const model = await findModel(chain, name);
   const lanes = lanesOf(model, settings.lanes);
   const { inputCodec, inputSize, outputCodec, outputLength } = model.word;
@@ -72,11 +73,11 @@ async function deploy(name: string, _options: object, self: Command): Promise<vo
   const { maxGap, graceSeconds, minBond, minWindow, decimals, maxAgeSeconds } = settings;
   const series =
     settings.series ??
-    (await create(chain, "DailySeries", [source as Address, inputSize, maxGap, graceSeconds]));
+    (await create(chain, config, "DailySeries", [source as Address, inputSize, maxGap, graceSeconds]));
   const executes = (lanes & LANE.EXECUTION) !== 0;
   const interpreter = executes ? chain.deployment.contracts.interpreter : ZERO_ADDRESS;
   const description = settings.description ?? `${name}, ${element}`;
-  const created = await create(chain, "ForecastFeed", [
+  const created = await create(chain, config, "ForecastFeed", [
     { assay: chain.game.assay, interpreter, series },
     { modelId: model.modelId, lanes, minBond, minWindow },
     { element, decimals, lower, upper, maxAge: maxAgeSeconds, description },
@@ -94,25 +95,19 @@ function lanesOf({ word }: RegisteredModel, given: string): number {
 }
 
 async function create(
-  { client, account }: SigningChain,
+  { client, account, game }: SigningChain,
+  { pollIntervalMs, maxFee }: ChainConfig,
   name: "DailySeries" | "ForecastFeed",
   args: readonly unknown[],
 ): Promise<Address> {
   const { abi, bytecode } = loadArtifact(name);
-  const wallet = createWalletClient({ account, transport: custom(client) });
-  return withContext(`deploy ${name}`, async () => {
-    const data = encodeDeployData({ abi, bytecode, args });
-    const hash = await wallet.sendTransaction({ chain: null, data });
-    printProgress(`${name} is sent in transaction ${hash}`);
-    const { status, contractAddress } = await client.waitForTransactionReceipt({ hash });
-    if (status === "success" && contractAddress) return getAddress(contractAddress);
-    throw new BaseError({
-      code: "DEPLOY_FAILED",
-      shortMessage: `The deployment of ${name} reverted in transaction ${hash}.`,
-      nextStep: "Check that --source is a price feed (AggregatorV3Interface), and the other flags.",
-      details: { name, hash },
-    });
-  });
+  const data = encodeDeployData({ abi, bytecode, args });
+  printProgress(`creating ${name}`);
+  const options = { client, account, pollIntervalMs, maxFee };
+  const receipt = await sendCreation(options, game.chainId, { name, data });
+  if (receipt.status === "success" && receipt.contractAddress) return getAddress(receipt.contractAddress);
+  const nextStep = "Check that --source is a price feed (AggregatorV3Interface), and the other flags.";
+  throw creationFailed(name, game.chainId, receipt, nextStep);
 }
 
 const noForecast = (name: string, input: string, output: string) =>

@@ -3,20 +3,18 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
-import { KEY_FILE } from "../../inference/manifest/assay.ts";
-import { defaultTool, importSettings } from "../../inference/manifest/tool.ts";
-import { writeModel } from "../../inference/manifest/write.ts";
-import { saveModelFolder } from "../../inference/model-folder.ts";
-import { type ImportedModel, importOnnx } from "../../inference/onnx/import.ts";
-import { elementCount } from "../../inference/program/form.ts";
-import { lastStep } from "../../inference/program/shape.ts";
-import { printResult, withJson } from "../output.ts";
-import { type ImportFlags, importSettingsOf, withImportOptions } from "./options.ts";
+import { LANES, type Lane } from "../../inference/manifest/assay.ts";
+import { COMPANIONS, importModel } from "../../inference/manifest/import-model.ts";
+import { saveModelFolder, sha256Bytes } from "../../inference/model-folder.ts";
+import type { ImportedModel } from "../../inference/onnx/import.ts";
+import { printResult, refuseArgument, withJson } from "../output.ts";
+import { collect, type ImportFlags, importSettingsOf, withImportOptions } from "./options.ts";
 import { readBytes, readTool } from "./resolve.ts";
 
 interface Flags extends ImportFlags {
   readonly out?: string;
   readonly tool?: string;
+  readonly lane: readonly string[];
 }
 
 export function addImportCommand(parent: Command): void {
@@ -27,26 +25,33 @@ export function addImportCommand(parent: Command): void {
     .option(
       "--tool <file>",
       "tool.json with name, description, version, abi; default: the one beside the file",
+    )
+    .option(
+      "--lane <name>",
+      `${LANES.join(", ")}; repeatable (default: those of tool.json, else BOND)`,
+      collect,
+      [],
     );
   withJson(withImportOptions(command)).action((file: string, flags: Flags, self: Command) => {
     const onnx = readBytes(file);
     const beside = join(dirname(file), "tool.json");
     const path = flags.tool ?? (existsSync(beside) ? beside : undefined);
     const tool = path === undefined ? undefined : readTool(path);
-    const fromTool = tool === undefined ? {} : importSettings(tool);
-    const flagged = importSettingsOf(flags);
-    const dims = new Map([...(fromTool.dims ?? []), ...(flagged.dims ?? [])]);
-    const imported = importOnnx(onnx, { ...fromTool, ...flagged, dims });
+    const source = {
+      onnx,
+      name: basename(dirname(resolve(file))),
+      tool,
+      settings: importSettingsOf(flags),
+      lanes: lanesOf(flags.lane),
+      companions: new Map(
+        COMPANIONS.filter((f) => existsSync(join(dirname(file), f))).map((f) => [
+          f,
+          readBytes(join(dirname(file), f)),
+        ]),
+      ),
+    };
+    const { imported, written } = importModel(source, sha256Bytes);
     const { program } = imported.model;
-    const words = elementCount(lastStep(program).dims);
-    const name = basename(dirname(resolve(file)));
-    const described = tool ?? defaultTool(name, program.inputCodec, program.outputCodec, words);
-    const extra = new Map(
-      ["README.md", "eval.json", KEY_FILE]
-        .filter((f) => existsSync(join(dirname(file), f)))
-        .map((f) => [f, readBytes(join(dirname(file), f))]),
-    );
-    const written = writeModel(onnx, imported, described, extra);
     if (flags.out !== undefined) saveModelFolder(flags.out, written.manifest, written.files);
     const { assay } = written.manifest;
     const result = {
@@ -68,6 +73,13 @@ export function addImportCommand(parent: Command): void {
       ...(flags.out === undefined ? ["nothing written (give --out DIR)"] : [`written to ${flags.out}`]),
     ]);
   });
+}
+
+/** @returns undefined where none is named @throws ARGUMENT_INVALID */
+function lanesOf(names: readonly string[]): readonly Lane[] | undefined {
+  const strange = names.find((name) => !(LANES as readonly string[]).includes(name));
+  if (strange !== undefined) refuseArgument("--lane", strange, LANES.join(", "));
+  return names.length === 0 ? undefined : LANES.filter((lane) => names.includes(lane));
 }
 
 export function requantizationLines({ requantizations }: ImportedModel): string[] {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { ImportSettings } from "../../inference/onnx/import.ts";
+import { DIM_FORM, INPUT_TYPE_FORM, readDim, readInputType } from "../../inference/onnx/named-settings.ts";
 import {
   INPUT_CODECS,
   type InputCodec,
@@ -36,7 +37,7 @@ export function withImportOptions(command: Command): Command {
     .option("--nudge", "move weight scales by at most 1e-3 where that gives the integer form");
 }
 
-const collect = (value: string, all: readonly string[]): string[] => [...all, value];
+export const collect = (value: string, all: readonly string[]): string[] => [...all, value];
 
 /** @throws ARGUMENT_INVALID */
 export function importSettingsOf(flags: ImportFlags): ImportSettings {
@@ -50,18 +51,12 @@ export function importSettingsOf(flags: ImportFlags): ImportSettings {
   if (bytes !== undefined && !(Number.isInteger(bytes) && bytes >= 1 && bytes <= 4096)) {
     refuseArgument("--text-bytes", textBytes, "a number from 1 to 4096");
   }
-  const dims = new Map<string, number>();
-  for (const text of flags.dim) {
-    const match = /^(.+)=([1-9][0-9]*)$/.exec(text);
-    if (match === null) refuseArgument("--dim", text, "NAME=N with N at least 1");
-    dims.set(match[1] as string, Number(match[2]));
-  }
-  const inputTypes = new Map<string, string>();
-  for (const text of flags.inputType) {
-    const match = /^(.+)=(int32|uint8|int8)$/.exec(text);
-    if (match === null) refuseArgument("--input-type", text, "NAME=TYPE with TYPE int32, uint8 or int8");
-    inputTypes.set(match[1] as string, match[2] as string);
-  }
+  const dims = new Map(flags.dim.map((text) => readDim(text) ?? refuseArgument("--dim", text, DIM_FORM)));
+  const inputTypes = new Map(
+    flags.inputType.map(
+      (text) => readInputType(text) ?? refuseArgument("--input-type", text, INPUT_TYPE_FORM),
+    ),
+  );
   return {
     ...(inputTypes.size === 0 ? {} : { inputTypes }),
     ...(flags.quantizedInputs === undefined ? {} : { quantizedInputs: flags.quantizedInputs }),

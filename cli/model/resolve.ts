@@ -4,7 +4,8 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 
 import { BaseError } from "../../base/errors.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
-import { type ToolDescription, toolFaults } from "../../inference/manifest/tool.ts";
+import { readJsonFile } from "../../inference/manifest/json-file.ts";
+import { checkedTool, type ToolDescription } from "../../inference/manifest/tool.ts";
 import type { Readable } from "../../inference/meaning/form.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
 import type { RunnableModel } from "../../inference/model-values.ts";
@@ -31,38 +32,10 @@ export function readBytes(path: string): Uint8Array {
 }
 
 /** @throws FILE_NOT_READABLE, FILE_NOT_JSON */
-export function readJson(path: string): unknown {
-  const text = new TextDecoder().decode(readBytes(path));
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new BaseError({
-      code: "FILE_NOT_JSON",
-      shortMessage: `${path} is no JSON: ${cause instanceof Error ? cause.message : String(cause)}.`,
-      nextStep: "Correct the file.",
-      details: { path },
-      cause,
-    });
-  }
-}
+export const readJson = (path: string): unknown => readJsonFile(readBytes(path), path);
 
 /** @throws TOOL_INVALID */
-export function readTool(path: string): ToolDescription {
-  const value = readJson(path);
-  const faults =
-    typeof value !== "object" || value === null || !Array.isArray((value as { abi?: unknown }).abi)
-      ? ["$: must be an object with name, description, version and abi"]
-      : toolFaults(value as ToolDescription);
-  if (faults.length > 0) {
-    throw new BaseError({
-      code: "TOOL_INVALID",
-      shortMessage: `${path} breaks ${faults.length} rule(s): ${faults.join("; ")}.`,
-      nextStep: "Correct the file; models/sentiment/tool.json is an example.",
-      details: { problems: faults },
-    });
-  }
-  return value as ToolDescription;
-}
+export const readTool = (path: string): ToolDescription => checkedTool(readJson(path), path);
 
 /** The folder of a model without a program, if MODEL means one.
  *  @throws BaseError MODEL_NOT_FOUND, MANIFEST_INVALID */

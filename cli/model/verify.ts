@@ -4,15 +4,10 @@ import type { Command } from "commander";
 import { equalBytes, toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
+import { imageOf, joinWeights } from "../../inference/manifest/model-files.ts";
 import { validateManifest } from "../../inference/manifest/validate.ts";
 import type { Meaning } from "../../inference/meaning/form.ts";
-import {
-  archiveFiles,
-  checkFiles,
-  imageOf,
-  joinWeights,
-  loadModelFolder,
-} from "../../inference/model-folder.ts";
+import { archiveFiles, checkFiles, loadModelFolder, sha256Bytes } from "../../inference/model-folder.ts";
 import { importOnnx } from "../../inference/onnx/import.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import { selfTestHash } from "../../inference/self-test.ts";
@@ -61,7 +56,7 @@ export function verifyFolder(directory: string): Check[] {
   const again = importOnnx(onnx, settingsOf(assay));
   const program = equalBytes(encodeProgram(again.model.program), encodeProgram(model.program));
   const weights = equalBytes(joinWeights(again.model), joinWeights(model));
-  const image = imageOf(archiveFiles(directory));
+  const image = imageOf(archiveFiles(directory), sha256Bytes);
   const prepared = prepare(model, selector);
   const tests = assay.selfTest.filter(
     ({ seed, outputHash }) => toHex(selfTestHash(prepared, seed)) === outputHash,

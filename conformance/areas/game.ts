@@ -26,7 +26,7 @@ import { attempt } from "./structure.ts";
 export const randomHash = (rng: Rng): Hex => toHex(rng.bytes(32));
 export const randomAddress = (rng: Rng): Hex => toHex(rng.bytes(20));
 /** Any number of so many bytes, often a small one or the largest. */
-function amount(rng: Rng, bytes: number): bigint {
+export function amount(rng: Rng, bytes: number): bigint {
   if (rng.chance(0.15)) return (1n << BigInt(8 * bytes)) - 1n;
   return BigInt(toHex(rng.bytes(rng.int(1, bytes))));
 }

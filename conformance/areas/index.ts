@@ -1,11 +1,13 @@
 /** All areas, in the order in which they are tried: what others rest on first. */
 import type { Area } from "../case.ts";
+import { BATCHES } from "./batches.ts";
 import { OPENINGS, OUTPUTS } from "./commitments.ts";
 import { EDGE_PROGRAMS } from "./edges.ts";
 import { IDS, ORDERS, SIGNALS } from "./game.ts";
 import { RECEIPTS } from "./receipts.ts";
 import { REVEALS } from "./reveals.ts";
 import { DIRECTED_PROGRAMS, OPCODE_AREAS, PROGRAMS } from "./runs.ts";
+import { SIGNED_CLAIMS } from "./signed-claims.ts";
 import { CALLDATA, LIMIT, STRUCTURE } from "./structure.ts";
 
 export const AREAS: readonly Area[] = [
@@ -23,4 +25,6 @@ export const AREAS: readonly Area[] = [
   ORDERS,
   SIGNALS,
   RECEIPTS,
+  SIGNED_CLAIMS,
+  BATCHES,
 ];

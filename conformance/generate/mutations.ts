@@ -2,7 +2,10 @@ import type { RandomProgram } from "./random-program.ts";
 import type { Rng } from "./rng.ts";
 
 /** Calldata with one thing wrong, or only different. */
-export function breakCalldata(rng: Rng, { calldata, selector }: RandomProgram): Uint8Array {
+export function breakCalldata(
+  rng: Rng,
+  { calldata, selector }: Pick<RandomProgram, "calldata" | "selector">,
+): Uint8Array {
   const broken = calldata.slice();
   switch (rng.int(0, 5)) {
     case 0: {

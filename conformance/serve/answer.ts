@@ -25,9 +25,18 @@ import { groth16Binding, publicSignals } from "../../protocol/rules/proof/public
 import { type Answer, LINES, type LineName, packed } from "../lines.ts";
 import { judgeElement } from "./element.ts";
 import { claimLine, orderLine, packLine, receiptLine, requestLine } from "./game.ts";
+import {
+  batchLine,
+  compactLine,
+  digestLine,
+  expandLine,
+  memberLine,
+  pathLine,
+  signerLine,
+} from "./promises.ts";
 import { refuseLine, Words } from "./words.ts";
 
-type Handler = (words: Words) => readonly string[];
+type Handler = (words: Words) => readonly string[] | Promise<readonly string[]>;
 
 const HANDLERS: Readonly<Record<LineName, Handler>> = {
   lines: () => LINES,
@@ -52,17 +61,24 @@ const HANDLERS: Readonly<Record<LineName, Handler>> = {
   pack: packLine,
   signals,
   receipt: receiptLine,
+  digest: digestLine,
+  signer: signerLine,
+  expand: expandLine,
+  compact: compactLine,
+  batch: batchLine,
+  path: pathLine,
+  member: memberLine,
 };
 
 /** @throws what is no refusal: a fault of this program */
-export function answer(line: string): Answer {
+export async function answer(line: string): Promise<Answer> {
   const [name = "", ...rest] = line.split(" ").filter((word) => word !== "");
   try {
     const handler = Object.hasOwn(HANDLERS, name)
       ? HANDLERS[name as LineName]
       : refuseLine("line", name, LINES.join(", "));
     const words = new Words(rest);
-    const found = handler(words);
+    const found = await handler(words);
     words.end();
     return found;
   } catch (error) {

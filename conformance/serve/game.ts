@@ -15,7 +15,7 @@ import {
 import { packed, requestWords } from "../lines.ts";
 import type { Words } from "./words.ts";
 
-const CHAIN_ID_BITS = 53;
+export const CHAIN_ID_BITS = 53;
 
 const gameOf = (words: Words): GameAddress => ({
   chainId: words.number(CHAIN_ID_BITS),

@@ -4,5 +4,5 @@ import { answer } from "./answer.ts";
 
 /** Answers each line by one line, in order, until the input ends. */
 export async function serve(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Promise<void> {
-  for await (const line of createInterface({ input })) output.write(`${renderAnswer(answer(line))}\n`);
+  for await (const line of createInterface({ input })) output.write(`${renderAnswer(await answer(line))}\n`);
 }

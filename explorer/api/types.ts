@@ -6,6 +6,7 @@ import type * as accounts from "./schemas/accounts.ts";
 import type * as common from "./schemas/common.ts";
 import type * as disputes from "./schemas/dispute.ts";
 import type * as models from "./schemas/models.ts";
+import type * as operators from "./schemas/operator.ts";
 import type * as overviews from "./schemas/overview.ts";
 import type * as queries from "./schemas/queries.ts";
 import type * as requests from "./schemas/requests.ts";
@@ -49,6 +50,9 @@ export type ModelPage = Page<ModelSummary>;
 export type Model = z.infer<typeof models.model>;
 /** POST /v1/models/{id}/infer */
 export type InferBody = z.input<typeof models.inferBody>;
+/** POST /v1/models/{id}/ask */
+export type AskBody = z.input<typeof models.askBody>;
+export type Asked = z.infer<typeof models.asked>;
 export type Inference = z.infer<typeof models.inference>;
 
 /** GET /v1/requests */
@@ -75,6 +79,9 @@ export type AccountsQuery = z.input<typeof queries.accountsQuery>;
 export type AccountPage = Page<AccountSummary>;
 /** GET /v1/accounts/{address} */
 export type Account = z.infer<typeof accounts.account>;
+
+/** GET /v1/operator */
+export type Operator = z.infer<typeof operators.operator>;
 
 /** GET /v1/search?q= */
 export type SearchResult = z.infer<typeof overviews.searchResult>;

@@ -28,6 +28,10 @@ const routes = [
     validateSearch: ({ claim }: Record<string, unknown>): { claim?: string } =>
       typeof claim === "string" ? { claim } : {},
   }),
+  under(
+    "/import",
+    lazyRouteComponent(() => import("./pages/import.tsx"), "Import"),
+  ),
   listed(
     "/requests",
     lazyRouteComponent(() => import("./pages/requests.tsx"), "Requests"),
@@ -55,6 +59,10 @@ const routes = [
   under(
     "/accounts/$id",
     lazyRouteComponent(() => import("./pages/account.tsx"), "Account"),
+  ),
+  under(
+    "/operator",
+    lazyRouteComponent(() => import("./pages/operator.tsx"), "Operator"),
   ),
   under(
     "/transactions/$id",

@@ -1,6 +1,7 @@
 /** POST /v1/models/{id}/infer: the chain's node runs a model on an input. Nothing is written. */
 import type { Request, Response } from "express";
 import { type Hex, size } from "viem";
+import type { z } from "zod";
 import { BaseError } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
 import { contractOf, inferOnChain } from "../../protocol/chain/execution/infer.ts";
@@ -30,12 +31,7 @@ export async function infer(
   request: Request,
   response: Response,
 ): Promise<Inference> {
-  const word = decodeModelWord(parts.index.tables.model(id)?.word ?? 0n);
-  if (word === undefined) throw modelUnknown(id);
-  requireType(request, "application/json");
-  // Numbers in JSON may take some more digits than words of calldata.
-  const body = await readBody(request, ROOM + 4 * word.maxCalldata);
-  const input = inputOf(parts, id, word, bodyOf(body));
+  const { input } = await readInput(parts, id, request, inferBody);
   const { chain, nowMs } = parts;
   return slots.hold(async () => {
     const sinceMs = nowMs();
@@ -55,15 +51,31 @@ export async function infer(
   });
 }
 
-function bodyOf(bytes: Uint8Array): InferBody {
-  const parsed = inferBody.safeParse(parseJson(bytes, "the body"));
-  if (parsed.success) return parsed.data;
-  throw new BaseError({
-    code: "INPUTS_INVALID",
-    shortMessage: "The body is neither {input} with calldata as hexadecimal text nor {arguments} by name.",
-    nextStep: "Send one of the two.",
-  });
+/** A body with an input for a model, as calldata of its function.
+ *  @throws BaseError MODEL_UNKNOWN, BODY_TOO_LARGE, INPUTS_INVALID, SELECTOR_MISMATCH, as encodeCall */
+export async function readInput<Form extends z.ZodType<InferBody>>(
+  parts: ReadParts,
+  id: Hex,
+  request: Request,
+  form: Form,
+): Promise<{ readonly body: z.output<Form>; readonly input: Hex }> {
+  const word = decodeModelWord(parts.index.tables.model(id)?.word ?? 0n);
+  if (word === undefined) throw modelUnknown(id);
+  requireType(request, "application/json");
+  // Numbers in JSON may take some more digits than words of calldata.
+  const bytes = await readBody(request, ROOM + 4 * word.maxCalldata);
+  const parsed = form.safeParse(parseJson(bytes, "the body"));
+  if (!parsed.success) throw bodyInvalid(parsed.error);
+  return { body: parsed.data, input: inputOf(parts, id, word, parsed.data) };
 }
+
+const bodyInvalid = (cause: z.ZodError): BaseError =>
+  new BaseError({
+    code: "INPUTS_INVALID",
+    shortMessage: "The body has neither {input} with calldata as hexadecimal text nor {arguments} by name.",
+    nextStep: "Send one of the two; GET /openapi.json says what else this route takes.",
+    cause,
+  });
 
 function inputOf(parts: ReadParts, id: Hex, word: ModelWord, body: InferBody): Hex {
   const called = functionOf(parts, id);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { VERSION } from "../../base/version.ts";
 import { componentSchemas } from "../../protocol/service/http/component-schemas.ts";
 import type { CallerLimits } from "../../protocol/service/http/service.ts";
-import { filePath, idPath, noQuery } from "../api/schemas/queries.ts";
+import { filePath, idPath, noQuery, recordQuery } from "../api/schemas/queries.ts";
 import { ANSWERS, type AnswerName, ROUTES } from "./routes.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   400: "The path, the query or the body is not what this route takes.",
   403: "A page of another origin may not do this.",
   404: "There is none, as far as the chain is indexed.",
-  409: "The chain does not run this model.",
+  409: "The chain does not run this model, or the prover refuses.",
   413: "The body is above its limit.",
   415: "The body is of another type.",
   416: "Range lies outside of the file.",
@@ -38,12 +38,35 @@ const OTHERS: Readonly<Record<string, Json>> = {
     errors: [404, 416],
     also: { 206: { description: MEANINGS[206], content: { "application/octet-stream": {} } } },
   }),
+  "GET /v1/requests/{id}/receipt": operation({
+    summary:
+      "A receipt: shows without a node, to whoever trusts the hash of its block, that the output is final. `assay receipt check` and verifyReceipt of the SDK take it.",
+    parameters: idPath,
+    ok: json("Receipt"),
+    errors: [404],
+  }),
+  "GET /v1/requests/{id}/record": operation({
+    summary:
+      "A correctness record: shows likewise how a claim stands or ended, right or wrong. `assay claim check` and verifyRecord of the SDK take it.",
+    parameters: idPath,
+    query: recordQuery,
+    ok: json("Record"),
+    errors: [404],
+  }),
   "POST /v1/models/{id}/infer": operation({
     summary:
       "Let the chain's node run a model on an input, without a transaction. The input is at most the model's maxCalldata.",
     parameters: idPath,
     body: json("InferBody"),
     ok: json("Inference"),
+    errors: [403, 404, 409, 413, 415],
+  }),
+  "POST /v1/models/{id}/ask": operation({
+    summary:
+      "Have a prover that this explorer's operator named answer an input: unverified at once, or final; where that costs, the answer is its price.",
+    parameters: idPath,
+    body: json("AskBody"),
+    ok: json("Asked"),
     errors: [403, 404, 409, 413, 415],
   }),
   "GET /livez": operation({

@@ -5,7 +5,9 @@ import * as accounts from "../api/schemas/accounts.ts";
 import * as common from "../api/schemas/common.ts";
 import * as disputes from "../api/schemas/dispute.ts";
 import * as models from "../api/schemas/models.ts";
+import * as operators from "../api/schemas/operator.ts";
 import * as overviews from "../api/schemas/overview.ts";
+import * as proofs from "../api/schemas/proofs.ts";
 import * as queries from "../api/schemas/queries.ts";
 import * as requests from "../api/schemas/requests.ts";
 import { accountPage, accountView } from "../read/accounts.ts";
@@ -15,6 +17,7 @@ import { readGlossary } from "../read/glossary.ts";
 import { claimView, requestView } from "../read/life.ts";
 import { claimPage, requestPage } from "../read/lists.ts";
 import { modelPage, modelView } from "../read/models.ts";
+import { operatorView } from "../read/operator.ts";
 import { overviewOf } from "../read/overview.ts";
 import type { ReadParts } from "../read/parts.ts";
 import { searchResult, transactionView } from "../read/search.ts";
@@ -31,13 +34,18 @@ export const ANSWERS = {
   Models: common.page(models.modelSummary),
   Inference: models.inference,
   InferBody: models.inferBody,
+  Asked: models.asked,
+  AskBody: models.askBody,
   Request: requests.request,
   Requests: common.page(requests.requestSummary),
   Claim: requests.claim,
   Claims: common.page(requests.claimSummary),
   Dispute: disputes.dispute,
+  Receipt: proofs.receipt,
+  Record: proofs.record,
   Account: accounts.account,
   Accounts: common.page(accounts.accountSummary),
+  Operator: operators.operator,
   Search: overviews.searchResult,
   Transaction: overviews.transaction,
   Glossary: overviews.glossary,
@@ -74,6 +82,9 @@ function route<Parameters extends z.ZodObject, Query extends z.ZodObject>(
 const byId = { parameters: queries.idPath, query: NONE, errors: [404] } as const;
 const listed = <Query extends z.ZodObject>(query: Query) => ({ parameters: NONE, query });
 const hex = (id: string): Hex => id as Hex;
+
+/** Pages of other origins may not read it. */
+export const OPERATOR_PATH = "/v1/operator";
 
 export const ROUTES: readonly Route[] = [
   route("/v1/overview", "Overview", "The deployment as a whole.", listed(NONE), overviewOf),
@@ -120,6 +131,13 @@ export const ROUTES: readonly Route[] = [
     "One account.",
     { parameters: queries.accountPath, query: NONE, errors: [404] },
     (parts, { address }) => accountView(parts, address),
+  ),
+  route(
+    OPERATOR_PATH,
+    "Operator",
+    "The daemons that this explorer was told to watch: how they are, alerts, and the clocks of their accounts.",
+    listed(NONE),
+    operatorView,
   ),
   route("/v1/transactions/{id}", "Transaction", "One transaction with its events.", byId, (parts, { id }) =>
     transactionView(parts, hex(id)),

@@ -1,8 +1,6 @@
 /** The HTTP interface of an explorer: JSON, server-sent events, files, and the pages. */
 import { extname } from "node:path";
 import { type Express, type Response, Router } from "express";
-import type { z } from "zod";
-import { BaseError } from "../../base/errors.ts";
 import { jsonOf } from "../../base/json.ts";
 import type { Logger } from "../../base/log.ts";
 import { VERSION } from "../../base/version.ts";
@@ -12,10 +10,13 @@ import { filePath, idPath } from "../api/schemas/queries.ts";
 import type { Health } from "../api/types.ts";
 import { blocksBehind, headOf } from "../read/overview.ts";
 import type { ReadParts } from "../read/parts.ts";
+import { ask } from "./ask.ts";
 import { infer } from "./infer.ts";
 import { expressPath, openApi, routeNames } from "./openapi.ts";
 import { hasPages, pages } from "./pages.ts";
-import { ROUTES } from "./routes.ts";
+import { parsed } from "./parsed.ts";
+import { proofRoutes } from "./proofs.ts";
+import { OPERATOR_PATH, ROUTES } from "./routes.ts";
 import type { Stream } from "./stream.ts";
 
 export interface HttpParts extends ReadParts {
@@ -30,6 +31,8 @@ export interface HttpParts extends ReadParts {
 const MAX_BEHIND = 10;
 /** Runs of the chain's node for callers, at once. */
 const MAX_RUNS = 4;
+/** Answers of provers for callers, at once. */
+const MAX_ASKS = 8;
 const YEAR_SECONDS = 31_536_000;
 /** Paths of the interface and of hashed files, where no page is. */
 const NO_PAGE = /^\/((v1|assets)(\/|$)|openapi\.json$|livez$|healthz$)/;
@@ -41,14 +44,14 @@ export function createApp(parts: HttpParts): Express {
     app.get("/openapi.json", (_request, response) => {
       response.json(document);
     });
-    app.use(healthRoutes(parts), readRoutes(parts), otherRoutes(parts));
+    app.use(healthRoutes(parts), readRoutes(parts), proofRoutes(parts), otherRoutes(parts));
     if (hasPages(pagesFolder)) app.use(pages(pagesFolder, (path) => !NO_PAGE.test(path)));
   };
   return createService({
     ...{ log, nowMs, limits, routes: routeNames(), mount },
     cors: {
       origins: [],
-      restricted: [],
+      restricted: [OPERATOR_PATH],
       sent: ["Content-Type", "Last-Event-ID", "X-Request-Id"],
       read: ["RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"],
     },
@@ -73,6 +76,11 @@ function otherRoutes(parts: HttpParts): Router {
   router.post("/v1/models/:id/infer", async (request, response) => {
     const { id } = parsed(idPath, request.params, "path");
     send(response, await infer(parts, slots, id as `0x${string}`, request, response));
+  });
+  const asks = new Slots({ what: "answers of provers", limit: MAX_ASKS, nowMs: parts.nowMs });
+  router.post("/v1/models/:id/ask", async (request, response) => {
+    const { id } = parsed(idPath, request.params, "path");
+    send(response, await ask(parts, asks, id as `0x${string}`, request, response));
   });
   router.get("/v1/models/:id/files/:name", (request, response) => {
     const { id, name } = parsed(filePath, request.params, "path");
@@ -106,7 +114,7 @@ function healthRoutes(parts: HttpParts): Router {
 
 /** From what is known: a node that is frozen must not hold up who asks about it. */
 function healthOf(parts: HttpParts): Health {
-  const { pulse, chain, nowMs } = parts;
+  const { pulse, chain, nowMs, watcher } = parts;
   const behind = blocksBehind(parts);
   const { silentSinceMs } = pulse;
   const status =
@@ -120,6 +128,7 @@ function healthOf(parts: HttpParts): Health {
     version: VERSION,
     chainId: chain.game.chainId,
     assay: chain.game.assay,
+    watched: watcher?.watched.length ?? 0,
     ...headOf(parts),
     ...(behind === undefined ? {} : { blocksBehind: behind }),
     ...(silentSinceMs === undefined ? {} : { silentSeconds: Math.floor((nowMs() - silentSinceMs) / 1_000) }),
@@ -129,27 +138,3 @@ function healthOf(parts: HttpParts): Health {
 function send(response: Response, body: unknown): void {
   response.type("application/json").setHeader("Cache-Control", "no-cache").send(jsonOf(body));
 }
-
-/** @throws BaseError QUERY_INVALID, ID_INVALID naming the first part that is wrong, and what it must be */
-function parsed<Form extends z.ZodObject>(
-  form: Form,
-  value: unknown,
-  place: "path" | "query",
-): z.output<Form> {
-  const result = form.safeParse(place === "path" ? lowerCased(value) : value);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const name = issue?.path.join(".") || "The query";
-  throw new BaseError({
-    code: place === "path" ? "ID_INVALID" : "QUERY_INVALID",
-    shortMessage: `${name} cannot be used: ${issue?.message}.`,
-    nextStep: "GET /openapi.json says what this route takes.",
-    details: { name, known: Object.keys(form.shape) },
-  });
-}
-
-/** Ids may be written in any case. */
-const lowerCased = (parameters: unknown): unknown => {
-  const { id, ...rest } = parameters as Record<string, string>;
-  return id === undefined ? rest : { ...rest, id: id.toLowerCase() };
-};

@@ -127,6 +127,7 @@ export async function modelView(parts: ReadParts, id: Hex): Promise<Model> {
       ? {}
       : { bond: bondView(chain.constants, gasPrice, word.depth) }),
     ...accountsOf(parts, id),
+    askable: parts.provers.serving(id),
   };
 }
 

@@ -39,10 +39,19 @@ export class NodeReads {
     );
   }
 
+  /** What a unit of gas costs now, wei. */
+  gasPrice(): Promise<bigint | undefined> {
+    return this.#ask(
+      "gas price",
+      () => SHORT_MS,
+      () => this.#chain.client.getGasPrice(),
+    );
+  }
+
   /** Least gas price of a claim now, wei. */
   claimGasPrice(): Promise<bigint | undefined> {
     return this.#ask(
-      "gas price",
+      "claim's gas price",
       () => SHORT_MS,
       async () => {
         const { baseFeePerGas } = await this.#chain.client.getBlock();

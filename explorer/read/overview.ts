@@ -12,8 +12,9 @@ const LANES = Object.keys(LANE) as LaneName[];
 export const byLane = <Value>(of: (lane: LaneName) => Value): Record<LaneName, Value> =>
   Object.fromEntries(LANES.map((lane) => [lane, of(lane)])) as Record<LaneName, Value>;
 
-export function overviewOf(parts: ReadParts): Overview {
-  const { index, chain } = parts;
+export async function overviewOf(parts: ReadParts): Promise<Overview> {
+  const { index, chain, reads } = parts;
+  const gasPrice = await reads.gasPrice();
   const { sums } = index;
   const total = sums.get("total", "");
   const { chainId, contracts, constants, block } = chain.deployment;
@@ -32,6 +33,7 @@ export function overviewOf(parts: ReadParts): Overview {
       gasBase: `${constants.gasBase}`,
       gasPerDemand: `${constants.gasPerDemand}`,
     },
+    ...(gasPrice === undefined ? {} : { gasPrice: `${gasPrice}` }),
     deployedAt: { number: Number(block.number), hash: block.hash },
     ...headOf(parts),
     blocksBehind: blocksBehind(parts) ?? 0,

@@ -1,8 +1,6 @@
 /** Content identifiers as `ipfs add --cid-version 1` computes them: raw leaves of 256 KiB under a balanced UnixFS tree
  *  of at most 174 links a node. Source: CID and UnixFS specifications. */
 
-import { createHash } from "node:crypto";
-
 import { concatBytes } from "../../base/bytes.ts";
 
 const CHUNK_BYTES = 262_144;
@@ -10,6 +8,9 @@ const MAX_LINKS = 174;
 const RAW = 0x55;
 const DAG_PB = 0x70;
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
+
+/** SHA-256, 32 bytes: given in by who runs this, as a browser has another one than Node.js. */
+export type Sha256 = (content: Uint8Array) => Uint8Array;
 
 interface Block {
   readonly cid: Uint8Array;
@@ -20,7 +21,10 @@ interface Block {
 }
 
 /** CIDv1 of a file's content, in base32. */
-export function cidOf(content: Uint8Array): string {
+export function cidOf(content: Uint8Array, sha256: Sha256): string {
+  const cidBytes = (codec: number, block: Uint8Array): Uint8Array =>
+    // Version 1, codec, sha2-256 of 32 bytes.
+    Uint8Array.of(1, codec, 0x12, 32, ...sha256(block));
   let level: Block[] = [];
   for (let at = 0; at === 0 || at < content.length; at += CHUNK_BYTES) {
     const chunk = content.subarray(at, at + CHUNK_BYTES);
@@ -28,13 +32,17 @@ export function cidOf(content: Uint8Array): string {
   }
   while (level.length > 1) {
     const parents: Block[] = [];
-    for (let i = 0; i < level.length; i += MAX_LINKS) parents.push(parent(level.slice(i, i + MAX_LINKS)));
+    for (let i = 0; i < level.length; i += MAX_LINKS)
+      parents.push(parent(level.slice(i, i + MAX_LINKS), cidBytes));
     level = parents;
   }
   return `b${base32((level[0] as Block).cid)}`;
 }
 
-function parent(children: readonly Block[]): Block {
+function parent(
+  children: readonly Block[],
+  cidBytes: (codec: number, block: Uint8Array) => Uint8Array,
+): Block {
   const fileBytes = children.reduce((sum, c) => sum + c.fileBytes, 0);
   // UnixFS: type 2 (file), file size, size of the file's part below each child.
   const data = concatBytes(
@@ -52,12 +60,6 @@ function parent(children: readonly Block[]): Block {
   const block = concatBytes(...links, field(1, data));
   const below = children.reduce((sum, c) => sum + c.totalBytes, 0);
   return { cid: cidBytes(DAG_PB, block), fileBytes, totalBytes: block.length + below };
-}
-
-/** Version 1, codec, sha2-256 of 32 bytes. */
-function cidBytes(codec: number, block: Uint8Array): Uint8Array {
-  const digest = createHash("sha256").update(block).digest();
-  return Uint8Array.of(1, codec, 0x12, 32, ...digest);
 }
 
 const field = (number: number, content: Uint8Array): Uint8Array =>

@@ -1,5 +1,6 @@
 /** tool.json: what a person writes about a model; the rest of its manifest is computed. */
 
+import { BaseError } from "../../base/errors.ts";
 import type { Meaning } from "../meaning/form.ts";
 import type { ImportSettings } from "../onnx/import.ts";
 import { INPUT_CODECS, type InputCodec, OUTPUT_CODECS, type OutputCodec } from "../program/form.ts";
@@ -62,6 +63,21 @@ export function toolFaults(tool: ToolDescription): string[] {
   for (const lane of tool.lanes ?? [])
     if (!LANES.includes(lane)) faults.push(`$.lanes: must be of ${LANES.join(", ")}`);
   return faults;
+}
+
+/** @param name of the file, for errors @throws TOOL_INVALID */
+export function checkedTool(value: unknown, name: string): ToolDescription {
+  const faults =
+    typeof value !== "object" || value === null || !Array.isArray((value as { abi?: unknown }).abi)
+      ? ["$: must be an object with name, description, version and abi"]
+      : toolFaults(value as ToolDescription);
+  if (faults.length === 0) return value as ToolDescription;
+  throw new BaseError({
+    code: "TOOL_INVALID",
+    shortMessage: `${name} breaks ${faults.length} rule(s): ${faults.join("; ")}.`,
+    nextStep: "Correct the file; models/sentiment/tool.json is an example.",
+    details: { problems: faults },
+  });
 }
 
 export function importSettings(tool: ToolDescription): ImportSettings {

@@ -5,7 +5,6 @@ import { BaseError } from "../../base/errors.ts";
 import { commitModel, JUDGE_VERSION, modelId } from "../commit/commitments.ts";
 import { keccak256 } from "../commit/keccak.ts";
 import { prepare } from "../executor/prepare.ts";
-import { checkedManifest, checkFunction, imageOf, joinWeights, sha256 } from "../model-folder.ts";
 import type { ImportedModel } from "../onnx/import.ts";
 import { encodeProgram } from "../program/encode.ts";
 import { selfTestHash } from "../self-test.ts";
@@ -19,6 +18,9 @@ import {
   type Manifest,
   type ValueEntry,
 } from "./assay.ts";
+import type { Sha256 } from "./cid.ts";
+import { readJsonFile } from "./json-file.ts";
+import { checkedManifest, checkFunction, imageOf, joinWeights } from "./model-files.ts";
 import { quoted } from "./problems.ts";
 import { DEFAULT_LANES, DEFAULT_WINDOWS, type ToolDescription } from "./tool.ts";
 
@@ -38,6 +40,7 @@ export function writeModel(
   imported: ImportedModel,
   tool: ToolDescription,
   extra: ReadonlyMap<string, Uint8Array>,
+  sha256: Sha256,
 ): WrittenModel {
   const { model, io, requantizations } = imported;
   const lanes = tool.lanes ?? DEFAULT_LANES;
@@ -75,7 +78,7 @@ export function writeModel(
     files: Object.fromEntries(
       [...files]
         .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([name, c]) => [name, { sha256: sha256(c), bytes: c.length }]),
+        .map(([name, c]) => [name, { sha256: toHex(sha256(c)).slice(2), bytes: c.length }]),
     ),
     inputs: withNumbers(io.inputs, tool.numbers),
     outputs: io.outputs,
@@ -95,7 +98,10 @@ export function writeModel(
     ...evaluationOf(extra.get("eval.json")),
   };
   const { import: _, lanes: __, windowSeconds: ___, numbers: ____, meaning: _____, ...described } = tool;
-  const manifest = checkedManifest({ ...described, container_image: imageOf(files), assay }, "manifest.json");
+  const manifest = checkedManifest(
+    { ...described, container_image: imageOf(files, sha256), assay },
+    "manifest.json",
+  );
   checkFunction(model.program, manifest.abi, selector);
   return { manifest, files };
 }
@@ -138,13 +144,15 @@ function originOf(key: Uint8Array | undefined): Pick<AssaySection, "keyOrigin"> 
   return origin === undefined ? {} : { keyOrigin: origin };
 }
 
+interface Metrics {
+  readonly test?: Record<string, unknown>;
+  readonly shipped?: { readonly valid?: Record<string, unknown> };
+}
+
 /** The metrics that eval.json states for the shipped file: `test`, or `shipped.valid`. */
 function evaluationOf(content: Uint8Array | undefined): Pick<AssaySection, "evaluation"> {
   if (content === undefined) return {};
-  const value = JSON.parse(new TextDecoder().decode(content)) as {
-    readonly test?: Record<string, unknown>;
-    readonly shipped?: { readonly valid?: Record<string, unknown> };
-  };
-  const metrics = value.test ?? value.shipped?.valid;
+  const value = readJsonFile(content, "eval.json") as Metrics | null;
+  const metrics = value?.test ?? value?.shipped?.valid;
   return metrics === undefined ? {} : { evaluation: metrics };
 }

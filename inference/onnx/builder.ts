@@ -33,6 +33,8 @@ export type ArithName = Variant<"arith">;
 export type FloatName = Variant<"float">;
 export type ReduceName = Variant<"reduce">;
 
+/** A character for each byte. */
+const LATIN1 = new TextDecoder("latin1");
 const EMPTY = { a: NONE, b: NONE, c: NONE, k: 0, coordinates: [] } as const;
 
 /** Dims of an element-wise result. */
@@ -98,7 +100,7 @@ export class ProgramBuilder {
   /** Adds a weight tensor, or finds one with the same content. */
   weight(descriptor: WeightDescriptor, bytes: Uint8Array): Operand {
     const { layout, type, dims } = descriptor;
-    const content = bytes.length <= 4096 ? Buffer.from(bytes).toString("latin1") : `#${this.bytes.length}`;
+    const content = bytes.length <= 4096 ? LATIN1.decode(bytes) : `#${this.bytes.length}`;
     const key = `${layout} ${type} ${dims} ${content}`;
     const found = this.known.get(key);
     if (found !== undefined) return found;

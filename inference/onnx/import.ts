@@ -5,7 +5,6 @@ import { describeProfileProblem, type ProfileReport, proveProfile } from "../pro
 import type { InputCodec, Model, OutputCodec } from "../program/form.ts";
 import { assertValid } from "../program/validate.ts";
 import { ProgramBuilder } from "./builder.ts";
-import { fail } from "./fail.ts";
 import { count, type OnnxGraph, type OnnxNode } from "./graph.ts";
 import { type RetypedGraph, retyped } from "./input-types.ts";
 import { type BoundInput, bindInputs, emitInputs } from "./inputs.ts";
@@ -18,6 +17,7 @@ import { withNormalizations } from "./normalizations.ts";
 import { type BoundOutput, checkOutputs, defaultOutput, emitOutputs, pruned } from "./outputs.ts";
 import { readOnnx } from "./read.ts";
 import { Refusal } from "./refusal.ts";
+import { RefusedImport, type RefusedNode } from "./refused-import.ts";
 import { StandIns } from "./stand-in.ts";
 
 export interface ImportSettings {
@@ -54,14 +54,6 @@ export interface ImportedModel {
   readonly trees: readonly TreeReport[];
   readonly notes: readonly string[];
   readonly profile: ProfileReport;
-}
-
-/** A node that cannot be lowered. */
-export interface RefusedNode {
-  readonly node: string;
-  readonly op: string;
-  readonly reason: string;
-  readonly nextStep: string;
 }
 
 /** @throws ONNX_* for a file that cannot be read, IMPORT_REFUSED listing every node that cannot be lowered,
@@ -191,25 +183,9 @@ function guarded<T>(graph: OnnxGraph, place: string, f: () => T): T {
 }
 
 /** @param limits what is wrong with inputs, outputs and proofs */
-function refused(
+const refused = (
   graph: OnnxGraph,
   nodes: readonly RefusedNode[],
   limits: readonly string[] = [],
   unseen: readonly string[] = [],
-): BaseError {
-  const lines = nodes.map((n) => `${n.node} (${n.op}): ${n.reason}. ${n.nextStep}`);
-  const total = graph.nodes.length;
-  const behind =
-    unseen.length === 0
-      ? []
-      : [
-          `${unseen.length} more behind them (${unseen.slice(0, 5).join(", ")}${unseen.length > 5 ? ", …" : ""}) could not be looked at: the file does not say what they read. onnx.shape_inference.infer_shapes adds that.`,
-        ];
-  const text = [...lines, ...limits, ...behind].join("\n");
-  return fail(
-    "IMPORT_REFUSED",
-    `${nodes.length} of ${total} nodes cannot be lowered to a program:\n${text}`,
-    "Change these nodes as each line says and import again.",
-    { nodes: lines, limits: [...limits], unseen: [...unseen] },
-  );
-}
+): RefusedImport => new RefusedImport({ total: graph.nodes.length, nodes, limits, unseen });

@@ -1,7 +1,7 @@
 /** The key that signs: from the environment, an encrypted file or a remote signer, never from flags, never logged. */
 import { readFileSync } from "node:fs";
-import { type Address, isHex, type LocalAccount } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
+import { type Address, type Hex, isHex, type LocalAccount } from "viem";
+import { privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { BaseError } from "../../base/errors.ts";
 import { decryptKeystore } from "./keystore.ts";
 import { remoteAccount } from "./remote-signer.ts";
@@ -21,16 +21,30 @@ export function loadAccount(
   { signer, signerAddress, keystore, keystorePasswordFile }: AccountSources,
   env: Readonly<Record<string, string | undefined>>,
 ): LocalAccount | undefined {
-  const key = env.ASSAY_KEY;
-  if (key !== undefined && key !== "") return accountOf(key, "ASSAY_KEY");
-  if (signer !== undefined) {
-    if (signerAddress !== undefined) return remoteAccount({ url: signer, address: signerAddress });
-    throw new BaseError({
-      code: "SIGNER_ADDRESS_MISSING",
-      shortMessage: "A signer is configured, and not whose key it is to use.",
-      nextStep: "Set --signer-address (ASSAY_SIGNER_ADDRESS).",
-    });
+  if (isSet(env.ASSAY_KEY) || signer === undefined) {
+    const key = loadKey({ keystore, keystorePasswordFile }, env);
+    return key && privateKeyToAccount(key);
   }
+  if (signerAddress !== undefined) return remoteAccount({ url: signer, address: signerAddress });
+  throw new BaseError({
+    code: "SIGNER_ADDRESS_MISSING",
+    shortMessage: "A signer is configured, and not whose key it is to use.",
+    nextStep: "Set --signer-address (ASSAY_SIGNER_ADDRESS).",
+  });
+}
+
+const isSet = (text: string | undefined): text is string => text !== undefined && text !== "";
+
+/** The private key itself, for what signs in a thread of its own.
+ *  @param env ASSAY_KEY, 32 bytes as hex, wins over the keystore
+ *  @returns undefined if none is configured
+ *  @throws BaseError KEY_INVALID, KEYSTORE_UNREADABLE, KEYSTORE_INVALID, KEYSTORE_PASSWORD_MISSING,
+ *  KEYSTORE_PASSWORD_WRONG */
+export function loadKey(
+  { keystore, keystorePasswordFile }: Pick<AccountSources, "keystore" | "keystorePasswordFile">,
+  env: Readonly<Record<string, string | undefined>>,
+): Hex | undefined {
+  if (isSet(env.ASSAY_KEY)) return keyOf(env.ASSAY_KEY, "ASSAY_KEY");
   if (keystore === undefined) return undefined;
   if (keystorePasswordFile === undefined) {
     throw new BaseError({
@@ -40,16 +54,23 @@ export function loadAccount(
     });
   }
   const password = readSecret(keystorePasswordFile).split(/\r?\n/, 1)[0] ?? "";
-  return accountOf(decryptKeystore(readSecret(keystore), password, keystore), keystore);
+  return keyOf(decryptKeystore(readSecret(keystore), password, keystore), keystore);
 }
 
 /** @param key 32 bytes as hex, 0x optional @param source where it comes from, for errors
  *  @throws BaseError KEY_INVALID; the message never holds the key */
-export function accountOf(key: string, source: string): LocalAccount {
+export const accountOf = (key: string, source: string): LocalAccount =>
+  privateKeyToAccount(keyOf(key, source));
+
+/** @returns 32 bytes as hex; arguments and errors as accountOf */
+export function keyOf(key: string, source: string): Hex {
   const trimmed = key.trim();
   const hex = trimmed.startsWith("0x") ? trimmed : `0x${trimmed}`;
   try {
-    if (isHex(hex) && hex.length === 66) return privateKeyToAccount(hex);
+    if (isHex(hex) && hex.length === 66) {
+      privateKeyToAddress(hex);
+      return hex;
+    }
   } catch {
     // Zero, or not below the curve's order. The cause would show the key.
   }

@@ -76,6 +76,21 @@ export const clientOver = (transport: Transport): PublicClient =>
  *  CHAIN_REPLACED, CONTRACT_MISSING, CONSTANTS_MISMATCH */
 export async function connect(options: ConnectOptions): Promise<Chain> {
   const { rpcUrl, deployment, account, timeoutMs, quorum } = options;
+  const client = quorum === undefined ? createClient(rpcUrl, timeoutMs) : clientOver(quorum.transport);
+  const chain = await chainOver(client, deployment, options.dataFee);
+  return {
+    ...chain,
+    ...(quorum === undefined ? {} : { quorum }),
+    ...(account === undefined ? {} : { account }),
+  };
+}
+
+/** The same over any client, such as one that asks a wallet. @throws as connect does */
+export async function chainOver(
+  client: PublicClient,
+  deployment: Deployment,
+  dataFee?: DataFeeKind | "auto",
+): Promise<Chain> {
   if (deployment.judgeVersion !== JUDGE_VERSION) {
     throw new BaseError({
       code: "JUDGE_VERSION_MISMATCH",
@@ -83,22 +98,13 @@ export async function connect(options: ConnectOptions): Promise<Chain> {
       nextStep: "Use the program's version that belongs to the deployment.",
     });
   }
-  const client = quorum === undefined ? createClient(rpcUrl, timeoutMs) : clientOver(quorum.transport);
   await checkChainId(client, deployment);
   await Promise.all([checkCode(client, deployment), checkBlock(client, deployment)]);
   await checkConstants(client, deployment);
   const game = { chainId: deployment.chainId, assay: deployment.contracts.assay };
   const { constants } = deployment;
-  const chain = {
-    client,
-    deployment,
-    game,
-    constants,
-    ranges: new BlockRanges(),
-    dataFee: dataFeeOn(client, game.chainId, options.dataFee),
-    ...(quorum === undefined ? {} : { quorum }),
-  };
-  return account === undefined ? chain : { ...chain, account };
+  const fee = dataFeeOn(client, game.chainId, dataFee);
+  return { client, deployment, game, constants, ranges: new BlockRanges(), dataFee: fee };
 }
 
 /** Reads what a chain asks for data. @param setting "auto": by the chain's preset, else by its contracts */

@@ -1,27 +1,24 @@
-/** Deploys a whole system: registry, judges, trace reader, the EXECUTION lane and Assay, which makes its courier
- *  itself. What stands already is used, so that a deployment that was interrupted goes on, and whoever created a part
+/** Deploys a whole system: registry, judges, trace reader, the EXECUTION lane, Assay, which makes its courier itself,
+ *  and Promises, which makes its reader. What stands already is used, so that a deployment that was interrupted goes on, and whoever created a part
  *  before created the same. */
-import { createWalletClient, custom, type Hex, type LocalAccount, type PublicClient } from "viem";
+import type { Hex } from "viem";
 import { formatAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import { JUDGE_VERSION } from "../../inference/commit/commitments.ts";
-import { MAX_AMOUNT } from "../rules/money.ts";
 import type { GameConstants } from "../rules/types.ts";
 import { type BlockRef, dataFeeOn } from "./connect.ts";
 import type { DataFeeKind } from "./data-fee.ts";
 import { stands } from "./deploy/code.ts";
+import { type CreateOptions, creationFailed, pollIntervalOf, sendCreation } from "./deploy/create.ts";
 import { firstBlock } from "./deploy/first-block.ts";
 import type { Artifacts } from "./deploy/parts.ts";
 import { costOf, type Method, missingSteps, readPrices, type Step, stepsOf } from "./deploy/plan.ts";
 import { ensureProxy } from "./deploy/proxy.ts";
 import type { Deployment } from "./deployment.ts";
 import { withContext } from "./errors.ts";
-import { currentFees } from "./fees.ts";
-import { chainName, transactionGasOn } from "./presets.ts";
+import { chainName } from "./presets.ts";
 
-export interface DeployOptions {
-  readonly client: PublicClient;
-  readonly account: LocalAccount;
+export interface DeployOptions extends CreateOptions {
   readonly artifacts: Artifacts;
   readonly constants: GameConstants;
   /** by the account's own transactions, to addresses that no other chain has; default: by the deployment proxy */
@@ -30,11 +27,7 @@ export interface DeployOptions {
   readonly salt?: Hex;
   /** blocks above the last deployment before it counts; default 1: its own */
   readonly confirmations?: number;
-  /** receipts are polled this often; default 1,000 */
-  readonly pollIntervalMs?: number;
   readonly dataFee?: DataFeeKind | "auto";
-  /** most that a transaction pays for a unit of gas, wei */
-  readonly maxFee?: bigint;
   /** where events start, if the registry stands already: found by the node's old states where it is absent */
   readonly firstBlock?: bigint;
   /** @param hash of the transaction; absent: the contract stood already */
@@ -75,7 +68,7 @@ async function methodOf(options: DeployOptions, chainId: number): Promise<Method
   const { client, account, plainCreate = false, salt } = options;
   await settlePending(options);
   if (!plainCreate) {
-    await ensureProxy(client, chainId, account, intervalOf(options));
+    await ensureProxy(client, chainId, account, pollIntervalOf(options));
     return salt === undefined ? { kind: "proxy" } : { kind: "proxy", salt };
   }
   const nonce = await withContext("read the account's nonce", () =>
@@ -83,8 +76,6 @@ async function methodOf(options: DeployOptions, chainId: number): Promise<Method
   );
   return { kind: "account", from: account.address, nonce };
 }
-
-const intervalOf = ({ pollIntervalMs = 1_000 }: DeployOptions): number => pollIntervalMs;
 
 /** Polls for an account whose transactions wait, before it is given up. */
 const PENDING_POLLS = 60;
@@ -102,7 +93,7 @@ async function settlePending(options: DeployOptions): Promise<void> {
     );
     waiting = pending - mined;
     if (waiting <= 0) return;
-    await new Promise((resolve) => setTimeout(resolve, intervalOf(options)));
+    await new Promise((resolve) => setTimeout(resolve, pollIntervalOf(options)));
   }
   throw new BaseError({
     code: "TRANSACTIONS_PENDING",
@@ -144,46 +135,25 @@ async function create(
   chainId: number,
   step: Step,
 ): Promise<{ readonly hash: Hex; readonly block: BlockRef } | undefined> {
-  const { client, account, maxFee = MAX_AMOUNT } = options;
-  const isThere = () => stands(client, chainId, step);
-  const { name, to, data } = step;
-  const wallet = createWalletClient({ account, transport: custom(client) });
-  return withContext(`deploy ${name}`, async () => {
-    const fees = await currentFees(client, maxFee);
-    const call = { ...(to !== undefined && { to }), data, ...fees };
-    let gas: bigint;
-    try {
-      gas = await client.estimateGas({ account: account.address, ...call });
-    } catch (error) {
-      if (await isThere()) return undefined;
-      throw error;
-    }
-    const hash = await wallet.sendTransaction({ chain: null, ...call, gas: gasLimit(chainId, gas) });
-    const receipt = await client.waitForTransactionReceipt({ hash, pollingInterval: intervalOf(options) });
-    if (await isThere()) {
-      if (receipt.status !== "success") return undefined;
-      return { hash, block: { number: receipt.blockNumber, hash: receipt.blockHash } };
-    }
-    throw new BaseError({
-      code: "DEPLOY_FAILED",
-      shortMessage: `The deployment of ${name} on ${chainName(chainId)} ${receipt.status === "success" ? "left no contract" : "reverted"} in transaction ${hash}.`,
-      nextStep: "Read the transaction in an explorer; deploying again goes on where this stopped.",
-      details: { name, hash },
-    });
+  const isThere = () => stands(options.client, chainId, step);
+  const receipt = await sendCreation(options, chainId, step).catch(async (error: unknown) => {
+    if (await isThere()) return undefined;
+    throw error;
   });
-}
-
-/** A quarter above the estimate, for what a rollup takes for data as gas may rise, as far as a transaction has room. */
-function gasLimit(chainId: number, estimate: bigint): bigint {
-  const most = BigInt(transactionGasOn(chainId));
-  const roomy = (estimate * 5n) / 4n;
-  return estimate <= most && roomy > most ? most : roomy;
+  if (receipt === undefined) return undefined;
+  if (await isThere()) {
+    if (receipt.status !== "success") return undefined;
+    const { transactionHash: hash, blockNumber, blockHash } = receipt;
+    return { hash, block: { number: blockNumber, hash: blockHash } };
+  }
+  const nextStep = "Read the transaction in an explorer; deploying again goes on where this stopped.";
+  throw creationFailed(step.name, chainId, receipt, nextStep);
 }
 
 async function confirm(options: DeployOptions, hash: Hex): Promise<void> {
   const { client, confirmations = 1 } = options;
   await withContext("wait for the confirmations of the last contract", () =>
-    client.waitForTransactionReceipt({ hash, confirmations, pollingInterval: intervalOf(options) }),
+    client.waitForTransactionReceipt({ hash, confirmations, pollingInterval: pollIntervalOf(options) }),
   );
 }
 

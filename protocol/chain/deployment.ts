@@ -7,7 +7,7 @@ import type { GameConstants } from "../rules/types.ts";
 export interface Deployment {
   readonly chainId: number;
   readonly judgeVersion: number;
-  /** Every contract of the system by name. */
+  /** Every contract of the system by name; systems from before promises have no `promises` and `promiseReader`. */
   readonly contracts: Readonly<Record<string, Address>> & {
     readonly assay: Address;
     readonly registry: Address;

@@ -96,6 +96,7 @@ export function decodeRevert(error: unknown): Revert | undefined {
     // Code 3 and this message: a revert without data.
     if (link instanceof Error && /execution reverted|^revert/i.test(link.message))
       return decodeRevertData("0x");
+    if (link instanceof RpcRequestError && REVERTED.test(String(link.data))) return decodeRevertData("0x");
   }
   return undefined;
 }
@@ -164,10 +165,27 @@ function* causes(error: unknown): Generator<unknown> {
   }
 }
 
-/** Nodes put revert data into `data` of the RPC error, as hex or one level deeper. */
+/** As Nethermind wrote it until 2025: its code and its message say only that the call failed. */
+const REVERTED = /^revert(ed)?/i;
+
+/** Nodes put revert data into `data` of the RPC error, as hex, behind a word, or one level deeper; wallets wrap that
+ *  error once more. */
 function revertData(link: unknown): Hex | undefined {
-  if (!(link instanceof RpcRequestError)) return undefined;
-  const outer: unknown = link.data;
-  const data = typeof outer === "object" && outer !== null ? (outer as { data?: unknown }).data : outer;
+  if (!(link instanceof RpcRequestError || isProviderError(link))) return undefined;
+  let found: unknown = link.data;
+  for (let depth = 0; depth < MOST_WRAPPED && typeof found === "object" && found !== null; depth++) {
+    const { originalError, data: inner } = found as { originalError?: unknown; data?: unknown };
+    found = originalError ?? inner;
+  }
+  const data = typeof found === "string" ? found.replace(/^Reverted /i, "") : found;
   return isHex(data) && data.length >= 10 ? data : undefined;
 }
+
+const MOST_WRAPPED = 3;
+
+/** What a wallet's provider throws (EIP-1193). */
+const isProviderError = (link: unknown): link is { readonly code: number; readonly data: unknown } =>
+  typeof link === "object" &&
+  link !== null &&
+  typeof (link as { code?: unknown }).code === "number" &&
+  "data" in link;

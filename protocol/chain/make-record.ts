@@ -29,12 +29,17 @@ export interface Recorded {
 /** A record at one block; nodes keep the state of old blocks for a while only, most of them 128 blocks.
  *  @throws BaseError REQUEST_UNKNOWN, REQUEST_UNANSWERED, CLAIM_UNKNOWN; RECEIPT_UNPROVABLE, BLOCK_UNKNOWN (retryable);
  *  faults of the node */
-export async function makeRecord(
+export async function makeRecord(chain: Chain, about: Recorded, blockHash: Hex): Promise<CorrectnessRecord> {
+  return recordFrom(chain, await historyOf(chain, about.requestId), about, blockHash);
+}
+
+/** The same for whoever has the request's events. @param history all of them, in order @throws BaseError as makeRecord */
+export async function recordFrom(
   chain: Chain,
+  history: readonly ChainEvent[],
   { requestId, claimId, payment }: Recorded,
   blockHash: Hex,
 ): Promise<CorrectnessRecord> {
-  const history = await historyOf(chain, requestId);
   const requested = lastOf(history, "Requested")?.args;
   if (requested === undefined) throw requestUnknown(requestId);
   const { output, claim } = claimId === undefined ? latest(history, requestId) : named(history, claimId);
@@ -58,12 +63,7 @@ export async function makeRecord(
 function latest(history: readonly ChainEvent[], requestId: RequestId) {
   const found = candidateOf(history);
   if (found !== undefined) return found;
-  throw new BaseError({
-    code: "REQUEST_UNANSWERED",
-    shortMessage: `Nobody has claimed an output for request ${requestId} yet.`,
-    nextStep: "Ask again once somebody has.",
-    retryable: true,
-  });
+  throw requestUnanswered(requestId);
 }
 
 function named(history: readonly ChainEvent[], claimId: ClaimId) {
@@ -93,6 +93,14 @@ function unprovenOf(history: readonly ChainEvent[], claimId: ClaimId | undefined
 
 const isEnding = (event: ChainEvent): event is EventOf<(typeof ENDINGS)[number]> =>
   (ENDINGS as readonly string[]).includes(event.name);
+
+export const requestUnanswered = (id: RequestId) =>
+  new BaseError({
+    code: "REQUEST_UNANSWERED",
+    shortMessage: `Nobody has claimed an output for request ${id} yet.`,
+    nextStep: "Ask again once somebody has.",
+    retryable: true,
+  });
 
 const requestUnknown = (id: RequestId) =>
   new BaseError({

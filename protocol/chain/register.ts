@@ -10,7 +10,7 @@ import type { Action } from "./actions.ts";
 import type { Chain } from "./connect.ts";
 import { withContext } from "./errors.ts";
 import { StateReader } from "./reads.ts";
-import type { Sender } from "./sender.ts";
+import type { ActionSender, OnProgress } from "./sender.ts";
 
 /** Most bytes of a program in one data contract. Source: docs/PROTOCOL.md, section 1. */
 const CHUNK_BYTES = 24_544;
@@ -26,21 +26,24 @@ export interface RegisterResult {
  *  @throws BaseError MODEL_REFUSED with the registry's reason; RPC_UNREACHABLE, RPC_FAULT, NOT_MINED_YET (retryable) */
 export async function registerModel(
   chain: Chain,
-  sender: Sender,
+  sender: ActionSender,
   program: Uint8Array,
   identity: ModelIdentity,
-  onProgress: (message: string) => void = () => undefined,
+  onProgress: OnProgress = () => undefined,
 ): Promise<RegisterResult> {
   const modelId = modelIdOf(identity);
   const reader = new StateReader(chain);
   if ((await reader.model(modelId)) !== undefined) return { modelId, isNew: false };
   const chunks = chunksOf(program);
+  const transactions = chunks.length + 1;
   const pointers: Address[] = [];
   for (const [index, chunk] of chunks.entries()) {
-    onProgress(`store part ${index + 1} of ${chunks.length} of the program, ${chunk.length / 2 - 1} bytes`);
+    const size = chunk.length / 2 - 1;
+    const message = `store part ${index + 1} of ${chunks.length} of the program, ${size} bytes`;
+    onProgress(message, index, transactions);
     pointers.push(await storeChunk(chain, sender, chunk));
   }
-  onProgress(`register ${modelId}`);
+  onProgress(`register ${modelId}`, chunks.length, transactions);
   const data = encodeFunctionData({
     abi: iModelRegistryAbi,
     functionName: "register",
@@ -62,7 +65,7 @@ export async function registerModel(
 }
 
 /** Stores one part unless it is there, and finds its address: the same bytes have the same one. */
-async function storeChunk(chain: Chain, sender: Sender, chunk: Hex): Promise<Address> {
+async function storeChunk(chain: Chain, sender: ActionSender, chunk: Hex): Promise<Address> {
   const { registry } = chain.deployment.contracts;
   const pointer = await withContext("find the address of a part of the program", async () => {
     const { result } = await chain.client.simulateContract({
@@ -83,7 +86,7 @@ async function storeChunk(chain: Chain, sender: Sender, chunk: Hex): Promise<Add
 }
 
 /** Sends one step of a registration. @throws BaseError MODEL_REFUSED; what is retryable as it is */
-export async function sent(sender: Sender, wanted: Action): Promise<void> {
+export async function sent(sender: ActionSender, wanted: Action): Promise<void> {
   const result = await sender.send(wanted);
   if (result.status === "retryable") throw result.error;
   if (result.status !== "refused") return;

@@ -26,6 +26,13 @@ export type SendResult =
   /** not known yet; send the same action again */
   | { readonly status: "retryable"; readonly error: BaseError };
 
+/** Whoever brings actions onto the chain: a daemon's Sender, a wallet in a browser. */
+export type ActionSender = Pick<Sender, "send">;
+
+/** Called before each transaction. @param behind transactions that are done or were not needed @param all of them,
+ *  estimated */
+export type OnProgress = (message: string, behind: number, all: number) => void;
+
 export const REORG_DEPTH = 64;
 
 export interface SenderOptions {

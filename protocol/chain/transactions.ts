@@ -21,15 +21,19 @@ const GAS_MARGIN_DENOMINATOR = 4n;
 /** Nodes refuse a transaction whose limit is higher. */
 const MOST_GAS = BigInt(MAX_TRANSACTION_GAS);
 
+type Named = Pick<LocalAccount, "address">;
+/** Of what looks at no gas price. */
+type Unpriced = Readonly<Record<never, never>>;
+
 /** Runs the action on the newest block, and on the pending one where only time is missing.
  *  @param fees that it will be sent with: without any, nodes run it at base fee 0, and a claim looks at that
  *  @returns its gas limit, or why the contract refuses
  *  @throws BaseError when the node could not tell */
 export async function simulate(
   client: PublicClient,
-  account: LocalAccount,
+  account: Named,
   action: Action,
-  fees: Fees,
+  fees: Fees | Unpriced,
 ): Promise<bigint | Revert> {
   const result = await simulateAt(client, account, action, fees);
   if (typeof result === "bigint" || result.name !== action.tooEarly) return result;
@@ -40,9 +44,9 @@ export async function simulate(
 
 async function simulateAt(
   client: PublicClient,
-  account: LocalAccount,
+  account: Named,
   { key, to, data, value, gas }: Action,
-  fees: Fees,
+  fees: Fees | Unpriced,
   blockTag?: "pending",
 ): Promise<bigint | Revert> {
   try {
@@ -147,8 +151,8 @@ export const toInclusion = (receipt: TransactionReceipt): Inclusion => ({
  *  @throws BaseError when the node cannot be reached */
 export async function explainRevert(
   client: PublicClient,
-  account: LocalAccount,
-  { to, data, value, gas }: JournalEntry,
+  account: Named,
+  { to, data, value, gas }: Pick<JournalEntry, "to" | "data" | "value" | "gas">,
   receipt: TransactionReceipt,
 ): Promise<Revert> {
   if (receipt.gasUsed >= gas) return outOfGas(gas);

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { ENDINGS, RECORD_FORMAT } from "../../protocol/rules/receipt/record.ts";
 import { CLAIM_STATES, DELIVERY_STATES, FALL_REASONS, REQUEST_STATES } from "../../protocol/rules/types.ts";
+import { SIGNED_STATUSES } from "../promises/status.ts";
 
 const hex = z.string().regex(/^0x([0-9a-f]{2})*$/);
 const id = z.string().regex(/^0x[0-9a-f]{64}$/);
@@ -25,10 +26,51 @@ const error = z.object({
   requestId: z.string(),
 });
 
+const signedTerms = {
+  chainId: z.int(),
+  promises: address,
+  claim: z.object({
+    prover: address,
+    modelId: id,
+    inputHash: hash,
+    outputHash: hash,
+    requester: address,
+    issuedAt: seconds,
+    expiry: seconds,
+    minBond: integer,
+    salt: integer,
+  }),
+  signature: hex.meta({ description: "r, s and v" }),
+};
+const leaf = z
+  .object({
+    batchId: id,
+    batch: z.object({ prover: address, modelId: id, window: seconds, count, root: hash }),
+    index: count,
+    payload: hex,
+    path: z.array(hash).meta({ description: "siblings up to the root, bottom up" }),
+    windowEnd: seconds.optional().meta({ description: "absent: the batch is not on the chain yet" }),
+  })
+  .optional()
+  .meta({ description: "its place in a batch, as requireFinalLeaf takes it" });
+const signedClaim = z.object({
+  digest: id,
+  status: z.enum(SIGNED_STATUSES),
+  claimId: id.optional().meta({ description: "the claim that it became" }),
+  ...signedTerms,
+  leaf,
+});
+
 const finality = {
-  status: z.enum(["unverified", "pending", "final"]),
+  status: z.enum(["unverified", "pending", "final", "signed", "batched"]),
   request: id.optional(),
   claim: id.optional(),
+  digest: id.optional().meta({ description: "of the signed claim" }),
+  signedClaim: z
+    .object({ ...signedTerms, input: hex, output: hex })
+    .optional()
+    .meta({ description: "what opening it takes: what challengers are handed" }),
+  leaf,
 };
 const meaning = z
   .looseObject({
@@ -204,6 +246,7 @@ export const ANSWERS = {
   ClaimEvent: claimEvent,
   Request: request,
   Record: record,
+  SignedClaim: signedClaim,
   Quote: quote,
   Health: health,
   Alive: alive,

@@ -38,12 +38,15 @@ export class Line {
   /** The output without a bond. A run whose caller leaves, or whose time is over, is cancelled and counted.
    *  @throws BaseError TOO_BUSY, RUN_TIMEOUT, MODEL_CANNOT_RUN (retryable), and what `decodeInput` throws */
   run(model: ServedModel, calldata: Uint8Array, response: Response): Promise<Uint8Array> {
+    return this.work(model, response, (signal) => outputOf(model, calldata, this.#parts, signal));
+  }
+
+  /** Any work with a model for a caller, by the same rules. @throws BaseError as `run`, and what the work throws */
+  work<T>(model: ServedModel, response: Response, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { limits } = this.#parts;
     const { runTimeoutSeconds: seconds } = limits;
     const limit = { timeoutMs: 1_000 * seconds, late: () => late(model, seconds), onCancel: this.#onCancel };
-    return this.#runs.hold(() =>
-      withinTime(response, limit, (signal) => outputOf(model, calldata, this.#parts, signal)),
-    );
+    return this.#runs.hold(() => withinTime(response, limit, work));
   }
 }
 

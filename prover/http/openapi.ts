@@ -24,10 +24,14 @@ const BYTES = { "application/octet-stream": {} };
 const header = (description: string, schema: Json = { type: "string" }): Json => ({ description, schema });
 
 const ASSAY_HEADERS = {
-  "Assay-Status": header("unverified, pending or final", { enum: ["unverified", "pending", "final"] }),
+  "Assay-Status": header("how final the output is, or that it is signed", {
+    enum: ["unverified", "pending", "final", "signed", "batched"],
+  }),
   "Assay-Model": header("id of the model"),
   "Assay-Request": header("id of the request that makes or made it final"),
   "Assay-Claim": header("id of its claim"),
+  "Assay-Digest": header("EIP-712 digest of the signed claim"),
+  "Assay-Signed-Claim": header("JSON of chain, contract, signed claim and signature, in base64url"),
 };
 
 const MEANINGS: Readonly<Record<number, string>> = {
@@ -47,13 +51,24 @@ const MEANINGS: Readonly<Record<number, string>> = {
 
 function operations({ maxWaitSeconds }: HttpLimits): Readonly<Record<string, Operation>> {
   const wait = {
-    finality: { enum: ["any", "final"], default: "any" },
+    finality: {
+      enum: ["any", "signed", "batched", "final"],
+      default: "any",
+      description: "signed: backed by stake, at once; batched: so, and in a batch on the chain",
+    },
     timeout: {
       type: "integer",
       minimum: 1,
       maximum: maxWaitSeconds,
-      description: "seconds to wait for finality",
+      description: "seconds to wait for finality, or for the batch",
     },
+    batch: {
+      enum: ["true", "false"],
+      default: "false",
+      description:
+        "with finality=signed, true: it also goes into a batch, which the answer does not wait for",
+    },
+    requester: { type: "string", description: "address that a signed claim names; no rule reads it" },
   };
   const tool = { query: wait, okHeaders: ASSAY_HEADERS, errors: [402, 403, 404, 409, 413, 415, 504] };
   return {
@@ -98,6 +113,11 @@ function operations({ maxWaitSeconds }: HttpLimits): Readonly<Record<string, Ope
       },
       ok: json("Record"),
       errors: [404],
+    },
+    "GET /v1/signed-claims/{digest}": {
+      summary: "What became of an answer that this node signed, and its place in a batch.",
+      ok: json("SignedClaim"),
+      errors: [404, 409],
     },
     "GET /v1/quote": {
       summary: "What a request would have to offer now.",

@@ -14,7 +14,8 @@ import type { ModelTerms, Policy, ProverState, RequestDecision } from "../decide
 import type { ServedModel, ServedModels } from "../models.ts";
 import type { OwedAnswer } from "../owed.ts";
 import type { SignedPayment } from "../payment/service.ts";
-import type { Engines } from "../runs.ts";
+import type { PromiseNode } from "../promises/node.ts";
+import type { Engines, Runs } from "../runs.ts";
 
 /** The node as the routes see it. */
 export interface NodeView {
@@ -93,6 +94,12 @@ export interface HttpLimits extends CallerLimits {
   readonly corsOrigin: readonly string[];
 }
 
+/** How a node signs for callers of HTTP. */
+export interface Signing {
+  readonly node: PromiseNode;
+  readonly runs: Runs;
+}
+
 export interface HttpParts extends Engines {
   readonly node: NodeView;
   readonly chain: Chain;
@@ -109,6 +116,8 @@ export interface HttpParts extends Engines {
   readonly limits: HttpLimits;
   /** absent: nothing costs, and callers file requests on the chain */
   readonly payment?: Payment | undefined;
+  /** absent: nothing is signed */
+  readonly signing?: Signing | undefined;
   /** aborts when the node stops */
   readonly signal: AbortSignal;
 }

@@ -10,6 +10,7 @@ import { openApi, queriesOf, routesOf } from "./openapi.ts";
 import type { HttpParts } from "./parts.ts";
 import { refuseUnknown } from "./query.ts";
 import { recordRoutes } from "./records.ts";
+import { signedRoutes } from "./signed.ts";
 import { toolRoutes } from "./tools.ts";
 
 /** What says more about this process than about models and the chain. */
@@ -17,7 +18,7 @@ const RESTRICTED = ["/metrics"];
 /** What a page may send, and what it may read of an answer. */
 const SENT_HEADERS = ["Content-Type", "Last-Event-ID", "PAYMENT-SIGNATURE", "X-Request-Id"];
 const READ_HEADERS = [
-  ...["Assay-Status", "Assay-Model", "Assay-Request", "Assay-Claim"],
+  ...["Assay-Status", "Assay-Model", "Assay-Request", "Assay-Claim", "Assay-Digest", "Assay-Signed-Claim"],
   ...["PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"],
 ];
 
@@ -38,6 +39,7 @@ export function createApp(parts: HttpParts): Express {
       claimEventRoutes(parts, line),
       chainRoutes(parts),
       recordRoutes(parts),
+      signedRoutes(parts),
     );
   };
   return createService({

@@ -15,6 +15,7 @@ import type { Line } from "./line.ts";
 import { admit, type PaidCall } from "./paid.ts";
 import type { HttpParts } from "./parts.ts";
 import { queryInvalid } from "./query.ts";
+import { answerSigned, signedBody } from "./signed.ts";
 
 const DEFAULT_WAIT_SECONDS = 60;
 
@@ -22,26 +23,24 @@ export function toolRoutes(parts: HttpParts, line: Line): Router {
   const router = Router();
   router.post("/tools/:name", async (request, response) => {
     const model = findModel(parts.models, request.params.name);
-    const wait = waitOf(request, parts);
+    const want = wantOf(request, parts);
     const calldata = await readBody(request, model.maxCalldata);
     refuseText(calldata);
-    const { output, finality } = await answer(parts, line, { model, calldata, wait, request, response });
-    announce(response, model, finality);
+    const { output } = await answer(parts, line, want, { model, calldata, request, response });
     response.type("application/octet-stream").send(Buffer.from(output));
   });
   router.post("/v1/tools/:name", async (request, response) => {
     requireType(request, "application/json");
     const model = findModel(parts.models, request.params.name);
-    const wait = waitOf(request, parts);
+    const want = wantOf(request, parts);
     const values = parseObject(await readBody(request, jsonLimit(model)));
     const called = functionOf(model);
     const calldata = fromHex(encodeCall(called, values));
-    const { output, finality } = await answer(parts, line, { model, calldata, wait, request, response });
-    announce(response, model, finality);
+    const { output, ...terms } = await answer(parts, line, want, { model, calldata, request, response });
     const result = decodeReturn(called, toHex(output));
     const body = {
       modelId: model.id,
-      ...finality,
+      ...terms,
       result,
       ...meaningOf(model.manifest.assay, output),
       output: toHex(output),
@@ -67,25 +66,53 @@ function decode(model: ServedModel, calldata: Uint8Array): CodecInput {
   return decodeInput({ inputCodec, inputSize }, model.selector, calldata);
 }
 
-interface Answer {
-  readonly output: Uint8Array;
-  readonly finality: Finality;
-}
+/** What an answer says beside the output: its finality, or what was signed. */
+type Answer = { readonly output: Uint8Array } & Readonly<Record<string, unknown>>;
 
 interface Call {
   readonly model: ServedModel;
   readonly calldata: Uint8Array;
-  /** ms to wait for finality; undefined: not at all */
-  readonly wait: number | undefined;
   readonly request: Request;
   readonly response: Response;
 }
 
-/** @throws BaseError as `admit`, `Line.run` and `untilFinal` do */
-async function answer(parts: HttpParts, line: Line, call: Call): Promise<Answer> {
-  const { model, calldata, wait, request, response } = call;
+/** What a caller wants to have. `waitMs`: how long he waits for it */
+type Want =
+  | { readonly finality: "any" }
+  | { readonly finality: "signed"; readonly isBatched: boolean }
+  | { readonly finality: "final" | "batched"; readonly waitMs: number };
+
+/** @throws BaseError as `answerSigned`, `admit`, `Line.run` and `untilFinal` do */
+async function answer(parts: HttpParts, line: Line, want: Want, call: Call): Promise<Answer> {
+  const { model, calldata, response } = call;
   const input = decode(model, calldata);
   if (input.codec === "text") decodeUtf8(input.text, "the text");
+  if (want.finality === "signed" || want.finality === "batched") {
+    const waitMs = "waitMs" in want ? want.waitMs : undefined;
+    const isBatched = !("isBatched" in want) || want.isBatched;
+    const signed = await answerSigned(parts, line, { ...call, isBatched, waitMs });
+    announce(response, model, { status: want.finality });
+    return { output: signed.output, status: want.finality, ...signedBody(signed, parts) };
+  }
+  const { output, finality } = await answerOnChain(
+    parts,
+    line,
+    call,
+    "waitMs" in want ? want.waitMs : undefined,
+  );
+  announce(response, model, finality);
+  return { output, ...finality };
+}
+
+/** @param wait ms to wait for finality; undefined: not at all
+ *  @throws BaseError as `admit`, `Line.run` and `untilFinal` do */
+async function answerOnChain(
+  parts: HttpParts,
+  line: Line,
+  call: Call,
+  wait: number | undefined,
+): Promise<{ readonly output: Uint8Array; readonly finality: Finality }> {
+  const { model, calldata, request, response } = call;
   const inputHash = keccak256(calldata);
   const { payment } = parts;
   const before = wait === undefined ? undefined : await payment?.paidBefore(model.id, inputHash);
@@ -133,23 +160,32 @@ async function untilFinal(
   }
 }
 
-function announce(response: Response, model: ServedModel, finality: Finality): void {
+function announce(
+  response: Response,
+  model: ServedModel,
+  finality: Finality | { readonly status: "signed" | "batched" },
+): void {
   response.setHeader("Assay-Status", finality.status);
   response.setHeader("Assay-Model", model.id);
-  if (finality.status === "unverified") return;
+  if (!("request" in finality)) return;
   response.setHeader("Assay-Request", finality.request);
   if (finality.claim !== undefined) response.setHeader("Assay-Claim", finality.claim);
 }
 
-/** @returns ms to wait for finality, or undefined
- *  @throws BaseError QUERY_INVALID */
-function waitOf(request: Request, { limits: { maxWaitSeconds } }: HttpParts): number | undefined {
-  const { finality, timeout } = request.query;
-  if (finality === undefined || finality === "any") return undefined;
-  if (finality !== "final") throw queryInvalid("finality", finality, "final or any");
-  if (timeout === undefined) return 1_000 * Math.min(DEFAULT_WAIT_SECONDS, maxWaitSeconds);
+/** @throws BaseError QUERY_INVALID */
+function wantOf(request: Request, { limits: { maxWaitSeconds } }: HttpParts): Want {
+  const { finality = "any", timeout, batch = "false" } = request.query;
+  if (batch !== "true" && batch !== "false") throw queryInvalid("batch", batch, "true or false");
+  if (batch === "true" && finality !== "signed")
+    throw queryInvalid("finality", finality, "signed where batch is true");
+  if (finality === "any") return { finality };
+  if (finality === "signed") return { finality, isBatched: batch === "true" };
+  if (finality !== "final" && finality !== "batched")
+    throw queryInvalid("finality", finality, "any, signed, batched or final");
+  if (timeout === undefined)
+    return { finality, waitMs: 1_000 * Math.min(DEFAULT_WAIT_SECONDS, maxWaitSeconds) };
   const seconds = typeof timeout === "string" && /^\d{1,6}$/.test(timeout) ? Number(timeout) : Number.NaN;
-  if (seconds >= 1 && seconds <= maxWaitSeconds) return 1_000 * seconds;
+  if (seconds >= 1 && seconds <= maxWaitSeconds) return { finality, waitMs: 1_000 * seconds };
   throw queryInvalid("timeout", timeout, `1 to ${maxWaitSeconds} seconds`);
 }
 

@@ -1,9 +1,9 @@
 /** What a method of settling at once has to offer. */
 import type { Hex } from "viem";
+import type { Method } from "../../protocol/chain/plan/plan.ts";
 import type { TruthLane } from "../../protocol/rules/types.ts";
 import type { TruthTerms } from "../decide.ts";
 import type { ServedModel } from "../models.ts";
-import type { Method } from "../plan/plan.ts";
 
 /** What `settle` takes besides the request: a right output and what shows that it is. */
 export interface Truth {

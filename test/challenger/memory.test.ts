@@ -57,6 +57,8 @@ const IDLE_HAND: TransactionSender = {
   address: OWN,
   exposure: 0n,
   act: async () => false,
+  move: async () => ({ status: "withheld", reason: "nothing is sent" }),
+  gasPrice: async () => 0n,
   lost: () => undefined,
   isTripped: false,
   tidy: () => {},

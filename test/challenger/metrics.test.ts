@@ -71,7 +71,8 @@ describe("addChallengerMetrics", () => {
     const clock = new ChainClock(() => 1_000_000);
     clock.see({ number: 1n, hash: "0x01", timestamp: 1_000 });
     const counts = { unchecked: () => 4, entriesHeld: () => 3, covered: 2, exposure: () => 5n };
-    const source = { clock, disputes: () => disputes, ...counts };
+    const promises = () => ({ unchecked: 6, wrong: 7 });
+    const source = { clock, disputes: () => disputes, promises, ...counts };
     const observe = addChallengerMetrics(metrics, source);
     return { observe, read: async () => parseExposition(await metrics.render()) };
   }
@@ -82,7 +83,7 @@ describe("addChallengerMetrics", () => {
     observe({ kind: "verdict", verdict: { kind: "right" }, ...about });
     observe({ kind: "verdict", verdict: { kind: "wrong", honest: "0x" }, ...about });
     observe({ kind: "verdict", verdict: { kind: "could-not-check", reason: "" }, ...about });
-    observe({ kind: "engine", claim: id(1), model: "m", outcome: "differs" });
+    observe({ kind: "engine", subject: { claim: id(1) }, model: "m", outcome: "differs" });
     observe({ kind: "uncovered", claim: entry([]) });
     observe({ kind: "move", claim: id(1), move: "challenge", done: true });
     observe({ kind: "over", claim: id(1), lost: true });

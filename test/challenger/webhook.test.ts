@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
+import { alertOf } from "../../challenger/alerts.ts";
 import type { Notice } from "../../challenger/notices.ts";
-import { alertOf, Webhook } from "../../challenger/webhook.ts";
+import { Webhook } from "../../challenger/webhook.ts";
 import type { ClaimEntry } from "../../protocol/chain/claim-index.ts";
 import { type Claim, type ClaimId, ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 
@@ -62,7 +63,7 @@ describe("alertOf", () => {
         { kind: "verdict", verdict: { kind: "right" }, ...about },
         { kind: "verdict", verdict: { kind: "could-not-check", reason: "r" }, ...about },
         wrong(1),
-        { kind: "engine", claim: id(1), model: "m", outcome: "differs" },
+        { kind: "engine", subject: { claim: id(1) }, model: "m", outcome: "differs" },
         { kind: "uncovered", claim: entry(1) },
         { kind: "unaffordable", claim: entry(1), exposure: 5n },
         { kind: "move", claim: id(1), move: "challenge", done: true },

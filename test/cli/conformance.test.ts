@@ -86,7 +86,7 @@ describe("assay conformance cases", () => {
     expect(stdout === readFileSync(file, "utf8")).toBe(true);
     for (const line of stdout.trim().split("\n")) {
       const { area, seed, line: asked, answer: right } = JSON.parse(line);
-      expect(renderAnswer(answer(asked)), `${area}, seed ${seed}`).toBe(right);
+      expect(renderAnswer(await answer(asked)), `${area}, seed ${seed}`).toBe(right);
     }
   });
 });

@@ -1,17 +1,20 @@
 /** The pages with a real deployment: a dispute watched from its claim to its conviction, and every state that a page has. */
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { type Hex, keccak256 } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { toHex } from "../../base/bytes.ts";
 import { execute, trace } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import type { Tensor } from "../../inference/program/form.ts";
 import { storedElement } from "../../inference/program/tensor.ts";
+import { ownPolicy } from "../../protocol/chain/finality.ts";
+import { parseReceipt } from "../../protocol/rules/receipt/receipt.ts";
+import { parseRecord, verifyRecord } from "../../protocol/rules/receipt/record.ts";
+import { verifyReceipt } from "../../protocol/rules/receipt/verify.ts";
 import { LANE } from "../../protocol/rules/types.ts";
-import { projectRoot } from "../../tools/foundry.ts";
 import { axeFindings } from "../support/axe.ts";
-import { startChromium } from "../support/chromium.ts";
+import { explorerPages, PATIENCE_MS } from "../support/explorer-pages.ts";
 import { type ExplorerSystem, HOSTILE, startExplorerSystem } from "../support/explorer-system.ts";
 import { takeBack } from "../support/reorg.ts";
 import { ROLES, systemAccount } from "../support/system.ts";
@@ -20,54 +23,23 @@ import { ROLES, systemAccount } from "../support/system.ts";
 const WRONG_STEP = 35;
 const CHEAT = ROLES.cheat;
 const SILENT = ROLES.cheat + 1;
-/** Where pictures for people go. */
-const PICTURES = join(projectRoot, "build", "explorer-pictures");
-/** A hang ends the wait; a slow machine does not. */
-const PATIENCE_MS = 60_000;
 
 let set: ExplorerSystem;
-let browser: Browser;
+const tab = explorerPages(() => set.url);
+const { hosts, open, picture, textOf } = tab;
 let page: Page;
-const problems: string[] = [];
-const hosts = new Set<string>();
 /** What other tests look at once the dispute is over. */
 const seen = { wrong: "", waiting: "", right: "", request: "" };
 
-async function open(path: string, width = 1280): Promise<void> {
-  await page.setViewportSize({ width, height: width < 500 ? 844 : 860 });
-  await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
-  await page.goto(`${set.url}${path}`);
-  await page.locator("h1").waitFor();
-}
-
-const picture = (name: string, fullPage = true) =>
-  page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage });
-const textOf = async (selector: string): Promise<string> =>
-  (await page.locator(selector).first().textContent()) ?? "";
-
 beforeAll(async () => {
-  mkdirSync(PICTURES, { recursive: true });
-  browser = await startChromium();
   set = await startExplorerSystem();
 });
 afterAll(async () => {
-  await browser?.close();
   await set?.system.stop();
   await set?.node.stop();
 });
-beforeEach(async () => {
-  problems.length = 0;
-  page = await browser.newPage();
-  page.setDefaultTimeout(PATIENCE_MS);
-  page.on("pageerror", (error) => problems.push(String(error)));
-  page.on("console", (line) => {
-    if (/Content Security Policy|React|Warning/.test(line.text())) problems.push(line.text());
-  });
-  page.on("request", (request) => hosts.add(new URL(request.url()).host));
-});
-afterEach(async () => {
-  await page.close();
-  expect(problems).toEqual([]);
+beforeEach(() => {
+  ({ page } = tab);
 });
 
 describe("the overview", () => {
@@ -161,6 +133,35 @@ describe("a claim", () => {
   });
 });
 
+describe("proofs", () => {
+  /** What the browser saves when this button is pressed. */
+  async function saved(button: string): Promise<string> {
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: button }).click();
+    await page.locator(".notice", { hasText: "is saved" }).waitFor();
+    return readFileSync(await (await download).path(), "utf8");
+  }
+  const trustOf = (header: Hex) => {
+    const { game, constants } = set.system.chain;
+    return { ...game, ...constants, blockHash: keccak256(header) };
+  };
+
+  it("default: a receipt of a final output and the record of a fallen claim are saved, and hold offline", async () => {
+    const { items } = (await (await fetch(`${set.url}/v1/requests?lane=EXECUTION`)).json()) as {
+      items: { requestId: string }[];
+    };
+    await open(`/requests/${items[0]?.requestId}`);
+    const receipt = parseReceipt(await saved("Download the receipt"));
+    const verdict = verifyReceipt(receipt, trustOf(receipt.header), ownPolicy(receipt.request));
+    expect(verdict).toMatchObject({ valid: true, requestId: items[0]?.requestId, lane: LANE.EXECUTION });
+    expect(await axeFindings(page)).toEqual([]);
+    await open(seen.wrong);
+    const record = parseRecord(await saved("Download the record"));
+    expect(verifyRecord(record, trustOf(record.header))).toMatchObject({ valid: true, end: "FALLEN" });
+    expect(await page.getByRole("button", { name: "Download the receipt" }).count()).toBe(0);
+  });
+});
+
 describe("a model", () => {
   it("behavior: opened from a claim, shows every step and its numbers in the honest run", async () => {
     const { model, selector } = set.system.model("forecast-vix");
@@ -220,6 +221,7 @@ const pages = (): readonly (readonly [name: string, path: string])[] => [
   ["waiting dispute", seen.waiting],
   ["accounts", "/accounts"],
   ["account", `/accounts/${systemAccount(CHEAT).address}`],
+  ["no daemons", "/operator"],
   ["search", "/search?q=nothing"],
   ["unknown claim", `/claims/0x${"00".repeat(32)}`],
   ["no page", "/nowhere"],
@@ -233,12 +235,7 @@ describe("every page", () => {
       for (const [name, path] of pages()) {
         await open(path, width);
         await page.locator("[role=status]").first().waitFor({ state: "detached" });
-        for (const colorScheme of ["light", "dark"] as const) {
-          await page.emulateMedia({ colorScheme });
-          findings.push(...(await axeFindings(page)).map((found) => `${name}, ${colorScheme}: ${found}`));
-        }
-        const wide = Number(await page.evaluate("document.documentElement.scrollWidth"));
-        if (wide > width) findings.push(`${name} is ${wide} pixels wide`);
+        findings.push(...(await tab.findings(name, width)));
         await picture(`${name.replaceAll(" ", "-")}-${width}`);
       }
       expect(findings).toEqual([]);

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Daemon } from "../../cli/demo/processes.ts";
@@ -116,6 +117,45 @@ describe("assay explorer", () => {
       expectSame(contentOf(db), await freshContent(last));
       db.close();
     });
+  });
+
+  it("behavior: a prover and a challenger serve it too, each from an index of its own, and end with it", async () => {
+    const port = ["--explorer-port", "0"];
+    const daemons = [
+      system.daemon("other-prover", ROLES.cheat, ["prover", "--port", "0", ...port]),
+      system.daemon("challenger", ROLES.challenger, ["challenger", "watch", ...port]),
+    ];
+    const last = await system.chain.client.getBlockNumber();
+    for (const daemon of daemons) {
+      const [{ url }] = await Promise.all([
+        daemon.logged("explorer is up"),
+        daemon.logged(daemon.name === "challenger" ? "challenger is up" : "prover is up"),
+      ]);
+      await indexed(String(url), last);
+      const { claims } = (await (await fetch(`${url}/v1/overview`)).json()) as Overview;
+      expect(claims.FINAL).toBe(KILLS);
+      const { game } = system.chain;
+      const path = join(system.folder, daemon.name, "explorer", `${game.chainId}-${game.assay}.sqlite`);
+      expect(existsSync(path)).toBe(true);
+      await daemon.stop();
+      await daemon.logged("explorer stopped");
+      await expect(fetch(`${url}/livez`)).rejects.toThrow();
+    }
+  });
+
+  it("error: a daemon whose explorer cannot start does not start either", async () => {
+    const { url, daemon } = await startExplorer();
+    const port = new URL(url).port;
+    const other = system.daemon("watcher", ROLES.challenger, [
+      "challenger",
+      "watch",
+      "--explorer-port",
+      port,
+    ]);
+    await other.ended;
+    // What it printed last may be written after its end.
+    await expect.poll(() => readFileSync(other.log, "utf8")).toContain("PORT_TAKEN");
+    await daemon.stop();
   });
 
   it("behavior: it needs no key, and stops when it is told to", async () => {

@@ -5,7 +5,7 @@ import { loadArtifact } from "../../cli/artifacts.ts";
 import { Agent } from "../../cli/demo/agent.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
-import { checkFunction } from "../../inference/model-folder.ts";
+import { checkFunction } from "../../inference/manifest/model-files.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import { decodeReturn } from "../../protocol/rules/abi.ts";
 import { LANE } from "../../protocol/rules/types.ts";

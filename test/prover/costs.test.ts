@@ -3,18 +3,10 @@ import { type Hex, size } from "viem";
 import { describe, expect, test } from "vitest";
 import { Actions } from "../../protocol/chain/actions.ts";
 import { type DataFee, NO_DATA_FEE } from "../../protocol/chain/data-fee.ts";
+import { BYTES, claimGasPrice, claimGasPriceFor, defenceDataFee } from "../../protocol/chain/move-costs.ts";
 import { bondsOf, defenceGas, gasPriceRange } from "../../protocol/rules/money.ts";
 import { type Claim, LANE, type ModelId, NO_CLAIM, type RequestId } from "../../protocol/rules/types.ts";
-import {
-  BYTES,
-  claimCost,
-  claimGas,
-  claimGasPrice,
-  claimGasPriceFor,
-  defenceDataFee,
-  leastDeliveryFee,
-  settleCost,
-} from "../../prover/costs.ts";
+import { claimCost, claimGas, leastDeliveryFee, settleCost } from "../../prover/costs.ts";
 import { accountAt } from "../support/anvil.ts";
 import { tinyRequest } from "../support/deploy.ts";
 

@@ -1,9 +1,10 @@
 /** Decisions where the chain charges for data. */
 import { describe, expect, test } from "vitest";
 import { type DataFee, NO_DATA_FEE } from "../../protocol/chain/data-fee.ts";
+import { BYTES, defenceDataFee } from "../../protocol/chain/move-costs.ts";
 import { MAX_AMOUNT } from "../../protocol/rules/money.ts";
 import { type ModelId, ZERO_HASH } from "../../protocol/rules/types.ts";
-import { BYTES, defenceDataFee, leastFee } from "../../prover/costs.ts";
+import { leastFee } from "../../prover/costs.ts";
 import { quote } from "../../prover/quote.ts";
 import { codeOf, decideOne, ETHER, least, policy, requested, state, terms } from "../support/decisions.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ClaimEntry, RequestEntry } from "../../protocol/chain/claim-index.ts";
 import { NO_DATA_FEE } from "../../protocol/chain/data-fee.ts";
+import { claimGasPrice } from "../../protocol/chain/move-costs.ts";
 import { bondsOf, defenceGas, MAX_AMOUNT } from "../../protocol/rules/money.ts";
 import {
   type Claim,
@@ -12,7 +13,7 @@ import {
   ZERO_HASH,
 } from "../../protocol/rules/types.ts";
 import { type ClaimWord, EMPTY_CLAIM_WORD } from "../../protocol/rules/words.ts";
-import { claimGas, claimGasPrice, leastDeliveryFee, leastFee } from "../../prover/costs.ts";
+import { claimGas, leastDeliveryFee, leastFee } from "../../prover/costs.ts";
 import {
   decideClaim,
   decideRequests,

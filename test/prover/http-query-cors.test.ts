@@ -18,7 +18,7 @@ describe("parameters of a query", () => {
       const answer = await post(`${PATH}?${query}`, fromHex(calldata), OCTETS);
       const { error } = (await answer.json()) as { error: { code: string; nextStep: string } };
       expect([query, answer.status, error.code]).toEqual([query, 400, "QUERY_INVALID"]);
-      expect(error.nextStep).toBe("There are finality, timeout, written like that.");
+      expect(error.nextStep).toBe("There are finality, timeout, batch, requester, written like that.");
     }
   });
 

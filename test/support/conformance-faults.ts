@@ -8,6 +8,7 @@ const CODECS = "inference/codecs/";
 const COMMIT = "inference/commit/";
 const PROGRAM = "inference/program/";
 const RULES = "protocol/rules/";
+const PROMISES = `${RULES}promises/`;
 
 const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
   structure: [
@@ -252,6 +253,77 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       'if (rlp === undefined) return Array.from({ length: 17 }, () => "0x" as const); else if (false) throw',
     ],
     ["any bond", "protocol/rules/receipt/verify.ts", "if (bond < policy.minBond)", "if (bond < 0n)"],
+  ],
+  "signed-claims": [
+    [
+      "fields in another order",
+      `${PROMISES}signed-claim.ts`,
+      '    { name: "inputHash", type: "bytes32" },\n    { name: "outputHash", type: "bytes32" },',
+      '    { name: "outputHash", type: "bytes32" },\n    { name: "inputHash", type: "bytes32" },',
+    ],
+    ["a contract of any chain", `${PROMISES}signed-claim.ts`, 'version: "1", chainId,', 'version: "1",'],
+    [
+      "malleable signatures",
+      `${PROMISES}signature.ts`,
+      "if (hexToBigInt(s) > MAX_S)",
+      "if (s === undefined)",
+    ],
+    [
+      "s below half alone",
+      `${PROMISES}signature.ts`,
+      "if (hexToBigInt(s) > MAX_S)",
+      "if (hexToBigInt(s) >= MAX_S)",
+    ],
+    ["a v of 0 or 1", `${PROMISES}signature.ts`, "if (v !== 27 && v !== 28)", "if (v > 28)"],
+    [
+      "bytes behind v",
+      `${PROMISES}signature.ts`,
+      "if (size(signature) !== BYTES) throw",
+      "if (size(signature) > BYTES) return signerOf(digest, slice(signature, 0, BYTES)); if (size(signature) !== BYTES) throw",
+    ],
+  ],
+  batches: [
+    [
+      "prices cut off",
+      `${PROMISES}leaf.ts`,
+      "if (price >> BigInt(8 * PRICE_BYTES) !== 0n) refuse",
+      "if (price < 0n) refuse",
+    ],
+    [
+      "words without a sign",
+      `${PROMISES}leaf.ts`,
+      "BigInt(view.getInt32(4 * i))",
+      "BigInt(view.getUint32(4 * i))",
+    ],
+    [
+      "any offset",
+      `${PROMISES}leaf.ts`,
+      "if (readWord(output, 0) !== 32n) refuse",
+      "if (length < 0n) refuse",
+    ],
+    [
+      "any length of int16s",
+      `${PROMISES}leaf.ts`,
+      "if (length !== expected || length >> 32n !== 0n)",
+      "if (length >> 32n !== 0n)",
+    ],
+    ["a length of 40 bits", `${PROMISES}leaf.ts`, "|| length >> 32n !== 0n)", "|| length >> 40n !== 0n)"],
+    ["any text", `${PROMISES}leaf.ts`, "if (length > model.inputSize) throw", "if (length > 65_535) throw"],
+    [
+      "1,025 leaves",
+      `${PROMISES}batch.ts`,
+      "count < 1 || count > MAX_LEAVES",
+      "count < 1 || count > MAX_LEAVES + 1",
+    ],
+    ["1,023 leaves", `${PROMISES}batch.ts`, "MAX_LEAVES = 1_024", "MAX_LEAVES = 1_023"],
+    ["zero for every missing node", `${PROMISES}batch.ts`, "ZERO_ROOTS[height]", "ZERO_ROOTS[0 * height]"],
+    ["a path of any length", `${PROMISES}batch.ts`, "if (path.length !== ceilLog2(count)) return false;", ""],
+    [
+      "the window in front of the model",
+      `${PROMISES}batch.ts`,
+      "address prover; bytes32 modelId; uint32 window;",
+      "address prover; uint32 window; bytes32 modelId;",
+    ],
   ],
 };
 

@@ -5,7 +5,7 @@ import { accountAt, type LocalChain } from "./anvil.ts";
 
 /** Creates it by the chain's first account, and waits until it is mined. */
 export async function createContract(
-  { rpcUrl, client }: LocalChain,
+  { rpcUrl, client }: Pick<LocalChain, "rpcUrl" | "client">,
   { abi, bytecode }: Artifact,
   args: readonly unknown[],
 ): Promise<Address> {

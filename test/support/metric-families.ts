@@ -1,4 +1,5 @@
 /** Every metric that the daemons define, without running them. */
+import { zeroAddress } from "viem";
 import { addChallengerMetrics } from "../../challenger/metrics.ts";
 import { ChainClock } from "../../protocol/service/metrics/chain-clock.ts";
 import { httpMetrics } from "../../protocol/service/metrics/http.ts";
@@ -18,7 +19,10 @@ function familiesOf(define: (metrics: Metrics) => void): readonly Family[] {
 
 export const METRIC_FAMILIES: Readonly<Record<"both" | "prover" | "challenger", readonly Family[]>> = {
   both: familiesOf((metrics) =>
-    addNodeMetrics(metrics, { nodes: { status: () => [] }, pulse, clock, nowMs: Date.now, unmined: () => 0 }),
+    addNodeMetrics(metrics, {
+      ...{ nodes: { status: () => [] }, account: zeroAddress },
+      ...{ pulse, clock, nowMs: Date.now, unmined: () => 0 },
+    }),
   ),
   prover: familiesOf((metrics) => {
     const none = () => [];
@@ -37,7 +41,8 @@ export const METRIC_FAMILIES: Readonly<Record<"both" | "prover" | "challenger", 
     httpMetrics(metrics, Date.now);
   }),
   challenger: familiesOf((metrics) => {
-    const counts = { unchecked: () => 0, entriesHeld: () => 0, covered: 0 };
+    const promises = () => ({ unchecked: 0, wrong: 0 });
+    const counts = { unchecked: () => 0, entriesHeld: () => 0, covered: 0, promises };
     addChallengerMetrics(metrics, { clock, disputes: () => [], ...counts });
   }),
 };

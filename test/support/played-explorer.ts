@@ -2,17 +2,15 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, vi } from "vitest";
-import type { Logger } from "../../base/log.ts";
-import { SILENT } from "../../base/log.ts";
 import { modelFolder } from "../../cli/model-source.ts";
 import type { Overview } from "../../explorer/api/types.ts";
-import { runExplorer } from "../../explorer/main.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
 import { connect } from "../../protocol/chain/connect.ts";
 import { planPublication, publishWeights } from "../../protocol/chain/execution/publication.ts";
 import type { Claim, ModelId } from "../../protocol/rules/types.ts";
 import { startLocalChain } from "./anvil.ts";
 import { deployLocal, temporaryFolder } from "./deploy.ts";
+import { startLocalExplorer } from "./local-explorer.ts";
 import { documentOf, expectDocumented } from "./openapi.ts";
 import { openPlayedClaims, type PlayedClaims, playerAddress } from "./played-claims.ts";
 import { encodeText } from "./sentiment-call.ts";
@@ -36,21 +34,13 @@ export async function startPlayedExplorer(faults: readonly string[]) {
   mkdirSync(join(folder.path, "pages", "assets"), { recursive: true });
   writeFileSync(join(folder.path, "pages", "index.html"), "<!doctype html><title>Explorer</title>");
   writeFileSync(join(folder.path, "pages", "assets", "main-abc123.js"), "export {};\n");
-  const stopping = new AbortController();
-  const own = await connect({ rpcUrl: local.rpcUrl, deployment });
-  let running: Promise<void> = Promise.resolve();
-  const url = await new Promise<string>((resolve, reject) => {
-    const log: Logger = { ...SILENT, info: (fields) => "url" in fields && resolve(String(fields.url)) };
-    running = runExplorer(
-      {
-        ...{ chain: own, log, host: "127.0.0.1", port: 0, pollIntervalMs: 20, confirmations: 0 },
-        ...{ limits: { requestsPerMinute: 0 }, models: [join(modelFolder("sentiment"), "..")] },
-        ...{ data: join(folder.path, "explorer"), pagesFolder: join(folder.path, "pages") },
-      },
-      stopping.signal,
-    );
-    running.catch(reject);
+  const explorer = await startLocalExplorer({
+    chain: await connect({ rpcUrl: local.rpcUrl, deployment }),
+    models: [join(modelFolder("sentiment"), "..")],
+    data: join(folder.path, "explorer"),
+    pagesFolder: join(folder.path, "pages"),
   });
+  const { url } = explorer;
   const document = await documentOf(url);
   const get = (path: string, init?: RequestInit) => fetch(`${url}${path}`, init);
   /** Resolves once the index has the chain's newest block. */
@@ -76,8 +66,7 @@ export async function startPlayedExplorer(faults: readonly string[]) {
     ask: async (route: string, path: string): Promise<unknown> =>
       expectDocumented(document, `GET ${route}`, await get(path)),
     stop: async () => {
-      stopping.abort();
-      await running;
+      await explorer.stop();
       await played.close();
       await local.stop();
       folder.remove();

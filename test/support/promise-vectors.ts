@@ -10,10 +10,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Address, encodeAbiParameters, type Hex, parseAbiParameters } from "viem";
 import { toHex } from "../../base/bytes.ts";
+import { randomLeaf } from "../../conformance/generate/random-leaf.ts";
 import { INPUT_CODEC_CODES, OUTPUT_CODEC_CODES } from "../../inference/program/codes.ts";
 import { INPUT_CODECS, OUTPUT_CODECS } from "../../inference/program/form.ts";
 import { batchIdOf, batchTree, joinLeaves } from "../../protocol/rules/promises/batch.ts";
-import { expandLeaf, type LeafModel, leafBytes } from "../../protocol/rules/promises/leaf.ts";
+import { expandLeaf, type LeafModel } from "../../protocol/rules/promises/leaf.ts";
 import {
   digestOf,
   type PromisesAddress,
@@ -75,14 +76,6 @@ export function leafModel(rng: Rng, input: number, output: number): { word: bigi
   ];
   const word = fields.reduce((all, [offset, value]) => all | (BigInt(value) << BigInt(offset)), 0n);
   return { word, model: decodeModelWord(word) as LeafModel };
-}
-
-/** Any bytes that are a leaf of the model. */
-export function randomLeaf(rng: Rng, model: LeafModel): Uint8Array {
-  const text = model.inputCodec === "text" ? rng.int(0, model.inputSize) : 0;
-  const leaf = rng.bytes(leafBytes(model) + text);
-  if (model.inputCodec === "text") leaf.set([text >> 8, text & 255]);
-  return leaf;
 }
 
 export function batchVectors(): Hex[] {

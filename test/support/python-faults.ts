@@ -4,6 +4,7 @@ import type { Mutant } from "../../tools/mutant.ts";
 
 type Edit = readonly [name: string, file: string, from: string, to: string];
 
+const SIGNED = "promises/signed_claim.py";
 const KERNELS = "exact/kernels.py";
 const NUMBERS = "exact/numbers.py";
 const VALIDATE = "exact/validate.py";
@@ -162,6 +163,15 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       "now >= self.final_at(answer_seconds)",
       "now + 1 >= self.final_at(answer_seconds)",
     ],
+  ],
+  "signed-claims": [
+    ["malleable signatures", SIGNED, "not 1 <= s <= ORDER // 2", "not 1 <= s < ORDER"],
+    ["a v of 0 or 1", SIGNED, "if v not in (27, 28):", "v += 27 * (v < 2)\n    if v not in (27, 28):"],
+  ],
+  batches: [
+    ["any offset", "promises/batch.py", "if offset != WORD:", "if False:"],
+    ["one padding for all levels", "promises/batch.py", "padding = keccak(padding + padding)", "pass"],
+    ["a path of any length", "promises/batch.py", "if len(path) != height_of(count):", "if False:"],
   ],
 };
 

@@ -85,6 +85,8 @@ export const FAULTS = [
   "silent",
   "slow",
   "garbage",
+  "capitals",
+  "nested",
   "refuses",
 ] as const;
 export type Fault = (typeof FAULTS)[number];
@@ -96,6 +98,15 @@ export interface NodeView {
   /** serves eth_getBlockReceipts */
   servesReceipts: boolean;
 }
+
+/** Deeper than what a stack holds. */
+const NESTED = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`) as unknown;
+
+/** The same hashes and numbers in other characters. */
+export const inCapitals = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value ?? null).replace(/0x[0-9a-f]+/g, (hex) => `0x${hex.slice(2).toUpperCase()}`),
+  );
 
 class RpcFault extends Error {
   readonly code = -32_000;
@@ -110,8 +121,10 @@ export const worldNode = (name: string, view: NodeView, rng: Rng): RpcNode => ({
     if (view.fault === "refuses") return Promise.reject(new RpcFault("rate limit, try later"));
     if (view.fault === "garbage")
       return Promise.resolve(rng.pick<unknown>([null, 5, "0xzz", [], {}, [null], "", [{}]]));
+    if (view.fault === "nested") return Promise.resolve(NESTED);
     try {
-      return Promise.resolve(answer(call, view, rng));
+      const right = answer(call, view, rng);
+      return Promise.resolve(view.fault === "capitals" ? inCapitals(right) : right);
     } catch (error) {
       return Promise.reject(error);
     }

@@ -5,6 +5,7 @@ import type { Mutant } from "../../tools/mutant.ts";
 const ELEMENT = "assay-exact/src/element.rs";
 const ARITHMETIC = "assay-exact/src/arithmetic.rs";
 const BINARY32 = "assay-exact/src/binary32.rs";
+const PROMISES = "assay-exact/src/promises.rs";
 const CALLDATA = "assay-exact/src/calldata.rs";
 
 const fault = (name: string, caughtBy: string, file: string, from: string, to: string): Mutant => ({
@@ -83,4 +84,20 @@ export const RUST_FAULTS: readonly Mutant[] = [
     "if condition == 1 { yes }",
   ),
   fault("CODEC: a subnormal number is read", "codec", CALLDATA, "value.is_normal()", "value.is_finite()"),
+  fault(
+    "signatures: malleable ones",
+    "signed-claims",
+    "assay-exact/src/signature.rs",
+    "ensure!(parsed.normalize_s() == parsed,",
+    "let parsed = parsed.normalize_s();\n    ensure!(parsed.normalize_s() == parsed,",
+  ),
+  fault("leaves: any offset", "batches", PROMISES, "offset == WORD as u32,", "offset >= offset.min(1),"),
+  fault(
+    "leaves: words without a sign",
+    "batches",
+    PROMISES,
+    "data.extend([fill; WORD - 4]);",
+    "data.extend([fill & 0; WORD - 4]);",
+  ),
+  fault("batches: a leaf too many", "batches", PROMISES, "(1..=MAX_LEAVES)", "(1..=MAX_LEAVES + 1)"),
 ];

@@ -1,6 +1,7 @@
 /** Calls of a model that takes one text. */
 import { fromHex, toHex } from "../../base/bytes.ts";
-import { checkFunction, type LoadedModel } from "../../inference/model-folder.ts";
+import { checkFunction } from "../../inference/manifest/model-files.ts";
+import type { LoadedModel } from "../../inference/model-folder.ts";
 import type { ModelFunction } from "../../protocol/rules/abi.ts";
 import { encodeCall } from "../../protocol/rules/abi.ts";
 

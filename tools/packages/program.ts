@@ -13,7 +13,9 @@ const MAIN = "cli/main.ts";
 const LOADED: readonly string[] = [
   "inference/runtime/worker.ts",
   "inference/runtime/canonical-thread.ts",
+  "prover/promises/signing/signing-thread.ts",
   "prover/proof/groth16/snark/worker.ts",
+  "cli/explorer-thread.ts",
   "agent/examples/http/json-selector.ts",
   "agent/examples/http/text-generation.ts",
   "agent/examples/http/data-processor.ts",

@@ -81,9 +81,14 @@ abstract contract AssayConsumer is IAssayCallback {
         r.callbackGas = terms.callbackGas;
         if (terms.callbackGas != 0) r.callback = address(this);
         r.salt = _questions++;
-        uint256 value = uint256(terms.fee) + terms.deliveryFee;
-        id = assay.request{value: value}(modelId, Orders.pack(r, input));
-        _lanes[id] = terms.lanes;
+        return _file(r, input, uint256(terms.fee) + terms.deliveryFee);
+    }
+
+    /// @notice Files a question of which every term is the caller's, also who alone may answer first.
+    /// @param r its callback is this contract or none @param value fee + delivery fee, of this contract's ether
+    function _file(Request memory r, bytes memory input, uint256 value) internal returns (RequestId id) {
+        id = assay.request{value: value}(r.modelId, Orders.pack(r, input));
+        _lanes[id] = r.lanes;
     }
 
     /// @notice Does something with a final output. @param lane how it became final

@@ -1,10 +1,11 @@
 /** What a drill costs, before it is begun. Amounts in wei. */
 import { formatAmount } from "../../../base/amounts.ts";
 import { BaseError } from "../../../base/errors.ts";
+import { claimGasPrice } from "../../../protocol/chain/move-costs.ts";
 import { isLocalChain } from "../../../protocol/chain/presets.ts";
 import type { SigningChain } from "../../../protocol/chain/sender.ts";
 import { bondsOf, defenceGas } from "../../../protocol/rules/money.ts";
-import { claimGas, claimGasPrice } from "../../../prover/costs.ts";
+import { claimGas } from "../../../prover/costs.ts";
 
 /** Gas of a request without its input, and of a byte of that; rounded up, as those of prover/decide.ts. */
 const REQUEST_GAS = 60_000n;

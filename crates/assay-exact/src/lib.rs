@@ -17,12 +17,15 @@ pub mod openings;
 mod operand_rules;
 pub mod orders;
 pub mod program;
+pub mod promises;
 pub mod receipt;
 pub mod return_data;
 pub mod reveal;
 mod rlp;
 mod rules;
 pub mod signals;
+#[cfg(feature = "signatures")]
+pub mod signature;
 mod text;
 pub mod tree;
 mod trie;

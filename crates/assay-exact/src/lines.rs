@@ -5,17 +5,18 @@ use assay_exact::execute::{run, split_weights};
 use assay_exact::ids::{Model, Request};
 use assay_exact::openings::{judge, opened_element, Roots};
 use assay_exact::program::{Opcode, Program};
+use assay_exact::promises::Batch;
 use assay_exact::receipt::{Policy, Receipt, Trust};
 use assay_exact::reveal::{check_reveal, trace_root_of_tops, Position};
 use assay_exact::signals::Binding;
-use assay_exact::tree::{tensor_root, weights_root};
-use assay_exact::{orders, receipt, return_data, signals, Error, Result};
+use assay_exact::tree::{keccak, tensor_root, weights_root};
+use assay_exact::{orders, promises, receipt, return_data, signals, signature, Error, Result};
 
 type Answer = Result<Vec<String>>;
 type Handler = fn(&mut Words<'_>) -> Answer;
 
 /// Each line's name, and what answers it.
-const LINES: [(&str, Handler); 15] = [
+const LINES: [(&str, Handler); 22] = [
     ("program", |words| words.program().map(|_| Vec::new())),
     ("run", run_program),
     ("codec", codec),
@@ -37,6 +38,24 @@ const LINES: [(&str, Handler); 15] = [
     ("pack", |words| Ok(vec![hex(&orders::pack(&words.request()?, &words.bytes()?)?)])),
     ("signals", public_signals),
     ("receipt", verified),
+    ("digest", |words| {
+        let (chain_id, promises) = words.game()?;
+        Ok(vec![hex(&words.signed_claim()?.digest(chain_id, &promises))])
+    }),
+    ("signer", |words| Ok(vec![hex(&signature::signer(&words.fixed()?, &words.bytes()?)?)])),
+    ("expand", expand),
+    ("compact", |words| {
+        let (program, selector) = (words.program()?, words.fixed()?);
+        Ok(vec![hex(&promises::compact(&program, selector, &words.bytes()?, &words.bytes()?)?)])
+    }),
+    ("batch", batch),
+    ("path", path),
+    ("member", |words| {
+        let (count, root, index): (u16, _, u16) = (words.number(16)?, words.fixed()?, words.number(16)?);
+        let (leaf, path) = (words.bytes()?, words.hashes()?);
+        promises::check_member(count.into(), &root, index.into(), &leaf, &path)?;
+        Ok(Vec::new())
+    }),
 ];
 
 pub fn answer(line: &str) -> Answer {
@@ -214,4 +233,33 @@ fn verified(words: &mut Words<'_>) -> Answer {
     let shown = receipt::verify(&receipt, &trust, &policy)?;
     let time = shown.timestamp.to_be_bytes();
     Ok(vec![hex(&shown.request_id), hex(&shown.claim_id), hex(&[shown.lane]), hex(&time)])
+}
+
+fn expand(words: &mut Words<'_>) -> Answer {
+    let (program, selector) = (words.program()?, words.fixed()?);
+    let leaf = words.bytes()?;
+    let (calldata, output) = promises::expand(&program, selector, &leaf)?;
+    Ok(vec![hex(&calldata), hex(&output), hex(&keccak(&leaf))])
+}
+
+fn batch(words: &mut Words<'_>) -> Answer {
+    let program = words.program()?;
+    words.fixed::<4>()?;
+    let (chain_id, contract) = words.game()?;
+    let (prover, model_id, window) = (words.fixed()?, words.fixed()?, words.number(32)?);
+    let data = words.bytes()?;
+    let leaves = promises::split(&program, &data)?;
+    let (count, root) = (leaves.len() as u16, promises::root(&leaves));
+    let id = Batch { prover, model_id, window, count, root }.id(chain_id, &contract);
+    Ok(vec![hex(&count.to_be_bytes()), hex(&root), hex(&id)])
+}
+
+fn path(words: &mut Words<'_>) -> Answer {
+    let program = words.program()?;
+    words.fixed::<4>()?;
+    let data = words.bytes()?;
+    let leaves = promises::split(&program, &data)?;
+    let index: u16 = words.number(16)?;
+    let siblings = promises::path(&leaves, index.into())?;
+    Ok(vec![hex(leaves[usize::from(index)]), hex(&siblings.concat())])
 }

@@ -47,7 +47,7 @@ pub(crate) fn list_height(count: usize) -> usize {
 }
 
 /// The root over nodes, with the padding of each level behind the last of them.
-fn fold(mut nodes: Vec<Hash>, paddings: &[Hash], height: usize) -> Hash {
+pub(crate) fn fold(mut nodes: Vec<Hash>, paddings: &[Hash], height: usize) -> Hash {
     for padding in &paddings[..height] {
         nodes = nodes.chunks(2).map(|pair| parent(&pair[0], pair.get(1).unwrap_or(padding))).collect();
     }

@@ -2,6 +2,7 @@
 use assay_exact::ids::{Address, Claim, Request};
 use assay_exact::openings::Opening;
 use assay_exact::program::{Program, WORD};
+use assay_exact::promises::SignedClaim;
 use assay_exact::tree::Hash;
 use assay_exact::{Error, Result};
 use std::fmt::Write as _;
@@ -100,6 +101,20 @@ impl<'l> Words<'l> {
             bond: self.number(96)?,
             ticket_bond: self.number(96)?,
             gas_price: self.number(64)?,
+        })
+    }
+
+    pub fn signed_claim(&mut self) -> Result<SignedClaim> {
+        Ok(SignedClaim {
+            prover: self.fixed()?,
+            model_id: self.fixed()?,
+            input_hash: self.fixed()?,
+            output_hash: self.fixed()?,
+            requester: self.fixed()?,
+            issued_at: self.number(40)?,
+            expiry: self.number(40)?,
+            min_bond: self.number(96)?,
+            salt: self.number(64)?,
         })
     }
 

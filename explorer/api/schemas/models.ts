@@ -74,6 +74,9 @@ export const model = z.object({
     .array(z.object({ account: address, claims: count, falls: count, lastClaimAt: time }))
     .meta({ description: "who claimed, most claims first; at most 100" }),
   challengers: z.array(z.object({ account: address, tickets: count, lastTicketAt: time })),
+  askable: z.array(z.string()).meta({
+    description: "provers that serve it and that this explorer asks for its callers: host and port",
+  }),
 });
 
 /** POST /v1/models/{id}/infer: calldata, or arguments by name. */
@@ -81,6 +84,40 @@ export const inferBody = z.union([
   z.strictObject({ input: hex.meta({ description: "calldata, selector included" }) }),
   z.strictObject({ arguments: z.record(z.string(), z.unknown()).meta({ description: "by name" }) }),
 ]);
+
+/** POST /v1/models/{id}/ask: the same, of a prover. */
+const asking = {
+  prover: z.string().max(80).meta({ description: "one of the model's `askable`" }),
+  finality: z
+    .enum(["any", "final"])
+    .optional()
+    .meta({ description: "final: waits for it, or tells its price" }),
+};
+export const askBody = z.union([
+  z.strictObject({ input: hex, ...asking }),
+  z.strictObject({ arguments: z.record(z.string(), z.unknown()), ...asking }),
+]);
+
+export const asked = z.object({
+  modelId: id,
+  prover: z.string(),
+  input: hex,
+  seconds: z.number().meta({ description: "that the prover took" }),
+  status: z
+    .enum(["unverified", "pending", "final", "priced"])
+    .meta({ description: "what the prover says; priced: it answers when it is paid" }),
+  output: data.optional(),
+  requestId: id.optional(),
+  claimId: id.optional(),
+  price: z
+    .object({
+      price: z.string().meta({ description: "in units of the token, for one final output" }),
+      asset: z.string(),
+      network: z.string().meta({ description: "CAIP-2" }),
+      payTo: z.string(),
+    })
+    .optional(),
+});
 
 export const inference = z.object({
   modelId: id,

@@ -28,6 +28,9 @@ export const overview = z.object({
     gasBase: integer,
     gasPerDemand: integer,
   }),
+  gasPrice: wei
+    .optional()
+    .meta({ description: "of a unit of gas, by the node; left out while it is silent" }),
   deployedAt: z.object({ number: count, hash }),
   head: head.optional().meta({ description: "newest block that is indexed; absent at the start" }),
   blocksBehind: count.meta({ description: "of the chain's newest block" }),
@@ -121,5 +124,6 @@ export const health = z.object({
   head: head.optional(),
   blocksBehind: count.optional(),
   silentSeconds: count.optional().meta({ description: "since the chain's node last answered" }),
+  watched: count.meta({ description: "daemons of the operator that are watched" }),
 });
 export const alive = z.object({ status: z.literal("alive"), version: z.string() });

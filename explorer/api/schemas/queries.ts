@@ -56,6 +56,9 @@ export const accountsQuery = z.strictObject({
   role: z.enum(["requester", "prover", "challenger", "operator", "submitter"]).optional(),
 });
 export const searchQuery = z.strictObject({ q: z.string().min(1).max(200) });
+export const recordQuery = z.strictObject({
+  claim: id.optional().meta({ description: "absent: what truth settled, else the newest claim" }),
+});
 export const noQuery = z.strictObject({});
 
 export const idPath = z.strictObject({ id });

@@ -54,7 +54,7 @@ export async function postJson<T>(path: string, body: unknown): Promise<T> {
 }
 
 /** @throws ApiFailure */
-export async function getBytes(path: string): Promise<Uint8Array> {
+export async function getBytes(path: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await (await answered(path, {})).arrayBuffer());
 }
 

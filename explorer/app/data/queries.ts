@@ -14,6 +14,7 @@ import type {
   Health,
   Model,
   ModelPage,
+  Operator,
   Overview,
   Request,
   RequestPage,
@@ -24,6 +25,8 @@ import type {
 import { ApiFailure, getJson, queryString } from "./api.ts";
 
 const HEALTH_MS = 4_000;
+/** As often as the daemons are asked. */
+const OPERATOR_MS = 5_000;
 
 /** A refusal is an answer: only silence and faults of the server are tried again. */
 export const isWorthRetrying = (count: number, error: Error): boolean =>
@@ -64,6 +67,7 @@ export const glossaryQuery = queryOptions({
   ...one<Glossary>("glossary"),
   staleTime: Number.POSITIVE_INFINITY,
 });
+export const operatorQuery = queryOptions({ ...one<Operator>("operator"), refetchInterval: OPERATOR_MS });
 export const healthQuery = queryOptions({
   queryKey: ["healthz"],
   // A node that is silent makes the health an answer of 503 with the same form.

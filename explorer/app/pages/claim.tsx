@@ -10,6 +10,7 @@ import { Id, shortId } from "../parts/id.tsx";
 import { Lifeline } from "../parts/lifeline.tsx";
 import { ModelName } from "../parts/model-name.tsx";
 import { DataSheet } from "../parts/output.tsx";
+import { ProofFiles } from "../parts/proof-files.tsx";
 import { Answered } from "../parts/states.tsx";
 import { Term } from "../parts/term.tsx";
 import { Countdown, Time } from "../parts/time.tsx";
@@ -28,7 +29,8 @@ export function Claim() {
 }
 
 function Known({ claim }: { readonly claim: ClaimData }) {
-  const { claimId, timeline, hasDispute, others } = claim;
+  const { claimId, timeline, hasDispute, others, state } = claim;
+  const isFinal = state === "FINAL" || claim.isFinalByTime;
   return (
     <>
       <PageTitle name={`Claim ${shortId(claimId)}`} aside={<ClaimBadge claim={claim} />}>
@@ -50,6 +52,9 @@ function Known({ claim }: { readonly claim: ClaimData }) {
         </section>
       </div>
       <VerifyHere claim={claim} />
+      {(isFinal || state === "FALLEN") && (
+        <ProofFiles requestId={claim.requestId} claimId={claimId} isFinal={isFinal} />
+      )}
       <Link
         className="sheet way-on"
         to="/models/$id/program"

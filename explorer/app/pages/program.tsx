@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
 import type { Hex } from "../../../base/bytes.ts";
 import { claimQuery, modelQuery } from "../data/queries.ts";
 import { ModelName } from "../parts/model-name.tsx";
@@ -8,9 +7,8 @@ import { Answered } from "../parts/states.tsx";
 import { Term } from "../parts/term.tsx";
 import { PageTitle } from "../parts/title.tsx";
 import { programQuery } from "../verify/client.ts";
-import type { StepSheet } from "../verify/worker.ts";
-import { Graph } from "./program/graph.tsx";
 import { Heat } from "./program/heat.tsx";
+import { Steps } from "./program/steps.tsx";
 
 /** A model, opened: what it computes, step by step, and each step's numbers in the run of a claim's input. */
 export function Program() {
@@ -40,38 +38,12 @@ export function Program() {
         )}
       </p>
       <Answered of={program} lines={12}>
-        {(steps) => <Steps model={id} input={input} steps={steps} />}
-      </Answered>
-    </div>
-  );
-}
-
-interface StepsProps {
-  readonly model: string;
-  readonly input: Hex | undefined;
-  readonly steps: readonly StepSheet[];
-}
-
-function Steps({ model, input, steps }: StepsProps) {
-  const [chosen, setChosen] = useState(steps.length - 1);
-  const step = steps[chosen] as StepSheet;
-  return (
-    <div className="program">
-      <section className="sheet program-graph" aria-label="Steps">
-        <Graph steps={steps} chosen={chosen} onChoose={setChosen} />
-      </section>
-      <section className="sheet stack near program-step" aria-live="polite">
-        <h2>
-          Step {step.index}: {step.opcode}
-        </h2>
-        <p className="mono small">{step.text}</p>
-        {step.opcode !== "codec" && (
-          <p className="small soft">
-            For every input, its numbers are proven to lie between {step.low} and {step.high}.
-          </p>
+        {(steps) => (
+          <Steps steps={steps}>
+            {(step) => input !== undefined && <Heat model={id} input={input} step={step} />}
+          </Steps>
         )}
-        {input !== undefined && <Heat model={model} input={input} step={step} />}
-      </section>
+      </Answered>
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { Facts } from "../parts/figure.tsx";
 import { Id, shortId } from "../parts/id.tsx";
 import { ModelName } from "../parts/model-name.tsx";
 import { DataSheet } from "../parts/output.tsx";
+import { ProofFiles } from "../parts/proof-files.tsx";
 import { Answered, Empty } from "../parts/states.tsx";
 import { Term } from "../parts/term.tsx";
 import { Countdown, durationText, Time } from "../parts/time.tsx";
@@ -106,6 +107,7 @@ export function Request() {
                   ]}
                 />
               </section>
+              {finalLane !== undefined && <ProofFiles requestId={id} isFinal />}
               {claims.length > 0 && (
                 <section className="sheet" aria-labelledby="claims">
                   <h2 id="claims">

@@ -1,7 +1,7 @@
 import type { ClaimState, FallReason, Lane, RequestState } from "../../api/types.ts";
 import { Hint } from "./hint.tsx";
 
-type Tone = "good" | "bad" | "wait" | "info" | "none";
+export type Tone = "good" | "bad" | "wait" | "info" | "none";
 
 export function Badge({ tone, children }: { readonly tone: Tone; readonly children: string }) {
   return <span className={`badge tone-${tone}`}>{children}</span>;

@@ -1,5 +1,7 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
-import { useTheme } from "../data/theme.ts";
+import { healthQuery } from "../data/queries.ts";
+import { ThemeChoice } from "../parts/theme-choice.tsx";
 import { Banners } from "./banners.tsx";
 import { ChainHead } from "./chain-head.tsx";
 import { SearchBox } from "./search-box.tsx";
@@ -10,21 +12,10 @@ const PAGES = [
   ["/requests", "Requests"],
   ["/claims", "Claims"],
   ["/accounts", "Accounts"],
+  ["/import", "Import"],
 ] as const;
-
-function ThemeChoice() {
-  const [theme, setTheme] = useTheme();
-  return (
-    <label className="theme-choice">
-      <span className="unseen">Colours</span>
-      <select value={theme} onChange={(event) => setTheme(event.target.value as typeof theme)}>
-        <option value="system">system colours</option>
-        <option value="light">light</option>
-        <option value="dark">dark</option>
-      </select>
-    </label>
-  );
-}
+/** Where daemons are watched. */
+const OPERATOR = ["/operator", "Operator"] as const;
 
 function Mark() {
   return (
@@ -38,6 +29,8 @@ function Mark() {
 
 /** What stands around every page. */
 export function Shell() {
+  const { data: health } = useQuery(healthQuery);
+  const pages = (health?.watched ?? 0) > 0 ? [...PAGES, OPERATOR] : PAGES;
   return (
     <>
       <a className="skip" href="#page">
@@ -53,7 +46,7 @@ export function Shell() {
           <ChainHead />
         </div>
         <nav className="shell-width shell-nav" aria-label="Pages">
-          {PAGES.map(([to, name]) => (
+          {pages.map(([to, name]) => (
             <Link
               key={to}
               to={to}
@@ -72,7 +65,8 @@ export function Shell() {
       <footer className="shell-footer">
         <div className="shell-width row spread small soft">
           <span>
-            This page reads and sends nothing. Its data as JSON: <a href="/openapi.json">/openapi.json</a>
+            This explorer only reads: what is sent, your wallet sends. Its data as JSON:{" "}
+            <a href="/openapi.json">/openapi.json</a>
           </span>
           <ThemeChoice />
         </div>

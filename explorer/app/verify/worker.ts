@@ -6,19 +6,15 @@ import { encodeOutput } from "../../../inference/codecs/output.ts";
 import { type Commitment, commitModel, commitTrace, modelId } from "../../../inference/commit/commitments.ts";
 import { trace } from "../../../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../../../inference/executor/prepare.ts";
+import { splitWeights } from "../../../inference/manifest/model-files.ts";
 import { proveProfile } from "../../../inference/profile/prove.ts";
-import { describeProgram } from "../../../inference/program/describe.ts";
 import {
-  isStep,
   isWeight,
-  type Opcode,
   type Operand,
-  type Step,
   type Tensor,
   type TensorData,
   type TensorType,
 } from "../../../inference/program/form.ts";
-import { weightBytes } from "../../../inference/program/shape.ts";
 import { storedElement } from "../../../inference/program/tensor.ts";
 import { readProgram } from "../../../inference/program/validate.ts";
 import { LANE, type LaneName } from "../../../protocol/rules/types.ts";
@@ -27,6 +23,7 @@ import { getBytes, getJson } from "../data/api.ts";
 import { explain } from "./arithmetic/explain.ts";
 import type { Arithmetic } from "./arithmetic/form.ts";
 import { descent, type Floor, type Shown } from "./descent.ts";
+import { type StepSheet, stepSheets } from "./steps.ts";
 import { numberOf } from "./values.ts";
 
 const NO_KEY = `0x${"00".repeat(32)}` as const;
@@ -36,19 +33,6 @@ interface Run {
   readonly trace: Commitment;
   readonly output: Hex;
   readonly seconds: number;
-}
-
-/** A step of a program, for people. */
-export interface StepSheet {
-  readonly index: number;
-  readonly opcode: Opcode;
-  readonly type: TensorType;
-  readonly dims: readonly number[];
-  /** steps whose tensors it reads */
-  readonly after: readonly number[];
-  readonly text: string;
-  readonly low: number;
-  readonly high: number;
 }
 
 export interface TensorSheet {
@@ -71,12 +55,7 @@ async function open(id: string): Promise<PreparedModel> {
     getBytes(`${path}/files/program.bin`).then(readProgram),
     getBytes(`${path}/files/weights.bin`),
   ]);
-  let at = 0;
-  const weights = program.weights.map((weight) => {
-    at += weightBytes(weight);
-    return bytes.slice(at - weightBytes(weight), at);
-  });
-  const model = { program, weights };
+  const model = { program, weights: splitWeights(program, bytes) };
   const laneBits = lanes.reduce((bits, lane) => bits | LANE[lane as LaneName], 0);
   const identity = {
     ...commitModel(model),
@@ -84,7 +63,7 @@ async function open(id: string): Promise<PreparedModel> {
     lanes: laneBits,
     vkHash: fromHex(vkHash),
   };
-  if (at !== bytes.length || !equalBytes(modelId(identity), fromHex(id))) {
+  if (!equalBytes(modelId(identity), fromHex(id))) {
     throw new Error(
       "Program and weights that the explorer gave are not those that the model's id commits to.",
     );
@@ -119,21 +98,11 @@ const constantOf =
     return prepared.constant(operand);
   };
 
-/** An operand that is a step's tensor. */
-const stepsBefore = ({ a, b, c }: Step): number[] => [a, b, c].filter(isStep);
-
 const verifier = {
   /** The program, step by step, with the interval in which the weights prove each step's numbers to lie. */
   async program(id: string): Promise<StepSheet[]> {
     const { model, program } = await opened(id);
-    const lines = describeProgram(program).slice(-program.steps.length);
-    const proofs = proveProfile(model).steps;
-    return program.steps.map((step, i) => ({
-      ...{ index: i, opcode: step.opcode, type: step.type, dims: step.dims, after: stepsBefore(step) },
-      text: lines[i] as string,
-      low: proofs[i]?.low ?? 0,
-      high: proofs[i]?.high ?? 0,
-    }));
+    return stepSheets(program, proveProfile(model));
   },
   /** One step's tensor in the run of an input, as numbers. */
   async tensor(id: string, input: Hex, step: number): Promise<TensorSheet> {

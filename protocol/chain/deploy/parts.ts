@@ -56,6 +56,7 @@ const PARTS = [
       "gasPerDemand",
     ],
   },
+  { key: "promises", contract: "Promises", args: ["assay"] },
 ] as const satisfies readonly { key: string; contract: string; args: readonly string[] }[];
 
 type Part = (typeof PARTS)[number];
@@ -63,8 +64,8 @@ export type DeployedContract = Part["contract"];
 export type Artifacts = Readonly<Record<DeployedContract, Artifact>>;
 export const DEPLOYED_CONTRACTS: readonly DeployedContract[] = PARTS.map(({ contract }) => contract);
 
-/** Addresses by their names in a deployment. The courier is made by Assay. */
-export type SystemContracts = Readonly<Record<Part["key"] | "courier", Address>>;
+/** Addresses by their names in a deployment. The courier is made by Assay, the reader of promises by Promises. */
+export type SystemContracts = Readonly<Record<Part["key"] | "courier" | "promiseReader", Address>>;
 
 /** One contract that is to be created. */
 export interface Creation {
@@ -83,8 +84,8 @@ export interface SystemLayout {
   readonly contracts: SystemContracts;
 }
 
-/** Says where a contract will stand. @param index of it among the creations */
-export type Placement = (creation: Omit<Creation, "address">, index: number) => Address;
+/** Says where a contract will stand; undefined: the system has none of it. @param index of it among the creations */
+export type Placement = (creation: Omit<Creation, "address">, index: number) => Address | undefined;
 
 /** By the deterministic deployment proxy: the address depends on salt, creation code and arguments alone. Without a
  *  salt, that is with 32 zero bytes, systems of the same constants are one system. */
@@ -99,30 +100,33 @@ export const byAccount =
   (_creation, index) =>
     getContractAddress({ from, nonce: BigInt(nonce + index) });
 
-/** Where they stand already. */
+/** Where they stand already. Systems from before promises have none of these. */
 export const asDeployed =
   (contracts: Readonly<Record<string, Address>>): Placement =>
   ({ key }) =>
-    contracts[key] as Address;
+    contracts[key];
 
-/** What a contract creates first: Assay its courier, ProofLane the verifiers of ezkl. */
+/** What a contract creates first: Assay its courier, ProofLane the verifiers of ezkl, Promises its reader. */
 export const firstMadeBy = (address: Address): Address => getContractAddress({ from: address, nonce: 1n });
 
 export function layOut(artifacts: Artifacts, constants: GameConstants, place: Placement): SystemLayout {
   const values: Record<string, unknown> = { ...constants };
-  const creations = PARTS.map(({ key, contract: name, args: names }, index) => {
+  const creations = PARTS.flatMap(({ key, contract: name, args: names }, index): Creation[] => {
     const { abi, bytecode } = artifacts[name];
     const args = names.map((one) => values[one]);
     const made = { name, key, args, initCode: encodeDeployData({ abi, bytecode, args }) };
     const address = place(made, index);
+    if (address === undefined) return [];
     values[key] = address;
-    return { ...made, address };
+    return [{ ...made, address }];
   });
   const contracts = Object.fromEntries(creations.map(({ key, address }) => [key, address]));
-  return {
-    creations,
-    contracts: { ...contracts, courier: firstMadeBy(contracts.assay as Address) } as SystemContracts,
+  const { assay, promises } = contracts;
+  const made = {
+    ...(assay !== undefined && { courier: firstMadeBy(assay) }),
+    ...(promises !== undefined && { promiseReader: firstMadeBy(promises) }),
   };
+  return { creations, contracts: { ...contracts, ...made } as SystemContracts };
 }
 
 /** The addresses of a system that the deterministic deployment proxy makes: the same on every chain. */

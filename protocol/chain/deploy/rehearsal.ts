@@ -43,7 +43,8 @@ export async function createIn(evm: EVM, creation: Creation): Promise<Rehearsed>
     throw new BaseError({
       code: "DEPLOY_FAILED",
       shortMessage: `${name} cannot be created with the arguments ${creation.args.join(", ") || "none"}: its constructor ends with ${run.exceptionError.error}.`,
-      nextStep: "Check the constants: 1 <= T <= 648,000 seconds, and prices and gas at least 1.",
+      nextStep:
+        "Check the constants: 1 <= T <= 626,400 seconds, so that four answer times and a day fit into a window, and prices and gas at least 1.",
       details: { name },
     });
   }

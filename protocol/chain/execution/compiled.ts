@@ -12,7 +12,7 @@ import type { ModelId } from "../../rules/types.ts";
 import type { Action } from "../actions.ts";
 import type { Chain } from "../connect.ts";
 import { withContext } from "../errors.ts";
-import type { Sender } from "../sender.ts";
+import type { ActionSender } from "../sender.ts";
 import { type Layer, layerOf } from "./layer.ts";
 import { prepareModel } from "./prepare.ts";
 
@@ -104,7 +104,7 @@ export interface CompileResult {
  *  RPC_UNREACHABLE, RPC_FAULT, NOT_MINED_YET (retryable) */
 export async function compileModel(
   chain: Chain,
-  sender: Sender,
+  sender: ActionSender,
   modelId: ModelId,
   model: Model,
   onProgress: (message: string) => void = () => undefined,
@@ -191,7 +191,7 @@ async function boundDirectory(chain: Chain, modelId: ModelId): Promise<Address |
 }
 
 /** @returns gas that this call spent */
-async function sent(sender: Sender, wanted: Action): Promise<bigint> {
+async function sent(sender: ActionSender, wanted: Action): Promise<bigint> {
   const result = await sender.send(wanted);
   if (result.status === "retryable") throw result.error;
   if (result.status === "refused") throw refused(wanted.key, result.revert.message);

@@ -5,7 +5,7 @@ import { iPlannerAbi } from "../../rules/generated/abis.ts";
 import type { ModelId } from "../../rules/types.ts";
 import type { Chain } from "../connect.ts";
 import { withContext } from "../errors.ts";
-import type { Sender } from "../sender.ts";
+import type { ActionSender } from "../sender.ts";
 import { isPublished } from "./infer.ts";
 
 /** Nothing happens where the plan is there, where the weights are not, where a deployment has no planner, or where the
@@ -15,7 +15,7 @@ import { isPublished } from "./infer.ts";
  *  @throws BaseError PREPARATION_REFUSED; RPC_UNREACHABLE, RPC_FAULT, NOT_MINED_YET (retryable) */
 export async function prepareModel(
   chain: Chain,
-  sender: Sender,
+  sender: ActionSender,
   modelId: ModelId,
   onProgress: (message: string) => void,
 ): Promise<bigint | undefined> {

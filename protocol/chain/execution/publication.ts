@@ -10,7 +10,7 @@ import type { ModelId } from "../../rules/types.ts";
 import type { Action } from "../actions.ts";
 import type { Chain } from "../connect.ts";
 import { withContext } from "../errors.ts";
-import type { Sender } from "../sender.ts";
+import type { ActionSender, OnProgress } from "../sender.ts";
 import { isPlanned } from "./cost.ts";
 import { contractOf } from "./infer.ts";
 import { prepareModel } from "./prepare.ts";
@@ -37,7 +37,8 @@ export interface PublicationPlan {
   readonly chunks: readonly Uint8Array[];
   /** Rows of each weight tensor and gas to fold one. */
   readonly tensors: readonly { readonly rows: number; readonly rowGas: number }[];
-  /** Estimate of all transactions. */
+  /** Estimates of all transactions: how many, and their gas. */
+  readonly transactions: number;
   readonly gas: number;
 }
 
@@ -58,10 +59,9 @@ export function planPublication(model: Model): PublicationPlan {
   const transactions = chunks.length + Math.max(1, Math.ceil(folding / FOLD_GAS));
   const gas =
     GAS.byte * stream.length + folding + GAS.transaction * transactions + GAS.directory * (count + 2);
-  const preparing = isPlanned(model.program)
-    ? GAS.transaction + GAS.planStep * model.program.steps.length
-    : 0;
-  return { chunks, tensors, gas: gas + preparing };
+  const isPrepared = isPlanned(model.program);
+  const preparing = isPrepared ? GAS.transaction + GAS.planStep * model.program.steps.length : 0;
+  return { chunks, tensors, transactions: transactions + (isPrepared ? 1 : 0), gas: gas + preparing };
 }
 
 /** Rows from a place on that one call may fold. */
@@ -94,10 +94,10 @@ export interface PublicationResult {
  *  (retryable): repeat it, it goes on where it stopped */
 export async function publishWeights(
   chain: Chain,
-  sender: Sender,
+  sender: ActionSender,
   modelId: ModelId,
   plan: PublicationPlan,
-  onProgress: (message: string) => void = () => undefined,
+  onProgress: OnProgress = () => undefined,
 ): Promise<PublicationResult> {
   const store = contractOf(chain, "weightStore");
   const spent = new Spending(chain, sender);
@@ -115,7 +115,11 @@ export async function publishWeights(
     const pointers = await storeChunks(chain, store, plan, spent, onProgress);
     while (!(await isPublished())) await foldRows(chain, store, modelId, plan, pointers, spent, onProgress);
   }
-  spent.add(await prepareModel(chain, sender, modelId, onProgress));
+  spent.add(
+    await prepareModel(chain, sender, modelId, (message) =>
+      onProgress(message, plan.transactions - 1, plan.transactions),
+    ),
+  );
   return { isNew, transactions: spent.transactions, gasUsed: spent.gasUsed };
 }
 
@@ -125,7 +129,7 @@ async function storeChunks(
   store: Address,
   plan: PublicationPlan,
   spent: Spending,
-  onProgress: (message: string) => void,
+  onProgress: OnProgress,
 ): Promise<Address[]> {
   const pointers: Address[] = [];
   for (const [index, bytes] of plan.chunks.entries()) {
@@ -140,7 +144,11 @@ async function storeChunks(
     );
     pointers.push(pointer);
     if (stored) continue;
-    onProgress(`store chunk ${index + 1} of ${plan.chunks.length}, ${bytes.length} bytes`);
+    onProgress(
+      `store chunk ${index + 1} of ${plan.chunks.length}, ${bytes.length} bytes`,
+      index,
+      plan.transactions,
+    );
     const data = encodeFunctionData({ abi: iWeightStoreAbi, functionName: "storeChunk", args: [chunk] });
     await spent.send({ ...action(store, data), key: `storeWeights:${keccak256(chunk)}` });
   }
@@ -155,7 +163,7 @@ async function foldRows(
   plan: PublicationPlan,
   pointers: readonly Address[],
   spent: Spending,
-  onProgress: (message: string) => void,
+  onProgress: OnProgress,
 ): Promise<void> {
   const [tensor, row] = (
     await withContext("read how far the weights are folded", () =>
@@ -170,7 +178,12 @@ async function foldRows(
   const total = plan.tensors.reduce((sum, { rows }) => sum + rows, 0);
   const done = plan.tensors.slice(0, tensor).reduce((sum, { rows }) => sum + rows, row);
   const rows = rowsOfCall(plan, tensor, row);
-  onProgress(`fold rows ${done + 1} to ${Math.min(total, done + rows)} of ${total}`);
+  const folds = plan.transactions - plan.chunks.length;
+  onProgress(
+    `fold rows ${done + 1} to ${Math.min(total, done + rows)} of ${total}`,
+    plan.chunks.length + Math.floor((folds * done) / total),
+    plan.transactions,
+  );
   const args = [modelId, pointers, BigInt(rows)] as const;
   const data = encodeFunctionData({ abi: iWeightStoreAbi, functionName: "publish", args });
   await spent.send({ ...action(store, data), key: `publish:${modelId}:${tensor}:${row}` });
@@ -185,7 +198,7 @@ class Spending {
 
   constructor(
     private readonly chain: Chain,
-    private readonly sender: Sender,
+    private readonly sender: ActionSender,
   ) {}
 
   /** @param gas of a transaction, undefined if there was none */

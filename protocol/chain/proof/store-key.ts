@@ -8,7 +8,7 @@ import type { ModelId } from "../../rules/types.ts";
 import type { Chain } from "../connect.ts";
 import { withContext } from "../errors.ts";
 import { isLocalChain } from "../presets.ts";
-import type { Sender } from "../sender.ts";
+import type { ActionSender } from "../sender.ts";
 
 /** Refuses a development key on a chain that is not local. Check it before the model is registered.
  *  @param allowDevelopment told by name to take it all the same
@@ -33,7 +33,7 @@ export function assertKeyAllowed(
  *  RPC_FAULT, NOT_MINED_YET (retryable) */
 export async function storeKey(
   chain: Chain,
-  sender: Sender,
+  sender: ActionSender,
   modelId: ModelId,
   key: Uint8Array,
   { allowDevelopment = false } = {},

@@ -2,7 +2,7 @@
  *  node that gives the receipts outvotes any number that leave logs out or make some up. */
 import { type Hex, numberToHex } from "viem";
 import type { Group } from "./agree.ts";
-import { keyOf } from "./methods.ts";
+import { canonical, keyOf } from "./methods.ts";
 import type { Nodes, RpcCall } from "./nodes.ts";
 import { quantity } from "./quantity.ts";
 import { type RpcLog, type RpcReceipt, receiptsRoot } from "./receipts-root.ts";
@@ -55,7 +55,7 @@ export class LogProver {
       );
       if (proven === undefined) return undefined;
       logs.set(number, proven);
-      const key = keyOf("eth_getLogs", proven);
+      const key = keyOf(proven);
       for (const { nodes, byBlock } of views) {
         if (keyAt(byBlock, number) !== key) for (const node of nodes) this.#nodes.blame(node, "contradicts");
       }
@@ -71,8 +71,12 @@ export class LogProver {
       try {
         const call = { method: "eth_getBlockReceipts", params: [numberToHex(number)] };
         const receipts = (await this.#nodes.askOne(node, call)) as readonly RpcReceipt[];
+        if (receipts.length !== block.transactions.length) continue;
         if ((await receiptsRoot(receipts)) === block.receiptsRoot)
-          return logsIn(number, block, receipts).filter(matching(filter));
+          return canonical(
+            "eth_getLogs",
+            logsIn(number, block, receipts).filter(matching(filter)),
+          ) as RpcLog[];
       } catch {
         // It does not serve them, or what it gives are none: another node may.
       }
@@ -83,7 +87,7 @@ export class LogProver {
 
 type ByBlock = ReadonlyMap<bigint, readonly RpcLog[]>;
 
-const keyAt = (logs: ByBlock, number: bigint): string => keyOf("eth_getLogs", logs.get(number) ?? []);
+const keyAt = (logs: ByBlock, number: bigint): string => keyOf(logs.get(number) ?? []);
 
 /** What is no log of the range is left out. */
 function byBlock(value: unknown, from: bigint, to: bigint): ByBlock {
@@ -106,7 +110,7 @@ function logsIn(
   return receipts.flatMap(({ logs }, index) => {
     const transaction = transactions[index];
     return logs.map(({ address, topics, data }) => ({
-      ...{ address, topics, data, removed: false },
+      ...{ address, topics, data },
       blockNumber: numberToHex(number),
       blockHash: hash,
       transactionHash: typeof transaction === "string" ? transaction : transaction?.hash,

@@ -2,6 +2,7 @@
 import { HttpRequestError, http, TimeoutError, BaseError as ViemError } from "viem";
 import type { Logger } from "../../../base/log.ts";
 import type { Answer } from "./agree.ts";
+import { canonical } from "./methods.ts";
 
 export interface RpcCall {
   readonly method: string;
@@ -126,7 +127,7 @@ export class Nodes {
       };
       for (const [node, { request }] of this.#nodes.entries()) {
         request(call).then(
-          (value) => take({ node, value: value ?? null }),
+          (value) => take(answerFrom(node, call, value)),
           (error: unknown) => {
             const value = answerOf(error);
             take(value === undefined ? { node, fault: error } : { node, value });
@@ -134,6 +135,19 @@ export class Nodes {
         );
       }
     });
+  }
+
+  /** @returns undefined where it takes longer than a node may for an answer */
+  async within<T>(work: Promise<T>): Promise<T | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), this.#options.timeoutMs);
+    });
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Asks one node. */
@@ -155,12 +169,20 @@ export class Nodes {
 
   /** It has the others' newest block, or one near it. */
   clear(node: number): void {
-    this.#leftOutUntil[node] = 0;
+    // It may have been silent about another question: whether it is waited for again, time decides.
     const fault = this.#faults[node];
     const contradicted = (this.#contradictedAt[node] as number) + CONTRADICTS_MS > this.#options.nowMs();
     if (fault === undefined || (fault === "contradicts" && contradicted)) return;
     this.#faults[node] = undefined;
     this.#options.log.info({ node: this.nameOf(node) }, "a node agrees with the others again");
+  }
+}
+
+function answerFrom(node: number, { method }: RpcCall, value: unknown): Answer {
+  try {
+    return { node, value: canonical(method, value ?? null) };
+  } catch (fault) {
+    return { node, fault };
   }
 }
 

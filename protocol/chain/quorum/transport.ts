@@ -1,6 +1,6 @@
 /** One connection over several nodes, none of which is trusted: an answer counts when enough of them give it of the same
  *  block. Without that nothing is answered, so nothing is decided. A transaction goes to all of them. */
-import { type CustomTransport, custom, type Hex, numberToHex } from "viem";
+import { type CustomTransport, custom, type Hex, keccak256, numberToHex } from "viem";
 import { BaseError } from "../../../base/errors.ts";
 import { SILENT } from "../../../base/log.ts";
 import { chainError, decodeRevert } from "../errors.ts";
@@ -91,17 +91,19 @@ export class Quorum {
   async #findHead(): Promise<RpcBlock> {
     const call = { method: "eth_getBlockByNumber", params: ["latest", false] };
     const answers = await this.nodes.ask(call, (some) => {
-      const newest = headsOf(some)
-        .map(({ number }) => number)
-        .reduce(larger, 0n);
-      // A node that is far behind must not decide just because it is the fastest: a slower one has news.
-      return headsOf(some).filter(({ number }) => number + TIP_BLOCKS >= newest).length >= this.quorum;
+      const numbers = headsOf(some).map(({ number }) => number);
+      const reached = reachedBy(numbers, this.quorum);
+      // Around what enough nodes reach: one that is far behind must not decide just because it is the fastest, and one
+      // that makes up a head far away must not keep the others from deciding.
+      const isNear = (number: bigint): boolean =>
+        reached !== undefined && number - TIP_BLOCKS <= reached && reached <= number + TIP_BLOCKS;
+      return numbers.filter(isNear).length >= this.quorum;
     });
     const heads = headsOf(answers);
     const numbers = heads.map(({ number }) => number);
     const reached = reachedBy(numbers, this.quorum);
     if (reached === undefined) throw this.#noQuorum(call, answers);
-    const newest = this.#largest(call, answers)?.value as RpcBlock | undefined;
+    const newest = this.#largest(answers)?.value as RpcBlock | undefined;
     if (newest !== undefined && quantity(newest.number) === reached) return this.#settled(newest, heads);
     // A block that only some have, or that forked at the tip: an older one will do.
     const candidates = new Set(numbers.filter((number) => number <= reached));
@@ -147,27 +149,27 @@ export class Quorum {
   }
 
   #ask(call: RpcCall): Promise<Answer[]> {
-    const isEnough = (some: readonly Answer[]) => this.#largest(call, some) !== undefined;
+    const isEnough = (some: readonly Answer[]) => this.#largest(some) !== undefined;
     return this.nodes.ask(call, isEnough, refusalOf);
   }
 
   /** An answer may be all logs of many blocks: its key is made once, however often the others are compared with it. */
-  #groups({ method }: RpcCall, answers: readonly Answer[]): Group<unknown>[] {
+  #groups(answers: readonly Answer[]): Group<unknown>[] {
     return groupsOf(answers, (answer) => {
-      const key = this.#keys.get(answer) ?? keyOfAnswer(method, answer.value);
+      const key = this.#keys.get(answer) ?? keyOfAnswer(answer.value);
       this.#keys.set(answer, key);
       return key;
     });
   }
 
-  #largest(call: RpcCall, answers: readonly Answer[]) {
-    const [largest] = this.#groups(call, answers);
+  #largest(answers: readonly Answer[]) {
+    const [largest] = this.#groups(answers);
     return largest !== undefined && largest.nodes.length >= this.quorum ? largest : undefined;
   }
 
   /** What enough nodes say; those that say otherwise are noted. */
   #decided(call: RpcCall, answers: readonly Answer[]): unknown {
-    const largest = this.#largest(call, answers);
+    const largest = this.#largest(answers);
     if (largest === undefined) return undefined;
     const agreed = new Set(largest.nodes);
     for (const { node, value } of answers) {
@@ -182,9 +184,9 @@ export class Quorum {
   async #logsOf(call: RpcCall): Promise<unknown> {
     const answers = await this.#ask(call);
     const tooMuch = answers.find(({ fault }) => isTooMuch(fault));
-    const groups = this.#groups(call, answers);
+    const groups = this.#groups(answers);
     if (groups.length > 1 && saying(answers).length >= this.quorum) {
-      const proven = await this.#logs.decide(call, groups);
+      const proven = await this.nodes.within(this.#logs.decide(call, groups));
       if (proven !== undefined) return proven;
     }
     const decided = this.#decided(call, answers);
@@ -218,16 +220,14 @@ export class Quorum {
 
   async #toAll(call: RpcCall): Promise<unknown> {
     const answers = await this.nodes.ask(call, (some) => saying(some).length > 0);
-    const [taken] = saying(answers);
-    if (taken !== undefined) return taken.value;
+    // Its hash follows from it: a node that gives another would have its receipt waited for in vain.
+    if (saying(answers).length > 0) return keccak256((call.params as readonly [Hex])[0]);
     throw answers[0]?.fault ?? this.#noQuorum(call, answers);
   }
 
   #noQuorum({ method }: RpcCall, answers: readonly Answer[]): BaseError {
     const answered = new Map(answers.map((answer) => [answer.node, answer]));
-    const views = this.nodes
-      .status()
-      .map(({ name }, node) => `${name} ${viewOf(method, answered.get(node))}`);
+    const views = this.nodes.status().map(({ name }, node) => `${name} ${viewOf(answered.get(node))}`);
     return new BaseError({
       code: "NO_QUORUM",
       shortMessage: `No ${this.quorum} of ${this.nodes.size} nodes agree on ${method}: ${views.join("; ")}.`,
@@ -252,8 +252,8 @@ function refusalOf(error: unknown): RefusalAnswer | undefined {
   return revert === undefined ? undefined : new RefusalAnswer(error, revert.message);
 }
 
-const keyOfAnswer = (method: string, value: unknown): string =>
-  value instanceof RefusalAnswer ? `reverts: ${value.key}` : keyOf(method, value);
+const keyOfAnswer = (value: unknown): string =>
+  value instanceof RefusalAnswer ? `reverts: ${value.key}` : keyOf(value);
 
 /** Whether a block's hash, or the chain's id, fixes the answer. */
 function isPinned({ method, params }: RpcCall): boolean {
@@ -271,17 +271,15 @@ const headsOf = (answers: readonly Answer[]): NodeHead[] =>
     return number === undefined ? [] : [{ node, number, hash }];
   });
 
-const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-
 const saying = (answers: readonly Answer[]): Answer[] =>
   answers.filter(({ value }) => value !== undefined && value !== null);
 
 const MAX_VIEW_CHARACTERS = 80;
 
-function viewOf(method: string, answer: Answer | undefined): string {
+function viewOf(answer: Answer | undefined): string {
   if (answer === undefined) return "did not answer";
   if (answer.value === undefined) return chainError(answer.fault, "answer").shortMessage;
   if (answer.value === null) return "has not got it";
-  const key = keyOfAnswer(method, answer.value);
+  const key = keyOfAnswer(answer.value);
   return `says ${key.length > MAX_VIEW_CHARACTERS ? `${key.slice(0, MAX_VIEW_CHARACTERS)}…` : key}`;
 }

@@ -5614,11 +5614,6 @@ export const toolAgentAbi = [
             "name": "lane",
             "type": "uint8",
             "internalType": "uint8"
-          },
-          {
-            "name": "finalAt",
-            "type": "uint64",
-            "internalType": "uint64"
           }
         ]
       }
@@ -5685,25 +5680,6 @@ export const toolAgentAbi = [
       }
     ],
     "stateMutability": "payable"
-  },
-  {
-    "type": "function",
-    "name": "asked",
-    "inputs": [
-      {
-        "name": "",
-        "type": "bytes32",
-        "internalType": "RequestId"
-      }
-    ],
-    "outputs": [
-      {
-        "name": "inputHash",
-        "type": "bytes32",
-        "internalType": "bytes32"
-      }
-    ],
-    "stateMutability": "view"
   },
   {
     "type": "function",
@@ -5808,7 +5784,7 @@ export const toolAgentAbi = [
         "internalType": "uint64"
       },
       {
-        "name": "finalAt",
+        "name": "",
         "type": "uint64",
         "internalType": "uint64"
       }

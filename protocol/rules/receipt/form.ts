@@ -22,7 +22,7 @@ export const hash = z
   .regex(/^0x[0-9a-f]{64}$/, "is no hash (32 bytes as lower-case hex)")
   // The ids' brands are names of what the hash is of.
   .transform((text) => text as never);
-const address = z
+export const address = z
   .string()
   .refine((text) => isAddress(text), "is no address")
   .transform((text): Address => getAddress(text));
@@ -32,7 +32,7 @@ export const amount = (bits: number) =>
     .regex(/^(0|[1-9]\d{0,77})$/, "is no decimal integer in quotes")
     .transform((text) => BigInt(text))
     .refine((value) => value < 1n << BigInt(bits), `has more than ${bits} bits`);
-const count = (bits: number) =>
+export const count = (bits: number) =>
   z
     .int()
     .min(0)

@@ -12,7 +12,7 @@ export interface Header {
 }
 
 /** Fields in the header's order; those after `nonce` came with forks, one after the other. */
-const FIELDS = [
+export const HEADER_FIELDS = [
   "parentHash",
   "sha3Uncles",
   "miner",
@@ -51,7 +51,7 @@ const AT = { stateRoot: 3, number: 8, timestamp: 11 } as const;
 /** @param block as `eth_getBlockBy…` gives it @returns RLP; its hash is the block's only on a chain with this form */
 export function encodeHeader(block: RpcBlock): Hex {
   const known = block as unknown as Readonly<Record<string, Hex | null | undefined>>;
-  const present = FIELDS.filter((name) => known[name] !== undefined && known[name] !== null);
+  const present = HEADER_FIELDS.filter((name) => known[name] !== undefined && known[name] !== null);
   return toRlp(
     present.map((name) => (NUMBERS.has(name) ? bytesOf(known[name] as Hex) : (known[name] as Hex))),
   );

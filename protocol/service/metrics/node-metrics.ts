@@ -1,4 +1,5 @@
 /** What every daemon shows of its chain, its clock and its account. */
+import type { Address } from "viem";
 import { NODE_FAULTS, type NodeStatus } from "../../chain/quorum/nodes.ts";
 import type { ChainClock } from "./chain-clock.ts";
 import type { Metrics } from "./metrics.ts";
@@ -7,6 +8,8 @@ import type { NodePulse } from "./node-pulse.ts";
 export interface NodeSource {
   /** several nodes that have to agree; absent: one is asked */
   readonly nodes?: { status(): readonly NodeStatus[] } | undefined;
+  /** that signs; absent: a process without a key */
+  readonly account?: Address | undefined;
   readonly pulse: Pick<NodePulse, "newest" | "balance" | "silentSinceMs">;
   readonly clock: ChainClock;
   readonly nowMs: () => number;
@@ -14,7 +17,10 @@ export interface NodeSource {
   readonly unmined?: (() => number) | undefined;
 }
 
-export function addNodeMetrics(metrics: Metrics, { nodes, pulse, clock, nowMs, unmined }: NodeSource): void {
+export function addNodeMetrics(
+  metrics: Metrics,
+  { nodes, account, pulse, clock, nowMs, unmined }: NodeSource,
+): void {
   metrics.gauge("assay_rpc_up", "1 if the node answered the last question, else 0.", () =>
     pulse.silentSinceMs === undefined ? 1 : 0,
   );
@@ -32,6 +38,12 @@ export function addNodeMetrics(metrics: Metrics, { nodes, pulse, clock, nowMs, u
     },
   );
   metrics.gauge("assay_account_balance_wei", "Balance of the account that signs.", () => pulse.balance);
+  if (account !== undefined) {
+    const own = [{ labels: { account }, value: 1 }];
+    metrics.gauge("assay_account_info", "1, with the account that signs as its label.", () => own, [
+      "account",
+    ]);
+  }
   metrics.gauge("assay_followed_block", "Newest block that was looked at.", () => clock.head?.number);
   metrics.gauge(
     "assay_chain_idle_seconds",

@@ -5,6 +5,7 @@ import { type ChainEvent, subjectOf } from "../../chain/events.ts";
 import type { Batch, Cursor } from "../../chain/follower.ts";
 import type { ClaimId, RequestId } from "../../rules/types.ts";
 import type { SchemaPart, SqliteDatabase } from "../journal/database.ts";
+import { decodeEvent, encodeEvent } from "./event-json.ts";
 
 /** The tables of the followed events. */
 export const EVENTS_SCHEMA: SchemaPart = {
@@ -31,7 +32,7 @@ export class EventStore {
   /** Where to follow on; absent at the first start. */
   cursor(): Cursor | undefined {
     const row = this.#db.prepare<[], { body: string }>("SELECT body FROM cursor").get();
-    return row === undefined ? undefined : (decode(row.body) as Cursor);
+    return row === undefined ? undefined : (decodeEvent(row.body) as Cursor);
   }
 
   /** Takes a batch; the same one again changes nothing. After a rollback the index is another one, without what is
@@ -45,7 +46,7 @@ export class EventStore {
       else this.#takeBack(Number(batch.ancestor));
       this.#db
         .prepare("INSERT INTO cursor VALUES (1, ?) ON CONFLICT (only) DO UPDATE SET body = excluded.body")
-        .run(encode(batch.cursor));
+        .run(encodeEvent(batch.cursor));
     });
     try {
       write.immediate();
@@ -62,12 +63,12 @@ export class EventStore {
     const rows = this.#db
       .prepare<[string], Row>("SELECT body FROM events WHERE claim_id = ? ORDER BY block, log_index")
       .all(claim);
-    return rows.length === 0 ? undefined : rows.map(({ body }) => decode(body) as ChainEvent);
+    return rows.length === 0 ? undefined : rows.map(({ body }) => decodeEvent(body) as ChainEvent);
   }
 
   /** What is kept of a request and its claims, in chain order; none of one that is not kept. */
   eventsOfRequest(id: RequestId): ChainEvent[] {
-    return this.#rowsOf(id).map(({ body }) => decode(body) as ChainEvent);
+    return this.#rowsOf(id).map(({ body }) => decodeEvent(body) as ChainEvent);
   }
 
   /** Requests with an event above this block: what a rollback to it changes. */
@@ -102,7 +103,7 @@ export class EventStore {
     if (id === undefined) return;
     this.#db
       .prepare("INSERT OR REPLACE INTO events VALUES (?, ?, ?, ?)")
-      .run(Number(event.block.number), event.logIndex, id, encode(event));
+      .run(Number(event.block.number), event.logIndex, id, encodeEvent(event));
   }
 
   /** @returns true if the event is about a request that was at rest: the index holds it now */
@@ -149,19 +150,10 @@ export class EventStore {
   }
 
   #apply(rows: Iterable<Row>): void {
-    for (const { body } of rows) this.#index.apply(decode(body) as ChainEvent);
+    for (const { body } of rows) this.#index.apply(decodeEvent(body) as ChainEvent);
   }
 }
 
 interface Row {
   readonly body: string;
 }
-
-/** JSON with big integers. */
-const encode = (value: unknown): string =>
-  JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? { $integer: `${part}` } : part));
-
-const decode = (text: string): unknown =>
-  JSON.parse(text, (_key, part: unknown) =>
-    typeof part === "object" && part !== null && "$integer" in part ? BigInt(String(part.$integer)) : part,
-  );

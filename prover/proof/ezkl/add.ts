@@ -5,6 +5,7 @@ import { type Hex, keccak256 } from "viem";
 import { fromHex, toHex } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
 import { selectorOf } from "../../../inference/manifest/abi.ts";
+import { checkedAny } from "../../../inference/manifest/model-files.ts";
 import {
   type FixedPointEntry,
   identityFields,
@@ -13,7 +14,7 @@ import {
   proofModelIdentity,
 } from "../../../inference/manifest/proof-model.ts";
 import { DEFAULT_WINDOWS, type ToolDescription } from "../../../inference/manifest/tool.ts";
-import { checkedAny, saveModelFolder, sha256 } from "../../../inference/model-folder.ts";
+import { saveModelFolder, sha256 } from "../../../inference/model-folder.ts";
 import type { ReadOptions } from "../../../inference/onnx/read.ts";
 import { calibrationData, candidateScales, randomSamples, readSamples } from "./calibration.ts";
 import { type CircuitOnnx, circuitOnnx } from "./circuit-onnx.ts";

@@ -10,6 +10,7 @@ import { modelId } from "../../../inference/commit/commitments.ts";
 import { type AbiFunction, selectorOf, signatureOf } from "../../../inference/manifest/abi.ts";
 import type { FileEntry } from "../../../inference/manifest/assay.ts";
 import { cidOf } from "../../../inference/manifest/cid.ts";
+import { mustEqual } from "../../../inference/manifest/model-files.ts";
 import {
   identityFields,
   isProofManifest,
@@ -18,7 +19,7 @@ import {
   proofModelIdentity,
 } from "../../../inference/manifest/proof-model.ts";
 import { tar } from "../../../inference/manifest/tar.ts";
-import { mustEqual, readAnyManifest, readChecked } from "../../../inference/model-folder.ts";
+import { readAnyManifest, readChecked, sha256Bytes } from "../../../inference/model-folder.ts";
 import { decodeKey, type EzklKey, elementsOf } from "./key.ts";
 import { assertPure } from "./pure-code.ts";
 
@@ -135,7 +136,7 @@ export function proofImageOf(files: ReadonlyMap<string, Uint8Array>): string {
     const content = files.get(name);
     return content === undefined ? [] : [{ name, content }];
   });
-  return `ipfs://${cidOf(tar(entries))}`;
+  return `ipfs://${cidOf(tar(entries), sha256Bytes)}`;
 }
 
 /** Files of a folder that belong to the archive. */

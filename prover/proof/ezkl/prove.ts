@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Hex } from "viem";
 import { fromHex, toHex } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
-import { mustEqual } from "../../../inference/model-folder.ts";
+import { mustEqual } from "../../../inference/manifest/model-files.ts";
 import { circuitOnnx } from "./circuit-onnx.ts";
 import type { ProofModel } from "./folder.ts";
 import {

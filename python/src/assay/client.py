@@ -18,10 +18,12 @@ from .core import infer as inferring
 from .core.effects import Answer, Fault, Outcome, Rpc, Steps
 from .core.final import Final, Terms, require_final, wait
 from .core.model import Model, Values, open_model
+from .core.promises import Promised, check_signed_claim
 from .core.receipts import make_receipt
 from .core.request import Asked, RequestTerms, prepare, send
 from .deployment import Deployment
 from .receipt import Receipt
+from .types import SignedClaim
 
 T = TypeVar("T")
 
@@ -146,6 +148,24 @@ class Assay:
         """What shows offline that the output is final. Raises AssayError RECEIPT_UNPROVABLE, BLOCK_UNKNOWN."""
         return run(self.w3, make_receipt(self.chain, final))
 
+    def check_signed_claim(
+        self,
+        signed: SignedClaim,
+        signature: bytes,
+        input: bytes,
+        output: bytes,
+        *,
+        seconds_left: int = 0,
+        promises: str | None = None,
+    ) -> Promised:
+        """Whether the chain would open a signed claim now, and its prover's stake is there: who can still show it in
+        `seconds_left` seconds can count on it. `promises` is the contract's address where the deployment names none.
+
+        Raises AssayError PROMISE_REFUSED, PROMISE_EXPIRED, PROMISES_WAIT, STAKE_TOO_SMALL, PROMISES_UNKNOWN,
+        PROMISES_MISMATCH.
+        """
+        return run(self.w3, check_signed_claim(self.chain, signed, signature, input, output, seconds_left, promises))
+
 
 class AsyncAssay:
     """As `Assay`, for `AsyncWeb3`. `connect_async` makes one."""
@@ -189,3 +209,16 @@ class AsyncAssay:
 
     async def receipt(self, final: Final) -> Receipt:
         return await run_async(self.w3, make_receipt(self.chain, final))
+
+    async def check_signed_claim(
+        self,
+        signed: SignedClaim,
+        signature: bytes,
+        input: bytes,
+        output: bytes,
+        *,
+        seconds_left: int = 0,
+        promises: str | None = None,
+    ) -> Promised:
+        steps = check_signed_claim(self.chain, signed, signature, input, output, seconds_left, promises)
+        return await run_async(self.w3, steps)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import IntFlag
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
@@ -64,6 +64,37 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class SignedClaim:
+    """What a prover signs off the chain: the answer to an input, with its stake behind it. Times in seconds."""
+
+    prover: str
+    model_id: str
+    input_hash: str
+    output_hash: str
+    requester: str
+    """who asked; no rule reads it"""
+    issued_at: int
+    expiry: int
+    min_bond: int
+    """least bond of its claim as far as the stake goes, wei"""
+    salt: int
+    """tells apart what one prover says twice"""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Many claims whose data were posted at once."""
+
+    prover: str
+    model_id: str
+    window: int
+    """seconds in which leaves can be opened"""
+    count: int
+    """leaves"""
+    root: str
+
+
+@dataclass(frozen=True)
 class Policy:
     """What a consumer demands of an output before it uses it."""
 
@@ -85,19 +116,30 @@ REQUEST_FIELDS: tuple[int | str, ...] = (
 CLAIM_FIELDS: tuple[int | str, ...] = ("hash", "hash", 32, "address", "address", "hash", 96, 96, 64)
 POLICY_FIELDS: tuple[int | str, ...] = ("hash", "hash", 8, 96, 32)
 
-Struct = TypeVar("Struct", Request, Claim, Policy)
+SIGNED_FIELDS: tuple[int | str, ...] = ("address", "hash", "hash", "hash", "address", 40, 40, 96, 64)
+BATCH_FIELDS: tuple[int | str, ...] = ("address", "hash", 32, 16, "hash")
+
+Struct = TypeVar("Struct", Request, Claim, Policy, SignedClaim, Batch)
+AnyStruct: TypeAlias = Request | Claim | Policy | SignedClaim | Batch
+FIELDS: dict[type, tuple[int | str, ...]] = {
+    Request: REQUEST_FIELDS,
+    Claim: CLAIM_FIELDS,
+    Policy: POLICY_FIELDS,
+    SignedClaim: SIGNED_FIELDS,
+    Batch: BATCH_FIELDS,
+}
 
 
-def kinds_of(struct: type[Request | Claim | Policy]) -> tuple[int | str, ...]:
-    return {Request: REQUEST_FIELDS, Claim: CLAIM_FIELDS, Policy: POLICY_FIELDS}[struct]
+def kinds_of(struct: type[AnyStruct]) -> tuple[int | str, ...]:
+    return FIELDS[struct]
 
 
-def values_of(struct: Request | Claim | Policy) -> tuple[int | str, ...]:
+def values_of(struct: AnyStruct) -> tuple[int | str, ...]:
     """The fields in order, as eth_abi takes a tuple."""
     return tuple(getattr(struct, field.name) for field in fields(struct))
 
 
-def encode_struct(struct: Request | Claim | Policy) -> bytes:
+def encode_struct(struct: AnyStruct) -> bytes:
     """abi.encode: every field is static and fills one word."""
     words = []
     for value, kind in zip(values_of(struct), kinds_of(type(struct)), strict=True):
@@ -121,7 +163,11 @@ def decode_struct(struct: type[Struct], data: bytes) -> Struct:
     return struct(*values)  # type: ignore[arg-type]
 
 
-def id_of(chain_id: int, assay: str, struct: Request | Claim) -> str:
-    """Id of a request or a claim in the game of one contract: a hash of its content."""
-    where = chain_id.to_bytes(WORD, "big") + bytes.fromhex(assay[2:]).rjust(WORD, b"\0")
-    return "0x" + keccak(where + encode_struct(struct)).hex()
+def place_of(chain_id: int, contract: str) -> bytes:
+    """A contract of one chain, which ids and digests begin with."""
+    return chain_id.to_bytes(WORD, "big") + bytes.fromhex(contract[2:]).rjust(WORD, b"\0")
+
+
+def id_of(chain_id: int, contract: str, struct: Request | Claim | Batch) -> str:
+    """Id of a request, a claim or a batch in the game of one contract: a hash of its content."""
+    return "0x" + keccak(place_of(chain_id, contract) + encode_struct(struct)).hex()

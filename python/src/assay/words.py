@@ -95,6 +95,11 @@ def decode_model_word(word: int) -> ModelWord | None:
     )
 
 
+def demands_of(model_word: int) -> int:
+    """d: the most demands from a trace's root to one of its words."""
+    return bits(model_word, 16, 8)
+
+
 def named(names: tuple[str, ...], code: int, what: str) -> str:
     if code >= len(names):
         raise invalid(what, f"state {code}")

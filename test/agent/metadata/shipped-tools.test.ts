@@ -2,8 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readMetadata } from "../../../agent/metadata/read.ts";
+import { imageOf } from "../../../inference/manifest/model-files.ts";
 import type { ProofManifest } from "../../../inference/manifest/proof-model.ts";
-import { imageOf } from "../../../inference/model-folder.ts";
+import { sha256Bytes } from "../../../inference/model-folder.ts";
 import { proofImageOf } from "../../../prover/proof/ezkl/folder.ts";
 
 const folders = readdirSync("models")
@@ -19,7 +20,7 @@ describe.each(folders)("%s", (folder) => {
     expect(warnings.filter(({ rule }) => rule !== "homepage")).toEqual([]);
     const { assay } = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")) as ProofManifest;
     const files = new Map(Object.keys(assay.files).map((file) => [file, readFileSync(join(folder, file))]));
-    const image = Number(assay.format) === 2 ? proofImageOf(files) : imageOf(files);
+    const image = Number(assay.format) === 2 ? proofImageOf(files) : imageOf(files, sha256Bytes);
     expect(metadata?.container_image).toBe(image);
   });
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { compare, compareExecutions, fitCosts, type Measurements } from "../../../bench/lanes/costs.ts";
 import { median } from "../../../bench/lanes/median.ts";
 import type { CircuitPoint } from "../../../bench/lanes/sizes.ts";
-import { readCosts } from "../../../prover/plan/costs.ts";
+import { COSTS } from "../../../protocol/chain/plan/costs.ts";
 
-const before = readCosts();
+const before = COSTS;
 /** What formulas say of two circuits, executions and ezkl circuits each: the fit must find them again. */
 const circuit = (domain: number): CircuitPoint => ({
   dims: [48, 12, 8, 2],

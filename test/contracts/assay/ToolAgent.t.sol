@@ -2,6 +2,7 @@
 pragma solidity ^0.8.30;
 
 import {ToolAgent} from "../../../verifier-contracts/agents/ToolAgent.sol";
+import {AssayConsumer} from "../../../verifier-contracts/consumer/AssayConsumer.sol";
 import {IAssayErrors} from "../../../verifier-contracts/interfaces/IAssayErrors.sol";
 import {
     Claim,
@@ -50,7 +51,7 @@ contract ToolAgentTest is AssayFixture {
         assertEq(RequestId.unwrap(assay.requestIdOf(r)), RequestId.unwrap(id));
         assertEq(r.minBond, 2 ether);
         assertEq(r.window, WINDOW);
-        assertEq(agent.asked(id), keccak256(_input()));
+        assertEq(r.inputHash, keccak256(_input()));
         assertEq(agent.answerTo(id).output, "");
     }
 
@@ -63,12 +64,12 @@ contract ToolAgentTest is AssayFixture {
         ToolAgent.Answer memory answer = agent.answerTo(id);
         assertEq(answer.output, _right());
         assertEq(answer.lane, LANE_BOND);
-        assertEq(answer.finalAt, block.timestamp);
         assertEq(assay.credits(bob), DELIVERY_FEE);
     }
 
     function test_onAssayResult_byStranger_reverts() public {
-        bytes memory why = abi.encodeWithSelector(ToolAgent.NotCourier.selector, stranger, assay.courier());
+        bytes memory why =
+            abi.encodeWithSelector(AssayConsumer.NotCourier.selector, stranger, assay.courier());
         vm.expectRevert(why);
         vm.prank(stranger);
         agent.onAssayResult(RequestId.unwrap(id), _wrong(), LANE_BOND, 0, 0);
@@ -87,14 +88,14 @@ contract ToolAgentTest is AssayFixture {
         assay.deliver(own, c, _wrong());
         assertEq(uint8(assay.requestWord(c.requestId) >> 16), 0, "refused");
         address courier = assay.courier();
-        vm.expectRevert(abi.encodeWithSelector(ToolAgent.NotAsked.selector, c.requestId));
+        vm.expectRevert(abi.encodeWithSelector(AssayConsumer.NotAsked.selector, c.requestId));
         vm.prank(courier);
         agent.onAssayResult(RequestId.unwrap(c.requestId), _wrong(), LANE_BOND, 0, 0);
     }
 
     function test_onAssayResult_otherLane_reverts() public {
         address courier = assay.courier();
-        vm.expectRevert(abi.encodeWithSelector(ToolAgent.LaneRefused.selector, 2, 5));
+        vm.expectRevert(abi.encodeWithSelector(AssayConsumer.LaneRefused.selector, 2, 5));
         vm.prank(courier);
         agent.onAssayResult(RequestId.unwrap(id), _right(), 2, 0, 0);
     }
@@ -129,7 +130,7 @@ contract ToolAgentTest is AssayFixture {
         _file(own);
         Claim memory c = _claim(own, stranger, _wrong());
         skip(WINDOW);
-        vm.expectRevert(abi.encodeWithSelector(ToolAgent.NotAsked.selector, c.requestId));
+        vm.expectRevert(abi.encodeWithSelector(AssayConsumer.NotAsked.selector, c.requestId));
         agent.accept(own, c, _wrong());
     }
 

@@ -182,6 +182,17 @@ contract SignedClaimsTest is PromisesFixture {
         );
     }
 
+    /// @dev Anybody makes r and s for which s·R = z·G: they are of no key.
+    function test_open_signatureOfInfinity_reverts() public {
+        SignedClaim memory s = _promise(TEXT, _right(TEXT));
+        uint256 z = uint256(leaves.digestOf(s)) % ORDER;
+        // R is the generator, whose y is even.
+        uint256 r = 0x79BE667EF9DCBBAC55A06295CE870B07029BFCDB2DCE28D959F2815B16F81798;
+        (uint256 t, uint8 v) = z > ORDER / 2 ? (ORDER - z, 28) : (z, 27);
+        bytes memory why = abi.encodeWithSelector(IPromisesErrors.SignatureInvalid.selector, v);
+        _refused(s, abi.encodePacked(r, t, v), why);
+    }
+
     function test_open_otherKey_reverts() public {
         SignedClaim memory s = _promise(TEXT, _right(TEXT));
         (address other, uint256 key) = makeAddrAndKey("other");

@@ -6,6 +6,7 @@ import { cidOf, isCid } from "../../../inference/manifest/cid.ts";
 import { tar } from "../../../inference/manifest/tar.ts";
 import { validateManifest } from "../../../inference/manifest/validate.ts";
 import { parseVersion, versionFaults } from "../../../inference/manifest/version.ts";
+import { sha256Bytes } from "../../../inference/model-folder.ts";
 
 /** The complete example of specs/003. */
 const EXAMPLE = {
@@ -246,7 +247,7 @@ describe("cidOf", () => {
       "bafybeidgerlx625oiywdqgklfx3uqylchpgcm3e7ia2jemoc7pxzgfcxsu",
     ],
   ])("default: %s", (_name, content, cid) => {
-    expect(cidOf(content)).toBe(cid);
+    expect(cidOf(content, sha256Bytes)).toBe(cid);
     expect(isCid(cid)).toBe(true);
   });
 });

@@ -23,7 +23,7 @@ describe("PRESETS", () => {
   test("behavior: an answer time covers many blocks, and a deployment takes it", () => {
     for (const { answerSeconds, blockSeconds } of PRESETS) {
       expect(answerSeconds).toBeGreaterThanOrEqual(4 * blockSeconds);
-      expect(answerSeconds).toBeLessThanOrEqual(648_000);
+      expect(answerSeconds).toBeLessThanOrEqual(626_400);
     }
   });
 

@@ -1,30 +1,51 @@
 import { useMutation } from "@tanstack/react-query";
 import { Tabs } from "radix-ui";
 import { type FormEvent, useState } from "react";
-import type { Inference, Model } from "../../../api/types.ts";
+import type { Asked, Inference, Model } from "../../../api/types.ts";
 import { postJson } from "../../data/api.ts";
 import { DataSheet } from "../../parts/output.tsx";
 import { Failure } from "../../parts/states.tsx";
+import { AskProver, type Wish } from "./ask-prover.tsx";
 import { codeFor, LANGUAGES } from "./code.ts";
 import { Fields } from "./fields.tsx";
 import { type Draft, draftOf, readDraft } from "./inputs.ts";
+import { ProverAnswer } from "./prover-answer.tsx";
 
 const GAS = new Intl.NumberFormat("en");
 
-/** Asks the chain to run the model, by one call that costs nothing. */
+/** Of the chain, or of a prover. */
+interface Answer {
+  readonly inference?: Inference;
+  readonly asked?: Asked;
+}
+
+/** @throws Error naming the field that cannot be used */
+async function inputOf(model: Model, draft: Draft): Promise<string> {
+  const { encodeDraft } = await import("./encode.ts");
+  return encodeDraft(model, readDraft(model, draft));
+}
+
+/** Has the chain run the model, by one call that costs nothing, or a prover that the explorer knows. */
 export function TryIt({ model }: { readonly model: Model }) {
   const [draft, setDraft] = useState<Draft>(() => draftOf(model));
+  const [chosen, setWish] = useState<Wish>({ prover: "", finality: "any" });
+  const [first = ""] = model.askable;
+  const wish = model.askable.includes(chosen.prover) ? chosen : { ...chosen, prover: first };
+  const path = `/v1/models/${model.modelId}`;
   const ask = useMutation({
-    mutationFn: async (current: Draft) => {
-      const { encodeDraft } = await import("./encode.ts");
-      const input = encodeDraft(model, readDraft(model, current));
-      return postJson<Inference>(`/v1/models/${model.modelId}/infer`, { input });
+    mutationFn: async (of: "chain" | "prover"): Promise<Answer> => {
+      const input = await inputOf(model, draft);
+      return of === "chain"
+        ? { inference: await postJson<Inference>(`${path}/infer`, { input }) }
+        : { asked: await postJson<Asked>(`${path}/ask`, { ...wish, input }) };
     },
   });
+  const { data: { inference, asked } = {}, error } = ask;
+  const isRunning = (of: "chain" | "prover") => ask.isPending && ask.variables === of;
   const canRun = model.lanes.includes("EXECUTION") && model.isPublished;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    ask.mutate(draft);
+    ask.mutate("chain");
   };
   return (
     <section className="sheet stack" aria-labelledby="try">
@@ -35,7 +56,7 @@ export function TryIt({ model }: { readonly model: Model }) {
           {canRun ? (
             <div className="row">
               <button type="submit" className="button first" disabled={ask.isPending}>
-                {ask.isPending ? "The chain runs it…" : "Run it on the chain"}
+                {isRunning("chain") ? "The chain runs it…" : "Run it on the chain"}
               </button>
               <span className="small soft">one eth_call: costs nothing, changes nothing</span>
             </div>
@@ -47,19 +68,29 @@ export function TryIt({ model }: { readonly model: Model }) {
               The code shows how.
             </p>
           )}
+          {model.askable.length > 0 && (
+            <AskProver
+              model={model}
+              wish={wish}
+              isPending={isRunning("prover")}
+              onChange={setWish}
+              onAsk={() => ask.mutate("prover")}
+            />
+          )}
         </form>
         <div aria-live="polite" className="stack near">
-          {ask.error !== null && <Failure error={ask.error} />}
-          {ask.data !== undefined && (
+          {error !== null && <Failure error={error} />}
+          {asked !== undefined && <ProverAnswer asked={asked} />}
+          {inference !== undefined && (
             <>
-              <DataSheet data={ask.data.output} />
+              <DataSheet data={inference.output} />
               <p className="small soft">
-                Run at block {GAS.format(ask.data.block)} in {ask.data.seconds.toFixed(2)} s. This is one
+                Run at block {GAS.format(inference.block)} in {inference.seconds.toFixed(2)} s. This is one
                 node's word: a contract that calls the same in its transaction has the chain's.
               </p>
             </>
           )}
-          {ask.data === undefined && ask.error === null && (
+          {ask.data === undefined && error === null && (
             <p className="soft blank">The answer appears here, in words and numbers.</p>
           )}
         </div>

@@ -1,6 +1,6 @@
 import { graphlib, layout } from "@dagrejs/dagre";
 import { useMemo } from "react";
-import type { StepSheet } from "../../verify/worker.ts";
+import type { StepSheet } from "../../verify/steps.ts";
 
 const NODE = { width: 148, height: 44 };
 const GAP = { ranksep: 26, nodesep: 18, marginx: 8, marginy: 8 };

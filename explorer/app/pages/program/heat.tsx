@@ -4,7 +4,8 @@ import type { Hex } from "../../../../base/bytes.ts";
 import { Chart } from "../../parts/plot.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { tensorQuery } from "../../verify/client.ts";
-import type { StepSheet, TensorSheet } from "../../verify/worker.ts";
+import type { StepSheet } from "../../verify/steps.ts";
+import type { TensorSheet } from "../../verify/worker.ts";
 
 type PlotModule = typeof import("@observablehq/plot");
 

@@ -13,6 +13,8 @@ from eth_abi.exceptions import DecodingError
 from eth_utils.abi import collapse_if_tuple
 from eth_utils.crypto import keccak
 
+from ..types import AnyStruct, kinds_of, values_of
+
 Entry = Mapping[str, Any]
 
 
@@ -43,7 +45,24 @@ def encode_call(contract: str, name: str, *args: Any) -> bytes:
 
 def decode_result(contract: str, name: str, data: bytes) -> Any:
     """The one result of a function."""
-    return decode(types_of(function_of(contract, name)["outputs"]), data)[0]
+    return decode_results(contract, name, data)[0]
+
+
+def decode_results(contract: str, name: str, data: bytes) -> tuple[Any, ...]:
+    return decode(types_of(function_of(contract, name)["outputs"]), data)
+
+
+def named(contract: str, name: str, values: Sequence[Any]) -> dict[str, Any]:
+    """The fields of a struct that is the one result of a function."""
+    (struct,) = function_of(contract, name)["outputs"]
+    return {field["name"]: value for field, value in zip(struct["components"], values, strict=True)}
+
+
+def tuple_of(struct: AnyStruct) -> tuple[Any, ...]:
+    """A struct as it is encoded."""
+    kinds = kinds_of(type(struct))
+    pairs = zip(values_of(struct), kinds, strict=True)
+    return tuple(bytes.fromhex(str(value)[2:]) if kind == "hash" else value for value, kind in pairs)
 
 
 @cache

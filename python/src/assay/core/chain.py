@@ -62,6 +62,8 @@ class Block:
     number: int
     hash: str
     timestamp: int
+    base_fee: int = 0
+    """wei a unit of gas"""
 
 
 def read_block(which: str | int = "latest") -> Steps[Block]:
@@ -69,7 +71,8 @@ def read_block(which: str | int = "latest") -> Steps[Block]:
     found: Mapping[str, Any] | None = yield from rpc("read a block", "eth_getBlockByNumber", tag, False)
     if found is None:
         raise AssayError("BLOCK_UNKNOWN", f"The node has no block {which}.", "Ask again.", retryable=True)
-    return Block(to_int(found["number"]), to_text(found["hash"]), to_int(found["timestamp"]))
+    base_fee = to_int(found.get("baseFeePerGas", 0))
+    return Block(to_int(found["number"]), to_text(found["hash"]), to_int(found["timestamp"]), base_fee)
 
 
 def connect(deployment: Deployment, account: LocalAccount | str | None) -> Steps[Chain]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import AssayError
 from ..meaning import Reading
-from ..types import NO_CLAIM, Claim, Lane, Policy, Request, values_of
+from ..types import NO_CLAIM, Claim, Lane, Policy, Request
 from ..words import RequestWord, decode_claim_word, decode_request_word
 from . import abi
 from .chain import Block, Chain, read_block
@@ -100,7 +100,7 @@ def look(chain: Chain, request: Request, terms: Terms, first: int | None) -> Ste
 def is_final_by(chain: Chain, request: Request, candidate: Candidate, policy: Policy, at: object) -> Steps[bool]:
     """Asks `requireFinal` at one block."""
     claim = candidate.claim or NO_CLAIM
-    structs = [tuple(raw(v) if is_hash(v) else v for v in values_of(struct)) for struct in (request, claim, policy)]
+    structs = [abi.tuple_of(struct) for struct in (request, claim, policy)]
     data = abi.encode_call("IAssay", "requireFinal", structs[0], structs[1], candidate.output, structs[2])
     try:
         yield from call_bytes("ask whether the output is final", chain.assay, data, at)
@@ -111,10 +111,6 @@ def is_final_by(chain: Chain, request: Request, candidate: Candidate, policy: Po
 
 def raw(text: Any) -> bytes:
     return bytes.fromhex(text[2:])
-
-
-def is_hash(value: object) -> bool:
-    return isinstance(value, str) and len(value) == 66
 
 
 def require_final(chain: Chain, asked: Asked | str, terms: Terms, model: Model | None = None) -> Steps[Final]:

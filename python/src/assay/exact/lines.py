@@ -7,10 +7,14 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TextIO
 
+from eth_utils.crypto import keccak
+
 from ..errors import AssayError
 from ..orders import decode_order, encode_order
+from ..promises import batch as batches
+from ..promises.signed_claim import digest_of, signer_of
 from ..receipt import Receipt, Trust, verify_receipt
-from ..types import Claim, Policy, Request, Struct, id_of, kinds_of, values_of
+from ..types import Batch, Claim, Policy, Request, SignedClaim, Struct, id_of, kinds_of, values_of
 from .calldata import codec_tensor, parse_calldata
 from .commit import model_id, model_word, rows_root, trace_root, weights_root
 from .element import judge_element
@@ -214,6 +218,46 @@ def receipt(words: Words) -> list[bytes]:
     ]
 
 
+def digest(words: Words) -> list[bytes]:
+    return [from_hex(digest_of(words.number(CHAIN_BITS), words.hex(ADDRESS), words.struct(SignedClaim)))]
+
+
+def signer(words: Words) -> list[bytes]:
+    return [from_hex(signer_of(words.hex(WORD), words.data()))]
+
+
+def expand(words: Words) -> list[bytes]:
+    decoded, selector, leaf = words.program(), words.sized(4), words.data()
+    return [*batches.expand_leaf(decoded, selector, leaf), keccak(leaf)]
+
+
+def compact(words: Words) -> list[bytes]:
+    return [batches.compact_leaf(words.program(), words.sized(4), words.data(), words.data())]
+
+
+def batch(words: Words) -> list[bytes]:
+    decoded, _, chain_id, promises = words.program(), words.sized(4), words.number(CHAIN_BITS), words.hex(ADDRESS)
+    prover, model_id, window = words.hex(ADDRESS), words.hex(WORD), words.number(32)
+    leaves = batches.split_batch(decoded, words.data())
+    root = batches.batch_root(leaves)
+    made = Batch(prover, model_id, window, len(leaves), "0x" + root.hex())
+    return [numbered(len(leaves), 2), root, from_hex(batches.batch_id(chain_id, promises, made))]
+
+
+def path(words: Words) -> list[bytes]:
+    decoded, _ = words.program(), words.sized(4)
+    leaves = batches.split_batch(decoded, words.data())
+    index = words.number(16)
+    siblings = batches.batch_path(leaves, index)
+    return [leaves[index], b"".join(siblings)]
+
+
+def member(words: Words) -> list[bytes]:
+    count, root, index = words.number(16), words.sized(WORD), words.number(16)
+    batches.check_member(count, root, index, words.data(), words.words())
+    return []
+
+
 COMMANDS: dict[str, Callable[[Words], list[bytes]]] = {
     "program": program,
     "run": run,
@@ -230,6 +274,13 @@ COMMANDS: dict[str, Callable[[Words], list[bytes]]] = {
     "pack": pack,
     "signals": signals,
     "receipt": receipt,
+    "digest": digest,
+    "signer": signer,
+    "expand": expand,
+    "compact": compact,
+    "batch": batch,
+    "path": path,
+    "member": member,
 }
 
 

@@ -21,7 +21,7 @@ const changed = (after: SystemContracts): string[] =>
 
 describe("systemAddresses", () => {
   test("default: every contract has an address of its own", () => {
-    expect(new Set(Object.values(before)).size).toBe(DEPLOYED_CONTRACTS.length + 1);
+    expect(new Set(Object.values(before)).size).toBe(DEPLOYED_CONTRACTS.length + 2);
     expect(systemAddresses(artifacts, { ...LOCAL_CONSTANTS })).toEqual(before);
   });
 
@@ -30,9 +30,9 @@ describe("systemAddresses", () => {
     ["gasPriceFloor", LOCAL_CONSTANTS.gasPriceFloor + 1n],
     ["gasBase", LOCAL_CONSTANTS.gasBase + 1n],
     ["gasPerDemand", LOCAL_CONSTANTS.gasPerDemand + 1n],
-  ])("args: another %s moves Assay and its courier, and nothing else", (name, value) => {
+  ])("args: another %s moves Assay and Promises with what they make, and nothing else", (name, value) => {
     const after = systemAddresses(artifacts, { ...LOCAL_CONSTANTS, [name]: value });
-    expect(changed(after)).toEqual(["assay", "courier"]);
+    expect(changed(after)).toEqual(["assay", "courier", "promiseReader", "promises"]);
   });
 
   test("args: another salt moves everything", () => {
@@ -42,7 +42,7 @@ describe("systemAddresses", () => {
 
   test.each<[DeployedContract, string[]]>([
     ["FastInterpreter", ["fastInterpreter"]],
-    ["ProofLane", ["assay", "courier", "proofAdapter"]],
+    ["ProofLane", ["assay", "courier", "promiseReader", "promises", "proofAdapter"]],
     ["ModelRegistry", Object.keys(before).filter((key) => key !== "floatJudge" && key !== "codecJudge")],
   ])("behavior: other code of %s moves what is made from it", (name, moved) => {
     const bytecode: Hex = `${artifacts[name].bytecode}00`;

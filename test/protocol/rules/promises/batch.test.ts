@@ -2,10 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../../base/bytes.ts";
+import { randomLeaf } from "../../../../conformance/generate/random-leaf.ts";
 import { INPUT_CODECS, OUTPUT_CODECS } from "../../../../inference/program/form.ts";
 import { batchTree, isInBatch, joinLeaves } from "../../../../protocol/rules/promises/batch.ts";
 import { compactLeaf, expandLeaf, splitBatch } from "../../../../protocol/rules/promises/leaf.ts";
-import { leafModel, promiseVectorFiles, randomLeaf } from "../../../support/promise-vectors.ts";
+import { leafModel, promiseVectorFiles } from "../../../support/promise-vectors.ts";
 import { createRng } from "../../../support/rng.ts";
 
 describe("promise vectors", () => {

@@ -1,0 +1,304 @@
+/** Opens wrong promises, keeps their queues moving and books their ends. What they become is disputed as any claim. */
+import { size } from "viem";
+import { formatAmount } from "../../base/amounts.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Action } from "../../protocol/chain/actions.ts";
+import type { ClaimEntry, RequestEntry } from "../../protocol/chain/claim-index.ts";
+import type { Chain } from "../../protocol/chain/connect.ts";
+import { dataFeeOf } from "../../protocol/chain/data-fee.ts";
+import { chainError } from "../../protocol/chain/errors.ts";
+import type { Head } from "../../protocol/chain/follower.ts";
+import { readClaim } from "../../protocol/chain/past.ts";
+import { PromiseActions } from "../../protocol/chain/promises/actions.ts";
+import { promisesOf } from "../../protocol/chain/promises/place.ts";
+import type { ClaimId, ModelId } from "../../protocol/rules/types.ts";
+import type { Observer } from "../notices.ts";
+import type { CoveredModel } from "../reexecute.ts";
+import type { PromiseSender } from "../transaction-sender.ts";
+import { decideLeaf, decideSigned, type Opened, type PromiseDecision, type PromiseEnding } from "./decide.ts";
+import { depthOf, PromiseFacts } from "./facts.ts";
+import {
+  keyOfLeaf,
+  type WatchedPromises,
+  type WrongEntry,
+  type WrongLeaf,
+  type WrongSigned,
+} from "./store.ts";
+import { worthOf } from "./worth.ts";
+
+export interface PromiseMovesParts {
+  readonly chain: Chain;
+  readonly store: WatchedPromises;
+  readonly models: ReadonlyMap<ModelId, CoveredModel>;
+  readonly sender: PromiseSender;
+  /** Assay's claims, as far as they are held. */
+  readonly claims: (
+    id: ClaimId,
+  ) => { readonly claim: ClaimEntry; readonly request: RequestEntry } | undefined;
+  readonly observe: Observer;
+  readonly log: Logger;
+}
+
+/** Blocks between two tries of a move that was refused or does not pay. */
+const RETRY_AFTER = 5n;
+
+/** What a decision came to. */
+interface Planned {
+  readonly decision: PromiseDecision;
+  readonly action?: Action;
+  /** present where the move puts a deposit down */
+  readonly deposit?: bigint;
+  readonly bond: bigint;
+  /** it is open or waits */
+  readonly stands: boolean;
+}
+
+export class PromiseMoves {
+  readonly #parts: PromiseMovesParts;
+  readonly #actions: PromiseActions;
+  /** By origin: those of one stake go one after another. */
+  readonly #stepping = new Map<string, Promise<void>>();
+  readonly #again = new Set<string>();
+  readonly #retryAt = new Map<string, bigint>();
+  /** What it waits for, so that each reason is said once. */
+  readonly #reasons = new Map<string, string>();
+  #head: Head | undefined;
+  #isStopping = false;
+
+  constructor(parts: PromiseMovesParts) {
+    this.#parts = parts;
+    const { deployment, game } = parts.chain;
+    this.#actions = new PromiseActions(promisesOf(deployment), game);
+  }
+
+  /** Steps with everything that is not over. */
+  see(head: Head): void {
+    this.#head = head;
+    for (const [key, at] of this.#retryAt) if (at <= head.number) this.#retryAt.delete(key);
+    for (const origin of this.#parts.store.origins()) this.step(origin);
+  }
+
+  step(origin: string): void {
+    if (this.#isStopping || this.#head === undefined) return;
+    if (this.#stepping.has(origin)) {
+      this.#again.add(origin);
+      return;
+    }
+    const done = this.#stepAll(origin).finally(() => {
+      this.#stepping.delete(origin);
+      if (this.#again.delete(origin)) this.step(origin);
+    });
+    this.#stepping.set(origin, done);
+  }
+
+  /** Resolves when no move is under way. */
+  async idle(): Promise<void> {
+    while (this.#stepping.size > 0) await Promise.all(this.#stepping.values());
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.idle();
+  }
+
+  async #stepAll(origin: string): Promise<void> {
+    const { store, log } = this.#parts;
+    let isDoubted = false;
+    for (const key of store.keysOf(origin)) {
+      if (this.#isStopping) return;
+      const entry = store.get(key);
+      if (entry === undefined || this.#retryAt.has(key)) continue;
+      try {
+        const { hasMoved, stands } = await this.#step(entry, this.#head as Head, isDoubted);
+        // What it changed is seen in a later block, and the others are decided from that.
+        if (hasMoved) return;
+        isDoubted ||= stands;
+      } catch (error) {
+        const { code, message } = chainError(error, "step with a wrong promise");
+        log.warn({ promise: key, code }, message);
+      }
+    }
+  }
+
+  /** @param isDoubted another wrong leaf of the batch is open or waits
+   *  @returns whether this one is, and whether the chain is another one now */
+  async #step(
+    entry: WrongEntry,
+    head: Head,
+    isDoubted: boolean,
+  ): Promise<{ readonly hasMoved: boolean; readonly stands: boolean }> {
+    const { store, models, sender, observe, log } = this.#parts;
+    const { key, promise } = entry;
+    const facts = new PromiseFacts(this.#parts.chain, head, sender.address);
+    const model = models.get(
+      promise.kind === "leaf" ? promise.batch.modelId : promise.presented.claim.modelId,
+    );
+    if (model === undefined) return { hasMoved: false, stands: false };
+    const planned =
+      promise.kind === "leaf"
+        ? await this.#planLeaf(entry, promise, facts, model, isDoubted)
+        : await this.#planSigned(entry, promise, facts, model);
+    const { decision, action, deposit, stands } = planned;
+    const stays = { hasMoved: false, stands };
+    if (decision.kind === "wait") {
+      this.#say(key, decision.reason);
+      return stays;
+    }
+    if (decision.kind === "over") {
+      this.#over(key, decision.ending, head);
+      return stays;
+    }
+    if (action === undefined) return stays;
+    if (decision.kind === "open" && !(await this.#pays(key, planned, model))) {
+      this.#retryAt.set(key, head.number + RETRY_AFTER);
+      return stays;
+    }
+    const about = { promise: key, move: decision.kind };
+    // Before it is sent: what is on its way counts after a restart too.
+    if (deposit !== undefined) store.deposited(key, deposit);
+    const result = await sender.move(
+      action,
+      about,
+      deposit === undefined ? undefined : { key, wei: deposit },
+    );
+    const isDone = result.status === "sent" || result.status === "already-done";
+    observe({ kind: "promise-move", promise: key, move: decision.kind, done: isDone });
+    if (result.status === "sent") log.info(about, "moved");
+    if (result.status === "withheld") {
+      observe({ kind: "promise-withheld", promise: key, reason: result.reason });
+    }
+    if (result.status === "refused" || result.status === "withheld") {
+      if (deposit !== undefined) store.deposited(key, 0n);
+      this.#retryAt.set(key, head.number + RETRY_AFTER);
+    }
+    return { hasMoved: isDone, stands };
+  }
+
+  #over(key: string, ending: PromiseEnding, head: Head): void {
+    const { store, observe, log } = this.#parts;
+    store.over(key, head);
+    this.#reasons.delete(key);
+    observe({ kind: "promise-over", promise: key, ending });
+    if (ending === "fallen") log.info({ promise: key, ending }, "a wrong promise is over");
+    else log.error({ promise: key, ending }, "a wrong promise is over, and its prover keeps its stake");
+  }
+
+  async #planLeaf(
+    { key, claimId }: WrongEntry,
+    leaf: WrongLeaf,
+    facts: PromiseFacts,
+    model: CoveredModel,
+    isDoubted: boolean,
+  ): Promise<Planned> {
+    const { store } = this.#parts;
+    const { batch, batchId, index, payload, path } = leaf;
+    const read = await facts.ofLeaf(leaf, model, claimId, isDoubted);
+    if (read.status === "OPEN" && claimId === undefined) await this.#find(key, facts, leaf);
+    this.#hold(key, read);
+    const decision = decideLeaf(read);
+    const planned = { decision, bond: read.bond, stands: stands(read) };
+    switch (decision.kind) {
+      case "open":
+        return {
+          ...{ ...planned, deposit: read.deposit },
+          action: this.#actions.openLeaf(batch, index, payload, path, read.deposit),
+        };
+      case "nextLeaf": {
+        const first = await facts.firstQueued(batchId);
+        // Of another's leaf its event has the payload.
+        const own = store.get(keyOfLeaf(batchId, first))?.promise;
+        const bytes = own?.kind === "leaf" ? own.payload : await facts.payloadOf(batchId, first);
+        if (bytes === undefined) return planned;
+        return { ...planned, action: this.#actions.nextLeaf(batch, first, bytes) };
+      }
+      case "dropLeaf":
+        return { ...planned, action: this.#actions.dropLeaf(batch, await facts.firstQueued(batchId)) };
+      case "close":
+        return { ...planned, action: await this.#close(claimId) };
+      default:
+        return planned;
+    }
+  }
+
+  async #planSigned(
+    { key, claimId }: WrongEntry,
+    wrong: WrongSigned,
+    facts: PromiseFacts,
+    model: CoveredModel,
+  ): Promise<Planned> {
+    const { digest, presented } = wrong;
+    const read = await facts.ofSigned(wrong, model, claimId);
+    if (read.status === "OPEN" && claimId === undefined) await this.#find(key, facts, digest);
+    this.#hold(key, read);
+    const decision = decideSigned(read);
+    const planned = { decision, bond: read.bond, stands: stands(read) };
+    const { account } = read;
+    // A queue's entry moves again at most once a block.
+    const occasion = `${this.#head?.number}`;
+    switch (decision.kind) {
+      case "open":
+        return {
+          ...{ ...planned, deposit: read.deposit },
+          action: this.#actions.open(presented, read.deposit, read.shown ? occasion : undefined),
+        };
+      case "openNext": {
+        const head = read.isHead ? presented : account.head && (await facts.presentedOf(account.head));
+        if (head === undefined) return planned;
+        return { ...planned, action: this.#actions.openNext(head, occasion) };
+      }
+      case "passNext":
+        return { ...planned, action: this.#actions.passNext(presented.claim.prover, digest, occasion) };
+      case "takeBack":
+        return { ...planned, action: this.#actions.takeBack(digest, occasion) };
+      case "close":
+        return { ...planned, action: await this.#close(claimId) };
+      default:
+        return planned;
+    }
+  }
+
+  /** What of this account stands for it, by the chain's word. */
+  #hold(key: string, { opener, own, held }: { opener?: string; own: string; held: bigint }): void {
+    this.#parts.store.deposited(key, opener === own ? held : 0n);
+  }
+
+  async #find(
+    key: string,
+    facts: PromiseFacts,
+    subject: Parameters<PromiseFacts["claimOf"]>[0],
+  ): Promise<void> {
+    const found = await facts.claimOf(subject);
+    if (found !== undefined) this.#parts.store.claimed(key, found.id, found.block);
+  }
+
+  async #close(id: ClaimId | undefined): Promise<Action> {
+    if (id === undefined) throw new RangeError("a promise that is closed has a claim");
+    const { claims, chain } = this.#parts;
+    const { claim, request } = claims(id) ?? (await readClaim(chain, id));
+    return this.#actions.close(request.request, claim.claim);
+  }
+
+  async #pays(key: string, { action, bond }: Planned, model: CoveredModel): Promise<boolean> {
+    const { chain, observe, sender } = this.#parts;
+    const bytes = action === undefined ? 0 : size(action.data);
+    const [gasPrice, dataFee] = await Promise.all([sender.gasPrice(), chain.dataFee.read()]);
+    const fee = dataFeeOf(dataFee, bytes);
+    const { share, cost } = worthOf({
+      ...{ constants: chain.constants, depth: depthOf(model), bond, bytes, gasPrice, dataFee: fee },
+    });
+    if (share > cost) return true;
+    const reason = `opening it would bring ${formatAmount(share)} and cost ${formatAmount(cost)} of gas`;
+    if (this.#say(key, reason)) observe({ kind: "promise-withheld", promise: key, reason });
+    return false;
+  }
+
+  /** @returns true if it was not said before */
+  #say(key: string, reason: string): boolean {
+    if (this.#reasons.get(key) === reason) return false;
+    this.#reasons.set(key, reason);
+    this.#parts.log.info({ promise: key, reason }, "a wrong promise waits");
+    return true;
+  }
+}
+
+const stands = ({ status }: Opened): boolean => status === "OPEN" || status === "QUEUED";

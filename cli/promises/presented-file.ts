@@ -1,0 +1,49 @@
+/** A signed claim in a file, and its comparison with what this machine computes. */
+import { readFileSync } from "node:fs";
+import { fromHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
+import { parseObject } from "../../base/json.ts";
+import { compare, type Verdict } from "../../challenger/reexecute.ts";
+import type { Chain } from "../../protocol/chain/connect.ts";
+import { promisesOf } from "../../protocol/chain/promises/place.ts";
+import { type Presented, parsePresented } from "../../protocol/rules/promises/presented.ts";
+import { type Digest, digestOf } from "../../protocol/rules/promises/signed-claim.ts";
+import { couldNotCheck, withCovered } from "../challenger/covered.ts";
+import type { Setup } from "../challenger/machine.ts";
+
+export interface PresentedFile {
+  readonly presented: Presented;
+  readonly digest: Digest;
+}
+
+/** @throws BaseError FILE_UNREADABLE, JSON_INVALID; as parsePresented */
+export function readPresented({ deployment }: Chain, path: string): PresentedFile {
+  const at = promisesOf(deployment);
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(path);
+  } catch (cause) {
+    throw new BaseError({
+      code: "FILE_UNREADABLE",
+      shortMessage: `The file ${path} cannot be read.`,
+      nextStep: "Name the file of a signed claim, as the prover answered it.",
+      cause,
+    });
+  }
+  const presented = parsePresented(at, parseObject(bytes));
+  return { presented, digest: digestOf(at, presented.claim) };
+}
+
+/** Compares it as the daemon does.
+ *  @throws BaseError MODEL_NOT_HERE, COULD_NOT_CHECK (retryable) */
+export const compareFile = (setup: Setup, { presented, digest }: PresentedFile) =>
+  withCovered(
+    setup,
+    presented.claim.modelId,
+    async ({ covered, engines }): Promise<Exclude<Verdict, { kind: "could-not-check" }>> => {
+      const [input, output] = [fromHex(presented.input), fromHex(presented.output)];
+      const verdict = await compare(covered, { input, output, facts: { promise: digest } }, engines);
+      if (verdict.kind === "could-not-check") throw couldNotCheck(`Signed claim ${digest}`, verdict.reason);
+      return verdict;
+    },
+  );

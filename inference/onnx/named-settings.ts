@@ -1,0 +1,16 @@
+/** Settings of an import that name a part of the file, as a person writes them: NAME=VALUE. */
+
+export const DIM_FORM = "NAME=N with N at least 1";
+export const INPUT_TYPE_FORM = "NAME=TYPE with TYPE int32, uint8 or int8";
+
+/** @returns undefined for a text of another form */
+export function readDim(text: string): readonly [name: string, size: number] | undefined {
+  const match = /^(.+)=([1-9][0-9]*)$/.exec(text);
+  return match === null ? undefined : [match[1] as string, Number(match[2])];
+}
+
+/** @returns undefined for a text of another form */
+export function readInputType(text: string): readonly [name: string, type: string] | undefined {
+  const match = /^(.+)=(int32|uint8|int8)$/.exec(text);
+  return match === null ? undefined : [match[1] as string, match[2] as string];
+}

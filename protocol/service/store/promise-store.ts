@@ -1,0 +1,117 @@
+/** Keeps what was followed of Promises, so that a restart goes on where it stopped. */
+import { fileURLToPath } from "node:url";
+import type { Address } from "viem";
+import type { Batch, Cursor } from "../../chain/follower.ts";
+import {
+  type PromiseEvent,
+  type PromiseEventName,
+  type PromiseEventOf,
+  subjectOf,
+} from "../../chain/promises/events.ts";
+import type { BatchId } from "../../rules/promises/batch.ts";
+import type { Digest } from "../../rules/promises/signed-claim.ts";
+import type { ClaimId } from "../../rules/types.ts";
+import type { SchemaPart, SqliteDatabase } from "../journal/database.ts";
+import { decodeEvent, encodeEvent } from "./event-json.ts";
+
+/** The tables of the followed events of Promises. */
+export const PROMISE_EVENTS_SCHEMA: SchemaPart = {
+  name: "promise-events",
+  folder: fileURLToPath(new URL("promises", import.meta.url)),
+};
+
+/** Events read at once. */
+const PAGE = 8;
+
+/** Holds nothing in memory: the data of a batch are up to 128 KB. */
+export class PromiseStore {
+  readonly #db: SqliteDatabase;
+
+  /** @param db opened with PROMISE_EVENTS_SCHEMA */
+  constructor(db: SqliteDatabase) {
+    this.#db = db;
+  }
+
+  /** Where to follow on; absent at the first start. */
+  cursor(): Cursor | undefined {
+    const row = this.#db.prepare<[], Row>("SELECT body FROM promise_cursor").get();
+    return row === undefined ? undefined : (decodeEvent(row.body) as Cursor);
+  }
+
+  /** Takes a batch, with its cursor in one transaction; the same one again changes nothing. */
+  take(batch: Batch<PromiseEvent>): void {
+    const put = this.#db.prepare(
+      "INSERT INTO promise_events (block, log_index, name, subject, body) VALUES (?, ?, ?, ?, ?)",
+    );
+    const remove = this.#db.prepare("DELETE FROM promise_events WHERE block >= ?");
+    this.#db
+      .transaction(() => {
+        // A batch that was taken before its follower advanced comes again, or a re-org brings another in its place.
+        remove.run(batch.kind === "blocks" ? batch.from : batch.ancestor + 1n);
+        for (const event of batch.kind === "blocks" ? batch.events : []) {
+          const { block, logIndex, name } = event;
+          put.run(block.number, logIndex, name, subjectOf(event) ?? null, encodeEvent(event));
+        }
+        this.#db
+          .prepare(
+            "INSERT INTO promise_cursor VALUES (1, ?) ON CONFLICT (only) DO UPDATE SET body = excluded.body",
+          )
+          .run(encodeEvent(batch.cursor));
+      })
+      .immediate();
+  }
+
+  /** What is kept of a signed claim or a batch, in chain order. */
+  eventsOf(subject: Digest | BatchId): PromiseEvent[] {
+    return this.#read("subject = ?", [subject]);
+  }
+
+  /** The event by which a promise became this claim; undefined for a claim that is nobody's promise. */
+  openingOf(claimId: ClaimId): PromiseEventOf<"Opened" | "LeafOpened"> | undefined {
+    const [event] = this.#read<"Opened" | "LeafOpened">("claim_id = ? AND name != 'Closed'", [claimId]);
+    return event;
+  }
+
+  /** A prover's events of one kind, in chain order.
+   *  @param from first block */
+  ofProver<Name extends PromiseEventName>(prover: Address, name: Name, from = 0n): PromiseEventOf<Name>[] {
+    return this.#read("prover = ? AND name = ? AND block >= ?", [prover, name, from]);
+  }
+
+  /** Everybody's events of one kind, in chain order: few at a time, for each may be large, and what comes between may
+   *  write to the database.
+   *  @param from first block */
+  *all<Name extends PromiseEventName>(name: Name, from = 0n): Generator<PromiseEventOf<Name>> {
+    let [block, logIndex] = [from, -1];
+    for (;;) {
+      const page = this.#read<Name>(
+        "name = ? AND (block, log_index) > (?, ?)",
+        [name, block, logIndex],
+        PAGE,
+      );
+      if (page.length === 0) return;
+      for (const event of page) {
+        yield event;
+        [block, logIndex] = [event.block.number, event.logIndex];
+      }
+    }
+  }
+
+  /** Drops what is over and too deep to come back. */
+  forget(subject: Digest | BatchId): void {
+    this.#db.prepare("DELETE FROM promise_events WHERE subject = ?").run(subject);
+  }
+
+  /** @param limit of rows; -1: all */
+  #read<Name extends PromiseEventName>(where: string, values: unknown[], limit = -1): PromiseEventOf<Name>[] {
+    const query = `SELECT body FROM promise_events WHERE ${where} ORDER BY block, log_index LIMIT ?`;
+    return this.#db
+      .prepare<unknown[], Row>(query)
+      .all(...values, limit)
+      .map(({ body }) => decodeEvent(body) as PromiseEventOf<Name>);
+  }
+}
+
+interface Row {
+  readonly body: string;
+}

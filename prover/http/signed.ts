@@ -1,0 +1,135 @@
+/** Answers that are signed instead of claimed on the chain (docs/PROMISES.md): at once, or with their place in a batch;
+ *  and GET /v1/signed-claims/:digest, what became of one. */
+import { type Request, type Response, Router } from "express";
+import { isAddress } from "viem";
+import { BaseError } from "../../base/errors.ts";
+import { jsonOf } from "../../base/json.ts";
+import { pause } from "../../protocol/chain/follower.ts";
+import { renderPresented } from "../../protocol/rules/promises/presented.ts";
+import type { Digest } from "../../protocol/rules/promises/signed-claim.ts";
+import { ZERO_ADDRESS } from "../../protocol/rules/types.ts";
+import { hasProgram, type ServedModel } from "../models.ts";
+import type { LeafPlace, PromiseNode, SignedAnswer } from "../promises/node.ts";
+import { idOf } from "./ids.ts";
+import type { Line } from "./line.ts";
+import type { HttpParts, Signing } from "./parts.ts";
+import { queryInvalid } from "./query.ts";
+
+export interface SignedCall {
+  readonly model: ServedModel;
+  readonly calldata: Uint8Array;
+  /** it goes into a batch */
+  readonly isBatched: boolean;
+  /** ms to wait for that; undefined: not at all */
+  readonly waitMs: number | undefined;
+  readonly request: Request;
+  readonly response: Response;
+}
+
+export interface SignedResult {
+  readonly output: Uint8Array;
+  readonly signed: SignedAnswer;
+  readonly leaf?: LeafPlace;
+}
+
+/** @throws BaseError SIGNING_OFF, QUERY_INVALID, NOT_BATCHED_IN_TIME, STOPPING; as `PromiseNode.sign` and `Line.work` */
+export async function answerSigned(parts: HttpParts, line: Line, call: SignedCall): Promise<SignedResult> {
+  const { model, calldata, isBatched, waitMs, request, response } = call;
+  const { signing } = parts;
+  if (signing === undefined) throw signingOff();
+  const { node, runs } = signing;
+  const requester = requesterOf(request);
+  node.requireReady(model.id);
+  if (!hasProgram(model)) throw signingOff();
+  const output = await line.work(model, response, (signal) => runs.output(model, calldata, signal, "caller"));
+  const signed = await node.sign(model.id, calldata, output, { requester, isBatched });
+  announceSigned(response, parts, signed);
+  if (waitMs === undefined) return { output, signed };
+  const leaf = await line.waiters.hold(() => untilBatched(parts, node, signed.digest, waitMs, response));
+  return { output, signed, leaf };
+}
+
+async function untilBatched(
+  { nowMs, pollIntervalMs, signal }: HttpParts,
+  node: PromiseNode,
+  digest: Digest,
+  waitMs: number,
+  response: Response,
+): Promise<LeafPlace> {
+  const deadline = nowMs() + waitMs;
+  for (;;) {
+    const leaf = node.find(digest)?.leaf;
+    if (leaf?.windowEnd !== undefined) return leaf;
+    if (signal.aborted || nowMs() >= deadline || response.destroyed) throw notBatched(digest, waitMs);
+    await pause(Math.min(pollIntervalMs, Math.max(1, deadline - nowMs())), signal);
+  }
+}
+
+/** The claim without input and output, which the caller has: in base64url, for whoever reads bytes. */
+function announceSigned(response: Response, { signing }: HttpParts, signed: SignedAnswer): void {
+  const { node } = signing as Signing;
+  const { input: _input, output: _output, ...rest } = renderPresented(node.at, signed);
+  response.setHeader("Assay-Signed-Claim", Buffer.from(JSON.stringify(rest)).toString("base64url"));
+  response.setHeader("Assay-Digest", signed.digest);
+}
+
+/** What an answer in JSON says of it. */
+export function signedBody({ signed, leaf }: SignedResult, { signing }: HttpParts): Record<string, unknown> {
+  const { digest, ...presented } = signed;
+  return {
+    digest,
+    signedClaim: renderPresented((signing as Signing).node.at, presented),
+    ...(leaf === undefined ? {} : { leaf }),
+  };
+}
+
+export function signedRoutes({ signing }: HttpParts): Router {
+  const router = Router();
+  router.get("/v1/signed-claims/:digest", (request, response) => {
+    const digest = idOf(request.params.digest) as Digest;
+    if (signing === undefined) throw signingOff();
+    const found = signing.node.find(digest);
+    if (found === undefined) throw unknown(digest);
+    const { claim, signature, ...rest } = found;
+    const at = signing.node.at;
+    const {
+      input: _input,
+      output: _output,
+      ...signed
+    } = renderPresented(at, {
+      ...{ claim, signature, input: "0x", output: "0x" },
+    });
+    response.type("application/json").send(jsonOf({ ...rest, ...signed }));
+  });
+  return router;
+}
+
+/** @throws BaseError QUERY_INVALID */
+function requesterOf({ query: { requester } }: Request): typeof ZERO_ADDRESS {
+  if (requester === undefined) return ZERO_ADDRESS;
+  if (typeof requester === "string" && isAddress(requester, { strict: false })) return requester;
+  throw queryInvalid("requester", requester, "an address");
+}
+
+const signingOff = (): BaseError =>
+  new BaseError({
+    code: "SIGNING_OFF",
+    shortMessage: "This node signs no answers of this model.",
+    nextStep: "Ask for finality=final, or ask a node that was started with --sign on.",
+  });
+
+const unknown = (digest: Digest): BaseError =>
+  new BaseError({
+    code: "SIGNED_CLAIM_UNKNOWN",
+    shortMessage: `This node has not signed ${digest}, or has forgotten it: it keeps a signed claim for two days after its end.`,
+    nextStep: "Check the digest, or ask the chain.",
+  });
+
+const notBatched = (digest: Digest, waitMs: number): BaseError =>
+  new BaseError({
+    code: "NOT_BATCHED_IN_TIME",
+    shortMessage: `The signed claim ${digest} is in no batch on the chain after ${waitMs / 1_000} seconds.`,
+    nextStep: `It is signed and goes into a batch without you: ask GET /v1/signed-claims/${digest}.`,
+    details: { digest },
+    retryable: true,
+  });

@@ -1,0 +1,253 @@
+/** What a prover's stake and batches need on the chain, derived anew at each block: its key bound, batches posted, claims
+ *  of promises closed, what waits for stake brought forward, slots released. Each move is sent once, by its key. */
+import { fromHex, toHex } from "../../base/bytes.ts";
+import type { Action } from "../../protocol/chain/actions.ts";
+import { chainError } from "../../protocol/chain/errors.ts";
+import type { Batch as FollowedBatch } from "../../protocol/chain/follower.ts";
+import type { PromiseActions } from "../../protocol/chain/promises/actions.ts";
+import type { PromiseEvent, PromiseEventOf } from "../../protocol/chain/promises/events.ts";
+import { PromiseStateReader } from "../../protocol/chain/promises/reads.ts";
+import type { BatchId } from "../../protocol/rules/promises/batch.ts";
+import type { PromisesAddress } from "../../protocol/rules/promises/signed-claim.ts";
+import type { ClaimId, ModelId } from "../../protocol/rules/types.ts";
+import type { ModelWord } from "../../protocol/rules/words.ts";
+import { adoptBatch, dueLeaves, makeBatch } from "./batches.ts";
+import type { PromiseParts } from "./parts.ts";
+import type { StakeState } from "./terms.ts";
+
+export interface KeeperParts extends PromiseParts {
+  readonly actions: PromiseActions;
+  readonly at: PromisesAddress;
+  /** of registered models */
+  readonly words: ReadonlyMap<ModelId, ModelWord>;
+}
+
+/** For how long a key is bound, and when it is bound anew, seconds. */
+const BOUND_SECONDS = 30 * 86_400;
+const RENEW_SECONDS = 7 * 86_400;
+const DAY_SECONDS = 86_400;
+/** Batches that are made and not posted yet, at most. */
+const MAX_UNPOSTED = 4;
+/** After a refusal, ms: the state that it came from changes with blocks. */
+const REFUSED_AFTER_MS = 2_000;
+/** After which signed claims that ended are forgotten, seconds, and how often that is looked at. */
+const KEPT_SECONDS = 2 * 86_400;
+const PRUNE_EVERY_SECONDS = 3_600;
+
+export class Keeper {
+  readonly #parts: KeeperParts;
+  /** own batches whose slots are not released */
+  readonly #batches = new Map<BatchId, PromiseEventOf<"Posted">>();
+  /** claims of own promises that are not closed */
+  readonly #open = new Set<ClaimId>();
+  readonly #sending = new Map<string, Promise<void>>();
+  readonly #notBefore = new Map<string, number>();
+  #turn: Promise<unknown> = Promise.resolve();
+  #prunedAt = 0;
+
+  constructor(parts: KeeperParts) {
+    this.#parts = parts;
+    this.#rebuild();
+  }
+
+  /** Batches that are running, and claims of promises that are not closed. */
+  get counts(): { readonly batches: number; readonly open: number } {
+    return { batches: this.#batches.size, open: this.#open.size };
+  }
+
+  /** The store holds the batch already. */
+  async take(batch: FollowedBatch<PromiseEvent>): Promise<void> {
+    if (batch.kind === "rollback") return this.#rebuild();
+    for (const event of batch.events) {
+      this.#apply(event);
+      if (event.name === "Posted" && this.#batches.has(event.args.batchId))
+        await this.#parts.signer.markPosted(fromHex(event.args.batchId));
+    }
+  }
+
+  /** At the start, once all events are there: batches that the journal does not know were posted after its backup. */
+  async compare(): Promise<void> {
+    const { journal, signer, words, log } = this.#parts;
+    for (const posted of this.#batches.values()) {
+      const { batchId, batch } = posted.args;
+      const word = words.get(batch.modelId);
+      if (journal.batch(batchId) !== undefined || word === undefined) continue;
+      await signer.keepBatch(adoptBatch(posted, word, journal.waiting(batch.modelId, -1)));
+      log.warn({ batch: batchId, leaves: batch.count }, "a batch on the chain was not in the journal");
+    }
+    for (const { id } of journal.unposted()) if (this.#batches.has(id)) await signer.markPosted(fromHex(id));
+  }
+
+  /** Starts what is to be done. One look at a time.
+   *  @param now seconds, not before the head's */
+  keep(state: StakeState, now: number): Promise<void> {
+    const next = this.#turn.then(() => this.#keep(state, now));
+    this.#turn = next.catch(() => undefined);
+    return next;
+  }
+
+  async stop(): Promise<void> {
+    await this.#turn;
+    await Promise.all(this.#sending.values());
+  }
+
+  async #keep(state: StakeState, now: number): Promise<void> {
+    this.#bind(state, now);
+    this.#close();
+    await Promise.all([this.#bringForward(state), this.#keepBatches(state, now)]);
+    await this.#post(state, now);
+    if (now >= this.#prunedAt + PRUNE_EVERY_SECONDS) {
+      this.#prunedAt = now;
+      await this.#parts.signer.prune(now - KEPT_SECONDS);
+    }
+  }
+
+  /** The key binds the stake for a month, again and again; one that its prover has unbound stays so. */
+  #bind({ boundUntil, account, prover }: StakeState, now: number): void {
+    const { actions, key, promises } = this.#parts;
+    if (boundUntil >= now + RENEW_SECONDS || account.free === 0n) return;
+    const set = promises.ofProver(prover, "SignerSet").filter(({ args }) => args.key === key);
+    const latest = set.at(-1)?.args.until ?? 0;
+    // INVARIANT: who has shortened a key's time holds it for stolen.
+    if (set.some(({ args }) => args.until > latest)) return;
+    // To the day: the same key again is the same transaction.
+    const until = Math.ceil((now + BOUND_SECONDS) / DAY_SECONDS) * DAY_SECONDS;
+    this.#send(actions.setSigner(key, until), { move: "setSigner", key, prover, until });
+  }
+
+  #close(): void {
+    const { store, actions } = this.#parts;
+    for (const id of this.#open) {
+      const found = store.index.claimAndRequest(id);
+      if (found === undefined || found.claim.status === "active") continue;
+      const action = actions.close(found.request.request, found.claim.claim);
+      this.#send(action, { move: "close", claim: id, status: found.claim.status });
+    }
+  }
+
+  /** The first of this prover's queue: what is right need not wait. */
+  async #bringForward({ account }: StakeState): Promise<void> {
+    const { promises, actions } = this.#parts;
+    if (account.head === undefined) return;
+    const queued = promises.eventsOf(account.head).findLast((event) => event.name === "Queued");
+    if (queued?.name !== "Queued") return;
+    const { signed: claim, input, output } = queued.args;
+    const action = actions.openNext({ claim, input, output }, `${queued.block.number}`);
+    this.#send(action, { move: "openNext", digest: account.head });
+  }
+
+  async #keepBatches({ head }: StakeState, now: number): Promise<void> {
+    const { chain, promises, actions } = this.#parts;
+    const reader = new PromiseStateReader(chain, head.hash);
+    for (const [id, { args }] of this.#batches) {
+      const isOver = now >= args.windowEnd;
+      const hasQueued = promises.eventsOf(id).some(({ name }) => name === "LeafQueued");
+      if (!isOver && !hasQueued) continue;
+      const state = await reader.batch(id);
+      if (state === undefined) continue;
+      if (state.idle > 0 && (state.fallen || (isOver && state.open === 0)))
+        this.#send(actions.release(args.batch), { move: "release", batch: id });
+      if (state.queued === 0 || state.fallen) continue;
+      const index = await reader.firstQueuedLeaf(id);
+      const waiting = promises
+        .eventsOf(id)
+        .find((event) => event.name === "LeafQueued" && Number(event.args.index) === index);
+      if (waiting?.name !== "LeafQueued") continue;
+      const action = actions.nextLeaf(args.batch, index, waiting.args.payload);
+      this.#send(action, { move: "nextLeaf", batch: id, index });
+    }
+  }
+
+  /** Journals the batches that are due, then sends whatever the chain does not have. */
+  async #post({ account, prover }: StakeState, now: number): Promise<void> {
+    const { journal, signer, terms, words, actions, at, chain } = this.#parts;
+    // Refused anyway: while a promise waits nothing is set apart.
+    if (account.head !== undefined) return;
+    let room = MAX_UNPOSTED - journal.unposted().length;
+    const window = terms.batchWindow ?? 4 * chain.constants.answerSeconds;
+    for (const modelId of words.keys()) {
+      while (room > 0) {
+        const leaves = dueLeaves(journal.waiting(modelId, terms.batchSize), now, terms);
+        if (leaves.length === 0) break;
+        const { leafBond } = terms;
+        await signer.keepBatch(makeBatch(at, { prover, modelId, window, leafBond }, leaves).made);
+        room -= 1;
+      }
+    }
+    for (const { id, batch, leafBond, data } of journal.unposted()) {
+      const { modelId, window, count } = batch;
+      const action = actions.post(batch, { prover, modelId, window, leafBond, data: toHex(data) });
+      this.#send(action, { move: "post", batch: id, leaves: count });
+    }
+  }
+
+  /** Not twice at once, nor soon after a refusal. */
+  #send(action: Action, facts: Record<string, unknown>): void {
+    const { key } = action;
+    if (this.#sending.has(key) || Date.now() < (this.#notBefore.get(key) ?? 0)) return;
+    const sent = this.#carryOut(action, facts).finally(() => this.#sending.delete(key));
+    this.#sending.set(key, sent);
+  }
+
+  async #carryOut(action: Action, facts: Record<string, unknown>): Promise<void> {
+    const { sender, log, signal } = this.#parts;
+    const result = await sender.send(action, signal);
+    this.#notBefore.delete(action.key);
+    switch (result.status) {
+      case "sent":
+        log.info({ ...facts, gas: result.inclusion.gasUsed, hash: result.inclusion.hash }, "moved");
+        return;
+      case "already-done":
+        return;
+      case "refused":
+        this.#notBefore.set(action.key, Date.now() + REFUSED_AFTER_MS);
+        log.warn({ ...facts, reason: result.revert.message }, "a move on promises is refused for now");
+        return;
+      case "retryable": {
+        this.#notBefore.set(action.key, Date.now() + REFUSED_AFTER_MS);
+        const { code, message } = chainError(result.error, "move on promises");
+        log.warn({ ...facts, code }, message);
+      }
+    }
+  }
+
+  #apply(event: PromiseEvent): void {
+    const own = this.#parts.chain.account.address;
+    switch (event.name) {
+      case "Posted":
+        if (event.args.prover === own) this.#batches.set(event.args.batchId, event);
+        return;
+      case "Released":
+        // One whose leaf is still open gets another slot back.
+        if (event.args.amount > 0n) this.#forgetEnded(event.args.batchId);
+        return;
+      case "Opened":
+        if (event.args.prover === own) this.#open.add(event.args.claimId);
+        return;
+      case "LeafOpened":
+        if (this.#batches.has(event.args.batchId)) this.#open.add(event.args.claimId);
+        return;
+      case "Closed":
+        this.#open.delete(event.args.claimId);
+        return;
+      default:
+    }
+  }
+
+  /** A final batch has all its slots back once it is released; one that fell may get more. */
+  #forgetEnded(id: BatchId): void {
+    const events = this.#parts.promises.eventsOf(id);
+    if (!events.some((event) => event.name === "Closed" && event.args.fallen)) this.#batches.delete(id);
+  }
+
+  #rebuild(): void {
+    const { promises, chain } = this.#parts;
+    const own = chain.account.address;
+    this.#batches.clear();
+    this.#open.clear();
+    for (const opened of promises.ofProver(own, "Opened"))
+      for (const event of promises.eventsOf(opened.args.digest)) this.#apply(event);
+    for (const posted of promises.ofProver(own, "Posted"))
+      for (const event of promises.eventsOf(posted.args.batchId)) this.#apply(event);
+  }
+}

@@ -1,0 +1,226 @@
+/** Signed answers of real prover processes, over HTTP: right ones that are opened and defended, wrong ones that fall, and
+ *  batches that become final. */
+import { type Address, type Hex, keccak256 } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { toHex } from "../../base/bytes.ts";
+import { execute } from "../../inference/executor/execute.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
+import { Actions } from "../../protocol/chain/actions.ts";
+import { accept } from "../../protocol/chain/promises/accept.ts";
+import { promiseHistory } from "../../protocol/chain/promises/events.ts";
+import type { Batch } from "../../protocol/rules/promises/batch.ts";
+import { digestOf } from "../../protocol/rules/promises/signed-claim.ts";
+import { LANE, type ModelId } from "../../protocol/rules/types.ts";
+import {
+  ask,
+  askUntilSigned,
+  calldataOf,
+  presentedOf,
+  promisesBy,
+} from "../support/promises/signed-answers.ts";
+import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
+
+/** Long: windows end when the test lets them. */
+const ANSWER_SECONDS = 60;
+const ETHER = 10n ** 18n;
+const DAY = 86_400;
+const SIGNS = ["--sign", "on", "--batch-seconds", "2"];
+const CHEAT = ROLES.cheat;
+
+let system: System;
+let url: string;
+let cheatUrl: string;
+let opener: Awaited<ReturnType<System["open"]>> & ReturnType<typeof promisesBy>;
+
+beforeAll(async () => {
+  system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS });
+  const opened = await system.open("opener", 12);
+  opener = { ...opened, ...promisesBy(opened) };
+  for (const index of [ROLES.prover, CHEAT])
+    await opener.must(opener.actions.deposit(systemAccount(index).address, 10n * ETHER, `${index}`));
+  const prover = system.daemon("prover", ROLES.prover, ["prover", "--port", "0", ...SIGNS]);
+  const cheat = system.cheat("cheat", CHEAT, "output", SIGNS);
+  const challenger = system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]);
+  const up = [
+    prover.logged("prover is up"),
+    cheat.logged("prover is up"),
+    challenger.logged("challenger is up"),
+  ];
+  [url, cheatUrl] = (await Promise.all(up)).map(({ url: at }) => at) as [string, string];
+});
+afterAll(() => system?.stop());
+
+const model = () => system.model("sentiment");
+const rightOutput = (text: string): Hex =>
+  toHex(execute(prepare(model().model, model().selector), calldataOf(model(), text)));
+
+/** Waits until the chain says so. */
+async function until<T>(what: string, read: () => Promise<T | undefined>): Promise<T> {
+  for (let tries = 0; tries < 3_000; tries++) {
+    const found = await read();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`${what} did not come`);
+}
+
+const statusOf = async (at: string, digest: unknown) =>
+  (await (await fetch(`${at}/v1/signed-claims/${digest}`)).json()) as Record<string, unknown>;
+
+describe("finality=signed", () => {
+  it("default: a right answer is accepted; opened, it is defended until it is final", async () => {
+    const text = "Profit rises above all estimates";
+    const body = await askUntilSigned(url, model(), text);
+    expect(body).toMatchObject({ status: "signed", output: rightOutput(text) });
+    const presented = presentedOf(opener.chain, body);
+    const { claim } = presented;
+    expect(claim.prover).toBe(systemAccount(ROLES.prover).address);
+    expect(digestOf(opener.reader.at, claim)).toBe(body.digest);
+    const accepted = await accept(opener.chain, presented, DAY - 3_600);
+    expect(accepted).toMatchObject({ accepted: true, digest: body.digest });
+    expect(await statusOf(url, body.digest)).toMatchObject({ status: "signed", digest: body.digest });
+
+    // Somebody opens it, and challenges the claim that it becomes: the prover answers with its trace.
+    const { deposit } = await opener.reader.check(presented);
+    await opener.must(opener.actions.open(presented, deposit));
+    const [opened] = await promiseHistory(opener.chain, body.digest as Hex);
+    if (opened?.name !== "Opened") throw new Error("it is not open");
+    const { claimId } = opened.args;
+    const claimed = await system.events.until("Claimed", ({ claimId: id }) => id === claimId);
+    await opener.must(new Actions(opener.chain.game).challenge(claimed.claim));
+    await system.events.until("TraceCommitted", ({ claimId: id }) => id === claimId);
+    expect(
+      await until("status opened", async () => {
+        const { status } = await statusOf(url, body.digest);
+        return status === "opened" ? status : undefined;
+      }),
+    ).toBe("opened");
+    await system.passTime(DAY + 4 * ANSWER_SECONDS + ANSWER_SECONDS);
+    await until("the end in the books of Promises", async () =>
+      (await opener.reader.signed(digestOf(opener.reader.at, claim))).status === "CLOSED" ? true : undefined,
+    );
+    expect(
+      await until("status final", async () => {
+        const found = await statusOf(url, body.digest);
+        return found.status === "final" ? found : undefined;
+      }),
+    ).toMatchObject({ claimId });
+    const account = await opener.reader.account(claim.prover);
+    expect(account.away).toBe(0n);
+    // Half of the ticket and half of the opener's deposit are the prover's.
+    expect(account.free).toBeGreaterThan(10n * ETHER);
+  });
+
+  it("behavior: a wrong answer looks the same, and falls once it is opened", async () => {
+    const text = "Losses everywhere";
+    const body = await askUntilSigned(cheatUrl, model(), text);
+    expect(body.output).not.toBe(rightOutput(text));
+    const presented = presentedOf(opener.chain, body);
+    const accepted = await accept(opener.chain, presented, 60);
+    if (!accepted.accepted) throw new Error(accepted.reason);
+    await opener.must(opener.actions.open(presented, accepted.deposit));
+    const [opened] = await promiseHistory(opener.chain, accepted.digest);
+    if (opened?.name !== "Opened") throw new Error("it is not open");
+    const { claimId } = opened.args;
+    await system.events.until("Fell", ({ claimId: id }) => id === claimId);
+    await until("the fall in the books", async () =>
+      (await opener.reader.signed(accepted.digest)).status === "CLOSED" ? true : undefined,
+    );
+    expect(await opener.reader.credit(opener.chain.account.address)).toBe(accepted.deposit);
+    const account = await opener.reader.account(presented.claim.prover);
+    expect(account.free).toBeLessThan(10n * ETHER);
+    expect(account.away).toBe(0n);
+    expect(
+      await until("status fallen", async () => {
+        const { status } = await statusOf(cheatUrl, body.digest);
+        return status === "fallen" ? status : undefined;
+      }),
+    ).toBe("fallen");
+  });
+
+  it("args: the calldata form says the same in headers", async () => {
+    const calldata = calldataOf(model(), "Flat quarter");
+    const response = await fetch(`${url}/tools/${model().manifest.name}?finality=signed`, {
+      method: "POST",
+      headers: { "Content-Type": "application/octet-stream" },
+      body: Buffer.from(calldata),
+    });
+    expect(response.status).toBe(200);
+    const output = toHex(new Uint8Array(await response.arrayBuffer()));
+    const header = response.headers.get("Assay-Signed-Claim") as string;
+    const signed = JSON.parse(Buffer.from(header, "base64url").toString()) as Record<string, unknown>;
+    const presented = presentedOf(opener.chain, {
+      signedClaim: { ...signed, input: toHex(calldata), output },
+    });
+    expect(await accept(opener.chain, presented, 60)).toMatchObject({
+      ...{ accepted: true, digest: response.headers.get("Assay-Digest") },
+    });
+    expect(response.headers.get("Assay-Status")).toBe("signed");
+  });
+
+  it("error: what cannot be asked is refused by name", async () => {
+    const code = async (finality: string, query = "") =>
+      ((await ask(url, model(), "x", finality, query)).body as { error?: { code: string } }).error?.code;
+    expect(await code("sure")).toBe("QUERY_INVALID");
+    expect(await code("signed", "&requester=0x12")).toBe("QUERY_INVALID");
+    expect(await code("signed", "&batch=yes")).toBe("QUERY_INVALID");
+    expect(await code("final", "&batch=true")).toBe("QUERY_INVALID");
+    expect(await code("batched", "&timeout=0")).toBe("QUERY_INVALID");
+    const unknown = await statusOf(url, `0x${"12".repeat(32)}`);
+    expect(unknown).toMatchObject({ error: { code: "SIGNED_CLAIM_UNKNOWN" } });
+    expect(await statusOf(url, "0x12")).toMatchObject({ error: { code: "ID_INVALID" } });
+  });
+});
+
+describe("finality=signed&batch=true", () => {
+  it("default: answers at once, and says later where the answer is in a batch", async () => {
+    const { status, body } = await ask(url, model(), "Shares wait for a batch", "signed", "&batch=true");
+    expect([status, body.leaf]).toEqual([200, undefined]);
+    const found = await until("its batch", async () => {
+      const one = await statusOf(url, body.digest);
+      return one.status === "batched" ? one : undefined;
+    });
+    expect(found.leaf).toMatchObject({ index: 0, windowEnd: expect.any(Number) });
+  });
+});
+
+describe("finality=batched", () => {
+  it("default: answers get a place in a batch, and are final after its window", async () => {
+    const texts = ["Shares jump", "Shares fall", "Shares sleep"];
+    const answers = await Promise.all(
+      texts.map((text) => ask(url, model(), text, "batched", "&timeout=300")),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    interface Leaf {
+      readonly batch: Batch;
+      readonly batchId: Hex;
+      readonly index: number;
+      readonly payload: Hex;
+      readonly path: readonly Hex[];
+      readonly windowEnd: number;
+    }
+    const policyOf = (text: string) => ({
+      ...{ modelId: model().modelId as ModelId, inputHash: keccak256(toHex(calldataOf(model(), text))) },
+      ...{ lanes: LANE.BOND, minBond: 0n, minWindow: 4 * ANSWER_SECONDS },
+    });
+    const gate = ({ batch, index, payload, path }: Leaf, text: string) =>
+      opener.reader.requireFinalLeaf(batch, index, payload, path, policyOf(text));
+    const leaves = answers.map(({ body }) => body.leaf as Leaf);
+    await expect(gate(leaves[0] as Leaf, texts[0] as string)).rejects.toMatchObject({
+      details: { revert: "BatchNotFinal" },
+    });
+    await system.passTime(4 * ANSWER_SECONDS);
+    const prover: Address = systemAccount(ROLES.prover).address;
+    // The prover takes its stake back by itself.
+    await until("the release", async () =>
+      (await opener.reader.account(prover)).slots === 0n ? true : undefined,
+    );
+    for (const [index, text] of texts.entries())
+      expect(await gate(leaves[index] as Leaf, text)).toBe(rightOutput(text));
+    const found = await until("status final", async () => {
+      const one = await statusOf(url, answers[0]?.body.digest);
+      return one.status === "final" ? one : undefined;
+    });
+    expect(found.leaf).toEqual(leaves[0]);
+  });
+});
