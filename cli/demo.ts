@@ -27,6 +27,7 @@ import { projectRoot } from "../tools/foundry.ts";
 import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
 import { loadArtifact, loadArtifacts } from "./artifacts.ts";
 import { Agent, type Question } from "./demo/agent.ts";
+import { keepRunning } from "./demo/keep-running.ts";
 import { askLanes, type LaneQuestion, laneLines, openLanes, openOf } from "./demo/lanes.ts";
 import { type Daemon, type DaemonOptions, DISHONEST_PROVER, startDaemon } from "./demo/processes.ts";
 import { buyHeadlines, depositStakes } from "./demo/promises.ts";
@@ -377,33 +378,6 @@ async function makeTraffic(
 function convictionPage(explorer: unknown, events: readonly ChainEvent[]): string {
   const fell = events.find((event) => event.name === "Fell");
   return `${explorer}/claims/${fell?.args.claimId}/dispute`;
-}
-
-async function keepRunning(
-  rpcUrl: string,
-  chain: Chain,
-  deployment: string,
-  daemons: readonly Daemon[],
-  agents: Readonly<Record<string, Agent>>,
-  pages: Readonly<Record<"explorer" | "conviction", string>>,
-): Promise<void> {
-  const prover = daemons.find(({ name }) => name === "honest-prover");
-  const { url } = await (prover as Daemon).logged("prover is up");
-  console.log(`\nStill running; stop it with Ctrl-C.
-  explorer    ${pages.explorer}
-  conviction  ${pages.conviction}
-  chain       ${rpcUrl}, chain id ${chain.game.chainId}
-  assay       ${chain.game.assay}
-  deployment  ${deployment}
-  prover      ${url}
-${Object.entries(agents)
-  .map(([name, { address }]) => `  agent       ${address} (${name})`)
-  .join("\n")}
-${daemons.map(({ name, log }) => `  log         ${log} (${name})`).join("\n")}`);
-  await new Promise((resolve) => {
-    process.once("SIGINT", resolve);
-    process.once("SIGTERM", resolve);
-  });
 }
 
 try {

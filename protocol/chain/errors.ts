@@ -166,7 +166,7 @@ function* causes(error: unknown): Generator<unknown> {
 }
 
 /** As Nethermind wrote it until 2025: its code and its message say only that the call failed. */
-const REVERTED = /^revert(ed)?/i;
+const REVERTED = /^revert(ed)?\b/i;
 
 /** Nodes put revert data into `data` of the RPC error, as hex, behind a word, or one level deeper; wallets wrap that
  *  error once more. */
