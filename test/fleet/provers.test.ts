@@ -11,6 +11,7 @@ import { fileCase, of } from "../support/cases.ts";
 import { fetchMetrics } from "../support/exposition.ts";
 import { PASSWORD, type Postgres, startPostgres } from "../support/postgres.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
 
 const ANSWER_SECONDS = 120;
 /** Within which another takes over, ms. */
@@ -37,16 +38,17 @@ const SIGNS = "this daemon signs with its key";
 const STANDS_BY = "another daemon signs with this key; standing by";
 const GONE = "PostgreSQL cannot be used: nothing new is begun, owed answers are journalled in the folder";
 
-function startProver(name: string, index: number, args: readonly string[] = []): Daemon {
-  return system.daemon(name, index, ["prover", "--port", "0", ...args], {
-    env: { ASSAY_DATABASE: postgres.url },
+function startProver(name: string, index: number, url = postgres.url): Daemon {
+  return system.daemon(name, index, ["prover", "--port", "0"], {
+    env: { ASSAY_DATABASE: url },
   });
 }
 
-/** A prover that signs and one that stands by, with a key of their own. */
-async function startPair() {
+/** A prover that signs and one that stands by, with a key of their own.
+ *  @param url of the database, for the one that signs */
+async function startPair(url = postgres.url) {
   const index = nextAccount++;
-  const signer = startProver(`signer-${index}`, index);
+  const signer = startProver(`signer-${index}`, index, url);
   await Promise.all([signer.logged(SIGNS), signer.logged("prover is up")]);
   const standby = startProver(`standby-${index}`, index);
   await Promise.all([standby.logged(STANDS_BY), standby.logged("prover is up")]);
@@ -134,6 +136,32 @@ describe("provers of one key", () => {
       signal(signer, "SIGCONT");
     }
     await Promise.all([signer.stop(), standby.stop()]);
+  });
+});
+
+describe("a signer that is cut off from PostgreSQL, which lives", () => {
+  test("behavior: another takes over and claims; both may answer; what the first one did is in PostgreSQL later", async () => {
+    const proxy = await startTcpProxy(Number(new URL(postgres.url).port));
+    const { index, signer, standby, made } = await startPair(
+      postgres.url.replace(new URL(postgres.url).host, `127.0.0.1:${proxy.port}`),
+    );
+    const metric = await metricsOf(signer);
+    const since = Date.now();
+    proxy.cut();
+    await standby.logged(SIGNS);
+    await expectFast(since);
+    await signer.logged(GONE);
+    await challenge(made);
+    const { traceRoot } = await answered(made);
+    await demandAnswer(made, traceRoot);
+    const other = await (await fileCase(system, index)).claimed();
+    proxy.mend();
+    await expect.poll(() => metric("assay_database_up"), SOON).toBe(1);
+    await expect.poll(() => metric("assay_journal_unshared"), SOON).toBe(0);
+    const claims = system.events.all("Claimed", ({ claim }) => claim.prover === made.claim.prover);
+    expect(claims.map(({ claimId }) => claimId)).toEqual([made.claimId, other.claimId]);
+    await Promise.all([signer.stop(), standby.stop()]);
+    proxy.stop();
   });
 });
 
