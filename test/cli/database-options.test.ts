@@ -77,7 +77,7 @@ describe("configuredDatabase", () => {
 
   test.each([
     ["of another kind", `mysql://u:${PASSWORD}@db/x`],
-    ["that is none", `postgres://u:${PASSWORD}@:99999999/x`],
+    ["that is no URL", `postgres://u:${PASSWORD}@:99999999/x`],
     ["without a database", `postgres://u:${PASSWORD}@db.example`],
   ])("error: a URL %s, which no message shows", (_, url) => {
     const fault = faultOf(() => configured([], { ASSAY_DATABASE: url }));

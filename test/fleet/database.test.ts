@@ -83,7 +83,7 @@ describe("the fence", () => {
 });
 
 describe("SharedJournal", () => {
-  test("behavior: a folder that had the journal alone brings it along, and without the database it is refused", async () => {
+  test("behavior: a folder that had the journal alone brings it along, to a standby too", async () => {
     const owner = newOwner();
     const path = join(sharedFolder.path, "before.sqlite");
     const alone = openDatabase(path, [JOURNAL_SCHEMA]);

@@ -115,6 +115,10 @@ describe("provers of one key", () => {
     await demandAnswer(made, traceRoot);
     await expectSentOnce(index);
     await standby.stop();
+    // Nobody signs with a copy alone.
+    const alone = system.daemon(standby.name, index, ["prover", "--port", "0"]);
+    await alone.ended;
+    expect(readFileSync(alone.log, "utf8")).toContain("DATABASE_MISSING");
   });
 
   test("behavior: SIGSTOP of the signer: the standby takes over, and the old signer does no harm when it goes on", async () => {

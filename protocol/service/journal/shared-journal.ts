@@ -132,7 +132,7 @@ export class SharedJournal extends FolderJournal {
         const revision = await this.#push(rows).catch(() => this.#drop());
         if (revision !== undefined) return this.#mirror.share(change, revision, this.#fence as number);
         // Whether PostgreSQL is gone, or this process was taken for dead.
-        await this.#look();
+        await this.#poll();
       }
       const refusal = begun === undefined ? this.#refusalOfChange(key) : this.#refusalOf(begun);
       if (refusal !== undefined) throw refusal;
@@ -188,7 +188,7 @@ export class SharedJournal extends FolderJournal {
     while (!signal.aborted) {
       // Others need not wait while a server does not answer.
       const opened = this.#connection === undefined ? await this.#open() : undefined;
-      await this.#inTurn(() => this.#look(opened));
+      await this.#inTurn(() => this.#poll(opened));
       await pause(this.#beatMs, signal);
     }
   }
@@ -214,22 +214,22 @@ export class SharedJournal extends FolderJournal {
   /** Finds out who signs, takes over if nobody does, and brings both journals together. That PostgreSQL is gone is said
    *  only when a new connection fails: an old one may have been ended by a daemon that took over.
    *  @param opened a new connection, or why there is none; absent: it is made where it is needed */
-  async #look(opened?: Connection | BaseError): Promise<void> {
+  async #poll(opened?: Connection | BaseError): Promise<void> {
     const isOld = this.#connection !== undefined;
     try {
-      return await this.#lookOnce(opened);
+      return await this.#pollOnce(opened);
     } catch (error) {
       this.#drop();
       if (!isOld) return this.#cutOff(error);
     }
-    await this.#lookOnce().catch((error: unknown) => {
+    await this.#pollOnce().catch((error: unknown) => {
       this.#drop();
       this.#cutOff(error);
     });
   }
 
   /** @throws what makes PostgreSQL, or the connection, unusable */
-  async #lookOnce(opened?: Connection | BaseError): Promise<void> {
+  async #pollOnce(opened?: Connection | BaseError): Promise<void> {
     if (this.#connection === undefined) {
       const connection = opened ?? (await this.#open());
       if (connection instanceof Error) throw connection;
