@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type Hex, keccak256, toHex } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { JOURNAL_SCHEMA, MIRROR_SCHEMA, openDatabase } from "../../protocol/service/journal/database.ts";
-import { LocalJournal } from "../../protocol/service/journal/journal.ts";
+import { type JournalOwner, LocalJournal } from "../../protocol/service/journal/journal.ts";
 import { requireDatabase } from "../../protocol/service/postgres/require-database.ts";
 import { enterSchema, schemaNameOf } from "../../protocol/service/postgres/schema.ts";
 import { PostgresSession } from "../../protocol/service/postgres/session.ts";
@@ -39,6 +39,20 @@ const actionOf = (key: string) => ({
   value: 1n,
   doneBy: [],
 });
+
+/** What a daemon wrote to its folder while it had no database. */
+function withLocal(path: string, owner: JournalOwner, work: (local: LocalJournal) => void): void {
+  const db = openDatabase(path, [JOURNAL_SCHEMA, MIRROR_SCHEMA]);
+  work(new LocalJournal(db, owner));
+  db.close();
+}
+
+const statesIn = async (owner: JournalOwner): Promise<string[]> => {
+  const rows = await postgres.query<{ text: string }>(
+    `SELECT concat_ws(' ', key, nonce, state) AS text FROM ${schemaNameOf(owner)}.actions ORDER BY key`,
+  );
+  return rows.map(({ text }) => text);
+};
 
 describe("the fence", () => {
   test("behavior: a row with an older number is refused by the database, and nothing of its transaction stays", async () => {
@@ -97,6 +111,39 @@ describe("SharedJournal", () => {
     expect(standby.journal.inState("signed")).toEqual([]);
     expect(standby.journal.refusal(actionOf("new"))).toMatchObject({ code: "NOT_SIGNER" });
     await Promise.all([shared.close(), standby.close()]);
+  });
+
+  test("behavior: of two actions with one nonce that of the signer counts, and the other's daemon gets the place to say so", async () => {
+    const owner = newOwner();
+    const signer = openShared(owner, postgres.url);
+    await leads(signer);
+    await signer.journal.sign(actionOf("x"), 0, 1n, transactionOf("x"));
+    const path = join(sharedFolder.path, "cut-off.sqlite");
+    withLocal(path, owner, (local) => local.sign(actionOf("y"), 0, 1n, transactionOf("y")));
+    const cutOff = openShared(owner, postgres.url, path);
+    await leads(cutOff);
+    await expect.poll(() => signer.journal.leads, SOON).toBe(false);
+    expect(await statesIn(owner)).toEqual(["x 0 signed", "y 0 displaced"]);
+    expect(cutOff.journal.unshared).toBe(0);
+    await Promise.all([signer.close(), cutOff.close()]);
+  });
+
+  test("behavior: an action whose nonce another took meanwhile gets there after it", async () => {
+    const owner = newOwner();
+    const path = join(sharedFolder.path, "moved.sqlite");
+    const before = openShared(owner, postgres.url, path);
+    await leads(before);
+    const b = await before.journal.sign(actionOf("b"), 0, 1n, transactionOf("b"));
+    await before.close();
+    withLocal(path, owner, (local) => {
+      local.markDisplaced(b);
+      local.sign(actionOf("a"), 0, 1n, transactionOf("a"));
+      local.sign(actionOf("b"), 1, 1n, transactionOf("b again"));
+    });
+    const after = openShared(owner, postgres.url, path);
+    await leads(after);
+    expect(await statesIn(owner)).toEqual(["a 0 signed", "b 1 signed"]);
+    await after.close();
   });
 
   test("behavior: a server that lost its newest changes gets them again", async () => {
