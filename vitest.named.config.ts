@@ -11,6 +11,7 @@ export const NAMED_SUITES = [
   "executor",
   "explorer-pages",
   "ezkl",
+  "fleet",
   "mcp",
   "onnx",
   "operators",

@@ -7,6 +7,7 @@ import { requireAccount, type SigningChain } from "../protocol/chain/sender.ts";
 import {
   address,
   type Config,
+  DATABASE_SETTINGS,
   integer,
   loadConfig,
   type Settings,
@@ -27,10 +28,12 @@ import { besideExplorer, EXPLORER_PORT_SETTING } from "./beside-explorer.ts";
 import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
 import { chainConfig, confirmationsOn, openChain, withChain, withSettings } from "./chain.ts";
 import { ENDING_BUDGET_SETTING, loadModels, MODELS_SETTING, stopSignal } from "./daemon.ts";
+import { configuredDatabase } from "./database-options.ts";
 import { warnOfKey } from "./doctor/key.ts";
 import { openEngine, withEzkl } from "./engine.ts";
 import { EZKL_SETTINGS, ezklOptions } from "./ezkl-options.ts";
 import { createLogger } from "./log.ts";
+import { refuseArgument } from "./output.ts";
 import { PAYMENT_SETTINGS, paymentTerms } from "./payment-options.ts";
 import { KEY_FOLDER } from "./proof/setup.ts";
 import { SIGNING_SETTINGS, signingOptions } from "./signing-options.ts";
@@ -167,8 +170,8 @@ export function addProverCommand(program: Command): void {
       "--force",
       "start although no folder holds the model of a live claim, which then cannot be defended",
     );
-  withSettings(withChain(command), PROVER_SETTINGS).action((_options: object, self: Command) =>
-    serveProver(self, honestWork),
+  withSettings(withSettings(withChain(command), DATABASE_SETTINGS), PROVER_SETTINGS).action(
+    (_options: object, self: Command) => serveProver(self, honestWork),
   );
 }
 
@@ -188,6 +191,7 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
   const config = chainConfig(self);
   const settings = loadConfig(PROVER_SETTINGS, { flags: self.optsWithGlobals(), env: process.env }, "prover");
   const { operator, metricsPort } = settings;
+  const database = configuredDatabase(self);
   const log = createLogger("prover", self);
   const signal = stopSignal(log);
   const { programs, proofModels } = loadModels(settings.models, log);
@@ -196,6 +200,7 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
   await warnOfKey(chain, config, log);
   const signing = signingOptions(settings, config, process.env);
   const payment = paymentTerms(settings, chain.account.address);
+  if (database !== undefined) refuseInFolder(database.name, { payment, signing });
   const ezkl = ezklOptions(config, settings, signal);
   const engine = withEzkl(await openEngine(programs, settings.processes, log), proofModels, ezkl);
   let work: ProverWork | undefined;
@@ -222,6 +227,7 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
       ...(metricsPort === undefined ? {} : { metricsAt: { host: settings.metricsHost, port: metricsPort } }),
       log,
       ...(operator === undefined ? {} : { operator }),
+      ...(database === undefined ? {} : { database }),
       ...(sweep === undefined ? {} : { sweep }),
       ...(payment === undefined ? {} : { payment }),
       ...(signing === undefined ? {} : { signing }),
@@ -231,4 +237,15 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
     work?.close();
     engine.close();
   }
+}
+
+/** What stands in one folder alone cannot follow the key to another machine. */
+function refuseInFolder(
+  database: string,
+  { payment, signing }: { payment: unknown; signing: unknown },
+): void {
+  if (payment !== undefined)
+    refuseArgument("--database", database, "absent beside --payment-price, whose orders stay in one folder");
+  if (signing !== undefined)
+    refuseArgument("--database", database, "absent beside --sign on, whose answers stay in one folder");
 }

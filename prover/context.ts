@@ -7,6 +7,7 @@ import type { EndingBudget, EndingResult } from "../protocol/chain/endings.ts";
 import { PromiseActions } from "../protocol/chain/promises/actions.ts";
 import { promisesOf } from "../protocol/chain/promises/place.ts";
 import type { Sender, SigningChain } from "../protocol/chain/sender.ts";
+import type { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import type { EventStore } from "../protocol/service/store/event-store.ts";
 import type { Policy } from "./decide.ts";
 import type { FailedDeliveries } from "./failed-deliveries.ts";
@@ -18,6 +19,7 @@ import { again, DONE, type Outcome } from "./workers.ts";
 
 export interface Context {
   readonly chain: SigningChain;
+  readonly clock: ChainClock;
   readonly sender: Sender;
   readonly actions: Actions;
   readonly store: EventStore;

@@ -3,6 +3,7 @@ import { fromHex, toHex } from "../base/bytes.ts";
 import type { Commitment } from "../inference/commit/commitments.ts";
 import { decodePosition } from "../inference/commit/positions.ts";
 import { topsOf } from "../inference/commit/reveal.ts";
+import type { Action } from "../protocol/chain/actions.ts";
 import type { ClaimId } from "../protocol/rules/types.ts";
 import { type Context, carryOut } from "./context.ts";
 import { hasProgram } from "./models.ts";
@@ -29,7 +30,11 @@ export class Defence {
     if (traced.kind !== "traced") return traced;
     const { trace } = traced;
     const action = actions.commitTrace(found.claim.claim, topsOf(trace).map(toHex));
-    return carryOut(this.#context, action, { move: "commitTrace", claim: id, traceRoot: toHex(trace.root) });
+    return carryOut(this.#context, this.#owed(action, due), {
+      move: "commitTrace",
+      claim: id,
+      traceRoot: toHex(trace.root),
+    });
   }
 
   /** @param position encoded @param due last second for it */
@@ -44,7 +49,11 @@ export class Defence {
     const decoded = decodePosition(position);
     const { content, path } = runs.reveal(trace, decoded);
     const action = actions.reveal(found.claim.claim, position, content.map(toHex), path.map(toHex));
-    return carryOut(this.#context, action, { move: "reveal", claim: id, ...decoded });
+    return carryOut(this.#context, this.#owed(action, due), { move: "reveal", claim: id, ...decoded });
+  }
+
+  #owed(action: Action, due: number): Action {
+    return { ...action, owed: { secondsLeft: due - (this.#context.clock.now ?? due) } };
   }
 
   /** Drops traces of claims that are over, also those in the making. */

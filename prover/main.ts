@@ -13,13 +13,16 @@ import type { SweepTerms } from "../protocol/chain/sweep.ts";
 import { withdrawHandler } from "../protocol/chain/withdraw.ts";
 import { ZERO_ADDRESS } from "../protocol/rules/types.ts";
 import { listenControl } from "../protocol/service/control.ts";
-import { openDataFolder } from "../protocol/service/data-folder.ts";
+import { openDataFolder, ownerOf } from "../protocol/service/data-folder.ts";
 import { fewConnections, limitsFor, listen } from "../protocol/service/http/listen.ts";
 import { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import { metricsApp } from "../protocol/service/metrics/http.ts";
+import { addJournalMetrics } from "../protocol/service/metrics/journal-metrics.ts";
 import { Metrics } from "../protocol/service/metrics/metrics.ts";
 import { addNodeMetrics } from "../protocol/service/metrics/node-metrics.ts";
 import { NodePulse } from "../protocol/service/metrics/node-pulse.ts";
+import { requireDatabase } from "../protocol/service/postgres/require-database.ts";
+import type { DatabaseTerms } from "../protocol/service/postgres/terms.ts";
 import { EVENTS_SCHEMA, EventStore } from "../protocol/service/store/event-store.ts";
 import { PROMISE_EVENTS_SCHEMA } from "../protocol/service/store/promise-store.ts";
 import type { Context } from "./context.ts";
@@ -50,6 +53,8 @@ export interface ProverOptions {
   readonly runs: Runs;
   /** folder of database and journal */
   readonly data: string;
+  /** PostgreSQL that has the journal for all provers of the key; absent: the folder alone has it */
+  readonly database?: DatabaseTerms;
   readonly policy: Policy;
   /** methods of settling at once; absent: none */
   readonly truths?: readonly TruthSource[];
@@ -84,25 +89,29 @@ const PULSE_MS = 1_000;
 
 /** Runs until the signal aborts, then ends what it began.
  *  @throws BaseError as openDataFolder, serveModels and checkRegistered do, PORT_TAKEN, LISTEN_FAILED,
- *  CLAIMED_MODELS_MISSING */
+ *  CLAIMED_MODELS_MISSING, and as requireDatabase does */
 export async function runProver(options: ProverOptions, signal: AbortSignal): Promise<void> {
-  const { chain, log, pollIntervalMs, confirmations, maxFee } = options;
+  const { chain, log, pollIntervalMs, confirmations, maxFee, database } = options;
   const models = serveModels(options.models);
   const { engine, canonical } = options;
   await checkRegistered(models, new StateReader(chain), log);
+  if (database !== undefined) await requireDatabase(database, ownerOf(chain));
   const schemas = [EVENTS_SCHEMA, JOBS_SCHEMA, ORDERS_SCHEMA, PROMISE_EVENTS_SCHEMA];
   const folder = openDataFolder(options.data, chain, schemas, {
     pollIntervalMs,
     maxFeePerGas: maxFee,
     reorgDepth: REORG_DEPTH + confirmations,
     log,
+    database,
   });
   let signing: OpenedSigning | undefined;
   try {
     const { db, sender } = folder;
     const store = new EventStore(db);
+    const clock = new ChainClock(Date.now);
     const context: Omit<Context, "outbox"> = {
       chain,
+      clock,
       sender,
       actions: new Actions(chain.game),
       store,
@@ -119,10 +128,8 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
     };
     const refused = new AbortController();
     const metrics = new Metrics();
-    const clock = new ChainClock(Date.now);
     const prover: Prover = new Prover({
       ...context,
-      clock,
       onJobEnd: addProverMetrics(metrics, {
         clock,
         jobs: () => prover.jobs(),
@@ -148,6 +155,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       ...{ nodes: chain.quorum?.nodes, account },
       ...{ pulse, clock, nowMs: Date.now, unmined },
     });
+    if (folder.shared !== undefined) addJournalMetrics(metrics, folder.shared);
     metrics.addProcess();
     // Keys that are not there are made now, while no deadline waits.
     for (const source of context.truths) await source.refresh(models.values());

@@ -10,7 +10,6 @@ import { Sweep, type SweepTerms } from "../protocol/chain/sweep.ts";
 import { type Obligations, withdrawCredit } from "../protocol/chain/withdraw.ts";
 import type { ClaimId, ModelId, RequestId } from "../protocol/rules/types.ts";
 import type { ClaimWord } from "../protocol/rules/words.ts";
-import type { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import { claimsWithoutModel, logWithoutModel, refusalOf } from "./claimed-models.ts";
 import { answerRequest, settleDispute, withTruths } from "./claims.ts";
 import { type Context, carryOut, isOwn } from "./context.ts";
@@ -56,7 +55,6 @@ export interface ProverParts extends Omit<Context, "outbox"> {
   readonly onRefusal: (error: BaseError) => void;
   /** blocks that lie above what is looked at */
   readonly confirmations: number;
-  readonly clock: ChainClock;
   readonly onJobEnd: JobObserver;
   readonly nowMs: () => number;
 }
@@ -95,7 +93,12 @@ export class Prover {
     this.#owed = new OwedAnswers(parts.log);
     this.#sweep = parts.sweep && new Sweep(parts, parts.sweep, this.obligations());
     const { jobs, width, nowMs, onJobEnd: onEnd, log } = parts;
-    this.#workers = new Workers({ jobs, width, nowMs, onEnd, log, work: (held) => this.#work(held) });
+    const { sender } = parts;
+    this.#workers = new Workers({
+      ...{ jobs, width, nowMs, onEnd, log },
+      work: (held) => this.#work(held),
+      mayBegin: () => sender.leads,
+    });
   }
 
   /** The newest block that was looked at. */
@@ -350,11 +353,11 @@ export class Prover {
   #doSeldom(head: Head): void {
     if (this.#seldomAt !== undefined && head.number < this.#seldomAt + SELDOM) return;
     this.#seldomAt = head.number;
-    const { truths, models, chain, failedDeliveries, log } = this.#parts;
+    const { truths, models, chain, sender, failedDeliveries, log } = this.#parts;
     this.#seldom = this.#seldom
       .then(() =>
         Promise.all([
-          withdrawCredit(this.#parts, head).then(() => this.#sweep?.run()),
+          sender.leads ? withdrawCredit(this.#parts, head).then(() => this.#sweep?.run()) : undefined,
           failedDeliveries.renewChanged(chain.client),
           ...truths.map((source) => source.refresh(models.values())),
         ]),

@@ -24,6 +24,8 @@ export interface WorkersOptions {
   readonly work: (held: HeldJob) => Promise<Outcome>;
   /** jobs that can wait, at once */
   readonly width: number;
+  /** false: only answers that are owed are worked on; others may sign with this key */
+  readonly mayBegin: () => boolean;
   readonly nowMs: () => number;
   readonly onEnd: JobObserver;
   readonly log: Logger;
@@ -56,10 +58,10 @@ export class Workers {
 
   /** Starts what may run. Called at each block and whenever a job ends. */
   wake(): void {
-    const { jobs, width, nowMs } = this.#options;
+    const { jobs, width, mayBegin, nowMs } = this.#options;
     while (!this.#isStopped && this.#running.size < URGENT_WIDTH) {
       const ordinary = [...this.#running.values()].filter(({ urgent }) => !urgent).length;
-      const held = jobs.take(nowMs(), ordinary >= width);
+      const held = jobs.take(nowMs(), ordinary >= width || !mayBegin());
       if (held === undefined) return;
       this.#running.set(held.id, { urgent: isUrgent(held), done: this.#run(held) });
     }

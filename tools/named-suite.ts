@@ -8,6 +8,7 @@ import { canEmulate, EMULATED_CPUS, prepareEmulatedCpus } from "./emulated-cpus.
 import { projectRoot } from "./foundry.ts";
 import { fetchVersion, VERSIONS } from "./node-versions.ts";
 import { NODE_TESTS } from "./onnx-testdata.ts";
+import { postgresPrograms } from "./postgres.ts";
 import { preparePython } from "./python.ts";
 import { type Counts, formatCounts, NONE, runVitest } from "./test.ts";
 
@@ -36,6 +37,10 @@ const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
   executor: () => install(["agent", "llama"], "executor-data", ["LLAMA_UNSUPPORTED", "LLAMA_INSTALL_FAILED"]),
   ezkl: () =>
     install(["proof", "ezkl"], "ezkl-data", ["PYTHON_MISSING", "PYTHON_TOO_OLD", "EZKL_INSTALL_FAILED"]),
+  fleet() {
+    if (postgresPrograms() !== undefined) return undefined;
+    return { why: "There is no PostgreSQL here: install postgresql.", isFault: false };
+  },
   mcp: () => undefined,
   onnx() {
     if (existsSync(NODE_TESTS)) return undefined;

@@ -30,6 +30,8 @@ export interface Action {
   readonly doneBy: readonly string[];
   /** name of the revert that time alone cures: the next block may take what the newest one refuses */
   readonly tooEarly?: string;
+  /** of an answer without which a bond is lost: what is left of its time by the chain, seconds */
+  readonly owed?: { readonly secondsLeft: number };
 }
 
 /** The error by which a claim that ended shows itself to a late move. */

@@ -1,5 +1,6 @@
 /** What the transaction sender keeps of its transactions, on a disk that outlives the process. */
 import type { Address, Hex } from "viem";
+import type { BaseError } from "../../base/errors.ts";
 import type { Action } from "./actions.ts";
 import type { Revert } from "./errors.ts";
 
@@ -37,10 +38,15 @@ export interface SignedTransaction {
   readonly signedAtMs: number;
 }
 
-/** Every change is written when its method returns. */
+/** Reads tell what this process knows, at once. A change is written, where it must outlive the process, when its promise
+ *  resolves. */
 export interface TransactionJournal {
+  /** False while another process may sign with this key, or it is not known whether one does: nothing new is begun. */
+  readonly leads: boolean;
+  /** Why this action may not be begun now; undefined: it may. */
+  refusal(action: Action): BaseError | undefined;
   get(key: string): JournalEntry | undefined;
-  /** Entries in a state, by nonce. */
+  /** Entries in a state that this process follows, by nonce. */
   inState(state: ActionState): JournalEntry[];
   /** The lowest nonce that no live entry holds and no lower one will need. */
   nextNonce(): number;
@@ -51,15 +57,15 @@ export interface TransactionJournal {
   /** Writes an action and its first transaction, before it is sent. An action that reverted or was displaced is
    *  taken up again under its new nonce. Where the nonce is that of a transaction that reverted, a re-org took the
    *  failure back, and this one takes its place: it may even be the same transaction. */
-  sign(action: Action, nonce: number, gas: bigint, transaction: SignedTransaction): JournalEntry;
+  sign(action: Action, nonce: number, gas: bigint, transaction: SignedTransaction): Promise<JournalEntry>;
   /** Writes a transaction that replaces the entry's earlier ones, before it is sent. */
-  replace(entry: JournalEntry, transaction: SignedTransaction): void;
-  markMined(entry: JournalEntry, inclusion: Inclusion): void;
-  markReverted(entry: JournalEntry, inclusion: Inclusion, revert: Revert): void;
+  replace(entry: JournalEntry, transaction: SignedTransaction): Promise<void>;
+  markMined(entry: JournalEntry, inclusion: Inclusion): Promise<void>;
+  markReverted(entry: JournalEntry, inclusion: Inclusion, revert: Revert): Promise<void>;
   /** Mined deep enough. */
-  markDone(entry: JournalEntry): void;
+  markDone(entry: JournalEntry): Promise<void>;
   /** Re-organized away: its transaction is wanted again. */
-  markSigned(entry: JournalEntry): void;
+  markSigned(entry: JournalEntry): Promise<void>;
   /** Another transaction used its nonce. */
-  markDisplaced(entry: JournalEntry): void;
+  markDisplaced(entry: JournalEntry): Promise<void>;
 }

@@ -92,7 +92,7 @@ export class Reconciler {
     for (const entry of mined) {
       const { blockNumber, blockHash } = entry.inclusion ?? { blockNumber: 0n };
       if (hashes.get(blockNumber) !== blockHash) await this.#recover(entry);
-      else if (head >= blockNumber + BigInt(this.#options.reorgDepth)) this.#journal.markDone(entry);
+      else if (head >= blockNumber + BigInt(this.#options.reorgDepth)) await this.#journal.markDone(entry);
     }
     this.#checked = checked;
   }
@@ -101,7 +101,7 @@ export class Reconciler {
   async #recover(entry: JournalEntry): Promise<void> {
     if (await this.#isBooked(entry)) return;
     this.#options.log.warn({ key: entry.key }, "a re-org dropped a mined transaction, sending it again");
-    this.#journal.markSigned(entry);
+    await this.#journal.markSigned(entry);
     for (const { hash } of this.#journal.transactionsOf(entry)) this.#sentAtMs.delete(hash);
   }
 
@@ -112,10 +112,10 @@ export class Reconciler {
     const receipt = await findReceipt(client, hashes);
     if (receipt === undefined) return false;
     if (receipt.status === "success") {
-      this.#journal.markMined(entry, toInclusion(receipt));
+      await this.#journal.markMined(entry, toInclusion(receipt));
     } else {
       const revert = await explainRevert(client, account, entry, receipt);
-      this.#journal.markReverted(entry, toInclusion(receipt), revert);
+      await this.#journal.markReverted(entry, toInclusion(receipt), revert);
     }
     return true;
   }
@@ -130,7 +130,7 @@ export class Reconciler {
     this.#sightings.set(entry.key, sightings);
     if (sightings < SIGHTINGS) return false;
     this.#sightings.delete(entry.key);
-    this.#journal.markDisplaced(entry);
+    await this.#journal.markDisplaced(entry);
     this.#options.log.error(
       { key: entry.key, nonce: entry.nonce },
       "another transaction took the nonce: is the key used elsewhere?",
@@ -165,7 +165,7 @@ export class Reconciler {
       ? bumpedFees(newest, await currentFees(client, maxFeePerGas), maxFeePerGas)
       : undefined;
     if (fees !== undefined) {
-      this.#journal.replace(entry, await sign(account, game.chainId, entry, fees, now()));
+      await this.#journal.replace(entry, await sign(account, game.chainId, entry, fees, now()));
       log.info({ key: entry.key, maxFeePerGasWei: fees.maxFeePerGas.toString() }, "raised the fee");
     }
     await this.send(entry);

@@ -109,6 +109,11 @@ export class Sender {
     return [...this.#journal.inState("mined"), ...this.unmined()];
   }
 
+  /** Whether this process may begin something new with its key. */
+  get leads(): boolean {
+    return this.#journal.leads;
+  }
+
   /** Whether an action was sent and may be on the chain, now or again after a re-org. */
   isFollowed(key: string): boolean {
     const state = this.#journal.get(key)?.state;
@@ -121,6 +126,8 @@ export class Sender {
   async send(action: Action, signal?: AbortSignal): Promise<SendResult> {
     const known = this.#known(action);
     if (known !== undefined) return known;
+    const refusal = this.#journal.refusal(action);
+    if (refusal !== undefined) return { status: "retryable", error: refusal };
     const entry = this.#journal.get(action.key);
     if (entry?.state === "signed") return this.#wait(action, signal);
     const begun = this.#starting.get(action.key);
@@ -133,6 +140,8 @@ export class Sender {
   /** One pass over everything that is unsettled. The loop does it; tests call it. */
   async tick(): Promise<void> {
     for (const key of await this.#reconciler.pass()) this.#wake(key);
+    // Where another process follows them now, nobody here hears of their end.
+    if (!this.#journal.leads) for (const key of [...this.#waiting.keys()]) this.#wake(key);
   }
 
   #known(action: Action): SendResult | undefined {
@@ -210,6 +219,8 @@ export class Sender {
       if (this.#stopping.signal.aborted || signal?.aborted === true) {
         return { status: "retryable", error: notMinedYet(action.key) };
       }
+      const refusal = this.#journal.refusal(action);
+      if (refusal !== undefined) return { status: "retryable", error: refusal };
       await this.#change(action.key, signal);
     }
     const entry = this.#journal.get(action.key);

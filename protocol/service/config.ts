@@ -22,6 +22,8 @@ export interface Setting<Value = unknown> {
   /** a file or folder: a relative one in the configuration file is meant from that file's folder, and so is the default
    *  where there is a file; one of a flag or variable from the current folder */
   readonly isPath?: true;
+  /** may hold a password: errors do not show it */
+  readonly isSecret?: true;
 }
 export type Settings = Readonly<Record<string, Setting>>;
 
@@ -129,6 +131,21 @@ export const LOG_SETTINGS = {
   },
 } as const satisfies Settings;
 
+/** What daemons take that share their journal. */
+export const DATABASE_SETTINGS = {
+  database: {
+    schema: text,
+    isSecret: true,
+    description:
+      "postgres://USER@HOST:PORT/DATABASE that has the journal for all daemons of the key; absent: the data folder has it",
+  },
+  databasePasswordFile: {
+    schema: text,
+    isPath: true,
+    description: "file that holds the database's password",
+  },
+} as const satisfies Settings;
+
 export const flagName = (setting: string): string => `--${kebab(setting)}`;
 export const variableName = (setting: string, section?: Section): string =>
   ["assay", ...(section === undefined ? [] : [section]), kebab(setting)]
@@ -163,7 +180,7 @@ export function loadConfig<S extends Settings>(
     if (!parsed.success) {
       throw new BaseError({
         code: "CONFIG_INVALID",
-        shortMessage: `${name} is ${JSON.stringify(found.value)} (from ${found.source}): ${parsed.error.issues[0]?.message}.`,
+        shortMessage: `${name} is ${setting.isSecret ? "set" : JSON.stringify(found.value)} (from ${found.source}): ${parsed.error.issues[0]?.message}.`,
         nextStep: `Set ${flagName(name)}, ${variable} or ${key} in ${path}: ${setting.description}.`,
         details: { setting: name, source: found.source },
       });
@@ -212,7 +229,11 @@ function checkNames(file: Record<string, unknown>, path: string): void {
       nextStep: "Use ASSAY_KEY, or keystore with keystorePasswordFile.",
     });
   }
-  checkKnown(file, [...Object.keys(CHAIN_SETTINGS), ...Object.keys(LOG_SETTINGS), ...SECTIONS], path);
+  checkKnown(
+    file,
+    [CHAIN_SETTINGS, LOG_SETTINGS, DATABASE_SETTINGS].flatMap(Object.keys).concat(SECTIONS),
+    path,
+  );
 }
 
 function checkKnown(held: Record<string, unknown>, known: readonly string[], where: string): void {

@@ -94,6 +94,7 @@ describe("Workers", () => {
     let nowMs = 0;
     const ended: string[] = [];
     const workers = new Workers({
+      mayBegin: () => true,
       jobs,
       width,
       nowMs: () => nowMs,

@@ -3,6 +3,7 @@ import { zeroAddress } from "viem";
 import { addChallengerMetrics } from "../../challenger/metrics.ts";
 import { ChainClock } from "../../protocol/service/metrics/chain-clock.ts";
 import { httpMetrics } from "../../protocol/service/metrics/http.ts";
+import { addJournalMetrics } from "../../protocol/service/metrics/journal-metrics.ts";
 import { type Family, Metrics } from "../../protocol/service/metrics/metrics.ts";
 import { addNodeMetrics } from "../../protocol/service/metrics/node-metrics.ts";
 import {
@@ -44,6 +45,7 @@ export const METRIC_FAMILIES: Readonly<Record<"both" | "prover" | "challenger", 
     const stake = { free: 0n, leaving: 0n, away: 0n, slots: 0n };
     const promised = { waitingLeaves: 0, runningBatches: 0, openPromises: 0 };
     addSigningMetrics(metrics, { stake, readyModels: 0, ...promised });
+    addJournalMetrics(metrics, { role: "signer", unshared: 0 });
     httpMetrics(metrics, Date.now);
   }),
   challenger: familiesOf((metrics) => {

@@ -19,6 +19,18 @@ export const JOURNAL_SCHEMA: SchemaPart = {
   folder: fileURLToPath(new URL("migrations", import.meta.url)),
 };
 
+/** Makes a folder's journal a copy of a shared one. */
+export const MIRROR_SCHEMA: SchemaPart = {
+  name: "mirror",
+  folder: fileURLToPath(new URL("mirror", import.meta.url)),
+};
+
+/** The migrations of a part, oldest first. */
+export const migrationsOf = ({ folder }: SchemaPart): string[] =>
+  readdirSync(folder)
+    .filter((name) => /^\d{3}_\w+\.sql$/.test(name))
+    .sort();
+
 /** Opens a database, creates it if it is not there, and brings each part's tables up to date.
  *  @throws BaseError DATABASE_CORRUPT, DATABASE_NEWER, DATABASE_UNUSABLE */
 export function openDatabase(path: string, parts: readonly SchemaPart[]): SqliteDatabase {
@@ -54,9 +66,7 @@ function migrate(db: SqliteDatabase, path: string, part: SchemaPart): void {
   db.exec(
     "CREATE TABLE IF NOT EXISTS migrations (part TEXT, number INTEGER, name TEXT NOT NULL, PRIMARY KEY (part, number)) STRICT",
   );
-  const files = readdirSync(part.folder)
-    .filter((name) => /^\d{3}_\w+\.sql$/.test(name))
-    .sort();
+  const files = migrationsOf(part);
   const apply = db.transaction(() => {
     const present = db
       .prepare<[string], { newest: number }>(
@@ -64,14 +74,7 @@ function migrate(db: SqliteDatabase, path: string, part: SchemaPart): void {
       )
       .get(part.name)?.newest;
     const newest = present ?? 0;
-    if (newest > files.length) {
-      throw new BaseError({
-        code: "DATABASE_NEWER",
-        shortMessage: `The database ${path} has version ${newest} of the ${part.name} tables, this program knows ${files.length}.`,
-        nextStep: "Use the newer program that wrote it, or another data folder (--data, ASSAY_DATA).",
-        details: { path, version: newest, known: files.length },
-      });
-    }
+    requireKnown(path, part, newest, files.length);
     for (const [index, name] of files.entries()) {
       if (index < newest) continue;
       db.exec(readFileSync(join(part.folder, name), "utf8"));
@@ -83,6 +86,17 @@ function migrate(db: SqliteDatabase, path: string, part: SchemaPart): void {
     }
   });
   apply.immediate();
+}
+
+/** @throws BaseError DATABASE_NEWER */
+export function requireKnown(path: string, part: SchemaPart, version: number, known: number): void {
+  if (version <= known) return;
+  throw new BaseError({
+    code: "DATABASE_NEWER",
+    shortMessage: `The database ${path} has version ${version} of the ${part.name} tables, this program knows ${known}.`,
+    nextStep: "Use the newer program that wrote it, or another data folder (--data, ASSAY_DATA).",
+    details: { path, version, known },
+  });
 }
 
 export interface FolderLock {

@@ -1,15 +1,9 @@
-/** The journal of transactions: what this account wants on the chain, written before anything is sent. */
+/** The journal of transactions in a folder: what this account wants on the chain, written before anything is sent. */
 import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
 import { BaseError } from "../../../base/errors.ts";
 import type { Action } from "../../chain/actions.ts";
 import type { Revert } from "../../chain/errors.ts";
-import type {
-  ActionState,
-  Inclusion,
-  JournalEntry,
-  SignedTransaction,
-  TransactionJournal,
-} from "../../chain/journal.ts";
+import type { ActionState, Inclusion, JournalEntry, SignedTransaction } from "../../chain/journal.ts";
 import type { SqliteDatabase } from "./database.ts";
 
 /** Whose journal it is. */
@@ -21,7 +15,7 @@ export interface JournalOwner {
   readonly account: Address;
 }
 
-interface ActionRow {
+export interface ActionRow {
   key: string;
   state: ActionState;
   nonce: number;
@@ -36,14 +30,22 @@ interface ActionRow {
   gas_used: string | null;
   gas_price: string | null;
   revert: string | null;
+  /** of the shared journal that has this row as it is here; null: none has */
+  revision: number | null;
+  /** how often the right to sign had changed hands when it was written there */
+  fence: number | null;
 }
 
-interface TransactionRow {
+export interface TransactionRow {
   hash: Hex;
+  key: string;
+  nonce: number;
   raw: Buffer;
   max_fee: string;
   max_priority_fee: string;
   signed_at_ms: number;
+  revision: number | null;
+  fence: number | null;
 }
 
 /** Passes a database that nobody has used yet.
@@ -58,19 +60,25 @@ export function requireOwner(db: SqliteDatabase, owner: Partial<JournalOwner>): 
         )
         .get()
     : undefined;
-  if (held === undefined) return;
+  if (held !== undefined) requireSameOwner(held, owner, `data folder of ${db.name}`);
+}
+
+/** @param where what was used, for the message
+ *  @throws BaseError JOURNAL_OWNER_MISMATCH */
+export function requireSameOwner(held: JournalOwner, owner: Partial<JournalOwner>, where: string): void {
   for (const name of ["chainId", "assay", "blockHash", "account"] as const) {
     if (owner[name] === undefined || held[name] === owner[name]) continue;
     throw new BaseError({
       code: "JOURNAL_OWNER_MISMATCH",
-      shortMessage: `The data folder was used with ${name} ${held[name]}, now it is ${owner[name]}.`,
-      nextStep: "Use one data folder for each key and deployment (--data, ASSAY_DATA).",
-      details: { file: db.name },
+      shortMessage: `The ${where} was used with ${name} ${held[name]}, now it is ${owner[name]}.`,
+      nextStep:
+        "Use one data folder (--data, ASSAY_DATA), and one database where there is one, for each key and deployment.",
     });
   }
 }
 
-export class Journal implements TransactionJournal {
+/** Every change is written when its method returns. The methods are those of TransactionJournal. */
+export class LocalJournal {
   readonly #db: SqliteDatabase;
 
   /** @param db opened with JOURNAL_SCHEMA among its parts

@@ -62,6 +62,17 @@ export const ALERT_RULES: readonly AlertRule[] = [
     failure: "the-node-does-not-answer",
   },
   {
+    name: "AssayDatabaseDown",
+    severity: "critical",
+    metric: "assay_database_up",
+    is: "==",
+    limit: 0,
+    forSeconds: MINUTE,
+    summary: "{instance} cannot use PostgreSQL: it claims nothing new and answers from its folder.",
+    next: "Bring the server back, and do not start provers again meanwhile.",
+    failure: "postgresql-is-gone",
+  },
+  {
     name: "AssayBehind",
     severity: "critical",
     metric: "assay_chain_lag_blocks",

@@ -1,0 +1,131 @@
+/** The journal in the folder as a copy of a shared one: what it lacks, what it has that the other lacks. */
+import type { SqliteDatabase } from "./database.ts";
+import type { ActionRow, TransactionRow } from "./journal.ts";
+import { type JournalRows, type Query, RowQueries } from "./rows.ts";
+
+const isLive = ({ state }: Pick<ActionRow, "state">): boolean =>
+  state === "signed" || state === "mined" || state === "done";
+
+export class Mirror {
+  readonly #db: SqliteDatabase;
+  readonly #queries = new RowQueries("sqlite");
+
+  /** @param db opened with MIRROR_SCHEMA, that of the LocalJournal */
+  constructor(db: SqliteDatabase) {
+    this.#db = db;
+  }
+
+  /** True if the folder's journal is a copy of a shared one. */
+  static isIn(db: SqliteDatabase): boolean {
+    if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'mirror'").get() === undefined) return false;
+    return db.prepare("SELECT 1 FROM mirror").get() !== undefined;
+  }
+
+  get revision(): number {
+    return this.#db.prepare<[], { revision: number }>("SELECT revision FROM mirror").get()?.revision ?? 0;
+  }
+
+  /** Makes it a copy of this journal. What another one had is not in this; nor is what a server that failed over to an
+   *  older state has lost. */
+  follow(identity: string, revision: number): void {
+    this.#atOnce(() => {
+      const held = this.#db
+        .prepare<[], { identity: string; revision: number }>("SELECT identity, revision FROM mirror")
+        .get();
+      const kept = held?.identity === identity ? Math.min(held.revision, revision) : 0;
+      if (held?.identity === identity && kept === held.revision) return;
+      for (const table of ["actions", "transactions"])
+        this.#db.prepare(`UPDATE ${table} SET revision = NULL WHERE revision > ?`).run(kept);
+      this.#db
+        .prepare(
+          `INSERT INTO mirror VALUES (1, ?, ?)
+           ON CONFLICT DO UPDATE SET identity = excluded.identity, revision = excluded.revision`,
+        )
+        .run(identity, kept);
+    });
+  }
+
+  /** What is not in the shared journal. */
+  unshared(): JournalRows {
+    const [actions, transactions] = this.#queries.unshared();
+    return { actions: this.#all<ActionRow>(actions), transactions: this.#all<TransactionRow>(transactions) };
+  }
+
+  /** Keys of actions that are not in the shared journal as they are here. */
+  unsharedKeys(): Set<string> {
+    return new Set(
+      this.#db
+        .prepare<[], { key: string }>("SELECT key FROM actions WHERE revision IS NULL")
+        .all()
+        .map(({ key }) => key),
+    );
+  }
+
+  /** What would be unshared after a change, which is not made. */
+  unsharedAfter(change: () => void): JournalRows {
+    const undo = new Error("undo");
+    let rows: JournalRows | undefined;
+    try {
+      this.#atOnce(() => {
+        change();
+        rows = this.unshared();
+        throw undo;
+      });
+    } catch (error) {
+      if (error !== undo) throw error;
+    }
+    return rows as JournalRows;
+  }
+
+  /** Makes a change after which everything is in the shared journal, as of that revision. */
+  share(change: () => void, revision: number, fence: number): void {
+    this.#atOnce(() => {
+      change();
+      for (const table of ["actions", "transactions"])
+        this.#db
+          .prepare(`UPDATE ${table} SET revision = ?, fence = ? WHERE revision IS NULL`)
+          .run(revision, fence);
+      this.#db.prepare("UPDATE mirror SET revision = ?").run(revision);
+    });
+  }
+
+  /** Takes rows of the shared journal. An action that is under way here and ended there stays as it is here; of two that
+   *  hold one nonce, the other's counts: the chain decides which of them is mined, and what was displaced is asked for
+   *  again. */
+  take({ actions, transactions }: JournalRows, revision: number, fence: number): void {
+    this.#atOnce(() => {
+      const local = new Map(
+        this.#all<ActionRow>(this.#queries.unshared()[0]).map((row) => [row.key, row] as const),
+      );
+      const taken = actions.filter((row) => {
+        const own = local.get(row.key);
+        return own === undefined || !isLive(own) || isLive(row);
+      });
+      const release = this.#db.prepare(
+        "UPDATE actions SET state = 'displaced' WHERE nonce = ? AND key <> ? AND state <> 'displaced'",
+      );
+      for (const row of taken) if (row.state !== "displaced") release.run(row.nonce, row.key);
+      // An action that is left out may have transactions that are not.
+      const known = new Set([...taken.map(({ key }) => key), ...local.keys()]);
+      const held = transactions.filter(({ key }) => known.has(key) || this.#has(key));
+      this.#runAll(this.#queries.write({ actions: taken, transactions: held }, fence));
+      this.#db.prepare("UPDATE mirror SET revision = ?").run(revision);
+    });
+  }
+
+  #has(key: string): boolean {
+    return this.#db.prepare("SELECT 1 FROM actions WHERE key = ?").get(key) !== undefined;
+  }
+
+  #all<Row>({ sql, parameters }: Query): Row[] {
+    return this.#db.prepare<unknown[], Row>(sql).all(...parameters);
+  }
+
+  #runAll(queries: readonly Query[]): void {
+    for (const { sql, parameters } of queries) this.#db.prepare(sql).run(...parameters);
+  }
+
+  #atOnce(work: () => void): void {
+    this.#db.transaction(work).immediate();
+  }
+}

@@ -1,0 +1,228 @@
+/** What the database itself refuses, how a folder's journal enters it, and what messages hold. */
+
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { type Hex, keccak256, toHex } from "viem";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { JOURNAL_SCHEMA, MIRROR_SCHEMA, openDatabase } from "../../protocol/service/journal/database.ts";
+import { type JournalOwner, LocalJournal } from "../../protocol/service/journal/journal.ts";
+import { requireDatabase } from "../../protocol/service/postgres/require-database.ts";
+import { enterSchema, schemaNameOf } from "../../protocol/service/postgres/schema.ts";
+import { PostgresSession } from "../../protocol/service/postgres/session.ts";
+import { SignerLock } from "../../protocol/service/postgres/signer-lock.ts";
+import { databaseTerms } from "../../protocol/service/postgres/terms.ts";
+import { PASSWORD, type Postgres, startPostgres } from "../support/postgres.ts";
+import { newOwner, openShared, type Shared, SOON, sharedFolder } from "../support/shared-journal.ts";
+
+let postgres: Postgres;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(async () => {
+  await postgres?.stop();
+  sharedFolder.remove();
+});
+
+const terms = () => databaseTerms(postgres.url, undefined);
+const open = () => PostgresSession.open(terms(), () => undefined);
+const leads = ({ journal }: Shared) => expect.poll(() => journal.leads, SOON).toBe(true);
+
+const transactionOf = (text: string) => ({
+  ...{ hash: keccak256(toHex(text)), raw: toHex(text) as Hex, signedAtMs: 5 },
+  ...{ maxFeePerGas: 2n, maxPriorityFeePerGas: 1n },
+});
+const actionOf = (key: string) => ({
+  key,
+  to: `0x${"33".repeat(20)}` as Hex,
+  data: "0x" as Hex,
+  value: 1n,
+  doneBy: [],
+});
+
+/** What a daemon wrote to its folder while it had no database. */
+function withLocal(path: string, owner: JournalOwner, work: (local: LocalJournal) => void): void {
+  const db = openDatabase(path, [JOURNAL_SCHEMA, MIRROR_SCHEMA]);
+  work(new LocalJournal(db, owner));
+  db.close();
+}
+
+const statesIn = async (owner: JournalOwner): Promise<string[]> => {
+  const rows = await postgres.query<{ text: string }>(
+    `SELECT concat_ws(' ', key, nonce, state) AS text FROM ${schemaNameOf(owner)}.actions ORDER BY key`,
+  );
+  return rows.map(({ text }) => text);
+};
+
+describe("the fence", () => {
+  test("behavior: a row with an older number is refused by the database, and nothing of its transaction stays", async () => {
+    const owner = newOwner();
+    const shared = openShared(owner, postgres.url);
+    await leads(shared);
+    await shared.journal.sign(actionOf("a"), 0, 1n, transactionOf("a"));
+    const session = await open();
+    await enterSchema(session, terms(), owner);
+    await session.rows("UPDATE signer SET fence = fence + 1");
+    const schema = schemaNameOf(owner);
+    for (const sql of [
+      `INSERT INTO ${schema}.actions SELECT 'b', state, 1, target, data, value, gas, signed_at_ms, hash, block_number, block_hash, gas_used, gas_price, revert, revision, fence FROM ${schema}.actions`,
+      `UPDATE ${schema}.actions SET state = 'displaced'`,
+      `UPDATE ${schema}.transactions SET nonce = 7`,
+    ])
+      await expect(postgres.query(sql)).rejects.toMatchObject({ code: "AS001" });
+    // The signer finds out, and takes the newer number before it writes again.
+    await shared.journal.sign(actionOf("c"), 1, 1n, transactionOf("c"));
+    const rows = await session.rows("SELECT key, fence FROM actions ORDER BY key");
+    expect(rows).toEqual([
+      { key: "a", fence: 1 },
+      { key: "c", fence: 3 },
+    ]);
+    session.destroy();
+    await shared.close();
+  });
+
+  test("behavior: one session has the lock; another gets it when that one is ended", async () => {
+    const owner = newOwner();
+    const [first, second] = [await open(), await open()];
+    const [held, wanted] = [new SignerLock(first, owner), new SignerLock(second, owner)];
+    expect(await held.take()).toBe(true);
+    expect(await wanted.take()).toBe(false);
+    expect(await new SignerLock(second, newOwner()).take()).toBe(true);
+    await wanted.expel();
+    await expect.poll(() => wanted.take(), SOON).toBe(true);
+    await expect(first.rows("SELECT 1")).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE" });
+    expect(first.isOver).toBe(true);
+    second.destroy();
+  });
+});
+
+describe("SharedJournal", () => {
+  test("behavior: a folder that had the journal alone brings it along, to a standby too", async () => {
+    const owner = newOwner();
+    const path = join(sharedFolder.path, "before.sqlite");
+    const alone = openDatabase(path, [JOURNAL_SCHEMA]);
+    new LocalJournal(alone, owner).sign(actionOf("old"), 4, 1n, transactionOf("old"));
+    alone.close();
+    const shared = openShared(owner, postgres.url, path);
+    await leads(shared);
+    expect(shared.journal.unshared).toBe(0);
+    const standby = openShared(owner, postgres.url);
+    await expect.poll(() => standby.journal.get("old"), SOON).toEqual(shared.journal.get("old"));
+    expect(standby.journal.inState("signed")).toEqual([]);
+    expect(standby.journal.refusal(actionOf("new"))).toMatchObject({ code: "NOT_SIGNER" });
+    await Promise.all([shared.close(), standby.close()]);
+  });
+
+  test("behavior: of two actions with one nonce that of the signer counts, and the other's daemon gets the place to say so", async () => {
+    const owner = newOwner();
+    const signer = openShared(owner, postgres.url);
+    await leads(signer);
+    await signer.journal.sign(actionOf("x"), 0, 1n, transactionOf("x"));
+    const path = join(sharedFolder.path, "cut-off.sqlite");
+    withLocal(path, owner, (local) => local.sign(actionOf("y"), 0, 1n, transactionOf("y")));
+    const cutOff = openShared(owner, postgres.url, path);
+    await leads(cutOff);
+    await expect.poll(() => signer.journal.leads, SOON).toBe(false);
+    expect(await statesIn(owner)).toEqual(["x 0 signed", "y 0 displaced"]);
+    expect(cutOff.journal.unshared).toBe(0);
+    await Promise.all([signer.close(), cutOff.close()]);
+  });
+
+  test("behavior: an action whose nonce another took meanwhile gets there after it", async () => {
+    const owner = newOwner();
+    const path = join(sharedFolder.path, "moved.sqlite");
+    const before = openShared(owner, postgres.url, path);
+    await leads(before);
+    const b = await before.journal.sign(actionOf("b"), 0, 1n, transactionOf("b"));
+    await before.close();
+    withLocal(path, owner, (local) => {
+      local.markDisplaced(b);
+      local.sign(actionOf("a"), 0, 1n, transactionOf("a"));
+      local.sign(actionOf("b"), 1, 1n, transactionOf("b again"));
+    });
+    const after = openShared(owner, postgres.url, path);
+    await leads(after);
+    expect(await statesIn(owner)).toEqual(["a 0 signed", "b 1 signed"]);
+    await after.close();
+  });
+
+  test("behavior: a server that lost its newest changes gets them again", async () => {
+    const owner = newOwner();
+    const first = openShared(owner, postgres.url);
+    await leads(first);
+    await first.journal.sign(actionOf("kept"), 0, 1n, transactionOf("kept"));
+    const schema = schemaNameOf(owner);
+    const [before] = await postgres.query<{ revision: string }>(`SELECT revision FROM ${schema}.signer`);
+    await first.journal.sign(actionOf("lost"), 1, 1n, transactionOf("lost"));
+    await first.journal.stop();
+    await postgres.query(`DELETE FROM ${schema}.transactions WHERE revision > $1`, [before?.revision]);
+    await postgres.query(`DELETE FROM ${schema}.actions WHERE revision > $1`, [before?.revision]);
+    await postgres.query(`UPDATE ${schema}.signer SET revision = $1`, [before?.revision]);
+    const again = first.reopen();
+    await leads(again);
+    const keys = await postgres.query<{ key: string }>(`SELECT key FROM ${schema}.actions ORDER BY key`);
+    expect(keys).toEqual([{ key: "kept" }, { key: "lost" }]);
+    await again.close();
+  });
+});
+
+describe("requireDatabase", () => {
+  test("default: passes, and passes a server that is not there", async () => {
+    const owner = newOwner();
+    await requireDatabase(terms(), owner);
+    await requireDatabase(databaseTerms("postgres://127.0.0.1:1/none", undefined), owner);
+  });
+
+  test("error: the schema of another deployment", async () => {
+    const owner = newOwner();
+    await requireDatabase(terms(), owner);
+    const other = { ...owner, assay: `0x${"99".repeat(20)}` as Hex };
+    await expect(requireDatabase(terms(), other)).rejects.toMatchObject({ code: "JOURNAL_OWNER_MISMATCH" });
+  });
+});
+
+describe("PostgresSession", () => {
+  test("behavior: no error holds the password: it is wrong, the server is gone, hangs, or has no such database", async () => {
+    const wrong = postgres.url.replace(PASSWORD, `${PASSWORD}-wrong`);
+    const silent = createServer().listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = silent.address() as { port: number };
+    for (const url of [
+      wrong,
+      `postgres://u:${PASSWORD}@127.0.0.1:1/x`,
+      `postgres://u:${PASSWORD}@127.0.0.1:${port}/x`,
+      postgres.url.replace("/postgres", "/none"),
+    ]) {
+      const error = await PostgresSession.open(databaseTerms(url, undefined), () => undefined).then(
+        () => undefined,
+        (fault: Error) => fault,
+      );
+      expect(error).toMatchObject({ code: "DATABASE_UNREACHABLE" });
+      expect(`${error?.stack} ${JSON.stringify(error)} ${String(error?.cause)}`).not.toContain(PASSWORD);
+    }
+    silent.close();
+  });
+
+  test("behavior: the password comes from a file", async () => {
+    const session = await PostgresSession.open(
+      databaseTerms(postgres.urlWithoutPassword, postgres.passwordFile),
+      () => undefined,
+    );
+    session.destroy();
+  });
+});
+
+test("the copy of a folder has the columns of the schema", async () => {
+  const owner = newOwner();
+  await requireDatabase(terms(), owner);
+  const db = openDatabase(":memory:", [JOURNAL_SCHEMA, MIRROR_SCHEMA]);
+  for (const table of ["actions", "transactions"]) {
+    const columns = await postgres.query<{ name: string }>(
+      "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = $1 AND table_name = $2 ORDER BY ordinal_position",
+      [schemaNameOf(owner), table],
+    );
+    const own = db.prepare<[], { name: string }>(`SELECT name FROM pragma_table_info('${table}')`).all();
+    expect(columns).toEqual(own);
+  }
+  db.close();
+});
