@@ -240,8 +240,7 @@ describe("every page", () => {
         await open(path, width);
         await page.locator("[role=status]").first().waitFor({ state: "detached" });
         findings.push(...(await tab.findings(name, width)));
-        if (!TIMED.has(name))
-          findings.push(...(await tab.compare(`${name.replaceAll(" ", "-")}-${width}`)));
+        if (!TIMED.has(name)) findings.push(...(await tab.compare(`${name.replaceAll(" ", "-")}-${width}`)));
         await picture(`${name.replaceAll(" ", "-")}-${width}`);
       }
       expect(findings).toEqual([]);
