@@ -1,7 +1,8 @@
 /** How a dispute grows with the model: gas and moves from 10^3 to 10^7 parameters. */
+
+import { renderChart } from "./charts/chart.ts";
 import { measureDispute } from "./dispute.ts";
 import { firstDispute, onChain } from "./gas.ts";
-import { renderChart } from "./lanes/chart.ts";
 import { layeredModel } from "./limit-model.ts";
 import { type Figure, grouped, type Measured, type Part } from "./report.ts";
 
@@ -39,7 +40,11 @@ async function measure(): Promise<Measured> {
     }
     return measured;
   });
-  return { figures: figuresOf(points), rows: points, files: { "docs/dispute-growth.svg": chartOf(points) } };
+  return {
+    figures: figuresOf(points),
+    rows: points,
+    files: { "docs/charts/dispute-growth.json": chartOf(points) },
+  };
 }
 
 function figuresOf(points: readonly GrowthPoint[]): Figure[] {

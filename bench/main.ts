@@ -6,7 +6,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { BaseError } from "../base/errors.ts";
+import { hasChromium } from "../test/support/chromium.ts";
 import { projectRoot } from "../tools/foundry.ts";
+import { drawAll } from "./charts/draw.ts";
 import { EXECUTOR_PARTS } from "./executor.ts";
 import { EXPLORER_PART } from "./explorer/part.ts";
 import { FEEDS_PART } from "./feeds.ts";
@@ -15,6 +17,7 @@ import { GROWTH_PART } from "./growth.ts";
 import { INFERENCE_PARTS } from "./inference.ts";
 import { LANE_PARTS } from "./lanes/parts.ts";
 import { LOAD_PART } from "./load/part.ts";
+import { LEAVES_PART } from "./promises/leaves.ts";
 import { PROMISES_PART } from "./promises/part.ts";
 import {
   describeMachine,
@@ -39,6 +42,7 @@ const PARTS: readonly Part[] = [
   ...RUST_PARTS,
   FEEDS_PART,
   PROMISES_PART,
+  LEAVES_PART,
   ...LANE_PARTS,
 ];
 
@@ -95,6 +99,10 @@ async function main(): Promise<void> {
   if (only.length > 0 && !values.write) return;
   for (const [path, content] of results.flatMap(({ files }) => Object.entries(files ?? {}))) {
     writeFileSync(join(projectRoot, path), content);
+  }
+  if (results.some(({ files }) => Object.keys(files ?? {}).some((file) => file.startsWith("docs/charts/")))) {
+    if (hasChromium()) await drawAll();
+    else print("The charts are not drawn: there is no Chromium (CHROMIUM); bench/charts/draw.ts does it.");
   }
   const path = join(projectRoot, "docs/BENCHMARKS.md");
   const page =

@@ -176,10 +176,10 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
 /** Makes the explorer's pages where there are none, or older ones. */
 async function buildPages(timeline: Timeline): Promise<void> {
   // The bundler is loaded where it is needed.
-  const { areFresh, buildExplorer } = await import("../tools/build-explorer.ts");
-  if (areFresh()) return;
+  const { areFresh, buildPages } = await import("../tools/build-pages.ts");
+  if (areFresh("explorer")) return;
   timeline.log("building the explorer's pages");
-  await buildExplorer();
+  await buildPages("explorer");
 }
 
 async function deploy(

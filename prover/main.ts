@@ -34,7 +34,7 @@ import type { HttpLimits } from "./http/parts.ts";
 import { createApp } from "./http/server.ts";
 import { JOBS_SCHEMA, JobStore } from "./jobs.ts";
 import type { TruthSource } from "./lanes/source.ts";
-import { addProverMetrics } from "./metrics.ts";
+import { addProverMetrics, addSigningMetrics } from "./metrics.ts";
 import { checkRegistered, serveModels } from "./models.ts";
 import type { PaymentTerms } from "./payment/facilitator.ts";
 import { openOrders } from "./payment/open.ts";
@@ -194,6 +194,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       }));
     const opened = { chain, sender, store, models, db, pollIntervalMs, confirmations, log, signal };
     signing = options.signing && (await openSigning(options.signing, { ...opened, data: options.data }));
+    if (signing !== undefined) signing.node.onSigned = addSigningMetrics(metrics, signing.node);
     const { metricsAt } = options;
     const served = {
       ...{ ...parts, payment: orders, pollIntervalMs, hasMetrics: metricsAt === undefined },

@@ -128,3 +128,68 @@ export function addOrderMetrics(metrics: Metrics): (end: OrderEnd) => void {
   );
   return (end) => ended.inc({ end });
 }
+
+const STAKE_PARTS = ["free", "leaving", "away", "slots"] as const;
+const SIGNED_FOR = ["signed", "batched"] as const;
+
+/** What a node that signs knows of its promises. */
+export interface SigningSource {
+  /** undefined: not known yet */
+  readonly stake: Readonly<Record<(typeof STAKE_PARTS)[number], bigint>> | undefined;
+  /** models for which answers are signed now */
+  readonly readyModels: number;
+  readonly waitingLeaves: number;
+  readonly runningBatches: number;
+  readonly openPromises: number;
+}
+
+/** @returns what counts signed answers, and how long the key and the disk took */
+export function addSigningMetrics(
+  metrics: Metrics,
+  source: SigningSource,
+): (finality: (typeof SIGNED_FOR)[number], ms: number) => void {
+  metrics.gauge(
+    "assay_prover_stake_wei",
+    "Stake in Promises, by part.",
+    () => {
+      const { stake } = source;
+      return stake && STAKE_PARTS.map((part) => ({ labels: { part }, value: stake[part] }));
+    },
+    ["part"],
+  );
+  metrics.gauge(
+    "assay_prover_signing_models",
+    "Models for which answers are signed now; 0 while stake, key or queue forbid it.",
+    () => source.readyModels,
+  );
+  metrics.gauge(
+    "assay_prover_leaves_waiting",
+    "Signed answers that wait for their batch.",
+    () => source.waitingLeaves,
+  );
+  metrics.gauge(
+    "assay_prover_batches_running",
+    "Batches whose slots are not released.",
+    () => source.runningBatches,
+  );
+  metrics.gauge(
+    "assay_prover_promises_open",
+    "Claims that promises of this prover became, and that are not closed.",
+    () => source.openPromises,
+  );
+  const signed = metrics.counter(
+    "assay_prover_signed_total",
+    "Signed answers, by what was asked for.",
+    ["finality"],
+    SIGNED_FOR.map((finality) => ({ finality })),
+  );
+  const seconds = metrics.histogram(
+    "assay_prover_sign_seconds",
+    "Time from an output to its signature in the journal.",
+    [],
+  );
+  return (finality, ms) => {
+    signed.inc({ finality });
+    seconds.observe({}, ms / 1_000);
+  };
+}

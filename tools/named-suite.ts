@@ -23,7 +23,7 @@ interface Obstacle {
 
 const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
   "agent-processes": () => undefined,
-  browser: chromiumIsMissing,
+  browser: () => chromiumIsMissing() ?? buildPages(),
   chaos: () => undefined,
   cpus() {
     // A processor whose parts are missing is skipped in the suite, by its name.
@@ -33,15 +33,7 @@ const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
     return { why: "No processor can be emulated here.", isFault: false };
   },
   deep: () => undefined,
-  "explorer-pages"() {
-    const missing = chromiumIsMissing();
-    if (missing !== undefined) return missing;
-    const { status } = spawnSync(process.execPath, ["--import", "tsx", "tools/build-explorer.ts"], {
-      cwd: projectRoot,
-      stdio: "inherit",
-    });
-    return status === 0 ? undefined : { why: "The explorer's pages cannot be built.", isFault: true };
-  },
+  "explorer-pages": () => chromiumIsMissing() ?? buildPages(),
   executor: () => install(["agent", "llama"], "executor-data", ["LLAMA_UNSUPPORTED", "LLAMA_INSTALL_FAILED"]),
   ezkl: () =>
     install(["proof", "ezkl"], "ezkl-data", ["PYTHON_MISSING", "PYTHON_TOO_OLD", "EZKL_INSTALL_FAILED"]),
@@ -69,6 +61,15 @@ function chromiumIsMissing(): Obstacle | undefined {
   const chromium = process.env.CHROMIUM ?? "/usr/bin/chromium";
   if (existsSync(chromium)) return undefined;
   return { why: `There is no Chromium at ${chromium} (CHROMIUM).`, isFault: false };
+}
+
+/** The pages of the explorer and the gateway, as `npm run build` makes them. */
+function buildPages(): Obstacle | undefined {
+  const { status } = spawnSync(process.execPath, ["--import", "tsx", "tools/build-pages.ts"], {
+    cwd: projectRoot,
+    stdio: "inherit",
+  });
+  return status === 0 ? undefined : { why: "The pages cannot be built.", isFault: true };
 }
 
 /** Packs this tree, and gets the versions of Node.js on which the packed files are tried. */

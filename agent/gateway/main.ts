@@ -3,10 +3,12 @@
 import type { Logger } from "../../base/log.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { type HttpServer, limitsFor, listen } from "../../protocol/service/http/listen.ts";
+import { hasPages } from "../../protocol/service/http/pages.ts";
 import type { CallerLimits } from "../../protocol/service/http/service.ts";
 import type { SqliteDatabase } from "../../protocol/service/journal/database.ts";
 import type { GatewayConfig } from "./config.ts";
 import { createApp } from "./http/app.ts";
+import { PAGE_FOLDER, pageNotBuilt } from "./http/pages.ts";
 import { LlmService, type ModelEndpoint } from "./llm-service.ts";
 import { AgentService } from "./store/agent-service.ts";
 import { AuditLog } from "./store/audit-log.ts";
@@ -27,6 +29,8 @@ export interface GatewayOptions {
   readonly host: string;
   readonly port: number;
   readonly callerLimits: CallerLimits;
+  /** of the chat page's bundle; absent: where `npm run build` puts it */
+  readonly pageFolder?: string;
   readonly log: Logger;
   readonly nowMs: () => number;
 }
@@ -39,6 +43,8 @@ export interface Gateway extends HttpServer {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, endpoint, servers, db, chain, host, port, log, nowMs } = options;
   const { limits } = config;
+  const { pageFolder = PAGE_FOLDER } = options;
+  if (!hasPages(pageFolder)) log.warn({ code: "PAGE_NOT_BUILT" }, pageNotBuilt(pageFolder).message);
   const agents = new AgentService(db, servers, nowMs);
   const turns = new Turns(db, nowMs);
   const runner = new TurnRunner(
@@ -61,6 +67,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     callers: config.callers,
     callerLimits: options.callerLimits,
     hosts: config.hosts,
+    pageFolder,
     chain,
     log,
     nowMs,

@@ -9,6 +9,8 @@ export type { ChainEvent } from "../../protocol/chain/events.ts";
 export { makeReceipt, type Provable } from "../../protocol/chain/make-receipt.ts";
 export { makeRecord, type Recorded } from "../../protocol/chain/make-record.ts";
 export type { GameAddress } from "../../protocol/rules/ids.ts";
+export { type Presented, parsePresented, renderPresented } from "../../protocol/rules/promises/presented.ts";
+export type { Digest, SignedClaim } from "../../protocol/rules/promises/signed-claim.ts";
 export type { Evidence, Trust } from "../../protocol/rules/receipt/evidence.ts";
 export { parseReceipt, type Receipt, renderReceipt } from "../../protocol/rules/receipt/receipt.ts";
 export {
@@ -42,6 +44,16 @@ export {
   type Values,
 } from "./model.ts";
 export { type Asked, prepareRequest, request, sendRequest, type Terms } from "./request.ts";
+export {
+  askSigned,
+  type Reported,
+  report,
+  type SignedOutput,
+  type SignedTerms,
+  type SpotCheck,
+  type SpotCheckOptions,
+  spotCheck,
+} from "./signed.ts";
 export { type FinalAnswer, type FinalTool, finalTool, type ToolOptions } from "./tool.ts";
 export {
   type Call,

@@ -21,6 +21,7 @@ import { projectRoot } from "../../tools/foundry.ts";
 import { CHALLENGER_INDEX, type LoadChain, openLoadChain } from "../load/chain.ts";
 import { type BenchOptions, type Figure, grouped, type Measured, type Part } from "../report.ts";
 import { type MadeModel, madeHistory } from "./made.ts";
+import { builtPages, measurePages } from "./pages.ts";
 
 const CLAIMS = 100_000;
 /** On a real chain. */
@@ -127,12 +128,22 @@ async function answer(chain: Chain, folder: string, count: number, models: reado
     provers: new Provers([]),
   };
   const limits = { requestsPerMinute: 0 };
-  const app = createApp({ ...parts, stream: new Stream(parts), log: SILENT, limits, pagesFolder: folder });
+  const pagesFolder = await builtPages();
+  const app = createApp({ ...parts, stream: new Stream(parts), log: SILENT, limits, pagesFolder });
   const server = await listen(app, "127.0.0.1", 0);
   try {
     const rows: Row[] = [];
     for (const [endpoint, pathOf] of endpoints(index, claims, models))
       rows.push(await time(server.url, endpoint, pathOf));
+    const rng = createRng(2);
+    const [model] = models as [MadeModel];
+    const pages = await measurePages(server.url, pagesFolder, {
+      overview: "/",
+      claims: "/claims",
+      claim: `/claims/${rng.pick(claims)}`,
+      dispute: `/claims/${disputedOf(index, model.modelId, rng)}/dispute`,
+      model: `/models/${model.modelId}`,
+    });
     const worst = Math.max(...rows.map(({ worstMs }) => worstMs));
     const figures: Figure[] = [
       {
@@ -153,8 +164,9 @@ async function answer(chain: Chain, folder: string, count: number, models: reado
         target: `< ${MOST_MS} ms`,
         isMet: worst < MOST_MS,
       },
+      ...pages.figures,
     ];
-    return { figures, rows };
+    return { figures, rows: [...rows, ...pages.rows] };
   } finally {
     await server.close();
     db.close();
@@ -241,6 +253,6 @@ async function time(url: string, endpoint: string, pathOf: PathOf): Promise<Row>
 export const EXPLORER_PART: Part = {
   name: "explorer",
   title: "The explorer",
-  method: `One \`assay explorer\` process catches up with ${grouped(FOLLOWED)} claims on anvil. Answers come over HTTP from an index of ${grouped(CLAIMS)} claims (\`--claims\`) by ${50} provers on three models, of which one in fifty fell; each is asked for ${ROUNDS} times, with other ids and pages, the first time included.`,
+  method: `One \`assay explorer\` process catches up with ${grouped(FOLLOWED)} claims on anvil. Answers come over HTTP from an index of ${grouped(CLAIMS)} claims (\`--claims\`) by ${50} provers on three models, of which one in fifty fell; each is asked for ${ROUNDS} times, with other ids and pages, the first time included. Pages are loaded by Chromium on the same machine with an empty cache: until nothing is grey any more, and the main thread has no long task for half a second.`,
   run: measure,
 };

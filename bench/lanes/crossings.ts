@@ -1,5 +1,5 @@
 /** Where one lane's gas per result overtakes another's, and the chart of it. */
-import { type Chart, renderChart } from "./chart.ts";
+import { type Chart, renderChart } from "../charts/chart.ts";
 import { crossing } from "./fit.ts";
 import type { LaneExtras } from "./rows.ts";
 import type { ExecutionPoint } from "./sizes.ts";

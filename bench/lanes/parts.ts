@@ -69,7 +69,7 @@ async function executionSizes(): Promise<Measured> {
     value: `${grouped(Math.round(x))} multiply-accumulates${x > largest && !name.endsWith("bond") ? ", beyond the largest circuit here" : ""}`,
   }));
   const tables = bySize(compareExecutions(COSTS, executions));
-  const files = { "docs/lanes.svg": gasChart(executions, largest, extras) };
+  const files = { "docs/charts/lanes.json": gasChart(executions, largest, extras) };
   return { figures, tables, rows: executions, files };
 }
 

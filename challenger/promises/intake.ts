@@ -1,6 +1,5 @@
 /** POST /v1/signed-claims: anybody hands over a signed claim that may be wrong; it is free. */
 import type { Express } from "express";
-import { recoverAddress } from "viem";
 import { BaseError, isBaseError } from "../../base/errors.ts";
 import { jsonOf, parseObject } from "../../base/json.ts";
 import type { Logger } from "../../base/log.ts";
@@ -14,6 +13,7 @@ import {
   type Presented,
   parsePresented,
 } from "../../protocol/rules/promises/presented.ts";
+import { signerOf } from "../../protocol/rules/promises/signature.ts";
 import { type Digest, digestOf } from "../../protocol/rules/promises/signed-claim.ts";
 import type { ModelId } from "../../protocol/rules/types.ts";
 import { readBody, requireType } from "../../protocol/service/http/body.ts";
@@ -92,7 +92,8 @@ export class Intake {
     this.#requireInTime(presented);
     const { modelId } = presented.claim;
     if (!models.has(modelId)) throw notServed(modelId);
-    await requireSigned(digest, presented);
+    // Refuses, without asking the chain, what no key signed.
+    await signerOf(digest, presented.signature);
     if (store.open >= MAX_KEPT) throw full();
     // The contract's own conditions: who binds whom is known to the chain alone.
     await this.#requireBinding(presented);
@@ -141,26 +142,6 @@ export class Intake {
       });
     }
   }
-}
-
-/** Most s of a signature: half of the group's order. Above it every signature has a twin. */
-const MAX_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
-
-/** Refuses, without asking the chain, what no key signed.
- *  @throws BaseError SIGNATURE_INVALID */
-async function requireSigned(digest: Digest, { signature }: Presented): Promise<void> {
-  const s = BigInt(`0x${signature.slice(66, 130)}`);
-  const v = Number.parseInt(signature.slice(130, 132), 16);
-  const isWellFormed = s <= MAX_S && (v === 27 || v === 28);
-  const key = isWellFormed
-    ? await recoverAddress({ hash: digest, signature }).catch(() => undefined)
-    : undefined;
-  if (key !== undefined) return;
-  throw new BaseError({
-    code: "SIGNATURE_INVALID",
-    shortMessage: `The signature is none in the one form that counts: v is ${v}, of 27 and 28, and s at most half of the group's order.`,
-    nextStep: "Hand over the signature as the prover gave it.",
-  });
 }
 
 /** Bodies are large, so connections are few. */

@@ -1,4 +1,5 @@
 /** Follows promises: has batches checked, and wrong promises opened and carried to their end. */
+import { setMaxListeners } from "node:events";
 import { decodeFunctionData, type Hex, isAddressEqual } from "viem";
 import { fromHex } from "../../base/bytes.ts";
 import type { Logger } from "../../base/log.ts";
@@ -37,6 +38,10 @@ export interface PromiseWatchParts extends Omit<Engines, "signal"> {
   readonly confirmations: number;
 }
 
+/** Blocks that are read at once: as many as keep the data of their batches small, whoever posts them. */
+const PAGE = { first: 4, most: 2_000 } as const;
+/** Characters of hex of one page's batches: above it pages become shorter, below a quarter of it longer. */
+const PAGE_DIGITS = 2 ** 20;
 /** Blocks after which what is over is forgotten; deeper than re-orgs go. */
 const FORGET_AFTER = 256n;
 const MAX_REPORTED = 10_000;
@@ -48,12 +53,15 @@ export class PromiseWatch {
   readonly #moves: PromiseMoves | undefined;
   readonly #reported = new RecentSet<string>(MAX_REPORTED);
   #checking: Promise<unknown> = Promise.resolve();
+  #pageBlocks: number = PAGE.first;
   #head: Head | undefined;
 
   constructor(parts: PromiseWatchParts) {
     this.#parts = parts;
     const { sender } = parts;
     const signal = this.#stopping.signal;
+    // Every run that is under way listens.
+    setMaxListeners(0, signal);
     this.#moves = sender && new PromiseMoves({ ...parts, sender });
     this.#batches = new BatchChecker({ ...parts, signal, onWrong: (id) => this.#moves?.step(id) });
   }
@@ -68,7 +76,7 @@ export class PromiseWatch {
     const { chain, store, pollIntervalMs, confirmations, log } = this.#parts;
     const follower = new EventFollower<PromiseEvent>(
       chain,
-      { pollIntervalMs, confirmations, log, cursor: store.cursor() },
+      { pollIntervalMs, confirmations, log, cursor: store.cursor(), maxBlocks: () => this.#pageBlocks },
       promiseSource(chain.deployment),
     );
     await follower.run((blocks) => this.take(blocks), signal);
@@ -94,6 +102,7 @@ export class PromiseWatch {
       store.advance(blocks.cursor, () => store.takeBack(blocks.ancestor));
       return;
     }
+    this.#size(blocks.events);
     store.advance(blocks.cursor, () => {
       for (const event of blocks.events) this.#keep(event, blocks.head);
     });
@@ -126,6 +135,16 @@ export class PromiseWatch {
     log.warn({ ...about, claimed: presented.output, honest: verdict.honest }, "a signed claim is wrong");
     this.#moves?.step(presented.claim.prover);
     return verdict;
+  }
+
+  /** Chooses the length of the next page. */
+  #size(events: readonly PromiseEvent[]): void {
+    const digits = events.reduce(
+      (sum, event) => sum + (event.name === "Posted" ? event.args.data.length : 0),
+      0,
+    );
+    if (digits > PAGE_DIGITS) this.#pageBlocks = Math.max(1, this.#pageBlocks >> 1);
+    else if (digits < PAGE_DIGITS / 4) this.#pageBlocks = Math.min(PAGE.most, 2 * this.#pageBlocks);
   }
 
   #keep(event: PromiseEvent, head: Head): void {

@@ -4,6 +4,7 @@ import { type Express, type Response, Router } from "express";
 import { jsonOf } from "../../base/json.ts";
 import type { Logger } from "../../base/log.ts";
 import { VERSION } from "../../base/version.ts";
+import { hasPages, pages } from "../../protocol/service/http/pages.ts";
 import { type CallerLimits, createService } from "../../protocol/service/http/service.ts";
 import { Slots } from "../../protocol/service/http/slots.ts";
 import { filePath, idPath } from "../api/schemas/queries.ts";
@@ -13,7 +14,7 @@ import type { ReadParts } from "../read/parts.ts";
 import { ask } from "./ask.ts";
 import { infer } from "./infer.ts";
 import { expressPath, openApi, routeNames } from "./openapi.ts";
-import { hasPages, pages } from "./pages.ts";
+import { POLICY } from "./pages.ts";
 import { parsed } from "./parsed.ts";
 import { proofRoutes } from "./proofs.ts";
 import { OPERATOR_PATH, ROUTES } from "./routes.ts";
@@ -45,7 +46,8 @@ export function createApp(parts: HttpParts): Express {
       response.json(document);
     });
     app.use(healthRoutes(parts), readRoutes(parts), proofRoutes(parts), otherRoutes(parts));
-    if (hasPages(pagesFolder)) app.use(pages(pagesFolder, (path) => !NO_PAGE.test(path)));
+    if (hasPages(pagesFolder))
+      app.use(pages({ folder: pagesFolder, policy: POLICY, isPage: (path) => !NO_PAGE.test(path) }));
   };
   return createService({
     ...{ log, nowMs, limits, routes: routeNames(), mount },

@@ -1,5 +1,5 @@
 /** Follows the logs of some contracts in order, by polling, through re-orgs. */
-import type { Address, Log } from "viem";
+import type { Address, Hex, Log } from "viem";
 import { BaseError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { SILENT } from "../../base/log.ts";
@@ -58,29 +58,32 @@ export interface FollowerOptions {
   readonly cursor?: Cursor | undefined;
   readonly pollIntervalMs?: number;
   /** most blocks a batch; default 2,000 */
-  readonly maxBlocks?: number;
+  readonly maxBlocks?: number | (() => number);
   /** blocks that a block must have above it; default 0 */
   readonly confirmations?: number;
   readonly log?: Logger;
 }
+
+/** Below the head, in which honest nodes may differ for a while. */
+const NEW_BLOCKS = 32n;
 
 /** Hashes kept; a deeper re-org rolls back to the first block. */
 const KEPT = 512;
 
 /** Without a source: the events of Assay and the registry. */
 export class EventFollower<Event extends Located = ChainEvent> {
-  readonly #chain: Pick<Chain, "client" | "deployment" | "ranges">;
+  readonly #chain: Pick<Chain, "client" | "deployment" | "ranges" | "quorum">;
   readonly #source: LogSource<Event>;
   readonly #first: bigint;
   readonly #end: bigint | undefined;
   readonly #pollIntervalMs: number;
-  readonly #maxBlocks: bigint;
+  readonly #maxBlocks: () => number;
   readonly #confirmations: bigint;
   readonly #log: Logger;
   #cursor: Cursor;
 
   constructor(
-    chain: Pick<Chain, "client" | "deployment" | "ranges">,
+    chain: Pick<Chain, "client" | "deployment" | "ranges" | "quorum">,
     options: FollowerOptions = {},
     source?: LogSource<Event>,
   ) {
@@ -92,7 +95,8 @@ export class EventFollower<Event extends Located = ChainEvent> {
     this.#first = options.from ?? chain.deployment.block.number;
     this.#end = options.last;
     this.#pollIntervalMs = options.pollIntervalMs ?? 1_000;
-    this.#maxBlocks = BigInt(options.maxBlocks ?? 2_000);
+    const { maxBlocks = 2_000 } = options;
+    this.#maxBlocks = typeof maxBlocks === "number" ? () => maxBlocks : maxBlocks;
     this.#confirmations = BigInt(options.confirmations ?? 0);
     this.#log = options.log ?? SILENT;
     this.#cursor = options.cursor ?? [];
@@ -162,26 +166,38 @@ export class EventFollower<Event extends Located = ChainEvent> {
     }
     const from = last === undefined ? this.#first : last.number + 1n;
     if (from > head.number) return undefined;
-    const end = from + this.#maxBlocks - 1n;
+    const end = from + BigInt(this.#maxBlocks()) - 1n;
     const to = end < head.number ? await this.#block(end) : head;
-    const { client, ranges } = this.#chain;
-    const address = [...this.#source.addresses];
-    const logs = await ranges.ask(from, to.number, (fromBlock, toBlock) =>
-      client.getLogs({ address, fromBlock, toBlock }),
-    );
+    const logs = await this.#logs(from, to, head, last);
     // The hash of the end fixes all blocks before it: if both ends are still there, so is what lies between.
     const isSteady = (last === undefined || (await this.#isCanonical(last))) && (await this.#isCanonical(to));
     const strays = logs.some((log) => log.blockNumber === to.number && log.blockHash !== to.hash);
     if (!isSteady || strays) {
-      throw new BaseError({
-        code: "CHAIN_MOVED",
-        shortMessage: `The chain changed while blocks ${from} to ${to.number} were read.`,
-        nextStep: "Read again.",
-        retryable: true,
-      });
+      throw chainMoved(from, to);
     }
     const events = this.#source.decode(logs);
     return { kind: "blocks", from, to, head, events, cursor: this.#extended(events, to) };
+  }
+
+  /** Of several nodes, honest ones differ about new blocks by number while one of them re-orgs, and one that lies could
+   *  side with either: those blocks are asked for by their hashes, from the last one down. */
+  async #logs(from: bigint, to: Head, head: Head, last: BlockRef | undefined) {
+    const { client, ranges, quorum } = this.#chain;
+    const address = [...this.#source.addresses];
+    const hashes: Hex[] = [];
+    let below: BlockRef = to;
+    const firstNew = quorum === undefined ? to.number + 1n : head.number - NEW_BLOCKS;
+    while (below.number >= from && below.number > firstNew) {
+      const { hash, number } = below;
+      hashes.unshift(hash);
+      below = { number: number - 1n, hash: (await client.getBlock({ blockHash: hash })).parentHash };
+    }
+    if (below.number === last?.number && below.hash !== last.hash) throw chainMoved(from, to);
+    const old = await ranges.ask(from, below.number, (fromBlock, toBlock) =>
+      client.getLogs({ address, fromBlock, toBlock }),
+    );
+    const fresh = await Promise.all(hashes.map((blockHash) => client.getLogs({ address, blockHash })));
+    return [...old, ...fresh.flat()];
   }
 
   async #rollback(): Promise<Batch<Event>> {
@@ -221,6 +237,14 @@ export class EventFollower<Event extends Located = ChainEvent> {
     return toHead(await this.#chain.client.getBlock({ blockNumber }));
   }
 }
+
+const chainMoved = (from: bigint, to: Head): BaseError =>
+  new BaseError({
+    code: "CHAIN_MOVED",
+    shortMessage: `The chain changed while blocks ${from} to ${to.number} were read.`,
+    nextStep: "Read again.",
+    retryable: true,
+  });
 
 const toHead = (block: { number: bigint; hash: BlockRef["hash"]; timestamp: bigint }): Head => ({
   number: block.number,

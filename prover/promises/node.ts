@@ -16,6 +16,7 @@ import type { Presented } from "../../protocol/rules/promises/presented.ts";
 import type { Digest, PromisesAddress } from "../../protocol/rules/promises/signed-claim.ts";
 import type { ModelId } from "../../protocol/rules/types.ts";
 import type { ModelWord } from "../../protocol/rules/words.ts";
+import type { SigningSource } from "../metrics.ts";
 import { Keeper } from "./keeper.ts";
 import type { PromiseParts } from "./parts.ts";
 import { type SignedStatus, statusOf } from "./status.ts";
@@ -51,11 +52,13 @@ export interface SignedView extends Pick<Presented, "claim" | "signature"> {
   readonly leaf?: LeafPlace;
 }
 
-export class PromiseNode {
+export class PromiseNode implements SigningSource {
   readonly #parts: PromiseParts;
   readonly #keeper: Keeper;
   readonly #words = new Map<ModelId, ModelWord>();
   readonly at: PromisesAddress;
+  /** told of each signed answer, and how long that took */
+  onSigned: ((finality: "signed" | "batched", ms: number) => void) | undefined;
   #state: StakeState | undefined;
 
   constructor(parts: PromiseParts) {
@@ -68,6 +71,29 @@ export class PromiseNode {
   /** The stake and what else signing depends on, at the newest block; undefined before chain and journal are compared. */
   get state(): StakeState | undefined {
     return this.#state;
+  }
+
+  get stake(): StakeState["account"] | undefined {
+    return this.#state?.account;
+  }
+
+  get readyModels(): number {
+    const { chain, terms } = this.#parts;
+    const words = [...this.#words.values()];
+    return words.filter((word) => signingRefusal(this.#state, word, chain.constants, terms) === undefined)
+      .length;
+  }
+
+  get waitingLeaves(): number {
+    return this.#parts.journal.countWaiting();
+  }
+
+  get runningBatches(): number {
+    return this.#keeper.counts.batches;
+  }
+
+  get openPromises(): number {
+    return this.#keeper.counts.open;
   }
 
   /** Consumer of a follower of Promises. */
@@ -119,7 +145,9 @@ export class PromiseNode {
       ...{ inputHash: toHex(keccak256(input)), outputHash: toHex(keccak256(output)) },
       ...{ expiry: issuedAt + PROMISE_LIMITS.maxLife, minBond: terms.signBond },
     };
+    const since = performance.now();
     const { salt, digest, signature } = await signer.sign({ claim: draft, input, output, payload });
+    this.onSigned?.(isBatched ? "batched" : "signed", performance.now() - since);
     return {
       ...{ claim: { ...draft, salt }, signature: toHex(signature), digest: toHex(digest) as Digest },
       ...{ input: toHex(input), output: toHex(output) },

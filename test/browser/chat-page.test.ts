@@ -1,7 +1,11 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Tool, ToolOutcome } from "../../agent/gateway/tool.ts";
+import { axeFindings } from "../support/axe.ts";
 import { startChromium } from "../support/chromium.ts";
+import { PICTURES } from "../support/explorer-pages.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 
 const CLAIM = `0x${"cd".repeat(32)}` as const;
@@ -142,8 +146,12 @@ describe("the chat page", () => {
     await ask("again");
     await page.locator(".reply").nth(1).waitFor();
     const [first, last] = (await page.evaluate(`(() => {
-      const node = [...document.querySelectorAll(".detail")].at(-1).firstChild;
+      const texts = document.createTreeWalker(
+        [...document.querySelectorAll(".detail")].at(-1), NodeFilter.SHOW_TEXT);
+      const nodes = [];
+      while (texts.nextNode()) nodes.push(texts.currentNode);
       const leftOf = (found) => {
+        const node = nodes.find(({ data }) => data.includes(found));
         const range = document.createRange();
         const at = node.data.indexOf(found);
         range.setStart(node, at);
@@ -153,6 +161,83 @@ describe("the chat page", () => {
       return [leftOf("123"), leftOf("23")];
     })()`)) as number[];
     expect(first).toBeLessThan(last ?? 0);
+  });
+
+  it("default: axe finds nothing, light or dark, on a screen and a phone, in every state of a call", async () => {
+    const findings: string[] = [];
+    const examine = async (what: string) => {
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 860 });
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme });
+          findings.push(
+            ...(await axeFindings(page)).map((found) => `${what}, ${width}, ${colorScheme}: ${found}`),
+          );
+        }
+        const wide = Number(await page.evaluate("document.documentElement.scrollWidth"));
+        if (wide > width) findings.push(`${what} is ${wide} pixels wide`);
+      }
+    };
+    await examine("nothing asked");
+    const states = ["final", "unverified", "pending", "failed"] as const;
+    for (const status of states) {
+      outcome = Promise.resolve(
+        status === "final" || status === "unverified"
+          ? { success: true, status, data: { label: "2" }, evidence: { claimId: CLAIM } }
+          : { success: false, status, code: "NOT_FINAL", error: "not final", evidence: {} },
+      ) as Promise<ToolOutcome>;
+      gateway.model.answers({ calls: [call] }, { text: "no" });
+      await ask(status);
+      await page.waitForSelector(`.call[data-state="${status}"]`);
+      await page.waitForSelector("#send:enabled");
+    }
+    gateway.model.answers({ calls: [{ name: "call_uniswap_swap", arguments: "{}" }] }, { text: "done" });
+    await ask("Swap!");
+    await page.waitForSelector('.call[data-state="denied"]');
+    await page.waitForSelector("#send:enabled");
+    await examine("calls");
+    gateway.model.answers({ hangs: true });
+    await ask("Hm?");
+    await page.waitForSelector("#cancel:enabled");
+    await examine("busy");
+    await page.click("#cancel");
+    await page.waitForSelector(".error");
+    await examine("an error");
+    mkdirSync(PICTURES, { recursive: true });
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await page.screenshot({ path: join(PICTURES, "chat.png"), fullPage: true });
+    expect(findings).toEqual([]);
+  });
+
+  it("behavior: the keyboard alone asks and cancels", async () => {
+    gateway.model.answers({ hangs: true });
+    await page.focus("#message");
+    await page.keyboard.type("Hm?");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#cancel:enabled");
+    await page.focus("#message");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.id")).toBe("cancel");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".error");
+    expect(problems).toEqual([]);
+  });
+
+  it("behavior: its policy lets in nothing but its own scripts and styles", async () => {
+    const served = await fetch(gateway.url);
+    expect(await served.text()).not.toMatch(/ on[a-z]+=|<script>|style=/);
+    const policy = served.headers.get("content-security-policy");
+    expect(policy?.split("; ").sort()).toEqual([
+      "base-uri 'none'",
+      "connect-src 'self'",
+      "default-src 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+    ]);
   });
 
   it("behavior: Cancel ends the turn", async () => {

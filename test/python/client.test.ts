@@ -5,12 +5,10 @@ import { join } from "node:path";
 import { keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { parseReceipt, verifyReceipt } from "../../agent/sdk/index.ts";
-import { loadArtifact } from "../../cli/artifacts.ts";
 import { planPublication, publishWeights } from "../../protocol/chain/execution/publication.ts";
 import { ownPolicy } from "../../protocol/chain/finality.ts";
 import type { ModelId } from "../../protocol/rules/types.ts";
 import { projectRoot } from "../../tools/foundry.ts";
-import { createContract } from "../support/create-contract.ts";
 import { pytest, run } from "../support/python.ts";
 import { keyOf, ROLES, type System, startSystem } from "../support/system.ts";
 
@@ -41,15 +39,11 @@ afterAll(async () => {
 describe("the Python client", () => {
   test("behavior: requests, finality, execution, receipts and faults, by both clients", async () => {
     const kept = join(folder, "receipt.json");
-    const { client, game } = system.chain;
-    const at = { rpcUrl: system.rpcUrl, client };
-    const promises = await createContract(at, loadArtifact("Promises"), [game.assay]);
     const { passed } = await pytest(python, "tests/client", {
       ASSAY_TEST_RPC: system.rpcUrl,
       ASSAY_TEST_DEPLOYMENT: deployment,
       ASSAY_TEST_KEY: keyOf(ASKER),
       ASSAY_TEST_RECEIPT: kept,
-      ASSAY_TEST_PROMISES: promises,
     });
     expect(passed).toBeGreaterThanOrEqual(13);
     const { receipt: text, blockHash, requestId } = JSON.parse(readFileSync(kept, "utf8"));

@@ -1,14 +1,18 @@
 /** The explorer's pages in a browser: a new tab for each test, which must not complain of anything. */
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { projectRoot } from "../../tools/foundry.ts";
 import { axeFindings } from "./axe.ts";
 import { startChromium } from "./chromium.ts";
+import { differencesOf, type Look, lookOf } from "./picture-compare.ts";
 
 /** Where pictures for people go. */
 export const PICTURES = join(projectRoot, "build", "explorer-pictures");
+/** What the pages looked like when somebody last looked, in small. */
+const LOOKS = join(projectRoot, "test", "explorer-pages", "looks");
+const RENEW = "`RENEW_PICTURES=1 npm run test:explorer` keeps the new look";
 /** A hang ends the wait; a slow machine does not. */
 export const PATIENCE_MS = 60_000;
 
@@ -20,6 +24,9 @@ export interface ExplorerPages {
   /** @param path below the explorer's address @param width of the window, pixels */
   open(path: string, width?: number): Promise<void>;
   picture(name: string, fullPage?: boolean): Promise<unknown>;
+  /** Compares the open page, in light, with what it looked like, or keeps how it looks (`RENEW_PICTURES=1`).
+   *  @returns what is wrong, one line each */
+  looks(name: string): Promise<string[]>;
   textOf(selector: string): Promise<string>;
   /** What axe finds in light and dark on the open page, and whether it is wider than the window. */
   findings(name: string, width: number): Promise<string[]>;
@@ -29,6 +36,7 @@ export interface ExplorerPages {
 export function explorerPages(urlOf: () => string): ExplorerPages {
   let browser: Browser | undefined;
   let page: Page;
+  let blank: Page | undefined;
   const problems: string[] = [];
   const hosts = new Set<string>();
   beforeAll(async () => {
@@ -62,6 +70,28 @@ export function explorerPages(urlOf: () => string): ExplorerPages {
       await page.locator("h1").waitFor();
     },
     picture: (name, fullPage = true) => page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage }),
+    async looks(name) {
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.evaluate("scrollTo(0, 0)");
+      blank ??= await (browser as Browser).newPage();
+      const look = await lookOf(page, blank);
+      const [picture, blocks] = ["png", "json"].map((end) => join(LOOKS, `${name}.${end}`)) as [
+        string,
+        string,
+      ];
+      if (process.env.RENEW_PICTURES === "1") {
+        const { png, ...rest } = look;
+        writeFileSync(picture, png);
+        writeFileSync(blocks, `${JSON.stringify(rest)}\n`);
+        return [];
+      }
+      if (!existsSync(picture)) return [`${name} has no picture: ${RENEW}`];
+      const was = { ...JSON.parse(readFileSync(blocks, "utf8")), png: readFileSync(picture) } as Look;
+      const found = await differencesOf(blank, was, look);
+      return found.map(
+        (difference) => `${name}: ${difference}; look at build/explorer-pictures, then ${RENEW}`,
+      );
+    },
     textOf: async (selector) => (await page.locator(selector).first().textContent()) ?? "",
     async findings(name, width) {
       const found: string[] = [];

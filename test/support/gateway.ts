@@ -40,11 +40,21 @@ export interface TestGatewayOptions {
   readonly prices?: Readonly<Record<string, number>>;
   readonly nowMs?: () => number;
   readonly chain?: Chain;
+  /** absent: where `npm run build` puts the page */
+  readonly pageFolder?: string;
 }
 
 /** Two servers: `magpie` with `tvl` and `liquidity`, `uniswap` with `swap`. */
 export async function startTestGateway(options: TestGatewayOptions = {}) {
-  const { limits = {}, callers, servers: more = new Map(), prices = {}, nowMs = Date.now, chain } = options;
+  const {
+    limits = {},
+    callers,
+    servers: more = new Map(),
+    prices = {},
+    nowMs = Date.now,
+    chain,
+    pageFolder,
+  } = options;
   const folder = temporaryFolder();
   const model = await ScriptedChat.start();
   const visits: string[] = [];
@@ -101,6 +111,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}) {
     log,
     nowMs,
     ...(chain === undefined ? {} : { chain }),
+    ...(pageFolder === undefined ? {} : { pageFolder }),
   });
   const post = (agentId: string, body: unknown, headers: Record<string, string> = {}) =>
     fetch(`${gateway.url}/v1/agents/${agentId}/turns`, {

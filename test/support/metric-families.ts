@@ -6,7 +6,12 @@ import { httpMetrics } from "../../protocol/service/metrics/http.ts";
 import { addJournalMetrics } from "../../protocol/service/metrics/journal-metrics.ts";
 import { type Family, Metrics } from "../../protocol/service/metrics/metrics.ts";
 import { addNodeMetrics } from "../../protocol/service/metrics/node-metrics.ts";
-import { addHttpMetrics, addOrderMetrics, addProverMetrics } from "../../prover/metrics.ts";
+import {
+  addHttpMetrics,
+  addOrderMetrics,
+  addProverMetrics,
+  addSigningMetrics,
+} from "../../prover/metrics.ts";
 
 const clock = new ChainClock(Date.now);
 const pulse = { newest: 0n, balance: 0n, silentSinceMs: undefined };
@@ -37,6 +42,9 @@ export const METRIC_FAMILIES: Readonly<Record<"both" | "prover" | "challenger", 
     const idle = { used: 0 };
     addHttpMetrics(metrics, { runs: idle, waiters: idle, listeners: idle });
     addOrderMetrics(metrics);
+    const stake = { free: 0n, leaving: 0n, away: 0n, slots: 0n };
+    const promised = { waitingLeaves: 0, runningBatches: 0, openPromises: 0 };
+    addSigningMetrics(metrics, { stake, readyModels: 0, ...promised });
     addJournalMetrics(metrics, { role: "signer", unshared: 0 });
     httpMetrics(metrics, Date.now);
   }),

@@ -145,8 +145,17 @@ function answer({ method, params }: RpcCall, view: NodeView, rng: Rng): unknown 
       if (block === undefined) return fault === "far-head" ? headOf(tip, fault) : null;
       return rpcBlock(block);
     }
+    case "eth_getBlockByHash": {
+      const block = chain.find(({ hash }) => hash === first);
+      return block === undefined ? null : rpcBlock(block);
+    }
     case "eth_getLogs": {
-      const { fromBlock, toBlock } = first as { fromBlock: Hex; toBlock: Hex };
+      const { fromBlock, toBlock, blockHash } = first as { fromBlock: Hex; toBlock: Hex; blockHash?: Hex };
+      if (blockHash !== undefined) {
+        const block = chain.find(({ hash }) => hash === blockHash);
+        if (block === undefined) throw new RpcFault("unknown block");
+        return lie(logsOf(block), [block], fault, rng);
+      }
       if (BigInt(toBlock) > tip.number) throw new RpcFault("block range extends beyond the head");
       const blocks = chain.slice(Number(fromBlock), Number(toBlock) + 1);
       return lie(blocks.flatMap(logsOf), blocks, fault, rng);

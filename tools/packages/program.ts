@@ -30,8 +30,8 @@ const NOT_ASSETS = /\.(ts|mjs)$|^models\/.*\.py$|^explorer\/app\//;
 const TOOLS: readonly string[] = ["tools/solc", "tools/solc.cjs", "LICENSE"];
 /** What the explorer explains terms by. */
 const GLOSSARY = "docs/GLOSSARY.md";
-/** The explorer's pages, where `npm run build` made them. */
-const PAGES = "build/explorer";
+/** Pages of the explorer and the gateway, where `npm run build` made them. */
+const PAGES: readonly string[] = ["build/explorer", "build/chat"];
 
 /** Contracts that other commands than `assay deploy` create. */
 const CREATED: readonly string[] = ["DailySeries", "EmbeddedExecutor", "ForecastFeed"];
@@ -59,8 +59,8 @@ export async function buildProgram(folder: string): Promise<void> {
     GLOSSARY,
   ])
     cpSync(join(projectRoot, path), join(folder, path));
-  if (existsSync(join(projectRoot, PAGES)))
-    cpSync(join(projectRoot, PAGES), join(folder, PAGES), { recursive: true });
+  for (const pages of PAGES.filter((path) => existsSync(join(projectRoot, path))))
+    cpSync(join(projectRoot, pages), join(folder, pages), { recursive: true });
   ensureCompiled("contracts");
   for (const name of CREATED) copyArtifact(folder, name);
   for (const name of DEPLOYED_CONTRACTS) copySources(folder, copyArtifact(folder, name));

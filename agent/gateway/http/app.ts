@@ -50,7 +50,7 @@ function mount(app: Express, parts: AppParts): void {
   app.get("/v1/requests/:id", async (request, response) => {
     response.type("application/json").send(jsonOf(await requestView(chain, request.params.id)));
   });
-  app.use(turnRoutes(parts), pageRoutes());
+  app.use(turnRoutes(parts), pageRoutes(parts.pageFolder));
 }
 
 /** Budgets are the operator's business. */

@@ -1,6 +1,11 @@
-/** The chat page: three files without a framework, under a policy that runs no other script. */
-import { readFileSync } from "node:fs";
-import { Router } from "express";
+/** The chat page, as `npm run build` made it, under a policy that runs no other script. */
+import { fileURLToPath } from "node:url";
+import { type RequestHandler, Router } from "express";
+import { BaseError } from "../../../base/errors.ts";
+import { hasPages, pages } from "../../../protocol/service/http/pages.ts";
+
+/** Where the bundle is, in this tree and in the package. */
+export const PAGE_FOLDER = fileURLToPath(new URL("../../../build/chat", import.meta.url));
 
 const POLICY = [
   "default-src 'none'",
@@ -12,22 +17,20 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-const PAGES = [
-  ["/", "chat.html", "text/html; charset=utf-8"],
-  ["/chat.js", "chat.js", "text/javascript; charset=utf-8"],
-  ["/chat.css", "chat.css", "text/css; charset=utf-8"],
-] as const;
-
-export function pageRoutes(): Router {
+/** Without a bundle the page's address says so. */
+export function pageRoutes(folder: string): RequestHandler {
+  if (hasPages(folder)) return pages({ folder, policy: POLICY, isPage: (path) => path === "/" });
   const router = Router();
-  for (const [path, file, type] of PAGES) {
-    const content = readFileSync(new URL(`page/${file}`, import.meta.url));
-    router.get(path, (_request, response) => {
-      response.setHeader("Content-Security-Policy", POLICY);
-      response.setHeader("Referrer-Policy", "no-referrer");
-      response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
-      response.type(type).send(content);
-    });
-  }
+  router.get("/", () => {
+    throw pageNotBuilt(folder);
+  });
   return router;
 }
+
+export const pageNotBuilt = (folder: string): BaseError =>
+  new BaseError({
+    code: "PAGE_NOT_BUILT",
+    shortMessage: `There is no chat page in ${folder}.`,
+    nextStep:
+      "Make it with `npm run build` and start the gateway again; the interface at /v1 is there without it.",
+  });

@@ -19,6 +19,8 @@ export interface AppParts {
   readonly hosts: readonly string[];
   /** absent: no claims can be looked up */
   readonly chain: Chain | undefined;
+  /** of the chat page's bundle */
+  readonly pageFolder: string;
   readonly log: Logger;
   readonly nowMs: () => number;
 }

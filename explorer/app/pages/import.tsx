@@ -56,8 +56,8 @@ function Imported({ dropped: { id, files } }: { readonly dropped: Dropped }) {
       const { name, lanes } = draft;
       return importFiles({ files, name, lanes, settings: settingsOf(draft) }, signal);
     },
-    // The worker holds the newest model alone.
-    ...{ retry: false, staleTime: 0, gcTime: 0 },
+    // The worker holds the newest model alone, and nothing but another draft makes another one.
+    ...{ retry: false, staleTime: Number.POSITIVE_INFINITY, gcTime: 0 },
   });
   const { data, error, isFetching } = outcome;
   const model = data?.kind === "imported" ? data.model : undefined;

@@ -8,14 +8,17 @@ import { quantity } from "./quantity.ts";
 import { type RpcLog, type RpcReceipt, receiptsRoot } from "./receipts-root.ts";
 
 export interface AgreedBlock {
+  readonly number: Hex;
   readonly hash: Hex;
   readonly receiptsRoot: Hex;
   readonly transactions: readonly (Hex | { readonly hash: Hex })[];
 }
 
 interface Filter {
-  readonly fromBlock: Hex;
-  readonly toBlock: Hex;
+  readonly fromBlock?: Hex;
+  readonly toBlock?: Hex;
+  /** in place of both */
+  readonly blockHash?: Hex;
   readonly address?: Hex | readonly Hex[];
   readonly topics?: readonly (Hex | readonly Hex[] | null)[];
 }
@@ -23,12 +26,15 @@ interface Filter {
 /** Blocks on which nodes may differ in one question; a node that differs in more is asked for each part of the range. */
 const MAX_BLOCKS = 32;
 
+/** @returns undefined where there is none */
+export type BlockReader = (numberOrHash: Hex) => Promise<AgreedBlock | undefined>;
+
 export class LogProver {
   readonly #nodes: Nodes;
-  readonly #blockAt: (number: Hex) => Promise<unknown>;
+  readonly #blockAt: BlockReader;
 
-  /** @param blockAt the block of this number on which enough nodes agree */
-  constructor(nodes: Nodes, blockAt: (number: Hex) => Promise<unknown>) {
+  /** @param blockAt the block of this number, or hash, on which enough nodes agree */
+  constructor(nodes: Nodes, blockAt: BlockReader) {
     this.#nodes = nodes;
     this.#blockAt = blockAt;
   }
@@ -37,7 +43,8 @@ export class LogProver {
    *  @returns the logs; undefined where some block's receipts cannot be had from any node */
   async decide(call: RpcCall, groups: readonly Group<unknown>[]): Promise<RpcLog[] | undefined> {
     const [filter] = call.params as readonly [Filter];
-    const [from, to] = [quantity(filter.fromBlock), quantity(filter.toBlock)];
+    const one = filter.blockHash === undefined ? undefined : await this.#blockAt(filter.blockHash);
+    const [from, to] = [quantity(one?.number ?? filter.fromBlock), quantity(one?.number ?? filter.toBlock)];
     if (from === undefined || to === undefined) return undefined;
     const views = groups.map(({ value, nodes }) => ({ nodes, byBlock: byBlock(value, from, to) }));
     const numbers = new Set(views.flatMap(({ byBlock }) => [...byBlock.keys()]));
@@ -49,7 +56,7 @@ export class LogProver {
     const logs = new Map(first?.byBlock);
     for (const number of contested) {
       const proven = await this.#proven(
-        number,
+        one ?? (await this.#blockAt(numberToHex(number))),
         filter,
         views.flatMap(({ nodes }) => nodes),
       );
@@ -64,19 +71,19 @@ export class LogProver {
   }
 
   /** A block's logs of the filter, from the first node that gives its receipts. */
-  async #proven(number: bigint, filter: Filter, nodes: readonly number[]): Promise<RpcLog[] | undefined> {
-    const block = (await this.#blockAt(numberToHex(number))) as AgreedBlock | null;
-    if (block === null) return undefined;
+  async #proven(
+    block: AgreedBlock | undefined,
+    filter: Filter,
+    nodes: readonly number[],
+  ): Promise<RpcLog[] | undefined> {
+    if (block === undefined) return undefined;
     for (const node of nodes) {
       try {
-        const call = { method: "eth_getBlockReceipts", params: [numberToHex(number)] };
+        const call = { method: "eth_getBlockReceipts", params: [block.number] };
         const receipts = (await this.#nodes.askOne(node, call)) as readonly RpcReceipt[];
         if (receipts.length !== block.transactions.length) continue;
         if ((await receiptsRoot(receipts)) === block.receiptsRoot)
-          return canonical(
-            "eth_getLogs",
-            logsIn(number, block, receipts).filter(matching(filter)),
-          ) as RpcLog[];
+          return canonical("eth_getLogs", logsIn(block, receipts).filter(matching(filter))) as RpcLog[];
       } catch {
         // It does not serve them, or what it gives are none: another node may.
       }
@@ -101,17 +108,13 @@ function byBlock(value: unknown, from: bigint, to: bigint): ByBlock {
 }
 
 /** Logs with their places, which the receipts' root does not hold: they follow from the block. */
-function logsIn(
-  number: bigint,
-  { hash, transactions }: AgreedBlock,
-  receipts: readonly RpcReceipt[],
-): RpcLog[] {
+function logsIn({ number, hash, transactions }: AgreedBlock, receipts: readonly RpcReceipt[]): RpcLog[] {
   let logIndex = 0;
   return receipts.flatMap(({ logs }, index) => {
     const transaction = transactions[index];
     return logs.map(({ address, topics, data }) => ({
       ...{ address, topics, data },
-      blockNumber: numberToHex(number),
+      blockNumber: number,
       blockHash: hash,
       transactionHash: typeof transaction === "string" ? transaction : transaction?.hash,
       transactionIndex: numberToHex(index),

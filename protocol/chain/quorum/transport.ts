@@ -1,12 +1,12 @@
 /** One connection over several nodes, none of which is trusted: an answer counts when enough of them give it of the same
  *  block. Without that nothing is answered, so nothing is decided. A transaction goes to all of them. */
-import { type CustomTransport, custom, type Hex, keccak256, numberToHex } from "viem";
+import { type CustomTransport, custom, type Hex, keccak256, numberToHex, size } from "viem";
 import { BaseError } from "../../../base/errors.ts";
 import { SILENT } from "../../../base/log.ts";
 import { chainError, decodeRevert } from "../errors.ts";
 import { isTooMuch } from "../ranges.ts";
 import { type Answer, defaultQuorum, type Group, groupsOf, reachedBy } from "./agree.ts";
-import { LogProver } from "./logs.ts";
+import { type AgreedBlock, LogProver } from "./logs.ts";
 import { BLOCK_PARAMETER, ESTIMATES, keyOf } from "./methods.ts";
 import { Nodes, type NodesOptions, type RpcCall, type RpcNode } from "./nodes.ts";
 import { quantity } from "./quantity.ts";
@@ -51,9 +51,12 @@ export class Quorum {
         nextStep: `Give --quorum from ${least} to ${nodes.length}: with half of the nodes or fewer, two quorums could contradict each other.`,
       });
     }
-    this.#logs = new LogProver(this.nodes, (number) =>
-      this.#agreed({ method: "eth_getBlockByNumber", params: [number, false] }),
-    );
+    this.#logs = new LogProver(this.nodes, async (name) => {
+      const method = size(name) === 32 ? "eth_getBlockByHash" : "eth_getBlockByNumber";
+      return ((await this.#agreed({ method, params: [name, false] })) ?? undefined) as
+        | AgreedBlock
+        | undefined;
+    });
   }
 
   get transport(): CustomTransport {

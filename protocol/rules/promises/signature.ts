@@ -14,7 +14,7 @@ const MAX_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0
 export async function signerOf(digest: Digest, signature: Hex): Promise<Address> {
   if (size(signature) !== BYTES) throw invalid(`has ${size(signature)} bytes, must have ${BYTES}`);
   const v = Number(hexToBigInt(slice(signature, V_AT)));
-  if (v !== 27 && v !== 28) throw invalid(`ends with ${v}, must end with 27 or 28`);
+  if (v !== 27 && v !== 28) throw invalid(`is refused: its v is ${v}, must be 27 or 28`);
   const s = slice(signature, 32, V_AT);
   if (hexToBigInt(s) > MAX_S) throw invalid(`has the s ${s}, which is above half of the order`);
   try {

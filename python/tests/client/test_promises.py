@@ -12,7 +12,6 @@ import pytest
 from eth_account import Account
 from eth_account.messages import encode_typed_data
 from eth_account.signers.local import LocalAccount
-from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 from web3 import Web3
 
@@ -21,7 +20,7 @@ from assay import Assay, AssayError, AsyncAssay, SignedClaim, verify_signed_clai
 from assay.core import abi
 from assay.promises import digest_of, end_of, signer_of
 
-from .conftest import MODELS, setting
+from .conftest import MODELS
 from .test_client import error_of, exact
 
 ETHER = 10**18
@@ -94,7 +93,7 @@ class Promise:
 
 @pytest.fixture(scope="module")
 def place(chain: Assay, account: LocalAccount) -> Place:
-    found = Place(chain, to_checksum_address(setting("ASSAY_TEST_PROMISES")), account, Account.create())
+    found = Place(chain, chain.chain.deployment.contracts["promises"], account, Account.create())
     found.send("deposit", account.address, value=ETHER)
     found.send("setSigner", found.key.address, found.now() + 3_600)
     return found
@@ -204,11 +203,16 @@ def test_refusals(place: Place, promise: Promise, w3: Web3) -> None:
         (check(signed, signature=place.sign(signed)[:64]), "PROMISE_REFUSED", "SignatureLengthWrong"),
         (check(signed, seconds_left=1_000), "PROMISE_EXPIRED", None),
         (check(replace(signed, min_bond=2 * ETHER)), "STAKE_TOO_SMALL", None),
-        (check(signed, promises=None), "PROMISES_UNKNOWN", None),
     ):
         error = error_of(action)
         assert (error.code, error.details.get("revert")) == (code, revert), error
         assert error.retryable == (code == "STAKE_TOO_SMALL")
+    deployment = place.chain.chain.deployment
+    older = {name: at for name, at in deployment.contracts.items() if not name.startswith("promise")}
+    before = assay.connect(w3, dataclasses.replace(deployment, contracts=older))
+    given = (signed, place.sign(signed), promise.input, promise.output)
+    assert error_of(lambda: before.check_signed_claim(*given)).code == "PROMISES_UNKNOWN"
+    assert before.check_signed_claim(*given, promises=place.promises).signer == place.key.address
     # What answers to the same functions without being this Assay's.
     with pytest.raises(AssayError):
         place.chain.check_signed_claim(

@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
+import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, test, vi } from "vitest";
 import type { Agent } from "../../../agent/gateway/store/agent-service.ts";
+import { temporaryFolder } from "../../support/deploy.ts";
 import { namesOf, only, readEvents, startTestGateway, type TestGateway } from "../../support/gateway.ts";
 
 let gateway: TestGateway;
@@ -231,15 +234,39 @@ describe("callers", () => {
 });
 
 describe("GET /", () => {
-  it("default: the page runs no script but its own and cannot be framed", async () => {
-    const page = await fetch(`${gateway.url}/`);
+  it("default: the page runs no script but its own and cannot be framed, and its files are served", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder.path, "assets"));
+    writeFileSync(join(folder.path, "index.html"), "<!doctype html><title>Chat</title>");
+    writeFileSync(join(folder.path, "assets", "main-abc123.js"), "export {};\n");
+    const own = await startTestGateway({ pageFolder: folder.path });
+    const page = await fetch(`${own.url}/`);
     expect(page.headers.get("content-security-policy")).toMatchInlineSnapshot(
       `"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"`,
     );
     expect(page.headers.get("x-content-type-options")).toBe("nosniff");
-    expect(await page.text()).not.toMatch(/ on[a-z]+=|<script>|style=/);
-    expect(await (await fetch(`${gateway.url}/chat.js`)).text()).not.toMatch(
-      /innerHTML|insertAdjacentHTML|eval\(/,
-    );
+    expect(page.headers.get("cross-origin-opener-policy")).toBe("same-origin");
+    expect(await page.text()).toContain("<title>Chat</title>");
+    const script = await fetch(`${own.url}/assets/main-abc123.js`);
+    expect([script.status, script.headers.get("content-type")]).toEqual([
+      200,
+      "text/javascript; charset=utf-8",
+    ]);
+    expect((await fetch(`${own.url}/other`)).status).toBe(404);
+    expect((await fetch(`${own.url}/..%2f..%2fgateway.sqlite`)).status).toBe(404);
+    await own.stop();
+    folder.remove();
+  });
+
+  it("error: where the page is not built, its address and the log say how to, and the interface is there", async () => {
+    const own = await startTestGateway({ pageFolder: "/nowhere" });
+    const page = await fetch(`${own.url}/`);
+    expect([page.status, (await bodyOf(page)).error]).toMatchObject([
+      404,
+      { code: "PAGE_NOT_BUILT", nextStep: expect.stringContaining("npm run build") },
+    ]);
+    expect(own.lines.map(({ fields }) => fields.code)).toContain("PAGE_NOT_BUILT");
+    expect((await fetch(`${own.url}/v1/agents`)).status).toBe(200);
+    await own.stop();
   });
 });

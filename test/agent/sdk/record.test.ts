@@ -179,6 +179,102 @@ describe("verifyRecord", () => {
   });
 });
 
+describe("a forged record", () => {
+  /** Each value of a JSON tree that is no object, with its path. */
+  function* leaves(
+    value: unknown,
+    path: readonly string[] = [],
+  ): Generator<readonly [readonly string[], unknown]> {
+    if (typeof value !== "object" || value === null) yield [path, value];
+    else for (const [name, part] of Object.entries(value)) yield* leaves(part, [...path, name]);
+  }
+  const put = (value: unknown, [name, ...rest]: readonly string[], leaf: unknown): unknown => {
+    if (name === undefined) return leaf;
+    const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string, unknown>;
+    copy[name] = put(copy[name], rest, leaf);
+    return copy;
+  };
+  function* changes(leaf: unknown): Generator<unknown> {
+    if (typeof leaf === "number") {
+      for (const other of [leaf + 1, -leaf - 1, leaf + 0.5, `${leaf}`, 2 ** 53]) yield other;
+      return;
+    }
+    const text = leaf as string;
+    const hexes = text.startsWith("0x");
+    for (let part = 0; part < 12; part += 1) {
+      const at = hexes ? 2 + Math.floor(((text.length - 3) * part) / 11) : Math.min(part, text.length - 1);
+      const digit = Number.parseInt(text[at] ?? "0", 16);
+      yield `${text.slice(0, at)}${Number.isNaN(digit) ? "~" : (digit ^ 1).toString(16)}${text.slice(at + 1)}`;
+    }
+    for (const other of [
+      `${text}00`,
+      text.slice(0, -2),
+      text.slice(0, -1),
+      ` ${text}`,
+      `+${text}`,
+      `0${text}`,
+      "",
+      null,
+    ])
+      yield other;
+    if (hexes) yield `0x${text.slice(2).toUpperCase()}`;
+  }
+
+  it("error: any value that is changed shows nothing, or the same, or is among what is unproven", async () => {
+    const { asked, claimId } = await fallen();
+    const { asked: final } = await bonded();
+    let tried = 0;
+    for (const record of [await recordOf(asked, claimId), await recordOf(asked), await recordOf(final)]) {
+      const trust = trustIn(record);
+      const right = verifyRecord(record, trust);
+      const value = JSON.parse(renderRecord(record)) as unknown;
+      for (const [path, leaf] of leaves(value)) {
+        for (const other of changes(leaf)) {
+          if (other === leaf) continue;
+          tried += 1;
+          let forged: CorrectnessRecord;
+          try {
+            forged = parseRecord(JSON.stringify(put(value, path, other)));
+          } catch (error) {
+            expect(error).toMatchObject({ code: "RECEIPT_MALFORMED" });
+            continue;
+          }
+          const verdict = verifyRecord(forged, trust);
+          if (!verdict.valid) {
+            expect(verdict.error.code).toMatch(/^(RECEIPT_(MALFORMED|UNPROVEN)|WRONG_\w+)$/);
+            continue;
+          }
+          const where = `${path.join(".")}: ${other}`;
+          expect(verdict, where).toEqual(right);
+          // A node that is not on the way may be any, and an address may be written in capitals.
+          const isFree = ["unproven", "nodes"].includes(path[0] as string);
+          expect(isFree || `${other}`.toLowerCase() === `${leaf}`.toLowerCase(), where).toBe(true);
+        }
+      }
+    }
+    expect(tried).toBeGreaterThan(1_500);
+  });
+
+  it("error: JSON or RLP that is nested deep, or long, is no record", async () => {
+    const { asked } = await bonded();
+    const record = await recordOf(asked);
+    const value = JSON.parse(renderRecord(record)) as Record<string, unknown>;
+    const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
+    const long = JSON.stringify(`0x${"00".repeat(1 << 20)}`);
+    for (const name of ["nodes", "header", "output", "input", "request", "claim", "unproven"]) {
+      for (const bad of [deep, long, `[${long}]`]) {
+        const text = JSON.stringify({ ...value, [name]: "BAD" }).replace('"BAD"', bad);
+        expect(() => parseRecord(text)).toThrow(expect.objectContaining({ code: "RECEIPT_MALFORMED" }));
+      }
+    }
+    // The longest header, of lists in lists.
+    const header: Hex = `0x${"c1".repeat(8_000)}`;
+    const nested = { ...record, header, nodes: [header] };
+    const trust = { ...trustIn(record), blockHash: keccak256(header) };
+    expect(codeOf(verifyRecord(nested, trust))).toMatch(/^RECEIPT_/);
+  });
+});
+
 describe("makeRecord", () => {
   it("error: a request that is unknown or unanswered, a claim of another request", async () => {
     const asked = await ask();

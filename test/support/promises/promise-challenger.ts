@@ -1,4 +1,5 @@
 /** A challenger's part for promises on a local chain that makes a block for each transaction, moved by the test. */
+import { isBaseError } from "../../../base/errors.ts";
 import { SILENT } from "../../../base/log.ts";
 import { BREAKER_SCHEMA, CircuitBreaker } from "../../../challenger/circuit-breaker.ts";
 import type { Notice } from "../../../challenger/notices.ts";
@@ -92,7 +93,8 @@ export async function openPromiseChallenger(local: LocalChain, changes: Partial<
       /** Until the chain stands still and nothing is under way. */
       async settle(): Promise<void> {
         for (;;) {
-          const blocks = await follower.next();
+          const blocks = await follower.next().catch(untilSteady);
+          if (blocks === "moved") continue;
           if (blocks === undefined) return;
           watch.take(blocks);
           follower.advance(blocks);
@@ -133,4 +135,10 @@ export async function openPromiseChallenger(local: LocalChain, changes: Partial<
       folder.remove();
     },
   };
+}
+
+/** The chain moved while it was read: it is read again. */
+function untilSteady(error: unknown): "moved" {
+  if (isBaseError(error, "CHAIN_MOVED")) return "moved";
+  throw error;
 }

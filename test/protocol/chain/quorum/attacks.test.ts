@@ -1,9 +1,11 @@
 /** What one lying node of three may try, and one of five beside a silent one: each attack was seen to succeed before. */
-import { type Hex, keccak256, numberToHex, RpcRequestError } from "viem";
+import { createPublicClient, type Hex, keccak256, numberToHex, RpcRequestError } from "viem";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { decodeRevert } from "../../../../protocol/chain/errors.ts";
+import { EventFollower } from "../../../../protocol/chain/follower.ts";
 import type { RpcCall, RpcNode } from "../../../../protocol/chain/quorum/nodes.ts";
 import { Quorum } from "../../../../protocol/chain/quorum/transport.ts";
+import { BlockRanges } from "../../../../protocol/chain/ranges.ts";
 import {
   CONTRACT,
   extend,
@@ -181,6 +183,64 @@ describe("a node that makes the others wait", () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(isAnswered).toBe(true);
     await again;
+  });
+});
+
+describe("a re-org that one node has not seen yet", () => {
+  test("error: a liar that takes sides, block by block, and hides a claim for ever", async () => {
+    const below = await extend(world, []);
+    const canonical = await extend(await extend(below, [{ id: 7, output: 1 }]), []);
+    const fork = await extend(below, []);
+    let isReading = true;
+    const [ours, theirs] = [honest({ chain: canonical }), honest({ chain: fork })];
+    // Of the newest block it says what is true, of the logs what the node says that is behind.
+    const liar = lying(
+      (call, right) => (call.method === "eth_getLogs" && isReading ? theirs.request(call) : right()),
+      ours,
+    );
+    // Where the range ends above its head, a node gives what it has.
+    const short = lying(async (call, right) => {
+      const [filter] = call.params as [{ fromBlock?: Hex; toBlock?: Hex }];
+      if (call.method !== "eth_getLogs" || filter.toBlock === undefined) return right();
+      const last = BigInt(filter.toBlock) < 3n ? filter.toBlock : "0x3";
+      return theirs.request({ ...call, params: [{ ...filter, toBlock: last }] });
+    }, theirs);
+    const sides = lying(
+      (call, right) => (call.method === "eth_getLogs" && isReading ? short.request(call) : right()),
+      liar,
+    );
+    const view = { behind: short };
+    const slow = lying(async ({ method }, right) => {
+      if (method === "eth_getLogs" && isReading) await new Promise((resolve) => setTimeout(resolve, 50));
+      return right();
+    }, ours);
+    const behind: RpcNode = { name: "behind", request: (call) => view.behind.request(call) };
+    // The node that is right is the slowest: two others are enough.
+    const quorum = new Quorum([sides, behind, slow], { timeoutMs: 100, graceMs: 0 });
+    const client = createPublicClient({ transport: quorum.transport, cacheTime: 0 });
+    const chain = {
+      ...{ client, quorum, ranges: new BlockRanges() },
+      deployment: { block: { number: 0n }, contracts: { assay: CONTRACT, registry: CONTRACT } },
+    };
+    const seen: Hex[] = [];
+    const source = {
+      addresses: [CONTRACT],
+      decode: (logs: readonly { topics: Hex[]; blockNumber: bigint; blockHash: Hex }[]) =>
+        logs.map((log) => {
+          seen.push(log.topics[1] as Hex);
+          return { block: { number: log.blockNumber, hash: log.blockHash } };
+        }),
+    };
+    const follower = new EventFollower(chain as never, {}, source as never);
+    const follow = async () => {
+      for (let batch = await follower.next(); batch !== undefined; batch = await follower.next())
+        follower.advance(batch);
+    };
+    await follow().catch((error: unknown) => expect(error).toMatchObject({ retryable: true }));
+    view.behind = ours;
+    isReading = false;
+    await follow();
+    expect(seen.map(Number)).toContain(7);
   });
 });
 

@@ -77,6 +77,16 @@ describe("logs", () => {
     expect(faultsOf(quorum)).toEqual(["contradicts", "contradicts", undefined]);
   });
 
+  test("behavior: by a block's hash, too", async () => {
+    const liars = [0, 1].map((index) => answering("eth_getLogs", () => [], index));
+    const refusing = liars.map((node) => refuses("eth_getBlockReceipts", node));
+    const quorum = new Quorum([...refusing, answering("", () => null, 2)], OPTIONS);
+    const filter = { blockHash: world[1]?.hash, address: CONTRACT };
+    expect(idsOf(await quorum.request({ method: "eth_getLogs", params: [filter] }))).toEqual([2, 3]);
+    const unknown = { method: "eth_getLogs", params: [{ blockHash: word(5) }] };
+    await expect(over([{}, {}, {}]).request(unknown)).rejects.toMatchObject({ code: "NO_QUORUM" });
+  });
+
   test("behavior: where nobody gives receipts, the quorum decides and names who differs", async () => {
     const less = [{ ...world[0] }, { ...world[1], claims: [] }] as WorldChain;
     const quorum = over([

@@ -57,6 +57,7 @@ class Watcher {
       client: this.#client,
       deployment: { block: { number: 0n }, contracts: { assay: CONTRACT, registry: CONTRACT } },
       ranges: new BlockRanges(),
+      quorum: this.quorum,
     };
     this.#follower = new EventFollower<Claimed>(chain as never, { maxBlocks: 7 }, SOURCE as never);
   }

@@ -1,5 +1,5 @@
-/** Makes the explorer's pages in build/explorer. `npm run build` also prints what a browser loads first, and fails where
- *  that is too much; the demonstration makes them where a source has changed. */
+/** Makes pages: the explorer's in build/explorer, the gateway's chat page in build/chat. `npm run build` also prints what a
+ *  browser loads first, and fails where that is too much; the demonstration makes them where a source has changed. */
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,17 +10,15 @@ import { projectRoot } from "./foundry.ts";
 /** JavaScript of the first page, gzipped. */
 const MOST_BYTES = 300 * 1024;
 
-const APP = "explorer/app";
-const FOLDER = join(projectRoot, "build", "explorer");
+/** Folder of each bundle's sources, with its document. */
+const SOURCE = { explorer: "explorer/app", chat: "explorer/app/chat" } as const;
+export type Bundle = keyof typeof SOURCE;
+
+export const folderOf = (bundle: Bundle): string => join(projectRoot, "build", bundle);
 /** What the pages were made of, beside them. */
 const SOURCES = ".vite/sources.json";
 /** Besides imported files: what they resolve to, and how they are bundled. */
-const SETTINGS = [
-  "package-lock.json",
-  "tools/build-explorer.ts",
-  `${APP}/index.html`,
-  `${APP}/vite.config.ts`,
-];
+const SETTINGS = ["package-lock.json", "tools/build-pages.ts", `${SOURCE.explorer}/vite.config.ts`];
 
 /** A file below the project's root as it was. */
 type Source = readonly [path: string, mtimeMs: number, bytes: number];
@@ -28,12 +26,20 @@ type Source = readonly [path: string, mtimeMs: number, bytes: number];
 /** Makes the pages whatever there is.
  *  @returns where they are
  *  @throws Error with the bundler's messages */
-export async function buildExplorer(folder = FOLDER): Promise<string> {
-  const own = new Set([...SETTINGS, ...readdirSync(join(projectRoot, APP, "public")).map(publicPath)]);
+export async function buildPages(bundle: Bundle, folder = folderOf(bundle)): Promise<string> {
+  const app = SOURCE[bundle];
+  const copied = join(app, "public");
+  const own = new Set([
+    ...SETTINGS,
+    ...["index.html", "vite.config.ts"].map((name) => `${app}/${name}`),
+    ...(existsSync(join(projectRoot, copied)) ? readdirSync(join(projectRoot, copied)) : []).map(
+      (name) => `${copied}/${name}`,
+    ),
+  ]);
   const scratch = `${folder}.${process.pid}`;
   try {
     await build({
-      configFile: join(projectRoot, APP, "vite.config.ts"),
+      configFile: join(projectRoot, app, "vite.config.ts"),
       logLevel: "warn",
       plugins: [noteSources(own)],
       worker: { plugins: () => [noteSources(own)] },
@@ -50,7 +56,7 @@ export async function buildExplorer(folder = FOLDER): Promise<string> {
 }
 
 /** Whether the pages in a folder are made of the sources as they are now. */
-export function areFresh(folder = FOLDER): boolean {
+export function areFresh(bundle: Bundle, folder = folderOf(bundle)): boolean {
   if (!existsSync(join(folder, SOURCES))) return false;
   const sources = JSON.parse(readFileSync(join(folder, SOURCES), "utf8")) as Source[];
   return sources.every(([path, mtimeMs, bytes]) => {
@@ -68,8 +74,6 @@ const noteSources = (own: Set<string>): Plugin => ({
       own.add(path);
   },
 });
-
-const publicPath = (name: string): string => `${APP}/public/${name}`;
 
 function sourceAt(path: string): Source {
   const { mtimeMs, size } = statSync(join(projectRoot, path));
@@ -89,21 +93,26 @@ export function firstLoad(manifest: Manifest): string[] {
   return [...seen];
 }
 
-/** Bytes of files of the build, gzipped. */
-const gzipped = (files: readonly string[]): number =>
-  files.reduce((sum, file) => sum + gzipSync(readFileSync(join(FOLDER, file))).length, 0);
+/** Bytes of JavaScript that a browser loads first, gzipped. */
+function bytesAtFirst(folder: string): number {
+  const manifest = JSON.parse(readFileSync(join(folder, ".vite/manifest.json"), "utf8")) as Manifest;
+  return firstLoad(manifest).reduce(
+    (sum, file) => sum + gzipSync(readFileSync(join(folder, file))).length,
+    0,
+  );
+}
 
 async function main(): Promise<void> {
-  await buildExplorer();
-  const manifest = JSON.parse(readFileSync(join(FOLDER, ".vite/manifest.json"), "utf8")) as Manifest;
-  const bytes = gzipped(firstLoad(manifest));
-  const kilobytes = (bytes / 1024).toFixed(1);
-  console.log(
-    `build/explorer: ${kilobytes} KB of JavaScript at first load, gzipped, of at most ${MOST_BYTES / 1024}.`,
-  );
-  if (bytes <= MOST_BYTES) return;
-  console.error("Load parts of it later: import() in a route or where they are needed.");
-  process.exitCode = 1;
+  for (const bundle of Object.keys(SOURCE) as Bundle[]) {
+    const bytes = bytesAtFirst(await buildPages(bundle));
+    const kilobytes = (bytes / 1024).toFixed(1);
+    console.log(
+      `build/${bundle}: ${kilobytes} KB of JavaScript at first load, gzipped, of at most ${MOST_BYTES / 1024}.`,
+    );
+    if (bytes <= MOST_BYTES) continue;
+    console.error("Load parts of it later: import() in a route or where they are needed.");
+    process.exitCode = 1;
+  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -1,0 +1,230 @@
+/** Signed answers: asked for over HTTP, taken only where the chain says that they can be counted on, tried now and then,
+ *  and reported where they are wrong. docs/PROMISES.md has the rules. */
+import { type Address, type Hex, isAddressEqual } from "viem";
+import { concatBytes, fromHex, toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
+import type { Reading } from "../../inference/meaning/read.ts";
+import type { Chain } from "../../protocol/chain/connect.ts";
+import { inferOnChain } from "../../protocol/chain/execution/infer.ts";
+import { requireAccepted } from "../../protocol/chain/promises/accept.ts";
+import { promisesOf } from "../../protocol/chain/promises/place.ts";
+import { decodeReturn, encodeCall } from "../../protocol/rules/abi.ts";
+import { type Presented, parsePresented, renderPresented } from "../../protocol/rules/promises/presented.ts";
+import type { Digest } from "../../protocol/rules/promises/signed-claim.ts";
+import { ZERO_ADDRESS } from "../../protocol/rules/types.ts";
+import { type Model, readingOf, type Values } from "./model.ts";
+
+export interface SignedTerms {
+  /** of a prover's HTTP interface */
+  readonly url: string;
+  /** whose promise is taken; absent: anybody's whose stake is there */
+  readonly prover?: Address;
+  /** who asks; no rule reads it; absent: nobody */
+  readonly requester?: Address;
+  /** that must be left to its end; default 3,600 */
+  readonly leastSeconds?: number;
+  /** that the signed claim must name, wei; default 0 */
+  readonly minBond?: bigint;
+  readonly signal?: AbortSignal;
+}
+
+/** An output that a stake stands behind. It is not final. */
+export interface SignedOutput {
+  /** what opening it takes: keep it until its end */
+  readonly presented: Presented;
+  readonly digest: Digest;
+  /** last second in which it can be opened */
+  readonly end: number;
+  /** of its claim if it were opened now, wei */
+  readonly bond: bigint;
+  /** the output by name */
+  readonly values: Values;
+  readonly meaning?: Reading;
+}
+
+const LEAST_SECONDS = 3_600;
+/** Of an error that a prover answers with. */
+const MAX_ERROR_BYTES = 16_384;
+
+/** Asks a prover, and takes its answer only if the contract would: signature, key, time, form, and a stake that is free.
+ *  @throws BaseError PROVER_REFUSED, SIGNED_CLAIM_WRONG, SIGNED_CLAIM_INVALID, SIGNED_CLAIM_ELSEWHERE, INPUT_MISMATCH,
+ *  OUTPUT_MISMATCH; the reasons of `accept`; PROMISES_MISSING, INPUTS_INVALID; faults of the node (retryable) */
+export async function askSigned(
+  chain: Chain,
+  model: Model,
+  values: Values,
+  terms: SignedTerms,
+): Promise<SignedOutput> {
+  const { requester = ZERO_ADDRESS, leastSeconds = LEAST_SECONDS } = terms;
+  const input = encodeCall(model.function, values);
+  const { output, header } = await fetchSigned(model, input, requester, terms);
+  const at = promisesOf(chain.deployment);
+  const presented = parsePresented(at, { ...decodeHeader(header), input, output });
+  requireAsked(presented, model, requester, terms);
+  const { digest, end, bond } = await requireAccepted(chain, presented, leastSeconds);
+  const meaning = readingOf(model, output);
+  const named = decodeReturn(model.function, output);
+  return { presented, digest, end, bond, values: named, ...(meaning === undefined ? {} : { meaning }) };
+}
+
+async function fetchSigned(
+  { modelId, word }: Model,
+  input: Hex,
+  requester: Address,
+  { url, signal }: SignedTerms,
+): Promise<{ readonly output: Hex; readonly header: string }> {
+  const place = `${url.replace(/\/$/, "")}/tools/${modelId}?finality=signed&requester=${requester}`;
+  let response: Response;
+  let body: Uint8Array;
+  try {
+    response = await fetch(place, {
+      method: "POST",
+      headers: { "Content-Type": "application/octet-stream" },
+      body: new Blob([fromHex(input) as Uint8Array<ArrayBuffer>]),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    body = await readAtMost(response, response.ok ? word.outputLength : MAX_ERROR_BYTES);
+  } catch (cause) {
+    if (cause instanceof BaseError) throw cause;
+    throw refused(url, cause instanceof Error ? cause.message : String(cause), cause);
+  }
+  const header = response.headers.get("Assay-Signed-Claim");
+  if (!response.ok || header === null)
+    throw refused(url, `it answers ${response.status}: ${new TextDecoder().decode(body).slice(0, 400)}`);
+  return { output: toHex(body), header };
+}
+
+/** @throws BaseError SIGNED_CLAIM_WRONG for a longer body */
+async function readAtMost(response: Response, limit: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  const reader = response.body?.getReader();
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+    if (done || value === undefined) return concatBytes(...parts);
+    parts.push(value);
+    length += value.length;
+    if (length <= limit) continue;
+    await reader?.cancel();
+    throw wrong(`the answer has more than ${limit} bytes`);
+  }
+}
+
+function decodeHeader(header: string): object {
+  try {
+    const text = atob(header.replaceAll("-", "+").replaceAll("_", "/"));
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null) return value;
+  } catch {
+    // Below.
+  }
+  throw wrong("the header Assay-Signed-Claim is not JSON in base64url");
+}
+
+/** What the contract does not know: that it is what was asked for. */
+function requireAsked(
+  { claim }: Presented,
+  { modelId }: Model,
+  requester: Address,
+  { prover, minBond = 0n }: SignedTerms,
+): void {
+  if (claim.modelId !== modelId) throw wrong(`it is for model ${claim.modelId}, asked was ${modelId}`);
+  if (!isAddressEqual(claim.requester, requester))
+    throw wrong(`it names the requester ${claim.requester}, asked was for ${requester}`);
+  if (prover !== undefined && !isAddressEqual(claim.prover, prover))
+    throw wrong(`it is ${claim.prover}'s, asked was ${prover}`);
+  if (claim.minBond < minBond)
+    throw wrong(`it names a bond of ${claim.minBond} wei, at least ${minBond} wei was asked for`);
+}
+
+export interface SpotCheckOptions {
+  /** of running the model again, 0 to 1 */
+  readonly probability: number;
+  /** The model's own executor. Absent: the chain runs the model in a call, which costs nothing and needs published
+   *  weights. @param input calldata @returns return data */
+  readonly execute?: (input: Uint8Array) => Uint8Array | Promise<Uint8Array>;
+  /** uniform in [0, 1); absent: the machine's, which no prover can foresee */
+  readonly random?: () => number;
+}
+
+export type SpotCheck =
+  | { readonly isChecked: false }
+  | { readonly isChecked: true; readonly isRight: boolean; readonly output: Hex };
+
+/** Runs the model again on some of the answers. What could not be run says nothing about the answer: it is thrown.
+ *  @throws BaseError PROBABILITY_INVALID; what the executor throws, or `infer` */
+export async function spotCheck(
+  chain: Chain,
+  { modelId }: Pick<Model, "modelId">,
+  { presented }: Pick<SignedOutput, "presented">,
+  { probability, execute, random = secureRandom }: SpotCheckOptions,
+): Promise<SpotCheck> {
+  if (!(probability >= 0 && probability <= 1)) {
+    throw new BaseError({
+      code: "PROBABILITY_INVALID",
+      shortMessage: `The probability is ${probability}, must be 0 to 1.`,
+      nextStep: "Give the share of answers that are to be run again.",
+    });
+  }
+  if (random() >= probability) return { isChecked: false };
+  const output =
+    execute === undefined
+      ? await inferOnChain(chain, modelId, presented.input)
+      : toHex(await execute(fromHex(presented.input)));
+  return { isChecked: true, isRight: output === presented.output, output };
+}
+
+function secureRandom(): number {
+  const [word] = crypto.getRandomValues(new Uint32Array(1));
+  return (word as number) / 2 ** 32;
+}
+
+/** What a challenger said. */
+export interface Reported {
+  readonly url: string;
+  /** true: it has the signed claim, and runs it again */
+  readonly isTaken: boolean;
+  /** its answer, or why there is none */
+  readonly answer: string;
+}
+
+/** Hands a signed claim to challengers: whoever finds it wrong opens it.
+ *  @param urls of challengers that take POST /v1/signed-claims */
+export async function report(
+  chain: Pick<Chain, "deployment">,
+  { presented }: Pick<SignedOutput, "presented">,
+  urls: readonly string[],
+  signal?: AbortSignal,
+): Promise<readonly Reported[]> {
+  const body = JSON.stringify(renderPresented(promisesOf(chain.deployment), presented));
+  return Promise.all(
+    urls.map(async (url): Promise<Reported> => {
+      try {
+        const response = await fetch(`${url.replace(/\/$/, "")}/v1/signed-claims`, {
+          ...{ method: "POST", headers: { "Content-Type": "application/json" }, body },
+          ...(signal === undefined ? {} : { signal }),
+        });
+        const answer = new TextDecoder().decode(await readAtMost(response, MAX_ERROR_BYTES));
+        return { url, isTaken: response.ok, answer };
+      } catch (error) {
+        return { url, isTaken: false, answer: error instanceof Error ? error.message : String(error) };
+      }
+    }),
+  );
+}
+
+const refused = (url: string, why: string, cause?: unknown): BaseError =>
+  new BaseError({
+    code: "PROVER_REFUSED",
+    shortMessage: `The prover at ${url} gave no signed answer: ${why}`,
+    nextStep: "Ask again later, or another prover.",
+    retryable: true,
+    cause,
+  });
+
+const wrong = (why: string): BaseError =>
+  new BaseError({
+    code: "SIGNED_CLAIM_WRONG",
+    shortMessage: `The prover's answer is not what was asked for: ${why}.`,
+    nextStep: "Ask another prover.",
+  });

@@ -1,0 +1,170 @@
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { parseEther } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { askSigned, report, type SignedTerms, spotCheck } from "../../../agent/sdk/index.ts";
+import { fromHex, toHex } from "../../../base/bytes.ts";
+import { PromiseActions } from "../../../protocol/chain/promises/actions.ts";
+import { promisesOf } from "../../../protocol/chain/promises/place.ts";
+import { type Presented, renderPresented } from "../../../protocol/rules/promises/presented.ts";
+import { accountAt } from "../../support/anvil.ts";
+import { signTiny, tinyOutput } from "../../support/promises/local-promises.ts";
+import { local, model, system } from "../../support/sdk.ts";
+
+/** The account of the system's sender. */
+const PROVER = accountAt(1);
+const DATA = "0x01020304";
+const BYTES = [1, 2, 3, 4];
+
+let server: Server;
+let url: string;
+/** What the prover answers with. */
+let reply: (response: ServerResponse) => void;
+const taken: unknown[] = [];
+
+beforeAll(async () => {
+  const at = promisesOf(system.deployment);
+  const actions = new PromiseActions(at, system.chain.game);
+  await system.sender.send(actions.deposit(PROVER.address, parseEther("1"), "sdk"));
+  await system.sender.send(actions.setSigner(PROVER.address, (await local.now()) + 1_000_000));
+  server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    if (request.url === "/v1/signed-claims") taken.push(JSON.parse(Buffer.concat(chunks).toString()));
+    reply(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => server?.close());
+
+const sign = async (changes: Parameters<typeof signTiny>[5] = {}, bytes = BYTES) =>
+  signTiny(system.chain, PROVER, model.modelId, bytes, await local.now(), changes);
+
+/** The prover answers with this. @param output of the body; absent: the signed one */
+function answers(presented: Presented, output = presented.output): void {
+  const {
+    input: _input,
+    output: _output,
+    ...rest
+  } = renderPresented(promisesOf(system.deployment), presented);
+  const header = Buffer.from(JSON.stringify(rest)).toString("base64url");
+  reply = (response) => response.setHeader("Assay-Signed-Claim", header).end(Buffer.from(fromHex(output)));
+}
+const ask = (terms: Partial<SignedTerms> = {}) =>
+  askSigned(system.chain, model, { data: DATA }, { url, leastSeconds: 60, ...terms });
+
+beforeEach(async () => answers(await sign()));
+
+describe("askSigned", () => {
+  it("default: the output of a promise that can be counted on", async () => {
+    const presented = await sign();
+    answers(presented);
+    const signed = await ask({ prover: PROVER.address });
+    expect(signed).toMatchObject({ presented, end: presented.claim.expiry, values: { output: DATA } });
+    expect(signed.bond).toBeGreaterThan(0n);
+  });
+
+  it.each<[string, () => Promise<unknown>, string]>([
+    [
+      "another requester",
+      async () => answers(await sign({ requester: PROVER.address })),
+      "SIGNED_CLAIM_WRONG",
+    ],
+    ["another model", async () => answers(await sign({ modelId: system.modelId })), "SIGNED_CLAIM_WRONG"],
+    ["another input", async () => answers(await sign({}, [9, 9, 9, 9])), "INPUT_MISMATCH"],
+    ["another output", async () => answers(await sign(), toHex(new Uint8Array(96))), "OUTPUT_MISMATCH"],
+    ["a key that is not bound", async () => answers(await sign({ key: accountAt(7) })), "PROMISE_REFUSED"],
+    [
+      "too short a life",
+      async () => answers(await sign({ expiry: (await local.now()) + 30 })),
+      "PROMISE_TOO_SHORT",
+    ],
+    [
+      "a bond above its stake",
+      async () => answers(await sign({ minBond: parseEther("2") })),
+      "STAKE_TOO_LOW",
+    ],
+    [
+      "another chain",
+      async () => {
+        const claim = await sign();
+        const { input: _i, output: _o, ...rest } = renderPresented(promisesOf(system.deployment), claim);
+        const header = Buffer.from(JSON.stringify({ ...rest, chainId: 1 })).toString("base64url");
+        reply = (response) =>
+          response.setHeader("Assay-Signed-Claim", header).end(Buffer.from(fromHex(claim.output)));
+      },
+      "SIGNED_CLAIM_ELSEWHERE",
+    ],
+    [
+      "a body without end",
+      async () => {
+        reply = (response) =>
+          void response.setHeader("Assay-Signed-Claim", "e30").end(Buffer.alloc(1_000_000));
+      },
+      "SIGNED_CLAIM_WRONG",
+    ],
+    [
+      "no signed claim",
+      async () => {
+        reply = (response) => void response.end("");
+      },
+      "PROVER_REFUSED",
+    ],
+    [
+      "a header that is no JSON",
+      async () => {
+        reply = (response) => void response.setHeader("Assay-Signed-Claim", "%%").end("");
+      },
+      "SIGNED_CLAIM_WRONG",
+    ],
+  ])("error: %s", async (_what, arrange, code) => {
+    await arrange();
+    await expect(ask()).rejects.toMatchObject({ code });
+  });
+
+  it("args: a bond and a prover that the caller names", async () => {
+    await expect(ask({ minBond: 1n })).rejects.toMatchObject({ code: "SIGNED_CLAIM_WRONG" });
+    await expect(ask({ prover: accountAt(3).address })).rejects.toMatchObject({ code: "SIGNED_CLAIM_WRONG" });
+  });
+});
+
+describe("spotCheck", () => {
+  it("default: a wrong output is seen when it is run, and only then", async () => {
+    answers(await sign({ output: `${(await sign()).output.slice(0, -64)}ff${"00".repeat(31)}` as never }));
+    const signed = await ask();
+    const execute = (input: Uint8Array) => fromHex(tinyOutput(toHex(input)));
+    const check = (random: number) =>
+      spotCheck(system.chain, model, signed, { probability: 0.25, execute, random: () => random });
+    expect(await check(0.25)).toEqual({ isChecked: false });
+    expect(await check(0.24)).toMatchObject({ isChecked: true, isRight: false });
+    answers(await sign());
+    const right = await ask();
+    expect(await spotCheck(system.chain, model, right, { probability: 1, execute })).toMatchObject({
+      ...{ isChecked: true, isRight: true, output: right.presented.output },
+    });
+  });
+
+  it("error: what could not be run is no verdict", async () => {
+    const signed = await ask();
+    const execute = () => Promise.reject(new Error("no memory"));
+    await expect(spotCheck(system.chain, model, signed, { probability: 1, execute })).rejects.toThrow(
+      "no memory",
+    );
+    await expect(spotCheck(system.chain, model, signed, { probability: 2 })).rejects.toMatchObject({
+      code: "PROBABILITY_INVALID",
+    });
+  });
+});
+
+describe("report", () => {
+  it("default: each challenger gets the whole of it, and one that is away stops nobody", async () => {
+    const signed = await ask();
+    reply = (response) => void response.end('{"status":"queued"}');
+    const reported = await report(system.chain, signed, [url, "http://127.0.0.1:1"]);
+    expect(reported.map(({ isTaken }) => isTaken)).toEqual([true, false]);
+    expect(taken.at(-1)).toEqual(
+      JSON.parse(JSON.stringify(renderPresented(promisesOf(system.deployment), signed.presented))),
+    );
+  });
+});

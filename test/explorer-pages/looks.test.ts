@@ -1,0 +1,92 @@
+/** That the comparison of pictures finds a broken layout, and nothing in other fonts: on pages of a deployment without
+ *  events, beside themselves. */
+
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { explorerPages } from "../support/explorer-pages.ts";
+import { differencesOf, lookOf } from "../support/picture-compare.ts";
+import { ROLES, type System, startSystem } from "../support/system.ts";
+
+/** Fonts that another machine may have: wider, narrower, with serifs, and of another size by a little. */
+const FONTS = [
+  "* { font-family: serif !important; }",
+  "body * { font-family: monospace !important; letter-spacing: -0.06em; }",
+  "* { letter-spacing: 0.02em; }",
+  "html { font-size: 15.5px; }",
+  "* { font-weight: 600 !important; }",
+];
+/** What a careless change does. */
+const BROKEN = [
+  ".sheet { width: 45% !important; }",
+  "main { padding-top: 400px !important; }",
+  ".sheet { position: absolute !important; }",
+  "h1, h2, p, dl, table, figure, svg { display: none !important; }",
+  "body { font-size: 2em; }",
+  "main { filter: invert(1); }",
+  "main { margin-left: 40% !important; }",
+];
+
+/** The same where there is room for it: a phone has one narrow column already. */
+const BROKEN_WIDE = [
+  ".columns, .figures, .facts, .row { display: block !important; }",
+  ".shell-width { max-width: 30rem !important; }",
+];
+
+let system: System;
+let url: string;
+const tab = explorerPages(() => url);
+let page: Page;
+
+beforeAll(async () => {
+  system = await startSystem({ models: ["sentiment"], answerSeconds: 60 });
+  const explorer = system.daemon("explorer", ROLES.deployer, ["explorer", "--port", "0"]);
+  url = String((await explorer.logged("explorer is up")).url);
+});
+afterAll(() => system?.stop());
+beforeEach(() => {
+  ({ page } = tab);
+});
+
+describe("differencesOf", () => {
+  /** What is found for each page, width and style: the style, and what it changed. */
+  async function found(
+    styles: readonly string[],
+    widths = [1280, 390],
+  ): Promise<(readonly [string, readonly string[]])[]> {
+    const blank = await (page.context().browser() as Browser).newPage();
+    const all: (readonly [string, readonly string[]])[] = [];
+    for (const path of ["/", `/models/${system.model("sentiment").modelId}`]) {
+      for (const width of widths) {
+        await tab.open(path, width);
+        await page.getByRole("status").first().waitFor({ state: "detached" });
+        await page.locator("h2").or(page.locator(".blank")).first().waitFor();
+        await page.waitForLoadState("networkidle");
+        const before = await lookOf(page, blank);
+        for (const style of styles) {
+          await page.evaluate(`{
+            const sheet = new CSSStyleSheet();
+            sheet.replaceSync(${JSON.stringify(style)});
+            document.adoptedStyleSheets = [sheet];
+          }`);
+          all.push([
+            `${path.slice(0, 8)} ${width} ${style}`,
+            await differencesOf(blank, before, await lookOf(page, blank)),
+          ]);
+        }
+      }
+    }
+    await blank.close();
+    return all;
+  }
+
+  it("behavior: other fonts are no difference", async () => {
+    expect((await found(FONTS)).filter(([, differences]) => differences.length > 0)).toEqual([]);
+  });
+
+  it("behavior: every broken layout is one", async () => {
+    const all = [...(await found(BROKEN)), ...(await found(BROKEN_WIDE, [1280]))];
+    const missed = all.filter(([, differences]) => differences.length === 0);
+    expect(missed.map(([style]) => style)).toEqual([]);
+    expect(all).toHaveLength(4 * BROKEN.length + 2 * BROKEN_WIDE.length);
+  });
+});
