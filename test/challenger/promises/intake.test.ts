@@ -150,7 +150,7 @@ describe("POST /v1/signed-claims", () => {
       renders((json) => ({ ...json, signature: `${json.signature.slice(0, -2)}01` })),
       400,
       "SIGNATURE_INVALID",
-      /ends with 1/,
+      /its v is 1/,
     ],
     [
       "the twin of a signature",
