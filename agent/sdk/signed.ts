@@ -1,6 +1,7 @@
 /** Signed answers: asked for over HTTP, taken only where the chain says that they can be counted on, tried now and then,
  *  and reported where they are wrong. docs/PROMISES.md has the rules. */
 import { type Address, type Hex, isAddressEqual } from "viem";
+import { formatAmount } from "../../base/amounts.ts";
 import { concatBytes, fromHex, toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import type { Reading } from "../../inference/meaning/read.ts";
@@ -134,7 +135,9 @@ function requireAsked(
   if (prover !== undefined && !isAddressEqual(claim.prover, prover))
     throw wrong(`it is ${claim.prover}'s, asked was ${prover}`);
   if (claim.minBond < minBond)
-    throw wrong(`it names a bond of ${claim.minBond} wei, at least ${minBond} wei was asked for`);
+    throw wrong(
+      `it names a bond of ${formatAmount(claim.minBond)}, at least ${formatAmount(minBond)} was asked for`,
+    );
 }
 
 export interface SpotCheckOptions {
