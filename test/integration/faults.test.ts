@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { FAULTS, parseFault } from "../../cli/demo/dishonest/faults.ts";
 import { execute } from "../../inference/executor/execute.ts";
@@ -99,8 +99,16 @@ async function fate({ lie, requestId, claimId }: Filed) {
 
 /** What the record says that the convicted prover itself gives, to somebody who knows the hash of its block. */
 async function recorded({ requestId, claimId }: Filed, index: number) {
-  const answer = await fetch(`${urls[index]}/v1/requests/${requestId}/record?claim=${claimId}`);
-  const text = await answer.text();
+  const text = await vi.waitFor(
+    async () => {
+      const answer = await fetch(`${urls[index]}/v1/requests/${requestId}/record?claim=${claimId}`);
+      const body = await answer.text();
+      // A prover whose node is slow, or that is some blocks behind, asks to come again.
+      expect([answer.status, body]).toEqual([200, body]);
+      return body;
+    },
+    { timeout: 120_000, interval: 200 },
+  );
   const record = parseRecord(text);
   const { number } = readHeader(record.header);
   const { hash: blockHash } = await system.client.getBlock({ blockNumber: number });
