@@ -13,7 +13,7 @@ const FONTS = [
   "body * { font-family: monospace !important; letter-spacing: -0.06em; }",
   "* { letter-spacing: 0.02em; }",
   "html { font-size: 15.5px; }",
-  "* { font-weight: 600 !important; }",
+  "* { font-weight: 500 !important; }",
 ];
 /** What a careless change does. */
 const BROKEN = [

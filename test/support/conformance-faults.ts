@@ -261,7 +261,12 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       '    { name: "inputHash", type: "bytes32" },\n    { name: "outputHash", type: "bytes32" },',
       '    { name: "outputHash", type: "bytes32" },\n    { name: "inputHash", type: "bytes32" },',
     ],
-    ["a contract of any chain", `${PROMISES}signed-claim.ts`, 'version: "1", chainId,', 'version: "1",'],
+    [
+      "a contract of any chain",
+      `${PROMISES}signed-claim.ts`,
+      "VERSION_HASH, chainId, promises",
+      "VERSION_HASH, 0, promises",
+    ],
     [
       "malleable signatures",
       `${PROMISES}signature.ts`,
