@@ -39,6 +39,8 @@ export interface SignedFacts extends Opened {
   readonly headBond?: bigint;
   /** what its claim takes when fees are lowest */
   readonly leastBond: bigint;
+  /** T */
+  readonly answerSeconds: number;
   /** W0 */
   readonly patience: number;
 }
@@ -90,6 +92,7 @@ export function decideLeaf(facts: LeafFacts): PromiseDecision {
 
 export function decideSigned(facts: SignedFacts): PromiseDecision {
   const { status, now, end, shown, account, bond, headBond, isHead, leastBond, opener, own } = facts;
+  const isLate = now > end - facts.answerSeconds;
   const home = account.free + account.leaving;
   const stake = stakeOf(account);
   switch (status) {
@@ -99,7 +102,9 @@ export function decideSigned(facts: SignedFacts): PromiseDecision {
     case "NONE":
       if (now > end && (!shown || stake < leastBond)) return over("unopened");
       if (now < facts.issuedAt) return wait("until it is issued");
-      if (bond > stake) return wait("for stake: its bond is above all that its prover has");
+      if (stake < leastBond || (bond > stake && !isLate))
+        return wait("for stake: its bond is above all that its prover has");
+      // Too dear for now: showing it keeps it, and as long as it waits no stake leaves.
       return { kind: "open" };
     case "QUEUED": {
       if (stake < leastBond) return opener === own ? { kind: "takeBack" } : over("unopened");

@@ -110,6 +110,7 @@ export class PromiseFacts {
       ...{ bond: bondAt(baseFee), deposit: depositOf(bondAt(raised(baseFee))), held },
       // The floor's: 5·basefee is below it when fees are low.
       leastBond: this.#bond(depth, gasPriceFloor),
+      answerSeconds,
       patience: turnSeconds(answerSeconds),
       ...(opener === undefined ? {} : { opener }),
       ...(headBond === undefined ? {} : { headBond }),
