@@ -1,7 +1,7 @@
 /** What to do about one promise that is wrong, from its state at one block. Pure. Amounts in wei, times in seconds. */
 import type { Address } from "viem";
 import type { AccountWord, BatchWord } from "../../protocol/chain/promises/reads.ts";
-import type { PromiseStatus } from "../../protocol/rules/promises/state.ts";
+import { type PromiseStatus, stakeOf } from "../../protocol/rules/promises/state.ts";
 
 /** How its claim in Assay stands; undefined: it is no claim, or not seen as one yet. */
 export type ClaimEnd = "active" | "final" | "fallen" | undefined;
@@ -66,8 +66,6 @@ function afterOpening({ status, opener, own, claim }: Opened): PromiseDecision {
   // The deposit is its opener's.
   return opener === own ? { kind: "close" } : over("fallen");
 }
-
-const stakeOf = ({ free, leaving, away, slots }: AccountWord): bigint => free + leaving + away + slots;
 
 /** One wrong leaf fells its batch, and each further one takes a bond: they are opened as far as the stake goes. A leaf
  *  that would only wait is opened if no other wrong one stands for the batch. */

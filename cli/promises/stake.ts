@@ -9,6 +9,7 @@ import { promiseHistory } from "../../protocol/chain/promises/events.ts";
 import { promisesOf } from "../../protocol/chain/promises/place.ts";
 import { PromiseStateReader } from "../../protocol/chain/promises/reads.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
+import { stakeOf } from "../../protocol/rules/promises/state.ts";
 import { chainConfig, chainIdAt, openChain, withChain } from "../chain.ts";
 import { printResult, refuseArgument, withJson } from "../output.ts";
 import { carriedLine, carryOut, withDryRun } from "./carry-out.ts";
@@ -61,7 +62,7 @@ function addShow(stake: Command): void {
     }
     const { free, leaving, exitAt, away, slots, head } = account;
     const amounts = { freeWei: free, leavingWei: leaving, awayWei: away, slotsWei: slots };
-    const stakeWei = free + leaving + away + slots;
+    const stakeWei = stakeOf(account);
     const result = {
       ...{ prover, stakeWei, ...amounts, creditWei: credit },
       ...(leaving === 0n ? {} : { exitAt: iso(exitAt) }),
