@@ -239,33 +239,45 @@ describe("batches", () => {
     expect(await postedBy(index)).toHaveLength(1);
   });
 
-  it("behavior: a journal restored from before a batch finds on the chain what was posted, and posts nothing twice", async () => {
-    const { index, data } = await newProver();
-    const first = await start(index, data, { batchSeconds: 86_400, batchSize: 3 });
-    await untilReady(first.node);
-    const early = [await sign(first.node, 1, true), await sign(first.node, 2, true)];
-    await first.stop();
-    const backup = temporaryFolder();
-    closers.push(backup.remove);
-    cpSync(join(data, SIGNED_FILE), join(backup.path, SIGNED_FILE));
-    const second = await start(index, data, { batchSeconds: 86_400, batchSize: 3 });
-    await untilReady(second.node);
-    await sign(second.node, 3, true);
-    await local.control.mine({ blocks: 1 });
-    await until(() => second.node.find(early[0]?.digest as never)?.leaf?.windowEnd);
-    await second.stop();
-    // The journal of transactions is lost too.
-    const third = await start(index, backup.path, { batchSeconds: 0 });
-    await untilReady(third.node);
-    for (const { digest } of early) expect(third.node.find(digest)?.status).toBe("batched");
-    await local.control.mine({ blocks: 2 });
-    const newest = await local.client.getBlockNumber();
-    await until(() => ((third.node.state?.head.number ?? 0n) >= newest ? true : undefined));
-    await third.stop();
-    const journal = new SignedJournal(backup.path, accountAt(index).address);
-    expect(journal.countWaiting()).toBe(0);
-    journal.close();
-    expect(await postedBy(index)).toHaveLength(1);
-    expect(journalPath(data)).not.toBe(journalPath(backup.path));
-  });
+  it.each([
+    ["runs", false],
+    ["was released", true],
+  ])(
+    "behavior: a journal restored from before a batch that %s finds on the chain what was posted, and posts nothing twice",
+    async (_, isReleased) => {
+      const { index, data } = await newProver();
+      const first = await start(index, data, { batchSeconds: 86_400, batchSize: 3 });
+      await untilReady(first.node);
+      const early = [await sign(first.node, 1, true), await sign(first.node, 2, true)];
+      await first.stop();
+      const backup = temporaryFolder();
+      closers.push(backup.remove);
+      cpSync(join(data, SIGNED_FILE), join(backup.path, SIGNED_FILE));
+      const second = await start(index, data, { batchSeconds: 86_400, batchSize: 3 });
+      await untilReady(second.node);
+      await sign(second.node, 3, true);
+      await local.control.mine({ blocks: 1 });
+      await until(() => second.node.find(early[0]?.digest as never)?.leaf?.windowEnd);
+      if (isReleased) {
+        await local.passTime(W0);
+        const { address } = accountAt(index);
+        await until(async () => ((await reader.account(address)).slots === 0n ? true : undefined));
+      }
+      await second.stop();
+      // The journal of transactions is lost too.
+      const third = await start(index, backup.path, { batchSeconds: 0 });
+      await untilReady(third.node);
+      for (const { digest } of early)
+        expect(third.node.find(digest)?.status).toBe(isReleased ? "final" : "batched");
+      await local.control.mine({ blocks: 2 });
+      const newest = await local.client.getBlockNumber();
+      await until(() => ((third.node.state?.head.number ?? 0n) >= newest ? true : undefined));
+      await third.stop();
+      const journal = new SignedJournal(backup.path, accountAt(index).address);
+      expect(journal.countWaiting()).toBe(0);
+      journal.close();
+      expect(await postedBy(index)).toHaveLength(1);
+      expect(journalPath(data)).not.toBe(journalPath(backup.path));
+    },
+  );
 });
