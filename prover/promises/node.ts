@@ -154,6 +154,14 @@ export class PromiseNode implements SigningSource {
     };
   }
 
+  /** Its place in a batch; undefined as long as the chain has none with it. While that is so it costs one look: many
+   *  callers wait. */
+  postedLeaf(digest: Digest): LeafPlace | undefined {
+    if (!this.#parts.journal.isPosted(digest)) return undefined;
+    const leaf = this.find(digest)?.leaf;
+    return leaf?.windowEnd === undefined ? undefined : leaf;
+  }
+
   /** @returns undefined for what this node did not sign, or has forgotten */
   find(digest: Digest): SignedView | undefined {
     const { journal, promises } = this.#parts;
