@@ -12,8 +12,9 @@ import type { PromisesAddress } from "../../protocol/rules/promises/signed-claim
 import type { ClaimId, ModelId } from "../../protocol/rules/types.ts";
 import type { ModelWord } from "../../protocol/rules/words.ts";
 import { adoptBatch, dueLeaves, makeBatch } from "./batches.ts";
+import type { JournalledBatch } from "./journal/journal.ts";
 import type { PromiseParts } from "./parts.ts";
-import type { StakeState } from "./terms.ts";
+import { type StakeState, slotsOf, spareStake } from "./terms.ts";
 
 export interface KeeperParts extends PromiseParts {
   readonly actions: PromiseActions;
@@ -164,26 +165,38 @@ export class Keeper {
     }
   }
 
-  /** Journals the batches that are due, then sends whatever the chain does not have. */
-  async #post({ account, prover }: StakeState, now: number): Promise<void> {
+  /** Journals the batches that are due, then sends whatever the chain does not have. The stake that a batch sets aside
+   *  is missing for promises until its window is over: it waits while answers could not be signed on without it. */
+  async #post(state: StakeState, now: number): Promise<void> {
     const { journal, signer, terms, words, actions, at, chain } = this.#parts;
+    const { account, prover, baseFee } = state;
     // Refused anyway: while a promise waits nothing is set apart.
     if (account.head !== undefined) return;
-    let room = MAX_UNPOSTED - journal.unposted().length;
-    const window = terms.batchWindow ?? 4 * chain.constants.answerSeconds;
-    for (const modelId of words.keys()) {
-      while (room > 0) {
-        const leaves = dueLeaves(journal.waiting(modelId, terms.batchSize), now, terms);
-        if (leaves.length === 0) break;
-        const { leafBond } = terms;
-        await signer.keepBatch(makeBatch(at, { prover, modelId, window, leafBond }, leaves).made);
-        room -= 1;
-      }
-    }
-    for (const { id, batch, leafBond, data } of journal.unposted()) {
+    let spare = spareStake(state, [...words.values()], chain.constants, terms);
+    let room = MAX_UNPOSTED;
+    const post = ({ id, batch, leafBond, data }: JournalledBatch, word: ModelWord): void => {
+      room -= 1;
+      spare -= slotsOf(word, { count: batch.count, leafBond }, baseFee, chain.constants);
+      if (spare < 0n) return;
       const { modelId, window, count } = batch;
       const action = actions.post(batch, { prover, modelId, window, leafBond, data: toHex(data) });
       this.#send(action, { move: "post", batch: id, leaves: count });
+    };
+    for (const made of journal.unposted()) {
+      const word = words.get(made.batch.modelId);
+      if (word !== undefined) post(made, word);
+    }
+    const window = terms.batchWindow ?? 4 * chain.constants.answerSeconds;
+    const { leafBond } = terms;
+    for (const [modelId, word] of words) {
+      while (room > 0) {
+        const leaves = dueLeaves(journal.waiting(modelId, terms.batchSize), now, terms);
+        const slots = slotsOf(word, { count: leaves.length, leafBond }, baseFee, chain.constants);
+        if (leaves.length === 0 || slots > spare) break;
+        const { id, batch, made } = makeBatch(at, { prover, modelId, window, leafBond }, leaves);
+        await signer.keepBatch(made);
+        post({ id, batch, leafBond, data: made.data }, word);
+      }
     }
   }
 
