@@ -8,6 +8,7 @@ import type { PromiseActions } from "../../protocol/chain/promises/actions.ts";
 import type { PromiseEvent } from "../../protocol/chain/promises/events.ts";
 import { PromiseStateReader } from "../../protocol/chain/promises/reads.ts";
 import type { Batch, BatchId } from "../../protocol/rules/promises/batch.ts";
+import { turnSeconds } from "../../protocol/rules/promises/limits.ts";
 import type { PromisesAddress } from "../../protocol/rules/promises/signed-claim.ts";
 import type { ClaimId, ModelId } from "../../protocol/rules/types.ts";
 import type { ModelWord } from "../../protocol/rules/words.ts";
@@ -186,7 +187,7 @@ export class Keeper {
       const word = words.get(made.batch.modelId);
       if (word !== undefined) post(made, word);
     }
-    const window = terms.batchWindow ?? 4 * chain.constants.answerSeconds;
+    const window = terms.batchWindow ?? turnSeconds(chain.constants.answerSeconds);
     const { leafBond } = terms;
     for (const [modelId, word] of words) {
       while (room > 0) {

@@ -5,6 +5,7 @@ import { BaseError } from "../../base/errors.ts";
 import type { Head } from "../../protocol/chain/follower.ts";
 import type { AccountWord } from "../../protocol/chain/promises/reads.ts";
 import { bondsOf, gasPriceRange } from "../../protocol/rules/money.ts";
+import { FEE_ROOM, PROMISE_LIMITS } from "../../protocol/rules/promises/limits.ts";
 import { max } from "../../protocol/rules/promises/money.ts";
 import { MAX_PRESENTED_BYTES } from "../../protocol/rules/promises/presented.ts";
 import { type GameConstants, LANE } from "../../protocol/rules/types.ts";
@@ -34,9 +35,6 @@ export interface StakeState {
   /** last second in which what the signing key signs binds the prover */
   readonly boundUntil: number;
 }
-
-/** A base fee so many times today's still lets a promise open at once: who accepts one asks for as much. */
-const FEE_ROOM = 4n;
 
 /** Why nothing is signed for a model now; undefined: it may be. Pure.
  *  @param state undefined: chain and journal are not compared yet
@@ -84,7 +82,7 @@ export function spareStake(
   return account.free - words.map((word) => leastFree(word, baseFee, constants, terms)).reduce(max, 0n);
 }
 
-/** What a batch sets aside until it is over: two slots of B, wei. Pure.
+/** What a batch sets aside until it is over: slots of B, wei. Pure.
  *  @param count leaves @param leafBond wei */
 export function slotsOf(
   { depth }: ModelWord,
@@ -93,7 +91,8 @@ export function slotsOf(
   constants: GameConstants,
 ): bigint {
   const gasPrice = gasPriceRange(constants, baseFee).least;
-  return 2n * bondsOf(constants, { gasPrice, depth, minBond: leafBond * BigInt(count), attempt: 0 }).bond;
+  const { bond } = bondsOf(constants, { gasPrice, depth, minBond: leafBond * BigInt(count), attempt: 0 });
+  return BigInt(PROMISE_LIMITS.slots) * bond;
 }
 
 /** @throws BaseError SIGNED_CLAIM_TOO_LARGE */
