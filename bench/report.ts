@@ -58,6 +58,13 @@ export async function runPart(part: Part, options: BenchOptions = {}): Promise<P
 
 export const grouped = (value: number | bigint): string => value.toLocaleString("en-US");
 
+export const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+
+/** A count that must be one number. */
+export const exactly = (name: string, value: number, target: number): Figure => ({
+  ...{ name, value: grouped(value), target: grouped(target), isMet: value === target },
+});
+
 /** Gas with a limit, or without. */
 export function gasFigure(name: string, gas: bigint, limit?: number): Figure {
   const value = `${grouped(gas)} gas`;

@@ -7,7 +7,15 @@ import { EventFollower } from "../../protocol/chain/follower.ts";
 import { temporaryFolder } from "../../test/support/deploy.ts";
 import { fetchMetrics } from "../../test/support/exposition.ts";
 import { projectRoot } from "../../tools/foundry.ts";
-import { type BenchOptions, type Figure, grouped, type Measured, type Part } from "../report.ts";
+import {
+  type BenchOptions,
+  exactly,
+  type Figure,
+  grouped,
+  type Measured,
+  megabytes,
+  type Part,
+} from "../report.ts";
 import {
   ANSWER_SECONDS,
   CHALLENGER_INDEX,
@@ -185,12 +193,6 @@ function report(observed: Observed): Measured {
   const at = (share: number) => latencies[Math.ceil(share * latencies.length) - 1] ?? Number.NaN;
   const [half, end] = [samples.at(-2), samples.at(-1)];
   const growth = (end?.rssBytes ?? Number.NaN) - (half?.rssBytes ?? Number.NaN);
-  const exactly = (name: string, value: number, target: number): Figure => ({
-    name,
-    value: grouped(value),
-    target: grouped(target),
-    isMet: value === target,
-  });
   const figures: Figure[] = [
     exactly(`claims on the chain, from ${PROVERS} provers`, onChain, filed.length),
     exactly("claims missed or judged wrongly", missed, 0),
@@ -218,8 +220,6 @@ function report(observed: Observed): Measured {
   ];
   return { figures, rows: samples };
 }
-
-const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 
 export const LOAD_PART: Part = {
   name: "load",

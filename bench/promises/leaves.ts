@@ -7,7 +7,15 @@ import { fetchMetrics } from "../../test/support/exposition.ts";
 import { sentimentPromises } from "../../test/support/promises/sentiment-promises.ts";
 import { ROLES, startSystem } from "../../test/support/system.ts";
 import { bundleProgram } from "../../tools/bundle.ts";
-import { type BenchOptions, type Figure, grouped, type Measured, type Part } from "../report.ts";
+import {
+  type BenchOptions,
+  exactly,
+  type Figure,
+  grouped,
+  type Measured,
+  megabytes,
+  type Part,
+} from "../report.ts";
 
 const LEAVES = 98 * MAX_LEAVES;
 /** Batches of which one has a wrong leaf. */
@@ -135,12 +143,6 @@ function report(
   const rows = figures.map(({ name: figure, value, target, isMet: met }) => ({ figure, value, target, met }));
   return { figures, rows };
 }
-
-const exactly = (name: string, value: number, target: number): Figure => ({
-  ...{ name, value: grouped(value), target: grouped(target), isMet: value === target },
-});
-
-const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 
 export const LEAVES_PART: Part = {
   name: "leaves",

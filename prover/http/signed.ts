@@ -58,8 +58,8 @@ async function untilBatched(
 ): Promise<LeafPlace> {
   const deadline = nowMs() + waitMs;
   for (;;) {
-    const leaf = node.find(digest)?.leaf;
-    if (leaf?.windowEnd !== undefined) return leaf;
+    const leaf = node.postedLeaf(digest);
+    if (leaf !== undefined) return leaf;
     if (signal.aborted || nowMs() >= deadline || response.destroyed) throw notBatched(digest, waitMs);
     await pause(Math.min(pollIntervalMs, Math.max(1, deadline - nowMs())), signal);
   }

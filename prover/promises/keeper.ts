@@ -5,15 +5,17 @@ import type { Action } from "../../protocol/chain/actions.ts";
 import { chainError } from "../../protocol/chain/errors.ts";
 import type { Batch as FollowedBatch } from "../../protocol/chain/follower.ts";
 import type { PromiseActions } from "../../protocol/chain/promises/actions.ts";
-import type { PromiseEvent, PromiseEventOf } from "../../protocol/chain/promises/events.ts";
+import type { PromiseEvent } from "../../protocol/chain/promises/events.ts";
 import { PromiseStateReader } from "../../protocol/chain/promises/reads.ts";
-import type { BatchId } from "../../protocol/rules/promises/batch.ts";
+import type { Batch, BatchId } from "../../protocol/rules/promises/batch.ts";
+import { turnSeconds } from "../../protocol/rules/promises/limits.ts";
 import type { PromisesAddress } from "../../protocol/rules/promises/signed-claim.ts";
 import type { ClaimId, ModelId } from "../../protocol/rules/types.ts";
 import type { ModelWord } from "../../protocol/rules/words.ts";
 import { adoptBatch, dueLeaves, makeBatch } from "./batches.ts";
+import type { JournalledBatch } from "./journal/journal.ts";
 import type { PromiseParts } from "./parts.ts";
-import type { StakeState } from "./terms.ts";
+import { type StakeState, slotsOf, spareStake } from "./terms.ts";
 
 export interface KeeperParts extends PromiseParts {
   readonly actions: PromiseActions;
@@ -34,10 +36,16 @@ const REFUSED_AFTER_MS = 2_000;
 const KEPT_SECONDS = 2 * 86_400;
 const PRUNE_EVERY_SECONDS = 3_600;
 
+interface RunningBatch {
+  readonly batch: Batch;
+  /** seconds */
+  readonly windowEnd: number;
+}
+
 export class Keeper {
   readonly #parts: KeeperParts;
-  /** own batches whose slots are not released */
-  readonly #batches = new Map<BatchId, PromiseEventOf<"Posted">>();
+  /** own batches whose slots are not released, without their data */
+  readonly #batches = new Map<BatchId, RunningBatch>();
   /** claims of own promises that are not closed */
   readonly #open = new Set<ClaimId>();
   readonly #sending = new Map<string, Promise<void>>();
@@ -67,15 +75,17 @@ export class Keeper {
 
   /** At the start, once all events are there: batches that the journal does not know were posted after its backup. */
   async compare(): Promise<void> {
-    const { journal, signer, words, log } = this.#parts;
-    for (const posted of this.#batches.values()) {
+    const { journal, signer, words, log, promises, chain } = this.#parts;
+    // Those with released slots too: their leaves are on the chain all the same.
+    for (const posted of promises.ofProver(chain.account.address, "Posted")) {
       const { batchId, batch } = posted.args;
       const word = words.get(batch.modelId);
       if (journal.batch(batchId) !== undefined || word === undefined) continue;
       await signer.keepBatch(adoptBatch(posted, word, journal.waiting(batch.modelId, -1)));
       log.warn({ batch: batchId, leaves: batch.count }, "a batch on the chain was not in the journal");
     }
-    for (const { id } of journal.unposted()) if (this.#batches.has(id)) await signer.markPosted(fromHex(id));
+    for (const { id } of journal.unposted())
+      if (promises.eventsOf(id, "Posted").length > 0) await signer.markPosted(fromHex(id));
   }
 
   /** Starts what is to be done. One look at a time.
@@ -106,7 +116,7 @@ export class Keeper {
   #bind({ boundUntil, account, prover }: StakeState, now: number): void {
     const { actions, key, promises } = this.#parts;
     if (boundUntil >= now + RENEW_SECONDS || account.free === 0n) return;
-    const set = promises.ofProver(prover, "SignerSet").filter(({ args }) => args.key === key);
+    const set = [...promises.ofProver(prover, "SignerSet")].filter(({ args }) => args.key === key);
     const latest = set.at(-1)?.args.until ?? 0;
     // INVARIANT: who has shortened a key's time holds it for stolen.
     if (set.some(({ args }) => args.until > latest)) return;
@@ -129,8 +139,8 @@ export class Keeper {
   async #bringForward({ account }: StakeState): Promise<void> {
     const { promises, actions } = this.#parts;
     if (account.head === undefined) return;
-    const queued = promises.eventsOf(account.head).findLast((event) => event.name === "Queued");
-    if (queued?.name !== "Queued") return;
+    const queued = promises.eventsOf(account.head, "Queued").at(-1);
+    if (queued === undefined) return;
     const { signed: claim, input, output } = queued.args;
     const action = actions.openNext({ claim, input, output }, `${queued.block.number}`);
     this.#send(action, { move: "openNext", digest: account.head });
@@ -139,45 +149,55 @@ export class Keeper {
   async #keepBatches({ head }: StakeState, now: number): Promise<void> {
     const { chain, promises, actions } = this.#parts;
     const reader = new PromiseStateReader(chain, head.hash);
-    for (const [id, { args }] of this.#batches) {
-      const isOver = now >= args.windowEnd;
-      const hasQueued = promises.eventsOf(id).some(({ name }) => name === "LeafQueued");
-      if (!isOver && !hasQueued) continue;
+    for (const [id, { batch, windowEnd }] of this.#batches) {
+      const isOver = now >= windowEnd;
+      const queued = promises.eventsOf(id, "LeafQueued");
+      if (!isOver && queued.length === 0) continue;
       const state = await reader.batch(id);
       if (state === undefined) continue;
       if (state.idle > 0 && (state.fallen || (isOver && state.open === 0)))
-        this.#send(actions.release(args.batch), { move: "release", batch: id });
+        this.#send(actions.release(batch), { move: "release", batch: id });
       if (state.queued === 0 || state.fallen) continue;
       const index = await reader.firstQueuedLeaf(id);
-      const waiting = promises
-        .eventsOf(id)
-        .find((event) => event.name === "LeafQueued" && Number(event.args.index) === index);
-      if (waiting?.name !== "LeafQueued") continue;
-      const action = actions.nextLeaf(args.batch, index, waiting.args.payload);
+      const waiting = queued.find((event) => Number(event.args.index) === index);
+      if (waiting === undefined) continue;
+      const action = actions.nextLeaf(batch, index, waiting.args.payload);
       this.#send(action, { move: "nextLeaf", batch: id, index });
     }
   }
 
-  /** Journals the batches that are due, then sends whatever the chain does not have. */
-  async #post({ account, prover }: StakeState, now: number): Promise<void> {
+  /** Journals the batches that are due, then sends whatever the chain does not have. The stake that a batch sets aside
+   *  is missing for promises until its window is over: it waits while answers could not be signed on without it. */
+  async #post(state: StakeState, now: number): Promise<void> {
     const { journal, signer, terms, words, actions, at, chain } = this.#parts;
+    const { account, prover, baseFee } = state;
     // Refused anyway: while a promise waits nothing is set apart.
     if (account.head !== undefined) return;
-    let room = MAX_UNPOSTED - journal.unposted().length;
-    const window = terms.batchWindow ?? 4 * chain.constants.answerSeconds;
-    for (const modelId of words.keys()) {
-      while (room > 0) {
-        const leaves = dueLeaves(journal.waiting(modelId, terms.batchSize), now, terms);
-        if (leaves.length === 0) break;
-        const { leafBond } = terms;
-        await signer.keepBatch(makeBatch(at, { prover, modelId, window, leafBond }, leaves).made);
-        room -= 1;
-      }
-    }
-    for (const { id, batch, leafBond, data } of journal.unposted()) {
+    let spare = spareStake(state, [...words.values()], chain.constants, terms);
+    let room = MAX_UNPOSTED;
+    const post = ({ id, batch, leafBond, data }: JournalledBatch, word: ModelWord): void => {
+      room -= 1;
+      spare -= slotsOf(word, { count: batch.count, leafBond }, baseFee, chain.constants);
+      if (spare < 0n) return;
       const { modelId, window, count } = batch;
       const action = actions.post(batch, { prover, modelId, window, leafBond, data: toHex(data) });
       this.#send(action, { move: "post", batch: id, leaves: count });
+    };
+    for (const made of journal.unposted()) {
+      const word = words.get(made.batch.modelId);
+      if (word !== undefined) post(made, word);
+    }
+    const window = terms.batchWindow ?? turnSeconds(chain.constants.answerSeconds);
+    const { leafBond } = terms;
+    for (const [modelId, word] of words) {
+      while (room > 0) {
+        const leaves = dueLeaves(journal.waiting(modelId, terms.batchSize), now, terms);
+        const slots = slotsOf(word, { count: leaves.length, leafBond }, baseFee, chain.constants);
+        if (leaves.length === 0 || slots > spare) break;
+        const { id, batch, made } = makeBatch(at, { prover, modelId, window, leafBond }, leaves);
+        await signer.keepBatch(made);
+        post({ id, batch, leafBond, data: made.data }, word);
+      }
     }
   }
 
@@ -214,9 +234,11 @@ export class Keeper {
   #apply(event: PromiseEvent): void {
     const own = this.#parts.chain.account.address;
     switch (event.name) {
-      case "Posted":
-        if (event.args.prover === own) this.#batches.set(event.args.batchId, event);
+      case "Posted": {
+        const { prover, batchId, batch, windowEnd } = event.args;
+        if (prover === own) this.#batches.set(batchId, { batch, windowEnd });
         return;
+      }
       case "Released":
         // One whose leaf is still open gets another slot back.
         if (event.args.amount > 0n) this.#forgetEnded(event.args.batchId);
@@ -236,8 +258,8 @@ export class Keeper {
 
   /** A final batch has all its slots back once it is released; one that fell may get more. */
   #forgetEnded(id: BatchId): void {
-    const events = this.#parts.promises.eventsOf(id);
-    if (!events.some((event) => event.name === "Closed" && event.args.fallen)) this.#batches.delete(id);
+    const closed = this.#parts.promises.eventsOf(id, "Closed");
+    if (!closed.some(({ args }) => args.fallen)) this.#batches.delete(id);
   }
 
   #rebuild(): void {

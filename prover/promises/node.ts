@@ -11,7 +11,7 @@ import { PromiseStateReader } from "../../protocol/chain/promises/reads.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { type BatchId, batchTree } from "../../protocol/rules/promises/batch.ts";
 import { compactLeaf, splitBatch } from "../../protocol/rules/promises/leaf.ts";
-import { PROMISE_LIMITS } from "../../protocol/rules/promises/limits.ts";
+import { PROMISE_LIMITS, turnSeconds } from "../../protocol/rules/promises/limits.ts";
 import type { Presented } from "../../protocol/rules/promises/presented.ts";
 import type { Digest, PromisesAddress } from "../../protocol/rules/promises/signed-claim.ts";
 import type { ModelId } from "../../protocol/rules/types.ts";
@@ -154,6 +154,14 @@ export class PromiseNode implements SigningSource {
     };
   }
 
+  /** Its place in a batch; undefined as long as the chain has none with it. While that is so it costs one look: many
+   *  callers wait. */
+  postedLeaf(digest: Digest): LeafPlace | undefined {
+    if (!this.#parts.journal.isPosted(digest)) return undefined;
+    const leaf = this.find(digest)?.leaf;
+    return leaf?.windowEnd === undefined ? undefined : leaf;
+  }
+
   /** @returns undefined for what this node did not sign, or has forgotten */
   find(digest: Digest): SignedView | undefined {
     const { journal, promises } = this.#parts;
@@ -204,7 +212,7 @@ export class PromiseNode implements SigningSource {
 
 /** @throws BaseError BATCH_WINDOW_INVALID */
 export function requireBatchWindow(window: number | undefined, answerSeconds: number): number {
-  const least = 4 * answerSeconds;
+  const least = turnSeconds(answerSeconds);
   const chosen = window ?? least;
   if (chosen >= least && chosen <= PROMISE_LIMITS.maxBatchWindow) return chosen;
   throw new BaseError({

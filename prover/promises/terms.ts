@@ -5,6 +5,8 @@ import { BaseError } from "../../base/errors.ts";
 import type { Head } from "../../protocol/chain/follower.ts";
 import type { AccountWord } from "../../protocol/chain/promises/reads.ts";
 import { bondsOf, gasPriceRange } from "../../protocol/rules/money.ts";
+import { FEE_ROOM, PROMISE_LIMITS } from "../../protocol/rules/promises/limits.ts";
+import { max } from "../../protocol/rules/promises/money.ts";
 import { MAX_PRESENTED_BYTES } from "../../protocol/rules/promises/presented.ts";
 import { type GameConstants, LANE } from "../../protocol/rules/types.ts";
 import type { ModelWord } from "../../protocol/rules/words.ts";
@@ -34,9 +36,6 @@ export interface StakeState {
   readonly boundUntil: number;
 }
 
-/** A base fee so many times today's still lets a promise open at once: who accepts one asks for as much. */
-const FEE_ROOM = 4n;
-
 /** Why nothing is signed for a model now; undefined: it may be. Pure.
  *  @param state undefined: chain and journal are not compared yet
  *  @param word of the model on the chain; undefined: it is not registered */
@@ -44,7 +43,7 @@ export function signingRefusal(
   state: StakeState | undefined,
   word: ModelWord | undefined,
   constants: GameConstants,
-  { signBond, minFreeStake }: SigningTerms,
+  terms: SigningTerms,
 ): BaseError | undefined {
   if (state === undefined) return refusal("its journal is not compared with the chain yet");
   if (word === undefined) return refusal("the model is not registered on this chain");
@@ -53,14 +52,47 @@ export function signingRefusal(
   if (boundUntil < head.timestamp)
     return refusal(`its key is bound until ${boundUntil}, and the time is ${head.timestamp}`);
   if (account.head !== undefined) return refusal(`the signed claim ${account.head} waits for stake`);
-  const gasPrice = gasPriceRange(constants, FEE_ROOM * baseFee).least;
-  const { bond } = bondsOf(constants, { gasPrice, depth: word.depth, minBond: signBond, attempt: 0 });
-  const least = bond > minFreeStake ? bond : minFreeStake;
+  const least = leastFree(word, baseFee, constants, terms);
   if (account.free < least)
     return refusal(
       `its free stake is ${formatAmount(account.free)}, at least ${formatAmount(least)} is needed`,
     );
   return undefined;
+}
+
+/** Free stake below which nothing is signed for a model, wei. */
+function leastFree(
+  { depth }: ModelWord,
+  baseFee: bigint,
+  constants: GameConstants,
+  { signBond, minFreeStake }: SigningTerms,
+): bigint {
+  const gasPrice = gasPriceRange(constants, FEE_ROOM * baseFee).least;
+  return max(bondsOf(constants, { gasPrice, depth, minBond: signBond, attempt: 0 }).bond, minFreeStake);
+}
+
+/** Free stake that batches may set aside now so that answers of every model are signed on, wei; below 0 where they are
+ *  not. Pure. */
+export function spareStake(
+  { account, baseFee }: StakeState,
+  words: readonly ModelWord[],
+  constants: GameConstants,
+  terms: SigningTerms,
+): bigint {
+  return account.free - words.map((word) => leastFree(word, baseFee, constants, terms)).reduce(max, 0n);
+}
+
+/** What a batch sets aside until it is over: slots of B, wei. Pure.
+ *  @param count leaves @param leafBond wei */
+export function slotsOf(
+  { depth }: ModelWord,
+  { count, leafBond }: { readonly count: number; readonly leafBond: bigint },
+  baseFee: bigint,
+  constants: GameConstants,
+): bigint {
+  const gasPrice = gasPriceRange(constants, baseFee).least;
+  const { bond } = bondsOf(constants, { gasPrice, depth, minBond: leafBond * BigInt(count), attempt: 0 });
+  return BigInt(PROMISE_LIMITS.slots) * bond;
 }
 
 /** @throws BaseError SIGNED_CLAIM_TOO_LARGE */

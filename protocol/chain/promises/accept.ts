@@ -3,15 +3,13 @@
 import { formatAmount } from "../../../base/amounts.ts";
 import { BaseError, isBaseError } from "../../../base/errors.ts";
 import { bondsOf, gasPriceRange } from "../../rules/money.ts";
+import { FEE_ROOM } from "../../rules/promises/limits.ts";
 import { max } from "../../rules/promises/money.ts";
 import { MAX_PRESENTED_BYTES, type Presented } from "../../rules/promises/presented.ts";
 import type { Chain } from "../connect.ts";
 import { withContext } from "../errors.ts";
 import { StateReader } from "../reads.ts";
 import { type Found, PromiseStateReader } from "./reads.ts";
-
-/** A base fee so many times today's still lets the promise open at once. */
-const FEE_ROOM = 4n;
 
 export type Acceptance =
   | ({ readonly accepted: true } & Found)

@@ -1,12 +1,10 @@
 /** Who accepts a promise asks the contract's own conditions, and whether the stake will be there. */
+import { FEE_ROOM } from "./limits.ts";
 import { leastBond, max } from "./money.ts";
 import type { PromiseMoveOf } from "./moves.ts";
 import type { PromiseRules } from "./rules.ts";
 import { unmetOfClaim } from "./signed-moves.ts";
 import { accountOf, type PromisesState } from "./state.ts";
-
-/** A base fee so many times today's still lets the promise open at once. */
-const FEE_ROOM = 4n;
 
 type Presented = Omit<PromiseMoveOf<"open">, "kind" | "from" | "value">;
 

@@ -61,9 +61,12 @@ export class PromiseStore {
       .immediate();
   }
 
-  /** What is kept of a signed claim or a batch, in chain order. */
-  eventsOf(subject: Digest | BatchId): PromiseEvent[] {
-    return this.#read("subject = ?", [subject]);
+  /** What is kept of a signed claim or a batch, in chain order.
+   *  @param name absent: of every kind, among them the data of a batch */
+  eventsOf<Name extends PromiseEventName>(subject: Digest | BatchId, name?: Name): PromiseEventOf<Name>[] {
+    return name === undefined
+      ? this.#read("subject = ?", [subject])
+      : this.#read("subject = ? AND name = ?", [subject, name]);
   }
 
   /** The event by which a promise became this claim; undefined for a claim that is nobody's promise. */
@@ -72,21 +75,14 @@ export class PromiseStore {
     return event;
   }
 
-  /** A prover's events of one kind, in chain order.
-   *  @param from first block */
-  ofProver<Name extends PromiseEventName>(prover: Address, name: Name, from = 0n): PromiseEventOf<Name>[] {
-    return this.#read("prover = ? AND name = ? AND block >= ?", [prover, name, from]);
-  }
-
-  /** Everybody's events of one kind, in chain order: few at a time, for each may be large, and what comes between may
-   *  write to the database.
-   *  @param from first block */
-  *all<Name extends PromiseEventName>(name: Name, from = 0n): Generator<PromiseEventOf<Name>> {
-    let [block, logIndex] = [from, -1];
+  /** A prover's events of one kind, in chain order: few at a time, for each may be large, and what comes between may
+   *  write to the database. */
+  *ofProver<Name extends PromiseEventName>(prover: Address, name: Name): Generator<PromiseEventOf<Name>> {
+    let [block, logIndex] = [0n, -1];
     for (;;) {
       const page = this.#read<Name>(
-        "name = ? AND (block, log_index) > (?, ?)",
-        [name, block, logIndex],
+        "prover = ? AND name = ? AND (block, log_index) > (?, ?)",
+        [prover, name, block, logIndex],
         PAGE,
       );
       if (page.length === 0) return;
@@ -95,11 +91,6 @@ export class PromiseStore {
         [block, logIndex] = [event.block.number, event.logIndex];
       }
     }
-  }
-
-  /** Drops what is over and too deep to come back. */
-  forget(subject: Digest | BatchId): void {
-    this.#db.prepare("DELETE FROM promise_events WHERE subject = ?").run(subject);
   }
 
   /** @param limit of rows; -1: all */

@@ -56,6 +56,16 @@ export class SignedJournal {
     return { ...found, leaf: { batch: toHex(row.batch) as BatchId, index: row.leaf } };
   }
 
+  /** Whether a signed claim is in a batch that the chain was seen to have. */
+  isPosted(digest: Digest): boolean {
+    const row = this.#db
+      .prepare<[Uint8Array], { found: number }>(
+        "SELECT 1 AS found FROM signed JOIN batches ON batches.id = signed.batch WHERE digest = ? AND is_posted = 1",
+      )
+      .get(fromHex(digest));
+    return row !== undefined;
+  }
+
   /** The oldest leaves of a model that wait for a batch. */
   waiting(modelId: ModelId, limit: number): WaitingLeaf[] {
     return this.#db

@@ -223,6 +223,29 @@ describe("batches", () => {
     await until(() => (node.find(signed[0]?.digest as never)?.status === "final" ? true : undefined));
   });
 
+  it("behavior: one whose slots would end the signing for others waits for the stake of the one before", async () => {
+    const { index, data } = await newProver();
+    const { node } = await start(index, data, { batchSize: 1, leafBond: parseEther("0.2") });
+    await untilReady(node);
+    const [one, two] = [await sign(node, 1, true), await sign(node, 2, true)];
+    const posted = ({ digest }: typeof one) =>
+      until(async () => {
+        await local.control.mine({ blocks: 1 });
+        return node.find(digest)?.leaf?.windowEnd;
+      });
+    await posted(one);
+    for (let blocks = 0; blocks < 3; blocks++) {
+      await local.control.mine({ blocks: 1 });
+      const newest = await local.client.getBlockNumber();
+      await until(() => ((node.state?.head.number ?? 0n) >= newest ? true : undefined));
+      expect(refusalOf(node)).toBeUndefined();
+    }
+    expect(node.find(two.digest)?.leaf?.windowEnd).toBeUndefined();
+    await local.passTime(W0);
+    await posted(two);
+    expect(await postedBy(index)).toHaveLength(2);
+  });
+
   it("behavior: one that was journalled and not sent is posted after a restart, once", async () => {
     const { index, data } = await newProver();
     const first = await start(index, data, { batchSeconds: 86_400, batchSize: 1_000 });
@@ -245,9 +268,12 @@ describe("batches", () => {
     await untilReady(first.node);
     const early = [await sign(first.node, 1, true), await sign(first.node, 2, true)];
     await first.stop();
-    const backup = temporaryFolder();
-    closers.push(backup.remove);
-    cpSync(join(data, SIGNED_FILE), join(backup.path, SIGNED_FILE));
+    const backups = ["running", "released"].map((state) => {
+      const { path, remove } = temporaryFolder();
+      closers.push(remove);
+      cpSync(join(data, SIGNED_FILE), join(path, SIGNED_FILE));
+      return { path, state };
+    });
     const second = await start(index, data, { batchSeconds: 86_400, batchSize: 3 });
     await untilReady(second.node);
     await sign(second.node, 3, true);
@@ -255,17 +281,23 @@ describe("batches", () => {
     await until(() => second.node.find(early[0]?.digest as never)?.leaf?.windowEnd);
     await second.stop();
     // The journal of transactions is lost too.
-    const third = await start(index, backup.path, { batchSeconds: 0 });
-    await untilReady(third.node);
-    for (const { digest } of early) expect(third.node.find(digest)?.status).toBe("batched");
-    await local.control.mine({ blocks: 2 });
-    const newest = await local.client.getBlockNumber();
-    await until(() => ((third.node.state?.head.number ?? 0n) >= newest ? true : undefined));
-    await third.stop();
-    const journal = new SignedJournal(backup.path, accountAt(index).address);
-    expect(journal.countWaiting()).toBe(0);
-    journal.close();
+    for (const { path, state } of backups) {
+      const again = await start(index, path, { batchSeconds: 0 });
+      await untilReady(again.node);
+      const expected = state === "running" ? "batched" : "final";
+      for (const { digest } of early) expect(again.node.find(digest)?.status).toBe(expected);
+      await local.control.mine({ blocks: 2 });
+      const newest = await local.client.getBlockNumber();
+      await until(() => ((again.node.state?.head.number ?? 0n) >= newest ? true : undefined));
+      if (state === "running") await local.passTime(W0);
+      const { address } = accountAt(index);
+      await until(async () => ((await reader.account(address)).slots === 0n ? true : undefined));
+      await again.stop();
+      const journal = new SignedJournal(path, address);
+      expect(journal.countWaiting()).toBe(0);
+      journal.close();
+      expect(journalPath(data)).not.toBe(journalPath(path));
+    }
     expect(await postedBy(index)).toHaveLength(1);
-    expect(journalPath(data)).not.toBe(journalPath(backup.path));
   });
 });
