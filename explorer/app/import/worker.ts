@@ -7,6 +7,7 @@ import { commitModel } from "../../../inference/commit/commitments.ts";
 import { KEY_FILE, LANES, laneBits } from "../../../inference/manifest/assay.ts";
 import { type ImportResult, importModel } from "../../../inference/manifest/import-model.ts";
 import { manifestBytes } from "../../../inference/manifest/model-files.ts";
+import type { WrittenModel } from "../../../inference/manifest/write.ts";
 import { encodeProgram } from "../../../inference/program/encode.ts";
 import { demandDepth } from "../../../inference/program/shape.ts";
 import { estimateInferenceGas, MAX_TRANSACTION_GAS } from "../../../protocol/chain/execution/cost.ts";
@@ -34,16 +35,21 @@ function current(): ImportResult {
   return made;
 }
 
+/** All files of the model's folder, by name. */
+const folderOf = ({ files, manifest }: WrittenModel) => [
+  ...files,
+  ["manifest.json", manifestBytes(manifest)] as const,
+];
+
 function sheetOf({ imported, written }: ImportResult, seconds: number): ModelSheet {
   const { model, nodes, profile, requantizations, trees, notes } = imported;
   const { assay, name } = written.manifest;
-  const folder = [...written.files, ["manifest.json", manifestBytes(written.manifest)] as const];
   return {
     ...{ name, modelId: assay.modelId as Hex, codec: assay.codec, lanes: assay.lanes },
     ...{ inputs: assay.inputs, outputs: assay.outputs, requantizations, trees, notes, seconds },
     steps: stepSheets(model.program, profile).map((step, i) => ({ ...step, node: nodes[i] ?? "" })),
     weightBytes: model.weights.reduce((sum, weights) => sum + weights.length, 0),
-    files: folder.map(([file, content]) => ({ name: file, bytes: content.length })),
+    files: folderOf(written).map(([file, content]) => ({ name: file, bytes: content.length })),
     depth: demandDepth(model.program),
     hasKey: written.files.has(KEY_FILE),
   };
@@ -79,8 +85,7 @@ const importer = {
   },
   /** The model's folder as an archive. */
   archive(): Uint8Array {
-    const { manifest, files } = current().written;
-    const all = [...files, ["manifest.json", manifestBytes(manifest)] as const];
+    const all = folderOf(current().written);
     return zipSync(Object.fromEntries(all.map(([name, content]) => [name, [content, STAMP]])));
   },
   deployable(): Deployable {
