@@ -14,7 +14,7 @@ import { estimateInferenceGas, MAX_TRANSACTION_GAS } from "../../../protocol/cha
 import { planPublication } from "../../../protocol/chain/execution/publication.ts";
 import { COSTS } from "../../../protocol/chain/plan/costs.ts";
 import { offersOf } from "../../../protocol/chain/plan/estimates.ts";
-import { type Plan, plan } from "../../../protocol/chain/plan/plan.ts";
+import { ASSUMED, type Plan, plan } from "../../../protocol/chain/plan/plan.ts";
 import { chunksOf } from "../../../protocol/chain/register.ts";
 import { stepSheets } from "../verify/steps.ts";
 import type { Deployable, ImportJob, ImportOutcome, ModelSheet, PlanWishes } from "./forms.ts";
@@ -23,7 +23,6 @@ import { refusalOf } from "./refusal.ts";
 
 /** Of a model that is not on the chain. */
 const NOWHERE = { keyStored: false, published: false, compiled: false };
-const CAPITAL_PERCENT = 5;
 /** A file of a model's folder in the archive: the same bytes make the same archive. */
 const STAMP = { mtime: "1980-01-01T00:00:00", level: 6 } as const;
 
@@ -80,7 +79,7 @@ const importer = {
     );
     return plan({
       ...{ ...wishes, offers, depth: demandDepth(model.program), modelLanes: laneBits(LANES) },
-      capitalPercent: CAPITAL_PERCENT,
+      capitalPercent: ASSUMED.capitalPercent,
     });
   },
   /** The model's folder as an archive. */
