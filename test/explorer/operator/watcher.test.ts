@@ -43,7 +43,7 @@ describe("Watcher", () => {
     expect([...(daemon?.values ?? [])]).toEqual([["assay_prover_claims_active", 2]]);
   });
 
-  it("error: numbers that are none are no values, and an account that is none is no account", async () => {
+  it("error: NaN and Infinity are no values, and a text of another form is no account", async () => {
     const metrics =
       'assay_account_balance_wei NaN\nassay_prover_exposure_wei +Inf\nassay_account_info{account="../x"} 1\n';
     const { daemon } = await watched(serving(metrics));
@@ -60,7 +60,7 @@ describe("Watcher", () => {
     ["of no end", endless],
     ["at another address", (_, response) => void response.writeHead(302, { Location: "/elsewhere" }).end()],
     ["in another form", serving("<html>")],
-  ])("error: an answer %s is none", async (_what, answer) => {
+  ])("error: an answer %s counts as silence", async (_what, answer) => {
     const { daemon } = await watched(answer);
     expect(daemon).toMatchObject({ isUp: false, values: new Map() });
   });
