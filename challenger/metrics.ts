@@ -4,7 +4,7 @@ import type { Metrics } from "../protocol/service/metrics/metrics.ts";
 import { ATTENTION_RESULTS } from "./attention.ts";
 import type { Clock, OpenDispute } from "./clocks.ts";
 import type { Observer } from "./notices.ts";
-import { addPromiseMetrics } from "./promises/metrics.ts";
+import { addPromiseMetrics, BY_VERDICT } from "./promises/metrics.ts";
 
 export interface ChallengerSource {
   readonly clock: ChainClock;
@@ -26,15 +26,13 @@ export interface ChallengerSource {
 /** Disputes that are shown one by one, the most urgent first: whoever pays for bonds decides how many there are. */
 const MAX_SHOWN = 50;
 
-const VERDICTS = ["right", "wrong", "could-not-check"] as const;
-
 /** @returns what counts the challenger's notices */
 export function addChallengerMetrics(metrics: Metrics, source: ChallengerSource): Observer {
   const checked = metrics.counter(
     "assay_challenger_claims_checked_total",
     "Claims compared, by verdict: a wrong one is a mismatch that the canonical executor confirmed.",
     ["verdict"],
-    VERDICTS.map((verdict) => ({ verdict })),
+    BY_VERDICT,
   );
   const seconds = metrics.histogram(
     "assay_challenger_verdict_seconds",

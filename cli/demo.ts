@@ -1,4 +1,4 @@
-/** `npm run demo`: the main job on a local chain, with real processes, in about a minute.
+/** `npm run demo`: the main job on a local chain, with real processes, in some two minutes.
  *
  *  An agent's contract asks for the sentiment of headlines and for a forecast. One prover lies; a challenger convicts
  *  it on chain; the contract ends up with right and final outputs only. An explorer shows all of it. --keep leaves
@@ -43,6 +43,7 @@ const KEYS = join(projectRoot, "build", "keys");
 const ANSWER_SECONDS = 3;
 /** Of provers that answer with signed claims too. */
 const SIGNS = ["--sign", "on", "--batch-seconds", "5"] as const;
+/** Longest wait for the answers of one part. */
 const LIMIT_MS = 180_000;
 const ROLES = [
   "deployer",
@@ -137,21 +138,22 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
       for (const event of batch.events) timeline.logEvent(event);
     }, stopping.signal);
     const asked = await askAll(agents, timeline);
-    await answersOf(asked, startMs, timeline);
+    await answersOf(asked, timeline);
     timeline.log("every question is answered by a bonded claim; now the same in every lane that a model has");
-    const lanes = await inEveryLane(chain, folder, events, timeline, startMs);
+    const lanes = await inEveryLane(chain, folder, events, timeline);
     timeline.log("and by the hundred: signed by provers with stake, on the chain in a batch");
-    await timeline.during(
-      () => "waiting for the batch's window and the conviction",
-      buyHeadlines(
-        {
-          ...{ chain, loaded: sentiment, honest: String(honest?.url), cheat: String(cheat?.url) },
-          ...{ challenger: String(watcher?.intakeUrl), events, progress: timeline },
-          signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(LIMIT_MS)]),
-        },
-        (lanes.find(({ lane }) => lane === "BOND") as LaneQuestion).id,
-      ),
-    );
+    const limit = AbortSignal.timeout(LIMIT_MS);
+    const bought = buyHeadlines(
+      {
+        ...{ chain, loaded: sentiment, honest: String(honest?.url), cheat: String(cheat?.url) },
+        ...{ challenger: String(watcher?.intakeUrl), events, progress: timeline, signal: limit },
+      },
+      (lanes.find(({ lane }) => lane === "BOND") as LaneQuestion).id,
+    ).catch((error: unknown) => {
+      if (limit.aborted) timedOut("the headlines that were bought");
+      throw error;
+    });
+    await timeline.during(() => "waiting for the batch's window and the conviction", bought);
     await pause(1_500, stopping.signal);
     await report(asked, chain, timeline);
     console.log("\nThe same questions, in every lane of their models:");
@@ -239,7 +241,6 @@ async function inEveryLane(
   folder: string,
   events: readonly ChainEvent[],
   timeline: Timeline,
-  startMs: number,
 ): Promise<LaneQuestion[]> {
   const account = privateKeyToAccount(keyOf("lanes' requester"));
   const chain = requireAccount(await connect({ rpcUrl: client.transport.url ?? "", deployment, account }));
@@ -265,6 +266,7 @@ async function inEveryLane(
     const questions = await timeline.during(() => "asking in every lane", askAllLanes());
     const waiting = () => timeline.labelsOf(openOf(questions, events).map(({ id }) => id));
     const untilFinal = async () => {
+      const startMs = Date.now();
       while (openOf(questions, events).length > 0) {
         if (Date.now() - startMs > LIMIT_MS) timedOut(waiting());
         await pause(200, new AbortController().signal);
@@ -329,10 +331,11 @@ async function askAll(
 }
 
 /** Waits until the contracts hold an answer to every question. */
-async function answersOf(asked: readonly Asked[], startMs: number, timeline: Timeline): Promise<void> {
+async function answersOf(asked: readonly Asked[], timeline: Timeline): Promise<void> {
   let open = asked;
   const labels = () => open.map(({ label }) => label).join(", ");
   const untilAnswered = async () => {
+    const startMs = Date.now();
     while (open.length > 0) {
       const answers = await Promise.all(open.map(({ agent, requestId }) => agent.answerTo(requestId)));
       open = open.filter((_, i) => answers[i] === undefined);

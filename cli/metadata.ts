@@ -1,5 +1,4 @@
 /** `assay metadata …`: validate, compare and make the metadata of agents. */
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { releaseFaults } from "../agent/metadata/compare.ts";
 import { abiFromSolidity } from "../agent/metadata/from-solidity.ts";
@@ -7,6 +6,7 @@ import { readMetadata, requireMetadata } from "../agent/metadata/read.ts";
 import { toHex } from "../base/bytes.ts";
 import { BaseError } from "../base/errors.ts";
 import { selectorOf, signatureOf } from "../inference/manifest/abi.ts";
+import { readNamedFile } from "./named-file.ts";
 import { printResult, toJson, withJson } from "./output.ts";
 
 export function addMetadataCommands(program: Command): void {
@@ -16,27 +16,13 @@ export function addMetadataCommands(program: Command): void {
   addFromSolidity(parent);
 }
 
-/** @throws BaseError FILE_UNREADABLE */
-function readBytes(file: string): Uint8Array {
-  try {
-    return readFileSync(file);
-  } catch (cause) {
-    throw new BaseError({
-      code: "FILE_UNREADABLE",
-      shortMessage: `${file} cannot be read: ${(cause as Error).message}.`,
-      nextStep: "Name a file that is there.",
-      cause,
-    });
-  }
-}
-
 function addValidate(parent: Command): void {
   const command = parent
     .command("validate")
     .description("report every broken rule of a metadata file, with its place")
     .argument("<file>", "metadata JSON");
   withJson(command).action((file: string, _options: unknown, self: Command) => {
-    const { metadata, errors, warnings } = readMetadata(readBytes(file));
+    const { metadata, errors, warnings } = readMetadata(readNamedFile(file));
     const methods = (metadata?.abi ?? []).map((f) => ({
       selector: toHex(selectorOf(f)),
       signature: signatureOf(f),
@@ -65,7 +51,7 @@ function addCompare(parent: Command): void {
     .argument("<old>", "metadata JSON of the release before")
     .argument("<new>", "metadata JSON of the release after");
   withJson(command).action((before: string, after: string, _options: unknown, self: Command) => {
-    const [from, to] = [before, after].map((file) => requireMetadata(readBytes(file), file)) as [
+    const [from, to] = [before, after].map((file) => requireMetadata(readNamedFile(file), file)) as [
       ReturnType<typeof requireMetadata>,
       ReturnType<typeof requireMetadata>,
     ];
@@ -90,7 +76,7 @@ function addFromSolidity(parent: Command): void {
     .argument("<file>", "Solidity source; imports are read from its folder")
     .option("--contract <name>", "which contract, if the file has several with functions");
   withJson(command).action((file: string, options: { contract?: string }, self: Command) => {
-    readBytes(file);
+    readNamedFile(file);
     const made = abiFromSolidity(file, options.contract);
     printResult(self, made, [toJson(made.abi)]);
   });

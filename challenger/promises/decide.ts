@@ -1,7 +1,7 @@
 /** What to do about one promise that is wrong, from its state at one block. Pure. Amounts in wei, times in seconds. */
 import type { Address } from "viem";
 import type { AccountWord, BatchWord } from "../../protocol/chain/promises/reads.ts";
-import type { PromiseStatus } from "../../protocol/rules/promises/state.ts";
+import { type PromiseStatus, stakeOf } from "../../protocol/rules/promises/state.ts";
 
 /** How its claim in Assay stands; undefined: it is no claim, or not seen as one yet. */
 export type ClaimEnd = "active" | "final" | "fallen" | undefined;
@@ -39,6 +39,8 @@ export interface SignedFacts extends Opened {
   readonly headBond?: bigint;
   /** what its claim takes when fees are lowest */
   readonly leastBond: bigint;
+  /** T */
+  readonly answerSeconds: number;
   /** W0 */
   readonly patience: number;
 }
@@ -65,8 +67,6 @@ function afterOpening({ status, opener, own, claim }: Opened): PromiseDecision {
   return opener === own ? { kind: "close" } : over("fallen");
 }
 
-const stakeOf = ({ free, leaving, away, slots }: AccountWord): bigint => free + leaving + away + slots;
-
 /** One wrong leaf fells its batch, and each further one takes a bond: they are opened as far as the stake goes. A leaf
  *  that would only wait is opened if no other wrong one stands for the batch. */
 export function decideLeaf(facts: LeafFacts): PromiseDecision {
@@ -90,6 +90,7 @@ export function decideLeaf(facts: LeafFacts): PromiseDecision {
 
 export function decideSigned(facts: SignedFacts): PromiseDecision {
   const { status, now, end, shown, account, bond, headBond, isHead, leastBond, opener, own } = facts;
+  const isLate = now > end - facts.answerSeconds;
   const home = account.free + account.leaving;
   const stake = stakeOf(account);
   switch (status) {
@@ -99,7 +100,9 @@ export function decideSigned(facts: SignedFacts): PromiseDecision {
     case "NONE":
       if (now > end && (!shown || stake < leastBond)) return over("unopened");
       if (now < facts.issuedAt) return wait("until it is issued");
-      if (bond > stake) return wait("for stake: its bond is above all that its prover has");
+      if (stake < leastBond || (bond > stake && !isLate))
+        return wait("for stake: its bond is above all that its prover has");
+      // Too dear for now: showing it keeps it, and as long as it waits no stake leaves.
       return { kind: "open" };
     case "QUEUED": {
       if (stake < leastBond) return opener === own ? { kind: "takeBack" } : over("unopened");

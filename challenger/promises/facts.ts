@@ -13,6 +13,7 @@ import { endOf, turnSeconds } from "../../protocol/rules/promises/limits.ts";
 import { depositOf, max, min } from "../../protocol/rules/promises/money.ts";
 import type { Presented } from "../../protocol/rules/promises/presented.ts";
 import type { Digest, SignedClaim } from "../../protocol/rules/promises/signed-claim.ts";
+import { stakeOf } from "../../protocol/rules/promises/state.ts";
 import type { ClaimId } from "../../protocol/rules/types.ts";
 import type { CoveredModel } from "../reexecute.ts";
 import type { ClaimEnd, LeafFacts, SignedFacts } from "./decide.ts";
@@ -110,6 +111,7 @@ export class PromiseFacts {
       ...{ bond: bondAt(baseFee), deposit: depositOf(bondAt(raised(baseFee))), held },
       // The floor's: 5·basefee is below it when fees are low.
       leastBond: this.#bond(depth, gasPriceFloor),
+      answerSeconds,
       patience: turnSeconds(answerSeconds),
       ...(opener === undefined ? {} : { opener }),
       ...(headBond === undefined ? {} : { headBond }),
@@ -183,8 +185,7 @@ export const depthOf = ({ prepared }: CoveredModel): number => demandDepth(prepa
 
 /** b(S), see `bondOf` of the machine, whose state is not at hand. */
 function bondOf({ minBond }: SignedClaim, account: AccountWord, least: bigint): bigint {
-  const { free, leaving, away, slots } = account;
-  return max(least, min(minBond, free + leaving + away + slots));
+  return max(least, min(minBond, stakeOf(account)));
 }
 
 /** A base fee rises by an eighth a block at most. */

@@ -87,7 +87,10 @@ export class Intake {
     const at = promisesOf(chain.deployment);
     const presented = parsePresented(at, value);
     const digest = digestOf(at, presented.claim);
-    if (store.has(digest)) return { digest, verdict: "wrong", kept: true };
+    if (store.has(digest)) {
+      if (store.lacksSignature(digest)) await this.#complete(digest, presented);
+      return { digest, verdict: "wrong", kept: true };
+    }
     if (this.#right.has(digest)) return { digest, verdict: "right", kept: false };
     this.#requireInTime(presented);
     const { modelId } = presented.claim;
@@ -104,6 +107,18 @@ export class Intake {
     }
     if (verdict?.kind === "wrong") return { digest, verdict: "wrong", kept: true };
     throw couldNotCheck(digest, verdict?.reason ?? "no folder here holds its model");
+  }
+
+  /** Adds the signature to what another contract opened. */
+  async #complete(digest: Digest, presented: Presented): Promise<void> {
+    const { chain, store } = this.#parts;
+    const { prover, issuedAt } = presented.claim;
+    const key = await signerOf(digest, presented.signature);
+    const until = await new PromiseStateReader(chain).boundUntil(prover, key);
+    if (until === 0 || issuedAt > until) {
+      throw refused(`the key ${key} binds ${prover} until ${until}, and it was issued at ${issuedAt}`);
+    }
+    store.addSigned({ kind: "signed", digest, presented });
   }
 
   #requireInTime({ claim }: Presented): void {
@@ -135,11 +150,7 @@ export class Intake {
       if (!isBaseError(error, "CALL_REVERTED")) throw error;
       // The key binds, which the contract asks before; the next block is late enough.
       if (error.details.revert === "NotYetIssued") return;
-      throw new BaseError({
-        code: "SIGNED_CLAIM_REFUSED",
-        shortMessage: `The contract would refuse to open it: ${error.shortMessage}`,
-        nextStep: "Only what binds its prover's stake can be opened.",
-      });
+      throw refused(error.shortMessage);
     }
   }
 }
@@ -169,6 +180,13 @@ const notServed = (modelId: ModelId) =>
     code: "MODEL_NOT_SERVED",
     shortMessage: `This challenger has no folder of model ${modelId}.`,
     nextStep: "Hand it to another challenger.",
+  });
+
+const refused = (reason: string) =>
+  new BaseError({
+    code: "SIGNED_CLAIM_REFUSED",
+    shortMessage: `The contract would refuse to open it: ${reason}`,
+    nextStep: "Only what binds its prover's stake can be opened.",
   });
 
 const full = () =>

@@ -20,16 +20,16 @@ export interface PromiseSource {
   promises(): { readonly unchecked: number; readonly wrong: number };
 }
 
-const VERDICTS = ["right", "wrong", "could-not-check"] as const;
+/** Labels of the counters by verdict. */
+export const BY_VERDICT = (["right", "wrong", "could-not-check"] as const).map((verdict) => ({ verdict }));
 
 /** @returns what counts notices about promises */
 export function addPromiseMetrics(metrics: Metrics, source: PromiseSource): (notice: PromiseNotice) => void {
-  const byVerdict = VERDICTS.map((verdict) => ({ verdict }));
   const leaves = metrics.counter(
     "assay_challenger_leaves_checked_total",
     "Leaves of batches compared, by verdict.",
     ["verdict"],
-    byVerdict,
+    BY_VERDICT,
   );
   const seconds = metrics.histogram(
     "assay_challenger_batch_seconds",
@@ -39,7 +39,7 @@ export function addPromiseMetrics(metrics: Metrics, source: PromiseSource): (not
     "assay_challenger_signed_claims_checked_total",
     "Signed claims compared that were handed over, or wait in a queue, by verdict.",
     ["verdict"],
-    byVerdict,
+    BY_VERDICT,
   );
   const uncovered = metrics.counter(
     "assay_challenger_batches_uncovered_total",

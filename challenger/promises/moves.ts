@@ -11,6 +11,8 @@ import type { Head } from "../../protocol/chain/follower.ts";
 import { readClaim } from "../../protocol/chain/past.ts";
 import { PromiseActions } from "../../protocol/chain/promises/actions.ts";
 import { promisesOf } from "../../protocol/chain/promises/place.ts";
+import { min } from "../../protocol/rules/promises/money.ts";
+import { stakeOf } from "../../protocol/rules/promises/state.ts";
 import type { ClaimId, ModelId } from "../../protocol/rules/types.ts";
 import type { Observer } from "../notices.ts";
 import type { CoveredModel } from "../reexecute.ts";
@@ -231,8 +233,9 @@ export class PromiseMoves {
     if (read.status === "OPEN" && claimId === undefined) await this.#find(key, facts, digest);
     this.#hold(key, read);
     const decision = decideSigned(read);
-    const planned = { decision, bond: read.bond, stands: stands(read) };
     const { account } = read;
+    // A bond that is too dear now falls to what the stake reaches for, or is never taken.
+    const planned = { decision, bond: min(read.bond, stakeOf(account)), stands: stands(read) };
     // A queue's entry moves again at most once a block.
     const occasion = `${this.#head?.number}`;
     switch (decision.kind) {

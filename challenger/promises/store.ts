@@ -151,8 +151,19 @@ export class WatchedPromises {
       .map(({ batch_id: id }) => id);
   }
 
+  /** What was kept without a signature, as another contract opened it, gets the one that is given. */
   addSigned(wrong: WrongSigned): void {
-    this.#add(wrong, null);
+    if (this.lacksSignature(wrong.digest)) {
+      this.#db
+        .prepare("UPDATE wrong_promises SET promise = ? WHERE key = ?")
+        .run(encodeEvent(wrong), wrong.digest);
+    } else this.#add(wrong, null);
+  }
+
+  /** It is kept, and once it is taken back it could not be opened again. */
+  lacksSignature(digest: Digest): boolean {
+    const kept = this.get(digest)?.promise;
+    return kept?.kind === "signed" && kept.presented.signature === "0x";
   }
 
   #add(promise: WrongPromise, block: number | null): void {

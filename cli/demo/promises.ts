@@ -129,8 +129,10 @@ async function report(market: Market, { presented }: Answer): Promise<void> {
 
 async function untilFallen(market: Market, { digest }: Answer): Promise<void> {
   const history = () => promiseHistory(market.chain, digest);
-  while (!(await history()).some(({ name, args }) => name === "Closed" && args.fallen))
+  while (!(await history()).some(({ name, args }) => name === "Closed" && args.fallen)) {
+    market.signal.throwIfAborted();
     await pause(POLL_MS, market.signal);
+  }
 }
 
 /** @returns gas of the batches' transactions */

@@ -14,13 +14,8 @@ import { type BatchId, batchTree } from "../../protocol/rules/promises/batch.ts"
 import { expandLeaf, splitBatch } from "../../protocol/rules/promises/leaf.ts";
 import { LANE } from "../../protocol/rules/types.ts";
 import { chainConfig, openChain, withChain } from "../chain.ts";
-import { isModelId } from "../model-source.ts";
 import { EXIT, printResult, refuseArgument, withJson } from "../output.ts";
-
-function batchArgument(text: string): BatchId {
-  if (!isModelId(text)) refuseArgument("batch", text, "32 bytes as hex");
-  return text as string as BatchId;
-}
+import { hashArgument } from "../trust.ts";
 
 export function addBatchCommands(program: Command): void {
   const batch = program.command("batch").description("batches of claims that were posted at once");
@@ -35,7 +30,7 @@ function addShow(parent: Command): void {
     .argument("<batch>", "its id");
   withJson(withChain(command)).action(async (text: string, _options: object, self: Command) => {
     const chain = await openChain(chainConfig(self));
-    const id = batchArgument(text);
+    const id = hashArgument<BatchId>("batch", text);
     const { args, events } = await postedIn(chain, id);
     const reader = new PromiseStateReader(chain);
     const [word, isFinal] = await Promise.all([reader.batch(id), reader.isFinal(id)]);
@@ -71,7 +66,7 @@ function addProve(parent: Command): void {
     .argument("<batch>", "its id")
     .argument("<index>", "of the leaf");
   withJson(withChain(command)).action(async (text: string, at: string, _options: object, self: Command) => {
-    const id = batchArgument(text);
+    const id = hashArgument<BatchId>("batch", text);
     if (!/^\d{1,4}$/.test(at)) refuseArgument("index", at, "a whole number from 0 to 1023");
     const index = Number(at);
     const chain = await openChain(chainConfig(self));

@@ -1,16 +1,29 @@
 /** Moves on promises by commands: sent and waited for, or with --dry-run only simulated. */
 import type { Command } from "commander";
-import type { Hex } from "viem";
+import { type Address, getAddress, type Hex, isAddress } from "viem";
 import { formatAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import type { Action } from "../../protocol/chain/actions.ts";
+import type { Chain } from "../../protocol/chain/connect.ts";
 import { currentFees } from "../../protocol/chain/fees.ts";
 import { transactionLink } from "../../protocol/chain/presets.ts";
+import { PromiseActions } from "../../protocol/chain/promises/actions.ts";
+import { promisesOf } from "../../protocol/chain/promises/place.ts";
 import { requireAccount, type SigningChain } from "../../protocol/chain/sender.ts";
 import { requireSent } from "../../protocol/chain/sent.ts";
 import { simulate } from "../../protocol/chain/transactions.ts";
 import { type ChainConfig, openChain, withSender } from "../chain.ts";
 import { linked } from "../chain-links.ts";
+import { refuseArgument } from "../output.ts";
+
+export const actionsOn = ({ deployment, game }: Chain): PromiseActions =>
+  new PromiseActions(promisesOf(deployment), game);
+/** Doing the same again later is another move. */
+export const occasionOf = async ({ client }: Chain): Promise<string> => `${await client.getBlockNumber()}`;
+
+/** @throws BaseError ARGUMENT_INVALID */
+export const addressArgument = (name: string, text: string): Address =>
+  isAddress(text) ? getAddress(text) : refuseArgument(name, text, "an address");
 
 export const withDryRun = (command: Command): Command =>
   command.option("--dry-run", "simulate the transaction, print its gas and value, and send nothing");

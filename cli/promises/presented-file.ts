@@ -1,7 +1,5 @@
 /** A signed claim in a file, and its comparison with what this machine computes. */
-import { readFileSync } from "node:fs";
 import { fromHex } from "../../base/bytes.ts";
-import { BaseError } from "../../base/errors.ts";
 import { parseObject } from "../../base/json.ts";
 import { compare, type Verdict } from "../../challenger/reexecute.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
@@ -10,6 +8,7 @@ import { type Presented, parsePresented } from "../../protocol/rules/promises/pr
 import { type Digest, digestOf } from "../../protocol/rules/promises/signed-claim.ts";
 import { couldNotCheck, withCovered } from "../challenger/covered.ts";
 import type { Setup } from "../challenger/machine.ts";
+import { readNamedFile } from "../named-file.ts";
 
 export interface PresentedFile {
   readonly presented: Presented;
@@ -19,17 +18,7 @@ export interface PresentedFile {
 /** @throws BaseError FILE_UNREADABLE, JSON_INVALID; as parsePresented */
 export function readPresented({ deployment }: Chain, path: string): PresentedFile {
   const at = promisesOf(deployment);
-  let bytes: Uint8Array;
-  try {
-    bytes = readFileSync(path);
-  } catch (cause) {
-    throw new BaseError({
-      code: "FILE_UNREADABLE",
-      shortMessage: `The file ${path} cannot be read.`,
-      nextStep: "Name the file of a signed claim, as the prover answered it.",
-      cause,
-    });
-  }
+  const bytes = readNamedFile(path, "Name the file of a signed claim, as the prover answered it.");
   const presented = parsePresented(at, parseObject(bytes));
   return { presented, digest: digestOf(at, presented.claim) };
 }

@@ -1,34 +1,24 @@
 /** `assay promise`: signed claims, from a file to their end. */
 import type { Command } from "commander";
-import { getAddress, type Hex, isAddress } from "viem";
+import type { Hex } from "viem";
 import { formatAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { iso } from "../../protocol/chain/describe.ts";
 import { readClaim } from "../../protocol/chain/past.ts";
 import { accept } from "../../protocol/chain/promises/accept.ts";
-import { PromiseActions } from "../../protocol/chain/promises/actions.ts";
 import { promiseHistory } from "../../protocol/chain/promises/events.ts";
-import { promisesOf } from "../../protocol/chain/promises/place.ts";
 import { PromiseStateReader } from "../../protocol/chain/promises/reads.ts";
 import type { Digest } from "../../protocol/rules/promises/signed-claim.ts";
 import { chainConfig, chainIdAt, openChain, withChain, withSettings } from "../chain.ts";
 import { CHALLENGER_SETTINGS, openSetup } from "../challenger/machine.ts";
 import { PROGRESS } from "../challenger/progress.ts";
 import { claimIdOf } from "../claim-id.ts";
-import { isModelId } from "../model-source.ts";
 import { EXIT, printResult, refuseArgument, withJson } from "../output.ts";
-import { carriedLine, carryOut, withDryRun } from "./carry-out.ts";
+import { hashArgument } from "../trust.ts";
+import { actionsOn, addressArgument, carriedLine, carryOut, occasionOf, withDryRun } from "./carry-out.ts";
 import { compareFile, readPresented } from "./presented-file.ts";
 import { queueOf } from "./queue.ts";
-
-const actionsOn = ({ deployment, game }: Chain): PromiseActions =>
-  new PromiseActions(promisesOf(deployment), game);
-
-function digestArgument(text: string): Digest {
-  if (!isModelId(text)) refuseArgument("digest", text, "32 bytes as hex");
-  return text as string as Digest;
-}
 
 export function addPromiseCommands(program: Command): void {
   const promise = program
@@ -117,8 +107,7 @@ function addQueue(promise: Command): void {
     .option("--next", "open the first of them, as anybody may once there is stake");
   withJson(withDryRun(withChain(command))).action(
     async (text: string, options: { next?: boolean; dryRun?: boolean }, self: Command) => {
-      if (!isAddress(text)) refuseArgument("prover", text, "an address");
-      const prover = getAddress(text);
+      const prover = addressArgument("prover", text);
       const config = chainConfig(self);
       const { queue, account } = await queueOf(await openChain(config), prover);
       const [head] = queue;
@@ -126,7 +115,7 @@ function addQueue(promise: Command): void {
         options.next === true
           ? await carryOut(config, options.dryRun === true, "open the first of a queue", async (chain) => {
               if (head === undefined) throw queueEmpty(prover);
-              return actionsOn(chain).openNext(head, `${await chain.client.getBlockNumber()}`);
+              return actionsOn(chain).openNext(head, await occasionOf(chain));
             })
           : undefined;
       const homeWei = account.free + account.leaving;
@@ -175,7 +164,7 @@ function addShow(promise: Command): void {
     .argument("<digest>", "its digest");
   withJson(withChain(command)).action(async (text: string, _options: object, self: Command) => {
     const chain = await openChain(chainConfig(self));
-    const result = await stateOf(chain, digestArgument(text));
+    const result = await stateOf(chain, hashArgument<Digest>("digest", text));
     printResult(self, result, [
       `Signed claim ${result.digest}: ${result.status}`,
       ...(result.claimId === undefined ? [] : [`  claim  ${result.claimId}`]),

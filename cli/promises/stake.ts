@@ -1,17 +1,15 @@
 /** `assay stake`: what a prover keeps behind its promises, who signs for it, and its way out. */
 import type { Command } from "commander";
-import { type Address, getAddress, isAddress, pad } from "viem";
+import { type Address, pad } from "viem";
 import { formatAmount, parseAmount } from "../../base/amounts.ts";
-import type { Chain } from "../../protocol/chain/connect.ts";
 import { iso } from "../../protocol/chain/describe.ts";
-import { PromiseActions } from "../../protocol/chain/promises/actions.ts";
 import { promiseHistory } from "../../protocol/chain/promises/events.ts";
-import { promisesOf } from "../../protocol/chain/promises/place.ts";
 import { PromiseStateReader } from "../../protocol/chain/promises/reads.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
+import { stakeOf } from "../../protocol/rules/promises/state.ts";
 import { chainConfig, chainIdAt, openChain, withChain } from "../chain.ts";
 import { printResult, refuseArgument, withJson } from "../output.ts";
-import { carriedLine, carryOut, withDryRun } from "./carry-out.ts";
+import { actionsOn, addressArgument, carriedLine, carryOut, occasionOf, withDryRun } from "./carry-out.ts";
 
 const DAY = 86_400;
 /** For which a key is bound where nothing else is said. */
@@ -20,13 +18,6 @@ const MAX_DAYS = 3_650;
 
 const amountOf = (name: string, text: string): bigint =>
   parseAmount(text) ?? refuseArgument(name, text, 'an amount such as "0.5 ether" or wei');
-const addressOf = (name: string, text: string): Address =>
-  isAddress(text) ? getAddress(text) : refuseArgument(name, text, "an address");
-
-const actionsOn = ({ deployment, game }: Chain): PromiseActions =>
-  new PromiseActions(promisesOf(deployment), game);
-/** Doing the same again later is another move. */
-const occasionOf = async ({ client }: Chain): Promise<string> => `${await client.getBlockNumber()}`;
 
 export function addStakeCommands(program: Command): void {
   const stake = program
@@ -45,7 +36,7 @@ function addShow(stake: Command): void {
     .description("stake, queue, keys and credit of a prover")
     .option("--prover <address>", "whose; default: the key's address");
   withJson(withChain(command)).action(async (options: { prover?: string }, self: Command) => {
-    const given = options.prover === undefined ? undefined : addressOf("--prover", options.prover);
+    const given = options.prover === undefined ? undefined : addressArgument("--prover", options.prover);
     const chain = await openChain(chainConfig(self));
     const prover = given ?? requireAccount(chain).account.address;
     const reader = new PromiseStateReader(chain);
@@ -61,7 +52,7 @@ function addShow(stake: Command): void {
     }
     const { free, leaving, exitAt, away, slots, head } = account;
     const amounts = { freeWei: free, leavingWei: leaving, awayWei: away, slotsWei: slots };
-    const stakeWei = free + leaving + away + slots;
+    const stakeWei = stakeOf(account);
     const result = {
       ...{ prover, stakeWei, ...amounts, creditWei: credit },
       ...(leaving === 0n ? {} : { exitAt: iso(exitAt) }),
@@ -91,7 +82,7 @@ function addDeposit(stake: Command): void {
     async (text: string, options: { prover?: string; dryRun?: boolean }, self: Command) => {
       const amount = amountOf("amount", text);
       if (amount === 0n) refuseArgument("amount", text, "more than 0");
-      const prover = options.prover === undefined ? undefined : addressOf("--prover", options.prover);
+      const prover = options.prover === undefined ? undefined : addressArgument("--prover", options.prover);
       const config = chainConfig(self);
       const result = await carryOut(config, options.dryRun === true, "deposit stake", async (chain) =>
         actionsOn(chain).deposit(prover ?? chain.account.address, amount, await occasionOf(chain)),
@@ -110,7 +101,7 @@ function addExit(stake: Command): void {
   withJson(withDryRun(withChain(command))).action(
     async (text: string | undefined, options: { to?: string; dryRun?: boolean }, self: Command) => {
       const amount = text === undefined ? undefined : amountOf("amount", text);
-      const to = options.to === undefined ? undefined : addressOf("--to", options.to);
+      const to = options.to === undefined ? undefined : addressArgument("--to", options.to);
       if (amount !== undefined && to !== undefined)
         refuseArgument("--to", options.to, "left out with an amount: what leaves is taken out later");
       const config = chainConfig(self);
@@ -135,7 +126,7 @@ function addSigner(stake: Command): void {
     .option("--days <number>", `for how long (default ${DEFAULT_DAYS})`);
   withJson(withDryRun(withChain(command))).action(
     async (text: string, options: { days?: string; dryRun?: boolean }, self: Command) => {
-      const key = addressOf("key", text);
+      const key = addressArgument("key", text);
       const days = options.days === undefined ? DEFAULT_DAYS : Number(options.days);
       if (!/^\d{1,4}$/.test(options.days ?? "1") || days > MAX_DAYS)
         refuseArgument("--days", options.days, `a whole number from 0 to ${MAX_DAYS}`);
@@ -162,7 +153,7 @@ function addWithdraw(stake: Command): void {
     .option("--to <address>", "who receives it; default: the key's address");
   withJson(withDryRun(withChain(command))).action(
     async (options: { to?: string; dryRun?: boolean }, self: Command) => {
-      const to = options.to === undefined ? undefined : addressOf("--to", options.to);
+      const to = options.to === undefined ? undefined : addressArgument("--to", options.to);
       const config = chainConfig(self);
       const result = await carryOut(config, options.dryRun === true, "withdraw", async (chain) =>
         actionsOn(chain).withdraw(to ?? chain.account.address, await occasionOf(chain)),

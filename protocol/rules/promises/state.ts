@@ -27,7 +27,12 @@ export const EMPTY_ACCOUNT: Account = {
   ...{ queue: [], hotSince: 0, keys: new Map() },
 };
 
-export const stakeOf = ({ free, leaving, away, slots }: Account): bigint => free + leaving + away + slots;
+export const stakeOf = ({
+  free,
+  leaving,
+  away,
+  slots,
+}: Pick<Account, "free" | "leaving" | "away" | "slots">): bigint => free + leaving + away + slots;
 
 /** Where a bond came from, and goes back to. */
 export interface Parts {

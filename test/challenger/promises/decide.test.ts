@@ -77,7 +77,7 @@ describe("decideSigned", () => {
         shown: false,
         account: ACCOUNT,
       },
-      ...{ isHead: false, bond: 40n, leastBond: 20n, patience: 20, ...changes },
+      ...{ isHead: false, bond: 40n, leastBond: 20n, answerSeconds: 5, patience: 20, ...changes },
     });
   const away = { ...ACCOUNT, free: 10n, away: 90n };
   const home = { ...ACCOUNT, head: hashOf(1) as Digest };
@@ -88,6 +88,10 @@ describe("decideSigned", () => {
     ["stake is away: it waits in the queue", { account: away }, "open"],
     ["shown before, after its end", { now: 101, shown: true }, "open"],
     ["its bond is above all stake", { bond: 101n }, "wait"],
+    ["the same, T before its end", { bond: 101n, now: 95 }, "wait"],
+    ["the same, in the last T: it waits in the queue", { bond: 101n, now: 96 }, "open"],
+    ["the same after its end, shown and taken back", { bond: 101n, now: 101, shown: true }, "open"],
+    ["in the last T, and the stake is used up", { now: 96, account: { ...ACCOUNT, free: 19n } }, "wait"],
     ["issued a second after the newest block", { issuedAt: 51 }, "wait"],
     ["head of the queue, stake at home", { status: "QUEUED", opener: OTHER, isHead: true }, "openNext"],
     ["head of the queue, stake away", { status: "QUEUED", opener: OWN, isHead: true, account: away }, "wait"],

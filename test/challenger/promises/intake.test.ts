@@ -263,6 +263,22 @@ describe("POST /v1/signed-claims", () => {
     expect((await game.reader.signed(digest)).status).toBe("OPEN");
   });
 
+  test("behavior: what another contract opened is kept without a signature, which its buyer hands over", async () => {
+    const wrong = await sign(62, { output: WRONG });
+    const digest = digestOf(game.at, wrong.claim);
+    const { store } = game.running;
+    store.addSigned({ kind: "signed", digest, presented: { ...wrong, signature: "0x" } });
+    const forged = await signTiny(
+      ...([game.chain, PROVER, game.system.modelId, [62, 1, 2, 3], wrong.claim.issuedAt] as const),
+      { ...wrong.claim, output: WRONG, key: accountAt(9) },
+    );
+    expect(digestOf(game.at, forged.claim)).toBe(digest);
+    expect(await submit(forged)).toMatchObject({ status: 409, code: "SIGNED_CLAIM_REFUSED" });
+    expect(store.lacksSignature(digest)).toBe(true);
+    expect(await submit(wrong)).toMatchObject({ status: 202, kept: true });
+    expect(store.get(digest)?.promise).toMatchObject({ presented: { signature: wrong.signature } });
+  });
+
   test("behavior: before the first block it asks to come again", async () => {
     await game.restart();
     await server.close();

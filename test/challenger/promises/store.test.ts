@@ -1,3 +1,4 @@
+import type { Hex } from "viem";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   keyOfLeaf,
@@ -74,6 +75,19 @@ describe("WatchedPromises", () => {
     other.deposited(signed.digest, 2n ** 90n);
     other.addSigned(signed);
     expect([store.deposits, store.open, store.origins()]).toEqual([2n ** 90n, 1, [ZERO_ADDRESS]]);
+  });
+
+  test("behavior: what was kept without a signature gets one, and keeps the one that it has", () => {
+    const withSignature = (signature: Hex): WrongSigned => ({
+      ...signed,
+      presented: { ...signed.presented, signature },
+    });
+    store.addSigned(withSignature("0x"));
+    store.deposited(signed.digest, 5n);
+    expect(store.lacksSignature(signed.digest)).toBe(true);
+    for (const signature of ["0x03", "0x04"] as const) store.addSigned(withSignature(signature));
+    expect(store.lacksSignature(signed.digest)).toBe(false);
+    expect(store.get(signed.digest)).toMatchObject({ promise: withSignature("0x03"), deposit: 5n });
   });
 
   test("behavior: a re-org takes back posts, openings and ends above its ancestor, and no signed claim", () => {
