@@ -68,16 +68,20 @@ async function startThread(
     ...{ workerData, env },
     execArgv: [],
   });
-  let isStopping = false;
+  // Before it is up its end is that of the daemon, and while it is stopped it has to end.
+  let mayEnd = true;
   const ended = new Promise<void>((resolve) => {
     worker.once("exit", () => {
-      if (!isStopping) log.error({}, "the explorer of this process has ended; the rest goes on");
+      if (!mayEnd) log.error({}, "the explorer of this process has ended; the rest goes on");
       resolve();
     });
   });
   await new Promise<void>((resolve, reject) => {
     worker.on("message", (message: FromExplorerThread) => {
-      if (message.kind === "up") return resolve();
+      if (message.kind === "up") {
+        mayEnd = false;
+        return resolve();
+      }
       const { kind: _, ...fields } = message;
       reject(new BaseError(fields));
       log.error({ error: new BaseError(fields) }, "the explorer of this process failed");
@@ -89,7 +93,7 @@ async function startThread(
     ended.then(() => reject(new Error("The explorer's thread ended before it was up.")));
   });
   return async () => {
-    isStopping = true;
+    mayEnd = true;
     worker.postMessage("stop");
     await ended;
   };

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { AMOUNT_FORM, formatAmount, parseAmount } from "../base/amounts.ts";
 import { NO_DATA_FEE } from "../protocol/chain/data-fee.ts";
 import { MAX_TRANSACTION_GAS } from "../protocol/chain/execution/cost.ts";
-import { plan } from "../protocol/chain/plan/plan.ts";
+import { ASSUMED, plan } from "../protocol/chain/plan/plan.ts";
 import { transactionGasOn } from "../protocol/chain/presets.ts";
 import gas from "../protocol/rules/generated/gas.json" with { type: "json" };
 import type { GameConstants } from "../protocol/rules/types.ts";
@@ -30,8 +30,6 @@ const OFFLINE: GameConstants = {
   gasBase: BigInt(gas.gasBase),
   gasPerDemand: BigInt(gas.gasPerDemand),
 };
-const BLOCK_SECONDS = 12;
-const CAPITAL_PERCENT = 5;
 
 export function addPlanCommand(program: Command): void {
   const command = program
@@ -57,7 +55,7 @@ export function addPlanCommand(program: Command): void {
       options.gasPrice === undefined
         ? ((await chain?.client.getGasPrice()) ?? 10n ** 9n)
         : weiOf("--gas-price", options.gasPrice);
-    const window = secondsOf(options.window) ?? 4 * constants.answerSeconds;
+    const window = secondsOf(options.window) ?? ASSUMED.windowAnswers * constants.answerSeconds;
     const dataFee = (await chain?.dataFee.read()) ?? NO_DATA_FEE;
     const made = plan({
       ...subject,
@@ -66,9 +64,9 @@ export function addPlanCommand(program: Command): void {
       gasPrice,
       value: weiOf("--value", options.value),
       window,
-      blockSeconds: BLOCK_SECONDS,
+      blockSeconds: ASSUMED.blockSeconds,
       transactionGas: BigInt(chain ? transactionGasOn(chain.game.chainId) : MAX_TRANSACTION_GAS),
-      capitalPercent: CAPITAL_PERCENT,
+      capitalPercent: ASSUMED.capitalPercent,
     });
     printResult(
       self,

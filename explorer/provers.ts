@@ -1,9 +1,11 @@
 /** Provers that the operator named: which models they serve, and what they answer to an input. No caller of the explorer
  *  names an address. */
 import type { Hex } from "viem";
+import type { z } from "zod";
 import { fromHex, toHex } from "../base/bytes.ts";
 import { BaseError } from "../base/errors.ts";
 import { pause } from "../protocol/chain/follower.ts";
+import { proverPrice } from "./api/schemas/models.ts";
 import { readAtMost } from "./known-answers.ts";
 
 /** What a prover says of an input. */
@@ -15,12 +17,7 @@ export interface ProverAnswer {
   readonly claimId?: Hex;
 }
 /** What a final output costs, in units of a token. */
-export interface ProverPrice {
-  readonly price: string;
-  readonly asset: string;
-  readonly network: string;
-  readonly payTo: string;
-}
+export type ProverPrice = Readonly<z.output<typeof proverPrice>>;
 
 const PAUSE_MS = 30_000;
 /** Longest that a list of models may take, ms. */
@@ -118,11 +115,8 @@ const idIn = (text: string | null): Hex | undefined =>
 async function refusalOf(name: string, response: Response): Promise<ProverPrice> {
   const text = new TextDecoder().decode(await readAtMost(response, MAX_ERROR_BYTES));
   const { code, message, details } = errorIn(text);
-  const [price, asset, network, payTo] = ["price", "asset", "network", "payTo"].map(
-    (field) => details[field],
-  );
-  if (response.status === 402 && [price, asset, network, payTo].every((value) => typeof value === "string"))
-    return { price, asset, network, payTo } as ProverPrice;
+  const price = proverPrice.safeParse(details);
+  if (response.status === 402 && price.success) return price.data;
   throw new BaseError({
     code: "PROVER_REFUSED",
     shortMessage: `The prover ${name} answered ${response.status}${code === "" ? "" : `, ${code}`}${message === "" ? "." : `: ${message}`}`,
@@ -130,17 +124,17 @@ async function refusalOf(name: string, response: Response): Promise<ProverPrice>
   });
 }
 
-function errorIn(text: string): { code: string; message: string; details: Record<string, unknown> } {
+function errorIn(text: string): { code: string; message: string; details: unknown } {
   try {
     const { error } = JSON.parse(text) as { readonly error?: Record<string, unknown> };
     const { code, message, details } = error ?? {};
     return {
       code: String(code ?? "").slice(0, MAX_REASON),
       message: String(message ?? "").slice(0, MAX_REASON),
-      details: (details ?? {}) as Record<string, unknown>,
+      details,
     };
   } catch {
-    return { code: "", message: "", details: {} };
+    return { code: "", message: "", details: undefined };
   }
 }
 

@@ -8,7 +8,7 @@ import { build, type Manifest, type Plugin } from "vite";
 import { projectRoot } from "./foundry.ts";
 
 /** JavaScript of the first page, gzipped. */
-const MOST_BYTES = 300 * 1024;
+export const MOST_BYTES = 300 * 1024;
 
 /** Folder of each bundle's sources, with its document. */
 const SOURCE = { explorer: "explorer/app", chat: "explorer/app/chat" } as const;
@@ -81,7 +81,7 @@ function sourceAt(path: string): Source {
 }
 
 /** Files that index.html loads before anything is asked for, by the build's manifest. */
-export function firstLoad(manifest: Manifest): string[] {
+function firstLoad(manifest: Manifest): string[] {
   const seen = new Set<string>();
   const visit = (name: string): void => {
     const chunk = manifest[name];
@@ -94,7 +94,7 @@ export function firstLoad(manifest: Manifest): string[] {
 }
 
 /** Bytes of JavaScript that a browser loads first, gzipped. */
-function bytesAtFirst(folder: string): number {
+export function bytesAtFirst(folder: string): number {
   const manifest = JSON.parse(readFileSync(join(folder, ".vite/manifest.json"), "utf8")) as Manifest;
   return firstLoad(manifest).reduce(
     (sum, file) => sum + gzipSync(readFileSync(join(folder, file))).length,

@@ -7,7 +7,7 @@ import { projectRoot } from "./foundry.ts";
 const path = join(projectRoot, "docs/monitoring/alerts.yml");
 
 /** The rule as an expression of Prometheus. */
-export function expressionOf(rule: AlertRule): string {
+function expressionOf(rule: AlertRule): string {
   const { metric, where = {}, except = {}, rise, group, of, is, limit } = rule;
   const isPlain = (pattern: string) => /^[\w-]+$/.test(pattern);
   const matchers = [

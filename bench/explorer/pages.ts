@@ -1,15 +1,11 @@
 /** What a person waits for: the explorer's pages in Chromium, over an index that is full. */
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
-import type { Manifest } from "vite";
 import { hasChromium, startChromium } from "../../test/support/chromium.ts";
-import { buildPages, firstLoad } from "../../tools/build-pages.ts";
+import { buildPages, bytesAtFirst, MOST_BYTES } from "../../tools/build-pages.ts";
 import { type Figure, grouped } from "../report.ts";
 
-/** Longest until a page can be used, ms, and JavaScript of the first one, gzipped. */
-const [MOST_MS, MOST_BYTES] = [1_000, 300 * 1024];
+/** Longest until a page can be used, ms. */
+const MOST_MS = 1_000;
 /** Loads of each page: the first has an empty cache, so all have. */
 const ROUNDS = 5;
 /** A pause in the main thread's work that ends the loading, as Lighthouse's for pages without requests, ms. */
@@ -29,7 +25,7 @@ export async function measurePages(
   folder: string,
   paths: Readonly<Record<string, string>>,
 ): Promise<PageFigures> {
-  const script = scriptBytes(folder);
+  const script = bytesAtFirst(folder);
   const size: Figure = {
     name: "JavaScript of the first page, gzipped",
     value: `${grouped(script)} bytes`,
@@ -65,16 +61,6 @@ export async function measurePages(
   } finally {
     await browser.close();
   }
-}
-
-function scriptBytes(folder: string): number {
-  const path = join(folder, ".vite/manifest.json");
-  if (!existsSync(path)) throw new Error(`There are no pages in ${folder}.`);
-  const manifest = JSON.parse(readFileSync(path, "utf8")) as Manifest;
-  return firstLoad(manifest).reduce(
-    (sum, file) => sum + gzipSync(readFileSync(join(folder, file))).length,
-    0,
-  );
 }
 
 /** Watches the main thread from before the page's own scripts. */

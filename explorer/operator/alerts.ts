@@ -144,12 +144,16 @@ function together(
   return [...groups.values()];
 }
 
+/** What a shell takes for one word. An alert's command is copied into one, and a daemon may put anything into its labels. */
+const isWord = (label: string | undefined): label is string => /^\w+$/.test(label ?? "");
+
 function alertOf({ rule, labels, value }: Match, sinceMs: number): Alert {
   const fill = (text: string): string =>
     text.replace(/\{(\w+)\}/g, (_all, name: string) =>
       name === "value" ? shown(value, rule.unit) : (labels[name] ?? ""),
     );
-  const { claim } = labels;
+  const claim = isWord(labels.claim) ? labels.claim : undefined;
+  const filled = [...(rule.command ?? "").matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => labels[name]);
   return {
     rule: rule.name,
     severity: rule.severity,
@@ -157,13 +161,14 @@ function alertOf({ rule, labels, value }: Match, sinceMs: number): Alert {
     text: fill(rule.summary),
     next: rule.next,
     failure: `docs/FAILURES.md#${rule.failure}`,
-    ...(rule.command === undefined ? {} : { command: fill(rule.command) }),
+    ...(rule.command !== undefined && filled.every(isWord) ? { command: fill(rule.command) } : {}),
     ...(claim === undefined ? {} : { claim }),
     sinceMs,
   };
 }
 
 function shown(value: number, unit: AlertRule["unit"]): string {
+  if (!Number.isFinite(value)) return `${value}`;
   if (unit === "wei") return formatAmount(BigInt(Math.trunc(value)));
   if (unit !== "seconds") return `${Number(value.toPrecision(3))}`;
   const seconds = Math.round(value);

@@ -10,12 +10,12 @@ export interface Sample {
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"/;
 const SAMPLE = new RegExp(`^([a-zA-Z_:][\\w:]*)(?:\\{((?:${LABEL.source},?)*)\\})? (\\S+)(?: \\d+)?$`);
 /** Written in any case. */
-const SPECIAL: Readonly<Record<string, number>> = {
-  inf: Number.POSITIVE_INFINITY,
-  "+inf": Number.POSITIVE_INFINITY,
-  "-inf": Number.NEGATIVE_INFINITY,
-  nan: Number.NaN,
-};
+const SPECIAL: ReadonlyMap<string, number> = new Map([
+  ["inf", Number.POSITIVE_INFINITY],
+  ["+inf", Number.POSITIVE_INFINITY],
+  ["-inf", Number.NEGATIVE_INFINITY],
+  ["nan", Number.NaN],
+]);
 const ESCAPED: Readonly<Record<string, string>> = { "\\n": "\n", '\\"': '"', "\\\\": "\\" };
 
 /** @throws BaseError METRICS_INVALID naming the first line that is no sample */
@@ -23,9 +23,9 @@ export function parseExposition(text: string): Sample[] {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   return lines.map((line) => {
     const [, name, labels = "", , , written = ""] = SAMPLE.exec(line) ?? [];
-    const value = SPECIAL[written.toLowerCase()] ?? Number(written);
-    if (name === undefined || (Number.isNaN(value) && !(written.toLowerCase() in SPECIAL)))
-      throw invalid(line);
+    const special = SPECIAL.get(written.toLowerCase());
+    const value = special ?? Number(written);
+    if (name === undefined || (special === undefined && Number.isNaN(value))) throw invalid(line);
     return { name, labels: labelsOf(labels), value };
   });
 }

@@ -1,6 +1,6 @@
 /** The operator's own daemons, asked for their metrics again and again. Their addresses come from the command line alone:
  *  no caller of the explorer names one. */
-import type { Address } from "viem";
+import { type Address, isAddress } from "viem";
 import { BaseError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { pause } from "../../protocol/chain/follower.ts";
@@ -17,7 +17,7 @@ export interface Watched {
   /** of the last answer, ms since 1970; absent: it never gave one */
   readonly answeredAtMs?: number;
   readonly isUp: boolean;
-  /** of the last answer, by name, those without labels */
+  /** of the last answer, by name, those without labels that are finite */
   readonly values: ReadonlyMap<string, number>;
   /** what GET /healthz says, where it is served */
   readonly status?: string;
@@ -82,7 +82,9 @@ export class Watcher {
     try {
       const [samples, health] = await Promise.all([
         read(`${url}/metrics`).then(parseExposition),
-        read(`${url}/healthz`, [200, 503]).then(healthOf, () => ({})),
+        read(`${url}/healthz`, [200, 503])
+          .then(healthOf)
+          .catch(() => ({})),
       ]);
       this.#watched.set(url, {
         instance: before.instance,
@@ -90,7 +92,7 @@ export class Watcher {
         answeredAtMs: nowMs(),
         values: new Map(
           samples
-            .filter(({ labels }) => Object.keys(labels).length === 0)
+            .filter(({ labels, value }) => Object.keys(labels).length === 0 && Number.isFinite(value))
             .map(({ name, value }) => [name, value]),
         ),
         ...roleOf(samples),
@@ -123,10 +125,10 @@ const failed = (url: string, what: string): BaseError =>
 
 function roleOf(samples: readonly Sample[]): Pick<Watched, "role" | "account"> {
   const has = (start: string): boolean => samples.some(({ name }) => name.startsWith(start));
-  const account = samples.find(({ name }) => name === "assay_account_info")?.labels.account;
+  const { account = "" } = samples.find(({ name }) => name === "assay_account_info")?.labels ?? {};
   return {
     ...(has("assay_challenger_") ? { role: "challenger" } : has("assay_prover_") ? { role: "prover" } : {}),
-    ...(account === undefined ? {} : { account: account as Address }),
+    ...(isAddress(account, { strict: false }) ? { account } : {}),
   };
 }
 

@@ -155,6 +155,7 @@ describe("assay explorer", () => {
     await other.ended;
     // What it printed last may be written after its end.
     await expect.poll(() => readFileSync(other.log, "utf8")).toContain("PORT_TAKEN");
+    expect(readFileSync(other.log, "utf8")).not.toContain("the rest goes on");
     await daemon.stop();
   });
 

@@ -98,6 +98,20 @@ export const askBody = z.union([
   z.strictObject({ arguments: z.record(z.string(), z.unknown()), ...asking }),
 ]);
 
+/** What a prover asks for a final output, as pages can show it: anything else is no price. */
+export const proverPrice = z.object({
+  price: z
+    .string()
+    .regex(/^\d{1,78}$/)
+    .meta({ description: "in units of the token, for one final output" }),
+  asset: address,
+  network: z
+    .string()
+    .regex(/^[-a-z0-9]{3,8}:[-\w]{1,32}$/)
+    .meta({ description: "CAIP-2" }),
+  payTo: address,
+});
+
 export const asked = z.object({
   modelId: id,
   prover: z.string(),
@@ -109,14 +123,7 @@ export const asked = z.object({
   output: data.optional(),
   requestId: id.optional(),
   claimId: id.optional(),
-  price: z
-    .object({
-      price: z.string().meta({ description: "in units of the token, for one final output" }),
-      asset: z.string(),
-      network: z.string().meta({ description: "CAIP-2" }),
-      payTo: z.string(),
-    })
-    .optional(),
+  price: proverPrice.optional(),
 });
 
 export const inference = z.object({

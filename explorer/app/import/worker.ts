@@ -7,13 +7,14 @@ import { commitModel } from "../../../inference/commit/commitments.ts";
 import { KEY_FILE, LANES, laneBits } from "../../../inference/manifest/assay.ts";
 import { type ImportResult, importModel } from "../../../inference/manifest/import-model.ts";
 import { manifestBytes } from "../../../inference/manifest/model-files.ts";
+import type { WrittenModel } from "../../../inference/manifest/write.ts";
 import { encodeProgram } from "../../../inference/program/encode.ts";
 import { demandDepth } from "../../../inference/program/shape.ts";
 import { estimateInferenceGas, MAX_TRANSACTION_GAS } from "../../../protocol/chain/execution/cost.ts";
 import { planPublication } from "../../../protocol/chain/execution/publication.ts";
 import { COSTS } from "../../../protocol/chain/plan/costs.ts";
 import { offersOf } from "../../../protocol/chain/plan/estimates.ts";
-import { type Plan, plan } from "../../../protocol/chain/plan/plan.ts";
+import { ASSUMED, type Plan, plan } from "../../../protocol/chain/plan/plan.ts";
 import { chunksOf } from "../../../protocol/chain/register.ts";
 import { stepSheets } from "../verify/steps.ts";
 import type { Deployable, ImportJob, ImportOutcome, ModelSheet, PlanWishes } from "./forms.ts";
@@ -22,7 +23,6 @@ import { refusalOf } from "./refusal.ts";
 
 /** Of a model that is not on the chain. */
 const NOWHERE = { keyStored: false, published: false, compiled: false };
-const CAPITAL_PERCENT = 5;
 /** A file of a model's folder in the archive: the same bytes make the same archive. */
 const STAMP = { mtime: "1980-01-01T00:00:00", level: 6 } as const;
 
@@ -34,16 +34,21 @@ function current(): ImportResult {
   return made;
 }
 
+/** All files of the model's folder, by name. */
+const folderOf = ({ files, manifest }: WrittenModel) => [
+  ...files,
+  ["manifest.json", manifestBytes(manifest)] as const,
+];
+
 function sheetOf({ imported, written }: ImportResult, seconds: number): ModelSheet {
   const { model, nodes, profile, requantizations, trees, notes } = imported;
   const { assay, name } = written.manifest;
-  const folder = [...written.files, ["manifest.json", manifestBytes(written.manifest)] as const];
   return {
     ...{ name, modelId: assay.modelId as Hex, codec: assay.codec, lanes: assay.lanes },
     ...{ inputs: assay.inputs, outputs: assay.outputs, requantizations, trees, notes, seconds },
     steps: stepSheets(model.program, profile).map((step, i) => ({ ...step, node: nodes[i] ?? "" })),
     weightBytes: model.weights.reduce((sum, weights) => sum + weights.length, 0),
-    files: folder.map(([file, content]) => ({ name: file, bytes: content.length })),
+    files: folderOf(written).map(([file, content]) => ({ name: file, bytes: content.length })),
     depth: demandDepth(model.program),
     hasKey: written.files.has(KEY_FILE),
   };
@@ -74,13 +79,12 @@ const importer = {
     );
     return plan({
       ...{ ...wishes, offers, depth: demandDepth(model.program), modelLanes: laneBits(LANES) },
-      capitalPercent: CAPITAL_PERCENT,
+      capitalPercent: ASSUMED.capitalPercent,
     });
   },
   /** The model's folder as an archive. */
   archive(): Uint8Array {
-    const { manifest, files } = current().written;
-    const all = [...files, ["manifest.json", manifestBytes(manifest)] as const];
+    const all = folderOf(current().written);
     return zipSync(Object.fromEntries(all.map(([name, content]) => [name, [content, STAMP]])));
   },
   deployable(): Deployable {

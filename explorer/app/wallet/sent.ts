@@ -20,7 +20,9 @@ export class SentHashes {
   }
 
   get(key: string): Hex | undefined {
-    return (kept(() => this.#keeper().getItem(this.#prefix + key)) ?? undefined) as Hex | undefined;
+    const text = kept(() => this.#keeper().getItem(this.#prefix + key)) ?? "";
+    // A wallet may answer anything, and nobody can wait for what is no hash.
+    return /^0x[0-9a-fA-F]{64}$/.test(text) ? (text as Hex) : undefined;
   }
   set(key: string, hash: Hex): void {
     kept(() => this.#keeper().setItem(this.#prefix + key, hash));

@@ -42,6 +42,15 @@ export interface Estimate {
 /** An estimate, or why this method cannot be used. */
 export type Offer = Estimate | { readonly unavailable: string };
 
+/** What is assumed where nobody says otherwise. */
+export const ASSUMED = {
+  /** of a chain that is not known */
+  blockSeconds: 12,
+  capitalPercent: 5,
+  /** answering times in a window */
+  windowAnswers: 4,
+} as const;
+
 export interface PlanTerms {
   /** bits of the model */
   readonly modelLanes: number;

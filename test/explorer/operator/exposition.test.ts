@@ -30,7 +30,7 @@ describe("parseExposition", () => {
     ]);
   });
 
-  it.each(["<html>", "a", "a one", 'a{b="c} 1', 'a{b=c"} 1', "1a 2", 'a{b="\\x"} 1'])(
+  it.each(["<html>", "a", "a one", "a constructor", 'a{b="c} 1', 'a{b=c"} 1', "1a 2", 'a{b="\\x"} 1'])(
     "error: %s is no sample",
     (line) => {
       expect(() => parseExposition(`up 1\n${line}\n`)).toThrow(

@@ -1,4 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
+import { save } from "../../data/save.ts";
 import { archiveOf } from "../../import/client.ts";
 import type { ImportedStep, ModelSheet } from "../../import/forms.ts";
 import { Facts, Figure } from "../../parts/figure.tsx";
@@ -86,31 +87,22 @@ function Decisions({ model: { notes, requantizations, trees } }: { readonly mode
 }
 
 function Folder({ model: { files, modelId } }: { readonly model: ModelSheet }) {
-  const save = useMutation({
-    mutationFn: async () => {
-      const content = await archiveOf();
-      const address = URL.createObjectURL(
-        new Blob([content as Uint8Array<ArrayBuffer>], { type: "application/zip" }),
-      );
-      const link = document.createElement("a");
-      link.href = address;
-      link.download = `model-${modelId.slice(2, 10)}.zip`;
-      link.click();
-      URL.revokeObjectURL(address);
-    },
+  const saving = useMutation({
+    mutationFn: async () =>
+      save(`model-${modelId.slice(2, 10)}.zip`, (await archiveOf()) as Uint8Array<ArrayBuffer>),
   });
   return (
     <>
       <p className="row">
-        <button type="button" className="button" disabled={save.isPending} onClick={() => save.mutate()}>
-          {save.isPending ? "Packing…" : "Download the model's folder"}
+        <button type="button" className="button" disabled={saving.isPending} onClick={() => saving.mutate()}>
+          {saving.isPending ? "Packing…" : "Download the model's folder"}
         </button>
         <span className="small soft">
           the files that <code>assay model import</code> writes:{" "}
           {files.map(({ name, bytes: size }) => `${name} (${bytes(size)})`).join(", ")}
         </span>
       </p>
-      {save.error !== null && <Failure error={save.error} />}
+      {saving.error !== null && <Failure error={saving.error} />}
     </>
   );
 }
