@@ -21,8 +21,8 @@ export const SIGNING_SETTINGS = {
   },
   batchSeconds: {
     schema: integer(0, 86_400),
-    default: 60,
-    description: "longest that a signed answer waits for its batch, seconds",
+    description:
+      "longest that an answer waits for its batch, seconds: while callers ask, each model posts a transaction in this time; absent: no batches",
   },
   batchSize: {
     schema: integer(1, PROMISE_LIMITS.maxLeaves),

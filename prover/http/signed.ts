@@ -32,13 +32,14 @@ export interface SignedResult {
   readonly leaf?: LeafPlace;
 }
 
-/** @throws BaseError SIGNING_OFF, QUERY_INVALID, NOT_BATCHED_IN_TIME, STOPPING; as `PromiseNode.sign` and `Line.work` */
+/** @throws BaseError SIGNING_OFF, BATCHING_OFF, QUERY_INVALID, NOT_BATCHED_IN_TIME, STOPPING; as `PromiseNode.sign` and `Line.work` */
 export async function answerSigned(parts: HttpParts, line: Line, call: SignedCall): Promise<SignedResult> {
   const { model, calldata, isBatched, waitMs, request, response } = call;
   const { signing } = parts;
   if (signing === undefined) throw signingOff();
   const { node, runs } = signing;
   const requester = requesterOf(request);
+  if (isBatched && !node.posts) throw batchingOff();
   node.requireReady(model.id);
   if (!hasProgram(model)) throw signingOff();
   const output = await line.work(model, response, (signal) => runs.output(model, calldata, signal, "caller"));
@@ -116,6 +117,13 @@ const signingOff = (): BaseError =>
     code: "SIGNING_OFF",
     shortMessage: "This node signs no answers of this model.",
     nextStep: "Ask for finality=final, or ask a node that was started with --sign on.",
+  });
+
+const batchingOff = (): BaseError =>
+  new BaseError({
+    code: "BATCHING_OFF",
+    shortMessage: "This node posts no batches.",
+    nextStep: "Ask for finality=signed or final, or ask a node that was started with --batch-seconds.",
   });
 
 const unknown = (digest: Digest): BaseError =>

@@ -14,6 +14,7 @@ import type { PromisesAddress } from "../../protocol/rules/promises/signed-claim
 import type { ModelId } from "../../protocol/rules/types.ts";
 import type { WaitingLeaf } from "./journal/journal.ts";
 import type { MadeBatch } from "./signing/messages.ts";
+import type { SigningTerms } from "./terms.ts";
 
 /** Bytes of leaves that a transaction of 128 KB has room for. */
 const MAX_DATA_BYTES = 120_000;
@@ -23,8 +24,9 @@ const MAX_DATA_BYTES = 120_000;
 export function dueLeaves(
   waiting: readonly WaitingLeaf[],
   now: number,
-  { batchSeconds, batchSize }: { readonly batchSeconds: number; readonly batchSize: number },
+  { batchSeconds, batchSize }: Pick<SigningTerms, "batchSeconds" | "batchSize">,
 ): readonly WaitingLeaf[] {
+  if (batchSeconds === undefined) return [];
   const chosen: WaitingLeaf[] = [];
   let bytes = 0;
   for (const leaf of waiting.slice(0, batchSize)) {

@@ -118,6 +118,11 @@ export class PromiseNode implements SigningSource {
     await this.#keeper.stop();
   }
 
+  /** Whether answers go into batches here. */
+  get posts(): boolean {
+    return this.#parts.terms.batchSeconds !== undefined;
+  }
+
   /** @throws BaseError SIGNING_PAUSED (retryable) */
   requireReady(modelId: ModelId): void {
     const { chain, terms } = this.#parts;

@@ -16,8 +16,8 @@ export interface SigningTerms {
   readonly signBond: bigint;
   /** free stake below which nothing is signed, wei */
   readonly minFreeStake: bigint;
-  /** longest that an answer waits for its batch, seconds */
-  readonly batchSeconds: number;
+  /** longest that an answer waits for its batch, seconds; absent: callers, who pay no gas, get no batches */
+  readonly batchSeconds?: number | undefined;
   /** most leaves of a batch */
   readonly batchSize: number;
   /** in which leaves can be opened, seconds; absent: the shortest */

@@ -39,7 +39,7 @@ beforeAll(async () => {
   for (const index of [ROLES.prover, CHEAT])
     await opener.must(opener.actions.deposit(systemAccount(index).address, 10n * ETHER, `${index}`));
   const prover = system.daemon("prover", ROLES.prover, ["prover", "--port", "0", ...SIGNS]);
-  const cheat = system.cheat("cheat", CHEAT, "output", SIGNS);
+  const cheat = system.cheat("cheat", CHEAT, "output", ["--sign", "on"]);
   const challenger = system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]);
   const up = [
     prover.logged("prover is up"),
@@ -166,6 +166,16 @@ describe("finality=signed", () => {
     expect(await code("signed", "&batch=yes")).toBe("QUERY_INVALID");
     expect(await code("final", "&batch=true")).toBe("QUERY_INVALID");
     expect(await code("batched", "&timeout=0")).toBe("QUERY_INVALID");
+    // Whoever posts pays the gas, so it does that only where its operator says so.
+    for (const query of ["finality=signed&batch=true", "finality=batched"]) {
+      const response = await fetch(`${cheatUrl}/v1/tools/${model().manifest.name}?${query}`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ text: "x" }),
+      });
+      const { error } = (await response.json()) as { error: { code: string } };
+      expect([response.status, error.code]).toEqual([409, "BATCHING_OFF"]);
+    }
     const unknown = await statusOf(url, `0x${"12".repeat(32)}`);
     expect(unknown).toMatchObject({ error: { code: "SIGNED_CLAIM_UNKNOWN" } });
     expect(await statusOf(url, "0x12")).toMatchObject({ error: { code: "ID_INVALID" } });
