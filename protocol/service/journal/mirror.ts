@@ -19,12 +19,6 @@ export class Mirror {
     this.#db = db;
   }
 
-  /** True if the folder's journal is a copy of a shared one. */
-  static isIn(db: SqliteDatabase): boolean {
-    if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'mirror'").get() === undefined) return false;
-    return db.prepare("SELECT 1 FROM mirror").get() !== undefined;
-  }
-
   /** Whose change it has last, and which; undefined if it is no copy yet. */
   get held(): Held | undefined {
     return this.#db.prepare<[], Held>("SELECT identity, revision FROM mirror").get();
