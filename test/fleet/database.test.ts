@@ -227,6 +227,18 @@ describe("PostgresSession", () => {
     silent.close();
   });
 
+  test("error: a certificate that is not there", async () => {
+    const url = `${postgres.url}?sslmode=verify-full&sslrootcert=/none/root.pem`;
+    const error = await PostgresSession.open(databaseTerms(url, undefined), () => undefined).catch(
+      (fault: unknown) => fault,
+    );
+    expect(error).toMatchObject({
+      code: "DATABASE_URL_INVALID",
+      shortMessage: "The database's URL cannot be used: /none/root.pem cannot be read (ENOENT).",
+    });
+    expect(`${(error as Error).stack} ${JSON.stringify(error)}`).not.toContain(PASSWORD);
+  });
+
   test("behavior: the password comes from a file", async () => {
     const session = await PostgresSession.open(
       databaseTerms(postgres.urlWithoutPassword, postgres.passwordFile),
