@@ -16,7 +16,8 @@ export interface PresentedFile {
   readonly digest: Digest;
 }
 
-/** @throws BaseError FILE_UNREADABLE, JSON_INVALID; as parsePresented */
+/** @param path of a signed claim, or of an answer over HTTP that has one
+ *  @throws BaseError FILE_UNREADABLE, JSON_INVALID; as parsePresented */
 export function readPresented({ deployment }: Chain, path: string): PresentedFile {
   const at = promisesOf(deployment);
   let bytes: Uint8Array;
@@ -30,7 +31,8 @@ export function readPresented({ deployment }: Chain, path: string): PresentedFil
       cause,
     });
   }
-  const presented = parsePresented(at, parseObject(bytes));
+  const held = parseObject(bytes);
+  const presented = parsePresented(at, held.signedClaim ?? held);
   return { presented, digest: digestOf(at, presented.claim) };
 }
 
