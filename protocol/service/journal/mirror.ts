@@ -27,7 +27,9 @@ export class Mirror {
   /** Makes it a copy of a journal with which it has the changes up to a revision in common. */
   follow({ identity, revision }: Held): void {
     this.#atOnce(() => {
-      for (const table of ["actions", "transactions"])
+      // A row that was read with newer changes than those it was asked for is not lost.
+      const isLoss = revision < (this.held?.revision ?? Number.POSITIVE_INFINITY);
+      for (const table of isLoss ? ["actions", "transactions"] : [])
         this.#db.prepare(`UPDATE ${table} SET revision = NULL WHERE revision > ?`).run(revision);
       this.#db
         .prepare(
