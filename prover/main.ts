@@ -13,15 +13,15 @@ import type { SweepTerms } from "../protocol/chain/sweep.ts";
 import { withdrawHandler } from "../protocol/chain/withdraw.ts";
 import { ZERO_ADDRESS } from "../protocol/rules/types.ts";
 import { listenControl } from "../protocol/service/control.ts";
-import { openDataFolder, ownerOf } from "../protocol/service/data-folder.ts";
+import { openDataFolder, ownerOf, type ShareJournal } from "../protocol/service/data-folder.ts";
 import { fewConnections, limitsFor, listen } from "../protocol/service/http/listen.ts";
+import type { JournalOwner } from "../protocol/service/journal/journal.ts";
 import { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import { metricsApp } from "../protocol/service/metrics/http.ts";
 import { addJournalMetrics } from "../protocol/service/metrics/journal-metrics.ts";
 import { Metrics } from "../protocol/service/metrics/metrics.ts";
 import { addNodeMetrics } from "../protocol/service/metrics/node-metrics.ts";
 import { NodePulse } from "../protocol/service/metrics/node-pulse.ts";
-import { requireDatabase } from "../protocol/service/postgres/require-database.ts";
 import type { DatabaseTerms } from "../protocol/service/postgres/terms.ts";
 import { EVENTS_SCHEMA, EventStore } from "../protocol/service/store/event-store.ts";
 import { PROMISE_EVENTS_SCHEMA } from "../protocol/service/store/promise-store.ts";
@@ -95,14 +95,14 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
   const models = serveModels(options.models);
   const { engine, canonical } = options;
   await checkRegistered(models, new StateReader(chain), log);
-  if (database !== undefined) await requireDatabase(database, ownerOf(chain));
+  const share = database && (await sharedIn(database, ownerOf(chain)));
   const schemas = [EVENTS_SCHEMA, JOBS_SCHEMA, ORDERS_SCHEMA, PROMISE_EVENTS_SCHEMA];
   const folder = openDataFolder(options.data, chain, schemas, {
     pollIntervalMs,
     maxFeePerGas: maxFee,
     reorgDepth: REORG_DEPTH + confirmations,
     log,
-    database,
+    share,
   });
   let signing: OpenedSigning | undefined;
   try {
@@ -231,4 +231,12 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
     await signing?.close();
     await folder.close();
   }
+}
+
+/** @throws BaseError as requireDatabase does */
+async function sharedIn(database: DatabaseTerms, owner: JournalOwner): Promise<ShareJournal> {
+  const { requireDatabase } = await import("../protocol/service/postgres/require-database.ts");
+  const { SharedJournal } = await import("../protocol/service/journal/shared-journal.ts");
+  await requireDatabase(database, owner);
+  return (parts) => new SharedJournal({ ...parts, database });
 }

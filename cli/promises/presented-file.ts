@@ -15,11 +15,14 @@ export interface PresentedFile {
   readonly digest: Digest;
 }
 
-/** @throws BaseError FILE_UNREADABLE, JSON_INVALID; as parsePresented */
+/** @param path of a signed claim, or of an answer over HTTP that has one
+ *  @throws BaseError FILE_UNREADABLE, JSON_INVALID; as parsePresented */
 export function readPresented({ deployment }: Chain, path: string): PresentedFile {
   const at = promisesOf(deployment);
-  const bytes = readNamedFile(path, "Name the file of a signed claim, as the prover answered it.");
-  const presented = parsePresented(at, parseObject(bytes));
+  const held = parseObject(
+    readNamedFile(path, "Name the file of a signed claim, as the prover answered it."),
+  );
+  const presented = parsePresented(at, held.signedClaim ?? held);
   return { presented, digest: digestOf(at, presented.claim) };
 }
 

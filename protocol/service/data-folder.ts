@@ -4,6 +4,7 @@ import { BaseError } from "../../base/errors.ts";
 import { SILENT } from "../../base/log.ts";
 import { Sender, type SenderOptions, type SigningChain } from "../chain/sender.ts";
 import {
+  isMirror,
   JOURNAL_SCHEMA,
   lockFolder,
   MIRROR_SCHEMA,
@@ -12,10 +13,8 @@ import {
   type SqliteDatabase,
 } from "./journal/database.ts";
 import { type JournalOwner, LocalJournal } from "./journal/journal.ts";
-import { Mirror } from "./journal/mirror.ts";
-import { SharedJournal } from "./journal/shared-journal.ts";
+import type { SharedJournal, SharedJournalParts } from "./journal/shared-journal.ts";
 import { OwnJournal } from "./journal/transaction-journal.ts";
-import type { DatabaseTerms } from "./postgres/terms.ts";
 
 export interface DataFolder {
   /** holds the journal's tables and those of the given parts */
@@ -28,9 +27,13 @@ export interface DataFolder {
   close(): Promise<void>;
 }
 
+/** Opens a journal of which the folder's is a copy. */
+export type ShareJournal = (parts: Omit<SharedJournalParts, "database">) => SharedJournal;
+
 export interface DataFolderOptions extends SenderOptions {
-  /** PostgreSQL that has the journal for all daemons of the key; absent: the folder alone has it */
-  readonly database?: DatabaseTerms | undefined;
+  /** for a key whose daemons share their journal in PostgreSQL, whose client nobody else loads; absent: the folder alone
+   *  has it */
+  readonly share?: ShareJournal | undefined;
 }
 
 /** Whose journal a chain with this key has. */
@@ -51,19 +54,19 @@ export function openDataFolder(
   parts: readonly SchemaPart[] = [],
   options: DataFolderOptions = {},
 ): DataFolder {
-  const { database, ...senderOptions } = options;
+  const { share, ...senderOptions } = options;
   const lock = lockFolder(folder);
   let db: SqliteDatabase | undefined;
   try {
-    const mirror = database === undefined ? [] : [MIRROR_SCHEMA];
+    const mirror = share === undefined ? [] : [MIRROR_SCHEMA];
     const opened = openDatabase(join(folder, "assay.sqlite"), [JOURNAL_SCHEMA, ...mirror, ...parts]);
     db = opened;
-    if (database === undefined && Mirror.isIn(opened)) throw databaseMissing(folder);
+    if (share === undefined && isMirror(opened)) throw databaseMissing(folder);
     const owner = ownerOf(chain);
     const local = new LocalJournal(opened, owner);
     const { answerSeconds } = chain.constants;
     const log = options.log ?? SILENT;
-    const shared = database && new SharedJournal({ database, owner, local, db: opened, answerSeconds, log });
+    const shared = share?.({ owner, local, db: opened, answerSeconds, log });
     const sender = new Sender(chain, shared ?? new OwnJournal(local), senderOptions);
     shared?.start();
     sender.start();

@@ -196,6 +196,16 @@ describe("assay promise", () => {
     writeFileSync(path, JSON.stringify(elsewhere));
     expect((await run(ROLES.challenger, `promise verify ${path}`)).stderr).toContain("on chain 1, not for");
   });
+
+  test("behavior: a whole answer of a prover is verified as the signed claim in it", async () => {
+    const presented = await made.sign(PROVER, 5, await now());
+    const path = join(system.folder, "answer.json");
+    const digest = digestOf(at, presented.claim);
+    writeFileSync(path, JSON.stringify({ digest, signedClaim: renderPresented(at, presented) }));
+    expect(await json(ROLES.challenger, `promise verify ${path}`)).toMatchObject({
+      ...{ digest, verdict: { kind: "right" } },
+    });
+  });
 });
 
 describe("assay batch", () => {

@@ -146,23 +146,47 @@ describe("SharedJournal", () => {
     await after.close();
   });
 
-  test("behavior: a server that lost its newest changes gets them again", async () => {
-    const owner = newOwner();
+  /** Takes from the server what came after a revision, as one has that was restored or failed over. */
+  async function loseAfter(owner: JournalOwner, revision: string | undefined): Promise<void> {
+    const schema = schemaNameOf(owner);
+    await postgres.query(`DELETE FROM ${schema}.transactions WHERE revision > $1`, [revision]);
+    await postgres.query(`DELETE FROM ${schema}.actions WHERE revision > $1`, [revision]);
+    await postgres.query(`UPDATE ${schema}.signer SET revision = $1`, [revision]);
+  }
+  /** A daemon that stopped; the server lost what it signed last. */
+  async function withLoss(owner: JournalOwner): Promise<Shared> {
     const first = openShared(owner, postgres.url);
     await leads(first);
     await first.journal.sign(actionOf("kept"), 0, 1n, transactionOf("kept"));
-    const schema = schemaNameOf(owner);
-    const [before] = await postgres.query<{ revision: string }>(`SELECT revision FROM ${schema}.signer`);
+    const [before] = await postgres.query<{ revision: string }>(
+      `SELECT revision FROM ${schemaNameOf(owner)}.signer`,
+    );
     await first.journal.sign(actionOf("lost"), 1, 1n, transactionOf("lost"));
     await first.journal.stop();
-    await postgres.query(`DELETE FROM ${schema}.transactions WHERE revision > $1`, [before?.revision]);
-    await postgres.query(`DELETE FROM ${schema}.actions WHERE revision > $1`, [before?.revision]);
-    await postgres.query(`UPDATE ${schema}.signer SET revision = $1`, [before?.revision]);
+    await loseAfter(owner, before?.revision);
+    return first;
+  }
+
+  test("behavior: a server that lost its newest changes gets them again", async () => {
+    const owner = newOwner();
+    const again = (await withLoss(owner)).reopen();
+    await leads(again);
+    expect(await statesIn(owner)).toEqual(["kept 0 signed", "lost 1 signed"]);
+    await again.close();
+  });
+
+  test("behavior: it gets them also where another daemon has signed since, and its copy gets what that one signed", async () => {
+    const owner = newOwner();
+    const first = await withLoss(owner);
+    const other = openShared(owner, postgres.url);
+    await leads(other);
+    // As many changes as were lost, and the same nonce.
+    await other.journal.sign(actionOf("new"), 1, 1n, transactionOf("new"));
     const again = first.reopen();
     await leads(again);
-    const keys = await postgres.query<{ key: string }>(`SELECT key FROM ${schema}.actions ORDER BY key`);
-    expect(keys).toEqual([{ key: "kept" }, { key: "lost" }]);
-    await again.close();
+    expect(await statesIn(owner)).toEqual(["kept 0 signed", "lost 1 displaced", "new 1 signed"]);
+    expect(again.journal.get("new")).toEqual(other.journal.get("new"));
+    await Promise.all([again.close(), other.close()]);
   });
 });
 
@@ -201,6 +225,18 @@ describe("PostgresSession", () => {
       expect(`${error?.stack} ${JSON.stringify(error)} ${String(error?.cause)}`).not.toContain(PASSWORD);
     }
     silent.close();
+  });
+
+  test("error: a certificate that is not there", async () => {
+    const url = `${postgres.url}?sslmode=verify-full&sslrootcert=/none/root.pem`;
+    const error = await PostgresSession.open(databaseTerms(url, undefined), () => undefined).catch(
+      (fault: unknown) => fault,
+    );
+    expect(error).toMatchObject({
+      code: "DATABASE_URL_INVALID",
+      shortMessage: "The database's URL cannot be used: /none/root.pem cannot be read (ENOENT).",
+    });
+    expect(`${(error as Error).stack} ${JSON.stringify(error)}`).not.toContain(PASSWORD);
   });
 
   test("behavior: the password comes from a file", async () => {

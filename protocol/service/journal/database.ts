@@ -25,6 +25,12 @@ export const MIRROR_SCHEMA: SchemaPart = {
   folder: fileURLToPath(new URL("mirror", import.meta.url)),
 };
 
+/** True if the folder's journal is a copy of a shared one. */
+export function isMirror(db: SqliteDatabase): boolean {
+  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'mirror'").get() === undefined) return false;
+  return db.prepare("SELECT 1 FROM mirror").get() !== undefined;
+}
+
 /** The migrations of a part, oldest first. */
 export const migrationsOf = ({ folder }: SchemaPart): string[] =>
   readdirSync(folder)

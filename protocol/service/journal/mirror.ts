@@ -1,10 +1,14 @@
 /** The journal in the folder as a copy of a shared one: what it lacks, what it has that the other lacks. */
+import type { SignerState } from "../postgres/signer-lock.ts";
 import type { SqliteDatabase } from "./database.ts";
 import type { ActionRow, TransactionRow } from "./journal.ts";
 import { type JournalRows, type Query, RowQueries } from "./rows.ts";
 
 const isLive = ({ state }: Pick<ActionRow, "state">): boolean =>
   state === "signed" || state === "mined" || state === "done";
+
+/** A state of the shared journal. */
+export type Held = Pick<SignerState, "identity" | "revision">;
 
 export class Mirror {
   readonly #db: SqliteDatabase;
@@ -15,33 +19,24 @@ export class Mirror {
     this.#db = db;
   }
 
-  /** True if the folder's journal is a copy of a shared one. */
-  static isIn(db: SqliteDatabase): boolean {
-    if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'mirror'").get() === undefined) return false;
-    return db.prepare("SELECT 1 FROM mirror").get() !== undefined;
+  /** Whose change it has last, and which; undefined if it is no copy yet. */
+  get held(): Held | undefined {
+    return this.#db.prepare<[], Held>("SELECT identity, revision FROM mirror").get();
   }
 
-  get revision(): number {
-    return this.#db.prepare<[], { revision: number }>("SELECT revision FROM mirror").get()?.revision ?? 0;
-  }
-
-  /** Makes it a copy of this journal. What another one had is not in this; nor is what a server that failed over to an
-   *  older state has lost. */
-  follow(identity: string, revision: number): void {
+  /** Makes it a copy of a journal with which it has the changes up to a revision in common. */
+  follow({ identity, revision }: Held): void {
     this.#atOnce(() => {
-      const held = this.#db
-        .prepare<[], { identity: string; revision: number }>("SELECT identity, revision FROM mirror")
-        .get();
-      const kept = held?.identity === identity ? Math.min(held.revision, revision) : 0;
-      if (held?.identity === identity && kept === held.revision) return;
-      for (const table of ["actions", "transactions"])
-        this.#db.prepare(`UPDATE ${table} SET revision = NULL WHERE revision > ?`).run(kept);
+      // A row that was read with newer changes than those it was asked for is not lost.
+      const isLoss = revision < (this.held?.revision ?? Number.POSITIVE_INFINITY);
+      for (const table of isLoss ? ["actions", "transactions"] : [])
+        this.#db.prepare(`UPDATE ${table} SET revision = NULL WHERE revision > ?`).run(revision);
       this.#db
         .prepare(
           `INSERT INTO mirror VALUES (1, ?, ?)
            ON CONFLICT DO UPDATE SET identity = excluded.identity, revision = excluded.revision`,
         )
-        .run(identity, kept);
+        .run(identity, revision);
     });
   }
 

@@ -275,10 +275,15 @@ export class SharedJournal extends FolderJournal {
   }
 
   async #pull({ identity, revision, fence }: SignerState): Promise<void> {
-    this.#mirror.follow(identity, revision);
-    const held = this.#mirror.revision;
+    const { session, lock } = this.#connection as Connection;
+    const copy = this.#mirror.held;
+    let held = copy?.revision ?? 0;
+    if (copy?.identity !== identity || held > revision) {
+      const isNewSigner = copy !== undefined && copy.identity !== identity;
+      held = Math.min(isNewSigner ? await lock.inCommon(copy) : held, revision);
+      this.#mirror.follow({ identity, revision: held });
+    }
     if (held === revision) return;
-    const { session } = this.#connection as Connection;
     const [actions, transactions] = this.#queries.since(held);
     const rows = await session.transaction(async (run) => ({
       actions: await run<ActionRow & Record<string, unknown>>(actions),

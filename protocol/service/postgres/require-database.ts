@@ -6,7 +6,7 @@ import { PostgresSession } from "./session.ts";
 import type { DatabaseTerms } from "./terms.ts";
 
 /** Passes a database that does not answer: a daemon that is started again while it is gone has answers to give.
- *  @throws BaseError DATABASE_TOO_OLD, DATABASE_NEWER, JOURNAL_OWNER_MISMATCH */
+ *  @throws BaseError DATABASE_URL_INVALID, DATABASE_TOO_OLD, DATABASE_NEWER, JOURNAL_OWNER_MISMATCH */
 export async function requireDatabase(terms: DatabaseTerms, owner: JournalOwner): Promise<void> {
   let session: PostgresSession | undefined;
   try {

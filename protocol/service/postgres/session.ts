@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import pg from "pg";
 import { BaseError } from "../../../base/errors.ts";
 import type { Query } from "../journal/rows.ts";
-import type { DatabaseTerms } from "./terms.ts";
+import { type DatabaseTerms, databaseUrlInvalid } from "./terms.ts";
 
 /** The oldest version that is used, as `server_version_num` counts. */
 const LEAST_VERSION = 140_000;
@@ -30,21 +30,12 @@ export class PostgresSession {
   }
 
   /** @param onEnd called once, when the connection ends
-   *  @throws BaseError DATABASE_UNREACHABLE (retryable), DATABASE_TOO_OLD */
+   *  @throws BaseError DATABASE_URL_INVALID, DATABASE_UNREACHABLE (retryable), DATABASE_TOO_OLD */
   static async open(
     { url, name }: DatabaseTerms,
     onEnd: (session: PostgresSession) => void,
   ): Promise<PostgresSession> {
-    const client = new pg.Client({
-      connectionString: url,
-      application_name: `assay on ${hostname()}`,
-      connectionTimeoutMillis: ANSWER_MS,
-      query_timeout: ANSWER_MS,
-      statement_timeout: ANSWER_MS,
-      idle_in_transaction_session_timeout: ANSWER_MS,
-      keepAlive: true,
-      types,
-    });
+    const client = clientOf(url);
     const session = new PostgresSession(client, name);
     client.on("error", () => session.destroy());
     client.once("end", () => {
@@ -125,6 +116,25 @@ export class PostgresSession {
       details: { database: this.#name, reason: code },
       retryable: true,
     });
+  }
+}
+
+/** @throws BaseError DATABASE_URL_INVALID: it reads the files that a URL names */
+function clientOf(url: string): pg.Client {
+  try {
+    return new pg.Client({
+      connectionString: url,
+      application_name: `assay on ${hostname()}`,
+      connectionTimeoutMillis: ANSWER_MS,
+      query_timeout: ANSWER_MS,
+      statement_timeout: ANSWER_MS,
+      idle_in_transaction_session_timeout: ANSWER_MS,
+      keepAlive: true,
+      types,
+    });
+  } catch (cause) {
+    const { code, path } = cause as NodeJS.ErrnoException;
+    throw databaseUrlInvalid(path === undefined ? "it cannot be read" : `${path} cannot be read (${code})`);
   }
 }
 

@@ -9,6 +9,7 @@ const SILENT_MS = 4_000;
 
 /** What the schema says of its signer. */
 export interface SignerState {
+  /** of its time as the signer */
   readonly identity: string;
   readonly fence: number;
   readonly revision: number;
@@ -41,8 +42,12 @@ export class SignerLock {
   /** Whoever holds the lock has a new number; writes with an older one are refused. */
   async raiseFence(): Promise<SignerState> {
     const [state] = await this.#session.rows<SignerState & Record<string, unknown>>(
-      `UPDATE signer SET fence = fence + 1, host = $1, beat = clock_timestamp(), successor = NULL
-       RETURNING identity, fence, revision, host, successor, false AS "isSilent"`,
+      `WITH taken AS (
+         UPDATE signer SET identity = gen_random_uuid(), fence = fence + 1, host = $1, beat = clock_timestamp(),
+           successor = NULL
+         RETURNING identity, fence, revision, host, successor
+       ), kept AS (INSERT INTO signers SELECT identity, fence, revision FROM taken)
+       SELECT *, false AS "isSilent" FROM taken`,
       [hostname()],
     );
     if (state === undefined) throw new Error("the table signer is empty");
@@ -68,6 +73,18 @@ export class SignerLock {
       [fence],
     );
     return state;
+  }
+
+  /** The newest change that the journal still has in common with a copy: a server that was restored, or failed over, may
+   *  have lost some before it took others.
+   *  @returns 0 for a copy of another journal */
+  async inCommon({ identity, revision }: Pick<SignerState, "identity" | "revision">): Promise<number> {
+    const [row] = await this.#session.rows<{ revision: number }>(
+      `SELECT least($2::bigint, min(later.revision)) AS revision
+       FROM signers own JOIN signers later ON later.fence > own.fence WHERE own.identity = $1 HAVING count(*) > 0`,
+      [identity, revision],
+    );
+    return row?.revision ?? 0;
   }
 
   /** Lets another have it. */

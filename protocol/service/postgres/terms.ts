@@ -14,9 +14,10 @@ const SCHEMES = ["postgres:", "postgresql:"];
 /** @param url as configured @param passwordFile its first line is the password
  *  @throws BaseError DATABASE_URL_INVALID, DATABASE_PASSWORD_UNREADABLE; no message holds the URL */
 export function databaseTerms(url: string, passwordFile: string | undefined): DatabaseTerms {
-  if (!URL.canParse(url) || !SCHEMES.includes(new URL(url).protocol)) throw invalid("it is no such URL");
+  if (!URL.canParse(url) || !SCHEMES.includes(new URL(url).protocol))
+    throw databaseUrlInvalid("it is no such URL");
   const parsed = new URL(url);
-  if (parsed.pathname.length < 2) throw invalid("it names no database");
+  if (parsed.pathname.length < 2) throw databaseUrlInvalid("it names no database");
   if (passwordFile !== undefined) parsed.password = encodeURIComponent(readPassword(passwordFile));
   const port = parsed.port === "" ? "5432" : parsed.port;
   return { url: parsed.href, name: `${parsed.hostname}:${port}${parsed.pathname}` };
@@ -38,7 +39,8 @@ function readPassword(path: string): string {
   }
 }
 
-const invalid = (why: string) =>
+/** @param why without the URL */
+export const databaseUrlInvalid = (why: string) =>
   new BaseError({
     code: "DATABASE_URL_INVALID",
     shortMessage: `The database's URL cannot be used: ${why}.`,

@@ -1,4 +1,4 @@
--- Which shared journal this file is a copy of, and up to which of its changes.
+-- Which shared journal this file is a copy of, by the signer whose change it has last, and up to which of its changes.
 CREATE TABLE mirror (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   identity TEXT NOT NULL,
