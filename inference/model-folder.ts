@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import { fromHex, type Hex, toHex } from "../base/bytes.ts";
 import { BaseError } from "../base/errors.ts";
-import { commitModel, JUDGE_VERSION, type ModelCommitment, modelId } from "./commit/commitments.ts";
+import { commitModel, type ModelCommitment, modelId } from "./commit/commitments.ts";
 import { keccak256 } from "./commit/keccak.ts";
 import {
   type FileEntry,
@@ -71,7 +71,7 @@ export function loadModelFolder(directory: string): LoadedModel {
   mustEqual("weightsRoot", assay.weightsRoot, toHex(commitment.weightsRoot));
   mustEqual("maxCalldata", assay.maxCalldata, commitment.maxCalldata);
   mustEqual("outputLength", assay.outputLength, commitment.outputLength);
-  mustEqual("judgeVersion", assay.judgeVersion, JUDGE_VERSION);
+  mustEqual("judgeVersion", assay.judgeVersion, commitment.judgeVersion);
   mustEqual("codec.input", assay.codec.input, program.inputCodec);
   mustEqual("codec.output", assay.codec.output, program.outputCodec);
   mustEqual("codec.inputSize", assay.codec.inputSize, program.inputSize);

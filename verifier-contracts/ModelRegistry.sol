@@ -22,7 +22,8 @@ import {LANE_BOND, LANE_EXECUTION, LANE_PROOF, ModelId} from "./types/Types.sol"
 
 /// @notice Registered models (docs/PROTOCOL.md, section 1). Nothing can change one afterwards, and nobody owns this.
 contract ModelRegistry is IModelRegistry {
-    uint16 private constant JUDGE_VERSION = 1;
+    /// @dev Of models without a program, which no judge judges.
+    uint256 private constant FIRST_JUDGE = 1;
     uint8 private constant ALL_LANES = LANE_EXECUTION | LANE_PROOF | LANE_BOND;
     /// @dev Limits of codecs int16s and words (docs/EXACT.md, section 5).
     uint256 private constant MAX_INPUTS = 4096;
@@ -68,16 +69,11 @@ contract ModelRegistry is IModelRegistry {
             revert WrongVerificationKey(lanes, verificationKeyHash);
         }
         bytes memory program = _load(chunks);
-        ModelWord word = ProgramValidator.validate(program);
+        (ModelWord word, uint256 judgeVersion) = _validated(program, lanes);
         if (word.weights() == 0 && root != 0) revert WrongWeightsRoot(root);
-        // haltProof carries the input and both outputs.
-        uint256 size = word.maxCalldata() + 2 * word.outputLength();
-        if (lanes & LANE_PROOF != 0 && size > ProgramValidator.MAX_MOVE_BYTES) {
-            revert ContradictionTooLarge(size, ProgramValidator.MAX_MOVE_BYTES);
-        }
         word = word.with(MODEL_LANES, lanes).with(MODEL_SELECTOR, uint32(selector));
         bytes32 programHash = keccak256(program);
-        modelId = _modelId(programHash, word, root, verificationKeyHash);
+        modelId = _modelId(programHash, word, root, verificationKeyHash, judgeVersion);
         Model storage model = _models[modelId];
         if (!model.word.isNone()) return modelId;
         model.word = word;
@@ -104,7 +100,7 @@ contract ModelRegistry is IModelRegistry {
         word = word.with(MODEL_OUTPUT_CODEC, OUTPUT_WORDS).with(MODEL_INPUT_SIZE, inputs);
         // Calldata's length alone does not fix the number of lanes.
         bytes32 programHash = keccak256(abi.encode(NO_PROGRAM, INPUT_INT16S, OUTPUT_WORDS, inputs));
-        modelId = _modelId(programHash, word, 0, verificationKeyHash);
+        modelId = _modelId(programHash, word, 0, verificationKeyHash, FIRST_JUDGE);
         Model storage model = _models[modelId];
         if (!model.word.isNone()) return modelId;
         model.word = word;
@@ -225,11 +221,29 @@ contract ModelRegistry is IModelRegistry {
         ProgramReader.copy(chunks, 0, length, pointer);
     }
 
-    function _modelId(bytes32 programHash, ModelWord word, bytes32 root, bytes32 verificationKeyHash)
+    /// @dev Structure rules, and what a lane asks of a program.
+    function _validated(bytes memory program, uint8 lanes)
         private
         pure
-        returns (ModelId)
+        returns (ModelWord word, uint256 judgeVersion)
     {
+        uint256 unexecutable;
+        (word, judgeVersion, unexecutable) = ProgramValidator.validate(program);
+        if (lanes & LANE_EXECUTION != 0 && unexecutable != 0) revert StepNotExecutable(unexecutable - 1);
+        // haltProof carries the input and both outputs.
+        uint256 size = word.maxCalldata() + 2 * word.outputLength();
+        if (lanes & LANE_PROOF != 0 && size > ProgramValidator.MAX_MOVE_BYTES) {
+            revert ContradictionTooLarge(size, ProgramValidator.MAX_MOVE_BYTES);
+        }
+    }
+
+    function _modelId(
+        bytes32 programHash,
+        ModelWord word,
+        bytes32 root,
+        bytes32 verificationKeyHash,
+        uint256 judgeVersion
+    ) private pure returns (ModelId) {
         return ModelId.wrap(
             keccak256(
                 abi.encode(
@@ -240,7 +254,7 @@ contract ModelRegistry is IModelRegistry {
                     word.outputLength(),
                     word.lanes(),
                     verificationKeyHash,
-                    JUDGE_VERSION
+                    judgeVersion
                 )
             )
         );

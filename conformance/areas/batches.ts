@@ -1,4 +1,5 @@
 /** Leaves, and batches of them (docs/PROMISES.md, section 7). */
+
 import { keccak256 } from "viem";
 import { toHex } from "../../base/bytes.ts";
 import { keccak256 as hash } from "../../inference/commit/keccak.ts";
@@ -11,7 +12,6 @@ import {
   batchTree,
   isInBatch,
   joinLeaves,
-  MAX_LEAVES,
 } from "../../protocol/rules/promises/batch.ts";
 import {
   compactLeaf,
@@ -21,6 +21,7 @@ import {
   leafBytes,
   splitBatch,
 } from "../../protocol/rules/promises/leaf.ts";
+import { PROMISE_LIMITS } from "../../protocol/rules/promises/limits.ts";
 import type { ModelId } from "../../protocol/rules/types.ts";
 import { type Area, type Case, refusedCase, wordCase } from "../case.ts";
 import { breakCalldata } from "../generate/mutations.ts";
@@ -95,7 +96,10 @@ function* treeCases(rng: Rng, words: readonly string[], model: LeafModel): Itera
   const one = leafBytes(model) + (model.inputCodec === "text" ? model.inputSize : 0);
   const many = Math.floor(MOST_BYTES / one);
   const counts = [1, 2, 3, rng.int(1, 9), rng.int(1, 40)].filter((count) => count <= Math.max(1, many));
-  const count = many > MAX_LEAVES && rng.chance(0.3) ? MAX_LEAVES + rng.int(-1, 1) : rng.pick(counts);
+  const count =
+    many > PROMISE_LIMITS.maxLeaves && rng.chance(0.3)
+      ? PROMISE_LIMITS.maxLeaves + rng.int(-1, 1)
+      : rng.pick(counts);
   const leaves = Array.from({ length: count }, () => randomLeaf(rng, model));
   const data = joinLeaves(leaves);
   yield batchCase(rng, words, model, data);

@@ -38,6 +38,21 @@ const dotProgram = (k: number, n: number, groups: number): Program =>
     [{ layout: "dot", type: "u8", dims: [n, k] }],
     ["u8", [groups, k]],
   );
+/** Rows of a and b are the input's: `rows` of a, `rows / share` matrices of n rows of b. */
+const activationsProgram = (k: number, rows: number, share: number, n: number): Program =>
+  behind(
+    [step({ opcode: "dot", variant: 3, type: "s32", dims: [rows, n], a: 0, b: 0, k: share })],
+    [],
+    ["u8", [rows, k]],
+  );
+const normProgram = (type: Step["type"], length: number, k: number): Program =>
+  behind([step({ opcode: "reduce", variant: 3, dims: [1], a: 0, k })], [], [type, [1, length]]);
+const ratioProgram = (rows: number, divisors: number, k: number, variant = 1): Program =>
+  behind(
+    [step({ opcode: "rescale", variant, dims: [rows, 2], a: 0, b: weight(0), k })],
+    [{ layout: "plain", type: "s32", dims: [divisors] }],
+    ["s32", [rows, 2]],
+  );
 const lookupProgram = (ids: number, d: number): Program =>
   behind(
     [step({ opcode: "lookup", dims: [1, d], a: 0, b: weight(0) })],
@@ -76,6 +91,21 @@ const EDGES: readonly Edge[] = [
   [992, (n) => dotProgram(n, 1, 1)],
   [2, (n) => dotProgram(3, 6, n)],
   [4, (n) => dotProgram(3, 4, n)],
+  [1_024, (n) => activationsProgram(n, 2, 1, 1)],
+  [2, (n) => activationsProgram(3, 4, n, 2)],
+  [4, (n) => activationsProgram(3, 4, 4, n)],
+  // Three rows a matrix do not fill four rows.
+  [3, (n) => activationsProgram(3, 4, 3, n)],
+  [6, (n) => activationsProgram(3, n, 3, 3)],
+  [
+    3,
+    (n) =>
+      behind(
+        [step({ opcode: "dot", variant: n, type: "s32", dims: [2, 2], a: 0, b: 0, k: 2 })],
+        [],
+        ["u8", [2, 3]],
+      ),
+  ],
   [16, (n) => lookupProgram(n, 3)],
   [1_024, (n) => lookupProgram(2, n)],
   [
@@ -96,6 +126,9 @@ const EDGES: readonly Edge[] = [
         ["s32", [4]],
       ),
   ],
+  [1, (n) => ratioProgram(2, 2, n)],
+  [3, (n) => ratioProgram(3, n, 7)],
+  [1, (n) => ratioProgram(2, 2, 1, n)],
   [
     256,
     (n) =>
@@ -114,6 +147,10 @@ const EDGES: readonly Edge[] = [
   ],
   [1_024, (n) => behind([step({ opcode: "reduce", dims: [1], a: 0 })], [], ["u8", [1, n]])],
   [256, (n) => behind([step({ opcode: "reduce", dims: [1], a: 0 })], [], ["s32", [1, n]])],
+  [8_192, (n) => normProgram("u8", n, 0)],
+  [2_048, (n) => normProgram("s32", n, 2 ** 32 - 1)],
+  [0, (n) => behind([step({ opcode: "reduce", dims: [1], a: 0, k: n })], [], ["u8", [1, 2]])],
+  [3, (n) => behind([step({ opcode: "reduce", variant: n, dims: [1], a: 0, k: 1 })], [], ["s32", [1, 2]])],
   [9, (n) => behind([step({ opcode: "arith", variant: n, type: "u8", a: 0, b: n === 9 ? 0xffff : 0 })])],
   [14, (n) => behind([step({ opcode: "float", variant: n, type: "f32", a: 0, b: 0 })], [], ["f32", [1]])],
   [

@@ -1,16 +1,17 @@
+import { variantCode } from "../../inference/program/codes.ts";
 import {
   ARITH_VARIANTS,
   type Coordinate,
-  elementBytes,
   elementCount,
   FLOAT_VARIANTS,
   lastDim,
   type Opcode,
-  REDUCE_VARIANTS,
   type TensorType,
 } from "../../inference/program/form.ts";
 import { packChannel, packDot, packLookup } from "../../inference/program/weights.ts";
 import { type ProgramBuilder, randomDims, union, type Value } from "./program-builder.ts";
+import { ratio } from "./random-ratio.ts";
+import { reduce } from "./random-reduce.ts";
 import { hostileParameters, type Range, saneParameters, TYPE_RANGES } from "./random-values.ts";
 
 const INTEGERS = ["u8", "s8", "s32", "bool"] as const;
@@ -117,8 +118,25 @@ function lookup(b: ProgramBuilder): Value {
   return b.step({ opcode: "lookup", variant: 1, type, dims: [...rows, d], a: ids, b: table }, table.range);
 }
 
+/** Rows of activations times rows of activations. */
+function dotOfActivations(b: ProgramBuilder): Value {
+  const { rng } = b;
+  const k = rng.chance(0.85) ? rng.int(1, 70) : rng.pick([96, 128, 255, 992, 1023, 1024]);
+  const most = k > 200 ? 2 : 4;
+  const [matrices, share, n] = [rng.int(1, most), rng.int(1, most), rng.int(1, most)];
+  const left = b.value(BYTES, rng.chance(0.5) ? [matrices * share, k] : [matrices, share, k]);
+  const right = b.value(BYTES, rng.chance(0.5) ? [matrices * n, k] : [matrices, n, k]);
+  const dims = rng.chance(0.5) ? [matrices * share, n] : [matrices, share, n];
+  const variant = variantCode("dot", "activations");
+  return b.step(
+    { opcode: "dot", variant, type: "s32", dims, a: left, b: right, k: share },
+    range(-255 * 128 * k, 255 * 255 * k),
+  );
+}
+
 function dot(b: ProgramBuilder): Value {
   const { rng } = b;
+  if (rng.chance(0.25)) return dotOfActivations(b);
   const k = rng.chance(0.85) ? rng.int(1, 70) : rng.pick([96, 128, 255, 768, 991, 992]);
   const groups = rng.chance(0.7) || k > 200 ? 1 : rng.int(2, 4);
   const n = groups * rng.int(1, k > 200 ? 2 : 5);
@@ -194,7 +212,7 @@ function requant(b: ProgramBuilder): Value {
 }
 
 function rescale(b: ProgramBuilder): Value {
-  return channelStep(b, "rescale", 0, "s32");
+  return b.rng.chance(0.4) ? ratio(b) : channelStep(b, "rescale", 0, "s32");
 }
 
 function table(b: ProgramBuilder): Value {
@@ -355,21 +373,6 @@ function scaleAndZero(b: ProgramBuilder, dims: readonly number[], type: "u8" | "
     ? b.broadcast(["s32"], dims)
     : b.randomConstant("s32", perChannel, type === "s32" ? range(-1000, 1000) : TYPE_RANGES[type]);
   return [scale, zero];
-}
-
-function reduce(b: ProgramBuilder): Value {
-  const { rng } = b;
-  const variant = rng.int(0, REDUCE_VARIANTS.length - 1);
-  const type = rng.pick(INTEGERS);
-  const last = rng.chance(0.9) ? rng.int(1, 40) : 1024 / elementBytes(type);
-  const rows = last > 40 ? [rng.int(1, 2)] : randomDims(rng, 16, rng.int(1, 4));
-  const source = b.value([type], [...rows, last]);
-  const sum = REDUCE_VARIANTS[variant] === "sum";
-  const limit = Math.floor(2 ** 31 / last) - 1;
-  const a = sum ? b.clamp(source, range(-limit, limit)) : source;
-  const dims = rng.chance(0.5) ? [...rows, 1] : rows;
-  const result = sum ? range(a.range.low * last, a.range.high * last) : a.range;
-  return b.step({ opcode: "reduce", variant, type: sum ? "s32" : a.type, dims, a }, result);
 }
 
 function select(b: ProgramBuilder): Value {

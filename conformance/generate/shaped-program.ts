@@ -5,6 +5,7 @@ import { INPUT_CODEC_CODES } from "../../inference/program/codes.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import {
   elementCount,
+  findJudgedOnly,
   INPUT_CODECS,
   type InputCodec,
   isStep,
@@ -60,13 +61,15 @@ const MATRIX_CODECS: readonly InputCodec[] = [
   "raw",
 ];
 
-/** The same seed gives the same program. */
-export function shapedProgram(seed: number): Subject {
+/** The same seed gives the same program.
+ *  @param isExecutable without steps that no interpreter runs */
+export function shapedProgram(seed: number, isExecutable = false): Subject {
   const rng = createRng(seed);
   // Of every opcode's steps, whatever they follow.
   if (rng.chance(0.1)) {
     const { model } = randomProgram(rng, { hostile: rng.chance(0.7) });
-    return subjectOf(rng, `program ${seed}`, model);
+    if (!isExecutable || findJudgedOnly(model.program) === undefined)
+      return subjectOf(rng, `program ${seed}`, model);
   }
   for (;;) {
     const subject = attempt(rng, `program ${seed}`);

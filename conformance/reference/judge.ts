@@ -41,8 +41,9 @@ export function judge(
     case "dot":
       return dot(place);
     case "requant":
-    case "rescale":
       return channel(place);
+    case "rescale":
+      return step.variant === 1 ? ratio(place) : channel(place);
     case "table":
       return BigInt(bytesOf(place, 1)[Number(stored(place, step.a, 0)) % 32] as number);
     case "arith":
@@ -185,7 +186,19 @@ function finish(variant: number, acc: bigint, p: Parameters): bigint {
   return clamp(q + p.zero, p.lower, p.upper);
 }
 
+/** Variant 3 of DOT. */
+function dotOfActivations({ program, step, words }: Place): bigint {
+  const [left, right] = [tensorOf(program, step.a), tensorOf(program, step.b)];
+  let sum = 0n;
+  for (let i = 0; i < lastOf(left.dims); i++) {
+    const x = number(left.type, BigInt(words[0]?.[i] as number));
+    sum += x * number(right.type, BigInt(words[1]?.[i] as number));
+  }
+  return BigInt.asUintN(32, sum);
+}
+
 function dot(place: Place): bigint {
+  if (place.step.variant === 3) return dotOfActivations(place);
   const [a, b] = [bytesOf(place, 0), bytesOf(place, 1)];
   const { dims } = tensorOf(place.program, place.step.b);
   const k = lastOf(dims);
@@ -206,6 +219,19 @@ function channel(place: Place): bigint {
   const acc = wrap(value + p.bias);
   if (step.opcode === "requant") return finish(step.variant, acc, p);
   return BigInt.asUintN(32, BigInt.asIntN(64, acc * p.m + p.b) >> p.s);
+}
+
+/** Variant 1 of RESCALE. */
+function ratio(place: Place): bigint {
+  const { step, program, element } = place;
+  const [a, b] = [tensorOf(program, step.a), tensorOf(program, step.b)];
+  const [row, column] = [Math.floor(element / lastOf(step.dims)), element % lastOf(step.dims)];
+  const x = number(a.type, elementOf(bytesOf(place, 0), a.type, column));
+  const d = number(b.type, elementOf(bytesOf(place, 1), b.type, row % lastOf(b.dims)));
+  if (d < 1n) return saturated(step.type, 0n);
+  const numerator = 2n * x * BigInt(step.k) + d;
+  const rest = ((numerator % (2n * d)) + 2n * d) % (2n * d);
+  return saturated(step.type, (numerator - rest) / (2n * d));
 }
 
 function arith(place: Place): bigint {
@@ -303,8 +329,19 @@ function reduce(place: Place): bigint {
       values.reduce((all, value) => all + value, 0n),
     );
   }
+  if (name === "norm") {
+    const total = values.reduce((all, value) => all + value * value, BigInt(step.k));
+    return lesser(root(total), 2n ** 31n - 1n);
+  }
   const best = values.reduce((all, value) => ((name === "min" ? value < all : value > all) ? value : all));
   return type === "s8" ? best + 128n : BigInt.asUintN(32, best);
+}
+
+/** ⌊√x⌋, bit by bit. */
+function root(x: bigint): bigint {
+  let found = 0n;
+  for (let bit = 1n << 40n; bit > 0n; bit >>= 1n) if ((found + bit) ** 2n <= x) found += bit;
+  return found;
 }
 
 function lesser(x: bigint, y: bigint): bigint {

@@ -10,7 +10,13 @@ import { decodePosition } from "../../inference/commit/positions.ts";
 import { foldReveal, foldTops, traceShapes } from "../../inference/commit/reveal.ts";
 import { trace } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
-import { elementBytes, elementCount, type Program, type Tensor } from "../../inference/program/form.ts";
+import {
+  elementBytes,
+  elementCount,
+  judgeVersionOf,
+  type Program,
+  type Tensor,
+} from "../../inference/program/form.ts";
 import {
   lastStep,
   maxCalldata,
@@ -171,6 +177,7 @@ function model(words: Words): string[] {
     weightsRoot,
     maxCalldata: maxCalldata(program),
     outputLength: outputLength(program),
+    judgeVersion: judgeVersionOf(program),
   };
   const id = modelIdOf({ ...commitment, selector, lanes, vkHash: words.fixed(32) });
   return [id, packed(modelWord(program, Number(toHex(selector)), lanes), 32)];

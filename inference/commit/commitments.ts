@@ -1,5 +1,5 @@
 import { encodeProgram } from "../program/encode.ts";
-import type { Model, Program, Tensor } from "../program/form.ts";
+import { judgeVersionOf, type Model, type Program, type Tensor } from "../program/form.ts";
 import { maxCalldata, outputLength, stepShape, type TreeShape, weightShape } from "../program/shape.ts";
 import { assertTensor, storedBytes } from "../program/tensor.ts";
 import { assertWeightLengths } from "../program/weights.ts";
@@ -61,6 +61,8 @@ export interface ModelCommitment {
   readonly weightsRoot: Uint8Array;
   readonly maxCalldata: number;
   readonly outputLength: number;
+  /** Version of the judge that the program needs; 1 of a model without a program. */
+  readonly judgeVersion: number;
 }
 
 export function commitModel(model: Model): ModelCommitment {
@@ -70,6 +72,7 @@ export function commitModel(model: Model): ModelCommitment {
     weightsRoot: commitWeights(model).root,
     maxCalldata: maxCalldata(program),
     outputLength: outputLength(program),
+    judgeVersion: judgeVersionOf(program),
   };
 }
 
@@ -83,9 +86,6 @@ export interface ModelIdentity extends ModelCommitment {
   readonly vkHash: Uint8Array;
 }
 
-/** The version of the judge that this code is written for. */
-export const JUDGE_VERSION = 1;
-
 /** keccak256 of the identity's eight ABI words. Source: docs/PROTOCOL.md, section 1. */
 export function modelId(identity: ModelIdentity): Uint8Array {
   const words = new Uint8Array(32 * 8);
@@ -97,6 +97,6 @@ export function modelId(identity: ModelIdentity): Uint8Array {
   view.setUint32(5 * 32 - 4, identity.outputLength);
   view.setUint8(6 * 32 - 1, identity.lanes);
   words.set(identity.vkHash, 192);
-  view.setUint16(8 * 32 - 2, JUDGE_VERSION);
+  view.setUint16(8 * 32 - 2, identity.judgeVersion);
   return keccak256(words);
 }

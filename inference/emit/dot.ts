@@ -1,5 +1,13 @@
 /** DOT as ONNX nodes: u8 times u8, which no CPU saturates. Source: docs/EXACT.md, section 3. */
-import { DOT_VARIANTS, rowCount, type WeightDescriptor, weightIndex } from "../program/form.ts";
+import {
+  DOT_VARIANTS,
+  isActivationDot,
+  lastDim,
+  rowCount,
+  type TensorType,
+  type WeightDescriptor,
+  weightIndex,
+} from "../program/form.ts";
 import { type ChannelParameters, unpackDot } from "../program/weights.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
 import { NotEmittable } from "./not-emittable.ts";
@@ -8,6 +16,7 @@ import { biases, isBinary32Rule, parametersOf, requantized, scalesOf } from "./r
 
 export function dot(place: Place): Value {
   const { graph, model, step, value, shape } = place;
+  if (isActivationDot(step)) return activations(place);
   const { dims } = model.program.weights[weightIndex(step.b)] as WeightDescriptor;
   const [n, k] = dims as [number, number];
   const channels = parametersOf(place);
@@ -39,6 +48,19 @@ export function dot(place: Place): Value {
   );
   const result = finished(graph, graph.reshape(products, [m, n]), channels, form);
   return reshaped(graph, result, [m, n], step.dims);
+}
+
+/** Each matrix of b is turned: onnxruntime multiplies rows with columns. */
+function activations({ graph, step, value, shape }: Place): Value {
+  const [a, b] = [shape(step.a), shape(step.b)];
+  const [rows, n, k] = [rowCount(step.dims), lastDim(step.dims), lastDim(a.dims)];
+  const matrices = rows / step.k;
+  const left = reshaped(graph, value(step.a), a.dims, [matrices, step.k, k]);
+  const right = reshaped(graph, value(step.b), b.dims, [matrices, n, k]);
+  const zero = (type: TensorType): Value => byte(graph, type === "s8" ? 128 : 0);
+  const turned = graph.node("Transpose", [right], { perm: [0, 2, 1] });
+  const products = graph.node("MatMulInteger", [left, turned, zero(a.type), zero(b.type)]);
+  return reshaped(graph, products, [matrices, step.k, n], step.dims);
 }
 
 const byte = (graph: GraphBuilder, value: number): Value => graph.constant("uint8", [], Uint8Array.of(value));

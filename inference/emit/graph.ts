@@ -1,7 +1,7 @@
 import { encode } from "../onnx/proto/encode.ts";
 import type { Message } from "../onnx/proto/schema.ts";
 
-export type ElementType = "uint8" | "int8" | "int32" | "int64" | "float" | "bool";
+export type ElementType = "uint8" | "int8" | "int32" | "int64" | "float" | "double" | "bool";
 /** TensorProto.DataType. */
 const CODES: Readonly<Record<ElementType, number>> = {
   float: 1,
@@ -10,6 +10,7 @@ const CODES: Readonly<Record<ElementType, number>> = {
   int32: 6,
   int64: 7,
   bool: 9,
+  double: 11,
 };
 
 /** AttributeProto.AttributeType. */

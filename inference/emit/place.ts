@@ -23,3 +23,11 @@ export function reshaped(
 ): Value {
   return from.join() === to.join() ? value : graph.reshape(value, to);
 }
+
+/** An integer operand as int32 numbers. */
+export function numbers({ graph, value, shape }: Place, operand: Operand): Value {
+  const { type } = shape(operand);
+  if (type === "s32") return value(operand);
+  const wide = graph.cast(value(operand), "int32");
+  return type === "s8" ? graph.node("Sub", [wide, graph.int32(128)]) : wide;
+}

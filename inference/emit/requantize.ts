@@ -4,6 +4,7 @@ import { requantized as byRule, thresholds } from "../onnx/requantize/rule.ts";
 import { type DOT_VARIANTS, weightIndex } from "../program/form.ts";
 import { floatOfBits } from "../program/tensor.ts";
 import { type ChannelParameters, readParameters } from "../program/weights.ts";
+import { clamped64 } from "./clamp.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
 import { NotEmittable } from "./not-emittable.ts";
 import type { Place } from "./place.ts";
@@ -40,8 +41,12 @@ export function requantized(
         )
       : graph.constant("float", [channels.length], Float32Array.from(channels, pick));
   // Clamped before the zero point is added: a large float has no room for small addends.
-  const raised = graph.node("Max", [q, of(({ lower, zeroPoint }) => lower - zeroPoint)]);
-  const clamped = graph.node("Min", [raised, of(({ upper, zeroPoint }) => upper - zeroPoint)]);
+  const low = of(({ lower, zeroPoint }) => lower - zeroPoint);
+  const high = of(({ upper, zeroPoint }) => upper - zeroPoint);
+  const clamped =
+    form === "integer"
+      ? clamped64(graph, q, low, high)
+      : graph.node("Min", [graph.node("Max", [q, low]), high]);
   return graph.cast(graph.node("Add", [clamped, of(({ zeroPoint }) => zeroPoint)]), "uint8");
 }
 

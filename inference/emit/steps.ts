@@ -10,10 +10,10 @@ import {
   DOT_VARIANTS,
   elementCount,
   FLOAT_VARIANTS,
+  isRatio,
   LOOKUP_VARIANTS,
   lastDim,
   NONE,
-  type Operand,
   REDUCE_VARIANTS,
   rowCount,
   type Step,
@@ -23,7 +23,8 @@ import {
 import { type ChannelParameters, unpackLookup } from "../program/weights.ts";
 import { dot } from "./dot.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
-import { type Place, reshaped } from "./place.ts";
+import { numbers, type Place, reshaped } from "./place.ts";
+import { ratio } from "./ratio.ts";
 import { biases, parametersOf, requantized, shifted } from "./requantize.ts";
 
 /** The nodes of each opcode. CODEC steps are outside: they are the graph's inputs. */
@@ -36,6 +37,7 @@ const EMITTERS: Readonly<Record<Exclude<Opcode, "codec">, (place: Place) => Valu
     return requantized(place.graph, acc, channels, DOT_VARIANTS[place.step.variant] as Variant<"dot">);
   },
   rescale(place) {
+    if (isRatio(place.step)) return ratio(place);
     const { acc, channels } = channelSums(place);
     return place.graph.cast(shifted(place.graph, acc, channels), "int32");
   },
@@ -124,14 +126,6 @@ function pick({ graph, step, value, shape }: Place): Value {
   const [v] = shape(step.b).dims as [number];
   const ids = graph.reshape(clampIds(graph, value(step.a), v), [rowCount(step.dims)]);
   return graph.reshape(graph.node("Gather", [value(step.b), ids]), step.dims);
-}
-
-/** An integer operand as int32 numbers. */
-function numbers({ graph, value, shape }: Place, operand: Operand): Value {
-  const { type } = shape(operand);
-  if (type === "s32") return value(operand);
-  const wide = graph.cast(value(operand), "int32");
-  return type === "s8" ? graph.node("Sub", [wide, graph.int32(128)]) : wide;
 }
 
 /** int32 numbers saturated to a type, in stored form. */
@@ -230,6 +224,7 @@ function reduce(place: Place): Value {
   const { dims } = shape(step.a);
   const rows = [rowCount(dims), lastDim(dims)];
   const variant = REDUCE_VARIANTS[step.variant] as (typeof REDUCE_VARIANTS)[number];
+  if (variant === "norm") return norm(place, rows);
   if (variant === "sum") {
     const wide = graph.reshape(numbers(place, step.a), rows);
     return graph.reshape(graph.node("ReduceSum", [wide, graph.shape([1])], { keepdims: 0 }), step.dims);
@@ -237,5 +232,22 @@ function reduce(place: Place): Value {
   // Stored bytes are in the order of their values, so s8 needs no conversion.
   const operator = variant === "min" ? "ReduceMin" : "ReduceMax";
   const result = graph.node(operator, [graph.reshape(value(step.a), rows)], { axes: [1], keepdims: 0 });
+  return graph.reshape(result, step.dims);
+}
+
+/** Of sums below 2^62, which the profile proves: the root of the double is at most one off. */
+function norm(place: Place, rows: readonly number[]): Value {
+  const { graph, step } = place;
+  const wide = (value: Value): Value => graph.cast(value, "int64");
+  const x = wide(graph.reshape(numbers(place, step.a), rows));
+  const addend = graph.constant("int64", [], BigInt64Array.of(BigInt(step.k)));
+  const squares = graph.node("ReduceSum", [graph.node("Mul", [x, x]), graph.shape([1])], { keepdims: 0 });
+  const total = graph.node("Add", [squares, addend]);
+  const near = wide(graph.node("Sqrt", [graph.cast(total, "double")]));
+  const isAbove = graph.node("Greater", [graph.node("Mul", [near, near]), total]);
+  const root = graph.node("Sub", [near, wide(isAbove)]);
+  const next = graph.node("Add", [root, graph.constant("int64", [], BigInt64Array.of(1n))]);
+  const isBelow = graph.node("LessOrEqual", [graph.node("Mul", [next, next]), total]);
+  const result = graph.cast(graph.node("Add", [root, wide(isBelow)]), "int32");
   return graph.reshape(result, step.dims);
 }

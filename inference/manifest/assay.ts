@@ -3,6 +3,7 @@
 import { checkMeaning } from "../meaning/check.ts";
 import type { Meaning } from "../meaning/form.ts";
 import type { OnnxType } from "../onnx/graph.ts";
+import { PRODUCT_FORMS, type ProductForm } from "../onnx/named-settings.ts";
 import type { InputCodec, OutputCodec } from "../program/form.ts";
 import { INPUT_CODECS, OUTPUT_CODECS } from "../program/form.ts";
 import type { AbiFunction } from "./abi.ts";
@@ -71,6 +72,8 @@ export interface AssaySection {
     readonly steps: number;
     readonly requantizations: { readonly integer: number; readonly binary32: number };
     readonly nudges: number;
+    /** The form of products of computed tensors; absent: by their size. */
+    readonly products?: ProductForm;
   };
   /** Hashes of the outputs of the inputs that inference/self-test.ts makes from each seed. */
   readonly selfTest: readonly { readonly seed: number; readonly outputHash: string }[];
@@ -154,6 +157,9 @@ export function checkAssay(check: Checker, value: unknown, path: string): void {
   });
   const imported = check.object(section.import, `${path}.import`);
   for (const key of ["steps", "nudges"]) positive(imported, key, `${path}.import`);
+  const products = imported?.products;
+  if (products !== undefined && !PRODUCT_FORMS.includes(products as ProductForm))
+    check.error(`${path}.import.products`, `must be one of ${PRODUCT_FORMS.join(", ")}`);
 }
 
 function checkFiles(check: Checker, value: unknown, path: string): void {

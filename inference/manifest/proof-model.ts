@@ -2,7 +2,7 @@
  *  their manifests has format 2. */
 
 import { toHex } from "../../base/bytes.ts";
-import { JUDGE_VERSION, type ModelIdentity, modelId } from "../commit/commitments.ts";
+import { type ModelIdentity, modelId } from "../commit/commitments.ts";
 import { keccak256 } from "../commit/keccak.ts";
 import { checkMeaning } from "../meaning/check.ts";
 import type { Meaning } from "../meaning/form.ts";
@@ -88,6 +88,7 @@ export function proofModelIdentity(
     outputLength: 32 * outputs,
     selector,
     lanes: 2,
+    judgeVersion: 1,
     vkHash,
   };
 }
@@ -101,7 +102,7 @@ export function identityFields(identity: ModelIdentity, inputs: number) {
     selector: toHex(identity.selector),
     lanes: ["PROOF"],
     vkHash: toHex(identity.vkHash),
-    judgeVersion: JUDGE_VERSION,
+    judgeVersion: identity.judgeVersion,
     codec: { input: "int16s", output: "words", inputSize: inputs },
     maxCalldata: identity.maxCalldata,
     outputLength: identity.outputLength,

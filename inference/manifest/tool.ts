@@ -3,6 +3,7 @@
 import { BaseError } from "../../base/errors.ts";
 import type { Meaning } from "../meaning/form.ts";
 import type { ImportSettings } from "../onnx/import.ts";
+import { PRODUCT_FORMS, type ProductForm } from "../onnx/named-settings.ts";
 import { INPUT_CODECS, type InputCodec, OUTPUT_CODECS, type OutputCodec } from "../program/form.ts";
 import type { Lane, Manifest } from "./assay.ts";
 import { LANES } from "./assay.ts";
@@ -16,6 +17,7 @@ export interface ToolDescription extends Omit<Manifest, "container_image" | "ass
     readonly textBytes?: number;
     readonly dims?: Readonly<Record<string, number>>;
     readonly nudge?: boolean;
+    readonly products?: ProductForm;
     readonly inputTypes?: Readonly<Record<string, string>>;
     readonly quantizedInputs?: boolean;
     readonly keep?: readonly string[];
@@ -36,6 +38,7 @@ const IMPORT_KEYS: readonly string[] = [
   "textBytes",
   "dims",
   "nudge",
+  "products",
   "inputTypes",
   "quantizedInputs",
   "keep",
@@ -56,7 +59,9 @@ export function toolFaults(tool: ToolDescription): string[] {
   if (textBytes !== undefined && !(Number.isInteger(textBytes) && textBytes >= 1 && textBytes <= 4096)) {
     faults.push("$.import.textBytes: must be 1 to 4096");
   }
-  const { keep } = tool.import ?? {};
+  const { keep, products } = tool.import ?? {};
+  if (products !== undefined && !PRODUCT_FORMS.includes(products))
+    faults.push(`$.import.products: must be one of ${PRODUCT_FORMS.join(", ")}`);
   if (keep !== undefined && !(Array.isArray(keep) && keep.every((name) => typeof name === "string"))) {
     faults.push("$.import.keep: must be a list of outputs' names");
   }

@@ -2,7 +2,7 @@
 
 import { toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
-import { commitModel, JUDGE_VERSION, modelId } from "../commit/commitments.ts";
+import { commitModel, modelId } from "../commit/commitments.ts";
 import { keccak256 } from "../commit/keccak.ts";
 import { prepare } from "../executor/prepare.ts";
 import type { ImportedModel } from "../onnx/import.ts";
@@ -42,7 +42,7 @@ export function writeModel(
   extra: ReadonlyMap<string, Uint8Array>,
   sha256: Sha256,
 ): WrittenModel {
-  const { model, io, requantizations } = imported;
+  const { model, io, requantizations, products } = imported;
   const lanes = tool.lanes ?? DEFAULT_LANES;
   const key = keyOf(lanes, extra);
   const files = new Map([
@@ -66,7 +66,7 @@ export function writeModel(
     lanes,
     vkHash: toHex(vkHash),
     ...originOf(key),
-    judgeVersion: JUDGE_VERSION,
+    judgeVersion: commitment.judgeVersion,
     codec: {
       input: model.program.inputCodec,
       output: model.program.outputCodec,
@@ -90,6 +90,7 @@ export function writeModel(
         binary32: requantizations.filter((r) => r.form === "binary32").length,
       },
       nudges: requantizations.reduce((sum, r) => sum + r.nudges.length, 0),
+      ...(products === "auto" ? {} : { products }),
     },
     selfTest: Array.from({ length: SELF_TESTS }, (_, seed) => ({
       seed,

@@ -31,7 +31,7 @@ import { MAX_ONNX_RANK } from "./tensor.ts";
 
 export type ArithName = Variant<"arith">;
 export type FloatName = Variant<"float">;
-export type ReduceName = Variant<"reduce">;
+export type ReduceName = Exclude<Variant<"reduce">, "norm">;
 
 /** A character for each byte. */
 const LATIN1 = new TextDecoder("latin1");
@@ -266,6 +266,18 @@ export class ProgramBuilder {
       b,
       k: groups,
     });
+  }
+
+  /** DOT of rows of a and rows of b: each matrix of N rows of b for `rows.at(-1)` rows of a. */
+  dotActivations(
+    a: Operand,
+    b: Operand,
+    rows: readonly [matrices: number, share: number],
+    n: number,
+  ): Operand {
+    const variant = variantCode("dot", "activations");
+    this.budget.spend(rows[0] * rows[1] * n * lastDim(this.shape(a).dims));
+    return this.push({ opcode: "dot", variant, type: "s32", dims: [...rows, n], a, b, k: rows[1] });
   }
 
   lookup(name: Variant<"lookup">, a: Operand, b: Operand, rows: readonly number[]): Operand {

@@ -13,6 +13,7 @@ import { Lowering, type RequantizationReport, type TreeReport } from "./lower/lo
 import { label, operatorOf } from "./lower/operators.ts";
 import { emitProduct } from "./lower/product.ts";
 import { dimsOf, typeOf, type Value } from "./lower/values.ts";
+import type { ProductForm } from "./named-settings.ts";
 import { withNormalizations } from "./normalizations.ts";
 import { type BoundOutput, checkOutputs, defaultOutput, emitOutputs, pruned } from "./outputs.ts";
 import { readOnnx } from "./read.ts";
@@ -30,6 +31,8 @@ export interface ImportSettings {
   /** Most bytes of a text, default 1024. */
   readonly textBytes?: number;
   readonly nudge?: boolean;
+  /** How products of two computed byte tensors are lowered; default auto. */
+  readonly products?: ProductForm;
   /** Types of inputs that are given in another one than the file declares: int32 for int64; uint8 or int8 for a float32
    *  that only QuantizeLinear reads. */
   readonly inputTypes?: ReadonlyMap<string, string>;
@@ -54,6 +57,8 @@ export interface ImportedModel {
   readonly trees: readonly TreeReport[];
   readonly notes: readonly string[];
   readonly profile: ProfileReport;
+  /** The form of products that was asked for. */
+  readonly products: ProductForm;
 }
 
 /** @throws ONNX_* for a file that cannot be read, IMPORT_REFUSED listing every node that cannot be lowered,
@@ -67,11 +72,11 @@ export function importOnnx(bytes: Uint8Array, settings: ImportSettings = {}): Im
 }
 
 function importGraph({ graph, held, notes }: RetypedGraph, settings: ImportSettings): ImportedModel {
-  const codec = settings.codec ?? "raw";
+  const { codec = "raw", nudge = false, products = "auto" } = settings;
   const limits: BaseError[] = [];
   const binding = attempt(limits, () => bindInputs(graph, codec, settings.textBytes ?? 1024, held));
   const builder = new ProgramBuilder(codec, binding?.size ?? 1);
-  const ctx = new Lowering(graph, builder, { nudge: settings.nudge ?? false }, emitProduct);
+  const ctx = new Lowering(graph, builder, { nudge, products }, emitProduct);
   const standIns = new StandIns(ctx);
   if (binding === undefined) for (const input of graph.inputs) standIns.set(input.name, input);
   else for (const [name, value] of emitInputs(builder, binding)) ctx.set(name, value);
@@ -107,7 +112,7 @@ function importGraph({ graph, held, notes }: RetypedGraph, settings: ImportSetti
   const requantizations = ctx.requantizations.filter((r) => used.has(r.node));
   const trees = ctx.trees.filter((r) => used.has(r.node));
   const io = { inputs: binding.inputs, outputs };
-  return { model, io, nodes, requantizations, trees, notes: all, profile };
+  return { model, io, nodes, requantizations, trees, notes: all, profile, products };
 }
 
 /** The result, or undefined and one limit more. */

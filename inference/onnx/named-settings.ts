@@ -14,3 +14,7 @@ export function readInputType(text: string): readonly [name: string, type: strin
   const match = /^(.+)=(int32|uint8|int8)$/.exec(text);
   return match === null ? undefined : [match[1] as string, match[2] as string];
 }
+
+/** How a product of two computed byte tensors is lowered: pairs of elements, DOT activations, or by its size. */
+export const PRODUCT_FORMS = ["auto", "pairs", "dot"] as const;
+export type ProductForm = (typeof PRODUCT_FORMS)[number];

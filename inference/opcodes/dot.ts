@@ -1,23 +1,28 @@
 import { BYTE_TYPES, type StepCheck } from "../program/check.ts";
+import type { Variant } from "../program/codes.ts";
 import {
   DOT_VARIANTS,
   elementCount,
+  isActivationDot,
   lastDim,
   rowCount,
   type Step,
   type TensorData,
 } from "../program/form.ts";
 import { unpackDot } from "../program/weights.ts";
+import { activationReads, activationRules, prepareActivations } from "./dot-activations.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
 import { fastestProducts, type ProductsOf } from "./products.ts";
 import { Requantizer } from "./requantizer.ts";
 import { simdProducts } from "./simd-products.ts";
 
-/** DOT: activation row times weight row, plus bias, in groups; s32, or requantized. Source: docs/EXACT.md, section 3. */
+/** DOT: activation row times weight row, plus bias, in groups; s32, or requantized. With activations in place of
+ *  weights it is dot-activations.ts. Source: docs/EXACT.md, section 3. */
 export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
-  rules,
-  prepare(step, [, table]) {
-    const { dims, words } = table as PreparedOperand;
+  rules: (check) => (isActivationDot(check.step) ? activationRules(check) : rules(check)),
+  prepare(step, operands) {
+    if (isActivationDot(step)) return prepareActivations(step, operands, productsOf);
+    const { dims, words } = operands[1] as PreparedOperand;
     const [n, k] = dims as [number, number];
     const weights = unpackDot(words as Uint8Array, n, k);
     const rowBytes = 32 * (Math.ceil(k / 32) + 1);
@@ -42,6 +47,7 @@ export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
     };
   },
   reads(step, element, source) {
+    if (isActivationDot(step)) return activationReads(step, element);
     const n = lastDim(step.dims);
     const weights = source.weights(step.b).dims[0] as number;
     const channel = element % n;
@@ -57,7 +63,7 @@ export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
 type Finish = (out: TensorData, to: number, accs: Int32Array, first: number, count: number) => void;
 
 function finisher({ variant }: Step, channels: Requantizer): Finish {
-  switch (DOT_VARIANTS[variant] as (typeof DOT_VARIANTS)[number]) {
+  switch (DOT_VARIANTS[variant] as Exclude<Variant<"dot">, "activations">) {
     case "s32":
       return (out, to, accs, _first, count) => {
         for (let i = 0; i < count; i++) out[to + i] = accs[i] as number;

@@ -2,13 +2,15 @@
 export interface Products {
   /** `Σ a·w` for each weight row of the group computed last. */
   readonly sums: Int32Array;
+  /** Other rows of the same number and length in place of the first ones. */
+  load(bytes: Uint8Array): void;
   /** Fills `sums`.
    *  @param at first byte of the activation row @returns Σ a */
   compute(a: Uint8Array, at: number, group: number): number;
 }
 
-/** Weight rows of a DOT step: `groups` times `rows` of `k` stored bytes each, k ≤ 992, row-major. Sums stay below
- *  992 · 255² < 2^31, whatever the bytes: no order of additions gives another result. */
+/** Weight rows of a DOT step: `groups` times `rows` of `k` stored bytes each, k ≤ 1,024, row-major. Sums stay below
+ *  1,024 · 255² < 2^31, whatever the bytes: no order of additions gives another result. */
 export interface WeightRows {
   readonly bytes: Uint8Array;
   readonly groups: number;
@@ -21,7 +23,14 @@ export type ProductsOf = (weights: WeightRows) => Products;
 /** Products in plain JavaScript. */
 export const plainProducts: ProductsOf = ({ bytes, rows, k }) => {
   const sums = new Int32Array(rows);
-  return { sums, compute: (a, at, group) => accumulate(sums, a, at, bytes, group * rows * k, k) };
+  let weights = bytes;
+  return {
+    sums,
+    load: (others) => {
+      weights = others;
+    },
+    compute: (a, at, group) => accumulate(sums, a, at, weights, group * rows * k, k),
+  };
 };
 
 /** Multiply-accumulates of one group from which vectors are faster, the call into WebAssembly included. */

@@ -1,17 +1,19 @@
 import { INTEGERS, type StepCheck } from "../program/check.ts";
-import { elementBytes, elementCount, lastDim, REDUCE_VARIANTS } from "../program/form.ts";
+import { elementBytes, elementCount, isNorm, lastDim, REDUCE_VARIANTS } from "../program/form.ts";
+import { MAX_NORM_BYTES, prepareNorm } from "./norm.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
 
 const MAX_REDUCED_BYTES = 1024;
 
-/** REDUCE: sum, min or max over each row. Stored bytes of every integer type but s32 order as their numbers do.
- *  Source: docs/EXACT.md, section 3. */
+/** REDUCE: sum, min, max or norm (norm.ts) of each row. Stored bytes of every integer type but s32 order as their numbers
+ *  do. Source: docs/EXACT.md, section 3. */
 export const reduce: OpcodeForm = {
   rules,
   prepare(step, [input]) {
     const { type, dims } = input as PreparedOperand;
     const length = lastDim(dims);
     const rows = elementCount(step.dims);
+    if (isNorm(step)) return prepareNorm(step, input as PreparedOperand, rows);
     const variant = REDUCE_VARIANTS[step.variant];
     const offset = type === "s8" ? 128 * length : 0;
     return (out, a) => {
@@ -38,14 +40,15 @@ function rules(check: StepCheck): void {
   const { step } = check;
   const input = check.plain("a", ...INTEGERS);
   if (check.variant()) {
-    if (REDUCE_VARIANTS[step.variant] === "sum") check.type("s32");
+    if (REDUCE_VARIANTS[step.variant] === "sum" || isNorm(step)) check.type("s32");
     else if (input !== undefined) check.type(input.type);
   }
   if (input !== undefined) {
     const bytes = lastDim(input.dims) * elementBytes(input.type);
-    check.must(bytes <= MAX_REDUCED_BYTES, "bytes of a row of operand a", bytes, `<= ${MAX_REDUCED_BYTES}`);
+    const most = isNorm(step) ? MAX_NORM_BYTES : MAX_REDUCED_BYTES;
+    check.must(bytes <= most, "bytes of a row of operand a", bytes, `<= ${most}`);
     check.rows("a", input, elementCount(step.dims));
   }
   check.none("b", "c");
-  check.noAttribute();
+  if (!isNorm(step)) check.noAttribute();
 }

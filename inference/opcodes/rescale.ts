@@ -1,12 +1,16 @@
-import type { StepCheck } from "../program/check.ts";
-import { elementCount } from "../program/form.ts";
-import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
+import { INTEGERS, type StepCheck } from "../program/check.ts";
+import { elementCount, isRatio, lastDim, rowCount, type Step } from "../program/form.ts";
+import { readWord } from "./broadcast.ts";
+import type { OpcodeForm, OperandSource, PreparedOperand, Read } from "./opcode.ts";
+import { prepareRatio } from "./ratio.ts";
 import { channelRules, channelsOf, readChannel } from "./requant.ts";
 
-/** RESCALE: s32 → s32 by the channel's multiplier, addend and shift. Source: docs/EXACT.md, section 3. */
+/** RESCALE: s32 → s32 by the channel's multiplier, addend and shift; or integers by a divisor a row (ratio.ts).
+ *  Source: docs/EXACT.md, section 3. */
 export const rescale: OpcodeForm = {
   rules,
-  prepare(step, [, parameters]) {
+  prepare(step, [source, parameters]) {
+    if (isRatio(step)) return prepareRatio(step, source as PreparedOperand);
     const channels = channelsOf(parameters as PreparedOperand);
     const count = elementCount(step.dims);
     const period = channels.bias.length;
@@ -21,11 +25,36 @@ export const rescale: OpcodeForm = {
       }
     };
   },
-  reads: readChannel,
+  reads: (step, element, source) =>
+    isRatio(step) ? ratioReads(step, element, source) : readChannel(step, element, source),
 };
 
 function rules(check: StepCheck): void {
   check.variant();
-  check.type("s32");
-  channelRules(check);
+  if (isRatio(check.step)) ratioRules(check);
+  else {
+    check.type("s32");
+    channelRules(check);
+  }
+}
+
+/** The element's word, then that of its row's divisor. */
+function ratioReads(step: Step, element: number, source: OperandSource): Read[] {
+  const row = Math.floor(element / lastDim(step.dims));
+  return [
+    readWord(step.a, source.shape(step.a).type, step.dims, element),
+    readWord(step.b, "s32", source.shape(step.b).dims, row),
+  ];
+}
+
+function ratioRules(check: StepCheck): void {
+  const { step } = check;
+  check.type("u8", "s8", "s32");
+  check.sameDims("a", check.plain("a", ...INTEGERS));
+  const divisors = check.plain("b", "s32");
+  check.none("c");
+  check.must(step.k >= 1, "k (multiplier)", step.k, ">= 1");
+  if (divisors === undefined) return;
+  const [count, rows] = [elementCount(divisors.dims), rowCount(step.dims)];
+  check.must(count === rows, "elements of operand b", count, `${rows}, one a row`);
 }

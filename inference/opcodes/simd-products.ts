@@ -88,9 +88,11 @@ const above = (value: number, unit: number): number => unit * Math.ceil(value / 
 class SimdProducts implements Products {
   readonly sums: Int32Array;
   readonly #activations: Uint8Array;
+  readonly #weights: Uint8Array;
   readonly #call: WasmInstance["call"];
   readonly #rows: number;
   readonly #k: number;
+  readonly #groups: number;
   readonly #groupBytes: number;
   /** Ends of the sums and of the activation row. */
   readonly #ends: readonly [sums: number, activations: number];
@@ -103,19 +105,33 @@ class SimdProducts implements Products {
     memory.grow(Math.ceil((end + groups * this.#groupBytes) / PAGE) - 1);
     this.sums = new Int32Array(memory.buffer, 0, sumsEnd / 4);
     this.#activations = new Uint8Array(memory.buffer, sumsEnd, padded);
-    const weights = new Uint8Array(memory.buffer, end);
-    const ones = new Uint8Array(k).fill(1);
-    for (let group = 0; group < groups; group++) {
-      for (let row = 0; row <= rows; row++) {
-        const from = (group * rows + row) * k;
-        const to = group * this.#groupBytes + Math.floor(row / BLOCK) * BLOCK * padded;
-        place(weights, to + HALF * (row % BLOCK), row < rows ? bytes.subarray(from, from + k) : ones);
-      }
-    }
+    this.#weights = new Uint8Array(memory.buffer, end);
     this.#call = call;
     this.#rows = rows;
     this.#k = k;
+    this.#groups = groups;
     this.#ends = [sumsEnd, end];
+    const ones = new Uint8Array(k).fill(1);
+    for (let group = 0; group < groups; group++) this.#place(group, rows, ones, 0);
+    this.load(bytes);
+  }
+
+  load(bytes: Uint8Array): void {
+    for (let group = 0; group < this.#groups; group++) {
+      for (let row = 0; row < this.#rows; row++) {
+        this.#place(group, row, bytes, (group * this.#rows + row) * this.#k);
+      }
+    }
+  }
+
+  /** A row into its block: eight bytes of each row of the block in turn. @param from first byte of it */
+  #place(group: number, row: number, bytes: Uint8Array, from: number): void {
+    const block = Math.floor(row / BLOCK) * BLOCK * above(this.#k, STRIDE);
+    const to = group * this.#groupBytes + block + HALF * (row % BLOCK);
+    const weights = this.#weights;
+    for (let i = 0; i < this.#k; i++) {
+      weights[to + BLOCK * (i - (i % HALF)) + (i % HALF)] = bytes[from + i] as number;
+    }
   }
 
   compute(a: Uint8Array, at: number, group: number): number {
@@ -124,11 +140,6 @@ class SimdProducts implements Products {
     this.#call(sums, end, end + group * this.#groupBytes, 0, sums);
     return this.sums[this.#rows] as number;
   }
-}
-
-/** A weight row into its block: eight bytes of each row of the block in turn. */
-function place(weights: Uint8Array, at: number, row: Uint8Array): void {
-  for (let i = 0; i < row.length; i += HALF) weights.set(row.subarray(i, i + HALF), at + BLOCK * i);
 }
 
 const instantiate = compileWasm(FUNCTION);

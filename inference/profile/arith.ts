@@ -1,5 +1,5 @@
 import { ARITH_VARIANTS } from "../program/form.ts";
-import type { StepRanges } from "./context.ts";
+import type { RangedOperand, StepRanges } from "./context.ts";
 import { combine, lowest, type Range, uniform } from "./range.ts";
 
 export const WIDEN = "Clip the operands before this step, or use smaller scales or weights.";
@@ -10,19 +10,7 @@ export function arithRange(ctx: StepRanges): Range {
   const name = ARITH_VARIANTS[step.variant];
   const operands = ctx.operands();
   if (name === "lt" || name === "le" || name === "eq") return uniform(0, 1);
-  if (name === "div") {
-    const divisor = (operands[1] as { range: Range }).range;
-    const low = lowest(divisor);
-    if (low < 1) {
-      ctx.problem(
-        "the divisor can be below 1",
-        low,
-        low,
-        "at least 1",
-        "Take the maximum of the divisor and 1.",
-      );
-    }
-  }
+  if (name === "div") checkDivisor(ctx, (operands[1] as RangedOperand).range);
   const result = combine(operands, step.dims, (low, high, out) => {
     const [al = 0, bl = 0] = low;
     const [ah = 0, bh = 0] = high;
@@ -61,6 +49,13 @@ export function arithRange(ctx: StepRanges): Range {
   });
   const range = { ...result, tiny: 1 };
   return ctx.within(range, `the ${name === "cast" ? "cast value" : "result"} can leave ${step.type}`, WIDEN);
+}
+
+/** Reports a divisor that can be below 1. */
+export function checkDivisor(ctx: StepRanges, divisor: Range): void {
+  const low = lowest(divisor);
+  if (low >= 1) return;
+  ctx.problem("the divisor can be below 1", low, low, "at least 1", "Take the maximum of the divisor and 1.");
 }
 
 function corners(out: Float64Array, ...values: number[]): void {

@@ -1,4 +1,4 @@
-import { elementCount, lastDim, REDUCE_VARIANTS } from "../program/form.ts";
+import { elementCount, isNorm, lastDim, REDUCE_VARIANTS } from "../program/form.ts";
 import { WIDEN } from "./arith.ts";
 import type { StepRanges } from "./context.ts";
 import { empty, isUniform, type Range, uniform } from "./range.ts";
@@ -8,6 +8,7 @@ export function reduceRange(ctx: StepRanges): Range {
   const { step } = ctx;
   const { range, dims } = ctx.operand("a");
   const length = lastDim(dims);
+  if (isNorm(step)) return normRange(ctx, range, length);
   const name = REDUCE_VARIANTS[step.variant];
   if (isUniform(range) && elementCount(dims) > 1) {
     const times = name === "sum" ? length : 1;
@@ -33,3 +34,39 @@ export function reduceRange(ctx: StepRanges): Range {
   }
   return ctx.within({ ...result, tiny: 1 }, "the sum can leave s32", WIDEN);
 }
+
+/** Of a norm: the roots of the least and of the largest sum of squares. */
+function normRange(ctx: StepRanges, range: Range, length: number): Range {
+  const { step } = ctx;
+  const what = "the norm can leave s32";
+  const square = (i: number): readonly [number, number] => {
+    const [low, high] = [range.low[i] as number, range.high[i] as number];
+    const least = low > 0 ? low : Math.min(high, 0);
+    return [least ** 2, Math.max(low ** 2, high ** 2)];
+  };
+  if (isUniform(range)) {
+    const [least, most] = square(0);
+    return ctx.within(
+      uniform(rootBelow(length * least + step.k), rootAbove(length * most + step.k)),
+      what,
+      WIDEN,
+    );
+  }
+  const result = empty(step.dims);
+  for (let row = 0; row < result.low.length; row++) {
+    let [least, most] = [step.k, step.k];
+    for (let i = row * length; i < (row + 1) * length; i++) {
+      const [low, high] = square(i);
+      least += low;
+      most += high;
+    }
+    result.low[row] = rootBelow(least);
+    result.high[row] = rootAbove(most);
+  }
+  return ctx.within({ ...result, tiny: 1 }, what, WIDEN);
+}
+
+/** Doubles hold smaller sums exactly; the root of a larger one is less than 1 off. */
+const EXACT = 2 ** 52;
+const rootBelow = (sum: number): number => Math.floor(Math.sqrt(sum)) - (sum < EXACT ? 0 : 1);
+const rootAbove = (sum: number): number => Math.floor(Math.sqrt(sum)) + (sum < EXACT ? 0 : 1);

@@ -40,6 +40,8 @@ export const MAX_WHOLE_HEIGHT = 12;
  *  transaction around them, every move of a model fits a transaction of 90,000 bytes. Source: docs/EXACT.md, section 5. */
 export const MAX_MOVE_BYTES = 84_000;
 export const MAX_DOT_LENGTH = 992;
+/** Of DOT activations: no weight row with a parameter word has to fit. */
+export const MAX_ACTIVATIONS_LENGTH = 1024;
 export const MAX_LOOKUP_LENGTH = 1024;
 
 export type Report = (field: string, value: unknown, limit: string) => void;

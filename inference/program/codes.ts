@@ -20,6 +20,12 @@ interface OpcodeRow {
   readonly variants: Readonly<Record<string, number>>;
   /** What the attribute k means; without it k is 0. */
   readonly attribute?: string;
+  /** What it means for one of the variants, where that is something else. */
+  readonly attributeOf?: Readonly<Record<string, string>>;
+  /** Of variants that version 1 of the judge does not have: the first version that has them. */
+  readonly since?: Readonly<Record<string, number>>;
+  /** Variants that are judged, and that no interpreter runs. */
+  readonly judgedOnly?: readonly string[];
 }
 
 /** The opcodes. What each has a file for is listed in tools/gen-opcodes.ts, which writes the lists of these files: a
@@ -29,9 +35,22 @@ export const OPCODE_TABLE = {
   codec: { code: 1, variants: {}, attribute: "k" },
   move: { code: 2, variants: {}, attribute: "pad" },
   lookup: { code: 3, variants: { sum: 0, pick: 1 } },
-  dot: { code: 4, variants: { s32: 0, integer: 1, binary32: 2 }, attribute: "groups" },
+  dot: {
+    code: 4,
+    variants: { s32: 0, integer: 1, binary32: 2, activations: 3 },
+    attribute: "groups",
+    attributeOf: { activations: "rows a matrix" },
+    since: { activations: 2 },
+    judgedOnly: ["activations"],
+  },
   requant: { code: 5, variants: { integer: 1, binary32: 2 } },
-  rescale: { code: 6, variants: {} },
+  rescale: {
+    code: 6,
+    variants: { channel: 0, ratio: 1 },
+    attributeOf: { ratio: "multiplier" },
+    since: { ratio: 2 },
+    judgedOnly: ["ratio"],
+  },
   table: { code: 7, variants: {} },
   arith: {
     code: 8,
@@ -44,7 +63,13 @@ export const OPCODE_TABLE = {
       ...{ lt: 8, le: 9, eq: 10, tofloat: 11, toint: 12, dequant: 13, quant: 14 },
     },
   },
-  reduce: { code: 10, variants: { sum: 0, min: 1, max: 2 } },
+  reduce: {
+    code: 10,
+    variants: { sum: 0, min: 1, max: 2, norm: 3 },
+    attributeOf: { norm: "addend" },
+    since: { norm: 2 },
+    judgedOnly: ["norm"],
+  },
   select: { code: 11, variants: {} },
 } as const satisfies Readonly<Record<string, OpcodeRow>>;
 
@@ -76,10 +101,22 @@ export function variantCode<O extends Opcode>(opcode: O, name: Variant<O>): numb
 export const variantName = (opcode: Opcode, variant: number): string | undefined =>
   nameOf(OPCODE_TABLE[opcode].variants as Readonly<Record<string, number>>, variant);
 
-/** What an opcode's attribute k means. */
-export function attributeName(opcode: Opcode): string {
-  const { attribute }: OpcodeRow = OPCODE_TABLE[opcode];
-  return attribute ?? "k";
+/** What the attribute k of an opcode's variant means. */
+export function attributeName(opcode: Opcode, variant: number): string {
+  const { attribute, attributeOf }: OpcodeRow = OPCODE_TABLE[opcode];
+  return attributeOf?.[variantName(opcode, variant) ?? ""] ?? attribute ?? "k";
+}
+
+/** The first version of the judge that has an opcode's variant. */
+export function sinceVersion(opcode: Opcode, variant: number): number {
+  const { since }: OpcodeRow = OPCODE_TABLE[opcode];
+  return since?.[variantName(opcode, variant) ?? ""] ?? 1;
+}
+
+/** Whether no interpreter runs a variant: programs that have it have no lane EXECUTION. */
+export function isJudgedOnly(opcode: Opcode, variant: number): boolean {
+  const { judgedOnly }: OpcodeRow = OPCODE_TABLE[opcode];
+  return judgedOnly?.includes(variantName(opcode, variant) ?? "") === true;
 }
 
 /** All variants that a record of the opcode may hold. Of CODEC the header says which. */

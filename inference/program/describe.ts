@@ -6,6 +6,7 @@ import {
   lastDim,
   NONE,
   type Operand,
+  operandDims,
   type Program,
   type Step,
   type WeightDescriptor,
@@ -38,10 +39,9 @@ export function describeProgram(program: Program): string[] {
 /** Multiply-accumulates of all DOT steps. */
 function multiplyAccumulates(program: Program): number {
   return program.steps.reduce((sum, step) => {
-    if (step.opcode !== "dot") return sum;
-    return (
-      sum + elementCount(step.dims) * lastDim((program.weights[weightIndex(step.b)] as WeightDescriptor).dims)
-    );
+    return step.opcode === "dot"
+      ? sum + elementCount(step.dims) * lastDim(operandDims(program, step.b))
+      : sum;
   }, 0);
 }
 
@@ -57,7 +57,7 @@ function describeStep(step: Step, i: number): string {
   const name = variant === undefined ? step.opcode : `${step.opcode}.${variant}`;
   const operands = [step.a, step.b, step.c].filter((operand) => operand !== NONE).map(describeOperand);
   const attributes = step.coordinates.length > 0 ? [describeView(step.coordinates)] : [];
-  if (step.k !== 0) attributes.push(`${attributeName(step.opcode)} ${step.k}`);
+  if (step.k !== 0) attributes.push(`${attributeName(step.opcode, step.variant)} ${step.k}`);
   const call = `${name}(${[...operands, ...attributes].join(", ")})`;
   return `s${i}: ${step.type}[${step.dims.join(",")}] = ${call}  (${describeTree(stepShape(step))})`;
 }

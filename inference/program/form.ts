@@ -2,6 +2,7 @@
 
 import {
   INPUT_CODEC_CODES,
+  isJudgedOnly,
   type LAYOUT_CODES,
   NONE,
   namesOf,
@@ -9,7 +10,9 @@ import {
   OPCODE_TABLE,
   type Opcode,
   OUTPUT_CODEC_CODES,
+  sinceVersion,
   TYPE_CODES,
+  variantName,
   WEIGHT,
 } from "./codes.ts";
 
@@ -70,7 +73,8 @@ export interface Step {
   readonly a: Operand;
   readonly b: Operand;
   readonly c: Operand;
-  /** u32 attribute: codec offset or table rows, MOVE's pad element, DOT's groups; else 0. */
+  /** u32 attribute: codec offset or table rows, MOVE's pad element, DOT's groups, a norm's addend, a ratio's multiplier;
+   *  else 0. */
   readonly k: number;
   /** Exactly four for MOVE, none for the others. */
   readonly coordinates: readonly Coordinate[];
@@ -84,6 +88,43 @@ export interface Program {
   readonly weights: readonly WeightDescriptor[];
   readonly steps: readonly Step[];
 }
+
+/** A step's or a weight tensor, as a step names it. */
+export const operandTensor = ({ steps, weights }: Program, operand: Operand): Step | WeightDescriptor =>
+  (isWeight(operand) ? weights[weightIndex(operand)] : steps[operand]) as Step | WeightDescriptor;
+
+/** Its dims. */
+export const operandDims = (program: Program, operand: Operand): readonly number[] =>
+  operandTensor(program, operand).dims;
+
+/** DOT whose second operand is a tensor of activations and no weights. */
+export const isActivationDot = ({ opcode, variant }: Pick<Step, "opcode" | "variant">): boolean =>
+  opcode === "dot" && DOT_VARIANTS[variant] === "activations";
+
+/** REDUCE whose result is the length of a row: the root of its sum of squares. */
+export const isNorm = ({ opcode, variant }: Pick<Step, "opcode" | "variant">): boolean =>
+  opcode === "reduce" && REDUCE_VARIANTS[variant] === "norm";
+
+/** The step that divides each row of a tensor by an element of another. */
+export const isRatio = ({ opcode, variant }: Pick<Step, "opcode" | "variant">): boolean =>
+  variantName(opcode, variant) === "ratio";
+
+/** The first step that no interpreter runs. */
+export function findJudgedOnly(
+  program: Program,
+): { readonly index: number; readonly name: string } | undefined {
+  const index = program.steps.findIndex(({ opcode, variant }) => isJudgedOnly(opcode, variant));
+  const step = program.steps[index];
+  return step && { index, name: `${step.opcode.toUpperCase()} ${variantName(step.opcode, step.variant)}` };
+}
+
+/** The newest version of the judge that this code knows. */
+export const JUDGE_VERSION = 2;
+
+/** The version of the judge that a program needs, which its models' ids commit to: what a program uses that version 1
+ *  does not have makes it 2. Source: docs/PROTOCOL.md, section 1. */
+export const judgeVersionOf = ({ steps }: Program): number =>
+  steps.reduce((version, { opcode, variant }) => Math.max(version, sinceVersion(opcode, variant)), 1);
 
 /** A program with its weights. `weights[i]` holds: plain: the stored bytes of the elements, packed;
  *  dot, lookup, channel: the real words of all rows (docs/EXACT.md, section 2), packed. */

@@ -13,7 +13,7 @@ export interface CanonicalModel {
 export const TASKS = ["output", "trace"] as const;
 export type Task = (typeof TASKS)[number];
 
-export interface ToThread {
+export interface CanonicalRun {
   readonly task: Task;
   readonly id: string;
   /** present where this thread has not run the model before */
@@ -21,12 +21,23 @@ export interface ToThread {
   readonly calldata: Uint8Array;
 }
 
-/** Buffers in it travel without a copy. */
-export type FromThread =
-  | { readonly kind: "output"; readonly output: Uint8Array }
+/** In the order in which they are run: short ones travel together, since a message takes longer than they do. */
+export type ToThread = readonly CanonicalRun[];
+
+export type CanonicalAnswer =
+  | {
+      readonly kind: "output";
+      readonly output: Uint8Array;
+      /** of this run, ms */
+      readonly ms: number;
+    }
+  /** Buffers in it travel without a copy. */
   | { readonly kind: "trace"; readonly tensors: readonly Tensor[]; readonly trees: readonly TreeParts[] }
   /** `code` absent: a fault of the program */
   | {
       readonly kind: "failed";
       readonly error: Partial<BaseErrorOptions> & { readonly shortMessage: string };
     };
+
+/** One answer for each run of a message. */
+export type FromThread = readonly CanonicalAnswer[];

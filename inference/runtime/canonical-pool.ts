@@ -5,7 +5,14 @@ import { BaseError } from "../../base/errors.ts";
 import { type Commitment, commitTensors } from "../commit/commitments.ts";
 import { TensorTree } from "../commit/tree.ts";
 import type { Tensor } from "../program/form.ts";
-import type { CanonicalModel, FromThread, Task, ToThread } from "./canonical-messages.ts";
+import type {
+  CanonicalAnswer,
+  CanonicalModel,
+  CanonicalRun,
+  FromThread,
+  Task,
+  ToThread,
+} from "./canonical-messages.ts";
 
 /** Who waits, the most urgent first: an answer that is owed by a deadline; the node's own work; callers. */
 export const URGENCIES = ["owed", "own", "caller"] as const;
@@ -39,32 +46,42 @@ export interface CanonicalPoolOptions {
   readonly stopAfterMs?: number;
 }
 
-type Answer = Exclude<FromThread, { kind: "failed" }>;
+type Answer = Exclude<CanonicalAnswer, { kind: "failed" }>;
 
 interface Job {
-  readonly message: Omit<ToThread, "model">;
+  readonly run: Omit<CanonicalRun, "model">;
   readonly urgency: Urgency;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (reason: unknown) => void;
   /** forgets the signal */
   readonly end: () => void;
+  /** nobody waits for it any more */
+  isAbandoned: boolean;
 }
+
+/** Outputs that are run in one go, as far as the runs before them tell how long they take: whoever is more urgent waits
+ *  for no more than this, ms. */
+const TOGETHER_MS = 4;
 
 interface Thread {
   readonly worker: Worker;
   /** ids of models that it holds */
   readonly models: Set<string>;
-  job: Job | undefined;
-  /** of a run that nobody waits for */
+  /** that it is at, in their order; none: it is idle */
+  jobs: readonly Job[];
+  /** of runs that nobody waits for */
   stopper: NodeJS.Timeout | undefined;
 }
 
 export class CanonicalPool implements Canonical {
-  readonly #models: ReadonlyMap<string, CanonicalModel>;
+  readonly #models: Map<string, CanonicalModel>;
   readonly #limit: number;
   readonly #stopAfterMs: number;
   readonly #threads = new Set<Thread>();
   readonly #queue = new Set<Job>();
+  /** ms of a model's last output */
+  readonly #outputMs = new Map<string, number>();
+  #isFilling = false;
   #isClosed = false;
 
   /** @param models by the id that runs take */
@@ -73,6 +90,11 @@ export class CanonicalPool implements Canonical {
     this.#models = new Map([...models].map(([id, model]) => [id, shared(model)]));
     this.#limit = threads;
     this.#stopAfterMs = stopAfterMs;
+  }
+
+  /** Runs a further model from now on. @param id by which runs name it */
+  add(id: string, model: CanonicalModel): void {
+    if (!this.#models.has(id)) this.#models.set(id, shared(model));
   }
 
   async output(id: string, calldata: Uint8Array, options?: CanonicalOptions): Promise<Uint8Array> {
@@ -102,49 +124,81 @@ export class CanonicalPool implements Canonical {
       if (this.#isClosed) throw lost("the pool was closed");
       if (!this.#models.has(id)) throw new RangeError(`model ${id} is not loaded`);
       const abandon = () => {
+        job.isAbandoned = true;
         this.#queue.delete(job);
         settle(job, () => reject(signal?.reason));
         this.#stopSoon(job);
       };
       const end = () => signal?.removeEventListener("abort", abandon);
-      const job: Job = { message: { task, id, calldata }, urgency, resolve, reject, end };
+      const run = { task, id, calldata };
+      const job: Job = { run, urgency, resolve, reject, end, isAbandoned: false };
       signal?.addEventListener("abort", abandon);
       this.#queue.add(job);
+      this.#fillSoon();
+    });
+  }
+
+  /** At the end of this turn of the event loop: what is asked in it is run together. */
+  #fillSoon(): void {
+    if (this.#isFilling) return;
+    this.#isFilling = true;
+    setImmediate(() => {
+      this.#isFilling = false;
       this.#fill();
     });
   }
 
   #fill(): void {
-    for (let job = this.#next(); job !== undefined; job = this.#next()) {
-      const thread = [...this.#threads].find((one) => one.job === undefined) ?? this.#start();
-      this.#queue.delete(job);
-      thread.job = job;
-      const { id } = job.message;
-      const model = thread.models.has(id) ? undefined : this.#models.get(id);
-      thread.models.add(id);
+    for (let jobs = this.#next(); jobs.length > 0; jobs = this.#next()) {
+      const thread = [...this.#threads].find((one) => one.jobs.length === 0) ?? this.#start();
+      for (const job of jobs) this.#queue.delete(job);
+      thread.jobs = jobs;
+      const runs = jobs.map(({ run }) => {
+        const model = thread.models.has(run.id) ? undefined : this.#models.get(run.id);
+        thread.models.add(run.id);
+        return { ...run, model };
+      });
       thread.worker.ref();
-      thread.worker.postMessage({ ...job.message, model } satisfies ToThread);
+      thread.worker.postMessage(runs satisfies ToThread);
     }
   }
 
-  /** The most urgent run that a thread is free for, the oldest of these. */
-  #next(): Job | undefined {
-    const running = [...this.#threads].flatMap(({ job }) => (job === undefined ? [] : [job]));
-    if (running.length >= this.#limit) return undefined;
+  /** The most urgent run that a thread is free for, the oldest of these, and what can be run with it. */
+  #next(): readonly Job[] {
+    const running = [...this.#threads].flatMap(({ jobs }) => jobs.slice(0, 1));
+    if (running.length >= this.#limit) return [];
     const forCallers = Math.max(1, this.#limit - 1);
     const isFull = running.filter(({ urgency }) => urgency === "caller").length >= forCallers;
     for (const urgency of URGENCIES) {
       if (urgency === "caller" && isFull) continue;
-      for (const job of this.#queue) if (job.urgency === urgency) return job;
+      const jobs = this.#together(urgency);
+      if (jobs.length > 0) return jobs;
     }
-    return undefined;
+    return [];
+  }
+
+  #together(urgency: Urgency): readonly Job[] {
+    const jobs: Job[] = [];
+    let ms = 0;
+    for (const job of this.#queue) {
+      if (job.urgency !== urgency) continue;
+      ms += this.#msOf(job);
+      if (jobs.length > 0 && ms > TOGETHER_MS) break;
+      jobs.push(job);
+    }
+    return jobs;
+  }
+
+  /** Infinity where it is not known. */
+  #msOf({ run: { task, id } }: Job): number {
+    return (task === "output" ? this.#outputMs.get(id) : undefined) ?? Number.POSITIVE_INFINITY;
   }
 
   #start(): Thread {
     const worker = new Worker(new URL("canonical-thread.mjs", import.meta.url), {
       execArgv: [],
     });
-    const thread: Thread = { worker, models: new Set(), job: undefined, stopper: undefined };
+    const thread: Thread = { worker, models: new Set(), jobs: [], stopper: undefined };
     worker.on("message", (message: FromThread) => this.#answered(thread, message));
     worker.on("error", (error) => this.#lose(thread, String(error)));
     worker.on("exit", (code) => this.#lose(thread, `it ended with exit code ${code}`));
@@ -152,23 +206,26 @@ export class CanonicalPool implements Canonical {
     return thread;
   }
 
-  #answered(thread: Thread, message: FromThread): void {
-    const { job } = thread;
+  #answered(thread: Thread, answers: FromThread): void {
+    const { jobs } = thread;
     clearTimeout(thread.stopper);
-    thread.job = undefined;
+    thread.jobs = [];
     thread.stopper = undefined;
     // An idle thread keeps no program alive.
     thread.worker.unref();
-    if (job !== undefined) {
-      settle(job, () => (message.kind === "failed" ? job.reject(failure(message)) : job.resolve(message)));
+    for (const [index, job] of jobs.entries()) {
+      const answer = answers[index] as CanonicalAnswer;
+      if (answer.kind === "output") this.#outputMs.set(job.run.id, answer.ms);
+      if (!job.isAbandoned)
+        settle(job, () => (answer.kind === "failed" ? job.reject(failure(answer)) : job.resolve(answer)));
     }
     this.#fill();
   }
 
-  /** A start costs time too, so a run that nobody waits for may end if it soon does. */
+  /** A start costs time too, so runs that nobody waits for may end if they soon do. */
   #stopSoon(job: Job): void {
-    const thread = [...this.#threads].find((one) => one.job === job);
-    if (thread === undefined) return;
+    const thread = [...this.#threads].find(({ jobs }) => jobs.includes(job));
+    if (thread === undefined || !thread.jobs.every(({ isAbandoned }) => isAbandoned)) return;
     thread.stopper = setTimeout(() => this.#lose(thread, "nobody waits for its run"), this.#stopAfterMs);
     thread.stopper.unref();
   }
@@ -177,8 +234,7 @@ export class CanonicalPool implements Canonical {
     if (!this.#threads.delete(thread)) return;
     clearTimeout(thread.stopper);
     void thread.worker.terminate();
-    const { job } = thread;
-    if (job !== undefined) settle(job, () => job.reject(lost(reason)));
+    for (const job of thread.jobs) settle(job, () => job.reject(lost(reason)));
     if (!this.#isClosed) this.#fill();
   }
 }
@@ -202,7 +258,7 @@ const shared = ({ model, selector }: CanonicalModel): CanonicalModel => ({
   },
 });
 
-function failure({ error }: Extract<FromThread, { kind: "failed" }>): Error {
+function failure({ error }: Extract<CanonicalAnswer, { kind: "failed" }>): Error {
   const { code, shortMessage } = error;
   return code === undefined ? new Error(shortMessage) : new BaseError({ ...error, code });
 }

@@ -4,16 +4,20 @@ import { isBaseError } from "../../base/errors.ts";
 import { commitTrace } from "../commit/commitments.ts";
 import { execute, trace } from "../executor/execute.ts";
 import { type PreparedModel, prepare } from "../executor/prepare.ts";
-import type { FromThread, ToThread } from "./canonical-messages.ts";
+import type { CanonicalAnswer, CanonicalRun, FromThread, ToThread } from "./canonical-messages.ts";
 
 const prepared = new Map<string, PreparedModel>();
 
-function answer({ task, id, model, calldata }: ToThread): FromThread {
+function answer({ task, id, model, calldata }: CanonicalRun): CanonicalAnswer {
   try {
     const known = prepared.get(id) ?? (model && prepare(model.model, model.selector));
     if (known === undefined) throw new RangeError(`model ${id} is not loaded`);
     prepared.set(id, known);
-    if (task === "output") return { kind: "output", output: execute(known, calldata).slice() };
+    if (task === "output") {
+      const since = performance.now();
+      const output = execute(known, calldata).slice();
+      return { kind: "output", output, ms: performance.now() - since };
+    }
     const tensors = trace(known, calldata);
     const { tensors: trees } = commitTrace(known.program, tensors);
     return { kind: "trace", tensors, trees: trees.map(({ parts }) => parts) };
@@ -29,20 +33,20 @@ function answer({ task, id, model, calldata }: ToThread): FromThread {
   }
 }
 
-/** Memory that the answer owns, each once. */
-function buffersOf(message: FromThread): ArrayBuffer[] {
-  if (message.kind === "failed") return [];
-  const arrays =
-    message.kind === "output"
-      ? [message.output]
-      : [
-          ...message.tensors.map(({ data }) => data),
-          ...message.trees.flatMap(({ bytes, levels }) => [bytes, ...levels.map(({ nodes }) => nodes)]),
-        ];
+/** Memory that the answers own, each once; what is short is sooner copied. */
+function buffersOf(answers: FromThread): ArrayBuffer[] {
+  const arrays = answers.flatMap((made) =>
+    made.kind === "trace"
+      ? [
+          ...made.tensors.map(({ data }) => data),
+          ...made.trees.flatMap(({ bytes, levels }) => [bytes, ...levels.map(({ nodes }) => nodes)]),
+        ]
+      : [],
+  );
   return [...new Set(arrays.map(({ buffer }) => buffer as ArrayBuffer))];
 }
 
-parentPort?.on("message", (message: ToThread) => {
-  const answered = answer(message);
-  parentPort?.postMessage(answered, buffersOf(answered));
+parentPort?.on("message", (runs: ToThread) => {
+  const answers = runs.map(answer);
+  parentPort?.postMessage(answers, buffersOf(answers));
 });

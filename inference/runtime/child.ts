@@ -166,7 +166,7 @@ export class Child {
   #fill(): void {
     if (this.#isFilling || this.#queue.size === 0 || this.#sent.size >= this.#ahead) return;
     this.#isFilling = true;
-    process.nextTick(() => {
+    setImmediate(() => {
       this.#isFilling = false;
       this.#flush();
     });

@@ -34,9 +34,13 @@ uint256 constant LOOKUP_PICK = 1;
 uint256 constant DOT_S32 = 0;
 uint256 constant DOT_INTEGER = 1;
 uint256 constant DOT_BINARY32 = 2;
+uint256 constant DOT_ACTIVATIONS = 3;
 
 uint256 constant REQUANT_INTEGER = 1;
 uint256 constant REQUANT_BINARY32 = 2;
+
+uint256 constant RESCALE_CHANNEL = 0;
+uint256 constant RESCALE_RATIO = 1;
 
 uint256 constant ARITH_ADD = 0;
 uint256 constant ARITH_SUB = 1;
@@ -68,6 +72,7 @@ uint256 constant FLOAT_QUANT = 14;
 uint256 constant REDUCE_SUM = 0;
 uint256 constant REDUCE_MIN = 1;
 uint256 constant REDUCE_MAX = 2;
+uint256 constant REDUCE_NORM = 3;
 
 uint256 constant INPUT_TEXT = 1;
 uint256 constant INPUT_PRICES = 2;

@@ -27,6 +27,9 @@ interface IModelRegistry {
     /// @param index of the weight tensor or step, 0 for the header
     /// @param value what stands there: the field, or the quantity that the rule limits
     error InvalidProgram(ProgramPart part, uint256 index, ProgramField field, uint256 value);
+    /// @notice Thrown for a model with the lane EXECUTION one of whose steps no interpreter runs (DOT activations): leave the
+    /// lane out.
+    error StepNotExecutable(uint256 step);
     /// @notice Thrown when a model without a program has no inputs or outputs, or too many.
     error WrongElementCount(uint256 count, uint256 limit);
     /// @notice Thrown when a judge asks for the program of a model that was registered without one.

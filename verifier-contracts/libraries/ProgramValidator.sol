@@ -63,9 +63,15 @@ library ProgramValidator {
     uint256 private constant MAX_LOOKUP_LENGTH = 1024;
 
     /// @return word the model word without lanes and selector (docs/PROTOCOL.md, section 1)
-    function validate(bytes memory program) internal pure returns (ModelWord word) {
+    /// @return judgeVersion that the program needs @return unexecutable 1 + the first step that no interpreter runs, or 0
+    function validate(bytes memory program)
+        internal
+        pure
+        returns (ModelWord word, uint256 judgeVersion, uint256 unexecutable)
+    {
         unchecked {
             Scan memory s = _header(program);
+            s.judgeVersion = 1;
             uint256 depth = 1;
             for (uint256 i = 0; i < s.weights; ++i) {
                 _descriptor(s, i);
@@ -85,6 +91,7 @@ library ProgramValidator {
             word = word.with(MODEL_MAX_CALLDATA, _maxCalldata(s)).with(MODEL_OUTPUT_LENGTH, _outputLength(s));
             word = word.with(MODEL_INPUT_CODEC, s.inputCodec).with(MODEL_OUTPUT_CODEC, s.outputCodec);
             word = word.with(MODEL_INPUT_SIZE, s.inputSize);
+            return (word, s.judgeVersion, s.unexecutable);
         }
     }
 

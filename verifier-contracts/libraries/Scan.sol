@@ -10,6 +10,7 @@ import {RecordHead} from "./RecordHead.sol";
 /// @param facts of the weight tensors, then of the steps so far
 /// @param index of the tensor or step at hand @param pointer memory of its record
 /// @param head and shape its first two words @param own facts of its tensor
+/// @param judgeVersion that the steps so far need @param unexecutable 1 + the first step that no interpreter runs, or 0
 struct Scan {
     uint256 weights;
     uint256 steps;
@@ -25,9 +26,11 @@ struct Scan {
     RecordHead head;
     uint256 shape;
     Facts own;
+    uint256 judgeVersion;
+    uint256 unexecutable;
 }
 
-using {keep, kept} for Scan global;
+using {keep, kept, needs} for Scan global;
 
 /// @notice `s.facts[index] = facts` of an index that is in it.
 function keep(Scan memory s, uint256 index, Facts facts) pure {
@@ -43,4 +46,9 @@ function kept(Scan memory s, uint256 index) pure returns (Facts facts) {
     assembly ("memory-safe") {
         facts := mload(add(add(all, 0x20), shl(5, index)))
     }
+}
+
+/// @notice The step at hand needs this version of the judge.
+function needs(Scan memory s, uint256 version) pure {
+    if (s.judgeVersion < version) s.judgeVersion = version;
 }

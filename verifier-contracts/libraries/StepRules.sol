@@ -151,6 +151,11 @@ library StepRules {
         if (misfit) failOperand(s, position, shape);
     }
 
+    /// @notice The step is judged, but no interpreter runs it.
+    function withoutKernel(Scan memory s) internal pure {
+        if (s.unexecutable == 0) s.unexecutable = s.index + 1;
+    }
+
     function failOperand(Scan memory s, uint256 position, uint256 value) internal pure {
         fail(s, ProgramField(uint256(ProgramField.OPERAND_A) + position), value);
     }

@@ -10,7 +10,7 @@ import {StepRules} from "../libraries/StepRules.sol";
 import {
     OP_REDUCE,
     ProgramField,
-    REDUCE_MAX,
+    REDUCE_NORM,
     REDUCE_SUM,
     TYPE_S32,
     TYPE_S8,
@@ -19,9 +19,13 @@ import {
 } from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 
-/// @notice REDUCE: sum, min or max over a row (docs/EXACT.md, section 3).
+/// @notice REDUCE: sum, min, max or norm of a row (docs/EXACT.md, section 3).
 library Reduce {
     uint256 private constant MAX_REDUCED_BYTES = 1024;
+    uint256 private constant MAX_NORM_BYTES = 8192;
+    uint256 private constant LARGEST_S32 = 0x7FFFFFFF;
+    /// @dev The version of the judge that has the variant of norms.
+    uint256 private constant NORM_VERSION = 2;
     uint256 private constant HALVES = 0x0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF;
     uint256 private constant QUARTERS = 0x00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF;
     uint256 internal constant SUM = 0;
@@ -31,7 +35,9 @@ library Reduce {
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
         Tensor memory a = Openings.operand(t, 0);
         uint256 row = Openings.openRow(t, openings, a, t.element);
-        return reduce(t.record.head.variant(), a.code, row, a.last);
+        uint256 variant = t.record.head.variant();
+        if (variant == REDUCE_NORM) return norm(t.record.head.attribute(), a.code, row, a.last);
+        return reduce(variant, a.code, row, a.last);
     }
 
     /// @notice Stored result of a row in memory. @param variant 0 sum, 1 min, 2 max @param code type of the elements
@@ -44,6 +50,38 @@ library Reduce {
         if (variant == SUM) return sum(code, row, count);
         if (variant != MIN && variant != MAX) revert UnknownVariant(OP_REDUCE, variant);
         return extreme(variant == MAX, code == TYPE_S32, row, count);
+    }
+
+    /// @notice Stored s32: the root of the sum of squares and k, rounded down, at most 2^31 − 1.
+    /// @param row memory of at most 8,192 bytes, so that the sum is below 2^74
+    function norm(uint256 k, uint256 code, uint256 row, uint256 count) internal pure returns (uint256) {
+        unchecked {
+            uint256 size = Shapes.elementBytes(code);
+            // A number is `(stored xor flip) − offset`: of s32 both are the sign bit, of s8 a stored byte is 128 more.
+            uint256 offset = code == TYPE_S32 ? 0x80000000 : code == TYPE_S8 ? 128 : 0;
+            uint256 flip = code == TYPE_S32 ? offset : 0;
+            assembly ("memory-safe") {
+                let shift := sub(256, shl(3, size))
+                for { let end := add(row, mul(count, size)) } lt(row, end) { row := add(row, size) } {
+                    let x := sub(xor(shr(shift, mload(row)), flip), offset)
+                    k := add(k, mul(x, x))
+                }
+            }
+            uint256 length = _root(k);
+            return length < LARGEST_S32 ? length : LARGEST_S32;
+        }
+    }
+
+    /// @dev The root, rounded down, by Newton's method from above, which never goes below it. @param n below 2^74
+    function _root(uint256 n) private pure returns (uint256 root) {
+        unchecked {
+            if (n == 0) return 0;
+            uint256 next = 1 << 37;
+            do {
+                root = next;
+                next = (root + n / root) >> 1;
+            } while (next < root);
+        }
     }
 
     /// @notice Stored s32: the sum modulo 2^32. @param row at most 1,024 bytes
@@ -108,17 +146,23 @@ library Reduce {
     /// @notice Structure rules (docs/EXACT.md, section 3).
     function rules(Scan memory s) internal pure {
         unchecked {
-            StepRules.variants(s, REDUCE_SUM, REDUCE_MAX);
+            StepRules.variants(s, REDUCE_SUM, REDUCE_NORM);
             (Facts input,) = StepRules.plain(s, 0, StepRules.INTEGER);
             uint256 rowBytes = input.last() * Shapes.elementBytes(input.code());
-            if (rowBytes > MAX_REDUCED_BYTES) StepRules.fail(s, ProgramField.OPERAND_A, rowBytes);
+            bool isNorm = s.head.variant() == REDUCE_NORM;
+            if (rowBytes > (isNorm ? MAX_NORM_BYTES : MAX_REDUCED_BYTES)) {
+                StepRules.fail(s, ProgramField.OPERAND_A, rowBytes);
+            }
             if (input.rows() != s.own.count()) {
                 StepRules.fail(s, ProgramField.OPERAND_A, input.rows());
             }
-            StepRules.outputType(s, s.head.variant() == REDUCE_SUM ? StepRules.S32 : 1 << input.code());
+            bool isS32 = isNorm || s.head.variant() == REDUCE_SUM;
+            StepRules.outputType(s, isS32 ? StepRules.S32 : 1 << input.code());
             StepRules.none(s, 1);
             StepRules.none(s, 2);
-            StepRules.noAttribute(s);
+            if (!isNorm) return StepRules.noAttribute(s);
+            s.needs(NORM_VERSION);
+            StepRules.withoutKernel(s);
         }
     }
 }

@@ -1,19 +1,50 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {Trial} from "../libraries/Openings.sol";
+import {Facts} from "../libraries/Facts.sol";
+import {Openings, Trial} from "../libraries/Openings.sol";
 import {Parameters} from "../libraries/Parameters.sol";
 import {Scan} from "../libraries/Scan.sol";
 import {StepRules} from "../libraries/StepRules.sol";
 import {Values} from "../libraries/Values.sol";
+import {ProgramField, RESCALE_CHANNEL, RESCALE_RATIO, Tensor} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 import {Requant} from "./Requant.sol";
 
-/// @notice RESCALE: s32 to s32 by `(x·M + B) >> S` (docs/EXACT.md, section 3).
+/// @notice RESCALE: s32 to s32 by `(x·M + B) >> S`, or integers by a divisor a row (docs/EXACT.md, section 3).
 library Rescale {
+    /// @dev The version of the judge that has the variant of ratios.
+    uint256 private constant RATIO_VERSION = 2;
+
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
+        if (t.record.head.variant() == RESCALE_RATIO) return _judgeRatio(t, openings);
         (int256 acc, Parameters parameters) = Requant.open(t, openings);
         return rescale(acc, parameters);
+    }
+
+    /// @dev The element of a, then the divisor of its row.
+    function _judgeRatio(Trial memory t, Opening[] calldata openings) private view returns (uint256) {
+        unchecked {
+            Tensor memory a = Openings.operand(t, 0);
+            int256 x = Values.toInteger(a.code, Openings.openElement(t, openings, a, t.element));
+            Tensor memory b = Openings.operand(t, 1);
+            uint256 divisor = Openings.openElement(t, openings, b, t.element / t.out.last);
+            int256 quotient = ratio(x, t.record.head.attribute(), Values.wrap(int256(divisor)));
+            return Values.saturate(t.out.code, quotient);
+        }
+    }
+
+    /// @notice `⌊(2·x·M + d) / (2·d)⌋`, 0 of a divisor below 1. @param x within s32 @param multiplier u32
+    /// @param divisor within s32
+    function ratio(int256 x, uint256 multiplier, int256 divisor) internal pure returns (int256 quotient) {
+        unchecked {
+            if (divisor < 1) return 0;
+            int256 numerator = 2 * x * int256(multiplier) + divisor;
+            divisor *= 2;
+            // Rounded toward zero.
+            quotient = numerator / divisor;
+            if (quotient * divisor > numerator) --quotient;
+        }
     }
 
     /// @notice Stored s32. @param acc `wrap(a + bias′)`
@@ -23,8 +54,22 @@ library Rescale {
 
     /// @notice Structure rules (docs/EXACT.md, section 3).
     function rules(Scan memory s) internal pure {
-        StepRules.oneForm(s);
+        StepRules.variants(s, RESCALE_CHANNEL, RESCALE_RATIO);
+        if (s.head.variant() == RESCALE_RATIO) return _ratioRules(s);
         StepRules.outputType(s, StepRules.S32);
         Requant.channelRules(s);
+    }
+
+    function _ratioRules(Scan memory s) private pure {
+        StepRules.outputType(s, StepRules.BYTES | StepRules.S32);
+        StepRules.same(s, 0, StepRules.INTEGER);
+        (Facts divisors,) = StepRules.plain(s, 1, StepRules.S32);
+        if (divisors.count() != s.own.rows()) {
+            StepRules.fail(s, ProgramField.OPERAND_B, divisors.count());
+        }
+        StepRules.none(s, 2);
+        if (s.head.attribute() == 0) StepRules.fail(s, ProgramField.K, 0);
+        s.needs(RATIO_VERSION);
+        StepRules.withoutKernel(s);
     }
 }

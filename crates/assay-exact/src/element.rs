@@ -37,11 +37,13 @@ impl<O: Operands> Element<'_, O> {
             Opcode::Move => self.moved(),
             Opcode::Lookup if self.step.variant == 0 => self.sum_of_rows(),
             Opcode::Lookup => self.picked(),
+            Opcode::Dot if self.step.variant == 3 => self.dot_of_activations(),
             Opcode::Dot => self.dot(),
             Opcode::Requant => {
                 let (acc, word) = self.channel()?;
                 Ok(Parameters(word.as_ref()).requantized(acc, self.step.variant))
             }
+            Opcode::Rescale if self.step.variant == 1 => self.ratio(),
             Opcode::Rescale => {
                 let (acc, word) = self.channel()?;
                 Ok(Parameters(word.as_ref()).scaled(acc) as u32)
@@ -151,6 +153,23 @@ impl<O: Operands> Element<'_, O> {
         })
     }
 
+    fn dot_of_activations(&mut self) -> Result<u32> {
+        let (m, n) = self.place();
+        let [a, b, _] = self.step.operands;
+        let matrix = m / self.step.k as usize;
+        let count = self.dims(0).last();
+        let [left_type, right_type] = [self.form(0).element_type, self.form(1).element_type];
+        let left = self.operands.row(a, m)?;
+        let right = self.operands.row(b, matrix * self.step.form.dims.last() + n)?;
+        let sum: i64 = (0..count)
+            .map(|i| {
+                number(stored_at(left.as_ref(), i, left_type), left_type)
+                    * number(stored_at(right.as_ref(), i, right_type), right_type)
+            })
+            .sum();
+        Ok(sum as u32)
+    }
+
     /// `wrap(a + bias′)` and the parameter word of the element's channel.
     fn channel(&mut self) -> Result<(i64, O::Row)> {
         let [a, b, _] = self.step.operands;
@@ -159,6 +178,22 @@ impl<O: Operands> Element<'_, O> {
         let word = self.operands.row(b, row)?;
         let acc = wrap(value + Parameters(word.as_ref()).bias());
         Ok((acc, word))
+    }
+
+    /// An element by the divisor of its row, rounded, halves up.
+    fn ratio(&mut self) -> Result<u32> {
+        let [a, b, _] = self.step.operands;
+        let x = number(self.operands.element(a, self.index)?, self.form(0).element_type);
+        let row = self.place().0;
+        let divisor = number(self.operands.element(b, row)?, ElementType::S32);
+        let output = self.step.form.element_type;
+        if divisor < 1 {
+            return Ok(saturate(0, output));
+        }
+        // Up to 65 bits; the quotient has at most 64.
+        let numerator = 2 * i128::from(x) * i128::from(self.step.k) + i128::from(divisor);
+        let quotient = numerator.div_euclid(2 * i128::from(divisor));
+        Ok(saturate(quotient as i64, output))
     }
 
     fn arith(&mut self) -> Result<u32> {
@@ -219,6 +254,11 @@ impl<O: Operands> Element<'_, O> {
         Ok(match self.step.variant {
             0 => stored.map(|x| number(x, element_type)).sum::<i64>() as u32,
             1 => stored.min_by_key(by_number).unwrap_or(0),
+            3 => {
+                let squares = stored.map(|x| number(x, element_type).unsigned_abs().pow(2));
+                let sum: u128 = squares.map(u128::from).sum();
+                (sum + u128::from(self.step.k)).isqrt().min(i32::MAX as u128) as u32
+            }
             _ => stored.max_by_key(by_number).unwrap_or(0),
         })
     }

@@ -1,10 +1,20 @@
 //! Ids: hashes of content (docs/PROTOCOL.md, sections 1 and 2).
-use crate::program::{InputCodec, OutputCodec, Program, WORD};
+use crate::program::{InputCodec, Opcode, OutputCodec, Program, WORD};
 use crate::tree::{keccak, list_height, Hash};
 use alloc::vec::Vec;
 
-/// The version of the judge whose models have these ids.
-pub const JUDGE_VERSION: u16 = 1;
+/// The version of the judge that a program needs: 2 with DOT of activations, REDUCE norm or
+/// RESCALE ratio, else 1.
+pub fn judge_version(program: &Program) -> u16 {
+    let is_new = program.steps.iter().any(|step| {
+        matches!((step.opcode, step.variant), (Opcode::Dot | Opcode::Reduce, 3) | (Opcode::Rescale, 1))
+    });
+    if is_new {
+        2
+    } else {
+        1
+    }
+}
 
 /// Twenty bytes of an account.
 pub type Address = [u8; 20];
@@ -33,7 +43,7 @@ impl Model {
             .number(program.output_length() as u128)
             .number(self.lanes.into())
             .bytes32(&self.vk_hash)
-            .number(JUDGE_VERSION.into())
+            .number(judge_version(program).into())
             .hash()
     }
 

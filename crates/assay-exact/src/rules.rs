@@ -119,10 +119,13 @@ impl Rules<'_> {
     }
 
     fn dot(&self) -> Result<()> {
-        self.variant(0..=2)?;
+        self.variant(0..=3)?;
         self.reads(2)?;
         let a = self.plain(0)?;
         self.is(a, &[ElementType::U8, ElementType::S8])?;
+        if self.step.variant == 3 {
+            return self.dot_of_activations(a);
+        }
         let b = self.weights(1, Layout::Dot)?;
         let n = b.dims.as_slice()[0] as usize;
         ensure!(a.dims.last() == b.dims.last(), "rows of {} by rows of {}", a.dims.last(), b.dims.last());
@@ -137,6 +140,22 @@ impl Rules<'_> {
         self.rows_are(a.dims.rows(), groups)
     }
 
+    fn dot_of_activations(&self, a: &Form) -> Result<()> {
+        let b = self.plain(1)?;
+        self.is(b, &[ElementType::U8, ElementType::S8])?;
+        self.gives(&[ElementType::S32])?;
+        let k = a.dims.last();
+        ensure!(k <= 1024, "rows of {k} activations, at most 1024");
+        ensure!(b.dims.last() == k, "rows of {k} by rows of {}", b.dims.last());
+        let dims = &self.step.form.dims;
+        let (rows, share) = (dims.rows(), self.step.k as usize);
+        ensure!(share > 0 && rows % share == 0, "{share} rows a matrix do not divide {rows} rows");
+        ensure!(a.dims.rows() == rows, "{} rows of a for {rows} outputs", a.dims.rows());
+        let expected = rows / share * dims.last();
+        ensure!(b.dims.rows() == expected, "{} rows of b, expected {expected}", b.dims.rows());
+        Ok(())
+    }
+
     fn requant(&self) -> Result<()> {
         self.variant(1..=2)?;
         self.gives(&[ElementType::U8, ElementType::S8])?;
@@ -144,9 +163,26 @@ impl Rules<'_> {
     }
 
     fn rescale(&self) -> Result<()> {
-        self.variant(0..=0)?;
+        self.variant(0..=1)?;
+        if self.step.variant == 1 {
+            return self.ratio();
+        }
         self.gives(&[ElementType::S32])?;
         self.channels()
+    }
+
+    fn ratio(&self) -> Result<()> {
+        self.reads(2)?;
+        self.gives(&INTEGERS[..3])?;
+        let a = self.plain(0)?;
+        self.is(a, &INTEGERS)?;
+        self.has_dims(a, &self.step.form.dims)?;
+        let b = self.plain(1)?;
+        self.is(b, &[ElementType::S32])?;
+        let (count, rows) = (b.dims.count(), a.dims.rows());
+        ensure!(count == rows, "{count} divisors of {rows} rows: as many");
+        ensure!(self.step.k > 0, "the multiplier k is 0: at least 1");
+        Ok(())
     }
 
     fn channels(&self) -> Result<()> {
@@ -212,15 +248,19 @@ impl Rules<'_> {
     }
 
     fn reduce(&self) -> Result<()> {
-        self.variant(0..=2)?;
+        self.variant(0..=3)?;
         self.reads(1)?;
-        self.has_no_k()?;
+        let is_norm = self.step.variant == 3;
+        if !is_norm {
+            self.has_no_k()?;
+        }
         let a = self.plain(0)?;
         self.is(a, &INTEGERS)?;
-        ensure!(a.row_bytes() <= 1024, "a row of {} bytes, at most 1024", a.row_bytes());
+        let most = if is_norm { 8192 } else { 1024 };
+        ensure!(a.row_bytes() <= most, "a row of {} bytes, at most {most}", a.row_bytes());
         let count = self.step.form.dims.count();
         ensure!(count == a.dims.rows(), "{count} outputs of {} rows: as many", a.dims.rows());
-        self.gives(&[if self.step.variant == 0 { ElementType::S32 } else { a.element_type }])
+        self.gives(&[if matches!(self.step.variant, 0 | 3) { ElementType::S32 } else { a.element_type }])
     }
 
     fn select(&self) -> Result<()> {

@@ -44,7 +44,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     },
     reads: "uint8 and int8 in every combination; weight scales and zero points one, or one a channel",
     limits:
-      "weights constant; one activation zero point; convolutions over one or two spatial axes. QLinearMatMul of two computed operands: one scale and zero point each, M·N·K < 2^24",
+      "weights constant; one activation zero point; convolutions over one or two spatial axes. QLinearMatMul of two computed operands: one scale and zero point each (as pairs M·N·K < 2^24)",
     opcodes: ["move", "dot", "arith", "reduce", "requant"],
     exactness: "exact",
   },
@@ -52,7 +52,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     operators: { MatMulInteger: matMulInteger, ConvInteger: convInteger },
     reads: "uint8 and int8 in every combination; an Add of a constant along the columns joins the product",
     limits:
-      "weights constant; one activation zero point, constant or computed (`Σa·w − zero·Σw`; outside of a convolution's input windows hold it). MatMulInteger of two computed operands: one zero point each, M·N·K < 2^24",
+      "weights constant; one activation zero point, constant or computed (`Σa·w − zero·Σw`; outside of a convolution's input windows hold it). MatMulInteger of two computed operands: one zero point each (as pairs M·N·K < 2^24)",
     opcodes: ["move", "dot", "arith", "reduce"],
     exactness: "exact",
   },

@@ -190,7 +190,7 @@ async def test_async(async_chain: AsyncAssay, chain: Assay) -> None:
 def test_connect_refuses(w3: Web3, deployment: Deployment) -> None:
     cases: tuple[tuple[dict[str, Any], str], ...] = (
         ({"chain_id": 1}, "CHAIN_MISMATCH"),
-        ({"judge_version": 2}, "JUDGE_VERSION_MISMATCH"),
+        ({"judge_version": 3}, "JUDGE_VERSION_MISMATCH"),
         ({"block_hash": "0x" + "11" * 32}, "CHAIN_REPLACED"),
         ({"block_number": 1 << 40}, "CHAIN_REPLACED"),
         ({"answer_seconds": 9}, "CONSTANTS_MISMATCH"),

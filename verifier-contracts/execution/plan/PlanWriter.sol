@@ -25,6 +25,7 @@ import {
     OP_SELECT,
     OP_TABLE,
     REDUCE_MAX,
+    RESCALE_CHANNEL,
     TYPE_F32,
     UnknownVariant,
     WEIGHT
@@ -204,7 +205,7 @@ library PlanWriter {
         if (opcode == OP_ARITH) return PlanElements.arith(d, variant, out, a, b);
         if (opcode == OP_DOT) return _dot(d, variant, head.attribute(), out, a, b);
         if (opcode == OP_REQUANT && variant == Requant.INTEGER) return _requant(d, Plan.REQUANT, out, a, b);
-        if (opcode == OP_RESCALE) return _requant(d, Plan.RESCALE, out, a, b);
+        if (opcode == OP_RESCALE && variant == RESCALE_CHANNEL) return _requant(d, Plan.RESCALE, out, a, b);
         if (opcode == OP_TABLE) {
             out = out.at(allocate(d, out.size()));
             append(d, instructionOf(Plan.TABLE, 0, out, a, b).with(MAP_COUNT, out.count()));
@@ -213,7 +214,7 @@ library PlanWriter {
         if (opcode == OP_SELECT) {
             return PlanElements.select(d, out, a, b, tensor(d, head.operandOf(2)));
         }
-        // FLOAT, REQUANT's binary32 form, and what no instruction is for.
+        // FLOAT, REQUANT's binary32 form, RESCALE ratio, and what no instruction is for.
         refuse(d);
     }
 
@@ -276,7 +277,7 @@ library PlanWriter {
     {
         unchecked {
             uint256 length = a.last();
-            if (form == Requant.BINARY32 || out.count() * ((length + 31) >> 5) > MOST_PRODUCTS) {
+            if (form >= Requant.BINARY32 || out.count() * ((length + 31) >> 5) > MOST_PRODUCTS) {
                 refuse(d);
             }
             out = out.at(allocate(d, out.size()));

@@ -8,6 +8,7 @@ import {Parameters} from "../../libraries/Parameters.sol";
 import {ProgramReader} from "../../libraries/ProgramReader.sol";
 import {RecordHead} from "../../libraries/RecordHead.sol";
 import {Values} from "../../libraries/Values.sol";
+import {OP_RESCALE, RESCALE_CHANNEL, UnknownVariant} from "../../types/Program.sol";
 import {Requant} from "../Requant.sol";
 import {Rescale} from "../Rescale.sol";
 
@@ -15,6 +16,7 @@ import {Rescale} from "../Rescale.sol";
 library RescaleRows {
     /// @notice Runs a step of an interpreter (generated/Kernels.sol).
     function run(Machine memory m, uint256, RecordHead head, Flat out) internal view returns (Flat) {
+        if (head.variant() != RESCALE_CHANNEL) revert UnknownVariant(OP_RESCALE, head.variant());
         Flat a = Machines.operand(m, head, 0);
         (uint256 parameters, uint256 channels) = Machines.channelWords(m, head.operandOf(1));
         return rescale(out, a, parameters, channels);

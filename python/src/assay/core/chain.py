@@ -81,8 +81,11 @@ def connect(deployment: Deployment, account: LocalAccount | str | None) -> Steps
     Raises AssayError JUDGE_VERSION_MISMATCH, CHAIN_MISMATCH, CONTRACT_MISSING, CHAIN_REPLACED, CONSTANTS_MISMATCH;
     faults of the node.
     """
-    if deployment.judge_version != JUDGE_VERSION:
-        raise mismatch("JUDGE_VERSION_MISMATCH", f"judge version {deployment.judge_version}, known is {JUDGE_VERSION}")
+    if deployment.judge_version > JUDGE_VERSION:
+        raise mismatch(
+            "JUDGE_VERSION_MISMATCH",
+            f"judge version {deployment.judge_version}, known are versions up to {JUDGE_VERSION}",
+        )
     chain_id = to_int((yield from rpc("ask the node for its chain id", "eth_chainId")))
     if chain_id != deployment.chain_id:
         raise mismatch("CHAIN_MISMATCH", f"the node is on chain {chain_id}, the deployment on {deployment.chain_id}")

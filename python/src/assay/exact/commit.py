@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 from eth_utils.crypto import keccak
 
-from .form import WORD, Program, Rows, height_of
+from .form import WORD, Opcode, Program, Rows, height_of
 from .numbers import Stored, to_bytes
 
 ZERO = bytes(WORD)
-JUDGE_VERSION = 1
+JUDGE_VERSION = 2
+"""the newest version of the judge that this code knows"""
+SINCE_2 = ((Opcode.DOT, 3), (Opcode.REDUCE, 3), (Opcode.RESCALE, 1))
+"""variants that version 1 of the judge does not have"""
 
 
 def parent(left: bytes, right: bytes) -> bytes:
@@ -75,6 +78,12 @@ def depth_of(program: Program) -> int:
     return max(0, -(-trace_height // 6) - 1) + tensors
 
 
+def judge_version(program: Program) -> int:
+    """The version of the judge that the program needs."""
+    is_new = any((step.opcode, step.variant) in SINCE_2 for step in program.steps)
+    return 2 if is_new else 1
+
+
 def model_id(program: Program, root: bytes, selector: bytes, lanes: int, vk_hash: bytes) -> bytes:
     """`root` is the weights root, `lanes` has a bit for each lane."""
     numbers = (program.max_calldata, program.output_length, lanes)
@@ -84,7 +93,7 @@ def model_id(program: Program, root: bytes, selector: bytes, lanes: int, vk_hash
         selector.ljust(WORD, b"\0"),
         *(n.to_bytes(WORD, "big") for n in numbers),
     ]
-    return keccak(b"".join([*words, vk_hash, JUDGE_VERSION.to_bytes(WORD, "big")]))
+    return keccak(b"".join([*words, vk_hash, judge_version(program).to_bytes(WORD, "big")]))
 
 
 def model_word(program: Program, selector: bytes, lanes: int) -> int:

@@ -71,8 +71,19 @@ def lookup(opened: Opened, step: Step, element: int) -> Stored:
     return kernels.lookup_sum(np.arange(len(table))[None, :], table)
 
 
+def row_numbers(opened: Opened, operand: Operand, row: int) -> Integers:
+    """Numbers of a plain tensor's row."""
+    form = opened.program.form_of(operand)
+    return integers(from_bytes(opened.row(operand, row), Form(form.type, form.dims[-1:])), form.type)
+
+
 def dot(opened: Opened, step: Step, element: int) -> Stored:
     assert step.a is not None and step.b is not None
+    if step.variant == 3:
+        m, n = divmod(element, step.form.dims[-1])
+        right = m // step.k * step.form.dims[-1] + n
+        rows = [row_numbers(opened, step.a, m), row_numbers(opened, step.b, right)]
+        return kernels.dot_of_activations(*(row.reshape(1, 1, -1) for row in rows))
     count, length = opened.program.form_of(step.b).dims
     m, n = divmod(element, count)
     a = np.frombuffer(opened.row(step.a, m * step.k + n * step.k // count), np.uint8)
@@ -91,6 +102,10 @@ def requant(opened: Opened, step: Step, element: int) -> Stored:
 
 
 def rescale(opened: Opened, step: Step, element: int) -> Stored:
+    if step.variant == 1:
+        row = element // step.form.dims[-1]
+        x, divisor = opened.number(step.a, element), opened.number(step.b, row)
+        return kernels.ratio(x.reshape(1, 1), divisor, step.k, step.form.type)
     return kernels.rescale(*channel(opened, step, element))
 
 
@@ -112,7 +127,7 @@ def reduce(opened: Opened, step: Step, element: int) -> Stored:
     assert step.a is not None
     form = opened.program.form_of(step.a)
     row = from_bytes(opened.row(step.a, element), Form(form.type, (1, form.dims[-1])))
-    return kernels.reduce(step.variant, integers(row, form.type), form.type)
+    return kernels.reduce(step.variant, integers(row, form.type), form.type, step.k)
 
 
 def select(opened: Opened, step: Step, element: int) -> Stored:

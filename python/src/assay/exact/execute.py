@@ -104,6 +104,12 @@ def lookup(run: Run, step: Step) -> Stored:
 
 def dot(run: Run, step: Step) -> Stored:
     assert step.b is not None
+    if step.variant == 3:
+        rows, columns = run.numbers(step.a), run.numbers(step.b)
+        length = rows.shape[-1]
+        matrices = rows.size // length // step.k
+        left, right = rows.reshape(matrices, step.k, length), columns.reshape(matrices, -1, length)
+        return kernels.dot_of_activations(left, right)
     a, _ = run.tensor(step.a)
     return kernels.dot(step.variant, a.reshape(-1, step.k, a.shape[-1]), run.weights.dot[step.b.index])
 
@@ -115,6 +121,10 @@ def requant(run: Run, step: Step) -> Stored:
 
 def rescale(run: Run, step: Step) -> Stored:
     assert step.b is not None
+    if step.variant == 1:
+        numbers = run.numbers(step.a)
+        rows, divisors = numbers.reshape(-1, numbers.shape[-1]), run.numbers(step.b).reshape(-1)
+        return kernels.ratio(rows, divisors, step.k, step.form.type)
     return kernels.rescale(run.numbers(step.a), run.weights.channel[step.b.index])
 
 
@@ -134,7 +144,7 @@ def float_(run: Run, step: Step) -> Stored:
 
 def reduce(run: Run, step: Step) -> Stored:
     numbers = run.numbers(step.a)
-    return kernels.reduce(step.variant, numbers.reshape(-1, numbers.shape[-1]), run.tensor(step.a)[1])
+    return kernels.reduce(step.variant, numbers.reshape(-1, numbers.shape[-1]), run.tensor(step.a)[1], step.k)
 
 
 def select(run: Run, step: Step) -> Stored:

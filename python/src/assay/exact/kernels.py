@@ -6,12 +6,14 @@ The executor calls them with whole tensors, the judge of one element with what w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .form import Coordinate, ElementType
 from .numbers import (
+    S32_MAX,
     Floats,
     Integers,
     Stored,
@@ -69,6 +71,13 @@ def dot(variant: int, a: Stored, rows: DotRows) -> Stored:
     return store(acc, ElementType.S32) if variant == 0 else requantized(variant, acc, parameters)
 
 
+def dot_of_activations(a: Integers, b: Integers) -> Stored:
+    """Numbers [G, k, K] times numbers [G, N, K] to s32 [G, k, N]."""
+    # At most 1,024 products of bytes: binary64 holds each sum exactly, in any order.
+    products = np.matmul(a.astype(np.float64), b.transpose(0, 2, 1).astype(np.float64))
+    return store(products.astype(np.int64), ElementType.S32)
+
+
 def requant(variant: int, a: Integers, parameters: Parameters) -> Stored:
     """s32 numbers [..., N] to stored bytes."""
     return requantized(variant, wrap(a + parameters.bias), parameters)
@@ -77,6 +86,16 @@ def requant(variant: int, a: Integers, parameters: Parameters) -> Stored:
 def rescale(a: Integers, parameters: Parameters) -> Stored:
     """s32 numbers [..., N] to s32."""
     return store(wrap(scaled(wrap(a + parameters.bias), parameters)), ElementType.S32)
+
+
+def ratio(rows: Integers, divisors: Integers, k: int, output: ElementType) -> Stored:
+    """Numbers [R, L] times k by the divisors [R], rounded, halves up; 0 of a divisor below 1."""
+    # A numerator has up to 65 bits: Python's integers are exact. The quotient fits 64.
+    quotients = [
+        [(2 * x * k + d) // (2 * d) if d > 0 else 0 for x in row]
+        for row, d in zip(rows.tolist(), divisors.tolist(), strict=True)
+    ]
+    return store(saturate(np.array(quotients, np.int64), output), output)
 
 
 def scaled(acc: Integers, parameters: Parameters) -> Integers:
@@ -153,11 +172,20 @@ def extreme(values: Floats) -> Floats:
     return np.where(values == 0, np.float32(0), values)
 
 
-def reduce(variant: int, rows: Integers, kind: ElementType) -> Stored:
-    """Rows [R, L] of numbers to [R]: sum, min or max."""
+def reduce(variant: int, rows: Integers, kind: ElementType, k: int) -> Stored:
+    """Rows [R, L] of numbers to [R]: sum, min, max or norm."""
+    if variant == 3:
+        return store(norms(rows, k), ElementType.S32)
     if variant == 0:
         return store(wrap(rows.sum(axis=1)), ElementType.S32)
     return store(rows.min(axis=1) if variant == 1 else rows.max(axis=1), kind)
+
+
+def norms(rows: Integers, k: int) -> Integers:
+    """Rows [R, L] of numbers to [R]: the root of each row's sum of squares and k."""
+    # A sum has up to 74 bits: Python's integers are exact.
+    roots = [isqrt(sum(x * x for x in row) + k) for row in rows.tolist()]
+    return np.array([min(root, S32_MAX) for root in roots], np.int64)
 
 
 def select(condition: Stored, yes: Stored, no: Stored) -> Stored:

@@ -28,6 +28,10 @@ MAX_CODEC_HEIGHT = 12
 MAX_MOVED = 84_000
 """bytes of the longest calldata and the return data together"""
 MAX_DOT = 992
+MAX_ACTIVATIONS = 1024
+MAX_REDUCED = 1024
+"""bytes of a row"""
+MAX_NORM = 8192
 BYTES = (ElementType.U8, ElementType.S8)
 INPUT_SIZES = {
     InputCodec.TEXT: (1, 4096),
@@ -208,9 +212,15 @@ class StepRules:
         self.require(form.type is (ElementType.S32 if step.variant == 0 else table.type), "the output's type")
 
     def dot(self) -> None:
-        step, form = self.step, self.form
-        self.variant_below(3)
+        self.variant_below(4)
         self.operands(2)
+        if self.step.variant == 3:
+            self.dot_of_activations()
+        else:
+            self.dot_of_weights()
+
+    def dot_of_weights(self) -> None:
+        step, form = self.step, self.form
         a, b = self.tensor(step.a), self.weight(step.b, Layout.DOT)
         self.require(a.type in BYTES, "a is no u8 or s8")
         self.require(a.dims[-1] == b.dims[1], f"rows of {a.dims[-1]} and of {b.dims[1]}")
@@ -219,15 +229,41 @@ class StepRules:
         self.require(a.row_count == form.row_count * step.k, "rows of a are not rows of the output times groups")
         self.output_in(*((ElementType.S32,) if step.variant == 0 else BYTES))
 
+    def dot_of_activations(self) -> None:
+        step, form = self.step, self.form
+        a, b = self.tensor(step.a), self.tensor(step.b)
+        self.require(a.type in BYTES and b.type in BYTES, "an operand is no u8 or s8")
+        self.require(a.dims[-1] <= MAX_ACTIVATIONS, f"rows of {a.dims[-1]} activations, at most {MAX_ACTIVATIONS}")
+        self.require(a.dims[-1] == b.dims[-1], f"rows of {a.dims[-1]} and of {b.dims[-1]}")
+        self.require(a.row_count == form.row_count, "rows of a are not rows of the output")
+        self.require(
+            step.k >= 1 and form.row_count % step.k == 0, f"{step.k} rows a matrix do not divide {form.row_count}"
+        )
+        self.require(b.row_count == form.row_count // step.k * form.dims[-1], "rows of b are not those of its matrices")
+        self.output_in(ElementType.S32)
+
     def requant(self) -> None:
         self.require(self.step.variant in (1, 2), "there is no such variant")
         self.channels()
         self.output_in(*BYTES)
 
     def rescale(self) -> None:
-        self.variant_below(1)
-        self.channels()
-        self.output_in(ElementType.S32)
+        self.variant_below(2)
+        if self.step.variant == 1:
+            self.ratio()
+        else:
+            self.channels()
+            self.output_in(ElementType.S32)
+
+    def ratio(self) -> None:
+        step, form = self.step, self.form
+        self.operands(2)
+        a, b = self.tensor(step.a), self.tensor(step.b)
+        self.require(a.type.is_integer and a.dims == form.dims, "a has no integers of the output's dims")
+        self.require(b.type is ElementType.S32, "the divisors are no s32")
+        self.require(b.count == form.row_count, f"{b.count} divisors of {form.row_count} rows")
+        self.require(step.k >= 1, "the multiplier is 0")
+        self.output_in(*BYTES, ElementType.S32)
 
     def channels(self) -> None:
         self.operands(2)
@@ -283,14 +319,17 @@ class StepRules:
             self.output_in(ElementType.BOOL if variant in (8, 9, 10) else ElementType.F32)
 
     def reduce(self) -> None:
-        self.variant_below(3)
+        self.variant_below(4)
         self.operands(1)
-        self.no_k()
+        is_norm = self.step.variant == 3
+        if not is_norm:
+            self.no_k()
+        most = MAX_NORM if is_norm else MAX_REDUCED
         a = self.tensor(self.step.a)
         self.require(a.type.is_integer, "a is f32")
-        self.require(a.stored.row_bytes <= 1024, f"rows of {a.stored.row_bytes} bytes, at most 1024")
+        self.require(a.stored.row_bytes <= most, f"rows of {a.stored.row_bytes} bytes, at most {most}")
         self.require(self.form.count == a.row_count, f"{a.row_count} rows, {self.form.count} outputs")
-        self.output_in(ElementType.S32 if self.step.variant == 0 else a.type)
+        self.output_in(ElementType.S32 if self.step.variant in (0, 3) else a.type)
 
     def select(self) -> None:
         self.variant_below(1)

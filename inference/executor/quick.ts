@@ -1,0 +1,25 @@
+/** Which programs the canonical executor itself computes the soonest. */
+import { elementCount, lastDim, operandDims, type Program } from "../program/form.ts";
+
+/** Elements that the executor computes in the time that tensors take to a child process and back, some 0.2 ms. All
+ *  shipped models have fewer: docs/BENCHMARKS.md, "Canonical executor beside onnxruntime". */
+const MOST_ELEMENTS = 65_536;
+/** Products of a DOT step that take as long as another element. */
+const PRODUCTS_AN_ELEMENT = 16;
+
+/** True where a run of the executor takes less than sending its input to onnxruntime: there it is asked at once, and no
+ *  faster path is before it. By the program's size alone, so that it is the same on every machine. */
+export const isQuick = (program: Program): boolean => elementsOf(program) <= MOST_ELEMENTS;
+
+/** How many runs take as long as that many of the largest quick program: 1 to `most`. */
+export const runsLike = (program: Program, most: number): number =>
+  Math.max(1, Math.min(most, Math.floor((most * MOST_ELEMENTS) / elementsOf(program))));
+
+function elementsOf(program: Program): number {
+  return program.steps.reduce((sum, { opcode, dims, b }) => {
+    const count = elementCount(dims);
+    if (opcode !== "dot") return sum + count;
+    const products = count * lastDim(operandDims(program, b));
+    return sum + count + products / PRODUCTS_AN_ELEMENT;
+  }, 0);
+}

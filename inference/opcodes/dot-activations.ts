@@ -1,0 +1,73 @@
+import { BYTE_TYPES, MAX_ACTIVATIONS_LENGTH, type StepCheck } from "../program/check.ts";
+import { lastDim, rowCount, type Step, type TensorType } from "../program/form.ts";
+import type { Kernel, PreparedOperand, Read } from "./opcode.ts";
+import type { ProductsOf } from "./products.ts";
+
+/** DOT activations: rows of a times rows of b, both computed; k rows of a share one matrix of N rows of b. Sums of at
+ *  most 1,024 products of two bytes never leave s32. Source: docs/EXACT.md, section 3. */
+
+/** What a stored byte of the type is above its value. */
+const zeroOf = (type: TensorType): number => (type === "s8" ? 128 : 0);
+
+export function prepareActivations(
+  step: Step,
+  [a, b]: readonly (PreparedOperand | undefined)[],
+  productsOf: ProductsOf,
+): Kernel {
+  const { type: aType } = a as PreparedOperand;
+  const { type: bType, dims } = b as PreparedOperand;
+  const [aZero, bZero] = [zeroOf(aType), zeroOf(bType)];
+  const [n, k] = [lastDim(step.dims), lastDim(dims)];
+  const rows = rowCount(step.dims);
+  const products = productsOf({ bytes: new Uint8Array(n * k), groups: 1, rows: n, k });
+  /** Of each row of the matrix: what the zero of a's stored bytes adds to its sums. */
+  const offsets = new Int32Array(n);
+  return (out, left, right) => {
+    for (let row = 0; row < rows; row++) {
+      if (row % step.k === 0) {
+        const first = (row / step.k) * n * k;
+        const matrix = (right as Uint8Array).subarray(first, first + n * k);
+        products.load(matrix);
+        if (aZero !== 0) sumRows(offsets, matrix, k, aZero);
+      }
+      const total = products.compute(left as Uint8Array, row * k, 0);
+      const { sums } = products;
+      const common = k * aZero * bZero - bZero * total;
+      for (let i = 0; i < n; i++) out[row * n + i] = (sums[i] as number) + common - (offsets[i] as number);
+    }
+  };
+}
+
+function sumRows(sums: Int32Array, matrix: Uint8Array, k: number, factor: number): void {
+  for (let row = 0; row < sums.length; row++) {
+    let sum = 0;
+    for (let i = row * k; i < (row + 1) * k; i++) sum += matrix[i] as number;
+    sums[row] = factor * sum;
+  }
+}
+
+export function activationReads(step: Step, element: number): Read[] {
+  const n = lastDim(step.dims);
+  const row = Math.floor(element / n);
+  return [
+    { operand: step.a, row },
+    { operand: step.b, row: Math.floor(row / step.k) * n + (element % n) },
+  ];
+}
+
+export function activationRules(check: StepCheck): void {
+  const { step } = check;
+  check.type("s32");
+  const left = check.plain("a", ...BYTE_TYPES);
+  const right = check.plain("b", ...BYTE_TYPES);
+  check.none("c");
+  const [rows, n] = [rowCount(step.dims), lastDim(step.dims)];
+  const isDivisor = step.k >= 1 && rows % step.k === 0;
+  check.must(isDivisor, "k (rows a matrix)", step.k, `>= 1 and a divisor of the ${rows} rows`);
+  check.rows("a", left, rows);
+  if (isDivisor) check.rows("b", right, (rows / step.k) * n);
+  if (left === undefined || right === undefined) return;
+  const [k, own] = [lastDim(left.dims), lastDim(right.dims)];
+  check.must(k <= MAX_ACTIVATIONS_LENGTH, "last dim of operand a", k, `<= ${MAX_ACTIVATIONS_LENGTH}`);
+  check.must(own === k, "last dim of operand b", own, `K = ${k}, that of operand a`);
+}

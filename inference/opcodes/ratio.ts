@@ -1,0 +1,42 @@
+import { elementCount, lastDim, type Step } from "../program/form.ts";
+import type { Kernel, PreparedOperand } from "./opcode.ts";
+import { saturateInto } from "./saturate.ts";
+
+/** RESCALE ratio: each element times k, divided by the divisor of its row and rounded, halves up; a divisor below 1
+ *  gives 0. Source: docs/EXACT.md, section 3. */
+
+const [LEAST, MOST] = [-(2 ** 31), 2 ** 31 - 1];
+
+export function prepareRatio({ type, dims, k }: Step, { type: aType }: PreparedOperand): Kernel {
+  const offset = aType === "s8" ? 128 : 0;
+  const length = lastDim(dims);
+  const numbers = new Int32Array(elementCount(dims));
+  return (out, a, b) => {
+    const input = a as Uint8Array | Int32Array;
+    const divisors = b as Int32Array;
+    for (let row = 0, i = 0; row < divisors.length; row++) {
+      const divisor = divisors[row] as number;
+      for (const end = i + length; i < end; i++) {
+        numbers[i] = Math.max(LEAST, Math.min(MOST, ratio((input[i] as number) - offset, k, divisor)));
+      }
+    }
+    saturateInto(out, type, numbers);
+  };
+}
+
+/** Below it a product leaves room for the divisor: the numerator is an integer below 2^53. */
+const EXACT = 2 ** 52;
+
+/** `⌊(2·x·M + d) / (2·d)⌋`, 0 of a divisor below 1; exact below 2^53 in size.
+ *  @param x within s32 @param multiplier u32 @param divisor within s32 */
+export function ratio(x: number, multiplier: number, divisor: number): number {
+  if (divisor < 1) return 0;
+  const product = 2 * x * multiplier;
+  // The quotient n / m of integers, n below 2^53, is an integer or at least 1 / m away from one, which is more than its
+  // rounding moves it: the double rounds down to the right integer.
+  if (Math.abs(product) < EXACT) return Math.floor((product + divisor) / (2 * divisor));
+  const numerator = 2n * BigInt(x) * BigInt(multiplier) + BigInt(divisor);
+  const denominator = 2n * BigInt(divisor);
+  const truncated = numerator / denominator;
+  return Number(truncated * denominator > numerator ? truncated - 1n : truncated);
+}
