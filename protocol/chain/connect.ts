@@ -8,7 +8,7 @@ import {
   type Transport,
 } from "viem";
 import { BaseError } from "../../base/errors.ts";
-import { JUDGE_VERSION } from "../../inference/commit/commitments.ts";
+import { JUDGE_VERSION } from "../../inference/program/form.ts";
 import { iAssayAbi } from "../rules/generated/abis.ts";
 import type { GameAddress } from "../rules/ids.ts";
 import type { GameConstants } from "../rules/types.ts";
@@ -91,11 +91,11 @@ export async function chainOver(
   deployment: Deployment,
   dataFee?: DataFeeKind | "auto",
 ): Promise<Chain> {
-  if (deployment.judgeVersion !== JUDGE_VERSION) {
+  if (deployment.judgeVersion > JUDGE_VERSION) {
     throw new BaseError({
       code: "JUDGE_VERSION_MISMATCH",
-      shortMessage: `The deployment has judge version ${deployment.judgeVersion}, this program knows ${JUDGE_VERSION}.`,
-      nextStep: "Use the program's version that belongs to the deployment.",
+      shortMessage: `The deployment has judge version ${deployment.judgeVersion}, this program knows versions up to ${JUDGE_VERSION}.`,
+      nextStep: "Use a newer version of this program.",
     });
   }
   await checkChainId(client, deployment);

@@ -4,7 +4,7 @@
 import type { Hex } from "viem";
 import { formatAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
-import { JUDGE_VERSION } from "../../inference/commit/commitments.ts";
+import { JUDGE_VERSION } from "../../inference/program/form.ts";
 import type { GameConstants } from "../rules/types.ts";
 import { type BlockRef, dataFeeOn } from "./connect.ts";
 import type { DataFeeKind } from "./data-fee.ts";

@@ -112,9 +112,9 @@ export class EventFollower<Event extends Located = ChainEvent> {
     return withContext("follow the chain's events", () => this.#poll());
   }
 
-  /** Marks a batch as handled. */
-  advance(batch: Batch<Event>): void {
-    this.#cursor = batch.cursor;
+  /** Marks a batch as handled; or goes on from any place that is known. */
+  advance({ cursor }: { readonly cursor: Cursor }): void {
+    this.#cursor = cursor;
   }
 
   /** Hands batches to the consumer, one at a time, until the signal aborts. A batch whose consumer throws comes
@@ -176,7 +176,7 @@ export class EventFollower<Event extends Located = ChainEvent> {
       throw chainMoved(from, to);
     }
     const events = this.#source.decode(logs);
-    return { kind: "blocks", from, to, head, events, cursor: this.#extended(events, to) };
+    return { kind: "blocks", from, to, head, events, cursor: extended(this.#cursor, events, to) };
   }
 
   /** Of several nodes, honest ones differ about new blocks by number while one of them re-orgs, and one that lies could
@@ -208,13 +208,6 @@ export class EventFollower<Event extends Located = ChainEvent> {
     return { kind: "rollback", ancestor, gone: this.#cursor.slice(kept), cursor };
   }
 
-  #extended(events: readonly Event[], to: BlockRef): Cursor {
-    const blocks = new Map(this.#cursor.map((block) => [block.number, block]));
-    for (const { block } of events) blocks.set(block.number, block);
-    blocks.set(to.number, { number: to.number, hash: to.hash });
-    return [...blocks.values()].slice(-KEPT);
-  }
-
   async #isCanonical({ number, hash }: BlockRef): Promise<boolean> {
     return (await this.#block(number)).hash === hash;
   }
@@ -236,6 +229,14 @@ export class EventFollower<Event extends Located = ChainEvent> {
   async #block(blockNumber: bigint): Promise<Head> {
     return toHead(await this.#chain.client.getBlock({ blockNumber }));
   }
+}
+
+/** A cursor after some more blocks. @param to last of them */
+export function extended(cursor: Cursor, events: readonly Located[], to: BlockRef): Cursor {
+  const blocks = new Map(cursor.map((block) => [block.number, block]));
+  for (const { block } of events) blocks.set(block.number, block);
+  blocks.set(to.number, { number: to.number, hash: to.hash });
+  return [...blocks.values()].slice(-KEPT);
 }
 
 const chainMoved = (from: bigint, to: Head): BaseError =>

@@ -48,6 +48,9 @@ export interface TransactionJournal {
   get(key: string): JournalEntry | undefined;
   /** Entries in a state that this process follows, by nonce. */
   inState(state: ActionState): JournalEntry[];
+  /** Displaced entries, of those that this process follows, whose nonce no other entry holds: the chain may have taken
+   *  theirs. */
+  unheld(): JournalEntry[];
   /** The lowest nonce that no live entry holds and no lower one will need. */
   nextNonce(): number;
   /** Signed transactions of an entry's nonce, newest first. */

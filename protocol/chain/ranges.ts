@@ -21,6 +21,11 @@ export class BlockRanges {
     this.#width = width;
   }
 
+  /** Most blocks of a question, as far as is known. */
+  get width(): bigint {
+    return this.#width;
+  }
+
   /** Asks for blocks `from` to `to`, both included, in order. Where the node says that this is too much, with half as
    *  many blocks, from then on.
    *  @throws whatever `query` throws for another reason, or for a single block */

@@ -15,8 +15,11 @@ export interface ReconcilerOptions {
   readonly log: Logger;
 }
 
-/** How often a nonce must look taken before it counts: nodes behind one URL need not agree at once. */
+/** How often the nonce of a transaction must look taken by another before that counts: nodes behind one URL need not agree
+ *  at once. */
 const SIGHTINGS = 3;
+
+const sightingOf = ({ key, state, nonce }: JournalEntry): string => `${state} ${nonce} ${key}`;
 
 export class Reconciler {
   readonly #chain: Chain & { readonly account: LocalAccount };
@@ -24,6 +27,7 @@ export class Reconciler {
   readonly #options: ReconcilerOptions;
   /** when this process last sent a transaction, ms, by hash */
   readonly #sentAtMs = new Map<Hex, number>();
+  /** how often an entry's nonce was taken and no transaction of the entry was found, by entry */
   readonly #sightings = new Map<string, number>();
   /** Head and mined transactions that were compared last. */
   #checked = "";
@@ -53,9 +57,11 @@ export class Reconciler {
     const mined = this.#journal.inState("mined");
     if (mined.length > 0) await this.#checkMined(mined);
     const signed = this.#journal.inState("signed");
-    if (signed.length === 0) return [];
+    const displaced = this.#journal.unheld().filter((entry) => this.#sightingsOf(entry) < SIGHTINGS);
+    if (signed.length === 0 && displaced.length === 0) return [];
     const { client, account } = this.#chain;
     const count = await client.getTransactionCount({ address: account.address, blockTag: "latest" });
+    for (const entry of displaced) await this.#findDisplaced(entry, count);
     const settled: string[] = [];
     const open: JournalEntry[] = [];
     for (const entry of signed) {
@@ -71,6 +77,16 @@ export class Reconciler {
       }
     }
     return settled;
+  }
+
+  /** Takes up an entry that was deep enough, if its block is gone all the same.
+   *  @returns false: it is there @throws when the node fails or has no block so high; as the journal does */
+  async takeUp(entry: JournalEntry): Promise<boolean> {
+    const { blockNumber, blockHash } = entry.inclusion ?? { blockNumber: 0n };
+    const { hash } = await this.#chain.client.getBlock({ blockNumber });
+    if (hash === blockHash) return false;
+    await this.#recover(entry);
+    return true;
   }
 
   /** Follows mined entries until they are deep enough; takes up those that a re-org dropped. */
@@ -120,16 +136,31 @@ export class Reconciler {
     return true;
   }
 
+  /** Where two daemons of one key signed the same nonce, the journal holds one of the transactions, and the chain may have
+   *  taken the other. */
+  async #findDisplaced(entry: JournalEntry, count: number): Promise<void> {
+    if (entry.nonce >= count) return;
+    if (!(await this.#isBooked(entry))) return this.#see(entry);
+    this.#options.log.info({ key: entry.key, nonce: entry.nonce }, "a displaced transaction was mined");
+  }
+
+  #sightingsOf(entry: JournalEntry): number {
+    return this.#sightings.get(sightingOf(entry)) ?? 0;
+  }
+
+  #see(entry: JournalEntry): void {
+    this.#sightings.set(sightingOf(entry), this.#sightingsOf(entry) + 1);
+  }
+
   async #isSettled(entry: JournalEntry, count: number): Promise<boolean> {
     if (await this.#isBooked(entry)) {
-      this.#sightings.delete(entry.key);
+      this.#sightings.delete(sightingOf(entry));
       return true;
     }
     if (entry.nonce >= count) return false;
-    const sightings = (this.#sightings.get(entry.key) ?? 0) + 1;
-    this.#sightings.set(entry.key, sightings);
-    if (sightings < SIGHTINGS) return false;
-    this.#sightings.delete(entry.key);
+    this.#see(entry);
+    if (this.#sightingsOf(entry) < SIGHTINGS) return false;
+    this.#sightings.delete(sightingOf(entry));
     await this.#journal.markDisplaced(entry);
     this.#options.log.error(
       { key: entry.key, nonce: entry.nonce },

@@ -23,7 +23,7 @@ export interface RegisterResult {
 
 /** @param program encoded (docs/EXACT.md, section 2) @param identity of the same program
  *  @param onProgress called before each transaction
- *  @throws BaseError MODEL_REFUSED with the registry's reason; RPC_UNREACHABLE, RPC_FAULT, NOT_MINED_YET (retryable) */
+ *  @throws BaseError JUDGE_TOO_OLD; MODEL_REFUSED with the registry's reason; RPC_UNREACHABLE, RPC_FAULT, NOT_MINED_YET (retryable) */
 export async function registerModel(
   chain: Chain,
   sender: ActionSender,
@@ -31,6 +31,7 @@ export async function registerModel(
   identity: ModelIdentity,
   onProgress: OnProgress = () => undefined,
 ): Promise<RegisterResult> {
+  requireJudge(chain, identity);
   const modelId = modelIdOf(identity);
   const reader = new StateReader(chain);
   if ((await reader.model(modelId)) !== undefined) return { modelId, isNew: false };
@@ -61,6 +62,21 @@ export async function registerModel(
     code: "MODEL_REFUSED",
     shortMessage: `The registry gave the model another id than ${modelId}.`,
     nextStep: "Check that program, weights root, selector and lanes are of one model and one version.",
+  });
+}
+
+/** A deployment's judge may be older than what a program uses.
+ *  @throws BaseError JUDGE_TOO_OLD */
+export function requireJudge(
+  { deployment }: Pick<Chain, "deployment">,
+  { judgeVersion }: Pick<ModelIdentity, "judgeVersion">,
+): void {
+  if (judgeVersion <= deployment.judgeVersion) return;
+  throw new BaseError({
+    code: "JUDGE_TOO_OLD",
+    shortMessage: `The program needs judge version ${judgeVersion}, the deployment has ${deployment.judgeVersion}.`,
+    nextStep: "Use a deployment of this version, or import the model again with --products pairs.",
+    details: { required: judgeVersion, version: deployment.judgeVersion },
   });
 }
 

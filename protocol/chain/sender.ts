@@ -114,6 +114,11 @@ export class Sender {
     return this.#journal.leads;
   }
 
+  /** Why this process may not begin an action now; undefined: it may. */
+  refusal(action: Action): BaseError | undefined {
+    return this.#journal.refusal(action);
+  }
+
   /** Whether an action was sent and may be on the chain, now or again after a re-org. */
   isFollowed(key: string): boolean {
     const state = this.#journal.get(key)?.state;
@@ -124,7 +129,7 @@ export class Sender {
    *  however many callers it comes; a key that was refused may be sent again. Needs `start`. Never throws for a
    *  fault of chain or node. */
   async send(action: Action, signal?: AbortSignal): Promise<SendResult> {
-    const known = this.#known(action);
+    const known = await this.#known(action);
     if (known !== undefined) return known;
     const refusal = this.#journal.refusal(action);
     if (refusal !== undefined) return { status: "retryable", error: refusal };
@@ -144,9 +149,16 @@ export class Sender {
     if (!this.#journal.leads) for (const key of [...this.#waiting.keys()]) this.#wake(key);
   }
 
-  #known(action: Action): SendResult | undefined {
+  /** What is known of an action that was mined. What was deep enough is followed no more: whoever asks for it again sees a
+   *  chain without it, and where a re-org that deep took it away it is taken up. */
+  async #known(action: Action): Promise<SendResult | undefined> {
     const entry = this.#journal.get(action.key);
     if (entry?.state !== "mined" && entry?.state !== "done") return undefined;
+    try {
+      if (entry.state === "done" && (await this.#reconciler.takeUp(entry))) return this.#known(action);
+    } catch (error) {
+      return { status: "retryable", error: chainError(error, `send ${action.key}`) };
+    }
     return { status: "already-done", ...(entry.inclusion && { inclusion: entry.inclusion }) };
   }
 

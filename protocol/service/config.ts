@@ -41,12 +41,20 @@ export interface ConfigSources {
 }
 
 /** Sections that commands own in the file. */
-const SECTIONS = ["prover", "challenger", "gateway", "executor", "explorer"] as const;
+const SECTIONS = ["prover", "challenger", "worker", "gateway", "executor", "explorer"] as const;
 export type Section = (typeof SECTIONS)[number];
 
 export const integer = (min: number, max: number) =>
   z.coerce.number(`must be an integer from ${min} to ${max}`).int().min(min).max(max);
 export const text = z.string().min(1, "must not be empty");
+
+/** What stands between commas; empty parts count as none. */
+export const list = z.string().transform((value) =>
+  value
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== ""),
+);
 /** An amount: wei, or a number with its unit. */
 export const wei = z
   .union([z.string(), z.number()])

@@ -1,5 +1,6 @@
 /** Audits a deployment by its events: each must be what the machine does in the state that the events before it left,
  *  at its block's time, and every wei must be booked. Pure: events in, the first breach or totals out. */
+import { getAddress } from "viem";
 import { isBaseError } from "../../../base/errors.ts";
 import type { ClaimId, ModelId, RequestId } from "../../rules/types.ts";
 import { decodeModelWord } from "../../rules/words.ts";
@@ -7,6 +8,7 @@ import { type ChainEvent, subjectOf } from "../events.ts";
 import { laneName } from "../finality.ts";
 import { Accounts, type Money } from "./accounts.ts";
 import { Announced } from "./announced.ts";
+import { PromisesAudit, type PromiseTotals } from "./promises.ts";
 import {
   type AuditContext,
   type AuditedBlock,
@@ -15,10 +17,12 @@ import {
   RequestAudit,
 } from "./request-audit.ts";
 import { type Breach, RuleBroken } from "./rules.ts";
+import { type AuditedEvent, isPromiseEvent } from "./source.ts";
 
 type Counts = Readonly<Record<string, number>>;
 
 export interface AuditTotals {
+  /** of Assay and the registry */
   readonly events: number;
   /** by state */
   readonly requests: Counts;
@@ -27,14 +31,16 @@ export interface AuditTotals {
   /** final outputs by lane */
   readonly lanes: Counts;
   readonly money: Money;
+  /** absent: the deployment has none, or the events begin after its first block */
+  readonly promises?: PromiseTotals;
 }
 
 /** All that money and deadlines depend on. @param word the model word @returns undefined for a word of no model */
 export function factsOf(word: bigint): AuditedModel | undefined {
   const model = decodeModelWord(word);
   if (model === undefined) return undefined;
-  const { lanes, depth, outputLength, steps } = model;
-  return { lanes, depth, outputLength, steps };
+  const { lanes, depth, steps, selector, inputCodec, outputCodec, inputSize, outputLength } = model;
+  return { lanes, depth, steps, selector, inputCodec, outputCodec, inputSize, outputLength };
 }
 
 export class Audit {
@@ -44,13 +50,20 @@ export class Audit {
   };
   readonly #requests = new Map<RequestId, RequestAudit>();
   readonly #requestOf = new Map<ClaimId, RequestId>();
+  readonly promises: PromisesAudit | undefined;
   #events = 0;
-  #last: ChainEvent | undefined;
+  #last: AuditedEvent | undefined;
 
   constructor(terms: AuditTerms) {
     const accounts = new Accounts();
     const announced = new Announced(accounts, terms.isWhole);
-    this.#context = { terms, models: new Map(), halted: new Set(), accounts, announced };
+    const models = new Map<ModelId, AuditedModel>();
+    this.#context = { terms, models, halted: new Set(), accounts, announced };
+    const { promises, isWhole, game, constants } = terms;
+    if (promises === undefined || !isWhole) return;
+    const at = { chainId: game.chainId, promises };
+    const requestIn = (id: RequestId) => this.#known(id).replay.state;
+    this.promises = new PromisesAudit({ at, game, constants, models, requestIn });
   }
 
   knows(modelId: ModelId): boolean {
@@ -64,7 +77,7 @@ export class Audit {
 
   /** Takes the next event in chain order. After a breach there is nothing more to take.
    *  @param block that the event is in */
-  take(event: ChainEvent, block: AuditedBlock): Breach | undefined {
+  take(event: AuditedEvent, block: AuditedBlock): Breach | undefined {
     return naming(event, () => {
       const last = this.#last;
       if (last !== undefined && !isAfter(event, last)) {
@@ -74,16 +87,21 @@ export class Audit {
         );
       }
       this.#last = event;
-      this.#events += 1;
-      this.#context.announced.admit(event);
-      this.#apply(event, block);
-      this.#context.accounts.check();
+      this.promises?.admit(event);
+      if (isPromiseEvent(event, this.#context.terms.promises)) this.promises?.take(event, block);
+      else this.#takeOwn(event, block);
     });
   }
 
   /** After the last event: nothing that was announced may be missing. */
   end(): Breach | undefined {
-    return this.#last && naming(this.#last, () => this.#context.announced.end());
+    return (
+      this.#last &&
+      naming(this.#last, () => {
+        this.#context.announced.end();
+        this.promises?.end();
+      })
+    );
   }
 
   totals(): AuditTotals {
@@ -101,7 +119,17 @@ export class Audit {
         count(claims, claim.word.state === "FALLEN" ? `FALLEN by ${claim.word.fall}` : claim.word.state);
       }
     }
-    return { events: this.#events, requests, claims, lanes, money: this.#context.accounts.money() };
+    const totals = { events: this.#events, requests, claims, lanes, money: this.#context.accounts.money() };
+    return this.promises === undefined ? totals : { ...totals, promises: this.promises.totals() };
+  }
+
+  /** An event of Assay or the registry. */
+  #takeOwn(event: ChainEvent, block: AuditedBlock): void {
+    this.#events += 1;
+    this.#context.announced.admit(event);
+    this.#apply(event, block);
+    this.#context.accounts.check();
+    this.promises?.takeFromAssay(event);
   }
 
   #apply(event: ChainEvent, block: AuditedBlock): void {
@@ -157,6 +185,12 @@ export class Audit {
     const what = claimId !== undefined && id === undefined ? `claim ${claimId}` : `request ${id}`;
     throw new RuleBroken("identity", `no event before it files ${what}`);
   }
+
+  #known(id: RequestId): RequestAudit {
+    const found = this.#requests.get(id);
+    if (found === undefined) throw new RuleBroken("identity", `no event before it files request ${id}`);
+    return found;
+  }
 }
 
 function registeredAs(word: bigint): AuditedModel | undefined {
@@ -168,19 +202,21 @@ function registeredAs(word: bigint): AuditedModel | undefined {
   }
 }
 
-function naming(
-  { name, block, logIndex, transactionHash }: ChainEvent,
-  work: () => void,
-): Breach | undefined {
+export function naming(event: AuditedEvent, work: () => void): Breach | undefined {
   try {
     work();
     return undefined;
   } catch (error) {
     if (!(error instanceof RuleBroken)) throw error;
-    return { rule: error.rule, why: error.message, event: { name, block, logIndex, transactionHash } };
+    const { name, contract, block, logIndex, transactionHash } = event;
+    return {
+      rule: error.rule,
+      why: error.message,
+      event: { name, contract: getAddress(contract), block, logIndex, transactionHash },
+    };
   }
 }
 
-const isAfter = (event: ChainEvent, before: ChainEvent): boolean =>
+const isAfter = (event: AuditedEvent, before: AuditedEvent): boolean =>
   event.block.number > before.block.number ||
   (event.block.number === before.block.number && event.logIndex > before.logIndex);

@@ -1,14 +1,15 @@
 /** Audits what a chain tells: pages through the events of a deployment, with the headers of their blocks. */
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 import { BaseError, isBaseError } from "../../../base/errors.ts";
 import type { BlockRef, Chain } from "../connect.ts";
 import { withContext } from "../errors.ts";
-import type { ChainEvent } from "../events.ts";
 import { type Batch, EventFollower, pause } from "../follower.ts";
 import { StateReader } from "../reads.ts";
 import { Audit, type AuditTotals, factsOf } from "./audit.ts";
+import { breachOfHeld } from "./promises-held.ts";
 import type { AuditedBlock } from "./request-audit.ts";
 import type { Breach } from "./rules.ts";
+import { type AuditedEvent, auditedSource, isPromiseEvent } from "./source.ts";
 
 export interface AuditOptions {
   /** default: the deployment's first block; requests that were filed before are left out */
@@ -28,7 +29,14 @@ export interface AuditReport extends AuditTotals {
   /** absent: nothing is broken */
   readonly breach?: Breach;
   /** wei at the last block, beside the proof, which reads events alone; absent where the node does not keep it */
-  readonly balance?: { readonly held: bigint; readonly booked: bigint };
+  readonly balance?: Balance;
+  /** the same of Promises, whose state at the last block was compared with its events, too */
+  readonly promisesBalance?: Balance;
+}
+
+interface Balance {
+  readonly held: bigint;
+  readonly booked: bigint;
 }
 
 const PAGE_BLOCKS = 20_000;
@@ -51,8 +59,10 @@ export async function auditChain(chain: Chain, options: AuditOptions = {}): Prom
   }
   const { pageBlocks: maxBlocks = PAGE_BLOCKS, onPage } = options;
   const isWhole = from <= first;
-  const audit = new Audit({ game: chain.game, constants: chain.constants, isWhole });
-  const follower = new EventFollower(chain, { from, last: to, maxBlocks });
+  const { promises } = chain.deployment.contracts;
+  const audit = new Audit({ game: chain.game, constants: chain.constants, promises, isWhole });
+  const source = auditedSource(chain.deployment);
+  const follower = new EventFollower(chain, { from, last: to, maxBlocks }, source);
   for (;;) {
     const batch = await persistently(() => follower.next());
     // An audit takes nothing back: after a re-org it begins anew.
@@ -62,17 +72,13 @@ export async function auditChain(chain: Chain, options: AuditOptions = {}): Prom
     if (batch !== undefined) follower.advance(batch);
     const isLast = batch === undefined || batch.to.number >= to;
     if (breach === undefined && !isLast) continue;
-    const end = breach ?? audit.end();
     const last = follower.cursor.at(-1) as BlockRef;
-    const totals = audit.totals();
-    const held = isWhole && end === undefined ? await balanceAt(chain, last.number) : undefined;
+    const proven = breach ?? audit.end();
+    const beside = isWhole && proven === undefined ? await stateAt(chain, audit, last) : {};
     return {
-      ...totals,
-      from,
-      to: last,
-      isWhole,
-      ...(end === undefined ? {} : { breach: end }),
-      ...(held === undefined ? {} : { balance: { held, booked: bookedOf(totals) } }),
+      ...audit.totals(),
+      ...{ from, to: last, isWhole },
+      ...(proven === undefined ? beside : { breach: proven }),
     };
   }
 }
@@ -84,9 +90,11 @@ const bookedOf = ({ money }: AuditTotals): bigint => money.credits + money.held 
 async function take(
   chain: Chain,
   audit: Audit,
-  { events }: Extract<Batch, { kind: "blocks" }>,
+  { events: all }: Extract<Batch<AuditedEvent>, { kind: "blocks" }>,
 ): Promise<Breach | undefined> {
-  const blocks = await blocksOf(chain, events);
+  const blocks = await blocksOf(chain, all);
+  const { promises } = chain.deployment.contracts;
+  const events = all.flatMap((event) => (isPromiseEvent(event, promises) ? [] : [event]));
   const registered = new Set(events.map((event) => event.name === "ModelRegistered" && event.args.modelId));
   const asked = new Set(events.flatMap((event) => (event.name === "Requested" ? [event.args.modelId] : [])));
   for (const modelId of asked) {
@@ -95,7 +103,7 @@ async function take(
     const facts = factsOf(await new StateReader(chain).modelWord(modelId));
     if (facts !== undefined) audit.learn(modelId, facts);
   }
-  for (const event of events) {
+  for (const event of all) {
     const breach = audit.take(event, blocks.get(event.block.hash) as AuditedBlock);
     if (breach !== undefined) return breach;
   }
@@ -104,7 +112,7 @@ async function take(
 
 async function blocksOf(
   { client }: Chain,
-  events: readonly ChainEvent[],
+  events: readonly AuditedEvent[],
 ): Promise<ReadonlyMap<Hex, AuditedBlock>> {
   const hashes = [...new Set(events.map(({ block }) => block.hash))];
   const read = async (blockHash: Hex): Promise<[Hex, AuditedBlock]> => {
@@ -127,6 +135,31 @@ async function persistently<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-async function balanceAt({ client, game }: Chain, blockNumber: bigint): Promise<bigint | undefined> {
-  return client.getBalance({ address: game.assay, blockNumber }).catch(() => undefined);
+/** What the contracts hold at the last block; nothing where the node does not keep it.
+ *  @throws BaseError RPC_UNREACHABLE */
+async function stateAt(
+  chain: Chain,
+  audit: Audit,
+  block: BlockRef,
+): Promise<Pick<AuditReport, "balance" | "promisesBalance" | "breach">> {
+  const { client, game } = chain;
+  const heldBy = (address: Address) =>
+    client.getBalance({ address, blockNumber: block.number }).catch(() => undefined);
+  const totals = audit.totals();
+  const inAssay = await heldBy(game.assay);
+  const balance = inAssay === undefined ? {} : { balance: { held: inAssay, booked: bookedOf(totals) } };
+  const { promises } = audit;
+  if (promises === undefined) return balance;
+  const held = await heldBy(promises.at.promises);
+  if (held === undefined) return balance;
+  const breach = await persistently(() => breachOfHeld(chain, promises, block)).catch(unlessUnknown);
+  if (breach === "unknown") return balance;
+  const promisesBalance = { held, booked: promises.totals().money.balance };
+  return { ...balance, promisesBalance, ...(breach === undefined ? {} : { breach }) };
+}
+
+/** A node that answers, and does not keep the state of that block, says nothing about the contract. */
+function unlessUnknown(error: unknown): "unknown" {
+  if (isBaseError(error, "RPC_FAULT")) return "unknown";
+  throw error;
 }

@@ -39,6 +39,11 @@ export class Replay {
     return held;
   }
 
+  /** of this request alone, its credits left out */
+  get state(): GameState {
+    return this.#state;
+  }
+
   get claims(): Iterable<ClaimState> {
     return this.#state.claims.values();
   }

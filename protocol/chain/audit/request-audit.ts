@@ -1,10 +1,11 @@
 /** Audits one request: each event that tells of it must be what the machine does then. */
-import { type Hex, keccak256 } from "viem";
+import { type Address, type Hex, keccak256 } from "viem";
 import { fromHex, toHex } from "../../../base/bytes.ts";
 import { isBaseError } from "../../../base/errors.ts";
 import { foldTops } from "../../../inference/commit/reveal.ts";
 import { claimIdOf, type GameAddress, requestIdOf } from "../../rules/ids.ts";
 import { type ModelFacts, type Move, newGame } from "../../rules/machine.ts";
+import type { LeafModel } from "../../rules/promises/leaf.ts";
 import {
   type ClaimId,
   FALL_REASONS,
@@ -33,12 +34,14 @@ export interface AuditedBlock {
 export interface AuditTerms {
   readonly game: GameAddress;
   readonly constants: GameConstants;
+  /** the contract Promises; absent: the deployment has none */
+  readonly promises?: Address | undefined;
   /** false: the events begin after the deployment's first block. Requests that were filed before are left out, and
    *  what is withdrawn cannot be checked. */
   readonly isWhole: boolean;
 }
 
-export interface AuditedModel extends ModelFacts {
+export interface AuditedModel extends ModelFacts, LeafModel {
   readonly steps: number;
 }
 

@@ -2,18 +2,20 @@
  *  docs/INVARIANTS.md. */
 
 import type { Refusal } from "../../rules/machine/moves.ts";
-import type { ChainEvent } from "../events.ts";
+import type { PromiseRefusal } from "../../rules/promises/moves.ts";
+import type { AuditedEvent } from "./source.ts";
 
 export const AUDIT_RULES = {
   order: "events stand as the calls of the contract write them, none missing and none twice",
   identity: "an id is the hash of what it names, and stands for something that was filed",
-  moves: "every move is one that the state before it allows",
+  moves: "every move is one that the state before it allows (17)",
   deadline: "every deadline is the one that the rules give, and is kept (4)",
-  window: "nothing is final before its window and its disputes are over (5)",
+  window: "nothing is final before its window and its disputes are over (5, 18)",
   fixed: "a final output is fixed, and nothing ends twice (5)",
-  payoff: "every exit pays what the table of money says, to whom it says (1, 6)",
-  once: "nobody is paid twice (1)",
-  books: "credits + live bonds + fees + burned = received, after every event (1)",
+  payoff: "every exit pays what the table of money says, to whom it says (1, 6, 20)",
+  once: "nobody is paid twice, and no promise is filed twice (1, 19)",
+  books: "credits + live bonds + fees + stakes + deposits + burned = received, after every event (1, 16)",
+  held: "the contract Promises holds what its events say (16)",
 } as const;
 export type AuditRule = keyof typeof AUDIT_RULES;
 
@@ -21,7 +23,7 @@ export type AuditRule = keyof typeof AUDIT_RULES;
 export interface Breach {
   readonly rule: AuditRule;
   readonly why: string;
-  readonly event: Pick<ChainEvent, "name" | "block" | "logIndex" | "transactionHash">;
+  readonly event: Pick<AuditedEvent, "name" | "contract" | "block" | "logIndex" | "transactionHash">;
 }
 
 /** Thrown where a rule is broken; the audit adds the event. */
@@ -40,25 +42,39 @@ export function must(rule: AuditRule, what: string, actual: unknown, required: u
 }
 
 /** Rules other than "moves" that a move breaks which the machine refuses. */
-const BROKEN_BY: Partial<Record<Refusal, AuditRule>> = {
+const BROKEN_BY: Partial<Record<Refusal | PromiseRefusal, AuditRule>> = {
   AlreadyCollected: "once",
   AlreadyDelivered: "once",
+  AlreadyOpened: "once",
+  AlreadyPosted: "once",
   AlreadyRequested: "once",
+  BatchNotEnded: "window",
   ClaimIsFinal: "fixed",
   ClaimNotFinal: "window",
   DeadlineNotPassed: "deadline",
   DeadlinePassed: "deadline",
   DemandTooLate: "deadline",
+  DepositTooLow: "payoff",
   ExclusiveTooLong: "deadline",
+  ExitTooEarly: "deadline",
+  ExitTooLarge: "payoff",
   ExpiryOutOfRange: "deadline",
   GasPriceOutOfRange: "payoff",
+  LeafAlreadyOpened: "once",
+  NoCredit: "once",
   NotExpired: "deadline",
+  NotOpen: "once",
   NotYet: "deadline",
+  NotYetIssued: "deadline",
+  PromiseExpired: "deadline",
   RequestExpired: "deadline",
   RequestSettled: "fixed",
+  SignerNoticeTooShort: "deadline",
+  TooSoon: "deadline",
   ValueWrong: "payoff",
   WindowEnded: "deadline",
   WindowOutOfRange: "deadline",
 };
 
-export const brokenBy = (refusal: Refusal): AuditRule => BROKEN_BY[refusal] ?? "moves";
+export const brokenBy = (refusal: Refusal | PromiseRefusal): AuditRule =>
+  BROKEN_BY[refusal.replace("Assay: ", "") as Refusal] ?? "moves";

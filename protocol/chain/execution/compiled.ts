@@ -6,7 +6,13 @@ import { BaseError } from "../../../base/errors.ts";
 import { type Commitment, commitWeights } from "../../../inference/commit/commitments.ts";
 import { rangeSiblings } from "../../../inference/commit/range.ts";
 import type { TensorTree } from "../../../inference/commit/tree.ts";
-import { DOT_VARIANTS, type Model, type Program, weightIndex } from "../../../inference/program/form.ts";
+import {
+  DOT_VARIANTS,
+  isActivationDot,
+  type Model,
+  type Program,
+  weightIndex,
+} from "../../../inference/program/form.ts";
 import { iLayerBuilderAbi } from "../../rules/generated/abis.ts";
 import type { ModelId } from "../../rules/types.ts";
 import type { Action } from "../actions.ts";
@@ -47,7 +53,7 @@ export function planCompilation(program: Program): CompilePlan {
   const parts: Part[] = [];
   const interpreted: number[] = [];
   program.steps.forEach((step, index) => {
-    if (step.opcode !== "dot") return;
+    if (step.opcode !== "dot" || isActivationDot(step)) return;
     if (DOT_VARIANTS[step.variant] === "binary32") interpreted.push(index);
     else parts.push(...partsOf(layerOf(program, step), index));
   });

@@ -4,13 +4,15 @@ import { type Opcode, type Variant, variantName } from "../../../inference/progr
 import {
   ARITH_VARIANTS,
   elementCount,
-  isWeight,
   LOOKUP_VARIANTS,
   lastDim,
+  NONE,
+  operandDims,
+  operandTensor,
   type Program,
   rowCount,
   type Step,
-  weightIndex,
+  type WeightDescriptor,
 } from "../../../inference/program/form.ts";
 import { weightBytes } from "../../../inference/program/shape.ts";
 
@@ -26,6 +28,10 @@ const BY_RECORDS = {
   moveElement: 20,
   arithElement: 60,
   arithLane: 18,
+  /** of operands that are not both s32, or of a comparison */
+  arithMixed: 1_450,
+  /** of an operand that is stretched along an axis between others */
+  stretched: 1_700,
   lookupRow: 900,
   /** a row that is copied, and its part of the sum */
   lookupId: 400,
@@ -37,6 +43,9 @@ const BY_PLAN = {
   moveElement: 12,
   arithElement: 60,
   arithLane: 14,
+  arithMixed: 1_450,
+  // A plan does without such operands.
+  stretched: 1_700,
   lookupRow: 600,
   lookupId: 300,
   textId: 300,
@@ -75,7 +84,8 @@ type Cost = typeof COST & Record<keyof typeof BY_RECORDS, number>;
 
 /** Whether a published model gets a plan, as far as opcodes and sizes say: a MOVE or broadcast of an unusual shape can
  *  still keep it from one. */
-export function isPlanned({ steps, weights }: Program): boolean {
+export function isPlanned(program: Program): boolean {
+  const { steps, weights } = program;
   const bytes = weights.reduce(
     (sum, weight) => (weight.layout === "lookup" ? sum : sum + weightBytes(weight)),
     0,
@@ -86,7 +96,7 @@ export function isPlanned({ steps, weights }: Program): boolean {
     if (opcode === "float" || isBinary32(step)) return false;
     if (opcode === "lookup") return LOOKUP_VARIANTS[variant] === "sum";
     if (opcode !== "dot") return true;
-    const length = lastDim((isWeight(a) ? weights[weightIndex(a)] : steps[a])?.dims ?? [1]);
+    const length = lastDim(operandDims(program, a));
     return elementCount(dims) * Math.ceil(length / 32) <= MOST_PRODUCTS;
   });
 }
@@ -120,11 +130,8 @@ function estimate(program: Program, cost: Cost, parts: number): number {
   );
 }
 
-const dimsOf = ({ weights, steps }: Program, operand: number): readonly number[] =>
-  (isWeight(operand) ? weights[weightIndex(operand)] : steps[operand])?.dims ?? [1];
-
 function compiledDotGas(program: Program, { dims, a, k }: Step): number {
-  const slices = Math.ceil(lastDim(dimsOf(program, a)) / SLICE);
+  const slices = Math.ceil(lastDim(operandDims(program, a)) / SLICE);
   const output = 3 * slices * COMPILED.product + COMPILED.output;
   return elementCount(dims) * output + rowCount(dims) * k * slices * COMPILED.activations;
 }
@@ -143,24 +150,46 @@ const GAS: Readonly<Record<Opcode, (counted: Counted) => number>> = {
   codec: codecGas,
   move: ({ count, cost }) => cost.moveElement * count,
   lookup: ({ program, step, rows, cost }) =>
-    cost.lookupId * elementCount(dimsOf(program, step.a)) + cost.lookupRow * rows,
+    cost.lookupId * elementCount(operandDims(program, step.a)) + cost.lookupRow * rows,
   dot({ program, step, count, rows, cost }) {
-    const words = Math.ceil(lastDim(dimsOf(program, step.a)) / 32);
+    const words = Math.ceil(lastDim(operandDims(program, step.a)) / 32);
     const form = isBinary32(step) ? cost.binary32 : 0;
     return count * (words * cost.dotWord + cost.dotOutput + form) + rows * step.k * cost.dotRow * words;
   },
   requant: ({ step, count, cost }) => count * (isBinary32(step) ? cost.binary32 : cost.requant),
   rescale: ({ count, cost }) => count * cost.rescale,
   table: ({ count, cost }) => count * cost.table,
-  arith({ step, count, cost }) {
-    const isWide = WIDE_ARITH.has(ARITH_VARIANTS[step.variant] as Variant<"arith">);
-    return count * (isWide ? cost.arithLane : cost.arithElement);
+  arith(counted) {
+    const { program, step, count, cost } = counted;
+    const variant = ARITH_VARIANTS[step.variant] as Variant<"arith">;
+    const isWide = tensorsOf(program, step).every(({ type }) => type === "s32");
+    const isMixed = !isWide || (step.type !== "s32" && variant !== "cast");
+    const each = isMixed ? cost.arithMixed : WIDE_ARITH.has(variant) ? cost.arithLane : cost.arithElement;
+    return count * each + stretchGas(counted);
   },
-  float: ({ count, cost }) => count * cost.float,
+  float: (counted) => counted.count * counted.cost.float + stretchGas(counted),
   reduce: ({ program, step, count, cost }) =>
-    count * cost.reduceRow + elementCount(dimsOf(program, step.a)) * cost.reduceByte,
-  select: ({ count, cost }) => count * cost.select,
+    count * cost.reduceRow + elementCount(operandDims(program, step.a)) * cost.reduceByte,
+  select: (counted) => counted.count * counted.cost.select + stretchGas(counted),
 };
+
+const tensorsOf = (program: Program, { a, b, c }: Step): (Step | WeightDescriptor)[] =>
+  [a, b, c].filter((operand) => operand !== NONE).map((operand) => operandTensor(program, operand));
+
+/** Operands that are copied element by element into the output's shape. Source: opcodes/rows/Broadcast.sol. */
+const stretchGas = ({ program, step, count, cost }: Counted): number =>
+  count * cost.stretched * tensorsOf(program, step).filter(({ dims }) => isStretched(dims, step.dims)).length;
+
+function isStretched(dims: readonly number[], out: readonly number[]): boolean {
+  const count = elementCount(dims);
+  if (count === 1 || count === elementCount(out)) return false;
+  const [axes, less] = [dims.length, out.length - dims.length];
+  let [leading, trailing] = [0, axes];
+  while (leading < axes && dims[leading] === out[leading]) leading++;
+  while (trailing > 0 && dims[trailing - 1] === out[trailing - 1 + less]) trailing--;
+  const isHead = less === 0 && elementCount(dims.slice(0, leading)) === count;
+  return !isHead && elementCount(dims.slice(trailing)) !== count;
+}
 
 /** What ARITH computes eight at a time. */
 const WIDE_ARITH: ReadonlySet<Variant<"arith">> = new Set(["add", "sub", "min", "max"]);

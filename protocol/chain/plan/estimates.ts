@@ -1,5 +1,5 @@
 /** Estimates of what a result costs by each method, from the model alone and from measured costs (costs.json). */
-import type { Model } from "../../../inference/program/form.ts";
+import { findJudgedOnly, type Model } from "../../../inference/program/form.ts";
 import { maxCalldata, outputLength } from "../../../inference/program/shape.ts";
 import { planCompilation } from "../execution/compiled.ts";
 import { estimateFastGas, estimateInferenceGas, MAX_SETTLING_RUN_GAS } from "../execution/cost.ts";
@@ -100,6 +100,12 @@ export function offersOfProofModel(
   };
 }
 
+/** Why no interpreter runs the program, if none does. */
+function withoutKernel({ program }: Model): { readonly unavailable: string } | undefined {
+  const found = findJudgedOnly(program);
+  return found && { unavailable: `step ${found.index} is ${found.name}, which no interpreter runs` };
+}
+
 /** The chain runs the model for each result. @param gas of a run */
 const byRun = (model: ModelFacts["model"], gasSetup: bigint, gas: bigint): Offer => ({
   ...NOTHING,
@@ -112,6 +118,8 @@ const byRun = (model: ModelFacts["model"], gasSetup: bigint, gas: bigint): Offer
 });
 
 function execution({ model, onChain }: ModelFacts): Offer {
+  const refused = withoutKernel(model);
+  if (refused !== undefined) return refused;
   const gas = BigInt(estimateInferenceGas(model.program));
   if (gas > BigInt(MAX_SETTLING_RUN_GAS)) {
     return {
@@ -123,6 +131,8 @@ function execution({ model, onChain }: ModelFacts): Offer {
 }
 
 function compiled({ model, onChain }: ModelFacts): Offer {
+  const refused = withoutKernel(model);
+  if (refused !== undefined) return refused;
   const plan = planCompilation(model.program);
   if (plan.parts.length === 0) return { unavailable: "no linear layer of it can be compiled" };
   const gas = BigInt(estimateFastGas(model.program, plan.parts.length));

@@ -8,7 +8,7 @@ import {
 } from "viem";
 import { iPromisesAbi } from "../../rules/generated/abis.ts";
 import { claimIdOf, type GameAddress } from "../../rules/ids.ts";
-import { type Batch, batchIdOf } from "../../rules/promises/batch.ts";
+import { type Batch, type BatchId, batchIdOf } from "../../rules/promises/batch.ts";
 import type { Presented } from "../../rules/promises/presented.ts";
 import { type Digest, digestOf, type PromisesAddress } from "../../rules/promises/signed-claim.ts";
 import type { Claim, ModelId, Request } from "../../rules/types.ts";
@@ -25,6 +25,9 @@ export interface Posting {
   /** compact leaves, joined */
   readonly data: Hex;
 }
+
+/** The key of the action that posts a batch. */
+export const postingKey = (id: BatchId): string => `post:${id}`;
 
 /** Builders of the actions on the promises of one deployment. An `occasion` names what may be done again: the same
  *  occasion does it once. */
@@ -94,7 +97,7 @@ export class PromiseActions {
   /** @param batch what is posted: its id names the transaction */
   post(batch: Batch, { prover, modelId, window, leafBond, data }: Posting): Action {
     const args = [prover, modelId, window, leafBond, data] as const;
-    return this.#action(`post:${batchIdOf(this.#at, batch)}`, "post", args, ["AlreadyPosted"]);
+    return this.#action(postingKey(batchIdOf(this.#at, batch)), "post", args, ["AlreadyPosted"]);
   }
 
   /** @param path bottom up @param deposit wei, at least that of `leafBonds` */
@@ -140,6 +143,11 @@ export class PromiseActions {
     return { key, to: this.#at.promises, data, value, doneBy };
   }
 }
+
+/** @param key of an action
+ *  @returns the digest of the signed claim, or batch and index of the leaf, that it opens; undefined: it opens none */
+export const openingOf = (key: string): string | undefined =>
+  /^open:(0x[0-9a-f]+)(?::|$)/.exec(key)?.[1] ?? /^openLeaf:(0x[0-9a-f]+:\d+)$/.exec(key)?.[1];
 
 type Mutability = "nonpayable" | "payable";
 type WriteName = ContractFunctionName<typeof iPromisesAbi, Mutability>;

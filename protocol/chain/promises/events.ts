@@ -1,5 +1,5 @@
 /** Logs of Promises as events with the protocol's types. */
-import { type Hex, type Log, type ParseEventLogsReturnType, parseEventLogs } from "viem";
+import { type Address, type Hex, type Log, type ParseEventLogsReturnType, parseEventLogs } from "viem";
 import { iPromisesAbi } from "../../rules/generated/abis.ts";
 import type { Batch, BatchId } from "../../rules/promises/batch.ts";
 import type { Digest, SignedClaim } from "../../rules/promises/signed-claim.ts";
@@ -28,6 +28,7 @@ type Named<Event> = Event extends { eventName: infer Name; args: infer Args }
 
 /** An event of Promises; narrow it by `name`. Some of Assay's events have the same names and are none of these. */
 export type PromiseEvent = Named<Decoded> & {
+  readonly contract: Address;
   readonly block: BlockRef;
   readonly logIndex: number;
   readonly transactionHash: Hex;
@@ -38,10 +39,10 @@ export type PromiseEventOf<Name extends PromiseEventName> = Extract<PromiseEvent
 /** Decodes mined logs of Promises in their order; others are left out. */
 export function decodePromiseEvents(logs: readonly Log<bigint, number, false>[]): PromiseEvent[] {
   return parseEventLogs({ abi: iPromisesAbi, logs: [...logs], strict: true }).map((log) => {
-    const { eventName: name, args, logIndex, transactionHash } = log;
+    const { eventName: name, args, address: contract, logIndex, transactionHash } = log;
     const block = { number: log.blockNumber, hash: log.blockHash };
     // The ABI has no words for our ids; their values are the same hex, and indexed leaves are small numbers.
-    return { name, args, block, logIndex, transactionHash } as unknown as PromiseEvent;
+    return { name, args, contract, block, logIndex, transactionHash } as unknown as PromiseEvent;
   });
 }
 

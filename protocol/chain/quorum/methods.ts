@@ -99,6 +99,11 @@ export const BLOCK_PARAMETER: Readonly<Record<string, number>> = {
   eth_getProof: 2,
 };
 
+/** Whether proofs of a block's state can decide a question that is asked at its hash: further parameters would change the
+ *  state that a call sees, and proofs decide about themselves. */
+export const isProvable = (method: string, parameters: number): boolean =>
+  method !== "eth_getProof" && parameters - 1 === BLOCK_PARAMETER[method];
+
 /** Answered by a number on which honest nodes need not agree, since it is about the next block. */
 export const ESTIMATES: ReadonlySet<string> = new Set([
   "eth_gasPrice",

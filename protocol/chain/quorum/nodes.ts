@@ -46,6 +46,9 @@ export interface NodesOptions {
 
 /** For how long no decision waits for a node that did not answer, ms. */
 const SILENT_MS = 10_000;
+/** For how long no decision waits for the proofs of a node that gave none in time, ms: one that lies and is silent then
+ *  would cost each read the whole timeout. */
+const UNPROVEN_MS = 60_000;
 /** For how long a node that contradicted the others is shown as one, ms: its database is broken, or it lies. */
 const CONTRADICTS_MS = 600_000;
 
@@ -55,6 +58,8 @@ export class Nodes {
   readonly #faults: (NodeFault | undefined)[];
   /** until when nobody waits for it, ms since 1970 */
   readonly #leftOutUntil: number[];
+  /** until when nobody waits for its proofs, ms since 1970 */
+  readonly #unprovenUntil: number[];
   /** ms since 1970 */
   readonly #contradictedAt: number[];
   readonly #counts: Record<NodeFault, number>[];
@@ -64,6 +69,7 @@ export class Nodes {
     this.#options = options;
     this.#faults = nodes.map(() => undefined);
     this.#leftOutUntil = nodes.map(() => 0);
+    this.#unprovenUntil = nodes.map(() => 0);
     this.#contradictedAt = nodes.map(() => -CONTRADICTS_MS);
     this.#counts = nodes.map(() => ({ silent: 0, behind: 0, forked: 0, contradicts: 0 }));
   }
@@ -102,7 +108,7 @@ export class Nodes {
     const awaited = new Set([...unanswered].filter((node) => now >= (this.#leftOutUntil[node] as number)));
     const answers: Answer[] = [];
     return new Promise((resolve) => {
-      let grace: NodeJS.Timeout | undefined;
+      let grace: ReturnType<typeof setTimeout> | undefined;
       const decide = () => {
         clearTimeout(grace);
         resolve([...answers]);
@@ -139,7 +145,7 @@ export class Nodes {
 
   /** @returns undefined where it takes longer than a node may for an answer */
   async within<T>(work: Promise<T>): Promise<T | undefined> {
-    let timer: NodeJS.Timeout | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<undefined>((resolve) => {
       timer = setTimeout(() => resolve(undefined), this.#options.timeoutMs);
     });
@@ -148,6 +154,16 @@ export class Nodes {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Notes that a node took longer for a proof than for an answer it may. */
+  noteUnproven(node: number): void {
+    this.#unprovenUntil[node] = this.#options.nowMs() + UNPROVEN_MS;
+  }
+
+  /** Whether decisions wait for a node's proofs. */
+  isProving(node: number): boolean {
+    return this.#options.nowMs() >= (this.#unprovenUntil[node] as number);
   }
 
   /** Asks one node. */

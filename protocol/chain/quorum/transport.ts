@@ -3,13 +3,14 @@
 import { type CustomTransport, custom, type Hex, keccak256, numberToHex, size } from "viem";
 import { BaseError } from "../../../base/errors.ts";
 import { SILENT } from "../../../base/log.ts";
-import { chainError, decodeRevert } from "../errors.ts";
+import { chainError, decodeRevert, decodeRevertData } from "../errors.ts";
 import { isTooMuch } from "../ranges.ts";
 import { type Answer, defaultQuorum, type Group, groupsOf, reachedBy } from "./agree.ts";
 import { type AgreedBlock, LogProver } from "./logs.ts";
-import { BLOCK_PARAMETER, ESTIMATES, keyOf } from "./methods.ts";
+import { BLOCK_PARAMETER, ESTIMATES, isProvable, keyOf } from "./methods.ts";
 import { Nodes, type NodesOptions, type RpcCall, type RpcNode } from "./nodes.ts";
 import { quantity } from "./quantity.ts";
+import type { ProvenRead } from "./state-prover.ts";
 
 export interface QuorumOptions extends Partial<NodesOptions> {
   /** nodes that have to agree; default: all of two, a majority of more */
@@ -145,10 +146,32 @@ export class Quorum {
 
   async #agreed(call: RpcCall): Promise<unknown> {
     const answers = await this.#ask(call);
-    const decided = this.#decided(call, answers);
+    const decided = (await this.#proven(call, answers)) ?? this.#decided(call, answers);
     if (decided === undefined) throw this.#noQuorum(call, answers);
     if (decided instanceof RefusalAnswer) throw decided.error;
     return decided;
+  }
+
+  /** What a block's state says, where nodes differ about it and one of them proves it. */
+  async #proven(call: RpcCall, answers: readonly Answer[]): Promise<unknown> {
+    const groups = this.#groups(answers);
+    if (groups.length < 2 || saying(answers).length < this.quorum) return undefined;
+    const params = (call.params ?? []) as readonly unknown[];
+    if (!isPinned(call) || !isProvable(call.method, params.length)) return undefined;
+    // An EVM: loaded where nodes lie.
+    const { StateProver } = await import("./state-prover.ts");
+    const chainId = async () => Number(await this.#agreed({ method: "eth_chainId" }));
+    const over = new AbortController();
+    const prover = new StateProver(this.nodes, chainId, over.signal);
+    let isDecided = false;
+    const deciding = prover.decide(call, groups, isSameRead).finally(() => {
+      isDecided = true;
+    });
+    const proven = await this.nodes.within(deciding);
+    if (!isDecided) prover.noteLate();
+    // A node that gives proof after proof, and each late, is not asked on when nobody waits any more.
+    over.abort();
+    return proven;
   }
 
   #ask(call: RpcCall): Promise<Answer[]> {
@@ -254,6 +277,11 @@ function refusalOf(error: unknown): RefusalAnswer | undefined {
   const revert = decodeRevert(error);
   return revert === undefined ? undefined : new RefusalAnswer(error, revert.message);
 }
+
+const isSameRead = (answer: unknown, proven: ProvenRead): boolean =>
+  answer instanceof RefusalAnswer
+    ? "revert" in proven && decodeRevertData(proven.revert).message === answer.key
+    : "value" in proven && keyOf(proven.value) === keyOf(answer);
 
 const keyOfAnswer = (value: unknown): string =>
   value instanceof RefusalAnswer ? `reverts: ${value.key}` : keyOf(value);

@@ -4261,6 +4261,17 @@ export const iModelRegistryAbi = [
   },
   {
     "type": "error",
+    "name": "StepNotExecutable",
+    "inputs": [
+      {
+        "name": "step",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "UnknownChunk",
     "inputs": [
       {

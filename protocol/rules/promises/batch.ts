@@ -5,6 +5,7 @@ import { BaseError } from "../../../base/errors.ts";
 import { keccak256 as hash, hashPair, ZERO_ROOTS } from "../../../inference/commit/keccak.ts";
 import { ceilLog2 } from "../../../inference/program/shape.ts";
 import type { ModelId } from "../types.ts";
+import { PROMISE_LIMITS } from "./limits.ts";
 import type { PromisesAddress } from "./signed-claim.ts";
 
 declare const brand: unique symbol;
@@ -22,8 +23,6 @@ export interface Batch {
   readonly root: Hex;
 }
 
-export const MAX_LEAVES = 1_024;
-
 const BATCH_ID = parseAbiParameters([
   "uint256 chainId, address promises, Batch batch",
   "struct Batch { address prover; bytes32 modelId; uint32 window; uint16 count; bytes32 root; }",
@@ -35,6 +34,8 @@ export const batchIdOf = ({ chainId, promises }: PromisesAddress, batch: Batch):
 /** The tree over the leaves of a batch: of ⌈log2 count⌉ levels, missing leaves being 32 zero bytes. */
 export interface BatchTree {
   readonly root: Uint8Array;
+  /** Hash of each leaf. */
+  readonly leaves: readonly Uint8Array[];
   /** Siblings of a leaf up to the root, bottom up. @throws BaseError LEAF_OUTSIDE */
   readonly pathOf: (index: number) => readonly Uint8Array[];
 }
@@ -46,15 +47,17 @@ const zeroAt = (height: number): Uint8Array => ZERO_ROOTS[height] as Uint8Array;
  *  @throws BaseError LEAF_COUNT_OUT_OF_RANGE unless there are 1 to 1,024 */
 export function batchTree(payloads: readonly Uint8Array[]): BatchTree {
   const count = payloads.length;
-  if (count < 1 || count > MAX_LEAVES) {
+  const limit = PROMISE_LIMITS.maxLeaves;
+  if (count < 1 || count > limit) {
     throw new BaseError({
       code: "LEAF_COUNT_OUT_OF_RANGE",
-      shortMessage: `The batch has ${count} leaves, must have 1 to ${MAX_LEAVES}.`,
+      shortMessage: `The batch has ${count} leaves, must have 1 to ${limit}.`,
       nextStep: "Post more batches of fewer leaves.",
-      details: { count, limit: MAX_LEAVES },
+      details: { count, limit },
     });
   }
-  let nodes = payloads.map(hash);
+  const leaves = payloads.map(hash);
+  let nodes = leaves;
   const levels: (readonly Uint8Array[])[] = [];
   for (let height = 0; height < ceilLog2(count); height++) {
     const below = nodes;
@@ -67,7 +70,7 @@ export function batchTree(payloads: readonly Uint8Array[]): BatchTree {
     requireInside(index, count);
     return levels.map((nodes, height) => nodes[(index >> height) ^ 1] ?? zeroAt(height));
   };
-  return { root: nodes[0] as Uint8Array, pathOf };
+  return { root: nodes[0] as Uint8Array, leaves, pathOf };
 }
 
 /** True if these bytes are the leaf of this index.

@@ -19,7 +19,7 @@ export const PROMISE_LIMITS = {
 export const turnSeconds = (answerSeconds: number): number => 4 * answerSeconds;
 
 /** Last second in which a signed claim can be shown. */
-export const endOf = ({ issuedAt, expiry }: SignedClaim): number =>
+export const endOf = ({ issuedAt, expiry }: Pick<SignedClaim, "issuedAt" | "expiry">): number =>
   Math.min(expiry, issuedAt + PROMISE_LIMITS.maxLife);
 
 /** A base fee so many times today's still lets a promise open at once: whoever accepts one asks for as much. */

@@ -1,5 +1,6 @@
 /** Reading of bodies, bounded. */
 import type { Request } from "express";
+import { concatBytes } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
 
 /** The body's bytes.
@@ -27,7 +28,8 @@ export async function readBody(request: Request, limit: number): Promise<Uint8Ar
   } catch (error) {
     throw error instanceof BaseError ? error : incomplete(size, error);
   }
-  return Buffer.concat(parts);
+  // In memory of its own: a small Buffer is a piece of a larger one, which would go along to other threads.
+  return concatBytes(...parts);
 }
 
 /** @param accepted media types; an absent header counts as the first

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import express, { type RequestHandler, Router } from "express";
+import { compressed } from "./compressed.ts";
 
 const DOCUMENT = "index.html";
 
@@ -25,6 +26,7 @@ export function pages({ folder, policy, isPage }: Pages): RequestHandler {
     response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
     next();
   });
+  router.use(compressed());
   // Names under assets/ hold a hash of their content.
   router.use(
     "/assets",

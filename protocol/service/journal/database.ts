@@ -7,6 +7,9 @@ import { isSqliteError, openSqlite, type SqliteDatabase } from "./sqlite.ts";
 
 export type { SqliteDatabase };
 
+/** What stores and indexes use of a database: a browser's has it too. */
+export type SqlDatabase = Pick<SqliteDatabase, "prepare" | "exec" | "transaction">;
+
 /** A part of a program that owns tables. Its migrations are the files `NNN_name.sql` of its folder. */
 export interface SchemaPart {
   readonly name: string;

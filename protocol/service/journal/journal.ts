@@ -1,5 +1,6 @@
 /** The journal of transactions in a folder: what this account wants on the chain, written before anything is sent. */
-import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
+import type { Address, Hex } from "viem";
+import { fromHex, toHex } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
 import type { Action } from "../../chain/actions.ts";
 import type { Revert } from "../../chain/errors.ts";
@@ -48,6 +49,11 @@ export interface TransactionRow {
   fence: number | null;
 }
 
+/** Columns of an action without its data, which may have 128 KB. */
+const ENTRY_COLUMNS =
+  "key, state, nonce, target, value, gas, signed_at_ms, hash, block_number, block_hash, gas_used, gas_price, revert";
+type EntryRow = Omit<ActionRow, "data" | "revision" | "fence">;
+
 /** Passes a database that nobody has used yet.
  *  @param owner what is known of who would use it now
  *  @throws BaseError JOURNAL_OWNER_MISMATCH */
@@ -92,15 +98,28 @@ export class LocalJournal {
   }
 
   get(key: string): JournalEntry | undefined {
-    const row = this.#db.prepare<[string], ActionRow>("SELECT * FROM actions WHERE key = ?").get(key);
-    return row === undefined ? undefined : toEntry(row);
+    const row = this.#db
+      .prepare<[string], EntryRow>(`SELECT ${ENTRY_COLUMNS} FROM actions WHERE key = ?`)
+      .get(key);
+    return row === undefined ? undefined : this.#entryOf(row);
   }
 
   inState(state: ActionState): JournalEntry[] {
     return this.#db
-      .prepare<[string], ActionRow>("SELECT * FROM actions WHERE state = ? ORDER BY nonce")
+      .prepare<[string], EntryRow>(`SELECT ${ENTRY_COLUMNS} FROM actions WHERE state = ? ORDER BY nonce`)
       .all(state)
-      .map(toEntry);
+      .map((row) => this.#entryOf(row));
+  }
+
+  unheld(): JournalEntry[] {
+    return this.#db
+      .prepare<[], EntryRow>(
+        `SELECT ${ENTRY_COLUMNS} FROM actions AS own WHERE state = 'displaced' AND NOT EXISTS
+           (SELECT 1 FROM actions AS other WHERE other.nonce = own.nonce AND other.state <> 'displaced')
+         ORDER BY nonce`,
+      )
+      .all()
+      .map((row) => this.#entryOf(row));
   }
 
   nextNonce(): number {
@@ -120,7 +139,7 @@ export class LocalJournal {
       .all(key, nonce)
       .map((row) => ({
         hash: row.hash,
-        raw: bytesToHex(row.raw),
+        raw: toHex(row.raw),
         maxFeePerGas: BigInt(row.max_fee),
         maxPriorityFeePerGas: BigInt(row.max_priority_fee),
         signedAtMs: row.signed_at_ms,
@@ -133,7 +152,7 @@ export class LocalJournal {
         "SELECT raw FROM transactions WHERE nonce = ? ORDER BY length(max_fee) DESC, max_fee DESC LIMIT 1",
       )
       .get(nonce);
-    return row === undefined ? undefined : bytesToHex(row.raw);
+    return row === undefined ? undefined : toHex(row.raw);
   }
 
   sign(action: Action, nonce: number, gas: bigint, transaction: SignedTransaction): JournalEntry {
@@ -154,7 +173,7 @@ export class LocalJournal {
           key: action.key,
           nonce,
           to: action.to,
-          data: Buffer.from(hexToBytes(action.data)),
+          data: Buffer.from(fromHex(action.data)),
           value: action.value.toString(),
           gas: gas.toString(),
           signedAtMs: transaction.signedAtMs,
@@ -169,12 +188,12 @@ export class LocalJournal {
     this.#insertTransaction(key, nonce, transaction);
   }
 
-  markMined({ key }: JournalEntry, inclusion: Inclusion): void {
-    this.#include(key, "mined", inclusion, undefined);
+  markMined(entry: JournalEntry, inclusion: Inclusion): void {
+    this.#include(entry, "mined", inclusion, undefined);
   }
 
-  markReverted({ key }: JournalEntry, inclusion: Inclusion, revert: Revert): void {
-    this.#include(key, "reverted", inclusion, revert);
+  markReverted(entry: JournalEntry, inclusion: Inclusion, revert: Revert): void {
+    this.#include(entry, "reverted", inclusion, revert);
   }
 
   markDone({ key }: JournalEntry): void {
@@ -184,7 +203,7 @@ export class LocalJournal {
   markSigned({ key }: JournalEntry): void {
     this.#db
       .prepare(
-        "UPDATE actions SET state = 'signed', hash = NULL, block_number = NULL, block_hash = NULL WHERE key = ? AND state = 'mined'",
+        "UPDATE actions SET state = 'signed', hash = NULL, block_number = NULL, block_hash = NULL WHERE key = ? AND state IN ('mined', 'done')",
       )
       .run(key);
   }
@@ -193,14 +212,21 @@ export class LocalJournal {
     this.#db.prepare("UPDATE actions SET state = 'displaced' WHERE key = ? AND state = 'signed'").run(key);
   }
 
-  #include(key: string, state: "mined" | "reverted", inclusion: Inclusion, revert: Revert | undefined): void {
+  /** INVARIANT: an action that has another nonce by now is not where its earlier transaction is. */
+  #include(
+    { key, nonce }: JournalEntry,
+    state: "mined" | "reverted",
+    inclusion: Inclusion,
+    revert: Revert | undefined,
+  ): void {
     this.#db
       .prepare(
         `UPDATE actions SET state = @state, hash = @hash, block_number = @blockNumber, block_hash = @blockHash,
-           gas_used = @gasUsed, gas_price = @gasPrice, revert = @revert WHERE key = @key`,
+           gas_used = @gasUsed, gas_price = @gasPrice, revert = @revert WHERE key = @key AND nonce = @nonce`,
       )
       .run({
         key,
+        nonce,
         state,
         hash: inclusion.hash,
         blockNumber: Number(inclusion.blockNumber),
@@ -209,6 +235,33 @@ export class LocalJournal {
         gasPrice: inclusion.gasPrice.toString(),
         revert: revert === undefined ? null : JSON.stringify({ ...revert, args: textArgs(revert) }),
       });
+  }
+
+  #entryOf(row: EntryRow): JournalEntry {
+    const { key } = row;
+    const dataOf = () => this.#dataOf(key);
+    return {
+      key,
+      state: row.state,
+      nonce: row.nonce,
+      to: row.target,
+      // Read where it is asked for: whoever follows a transaction looks at all of them, again and again.
+      get data() {
+        return dataOf();
+      },
+      value: BigInt(row.value),
+      gas: BigInt(row.gas),
+      signedAtMs: row.signed_at_ms,
+      ...inclusionOf(row),
+      ...(row.revert === null ? {} : { revert: JSON.parse(row.revert) as Revert }),
+    };
+  }
+
+  #dataOf(key: string): Hex {
+    const row = this.#db
+      .prepare<[string], Pick<ActionRow, "data">>("SELECT data FROM actions WHERE key = ?")
+      .get(key);
+    return toHex((row as Pick<ActionRow, "data">).data);
   }
 
   #insertTransaction(key: string, nonce: number, transaction: SignedTransaction): void {
@@ -222,7 +275,7 @@ export class LocalJournal {
         transaction.hash,
         key,
         nonce,
-        Buffer.from(hexToBytes(transaction.raw)),
+        Buffer.from(fromHex(transaction.raw)),
         transaction.maxFeePerGas.toString(),
         transaction.maxPriorityFeePerGas.toString(),
         transaction.signedAtMs,
@@ -230,30 +283,16 @@ export class LocalJournal {
   }
 }
 
-function toEntry(row: ActionRow): JournalEntry {
-  const inclusion =
-    row.hash === null || row.block_number === null || row.block_hash === null
-      ? {}
-      : {
-          inclusion: {
-            hash: row.hash,
-            blockNumber: BigInt(row.block_number),
-            blockHash: row.block_hash,
-            gasUsed: BigInt(row.gas_used ?? 0),
-            gasPrice: BigInt(row.gas_price ?? 0),
-          },
-        };
+function inclusionOf(row: EntryRow): Pick<JournalEntry, "inclusion"> {
+  if (row.hash === null || row.block_number === null || row.block_hash === null) return {};
   return {
-    key: row.key,
-    state: row.state,
-    nonce: row.nonce,
-    to: row.target,
-    data: bytesToHex(row.data),
-    value: BigInt(row.value),
-    gas: BigInt(row.gas),
-    signedAtMs: row.signed_at_ms,
-    ...inclusion,
-    ...(row.revert === null ? {} : { revert: JSON.parse(row.revert) as Revert }),
+    inclusion: {
+      hash: row.hash,
+      blockNumber: BigInt(row.block_number),
+      blockHash: row.block_hash,
+      gasUsed: BigInt(row.gas_used ?? 0),
+      gasPrice: BigInt(row.gas_price ?? 0),
+    },
   };
 }
 

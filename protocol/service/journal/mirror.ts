@@ -2,7 +2,8 @@
 import type { SignerState } from "../postgres/signer-lock.ts";
 import type { SqliteDatabase } from "./database.ts";
 import type { ActionRow, TransactionRow } from "./journal.ts";
-import { type JournalRows, type Query, RowQueries } from "./rows.ts";
+import type { NoteRow } from "./notes.ts";
+import { countRows, type JournalRows, type Query, RowQueries, TABLES } from "./rows.ts";
 
 const isLive = ({ state }: Pick<ActionRow, "state">): boolean =>
   state === "signed" || state === "mined" || state === "done";
@@ -29,7 +30,7 @@ export class Mirror {
     this.#atOnce(() => {
       // A row that was read with newer changes than those it was asked for is not lost.
       const isLoss = revision < (this.held?.revision ?? Number.POSITIVE_INFINITY);
-      for (const table of isLoss ? ["actions", "transactions"] : [])
+      for (const table of isLoss ? TABLES : [])
         this.#db.prepare(`UPDATE ${table} SET revision = NULL WHERE revision > ?`).run(revision);
       this.#db
         .prepare(
@@ -42,8 +43,17 @@ export class Mirror {
 
   /** What is not in the shared journal. */
   unshared(): JournalRows {
-    const [actions, transactions] = this.#queries.unshared();
-    return { actions: this.#all<ActionRow>(actions), transactions: this.#all<TransactionRow>(transactions) };
+    const { actions, transactions, notes } = this.#queries.unshared();
+    return {
+      actions: this.#all<ActionRow>(actions),
+      transactions: this.#all<TransactionRow>(transactions),
+      notes: this.#all<NoteRow>(notes),
+    };
+  }
+
+  /** How many rows that is. */
+  get unsharedCount(): number {
+    return countRows(this.unshared());
   }
 
   /** Keys of actions that are not in the shared journal as they are here. */
@@ -72,26 +82,32 @@ export class Mirror {
     return rows as JournalRows;
   }
 
-  /** Makes a change after which everything is in the shared journal, as of that revision. */
-  share(change: () => void, revision: number, fence: number): void {
+  /** Makes a change after which the rows that it leaves are in the shared journal, as of that revision.
+   *  @param notes that were written there; others may have come since, while nobody changes what is left */
+  share(change: () => void, { notes }: Pick<JournalRows, "notes">, revision: number, fence: number): void {
     this.#atOnce(() => {
       change();
       for (const table of ["actions", "transactions"])
         this.#db
           .prepare(`UPDATE ${table} SET revision = ?, fence = ? WHERE revision IS NULL`)
           .run(revision, fence);
+      const share = this.#db.prepare(
+        "UPDATE notes SET revision = ?, fence = ? WHERE key = ? AND at_ms = ? AND body IS ?",
+      );
+      for (const { key, at_ms: atMs, body } of notes) share.run(revision, fence, key, atMs, body);
       this.#db.prepare("UPDATE mirror SET revision = ?").run(revision);
     });
   }
 
   /** Takes rows of the shared journal. An action that is under way here and ended there stays as it is here; of two that
    *  hold one nonce, the other's counts: the chain decides which of them is mined, and what was displaced is asked for
-   *  again. */
-  take({ actions, transactions }: JournalRows, revision: number, fence: number): void {
+   *  again. Of two notes the later one counts. */
+  take({ actions, transactions, notes }: JournalRows, revision: number, fence: number): void {
     this.#atOnce(() => {
-      const local = new Map(
-        this.#all<ActionRow>(this.#queries.unshared()[0]).map((row) => [row.key, row] as const),
-      );
+      const unshared = this.unshared();
+      const local = new Map(unshared.actions.map((row) => [row.key, row] as const));
+      const localNotes = new Map(unshared.notes.map((row) => [row.key, row.at_ms] as const));
+      const takenNotes = notes.filter(({ key, at_ms: atMs }) => atMs >= (localNotes.get(key) ?? atMs));
       const taken = actions.filter((row) => {
         const own = local.get(row.key);
         return own === undefined || !isLive(own) || isLive(row);
@@ -103,7 +119,8 @@ export class Mirror {
       // An action that is left out may have transactions that are not.
       const known = new Set([...taken.map(({ key }) => key), ...local.keys()]);
       const held = transactions.filter(({ key }) => known.has(key) || this.#has(key));
-      this.#runAll(this.#queries.write({ actions: taken, transactions: held }, fence));
+      const rows = { actions: taken, transactions: held, notes: takenNotes };
+      this.#runAll(this.#queries.write(rows, fence));
       this.#db.prepare("UPDATE mirror SET revision = ?").run(revision);
     });
   }

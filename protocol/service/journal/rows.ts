@@ -11,16 +11,39 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import type { ActionRow, TransactionRow } from "./journal.ts";
+import { type NoteRow, PASSING_KEPT_MS, PASSING_NOTES } from "./notes.ts";
 
 export interface JournalRows {
   readonly actions: readonly ActionRow[];
   readonly transactions: readonly TransactionRow[];
+  readonly notes: readonly NoteRow[];
 }
 
 interface Tables {
   readonly actions: ActionRow;
   readonly transactions: TransactionRow;
+  readonly notes: NoteRow;
 }
+
+/** In the order in which their rows are written: a transaction names its action. */
+export const TABLES = ["actions", "transactions", "notes"] as const satisfies readonly (keyof Tables)[];
+type RowsQueries = Readonly<Record<keyof Tables, Query>>;
+
+/** The rows that a query for each table finds.
+ *  @param find rows of one query */
+export async function rowsOf(
+  queries: RowsQueries,
+  find: <Row extends Record<string, unknown>>(query: Query) => Promise<Row[]>,
+): Promise<JournalRows> {
+  return {
+    actions: await find<ActionRow & Record<string, unknown>>(queries.actions),
+    transactions: await find<TransactionRow & Record<string, unknown>>(queries.transactions),
+    notes: await find<NoteRow & Record<string, unknown>>(queries.notes),
+  };
+}
+
+export const countRows = (rows: JournalRows): number =>
+  TABLES.reduce((sum, table) => sum + rows[table].length, 0);
 
 export type Query = Pick<CompiledQuery, "sql" | "parameters">;
 export type Dialect = "sqlite" | "postgres";
@@ -74,24 +97,27 @@ export class RowQueries {
     this.#build = builderFor(dialect);
   }
 
-  /** Actions and transactions that the given revision does not have yet. */
-  since(revision: number): readonly [Query, Query] {
-    return [
-      this.#build.selectFrom("actions").selectAll().where("revision", ">", revision).compile(),
-      this.#build.selectFrom("transactions").selectAll().where("revision", ">", revision).compile(),
-    ];
+  /** Rows that the given revision does not have yet. */
+  since(revision: number): RowsQueries {
+    return this.#each((table) => this.#build.selectFrom(table).selectAll().where("revision", ">", revision));
   }
 
   /** Those that no shared journal has. */
-  unshared(): readonly [Query, Query] {
-    return [
-      this.#build.selectFrom("actions").selectAll().where("revision", "is", null).compile(),
-      this.#build.selectFrom("transactions").selectAll().where("revision", "is", null).compile(),
-    ];
+  unshared(): RowsQueries {
+    return this.#each((table) => this.#build.selectFrom(table).selectAll().where("revision", "is", null));
   }
 
-  /** Puts rows in the place of those of the same keys. */
-  write({ actions, transactions }: JournalRows, fence: number): Query[] {
+  #each(query: (table: keyof Tables) => { compile(): Query }): RowsQueries {
+    const [actions, transactions, notes] = TABLES;
+    return {
+      actions: query(actions).compile(),
+      transactions: query(transactions).compile(),
+      notes: query(notes).compile(),
+    };
+  }
+
+  /** Puts rows in the place of those of the same keys, and drops notes that have passed. */
+  write({ actions, transactions, notes }: JournalRows, fence: number): Query[] {
     const queries: Query[] = [];
     // Between the state before and the one after, two of them might hold one nonce.
     for (const rows of portions(actions)) {
@@ -132,6 +158,33 @@ export class RowQueries {
           )
           .compile(),
       );
+    for (const rows of portions(notes))
+      queries.push(
+        this.#build
+          .insertInto("notes")
+          .values(rows)
+          .onConflict((conflict) =>
+            conflict.column("key").doUpdateSet(({ ref }) => ({
+              at_ms: ref("excluded.at_ms"),
+              body: ref("excluded.body"),
+              revision: ref("excluded.revision"),
+              fence: ref("excluded.fence"),
+            })),
+          )
+          .compile(),
+      );
+    if (notes.length > 0) {
+      const latest = notes.reduce((most, { at_ms }) => Math.max(most, at_ms), 0);
+      queries.push(
+        this.#build
+          .deleteFrom("notes")
+          .where(({ eb, or }) =>
+            or(Object.values(PASSING_NOTES).map((prefix) => eb("key", "like", `${prefix}%`))),
+          )
+          .where("at_ms", "<", latest - PASSING_KEPT_MS)
+          .compile(),
+      );
+    }
     return queries;
   }
 }

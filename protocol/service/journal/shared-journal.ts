@@ -15,9 +15,9 @@ import { PostgresSession } from "../postgres/session.ts";
 import { SignerLock, type SignerState } from "../postgres/signer-lock.ts";
 import type { DatabaseTerms } from "../postgres/terms.ts";
 import type { SqliteDatabase } from "./database.ts";
-import type { ActionRow, JournalOwner, LocalJournal, TransactionRow } from "./journal.ts";
+import type { JournalOwner, LocalJournal } from "./journal.ts";
 import { Mirror } from "./mirror.ts";
-import { type JournalRows, RowQueries } from "./rows.ts";
+import { type JournalRows, RowQueries, rowsOf } from "./rows.ts";
 import { FolderJournal } from "./transaction-journal.ts";
 
 export interface SharedJournalParts {
@@ -103,9 +103,9 @@ export class SharedJournal extends FolderJournal {
     return this.#role === "signer";
   }
 
-  /** Actions and their changes that only this folder knows. */
+  /** What only this folder knows: actions, their transactions, and notes. */
   get unshared(): number {
-    return this.#mirror.unsharedKeys().size;
+    return this.#mirror.unsharedCount;
   }
 
   refusal({ key, owed }: Action): BaseError | undefined {
@@ -119,7 +119,14 @@ export class SharedJournal extends FolderJournal {
 
   /** Those of another signer are followed there. */
   override inState(state: ActionState): JournalEntry[] {
-    const entries = this.local.inState(state);
+    return this.#followed(this.local.inState(state));
+  }
+
+  override unheld(): JournalEntry[] {
+    return this.#followed(this.local.unheld());
+  }
+
+  #followed(entries: JournalEntry[]): JournalEntry[] {
     if (entries.length === 0 || this.#followsAll) return entries;
     const own = this.#mirror.unsharedKeys();
     return entries.filter(({ key }) => own.has(key));
@@ -130,7 +137,10 @@ export class SharedJournal extends FolderJournal {
       for (let tries = 0; tries < WRITE_TRIES && this.leads; tries++) {
         const rows = this.#mirror.unsharedAfter(change);
         const revision = await this.#push(rows).catch(() => this.#drop());
-        if (revision !== undefined) return this.#mirror.share(change, revision, this.#fence as number);
+        if (revision !== undefined) {
+          this.#mirror.share(change, rows, revision, this.#fence as number);
+          return;
+        }
         // Whether PostgreSQL is gone, or this process was taken for dead.
         await this.#poll();
       }
@@ -176,8 +186,12 @@ export class SharedJournal extends FolderJournal {
       const { revision } = signer;
       const numbered = <Row extends object>(all: readonly Row[]) =>
         all.map((row) => ({ ...row, revision, fence }));
-      const { actions, transactions } = rows;
-      const written = { actions: numbered(actions), transactions: numbered(transactions) };
+      const { actions, transactions, notes } = rows;
+      const written = {
+        actions: numbered(actions),
+        transactions: numbered(transactions),
+        notes: numbered(notes),
+      };
       for (const query of this.#queries.write(written, fence)) await run(query);
       return revision;
     });
@@ -241,6 +255,8 @@ export class SharedJournal extends FolderJournal {
       if (state === undefined) throw replaced();
       // A change that the folder could not take, on a full disk say.
       await this.#pull(state);
+      // Notes are written without a change of the journal that would bring them along.
+      await this.#shareRest(state.fence);
       return state.successor === null ? undefined : this.#handOver(state);
     }
     const isResting = performance.now() < this.#restsUntilMs;
@@ -266,12 +282,15 @@ export class SharedJournal extends FolderJournal {
   async #takeOver(state: SignerState): Promise<void> {
     this.#fence = state.fence;
     await this.#pull(state);
-    const { actions, transactions } = this.#mirror.unshared();
-    if (actions.length + transactions.length > 0) {
-      const revision = await this.#push({ actions, transactions });
-      this.#mirror.share(() => undefined, revision, state.fence);
-    }
+    await this.#shareRest(state.fence);
     this.#become("signer", state);
+  }
+
+  async #shareRest(fence: number): Promise<void> {
+    if (this.unshared === 0) return;
+    const rows = this.#mirror.unshared();
+    const revision = await this.#push(rows);
+    this.#mirror.share(() => undefined, rows, revision, fence);
   }
 
   async #pull({ identity, revision, fence }: SignerState): Promise<void> {
@@ -284,11 +303,8 @@ export class SharedJournal extends FolderJournal {
       this.#mirror.follow({ identity, revision: held });
     }
     if (held === revision) return;
-    const [actions, transactions] = this.#queries.since(held);
-    const rows = await session.transaction(async (run) => ({
-      actions: await run<ActionRow & Record<string, unknown>>(actions),
-      transactions: await run<TransactionRow & Record<string, unknown>>(transactions),
-    }));
+    const queries = this.#queries.since(held);
+    const rows = await session.transaction((run) => rowsOf(queries, run));
     this.#mirror.take(rows, revision, fence);
   }
 

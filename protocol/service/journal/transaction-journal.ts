@@ -34,6 +34,10 @@ export abstract class FolderJournal implements TransactionJournal {
     return this.local.inState(state);
   }
 
+  unheld(): JournalEntry[] {
+    return this.local.unheld();
+  }
+
   nextNonce(): number {
     return this.local.nextNonce();
   }

@@ -1,6 +1,8 @@
 /** GET /metrics, and the metrics of HTTP itself. */
 import express, { type Express, type RequestHandler, type Response } from "express";
+import { jsonOf } from "../../../base/json.ts";
 import { type Logger, SILENT } from "../../../base/log.ts";
+import { VERSION } from "../../../base/version.ts";
 import { errorHandler } from "../http/errors.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -41,12 +43,28 @@ export function httpMetrics(metrics: Metrics, nowMs: () => number): RequestHandl
 const statusOf = (response: Response): string =>
   response.writableFinished ? String(response.statusCode) : "aborted";
 
-/** A process that serves nothing but its metrics. */
-export function metricsApp(metrics: Metrics, log: Logger = SILENT): Express {
+/** A process that serves its metrics, and whether it lives and is well.
+ *  @param health what GET /healthz answers, 503 unless its status is "ok"; absent: that and GET /livez are served elsewhere */
+export function metricsApp(
+  metrics: Metrics,
+  log: Logger = SILENT,
+  health?: () => { readonly status: string },
+): Express {
   const app = express();
   app.disable("x-powered-by");
   app.get("/metrics", metricsHandler(metrics));
-  app.use((_request, response) => void response.status(404).type("text/plain").send("GET /metrics\n"));
+  if (health !== undefined) {
+    app.get("/livez", (_request, response) => {
+      response.type("application/json").send(jsonOf({ status: "alive", version: VERSION }));
+    });
+    app.get("/healthz", (_request, response) => {
+      const { status, ...rest } = health();
+      response.status(status === "ok" ? 200 : 503);
+      response.type("application/json").send(jsonOf({ status, version: VERSION, ...rest }));
+    });
+  }
+  const routes = `GET /metrics${health === undefined ? "" : ", /livez, /healthz"}\n`;
+  app.use((_request, response) => void response.status(404).type("text/plain").send(routes));
   app.use(errorHandler(log));
   return app;
 }

@@ -11,7 +11,7 @@ export function addJournalMetrics(metrics: Metrics, journal: Pick<SharedJournal,
   );
   metrics.gauge(
     "assay_journal_unshared",
-    "Actions that are journalled in the folder and not in PostgreSQL yet.",
+    "Rows of the journal that the folder has and PostgreSQL not yet.",
     () => journal.unshared,
   );
 }

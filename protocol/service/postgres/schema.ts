@@ -16,6 +16,7 @@ const PARTS: readonly SchemaPart[] = [
 export const toPostgres = (sql: string): string =>
   sql
     .replace(/\)\s*(STRICT\b|WITHOUT ROWID\b|,\s*)+;/g, ");")
+    .replace(/\bCOLLATE BINARY\b/g, 'COLLATE "C"')
     .replace(/\bINTEGER\b/g, "BIGINT")
     .replace(/\bBLOB\b/g, "BYTEA");
 
@@ -23,17 +24,24 @@ export const toPostgres = (sql: string): string =>
 export const schemaNameOf = ({ chainId, account }: Pick<JournalOwner, "chainId" | "account">): string =>
   `assay_${chainId}_${account.toLowerCase().slice(2)}`;
 
+/** In the transaction that enters a schema. */
+type Enter = <Row extends Record<string, unknown>>(
+  sql: string,
+  parameters?: readonly unknown[],
+) => Promise<Row[]>;
+
 /** Makes the schema the session's, creates it if it is not there, and brings it up to date.
- *  @throws BaseError DATABASE_NEWER, JOURNAL_OWNER_MISMATCH, and as PostgresSession does */
-export async function enterSchema(
+ *  @param then in the same transaction
+ *  @throws BaseError DATABASE_NEWER, and as PostgresSession does; what `then` throws */
+export async function enterNamedSchema(
   session: PostgresSession,
   { name }: DatabaseTerms,
-  owner: JournalOwner,
+  schema: string,
+  parts: readonly SchemaPart[],
+  then: (query: Enter) => Promise<void> = async () => undefined,
 ): Promise<void> {
-  const schema = schemaNameOf(owner);
   await session.transaction(async (run) => {
-    const query = <Row extends Record<string, unknown>>(sql: string, parameters: readonly unknown[] = []) =>
-      run<Row>({ sql, parameters });
+    const query: Enter = (sql, parameters = []) => run({ sql, parameters });
     // Two that begin at once would both create it.
     await query("SELECT pg_advisory_xact_lock(hashtext($1))", [schema]);
     await query(`SET search_path TO ${schema}`);
@@ -42,7 +50,7 @@ export async function enterSchema(
     await query(
       "CREATE TABLE IF NOT EXISTS migrations (part TEXT, number BIGINT, name TEXT NOT NULL, PRIMARY KEY (part, number))",
     );
-    for (const part of PARTS) {
+    for (const part of parts) {
       const [newest] = await query<{ number: number }>(
         "SELECT coalesce(max(number), 0) AS number FROM migrations WHERE part = $1",
         [part.name],
@@ -56,6 +64,19 @@ export async function enterSchema(
         await query("INSERT INTO migrations VALUES ($1, $2, $3)", [part.name, index + 1, file]);
       }
     }
+    await then(query);
+  });
+}
+
+/** Enters the schema of a signer.
+ *  @throws BaseError JOURNAL_OWNER_MISMATCH, and as enterNamedSchema does */
+export async function enterSchema(
+  session: PostgresSession,
+  terms: DatabaseTerms,
+  owner: JournalOwner,
+): Promise<void> {
+  const schema = schemaNameOf(owner);
+  await enterNamedSchema(session, terms, schema, PARTS, async (query) => {
     const { chainId, assay, blockHash, account } = owner;
     await query("INSERT INTO owner VALUES (1, $1, $2, $3, $4) ON CONFLICT DO NOTHING", [
       chainId,
@@ -66,6 +87,6 @@ export async function enterSchema(
     const [held] = await query<JournalOwner & Record<string, unknown>>(
       'SELECT chain_id AS "chainId", assay, block_hash AS "blockHash", account FROM owner',
     );
-    if (held !== undefined) requireSameOwner(held, owner, `schema ${schema} of ${name}`);
+    if (held !== undefined) requireSameOwner(held, owner, `schema ${schema} of ${terms.name}`);
   });
 }

@@ -18,6 +18,13 @@ const types = {
     id === INT8 ? Number : pg.types.getTypeParser(id, format as "text"),
 } as pg.CustomTypesConfig;
 
+/** Runs one statement.
+ *  @throws BaseError DATABASE_UNREACHABLE (retryable) */
+export type Rows = <Row extends pg.QueryResultRow>(
+  sql: string,
+  parameters?: readonly unknown[],
+) => Promise<Row[]>;
+
 export class PostgresSession {
   readonly #client: pg.Client;
   readonly #name: string;
@@ -79,6 +86,16 @@ export class PostgresSession {
     });
   }
 
+  /** Has news of a channel until the connection ends.
+   *  @param channel an identifier of this program's own
+   *  @throws BaseError as rows does */
+  async listen(channel: string, onNews: (payload: string) => void): Promise<void> {
+    this.#client.on("notification", (notice) => {
+      if (notice.channel === channel) onNews(notice.payload ?? "");
+    });
+    await this.rows(`LISTEN ${channel}`);
+  }
+
   /** Ends it, also where the server does not answer. */
   destroy(): void {
     this.#isOver = true;
@@ -106,32 +123,39 @@ export class PostgresSession {
   }
 
   #fault(error: unknown): BaseError {
-    if (error instanceof BaseError) return error;
-    const { code, message } = error as { code?: string; message?: string };
-    const why = message === undefined || message === "" ? (code ?? "no reason given") : message;
-    return new BaseError({
-      code: "DATABASE_UNREACHABLE",
-      shortMessage: `PostgreSQL at ${this.#name} cannot be used: ${why}.`,
-      nextStep: "Look after the server; this program goes on by itself when it is back.",
-      details: { database: this.#name, reason: code },
-      retryable: true,
-    });
+    return databaseUnreachable(this.#name, error);
   }
 }
+
+/** @param name of the database @param error what the driver threw; one of ours stays what it is */
+export function databaseUnreachable(name: string, error: unknown): BaseError {
+  if (error instanceof BaseError) return error;
+  const { code, message } = error as { code?: string; message?: string };
+  const why = message === undefined || message === "" ? (code ?? "no reason given") : message;
+  return new BaseError({
+    code: "DATABASE_UNREACHABLE",
+    shortMessage: `PostgreSQL at ${name} cannot be used: ${why}.`,
+    nextStep: "Look after the server; this program goes on by itself when it is back.",
+    details: { database: name, reason: code },
+    retryable: true,
+  });
+}
+
+/** How a connection is made, and how long is waited for it. @param url with the password */
+export const clientOptions = (url: string) =>
+  ({
+    connectionString: url,
+    application_name: `assay on ${hostname()}`,
+    connectionTimeoutMillis: ANSWER_MS,
+    idle_in_transaction_session_timeout: ANSWER_MS,
+    keepAlive: true,
+    types,
+  }) satisfies pg.ClientConfig;
 
 /** @throws BaseError DATABASE_URL_INVALID: it reads the files that a URL names */
 function clientOf(url: string): pg.Client {
   try {
-    return new pg.Client({
-      connectionString: url,
-      application_name: `assay on ${hostname()}`,
-      connectionTimeoutMillis: ANSWER_MS,
-      query_timeout: ANSWER_MS,
-      statement_timeout: ANSWER_MS,
-      idle_in_transaction_session_timeout: ANSWER_MS,
-      keepAlive: true,
-      types,
-    });
+    return new pg.Client({ ...clientOptions(url), query_timeout: ANSWER_MS, statement_timeout: ANSWER_MS });
   } catch (cause) {
     const { code, path } = cause as NodeJS.ErrnoException;
     throw databaseUrlInvalid(path === undefined ? "it cannot be read" : `${path} cannot be read (${code})`);

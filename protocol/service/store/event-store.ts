@@ -1,26 +1,19 @@
 /** Keeps what was followed of the chain, so that a restart goes on where it stopped. */
-import { fileURLToPath } from "node:url";
 import { ClaimIndex } from "../../chain/claim-index.ts";
 import { type ChainEvent, subjectOf } from "../../chain/events.ts";
 import type { Batch, Cursor } from "../../chain/follower.ts";
 import type { ClaimId, RequestId } from "../../rules/types.ts";
-import type { SchemaPart, SqliteDatabase } from "../journal/database.ts";
+import type { SqlDatabase } from "../journal/database.ts";
 import { decodeEvent, encodeEvent } from "./event-json.ts";
-
-/** The tables of the followed events. */
-export const EVENTS_SCHEMA: SchemaPart = {
-  name: "events",
-  folder: fileURLToPath(new URL("migrations", import.meta.url)),
-};
 
 /** An index that survives its process. Batch and cursor are written in one transaction. The index holds every request
  *  that is neither forgotten nor at rest. */
 export class EventStore {
-  readonly #db: SqliteDatabase;
+  readonly #db: SqlDatabase;
   #index = new ClaimIndex();
 
   /** @param db opened with EVENTS_SCHEMA */
-  constructor(db: SqliteDatabase) {
+  constructor(db: SqlDatabase) {
     this.#db = db;
     this.#rebuild();
   }
@@ -92,6 +85,12 @@ export class EventStore {
     for (const id of ids) this.#index.forget(id);
   }
 
+  /** Has the index hold a claim's request again, where it is at rest. */
+  wake(claim: ClaimId): void {
+    const id = this.#requestOf(claim);
+    if (id !== undefined) this.#wakeRequest(id);
+  }
+
   /** Drops a request that is over and too deep to come back. */
   forget(id: RequestId): void {
     this.#db.prepare("DELETE FROM events WHERE request_id = ?").run(id);
@@ -110,11 +109,11 @@ export class EventStore {
   #wake(event: ChainEvent): boolean {
     const { requestId, claimId } = subjectOf(event);
     const id = requestId ?? (claimId && this.#requestOf(claimId));
-    if (
-      id === undefined ||
-      this.#db.prepare("DELETE FROM resting WHERE request_id = ?").run(id).changes === 0
-    )
-      return false;
+    return id !== undefined && this.#wakeRequest(id);
+  }
+
+  #wakeRequest(id: RequestId): boolean {
+    if (this.#db.prepare("DELETE FROM resting WHERE request_id = ?").run(id).changes === 0) return false;
     this.#apply(this.#rowsOf(id));
     return true;
   }

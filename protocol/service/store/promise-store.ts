@@ -1,6 +1,5 @@
 /** Keeps what was followed of Promises, so that a restart goes on where it stopped. */
-import { fileURLToPath } from "node:url";
-import type { Address } from "viem";
+import { type Address, isAddressEqual } from "viem";
 import type { Batch, Cursor } from "../../chain/follower.ts";
 import {
   type PromiseEvent,
@@ -11,25 +10,22 @@ import {
 import type { BatchId } from "../../rules/promises/batch.ts";
 import type { Digest } from "../../rules/promises/signed-claim.ts";
 import type { ClaimId } from "../../rules/types.ts";
-import type { SchemaPart, SqliteDatabase } from "../journal/database.ts";
+import type { SqlDatabase } from "../journal/database.ts";
 import { decodeEvent, encodeEvent } from "./event-json.ts";
-
-/** The tables of the followed events of Promises. */
-export const PROMISE_EVENTS_SCHEMA: SchemaPart = {
-  name: "promise-events",
-  folder: fileURLToPath(new URL("promises", import.meta.url)),
-};
 
 /** Events read at once. */
 const PAGE = 8;
 
 /** Holds nothing in memory: the data of a batch are up to 128 KB. */
 export class PromiseStore {
-  readonly #db: SqliteDatabase;
+  readonly #db: SqlDatabase;
 
-  /** @param db opened with PROMISE_EVENTS_SCHEMA */
-  constructor(db: SqliteDatabase) {
+  readonly #own: Address | undefined;
+
+  /** @param db opened with PROMISE_EVENTS_SCHEMA @param own whose promises are kept; absent: everybody's */
+  constructor(db: SqlDatabase, own?: Address) {
     this.#db = db;
+    this.#own = own;
   }
 
   /** Where to follow on; absent at the first start. */
@@ -49,6 +45,7 @@ export class PromiseStore {
         // A batch that was taken before its follower advanced comes again, or a re-org brings another in its place.
         remove.run(batch.kind === "blocks" ? batch.from : batch.ancestor + 1n);
         for (const event of batch.kind === "blocks" ? batch.events : []) {
+          if (!this.#isKept(event)) continue;
           const { block, logIndex, name } = event;
           put.run(block.number, logIndex, name, subjectOf(event) ?? null, encodeEvent(event));
         }
@@ -61,12 +58,41 @@ export class PromiseStore {
       .immediate();
   }
 
+  /** What others post and open is nothing that this prover owes. */
+  #isKept(event: PromiseEvent): boolean {
+    if (this.#own === undefined) return true;
+    if ("prover" in event.args) return isAddressEqual(event.args.prover, this.#own);
+    const subject = subjectOf(event);
+    return subject === undefined || this.#has(subject);
+  }
+
+  #has(subject: Digest | BatchId): boolean {
+    return (
+      this.#db.prepare("SELECT 1 FROM promise_events WHERE subject = ? LIMIT 1").get(subject) !== undefined
+    );
+  }
+
+  /** Drops all that is kept of a signed claim or a batch. */
+  forget(subject: Digest | BatchId): void {
+    this.#db.prepare("DELETE FROM promise_events WHERE subject = ?").run(subject);
+  }
+
   /** What is kept of a signed claim or a batch, in chain order.
    *  @param name absent: of every kind, among them the data of a batch */
   eventsOf<Name extends PromiseEventName>(subject: Digest | BatchId, name?: Name): PromiseEventOf<Name>[] {
     return name === undefined
       ? this.#read("subject = ?", [subject])
       : this.#read("subject = ? AND name = ?", [subject, name]);
+  }
+
+  /** Signed claims and batches with an event above this block: what a rollback to it changes. */
+  subjectsAbove(block: bigint): (Digest | BatchId)[] {
+    return this.#db
+      .prepare<[bigint], { subject: Digest | BatchId }>(
+        "SELECT DISTINCT subject FROM promise_events WHERE block > ? AND subject IS NOT NULL",
+      )
+      .all(block)
+      .map(({ subject }) => subject);
   }
 
   /** The event by which a promise became this claim; undefined for a claim that is nobody's promise. */
