@@ -4,7 +4,7 @@ import type { ClaimId, RequestId } from "../protocol/rules/types.ts";
 import { type Context, carryOut } from "./context.ts";
 import { disputeTruth, type ModelTerms, type RequestDecision } from "./decide.ts";
 import { hasProgram, type ServedModel } from "./models.ts";
-import { settleRequest } from "./truths.ts";
+import { leftMs, settleRequest } from "./truths.ts";
 import { again, DONE, type Outcome } from "./workers.ts";
 
 /** Runs the model and files the claim, or the settlement, that was decided on.
@@ -22,7 +22,7 @@ export async function answerRequest(
   if (decision?.kind !== "claim" || !hasProgram(model)) return DONE;
   let output: Uint8Array;
   try {
-    output = await runs.output(model, fromHex(entry.input), signal);
+    output = await runs.output(model, fromHex(entry.input), signal, { leftMs: leftMs(context, entry) });
   } catch (error) {
     // Nothing is bonded on an output that nobody could compute.
     return again(`no output: ${error instanceof Error ? error.message : String(error)}`, 60_000);

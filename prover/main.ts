@@ -1,4 +1,5 @@
 /** Wires a prover together. */
+
 import { randomUUID } from "node:crypto";
 import type { Address } from "viem";
 import type { Logger } from "../base/log.ts";
@@ -13,18 +14,20 @@ import type { SweepTerms } from "../protocol/chain/sweep.ts";
 import { withdrawHandler } from "../protocol/chain/withdraw.ts";
 import { ZERO_ADDRESS } from "../protocol/rules/types.ts";
 import { listenControl } from "../protocol/service/control.ts";
-import { openDataFolder, ownerOf, type ShareJournal } from "../protocol/service/data-folder.ts";
+import { openDataFolder, ownerOf } from "../protocol/service/data-folder.ts";
 import { fewConnections, limitsFor, listen } from "../protocol/service/http/listen.ts";
-import type { JournalOwner } from "../protocol/service/journal/journal.ts";
+import { shareJournal } from "../protocol/service/journal/share.ts";
 import { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import { metricsApp } from "../protocol/service/metrics/http.ts";
 import { addJournalMetrics } from "../protocol/service/metrics/journal-metrics.ts";
 import { Metrics } from "../protocol/service/metrics/metrics.ts";
 import { addNodeMetrics } from "../protocol/service/metrics/node-metrics.ts";
 import { NodePulse } from "../protocol/service/metrics/node-pulse.ts";
+import { addWorkerMetrics } from "../protocol/service/metrics/worker-metrics.ts";
 import type { DatabaseTerms } from "../protocol/service/postgres/terms.ts";
-import { EVENTS_SCHEMA, EventStore } from "../protocol/service/store/event-store.ts";
-import { PROMISE_EVENTS_SCHEMA } from "../protocol/service/store/promise-store.ts";
+import { EventStore } from "../protocol/service/store/event-store.ts";
+import { EVENTS_SCHEMA, PROMISE_EVENTS_SCHEMA } from "../protocol/service/store/events-schema.ts";
+import type { AskedWorkers } from "../protocol/service/workers/runs.ts";
 import type { Context } from "./context.ts";
 import type { Policy } from "./decide.ts";
 import { deliverAgain } from "./deliver.ts";
@@ -37,8 +40,9 @@ import type { TruthSource } from "./lanes/source.ts";
 import { addProverMetrics, addSigningMetrics } from "./metrics.ts";
 import { checkRegistered, serveModels } from "./models.ts";
 import type { PaymentTerms } from "./payment/facilitator.ts";
-import { openOrders } from "./payment/open.ts";
+import { openOrders, openSignedSales } from "./payment/open.ts";
 import { ORDERS_SCHEMA } from "./payment/order-store.ts";
+import type { SignedSales } from "./payment/signed-sales.ts";
 import { type OpenedSigning, openSigning, type SigningOptions } from "./promises/open.ts";
 import type { ProofModel } from "./proof/ezkl/folder.ts";
 import type { Runs } from "./runs.ts";
@@ -51,6 +55,8 @@ export interface ProverOptions {
   readonly canonical: Canonical;
   /** what is claimed, and answered to challengers */
   readonly runs: Runs;
+  /** workers that `runs` asks; absent: none */
+  readonly workers?: AskedWorkers;
   /** folder of database and journal */
   readonly data: string;
   /** PostgreSQL that has the journal for all provers of the key; absent: the folder alone has it */
@@ -77,7 +83,11 @@ export interface ProverOptions {
   /** where GET /metrics is served instead of there */
   readonly metricsAt?: { readonly host: string; readonly port: number };
   /** what final outputs cost over HTTP; absent: nothing */
-  readonly payment?: PaymentTerms & { readonly maxStrangers: number };
+  readonly payment?: PaymentTerms & {
+    readonly maxStrangers: number;
+    /** of a signed answer; absent: it costs nothing */
+    readonly signedPrice?: bigint | undefined;
+  };
   /** absent: nothing is signed */
   readonly signing?: SigningOptions;
   readonly maxFee: bigint;
@@ -89,13 +99,13 @@ const PULSE_MS = 1_000;
 
 /** Runs until the signal aborts, then ends what it began.
  *  @throws BaseError as openDataFolder, serveModels and checkRegistered do, PORT_TAKEN, LISTEN_FAILED,
- *  CLAIMED_MODELS_MISSING, and as requireDatabase does */
+ *  CLAIMED_MODELS_MISSING, and as shareJournal does */
 export async function runProver(options: ProverOptions, signal: AbortSignal): Promise<void> {
   const { chain, log, pollIntervalMs, confirmations, maxFee, database } = options;
   const models = serveModels(options.models);
   const { engine, canonical } = options;
   await checkRegistered(models, new StateReader(chain), log);
-  const share = database && (await sharedIn(database, ownerOf(chain)));
+  const share = database && (await shareJournal(database, ownerOf(chain)));
   const schemas = [EVENTS_SCHEMA, JOBS_SCHEMA, ORDERS_SCHEMA, PROMISE_EVENTS_SCHEMA];
   const folder = openDataFolder(options.data, chain, schemas, {
     pollIntervalMs,
@@ -156,6 +166,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       ...{ pulse, clock, nowMs: Date.now, unmined },
     });
     if (folder.shared !== undefined) addJournalMetrics(metrics, folder.shared);
+    if (options.workers !== undefined) addWorkerMetrics(metrics, options.workers.runs);
     metrics.addProcess();
     // Keys that are not there are made now, while no deadline waits.
     for (const source of context.truths) await source.refresh(models.values());
@@ -198,14 +209,22 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
     const { metricsAt } = options;
     const served = {
       ...{ ...parts, payment: orders, pollIntervalMs, hasMetrics: metricsAt === undefined },
-      signing: signing && { node: signing.node, runs: options.runs },
+      signing: signing && {
+        ...{ node: signing.node, runs: options.runs },
+        sales: await salesOf(options, { db, log, nowMs: Date.now }),
+      },
     };
     const server =
       http && (await listen(createApp({ ...served, limits: http }), http.host, http.port, limitsFor(http)));
     const metricsServer =
       metricsAt && (await listen(metricsApp(metrics, log), metricsAt.host, metricsAt.port, fewConnections()));
     const ending = AbortSignal.any([signal, refused.signal]);
-    const following = [pulse.run(ending), orders?.run(ending), signing?.run(ending)];
+    const following = [
+      pulse.run(ending),
+      options.workers?.runs.run(ending),
+      orders?.run(ending),
+      signing?.run(ending),
+    ];
     const control = await listenControl(
       options.data,
       {
@@ -233,10 +252,10 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
   }
 }
 
-/** @throws BaseError as requireDatabase does */
-async function sharedIn(database: DatabaseTerms, owner: JournalOwner): Promise<ShareJournal> {
-  const { requireDatabase } = await import("../protocol/service/postgres/require-database.ts");
-  const { SharedJournal } = await import("../protocol/service/journal/shared-journal.ts");
-  await requireDatabase(database, owner);
-  return (parts) => new SharedJournal({ ...parts, database });
+async function salesOf(
+  { payment, http }: Pick<ProverOptions, "payment" | "http">,
+  parts: Pick<Parameters<typeof openSignedSales>[1], "db" | "log" | "nowMs">,
+): Promise<SignedSales | undefined> {
+  if (payment?.signedPrice === undefined || http === undefined) return undefined;
+  return openSignedSales({ ...payment, price: payment.signedPrice }, { ...parts, http });
 }

@@ -140,6 +140,8 @@ export interface SigningSource {
   readonly readyModels: number;
   readonly waitingLeaves: number;
   readonly runningBatches: number;
+  /** wei that the next batch lacks while all stake is at home; 0: none */
+  readonly missingStake: bigint;
   readonly openPromises: number;
 }
 
@@ -166,6 +168,11 @@ export function addSigningMetrics(
     "assay_prover_leaves_waiting",
     "Signed answers that wait for their batch.",
     () => source.waitingLeaves,
+  );
+  metrics.gauge(
+    "assay_prover_batch_stake_missing_wei",
+    "Stake that the next batch lacks while all of it is at home: until it is there no batch is posted. 0 else.",
+    () => source.missingStake,
   );
   metrics.gauge(
     "assay_prover_batches_running",

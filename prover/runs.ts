@@ -6,6 +6,7 @@ import type { Commitment } from "../inference/commit/commitments.ts";
 import type { Position } from "../inference/commit/positions.ts";
 import { type Reveal, revealAt } from "../inference/commit/reveal.ts";
 import type { Canonical, Urgency } from "../inference/runtime/canonical-pool.ts";
+import type { ConfirmedHere } from "../protocol/service/workers/confirm.ts";
 import type { FastPath } from "./fast-path.ts";
 import { hasProgram, type ServedModel, type ServedProgram } from "./models.ts";
 
@@ -45,14 +46,23 @@ export async function outputOf(
   });
 }
 
+export interface OutputTerms {
+  /** default "own" */
+  readonly urgency?: Urgency;
+  /** until the output is of no use, ms; absent: there is no such time */
+  readonly leftMs?: number;
+  /** false: the engine does not run beside the executor, which alone decides; default true */
+  readonly isCompared?: boolean;
+}
+
 /** How a prover runs models, and what it answers challengers. */
 export interface Runs {
-  /** What is claimed, or signed, for this calldata. @param urgency default "own" */
+  /** What is claimed, or signed, for this calldata. */
   output(
     model: ServedProgram,
     calldata: Uint8Array,
     signal: AbortSignal,
-    urgency?: Urgency,
+    terms?: OutputTerms,
   ): Promise<Uint8Array>;
   /** Commitment to all tensors of the run behind a claim; the same each time. */
   trace(model: ServedProgram, calldata: Uint8Array, signal: AbortSignal): Promise<Commitment>;
@@ -60,14 +70,20 @@ export interface Runs {
   reveal(trace: Commitment, position: Position): Reveal;
 }
 
-/** Claims what the canonical executor computes, and says loudly where the engine differs. */
-export function honestRuns({ engine, canonical, log }: Engines): Runs {
+/** Claims what the canonical executor computes, and says loudly where the engine differs.
+ *  @param confirmed the canonical executors of other machines, each of whose outputs this machine's engine has to
+ *  compute as well; absent: this machine's alone */
+export function honestRuns({ engine, canonical, log }: Engines, confirmed?: ConfirmedHere): Runs {
   return {
-    output: async (model, calldata, signal, urgency = "own") => {
+    output: async (model, calldata, signal, { urgency = "own", leftMs, isCompared = true } = {}) => {
+      const agreed = await confirmed?.output(model.id, calldata, signal, leftMs);
+      if (agreed !== undefined) return agreed;
       const [right, fast] = await Promise.all([
         canonical.output(model.id, calldata, { signal, urgency }),
-        engine.run(model.id, calldata, signal),
+        isCompared ? engine.run(model.id, calldata, signal) : undefined,
       ]);
+      confirmed?.judge(model.id, calldata, right);
+      if (fast === undefined) return right;
       if ("failure" in fast) {
         log.warn({ model: model.name, reason: fast.failure }, "the engine failed; the executor stands in");
       } else if (!equalBytes(fast.output, right)) {

@@ -25,10 +25,24 @@ export async function settleRequest(
     return again(`no method ${truth.method} here`, RUN_AGAIN_MS);
   const calldata = fromHex(request.input);
   try {
-    return await outbox.settle({ request, claim, truth }, () => source.prove(model, calldata, signal));
+    return await outbox.settle({ request, claim, truth }, () =>
+      source.prove(model, calldata, signal, leftMs(context, request, claim)),
+    );
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const afterMs = isBaseError(error) && error.retryable ? RETRY_MS : RUN_AGAIN_MS;
     return again(`no evidence by ${truth.method}: ${reason}`, afterMs);
   }
+}
+
+/** Until an answer is of no use, ms: nobody may give it any more, or not its own prover alone, or what it is about is
+ *  decided. */
+export function leftMs(
+  { clock }: Pick<Context, "clock">,
+  { request: { expiry, exclusiveUntil } }: RequestEntry,
+  claim?: ClaimEntry,
+): number {
+  const now = clock.now ?? 0;
+  const end = claim?.windowEnd ?? (now < exclusiveUntil ? exclusiveUntil : expiry);
+  return 1_000 * (end - now);
 }

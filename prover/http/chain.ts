@@ -10,15 +10,13 @@ import { historyOf } from "../../protocol/chain/history.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { RULES } from "../../protocol/rules/machine.ts";
 import type { Claim, ClaimId, RequestId } from "../../protocol/rules/types.ts";
+import { healthOf } from "../../protocol/service/http/health.ts";
 import { findModel, type ServedModels } from "../models.ts";
 import { quote } from "../quote.ts";
 import { readChain } from "./chain-read.ts";
 import { claimUnknown, idOf, requestUnknown } from "./ids.ts";
 import type { HttpParts } from "./parts.ts";
 import { queryInvalid } from "./query.ts";
-
-/** Blocks that the node may lie behind and still be well. */
-const MAX_BEHIND = 10n;
 
 export function chainRoutes(parts: HttpParts): Router {
   const router = Router();
@@ -53,35 +51,18 @@ export function chainRoutes(parts: HttpParts): Router {
   router.get("/livez", (_request, response) => {
     send(response, { status: "alive", version: VERSION });
   });
-  // From what is known: a node that is frozen must not hold up who asks about it.
   router.get("/healthz", (_request, response) => {
     const { node, models, chain, pulse, nowMs } = parts;
-    const { newest, silentSinceMs } = pulse;
-    const behind = newest === undefined || node.head === undefined ? undefined : newest - node.head.number;
     const overdue = node.overdue();
-    const isFollowing = behind !== undefined && behind <= MAX_BEHIND;
-    const status =
-      overdue.length > 0
-        ? "answer-overdue"
-        : isFollowing
-          ? "ok"
-          : newest === undefined
-            ? "node-unreachable"
-            : "behind";
+    const { status: following, ...rest } = healthOf(pulse, node.head, nowMs());
+    const status = overdue.length > 0 ? "answer-overdue" : following;
     response.status(status === "ok" ? 200 : 503);
     send(response, {
       status,
       version: VERSION,
       ...chain.game,
       account: chain.account?.address,
-      head: node.head,
-      blocksBehind: behind,
-      ...(silentSinceMs === undefined
-        ? {}
-        : {
-            silentSince: Math.floor(silentSinceMs / 1_000),
-            silentSeconds: Math.floor((nowMs() - silentSinceMs) / 1_000),
-          }),
+      ...rest,
       models: [...models.values()].map(({ name }) => name),
       jobs: node.jobs(),
       overdue: overdue.map(({ claim, kind, deadline, bond }) => ({ claim, kind, deadline, bond })),

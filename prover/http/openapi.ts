@@ -37,7 +37,7 @@ const ASSAY_HEADERS = {
 const MEANINGS: Readonly<Record<number, string>> = {
   204: "The client has seen the last event: it need not come back.",
   400: "The path, the query or the body is not what this route takes.",
-  402: "Final outputs cost: the terms of x402 in PAYMENT-REQUIRED; the body says what was wrong with the payment.",
+  402: "Final outputs cost, or signed answers do: the terms of x402 in PAYMENT-REQUIRED; the body says what was wrong with the payment.",
   403: "A page of that origin may not do this.",
   404: "There is none.",
   409: "The name is that of several models: ask by id.",
@@ -54,7 +54,8 @@ function operations({ maxWaitSeconds }: HttpLimits): Readonly<Record<string, Ope
     finality: {
       enum: ["any", "signed", "batched", "final"],
       default: "any",
-      description: "signed: backed by stake, at once; batched: so, and in a batch on the chain",
+      description:
+        "signed: backed by stake, at once; batched: so, and in a batch on the chain. What each costs, its 402 says; `any` is free",
     },
     timeout: {
       type: "integer",

@@ -1,10 +1,14 @@
-/** What a call for a final output pays. docs/X402.md has the rules. */
+/** What a call for a final output, or a signed answer, pays. docs/X402.md has the rules. */
 import type { Request, Response } from "express";
 import { keccak256 } from "viem";
 import { BaseError } from "../../base/errors.ts";
-import { statusOf } from "../../protocol/service/http/errors.ts";
+import type { PaidOrder } from "../../protocol/rules/paid-order.ts";
+import type { Digest } from "../../protocol/rules/promises/signed-claim.ts";
+import { ZERO_ADDRESS } from "../../protocol/rules/types.ts";
+import { statusOf } from "../../protocol/service/http/error-answer.ts";
 import type { ServedModel } from "../models.ts";
-import type { SignedPayment } from "../payment/service.ts";
+import type { SignedOrder } from "../payment/signed-sale-store.ts";
+import type { SignedSales } from "../payment/signed-sales.ts";
 import { hasResult } from "./finality.ts";
 import type { HttpParts, OrderStatus, Payment } from "./parts.ts";
 import { queryInvalid } from "./query.ts";
@@ -23,7 +27,7 @@ export interface PaidCall {
  *  @returns undefined for a call that costs nothing: the output is final already, and paid for if this node ordered it
  *  @throws BaseError PAYMENT_REQUIRED, QUERY_INVALID for too short a wait, and as Payment.read does */
 export async function admit(
-  { payment, node, limits }: HttpParts,
+  { payment, node, limits, chain }: HttpParts,
   request: Request,
   response: Response,
   model: ServedModel,
@@ -32,14 +36,17 @@ export async function admit(
 ): Promise<PaidCall | undefined> {
   if (payment === undefined) return undefined;
   const withheld = payment.isWithheld.bind(payment);
-  if (hasResult(node.index, model.id, keccak256(calldata), withheld)) return undefined;
+  const inputHash = keccak256(calldata);
+  if (hasResult(node.index, model.id, inputHash, withheld)) return undefined;
   const least = Math.min(payment.leastSeconds(model), limits.maxWaitSeconds);
   if (waitMs < 1_000 * least) {
     const range = `${least} to ${limits.maxWaitSeconds} seconds: no output is final earlier`;
     throw queryInvalid("timeout", `${waitMs / 1_000}`, range);
   }
-  const terms = <T>(work: () => Promise<T> | T) => withTerms(payment, request, response, work);
-  const signed = await terms(() => read(payment, request));
+  // A final output is everybody's.
+  const paid = { ...chain.game, kind: "final", model: model.id, inputHash, requester: ZERO_ADDRESS } as const;
+  const terms = <T>(work: () => Promise<T> | T) => withTerms(payment, paid, request, response, work);
+  const signed = await terms(() => payment.read(paymentIn(request, FINAL), paid));
   let order: number | undefined;
   return {
     order: async (output) => {
@@ -56,15 +63,40 @@ export async function admit(
   };
 }
 
-function read(payment: Payment, request: Request): Promise<SignedPayment> {
+const FINAL = ["A final output costs", "unless the output is final"] as const;
+const SIGNED = ["A signed answer costs", "unless the answer is signed"] as const;
+
+/** Sells a signed answer, as `SignedSales.sell` does; the receipt is written into the answer. */
+export async function sellSigned<Answer extends { readonly digest: Digest }>(
+  sales: SignedSales,
+  request: Request,
+  response: Response,
+  order: PaidOrder & SignedOrder,
+  again: (bought: Digest) => Answer | undefined,
+  make: () => Promise<Answer>,
+): Promise<Answer> {
+  const { answer, receipt } = await withTerms(sales, order, request, response, async () =>
+    sales.sell(order, await sales.read(paymentIn(request, SIGNED), order), again, make),
+  );
+  if (receipt !== null) response.setHeader("PAYMENT-RESPONSE", receipt);
+  return answer;
+}
+
+/** @throws BaseError PAYMENT_REQUIRED */
+function paymentIn(request: Request, [what, unless]: readonly [string, string]): string {
   const header = request.get("PAYMENT-SIGNATURE");
-  if (header === undefined) throw required();
-  return payment.read(header);
+  if (header !== undefined) return header;
+  throw new BaseError({
+    code: "PAYMENT_REQUIRED",
+    shortMessage: `${what}, and the call has no header PAYMENT-SIGNATURE.`,
+    nextStep: `Sign a payment by the terms in PAYMENT-REQUIRED (x402 version 2) and send the call again; nothing is taken ${unless}.`,
+  });
 }
 
 /** Gives the terms with every refusal that a payment would end, in x402's header and in the error. */
 async function withTerms<T>(
-  payment: Payment,
+  payment: Pick<Payment, "terms" | "offer">,
+  order: PaidOrder,
   request: Request,
   response: Response,
   work: () => Promise<T> | T,
@@ -74,7 +106,7 @@ async function withTerms<T>(
   } catch (error) {
     if (!(error instanceof BaseError) || statusOf(error) !== 402) throw error;
     const url = `${request.protocol}://${request.get("Host") ?? ""}${request.originalUrl}`;
-    response.setHeader("PAYMENT-REQUIRED", await payment.terms(url, error.shortMessage));
+    response.setHeader("PAYMENT-REQUIRED", await payment.terms(url, error.shortMessage, order));
     response.setHeader("Cache-Control", "no-store");
     const { code, shortMessage, nextStep, details, cause } = error;
     const offered = { ...payment.offer, ...details };
@@ -87,14 +119,6 @@ async function withTerms<T>(
     });
   }
 }
-
-const required = () =>
-  new BaseError({
-    code: "PAYMENT_REQUIRED",
-    shortMessage: "A final output costs, and the call has no header PAYMENT-SIGNATURE.",
-    nextStep:
-      "Sign a payment by the terms in PAYMENT-REQUIRED (x402 version 2) and send the call again; nothing is taken unless the output is final.",
-  });
 
 const unpaid = (reason = "no reason given") =>
   new BaseError({

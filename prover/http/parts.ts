@@ -5,6 +5,7 @@ import type { ClaimIndex } from "../../protocol/chain/claim-index.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import type { Head } from "../../protocol/chain/follower.ts";
+import type { PaidOrder } from "../../protocol/rules/paid-order.ts";
 import type { Payment as Transfer } from "../../protocol/rules/receipt/record.ts";
 import type { ClaimId, ModelId, RequestId } from "../../protocol/rules/types.ts";
 import type { CallerLimits } from "../../protocol/service/http/service.ts";
@@ -14,6 +15,7 @@ import type { ModelTerms, Policy, ProverState, RequestDecision } from "../decide
 import type { ServedModel, ServedModels } from "../models.ts";
 import type { OwedAnswer } from "../owed.ts";
 import type { SignedPayment } from "../payment/service.ts";
+import type { SignedSales } from "../payment/signed-sales.ts";
 import type { PromiseNode } from "../promises/node.ts";
 import type { Engines, Runs } from "../runs.ts";
 
@@ -59,15 +61,15 @@ export interface Payment {
   /** The terms, for the header PAYMENT-REQUIRED.
    *  @param url what is paid for @param reason why nothing was taken so far
    *  @throws BaseError FACILITATOR_UNREACHABLE (retryable) */
-  terms(url: string, reason: string): Promise<string>;
+  terms(url: string, reason: string, order: PaidOrder): Promise<string>;
   /** Whether a request is this node's own, for an order that nobody has paid: nothing is said of it. */
   isWithheld(id: RequestId): boolean;
   /** An output that was paid for here, and is final by a request that the node has forgotten since.
    *  @throws BaseError RPC_UNREACHABLE, RPC_FAULT (retryable) */
   paidBefore(model: ModelId, inputHash: Hex): Promise<PaidOutput | undefined>;
-  /** Checks the payment in a header.
-   *  @throws BaseError PAYMENT_REFUSED; FACILITATOR_UNREACHABLE (retryable) */
-  read(header: string): Promise<SignedPayment>;
+  /** Checks the payment in a header, and that it is not bound to another order.
+   *  @throws BaseError PAYMENT_REFUSED, PAYMENT_OTHER_ORDER, PAYMENT_UNBOUND; FACILITATOR_UNREACHABLE (retryable) */
+  read(header: string, order: PaidOrder): Promise<SignedPayment>;
   /** Binds a payment to the order of an input, and has the chain asked for its output, unless that is under way.
    *  @returns the order
    *  @throws BaseError PAYMENT_USED, PAYMENT_OWED, PAYER_BUSY, TOO_BUSY, ORDER_REFUSED, CHAIN_NOT_READ_YET */
@@ -98,6 +100,8 @@ export interface HttpLimits extends CallerLimits {
 export interface Signing {
   readonly node: PromiseNode;
   readonly runs: Runs;
+  /** absent: signed answers cost nothing */
+  readonly sales?: SignedSales | undefined;
 }
 
 export interface HttpParts extends Engines {

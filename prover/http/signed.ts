@@ -1,7 +1,8 @@
 /** Answers that are signed instead of claimed on the chain (docs/PROMISES.md): at once, or with their place in a batch;
  *  and GET /v1/signed-claims/:digest, what became of one. */
 import { type Request, type Response, Router } from "express";
-import { isAddress } from "viem";
+import { isAddress, keccak256 } from "viem";
+import { fromHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import { jsonOf } from "../../base/json.ts";
 import { pause } from "../../protocol/chain/follower.ts";
@@ -9,9 +10,11 @@ import { renderPresented } from "../../protocol/rules/promises/presented.ts";
 import type { Digest } from "../../protocol/rules/promises/signed-claim.ts";
 import { ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 import { hasProgram, type ServedModel } from "../models.ts";
+import type { SignedSales } from "../payment/signed-sales.ts";
 import type { LeafPlace, PromiseNode, SignedAnswer } from "../promises/node.ts";
 import { idOf } from "./ids.ts";
 import type { Line } from "./line.ts";
+import { sellSigned } from "./paid.ts";
 import type { HttpParts, Signing } from "./parts.ts";
 import { queryInvalid } from "./query.ts";
 
@@ -32,18 +35,34 @@ export interface SignedResult {
   readonly leaf?: LeafPlace;
 }
 
-/** @throws BaseError SIGNING_OFF, BATCHING_OFF, QUERY_INVALID, NOT_BATCHED_IN_TIME, STOPPING; as `PromiseNode.sign` and `Line.work` */
+/** @throws BaseError SIGNING_OFF, BATCHING_OFF, QUERY_INVALID, NOT_BATCHED_IN_TIME, STOPPING; as `PromiseNode.sign` and
+ *  `Line.work`; where answers cost, PAYMENT_REQUIRED and as `SignedSales` */
 export async function answerSigned(parts: HttpParts, line: Line, call: SignedCall): Promise<SignedResult> {
   const { model, calldata, isBatched, waitMs, request, response } = call;
-  const { signing } = parts;
+  const { signing, chain } = parts;
   if (signing === undefined) throw signingOff();
-  const { node, runs } = signing;
+  const { node, runs, sales } = signing;
   const requester = requesterOf(request);
   if (isBatched && !node.posts) throw batchingOff();
-  node.requireReady(model.id);
   if (!hasProgram(model)) throw signingOff();
-  const output = await line.work(model, response, (signal) => runs.output(model, calldata, signal, "caller"));
-  const signed = await node.sign(model.id, calldata, output, { requester, isBatched });
+  // Whoever has not paid yet is not asked to where nothing could be signed.
+  if (request.get("PAYMENT-SIGNATURE") === undefined) node.requireReady(model.id);
+  const make = async () => {
+    node.requireReady(model.id);
+    const run = await line.work(model, response, (signal) =>
+      runs.output(model, calldata, signal, { urgency: "caller", isCompared: false }),
+    );
+    return node.sign(model.id, calldata, run, { requester, isBatched, isHeld: sales !== undefined });
+  };
+  const sell = (from: SignedSales) => {
+    const bought = { kind: "signed", model: model.id, inputHash: keccak256(calldata), requester } as const;
+    const order = { ...chain.game, ...bought };
+    return sellSigned(from, request, response, order, (digest) => node.again(digest), make);
+  };
+  const signed = await (sales === undefined ? make() : sell(sales));
+  // What is in a batch is public, and becomes final: none before it is paid.
+  if (sales !== undefined && isBatched) await node.awaitBatch(signed);
+  const output = fromHex(signed.output);
   announceSigned(response, parts, signed);
   if (waitMs === undefined) return { output, signed };
   const leaf = await line.waiters.hold(() => untilBatched(parts, node, signed.digest, waitMs, response));

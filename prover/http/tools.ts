@@ -36,11 +36,11 @@ export function toolRoutes(parts: HttpParts, line: Line): Router {
     const values = parseObject(await readBody(request, jsonLimit(model)));
     const called = functionOf(model);
     const calldata = fromHex(encodeCall(called, values));
-    const { output, ...terms } = await answer(parts, line, want, { model, calldata, request, response });
+    const { output, terms } = await answer(parts, line, want, { model, calldata, request, response });
     const result = decodeReturn(called, toHex(output));
     const body = {
       modelId: model.id,
-      ...terms,
+      ...terms(),
       result,
       ...meaningOf(model.manifest.assay, output),
       output: toHex(output),
@@ -66,8 +66,11 @@ function decode(model: ServedModel, calldata: Uint8Array): CodecInput {
   return decodeInput({ inputCodec, inputSize }, model.selector, calldata);
 }
 
-/** What an answer says beside the output: its finality, or what was signed. */
-type Answer = { readonly output: Uint8Array } & Readonly<Record<string, unknown>>;
+interface Answer {
+  readonly output: Uint8Array;
+  /** what an answer in JSON says beside the output: its finality, or what was signed */
+  readonly terms: () => Readonly<Record<string, unknown>>;
+}
 
 interface Call {
   readonly model: ServedModel;
@@ -92,7 +95,8 @@ async function answer(parts: HttpParts, line: Line, want: Want, call: Call): Pro
     const isBatched = !("isBatched" in want) || want.isBatched;
     const signed = await answerSigned(parts, line, { ...call, isBatched, waitMs });
     announce(response, model, { status: want.finality });
-    return { output: signed.output, status: want.finality, ...signedBody(signed, parts) };
+    const terms = () => ({ status: want.finality, ...signedBody(signed, parts) });
+    return { output: signed.output, terms };
   }
   const { output, finality } = await answerOnChain(
     parts,
@@ -101,7 +105,7 @@ async function answer(parts: HttpParts, line: Line, want: Want, call: Call): Pro
     "waitMs" in want ? want.waitMs : undefined,
   );
   announce(response, model, finality);
-  return { output, ...finality };
+  return { output, terms: () => ({ ...finality }) };
 }
 
 /** @param wait ms to wait for finality; undefined: not at all

@@ -1,25 +1,22 @@
 /** Groth16 as a method of settling: models whose verification key is on the chain and whose proving key is here. */
-import { existsSync } from "node:fs";
 import type { Hex } from "viem";
+import { toHex } from "../../base/bytes.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Canonical } from "../../inference/runtime/canonical-pool.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { BYTES } from "../../protocol/chain/move-costs.ts";
+import { isTrueOnChain } from "../../protocol/chain/proof/is-true.ts";
 import { isKeyStored } from "../../protocol/chain/proof/store-key.ts";
+import { groth16Binding } from "../../protocol/rules/proof/public-signals.ts";
 import { LANE, type ModelId } from "../../protocol/rules/types.ts";
 import { GAS } from "../costs.ts";
 import type { TruthTerms } from "../decide.ts";
 import { hasProgram, type ServedModel, type ServedProgram } from "../models.ts";
 import { type CompiledCircuit, compileCircuit } from "../proof/groth16/compile.ts";
-import {
-  assertKeysOf,
-  ceremonyKeyPath,
-  developmentKeys,
-  type ModelKeys,
-  openKeys,
-} from "../proof/groth16/keys.ts";
+import { developmentKeys, keysInFolder, type ModelKeys } from "../proof/groth16/keys.ts";
 import { proveInference } from "../proof/groth16/prove-inference.ts";
 import type { Groth16Prover } from "../proof/groth16/snark/prover.ts";
+import { type ProofWorkers, provenByWorkers } from "./proofs-by-workers.ts";
 import type { Truth, TruthSource } from "./source.ts";
 
 export interface Groth16Parts {
@@ -28,6 +25,8 @@ export interface Groth16Parts {
   readonly keys: string;
   readonly prover: Groth16Prover;
   readonly canonical: Canonical;
+  /** that are asked for a proof first; absent: none */
+  readonly workers?: ProofWorkers | undefined;
   readonly log: Logger;
 }
 
@@ -74,8 +73,8 @@ export class Groth16Source implements TruthSource {
     return { method: this.method, lane: this.lane, gas, evidenceBytes: BYTES.groth16Evidence };
   }
 
-  async prove(model: ServedModel, calldata: Uint8Array, signal: AbortSignal): Promise<Truth> {
-    const { chain, prover, canonical } = this.#parts;
+  async prove(model: ServedModel, calldata: Uint8Array, signal: AbortSignal, leftMs: number): Promise<Truth> {
+    const { chain, prover, canonical, workers } = this.#parts;
     const { proofAdapter } = chain.deployment.contracts;
     const ready = this.#ready.get(model.id);
     if (!hasProgram(model) || ready === undefined || proofAdapter === undefined)
@@ -92,6 +91,15 @@ export class Groth16Source implements TruthSource {
       close: () => {},
     };
     const output = await canonical.output(model.id, calldata, { signal });
+    if (workers !== undefined) {
+      const { submitter, modelId } = binding;
+      const shown = { modelId, submitter, input: toHex(calldata), output: toHex(output) };
+      const isValid = (evidence: Uint8Array) => isTrueOnChain(chain, { ...shown, evidence: toHex(evidence) });
+      const statement = { calldata, binding: groth16Binding(binding) };
+      const asked = { task: "groth16", model: modelId, ...statement, leftMs } as const;
+      const evidence = await provenByWorkers(workers, asked, isValid, signal);
+      if (evidence !== undefined) return { output: shown.output, evidence: toHex(evidence) };
+    }
     return proveInference(model.prepared, calldata, binding, ready.keys, calledOff, {
       circuit: ready.circuit,
       output,
@@ -101,13 +109,10 @@ export class Groth16Source implements TruthSource {
   /** The proving key that a ceremony left in the folder, else the development key. */
   async #open({ name, prepared, manifest }: ServedProgram): Promise<Ready> {
     const { keys: folder, log } = this.#parts;
-    const { vkHash } = manifest.assay;
     const circuit = compileCircuit(prepared.model);
-    const path = ceremonyKeyPath(vkHash, folder);
-    const keys = existsSync(path)
-      ? await openKeys(path)
-      : await developmentKeys(prepared.model, folder, undefined, circuit);
-    assertKeysOf(vkHash, keys);
+    const keys = await keysInFolder(manifest.assay.vkHash, folder, () =>
+      developmentKeys(prepared.model, folder, undefined, circuit),
+    );
     log.info(
       { model: name, constraints: circuit.r1cs.constraints.length },
       "proofs of this model are possible",

@@ -23,6 +23,7 @@ export interface TruthSource {
   /** What an operator has to do before this method is ready for a model that has them; undefined: nothing. */
   missing?(model: ServedModel): string | undefined;
   /** Runs a model whose terms are there.
+   *  @param leftMs until nobody can use it any more, ms
    *  @throws when it cannot be shown now; nothing is spent then */
-  prove(model: ServedModel, calldata: Uint8Array, signal: AbortSignal): Promise<Truth>;
+  prove(model: ServedModel, calldata: Uint8Array, signal: AbortSignal, leftMs: number): Promise<Truth>;
 }

@@ -13,11 +13,12 @@ import { UptoEvmScheme } from "@x402/evm/upto/server";
 import type { Address, Hex } from "viem";
 import { z } from "zod";
 import { BaseError } from "../../base/errors.ts";
-import { RECORD_OFFER, type Recorded, recordExtension } from "./record-extension.ts";
+import { ORDER_EXTENSION, type PaidOrder, requireBound, saltIn } from "../../protocol/rules/paid-order.ts";
+import { FINAL_OFFER, type Offer, orderOffer } from "./record-extension.ts";
 import type { PaymentService, Settlement, SignedPayment } from "./service.ts";
 
 export interface PaymentTerms {
-  /** units of the token, for one final output */
+  /** units of the token, for one output */
   readonly price: bigint;
   /** ERC-20 token */
   readonly asset: Address;
@@ -25,6 +26,8 @@ export interface PaymentTerms {
   readonly network: `eip155:${number}`;
   readonly payTo: Address;
   readonly facilitatorUrl: string;
+  /** whether a payment's nonce has to name its order; one that names another order is always refused */
+  readonly binding: "accepted" | "required";
 }
 
 /** Longest wait for one answer of the facilitator, ms. */
@@ -43,6 +46,7 @@ const payloadForm = z.looseObject({
   x402Version: z.literal(2),
   accepted: z.looseObject({}),
   payload: z.looseObject({
+    signature: z.string().regex(/^0x[0-9a-fA-F]*$/),
     permit2Authorization: z.looseObject({
       from: z.string().regex(/^0x[0-9a-fA-F]{40}$/),
       nonce: decimal,
@@ -52,8 +56,12 @@ const payloadForm = z.looseObject({
 });
 
 /** @param validSeconds how long a payment has to be valid */
-export function connectFacilitator(terms: PaymentTerms, validSeconds: number): PaymentService {
-  const { price, asset, network, payTo, facilitatorUrl: url } = terms;
+export function connectFacilitator(
+  terms: PaymentTerms,
+  validSeconds: number,
+  { description, extensions }: Offer = FINAL_OFFER,
+): PaymentService {
+  const { price, asset, network, payTo, facilitatorUrl: url, binding } = terms;
   const client = new HTTPFacilitatorClient({ url, timeoutMs: TIMEOUT_MS });
   const server = new x402ResourceServer(client).register(network, new UptoEvmScheme());
   let known: Promise<PaymentRequirements[]> | undefined;
@@ -72,22 +80,37 @@ export function connectFacilitator(terms: PaymentTerms, validSeconds: number): P
       throw unreachable(url, error);
     }
   };
+  const whose = (payload: PaymentPayload, order: PaidOrder, isDemanded: boolean) => {
+    const parts = partsOf(payload);
+    requireBound(BigInt(parts.nonce), saltIn(payload.extensions), order, isDemanded);
+    return parts;
+  };
   return {
     validSeconds,
-    terms: async (resource, reason) =>
+    terms: async (resource, reason, order) =>
       encodePaymentRequiredHeader(
         await server.createPaymentRequiredResponse(
           await requirements(),
-          { url: resource, description: "A final output of a model", mimeType: "" },
+          { url: resource, description, mimeType: "" },
           reason,
-          RECORD_OFFER,
+          { ...extensions, ...orderOffer(order, binding) },
         ),
       ),
-    read: async (header) => {
+    // What was asked for under other terms is the payer's still.
+    whose: (header, order) => whose(payloadOf(header), order, false),
+    isSame: (header, { signed }) => {
+      const [{ payload }] = unpack(signed);
+      return signatureIn(payloadOf(header).payload) === signatureIn(payload);
+    },
+    read: async (header, order) => {
       const payload = payloadOf(header);
+      const parts = whose(payload, order, binding === "required");
       const matching = server.findMatchingRequirements(await requirements(), payload);
       if (matching === undefined) throw refused("it is for other terms than those of this node");
-      return { ...partsOf(payload), signed: JSON.stringify({ payload, requirements: matching }) };
+      // The salt is nobody's but the payer's and this node's: whoever had it could ask for the answer.
+      const { [ORDER_EXTENSION]: _order, ...extensions } = payload.extensions ?? {};
+      const signed = JSON.stringify({ payload: { ...payload, extensions }, requirements: matching });
+      return { ...parts, signed };
     },
     verify: async ({ signed, payer }) => {
       const [payload, matching] = unpack(signed);
@@ -101,7 +124,7 @@ export function connectFacilitator(terms: PaymentTerms, validSeconds: number): P
       if (!answer.isValid) throw refused(answer.invalidReason ?? "no reason given");
       if (answer.payer?.toLowerCase() !== payer) throw refused("it is of another payer than it says");
     },
-    settle: ({ signed }, of) => settle(client, ...unpack(signed), of),
+    settle: ({ signed }, more) => settle(client, ...unpack(signed), more),
     transferIn: (receipt) => {
       const { network, transaction } = decodePaymentResponseHeader(receipt);
       return { network, transaction: transaction as Hex };
@@ -113,13 +136,13 @@ async function settle(
   client: HTTPFacilitatorClient,
   payload: PaymentPayload,
   requirements: PaymentRequirements,
-  of: Recorded,
+  more: Readonly<Record<string, unknown>>,
 ): Promise<Settlement> {
   try {
     const answer = await client.settle(payload, requirements);
     if (!answer.success) return notTaken(answer.errorReason);
     const { transaction } = answer;
-    const extensions = { ...answer.extensions, ...recordExtension(of) };
+    const extensions = { ...answer.extensions, ...more };
     return { status: "taken", transaction, receipt: encodePaymentResponseHeader({ ...answer, extensions }) };
   } catch (error) {
     if (error instanceof SettleError) return notTaken(error.errorReason);
@@ -169,6 +192,8 @@ function partsOf(payload: PaymentPayload): Omit<SignedPayment, "signed"> {
   const validUntil = Math.min(Number(deadline), Number.MAX_SAFE_INTEGER);
   return { payer: from.toLowerCase(), nonce: BigInt(nonce).toString(), validUntil };
 }
+
+const signatureIn = ({ signature }: Readonly<Record<string, unknown>>) => String(signature).toLowerCase();
 
 function unpack(signed: string): [PaymentPayload, PaymentRequirements] {
   const { payload, requirements } = JSON.parse(signed) as {

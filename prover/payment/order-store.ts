@@ -144,11 +144,12 @@ export class OrderStore {
     now: number,
   ): { readonly order: Order; readonly isNew: boolean } {
     const write = this.#db.transaction(() => {
+      if (this.#hasBoughtSigned(payment)) throw paymentUsed();
       const bound = this.orderOf(payment);
       const current = this.current(output.model, output.inputHash);
       if (bound !== undefined) {
         if (bound.id === current?.id) return { order: bound, isNew: false };
-        throw used();
+        throw paymentUsed();
       }
       // Who owes for this very output may pay for it.
       const isOwn =
@@ -229,6 +230,13 @@ export class OrderStore {
       .run(state, Math.floor(now), id);
   }
 
+  #hasBoughtSigned({ payer, nonce }: SignedPayment): boolean {
+    const found = this.#db
+      .prepare("SELECT 1 FROM signed_sales WHERE payer = ? AND nonce = ?")
+      .get(payer, nonce);
+    return found !== undefined;
+  }
+
   /** @throws BaseError as refusalOf */
   #admit(payer: string, now: number): void {
     const refusal = refusalOf(this.#record(payer), this.#exposure(now), this.#maxStrangers);
@@ -302,7 +310,7 @@ const toOrder = ({ id, model, input_hash, output_hash, request, placed_at, state
   placedAt: placed_at,
 });
 
-const used = () =>
+export const paymentUsed = (): BaseError =>
   new BaseError({
     code: "PAYMENT_USED",
     shortMessage: "This payment was given for another order.",

@@ -7,6 +7,7 @@ import type { Logger } from "../../base/log.ts";
 import { pause } from "../../protocol/chain/follower.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import type { Sender, SigningChain } from "../../protocol/chain/sender.ts";
+import type { PaidOrder } from "../../protocol/rules/paid-order.ts";
 import type { Payment as Transfer } from "../../protocol/rules/receipt/record.ts";
 import type { ModelId, RequestId } from "../../protocol/rules/types.ts";
 import { claimGas } from "../costs.ts";
@@ -19,7 +20,8 @@ import type { ServedModel, ServedModels } from "../models.ts";
 import { requireCapacity } from "./capacity.ts";
 import { fileRequest, OWN_REQUEST_SECONDS, type OwnRequest, ownRequest } from "./file-request.ts";
 import type { Order, OrderStore } from "./order-store.ts";
-import type { Recorded } from "./record-extension.ts";
+import { readPayment } from "./read-payment.ts";
+import { type Recorded, recordExtension } from "./record-extension.ts";
 import type { PaymentService, SignedPayment } from "./service.ts";
 
 /** Blocks in which request, claim and end are included, seconds. */
@@ -28,8 +30,6 @@ const INCLUSION_SECONDS = 10;
 const AGAIN_MS = 5_000;
 /** How long a transfer may be found impossible without a reason before that is the payer's, ms. */
 const DOUBT_MS = 30_000;
-/** What a payment's time may be short of when it comes, seconds: its way here, and the payer's clock. */
-const ON_ITS_WAY_SECONDS = 60;
 
 /** After which a request that was sent and is not on the chain comes no more, seconds: nobody could claim it. */
 const LOST_SECONDS = OWN_REQUEST_SECONDS + 60;
@@ -82,8 +82,8 @@ export class Orders implements Payment {
     return INCLUSION_SECONDS + (isAtOnce ? 0 : 4 * chain.constants.answerSeconds);
   }
 
-  terms(url: string, reason: string): Promise<string> {
-    return this.#parts.service.terms(url, reason);
+  terms(url: string, reason: string, order: PaidOrder): Promise<string> {
+    return this.#parts.service.terms(url, reason, order);
   }
 
   transferOf(request: RequestId): Transfer | undefined {
@@ -106,15 +106,12 @@ export class Orders implements Payment {
     return state === "DONE" ? { request, outputHash } : undefined;
   }
 
-  /** @throws BaseError PAYMENT_REFUSED, FACILITATOR_UNREACHABLE */
-  async read(header: string): Promise<SignedPayment> {
+  /** @throws BaseError as readPayment does */
+  async read(header: string, order: PaidOrder): Promise<SignedPayment> {
     const { service } = this.#parts;
-    const payment = await service.read(header);
-    // Verified when it came first; a payer who comes back with it shows who he is.
-    if (this.#isHeld(payment)) return payment;
-    const left = payment.validUntil - this.#now();
-    if (left < service.validSeconds - ON_ITS_WAY_SECONDS) throw tooShort(left, service.validSeconds);
-    await service.verify(payment);
+    const isHeld = (payment: SignedPayment) => this.#isHeld(payment);
+    const payment = await readPayment(service, header, order, isHeld, () => this.#now());
+    if (isHeld(payment)) return payment;
     // One that ends later would be asked for, and be in others' way, until then.
     return { ...payment, validUntil: Math.min(payment.validUntil, this.#now() + service.validSeconds) };
   }
@@ -265,7 +262,7 @@ export class Orders implements Payment {
       // While others were asked for, its payer may have given a new one instead.
       const payment = store.ask(order.id, held);
       if (payment === undefined) continue;
-      const result = await service.settle(payment, of);
+      const result = await service.settle(payment, recordExtension(of));
       const facts = { order: order.id, request: of.request, payer: payment.payer };
       if (result.status === "taken") {
         store.taken({ ...order, request: of.request }, payment, result.receipt, this.#now());
@@ -328,12 +325,4 @@ const noneTaken = () =>
     code: "ORDER_REFUSED",
     shortMessage: "This node claims nothing at present, and takes no orders.",
     nextStep: "Ask another node; nothing was taken.",
-  });
-
-const tooShort = (left: number, needed: number) =>
-  new BaseError({
-    code: "PAYMENT_REFUSED",
-    shortMessage: `The payment is valid for ${Math.floor(left)} s more, it must be for ${needed} s: until the output is final, disputes included.`,
-    nextStep: "Sign one with maxTimeoutSeconds of PAYMENT-REQUIRED; nothing was taken.",
-    details: { validSeconds: Math.floor(left), neededSeconds: needed },
   });

@@ -1,6 +1,6 @@
 /** Who moves tokens, as orders see it. */
+import type { PaidOrder } from "../../protocol/rules/paid-order.ts";
 import type { Payment } from "../../protocol/rules/receipt/record.ts";
-import type { Recorded } from "./record-extension.ts";
 
 /** A caller's promise: one transfer, once, of at most the price. */
 export interface SignedPayment {
@@ -33,16 +33,24 @@ export interface PaymentService {
   /** The terms for the header PAYMENT-REQUIRED.
    *  @param url what is paid for @param reason why a payment was not taken, or that there was none
    *  @throws BaseError FACILITATOR_UNREACHABLE (retryable) */
-  terms(url: string, reason: string): Promise<string>;
+  terms(url: string, reason: string, order: PaidOrder): Promise<string>;
+  /** By what a payment's header is known, unverified, whatever its terms and this node's.
+   *  @throws BaseError PAYMENT_REFUSED, PAYMENT_OTHER_ORDER */
+  whose(header: string, order: PaidOrder): Pick<SignedPayment, "payer" | "nonce">;
   /** What a payment's header says, unverified.
-   *  @throws BaseError PAYMENT_REFUSED, FACILITATOR_UNREACHABLE (retryable) */
-  read(header: string): Promise<SignedPayment>;
+   *  @throws BaseError PAYMENT_REFUSED, PAYMENT_OTHER_ORDER, PAYMENT_UNBOUND, FACILITATOR_UNREACHABLE (retryable) */
+  read(header: string, order: PaidOrder): Promise<SignedPayment>;
+  /** Whether a header has the signature of a payment that was taken in before. @throws BaseError PAYMENT_REFUSED */
+  isSame(header: string, payment: Pick<SignedPayment, "signed">): boolean;
   /** Checks signature, allowance, balance, and that it could be taken now.
    *  @throws BaseError PAYMENT_REFUSED, FACILITATOR_UNREACHABLE (retryable) */
   verify(payment: SignedPayment): Promise<void>;
   /** Takes the price. Never throws.
-   *  @param of what is paid for: the receipt says where its correctness record is */
-  settle(payment: Pick<SignedPayment, "signed">, of: Recorded): Promise<Settlement>;
+   *  @param extensions by which the receipt says what was paid for */
+  settle(
+    payment: Pick<SignedPayment, "signed">,
+    extensions: Readonly<Record<string, unknown>>,
+  ): Promise<Settlement>;
   /** The transfer that a receipt tells of. */
   transferIn(receipt: string): Payment;
 }

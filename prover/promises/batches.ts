@@ -61,9 +61,10 @@ export function makeBatch(
 }
 
 /** A batch that the chain has and the journal, restored from a backup, does not: what waits and is in it is not posted
- *  again. @param waiting of the same model */
+ *  again. If a re-org takes it away it is posted with what stood for each of its leaves, which is all that a contract asks
+ *  about. @param waiting of the same model */
 export function adoptBatch(
-  { args: { batchId, batch, data } }: PromiseEventOf<"Posted">,
+  { args: { batchId, batch, bond, data } }: PromiseEventOf<"Posted">,
   model: LeafModel,
   waiting: readonly WaitingLeaf[],
 ): MadeBatch {
@@ -79,6 +80,13 @@ export function adoptBatch(
   });
   return {
     ...{ id: fromHex(batchId), modelId: fromHex(batch.modelId), window: batch.window },
-    ...{ root: fromHex(batch.root), leafBond: 0n, count: batch.count, data: bytes, rows, isPosted: true },
+    ...{
+      root: fromHex(batch.root),
+      leafBond: bond / BigInt(batch.count),
+      count: batch.count,
+      data: bytes,
+      rows,
+      isPosted: true,
+    },
   };
 }

@@ -1,7 +1,7 @@
 /** A prover's promises: what it signs, the batches that it posts, and what its stake needs on the chain. Whatever is
  *  opened is defended like any claim (../defend.ts): of its claim in Assay the prover is the operator. */
 import type { Address, Hex } from "viem";
-import { toHex } from "../../base/bytes.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import { keccak256 } from "../../inference/commit/keccak.ts";
 import type { Batch as FollowedBatch, Head } from "../../protocol/chain/follower.ts";
@@ -43,6 +43,15 @@ export interface LeafPlace {
   readonly path: readonly Hex[];
   /** seconds; absent: it is not posted */
   readonly windowEnd?: number;
+}
+
+export interface SignOptions {
+  /** who asked */
+  readonly requester: Address;
+  /** true: it is to be in a batch */
+  readonly isBatched: boolean;
+  /** true: it waits for one only once `awaitBatch` is called; default: false */
+  readonly isHeld?: boolean;
 }
 
 export interface SignedView extends Pick<Presented, "claim" | "signature"> {
@@ -92,6 +101,10 @@ export class PromiseNode implements SigningSource {
     return this.#keeper.counts.batches;
   }
 
+  get missingStake(): bigint {
+    return this.#keeper.missingStake;
+  }
+
   get openPromises(): number {
     return this.#keeper.counts.open;
   }
@@ -131,13 +144,12 @@ export class PromiseNode implements SigningSource {
   }
 
   /** Signs an output that the canonical executor agreed to, once it is on the disk.
-   *  @param requester who asked
    *  @throws BaseError as requireReady and Signer.sign; SIGNED_CLAIM_TOO_LARGE; as compactLeaf */
   async sign(
     modelId: ModelId,
     input: Uint8Array,
     output: Uint8Array,
-    { requester, isBatched }: { readonly requester: Address; readonly isBatched: boolean },
+    { requester, isBatched, isHeld = false }: SignOptions,
   ): Promise<SignedAnswer> {
     this.requireReady(modelId);
     requireOpenable(input.length + output.length);
@@ -151,12 +163,30 @@ export class PromiseNode implements SigningSource {
       ...{ expiry: issuedAt + PROMISE_LIMITS.maxLife, minBond: terms.signBond },
     };
     const since = performance.now();
-    const { salt, digest, signature } = await signer.sign({ claim: draft, input, output, payload });
+    const { salt, digest, signature } = await signer.sign({
+      ...{ claim: draft, input, output },
+      payload: isHeld ? undefined : payload,
+    });
     this.onSigned?.(isBatched ? "batched" : "signed", performance.now() - since);
     return {
       ...{ claim: { ...draft, salt }, signature: toHex(signature), digest: toHex(digest) as Digest },
       ...{ input: toHex(input), output: toHex(output) },
     };
+  }
+
+  /** Has a signed answer go into a batch, if it does not already.
+   *  @throws BaseError as Signer.sign; as compactLeaf; SIGNING_PAUSED (retryable) before the chain was read */
+  async awaitBatch({ claim, digest, input, output }: SignedAnswer): Promise<void> {
+    if (!this.#words.has(claim.modelId)) this.requireReady(claim.modelId);
+    const word = this.#words.get(claim.modelId) as ModelWord;
+    const payload = compactLeaf(word, { input: fromHex(input), output: fromHex(output) });
+    await this.#parts.signer.awaitBatch(fromHex(digest), payload);
+  }
+
+  /** What was signed under a digest; undefined for what this node did not sign, or has forgotten. */
+  again(digest: Digest): SignedAnswer | undefined {
+    const presented = this.#parts.journal.presented(digest);
+    return presented && { digest, ...presented };
   }
 
   /** Its place in a batch; undefined as long as the chain has none with it. While that is so it costs one look: many

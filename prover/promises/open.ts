@@ -51,7 +51,7 @@ export async function openSigning(
   };
   const signer = await Signer.open({ path: journalPath(data), key, owner }, log);
   const journal = new SignedJournal(data, account.address);
-  const promises = new PromiseStore(db);
+  const promises = new PromiseStore(db, account.address);
   const node = new PromiseNode({
     ...parts,
     ...{ promises, journal, signer, key: privateKeyToAddress(key), terms: { ...terms, batchWindow } },

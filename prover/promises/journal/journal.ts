@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Address, type Hex, keccak256 } from "viem";
 import { fromHex, toHex } from "../../../base/bytes.ts";
 import type { Batch, BatchId } from "../../../protocol/rules/promises/batch.ts";
+import type { Presented } from "../../../protocol/rules/promises/presented.ts";
 import type { Digest, SignedClaim } from "../../../protocol/rules/promises/signed-claim.ts";
 import type { ModelId } from "../../../protocol/rules/types.ts";
 import { openReadOnly, type SqliteDatabase } from "../../../protocol/service/journal/database.ts";
@@ -46,14 +47,24 @@ export class SignedJournal {
   }
 
   find(digest: Digest): JournalledClaim | undefined {
-    const row = this.#db
-      .prepare<[Uint8Array], SignedRow>("SELECT * FROM signed WHERE digest = ?")
-      .get(fromHex(digest));
+    const row = this.#row(digest);
     if (row === undefined) return undefined;
     const claim = claimOf(this.#prover, row, keccak256);
     const found = { claim, signature: toHex(row.signature), isBatched: row.payload !== null };
     if (row.batch === null || row.leaf === null) return found;
     return { ...found, leaf: { batch: toHex(row.batch) as BatchId, index: row.leaf } };
+  }
+
+  /** With its input and output, as its caller got it. */
+  presented(digest: Digest): Presented | undefined {
+    const row = this.#row(digest);
+    if (row === undefined) return undefined;
+    const [input, output] = [toHex(row.input), toHex(row.output)];
+    return {
+      claim: claimOf(this.#prover, row, keccak256),
+      signature: toHex(row.signature),
+      ...{ input, output },
+    };
   }
 
   /** Whether a signed claim is in a batch that the chain was seen to have. */
@@ -75,6 +86,19 @@ export class SignedJournal {
       .all(fromHex(modelId), limit);
   }
 
+  /** Whether a signed claim is kept that is in this batch. */
+  holdsLeavesOf(id: BatchId): boolean {
+    return this.#db.prepare("SELECT 1 FROM signed WHERE batch = ? LIMIT 1").get(fromHex(id)) !== undefined;
+  }
+
+  /** Batches that the chain was seen to have. */
+  posted(): BatchId[] {
+    return this.#db
+      .prepare<[], { id: Buffer }>("SELECT id FROM batches WHERE is_posted = 1")
+      .all()
+      .map(({ id }) => toHex(id) as BatchId);
+  }
+
   /** Leaves of all models that wait for a batch. */
   countWaiting(): number {
     return (
@@ -87,31 +111,45 @@ export class SignedJournal {
   }
 
   /** Batches that the chain is not known to have. */
-  unposted(): JournalledBatch[] {
+  unposted(): Omit<JournalledBatch, "data">[] {
     return this.#db
-      .prepare<[], BatchRow>("SELECT * FROM batches WHERE is_posted = 0 ORDER BY rowid")
+      .prepare<[], Omit<BatchRow, "data">>(
+        "SELECT id, model_id, window, count, root, leaf_bond FROM batches WHERE is_posted = 0 ORDER BY rowid",
+      )
       .all()
-      .map((row) => this.#batchOf(row));
+      .map((row) => this.#termsOf(row));
   }
 
   batch(id: BatchId): JournalledBatch | undefined {
     const row = this.#db
       .prepare<[Uint8Array], BatchRow>("SELECT * FROM batches WHERE id = ?")
       .get(fromHex(id));
-    return row && this.#batchOf(row);
+    return row && { ...this.#termsOf(row), data: row.data };
   }
 
   close(): void {
     this.#db.close();
   }
 
-  #batchOf({ id, model_id, window, count, root, leaf_bond, data }: BatchRow): JournalledBatch {
+  #row(digest: Digest): SignedRow | undefined {
+    return this.#db
+      .prepare<[Uint8Array], SignedRow>("SELECT * FROM signed WHERE digest = ?")
+      .get(fromHex(digest));
+  }
+
+  #termsOf({
+    id,
+    model_id,
+    window,
+    count,
+    root,
+    leaf_bond,
+  }: Omit<BatchRow, "data">): Omit<JournalledBatch, "data"> {
     const modelId = toHex(model_id) as ModelId;
     return {
       id: toHex(id) as BatchId,
       batch: { prover: this.#prover, modelId, window, count, root: toHex(root) },
       leafBond: BigInt(leaf_bond),
-      data,
     };
   }
 }

@@ -37,7 +37,8 @@ export interface MadeBatch {
 export type ToThread = { readonly id: number } & (
   | { readonly kind: "sign"; readonly draft: Draft }
   | { readonly kind: "batch"; readonly batch: MadeBatch }
-  | { readonly kind: "posted"; readonly batch: Uint8Array }
+  | { readonly kind: "posted" | "unposted" | "forget"; readonly batch: Uint8Array }
+  | { readonly kind: "await"; readonly digest: Uint8Array; readonly payload: Uint8Array }
   /** @param before expiry, seconds */
   | { readonly kind: "prune"; readonly before: number }
 );

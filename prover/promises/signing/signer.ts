@@ -16,6 +16,8 @@ export class Signer {
   readonly #log: Logger;
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
+  /** asked in this turn of the event loop: a message costs more than what is in it */
+  #outbox: ToThread[] = [];
   #next = 0;
   #lost: string | undefined;
 
@@ -53,6 +55,11 @@ export class Signer {
     return (await this.#ask({ kind: "sign", draft })) as Signature;
   }
 
+  /** Has a signed claim wait for a batch, if it does not already. @param payload its leaf @throws BaseError as sign */
+  async awaitBatch(digest: Uint8Array, payload: Uint8Array): Promise<void> {
+    await this.#ask({ kind: "await", digest, payload });
+  }
+
   /** Journals a batch and which leaves are in it, before it is sent. @throws BaseError as sign */
   async keepBatch(batch: MadeBatch): Promise<void> {
     await this.#ask({ kind: "batch", batch });
@@ -61,6 +68,16 @@ export class Signer {
   /** @param batch id @throws BaseError as sign */
   async markPosted(batch: Uint8Array): Promise<void> {
     await this.#ask({ kind: "posted", batch });
+  }
+
+  /** A re-org took it from the chain: it is to be sent again. @throws BaseError as sign */
+  async markUnposted(batch: Uint8Array): Promise<void> {
+    await this.#ask({ kind: "unposted", batch });
+  }
+
+  /** Forgets a posted batch of which no signed claim is kept. @throws BaseError as sign */
+  async forgetBatch(batch: Uint8Array): Promise<void> {
+    await this.#ask({ kind: "forget", batch });
   }
 
   /** Forgets what ended before this second, and is in no batch that is not posted. @throws BaseError as sign */
@@ -72,6 +89,7 @@ export class Signer {
   async close(): Promise<void> {
     if (this.#lost === undefined) {
       const ended = once(this.#worker, "exit");
+      this.#post();
       this.#worker.postMessage("close");
       this.#lost = "the node is stopping";
       await ended;
@@ -84,8 +102,14 @@ export class Signer {
     const id = this.#next++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      this.#worker.postMessage({ ...task, id } as ToThread);
+      if (this.#outbox.length === 0) setImmediate(() => this.#post());
+      this.#outbox.push({ ...task, id } as ToThread);
     });
+  }
+
+  #post(): void {
+    if (this.#outbox.length > 0) this.#worker.postMessage(this.#outbox);
+    this.#outbox = [];
   }
 
   #answered(message: Exclude<FromThread, { kind: "ready" }>): void {

@@ -1,6 +1,4 @@
-// Entry of the thread that signs. Threads do not take over their parent's way of reading TypeScript, and not every
-// Node.js lets them be given one by an option.
-import { register } from "tsx/esm/api";
+// Entry of a thread that signs and journals: in the repository its bundle, in the packed program what was made of it.
+import { start } from "../../../bin/bundled.js";
 
-register();
-await import("./signing-thread.ts");
+await start("prover/promises/signing/signing-thread");

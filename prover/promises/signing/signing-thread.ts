@@ -1,47 +1,44 @@
 /** A thread that signs answers and journals them, many in one commit: nothing leaves it that is not on the disk. */
 import { randomBytes } from "node:crypto";
 import { parentPort, workerData } from "node:worker_threads";
-import { sign as ecdsa } from "viem/accounts";
-import { fromHex, toHex } from "../../../base/bytes.ts";
+import { fromHex } from "../../../base/bytes.ts";
 import { digestBytes } from "../../../protocol/rules/promises/signed-claim.ts";
 import { openDatabase } from "../../../protocol/service/journal/database.ts";
 import { requireSigner, SIGNED_SCHEMA } from "../journal/schema.ts";
+import { signDigest } from "./ecdsa.ts";
 import type { Draft, FromThread, MadeBatch, Signature, ThreadData, ToThread } from "./messages.ts";
 
 /** Tasks of one commit: who comes meanwhile waits no longer than for so many signatures. */
 const GROUP = 64;
-const COUNTER_BITS = 24n;
 
-const { path, key, owner } = workerData as ThreadData;
+const { path, key: hexKey, owner } = workerData as ThreadData;
+const key = fromHex(hexKey);
 const db = openDatabase(path, [SIGNED_SCHEMA]);
 requireSigner(db, owner);
 
-/** 40 random bits of this process, then a counter: no two journals, nor one and its backup, share salts. */
-let salt = firstSalt();
-function firstSalt(): bigint {
-  return BigInt(`0x${randomBytes(5).toString("hex")}`) << COUNTER_BITS;
-}
-function nextSalt(): bigint {
-  const taken = salt;
-  salt = (taken + 1n) % (1n << COUNTER_BITS) === 0n ? firstSalt() : taken + 1n;
-  return taken;
-}
+/** Random as a whole. No two journals, nor one and its backup, share salts; and whoever has one signed claim, and can
+ *  compute outputs, does not find the digest of another, which may not be paid for. */
+const nextSalt = (): bigint => randomBytes(8).readBigUInt64BE();
 
 const put = db.prepare(
   "INSERT INTO signed (digest, model_id, requester, issued_at, expiry, min_bond, salt, signature, input, output, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 );
+const awaitBatch = db.prepare("UPDATE signed SET payload = ? WHERE digest = ? AND payload IS NULL");
 const putBatch = db.prepare("INSERT OR IGNORE INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
 const assign = db.prepare("UPDATE signed SET batch = ?, leaf = ? WHERE id = ? AND batch IS NULL");
+const markUnposted = db.prepare("UPDATE batches SET is_posted = 0 WHERE id = ?");
 const markPosted = db.prepare("UPDATE batches SET is_posted = 1 WHERE id = ?");
 const prune = db.prepare(
-  "DELETE FROM signed WHERE expiry < ? AND (payload IS NULL OR batch IN (SELECT id FROM batches WHERE is_posted = 1))",
+  "DELETE FROM signed WHERE expiry < ? AND (batch IS NULL OR batch IN (SELECT id FROM batches WHERE is_posted = 1))",
+);
+const forget = db.prepare(
+  "DELETE FROM batches WHERE id = ? AND is_posted = 1 AND NOT EXISTS (SELECT 1 FROM signed WHERE batch = batches.id)",
 );
 
-async function sign({ claim }: Draft): Promise<Signature> {
+function sign({ claim }: Draft): Signature {
   const own = nextSalt();
   const digest = digestBytes(owner, { ...claim, salt: own });
-  const signature = await ecdsa({ hash: toHex(digest), privateKey: key, to: "bytes" });
-  return { salt: own, digest, signature };
+  return { salt: own, digest, signature: signDigest(digest, key) };
 }
 
 function journal(
@@ -69,8 +66,17 @@ function carryOut(task: ToThread, signed: Signature | undefined): void {
     case "batch":
       keep(task.batch);
       break;
+    case "await":
+      awaitBatch.run(task.payload, task.digest);
+      break;
     case "posted":
       markPosted.run(task.batch);
+      break;
+    case "unposted":
+      markUnposted.run(task.batch);
+      break;
+    case "forget":
+      forget.run(task.batch);
       break;
     case "prune":
       prune.run(task.before);
@@ -79,28 +85,17 @@ function carryOut(task: ToThread, signed: Signature | undefined): void {
 }
 
 const inbox: ToThread[] = [];
-let busy: Promise<void> | undefined;
 const commit = db.transaction((tasks: readonly ToThread[], signed: readonly (Signature | undefined)[]) => {
   for (const [index, task] of tasks.entries()) carryOut(task, signed[index]);
 });
 
-/** One group at a time. */
-function flush(): Promise<void> {
-  busy ??= flushAll().finally(() => {
-    busy = undefined;
-  });
-  return busy;
+function flush(): void {
+  while (inbox.length > 0) flushGroup(inbox.splice(0, GROUP));
 }
 
-async function flushAll(): Promise<void> {
-  while (inbox.length > 0) await flushGroup(inbox.splice(0, GROUP));
-}
-
-async function flushGroup(tasks: readonly ToThread[]): Promise<void> {
+function flushGroup(tasks: readonly ToThread[]): void {
   try {
-    const signed = await Promise.all(
-      tasks.map((task) => (task.kind === "sign" ? sign(task.draft) : undefined)),
-    );
+    const signed = tasks.map((task) => (task.kind === "sign" ? sign(task.draft) : undefined));
     commit.immediate(tasks, signed);
     emit({
       kind: "committed",
@@ -116,15 +111,15 @@ function emit(message: FromThread): void {
   parentPort?.postMessage(message);
 }
 
-parentPort?.on("message", async (task: ToThread | "close") => {
-  if (task === "close") {
-    await flush();
+parentPort?.on("message", (tasks: readonly ToThread[] | "close") => {
+  if (tasks === "close") {
+    flush();
     db.close();
     parentPort?.close();
     return;
   }
-  inbox.push(task);
+  inbox.push(...tasks);
   // All that came by now go together.
-  setImmediate(() => void flush());
+  setImmediate(flush);
 });
 emit({ kind: "ready" });

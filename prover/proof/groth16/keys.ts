@@ -49,6 +49,19 @@ export async function developmentKeys(
   return openKeys(path);
 }
 
+/** Keys of a model: those that a ceremony left in the folder, else what `development` gives.
+ *  @throws BaseError KEY_MISMATCH; as `openKeys` and `development` */
+export async function keysInFolder(
+  vkHash: string,
+  folder: string,
+  development: () => Promise<ModelKeys>,
+): Promise<ModelKeys> {
+  const path = ceremonyKeyPath(vkHash, folder);
+  const keys = existsSync(path) ? await openKeys(path) : await development();
+  assertKeysOf(vkHash, keys);
+  return keys;
+}
+
 /** Keys of a .zkey file. @throws BaseError BINFILE_INVALID, PROVING_KEY_MISSING */
 export async function openKeys(path: string): Promise<ModelKeys> {
   let content: Uint8Array;

@@ -1,4 +1,4 @@
-import { DOT_VARIANTS, rowCount } from "../../../../inference/program/form.ts";
+import { DOT_VARIANTS, isActivationDot, rowCount } from "../../../../inference/program/form.ts";
 import { type ChannelParameters, readParameters, unpackDot } from "../../../../inference/program/weights.ts";
 import { type Int, narrow, shifted } from "../integer.ts";
 import { LinearSum, ONE } from "../linear.ts";
@@ -11,7 +11,10 @@ const MAX_TERMS = 64;
 
 /** DOT: the sum costs nothing, weights being constants; a requantized element costs its bits. */
 export const dot: Gadget = (ctx) => {
-  const { circuit, step } = ctx;
+  const { circuit, step, refuse } = ctx;
+  if (isActivationDot(step)) {
+    refuse("multiplies activations with activations, which has no circuit", "Leave out the lane PROOF.");
+  }
   refuseBinary32(ctx);
   const { descriptor, bytes } = ctx.weight("b");
   const [n, k] = descriptor.dims as [number, number];

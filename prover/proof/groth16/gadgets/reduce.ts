@@ -1,11 +1,13 @@
-import { elementCount, lastDim, REDUCE_VARIANTS } from "../../../../inference/program/form.ts";
+import { elementCount, isNorm, lastDim, REDUCE_VARIANTS } from "../../../../inference/program/form.ts";
 import { maximum, minimum } from "../bits.ts";
 import { type Int, sum } from "../integer.ts";
 import type { Gadget } from "./gadget.ts";
 
 /** REDUCE: a sum costs nothing, minimum and maximum a chain of comparisons. */
 export const reduce: Gadget = (ctx) => {
-  const { circuit, step } = ctx;
+  const { circuit, step, refuse } = ctx;
+  if (isNorm(step))
+    refuse("takes the root of a sum of squares, which has no circuit", "Leave out the lane PROOF.");
   const { dims, elements } = ctx.operand("a");
   const length = lastDim(dims);
   const variant = REDUCE_VARIANTS[step.variant];

@@ -1,5 +1,4 @@
-// Entry of a child process that proves: in the repository its source, in the packed program what was made of it.
-import { register } from "tsx/esm/api";
+// Entry of a child process that proves: in the repository its bundle, in the packed program what was made of it.
+import { start } from "../../../../bin/bundled.js";
 
-register();
-await import("./worker.ts");
+await start("prover/proof/groth16/snark/worker");
