@@ -63,6 +63,11 @@ export function alertOf(notice: Notice): Alert | undefined {
             claim,
           };
     }
+    case "taken-up": {
+      const { claim } = notice;
+      const text = `Claim ${claim} was not checked by the challenger whose it was.`;
+      return { kind: "taken-up", severity: "warning", text, claim };
+    }
     case "move":
       return undefined;
     default:

@@ -9,6 +9,7 @@ import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts"
 import type { Chain } from "../protocol/chain/connect.ts";
 import type { Head } from "../protocol/chain/follower.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
+import { actBy } from "../protocol/rules/machine.ts";
 import type { ClaimId, ModelId } from "../protocol/rules/types.ts";
 import type { ClaimWord } from "../protocol/rules/words.ts";
 import type { EventStore } from "../protocol/service/store/event-store.ts";
@@ -154,12 +155,26 @@ export class Disputes {
       // What was read may have been taken back since.
       if (reorgs === this.#reorgs) this.#ended.add(id);
     }
-    const action = actionOf(this.#actions, decision, request, claim, sender.address);
-    if (action === undefined) return;
+    const move = actionOf(this.#actions, decision, request, claim, sender.address);
+    if (move === undefined) return;
+    const action = this.#isOwed(decision, claim, sender)
+      ? { ...move, owed: { secondsLeft: this.#secondsLeft(word, head) } }
+      : move;
     const facts = { claim: id, move: decision.kind, ...describe(decision) };
     const done = await sender.act(action, facts, claim);
     observe({ kind: "move", claim: id, move: decision.kind, done });
     if (done) log.info(facts, "moved");
+  }
+
+  /** Whether a ticket of this account is lost without the move. */
+  #isOwed({ kind }: Decision, { challengers }: ClaimEntry, { address }: TransactionSender): boolean {
+    return (kind === "demand" || kind === "convict") && challengers.has(address);
+  }
+
+  /** Until the next move is too late. While the prover owes an answer that time does not run. */
+  #secondsLeft(word: ClaimWord, { timestamp }: Head): number {
+    const { answerSeconds } = this.#parts.chain.constants;
+    return word.pending > 0 ? answerSeconds : actBy(word, answerSeconds) - timestamp;
   }
 
   /** What to ask next; a trace once committed never changes, so this run is kept until the claim is over.

@@ -61,6 +61,7 @@ export class DryRunSender implements TransactionSender {
 
   readonly isTripped = false;
   lost(): void {}
+  holds(): void {}
   tidy(): void {}
 
   async stop(): Promise<void> {}

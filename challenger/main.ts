@@ -4,12 +4,16 @@ import { EventFollower } from "../protocol/chain/follower.ts";
 import { hasPromises } from "../protocol/chain/promises/place.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import type { ModelId } from "../protocol/rules/types.ts";
+import { healthOf } from "../protocol/service/http/health.ts";
 import { fewConnections, type HttpServer, listen } from "../protocol/service/http/listen.ts";
 import { ChainClock } from "../protocol/service/metrics/chain-clock.ts";
 import { metricsApp } from "../protocol/service/metrics/http.ts";
+import { addJournalMetrics } from "../protocol/service/metrics/journal-metrics.ts";
 import { Metrics } from "../protocol/service/metrics/metrics.ts";
 import { addNodeMetrics } from "../protocol/service/metrics/node-metrics.ts";
 import { NodePulse } from "../protocol/service/metrics/node-pulse.ts";
+import { addWorkerMetrics } from "../protocol/service/metrics/worker-metrics.ts";
+import type { DatabaseTerms } from "../protocol/service/postgres/terms.ts";
 import { EventStore } from "../protocol/service/store/event-store.ts";
 import { AttentionTests } from "./attention.ts";
 import { addChallengerMetrics } from "./metrics.ts";
@@ -21,6 +25,8 @@ import { INTAKE_CONNECTIONS, intakeApp } from "./promises/intake.ts";
 import { WatchedPromises } from "./promises/store.ts";
 import { PromiseWatch } from "./promises/watch.ts";
 import type { CoveredModel } from "./reexecute.ts";
+import { openShardSession } from "./shards/open.ts";
+import { Shards } from "./shards/shards.ts";
 import { VerdictStore } from "./verdicts.ts";
 import { Challenger } from "./watch.ts";
 import { Webhook } from "./webhook.ts";
@@ -29,11 +35,12 @@ import { Webhook } from "./webhook.ts";
 const PULSE_MS = 1_000;
 
 /** Runs until the signal aborts, or nothing is left to do in the given scope, then ends what it began.
- *  @throws BaseError as openDataFolder does, KEY_MISSING in the modes that need a key, PORT_TAKEN, LISTEN_FAILED */
+ *  @throws BaseError as openParts does, PORT_TAKEN, LISTEN_FAILED */
 export async function runChallenger(options: ChallengerOptions, signal: AbortSignal): Promise<void> {
   const { mode, chain, log, pollIntervalMs, confirmations, scope, attentionMs: everyMs } = options;
-  const models = await coverModels(options.models, new StateReader(chain), log);
-  const parts = openParts(options, signal);
+  const { workers } = options;
+  const models = await coverModels(options.models, new StateReader(chain), log, workers?.asksFor);
+  const parts = await openParts(options, signal);
   try {
     const store = new EventStore(parts.db);
     const metrics = new Metrics();
@@ -44,7 +51,16 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
     };
     const promiseStore = new WatchedPromises(parts.db);
     const sender = parts.sender(store, promiseStore, observe);
+    const { shared: journal } = parts;
+    const shards =
+      options.divides === true && options.database !== undefined && sender !== undefined
+        ? new Shards({
+            ...{ own: sender.address, log, leads: () => journal?.leads === true },
+            open: () => openShardSession(options.database as DatabaseTerms, chain.game),
+          })
+        : undefined;
     const challenger = new Challenger({
+      ...(shards === undefined ? {} : { shards }),
       chain,
       store,
       models,
@@ -88,6 +104,7 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
         unchecked: () => challenger.unchecked,
         entriesHeld: () => challenger.entriesHeld,
         covered: models.size,
+        ...(shards === undefined ? {} : { shards }),
         promises: () => ({ unchecked: promiseStore.unchecked, wrong: promiseStore.open }),
         ...(sender === undefined
           ? {}
@@ -100,6 +117,18 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
         : new Webhook({ url: options.webhook, game: chain.game, log, nowMs: Date.now });
     if (webhook !== undefined) observers.push((notice) => webhook.observe(notice));
     const { unmined } = parts;
+    if (journal !== undefined) addJournalMetrics(metrics, journal);
+    if (workers !== undefined) {
+      addWorkerMetrics(metrics, workers.runs);
+      workers.runs.onBarred = (worker) => {
+        try {
+          challenger.distrust(worker);
+          promises?.distrust(worker);
+        } catch (error) {
+          log.error({ worker, error }, "what a barred worker found right could not be taken up again");
+        }
+      };
+    }
     const pulse = new NodePulse({
       ...{ client: chain.client, account: sender?.address },
       ...{ everyMs: PULSE_MS, nowMs: Date.now },
@@ -110,7 +139,12 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
     });
     metrics.addProcess();
     const { http } = options;
-    const server = http && (await listen(metricsApp(metrics, log), http.host, http.port, fewConnections()));
+    const health = () => ({
+      ...{ ...chain.game, account: sender?.address },
+      ...healthOf(pulse, clock.head, Date.now()),
+    });
+    const server =
+      http && (await listen(metricsApp(metrics, log, health), http.host, http.port, fewConnections()));
     const intake =
       promises === undefined ? undefined : await openIntake(options, promises, promiseStore, models);
     const follower = new EventFollower(chain, {
@@ -124,7 +158,9 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
     log.info({ mode, account: sender?.address, models: models.size, ...urls }, "challenger is up");
     const ends = AbortSignal.any([signal, over.signal]);
     const beating = http && pulse.run(ends);
+    const asking = workers?.runs.run(ends);
     const watching = promises?.run(ends);
+    const dividing = shards?.run(ends);
     await follower.run(
       (batch) => {
         challenger.take(batch);
@@ -137,7 +173,7 @@ export async function runChallenger(options: ChallengerOptions, signal: AbortSig
       },
     );
     const servers = [server?.close(), intake?.close(), control?.close()];
-    await Promise.all([challenger.stop(), watching, ...servers, beating]);
+    await Promise.all([challenger.stop(), asking, watching, dividing, ...servers, beating]);
     await webhook?.stop();
     log.info({}, "challenger stopped");
   } finally {
@@ -156,7 +192,7 @@ async function openIntake(
   const { host, port, limits } = intake;
   const app = intakeApp({
     ...{ chain, store, models, limits, log, nowMs: Date.now },
-    check: (digest, presented) => promises.check(digest, presented),
+    check: (digest, presented, report) => promises.check(digest, presented, report),
     now: () => promises.head?.timestamp,
   });
   return listen(app, host, port, INTAKE_CONNECTIONS);

@@ -5,6 +5,7 @@ import { ATTENTION_RESULTS } from "./attention.ts";
 import type { Clock, OpenDispute } from "./clocks.ts";
 import type { Observer } from "./notices.ts";
 import { addPromiseMetrics, BY_VERDICT } from "./promises/metrics.ts";
+import type { Shards } from "./shards/shards.ts";
 
 export interface ChallengerSource {
   readonly clock: ChainClock;
@@ -15,6 +16,8 @@ export interface ChallengerSource {
   entriesHeld(): number;
   /** models whose claims are checked */
   readonly covered: number;
+  /** absent: it checks every claim */
+  readonly shards?: Pick<Shards, "size" | "waiting">;
   /** wei in own tickets that are not over; absent: this process files none */
   exposure?(): bigint;
   /** absent: nothing is filed */
@@ -73,6 +76,10 @@ export function addChallengerMetrics(metrics: Metrics, source: ChallengerSource)
     "assay_challenger_attention_seconds",
     "Time from planning a wrong claim to its verdict, the queue included.",
   );
+  const takenUp = metrics.counter(
+    "assay_challenger_claims_taken_up_total",
+    "Claims that another challenger was to check and had not after a quarter of their window.",
+  );
   addStates(metrics, source);
   const promises = addPromiseMetrics(metrics, source);
   return (notice) => {
@@ -91,6 +98,8 @@ export function addChallengerMetrics(metrics: Metrics, source: ChallengerSource)
         return moves.inc({ move: notice.move, done: String(notice.done) });
       case "over":
         return over.inc({ ending: notice.lost ? "final" : "fallen" });
+      case "taken-up":
+        return takenUp.inc();
       case "unaffordable":
         return unaffordable.inc();
       case "tripped":
@@ -105,6 +114,16 @@ function addStates(metrics: Metrics, source: ChallengerSource): void {
   metrics.gauge("assay_challenger_models_covered", "Models whose claims are checked.", () => source.covered);
   metrics.gauge("assay_challenger_claims_unchecked", "Claims that wait for their check.", () =>
     source.unchecked(),
+  );
+  metrics.gauge(
+    "assay_challenger_shards",
+    "Challengers that divide the checks, this one included; 1 where the others are not known.",
+    () => source.shards?.size,
+  );
+  metrics.gauge(
+    "assay_challenger_claims_left",
+    "Claims that are left to the challengers whose they are.",
+    () => source.shards?.waiting,
   );
   metrics.gauge(
     "assay_challenger_entries_held",

@@ -3,6 +3,7 @@
 import type { Logger } from "../base/log.ts";
 import { commitWeights } from "../inference/commit/commitments.ts";
 import { prepare } from "../inference/executor/prepare.ts";
+import { isQuick } from "../inference/executor/quick.ts";
 import type { LoadedModel } from "../inference/model-folder.ts";
 import type { StateReader } from "../protocol/chain/reads.ts";
 import type { ModelId } from "../protocol/rules/types.ts";
@@ -10,11 +11,13 @@ import type { CoveredModel } from "./reexecute.ts";
 
 /** Prepares the models. One that is not registered yet is covered from the moment that it is: ids are hashes of the
  *  content, so an equal id is the same model.
+ *  @param asksFastPath for which models the fast path is asked although the canonical executor is sooner done
  *  @returns by id */
 export async function coverModels(
   folders: readonly LoadedModel[],
   state: StateReader,
   log: Logger,
+  asksFastPath: (model: string) => boolean = () => false,
 ): Promise<Map<ModelId, CoveredModel>> {
   const covered = new Map<ModelId, CoveredModel>();
   for (const { manifest, model, modelId, selector } of folders) {
@@ -27,7 +30,10 @@ export async function coverModels(
         "a model here is not registered on this chain; its files may be another version",
       );
     } else log.info({ model: name, id }, "covering model");
-    covered.set(id, { id, name, prepared: prepare(model, selector), weights: commitWeights(model) });
+    covered.set(id, {
+      ...{ id, name, prepared: prepare(model, selector), weights: commitWeights(model) },
+      isQuick: isQuick(model.program) && !asksFastPath(modelId),
+    });
   }
   return covered;
 }

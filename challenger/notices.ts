@@ -5,13 +5,15 @@ import type { Digest } from "../protocol/rules/promises/signed-claim.ts";
 import type { ClaimId, ModelId } from "../protocol/rules/types.ts";
 import type { AttentionResult } from "./attention.ts";
 import type { Decision } from "./decide.ts";
-import type { PromiseDecision, PromiseEnding } from "./promises/decide.ts";
+import type { PromiseEnding, PromiseMoveKind } from "./promises/decide.ts";
 import type { EngineOutcome, Verdict } from "./reexecute.ts";
 
 /** A claim; or a promise, by its digest, its batch or its batch and index. */
 export type Subject = { readonly claim: ClaimId } | { readonly promise: string };
 
 export type Notice =
+  /** a claim that another challenger was to check is checked here, as that one has not found it right in time */
+  | { readonly kind: "taken-up"; readonly claim: ClaimId }
   /** a claim was compared; seconds from its first sight to the verdict */
   | {
       readonly kind: "verdict";
@@ -69,7 +71,7 @@ export type Notice =
   | {
       readonly kind: "promise-move";
       readonly promise: string;
-      readonly move: PromiseDecision["kind"];
+      readonly move: PromiseMoveKind;
       readonly done: boolean;
     }
   /** a wrong promise is not opened: it does not pay, or a limit forbids it */

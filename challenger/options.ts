@@ -7,6 +7,8 @@ import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import type { SweepTerms } from "../protocol/chain/sweep.ts";
 import type { CallerLimits } from "../protocol/service/http/service.ts";
+import type { DatabaseTerms } from "../protocol/service/postgres/terms.ts";
+import type { AskedWorkers } from "../protocol/service/workers/runs.ts";
 import type { FastPath } from "./reexecute.ts";
 import type { Limits } from "./transaction-sender.ts";
 
@@ -22,6 +24,12 @@ export interface ChallengerOptions {
   readonly canonical: Canonical;
   /** folder of database and journal */
   readonly data: string;
+  /** PostgreSQL that has the journal for all challengers of the key, which defend; absent: the folder alone has it */
+  readonly database?: DatabaseTerms;
+  /** true: the claims are divided between the challengers of all keys in that database */
+  readonly divides?: boolean;
+  /** workers that the fast path asks; absent: none */
+  readonly workers?: AskedWorkers;
   readonly width: number;
   readonly limits: Limits;
   /** where money that is not needed goes; absent: it stays */

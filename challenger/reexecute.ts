@@ -7,6 +7,7 @@ import type { PreparedModel } from "../inference/executor/prepare.ts";
 import type { Canonical } from "../inference/runtime/canonical-pool.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import type { ModelId } from "../protocol/rules/types.ts";
+import type { FastResult } from "../protocol/service/workers/confirm.ts";
 
 /** A model whose files match the registered one. */
 export interface CoveredModel {
@@ -14,16 +15,21 @@ export interface CoveredModel {
   readonly name: string;
   readonly prepared: PreparedModel;
   readonly weights: Commitment;
+  /** true: the canonical executor is asked at once, being sooner done than the fast path */
+  readonly isQuick?: boolean;
 }
 
 /** The fast path. It may be wrong or fail: nothing is ever decided on its word alone. */
 export interface FastPath {
-  /** @returns return data, or why there is none */
-  run(
+  /** @param leftMs until the output is of no use, ms; absent: there is no such time */
+  run(model: ModelId, calldata: Uint8Array, signal?: AbortSignal, leftMs?: number): Promise<FastResult>;
+  /** Many at once, in their order; absent: nothing is won by that */
+  runAll?(
     model: ModelId,
-    calldata: Uint8Array,
+    inputs: readonly Uint8Array[],
     signal?: AbortSignal,
-  ): Promise<{ readonly output: Uint8Array } | { readonly failure: string }>;
+    leftMs?: number,
+  ): Promise<readonly FastResult[]>;
 }
 
 /** What compares outputs. */
@@ -33,11 +39,13 @@ export interface Engines {
   readonly log: Logger;
   /** aborts when no verdict is wanted any more */
   readonly signal?: AbortSignal;
+  /** until a verdict is of no use, by the chain's time, ms; absent: there is no such time */
+  readonly leftMs?: () => number;
 }
 
 /** "Could not check" is a third answer, never fraud. */
 export type Verdict =
-  | { readonly kind: "right" }
+  | { readonly kind: "right"; readonly workers?: readonly [string, string] }
   | { readonly kind: "wrong"; readonly honest: Hex }
   | { readonly kind: "could-not-check"; readonly reason: string };
 
@@ -54,33 +62,64 @@ export interface StatedOutput {
 }
 
 /** Compares an output with the fast path and, where that differs or fails, with the canonical executor, whose word is
- *  the only one that makes an output wrong.
+ *  the only one that makes an output wrong; with the executor at once where the model is quick.
  *  @param onEngine told when the fast path is found at fault */
 export async function compare(
   model: CoveredModel,
-  { input, output, facts }: StatedOutput,
-  { fast, canonical, log, signal }: Engines,
+  stated: StatedOutput,
+  engines: Engines,
   onEngine: (outcome: EngineOutcome) => void = () => {},
 ): Promise<Verdict> {
-  const quick = await fast.run(model.id, input, signal);
-  if ("output" in quick && equalBytes(quick.output, output)) return { kind: "right" };
+  const { fast, signal, leftMs } = engines;
+  const isAsked = model.isQuick !== true;
+  const quick = isAsked ? await fast.run(model.id, stated.input, signal, leftMs?.()) : undefined;
+  return compareWith(quick, model, stated, engines, onEngine);
+}
+
+/** @param quick what the fast path gave; undefined: it was not asked @see compare */
+export async function compareWith(
+  quick: FastResult | undefined,
+  model: CoveredModel,
+  stated: StatedOutput,
+  engines: Engines,
+  onEngine: (outcome: EngineOutcome) => void = () => {},
+): Promise<Verdict> {
+  const { input, output } = stated;
+  const { canonical, signal } = engines;
+  if (quick !== undefined && "output" in quick && equalBytes(quick.output, output))
+    return { kind: "right", ...(quick.workers === undefined ? {} : { workers: quick.workers }) };
   let honest: Uint8Array;
   try {
     honest = await canonical.output(model.id, input, signal === undefined ? {} : { signal });
   } catch (error) {
     return { kind: "could-not-check", reason: error instanceof Error ? error.message : String(error) };
   }
+  if (quick !== undefined) reportFaults(model, stated, engines, { quick, honest }, onEngine);
+  return equalBytes(honest, output) ? { kind: "right" } : { kind: "wrong", honest: toHex(honest) };
+}
+
+interface Outputs {
+  readonly quick: FastResult;
+  readonly honest: Uint8Array;
+}
+
+function reportFaults(
+  { name }: CoveredModel,
+  { facts }: StatedOutput,
+  { log }: Engines,
+  { quick, honest }: Outputs,
+  onEngine: (outcome: EngineOutcome) => void,
+): void {
   if ("failure" in quick) {
-    log.warn({ ...facts, model: model.name, reason: quick.failure }, "the fast path failed");
+    log.warn({ ...facts, model: name, reason: quick.failure }, "the fast path failed");
     onEngine("failed");
   } else if (!equalBytes(quick.output, honest)) {
     log.error(
-      { ...facts, model: model.name, fast: toHex(quick.output), canonical: toHex(honest) },
+      { ...facts, model: name, fast: toHex(quick.output), canonical: toHex(honest) },
       "the fast path differs from the canonical executor, whose result counts",
     );
     onEngine("differs");
   }
-  return equalBytes(honest, output) ? { kind: "right" } : { kind: "wrong", honest: toHex(honest) };
 }
 
 /** Compares a claim. @see compare */

@@ -1,6 +1,7 @@
 /** What acts for a challenger: on the chain, or only in simulation. */
 import type { Address } from "viem";
 import { formatAmount } from "../base/amounts.ts";
+import type { BaseError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { RecentSet } from "../base/recent.ts";
 import type { Action, Actions } from "../protocol/chain/actions.ts";
@@ -8,7 +9,7 @@ import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import { EndingBudget, type EndingResult, endWithinBudget } from "../protocol/chain/endings.ts";
 import { currentFees } from "../protocol/chain/fees.ts";
 import type { Head } from "../protocol/chain/follower.ts";
-import { PromiseActions } from "../protocol/chain/promises/actions.ts";
+import { openingOf, PromiseActions } from "../protocol/chain/promises/actions.ts";
 import { hasPromises, promisesOf } from "../protocol/chain/promises/place.ts";
 import { PromiseStateReader } from "../protocol/chain/promises/reads.ts";
 import type { Sender, SendResult, SigningChain } from "../protocol/chain/sender.ts";
@@ -22,15 +23,20 @@ import type { Observer } from "./notices.ts";
 /** What became of a move about a promise. `withheld`: it was not sent, because a limit of this challenger forbids it. */
 export type PromiseMoveResult = SendResult | { readonly status: "withheld"; readonly reason: string };
 
+interface Deposit {
+  readonly key: string;
+  readonly wei: bigint;
+  readonly counted: bigint;
+}
+
 /** Moves about promises; those about the claims that they become are any claim's. */
 export interface PromiseSender {
   readonly address: Address;
-  /** @param facts of the log lines @param deposit wei that it puts at risk, under the promise's key */
-  move(
-    action: Action,
-    facts: Record<string, unknown>,
-    deposit?: { readonly key: string; readonly wei: bigint },
-  ): Promise<PromiseMoveResult>;
+  /** @param facts of the log lines @param deposit wei that it puts at risk, under the promise's key, and of that what
+   *  counts as filed within an hour */
+  move(action: Action, facts: Record<string, unknown>, deposit?: Deposit): Promise<PromiseMoveResult>;
+  /** By the chain's word less of an opening's deposit is at risk than was sent. @param wei that are; 0: it was undone */
+  holds(promise: string, wei: bigint): void;
   /** Most that a unit of gas costs now, wei. */
   gasPrice(): Promise<bigint>;
 }
@@ -56,9 +62,8 @@ export interface TransactionSender extends PromiseSender {
 const MAX_REPORTED = 10_000;
 
 export interface Limits {
-  /** tickets within an hour, after which none is filed until a person has looked */
-  readonly maxTicketsPerHour: number;
-  /** most wei in tickets whose claims are not over */
+  /** most wei in tickets whose claims are not over and in deposits; and in those of an hour, the won ones included,
+   *  beyond which none is filed until a person has looked */
   readonly maxExposure: bigint;
   /** most wei of gas an hour for ending overdue claims without a ticket */
   readonly endingBudget: bigint;
@@ -83,9 +88,13 @@ export interface ChainSenderParts {
   readonly log: Logger;
   readonly nowMs: () => number;
   readonly signal: AbortSignal;
-  /** wei in deposits on promises */
-  readonly deposits: () => bigint;
+  /** wei in deposits on promises, by their keys */
+  readonly deposits: () => ReadonlyMap<string, bigint>;
 }
+
+/** @returns the claim of a ticket's action @see Actions.challenge */
+const ticketOf = (key: string): ClaimId | undefined =>
+  key.startsWith("challenge:") ? (key.slice("challenge:".length) as ClaimId) : undefined;
 
 /** Blocks between two reads of this account's credit. */
 const WITHDRAW_EVERY = 10n;
@@ -99,7 +108,7 @@ export class ChainSender implements TransactionSender {
   readonly #log: Logger;
   readonly #observe: Observer;
   readonly #stopping: AbortSignal;
-  readonly #deposits: () => bigint;
+  readonly #deposits: ChainSenderParts["deposits"];
   /** Tickets that are sent but not seen in an event yet. */
   readonly #sending = new Map<string, bigint>();
   readonly #withdrawal: WithdrawParts;
@@ -108,6 +117,8 @@ export class ChainSender implements TransactionSender {
   readonly #breaker: CircuitBreaker;
   /** Claims of which it was said that ending them would cost too much. */
   readonly #withheld = new RecentSet<string>(MAX_REPORTED);
+  /** Moves of which it was said why this daemon does not make them. */
+  readonly #refused = new RecentSet<string>(MAX_REPORTED);
   /** What the account must keep. */
   readonly obligations: Obligations;
   readonly #sweep: Sweep | undefined;
@@ -144,27 +155,32 @@ export class ChainSender implements TransactionSender {
 
   async act(action: Action, facts: Record<string, unknown>, claim: ClaimEntry): Promise<boolean> {
     const isTicket = facts.move === "challenge";
-    if (isTicket && !(this.#affords(claim) && this.#breaker.admits({ claim: claim.id }))) return false;
-    if (isTicket) this.#sending.set(claim.id, claim.claim.ticketBond);
+    if (isTicket && !this.#sender.leads) {
+      this.#reportRefusal(action, facts, this.#sender.refusal(action));
+      return false;
+    }
+    const { ticketBond } = claim.claim;
+    if (isTicket && !(this.#affords(claim) && this.#breaker.admits({ claim: claim.id }, ticketBond)))
+      return false;
+    if (isTicket) this.#sending.set(claim.id, ticketBond);
     try {
       const result = await this.#send(action, facts, claim);
       if (result.status === "sent") return true;
       if (result.status === "refused") {
         this.#log.warn({ ...facts, refused: result.revert }, "the contract refused a move; looking again");
-      } else if (result.status === "retryable") {
-        this.#log.warn({ ...facts, reason: result.error.message }, "a move is not on the chain yet");
-      }
+      } else if (result.status === "retryable") this.#reportRefusal(action, facts, result.error);
       return false;
     } finally {
       if (isTicket) this.#sending.delete(claim.id);
     }
   }
 
-  async move(
-    action: Action,
-    facts: Record<string, unknown>,
-    deposit?: { readonly key: string; readonly wei: bigint },
-  ): Promise<PromiseMoveResult> {
+  async move(action: Action, facts: Record<string, unknown>, deposit?: Deposit): Promise<PromiseMoveResult> {
+    if (deposit !== undefined && !this.#sender.leads) {
+      const error = this.#sender.refusal(action);
+      this.#reportRefusal(action, facts, error);
+      if (error !== undefined) return { status: "retryable", error };
+    }
     const reason = deposit && this.#withholds(deposit);
     if (reason !== undefined) {
       this.#log.error({ ...facts, reason }, "a wrong promise is not opened");
@@ -173,10 +189,18 @@ export class ChainSender implements TransactionSender {
     const result = await this.#sender.send(action, this.#stopping);
     if (result.status === "refused") {
       this.#log.warn({ ...facts, refused: result.revert }, "the contract refused a move; looking again");
-    } else if (result.status === "retryable") {
-      this.#log.warn({ ...facts, reason: result.error.message }, "a move is not on the chain yet");
-    }
+    } else if (result.status === "retryable") this.#reportRefusal(action, facts, result.error);
     return result;
+  }
+
+  /** Says once of each move that another daemon of the key is to make it, or that the database keeps it back. */
+  #reportRefusal({ key }: Action, facts: Record<string, unknown>, error: BaseError | undefined): void {
+    if (error === undefined) return;
+    const isByRole = error.code === "NOT_SIGNER" || error.code === "JOURNAL_CUT_OFF";
+    if (isByRole && !this.#refused.add(`${error.code} ${key}`)) return;
+    const reason = error.message;
+    if (error.code === "NOT_SIGNER") this.#log.info({ ...facts, reason }, "a move is left to another daemon");
+    else this.#log.warn({ ...facts, reason }, "a move is not on the chain yet");
   }
 
   async gasPrice(): Promise<bigint> {
@@ -184,12 +208,12 @@ export class ChainSender implements TransactionSender {
   }
 
   /** @returns why a promise is not opened now. Its deposit is booked already. */
-  #withholds({ key, wei }: { readonly key: string; readonly wei: bigint }): string | undefined {
+  #withholds({ key, wei, counted }: Deposit): string | undefined {
     const { maxExposure } = this.#limits;
     if (this.exposure > maxExposure) {
       return `its deposit of ${formatAmount(wei)} would exceed --max-exposure (${formatAmount(maxExposure)})`;
     }
-    return this.#breaker.admits({ promise: key })
+    return this.#breaker.admits({ promise: key }, counted)
       ? undefined
       : "no tickets are filed, and no promises opened, until a person has looked";
   }
@@ -207,7 +231,7 @@ export class ChainSender implements TransactionSender {
   }
 
   lost(claim: ClaimId): void {
-    this.#breaker.lost(claim);
+    this.#breaker.lost(claim, this.#sender.leads);
   }
 
   get isTripped(): boolean {
@@ -218,6 +242,8 @@ export class ChainSender implements TransactionSender {
     this.#head = head;
     if (head.number < this.#readAt + WITHDRAW_EVERY) return;
     this.#readAt = head.number;
+    // Another daemon of the key does it, or may.
+    if (!this.#sender.leads) return;
     this.#withdrawing = this.#withdrawing
       .then(() => withdrawCredit(this.#withdrawal, head))
       .then(() => this.#withdrawDeposits(head))
@@ -242,19 +268,41 @@ export class ChainSender implements TransactionSender {
     return this.#withdrawing;
   }
 
+  holds(promise: string, wei: bigint): void {
+    if (this.#sender.leads) this.#breaker.lowers({ promise }, wei);
+  }
+
   get exposure(): bigint {
+    return this.#exposureBeside();
+  }
+
+  /** @param ticket claim whose ticket is not counted where it is on its way */
+  #exposureBeside(ticket?: ClaimId): bigint {
     let sum = 0n;
-    for (const { claim, challengers, collected, status } of this.#store.index.claims.values()) {
+    const { claims } = this.#store.index;
+    for (const { claim, challengers, collected, status } of claims.values()) {
       const isAtRisk = status === "active" || (status === "fallen" && !collected.has(this.address));
       if (isAtRisk && challengers.has(this.address)) sum += claim.ticketBond;
     }
     for (const bond of this.#sending.values()) sum += bond;
-    return sum + this.#deposits();
+    const deposits = this.#deposits();
+    for (const wei of deposits.values()) sum += wei;
+    // What another daemon of the key, or this one before it was started again, has on its way.
+    for (const { key, value } of this.#sender.unmined()) {
+      const [id, promise] = [ticketOf(key), openingOf(key)];
+      const isTicket =
+        id !== undefined &&
+        id !== ticket &&
+        !this.#sending.has(id) &&
+        !claims.get(id)?.challengers.has(this.address);
+      if (isTicket || (promise !== undefined && !deposits.has(promise))) sum += value;
+    }
+    return sum;
   }
 
   #affords(entry: ClaimEntry): boolean {
     const { id, claim } = entry;
-    const { exposure } = this;
+    const exposure = this.#exposureBeside(id);
     if (exposure + claim.ticketBond <= this.#limits.maxExposure) return true;
     this.#observe({ kind: "unaffordable", claim: entry, exposure });
     this.#log.error(

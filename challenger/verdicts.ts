@@ -36,9 +36,23 @@ export class VerdictStore {
   }
 
   put(claim: ClaimId, verdict: SettledVerdict): void {
+    const isRight = verdict.kind === "right";
+    const [first = null, second = null] = (isRight ? verdict.workers : undefined) ?? [];
     this.#db
-      .prepare("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?)")
-      .run(claim, verdict.kind === "right" ? 1 : 0, verdict.kind === "wrong" ? verdict.honest : null);
+      .prepare(
+        "INSERT OR REPLACE INTO verdicts (claim_id, is_right, honest, first_worker, second_worker) VALUES (?, ?, ?, ?, ?)",
+      )
+      .run(claim, isRight ? 1 : 0, isRight ? null : verdict.honest, first, second);
+  }
+
+  /** Claims that were found right on the word of this worker and one other. */
+  onWordOf(worker: string): ClaimId[] {
+    return this.#db
+      .prepare<[string, string], { id: ClaimId }>(
+        "SELECT claim_id AS id FROM verdicts WHERE first_worker = ? OR second_worker = ?",
+      )
+      .all(worker, worker)
+      .map(({ id }) => id);
   }
 
   forget(claim: ClaimId): void {

@@ -11,6 +11,8 @@ import { clocksOf, type OpenDispute } from "./clocks.ts";
 import { type DisputeParts, Disputes } from "./disputes.ts";
 import { StakeQueue } from "./queue.ts";
 import { type Engines, reexecute } from "./reexecute.ts";
+import { everybodysFrom, isWhatIdSays } from "./shards/assign.ts";
+import type { Shards } from "./shards/shards.ts";
 
 export interface ChallengerParts extends DisputeParts, Omit<Engines, "signal"> {
   /** claims that are re-executed at the same time */
@@ -20,6 +22,8 @@ export interface ChallengerParts extends DisputeParts, Omit<Engines, "signal"> {
   readonly attention?: AttentionTests;
   /** which claims it works on; absent: all */
   readonly scope?: (claim: ClaimEntry) => boolean;
+  /** absent: it checks every claim */
+  readonly shards?: Shards;
   readonly nowMs: () => number;
 }
 
@@ -40,10 +44,18 @@ export class Challenger {
   readonly #reportedClaims = new Set<ClaimId>();
   /** When claims without a verdict were first seen, ms. */
   readonly #seenAt = new Map<ClaimId, number>();
-  readonly #aboutClaims = [this.#retryAt, this.#seenAt] as const;
   readonly #stopping = new AbortController();
   readonly #engines: Engines;
+  /** Claims of which it was said that whose they were did not check them. */
+  readonly #takenUp = new RecentSet<ClaimId>(MAX_REPORTED_MODELS);
+  /** Workers whose word counts no more. */
+  readonly #barred = new Set<string>();
+  /** Claims that this machine's own canonical executor has to check. */
+  readonly #mustRunHere = new Set<ClaimId>();
+  readonly #aboutClaims = [this.#retryAt, this.#seenAt, this.#mustRunHere] as const;
   #head: Head | undefined;
+  /** time of the next block as far as it is known, seconds */
+  #now = 0;
 
   constructor(parts: ChallengerParts) {
     this.#parts = parts;
@@ -99,6 +111,7 @@ export class Challenger {
     if (batch.kind === "rollback") {
       log.warn({ ancestor: batch.ancestor }, "the chain was re-organized; going on from the common block");
       this.#disputes.reopen();
+      for (const id of this.#seenAt.keys()) if (!store.index.claims.has(id)) this.#parts.shards?.forget(id);
       for (const part of [...this.#aboutClaims, this.#reportedClaims]) {
         for (const id of part.keys()) if (!store.index.claims.has(id)) part.delete(id);
       }
@@ -112,6 +125,7 @@ export class Challenger {
     }
     if (batch.to.number !== batch.head.number) return;
     this.#head = batch.head;
+    this.#now = Math.max(this.#now, batch.head.timestamp);
     this.#disputes.see(batch.head);
     this.#parts.clock.see(batch.head);
     for (const entry of this.#claims()) this.#observe(entry);
@@ -124,8 +138,33 @@ export class Challenger {
    *  @param now seconds */
   onTime(now: number): void {
     this.#disputes.onTime(now);
+    this.#now = Math.max(this.#now, now);
     for (const entry of this.#claims()) {
-      if (entry.status === "active" && this.#concerns(entry)) this.#disputes.step(entry.id);
+      // Others may have checked it meanwhile, or not in time.
+      if (this.#parts.shards !== undefined && this.#seenAt.has(entry.id)) this.#observe(entry);
+      // What is won is collected also where another daemon of the key left it, and no block follows.
+      if (entry.status === "active" ? this.#concerns(entry) : this.#isOwed(entry))
+        this.#disputes.step(entry.id);
+    }
+  }
+
+  /** A worker lied: what was found right on its word is checked again, by the canonical executor of this machine. */
+  distrust(worker: string): void {
+    const { verdicts, store, log } = this.#parts;
+    this.#barred.add(worker);
+    const claims = verdicts.onWordOf(worker);
+    if (claims.length > 0)
+      log.warn(
+        { worker, claims: claims.length },
+        "claims that a barred worker found right are checked again",
+      );
+    for (const id of claims) {
+      this.#mustRunHere.add(id);
+      verdicts.forget(id);
+      store.wake(id);
+      const entry = store.index.claims.get(id);
+      if (entry === undefined || entry.status !== "active") this.#mustRunHere.delete(id);
+      else this.#observe(entry);
     }
   }
 
@@ -156,6 +195,7 @@ export class Challenger {
   #observe(entry: ClaimEntry): void {
     const verdict = this.#parts.verdicts.get(entry.id);
     if (this.#concerns(entry)) this.#disputes.step(entry.id);
+    if (entry.status !== "active") this.#parts.shards?.forget(entry.id);
     if (verdict !== undefined || entry.status !== "active") return;
     if (!this.#parts.models.has(entry.claim.modelId)) {
       if (this.#reportedClaims.has(entry.id)) return;
@@ -169,18 +209,49 @@ export class Challenger {
     }
     if (!this.#seenAt.has(entry.id)) this.#seenAt.set(entry.id, this.#parts.nowMs());
     if ((this.#retryAt.get(entry.id) ?? 0n) > (this.#head?.number ?? 0n)) return;
+    if (!this.#mustRunHere.has(entry.id) && this.#isLeft(entry)) return;
     this.#queue.add({ key: entry.id, stake: entry.claim.bond, age: entry.block.number });
   }
 
+  /** Whether another challenger checks the claim, or has found it right. */
+  #isLeft(entry: ClaimEntry): boolean {
+    const { shards, store, verdicts, observe, log } = this.#parts;
+    const { id, block } = entry;
+    const request = store.index.claimAndRequest(id)?.request;
+    if (shards === undefined || request === undefined || shards.isOwn(id)) return false;
+    if (shards.leave(id)) {
+      verdicts.put(id, { kind: "right" });
+      this.#seenAt.delete(id);
+      shards.forget(id);
+      return true;
+    }
+    if (this.#now < everybodysFrom(entry, request)) return true;
+    if (this.#takenUp.add(id)) {
+      observe({ kind: "taken-up", claim: id });
+      log.warn({ claim: id, block: block.number }, "a claim was not checked by the challenger whose it was");
+    }
+    return false;
+  }
+
   async #check(id: ClaimId): Promise<void> {
-    const { store, verdicts, models, log, observe, nowMs, attention } = this.#parts;
+    const { store, verdicts, models, log, observe, nowMs, attention, clock } = this.#parts;
     const { claim, request } = store.index.claimAndRequest(id) ?? {};
     const model = claim && models.get(claim.claim.modelId);
     if (claim === undefined || request === undefined || model === undefined) return;
-    const verdict = await reexecute(model, request, claim, this.#engines, (outcome) =>
-      observe({ kind: "engine", subject: { claim: id }, model: model.name, outcome }),
-    );
+    const leftMs = () => 1_000 * (claim.windowEnd - (clock.now ?? this.#now));
+    const check = (isQuick: boolean) =>
+      reexecute({ ...model, isQuick }, request, claim, { ...this.#engines, leftMs }, (outcome) =>
+        observe({ kind: "engine", subject: { claim: id }, model: model.name, outcome }),
+      );
+    const found = await check(model.isQuick === true || this.#mustRunHere.has(id));
+    // They may have been barred since they answered.
+    const isLiars = found.kind === "right" && found.workers?.some((worker) => this.#barred.has(worker));
+    const verdict = isLiars === true ? await check(true) : found;
     if (this.#stopping.signal.aborted) return;
+    const { shards, chain } = this.#parts;
+    if (verdict.kind !== "could-not-check") shards?.forget(id);
+    if (verdict.kind === "right" && shards !== undefined && isWhatIdSays(chain.game, claim, request))
+      shards.foundRight(claim);
     const seconds = (nowMs() - (this.#seenAt.get(id) ?? nowMs())) / 1_000;
     observe({ kind: "verdict", claim, model: model.name, verdict, seconds });
     const facts = { claim: id, request: request.id, model: model.name, prover: claim.claim.prover };
@@ -189,8 +260,7 @@ export class Challenger {
       log.error({ ...facts, reason: verdict.reason }, "a claim could not be checked; trying again");
       return;
     }
-    this.#retryAt.delete(id);
-    this.#seenAt.delete(id);
+    for (const part of this.#aboutClaims) part.delete(id);
     verdicts.put(id, verdict);
     if (verdict.kind === "right") {
       log.info(facts, "claim is right");
@@ -232,6 +302,7 @@ export class Challenger {
         verdicts.forget(claim.id);
         for (const part of this.#aboutClaims) part.delete(claim.id);
         this.#disputes.forget(claim.id);
+        this.#parts.shards?.forget(claim.id);
         this.#reportedClaims.delete(claim.id);
       }
       store.forget(id);

@@ -9,7 +9,8 @@ import type { ModelId } from "../../protocol/rules/types.ts";
 import type { Observer } from "../notices.ts";
 import type { CoveredModel, Engines } from "../reexecute.ts";
 import { checkLeaves } from "./leaves.ts";
-import type { UncheckedBatch, WatchedPromises } from "./store.ts";
+import type { WatchedPromises } from "./store.ts";
+import type { UncheckedBatch } from "./unchecked-batches.ts";
 
 export interface BatchCheckerParts extends Engines {
   readonly store: WatchedPromises;
@@ -18,6 +19,10 @@ export interface BatchCheckerParts extends Engines {
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly nowMs: () => number;
+  /** the chain's time, seconds; undefined before the first block */
+  readonly now: () => number | undefined;
+  /** workers whose word counts no more */
+  readonly barred: ReadonlySet<string>;
   /** told of a batch with wrong leaves, once they are kept */
   readonly onWrong: (id: BatchId) => void;
 }
@@ -35,11 +40,16 @@ export class BatchChecker {
     this.#parts = parts;
   }
 
+  /** Batches are to be checked again. */
+  again(): void {
+    this.#start();
+  }
+
   /** Goes on with what is unchecked. */
   see(head: Head): void {
     this.#head = head;
     const { store, log } = this.#parts;
-    for (const id of store.dropBatches(head.timestamp)) {
+    for (const id of store.batches.drop(head.timestamp)) {
       this.#retryAt.delete(id);
       log.error({ batch: id }, "the window of a batch is over, and not all of its leaves were checked");
     }
@@ -62,7 +72,7 @@ export class BatchChecker {
   async #run(): Promise<void> {
     const { store, signal, log } = this.#parts;
     for (;;) {
-      const next = store.nextBatch(this.#waiting);
+      const next = store.batches.next(this.#waiting);
       if (next === undefined) return;
       try {
         await this.#check(next);
@@ -84,13 +94,19 @@ export class BatchChecker {
   }
 
   async #check(posted: UncheckedBatch): Promise<void> {
-    const { store, models, observe, log, nowMs, onWrong } = this.#parts;
-    const { id, batch } = posted;
-    const model = models.get(batch.modelId) as CoveredModel;
+    const { store, models, observe, log, nowMs, now, barred, onWrong } = this.#parts;
+    const { id, batch, windowEnd, mustRunHere } = posted;
+    const covered = models.get(batch.modelId) as CoveredModel;
+    const model = mustRunHere === true ? { ...covered, isQuick: true } : covered;
     const startedMs = nowMs();
-    const { right, wrong, unchecked } = await checkLeaves(model, posted, this.#parts, (outcome) =>
+    const leftMs = () => 1_000 * (windowEnd - (now() ?? windowEnd));
+    const engines = { ...this.#parts, leftMs };
+    const { right, wrong, unchecked, workers } = await checkLeaves(model, posted, engines, (outcome) =>
       observe({ kind: "engine", subject: { promise: id }, model: model.name, outcome }),
     );
+    // They were barred since they answered.
+    const isLiars = [...workers].some((worker) => barred.has(worker));
+    const isDone = unchecked.count === 0 && !isLiars;
     const seconds = (nowMs() - startedMs) / 1_000;
     const counts = { right, wrong: wrong.length, unchecked: unchecked.count };
     const facts = { batch: id, model: model.name, prover: batch.prover, ...counts, seconds };
@@ -107,9 +123,10 @@ export class BatchChecker {
       ...{ payload: toHex(payload), path: path.map(toHex) },
     }));
     // What is wrong does not wait for what could not be checked.
-    store.addLeaves(id, leaves, unchecked.count === 0);
+    store.addLeaves(id, leaves, { isDone, workers });
+    if (isLiars) store.batches.mustRunHere(id);
     if (wrong.length === 0) {
-      if (unchecked.count === 0) log.info(facts, "all leaves of a batch are right");
+      if (isDone) log.info(facts, "all leaves of a batch are right");
       return;
     }
     log.warn(

@@ -4,7 +4,13 @@ import { demandDepth } from "../../inference/program/shape.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import type { Head } from "../../protocol/chain/follower.ts";
 import { promiseHistory } from "../../protocol/chain/promises/events.ts";
-import { type AccountWord, PromiseStateReader } from "../../protocol/chain/promises/reads.ts";
+import {
+  type AccountWord,
+  type BatchWord,
+  type LeafWord,
+  PromiseStateReader,
+  type SignedWord,
+} from "../../protocol/chain/promises/reads.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { isFinal } from "../../protocol/rules/machine.ts";
 import { bondsOf, gasPriceRange } from "../../protocol/rules/money.ts";
@@ -16,7 +22,16 @@ import type { Digest, SignedClaim } from "../../protocol/rules/promises/signed-c
 import { stakeOf } from "../../protocol/rules/promises/state.ts";
 import type { ClaimId } from "../../protocol/rules/types.ts";
 import type { CoveredModel } from "../reexecute.ts";
-import type { ClaimEnd, LeafFacts, SignedFacts } from "./decide.ts";
+import {
+  asksForDoubt,
+  type ClaimEnd,
+  countedFor,
+  depositsFor,
+  type LeafFacts,
+  type SignedFacts,
+  stands,
+} from "./decide.ts";
+import type { HeldStake } from "./held-stakes.ts";
 import type { WrongLeaf, WrongSigned } from "./store.ts";
 
 /** Facts, and what the moves on them need. Amounts in wei. */
@@ -25,6 +40,8 @@ export type Read<Facts> = Facts & {
   readonly held: bigint;
   /** that opening it takes, with room for a base fee that rises for two blocks; what is above comes back as credit */
   readonly deposit: bigint;
+  /** of that, what counts as filed within an hour */
+  readonly counted: bigint;
 };
 
 export class PromiseFacts {
@@ -32,23 +49,60 @@ export class PromiseFacts {
   readonly #head: Head;
   readonly #own: Address;
   readonly #reader: PromiseStateReader;
+  /** What several promises of a step depend on is read once. */
+  readonly #known = new Map<string, Promise<unknown>>();
 
   constructor(chain: Chain, head: Head, own: Address) {
     [this.#chain, this.#head, this.#own] = [chain, head, own];
     this.#reader = new PromiseStateReader(chain, head.hash);
   }
 
+  /** What of a prover's stake its wrong promises take that are claims or wait to be: wei.
+   *  @param wrong those that this challenger knows @param bondOfClaim wei */
+  async rivalBonds(
+    wrong: readonly {
+      readonly promise: WrongSigned;
+      readonly model: CoveredModel;
+      readonly claimId: ClaimId | undefined;
+    }[],
+    bondOfClaim: (id: ClaimId) => Promise<bigint>,
+  ): Promise<bigint> {
+    const baseFee = await this.#baseFee();
+    const bonds = wrong.map(async ({ promise: { digest, presented }, model, claimId }) => {
+      const { status } = await this.#signed(digest);
+      if (status === "OPEN") {
+        const id = claimId ?? (await this.claimOf(digest))?.id;
+        // What stood is right by the chain's word, and its bond is at home again.
+        if (id === undefined || (await this.#claimEnd(id)) === "final") return 0n;
+        // Of the stake as it was then: what came since is there for others.
+        return bondOfClaim(id);
+      }
+      if (status !== "QUEUED") return 0n;
+      const account = await this.#account(presented.claim.prover);
+      const bond = bondOf(presented.claim, account, this.#leastBond(depthOf(model), baseFee));
+      return min(bond, stakeOf(account));
+    });
+    return (await Promise.all(bonds)).reduce((sum, bond) => sum + bond, 0n);
+  }
+
+  /** Whether one of these leaves is a claim or waits to be one. */
+  async anyStands(leaves: readonly WrongLeaf[]): Promise<boolean> {
+    for (const leaf of leaves) if (stands(await this.#leaf(leaf))) return true;
+    return false;
+  }
+
+  /** @param isDoubted asked where it is decisive */
   async ofLeaf(
-    { batchId, batch, index }: WrongLeaf,
+    wrong: WrongLeaf,
     model: CoveredModel,
     claimId: ClaimId | undefined,
-    isDoubted: boolean,
+    isDoubted: () => Promise<boolean>,
   ): Promise<Read<LeafFacts>> {
-    const reader = this.#reader;
+    const { batchId, batch } = wrong;
     const [leaf, word, account, baseFee, claim] = await Promise.all([
-      reader.leaf(batchId, index),
-      reader.batch(batchId),
-      reader.account(batch.prover),
+      this.#leaf(wrong),
+      this.#batch(batchId),
+      this.#account(batch.prover),
       this.#baseFee(),
       this.#claimEnd(claimId),
     ]);
@@ -66,11 +120,12 @@ export class PromiseFacts {
         batch: word,
         account,
         bond,
-        isDoubted,
+        isDoubted: asksForDoubt({ status, batch: word, account, bond }) && (await isDoubted()),
         held,
       },
       ...(opener === undefined ? {} : { opener }),
-      deposit: depositOf(dearest) * BigInt(1 + Math.floor(word.open / 2)),
+      deposit: depositOf(dearest) * depositsFor(word),
+      counted: depositOf(dearest) * countedFor(word),
     };
   }
 
@@ -78,18 +133,19 @@ export class PromiseFacts {
     { digest, presented }: WrongSigned,
     model: CoveredModel,
     claimId: ClaimId | undefined,
+    rivalBonds: bigint,
   ): Promise<Read<SignedFacts>> {
     const { claim: signed } = presented;
     const { answerSeconds, gasPriceFloor } = this.#chain.constants;
-    const reader = this.#reader;
     const [word, account, baseFee, claim] = await Promise.all([
-      reader.signed(digest),
-      reader.account(signed.prover),
+      this.#signed(digest),
+      this.#account(signed.prover),
       this.#baseFee(),
       this.#claimEnd(claimId),
     ]);
     const depth = depthOf(model);
     const bondAt = (fee: bigint) => bondOf(signed, account, this.#leastBond(depth, fee));
+    const deposit = depositOf(bondAt(raised(baseFee)));
     const isHead = account.head === digest;
     const headBond =
       word.status === "QUEUED" && !isHead && account.head !== undefined
@@ -107,8 +163,9 @@ export class PromiseFacts {
         shown,
         account,
         isHead,
+        rivalBonds,
       },
-      ...{ bond: bondAt(baseFee), deposit: depositOf(bondAt(raised(baseFee))), held },
+      ...{ bond: bondAt(baseFee), deposit, counted: deposit, held },
       // The floor's: 5·basefee is below it when fees are low.
       leastBond: this.#bond(depth, gasPriceFloor),
       answerSeconds,
@@ -126,6 +183,17 @@ export class PromiseFacts {
     if (queued === undefined) return undefined;
     const { signed: claim, input, output } = queued.args;
     return { claim, input, output };
+  }
+
+  /** Whether it holds its prover's stake although it is over. */
+  async isOver(held: HeldStake): Promise<boolean> {
+    if (held.kind === "claim") {
+      const end = await this.#claimEnd(held.claimId);
+      return end === "final" || end === "fallen";
+    }
+    const word = await this.#batch(held.batchId);
+    if (word === undefined || word.idle === 0) return false;
+    return word.fallen || (word.open === 0 && this.#head.timestamp >= word.windowEnd);
   }
 
   firstQueued(batchId: BatchId): Promise<number> {
@@ -162,14 +230,38 @@ export class PromiseFacts {
 
   async #claimEnd(id: ClaimId | undefined): Promise<ClaimEnd> {
     if (id === undefined) return undefined;
-    const word = await new StateReader(this.#chain, this.#head.hash).claimWord(id);
+    const word = await this.#once(id, () => new StateReader(this.#chain, this.#head.hash).claimWord(id));
     if (word.state === "FALLEN") return "fallen";
     return isFinal(word, this.#chain.constants.answerSeconds, this.#head.timestamp) ? "final" : "active";
   }
 
-  async #baseFee(): Promise<bigint> {
-    const { baseFeePerGas } = await this.#chain.client.getBlock({ blockHash: this.#head.hash });
-    return baseFeePerGas ?? 0n;
+  #signed(digest: Digest): Promise<SignedWord> {
+    return this.#once(digest, () => this.#reader.signed(digest));
+  }
+
+  #leaf({ batchId, index }: WrongLeaf): Promise<LeafWord> {
+    return this.#once(`${batchId} ${index}`, () => this.#reader.leaf(batchId, index));
+  }
+
+  #batch(id: BatchId): Promise<BatchWord | undefined> {
+    return this.#once(id, () => this.#reader.batch(id));
+  }
+
+  #account(prover: Address): Promise<AccountWord> {
+    return this.#once(prover, () => this.#reader.account(prover));
+  }
+
+  #baseFee(): Promise<bigint> {
+    return this.#once("base fee", async () => {
+      const { baseFeePerGas } = await this.#chain.client.getBlock({ blockHash: this.#head.hash });
+      return baseFeePerGas ?? 0n;
+    });
+  }
+
+  #once<T>(what: string, read: () => Promise<T>): Promise<T> {
+    const known = this.#known.get(what) ?? read();
+    this.#known.set(what, known);
+    return known as Promise<T>;
   }
 
   #leastBond(depth: number, baseFee: bigint): bigint {

@@ -1,5 +1,7 @@
 /** POST /v1/signed-claims: anybody hands over a signed claim that may be wrong; it is free. */
 import type { Express } from "express";
+import type { Address } from "viem";
+import { formatAmount } from "../../base/amounts.ts";
 import { BaseError, isBaseError } from "../../base/errors.ts";
 import { jsonOf, parseObject } from "../../base/json.ts";
 import type { Logger } from "../../base/log.ts";
@@ -7,7 +9,9 @@ import { RecentSet } from "../../base/recent.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { promisesOf } from "../../protocol/chain/promises/place.ts";
 import { PromiseStateReader } from "../../protocol/chain/promises/reads.ts";
+import { bondsOf } from "../../protocol/rules/money.ts";
 import { endOf } from "../../protocol/rules/promises/limits.ts";
+import { max, min } from "../../protocol/rules/promises/money.ts";
 import {
   MAX_PRESENTED_BYTES,
   type Presented,
@@ -15,20 +19,23 @@ import {
 } from "../../protocol/rules/promises/presented.ts";
 import { signerOf } from "../../protocol/rules/promises/signature.ts";
 import { type Digest, digestOf } from "../../protocol/rules/promises/signed-claim.ts";
+import { stakeOf } from "../../protocol/rules/promises/state.ts";
 import type { ModelId } from "../../protocol/rules/types.ts";
 import { readBody, requireType } from "../../protocol/service/http/body.ts";
 import { addressOf, type CallerLimits, createService } from "../../protocol/service/http/service.ts";
 import { Slots } from "../../protocol/service/http/slots.ts";
-import type { Verdict } from "../reexecute.ts";
+import type { CoveredModel, Verdict } from "../reexecute.ts";
+import { depthOf } from "./facts.ts";
 import type { WatchedPromises } from "./store.ts";
+import type { Report } from "./watch.ts";
 
 export interface IntakeParts {
   readonly chain: Chain;
   readonly store: WatchedPromises;
   /** models whose claims are checked, by id */
-  readonly models: ReadonlyMap<ModelId, unknown>;
+  readonly models: ReadonlyMap<ModelId, CoveredModel>;
   /** Compares a signed claim, and keeps it if it is wrong. */
-  readonly check: (digest: Digest, presented: Presented) => Promise<Verdict | undefined>;
+  readonly check: (digest: Digest, presented: Presented, report: Report) => Promise<Verdict | undefined>;
   /** time of the newest block, seconds; undefined before the first */
   readonly now: () => number | undefined;
   readonly nowMs: () => number;
@@ -41,8 +48,12 @@ const MAX_BODY_BYTES = 2 * MAX_PRESENTED_BYTES + 4_096;
 /** Signed claims that are looked at together, and those of one caller. */
 const MAX_AT_ONCE = 16;
 const MAX_OF_ONE = 4;
-/** Wrong ones that are kept at once: each has a signature that binds somebody's stake. */
+/** Wrong ones that are kept at once, and of them those of one prover: as many as its stake could pay bonds for, and no
+ *  more than these. What is stronger takes the place of what is weaker. */
 const MAX_KEPT = 10_000;
+const MAX_OF_PROVER = 64;
+/** What ends sooner takes no place of what lives longer: a cheat would sign it only for that. */
+const LASTING_SECONDS = 1_800;
 /** A prover signs by its own clock, and the newest block is some seconds old. */
 const MAX_EARLY_SECONDS = 60;
 /** Digests of right ones, so that none is run again. */
@@ -72,7 +83,7 @@ export class Intake {
 
   /** @param value JSON as a prover gives it @param caller who hands it over
    *  @throws BaseError as parsePresented; SIGNATURE_INVALID, SIGNED_CLAIM_EXPIRED, SIGNED_CLAIM_EARLY, MODEL_NOT_SERVED,
-   *  SIGNED_CLAIM_REFUSED, COULD_NOT_CHECK, TOO_BUSY, TOO_MANY_OF_ONE (these three retryable) */
+   *  SIGNED_CLAIM_REFUSED, STAKE_TOO_LOW, COULD_NOT_CHECK, TOO_BUSY, TOO_MANY_OF_ONE (these three retryable) */
   async take(value: unknown, caller: string): Promise<Taken> {
     const giveBack = this.#slots.take(caller);
     try {
@@ -97,16 +108,32 @@ export class Intake {
     if (!models.has(modelId)) throw notServed(modelId);
     // Refuses, without asking the chain, what no key signed.
     await signerOf(digest, presented.signature);
-    if (store.open >= MAX_KEPT) throw full();
+    const report = await this.#roomFor(digest, presented, models.get(modelId) as CoveredModel);
     // The contract's own conditions: who binds whom is known to the chain alone.
     await this.#requireBinding(presented);
-    const verdict = await check(digest, presented);
+    const verdict = await check(digest, presented, report);
     if (verdict?.kind === "right") {
       this.#right.add(digest);
       return { digest, verdict: "right", kept: false };
     }
-    if (verdict?.kind === "wrong") return { digest, verdict: "wrong", kept: true };
+    if (verdict?.kind === "wrong") return { digest, verdict: "wrong", kept: store.has(digest) };
     throw couldNotCheck(digest, verdict?.reason ?? "no folder here holds its model");
+  }
+
+  /** @throws BaseError STAKE_TOO_LOW, TOO_BUSY */
+  async #roomFor(digest: Digest, presented: Presented, model: CoveredModel): Promise<Report> {
+    const { chain, store, now } = this.#parts;
+    const { prover, minBond } = presented.claim;
+    const { gasPriceFloor: gasPrice } = chain.constants;
+    const stake = stakeOf(await new PromiseStateReader(chain).account(prover));
+    const least = bondsOf(chain.constants, { gasPrice, depth: depthOf(model), minBond: 0n, attempt: 0 }).bond;
+    if (stake < least) throw stakeTooLow(prover, stake, least);
+    const bonds = (stake + least - 1n) / least;
+    const ofProver = bonds < MAX_OF_PROVER ? Number(bonds) : MAX_OF_PROVER;
+    const limits = { ofProver, inAll: MAX_KEPT, lasting: (now() ?? 0) + LASTING_SECONDS };
+    const report = { strength: max(least, min(minBond, stake)), limits };
+    if (store.hasRoom({ kind: "signed", digest, presented }, report.strength, report.limits)) return report;
+    throw full(prover, report);
   }
 
   /** Adds the signature to what another contract opened. */
@@ -189,12 +216,19 @@ const refused = (reason: string) =>
     nextStep: "Only what binds its prover's stake can be opened.",
   });
 
-const full = () =>
+const stakeTooLow = (prover: Address, stake: bigint, least: bigint) =>
+  new BaseError({
+    code: "STAKE_TOO_LOW",
+    shortMessage: `The stake of ${prover} is ${formatAmount(stake)}, and the least bond ${formatAmount(least)}: nothing could be taken.`,
+    nextStep: "Take no answer of this prover.",
+  });
+
+const full = (prover: Address, { strength, limits: { ofProver, inAll } }: Report) =>
   new BaseError({
     code: "TOO_BUSY",
-    shortMessage: `${MAX_KEPT} wrong promises wait here already, which is the limit.`,
+    shortMessage: `${ofProver} wrong promises of ${prover}, or ${inAll} in all, wait here already, and none that makes room, by which less than ${formatAmount(strength)} could be taken.`,
     nextStep: "Hand it to another challenger, or open it with `assay promise open`.",
-    details: { limit: MAX_KEPT },
+    details: { limit: ofProver, inAll },
     retryable: true,
   });
 

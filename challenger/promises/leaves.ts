@@ -1,11 +1,20 @@
 /** Runs all leaves of a batch again. */
 
 import { viewOf } from "../../base/bytes.ts";
+import { runsLike } from "../../inference/executor/quick.ts";
 import { outputLength } from "../../inference/program/shape.ts";
 import type { Batch, BatchId } from "../../protocol/rules/promises/batch.ts";
 import { batchTree } from "../../protocol/rules/promises/batch.ts";
 import { expandLeaf, type LeafModel, splitBatch } from "../../protocol/rules/promises/leaf.ts";
-import { type CoveredModel, compare, type EngineOutcome, type Engines } from "../reexecute.ts";
+import {
+  type CoveredModel,
+  compare,
+  compareWith,
+  type EngineOutcome,
+  type Engines,
+  type StatedOutput,
+  type Verdict,
+} from "../reexecute.ts";
 
 /** Of all leaves of a batch. */
 export interface LeafVerdicts {
@@ -13,6 +22,8 @@ export interface LeafVerdicts {
   readonly wrong: readonly WrongLeaf[];
   /** leaves that nobody here could check, and why the first of them */
   readonly unchecked: { readonly count: number; readonly reason?: string };
+  /** on whose word leaves are right */
+  readonly workers: ReadonlySet<string>;
 }
 
 export interface WrongLeaf {
@@ -25,7 +36,9 @@ export interface WrongLeaf {
 }
 
 /** Leaves of one batch that are run at the same time: the child processes never wait, and no more is held in memory. */
-const AT_ONCE = 64;
+const AT_ONCE = 128;
+/** Leaves that are run in one go, at most, and bytes of their inputs or outputs. */
+const MOST_TOGETHER = { leaves: 32, bytes: 2 ** 19 } as const;
 
 export interface PostedBatch {
   readonly id: BatchId;
@@ -58,29 +71,39 @@ export async function checkLeaves(
   try {
     payloads = splitBatch(leafModel, data);
   } catch (error) {
-    return { right: 0, wrong: [], unchecked: { count, reason: String(error) } };
+    return { ...NONE_CHECKED, unchecked: { count, reason: String(error) } };
   }
   if (payloads.length !== count) {
-    return { right: 0, wrong: [], unchecked: { count, reason: `the data hold ${payloads.length} leaves` } };
+    return { ...NONE_CHECKED, unchecked: { count, reason: `the data hold ${payloads.length} leaves` } };
   }
   const found: { readonly index: number; readonly honest: string }[] = [];
   let [right, unchecked, next] = [0, 0, 0];
   let reason: string | undefined;
-  const worker = async () => {
-    for (let index = next++; index < count; index = next++) {
+  const workers = new Set<string>();
+  const isSent = model.isQuick !== true && engines.fast.runAll !== undefined;
+  const together = isSent ? leavesTogether(model, payloads) : 1;
+  const check = async () => {
+    for (let from = next; from < count; from = next) {
       signal?.throwIfAborted();
-      const { input, output } = expandLeaf(leafModel, payloads[index] as Uint8Array);
-      const stated = { input, output, facts: { batch: id, leaf: index } };
-      const verdict = await compare(model, stated, engines, onEngine);
-      if (verdict.kind === "right") right += 1;
-      else if (verdict.kind === "wrong") found.push({ index, honest: verdict.honest });
-      else {
-        unchecked += 1;
-        reason ??= verdict.reason;
+      next = Math.min(count, from + together);
+      const stated = payloads.slice(from, next).map((payload, at) => ({
+        ...expandLeaf(leafModel, payload),
+        facts: { batch: id, leaf: from + at },
+      }));
+      const verdicts = await compareAll(model, stated, engines, onEngine);
+      for (const [at, verdict] of verdicts.entries()) {
+        if (verdict.kind === "right") {
+          right += 1;
+          for (const worker of verdict.workers ?? []) workers.add(worker);
+        } else if (verdict.kind === "wrong") found.push({ index: from + at, honest: verdict.honest });
+        else {
+          unchecked += 1;
+          reason ??= verdict.reason;
+        }
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, worker));
+  await Promise.all(Array.from({ length: Math.ceil(AT_ONCE / together) }, check));
   signal?.throwIfAborted();
   const tree = found.length === 0 ? undefined : batchTree(payloads);
   const wrong = found
@@ -89,5 +112,31 @@ export async function checkLeaves(
       ...{ index, honest, payload: payloads[index] as Uint8Array },
       path: tree?.pathOf(index) ?? [],
     }));
-  return { right, wrong, unchecked: { count: unchecked, ...(reason === undefined ? {} : { reason }) } };
+  const reasons = reason === undefined ? {} : { reason };
+  return { right, wrong, unchecked: { count: unchecked, ...reasons }, workers };
+}
+
+const NONE_CHECKED = { right: 0, wrong: [], workers: new Set<string>() } as const;
+
+/** How many leaves of a small model are worth sending. */
+function leavesTogether({ prepared: { program } }: CoveredModel, payloads: readonly Uint8Array[]): number {
+  const bytes = payloads.reduce((most, { length }) => Math.max(most, length), program.inputSize);
+  const fitting = Math.floor(MOST_TOGETHER.bytes / (WORD_BYTES * bytes));
+  return Math.max(1, Math.min(fitting, runsLike(program, MOST_TOGETHER.leaves)));
+}
+/** Bytes of calldata or return data for one of a leaf or of an input, at most. */
+const WORD_BYTES = 32;
+
+async function compareAll(
+  model: CoveredModel,
+  stated: readonly StatedOutput[],
+  engines: Engines,
+  onEngine?: (outcome: EngineOutcome) => void,
+): Promise<readonly Verdict[]> {
+  const { fast, signal, leftMs } = engines;
+  if (model.isQuick === true || fast.runAll === undefined || stated.length === 1)
+    return Promise.all(stated.map((one) => compare(model, one, engines, onEngine)));
+  const inputs = stated.map(({ input }) => input);
+  const quick = await fast.runAll(model.id, inputs, signal, leftMs?.());
+  return Promise.all(stated.map((one, at) => compareWith(quick[at], model, one, engines, onEngine)));
 }

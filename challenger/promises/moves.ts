@@ -1,5 +1,5 @@
 /** Opens wrong promises, keeps their queues moving and books their ends. What they become is disputed as any claim. */
-import { size } from "viem";
+import { type Address, size } from "viem";
 import { formatAmount } from "../../base/amounts.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Action } from "../../protocol/chain/actions.ts";
@@ -17,8 +17,15 @@ import type { ClaimId, ModelId } from "../../protocol/rules/types.ts";
 import type { Observer } from "../notices.ts";
 import type { CoveredModel } from "../reexecute.ts";
 import type { PromiseSender } from "../transaction-sender.ts";
-import { decideLeaf, decideSigned, type Opened, type PromiseDecision, type PromiseEnding } from "./decide.ts";
-import { depthOf, PromiseFacts } from "./facts.ts";
+import {
+  decideLeaf,
+  decideSigned,
+  type Opened,
+  type PromiseDecision,
+  type PromiseEnding,
+  type PromiseMoveKind,
+} from "./decide.ts";
+import { depthOf, PromiseFacts, type Read } from "./facts.ts";
 import {
   keyOfLeaf,
   type WatchedPromises,
@@ -43,16 +50,36 @@ export interface PromiseMovesParts {
 
 /** Blocks between two tries of a move that was refused or does not pay. */
 const RETRY_AFTER = 5n;
+/** The same within T of the last second in which it can be made. */
+const RETRY_LATE = 1n;
 
 /** What a decision came to. */
 interface Planned {
   readonly decision: PromiseDecision;
   readonly action?: Action;
+  /** absent: the decision's own */
+  readonly move?: PromiseMoveKind;
   /** present where the move puts a deposit down */
   readonly deposit?: bigint;
+  /** of that, what counts as filed within an hour */
+  readonly counted?: bigint;
   readonly bond: bigint;
-  /** it is open or waits */
-  readonly stands: boolean;
+  /** until it can be opened no more, seconds */
+  readonly left: number;
+}
+
+type Ending = Pick<Planned, "action" | "move">;
+
+/** What a step decides from. What all promises of the origin depend on is found out once, where one asks. */
+interface Seen {
+  readonly head: Head;
+  readonly facts: PromiseFacts;
+  /** as `PromiseFacts.rivalBonds` says of the origin's prover */
+  readonly rivalBonds: () => Promise<bigint>;
+  /** as `PromiseFacts.anyStands` says of the origin's batch */
+  readonly isDoubted: () => Promise<boolean>;
+  /** ends what is over and holds stake of the prover */
+  readonly ending: (prover: Address) => Promise<Ending>;
 }
 
 export class PromiseMoves {
@@ -104,17 +131,26 @@ export class PromiseMoves {
   }
 
   async #stepAll(origin: string): Promise<void> {
-    const { store, log } = this.#parts;
-    let isDoubted = false;
+    const { store, log, chain, sender } = this.#parts;
+    const head = this.#head as Head;
+    // One block's word about one stake, for all of them.
+    const facts = new PromiseFacts(chain, head, sender.address);
+    let rivalBonds: Promise<bigint> | undefined;
+    let isDoubted: Promise<boolean> | undefined;
+    let ending: Promise<Ending> | undefined;
+    const seen: Seen = {
+      ...{ head, facts },
+      rivalBonds: () => (rivalBonds ??= facts.rivalBonds(this.#rivals(origin), (id) => this.#bondOf(id))),
+      isDoubted: () => (isDoubted ??= facts.anyStands(this.#leaves(origin))),
+      ending: (prover) => (ending ??= this.#ending(prover, facts)),
+    };
     for (const key of store.keysOf(origin)) {
       if (this.#isStopping) return;
       const entry = store.get(key);
       if (entry === undefined || this.#retryAt.has(key)) continue;
       try {
-        const { hasMoved, stands } = await this.#step(entry, this.#head as Head, isDoubted);
         // What it changed is seen in a later block, and the others are decided from that.
-        if (hasMoved) return;
-        isDoubted ||= stands;
+        if (await this.#step(entry, seen)) return;
       } catch (error) {
         const { code, message } = chainError(error, "step with a wrong promise");
         log.warn({ promise: key, code }, message);
@@ -122,58 +158,57 @@ export class PromiseMoves {
     }
   }
 
-  /** @param isDoubted another wrong leaf of the batch is open or waits
-   *  @returns whether this one is, and whether the chain is another one now */
-  async #step(
-    entry: WrongEntry,
-    head: Head,
-    isDoubted: boolean,
-  ): Promise<{ readonly hasMoved: boolean; readonly stands: boolean }> {
+  /** @returns whether the chain is another one now */
+  async #step(entry: WrongEntry, seen: Seen): Promise<boolean> {
     const { store, models, sender, observe, log } = this.#parts;
     const { key, promise } = entry;
-    const facts = new PromiseFacts(this.#parts.chain, head, sender.address);
+    const { head } = seen;
     const model = models.get(
       promise.kind === "leaf" ? promise.batch.modelId : promise.presented.claim.modelId,
     );
-    if (model === undefined) return { hasMoved: false, stands: false };
+    if (model === undefined) return false;
     const planned =
       promise.kind === "leaf"
-        ? await this.#planLeaf(entry, promise, facts, model, isDoubted)
-        : await this.#planSigned(entry, promise, facts, model);
-    const { decision, action, deposit, stands } = planned;
-    const stays = { hasMoved: false, stands };
-    if (decision.kind === "wait") {
-      this.#reportWait(key, decision.reason);
-      return stays;
-    }
+        ? await this.#planLeaf(entry, promise, seen, model)
+        : await this.#planSigned(entry, promise, seen, model);
+    const { decision, action, deposit, counted = 0n } = planned;
+    if (decision.kind === "wait") this.#reportWait(key, decision.reason);
     if (decision.kind === "over") {
       this.#over(key, decision.ending, head);
-      return stays;
+      return false;
     }
-    if (action === undefined) return stays;
+    if (action === undefined) return false;
     if (decision.kind === "open" && !(await this.#pays(key, planned, model))) {
-      this.#retryAt.set(key, head.number + RETRY_AFTER);
-      return stays;
+      this.#retry(key, planned, head);
+      return false;
     }
-    const about = { promise: key, move: decision.kind };
+    const move = planned.move ?? (decision.kind as PromiseMoveKind);
+    const about = { promise: key, move };
     // Before it is sent: what is on its way counts after a restart too.
     if (deposit !== undefined) store.deposited(key, deposit);
     const result = await sender.move(
       action,
       about,
-      deposit === undefined ? undefined : { key, wei: deposit },
+      deposit === undefined ? undefined : { key, wei: deposit, counted },
     );
     const isDone = result.status === "sent" || result.status === "already-done";
-    observe({ kind: "promise-move", promise: key, move: decision.kind, done: isDone });
+    observe({ kind: "promise-move", promise: key, move, done: isDone });
     if (result.status === "sent") log.info(about, "moved");
     if (result.status === "withheld") {
       observe({ kind: "promise-withheld", promise: key, reason: result.reason });
     }
+    if (result.status === "sent" && move === "takeBack") sender.holds(key, 0n);
     if (result.status === "refused" || result.status === "withheld") {
       if (deposit !== undefined) store.deposited(key, 0n);
-      this.#retryAt.set(key, head.number + RETRY_AFTER);
+      if (deposit !== undefined && result.status === "refused") sender.holds(key, 0n);
+      this.#retry(key, planned, head);
     }
-    return { hasMoved: isDone, stands };
+    return isDone;
+  }
+
+  #retry(key: string, { left }: Planned, { number }: Head): void {
+    const isLate = left <= this.#parts.chain.constants.answerSeconds;
+    this.#retryAt.set(key, number + (isLate ? RETRY_LATE : RETRY_AFTER));
   }
 
   #over(key: string, ending: PromiseEnding, head: Head): void {
@@ -186,23 +221,24 @@ export class PromiseMoves {
   }
 
   async #planLeaf(
-    { key, claimId }: WrongEntry,
+    entry: WrongEntry,
     leaf: WrongLeaf,
-    facts: PromiseFacts,
+    { facts, isDoubted, ending }: Seen,
     model: CoveredModel,
-    isDoubted: boolean,
   ): Promise<Planned> {
     const { store } = this.#parts;
+    const { key, claimId } = entry;
     const { batch, batchId, index, payload, path } = leaf;
     const read = await facts.ofLeaf(leaf, model, claimId, isDoubted);
     if (read.status === "OPEN" && claimId === undefined) await this.#find(key, facts, leaf);
-    this.#hold(key, read);
+    this.#hold(entry, read);
     const decision = decideLeaf(read);
-    const planned = { decision, bond: read.bond, stands: stands(read) };
+    const left = read.batch.windowEnd - read.now;
+    const planned = { decision, bond: read.bond, left };
     switch (decision.kind) {
       case "open":
         return {
-          ...{ ...planned, deposit: read.deposit },
+          ...{ ...planned, deposit: read.deposit, counted: read.counted },
           action: this.#actions.openLeaf(batch, index, payload, path, read.deposit),
         };
       case "nextLeaf": {
@@ -217,31 +253,35 @@ export class PromiseMoves {
         return { ...planned, action: this.#actions.dropLeaf(batch, await facts.firstQueued(batchId)) };
       case "close":
         return { ...planned, action: await this.#close(claimId) };
+      case "wait":
+        return decision.isForStake ? { ...planned, ...(await ending(batch.prover)) } : planned;
       default:
         return planned;
     }
   }
 
   async #planSigned(
-    { key, claimId }: WrongEntry,
+    entry: WrongEntry,
     wrong: WrongSigned,
-    facts: PromiseFacts,
+    { facts, rivalBonds, ending }: Seen,
     model: CoveredModel,
   ): Promise<Planned> {
+    const { key, claimId } = entry;
     const { digest, presented } = wrong;
-    const read = await facts.ofSigned(wrong, model, claimId);
+    const read = await facts.ofSigned(wrong, model, claimId, await rivalBonds());
     if (read.status === "OPEN" && claimId === undefined) await this.#find(key, facts, digest);
-    this.#hold(key, read);
+    this.#hold(entry, read);
     const decision = decideSigned(read);
     const { account } = read;
     // A bond that is too dear now falls to what the stake reaches for, or is never taken.
-    const planned = { decision, bond: min(read.bond, stakeOf(account)), stands: stands(read) };
+    const left = read.end - read.now;
+    const planned = { decision, bond: min(read.bond, stakeOf(account)), left };
     // A queue's entry moves again at most once a block.
     const occasion = `${this.#head?.number}`;
     switch (decision.kind) {
       case "open":
         return {
-          ...{ ...planned, deposit: read.deposit },
+          ...{ ...planned, deposit: read.deposit, counted: read.counted },
           action: this.#actions.open(presented, read.deposit, read.shown ? occasion : undefined),
         };
       case "openNext": {
@@ -255,14 +295,52 @@ export class PromiseMoves {
         return { ...planned, action: this.#actions.takeBack(digest, occasion) };
       case "close":
         return { ...planned, action: await this.#close(claimId) };
+      case "wait":
+        return decision.isForStake ? { ...planned, ...(await ending(presented.claim.prover)) } : planned;
       default:
         return planned;
     }
   }
 
+  /** Ends what is over and holds stake of a prover, the oldest first. */
+  async #ending(prover: Address, facts: PromiseFacts): Promise<Ending> {
+    for (const held of this.#parts.store.stakes.of(prover)) {
+      if (!(await facts.isOver(held))) continue;
+      return held.kind === "batch"
+        ? { move: "release", action: this.#actions.release(held.batch) }
+        : { move: "close", action: await this.#close(held.claimId) };
+    }
+    return {};
+  }
+
+  /** Wrong promises of the same stake. */
+  #rivals(prover: string) {
+    const { store, models } = this.#parts;
+    return store.keysOf(prover).flatMap((key) => {
+      const { promise, claimId } = store.get(key) ?? {};
+      if (promise?.kind !== "signed") return [];
+      const model = models.get(promise.presented.claim.modelId);
+      return model === undefined ? [] : [{ promise, model, claimId }];
+    });
+  }
+
+  /** Wrong leaves of one batch. */
+  #leaves(batch: string): WrongLeaf[] {
+    const { store } = this.#parts;
+    return store.keysOf(batch).flatMap((key) => {
+      const promise = store.get(key)?.promise;
+      return promise?.kind === "leaf" ? [promise] : [];
+    });
+  }
+
   /** What of this account stands for it, by the chain's word. */
-  #hold(key: string, { opener, own, held }: { opener?: string; own: string; held: bigint }): void {
-    this.#parts.store.deposited(key, opener === own ? held : 0n);
+  #hold({ key, claimId, deposit }: WrongEntry, { status, opener, own, held }: Read<Opened>): void {
+    const { store, sender } = this.#parts;
+    const wei = opener === own ? held : 0n;
+    store.deposited(key, wei);
+    // Another opened it before, or it was dropped from its batch and never a claim.
+    const isNone = (opener ?? own) !== own || (status === "CLOSED" && claimId === undefined);
+    if (deposit > wei && (wei > 0n || isNone)) sender.holds(key, wei);
   }
 
   async #find(
@@ -276,9 +354,18 @@ export class PromiseMoves {
 
   async #close(id: ClaimId | undefined): Promise<Action> {
     if (id === undefined) throw new RangeError("a promise that is closed has a claim");
-    const { claims, chain } = this.#parts;
-    const { claim, request } = claims(id) ?? (await readClaim(chain, id));
+    const { claim, request } = await this.#claim(id);
     return this.#actions.close(request.request, claim.claim);
+  }
+
+  /** wei */
+  async #bondOf(id: ClaimId): Promise<bigint> {
+    return (await this.#claim(id)).claim.claim.bond;
+  }
+
+  async #claim(id: ClaimId): Promise<{ readonly claim: ClaimEntry; readonly request: RequestEntry }> {
+    const { claims, chain } = this.#parts;
+    return claims(id) ?? (await readClaim(chain, id));
   }
 
   async #pays(key: string, { action, bond }: Planned, model: CoveredModel): Promise<boolean> {
@@ -303,5 +390,3 @@ export class PromiseMoves {
     return true;
   }
 }
-
-const stands = ({ status }: Opened): boolean => status === "OPEN" || status === "QUEUED";

@@ -3,24 +3,21 @@ import { fileURLToPath } from "node:url";
 import type { Hex } from "viem";
 import type { Cursor, Head } from "../../protocol/chain/follower.ts";
 import type { Batch, BatchId } from "../../protocol/rules/promises/batch.ts";
+import { endOf } from "../../protocol/rules/promises/limits.ts";
 import type { Presented } from "../../protocol/rules/promises/presented.ts";
 import type { Digest } from "../../protocol/rules/promises/signed-claim.ts";
 import type { ClaimId } from "../../protocol/rules/types.ts";
 import type { SchemaPart, SqliteDatabase } from "../../protocol/service/journal/database.ts";
 import { decodeEvent, encodeEvent } from "../../protocol/service/store/event-json.ts";
+import { HeldStakes } from "./held-stakes.ts";
+import { type QueuedClaim, QueuedClaims } from "./queued-claims.ts";
+import { UncheckedBatches } from "./unchecked-batches.ts";
+import { Words } from "./words.ts";
 
 export const PROMISES_SCHEMA: SchemaPart = {
   name: "challenger-promises",
   folder: fileURLToPath(new URL("../store/promises", import.meta.url)),
 };
-
-export interface UncheckedBatch {
-  readonly id: BatchId;
-  readonly batch: Batch;
-  readonly block: bigint;
-  readonly windowEnd: number;
-  readonly data: Uint8Array;
-}
 
 export interface WrongSigned {
   readonly kind: "signed";
@@ -56,6 +53,28 @@ export interface WrongEntry {
   readonly deposit: bigint;
 }
 
+/** Most that are kept of what is handed over. */
+export interface ReportLimits {
+  /** of one prover */
+  readonly ofProver: number;
+  readonly inAll: number;
+  /** second: what can be opened until then takes the place of anything weaker, what ends before only of what ends no later */
+  readonly lasting: number;
+}
+
+interface Kept {
+  /** absent: it is of no block */
+  readonly block?: number;
+  /** last second in which it can be opened */
+  readonly windowEnd: number;
+  /** present: somebody handed it over */
+  readonly strength?: bigint;
+}
+
+const REPORTED = "reported = 1 AND over_block IS NULL";
+/** wei as text that sorts. */
+const sortable = (wei: bigint): string => wei.toString(16).padStart(32, "0");
+
 interface Row {
   readonly key: string;
   readonly promise: string;
@@ -65,10 +84,29 @@ interface Row {
 
 export class WatchedPromises {
   readonly #db: SqliteDatabase;
+  readonly stakes: HeldStakes;
+  readonly batches: UncheckedBatches;
+  /** signed claims that wait and are not compared */
+  readonly queue: QueuedClaims;
+  /** of workers, on which promises are right */
+  readonly words: Words;
 
   /** @param db opened with PROMISES_SCHEMA */
   constructor(db: SqliteDatabase) {
     this.#db = db;
+    this.stakes = new HeldStakes(db);
+    this.batches = new UncheckedBatches(db);
+    this.queue = new QueuedClaims(db);
+    this.words = new Words(db);
+    const rows = db
+      .prepare<[], { key: string }>("SELECT key FROM wrong_promises WHERE ends_at IS NULL")
+      .all();
+    for (const { key } of rows) {
+      const promise = this.get(key)?.promise;
+      if (promise?.kind !== "signed") continue;
+      const end = endOf(promise.presented.claim);
+      db.prepare("UPDATE wrong_promises SET ends_at = ? WHERE key = ?").run(end, key);
+    }
   }
 
   /** Where to follow on; absent at the first start. */
@@ -91,34 +129,8 @@ export class WatchedPromises {
       .immediate();
   }
 
-  addBatch({ id, batch, block, windowEnd, data }: UncheckedBatch): void {
-    this.#db
-      .prepare("INSERT OR REPLACE INTO unchecked_batches VALUES (?, ?, ?, ?, ?)")
-      .run(id, Number(block), windowEnd, JSON.stringify(batch), data);
-  }
-
-  /** Batches that are not checked, those whose window ends first before the others. @param except ids */
-  nextBatch(except: ReadonlySet<BatchId>): UncheckedBatch | undefined {
-    const rows = this.#db
-      .prepare<[], { batch_id: BatchId }>("SELECT batch_id FROM unchecked_batches ORDER BY window_end, block")
-      .iterate();
-    for (const { batch_id: id } of rows) if (!except.has(id)) return this.#batch(id);
-    return undefined;
-  }
-
-  #batch(id: BatchId): UncheckedBatch | undefined {
-    const row = this.#db
-      .prepare<[string], { block: number; window_end: number; batch: string; data: Uint8Array }>(
-        "SELECT block, window_end, batch, data FROM unchecked_batches WHERE batch_id = ?",
-      )
-      .get(id);
-    if (row === undefined) return undefined;
-    const { block, window_end: windowEnd, batch, data } = row;
-    return { id, batch: JSON.parse(batch) as Batch, block: BigInt(block), windowEnd, data };
-  }
-
   get unchecked(): number {
-    return this.#count("SELECT count(*) AS count FROM unchecked_batches");
+    return this.batches.count;
   }
 
   /** Wrong promises about which something is left to do. */
@@ -127,28 +139,26 @@ export class WatchedPromises {
   }
 
   /** Keeps what was found wrong in a batch; nothing, where a re-org took the batch away meanwhile.
-   *  @param isDone all its leaves were compared: its data go */
-  addLeaves(id: BatchId, wrong: readonly WrongLeaf[], isDone: boolean): void {
+   *  @param isDone all its leaves were compared: its data go, unless some are right on the word of workers */
+  addLeaves(
+    id: BatchId,
+    wrong: readonly WrongLeaf[],
+    { isDone, workers }: { readonly isDone: boolean; readonly workers: ReadonlySet<string> },
+  ): void {
     this.#db
       .transaction(() => {
         const row = this.#db
-          .prepare<[string], { block: number }>("SELECT block FROM unchecked_batches WHERE batch_id = ?")
+          .prepare<[string], { block: number; windowEnd: number }>(
+            "SELECT block, window_end AS windowEnd FROM unchecked_batches WHERE batch_id = ?",
+          )
           .get(id);
         if (row === undefined) return;
-        for (const leaf of wrong) this.#add(leaf, row.block);
-        if (isDone) this.#db.prepare("DELETE FROM unchecked_batches WHERE batch_id = ?").run(id);
+        for (const leaf of wrong) this.#add(leaf, row);
+        if (!isDone) return;
+        this.words.add(id, workers);
+        this.batches.end(id, workers.size > 0);
       })
       .immediate();
-  }
-
-  /** Windows that are over: nobody can open these leaves any more. @returns those that were never checked */
-  dropBatches(now: number): BatchId[] {
-    return this.#db
-      .prepare<[number], { batch_id: BatchId }>(
-        "DELETE FROM unchecked_batches WHERE window_end <= ? RETURNING batch_id",
-      )
-      .all(now)
-      .map(({ batch_id: id }) => id);
   }
 
   /** What was kept without a signature, as another contract opened it, gets the one that is given. */
@@ -157,7 +167,71 @@ export class WatchedPromises {
       this.#db
         .prepare("UPDATE wrong_promises SET promise = ? WHERE key = ?")
         .run(encodeEvent(wrong), wrong.digest);
-    } else this.#add(wrong, null);
+    } else this.#add(wrong, { windowEnd: endOf(wrong.presented.claim) });
+  }
+
+  /** Keeps what somebody handed over, if there is room: what is weaker makes it, and is dropped, but not for what is over
+   *  in a moment.
+   *  @param strength wei that could be taken by it
+   *  @returns false where all that is kept is as strong */
+  addReported(wrong: WrongSigned, strength: bigint, limits: ReportLimits): boolean {
+    return this.#db
+      .transaction(() => {
+        if (this.has(wrong.digest)) return true;
+        const weaker = this.#weaker(wrong, strength, limits);
+        if (weaker === undefined) return false;
+        for (const key of weaker) this.#db.prepare("DELETE FROM wrong_promises WHERE key = ?").run(key);
+        this.#add(wrong, { windowEnd: endOf(wrong.presented.claim), strength });
+        return true;
+      })
+      .immediate();
+  }
+
+  /** Whether `addReported` would keep it. */
+  hasRoom(wrong: WrongSigned, strength: bigint, limits: ReportLimits): boolean {
+    return this.#weaker(wrong, strength, limits) !== undefined;
+  }
+
+  /** What makes room; undefined where there is none. */
+  #weaker(
+    wrong: WrongSigned,
+    strength: bigint,
+    { ofProver, inAll, lasting }: ReportLimits,
+  ): string[] | undefined {
+    const origin = originOf(wrong);
+    const own = endOf(wrong.presented.claim);
+    const end = own < lasting ? own : Number.MAX_SAFE_INTEGER;
+    const weaker: string[] = [];
+    if (this.#countReported("origin = ?", origin) >= ofProver) {
+      const weakest = this.#weakest("origin = ?", origin, end);
+      if (weakest === undefined || weakest.strength >= sortable(strength)) return undefined;
+      weaker.push(weakest.key);
+    }
+    if (this.#countReported("? <> ''", origin) - weaker.length >= inAll) {
+      const weakest = this.#weakest("? <> ''", origin, end);
+      if (weakest === undefined || weakest.strength >= sortable(strength)) return undefined;
+      weaker.push(weakest.key);
+    }
+    return weaker;
+  }
+
+  #countReported(where: string, origin: string): number {
+    const sql = `SELECT count(*) AS count FROM wrong_promises WHERE ${REPORTED} AND ${where}`;
+    return this.#db.prepare<[string], { count: number }>(sql).get(origin)?.count ?? 0;
+  }
+
+  /** Of those of which nothing is on its way to the chain, and that can be opened no longer than until a second. */
+  #weakest(
+    where: string,
+    origin: string,
+    end: number,
+  ): { readonly key: string; readonly strength: string } | undefined {
+    return this.#db
+      .prepare<[string, number], { key: string; strength: string }>(
+        `SELECT key, strength FROM wrong_promises WHERE ${REPORTED} AND deposit = '0' AND ${where} AND ends_at <= ?
+         ORDER BY strength LIMIT 1`,
+      )
+      .get(origin, end);
   }
 
   /** It is kept, and once it is taken back it could not be opened again. */
@@ -166,10 +240,28 @@ export class WatchedPromises {
     return kept?.kind === "signed" && kept.presented.signature === "0x";
   }
 
-  #add(promise: WrongPromise, block: number | null): void {
+  #add(promise: WrongPromise, { block, windowEnd, strength }: Kept): void {
     this.#db
-      .prepare("INSERT OR IGNORE INTO wrong_promises (key, origin, block, promise) VALUES (?, ?, ?, ?)")
-      .run(keyOf(promise), originOf(promise), block, encodeEvent(promise));
+      .prepare(
+        "INSERT OR IGNORE INTO wrong_promises (key, origin, block, promise, ends_at, reported, strength) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      )
+      .run(
+        ...[keyOf(promise), originOf(promise), block ?? null, encodeEvent(promise), windowEnd],
+        ...(strength === undefined ? [0, ""] : [1, sortable(strength)]),
+      );
+  }
+
+  /** Somebody opened a signed claim, which waits in its queue now: it is to be compared, unless it is known. */
+  queued(queued: QueuedClaim): void {
+    this.#db.prepare("UPDATE wrong_promises SET reported = 0 WHERE key = ?").run(queued.digest);
+    if (!this.has(queued.digest)) this.queue.add(queued);
+  }
+
+  /** Of those that could be opened until then at most, nothing is left to do. */
+  endBefore(second: number, { number }: Pick<Head, "number">): void {
+    this.#db
+      .prepare("UPDATE wrong_promises SET over_block = ? WHERE ends_at < ? AND over_block IS NULL")
+      .run(Number(number), second);
   }
 
   has(key: string): boolean {
@@ -220,22 +312,23 @@ export class WatchedPromises {
     this.#db.prepare("UPDATE wrong_promises SET deposit = ? WHERE key = ?").run(`${wei}`, key);
   }
 
-  /** Of all that are not over, wei. */
-  get deposits(): bigint {
-    return this.#db
-      .prepare<[], { deposit: string }>(
-        "SELECT deposit FROM wrong_promises WHERE over_block IS NULL AND deposit <> '0'",
+  /** wei by key, of all that are not over and for which something stands. */
+  get deposits(): ReadonlyMap<string, bigint> {
+    const rows = this.#db
+      .prepare<[], { key: string; deposit: string }>(
+        "SELECT key, deposit FROM wrong_promises WHERE over_block IS NULL AND deposit <> '0'",
       )
-      .all()
-      .reduce((sum, { deposit }) => sum + BigInt(deposit), 0n);
+      .all();
+    return new Map(rows.map(({ key, deposit }) => [key, BigInt(deposit)]));
   }
 
   over(key: string, { number }: Pick<Head, "number">): void {
     this.#db.prepare("UPDATE wrong_promises SET over_block = ? WHERE key = ?").run(Number(number), key);
   }
 
-  /** Drops what has been over since a block that no re-org reaches. */
-  forget(before: bigint): void {
+  /** Drops what has been over since a block that no re-org reaches. @param now seconds */
+  forget(before: bigint, now: number): void {
+    this.stakes.forget(before, now);
     this.#db.prepare("DELETE FROM wrong_promises WHERE over_block < ?").run(Number(before));
   }
 
@@ -244,10 +337,12 @@ export class WatchedPromises {
     const block = Number(ancestor);
     this.#db.prepare("DELETE FROM unchecked_batches WHERE block > ?").run(block);
     this.#db.prepare("DELETE FROM wrong_promises WHERE block > ?").run(block);
+    this.queue.takeBack(block);
     this.#db
       .prepare("UPDATE wrong_promises SET claim_id = NULL, claim_block = NULL WHERE claim_block > ?")
       .run(block);
     this.#db.prepare("UPDATE wrong_promises SET over_block = NULL WHERE over_block > ?").run(block);
+    this.stakes.takeBack(ancestor);
   }
 
   #count(sql: string): number {

@@ -14,15 +14,19 @@ import {
 } from "../../protocol/chain/promises/events.ts";
 import { promisesOf } from "../../protocol/chain/promises/place.ts";
 import { iPromisesAbi } from "../../protocol/rules/generated/abis.ts";
+import { RULES } from "../../protocol/rules/machine.ts";
+import { turnSeconds } from "../../protocol/rules/promises/limits.ts";
 import type { Presented } from "../../protocol/rules/promises/presented.ts";
 import type { Digest } from "../../protocol/rules/promises/signed-claim.ts";
 import type { ModelId } from "../../protocol/rules/types.ts";
+import { ChainClock } from "../../protocol/service/metrics/chain-clock.ts";
 import type { Observer } from "../notices.ts";
 import { type CoveredModel, compare, type Engines, type Verdict } from "../reexecute.ts";
 import type { PromiseSender } from "../transaction-sender.ts";
 import { BatchChecker } from "./batches.ts";
+import { depthOf } from "./facts.ts";
 import { PromiseMoves, type PromiseMovesParts } from "./moves.ts";
-import { keyOfLeaf, type WatchedPromises } from "./store.ts";
+import { keyOfLeaf, type ReportLimits, type WatchedPromises } from "./store.ts";
 
 export interface PromiseWatchParts extends Omit<Engines, "signal"> {
   readonly chain: Chain;
@@ -36,6 +40,13 @@ export interface PromiseWatchParts extends Omit<Engines, "signal"> {
   readonly nowMs: () => number;
   readonly pollIntervalMs: number;
   readonly confirmations: number;
+}
+
+/** Of what somebody handed over. */
+export interface Report {
+  /** wei that could be taken by it */
+  readonly strength: bigint;
+  readonly limits: ReportLimits;
 }
 
 /** Blocks that are read at once: as many as keep the data of their batches small, whoever posts them. */
@@ -53,6 +64,11 @@ export class PromiseWatch {
   readonly #moves: PromiseMoves | undefined;
   readonly #reported = new RecentSet<string>(MAX_REPORTED);
   #checking: Promise<unknown> = Promise.resolve();
+  /** Those that wait in queues and are being compared. */
+  readonly #comparing = new Set<Digest>();
+  /** Workers whose word counts no more. */
+  readonly #barred = new Set<string>();
+  readonly #clock: ChainClock;
   #pageBlocks: number = PAGE.first;
   #head: Head | undefined;
 
@@ -63,7 +79,11 @@ export class PromiseWatch {
     // Every run that is under way listens.
     setMaxListeners(0, signal);
     this.#moves = sender && new PromiseMoves({ ...parts, sender });
-    this.#batches = new BatchChecker({ ...parts, signal, onWrong: (id) => this.#moves?.step(id) });
+    this.#clock = new ChainClock(parts.nowMs);
+    this.#batches = new BatchChecker({
+      ...{ ...parts, signal, barred: this.#barred, now: () => this.#clock.now },
+      onWrong: (id) => this.#moves?.step(id),
+    });
   }
 
   /** The newest block that was looked at. */
@@ -106,20 +126,41 @@ export class PromiseWatch {
     store.advance(blocks.cursor, () => {
       for (const event of blocks.events) this.#keep(event, blocks.head);
     });
-    for (const event of blocks.events) if (event.name === "Queued") this.#checkQueued(event);
     if (blocks.to.number !== blocks.head.number) return;
     this.#head = blocks.head;
-    store.forget(blocks.head.number - FORGET_AFTER);
+    this.#clock.see(blocks.head);
+    store.forget(blocks.head.number - FORGET_AFTER, blocks.head.timestamp);
+    this.#checkQueued(blocks.head);
     this.#batches.see(blocks.head);
     this.#moves?.see(blocks.head);
+    // Who only watches does not follow what becomes of one: by then it is decided.
+    if (this.#moves === undefined) store.endBefore(blocks.head.timestamp - this.#afterEnd, blocks.head);
+  }
+
+  /** A worker lied: what was found right on its word is checked again, by the canonical executor of this machine. */
+  distrust(worker: string): void {
+    this.#barred.add(worker);
+    const promises = this.#parts.store.words.distrust(worker);
+    if (promises === 0) return;
+    this.#parts.log.warn({ worker, promises }, "promises that a barred worker found right are checked again");
+    this.#batches.again();
+    if (this.#head !== undefined) this.#checkQueued(this.#head);
   }
 
   /** Compares a signed claim that is bound by its signature, and keeps it if it is wrong.
+   *  @param report absent: it waits in a queue
+   *  @param mustRunHere true: the canonical executor of this machine compares it
    *  @returns undefined for a model that no folder here holds */
-  async check(digest: Digest, presented: Presented): Promise<Verdict | undefined> {
+  async check(
+    digest: Digest,
+    presented: Presented,
+    report?: Report,
+    mustRunHere = false,
+  ): Promise<Verdict | undefined> {
     const { store, models, observe, log } = this.#parts;
-    const model = models.get(presented.claim.modelId);
-    if (model === undefined) return undefined;
+    const covered = models.get(presented.claim.modelId);
+    if (covered === undefined) return undefined;
+    const model = mustRunHere ? { ...covered, isQuick: true } : covered;
     const { fast, canonical } = this.#parts;
     const stated = {
       ...{ input: fromHex(presented.input), output: fromHex(presented.output), facts: { promise: digest } },
@@ -128,10 +169,16 @@ export class PromiseWatch {
     const verdict = await compare(model, stated, engines, (outcome) =>
       observe({ kind: "engine", subject: { promise: digest }, model: model.name, outcome }),
     );
+    // What somebody hands over is not kept where it is right, so it could not be checked again.
+    const { workers = [] } = verdict.kind === "right" ? verdict : {};
+    if (workers.some((worker) => report !== undefined || this.#barred.has(worker)))
+      return this.check(digest, presented, report, true);
     observe({ kind: "signed-claim", digest, model: model.name, verdict });
     const about = { promise: digest, model: model.name, prover: presented.claim.prover };
     if (verdict.kind !== "wrong") return verdict;
-    store.addSigned({ kind: "signed", digest, presented });
+    const wrong = { kind: "signed", digest, presented } as const;
+    if (report === undefined) store.addSigned(wrong);
+    else if (!store.addReported(wrong, report.strength, report.limits)) return verdict;
     log.warn({ ...about, claimed: presented.output, honest: verdict.honest }, "a signed claim is wrong");
     this.#moves?.step(presented.claim.prover);
     return verdict;
@@ -149,11 +196,22 @@ export class PromiseWatch {
 
   #keep(event: PromiseEvent, head: Head): void {
     const { store } = this.#parts;
+    store.stakes.apply(event);
     switch (event.name) {
       case "Posted":
         this.#posted(event, head);
         return;
+      case "Queued": {
+        const { digest, signed: claim, input, output } = event.args;
+        const { number: block } = event.block;
+        store.queued({ digest, claim, input, output, block, transactionHash: event.transactionHash });
+        return;
+      }
+      case "TakenBack":
+        store.queue.drop(event.args.digest);
+        return;
       case "Opened":
+        store.queue.drop(event.args.digest);
         store.claimed(event.args.digest, event.args.claimId, event.block.number);
         return;
       case "LeafOpened": {
@@ -172,7 +230,7 @@ export class PromiseWatch {
     // A window that is over at the first start binds nobody.
     if (windowEnd <= head.timestamp) return;
     if (models.has(batch.modelId)) {
-      store.addBatch({ id, batch, block: block.number, windowEnd, data: fromHex(data) });
+      store.batches.add({ id, batch, block: block.number, windowEnd, data: fromHex(data) });
       return;
     }
     if (!this.#reported.add(id)) return;
@@ -180,21 +238,45 @@ export class PromiseWatch {
     log.warn({ batch: id, model: batch.modelId }, "a batch is not covered: no folder here has its model");
   }
 
-  /** What waits in a queue is no claim yet, and hides what waits behind it: it is checked now. */
-  #checkQueued({ args, transactionHash }: PromiseEventOf<"Queued">): void {
-    const { digest, signed: claim, input, output } = args;
+  /** What waits in a queue is no claim yet, and hides what waits behind it: it is compared now, and again until it could
+   *  be or waits no more. */
+  #checkQueued(head: Head): void {
     const { chain, store, log } = this.#parts;
-    if (store.has(digest)) return;
-    this.#checking = this.#checking
-      .then(async () => {
-        const signature = await signatureIn(chain, transactionHash);
-        await this.check(digest, { claim, input, output, signature });
-      })
-      .catch((error: unknown) => {
-        if (this.#stopping.signal.aborted) return;
-        const { code, message } = chainError(error, "check a signed claim that waits");
-        log.error({ promise: digest, code }, message);
-      });
+    for (const { digest, transactionHash, mustRunHere, ...stated } of store.queue.at(head)) {
+      if (this.#comparing.has(digest)) continue;
+      this.#comparing.add(digest);
+      const about = { promise: digest };
+      this.#checking = this.#checking
+        .then(async () => {
+          if (this.#stopping.signal.aborted) return;
+          const { claim, input, output } = stated;
+          const signature = await signatureIn(chain, transactionHash);
+          const presented = { claim, input, output, signature };
+          const verdict = await this.check(digest, presented, undefined, mustRunHere);
+          if (verdict?.kind === "could-not-check") {
+            log.warn({ ...about, reason: verdict.reason }, "a signed claim that waits could not be checked");
+            store.queue.postpone(digest, head);
+          } else if (verdict?.kind === "right" && verdict.workers !== undefined) {
+            store.words.add(digest, verdict.workers);
+            store.queue.keep(digest);
+          } else store.queue.drop(digest);
+        })
+        .catch((error: unknown) => {
+          if (this.#stopping.signal.aborted) return;
+          const { code, message } = chainError(error, "check a signed claim that waits");
+          log.error({ ...about, code }, message);
+          store.queue.postpone(digest, head);
+        })
+        .finally(() => this.#comparing.delete(digest));
+    }
+  }
+
+  /** In which what was opened in the last second is decided, seconds. */
+  get #afterEnd(): number {
+    const { chain, models } = this.#parts;
+    const { answerSeconds } = chain.constants;
+    const depth = Math.max(0, ...[...models.values()].map(depthOf));
+    return turnSeconds(answerSeconds) + RULES.disputeSeconds(depth, answerSeconds);
   }
 }
 
