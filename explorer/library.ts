@@ -1,56 +1,38 @@
 /** The model folders of this machine by model id: their manifests, and what stands behind them, read when it is asked
  *  for. A program that no folder has is read from the chain, where it is registered. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
-import { toHex } from "../base/bytes.ts";
+import { join } from "node:path";
 import { BaseError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
-import { RecentMap } from "../base/recent.ts";
-import { type AbiFunction, selectorOf } from "../inference/manifest/abi.ts";
-import type { FileEntry, Manifest } from "../inference/manifest/assay.ts";
-import type { ProofManifest } from "../inference/manifest/proof-model.ts";
-import type { Readable } from "../inference/meaning/form.ts";
+import type { FileEntry } from "../inference/manifest/assay.ts";
 import { readAnyManifest, readChecked, sha256 } from "../inference/model-folder.ts";
 import type { Program } from "../inference/program/form.ts";
-import { readProgram } from "../inference/program/validate.ts";
+import { type ModelFile, Programs, type Shelf, type ShelvedModel, shelve } from "./shelf.ts";
 
-export interface ShelvedModel {
-  readonly id: string;
-  /** name of the folder */
-  readonly folder: string;
+/** A model with the folder that it lies in. */
+interface Held extends ShelvedModel {
   readonly directory: string;
-  readonly manifest: Manifest | ProofManifest;
-  /** the function that calldata calls */
-  readonly function: AbiFunction & { readonly selector: `0x${string}` };
-  /** how its output is read */
-  readonly readable: Readable;
-}
-
-export interface ModelFile extends FileEntry {
-  readonly name: string;
 }
 
 const MANIFEST = "manifest.json";
-/** Programs that are kept decoded. */
-const MAX_PROGRAMS = 64;
 
-export class Library {
-  readonly #models = new Map<string, ShelvedModel>();
-  readonly #programs = new RecentMap<string, Promise<Program | undefined>>(MAX_PROGRAMS);
+export class Library implements Shelf {
+  readonly #models = new Map<string, Held>();
+  readonly #programs: Programs;
   /** files that were found to be what their manifest says: path, size and time of change */
   readonly #checked = new Set<string>();
-  readonly #fromChain: (id: string) => Promise<Uint8Array>;
 
   /** @param parents folders that hold model folders; what has no manifest, or a wrong one, is left out
    *  @param fromChain a registered program's bytes; @throws BaseError MODEL_UNKNOWN, faults of the node */
   constructor(parents: readonly string[], log: Logger, fromChain: (id: string) => Promise<Uint8Array>) {
-    this.#fromChain = fromChain;
+    this.#programs = new Programs(async (id) => this.#programHere(id) ?? fromChain(id));
     for (const parent of parents.filter(existsSync)) {
       for (const name of readdirSync(parent).sort()) {
         const directory = join(parent, name);
-        if (!existsSync(join(directory, MANIFEST))) continue;
+        const path = join(directory, MANIFEST);
+        if (!existsSync(path)) continue;
         try {
-          const model = shelve(directory);
+          const model = { ...shelve(name, readAnyManifest(path)), directory };
           if (!this.#models.has(model.id)) this.#models.set(model.id, model);
         } catch (error) {
           log.error({ folder: directory, error }, "a model folder is left out");
@@ -67,18 +49,10 @@ export class Library {
     return this.#models.get(id);
   }
 
-  /** The program, undefined for a model without one.
-   *  @throws BaseError faults of the node, of a folder that changed */
   program(id: string): Promise<Program | undefined> {
-    const known = this.#programs.get(id);
-    if (known !== undefined) return known;
-    const reading = this.#readProgram(id);
-    this.#programs.set(id, reading);
-    reading.catch(() => this.#programs.delete(id));
-    return reading;
+    return this.#programs.get(id);
   }
 
-  /** What can be read of a model's folder. */
   files(id: string): ModelFile[] {
     const model = this.#models.get(id);
     if (model === undefined) return [];
@@ -102,8 +76,7 @@ export class Library {
     return { ...found, directory: model.directory };
   }
 
-  /** Text of a file that describes the model; undefined where there is none. */
-  text(id: string, name: string): string | undefined {
+  async text(id: string, name: string): Promise<string | undefined> {
     const model = this.#models.get(id);
     const entry = model?.manifest.assay.files[name];
     if (model === undefined || entry === undefined || !existsSync(join(model.directory, name)))
@@ -119,33 +92,13 @@ export class Library {
     this.#checked.add(key);
   }
 
-  async #readProgram(id: string): Promise<Program | undefined> {
+  /** @returns undefined for a model that is not here */
+  #programHere(id: string): Uint8Array | undefined {
     const model = this.#models.get(id);
-    const entry = model?.manifest.assay.files["program.bin"];
-    if (model !== undefined && entry === undefined) return undefined;
-    const bytes =
-      model === undefined || entry === undefined
-        ? await this.#fromChain(id)
-        : readChecked(model.directory, "program.bin", entry);
-    return bytes.length === 0 ? undefined : readProgram(bytes);
+    const entry: FileEntry | undefined = model?.manifest.assay.files["program.bin"];
+    if (model === undefined) return undefined;
+    return entry === undefined ? new Uint8Array() : readChecked(model.directory, "program.bin", entry);
   }
-}
-
-/** @throws BaseError MANIFEST_INVALID, MODEL_FOLDER_INVALID; TypeError for a manifest without its function */
-function shelve(directory: string): ShelvedModel {
-  const manifest = readAnyManifest(join(directory, MANIFEST));
-  const { modelId, selector } = manifest.assay;
-  const called = manifest.abi.find((entry) => toHex(selectorOf(entry)) === selector);
-  if (called === undefined)
-    throw new TypeError(`The manifest of ${directory} does not describe ${selector}.`);
-  return {
-    id: modelId,
-    folder: basename(directory),
-    directory,
-    manifest,
-    function: { ...called, selector: toHex(selectorOf(called)) },
-    readable: manifest.assay,
-  };
 }
 
 function fileUnknown(id: string, name: string, files: readonly ModelFile[]): BaseError {

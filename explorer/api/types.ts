@@ -8,6 +8,7 @@ import type * as disputes from "./schemas/dispute.ts";
 import type * as models from "./schemas/models.ts";
 import type * as operators from "./schemas/operator.ts";
 import type * as overviews from "./schemas/overview.ts";
+import type * as promises from "./schemas/promises.ts";
 import type * as queries from "./schemas/queries.ts";
 import type * as requests from "./schemas/requests.ts";
 
@@ -72,6 +73,28 @@ export type Deadline = z.infer<typeof requests.deadline>;
 /** GET /v1/claims/{id}/dispute */
 export type Dispute = z.infer<typeof disputes.dispute>;
 export type Conviction = z.infer<typeof disputes.conviction>;
+
+/** GET /v1/batches */
+export type BatchState = z.infer<typeof promises.batchState>;
+export type BatchSummary = z.infer<typeof promises.batchSummary>;
+export type BatchesQuery = z.input<typeof queries.batchesQuery>;
+export type BatchPage = Page<BatchSummary>;
+/** GET /v1/batches/{id} */
+export type Batch = z.infer<typeof promises.batch>;
+export type OpenedLeaf = Batch["openedLeaves"][number];
+/** GET /v1/batches/{id}/leaves */
+export type LeafSummary = z.infer<typeof promises.leafSummary>;
+export type LeafPage = Page<LeafSummary>;
+/** GET /v1/batches/{id}/leaves/{index} */
+export type Leaf = z.infer<typeof promises.leaf>;
+
+/** GET /v1/signed-claims */
+export type SignedState = z.infer<typeof promises.signedState>;
+export type SignedSummary = z.infer<typeof promises.signedSummary>;
+export type SignedClaimsQuery = z.input<typeof queries.signedClaimsQuery>;
+export type SignedClaimPage = Page<SignedSummary>;
+/** GET /v1/signed-claims/{id} */
+export type SignedClaim = z.infer<typeof promises.signedClaim>;
 
 /** GET /v1/accounts */
 export type AccountSummary = z.infer<typeof accounts.accountSummary>;

@@ -1,15 +1,56 @@
 import { join } from "node:path";
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
+import { licencesOf } from "../../tools/licences.ts";
 
 const root = import.meta.dirname;
+/** The document of exported sites, which lie in any folder of a host; the others are served from its root. */
+const EXPORTED = "exported.html";
 
-/** Everything is served from one folder, under a policy that lets no script stand in the page. */
-export const pagesConfig = (folder: string, outDir: string) =>
+/** Puts the licences of what pages and workers bundle beside them. Workers are bundled before the pages are. */
+function licences(): { readonly ofPages: Plugin; readonly ofWorker: Plugin } {
+  const modules = new Set<string>();
+  const collect: Plugin["generateBundle"] = (_, bundle) => {
+    for (const one of Object.values(bundle))
+      if (one.type === "chunk") for (const id of one.moduleIds) modules.add(id);
+  };
+  return {
+    ofWorker: { name: "licences-of-worker", generateBundle: collect },
+    ofPages: {
+      name: "licences",
+      generateBundle(...given) {
+        collect.apply(this, given);
+        this.emitFile({ type: "asset", fileName: "THIRD-PARTY-LICENSES.txt", source: licencesOf(modules) });
+      },
+    },
+  };
+}
+
+/** Everything is served from one place, under a policy that lets no script stand in the page. */
+export const pagesConfig = (
+  folder: string,
+  outDir: string,
+  documents: readonly string[] = ["index.html"],
+  { ofPages, ofWorker } = licences(),
+) =>
   defineConfig({
     root: folder,
-    plugins: [react()],
-    worker: { format: "es" },
+    plugins: [react(), ofPages],
+    worker: {
+      format: "es",
+      plugins: () => [ofWorker],
+      rollupOptions: {
+        output: {
+          // SQLite's loader looks for its code by this name, beside itself.
+          assetFileNames: ({ names }) =>
+            names.includes("sqlite3.wasm") ? "assets/[name][extname]" : "assets/[name]-[hash][extname]",
+        },
+      },
+    },
+    experimental: {
+      renderBuiltUrl: (file, { hostId, hostType }) =>
+        hostType === "html" ? `${hostId === EXPORTED ? "./" : "/"}${file}` : { relative: true },
+    },
     build: {
       outDir,
       emptyOutDir: true,
@@ -19,7 +60,8 @@ export const pagesConfig = (folder: string, outDir: string) =>
       modulePreload: { polyfill: false },
       manifest: true,
       reportCompressedSize: false,
+      rollupOptions: { input: documents.map((name) => join(folder, name)) },
     },
   });
 
-export default pagesConfig(root, join(root, "../../build/explorer"));
+export default pagesConfig(root, join(root, "../../build/explorer"), ["index.html", EXPORTED]);

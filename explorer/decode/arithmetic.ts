@@ -40,6 +40,16 @@ export interface DotArithmetic {
   readonly requantization: Requantization;
 }
 
+/** DOT activations: two rows of computed values; their sum is the element. */
+export interface RowsArithmetic {
+  readonly kind: "rows";
+  /** values of the row of a, and of the row of b */
+  readonly left: number[];
+  readonly right: number[];
+  readonly products: number[];
+  readonly sum: number;
+}
+
 export interface ChannelArithmetic {
   readonly kind: "channel";
   readonly channel: number;
@@ -78,6 +88,12 @@ export function dotArithmetic(
     parameters: channelOf(parameters),
     requantization: requantize(step, accumulator, parameters),
   };
+}
+
+export function rowsArithmetic(left: readonly number[], right: readonly number[]): RowsArithmetic {
+  const products = left.map((value, i) => value * (right[i] as number));
+  const sum = products.reduce((all, product) => all + product, 0);
+  return { kind: "rows", left: [...left], right: [...right], products, sum };
 }
 
 /** @param input the accumulator that is rescaled @param word the channel's parameters */

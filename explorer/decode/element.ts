@@ -5,6 +5,8 @@ import type { Read } from "../../inference/opcodes/opcode.ts";
 import {
   elementBytes,
   elementCount,
+  isActivationDot,
+  isRatio,
   isStep,
   isWeight,
   lastDim,
@@ -23,6 +25,8 @@ import {
   channelArithmetic,
   type DotArithmetic,
   dotArithmetic,
+  type RowsArithmetic,
+  rowsArithmetic,
 } from "./arithmetic.ts";
 import { rowValues } from "./values.ts";
 
@@ -41,7 +45,7 @@ export interface DecodedOperand {
 export interface DecodedElement {
   readonly coordinates: number[];
   readonly operands: DecodedOperand[];
-  readonly arithmetic: DotArithmetic | ChannelArithmetic | { readonly kind: "operands" };
+  readonly arithmetic: DotArithmetic | RowsArithmetic | ChannelArithmetic | { readonly kind: "operands" };
   /** as a value of the step's type; absent where the operands alone are shown */
   readonly recomputed?: number;
 }
@@ -65,13 +69,20 @@ export function decodeElement(
     operandOf(program, read, i === 0 ? "output" : nameOf(record, read.operand, used), openings[i] ?? []),
   );
   const arithmetic = arithmeticOf(program, record, element, operands, openings);
-  const clamped = arithmetic.kind === "operands" ? undefined : arithmetic.requantization.clamped;
+  const recomputed = valueBy(record, arithmetic);
   return {
     coordinates: coordinatesOf(record.dims, element),
     operands,
     arithmetic,
-    ...(clamped === undefined ? {} : { recomputed: record.type === "s8" ? clamped - 128 : clamped }),
+    ...(recomputed === undefined ? {} : { recomputed }),
   };
+}
+
+function valueBy({ type }: Step, arithmetic: DecodedElement["arithmetic"]): number | undefined {
+  if (arithmetic.kind === "operands") return undefined;
+  if (arithmetic.kind === "rows") return arithmetic.sum;
+  const { clamped } = arithmetic.requantization;
+  return type === "s8" ? clamped - 128 : clamped;
 }
 
 /** LOOKUP and TABLE read what the values of a say: those are in the opening of a, which stands behind the output's. */
@@ -177,6 +188,7 @@ function arithmeticOf(
   if (a === undefined || b === undefined) return { kind: "operands" };
   switch (step.opcode) {
     case "dot": {
+      if (isActivationDot(step)) return rowsArithmetic(a.values, b.values);
       const descriptor = program.weights[b.index] as WeightDescriptor;
       const stored = Uint8Array.from(activations.flatMap((bytes) => [...bytes])).slice(
         0,
@@ -186,6 +198,7 @@ function arithmeticOf(
     }
     case "requant":
     case "rescale": {
+      if (isRatio(step)) return { kind: "operands" };
       // The word holds eight accumulators.
       const input = a.values[(element % lastDim(step.dims)) % 8] as number;
       return channelArithmetic(step, b.row, input, weights[0] as Uint8Array);

@@ -7,21 +7,22 @@ import { withinTime } from "../../protocol/service/http/time-limit.ts";
 import { askBody } from "../api/schemas/models.ts";
 import type { Asked } from "../api/types.ts";
 import { outputView } from "../read/data.ts";
-import type { ReadParts } from "../read/parts.ts";
-import { readInput } from "./infer.ts";
+import { readInput } from "../read/infer.ts";
+import { type AnswerParts, atOneBlock } from "../read/parts.ts";
+import { bodyOf } from "./infer.ts";
 
 /** Longest that the prover may take, ms. */
 const TIMEOUT_MS = 20_000;
 
-/** @throws BaseError as readInput and Provers.ask do; TOO_BUSY, RUN_TIMEOUT */
+/** @throws BaseError as readInput, bodyOf and Provers.ask do; TOO_BUSY, RUN_TIMEOUT */
 export async function ask(
-  parts: ReadParts,
+  parts: AnswerParts,
   slots: Slots,
   id: Hex,
   request: Request,
   response: Response,
 ): Promise<Asked> {
-  const { body, input } = await readInput(parts, id, request, askBody);
+  const { body, input } = await readInput(parts, id, askBody, bodyOf(request));
   const { provers, nowMs } = parts;
   const { prover, finality = "any" } = body;
   return slots.hold(async () => {
@@ -33,7 +34,8 @@ export async function ask(
     const shared = { modelId: id, prover, input, seconds: (nowMs() - sinceMs) / 1_000 };
     if ("price" in answer) return { ...shared, status: "priced", price: answer };
     const { output, ...answered } = answer;
-    return { ...shared, ...answered, output: outputView(parts, id, output) };
+    const shown = await atOneBlock(parts, (own) => outputView(own, id, output));
+    return { ...shared, ...answered, output: shown };
   });
 }
 

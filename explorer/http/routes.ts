@@ -7,20 +7,22 @@ import * as disputes from "../api/schemas/dispute.ts";
 import * as models from "../api/schemas/models.ts";
 import * as operators from "../api/schemas/operator.ts";
 import * as overviews from "../api/schemas/overview.ts";
+import * as promises from "../api/schemas/promises.ts";
 import * as proofs from "../api/schemas/proofs.ts";
 import * as queries from "../api/schemas/queries.ts";
 import * as requests from "../api/schemas/requests.ts";
 import { accountPage, accountView } from "../read/accounts.ts";
+import { batchPage, batchView, leafPage, leafView } from "../read/batches.ts";
 import { disputeView } from "../read/dispute.ts";
 import { eventPage } from "../read/events.ts";
-import { readGlossary } from "../read/glossary.ts";
 import { claimView, requestView } from "../read/life.ts";
 import { claimPage, requestPage } from "../read/lists.ts";
 import { modelPage, modelView } from "../read/models.ts";
 import { operatorView } from "../read/operator.ts";
 import { overviewOf } from "../read/overview.ts";
-import type { ReadParts } from "../read/parts.ts";
+import { type AnswerParts, atOneBlock, type ReadParts } from "../read/parts.ts";
 import { searchResult, transactionView } from "../read/search.ts";
+import { signedPage, signedView } from "../read/signed.ts";
 
 /** The forms of the answers, by name. */
 export const ANSWERS = {
@@ -41,6 +43,12 @@ export const ANSWERS = {
   Claim: requests.claim,
   Claims: common.page(requests.claimSummary),
   Dispute: disputes.dispute,
+  Batch: promises.batch,
+  Batches: common.page(promises.batchSummary),
+  Leaf: promises.leaf,
+  Leaves: common.page(promises.leafSummary),
+  SignedClaim: promises.signedClaim,
+  SignedClaims: common.page(promises.signedSummary),
   Receipt: proofs.receipt,
   Record: proofs.record,
   Account: accounts.account,
@@ -62,7 +70,7 @@ export interface Route {
   readonly answer: AnswerName;
   /** other statuses than those that every route has */
   readonly errors: readonly number[];
-  readonly read: (parts: ReadParts, parameters: unknown, query: unknown) => unknown;
+  readonly read: (parts: AnswerParts, parameters: unknown, query: unknown) => Promise<unknown>;
 }
 
 const NONE = queries.noQuery;
@@ -73,11 +81,17 @@ function route<Parameters extends z.ZodObject, Query extends z.ZodObject>(
   answer: AnswerName,
   summary: string,
   forms: { readonly parameters: Parameters; readonly query: Query; readonly errors?: readonly number[] },
-  read: (parts: ReadParts, parameters: z.output<Parameters>, query: z.output<Query>) => unknown,
+  read: (parts: AnswerParts, parameters: z.output<Parameters>, query: z.output<Query>) => Promise<unknown>,
 ): Route {
   const { parameters, query, errors = [] } = forms;
   return { path, answer, summary, parameters, query, errors, read: read as Route["read"] };
 }
+
+/** Of an answer that is in the index, but for the names of models. */
+const indexed =
+  <Parameters, Query>(read: (parts: ReadParts, parameters: Parameters, query: Query) => Promise<unknown>) =>
+  (parts: AnswerParts, parameters: Parameters, query: Query) =>
+    atOneBlock(parts, (own) => read(own, parameters, query));
 
 const byId = { parameters: queries.idPath, query: NONE, errors: [404] } as const;
 const listed = <Query extends z.ZodObject>(query: Query) => ({ parameters: NONE, query });
@@ -88,8 +102,12 @@ export const OPERATOR_PATH = "/v1/operator";
 
 export const ROUTES: readonly Route[] = [
   route("/v1/overview", "Overview", "The deployment as a whole.", listed(NONE), overviewOf),
-  route("/v1/events", "Events", "Events, newest first.", listed(queries.eventsQuery), ({ index }, _, query) =>
-    eventPage(index.tables, query),
+  route(
+    "/v1/events",
+    "Events",
+    "Events, newest first.",
+    listed(queries.eventsQuery),
+    indexed(({ index }, _, query) => eventPage(index.tables, query)),
   ),
   route("/v1/models", "Models", "Models, newest first.", listed(queries.modelsQuery), (parts, _, query) =>
     modelPage(parts, query),
@@ -100,16 +118,28 @@ export const ROUTES: readonly Route[] = [
     "Requests",
     "Requests, newest first.",
     listed(queries.requestsQuery),
-    (parts, _, query) => requestPage(parts, query),
+    indexed((parts, _, query) => requestPage(parts, query)),
   ),
-  route("/v1/requests/{id}", "Request", "One request with its life.", byId, (parts, { id }) =>
-    requestView(parts, hex(id)),
+  route(
+    "/v1/requests/{id}",
+    "Request",
+    "One request with its life.",
+    byId,
+    indexed((parts, { id }) => requestView(parts, hex(id))),
   ),
-  route("/v1/claims", "Claims", "Claims, newest first.", listed(queries.claimsQuery), (parts, _, query) =>
-    claimPage(parts, query),
+  route(
+    "/v1/claims",
+    "Claims",
+    "Claims, newest first.",
+    listed(queries.claimsQuery),
+    indexed((parts, _, query) => claimPage(parts, query)),
   ),
-  route("/v1/claims/{id}", "Claim", "One claim with its life.", byId, (parts, { id }) =>
-    claimView(parts, hex(id)),
+  route(
+    "/v1/claims/{id}",
+    "Claim",
+    "One claim with its life.",
+    byId,
+    indexed((parts, { id }) => claimView(parts, hex(id))),
   ),
   route(
     "/v1/claims/{id}/dispute",
@@ -119,11 +149,53 @@ export const ROUTES: readonly Route[] = [
     (parts, { id }) => disputeView(parts, hex(id)),
   ),
   route(
+    "/v1/batches",
+    "Batches",
+    "Batches, newest first.",
+    listed(queries.batchesQuery),
+    indexed((parts, _, query) => batchPage(parts, query)),
+  ),
+  route(
+    "/v1/batches/{id}",
+    "Batch",
+    "One batch with its life.",
+    byId,
+    indexed((parts, { id }) => batchView(parts, hex(id))),
+  ),
+  route(
+    "/v1/batches/{id}/leaves",
+    "Leaves",
+    "The leaves of a batch, in their order.",
+    { parameters: queries.idPath, query: queries.leavesQuery, errors: [404] },
+    indexed((parts, { id }, query) => leafPage(parts, hex(id), query)),
+  ),
+  route(
+    "/v1/batches/{id}/leaves/{index}",
+    "Leaf",
+    "One leaf, with its path and what requireFinalLeaf takes.",
+    { parameters: queries.leafPath, query: NONE, errors: [404] },
+    indexed((parts, { id, index }) => leafView(parts, hex(id), index)),
+  ),
+  route(
+    "/v1/signed-claims",
+    "SignedClaims",
+    "Signed claims that somebody opened, newest first.",
+    listed(queries.signedClaimsQuery),
+    indexed((parts, _, query) => signedPage(parts, query)),
+  ),
+  route(
+    "/v1/signed-claims/{id}",
+    "SignedClaim",
+    "One signed claim with its life; id is its digest.",
+    byId,
+    indexed((parts, { id }) => signedView(parts, hex(id))),
+  ),
+  route(
     "/v1/accounts",
     "Accounts",
     "Accounts; those that moved last come first.",
     listed(queries.accountsQuery),
-    (parts, _, query) => accountPage(parts, query),
+    indexed((parts, _, query) => accountPage(parts, query)),
   ),
   route(
     "/v1/accounts/{address}",
@@ -137,17 +209,27 @@ export const ROUTES: readonly Route[] = [
     "Operator",
     "The daemons that this explorer was told to watch: how they are, alerts, and the clocks of their accounts.",
     listed(NONE),
-    operatorView,
+    indexed(operatorView),
   ),
-  route("/v1/transactions/{id}", "Transaction", "One transaction with its events.", byId, (parts, { id }) =>
-    transactionView(parts, hex(id)),
+  route(
+    "/v1/transactions/{id}",
+    "Transaction",
+    "One transaction with its events.",
+    byId,
+    indexed((parts, { id }) => transactionView(parts, hex(id))),
   ),
   route(
     "/v1/search",
     "Search",
     "What has this id, address, transaction, block or name.",
     listed(queries.searchQuery),
-    (parts, _, { q }) => searchResult(parts, q),
+    indexed((parts, _, { q }) => searchResult(parts, q)),
   ),
-  route("/v1/glossary", "Glossary", "The terms that pages explain.", listed(NONE), readGlossary),
+  route(
+    "/v1/glossary",
+    "Glossary",
+    "The terms that pages explain.",
+    listed(NONE),
+    async ({ glossary }) => glossary,
+  ),
 ];

@@ -4,13 +4,14 @@ import { type Express, type Response, Router } from "express";
 import { jsonOf } from "../../base/json.ts";
 import type { Logger } from "../../base/log.ts";
 import { VERSION } from "../../base/version.ts";
+import { compressed } from "../../protocol/service/http/compressed.ts";
 import { hasPages, pages } from "../../protocol/service/http/pages.ts";
 import { type CallerLimits, createService } from "../../protocol/service/http/service.ts";
 import { Slots } from "../../protocol/service/http/slots.ts";
 import { filePath, idPath } from "../api/schemas/queries.ts";
-import type { Health } from "../api/types.ts";
-import { blocksBehind, headOf } from "../read/overview.ts";
-import type { ReadParts } from "../read/parts.ts";
+import type { Library } from "../library.ts";
+import { healthOf } from "../read/health.ts";
+import type { AnswerParts } from "../read/parts.ts";
 import { ask } from "./ask.ts";
 import { infer } from "./infer.ts";
 import { expressPath, openApi, routeNames } from "./openapi.ts";
@@ -20,7 +21,8 @@ import { proofRoutes } from "./proofs.ts";
 import { OPERATOR_PATH, ROUTES } from "./routes.ts";
 import type { Stream } from "./stream.ts";
 
-export interface HttpParts extends ReadParts {
+export interface HttpParts extends AnswerParts {
+  readonly library: Library;
   readonly stream: Stream;
   readonly log: Logger;
   readonly limits: CallerLimits;
@@ -28,8 +30,6 @@ export interface HttpParts extends ReadParts {
   readonly pagesFolder: string;
 }
 
-/** Blocks that the index may lie behind and still be well. */
-const MAX_BEHIND = 10;
 /** Runs of the chain's node for callers, at once. */
 const MAX_RUNS = 4;
 /** Answers of provers for callers, at once. */
@@ -62,8 +62,9 @@ export function createApp(parts: HttpParts): Express {
 
 function readRoutes(parts: HttpParts): Router {
   const router = Router();
+  const zipped = compressed();
   for (const { path, parameters, query, read } of ROUTES) {
-    router.get(expressPath(path), async (request, response) => {
+    router.get(expressPath(path), zipped, async (request, response) => {
       const given = parsed(parameters, request.params, "path");
       send(response, await read(parts, given, parsed(query, request.query, "query")));
     });
@@ -107,34 +108,13 @@ function healthRoutes(parts: HttpParts): Router {
   const router = Router();
   router.get("/livez", (_request, response) => send(response, { status: "alive", version: VERSION }));
   router.get("/healthz", (_request, response) => {
+    // Whoever asks next is told whether its database is back.
+    void parts.index.read(async () => undefined).catch(() => undefined);
     const health = healthOf(parts);
     response.status(health.status === "ok" ? 200 : 503);
     send(response, health);
   });
   return router;
-}
-
-/** From what is known: a node that is frozen must not hold up who asks about it. */
-function healthOf(parts: HttpParts): Health {
-  const { pulse, chain, nowMs, watcher } = parts;
-  const behind = blocksBehind(parts);
-  const { silentSinceMs } = pulse;
-  const status =
-    silentSinceMs !== undefined
-      ? "node-unreachable"
-      : behind === undefined || behind > MAX_BEHIND
-        ? "behind"
-        : "ok";
-  return {
-    status,
-    version: VERSION,
-    chainId: chain.game.chainId,
-    assay: chain.game.assay,
-    watched: watcher?.watched.length ?? 0,
-    ...headOf(parts),
-    ...(behind === undefined ? {} : { blocksBehind: behind }),
-    ...(silentSinceMs === undefined ? {} : { silentSeconds: Math.floor((nowMs() - silentSinceMs) / 1_000) }),
-  };
 }
 
 function send(response: Response, body: unknown): void {

@@ -1,30 +1,38 @@
 /** GET /v1/stream: what is indexed, as it comes. */
 import type { Request, Response } from "express";
 import { BaseError } from "../../base/errors.ts";
-import {
-  type EventStream,
-  openEventStream,
-  type ServerEvent,
-} from "../../protocol/service/http/event-stream.ts";
+import { openEventStream } from "../../protocol/service/http/event-stream.ts";
 import { addressOf } from "../../protocol/service/http/service.ts";
 import { Slots } from "../../protocol/service/http/slots.ts";
-import type { Change } from "../index/explorer-index.ts";
 import { seqOf } from "../index/moves.ts";
-import { eventView } from "../read/events.ts";
-import { headOf } from "../read/overview.ts";
-import type { ReadParts } from "../read/parts.ts";
+import type { Change } from "../index/write.ts";
+import {
+  headMessages,
+  MAX_MESSAGES,
+  messagesBetween,
+  messagesOf,
+  resetMessage,
+  type StreamMessage,
+} from "../read/changes.ts";
+import { type AnswerParts, atOneBlock, type ReadParts } from "../read/parts.ts";
 
-/** Events that are told again to who comes back; of more he reads the state anew. */
-const MAX_AGAIN = 1_000;
 const MAX_STREAMS = 512;
 const MAX_STREAMS_OF_ONE = 32;
 
-export class Stream {
-  readonly #parts: ReadParts;
-  readonly #slots: Slots;
-  readonly #listeners = new Set<EventStream>();
+/** Who listens. */
+interface Listener {
+  send(message: StreamMessage): void;
+  end(): void;
+}
 
-  constructor(parts: ReadParts) {
+export class Stream {
+  readonly #parts: AnswerParts;
+  readonly #slots: Slots;
+  readonly #listeners = new Set<Listener>();
+  /** a change could not be read, so that nobody was told */
+  #isBehind = false;
+
+  constructor(parts: AnswerParts) {
     this.#parts = parts;
     this.#slots = new Slots({
       what: "streams",
@@ -38,64 +46,83 @@ export class Stream {
     return this.#listeners.size;
   }
 
-  /** Sends everybody what a batch changed. */
-  emit(change: Change): void {
+  /** Sends everybody what a batch changed. Never throws: what cannot be read now is read by everybody anew, later. */
+  async emit(change: Change): Promise<void> {
     if (this.#listeners.size === 0) return;
-    for (const event of this.#eventsOf(change)) for (const listener of this.#listeners) listener.send(event);
+    try {
+      const moved = { kind: "moved" } as const;
+      const messages = await atOneBlock(this.#parts, (own) =>
+        messagesOf(own, this.#isBehind ? moved : change),
+      );
+      this.#isBehind = false;
+      for (const message of messages) for (const listener of this.#listeners) listener.send(message);
+    } catch {
+      this.#isBehind = true;
+    }
   }
 
-  /** @throws BaseError LAST_EVENT_ID_INVALID, TOO_BUSY, TOO_MANY_OF_ONE */
-  answer(request: Request, response: Response): void {
+  /** @throws BaseError LAST_EVENT_ID_INVALID, TOO_BUSY, TOO_MANY_OF_ONE; as SqlStore.read */
+  async answer(request: Request, response: Response): Promise<void> {
     const after = lastEventId(request);
     const giveBack = this.#slots.take(addressOf(request));
-    const stream = openEventStream(response);
-    stream.signal.addEventListener("abort", () => {
-      this.#listeners.delete(stream);
+    // What comes while this is read is sent behind it, but for what it has already.
+    const waiting: StreamMessage[] = [];
+    const early: Listener = { send: (message) => void waiting.push(message), end: () => response.destroy() };
+    this.#listeners.add(early);
+    const leave = () => {
+      this.#listeners.delete(early);
       giveBack();
-    });
-    // What is told again and what comes next are read in one turn: nothing can come between.
-    for (const event of after === undefined ? [this.#head()] : this.#since(after)) stream.send(event);
+    };
+    response.once("close", leave);
+    let first: readonly StreamMessage[];
+    try {
+      first = await atOneBlock(this.#parts, async (own) =>
+        after === undefined ? headMessages(own) : since(own, after),
+      );
+    } catch (error) {
+      response.removeListener("close", leave);
+      leave();
+      throw error;
+    }
+    if (response.destroyed) return;
+    const stream = openEventStream(response);
+    for (const message of [...first, ...behind(waiting, first)]) stream.send(message);
+    this.#listeners.delete(early);
     this.#listeners.add(stream);
+    stream.signal.addEventListener("abort", () => this.#listeners.delete(stream));
   }
 
   /** Ends all streams. */
   close(): void {
     for (const listener of [...this.#listeners]) listener.end();
   }
+}
 
-  #eventsOf(change: Change): ServerEvent[] {
-    if (change.kind === "rollback") return [{ event: "rollback", data: { ancestor: change.ancestor } }];
-    const [first, last] = [change.moves[0], change.moves.at(-1)];
-    if (first === undefined || last === undefined) return [this.#head()];
-    if (change.moves.length > MAX_AGAIN) return [this.#reset()];
-    return [...this.#between(first.seq, last.seq), this.#head()];
-  }
+/** What came after an event is told again to who comes back; of more he reads the state anew. */
+async function since(parts: ReadParts, { block, logIndex, hash }: EventPlace): Promise<StreamMessage[]> {
+  const seq = seqOf(block, logIndex);
+  const [seen] = await parts.index.tables.moves("m.seq = ?", "LIMIT 1", [seq]);
+  if (seen === undefined || seen.blockHash.slice(2, 18) !== hash) return [resetMessage(parts)];
+  const missed = await messagesBetween(parts, seq + 1, Number.MAX_SAFE_INTEGER);
+  return missed.length > MAX_MESSAGES ? [resetMessage(parts)] : [...missed, ...headMessages(parts)];
+}
 
-  #since({ block, logIndex, hash }: EventPlace): ServerEvent[] {
-    const { tables } = this.#parts.index;
-    const seq = seqOf(block, logIndex);
-    const [seen] = tables.moves("m.seq = ?", "LIMIT 1", [seq]);
-    if (seen === undefined || seen.blockHash.slice(2, 18) !== hash) return [this.#reset()];
-    const missed = this.#between(seq + 1, Number.MAX_SAFE_INTEGER);
-    return missed.length > MAX_AGAIN ? [this.#reset()] : [...missed, this.#head()];
-  }
+/** What came meanwhile, without the events of blocks that were read already; after a re-org numbers mean other blocks. */
+function behind(messages: readonly StreamMessage[], read: readonly StreamMessage[]): StreamMessage[] {
+  const head = Math.max(-1, ...read.flatMap(headIn));
+  const turned = messages.findIndex(({ event }) => event === "rollback" || event === "reset");
+  const known = turned === -1 ? messages.length : turned;
+  return messages.filter(
+    (message, i) =>
+      i >= known ||
+      (message.event === "event" && message.data.block > head) ||
+      (message.event === "head" && message.data.number > head),
+  );
+}
 
-  #between(first: number, last: number): ServerEvent[] {
-    return this.#parts.index.tables
-      .moves("m.seq BETWEEN ? AND ?", "ORDER BY m.seq LIMIT ?", [first, last, MAX_AGAIN + 1])
-      .map((move) => {
-        const data = eventView(move);
-        return { id: data.id, event: "event", data };
-      });
-  }
-
-  #head(): ServerEvent {
-    return { event: "head", data: headOf(this.#parts).head ?? {} };
-  }
-
-  #reset(): ServerEvent {
-    return { event: "reset", data: headOf(this.#parts) };
-  }
+function headIn(message: StreamMessage): number[] {
+  if (message.event === "head") return [message.data.number];
+  return message.event === "reset" && message.data.head !== undefined ? [message.data.head.number] : [];
 }
 
 interface EventPlace {

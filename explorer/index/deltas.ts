@@ -3,6 +3,7 @@ import type { Address, Hex } from "viem";
 import type { ClaimEntry, ClaimIndex, RequestEntry } from "../../protocol/chain/claim-index.ts";
 import type { ChainEvent, EventOf } from "../../protocol/chain/events.ts";
 import { laneName } from "../../protocol/chain/finality.ts";
+import type { PromiseEvent } from "../../protocol/chain/promises/events.ts";
 import { fallPayout, finalPayout } from "../../protocol/rules/money.ts";
 import { FALL_REASONS, LANE, ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 import type { TransactionFacts } from "./facts.ts";
@@ -33,12 +34,14 @@ export interface Delta {
 }
 
 const DAY = 86_400;
+/** Where the gas of posted leaves is counted, beside the lanes. */
+export const BATCHED = "BATCHED";
 export const dayOf = (time: number): number => time - (time % DAY);
 /** Id of a sum of an account on one model. */
 export const pairOf = (model: Hex, account: Address): string => `${model}:${account}`;
 
 /** Adds under one event. */
-class Ledger {
+export class Ledger {
   readonly deltas: Delta[] = [];
   readonly #seq: number;
   readonly #day: number;
@@ -273,8 +276,8 @@ function delivered(ledger: Ledger, by: Address, { request }: RequestEntry): void
 export function transactionDeltas(
   { sender, gasUsed, fee, block }: TransactionFacts,
   time: number,
-  events: readonly ChainEvent[],
-  modelOf: (event: ChainEvent) => Hex | undefined,
+  events: readonly (ChainEvent | PromiseEvent)[],
+  modelOf: (event: ChainEvent | PromiseEvent) => Hex | undefined,
 ): Delta[] {
   const ledger = new Ledger(firstOf(block), time);
   ledger.total({ transactions: 1n, gasUsed: BigInt(gasUsed), transactionFees: fee });
@@ -291,6 +294,14 @@ export function transactionDeltas(
     const use = [{ count: 1n, gas }, { gas }] as const;
     ledger.add("lane", laneName(lane) ?? `${lane}`, ...use);
     if (model !== undefined) ledger.add("modelLane", `${model}:${laneName(lane) ?? lane}`, ...use);
+  }
+  const leaves = events.reduce(
+    (sum, event) => sum + (event.name === "Posted" ? event.args.batch.count : 0),
+    0,
+  );
+  if (leaves > 0) {
+    const gas = BigInt(gasUsed);
+    ledger.add("lane", BATCHED, { count: BigInt(leaves), gas }, { gas: gas / BigInt(leaves) });
   }
   return ledger.deltas;
 }

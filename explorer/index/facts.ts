@@ -4,6 +4,7 @@ import { BaseError } from "../../base/errors.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { chainError, withContext } from "../../protocol/chain/errors.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
+import type { PromiseEvent } from "../../protocol/chain/promises/events.ts";
 import { FALL_REASONS } from "../../protocol/rules/types.ts";
 
 export interface BlockFacts {
@@ -31,12 +32,14 @@ export interface Facts {
   readonly transactions: ReadonlyMap<Hex, TransactionFacts>;
 }
 
+type AnyEvent = ChainEvent | PromiseEvent;
+
 /** Transactions of a block from which on their receipts are asked for together. */
 const TOGETHER = 4;
 
 /** @throws BaseError RPC_UNREACHABLE, RPC_FAULT, CHAIN_MOVED (retryable) when a block went away meanwhile */
-export async function readFacts(chain: Pick<Chain, "client">, events: readonly ChainEvent[]): Promise<Facts> {
-  const byBlock = new Map<Hex, ChainEvent[]>();
+export async function readFacts(chain: Pick<Chain, "client">, events: readonly AnyEvent[]): Promise<Facts> {
+  const byBlock = new Map<Hex, AnyEvent[]>();
   for (const event of events) {
     const known = byBlock.get(event.block.hash);
     if (known === undefined) byBlock.set(event.block.hash, [event]);
@@ -51,11 +54,7 @@ export async function readFacts(chain: Pick<Chain, "client">, events: readonly C
   };
 }
 
-async function factsOfBlock(
-  { client }: Pick<Chain, "client">,
-  blockHash: Hex,
-  events: readonly ChainEvent[],
-) {
+async function factsOfBlock({ client }: Pick<Chain, "client">, blockHash: Hex, events: readonly AnyEvent[]) {
   const hashes = [...new Set(events.map(({ transactionHash }) => transactionHash))];
   const convicting = new Set(events.filter(isConviction).map(({ transactionHash }) => transactionHash));
   const [block, receipts, inputs] = await Promise.all([
@@ -84,7 +83,7 @@ async function factsOfBlock(
 }
 
 const CONVICTIONS: readonly string[] = ["ELEMENT", "CODEC", "OUTPUT"];
-const isConviction = (event: ChainEvent): boolean =>
+const isConviction = (event: AnyEvent): boolean =>
   event.name === "Fell" && CONVICTIONS.includes(FALL_REASONS[event.args.reason] ?? "");
 
 interface Receipt {

@@ -1,7 +1,7 @@
 /** A request and its claims as rows, from the events that tell of them. Pure: the same events give the same rows. */
 import type { Address, Hex } from "viem";
 import { type ClaimEntry, ClaimIndex, type RequestEntry } from "../../protocol/chain/claim-index.ts";
-import type { FallReason, RequestStatus } from "../../protocol/rules/types.ts";
+import { type FallReason, type RequestStatus, ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 import { type ClaimWord, EMPTY_CLAIM_WORD } from "../../protocol/rules/words.ts";
 import { type Delta, deltasOf } from "./deltas.ts";
 import { seqOf, type TimedEvent } from "./moves.ts";
@@ -37,6 +37,8 @@ export interface ClaimRow {
   readonly fall?: Exclude<FallReason, "NONE">;
   readonly attempt: number;
   readonly prover: Address;
+  /** absent: none is named */
+  readonly operator?: Address;
   /** wei, decimal */
   readonly bond: string;
   readonly claimedAt: number;
@@ -186,6 +188,7 @@ function claimRow(
     ...(fall === undefined || fall.reason === "NONE" ? {} : { fall: fall.reason }),
     attempt: claim.attempt,
     prover: claim.prover,
+    ...(claim.operator === ZERO_ADDRESS ? {} : { operator: claim.operator }),
     bond: `${claim.bond}`,
     claimedAt,
     ...(endedAt === undefined ? {} : { endedAt }),

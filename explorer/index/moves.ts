@@ -2,6 +2,8 @@
 import type { Address, Hex } from "viem";
 import { describeEvent } from "../../protocol/chain/describe.ts";
 import { type ChainEvent, subjectOf } from "../../protocol/chain/events.ts";
+import { describePromiseEvent } from "../../protocol/chain/promises/describe.ts";
+import type { PromiseEvent } from "../../protocol/chain/promises/events.ts";
 import type { Claim, ModelId, RequestId } from "../../protocol/rules/types.ts";
 
 /** An event with the time of its block, seconds since 1970. */
@@ -23,7 +25,7 @@ export interface Money {
   readonly account: Address;
   /** wei; above 0: to the account */
   readonly amount: bigint;
-  readonly kind: "fee" | "bond" | "ticket" | "credit" | "withdrawal";
+  readonly kind: "fee" | "bond" | "ticket" | "credit" | "withdrawal" | "stake" | "deposit";
 }
 
 export interface Move {
@@ -33,7 +35,12 @@ export interface Move {
   readonly requestId?: RequestId;
   readonly claimId?: Hex;
   readonly modelId?: ModelId;
+  /** of the promise: a batch, or the digest of a signed claim */
+  readonly batchId?: Hex;
+  readonly digest?: Hex;
   readonly account?: Address;
+  /** absent: Assay, or its registry */
+  readonly contract?: "promises";
   readonly text: string;
   readonly money: readonly Money[];
   readonly args: Readonly<Record<string, unknown>>;
@@ -59,6 +66,55 @@ export function moveOf(
     money: moneyOf(event, about.claim),
     args: smallArgs(event),
   };
+}
+
+/** @param about what is known of the promise that the event is about; `isPaid`: the event took its deposit */
+export function promiseMoveOf(
+  event: PromiseEvent,
+  about: Pick<Move, "requestId" | "modelId" | "batchId" | "digest"> & { readonly isPaid?: boolean } = {},
+): Move {
+  const { args, name } = event;
+  const { isPaid = false, ...ids } = about;
+  const account = promiseAccountOf(event);
+  return {
+    seq: seqOf(event.block.number, event.logIndex),
+    name,
+    tx: event.transactionHash,
+    ...ids,
+    ...("claimId" in args ? { claimId: args.claimId } : {}),
+    ...(account === undefined ? {} : { account }),
+    contract: "promises",
+    text: describePromiseEvent(event),
+    money: promiseMoneyOf(event, isPaid),
+    args: smallArgs(event),
+  };
+}
+
+/** Who moved, or whose stake or credit it is. */
+function promiseAccountOf({ name, args }: PromiseEvent): Address | undefined {
+  if ("opener" in args) return args.opener;
+  if ("prover" in args) return args.prover;
+  return name === "Credited" || name === "Withdrawn" ? args.account : undefined;
+}
+
+function promiseMoneyOf({ name, args }: PromiseEvent, isPaid: boolean): Money[] {
+  switch (name) {
+    case "Deposited":
+      return moved(args.from, -args.amount, "stake");
+    case "Exited":
+      return moved(args.to, args.amount, "stake");
+    case "Queued":
+    case "Opened":
+    case "LeafQueued":
+    case "LeafOpened":
+      return isPaid ? moved(args.opener, -args.deposit, "deposit") : [];
+    case "Credited":
+      return moved(args.account, args.amount, "credit");
+    case "Withdrawn":
+      return moved(args.to, args.amount, "withdrawal");
+    default:
+      return [];
+  }
 }
 
 function accountOf(event: ChainEvent): Address | undefined {
@@ -110,7 +166,7 @@ const moved = (account: Address, amount: bigint, kind: Money["kind"]): Money[] =
 const MAX_DIGITS = 66;
 
 /** What is left out is long: inputs, outputs, contents. */
-function smallArgs({ args }: ChainEvent): Record<string, unknown> {
+function smallArgs({ args }: ChainEvent | PromiseEvent): Record<string, unknown> {
   const isSmall = (value: unknown): boolean =>
     Array.isArray(value) ? false : typeof value !== "string" || value.length <= MAX_DIGITS;
   return Object.fromEntries(Object.entries(args).filter(([, value]) => isSmall(value)));

@@ -1,7 +1,6 @@
 /** Counts and amounts that events add to, and what they were before: a block that goes away takes its part back. */
-import type { SqliteDatabase } from "../../protocol/service/journal/database.ts";
+import type { Sql } from "../store/sql.ts";
 import type { Delta, Scope } from "./deltas.ts";
-import { type Prepare, statementsOf } from "./statements.ts";
 
 /** Values by name; decimal in the database, where no integer holds 256 bits. */
 export type Values = ReadonlyMap<string, bigint>;
@@ -20,117 +19,137 @@ interface Row {
   readonly body: string;
 }
 
-export class Sums {
-  readonly #sql: Prepare;
+/** A sum that a block changes. */
+interface Changed {
+  readonly key: Pick<Delta, "scope" | "id" | "day">;
+  readonly deltas: Delta[];
+}
 
-  /** @param db with the explorer's tables */
-  constructor(db: SqliteDatabase) {
-    this.#sql = statementsOf(db);
+const PUT = `INSERT INTO sums VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (scope, id, day) DO UPDATE SET last = excluded.last, body = excluded.body`;
+const FIND = "SELECT id, day, last, body FROM sums WHERE scope = ? AND id = ? AND day = ?";
+
+export class Sums {
+  readonly #sql: Sql;
+
+  /** @param sql with the explorer's tables */
+  constructor(sql: Sql) {
+    this.#sql = sql;
   }
 
   /** Adds what the events of one block add. Blocks come in order.
    *  @param deltas in any order */
-  add(block: number, deltas: readonly Delta[]): void {
-    const changed = new Map<
-      string,
-      { readonly delta: Delta; row: Row | undefined; values: Map<string, bigint>; last: number }
-    >();
-    const find = this.#sql<[string, string, number], Row>(
-      "SELECT id, day, last, body FROM sums WHERE scope = ? AND id = ? AND day = ?",
-    );
+  async add(block: number, deltas: readonly Delta[]): Promise<void> {
+    const changed = new Map<string, Changed>();
     for (const delta of deltas) {
-      const key = `${delta.scope} ${delta.id} ${delta.day}`;
-      let held = changed.get(key);
-      if (held === undefined) {
-        const row = find.get(delta.scope, delta.id, delta.day);
-        held = {
-          delta,
-          row,
-          values: new Map(row === undefined ? [] : decode(row.body)),
-          last: row?.last ?? 0,
-        };
-        changed.set(key, held);
-      }
-      const { values } = held;
-      for (const [name, amount] of Object.entries(delta.add))
-        values.set(name, (values.get(name) ?? 0n) + amount);
-      for (const [name, value] of Object.entries(delta.range ?? {})) widen(values, name, value);
-      held.last = Math.max(held.last, delta.seq);
+      const { scope, id, day } = delta;
+      const name = `${scope} ${id} ${day}`;
+      const known = changed.get(name);
+      if (known === undefined) changed.set(name, { key: { scope, id, day }, deltas: [delta] });
+      else known.deltas.push(delta);
     }
-    const keep = this.#sql("INSERT OR IGNORE INTO undo VALUES (?, ?, ?, ?, ?, ?)");
-    const put = this.#sql("INSERT OR REPLACE INTO sums VALUES (?, ?, ?, ?, ?)");
-    for (const { delta, row, values, last } of changed.values()) {
-      const key = [delta.scope, delta.id, delta.day] as const;
-      keep.run(block, ...key, row?.last ?? null, row?.body ?? null);
-      put.run(...key, last, encode(values));
-    }
+    const all = [...changed.values()];
+    const rows = await Promise.all(
+      all.map(({ key: { scope, id, day } }) => this.#sql.get<Row>(FIND, scope, id, day)),
+    );
+    await Promise.all(all.map(({ key, deltas }, i) => this.#put(block, key, rows[i], deltas)));
   }
 
   /** Makes the sums what they were at this block. Blocks above it must be kept. */
-  takeBack(ancestor: number): void {
-    const above = this.#sql<
-      [number],
-      { scope: string; id: string; day: number; last: number | null; body: string | null }
-    >("SELECT scope, id, day, last, body FROM undo WHERE block > ? ORDER BY block DESC").all(ancestor);
-    const put = this.#sql("INSERT OR REPLACE INTO sums VALUES (?, ?, ?, ?, ?)");
-    const drop = this.#sql("DELETE FROM sums WHERE scope = ? AND id = ? AND day = ?");
-    for (const { scope, id, day, last, body } of above) {
-      if (body === null) drop.run(scope, id, day);
-      else put.run(scope, id, day, last, body);
-    }
-    this.#sql("DELETE FROM undo WHERE block > ?").run(ancestor);
+  async takeBack(ancestor: number): Promise<void> {
+    const sql = this.#sql;
+    const above = await sql.all<{
+      scope: string;
+      id: string;
+      day: number;
+      last: number | null;
+      body: string | null;
+    }>("SELECT scope, id, day, last, body FROM undo WHERE block > ? ORDER BY block DESC", ancestor);
+    await Promise.all(
+      above.map(({ scope, id, day, last, body }) =>
+        body === null
+          ? sql.run("DELETE FROM sums WHERE scope = ? AND id = ? AND day = ?", scope, id, day)
+          : sql.run(PUT, scope, id, day, last, body),
+      ),
+    );
+    await sql.run("DELETE FROM undo WHERE block > ?", ancestor);
   }
 
   /** Drops what was kept of blocks before this one: they cannot go away alone. */
-  settle(block: number): void {
-    this.#sql("DELETE FROM undo WHERE block < ?").run(block);
+  settle(block: number): Promise<void> {
+    return this.#sql.run("DELETE FROM undo WHERE block < ?", block);
   }
 
-  get(scope: Scope, id: string): Values {
-    return this.find(scope, id)?.values ?? new Map();
+  async get(scope: Scope, id: string): Promise<Values> {
+    return (await this.find(scope, id))?.values ?? new Map();
   }
 
   /** A sum of all days; undefined where no event added to it. */
-  find(scope: Scope, id: string): Sum | undefined {
-    const row = this.#sql<[string, string, number], Row>(
-      "SELECT id, day, last, body FROM sums WHERE scope = ? AND id = ? AND day = ?",
-    ).get(scope, id, 0);
+  async find(scope: Scope, id: string): Promise<Sum | undefined> {
+    const row = await this.#sql.get<Row>(FIND, scope, id, 0);
     return row && sumOf(row);
   }
 
   /** Newest days first. */
-  days(scope: "day" | "accountDay", id: string, limit: number): Sum[] {
-    return this.#sql<[string, string, number], Row>(
+  async days(scope: "day" | "accountDay", id: string, limit: number): Promise<Sum[]> {
+    const rows = await this.#sql.all<Row>(
       "SELECT id, day, last, body FROM sums WHERE scope = ? AND id = ? ORDER BY day DESC LIMIT ?",
-    )
-      .all(scope, id, limit)
-      .map(sumOf);
+      ...[scope, id, limit],
+    );
+    return rows.map(sumOf);
   }
 
-  /** Those whose id begins so. */
-  below(scope: Scope, prefix: string): Sum[] {
-    return this.#sql<[string, string, string], Row>(
-      "SELECT id, day, last, body FROM sums WHERE scope = ? AND id >= ? AND id < ?",
-    )
-      .all(scope, prefix, `${prefix}\uffff`)
-      .map(sumOf);
+  /** Those whose id begins so, in the order of their ids. */
+  async below(scope: Scope, prefix: string): Promise<Sum[]> {
+    const rows = await this.#sql.all<Row>(
+      "SELECT id, day, last, body FROM sums WHERE scope = ? AND id >= ? AND id < ? ORDER BY id",
+      ...[scope, prefix, `${prefix}\uffff`],
+    );
+    return rows.map(sumOf);
   }
 
   /** Most recently changed first.
    *  @param before `last` and id of the one to go on behind */
-  newest(scope: Scope, limit: number, before?: { readonly last: number; readonly id: string }): Sum[] {
+  async newest(
+    scope: Scope,
+    limit: number,
+    before?: { readonly last: number; readonly id: string },
+  ): Promise<Sum[]> {
     const { last, id } = before ?? { last: Number.MAX_SAFE_INTEGER, id: "" };
-    return this.#sql<[string, number, string, number], Row>(
-      "SELECT id, day, last, body FROM sums WHERE scope = ? AND (last, id) < (?, ?) ORDER BY last DESC, id DESC LIMIT ?",
-    )
-      .all(scope, last, id, limit)
-      .map(sumOf);
+    const rows = await this.#sql.all<Row>(
+      `SELECT id, day, last, body FROM sums WHERE scope = ? AND (last, id) < (?, ?)
+        ORDER BY last DESC, id DESC LIMIT ?`,
+      ...[scope, last, id, limit],
+    );
+    return rows.map(sumOf);
   }
 
-  count(scope: Scope): number {
-    return (
-      this.#sql<[string], { n: number }>("SELECT count(*) AS n FROM sums WHERE scope = ?").get(scope)?.n ?? 0
-    );
+  async count(scope: Scope): Promise<number> {
+    const row = await this.#sql.get<{ n: number }>("SELECT count(*) AS n FROM sums WHERE scope = ?", scope);
+    return row?.n ?? 0;
+  }
+
+  /** @param row what was there before the block */
+  async #put(
+    block: number,
+    { scope, id, day }: Changed["key"],
+    row: Row | undefined,
+    deltas: readonly Delta[],
+  ): Promise<void> {
+    const values = row === undefined ? new Map<string, bigint>() : decode(row.body);
+    let last = row?.last ?? 0;
+    for (const { add, range, seq } of deltas) {
+      for (const [name, amount] of Object.entries(add)) values.set(name, (values.get(name) ?? 0n) + amount);
+      for (const [name, value] of Object.entries(range ?? {})) widen(values, name, value);
+      last = Math.max(last, seq);
+    }
+    await Promise.all([
+      this.#sql.run(
+        "INSERT INTO undo VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        ...[block, scope, id, day, row?.last ?? null, row?.body ?? null],
+      ),
+      this.#sql.run(PUT, scope, id, day, last, encode(values)),
+    ]);
   }
 }
 

@@ -5,31 +5,38 @@ import { isBaseError } from "../../base/errors.ts";
 import { meaningIfAny } from "../../inference/meaning/read.ts";
 import { functionOfWord, type ModelFunction } from "../../protocol/rules/abi.ts";
 import { decodeValues } from "../../protocol/rules/abi-values.ts";
-import { decodeModelWord } from "../../protocol/rules/words.ts";
+import { decodeModelWord, type ModelWord } from "../../protocol/rules/words.ts";
 import type { Data } from "../api/types.ts";
-import type { ReadParts } from "./parts.ts";
+import type { ReadParts, Shelved } from "./parts.ts";
 
 /** Most bytes that an answer repeats. */
 const MAX_BYTES = 262_144;
 
 /** The model's function with the names of its manifest, where this explorer has it. */
-export function functionOf({ library, index }: ReadParts, modelId: Hex): ModelFunction | undefined {
+export async function functionOf(
+  { library, index }: ReadParts,
+  modelId: Hex,
+): Promise<ModelFunction | undefined> {
   const known = library.get(modelId)?.function;
   if (known !== undefined) return known;
-  const word = decodeModelWord(index.tables.model(modelId)?.word ?? 0n);
+  const word = decodeModelWord((await index.tables.model(modelId))?.word ?? 0n);
   return word && functionOfWord(word);
 }
 
+/** The same of a model whose word is known. */
+export const functionIn = ({ library }: Shelved, modelId: Hex, word: ModelWord): ModelFunction =>
+  library.get(modelId)?.function ?? functionOfWord(word);
+
 /** @param input a model's calldata, selector included */
-export function inputView(parts: ReadParts, modelId: Hex, input: Hex): Data {
-  const called = functionOf(parts, modelId);
+export async function inputView(parts: ReadParts, modelId: Hex, input: Hex): Promise<Data> {
+  const called = await functionOf(parts, modelId);
   const values = called && size(input) >= 4 ? valuesOf(called.inputs, slice(input, 4)) : undefined;
   return { ...cut(input), ...(values === undefined ? {} : { values }) };
 }
 
 /** @param output return data that anybody may have claimed: it need not decode */
-export function outputView(parts: ReadParts, modelId: Hex, output: Hex): Data {
-  const called = functionOf(parts, modelId);
+export async function outputView(parts: ReadParts, modelId: Hex, output: Hex): Promise<Data> {
+  const called = await functionOf(parts, modelId);
   const values = called && valuesOf(called.outputs, output);
   const { meaning } = meaningIfAny(parts.library.get(modelId)?.readable, fromHex(output));
   return {

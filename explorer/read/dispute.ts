@@ -20,8 +20,10 @@ import type { Conviction, Dispute } from "../api/types.ts";
 import { decodeFault } from "../decode/fault.ts";
 import { stepView } from "../decode/steps.ts";
 import { leafValues } from "../decode/values.ts";
+import type { ClaimRow } from "../index/life.ts";
+import type { TimedEvent } from "../index/moves.ts";
 import { indexOf } from "./life.ts";
-import { chainNow, type ReadParts } from "./parts.ts";
+import { type AnswerParts, atOneBlock, chainNow, type ReadParts } from "./parts.ts";
 import { claimUnknown } from "./unknown.ts";
 
 type Opened = Dispute["openings"][number];
@@ -29,14 +31,20 @@ type Opened = Dispute["openings"][number];
 const MAX_OPENINGS = 256;
 
 /** @throws BaseError CLAIM_UNKNOWN */
-export async function disputeView(parts: ReadParts, id: Hex): Promise<Dispute> {
-  const row = parts.index.tables.claim(id);
-  const found = row && indexOf(parts, row.requestId).claimAndRequest(id as ClaimId);
-  if (row === undefined || found === undefined) throw claimUnknown(id);
-  const { claim: entry, request } = found;
-  const life = new Life(parts, id);
+export async function disputeView(parts: AnswerParts, id: Hex): Promise<Dispute> {
+  const row = await parts.index.read(({ tables }) => tables.claim(id));
+  if (row === undefined) throw claimUnknown(id);
   // Without the program, what was opened is shown as it stands on the chain.
   const program = await parts.library.program(row.modelId).catch(() => undefined);
+  return atOneBlock(parts, (own) => disputeAt(own, id, program));
+}
+
+async function disputeAt(parts: ReadParts, id: Hex, program: Program | undefined): Promise<Dispute> {
+  const row: ClaimRow | undefined = await parts.index.tables.claim(id);
+  const found = row && (await indexOf(parts, row.requestId)).claimAndRequest(id as ClaimId);
+  if (row === undefined || found === undefined) throw claimUnknown(id);
+  const { claim: entry, request } = found;
+  const life = new Life(await parts.index.events.ofClaim(id as ClaimId));
   const committed = life.first("TraceCommitted");
   const tops = entry.trace?.tops ?? [];
   const steps = program?.steps.length ?? 0;
@@ -58,31 +66,34 @@ export async function disputeView(parts: ReadParts, id: Hex): Promise<Dispute> {
       .flatMap((position) => openingOf(life, entry, position, program, chainNow(parts))),
     ...(fell === undefined
       ? {}
-      : { conviction: convictionOf(parts, life, fell, program, request.settled?.output, entry.output) }),
+      : {
+          conviction: await convictionOf(parts, life, fell, program, request.settled?.output, entry.output),
+        }),
   };
 }
 
 /** The events of one claim, with their times. */
 class Life {
-  readonly events: readonly ChainEvent[];
-  readonly #parts: ReadParts;
+  readonly #events: readonly TimedEvent[];
 
-  constructor(parts: ReadParts, claim: Hex) {
-    this.#parts = parts;
-    this.events = parts.index.store.eventsOf(claim as ClaimId) ?? [];
+  constructor(events: readonly TimedEvent[]) {
+    this.#events = events;
   }
 
   first<Name extends EventName>(
     name: Name,
     matches: (args: EventOf<Name>["args"]) => boolean = () => true,
   ): EventOf<Name> | undefined {
-    return this.events.find(
-      (event): event is EventOf<Name> => event.name === name && matches(event.args as EventOf<Name>["args"]),
-    );
+    return this.#events
+      .map(({ event }) => event)
+      .find(
+        (event): event is EventOf<Name> =>
+          event.name === name && matches(event.args as EventOf<Name>["args"]),
+      );
   }
 
-  timeOf({ block }: ChainEvent): number {
-    return this.#parts.index.tables.timeOf(Number(block.number));
+  timeOf(event: ChainEvent): number {
+    return this.#events.find((one) => one.event === event)?.time as number;
   }
 }
 
@@ -164,16 +175,16 @@ function elementsOf(
   return { elements: leafValues(type, dims, stepShape(record).rowHeight, index * 2 ** level, words) };
 }
 
-function convictionOf(
+async function convictionOf(
   parts: ReadParts,
   life: Life,
   fell: EventOf<"Fell">,
   program: Program | undefined,
   truth: Hex | undefined,
   claimedOutput: Hex,
-): Conviction {
+): Promise<Conviction> {
   const { step, element, expected, claimed } = fell.args;
-  const transaction = parts.index.tables.transaction(fell.transactionHash);
+  const transaction = await parts.index.tables.transaction(fell.transactionHash);
   if (transaction === undefined) throw new TypeError(`Transaction ${fell.transactionHash} is not kept.`);
   const reason = FALL_REASONS[fell.args.reason];
   if (reason === undefined || reason === "NONE") throw new TypeError(`A claim fell for ${fell.args.reason}.`);
@@ -185,7 +196,13 @@ function convictionOf(
     by: transaction.sender,
     gasUsed: transaction.gasUsed,
     verdict: { step: `${step}`, element: `${element}`, expected: `${expected}`, claimed: `${claimed}` },
-    ...faultOf(parts, life, fell, { reason, program, input: transaction.input, truth, claimedOutput }),
+    ...(await faultOf(parts, life, fell, {
+      reason,
+      program,
+      input: transaction.input,
+      truth,
+      claimedOutput,
+    })),
   };
 }
 
@@ -198,12 +215,12 @@ interface Shown {
   readonly claimedOutput: Hex;
 }
 
-function faultOf(
+async function faultOf(
   parts: ReadParts,
   life: Life,
   { args, block, logIndex }: EventOf<"Fell">,
   { reason, program, input, truth, claimedOutput }: Shown,
-): Pick<Conviction, "fault" | "undecoded"> {
+): Promise<Pick<Conviction, "fault" | "undecoded">> {
   switch (reason) {
     case "TRACE_TIMEOUT": {
       const challenged = life.first("Challenged");
@@ -216,9 +233,8 @@ function faultOf(
       return { fault: { kind: reason, position, ...(deadline === undefined ? {} : { deadline }) } };
     }
     case "TRUTH": {
-      const settled = parts.index.tables
-        .moves("m.request_id = ? AND m.name = ?", "LIMIT ?", [args.requestId, "Settled", 1])
-        .at(0);
+      const values = [args.requestId, "Settled", 1] as const;
+      const [settled] = await parts.index.tables.moves("m.request_id = ? AND m.name = ?", "LIMIT ?", values);
       const lane = laneName(Number(settled?.args.lane ?? 0)) ?? "";
       return { fault: { kind: reason, lane, output: truth ?? "0x", claimedOutput } };
     }

@@ -1,11 +1,6 @@
-/** The terms of docs/GLOSSARY.md. */
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import type { Glossary } from "../api/types.ts";
 
-const PATH = fileURLToPath(new URL("../../docs/GLOSSARY.md", import.meta.url));
-
-/** @param text rows `| word | meaning |` of one table, after its head */
+/** @param text of docs/GLOSSARY.md: rows `| word | meaning |` of one table, after its head */
 export function parseGlossary(text: string): Glossary {
   const rows = [...text.matchAll(/^\| (.+?) \| (.+) \|$/gm)].map(([, term = "", meaning = ""]) => ({
     term,
@@ -13,5 +8,3 @@ export function parseGlossary(text: string): Glossary {
   }));
   return { terms: rows.filter(({ term }) => term !== "word") };
 }
-
-export const readGlossary = (): Glossary => parseGlossary(readFileSync(PATH, "utf8"));

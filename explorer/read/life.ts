@@ -16,17 +16,17 @@ import { chainNow, type ReadParts } from "./parts.ts";
 import { claimUnknown, requestUnknown } from "./unknown.ts";
 
 /** Everything that the events of a request tell, by the index that the daemons use. */
-export function indexOf({ index }: ReadParts, request: Hex): ClaimIndex {
+export async function indexOf({ index }: ReadParts, request: Hex): Promise<ClaimIndex> {
   const own = new ClaimIndex();
-  for (const event of index.store.eventsOfRequest(request as RequestId)) own.apply(event);
+  for (const { event } of await index.events.ofRequest(request as RequestId)) own.apply(event);
   return own;
 }
 
 /** @throws BaseError REQUEST_UNKNOWN */
-export function requestView(parts: ReadParts, id: Hex): Request {
+export async function requestView(parts: ReadParts, id: Hex): Promise<Request> {
   const { tables } = parts.index;
-  const row = tables.request(id);
-  const entry = indexOf(parts, id).requests.get(id as RequestId);
+  const [row, own, claims] = await Promise.all([tables.request(id), indexOf(parts, id), tables.claimsOf(id)]);
+  const entry = own.requests.get(id as RequestId);
   if (row === undefined || entry === undefined) throw requestUnknown(id);
   const { request, input, result } = entry;
   const { exclusiveProver, exclusiveUntil, callback, lanes, fee, deliveryFee, minBond, salt } = request;
@@ -47,20 +47,23 @@ export function requestView(parts: ReadParts, id: Hex): Request {
       callbackGas: request.callbackGas,
       salt: `${salt}`,
     },
-    input: inputView(parts, request.modelId, input),
+    input: await inputView(parts, request.modelId, input),
     ...(result === undefined
       ? {}
-      : { output: outputView(parts, request.modelId, result.output), outputHash: result.outputHash }),
-    delivery: deliveryOf(parts, entry),
-    claims: tables.claimsOf(id).map((claim) => claimSummary(parts, claim)),
-    timeline: timelineOf(tables, { request: id }),
+      : { output: await outputView(parts, request.modelId, result.output), outputHash: result.outputHash }),
+    delivery: await deliveryOf(parts, entry),
+    claims: claims.map((claim) => claimSummary(parts, claim)),
+    timeline: await timelineOf(tables, { request: id }),
   };
 }
 
-function deliveryOf({ index }: ReadParts, { id, request, delivered }: RequestEntry): Request["delivery"] {
+async function deliveryOf(
+  { index }: ReadParts,
+  { id, request, delivered }: RequestEntry,
+): Promise<Request["delivery"]> {
   if (request.callback === ZERO_ADDRESS) return "NONE";
   if (!delivered) return "PENDING";
-  const [reclaimed] = index.tables.moves("m.request_id = ? AND m.name = ?", "LIMIT ?", [
+  const [reclaimed] = await index.tables.moves("m.request_id = ? AND m.name = ?", "LIMIT ?", [
     id,
     "DeliveryReclaimed",
     1,
@@ -69,12 +72,19 @@ function deliveryOf({ index }: ReadParts, { id, request, delivered }: RequestEnt
 }
 
 /** @throws BaseError CLAIM_UNKNOWN */
-export function claimView(parts: ReadParts, id: Hex): Claim {
+export async function claimView(parts: ReadParts, id: Hex): Promise<Claim> {
   const { tables } = parts.index;
-  const row = tables.claim(id);
-  const found = row && indexOf(parts, row.requestId).claimAndRequest(id as ClaimId);
-  const requestRow = row && tables.request(row.requestId);
-  if (row === undefined || found === undefined || requestRow === undefined) throw claimUnknown(id);
+  const row = await tables.claim(id);
+  if (row === undefined) throw claimUnknown(id);
+  const [own, requestRow, claims, timeline, promise] = await Promise.all([
+    indexOf(parts, row.requestId),
+    tables.request(row.requestId),
+    tables.claimsOf(row.requestId),
+    timelineOf(tables, { request: row.requestId, claim: id }),
+    promiseOf(parts, id as ClaimId),
+  ]);
+  const found = own.claimAndRequest(id as ClaimId);
+  if (found === undefined || requestRow === undefined) throw claimUnknown(id);
   const { claim: entry, request } = found;
   const { claim } = entry;
   const word = { ...EMPTY_CLAIM_WORD, ...row.clocks };
@@ -86,8 +96,8 @@ export function claimView(parts: ReadParts, id: Hex): Claim {
     ticketBond: `${claim.ticketBond}`,
     gasPrice: `${claim.gasPrice}`,
     outputHash: claim.outputHash,
-    output: outputView(parts, claim.modelId, entry.output),
-    input: inputView(parts, claim.modelId, request.input),
+    output: await outputView(parts, claim.modelId, entry.output),
+    input: await inputView(parts, claim.modelId, request.input),
     ...(entry.trace === undefined ? {} : { traceRoot: entry.trace.root }),
     challengers: [...entry.challengers].map((account) => ({
       account,
@@ -98,13 +108,20 @@ export function claimView(parts: ReadParts, id: Hex): Claim {
       : {}),
     deadlines: deadlinesOf(entry, row.clocks, answerSeconds, chainNow(parts)),
     ...(payout === undefined ? {} : { payout }),
+    ...promise,
     request: requestSummary(parts, requestRow),
-    others: tables
-      .claimsOf(row.requestId)
-      .filter(({ claimId }) => claimId !== id)
-      .map((other) => claimSummary(parts, other)),
+    others: claims.filter(({ claimId }) => claimId !== id).map((other) => claimSummary(parts, other)),
     hasDispute: entry.challengers.size > 0,
-    timeline: timelineOf(tables, { request: row.requestId, claim: id }),
+    timeline,
+  };
+}
+
+async function promiseOf({ index }: ReadParts, id: ClaimId): Promise<Pick<Claim, "promise">> {
+  const opening = await index.events.openingOf(id);
+  if (opening === undefined) return {};
+  const { args } = opening;
+  return {
+    promise: "digest" in args ? { digest: args.digest } : { batch: args.batchId, leaf: Number(args.index) },
   };
 }
 

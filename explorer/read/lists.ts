@@ -16,76 +16,90 @@ import type {
 } from "../api/types.ts";
 import type { ClaimRow, RequestRow } from "../index/life.ts";
 import { blockOf } from "../index/moves.ts";
+import type { SqlValue } from "../store/sql.ts";
 import { type PageQuery, pageOf } from "./paging.ts";
-import { chainNow, type ReadParts } from "./parts.ts";
+import { chainNow, type ReadParts, type Shelved } from "./parts.ts";
 
-type Condition = readonly [sql: string, value: unknown];
-/** Claims with a ticket: few, so that all other filters are looked at there. */
-const DISPUTED = "claims INDEXED BY claims_disputed";
+/** On columns of one table. */
+export type Condition = readonly [sql: string, value: SqlValue | undefined];
 
-export function requestPage(
+export async function requestPage(
   parts: ReadParts,
   query: Omit<RequestsQuery, "limit" | "before"> & PageQuery,
-): RequestPage {
-  const rows = rowsOf<RequestRow>(parts, "requests", query, [
+): Promise<RequestPage> {
+  const rows = await rowsOf<RequestRow>(parts, "requests", query, [
     ["state = ?", query.state],
     ["model = ?", query.model],
     ["requester = ?", query.requester && getAddress(query.requester)],
     ["lane = ?", query.lane && LANE[query.lane]],
-    ...timesOf(parts, query),
+    ...(await timesOf(parts, query)),
   ]);
   return pageOf(rows, query.limit, (row) => requestSummary(parts, row));
 }
 
-export function claimPage(
+export async function claimPage(
   parts: ReadParts,
   query: Omit<ClaimsQuery, "limit" | "before"> & PageQuery,
-): ClaimPage {
+): Promise<ClaimPage> {
   const { challenger, disputed } = query;
   const conditions: Condition[] = [
     ["state = ?", query.state],
     ["fall = ?", query.fall],
     ["model = ?", query.model],
     ["prover = ?", query.prover && getAddress(query.prover)],
-    ...timesOf(parts, query),
+    ...(await timesOf(parts, query)),
   ];
   if (disputed === "false") conditions.push(["tickets = ?", 0]);
   const rows =
-    challenger === undefined
-      ? rowsOf<ClaimRow>(parts, disputed === "true" ? DISPUTED : "claims", query, conditions)
-      : challengedBy(parts, getAddress(challenger), query, conditions);
+    challenger !== undefined
+      ? await challengedBy(parts, getAddress(challenger), query, conditions)
+      : disputed === "true"
+        ? await rowsOf<ClaimRow>(parts, "claims", query, amongFew(conditions), ["tickets > 0"])
+        : await rowsOf<ClaimRow>(parts, "claims", query, conditions);
   return pageOf(rows, query.limit, (row) => claimSummary(parts, row));
 }
 
+/** Claims with a ticket are few, and in an index of their own: all other filters are looked at there. That is what a
+ *  database does where no other index has what a condition compares. */
+const amongFew = (conditions: readonly Condition[]): Condition[] =>
+  conditions.map(([sql, value]) => [
+    sql.startsWith("seq ") ? sql : sql.replace(/^(\w+)/, "($1 || '')"),
+    value,
+  ]);
+
 /** Blocks come in the order of their times, and so do places. */
-function timesOf(
+export async function timesOf(
   { index }: ReadParts,
   { since, until }: { readonly since?: unknown; readonly until?: unknown },
-): Condition[] {
+): Promise<Condition[]> {
   if (since === undefined && until === undefined) return [];
-  const [first, end] = index.tables.between(since as number | undefined, until as number | undefined);
+  const [first, end] = await index.tables.between(since as number | undefined, until as number | undefined);
   return [
     ["seq >= ?", first],
     ["seq < ?", end],
   ];
 }
 
-function rowsOf<Row>(
+/** @param also conditions without a value */
+export function rowsOf<Row>(
   { index }: ReadParts,
-  table: "requests" | "claims" | typeof DISPUTED,
+  table: "requests" | "claims" | "batches" | "signed_claims",
   { limit, before }: PageQuery,
   conditions: readonly Condition[],
-): Row[] {
-  const given = conditions.filter(([, value]) => value !== undefined);
-  const isDisputed = table === DISPUTED ? ["tickets > 0"] : [];
-  const where = ["seq < ?", ...isDisputed, ...given.map(([sql]) => sql)].join(" AND ");
-  const found = `SELECT id FROM ${table} WHERE ${where} ORDER BY seq DESC LIMIT ?`;
-  return index.tables
-    .sql<unknown[], { body: string }>(
-      `SELECT body FROM ${table === "requests" ? table : "claims"} WHERE id IN (${found}) ORDER BY seq DESC`,
-    )
-    .all(before ?? Number.MAX_SAFE_INTEGER, ...given.map(([, value]) => value), limit + 1)
-    .map(({ body }) => JSON.parse(body) as Row);
+  also: readonly string[] = [],
+): Promise<Row[]> {
+  const { where, values } = together(conditions);
+  const found = `SELECT id FROM ${table} WHERE ${["seq < ?", ...also, ...where].join(" AND ")} ORDER BY seq DESC LIMIT ?`;
+  return index.tables.bodies<Row>(
+    `SELECT body FROM ${table} WHERE id IN (${found}) ORDER BY seq DESC`,
+    ...[before ?? Number.MAX_SAFE_INTEGER, ...values, limit + 1],
+  );
+}
+
+/** Those conditions that have a value. */
+function together(conditions: readonly Condition[]) {
+  const given = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [[sql, value] as const]));
+  return { where: given.map(([sql]) => sql), values: given.map(([, value]) => value) };
 }
 
 function challengedBy(
@@ -93,15 +107,13 @@ function challengedBy(
   account: string,
   { limit, before }: PageQuery,
   conditions: readonly Condition[],
-): ClaimRow[] {
-  const given = conditions.filter(([, value]) => value !== undefined);
-  const where = ["t.account = ?", "t.seq < ?", ...given.map(([sql]) => `c.${sql}`)].join(" AND ");
-  return index.tables
-    .sql<unknown[], { body: string }>(
-      `SELECT c.body FROM tickets t JOIN claims c ON c.id = t.claim_id WHERE ${where} ORDER BY t.seq DESC LIMIT ?`,
-    )
-    .all(account, before ?? Number.MAX_SAFE_INTEGER, ...given.map(([, value]) => value), limit + 1)
-    .map(({ body }) => JSON.parse(body) as ClaimRow);
+): Promise<ClaimRow[]> {
+  const { where, values } = together(conditions);
+  const all = ["t.account = ?", "t.seq < ?", ...where.map((sql) => `c.${sql}`)].join(" AND ");
+  return index.tables.bodies<ClaimRow>(
+    `SELECT c.body FROM tickets t JOIN claims c ON c.id = t.claim_id WHERE ${all} ORDER BY t.seq DESC LIMIT ?`,
+    ...[account, before ?? Number.MAX_SAFE_INTEGER, ...values, limit + 1],
+  );
 }
 
 export const laneNames = (bits: number): LaneName[] =>
@@ -131,6 +143,7 @@ export function requestSummary(parts: ReadParts, row: RequestRow): RequestSummar
 
 export function claimSummary(parts: ReadParts, row: ClaimRow): ClaimSummary {
   const { claimId, requestId, modelId, state, fall, attempt, prover, bond, claimedAt, endedAt, clocks } = row;
+  const { constants, deployment } = parts.chain;
   const word = { ...EMPTY_CLAIM_WORD, ...clocks, state };
   return {
     claimId,
@@ -138,10 +151,12 @@ export function claimSummary(parts: ReadParts, row: ClaimRow): ClaimSummary {
     modelId,
     ...nameOf(parts, modelId),
     state,
-    isFinalByTime: state === "ACTIVE" && isFinal(word, parts.chain.constants.answerSeconds, chainNow(parts)),
+    isFinalByTime: state === "ACTIVE" && isFinal(word, constants.answerSeconds, chainNow(parts)),
     ...(fall === undefined ? {} : { fall }),
     attempt,
     prover,
+    // Promises names as operator who promised.
+    ...(prover === deployment.contracts.promises ? { promisedBy: row.operator } : {}),
     bond,
     claimedAt,
     block: blockOf(row.seq),
@@ -153,12 +168,12 @@ export function claimSummary(parts: ReadParts, row: ClaimRow): ClaimSummary {
   };
 }
 
-const nameOf = ({ library }: ReadParts, modelId: Hex): { readonly modelName?: string } => {
+export const nameOf = ({ library }: Shelved, modelId: Hex): { readonly modelName?: string } => {
   const name = library.get(modelId)?.manifest.name;
   return name === undefined ? {} : { modelName: name };
 };
 
-function textOf({ library }: ReadParts, modelId: Hex, output: Hex | undefined): { readonly text?: string } {
+function textOf({ library }: Shelved, modelId: Hex, output: Hex | undefined): { readonly text?: string } {
   if (output === undefined) return {};
   const { meaning } = meaningIfAny(library.get(modelId)?.readable, fromHex(output));
   return meaning === undefined ? {} : { text: meaning.text };

@@ -15,17 +15,28 @@ import type { KeptModel } from "../index/tables.ts";
 import { laneNames } from "./lists.ts";
 import { gasOf, waitsOf } from "./overview.ts";
 import { type PageQuery, pageOf } from "./paging.ts";
-import type { ReadParts } from "./parts.ts";
+import { type AnswerParts, atOneBlock, type ReadParts } from "./parts.ts";
 import { modelUnknown } from "./unknown.ts";
 
 /** Accounts that are shown with a model. */
 const MAX_ACCOUNTS = 100;
 
-export async function modelPage(parts: ReadParts, { limit, before }: PageQuery): Promise<ModelPage> {
-  const rows = parts.index.tables.models(before ?? Number.MAX_SAFE_INTEGER, limit + 1);
-  const page = pageOf(rows, limit, (row) => row);
-  const items = await Promise.all(page.items.map((row) => summaryOf(parts, row, wordOf(row))));
-  return { ...page, items };
+export async function modelPage(parts: AnswerParts, { limit, before }: PageQuery): Promise<ModelPage> {
+  const page = await atOneBlock(parts, async (own) => {
+    const rows = await own.index.tables.models(before ?? Number.MAX_SAFE_INTEGER, limit + 1);
+    return pageOf(rows, limit, (row) => summaryOf(own, row, wordOf(row)));
+  });
+  return { ...page, items: await Promise.all(page.items.map((item) => withPublication(parts, item))) };
+}
+
+/** What only the node knows: whether the chain holds the weights of a model that the chain can run. */
+async function withPublication<Shown extends ModelSummary>(
+  { reads }: AnswerParts,
+  model: Shown,
+): Promise<Shown> {
+  if (!model.lanes.includes("EXECUTION")) return { ...model, isPublished: false };
+  const isPublished = await reads.isPublished(model.modelId as Hex);
+  return isPublished === undefined ? model : { ...model, isPublished };
 }
 
 /** @throws TypeError for a word of no model: the registry wrote it */
@@ -36,15 +47,21 @@ function wordOf({ id, word }: KeptModel): ModelWord {
 }
 
 async function summaryOf(parts: ReadParts, row: KeptModel, word: ModelWord): Promise<ModelSummary> {
-  const { index, library, reads } = parts;
+  const { index, library } = parts;
   const { id } = row;
   const shelved = library.get(id);
-  const sum = index.sums.get("model", id);
-  const newest = (name: string) =>
-    index.tables.moves("m.model_id = ? AND m.name = ?", "ORDER BY m.seq DESC LIMIT 1", [id, name]).at(0);
-  const [halted, lastRequest] = [newest("ProofHalted"), newest("Requested")];
+  const newest = async (name: string) => {
+    const order = "ORDER BY m.seq DESC LIMIT 1";
+    return (await index.tables.moves("m.model_id = ? AND m.name = ?", order, [id, name])).at(0);
+  };
   const lanes = laneNames(word.lanes);
-  const isPublished = (word.lanes & LANE.EXECUTION) === 0 ? false : await reads.isPublished(id);
+  const [sum, halted, lastRequest, time, use] = await Promise.all([
+    index.sums.get("model", id),
+    newest("ProofHalted"),
+    newest("Requested"),
+    index.tables.timeOf(blockOf(row.seq)),
+    Promise.all(lanes.map((lane) => useOf(parts, id, lane))),
+  ]);
   const keyOrigin = shelved && originOf(shelved.manifest);
   return {
     modelId: id,
@@ -57,7 +74,6 @@ async function summaryOf(parts: ReadParts, row: KeptModel, word: ModelWord): Pro
         }),
     lanes,
     isProofHalted: halted !== undefined,
-    ...(isPublished === undefined ? {} : { isPublished }),
     steps: word.steps,
     depth: word.depth,
     maxCalldata: word.maxCalldata,
@@ -67,14 +83,14 @@ async function summaryOf(parts: ReadParts, row: KeptModel, word: ModelWord): Pro
     ...(keyOrigin === undefined ? {} : { keyOrigin }),
     registeredAt: {
       block: blockOf(row.seq),
-      time: index.tables.timeOf(blockOf(row.seq)),
+      time,
       transaction: row.tx,
     },
     requests: Number(amountIn(sum, "requests")),
     claims: Number(amountIn(sum, "claims")),
     falls: Number(amountIn(sum, "falls")),
     ...(lastRequest === undefined ? {} : { lastRequestAt: lastRequest.time }),
-    use: lanes.map((lane) => useOf(parts, id, lane)),
+    use,
   };
 }
 
@@ -82,27 +98,35 @@ function originOf(manifest: NonNullable<ReturnType<ReadParts["library"]["get"]>>
   return isProofManifest(manifest) ? manifest.assay.ezkl.srs : manifest.assay.keyOrigin;
 }
 
-function useOf(parts: ReadParts, id: Hex, lane: LaneName): ModelSummary["use"][number] {
-  const seconds = waitsOf(parts, lane, id);
-  const gas = gasOf(parts.index.sums.get("modelLane", `${id}:${lane}`));
+async function useOf(parts: ReadParts, id: Hex, lane: LaneName): Promise<ModelSummary["use"][number]> {
+  const [seconds, sum] = await Promise.all([
+    waitsOf(parts, lane, id),
+    parts.index.sums.get("modelLane", `${id}:${lane}`),
+  ]);
+  const gas = gasOf(sum);
   return { lane, final: seconds?.count ?? 0, seconds, gas };
 }
 
 /** @throws BaseError MODEL_UNKNOWN */
-export async function modelView(parts: ReadParts, id: Hex): Promise<Model> {
-  const { index, library, reads, chain } = parts;
-  const row = index.tables.model(id);
-  if (row === undefined) throw modelUnknown(id);
-  const word = wordOf(row);
+export async function modelView(parts: AnswerParts, id: Hex): Promise<Model> {
+  const { library, reads, chain } = parts;
+  const { word, kept, accounts } = await atOneBlock(parts, async (own) => {
+    const row = await own.index.tables.model(id);
+    if (row === undefined) throw modelUnknown(id);
+    const word = wordOf(row);
+    const [kept, accounts] = await Promise.all([summaryOf(own, row, word), accountsOf(own, id)]);
+    return { word, kept, accounts };
+  });
   const shelved = library.get(id);
-  const [summary, program, gasPrice, weightsRoot] = await Promise.all([
-    summaryOf(parts, row, word),
+  const [summary, program, gasPrice, weightsRoot, card, evaluation] = await Promise.all([
+    withPublication(parts, kept),
     library.program(id).catch(() => undefined),
     reads.claimGasPrice(),
     weightsRootOf(parts, id),
+    library.text(id, "README.md"),
+    library.text(id, "eval.json"),
   ]);
   const files = library.files(id);
-  const card = library.text(id, "README.md");
   const vkHash = shelved?.manifest.assay.vkHash;
   return {
     ...summary,
@@ -117,16 +141,16 @@ export async function modelView(parts: ReadParts, id: Hex): Promise<Model> {
           function: shelved.function as unknown as NonNullable<Model["function"]>,
           manifest: shelved.manifest as unknown as Record<string, unknown>,
         }),
-    ...evaluationOf(parts, id),
+    ...(evaluation === undefined ? {} : { evaluation: JSON.parse(evaluation) as Record<string, unknown> }),
     ...(card === undefined ? {} : { card }),
     hasProgram: program !== undefined,
     hasWeights: files.some(({ name }) => name === "weights.bin"),
-    files,
+    files: [...files],
     ...executionGasOf(word, program),
     ...(gasPrice === undefined || (word.lanes & LANE.BOND) === 0
       ? {}
       : { bond: bondView(chain.constants, gasPrice, word.depth) }),
-    ...accountsOf(parts, id),
+    ...accounts,
     askable: parts.provers.serving(id),
   };
 }
@@ -136,15 +160,10 @@ function bondView(constants: ReadParts["chain"]["constants"], gasPrice: bigint, 
   return { gasPrice: `${gasPrice}`, bond: `${bond}`, ticketBond: `${ticketBond}` };
 }
 
-async function weightsRootOf({ library, chain }: ReadParts, id: Hex): Promise<string | undefined> {
+async function weightsRootOf({ library, chain }: AnswerParts, id: Hex): Promise<string | undefined> {
   const manifest = library.get(id)?.manifest;
   if (manifest !== undefined && !isProofManifest(manifest)) return manifest.assay.weightsRoot;
   return new StateReader(chain).weightsRoot(id as ModelId).catch(() => undefined);
-}
-
-function evaluationOf({ library }: ReadParts, id: Hex): Pick<Model, "evaluation"> {
-  const text = library.text(id, "eval.json");
-  return text === undefined ? {} : { evaluation: JSON.parse(text) as Record<string, unknown> };
 }
 
 const executionGasOf = ({ lanes }: ModelWord, program: Program | undefined): Pick<Model, "executionGas"> =>
@@ -152,26 +171,30 @@ const executionGasOf = ({ lanes }: ModelWord, program: Program | undefined): Pic
     ? {}
     : { executionGas: `${estimateInferenceGas(program)}` };
 
-function accountsOf({ index }: ReadParts, id: Hex): Pick<Model, "provers" | "challengers"> {
-  const own = (scope: "prover" | "challenger", first: string) =>
-    index.sums
-      .below(scope, pairOf(id, "0x"))
+async function accountsOf({ index }: ReadParts, id: Hex): Promise<Pick<Model, "provers" | "challengers">> {
+  const own = async (scope: "prover" | "challenger", first: string) => {
+    const all = (await index.sums.below(scope, pairOf(id, "0x")))
       .map(({ id: pair, last, values }) => ({
         account: pair.slice(id.length + 1),
         count: Number(amountIn(values, first)),
         falls: Number(amountIn(values, "falls")),
-        at: index.tables.timeOf(blockOf(last)),
+        last,
       }))
       .sort((a, b) => b.count - a.count)
       .slice(0, MAX_ACCOUNTS);
+    return Promise.all(
+      all.map(async (one) => ({ ...one, at: await index.tables.timeOf(blockOf(one.last)) })),
+    );
+  };
+  const [provers, challengers] = await Promise.all([own("prover", "claims"), own("challenger", "tickets")]);
   return {
-    provers: own("prover", "claims").map(({ account, count, falls, at }) => ({
+    provers: provers.map(({ account, count, falls, at }) => ({
       account,
       claims: count,
       falls,
       lastClaimAt: at,
     })),
-    challengers: own("challenger", "tickets").map(({ account, count, at }) => ({
+    challengers: challengers.map(({ account, count, at }) => ({
       account,
       tickets: count,
       lastTicketAt: at,

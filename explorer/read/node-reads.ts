@@ -4,6 +4,7 @@ import type { Address, Hex } from "viem";
 import { RecentMap } from "../../base/recent.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { isPublished } from "../../protocol/chain/execution/infer.ts";
+import { type AccountWord, PromiseStateReader } from "../../protocol/chain/promises/reads.ts";
 import { gasPriceRange } from "../../protocol/rules/money.ts";
 import type { ModelId } from "../../protocol/rules/types.ts";
 
@@ -14,7 +15,7 @@ interface Kept {
 
 /** Values that are kept. */
 const MAX_KEPT = 4_096;
-/** Longest that an answer waits for one, ms. */
+/** Longest that an answer of a server waits for one, ms. */
 const PATIENCE_MS = 100;
 const SHORT_MS = 5_000;
 const FOREVER_MS = 86_400_000;
@@ -22,12 +23,15 @@ const FOREVER_MS = 86_400_000;
 export class NodeReads {
   readonly #chain: Chain;
   readonly #nowMs: () => number;
+  readonly #patienceMs: number;
   readonly #kept = new RecentMap<string, Kept>(MAX_KEPT);
   readonly #asked = new Map<string, Promise<unknown>>();
 
-  constructor(chain: Chain, nowMs: () => number) {
+  /** @param patienceMs longest that an answer waits for a value */
+  constructor(chain: Chain, nowMs: () => number, patienceMs = PATIENCE_MS) {
     this.#chain = chain;
     this.#nowMs = nowMs;
+    this.#patienceMs = patienceMs;
   }
 
   /** wei that an account has outside of the contract */
@@ -36,6 +40,15 @@ export class NodeReads {
       `balance ${account}`,
       () => SHORT_MS,
       () => this.#chain.client.getBalance({ address: account }),
+    );
+  }
+
+  /** How a prover's stake is split. Ask only where the deployment has promises. */
+  stake(prover: Address): Promise<AccountWord | undefined> {
+    return this.#ask(
+      `stake ${prover}`,
+      () => SHORT_MS,
+      () => new PromiseStateReader(this.#chain).account(prover),
     );
   }
 
@@ -89,9 +102,9 @@ export class NodeReads {
       this.#asked.set(key, asking);
       asking.finally(() => this.#asked.delete(key));
     }
-    let timer: NodeJS.Timeout | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<Value | undefined>((resolve) => {
-      timer = setTimeout(() => resolve(kept?.value as Value | undefined), PATIENCE_MS);
+      timer = setTimeout(() => resolve(kept?.value as Value | undefined), this.#patienceMs);
     });
     try {
       return await Promise.race([asking, late]);

@@ -11,7 +11,7 @@ type Clock = Operator["clocks"][number];
 /** Claims of one account that are looked at, disputed ones besides. */
 const MAX_CLAIMS = 50;
 
-export function operatorView(parts: ReadParts): Operator {
+export async function operatorView(parts: ReadParts): Promise<Operator> {
   const { watcher, nowMs, chain } = parts;
   if (watcher === undefined) return { daemons: [], alerts: [], clocks: [] };
   const { watched, alerts } = watcher;
@@ -21,7 +21,7 @@ export function operatorView(parts: ReadParts): Operator {
       ...alert,
       forSeconds: Math.round((nowMs() - sinceMs) / 1_000),
     })),
-    clocks: clocksOf(parts, watched),
+    clocks: await clocksOf(parts, watched),
   };
 }
 
@@ -65,34 +65,38 @@ function daemonOf(
 }
 
 /** Of every claim that is not over, the next deadline: the account's own where it has to move. */
-function clocksOf(parts: ReadParts, watched: readonly Watched[]): Clock[] {
+async function clocksOf(parts: ReadParts, watched: readonly Watched[]): Promise<Clock[]> {
   const accounts = new Map(
     watched.flatMap(({ account, role }) => (account && role ? [[account, role]] : [])),
   );
-  return [...accounts]
-    .flatMap(([account, role]) =>
-      claimsOf(parts, account, role).map((claim) => clockOf(parts, account, role, claim)),
-    )
+  const clocks = await Promise.all(
+    [...accounts].map(async ([account, role]) => {
+      const claims = await claimsOf(parts, account, role);
+      return Promise.all(claims.map((claim) => clockOf(parts, account, role, claim)));
+    }),
+  );
+  return clocks
+    .flat()
     .filter((clock) => clock !== undefined)
     .sort((a, b) => Number(b.isOwnMove) - Number(a.isOwnMove) || a.deadline.at - b.deadline.at);
 }
 
-function claimsOf(parts: ReadParts, account: Address, role: Clock["role"]): ClaimSummary[] {
+async function claimsOf(parts: ReadParts, account: Address, role: Clock["role"]): Promise<ClaimSummary[]> {
   const query = { state: "ACTIVE", limit: MAX_CLAIMS } as const;
-  if (role === "challenger") return claimPage(parts, { ...query, challenger: account }).items;
-  const disputed = claimPage(parts, { ...query, prover: account, disputed: "true" }).items;
-  const newest = claimPage(parts, { ...query, prover: account }).items;
+  if (role === "challenger") return (await claimPage(parts, { ...query, challenger: account })).items;
+  const { items: disputed } = await claimPage(parts, { ...query, prover: account, disputed: "true" });
+  const { items: newest } = await claimPage(parts, { ...query, prover: account });
   return [...new Map([...disputed, ...newest].map((claim) => [claim.claimId, claim])).values()];
 }
 
-function clockOf(
+async function clockOf(
   parts: ReadParts,
   account: Address,
   role: Clock["role"],
   claim: ClaimSummary,
-): Clock | undefined {
-  const row = parts.index.tables.claim(claim.claimId as `0x${string}`);
-  const entry = row && indexOf(parts, row.requestId).claims.get(row.claimId as never);
+): Promise<Clock | undefined> {
+  const row = await parts.index.tables.claim(claim.claimId as `0x${string}`);
+  const entry = row && (await indexOf(parts, row.requestId)).claims.get(row.claimId as never);
   if (row === undefined || entry === undefined) return undefined;
   const deadlines = deadlinesOf(entry, row.clocks, parts.chain.constants.answerSeconds, chainNow(parts))
     .filter(({ isOver }) => !isOver)

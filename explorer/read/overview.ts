@@ -1,22 +1,39 @@
 /** The deployment as a whole. */
 import { presetOf } from "../../protocol/chain/presets.ts";
+import { hasPromises } from "../../protocol/chain/promises/place.ts";
 import { FALL_REASONS, LANE, type LaneName } from "../../protocol/rules/types.ts";
 import type { Gas, Overview, Waits } from "../api/types.ts";
+import { BATCHED } from "../index/deltas.ts";
 import { amountIn, type Values } from "../index/sums.ts";
-import type { ReadParts } from "./parts.ts";
+import { finalLeaves } from "./batches.ts";
+import { type AnswerParts, atOneBlock, type ReadParts } from "./parts.ts";
 
 /** Days that are shown, the newest. */
 const MAX_DAYS = 366;
 const LANES = Object.keys(LANE) as LaneName[];
 
-export const byLane = <Value>(of: (lane: LaneName) => Value): Record<LaneName, Value> =>
-  Object.fromEntries(LANES.map((lane) => [lane, of(lane)])) as Record<LaneName, Value>;
+async function byLane<Value>(of: (lane: LaneName) => Promise<Value>): Promise<Record<LaneName, Value>> {
+  const entries = await Promise.all(LANES.map(async (lane) => [lane, await of(lane)] as const));
+  return Object.fromEntries(entries) as Record<LaneName, Value>;
+}
 
-export async function overviewOf(parts: ReadParts): Promise<Overview> {
-  const { index, chain, reads } = parts;
-  const gasPrice = await reads.gasPrice();
+export async function overviewOf(parts: AnswerParts): Promise<Overview> {
+  const gasPrice = await parts.reads.gasPrice();
+  return atOneBlock(parts, (own) => overviewAt(own, gasPrice));
+}
+
+async function overviewAt(parts: ReadParts, gasPrice: bigint | undefined): Promise<Overview> {
+  const { index, chain } = parts;
   const { sums } = index;
-  const total = sums.get("total", "");
+  const [total, accounts, days, finalitySeconds, gasByLane, finals, promises] = await Promise.all([
+    sums.get("total", ""),
+    sums.count("account"),
+    sums.days("day", "", MAX_DAYS),
+    byLane((lane) => waitsOf(parts, lane)),
+    byLane(async (lane) => gasOf(await sums.get("lane", lane))),
+    byLane(async (lane) => Number(amountIn(await sums.get("lane", lane), "finals"))),
+    promisesOf(parts),
+  ]);
   const { chainId, contracts, constants, block } = chain.deployment;
   const preset = presetOf(chainId);
   const amount = (name: string): bigint => amountIn(total, name);
@@ -37,11 +54,12 @@ export async function overviewOf(parts: ReadParts): Promise<Overview> {
     deployedAt: { number: Number(block.number), hash: block.hash },
     ...headOf(parts),
     blocksBehind: blocksBehind(parts) ?? 0,
-    ...countsOf(parts),
-    finalitySeconds: byLane((lane) => waitsOf(parts, lane)),
-    gasByLane: byLane((lane) => gasOf(sums.get("lane", lane))),
+    ...countsOf(total),
+    finalByLane: finals,
+    finalitySeconds,
+    gasByLane,
     models: Number(amount("models")),
-    accounts: sums.count("account"),
+    accounts,
     events: Number(amount("events")),
     holds: {
       ...(Object.fromEntries(holds.map((kind) => [kind, `${amount(kind)}`])) as Record<
@@ -50,31 +68,65 @@ export async function overviewOf(parts: ReadParts): Promise<Overview> {
       >),
       total: `${holds.reduce((sum, kind) => sum + amount(kind), 0n)}`,
     },
+    ...promises,
     flows: {
       received: `${amount("received")}`,
       withdrawn: `${amount("withdrawn")}`,
       burned: `${amount("burnedEver")}`,
     },
-    days: sums
-      .days("day", "", MAX_DAYS)
-      .reverse()
-      .map(({ day, values }) => ({
-        day,
-        requests: Number(amountIn(values, "requests")),
-        claims: Number(amountIn(values, "claims")),
-        falls: Number(amountIn(values, "falls")),
-        finalByLane: byLane((lane) => Number(amountIn(values, `final:${lane}`))),
-        fees: `${amountIn(values, "fees")}`,
-        bonds: `${amountIn(values, "bonds")}`,
-        burned: `${amountIn(values, "burned")}`,
-        transactions: Number(amountIn(values, "transactions")),
-        gasUsed: `${amountIn(values, "gasUsed")}`,
-        transactionFees: `${amountIn(values, "transactionFees")}`,
-      })),
+    days: days.reverse().map(({ day, values }) => ({
+      day,
+      requests: Number(amountIn(values, "requests")),
+      claims: Number(amountIn(values, "claims")),
+      falls: Number(amountIn(values, "falls")),
+      finalByLane: finalsOf(values),
+      leaves: Number(amountIn(values, "leaves")),
+      fees: `${amountIn(values, "fees")}`,
+      bonds: `${amountIn(values, "bonds")}`,
+      burned: `${amountIn(values, "burned")}`,
+      transactions: Number(amountIn(values, "transactions")),
+      gasUsed: `${amountIn(values, "gasUsed")}`,
+      transactionFees: `${amountIn(values, "transactionFees")}`,
+    })),
   };
 }
 
-export function headOf({ index }: Pick<ReadParts, "index">): Pick<Overview, "head"> {
+const finalsOf = (values: Values): Record<LaneName, number> =>
+  Object.fromEntries(LANES.map((lane) => [lane, Number(amountIn(values, `final:${lane}`))])) as Record<
+    LaneName,
+    number
+  >;
+
+async function promisesOf(parts: ReadParts): Promise<Pick<Overview, "promises">> {
+  if (!hasPromises(parts.chain.deployment)) return {};
+  const { sums } = parts.index;
+  const [total, batched, final] = await Promise.all([
+    sums.get("total", ""),
+    sums.get("lane", BATCHED),
+    finalLeaves(parts),
+  ]);
+  const amount = (name: string): bigint => amountIn(total, `promise:${name}`);
+  const count = (name: string): number => Number(amount(name));
+  return {
+    promises: {
+      batches: { posted: count("batches"), fallen: count("batchesFallen") },
+      leaves: { posted: count("leaves"), final },
+      gasPerLeaf: gasOf(batched),
+      signed: { opened: count("signed"), fell: count("signedFell") },
+      stake: `${amount("stake")}`,
+      deposits: `${amount("deposits")}`,
+      credits: `${amount("credits")}`,
+      burned: `${amount("burned")}`,
+    },
+  };
+}
+
+/** An index, or a state of it. */
+export interface WithHead {
+  readonly index: Pick<ReadParts["index"], "head">;
+}
+
+export function headOf({ index }: WithHead): Pick<Overview, "head"> {
   const { head } = index;
   return head === undefined
     ? {}
@@ -82,13 +134,12 @@ export function headOf({ index }: Pick<ReadParts, "index">): Pick<Overview, "hea
 }
 
 /** undefined while the node is silent, or before the first block */
-export function blocksBehind({ index, pulse }: Pick<ReadParts, "index" | "pulse">): number | undefined {
+export function blocksBehind({ index, pulse }: WithHead & Pick<ReadParts, "pulse">): number | undefined {
   if (pulse.newest === undefined || index.head === undefined) return undefined;
   return Math.max(0, Number(pulse.newest - index.head.number));
 }
 
-function countsOf({ index }: ReadParts): Pick<Overview, "requests" | "claims" | "falls" | "finalByLane"> {
-  const total = index.sums.get("total", "");
+function countsOf(total: Values): Pick<Overview, "requests" | "claims" | "falls"> {
   const counts = <Name extends string>(kind: string, names: readonly Name[]) =>
     Object.fromEntries(names.map((name) => [name, Number(amountIn(total, `${kind}:${name}`))])) as Record<
       Name,
@@ -99,22 +150,21 @@ function countsOf({ index }: ReadParts): Pick<Overview, "requests" | "claims" | 
     requests: counts("request", ["OPEN", "BUSY", "DONE", "REFUNDED"]),
     claims: counts("claim", ["ACTIVE", "FINAL", "FALLEN"]),
     falls: counts("fall", reasons),
-    finalByLane: byLane((lane) => Number(amountIn(index.sums.get("lane", lane), "finals"))),
   };
 }
 
 /** From request to final output, in one lane. @param model absent: of all */
-export function waitsOf({ index }: ReadParts, lane: LaneName, model?: string): Waits {
-  const sum =
-    model === undefined ? index.sums.get("lane", lane) : index.sums.get("modelLane", `${model}:${lane}`);
+export async function waitsOf({ index }: ReadParts, lane: LaneName, model?: string): Promise<Waits> {
+  const sum = await (model === undefined
+    ? index.sums.get("lane", lane)
+    : index.sums.get("modelLane", `${model}:${lane}`));
   const count = Number(amountIn(sum, "finals"));
   if (count === 0) return null;
   const where = model === undefined ? "lane = ?" : "model = ? AND lane = ?";
-  const middle = index.tables
-    .sql<unknown[], { seconds: number }>(
-      `SELECT seconds FROM requests WHERE ${where} ORDER BY seconds LIMIT 1 OFFSET ?`,
-    )
-    .get(...(model === undefined ? [] : [model]), LANE[lane], Math.floor((count - 1) / 2));
+  const middle = await index.tables.sql.get<{ seconds: number }>(
+    `SELECT seconds FROM requests WHERE ${where} ORDER BY seconds LIMIT 1 OFFSET ?`,
+    ...[...(model === undefined ? [] : [model]), LANE[lane], Math.floor((count - 1) / 2)],
+  );
   const least = Number(amountIn(sum, "least:seconds"));
   return {
     count,

@@ -7,15 +7,15 @@ export interface PageQuery {
 }
 
 /** @param rows one more than the limit, where there is one */
-export function pageOf<Row extends { readonly seq: number }, Item>(
+export async function pageOf<Row extends { readonly seq: number }, Item>(
   rows: readonly Row[],
   limit: number,
-  view: (row: Row) => Item,
-): { items: Item[]; next?: string } {
+  view: (row: Row) => Promise<Item> | Item,
+): Promise<{ items: Item[]; next?: string }> {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return {
-    items: shown.map(view),
+    items: await Promise.all(shown.map(view)),
     ...(rows.length > limit && last !== undefined ? { next: `${last.seq}` } : {}),
   };
 }

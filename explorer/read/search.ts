@@ -10,20 +10,25 @@ const MAX_HITS = 8;
 /** Digits from which on the beginning of an id is looked for. */
 const LEAST_DIGITS = 4;
 
-export function searchResult(parts: ReadParts, query: string): SearchResult {
+export async function searchResult(parts: ReadParts, query: string): Promise<SearchResult> {
   const text = query.trim();
-  return {
-    query,
-    hits: [...byName(parts, text), ...byHex(parts, text.toLowerCase()), ...byBlock(parts, text)],
-  };
+  const hits = await Promise.all([
+    byName(parts, text),
+    byHex(parts, text.toLowerCase()),
+    byBlock(parts, text),
+  ]);
+  return { query, hits: hits.flat() };
 }
 
-function byName({ library, index }: ReadParts, text: string): Hit[] {
+async function byName({ library, index }: ReadParts, text: string): Promise<Hit[]> {
   const wanted = text.toLowerCase();
   if (wanted === "" || wanted.startsWith("0x")) return [];
-  return [...library.models]
-    .filter(({ id }) => index.tables.model(id as `0x${string}`) !== undefined)
-    .filter(({ folder, manifest }) => `${folder}\n${manifest.name}`.toLowerCase().includes(wanted))
+  const named = [...library.models].filter(({ folder, manifest }) =>
+    `${folder}\n${manifest.name}`.toLowerCase().includes(wanted),
+  );
+  const registered = await Promise.all(named.map(({ id }) => index.tables.model(id as `0x${string}`)));
+  return named
+    .filter((_, i) => registered[i] !== undefined)
     .slice(0, MAX_HITS)
     .map(({ id, folder, manifest }) => ({
       kind: "model",
@@ -33,71 +38,86 @@ function byName({ library, index }: ReadParts, text: string): Hit[] {
     }));
 }
 
-function byHex({ index, library }: ReadParts, text: string): Hit[] {
+/** What a hit is made of. */
+interface Found {
+  readonly id: string;
+  readonly model: string | null;
+  readonly state: string | null;
+}
+
+async function byHex({ index, library }: ReadParts, text: string): Promise<Hit[]> {
   const hex = text.startsWith("0x") ? text : `0x${text}`;
   if (!new RegExp(`^0x[0-9a-f]{${LEAST_DIGITS},64}$`).test(hex)) return [];
   const { sql } = index.tables;
-  const below = (
-    table: string,
-    column: string,
-    more = "",
-  ): { id: string; model: string | null; label: string }[] =>
-    sql<unknown[], { id: string; model: string | null; label: string }>(
-      `SELECT ${column} AS id, ${more === "" ? "NULL AS model, '' AS label" : more} FROM ${table} WHERE ${column} >= ? AND ${column} < ? LIMIT ?`,
-    ).all(hex, `${hex}g`, MAX_HITS);
   const named = (model: string | null): string => (model && library.get(model)?.manifest.name) ?? "";
-  const hits = (
+  const below = async (
     kind: Hit["kind"],
-    rows: ReturnType<typeof below>,
-    label: (row: (typeof rows)[number]) => string,
-  ) =>
-    rows.map(
-      (row): Hit => ({
-        kind,
-        id: row.id,
-        label: label(row).trim(),
-        ...(row.model === null ? {} : { model: row.model }),
-      }),
+    [table, id, model, state]: readonly [string, string, string, string],
+    label: (found: Found) => string,
+  ): Promise<Hit[]> => {
+    const rows = await sql.all<Found>(
+      `SELECT ${id} AS id, ${model} AS model, ${state} AS state FROM ${table}
+        WHERE ${id} >= ? AND ${id} < ? ORDER BY ${id} LIMIT ?`,
+      ...[hex, `${hex}g`, MAX_HITS],
     );
-  return [
-    ...hits("model", below("models", "id", "id AS model, '' AS label"), ({ id }) => named(id) || "model"),
-    ...hits(
+    return rows.map((row) => ({
+      kind,
+      id: row.id,
+      label: label(row).trim(),
+      ...(row.model === null ? {} : { model: row.model }),
+    }));
+  };
+  const hits = await Promise.all([
+    below("model", ["models", "id", "id", "NULL"], ({ id }) => named(id) || "model"),
+    below(
       "request",
-      below("requests", "id", "model, state AS label"),
-      ({ label, model }) => `request, ${label} ${named(model)}`,
+      ["requests", "id", "model", "state"],
+      ({ state, model }) => `request, ${state} ${named(model)}`,
     ),
-    ...hits(
+    below(
       "claim",
-      below("claims", "id", "model, state AS label"),
-      ({ label, model }) => `claim, ${label} ${named(model)}`,
+      ["claims", "id", "model", "state"],
+      ({ state, model }) => `claim, ${state} ${named(model)}`,
     ),
-    ...hits("transaction", below("transactions", "hash"), () => "transaction"),
-    ...byAddress(index.tables, hex),
-  ];
+    below("batch", ["batches", "id", "model", "NULL"], ({ model }) => `batch ${named(model)}`),
+    below(
+      "signed claim",
+      ["signed_claims", "id", "model", "state"],
+      ({ state, model }) => `signed claim, ${state} ${named(model)}`,
+    ),
+    below("transaction", ["transactions", "hash", "NULL", "NULL"], () => "transaction"),
+    byAddress(index.tables, hex),
+  ]);
+  return hits.flat();
 }
 
-/** Addresses are kept with their checksum; LIKE takes letters in either case. */
-const byAddress = ({ sql }: ReadParts["index"]["tables"], hex: string): Hit[] =>
-  sql<unknown[], { id: string }>("SELECT id FROM sums WHERE scope = 'account' AND id LIKE ? LIMIT ?")
-    .all(`${hex}%`, MAX_HITS)
-    .map(({ id }) => ({ kind: "account", id, label: "account" }));
+/** Addresses are kept with their checksum. */
+async function byAddress({ sql }: ReadParts["index"]["tables"], hex: string): Promise<Hit[]> {
+  const rows = await sql.all<{ id: string }>(
+    `SELECT id FROM sums WHERE scope = 'account' AND lower(id) >= ? AND lower(id) < ? ORDER BY lower(id), id LIMIT ?`,
+    ...[hex, `${hex}g`, MAX_HITS],
+  );
+  return rows.map(({ id }) => ({ kind: "account", id, label: "account" }));
+}
 
-function byBlock({ index }: ReadParts, text: string): Hit[] {
+async function byBlock({ index }: ReadParts, text: string): Promise<Hit[]> {
   if (!/^\d{1,12}$/.test(text)) return [];
-  return index.tables
-    .sql<unknown[], { hash: string }>("SELECT hash FROM transactions WHERE block = ? LIMIT ?")
-    .all(Number(text), MAX_HITS)
-    .map(({ hash }) => ({ kind: "transaction", id: hash, label: `transaction of block ${text}` }));
+  const rows = await index.tables.sql.all<{ hash: string }>(
+    "SELECT hash FROM transactions WHERE block = ? ORDER BY hash LIMIT ?",
+    ...[Number(text), MAX_HITS],
+  );
+  return rows.map(({ hash }) => ({ kind: "transaction", id: hash, label: `transaction of block ${text}` }));
 }
 
 /** Events of one transaction that are shown. */
 const MAX_EVENTS = 500;
 
 /** @throws BaseError TRANSACTION_UNKNOWN */
-export function transactionView({ index }: ReadParts, hash: `0x${string}`): Transaction {
-  const found = index.tables.transaction(hash);
+export async function transactionView({ index }: ReadParts, hash: `0x${string}`): Promise<Transaction> {
+  const found = await index.tables.transaction(hash);
   if (found === undefined) throw transactionUnknown(hash);
   const { block, time, sender, to, gasUsed, fee } = found;
-  const events = index.tables.moves("m.tx = ?", "ORDER BY m.seq LIMIT ?", [hash, MAX_EVENTS]).map(eventView);
+  const moves = await index.tables.moves("m.tx = ?", "ORDER BY m.seq LIMIT ?", [hash, MAX_EVENTS]);
+  const events = moves.map(eventView);
   return { hash, block, time, sender, ...(to === null ? {} : { to }), gasUsed, fee, events };
 }

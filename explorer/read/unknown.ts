@@ -12,4 +12,7 @@ export const requestUnknown = unknown("REQUEST_UNKNOWN", "request");
 export const claimUnknown = unknown("CLAIM_UNKNOWN", "claim");
 export const modelUnknown = unknown("MODEL_UNKNOWN", "model");
 export const accountUnknown = unknown("ACCOUNT_UNKNOWN", "move of account");
+export const batchUnknown = unknown("BATCH_UNKNOWN", "batch");
+export const leafUnknown = unknown("LEAF_UNKNOWN", "leaf");
+export const signedUnknown = unknown("SIGNED_CLAIM_UNKNOWN", "opened signed claim");
 export const transactionUnknown = unknown("TRANSACTION_UNKNOWN", "transaction");

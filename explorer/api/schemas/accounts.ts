@@ -44,6 +44,31 @@ export const account = z.object({
     transactionFees: wei.meta({ description: "of its transactions that made events here" }),
     transactions: count,
   }),
+  promises: z
+    .object({
+      stake: wei.meta({ description: "behind its promises: free, leaving, away and slots together" }),
+      split: z
+        .object({
+          free: wei,
+          leaving: wei,
+          exitAt: time.optional().meta({ description: "of what is leaving" }),
+          away: wei.meta({ description: "bonds of claims in Assay" }),
+          slots: wei.meta({ description: "set aside for leaves of running batches" }),
+        })
+        .optional()
+        .meta({ description: "now; absent while the node is silent" }),
+      credit: wei.meta({ description: "in Promises, to withdraw" }),
+      deposits: wei.meta({ description: "of promises that it opened" }),
+      opened: count.meta({ description: "promises that it opened" }),
+      waiting: count.meta({ description: "its signed claims that wait for stake" }),
+      batches: count,
+      batchesFallen: count,
+      leaves: count.meta({ description: "of its batches" }),
+      signed: count.meta({ description: "its signed claims that somebody opened" }),
+      signedFell: count,
+    })
+    .optional()
+    .meta({ description: "absent: it never had to do with promises" }),
   days: z
     .array(
       z.object({

@@ -95,6 +95,7 @@ export const event = z.object({
     .string()
     .meta({ description: "of the server-sent event: block, log index and part of the block's hash" }),
   name: z.string().meta({ description: "as in the contracts' interfaces" }),
+  contract: z.literal("promises").optional().meta({ description: "absent: Assay, or its registry" }),
   text: z.string().meta({ description: "one line for people" }),
   time,
   block: count,
@@ -106,15 +107,17 @@ export const event = z.object({
   model: id.optional(),
   request: id.optional(),
   claim: id.optional(),
+  batch: id.optional(),
+  digest: id.optional().meta({ description: "of a signed claim" }),
   account: address.optional().meta({ description: "who moved, or whose credit it is" }),
   money: z
     .array(
       z.object({
         account: address,
         amount: wei.meta({ description: "above 0: to the account, below 0: from it" }),
-        kind: z.enum(["fee", "bond", "ticket", "credit", "withdrawal"]),
+        kind: z.enum(["fee", "bond", "ticket", "credit", "withdrawal", "stake", "deposit"]),
       }),
     )
-    .meta({ description: "wei that this event moved into or out of the contract's books" }),
+    .meta({ description: "wei that this event moved into or out of the contracts' books" }),
   args: z.record(z.string(), z.unknown()).meta({ description: "without inputs, outputs and contents" }),
 });

@@ -95,6 +95,15 @@ const dot = z.object({
   requantization,
 });
 
+/** DOT activations: row of a times row of b, both computed. */
+const rows = z.object({
+  kind: z.literal("rows"),
+  left: z.array(z.int()).meta({ description: "values of the row of a" }),
+  right: z.array(z.int()).meta({ description: "values of the row of b" }),
+  products: z.array(z.int()).meta({ description: "left times right, element by element" }),
+  sum: z.int().meta({ description: "of the products: the element" }),
+});
+
 /** REQUANT and RESCALE: one accumulator by a channel's parameters. */
 const rescaled = z.object({
   kind: z.literal("channel"),
@@ -114,7 +123,7 @@ const element = z.object({
   element: count,
   coordinates: z.array(count).meta({ description: "of the element in the step's tensor" }),
   operands: z.array(operand),
-  arithmetic: z.discriminatedUnion("kind", [dot, rescaled, plain]),
+  arithmetic: z.discriminatedUnion("kind", [dot, rows, rescaled, plain]),
   expected: z
     .number()
     .nullable()

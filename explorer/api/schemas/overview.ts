@@ -58,6 +58,21 @@ export const overview = z.object({
       total: wei,
     })
     .meta({ description: "what the contract holds by its events" }),
+  promises: z
+    .object({
+      batches: z.object({ posted: count, fallen: count }),
+      leaves: z.object({ posted: count, final: count }),
+      gasPerLeaf: gas.meta({ description: "of the transactions that posted batches, by leaf" }),
+      signed: z
+        .object({ opened: count, fell: count })
+        .meta({ description: "signed claims that somebody opened: the others are on no chain" }),
+      stake: wei.meta({ description: "behind promises; bonds in Assay included" }),
+      deposits: wei.meta({ description: "on promises that are opened" }),
+      credits: wei,
+      burned: wei.meta({ description: "not sent away yet" }),
+    })
+    .optional()
+    .meta({ description: "absent: the deployment has no promises" }),
   flows: z.object({ received: wei, withdrawn: wei, burned: wei.meta({ description: "ever" }) }),
   days: z
     .array(
@@ -67,6 +82,7 @@ export const overview = z.object({
         claims: count,
         falls: count,
         finalByLane: byLane(count),
+        leaves: count.meta({ description: "of the batches that were posted on this day" }),
         fees: wei.meta({ description: "offered by the requests of this day" }),
         bonds: wei.meta({ description: "of the claims of this day" }),
         burned: wei,
@@ -91,7 +107,7 @@ export const searchResult = z.object({
   query: z.string(),
   hits: z.array(
     z.object({
-      kind: z.enum(["model", "request", "claim", "account", "transaction", "block"]),
+      kind: z.enum(["model", "request", "claim", "batch", "signed claim", "account", "transaction", "block"]),
       id: z.string().meta({ description: "what its page is asked for with" }),
       label: z.string(),
       model: id.optional(),
@@ -117,10 +133,11 @@ export const glossary = z.object({
 });
 
 export const health = z.object({
-  status: z.enum(["ok", "behind", "node-unreachable"]),
+  status: z.enum(["ok", "behind", "node-unreachable", "database-unreachable"]),
   version: z.string(),
   chainId: z.int(),
   assay: address,
+  promises: address.optional().meta({ description: "absent: the deployment has no promises" }),
   head: head.optional(),
   blocksBehind: count.optional(),
   silentSeconds: count.optional().meta({ description: "since the chain's node last answered" }),

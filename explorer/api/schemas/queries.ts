@@ -1,6 +1,7 @@
 /** What may stand in a path and after a question mark. */
 import { z } from "zod";
 import { address, claimState, fallReason, id, lane, requestState } from "./common.ts";
+import { batchState, signedState } from "./promises.ts";
 
 export const MAX_PAGE = 100;
 const DEFAULT_PAGE = 25;
@@ -47,7 +48,29 @@ export const eventsQuery = z.strictObject({
   model: id.optional(),
   request: id.optional(),
   claim: id.optional(),
+  batch: id.optional(),
+  digest: id.optional().meta({ description: "of a signed claim" }),
   account: anyAddress.optional(),
+});
+export const batchesQuery = z.strictObject({
+  ...paging,
+  ...times,
+  state: batchState.optional(),
+  model: id.optional(),
+  prover: anyAddress.optional(),
+});
+export const leavesQuery = z.strictObject({
+  limit: paging.limit,
+  before: paging.before.meta({
+    description: "`next` of the page before: the leaf that this one begins with",
+  }),
+});
+export const signedClaimsQuery = z.strictObject({
+  ...paging,
+  ...times,
+  state: signedState.optional(),
+  model: id.optional(),
+  prover: anyAddress.optional(),
 });
 export const modelsQuery = z.strictObject({ ...paging });
 export const accountsQuery = z.strictObject({
@@ -62,6 +85,13 @@ export const recordQuery = z.strictObject({
 export const noQuery = z.strictObject({});
 
 export const idPath = z.strictObject({ id });
+export const leafPath = z.strictObject({
+  id,
+  index: z
+    .string()
+    .regex(/^\d{1,4}$/)
+    .transform(Number),
+});
 export const accountPath = z.strictObject({ address: anyAddress });
 export const filePath = z.strictObject({ id, name: z.string().max(80) });
 export { address };

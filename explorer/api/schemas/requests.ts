@@ -47,6 +47,10 @@ export const claimSummary = z.object({
   fall: fallReason.optional(),
   attempt: count,
   prover: address,
+  promisedBy: address.optional().meta({
+    description:
+      "of a promise that became a claim: whose stake its bond is; `prover` is the contract Promises",
+  }),
   bond: wei,
   claimedAt: time,
   block: count,
@@ -117,6 +121,12 @@ export const claim = z.object({
     })
     .optional()
     .meta({ description: "of a claim that is over" }),
+  promise: z
+    .union([z.object({ batch: id, leaf: count }), z.object({ digest: id })])
+    .optional()
+    .meta({
+      description: "that became this claim: Promises is its prover, and the promise's prover its operator",
+    }),
   request: requestSummary,
   others: z.array(claimSummary).meta({ description: "other claims on its request, oldest first" }),
   hasDispute: z.boolean(),

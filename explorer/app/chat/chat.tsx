@@ -67,7 +67,8 @@ export function Chat({ conversation }: { readonly conversation: Conversation }) 
       </main>
       <footer className="small soft">
         This agent answers only from its tools. A result marked final was computed by a registered model and
-        is final on the chain; one marked unverified is what some server said.
+        is final on the chain; one marked signed is backed by a bond and not final; one marked unverified is
+        what some server said.
       </footer>
     </div>
   );
@@ -94,6 +95,7 @@ function Line({ entry }: { readonly entry: Entry }) {
 const TONES: Readonly<Record<CallState, Tone>> = {
   running: "info",
   final: "good",
+  signed: "wait",
   unverified: "none",
   pending: "wait",
   failed: "bad",

@@ -9,7 +9,7 @@ import {
   type TurnEvents,
 } from "./gateway.ts";
 
-export type CallState = "running" | "final" | "unverified" | "pending" | "failed" | "denied";
+export type CallState = "running" | "final" | "signed" | "unverified" | "pending" | "failed" | "denied";
 
 export interface Call {
   readonly kind: "call";
@@ -110,11 +110,11 @@ export class Conversation {
     return source;
   }
 
-  #onResult({ callId, success, status, data, meaning, error, claimId, requestId }: ToolResult): void {
+  #onResult(result: ToolResult): void {
+    const { callId, success, status, data, meaning, error, claimId, requestId } = result;
     const call = this.#calls.get(callId);
     if (call === undefined) return;
-    const where =
-      claimId !== undefined ? `claim ${claimId}` : requestId !== undefined ? `request ${requestId}` : "";
+    const where = placeOf(result);
     const shown = [where, meaning?.text, success ? JSON.stringify(data) : error].filter(Boolean);
     this.#change(call, { state: status, words: status, detail: shown.join("\n") });
     if (status !== "pending") return;
@@ -204,4 +204,11 @@ export class Conversation {
     this.#state = { ...this.#state, ...change };
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Where on the chain, or behind which signature, a result is. */
+function placeOf({ claimId, requestId, digest }: ToolResult): string {
+  if (claimId !== undefined) return `claim ${claimId}`;
+  if (requestId !== undefined) return `request ${requestId}`;
+  return digest === undefined ? "" : `signed claim ${digest}`;
 }

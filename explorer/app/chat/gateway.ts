@@ -14,12 +14,14 @@ export interface StartedTurn {
 export interface ToolResult {
   readonly callId: string;
   readonly success: boolean;
-  readonly status: "final" | "unverified" | "pending" | "failed";
+  readonly status: "final" | "signed" | "unverified" | "pending" | "failed";
   readonly data?: unknown;
   readonly meaning?: { readonly text: string };
   readonly error?: string;
   readonly claimId?: string;
   readonly requestId?: string;
+  /** of the signed claim behind an output that is signed */
+  readonly digest?: string;
 }
 
 /** Data of a turn's server-sent events, by name. */

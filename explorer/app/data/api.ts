@@ -1,36 +1,11 @@
-/** The explorer's JSON over HTTP. */
-import type { ApiError } from "../../api/types.ts";
-
-/** What an answer that is no success says, or that there was no answer. */
-export class ApiFailure extends Error {
-  readonly code: string;
-  readonly nextStep: string;
-  /** of HTTP; undefined where nothing answered */
-  readonly status: number | undefined;
-
-  constructor(code: string, message: string, nextStep: string, status?: number) {
-    super(message);
-    this.name = "ApiFailure";
-    this.code = code;
-    this.nextStep = nextStep;
-    this.status = status;
-  }
-}
-
-async function failureOf(response: Response): Promise<ApiFailure> {
-  try {
-    const { error } = (await response.json()) as ApiError;
-    return new ApiFailure(error.code, error.message, error.nextStep, response.status);
-  } catch {
-    const message = `The explorer answered ${response.status} without saying why.`;
-    return new ApiFailure("ANSWER_INVALID", message, "Look at the log of the explorer.", response.status);
-  }
-}
+/** The explorer's JSON. */
+import { ApiFailure, failureOf } from "./api-failure.ts";
+import { source } from "./source.ts";
 
 async function answered(path: string, init: RequestInit): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(path, init);
+    response = await source().ask(path, init);
   } catch {
     if (init.signal?.aborted === true) throw new DOMException("aborted", "AbortError");
     const nextStep = "See that `assay explorer` runs; this page tries again by itself.";

@@ -1,7 +1,9 @@
 /** The live stream: the chain's head and events as they are indexed, one connection for the whole page. */
 import type { QueryClient } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
-import type { ChainEvent, Head, StreamEvents } from "../../api/types.ts";
+import type { ChainEvent, Head } from "../../api/types.ts";
+import type { Reading } from "../../site/forms.ts";
+import { type SourceListener, source } from "./source.ts";
 
 export interface LiveState {
   readonly connection: "connecting" | "open" | "lost";
@@ -10,6 +12,8 @@ export interface LiveState {
   readonly headAtMs: number;
   /** newest first, at most MAX_EVENTS */
   readonly events: readonly ChainEvent[];
+  /** of a site that reads the chain itself: how far it is */
+  readonly reading: Reading | undefined;
   /** the block above which the chain was replaced last, and when */
   readonly rollback: { readonly ancestor: number; readonly atMs: number } | undefined;
 }
@@ -25,6 +29,7 @@ let state: LiveState = {
   head: undefined,
   headAtMs: 0,
   events: [],
+  reading: undefined,
   rollback: undefined,
 };
 const listeners = new Set<() => void>();
@@ -59,28 +64,32 @@ export function startLive(queries: QueryClient): void {
       void queries.invalidateQueries({ predicate: ({ queryKey }) => !FIXED.has(String(queryKey[0])) });
     }, REFRESH_MS);
   };
-  const source = new EventSource("/v1/stream");
-  const on = <Name extends keyof StreamEvents>(name: Name, handle: (data: StreamEvents[Name]) => void) =>
-    source.addEventListener(name, (message) => handle(JSON.parse((message as MessageEvent<string>).data)));
-  source.addEventListener("open", () => {
-    // What happened while nothing was heard.
-    if (state.connection === "lost") refresh();
-    set({ connection: "open" });
-  });
-  source.addEventListener("error", () => set({ connection: "lost" }));
-  on("head", (head) => set({ head, headAtMs: Date.now() }));
-  on("event", (event) => {
-    const others = state.events.filter(({ id }) => id !== event.id);
-    set({ events: [event, ...others].slice(0, MAX_EVENTS) });
-    refresh();
-  });
-  on("rollback", ({ ancestor }) => {
-    const events = state.events.filter(({ block }) => block <= ancestor);
-    set({ events, rollback: { ancestor, atMs: Date.now() } });
-    refresh();
-  });
-  on("reset", () => {
-    set({ events: [] });
-    refresh();
+  const emit: SourceListener["emit"] = ({ event, data }) => {
+    switch (event) {
+      case "head":
+        return set({ head: data, headAtMs: Date.now() });
+      case "event": {
+        const others = state.events.filter(({ id }) => id !== data.id);
+        set({ events: [data, ...others].slice(0, MAX_EVENTS) });
+        return refresh();
+      }
+      case "rollback": {
+        const events = state.events.filter(({ block }) => block <= data.ancestor);
+        set({ events, rollback: { ancestor: data.ancestor, atMs: Date.now() } });
+        return refresh();
+      }
+      case "reset":
+        set({ events: [] });
+        return refresh();
+    }
+  };
+  source().listen({
+    connected(isOpen) {
+      // What happened without a connection.
+      if (isOpen && state.connection === "lost") refresh();
+      set({ connection: isOpen ? "open" : "lost" });
+    },
+    reading: (reading) => set({ reading }),
+    emit,
   });
 }

@@ -4,6 +4,9 @@ import type {
   Account,
   AccountPage,
   AccountsQuery,
+  Batch,
+  BatchesQuery,
+  BatchPage,
   Claim,
   ClaimPage,
   ClaimsQuery,
@@ -12,6 +15,8 @@ import type {
   EventsQuery,
   Glossary,
   Health,
+  Leaf,
+  LeafPage,
   Model,
   ModelPage,
   Operator,
@@ -20,9 +25,14 @@ import type {
   RequestPage,
   RequestsQuery,
   SearchResult,
+  SignedClaim,
+  SignedClaimPage,
+  SignedClaimsQuery,
   Transaction,
 } from "../../api/types.ts";
-import { ApiFailure, getJson, queryString } from "./api.ts";
+import { getJson, queryString } from "./api.ts";
+import { ApiFailure, failureOf } from "./api-failure.ts";
+import { source } from "./source.ts";
 
 const HEALTH_MS = 4_000;
 /** As often as the daemons are asked. */
@@ -54,14 +64,24 @@ export const modelQuery = (id: string) => one<Model>("models", id);
 export const requestQuery = (id: string) => one<Request>("requests", id);
 export const claimQuery = (id: string) => one<Claim>("claims", id);
 export const disputeQuery = (id: string) => one<Dispute>("claims", id, "dispute");
+export const batchQuery = (id: string) => one<Batch>("batches", id);
+export const leafQuery = (id: string, index: string) => one<Leaf>("batches", id, "leaves", index);
+export const signedClaimQuery = (id: string) => one<SignedClaim>("signed-claims", id);
 export const accountQuery = (id: string) => one<Account>("accounts", id);
 export const transactionQuery = (id: string) => one<Transaction>("transactions", id);
 
 export const modelsQuery = list<ModelPage>("models", { limit: 50 });
 export const requestsQuery = (query: RequestsQuery) => list<RequestPage>("requests", { limit: 50, ...query });
 export const claimsQuery = (query: ClaimsQuery) => list<ClaimPage>("claims", { limit: 50, ...query });
+export const batchesQuery = (query: BatchesQuery) => list<BatchPage>("batches", { limit: 50, ...query });
+export const leavesQuery = (id: string) =>
+  list<LeafPage>(`batches/${encodeURIComponent(id)}/leaves`, { limit: 50 });
+export const signedClaimsQuery = (query: SignedClaimsQuery) =>
+  list<SignedClaimPage>("signed-claims", { limit: 50, ...query });
 export const accountsQuery = (query: AccountsQuery) => list<AccountPage>("accounts", { limit: 50, ...query });
 export const eventsQuery = (query: EventsQuery) => list<EventPage>("events", { limit: 50, ...query });
+/** What the overview's stream begins with. */
+export const newestEventsQuery = eventsQuery({ limit: 25 });
 
 export const glossaryQuery = queryOptions({
   ...one<Glossary>("glossary"),
@@ -72,7 +92,8 @@ export const healthQuery = queryOptions({
   queryKey: ["healthz"],
   // A node that is silent makes the health an answer of 503 with the same form.
   queryFn: async ({ signal }) => {
-    const response = await fetch("/healthz", { signal });
+    const response = await source().ask("/healthz", { signal });
+    if (!response.ok && response.status !== 503) throw await failureOf(response);
     return (await response.json()) as Health;
   },
   refetchInterval: HEALTH_MS,

@@ -13,6 +13,7 @@ import { Answered, Empty } from "../parts/states.tsx";
 import { Term } from "../parts/term.tsx";
 import { Time } from "../parts/time.tsx";
 import { PageTitle } from "../parts/title.tsx";
+import { Promised } from "./account/promised.tsx";
 import { CLAIM_COLUMNS } from "./claims.tsx";
 
 export function Account() {
@@ -77,6 +78,7 @@ function Known({ account }: { readonly account: AccountData }) {
         </section>
         <Money account={account} />
       </div>
+      {account.promises !== undefined && <Promised account={account.account} promises={account.promises} />}
       <OwnClaims account={account} />
     </>
   );

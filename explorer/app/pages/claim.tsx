@@ -11,6 +11,7 @@ import { Lifeline } from "../parts/lifeline.tsx";
 import { ModelName } from "../parts/model-name.tsx";
 import { DataSheet } from "../parts/output.tsx";
 import { ProofFiles } from "../parts/proof-files.tsx";
+import { proverOf } from "../parts/prover-of.ts";
 import { Answered } from "../parts/states.tsx";
 import { Term } from "../parts/term.tsx";
 import { Countdown, Time } from "../parts/time.tsx";
@@ -39,7 +40,7 @@ function Known({ claim }: { readonly claim: ClaimData }) {
       <Verdict claim={claim} />
       <section className="sheet" aria-labelledby="life">
         <h2 id="life">Its life</h2>
-        <Lifeline claim={claim} />
+        <Lifeline of={claim} since={claim.claimedAt} />
       </section>
       <div className="columns">
         <section className="sheet" aria-labelledby="input">
@@ -51,7 +52,7 @@ function Known({ claim }: { readonly claim: ClaimData }) {
           <DataSheet data={claim.output} />
         </section>
       </div>
-      <VerifyHere claim={claim} />
+      <VerifyHere of={claim} />
       {(isFinal || state === "FALLEN") && (
         <ProofFiles requestId={claim.requestId} claimId={claimId} isFinal={isFinal} />
       )}
@@ -155,6 +156,16 @@ function Verdict({
   );
 }
 
+function Promised({ promise }: { readonly promise: NonNullable<ClaimData["promise"]> }) {
+  if ("digest" in promise) return <Id id={promise.digest} to="signed claim" />;
+  const { batch, leaf } = promise;
+  return (
+    <Link to="/batches/$id/leaves/$index" params={{ id: batch, index: `${leaf}` }} title={batch}>
+      leaf {leaf} of batch {shortId(batch)}
+    </Link>
+  );
+}
+
 function Parties({ claim }: { readonly claim: ClaimData }) {
   return (
     <Facts
@@ -166,13 +177,24 @@ function Parties({ claim }: { readonly claim: ClaimData }) {
           </Term>,
           <Id key="r" id={claim.requestId} to="request" />,
         ],
+        claim.promise === undefined
+          ? undefined
+          : [
+              <Term key="pr" word="promise">
+                was a promise
+              </Term>,
+              <Promised key="pm" promise={claim.promise} />,
+            ],
         [
           <Term key="pt" word="prover">
             prover
           </Term>,
-          <Id key="p" id={claim.prover} to="account" />,
+          <Id key="p" id={proverOf(claim)} to="account" />,
         ],
-        claim.operator === undefined
+        claim.promisedBy === undefined
+          ? undefined
+          : ["filed by", <Id key="f" id={claim.prover} to="account" />],
+        claim.operator === undefined || claim.promisedBy !== undefined
           ? undefined
           : [
               <Term key="ot" word="operator">

@@ -10,6 +10,7 @@ import { Id } from "../parts/id.tsx";
 import { type Column, Listing } from "../parts/listing.tsx";
 import { ModelName } from "../parts/model-name.tsx";
 import { Outside } from "../parts/outside.tsx";
+import { proverOf } from "../parts/prover-of.ts";
 import { Empty } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { PageTitle } from "../parts/title.tsx";
@@ -33,7 +34,7 @@ export const CLAIM_COLUMNS: readonly Column<ClaimSummary>[] = [
     width: "minmax(8rem, 1.2fr)",
     cell: ({ text }) => (text === undefined ? <span className="soft">–</span> : <Outside text={text} />),
   },
-  { name: "prover", width: "9rem", cell: ({ prover }) => <Id id={prover} to="account" plain /> },
+  { name: "prover", width: "9rem", cell: (claim) => <Id id={proverOf(claim)} to="account" plain /> },
   { name: "bond", width: "7rem", cell: ({ bond }) => <Amount wei={bond} plain /> },
   {
     name: "since",

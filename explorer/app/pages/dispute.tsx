@@ -1,15 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
+import { useEffect } from "react";
 import type { Hex } from "../../../base/bytes.ts";
 import type { Claim, Dispute as DisputeData } from "../../api/types.ts";
 import { claimQuery, disputeQuery } from "../data/queries.ts";
 import { ClaimBadge, FALLS } from "../parts/badges.tsx";
 import { shortId } from "../parts/id.tsx";
+import { Jump } from "../parts/jump.tsx";
 import { Answered, Failure } from "../parts/states.tsx";
 import { Term } from "../parts/term.tsx";
 import { Countdown, Time } from "../parts/time.tsx";
 import { PageTitle } from "../parts/title.tsx";
-import { descentQuery } from "../verify/client.ts";
+import { descentQuery, startVerifier } from "../verify/client.ts";
 import { Conviction } from "./dispute/conviction.tsx";
 import { Tree } from "./dispute/tree.tsx";
 
@@ -17,6 +19,7 @@ export function Dispute() {
   const { id } = useParams({ from: "/claims/$id/dispute" });
   const claim = useQuery(claimQuery(id));
   const dispute = useQuery(disputeQuery(id));
+  useEffect(startVerifier, []);
   return (
     <div className="stack">
       <PageTitle
@@ -52,7 +55,7 @@ function Turn({
         <strong>The claim fell: {FALLS[conviction.reason]}</strong>
         <span>
           <Time at={conviction.at} />, by a transaction of a challenger or of anybody else.{" "}
-          {conviction.fault?.kind === "ELEMENT" && <a href="#conviction">The arithmetic</a>}
+          {conviction.fault?.kind === "ELEMENT" && <Jump to="conviction">The arithmetic</Jump>}
         </span>
       </p>
     );

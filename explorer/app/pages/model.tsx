@@ -3,6 +3,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { Tabs } from "radix-ui";
 import type { Model as ModelData } from "../../api/types.ts";
 import { modelQuery } from "../data/queries.ts";
+import { source } from "../data/source.ts";
 import { Amount } from "../parts/amount.tsx";
 import { LaneMark } from "../parts/badges.tsx";
 import { counted } from "../parts/counted.ts";
@@ -167,7 +168,7 @@ function Registered({ model }: { readonly model: ModelData }) {
               <span key="f">
                 {model.files.map((file) => (
                   <span key={file.name} className="block">
-                    <a href={`/v1/models/${modelId}/files/${encodeURIComponent(file.name)}`} download>
+                    <a href={source().fileUrl(modelId, file.name)} download>
                       <Outside text={file.name} />
                     </a>{" "}
                     <span className="small soft">{COUNT.format(file.bytes)} bytes</span>

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Lane, Overview as OverviewData } from "../../api/types.ts";
 import { useLive } from "../data/live.ts";
-import { eventsQuery, overviewQuery } from "../data/queries.ts";
+import { newestEventsQuery, overviewQuery } from "../data/queries.ts";
 import { Amount } from "../parts/amount.tsx";
 import { FALLS, LaneMark } from "../parts/badges.tsx";
 import { EventLine } from "../parts/events.tsx";
@@ -16,6 +16,7 @@ import { PageTitle } from "../parts/title.tsx";
 import { History } from "./overview/history.tsx";
 import { Holdings } from "./overview/holdings.tsx";
 import { Picture } from "./overview/picture.tsx";
+import { isPromised, Promised } from "./overview/promised.tsx";
 
 const COUNT = new Intl.NumberFormat("en");
 const LANES: readonly Lane[] = ["EXECUTION", "PROOF", "BOND"];
@@ -38,6 +39,7 @@ export function Overview() {
               </div>
             </div>
             <Holdings data={data} />
+            {isPromised(data) && <Promised promises={data.promises} />}
             <History data={data} />
             <Deployment data={data} />
           </>
@@ -50,7 +52,7 @@ export function Overview() {
 /** The newest events: those that came live, then those that were there before; without the bookings that each makes. */
 function Stream() {
   const live = useLive((state) => state.events);
-  const before = useInfiniteQuery(eventsQuery({ limit: 25 }));
+  const before = useInfiniteQuery(newestEventsQuery);
   const events = useMemo(() => {
     const known = before.data?.pages[0]?.items ?? [];
     const ids = new Set(known.map(({ id }) => id));
@@ -114,7 +116,8 @@ function Outcomes({ data: { requests, claims, falls } }: { readonly data: Overvi
   );
 }
 
-function Finality({ data: { finalByLane, finalitySeconds, gasByLane } }: { readonly data: OverviewData }) {
+function Finality({ data }: { readonly data: OverviewData }) {
+  const { finalByLane, finalitySeconds, gasByLane } = data;
   return (
     <section className="sheet" aria-labelledby="finality">
       <h2 id="finality">
@@ -149,6 +152,22 @@ function Finality({ data: { finalByLane, finalitySeconds, gasByLane } }: { reado
                 </tr>
               );
             })}
+            {isPromised(data) && (
+              <tr>
+                <td>
+                  <span className="badge lane-batched">batched</span>
+                </td>
+                <td className="right">{COUNT.format(data.promises.leaves.final)}</td>
+                <td className="right" colSpan={2}>
+                  after the batch's window
+                </td>
+                <td className="right">
+                  {data.promises.gasPerLeaf === null
+                    ? "–"
+                    : COUNT.format(Math.round(data.promises.gasPerLeaf.mean))}
+                </td>
+              </tr>
+            )}
           </tbody>
         </table>
       </div>

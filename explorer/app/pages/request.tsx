@@ -9,6 +9,7 @@ import { Id, shortId } from "../parts/id.tsx";
 import { ModelName } from "../parts/model-name.tsx";
 import { DataSheet } from "../parts/output.tsx";
 import { ProofFiles } from "../parts/proof-files.tsx";
+import { proverOf } from "../parts/prover-of.ts";
 import { Answered, Empty } from "../parts/states.tsx";
 import { Term } from "../parts/term.tsx";
 import { Countdown, durationText, Time } from "../parts/time.tsx";
@@ -121,7 +122,7 @@ export function Request() {
                         </Link>
                         <ClaimBadge claim={claim} />
                         <span>
-                          by <Id id={claim.prover} to="account" />
+                          by <Id id={proverOf(claim)} to="account" />
                         </span>
                         <span className="soft">
                           bond <Amount wei={claim.bond} />

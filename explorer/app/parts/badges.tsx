@@ -1,4 +1,12 @@
-import type { ClaimState, FallReason, Lane, RequestState } from "../../api/types.ts";
+import type {
+  BatchState,
+  ClaimState,
+  FallReason,
+  Lane,
+  OpenedLeaf,
+  RequestState,
+  SignedState,
+} from "../../api/types.ts";
 import { Hint } from "./hint.tsx";
 
 export type Tone = "good" | "bad" | "wait" | "info" | "none";
@@ -53,6 +61,41 @@ function Fallen({ fall }: { readonly fall: FallReason }) {
       fallen
     </span>
   );
+}
+
+const BATCHES: Readonly<Record<BatchState, readonly [string, Tone]>> = {
+  RUNNING: ["in its window", "info"],
+  FINAL: ["final", "good"],
+  FALLEN: ["fallen", "bad"],
+};
+/** @param isOpen a leaf is opened, or waits for stake: it may become final after its window */
+export function BatchBadge({
+  state,
+  isOpen = false,
+}: {
+  readonly state: BatchState;
+  readonly isOpen?: boolean;
+}) {
+  const [text, tone] = BATCHES[state];
+  return isOpen && state === "RUNNING" ? (
+    <Badge tone="wait">doubted</Badge>
+  ) : (
+    <Badge tone={tone}>{text}</Badge>
+  );
+}
+
+const PROMISES: Readonly<Record<SignedState | OpenedLeaf["status"], readonly [string, Tone]>> = {
+  QUEUED: ["waits for stake", "wait"],
+  OPEN: ["is a claim", "wait"],
+  STOOD: ["stood", "good"],
+  FELL: ["fell", "bad"],
+  TAKEN_BACK: ["taken back", "none"],
+  DROPPED: ["dropped", "none"],
+};
+/** Of a signed claim or a leaf that somebody opened. */
+export function OpenedBadge({ state }: { readonly state: keyof typeof PROMISES }) {
+  const [text, tone] = PROMISES[state];
+  return <Badge tone={tone}>{text}</Badge>;
 }
 
 const LANES: Readonly<Record<Lane, readonly [string, string]>> = {

@@ -21,6 +21,12 @@ const TONES: Readonly<Record<string, string>> = {
   Delivered: "good",
   Collected: "good",
   ProofHalted: "bad",
+  Posted: "info",
+  LeafOpened: "wait",
+  LeafQueued: "wait",
+  Opened: "wait",
+  Queued: "wait",
+  HeadTooDear: "wait",
 };
 export const toneOf = (name: string): string => TONES[name] ?? "none";
 
@@ -30,11 +36,13 @@ const KINDS = {
   ticket: "ticket",
   credit: "credit",
   withdrawal: "withdrawal",
+  stake: "stake",
+  deposit: "deposit",
 } as const;
 
 /** One line of the live stream. */
 export function EventLine({ event }: { readonly event: ChainEvent }) {
-  const { name, text, time, claim, request, account } = event;
+  const { name, text, time, claim, request, batch, digest, account } = event;
   return (
     <li className="event-line">
       <span className={`dot tone-${toneOf(name)}`} aria-hidden="true" />
@@ -49,6 +57,14 @@ export function EventLine({ event }: { readonly event: ChainEvent }) {
         ) : request !== undefined ? (
           <Link to="/requests/$id" params={{ id: request }}>
             request {shortId(request)}
+          </Link>
+        ) : batch !== undefined ? (
+          <Link to="/batches/$id" params={{ id: batch }}>
+            batch {shortId(batch)}
+          </Link>
+        ) : digest !== undefined ? (
+          <Link to="/signed-claims/$id" params={{ id: digest }}>
+            signed {shortId(digest)}
           </Link>
         ) : account !== undefined ? (
           <Link to="/accounts/$id" params={{ id: account }}>

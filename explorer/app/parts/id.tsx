@@ -33,6 +33,8 @@ function Copy({ text, what }: { readonly text: string; readonly what: string }) 
 /** Kinds of ids that have a page. */
 const PAGES = {
   claim: "/claims/$id",
+  batch: "/batches/$id",
+  "signed claim": "/signed-claims/$id",
   request: "/requests/$id",
   model: "/models/$id",
   account: "/accounts/$id",

@@ -18,6 +18,17 @@ const NAMES: Readonly<Record<string, string>> = {
   Settled: "settled",
   Delivered: "delivered",
   Collected: "collected",
+  Posted: "posted",
+  LeafQueued: "leaf waits",
+  LeafOpened: "leaf opened",
+  LeafDropped: "leaf dropped",
+  Released: "released",
+  Queued: "waits for stake",
+  HeadTooDear: "too dear",
+  Passed: "passed",
+  TakenBack: "taken back",
+  Opened: "opened",
+  Closed: "closed",
 };
 const TURNS = {
   prover: "the prover's turn",
@@ -25,14 +36,20 @@ const TURNS = {
   anybody: "time alone decides",
 } as const;
 
-/** A claim's life on one line: the moves that were made, then the deadlines ahead, each in order of time. */
-export function Lifeline({ claim: { claimedAt, timeline, deadlines } }: { readonly claim: Claim }) {
-  const moves = timeline.filter(({ name, time }) => name in NAMES && time >= claimedAt);
+interface LifelineProps {
+  readonly of: Pick<Claim, "timeline" | "deadlines">;
+  /** second of its first move */
+  readonly since: number;
+}
+
+/** A life on one line: the moves that were made, then the deadlines ahead, each in order of time. */
+export function Lifeline({ of: { timeline, deadlines }, since }: LifelineProps) {
+  const moves = timeline.filter(({ name, time }) => name in NAMES && time >= since);
   const ahead = deadlines.filter(({ isOver }) => !isOver).sort((a, b) => a.at - b.at);
   return (
     <ol className="life">
       {moves.map((event) => (
-        <Move key={event.id} event={event} claimedAt={claimedAt} />
+        <Move key={event.id} event={event} since={since} />
       ))}
       {ahead.map((deadline) => (
         <Ahead key={`${deadline.kind}-${deadline.position ?? deadline.at}`} deadline={deadline} />
@@ -43,17 +60,17 @@ export function Lifeline({ claim: { claimedAt, timeline, deadlines } }: { readon
 
 function Move({
   event: { name, text, time },
-  claimedAt,
+  since,
 }: {
   readonly event: ChainEvent;
-  readonly claimedAt: number;
+  readonly since: number;
 }) {
   return (
     <li className="station">
       <span className={`dot tone-${toneOf(name)}`} aria-hidden="true" />
       <Hint tip={<Outside text={shortenIds(text)} />}>{NAMES[name]}</Hint>
       <span className="small soft number">
-        {time === claimedAt ? "at first" : `after ${durationText(time - claimedAt)}`}
+        {time === since ? "at first" : `after ${durationText(time - since)}`}
       </span>
     </li>
   );

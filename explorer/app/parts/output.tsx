@@ -73,6 +73,13 @@ const ValueRow = ({ name, value }: { readonly name: string; readonly value: stri
   </>
 );
 
+/** The same in one line: in words, else by its values, else its first bytes. */
+export function dataText({ meaning, values, hex }: Data): string {
+  if (meaning !== undefined) return meaning.text;
+  if (values === undefined) return hex.slice(0, 66);
+  return Object.values(values).map(shownValue).join(", ");
+}
+
 /** Calldata or return data: in words where the manifest has some, in values, and as bytes. */
 export function DataSheet({ data }: { readonly data: Data }) {
   return (

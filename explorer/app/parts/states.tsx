@@ -1,6 +1,6 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { ApiFailure } from "../data/api.ts";
+import { ApiFailure } from "../data/api-failure.ts";
 import { Outside } from "./outside.tsx";
 
 /** Grey bars in place of what is being read. */

@@ -4,16 +4,19 @@ import { overviewQuery } from "../data/queries.ts";
 import { Term } from "../parts/term.tsx";
 import { durationText } from "../parts/time.tsx";
 import { useReachability } from "./chain-head.tsx";
+import { ReadingBanner } from "./reading-banner.tsx";
 
 const BLOCKS = new Intl.NumberFormat("en");
 
 /** What is not as usual: the node is gone, the index is behind, the chain was replaced, nothing answers. */
 export function Banners() {
   const { health, isSilent } = useReachability();
+  const reading = useLive((state) => state.reading);
   const rollback = useLive((state) => state.rollback);
   return (
     <div className="banners" aria-live="polite">
-      {isSilent && (
+      {reading !== undefined && <ReadingBanner reading={reading} />}
+      {isSilent && reading === undefined && (
         <div className="notice tone-bad">
           <strong>The explorer does not answer</strong>
           <p>What you see may be old. This page tries again by itself; see that `assay explorer` runs.</p>
@@ -29,7 +32,13 @@ export function Banners() {
           </p>
         </div>
       )}
-      {health?.status === "behind" && (
+      {health?.status === "database-unreachable" && (
+        <div className="notice tone-bad">
+          <strong>The explorer's database is silent</strong>
+          <p>What you see may be old; the explorer goes on by itself when it is back.</p>
+        </div>
+      )}
+      {health?.status === "behind" && (reading === undefined || reading.state === "live") && (
         <div className="notice tone-wait">
           <strong>The index is {BLOCKS.format(health.blocksBehind ?? 0)} blocks behind</strong>
           <p>It is catching up: newer events are not shown yet.</p>

@@ -15,6 +15,10 @@ export function pageOf({ kind, id }: Hit) {
       return { to: "/requests/$id", params: { id } } as const;
     case "claim":
       return { to: "/claims/$id", params: { id } } as const;
+    case "batch":
+      return { to: "/batches/$id", params: { id } } as const;
+    case "signed claim":
+      return { to: "/signed-claims/$id", params: { id } } as const;
     case "account":
       return { to: "/accounts/$id", params: { id } } as const;
     case "transaction":

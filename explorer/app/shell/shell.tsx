@@ -1,6 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
 import { healthQuery } from "../data/queries.ts";
+import { source } from "../data/source.ts";
+import { Jump } from "../parts/jump.tsx";
 import { ThemeChoice } from "../parts/theme-choice.tsx";
 import { Banners } from "./banners.tsx";
 import { ChainHead } from "./chain-head.tsx";
@@ -13,6 +15,11 @@ const PAGES = [
   ["/claims", "Claims"],
   ["/accounts", "Accounts"],
   ["/import", "Import"],
+] as const;
+/** Where the deployment has promises. */
+const PROMISES = [
+  ["/batches", "Batches"],
+  ["/signed-claims", "Signed claims"],
 ] as const;
 /** Where daemons are watched. */
 const OPERATOR = ["/operator", "Operator"] as const;
@@ -30,12 +37,17 @@ function Mark() {
 /** What stands around every page. */
 export function Shell() {
   const { data: health } = useQuery(healthQuery);
-  const pages = (health?.watched ?? 0) > 0 ? [...PAGES, OPERATOR] : PAGES;
+  const pages = [
+    ...PAGES.slice(0, 4),
+    ...(health?.promises === undefined ? [] : PROMISES),
+    ...PAGES.slice(4),
+    ...((health?.watched ?? 0) > 0 ? [OPERATOR] : []),
+  ];
   return (
     <>
-      <a className="skip" href="#page">
+      <Jump className="skip" to="page">
         To the page
-      </a>
+      </Jump>
       <header className="shell-header">
         <div className="shell-width shell-bar">
           <Link to="/" className="brand">
@@ -65,8 +77,17 @@ export function Shell() {
       <footer className="shell-footer">
         <div className="shell-width row spread small soft">
           <span>
-            This explorer only reads: what is sent, your wallet sends. Its data as JSON:{" "}
-            <a href="/openapi.json">/openapi.json</a>
+            This explorer only reads: what is sent, your wallet sends.{" "}
+            {source().origin === undefined ? (
+              <>
+                It has no server, and reads the chain here. Its data as JSON: <code>assay.fetch</code> in the
+                browser's console, by the paths of a server.
+              </>
+            ) : (
+              <>
+                Its data as JSON: <a href="/openapi.json">/openapi.json</a>
+              </>
+            )}
           </span>
           <ThemeChoice />
         </div>

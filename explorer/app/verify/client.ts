@@ -1,16 +1,22 @@
 import { queryOptions } from "@tanstack/react-query";
-import { type Remote, wrap } from "comlink";
+import { proxy } from "comlink";
 import type { Hex } from "../../../base/bytes.ts";
+import type { PromisesAddress } from "../../../protocol/rules/promises/signed-claim.ts";
+import { getBytes } from "../data/api.ts";
+import { LazyWorker } from "../lazy-worker.ts";
 import type { Shown } from "./descent.ts";
+import type { LeafProof } from "./leaf.ts";
 import type { Verifier } from "./worker.ts";
 
-let started: Remote<Verifier> | undefined;
+const verifier = new LazyWorker<Verifier>(
+  "The verifier",
+  () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" }),
+  // Its messages come in order: it can read before it is asked anything.
+  (remote) => void remote.readBy(proxy(getBytes)),
+);
 
-/** The worker, which is loaded when something is verified first. */
-function verifier(): Remote<Verifier> {
-  started ??= wrap<Verifier>(new Worker(new URL("./worker.ts", import.meta.url), { type: "module" }));
-  return started;
-}
+/** Loads the verifier while what it will be asked about is still on its way. */
+export const startVerifier = (): void => verifier.start();
 
 /** What is computed here never changes: it is kept under `files`, which events do not touch. */
 const computed = <T>(key: readonly unknown[], compute: () => Promise<T>) =>
@@ -22,14 +28,21 @@ const computed = <T>(key: readonly unknown[], compute: () => Promise<T>) =>
   });
 
 export const runQuery = (model: string, input: Hex) =>
-  computed(["run", model, input], () => verifier().run(model, input));
-export const programQuery = (model: string) => computed(["program", model], () => verifier().program(model));
+  computed(["run", model, input], () => verifier.call((remote) => remote.run(model, input)));
+export const leafCheckQuery = (at: PromisesAddress, batchId: Hex, proof: LeafProof) =>
+  computed(["leaf", at, batchId, proof], () => verifier.call((remote) => remote.leaf(at, batchId, proof)));
+export const programQuery = (model: string) =>
+  computed(["program", model], () => verifier.call((remote) => remote.program(model)));
 export const tensorQuery = (model: string, input: Hex, step: number) =>
-  computed(["tensor", model, input, step], () => verifier().tensor(model, input, step));
+  computed(["tensor", model, input, step], () =>
+    verifier.call((remote) => remote.tensor(model, input, step)),
+  );
 export const descentQuery = (model: string, input: Hex, shown: Shown) =>
-  computed(["descent", model, input, shown], () => verifier().descend(model, input, shown));
+  computed(["descent", model, input, shown], () =>
+    verifier.call((remote) => remote.descend(model, input, shown)),
+  );
 export const explainQuery = (model: string, input: Hex, step: number, element: number) =>
   computed(["explain", model, input, step, element], async () => {
     // A query has no undefined.
-    return (await verifier().explain(model, input, step, element)) ?? null;
+    return (await verifier.call((remote) => remote.explain(model, input, step, element))) ?? null;
   });

@@ -17,12 +17,13 @@ import {
 } from "../../../inference/program/form.ts";
 import { storedElement } from "../../../inference/program/tensor.ts";
 import { readProgram } from "../../../inference/program/validate.ts";
+import type { PromisesAddress } from "../../../protocol/rules/promises/signed-claim.ts";
 import { LANE, type LaneName } from "../../../protocol/rules/types.ts";
 import type { Model } from "../../api/types.ts";
-import { getBytes, getJson } from "../data/api.ts";
 import { explain } from "./arithmetic/explain.ts";
 import type { Arithmetic } from "./arithmetic/form.ts";
 import { descent, type Floor, type Shown } from "./descent.ts";
+import { checkPlace, type LeafPlace, type LeafProof, leafModelOf } from "./leaf.ts";
 import { type StepSheet, stepSheets } from "./steps.ts";
 import { numberOf } from "./values.ts";
 
@@ -41,19 +42,34 @@ export interface TensorSheet {
   readonly values: readonly number[];
 }
 
+export interface CheckedLeaf extends LeafPlace {
+  readonly run: { readonly output: Hex; readonly traceRoot: Hex; readonly seconds: number };
+}
+
 const models = new Map<string, Promise<PreparedModel>>();
+/** Reads a path of the explorer's JSON interface: the page knows where that is. @throws Error */
+export type Read = (path: string) => Promise<Uint8Array>;
+let read: Read = async (path) => {
+  throw new Error(`Nothing reads ${path} for this worker.`);
+};
 let last: { readonly key: string; readonly run: Run } | undefined;
 
 /** @throws Error when the files cannot be read, or are not what the model's id commits to */
 async function open(id: string): Promise<PreparedModel> {
   const path = `/v1/models/${id}`;
-  const { selector, lanes, vkHash = NO_KEY, hasProgram, hasWeights } = await getJson<Model>(path);
+  const {
+    selector,
+    lanes,
+    vkHash = NO_KEY,
+    hasProgram,
+    hasWeights,
+  } = JSON.parse(new TextDecoder().decode(await read(path))) as Model;
   if (!hasProgram || !hasWeights) {
     throw new Error("The explorer has no files of this model: give it the model's folder by --models.");
   }
   const [program, bytes] = await Promise.all([
-    getBytes(`${path}/files/program.bin`).then(readProgram),
-    getBytes(`${path}/files/weights.bin`),
+    read(`${path}/files/program.bin`).then(readProgram),
+    read(`${path}/files/weights.bin`),
   ]);
   const model = { program, weights: splitWeights(program, bytes) };
   const laneBits = lanes.reduce((bits, lane) => bits | LANE[lane as LaneName], 0);
@@ -99,6 +115,9 @@ const constantOf =
   };
 
 const verifier = {
+  readBy(page: Read): void {
+    read = page;
+  },
   /** The program, step by step, with the interval in which the weights prove each step's numbers to lie. */
   async program(id: string): Promise<StepSheet[]> {
     const { model, program } = await opened(id);
@@ -114,6 +133,14 @@ const verifier = {
   async run(id: string, input: Hex): Promise<{ output: Hex; traceRoot: Hex; seconds: number }> {
     const [, run] = await runOf(id, input);
     return { output: run.output, traceRoot: toHex(run.trace.root), seconds: run.seconds };
+  },
+  /** Checks that a leaf stands in its batch, and runs the model on its input. */
+  async leaf(at: PromisesAddress, batchId: Hex, proof: LeafProof): Promise<CheckedLeaf> {
+    const { modelId } = proof.batch;
+    const { program, selector } = await opened(modelId);
+    const place = checkPlace(at, batchId, leafModelOf(program, selector), proof);
+    const [, run] = await runOf(modelId, place.input);
+    return { ...place, run: { output: run.output, traceRoot: toHex(run.trace.root), seconds: run.seconds } };
   },
   /** Compares what a dispute has shown with the honest trace. */
   async descend(id: string, input: Hex, shown: Shown): Promise<Floor[]> {

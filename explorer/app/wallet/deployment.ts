@@ -1,4 +1,4 @@
-import { JUDGE_VERSION } from "../../../inference/commit/commitments.ts";
+import { JUDGE_VERSION } from "../../../inference/program/form.ts";
 import type { Deployment } from "../../../protocol/chain/deployment.ts";
 import type { Overview } from "../../api/types.ts";
 

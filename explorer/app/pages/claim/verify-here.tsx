@@ -7,10 +7,17 @@ import { Failure } from "../../parts/states.tsx";
 import { Term } from "../../parts/term.tsx";
 import { runQuery } from "../../verify/client.ts";
 
+type Statement = "claim" | "signed claim" | "leaf";
+
+interface VerifyHereProps {
+  readonly of: Pick<Claim, "modelId" | "input" | "output">;
+  readonly what?: Statement;
+}
+
 /** Runs the model again in this browser, and compares. */
-export function VerifyHere({ claim }: { readonly claim: Claim }) {
+export function VerifyHere({ of, what = "claim" }: VerifyHereProps) {
   const [isWanted, setWanted] = useState(false);
-  const { modelId, input, output } = claim;
+  const { modelId, input, output } = of;
   const run = useQuery({ ...runQuery(modelId, input.hex as Hex), enabled: isWanted && !input.isCut });
   return (
     <section className="sheet stack near" aria-labelledby="verify">
@@ -45,24 +52,30 @@ export function VerifyHere({ claim }: { readonly claim: Claim }) {
             retry={() => void run.refetch()}
           />
         )}
-        {run.data !== undefined && <Comparison claimed={output.hex} isCut={output.isCut} own={run.data} />}
+        {run.data !== undefined && (
+          <Comparison what={what} claimed={output.hex} isCut={output.isCut} own={run.data} />
+        )}
       </div>
     </section>
   );
 }
 
 interface ComparisonProps {
+  readonly what: Statement;
   readonly claimed: string;
   readonly isCut: boolean;
   readonly own: { readonly output: string; readonly traceRoot: string; readonly seconds: number };
 }
 
-function Comparison({ claimed, isCut, own }: ComparisonProps) {
+/** Whether what was said is what this browser computed, and where it differs. */
+export function Comparison({ what, claimed, isCut, own }: ComparisonProps) {
   const isSame = isCut ? own.output.startsWith(claimed) : own.output === claimed;
   return (
     <div className={`notice ${isSame ? "tone-good" : "tone-bad"}`} data-verdict={isSame ? "right" : "wrong"}>
       <strong>
-        {isSame ? "The claim is right: every byte is the same" : "The claim is wrong: this is not the output"}
+        {isSame
+          ? `The ${what} is right: every byte is the same`
+          : `The ${what} is wrong: this is not the output`}
       </strong>
       <p className="small">
         Run in {(1_000 * own.seconds).toFixed(0)} ms. The honest trace has the root{" "}

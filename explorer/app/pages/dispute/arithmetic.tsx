@@ -3,6 +3,7 @@ import type { Conviction } from "../../../api/types.ts";
 type ElementFault = Extract<NonNullable<Conviction["fault"]>, { kind: "ELEMENT" }>;
 type Arithmetic = ElementFault["arithmetic"];
 export type Dot = Extract<Arithmetic, { kind: "dot" }>;
+type Rows = Extract<Arithmetic, { kind: "rows" }>;
 type Channel = Extract<Arithmetic, { kind: "channel" }>;
 type Type = ElementFault["step"]["type"];
 
@@ -16,29 +17,13 @@ export function shown(value: number | string | bigint): string {
 /** A row of activations times a row of weights, product by product. */
 export function DotArithmetic({ dot, type }: { readonly dot: Dot; readonly type: Type }) {
   const { activations, weights, products } = dot;
-  const zeros = activations.filter((activation) => activation === 0).length;
   return (
     <>
-      <div>
-        <h3>Row of activations × row of weights of channel {dot.channel}</h3>
-        <p className="small soft">
-          {products.length} products{zeros > 0 && `; ${zeros} activations are 0 and add nothing`}.
-        </p>
-      </div>
-      <section
-        className="terms"
-        aria-label="Products of activations and weights"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
-        tabIndex={0}
-      >
-        {products.map((product, i) => (
-          <div key={i} className={activations[i] === 0 ? "term-cell is-zero" : "term-cell"}>
-            <span>{activations[i]}</span>
-            <span className="times">× {shown(weights[i] as number)}</span>
-            <strong>{shown(product)}</strong>
-          </div>
-        ))}
-      </section>
+      <Products
+        title={`Row of activations × row of weights of channel ${dot.channel}`}
+        what="Products of activations and weights"
+        of={{ left: activations, right: weights, products }}
+      />
       <Longhand
         lines={[
           ["sum of the products", dot.sum],
@@ -47,6 +32,56 @@ export function DotArithmetic({ dot, type }: { readonly dot: Dot; readonly type:
         of={dot}
         type={type}
       />
+    </>
+  );
+}
+
+/** A row of activations times a row of activations: the sum is the element. */
+export function RowsArithmetic({ rows }: { readonly rows: Rows }) {
+  return (
+    <>
+      <Products
+        title="Row of activations × row of activations"
+        what="Products of activations and activations"
+        of={rows}
+      />
+      <p>
+        The sum of the products is <span className="mono">{shown(rows.sum)}</span>.
+      </p>
+    </>
+  );
+}
+
+interface ProductsProps {
+  readonly title: string;
+  readonly what: string;
+  readonly of: Pick<Rows, "left" | "right" | "products">;
+}
+
+function Products({ title, what, of: { left, right, products } }: ProductsProps) {
+  const zeros = left.filter((value) => value === 0).length;
+  return (
+    <>
+      <div>
+        <h3>{title}</h3>
+        <p className="small soft">
+          {products.length} products{zeros > 0 && `; ${zeros} activations are 0 and add nothing`}.
+        </p>
+      </div>
+      <section
+        className="terms"
+        aria-label={what}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
+        tabIndex={0}
+      >
+        {products.map((product, i) => (
+          <div key={i} className={left[i] === 0 ? "term-cell is-zero" : "term-cell"}>
+            <span>{shown(left[i] as number)}</span>
+            <span className="times">× {shown(right[i] as number)}</span>
+            <strong>{shown(product)}</strong>
+          </div>
+        ))}
+      </section>
     </>
   );
 }

@@ -7,7 +7,7 @@ import { Id } from "../../parts/id.tsx";
 import { Loading } from "../../parts/states.tsx";
 import { Term } from "../../parts/term.tsx";
 import { explainQuery } from "../../verify/client.ts";
-import { DotArithmetic, Longhand, Operands } from "./arithmetic.tsx";
+import { DotArithmetic, Longhand, Operands, RowsArithmetic } from "./arithmetic.tsx";
 
 /** A step without how its tensor lies in its tree. */
 export const withoutShape = (text: string): string => text.replace(/ {2}\(.*\)$/, "");
@@ -28,7 +28,7 @@ export function Conviction({ claim, conviction }: ConvictionProps) {
   return (
     <section className="sheet stack" aria-labelledby="conviction" id="conviction-sheet">
       <div>
-        <h2 id="conviction">
+        <h2 id="conviction" tabIndex={-1}>
           The <Term word="convict">conviction</Term>
         </h2>
         {fault?.kind === "ELEMENT" && (
@@ -82,6 +82,8 @@ function OneElement({
         <div className="stack">
           {arithmetic.kind === "dot" ? (
             <DotArithmetic dot={arithmetic} type={step.type} />
+          ) : arithmetic.kind === "rows" ? (
+            <RowsArithmetic rows={arithmetic} />
           ) : arithmetic.kind === "channel" ? (
             <Longhand
               lines={[

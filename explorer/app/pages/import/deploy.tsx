@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { isBaseError } from "../../../../base/errors.ts";
-import { ApiFailure } from "../../data/api.ts";
+import { ApiFailure } from "../../data/api-failure.ts";
 import { overviewQuery } from "../../data/queries.ts";
 import { deployableOf } from "../../import/client.ts";
 import type { ModelSheet } from "../../import/forms.ts";

@@ -4,16 +4,19 @@ import type { ImportSettings } from "../../../../inference/onnx/import.ts";
 import {
   DIM_FORM,
   INPUT_TYPE_FORM,
+  type ProductForm,
   readDim,
   readInputType,
 } from "../../../../inference/onnx/named-settings.ts";
 import type { InputCodec, OutputCodec } from "../../../../inference/program/form.ts";
-import { ApiFailure } from "../../data/api.ts";
+import { ApiFailure } from "../../data/api-failure.ts";
 
 export interface Draft {
   readonly name: string;
   readonly nudge: boolean;
   readonly quantizedInputs: boolean;
+  /** empty: what tool.json or the importer says */
+  readonly products: ProductForm | "";
   /** empty: what tool.json or the importer says */
   readonly codec: InputCodec | "";
   readonly output: OutputCodec | "";
@@ -26,7 +29,7 @@ export interface Draft {
 }
 
 export const draftOf = (name: string): Draft => ({
-  ...{ name, nudge: false, quantizedInputs: false, codec: "", output: "" },
+  ...{ name, nudge: false, quantizedInputs: false, products: "", codec: "", output: "" },
   ...{ textBytes: "", dims: "", inputTypes: "", keep: "", lanes: undefined },
 });
 
@@ -46,13 +49,14 @@ function read<T>(text: string, parse: (line: string) => T | undefined, form: str
 
 /** @throws ApiFailure ARGUMENT_INVALID */
 export function settingsOf(draft: Draft): ImportSettings {
-  const { nudge, quantizedInputs, codec, output, textBytes, dims, inputTypes, keep } = draft;
+  const { nudge, quantizedInputs, products, codec, output, textBytes, dims, inputTypes, keep } = draft;
   const types = read(inputTypes, readInputType, INPUT_TYPE_FORM);
   const kept = lines(keep);
   const [bytes] = read(textBytes, textBytesOf, TEXT_BYTES_FORM);
   return {
     ...(nudge ? { nudge } : {}),
     ...(quantizedInputs ? { quantizedInputs } : {}),
+    ...(products === "" ? {} : { products }),
     ...(codec === "" ? {} : { codec }),
     ...(output === "" ? {} : { output }),
     ...(bytes === undefined ? {} : { textBytes: bytes }),

@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from "react";
+import { PRODUCT_FORMS } from "../../../../inference/onnx/named-settings.ts";
 import { INPUT_CODECS, OUTPUT_CODECS } from "../../../../inference/program/form.ts";
 import type { Draft } from "./draft.ts";
 
@@ -49,6 +50,12 @@ export function Settings({ applied, onApply }: SettingsProps) {
               value={written.output}
               of={OUTPUT_CODECS}
               onChange={(output) => apply({ output: output as Draft["output"] })}
+            />
+            <Choice
+              name="products of computed tensors"
+              value={written.products}
+              of={PRODUCT_FORMS}
+              onChange={(products) => apply({ products: products as Draft["products"] })}
             />
           </div>
           <div className="columns" style={{ "--column": "14rem" } as React.CSSProperties}>

@@ -3,8 +3,11 @@ import type { Model } from "../../../api/types.ts";
 import { visible } from "../../parts/visible.ts";
 import type { Draft } from "./inputs.ts";
 
-export const LANGUAGES = ["Solidity", "TypeScript", "Python", "curl"] as const;
-export type Language = (typeof LANGUAGES)[number];
+const ALL = ["Solidity", "TypeScript", "Python", "curl"] as const;
+export type Language = (typeof ALL)[number];
+/** Without a server there is nothing that curl could ask. @param origin of the server */
+export const languages = (origin: string | undefined): readonly Language[] =>
+  ALL.filter((language) => language !== "curl" || origin !== undefined);
 
 interface Parameter {
   readonly name: string;
@@ -19,7 +22,7 @@ const literal = (text: string): string =>
 
 const memory = (type: string): string => (/^(string|bytes)$|\[/.test(type) ? `${type} memory` : type);
 
-export function codeFor(language: Language, model: Model, draft: Draft): string {
+export function codeFor(language: Language, model: Model, draft: Draft, origin = ""): string {
   const inputs = (model.function?.inputs ?? []) as readonly Parameter[];
   const outputs = (model.function?.outputs ?? []) as readonly Parameter[];
   const signature = `${identifier(String(model.function?.name ?? "infer"))}(${inputs.map(({ type }) => type.replace(/[^a-z0-9[\]]/g, "")).join(",")})`;
@@ -62,7 +65,7 @@ export function codeFor(language: Language, model: Model, draft: Draft): string 
       ].join("\n");
     case "curl":
       return [
-        `curl ${location.origin}/v1/models/${model.modelId}/infer \\`,
+        `curl ${origin}/v1/models/${model.modelId}/infer \\`,
         "  -H 'content-type: application/json' \\",
         `  -d '{"input": "0x…"}'   # calldata of ${signature}`,
       ].join("\n");

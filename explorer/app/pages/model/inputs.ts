@@ -1,6 +1,6 @@
 /** What a person types for a model's input, by its codec. */
 import type { Model } from "../../../api/types.ts";
-import { ApiFailure } from "../../data/api.ts";
+import { ApiFailure } from "../../data/api-failure.ts";
 
 /** Text of each field, by its name. */
 export type Draft = Readonly<Record<string, string>>;

@@ -3,10 +3,11 @@ import { Tabs } from "radix-ui";
 import { type FormEvent, useState } from "react";
 import type { Asked, Inference, Model } from "../../../api/types.ts";
 import { postJson } from "../../data/api.ts";
+import { source } from "../../data/source.ts";
 import { DataSheet } from "../../parts/output.tsx";
 import { Failure } from "../../parts/states.tsx";
 import { AskProver, type Wish } from "./ask-prover.tsx";
-import { codeFor, LANGUAGES } from "./code.ts";
+import { codeFor, languages } from "./code.ts";
 import { Fields } from "./fields.tsx";
 import { type Draft, draftOf, readDraft } from "./inputs.ts";
 import { ProverAnswer } from "./prover-answer.tsx";
@@ -101,22 +102,23 @@ export function TryIt({ model }: { readonly model: Model }) {
 }
 
 function Code({ model, draft }: { readonly model: Model; readonly draft: Draft }) {
+  const { origin } = source();
   return (
     <details>
       <summary>The same from your code</summary>
-      <Tabs.Root defaultValue={LANGUAGES[0]}>
+      <Tabs.Root defaultValue="Solidity">
         <Tabs.List className="tabs" aria-label="Languages">
-          {LANGUAGES.map((language) => (
+          {languages(origin).map((language) => (
             <Tabs.Trigger key={language} className="tab" value={language}>
               {language}
             </Tabs.Trigger>
           ))}
         </Tabs.List>
-        {LANGUAGES.map((language) => (
+        {languages(origin).map((language) => (
           <Tabs.Content key={language} value={language}>
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
             <pre className="code" tabIndex={0}>
-              {codeFor(language, model, draft)}
+              {codeFor(language, model, draft, origin)}
             </pre>
           </Tabs.Content>
         ))}

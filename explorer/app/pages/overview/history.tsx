@@ -59,6 +59,22 @@ export function History({ data: { days } }: { readonly data: Overview }) {
     }),
     [days],
   );
+  const batched = useCallback(
+    (plot: typeof import("@observablehq/plot")) => ({
+      height: HEIGHT,
+      marginLeft: 48,
+      x: { type: "utc" as const, label: null },
+      y: { label: "outputs posted", grid: true },
+      marks: [
+        plot.rectY(
+          days.map(({ day, leaves }) => ({ day: new Date(1_000 * day), leaves })),
+          { x: "day", y: "leaves", fill: "var(--lane-batched)", interval: "day" },
+        ),
+        plot.ruleY([0]),
+      ],
+    }),
+    [days],
+  );
   if (days.length < LEAST_DAYS) return null;
   return (
     <section className="sheet" aria-labelledby="history">
@@ -66,6 +82,9 @@ export function History({ data: { days } }: { readonly data: Overview }) {
       <div className="columns">
         <Chart label="Final outputs of each day, by lane" options={finals} />
         <Chart label="Claims made and claims that fell, each day" options={honesty} />
+        {days.some(({ leaves }) => leaves > 0) && (
+          <Chart label="Outputs posted in batches, each day" options={batched} />
+        )}
       </div>
     </section>
   );

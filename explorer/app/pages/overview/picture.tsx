@@ -2,11 +2,12 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Overview } from "../../../api/types.ts";
 import { Term } from "../../parts/term.tsx";
+import { isPromised } from "./promised.tsx";
 
 const COUNT = new Intl.NumberFormat("en");
 
 interface TrackProps {
-  readonly lane: "execution" | "proof" | "bond";
+  readonly lane: "execution" | "proof" | "bond" | "batched";
   readonly stages: readonly ReactNode[];
   readonly final: number;
 }
@@ -32,7 +33,8 @@ function Track({ lane, stages, final }: TrackProps) {
 }
 
 /** What Assay is, in one picture, with this deployment's numbers in it. */
-export function Picture({ data: { requests, claims, finalByLane } }: { readonly data: Overview }) {
+export function Picture({ data }: { readonly data: Overview }) {
+  const { requests, claims, finalByLane } = data;
   const all = requests.OPEN + requests.BUSY + requests.DONE + requests.REFUNDED;
   return (
     <section className="sheet picture" aria-label="What Assay is">
@@ -93,6 +95,21 @@ export function Picture({ data: { requests, claims, finalByLane } }: { readonly 
             </li>
           </ol>
         </li>
+        {isPromised(data) && (
+          <Track
+            lane="batched"
+            final={data.promises.leaves.final}
+            stages={[
+              <>
+                A prover posts many outputs at once in a <Link to="/batches">batch</Link>, its{" "}
+                <Term word="stake">stake</Term> behind them
+              </>,
+              <>
+                Whoever doubts one opens its <Term word="leaf">leaf</Term>: it becomes a claim
+              </>,
+            ]}
+          />
+        )}
       </ol>
     </section>
   );

@@ -11,13 +11,14 @@ export interface Part {
   readonly value: number;
 }
 
-/** One product of a dot product: stored activation byte times weight. */
+/** One product of a dot product: stored activation byte times weight; of two rows of activations their values. */
 export interface Term {
   readonly activation: number;
   readonly weight: number;
   readonly product: number;
 }
 
+/** Of DOT activations: `weightsFrom` and `channel` are the step and the row of b, and the bias is 0. */
 export interface Dot {
   readonly activationsFrom: string;
   readonly row: number;

@@ -1,9 +1,12 @@
 /** DOT, REQUANT and RESCALE. */
 
+import { ratio } from "../../../../inference/opcodes/ratio.ts";
 import { shiftedSum } from "../../../../inference/opcodes/requantizer.ts";
 import { quantum } from "../../../../inference/opcodes/rounding.ts";
 import {
   DOT_VARIANTS,
+  isActivationDot,
+  isRatio,
   isStep,
   lastDim,
   type Operand,
@@ -13,8 +16,9 @@ import {
 } from "../../../../inference/program/form.ts";
 import { floatOfBits } from "../../../../inference/program/tensor.ts";
 import { type ChannelParameters, readParameters } from "../../../../inference/program/weights.ts";
+import { numberOf } from "../values.ts";
 import type { Found, Requantization, Term } from "./form.ts";
-import { nameOf, type Place, partAt, shapeOf } from "./place.ts";
+import { LIMITS, nameOf, type Place, partAt, saturated, shapeOf } from "./place.ts";
 
 function parametersOf({ model }: Place, operand: Operand, row: number): ChannelParameters {
   const words = model.weights[weightIndex(operand)] as Uint8Array;
@@ -42,6 +46,39 @@ function requantized(variant: number, accumulator: number, parameters: ChannelPa
 }
 
 export function dot(place: Place): Found {
+  return isActivationDot(place.step) ? activationDot(place) : weightDot(place);
+}
+
+/** Row ⌊element / N⌋ of a, and of b the row of its matrix. */
+function activationDot(place: Place): Found {
+  const { step, element } = place;
+  const n = lastDim(step.dims);
+  const row = Math.floor(element / n);
+  const channel = Math.floor(row / step.k) * n + (element % n);
+  const [left, right] = [valuesOf(place, step.a, row), valuesOf(place, step.b, channel)];
+  const terms = left.map((activation, i): Term => {
+    const weight = right[i] as number;
+    return { activation, weight, product: activation * weight };
+  });
+  const sum = terms.reduce((all, { product }) => all + product, 0);
+  const parts = { activationsFrom: nameOf(step.a), row, weightsFrom: nameOf(step.b), channel };
+  return {
+    formula: "row of a · row of b",
+    parts: [],
+    dot: { ...parts, terms, sum, bias: 0, accumulator: sum },
+    stored: sum >>> 0,
+  };
+}
+
+/** Values of a row of bytes. */
+function valuesOf(place: Place, operand: Operand, row: number): number[] {
+  const { type, dims } = shapeOf(place, operand);
+  const k = lastDim(dims);
+  const data = isStep(operand) ? (place.tensors[operand] as Tensor).data : place.constant(operand);
+  return Array.from(data.subarray(row * k, (row + 1) * k), (stored) => numberOf(type, stored));
+}
+
+function weightDot(place: Place): Found {
   const { step, element, tensors, model } = place;
   const n = lastDim(step.dims);
   const channel = element % n;
@@ -84,7 +121,27 @@ export function requant(place: Place): Found {
   return { formula: "(a + bias), scaled to a byte", ...common, ...done };
 }
 
+/** An element times k by the divisor of its row. */
+function rowRatio(place: Place): Found {
+  const { step, element } = place;
+  const x = partAt(place, step.a, element);
+  const divisor = partAt(place, step.b, Math.floor(element / lastDim(step.dims)));
+  const numerator = 2n * BigInt(x.value) * BigInt(step.k) + BigInt(divisor.value);
+  const division = `(2 · ${x.value} · ${step.k} + ${divisor.value}) / (2 · ${divisor.value})`;
+  const quotient = ratio(x.value, step.k, divisor.value);
+  const [low, high] = LIMITS[step.type as keyof typeof LIMITS];
+  return {
+    formula:
+      divisor.value < 1
+        ? "0: the divisor is below 1"
+        : `${division} = ${numerator} / ${2 * divisor.value}, rounded down, within ${low} to ${high}`,
+    parts: [x, divisor],
+    stored: saturated(step.type, quotient),
+  };
+}
+
 export function rescale(place: Place): Found {
+  if (isRatio(place.step)) return rowRatio(place);
   const { parameters, accumulator, common } = channelOf(place);
   const { multiplier, addend, shift } = parameters;
   const shifted = shiftedSum(accumulator, parameters);

@@ -47,7 +47,7 @@ export function partAt(place: Place, operand: Operand, element: number): Part {
 export const partOf = (place: Place, operand: Operand): Part =>
   partAt(place, operand, broadcastElement(place.step.dims, shapeOf(place, operand).dims, place.element));
 
-const LIMITS = { u8: [0, 255], s8: [-128, 127], s32: [-(2 ** 31), 2 ** 31 - 1] } as const;
+export const LIMITS = { u8: [0, 255], s8: [-128, 127], s32: [-(2 ** 31), 2 ** 31 - 1] } as const;
 
 /** Stored bytes of a number that is saturated to the type. */
 export function saturated(type: TensorType, value: number): number {

@@ -1,6 +1,7 @@
 /** MOVE, LOOKUP, TABLE and REDUCE: what takes other elements than its own. */
 
 import { movedFrom } from "../../../../inference/opcodes/move.ts";
+import { cappedRoot } from "../../../../inference/opcodes/norm.ts";
 import {
   LOOKUP_VARIANTS,
   lastDim,
@@ -68,6 +69,10 @@ export function reduce(place: Place): Found {
   if (name === "sum") {
     const sum = parts.reduce((all, { value }) => (all + value) | 0, 0);
     return { formula: "the sum of a row", parts, stored: sum >>> 0 };
+  }
+  if (name === "norm") {
+    const total = parts.reduce((all, { value }) => all + BigInt(value) ** 2n, BigInt(step.k));
+    return { formula: `the root of a row's sum of squares and ${step.k}`, parts, stored: cappedRoot(total) };
   }
   const isBetter = (a: number, b: number): boolean => (name === "min" ? a < b : a > b);
   const best = parts.reduce((kept, part) => (isBetter(part.value, kept.value) ? part : kept));
