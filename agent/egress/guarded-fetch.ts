@@ -7,6 +7,7 @@ import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { Readable, Transform } from "node:stream";
+import { abortAfter } from "../../base/abort.ts";
 import { BaseError } from "../../base/errors.ts";
 import { isPublicAddress } from "./addresses.ts";
 
@@ -45,11 +46,8 @@ export function guardedFetch(policy: EgressPolicy): GuardedFetch {
   const origins = new Set(policy.origins.map(originOf));
   return async (target, init = {}) => {
     const url = checkUrl(target, origins);
-    const signals = [
-      init.signal,
-      policy.timeoutMs === undefined ? null : AbortSignal.timeout(policy.timeoutMs),
-    ];
-    const signal = AbortSignal.any(signals.filter((one) => one !== null && one !== undefined));
+    const own = init.signal ?? new AbortController().signal;
+    const signal = policy.timeoutMs === undefined ? own : abortAfter(policy.timeoutMs, own);
     try {
       signal.throwIfAborted();
       const addresses = await addressesOf(url, policy);

@@ -3,13 +3,17 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { AMOUNT_FORM, parseAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
+import { PROMISE_LIMITS } from "../../protocol/rules/promises/limits.ts";
+import { address } from "../../protocol/rules/receipt/form.ts";
 import { isSlug } from "./tool-names.ts";
+import { DEFAULT_LEAST_SECONDS } from "./tools/signed-answers.ts";
 
 const slug = z.string().refine(isSlug, "must be a slug of a-z, 0-9 and -");
 const wei = z
   .string()
   .refine((value) => parseAmount(value) !== undefined, AMOUNT_FORM)
   .transform((value) => parseAmount(value) as bigint);
+const httpUrl = z.url({ protocol: /^https?$/ });
 const price = z.int().min(0).max(1e12).default(0);
 const description = z.string().trim().min(1).max(1_000);
 /** A value, or `{"env": "NAME"}` for one that only the environment holds. */
@@ -29,6 +33,16 @@ const modelApi = z.strictObject({
   minWindow: z.int().positive().optional(),
   ask: z.strictObject({ fee: wei, expirySeconds: z.int().min(60).max(31_536_000).default(3_600) }).optional(),
   waitMs: z.int().min(0).max(600_000).default(0),
+  /** absent: only final outputs are handed on */
+  acceptSigned: z
+    .strictObject({
+      url: httpUrl,
+      prover: address.optional(),
+      leastSeconds: z.int().min(0).max(PROMISE_LIMITS.maxLife).default(DEFAULT_LEAST_SECONDS),
+      batch: z.boolean().default(false),
+      reportTo: z.array(httpUrl).max(16).default([]),
+    })
+    .optional(),
 });
 const httpApi = z.strictObject({
   kind: z.literal("http"),

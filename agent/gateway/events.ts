@@ -15,7 +15,7 @@ export interface TurnEvents {
         readonly callId: string;
         readonly toolName: string;
         readonly success: true;
-        readonly status: "final" | "unverified";
+        readonly status: "final" | "signed" | "unverified";
         readonly data: unknown;
         /** what the output of a model says, by its manifest */
         readonly meaning?: Reading;

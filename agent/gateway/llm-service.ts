@@ -1,6 +1,7 @@
 /** The model's side: any endpoint that speaks OpenAI's chat completions with function calling, streamed. */
 import OpenAI from "openai";
 import type { ChatCompletionMessageParam } from "openai/resources/chat/completions";
+import { abortAfter } from "../../base/abort.ts";
 import { BaseError } from "../../base/errors.ts";
 import type { ToolDefinition } from "./tool.ts";
 
@@ -61,7 +62,7 @@ export class LlmService {
    *  @throws BaseError MODEL_FAILED (retryable), MODEL_ANSWER_TOO_LONG, MODEL_ANSWER_INCOMPLETE, CANCELLED */
   async answer({ messages, tools, mayCall, signal }: ModelRequest): Promise<ModelAnswer> {
     const { modelTimeoutMs, maxTokens } = this.#limits;
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(modelTimeoutMs)]);
+    const limited = abortAfter(modelTimeoutMs, signal);
     try {
       const stream = await this.#client.chat.completions.create(
         {

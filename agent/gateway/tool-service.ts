@@ -1,5 +1,6 @@
 /** Which tools an agent has, and the only way to run one: layers 1 and 3. */
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
+import { abortAfter } from "../../base/abort.ts";
 import { isBaseError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Agent } from "./store/agent-service.ts";
@@ -123,7 +124,7 @@ export class ToolService {
     context: CallContext,
   ): Promise<ToolOutcome> {
     const { toolTimeoutMs, maxResultChars } = this.#limits;
-    const signal = AbortSignal.any([context.signal, AbortSignal.timeout(toolTimeoutMs)]);
+    const signal = abortAfter(toolTimeoutMs, context.signal);
     try {
       signal.throwIfAborted();
       const outcome = await untilAborted(tool.run(args, { signal }), signal);

@@ -1,6 +1,7 @@
 /** What the gateway needs of a tool, whatever is behind it. */
 import type { Hex } from "viem";
 import type { Reading } from "../../inference/meaning/read.ts";
+import type { PresentedJson } from "../../protocol/rules/promises/presented.ts";
 
 /** JSON Schema of an object. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -45,14 +46,22 @@ export interface Evidence {
   readonly finalAt?: number;
   /** wei that this call promised on the chain */
   readonly feeWei?: string;
+  /** of the signed claim below */
+  readonly digest?: Hex;
+  /** what stands behind an output that is signed: all that opening it takes */
+  readonly signedClaim?: PresentedJson;
+  /** last second in which that can be opened */
+  readonly end?: number;
+  /** of its claim if it were opened now */
+  readonly bondWei?: string;
 }
 
-/** What a call came to. `final`: the output of a registered model is final on the chain. `unverified`: what some
- *  server said. `pending`: asked or claimed and not final, so there is no data to hand on. */
+/** What a call came to. `final`: the output of a registered model is final on the chain. `signed`: a prover's stake
+ *  stands behind it, and the tool takes that. `unverified`: what some server said. `pending`: asked or claimed and not final, so there is no data to hand on. */
 export type ToolOutcome =
   | {
       readonly success: true;
-      readonly status: "final" | "unverified";
+      readonly status: "final" | "signed" | "unverified";
       readonly data: unknown;
       /** what the output of a model says, by its manifest */
       readonly meaning?: Reading;

@@ -1,5 +1,6 @@
 /** Turns that run or ran a moment ago: their number is bounded, they end in time, and their events can be read again. */
 import { randomBytes } from "node:crypto";
+import { abortAfter } from "../../base/abort.ts";
 import { BaseError } from "../../base/errors.ts";
 import { type ChatParts, runTurn, type TurnInput } from "./chat-handler.ts";
 import { TurnStream } from "./turn-stream.ts";
@@ -36,7 +37,7 @@ export class TurnRunner {
       throw tooMany("TOO_MANY_TURNS", "Turns of one caller", maxTurnsPerCaller);
     const turnId = randomBytes(16).toString("hex");
     const stream = new TurnStream(graceMs);
-    const signal = AbortSignal.any([stream.signal, AbortSignal.timeout(turnTimeoutMs)]);
+    const signal = abortAfter(turnTimeoutMs, stream.signal);
     const ended = runTurn(
       this.#parts,
       { ...input, turnId },

@@ -8,10 +8,12 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { isHex } from "viem";
+import { abortAfter } from "../../base/abort.ts";
 import { formatAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
 import type { JsonSchema, Tool, ToolOutcome } from "../gateway/tool.ts";
 import type { ClaimReport } from "./verify-claim.ts";
+import type { SignedReport } from "./verify-signed.ts";
 
 /** What a result says that is an error: clients check it by the tool's schema like any other. */
 const FAILURE = { error: { type: "string" }, code: { type: "string" } } as const;
@@ -22,7 +24,11 @@ const HEX_32 = { type: "string", pattern: "^0x[0-9a-f]{64}$" } as const;
 const RESULT_SCHEMA: JsonSchema = {
   type: "object",
   properties: {
-    status: { type: "string", enum: ["final", "pending", "failed"], description: "only final has data" },
+    status: {
+      type: "string",
+      enum: ["final", "signed", "pending", "failed"],
+      description: "only final and signed have data; signed is given where the server was told to accept it",
+    },
     data: { description: "the model's output, by name" },
     ...FAILURE,
     modelId: HEX_32,
@@ -33,6 +39,13 @@ const RESULT_SCHEMA: JsonSchema = {
     lane: { type: "string", enum: ["EXECUTION", "PROOF", "BOND"] },
     finalAt: { type: "integer", description: "second since 1970 from which on nothing could change it" },
     feeWei: { type: "string" },
+    digest: { ...HEX_32, description: "of the signed claim" },
+    signedClaim: {
+      type: "object",
+      description: "what stands behind a signed output: keep it until its end, for verify_signed_claim",
+    },
+    end: { type: "integer", description: "last second in which the signed claim can be opened" },
+    bondWei: { type: "string", description: "of the signed claim, if it were opened now" },
   },
   required: ["status"],
 };
@@ -70,6 +83,40 @@ const VERIFY: { readonly [key: string]: unknown } & { readonly name: string } = 
   annotations: { readOnlyHint: true, openWorldHint: true },
 };
 
+const VERIFY_SIGNED: typeof VERIFY = {
+  name: "verify_signed_claim",
+  title: "Verify a signed claim",
+  description:
+    "Asks the chain what a signed claim of an output is worth: signed (it binds now, by the terms of this server), batched (so, as a leaf of a batch whose window runs), final, opened (somebody doubts it), fallen (it was wrong or given up), or failed with what it lacks. Anybody's may be asked about, before it is relied on.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      signedClaim: { type: "object", description: "of a model's result, or as somebody handed it over" },
+    },
+    required: ["signedClaim"],
+    additionalProperties: false,
+  },
+  outputSchema: {
+    type: "object",
+    properties: {
+      status: { type: "string", enum: ["signed", "batched", "final", "opened", "fallen", "failed"] },
+      ...FAILURE,
+      digest: HEX_32,
+      prover: { type: "string" },
+      modelId: HEX_32,
+      inputHash: HEX_32,
+      outputHash: HEX_32,
+      output: { type: "string", description: "return data, where it counts" },
+      meaning: { type: "object", description: "what it says, by the model's manifest" },
+      claimId: HEX_32,
+      end: { type: "integer", description: "last second in which it can be opened" },
+      bondWei: { type: "string", description: "of its claim, if it were opened now" },
+    },
+    required: ["status"],
+  },
+  annotations: { readOnlyHint: true, openWorldHint: true },
+};
+
 /** A call may file a request first, and read on after it waited. */
 const SLACK_MS = 60_000;
 
@@ -77,6 +124,8 @@ export interface McpParts {
   readonly tools: readonly Tool[];
   /** @throws BaseError when the chain cannot be asked */
   readonly verify: (claimId: `0x${string}`) => Promise<ClaimReport>;
+  /** absent: signed answers are not accepted here; throws as `verify`, and for what is no signed claim */
+  readonly verifySigned?: ((signedClaim: unknown) => Promise<SignedReport>) | undefined;
   readonly version: string;
   /** what counts as a result, to stand behind "counts" */
   readonly terms: string;
@@ -87,7 +136,8 @@ export interface McpParts {
 
 /** A server that is not connected to a transport yet: one for each request over HTTP, one for each process else. */
 export function createMcpServer(parts: McpParts): Server {
-  const { tools, verify, version } = parts;
+  const { tools, verify, verifySigned, version } = parts;
+  const verifiers = verifySigned === undefined ? [VERIFY] : [VERIFY, VERIFY_SIGNED];
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const server = new Server(
     { name: "assay", version },
@@ -103,16 +153,19 @@ export function createMcpServer(parts: McpParts): Server {
         outputSchema: RESULT_SCHEMA as { type: "object" },
         annotations: { readOnlyHint: tool.feeWei === undefined, openWorldHint: true },
       })),
-      VERIFY as never,
+      ...(verifiers as never[]),
     ],
   }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const { name, arguments: args = {} } = params;
     const tool = byName.get(name);
-    if (tool === undefined && name !== VERIFY.name) throw unknownTool(name, [...byName.keys(), VERIFY.name]);
+    if (tool === undefined && !verifiers.some((verifier) => verifier.name === name))
+      throw unknownTool(name, [...byName.keys(), ...verifiers.map((verifier) => verifier.name)]);
     try {
+      if (name === VERIFY_SIGNED.name && verifySigned !== undefined)
+        return shownReport(await verifySigned(args.signedClaim));
       if (tool === undefined) return shownReport(await verify(claimIdOf(args.claimId)));
-      const limited = AbortSignal.any([mcpReq.signal, AbortSignal.timeout(parts.waitMs + SLACK_MS)]);
+      const limited = abortAfter(parts.waitMs + SLACK_MS, mcpReq.signal);
       return resultOf(await tool.run(args, { signal: limited, ...progressOf(mcpReq, parts) }));
     } catch (error) {
       if (!(error instanceof BaseError)) throw error;
@@ -123,14 +176,16 @@ export function createMcpServer(parts: McpParts): Server {
 }
 
 /** What stands before a model that is about to use the tools. */
-function instructionsOf({ tools, waitMs, terms }: McpParts): string {
+function instructionsOf({ tools, waitMs, terms, verifySigned }: McpParts): string {
   const fees = tools.flatMap(({ name, feeWei }) =>
     feeWei === undefined
       ? []
       : [`${name} may promise ${formatAmount(feeWei)} of this server's account in a call.`],
   );
   return [
-    'Each tool `call_…` runs a registered model; only a result of status "final" has data.',
+    verifySigned === undefined
+      ? 'Each tool `call_…` runs a registered model; only a result of status "final" has data.'
+      : 'Each tool `call_…` runs a registered model; a result of status "final" has data, and so has one of status "signed", which a prover\'s stake backs and which can still turn out wrong: verify_signed_claim says what became of it.',
     `A result counts ${terms}; a call waits up to ${waitMs / 1_000} s for one.`,
     'A result of status "pending" names a claim or a request: call again with the same arguments later, or ask verify_claim.',
     ...(fees.length === 0 ? ["No call costs anything."] : fees),
@@ -161,7 +216,8 @@ function resultOf(outcome: ToolOutcome): CallToolResult {
   return shown({ ...answer, ...evidence }, !success);
 }
 
-const shownReport = (report: ClaimReport): CallToolResult => shown(report, report.status === "failed");
+const shownReport = (report: ClaimReport | SignedReport): CallToolResult =>
+  shown(report, report.status === "failed");
 
 /** The same content twice: for clients that read structure, and for those that read text. */
 function shown(content: object, isError: boolean): CallToolResult {

@@ -26,11 +26,16 @@ export interface SignedTerms {
   readonly leastSeconds?: number;
   /** that the signed claim must name, wei; default 0 */
   readonly minBond?: bigint;
+  /** true: it also goes into a batch, which the answer does not wait for; default: false */
+  readonly batch?: boolean;
+  /** of a prover that charges for its signature: one that pays what an answer asks for, such as
+   *  `wrapFetchWithPayment` of @x402/fetch; default: the global one, which pays nothing */
+  readonly fetch?: typeof fetch;
   readonly signal?: AbortSignal;
 }
 
-/** An output that a stake stands behind. It is not final. */
-export interface SignedOutput {
+/** Return data that a stake stands behind. They are not final. */
+export interface SignedBytes {
   /** what opening it takes: keep it until its end */
   readonly presented: Presented;
   readonly digest: Digest;
@@ -38,6 +43,10 @@ export interface SignedOutput {
   readonly end: number;
   /** of its claim if it were opened now, wei */
   readonly bond: bigint;
+}
+
+/** An output that a stake stands behind. It is not final. */
+export interface SignedOutput extends SignedBytes {
   /** the output by name */
   readonly values: Values;
   readonly meaning?: Reading;
@@ -56,30 +65,46 @@ export async function askSigned(
   values: Values,
   terms: SignedTerms,
 ): Promise<SignedOutput> {
+  const signed = await takeSigned(chain, model, encodeCall(model.function, values), terms);
+  const { output } = signed.presented;
+  const meaning = readingOf(model, output);
+  const named = decodeReturn(model.function, output);
+  return { ...signed, values: named, ...(meaning === undefined ? {} : { meaning }) };
+}
+
+/** What a prover has to know of a model to be asked for bytes. */
+export type Signable = Pick<Model, "modelId"> & { readonly word: Pick<Model["word"], "outputLength"> };
+
+/** The same with calldata and return data. @throws BaseError as askSigned does */
+export async function takeSigned(
+  chain: Chain,
+  model: Signable,
+  input: Hex,
+  terms: SignedTerms,
+): Promise<SignedBytes> {
   const { requester = ZERO_ADDRESS, leastSeconds = LEAST_SECONDS } = terms;
-  const input = encodeCall(model.function, values);
   const { output, header } = await fetchSigned(model, input, requester, terms);
   const at = promisesOf(chain.deployment);
   const presented = parsePresented(at, { ...decodeHeader(header), input, output });
   requireAsked(presented, model, requester, terms);
   const { digest, end, bond } = await requireAccepted(chain, presented, leastSeconds);
-  const meaning = readingOf(model, output);
-  const named = decodeReturn(model.function, output);
-  return { presented, digest, end, bond, values: named, ...(meaning === undefined ? {} : { meaning }) };
+  return { presented, digest, end, bond };
 }
 
 async function fetchSigned(
-  { modelId, word }: Model,
+  { modelId, word }: Signable,
   input: Hex,
   requester: Address,
-  { url, signal }: SignedTerms,
+  { url, signal, batch = false, fetch: send = fetch }: SignedTerms,
 ): Promise<{ readonly output: Hex; readonly header: string }> {
-  const place = `${url.replace(/\/$/, "")}/tools/${modelId}?finality=signed&requester=${requester}`;
+  const place = `${url.replace(/\/$/, "")}/tools/${modelId}?finality=signed&batch=${batch}&requester=${requester}`;
   let response: Response;
   let body: Uint8Array;
   try {
-    response = await fetch(place, {
+    response = await send(place, {
       method: "POST",
+      // What another address answers is no word of this prover, and may be none that anybody should read.
+      redirect: "error",
       headers: { "Content-Type": "application/octet-stream" },
       body: new Blob([fromHex(input) as Uint8Array<ArrayBuffer>]),
       ...(signal === undefined ? {} : { signal }),
@@ -96,7 +121,7 @@ async function fetchSigned(
 }
 
 /** @throws BaseError SIGNED_CLAIM_WRONG for a longer body */
-async function readAtMost(response: Response, limit: number): Promise<Uint8Array> {
+export async function readAtMost(response: Response, limit: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let length = 0;
   const reader = response.body?.getReader();
@@ -125,7 +150,7 @@ function decodeHeader(header: string): object {
 /** What the contract does not know: that it is what was asked for. */
 function requireAsked(
   { claim }: Presented,
-  { modelId }: Model,
+  { modelId }: Signable,
   requester: Address,
   { prover, minBond = 0n }: SignedTerms,
 ): void {
@@ -159,7 +184,7 @@ export type SpotCheck =
 export async function spotCheck(
   chain: Chain,
   { modelId }: Pick<Model, "modelId">,
-  { presented }: Pick<SignedOutput, "presented">,
+  { presented }: Pick<SignedBytes, "presented">,
   { probability, execute, random = secureRandom }: SpotCheckOptions,
 ): Promise<SpotCheck> {
   if (!(probability >= 0 && probability <= 1)) {
@@ -195,7 +220,7 @@ export interface Reported {
  *  @param urls of challengers that take POST /v1/signed-claims */
 export async function report(
   chain: Pick<Chain, "deployment">,
-  { presented }: Pick<SignedOutput, "presented">,
+  { presented }: Pick<SignedBytes, "presented">,
   urls: readonly string[],
   signal?: AbortSignal,
 ): Promise<readonly Reported[]> {

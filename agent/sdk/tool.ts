@@ -1,5 +1,6 @@
 /** A model as a tool of a language model, whatever the framework: an output is handed on only when it is final. */
 import type { WalletClient } from "viem";
+import { abortAfter } from "../../base/abort.ts";
 import { fromHex } from "../../base/bytes.ts";
 import { meaningOf, type Reading } from "../../inference/meaning/read.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
@@ -91,8 +92,7 @@ export function finalTool({ chain, model, name, description, ask }: ToolOptions)
         const read = meaningOf(model.readable, fromHex(output));
         return { status: "final", lane: "EXECUTION", values: shown, ...read };
       }
-      const limit = AbortSignal.timeout(ask.waitMs);
-      return answer(values, ask, signal === undefined ? limit : AbortSignal.any([signal, limit]));
+      return answer(values, ask, abortAfter(ask.waitMs, signal));
     },
   };
 }

@@ -1,5 +1,6 @@
 /** A registered model as a tool. It hands on an output only when it is final: at once by EXECUTION, or once a request
- *  of anybody's about the same input is final by the tool's policy. Else the call fails as pending, with the claim. */
+ *  of anybody's about the same input is final by the tool's policy; or when a prover signed it, where the policy says so.
+ *  Else the call fails as pending, with the claim. */
 import { type Hex, keccak256 } from "viem";
 import { formatAmount } from "../../../base/amounts.ts";
 import { fromHex } from "../../../base/bytes.ts";
@@ -23,15 +24,17 @@ import {
 } from "../../../protocol/rules/types.ts";
 import type { ModelWord } from "../../../protocol/rules/words.ts";
 import { abiValuesOf, argumentSchema, type Callable, plainOutputOf } from "../../plain-values.ts";
+import type { SignedBytes } from "../../sdk/signed.ts";
 import type { CallContext, Evidence, Tool, ToolOutcome } from "../tool.ts";
 import { toolNameOf } from "../tool-names.ts";
 import { type Finality, FinalResults } from "./final-results.ts";
+import { type SignedPolicy, signedAnswer, signedEvidence } from "./signed-answers.ts";
 
 /** A registered model, as the chain and its manifest describe it. */
 export interface ModelSource extends Callable {
   readonly modelId: ModelId;
   /** as registered */
-  readonly word: Callable["word"] & Pick<ModelWord, "lanes">;
+  readonly word: Callable["word"] & Pick<ModelWord, "lanes" | "outputLength">;
   readonly description: string;
 }
 
@@ -39,7 +42,7 @@ export interface ModelToolConfig {
   readonly price: number;
   /** which lanes' results are taken; EXECUTION alone: the chain runs the model in the call */
   readonly lanes: readonly LaneName[];
-  /** least bond behind a result of the BOND lane, wei */
+  /** least bond behind a result of the BOND lane, wei; and that a signed claim must name */
   readonly minBond: bigint;
   /** least window of such a result, seconds; default 4T */
   readonly minWindow?: number;
@@ -52,6 +55,8 @@ export interface ModelToolConfig {
   };
   /** how long a call waits for finality, ms */
   readonly waitMs: number;
+  /** absent: an output that is not final is not handed on, whoever signed it */
+  readonly acceptSigned?: SignedPolicy | undefined;
 }
 
 export interface ModelToolParts {
@@ -80,11 +85,12 @@ export function modelTool(
   parts: ModelToolParts,
 ): Tool {
   const { chain, sender } = parts;
-  const { ask, price } = config;
+  const { ask, price, acceptSigned } = config;
   const terms = termsOf(chain, config);
   const { minBond, minWindow } = terms;
   const lanes = terms.lanes & model.word.lanes;
   if (lanes === 0) throw noLane(id, config.lanes);
+  if (acceptSigned !== undefined && (lanes & LANE.BOND) === 0) throw signedWithoutBond(id);
   const requester = chain.account?.address;
   if (ask !== undefined && (sender === undefined || requester === undefined)) throw keyMissing(id);
   const asker = ask === undefined ? undefined : requester;
@@ -142,10 +148,29 @@ export function modelTool(
     return outcomeOf(found, model, evidence, paid);
   }
 
+  /** What is final, else what a prover signs, else as without that. */
+  async function findOrSigned(
+    policy: SignedPolicy,
+    input: Hex,
+    evidence: Evidence,
+    context: CallContext,
+  ): Promise<ToolOutcome> {
+    const found = await results.find(keccak256(input));
+    if (found.kind === "final") return outcomeOf(found, model, evidence, undefined);
+    const signed = await signedAnswer(chain, model, input, policy, minBond, context.signal);
+    if (signed !== undefined) return signedOutcome(chain, model, signed, evidence);
+    if (found.kind === "pending" || ask !== undefined) return findOrAsk(input, evidence, context);
+    return failure("PROVER_REFUSED", `The prover at ${policy.url} gave no signed answer.`, evidence);
+  }
+
   return {
     id,
     name: toolNameOf(id),
-    description: [model.description, ...feeSentences(ask?.fee)].join(" "),
+    description: [
+      model.description,
+      ...feeSentences(ask?.fee),
+      ...(acceptSigned === undefined ? [] : [SIGNED_SENTENCE]),
+    ].join(" "),
     parameters: argumentSchema(model),
     price,
     ...(ask === undefined ? {} : { feeWei: ask.fee }),
@@ -154,6 +179,7 @@ export function modelTool(
       // What the chain would refuse is refused here, by the value that is wrong and its limit.
       decodeInput(model.word, fromHex(model.function.selector), fromHex(input));
       const evidence: Evidence = { modelId: model.modelId, inputHash: keccak256(input) };
+      if (acceptSigned !== undefined) return findOrSigned(acceptSigned, input, evidence, context);
       if (lanes !== LANE.EXECUTION) return findOrAsk(input, evidence, context);
       const output = await inferOnChain(chain, model.modelId, input);
       // No time belongs to it: any block since the weights were published gives this output.
@@ -161,6 +187,9 @@ export function modelTool(
     },
   };
 }
+
+const SIGNED_SENTENCE =
+  "A result of status signed is no final one: a prover has signed it, and loses a bond where somebody shows in time that it is wrong.";
 
 /** What a model should know before it calls. */
 const feeSentences = (fee: bigint | undefined): readonly string[] =>
@@ -208,6 +237,22 @@ const finalOutcome = (called: Callable, output: Hex, evidence: Evidence): ToolOu
   evidence: { ...evidence, outputHash: keccak256(output) },
 });
 
+const signedOutcome = (
+  chain: Chain,
+  called: Callable,
+  signed: SignedBytes,
+  evidence: Evidence,
+): ToolOutcome => {
+  const { output } = signed.presented;
+  return {
+    success: true,
+    status: "signed",
+    data: plainOutputOf(called, decodeReturn(called.function, output)),
+    ...meaningOf(called.readable, fromHex(output)),
+    evidence: { ...evidence, ...signedEvidence(chain, signed) },
+  };
+};
+
 const failure = (code: string, error: string, evidence: Evidence) =>
   ({ success: false, status: "failed", code, error, evidence }) as const;
 
@@ -219,6 +264,13 @@ const noLane = (id: string, lanes: readonly string[]) =>
     code: "LANE_UNAVAILABLE",
     shortMessage: `The model of the tool ${id} has none of the lanes ${lanes.join(", ")}.`,
     nextStep: "`assay model inspect` names its lanes.",
+  });
+
+const signedWithoutBond = (id: string) =>
+  new BaseError({
+    code: "LANE_UNAVAILABLE",
+    shortMessage: `The tool ${id} is to accept signed answers, and BOND, in which they can be opened, is none of its lanes.`,
+    nextStep: "Add BOND to its lanes, or take `acceptSigned` out.",
   });
 
 const keyMissing = (id: string) =>

@@ -2,6 +2,7 @@
  *  no ether and no request of his own. What the prover says is not believed: it names the request that it filed, and
  *  the output is read from the chain, by the caller's policy. */
 import { type Hex, keccak256 } from "viem";
+import { abortAfter } from "../../../base/abort.ts";
 import { fromHex } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
@@ -14,6 +15,14 @@ import { abiValuesOf, argumentSchema, plainOutputOf } from "../../plain-values.t
 import type { Model } from "../model.ts";
 import type { FinalTool } from "../tool.ts";
 import { wait } from "../wait.ts";
+
+export {
+  type Bought,
+  boundScheme,
+  checkedFetch,
+  type PayingScheme,
+  type PayingSigner,
+} from "./bound-payments.ts";
 
 export interface PaidToolOptions {
   readonly chain: Chain;
@@ -49,8 +58,7 @@ export function paidTool(options: PaidToolOptions): FinalTool {
     parameters: argumentSchema(model),
     run: async (plain, signal) => {
       const input = encodeCall(model.function, abiValuesOf(model, plain));
-      const limit = AbortSignal.timeout(1_000 * waitSeconds);
-      const both = signal === undefined ? limit : AbortSignal.any([signal, limit]);
+      const both = abortAfter(1_000 * waitSeconds, signal);
       const requestId = await pay(options, input, both);
       const asked = { requestId, request: await requestOf(options, requestId, input, both), input, model };
       const {
