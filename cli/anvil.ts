@@ -24,7 +24,7 @@ export interface AnvilOptions {
   /** deploys contracts of any size */
   readonly largeContracts?: boolean;
   /** rules of the chain; default prague */
-  readonly hardfork?: "cancun" | "prague";
+  readonly hardfork?: "london" | "cancun" | "prague";
 }
 
 export interface Anvil {

@@ -25,8 +25,10 @@ export function addAuditCommand(program: Command): void {
       to,
       onPage: (last) => printProgress(`audited up to block ${last}`),
     });
-    printResult(self, { ...report, isInOrder: isInOrder(report) }, describe(report, chain.game));
-    if (!isInOrder(report)) process.exitCode = EXIT.finding;
+    const verdict = verdictOf(report);
+    const isInOrder = verdict === "in-order";
+    printResult(self, { ...report, isInOrder, verdict }, describe(report, chain.game));
+    process.exitCode = EXIT_OF[verdict];
   });
 }
 
@@ -36,9 +38,43 @@ function blockOf(name: string, text: string | undefined): bigint | undefined {
   return BigInt(text);
 }
 
-/** True if nothing is broken and the contract holds what its books say; ether that somebody forced upon it is more. */
-export const isInOrder = ({ breach, balance }: AuditReport): boolean =>
-  breach === undefined && (balance === undefined || balance.held >= balance.booked);
+export type AuditVerdict = "in-order" | "not-compared" | "not-in-order";
+
+/** Another node, or this one later, may have what could not be compared. */
+const EXIT_OF: Readonly<Record<AuditVerdict, number>> = {
+  "in-order": EXIT.ok,
+  "not-compared": EXIT.retryable,
+  "not-in-order": EXIT.finding,
+};
+
+/** In order: nothing is broken and the contracts hold what their books say; ether that somebody forced upon them is more.
+ *  What could not be read is not compared, and then nothing is in order. Of a part there is nothing to compare. */
+export function verdictOf(report: Verdicted): AuditVerdict {
+  const { breach, balance, promisesBalance } = report;
+  const isShort = [balance, promisesBalance].some((one) => one !== undefined && one.held < one.booked);
+  if (breach !== undefined || isShort) return "not-in-order";
+  return uncomparedIn(report).length === 0 ? "in-order" : "not-compared";
+}
+
+type Verdicted = Pick<AuditReport, "isWhole" | "breach" | "balance" | "promises" | "promisesBalance">;
+
+/** Contracts whose state at the last block could not be read. */
+function uncomparedIn({ isWhole, breach, balance, promises, promisesBalance }: Verdicted): string[] {
+  if (!isWhole || breach !== undefined) return [];
+  return [
+    ...(balance === undefined ? ["Assay"] : []),
+    ...(promises !== undefined && promisesBalance === undefined ? ["Promises"] : []),
+  ];
+}
+
+function concluded(report: AuditReport): string {
+  const events = eventsOf(report);
+  const verdict = verdictOf(report);
+  if (verdict !== "not-compared")
+    return `${verdict === "in-order" ? "In order" : "NOT in order"}: ${events} events.`;
+  const names = uncomparedIn(report).join(" and ");
+  return `NOT COMPARED: ${events} events are in order, and what ${names} then held could not be read: ask a node that keeps the state of block ${report.to.number}.`;
+}
 
 function describe(report: AuditReport, { chainId, assay }: GameAddress): string[] {
   const { from, to, isWhole, money, breach } = report;
@@ -53,15 +89,16 @@ function describe(report: AuditReport, { chainId, assay }: GameAddress): string[
     `  credited   ${formatAmount(credits + withdrawn)}, of which ${formatAmount(withdrawn)} are withdrawn`,
     `  held       ${formatAmount(held)} in live bonds, uncollected shares and fees`,
     `  burned     ${formatAmount(burned + pulled)}, of which ${formatAmount(pulled)} are sent away`,
-    ...describeBalance(report),
+    ...describeBalance(report.balance),
+    ...describePromises(report),
     ...(isWhole
       ? []
-      : ["  partial    requests before the first block, and what is withdrawn, are not audited"]),
+      : ["  partial    requests before the first block, what is withdrawn, and promises are not audited"]),
     ...(breach === undefined
-      ? [`${isInOrder(report) ? "In order" : "NOT in order"}: ${report.events} events.`]
+      ? [concluded(report)]
       : [
           `BROKEN (${breach.rule}): ${AUDIT_RULES[breach.rule]}`,
-          `  by ${breach.event.name}, block ${breach.event.block.number}, log ${breach.event.logIndex}, transaction ${transactionOf(chainId, breach.event)}`,
+          `  by ${breach.event.name} of ${breach.event.contract}, block ${breach.event.block.number}, log ${breach.event.logIndex}, transaction ${transactionOf(chainId, breach.event)}`,
           `  ${breach.why}`,
         ]),
   ];
@@ -72,7 +109,32 @@ const transactionOf = (
   { transactionHash: hash }: Pick<ChainEvent, "transactionHash">,
 ): string => linked(hash, transactionLink(chainId, hash));
 
-function describeBalance({ balance }: AuditReport): string[] {
+const eventsOf = ({ events, promises }: AuditReport): number => events + (promises?.events ?? 0);
+
+function describePromises({ promises, promisesBalance }: AuditReport): string[] {
+  if (promises === undefined) return [];
+  const { events, signedClaims, batches, leaves, money } = promises;
+  const { received, stakes, away, deposits, credits, burned, paid, lost } = money;
+  return [
+    "Promises",
+    `  events     ${events}`,
+    `  signed     ${counts(signedClaims)} of those that were opened`,
+    `  batches    ${batches.posted} posted, ${batches.fallen} fallen`,
+    `  leaves     ${counts(leaves)} of those that were opened`,
+    `  received   ${formatAmount(received)}`,
+    `  stakes     ${formatAmount(stakes)}, of which ${formatAmount(away)} are bonds in Assay`,
+    `  deposits   ${formatAmount(deposits)}`,
+    `  credited   ${formatAmount(credits)} not yet withdrawn`,
+    `  burned     ${formatAmount(burned)} not yet sent away`,
+    `  paid       ${formatAmount(paid)} by exits, withdrawals and burning`,
+    `  lost       ${formatAmount(lost)} by claims that fell`,
+    ...(promisesBalance === undefined
+      ? ["  held       not compared: the audit broke off, or the node keeps no state of this block"]
+      : describeBalance(promisesBalance)),
+  ];
+}
+
+function describeBalance(balance: AuditReport["balance"]): string[] {
   if (balance === undefined) return [];
   const { held, booked } = balance;
   const more = held - booked;

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { BaseError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { type LoadedModel, loadModelFolder } from "../inference/model-folder.ts";
+import type { Chain } from "../protocol/chain/connect.ts";
+import { requireJudge } from "../protocol/chain/register.ts";
 import { text, wei } from "../protocol/service/config.ts";
 import { isProofModelFolder, loadProofModel, type ProofModel } from "../prover/proof/ezkl/folder.ts";
 import { projectRoot } from "../tools/foundry.ts";
@@ -30,16 +32,22 @@ export interface Models {
 }
 
 /** Loads every folder below `folder` that has a manifest. One that is not as its manifest says is reported and left
- *  out: a node never works with a model that its own checks did not accept.
+ *  out: a node never works with a model that its own checks did not accept, nor with one that the chain's judge cannot
+ *  judge.
+ *  @param chain absent: no deployment is known, so that its judge's version is not asked for
  *  @throws BaseError MODELS_MISSING when none is left */
-export function loadModels(folder: string, log: Logger): Models {
+export function loadModels(folder: string, log: Logger, chain?: Pick<Chain, "deployment">): Models {
   const programs: LoadedModel[] = [];
   const proofModels: ProofModel[] = [];
   for (const name of namesIn(folder)) {
     const directory = join(folder, name);
     try {
       if (isProofModelFolder(directory)) proofModels.push(loadProofModel(directory));
-      else programs.push(loadModelFolder(directory));
+      else {
+        const loaded = loadModelFolder(directory);
+        if (chain !== undefined) requireJudge(chain, loaded.commitment);
+        programs.push(loaded);
+      }
     } catch (error) {
       log.error({ folder: directory, error }, "a model folder is left out");
     }

@@ -1,6 +1,7 @@
 /** The engine that runs models for the daemons. */
 
 import type { Logger } from "../base/log.ts";
+import { oneAtATime } from "../base/one-at-a-time.ts";
 import { prepare } from "../inference/executor/prepare.ts";
 import type { LoadedModel } from "../inference/model-folder.ts";
 import { type Canonical, CanonicalPool } from "../inference/runtime/canonical-pool.ts";
@@ -61,16 +62,15 @@ export function withEzkl(
   options: EzklOptions,
 ): OpenedEngine {
   const models = new Map<string, ProofModel>(proofModels.map((model) => [model.modelId, model]));
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = oneAtATime();
   return {
     run: async (id, calldata, signal) => {
       const model = models.get(id);
       if (model === undefined) return engine.run(id, calldata, signal);
-      const running = last.then(() => {
+      const running = inTurn(() => {
         signal?.throwIfAborted();
         return runEzkl(untilBoth(options, signal), model, [calldata]);
       });
-      last = running.catch(() => undefined);
       return running.then(
         ([output]) => (output === undefined ? { failure: "ezkl gave no output" } : { output }),
         (error: unknown) => ({ failure: error instanceof Error ? error.message : String(error) }),

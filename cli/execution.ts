@@ -4,6 +4,7 @@ import type { Hex } from "viem";
 import { concatBytes, toHex } from "../base/bytes.ts";
 import { BaseError } from "../base/errors.ts";
 import { type LoadedModel, loadModelFolder } from "../inference/model-folder.ts";
+import { findJudgedOnly } from "../inference/program/form.ts";
 import { estimateInferenceGas, MAX_TRANSACTION_GAS } from "../protocol/chain/execution/cost.ts";
 import { inferFastOnChain, inferOnChain, MAX_WEIGHTS_BYTES } from "../protocol/chain/execution/infer.ts";
 import { planPublication, publishWeights } from "../protocol/chain/execution/publication.ts";
@@ -69,6 +70,16 @@ export function executionRefusal({ model, laneBits, modelId }: Registrable): Bas
       code: "LANE_UNAVAILABLE",
       shortMessage: `Model ${modelId} has no EXECUTION lane; it has ${remain}.`,
       nextStep: 'Add "EXECUTION" to the lanes in tool.json and import it again: that makes another model.',
+    });
+  }
+  const found = findJudgedOnly(model.program);
+  if (found !== undefined) {
+    return new BaseError({
+      code: "LANE_UNAVAILABLE",
+      shortMessage: `Step ${found.index} of model ${modelId} is ${found.name}, which no interpreter runs. Lanes that remain: ${remain}.`,
+      nextStep:
+        'Take "EXECUTION" out of the lanes in tool.json and import it again: that makes another model.',
+      details: { step: found.index, lanes: others.map(([lane]) => lane) },
     });
   }
   const gas = estimateInferenceGas(model.program);

@@ -1,6 +1,4 @@
-// Entry of the thread in which a daemon serves an explorer: in the repository its source, in the packed program what was
-// made of it.
-import { register } from "tsx/esm/api";
+// Entry of a thread that serves the explorer: in the repository its bundle, in the packed program what was made of it.
+import { start } from "../bin/bundled.js";
 
-register();
-await import("./explorer-thread.ts");
+await start("cli/explorer-thread");

@@ -17,9 +17,9 @@ try {
   const self = new Command();
   for (const [name, value] of Object.entries(logFlags)) self.setOptionValue(name, value);
   const sources = { flags, env: process.env };
-  await serveExplorer(sources, createLogger("explorer", self), stopping.signal, (url) =>
-    report({ kind: "up", url }),
-  );
+  await serveExplorer(sources, createLogger("explorer", self), stopping.signal, {
+    onUp: (url) => report({ kind: "up", url }),
+  });
 } catch (error) {
   const failure =
     error instanceof BaseError

@@ -1,13 +1,14 @@
 /** `assay explorer`: what happens on a deployment, as pages and as JSON. */
 import { join } from "node:path";
 import type { Command } from "commander";
-import { z } from "zod";
 import type { Logger } from "../base/log.ts";
-import { runExplorer } from "../explorer/main.ts";
+import { type ExplorerOptions, runExplorer } from "../explorer/main.ts";
 import {
   CHAIN_SETTINGS,
   type ConfigSources,
+  DATABASE_SETTINGS,
   integer,
+  list,
   loadConfig,
   type Settings,
   text,
@@ -15,17 +16,13 @@ import {
 import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
 import { confirmationsOn, openChainAs, withChain, withSettings } from "./chain.ts";
 import { MODELS_SETTING, stopSignal } from "./daemon.ts";
+import { configuredDatabase } from "./database-options.ts";
+import { addExplorerExportCommand } from "./explorer-export.ts";
 import { createLogger } from "./log.ts";
 
 /** As `fetch` takes them, without a path. */
-const addresses = z
-  .string()
-  .transform((value) =>
-    value
-      .split(",")
-      .map((part) => part.trim().replace(/\/$/, ""))
-      .filter((part) => part !== ""),
-  )
+const addresses = list
+  .transform((parts) => parts.flatMap((part) => part.replace(/\/$/, "") || []))
   .refine(
     (parts) =>
       parts.every((part) => URL.canParse(part) && new URL(part).origin === part && /^https?:/.test(part)),
@@ -51,26 +48,40 @@ export const EXPLORER_SETTINGS = {
   },
 } as const satisfies Settings;
 
+/** The settings by which daemons name a database, of which this one has other uses. */
+const INDEX_SETTINGS = {
+  ...DATABASE_SETTINGS,
+  database: {
+    ...DATABASE_SETTINGS.database,
+    description: "postgres://USER@HOST:PORT/DATABASE that has the index; absent: the data folder has it",
+  },
+} as const satisfies Settings;
+
 export function addExplorerCommand(program: Command): void {
   const command = program
     .command("explorer")
     .description(
       "show what happens on a deployment, down to the arithmetic of a conviction: reads only, needs no key",
     );
-  withSettings(withChain(command), EXPLORER_SETTINGS).action(async (_options: object, self: Command) => {
-    const log = createLogger("explorer", self);
-    await serveExplorer({ flags: self.optsWithGlobals(), env: process.env }, log, stopSignal(log));
-  });
+  withSettings(withSettings(withChain(command), INDEX_SETTINGS), EXPLORER_SETTINGS).action(
+    async (_options: object, self: Command) => {
+      const log = createLogger("explorer", self);
+      const database = configuredDatabase(self);
+      const sources = { flags: self.optsWithGlobals(), env: process.env };
+      await serveExplorer(sources, log, stopSignal(log), database === undefined ? {} : { database });
+    },
+  );
+  addExplorerExportCommand(command);
 }
 
 /** Runs an explorer on its settings until the signal aborts.
- *  @param onUp told its address
+ *  @param more what no section of the configuration has: its database, and who is told its address
  *  @throws BaseError as the configuration, openChainAs and runExplorer do */
 export async function serveExplorer(
   sources: ConfigSources,
   log: Logger,
   signal: AbortSignal,
-  onUp?: (url: string) => void,
+  more: Pick<ExplorerOptions, "onUp" | "database"> = {},
 ): Promise<void> {
   const config = loadConfig(CHAIN_SETTINGS, sources);
   const settings = loadConfig(EXPLORER_SETTINGS, sources, "explorer");
@@ -79,7 +90,7 @@ export async function serveExplorer(
   await runExplorer(
     {
       ...{ chain, host, port, watch, provers, log, models: [models] },
-      ...(onUp === undefined ? {} : { onUp }),
+      ...more,
       data: join(config.data, "explorer"),
       limits: callerLimits(settings),
       pollIntervalMs: config.pollIntervalMs,

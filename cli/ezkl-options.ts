@@ -47,13 +47,19 @@ export function ezklOptionsOf(
 
 export function ezklOptions(
   { data }: { readonly data: string },
-  { ezkl, ezklTimeoutMs, srs }: Config<typeof EZKL_SETTINGS>,
+  settings: Config<typeof EZKL_SETTINGS>,
   signal?: AbortSignal,
 ): EzklOptions {
-  return {
-    folder: resolve(ezkl ?? join(data, "ezkl")),
-    timeoutMs: ezklTimeoutMs,
-    ...(srs === undefined ? {} : { srs: resolve(srs) }),
-    ...(signal === undefined ? {} : { signal }),
-  };
+  const options = ezklOptionsIn(settings.ezkl ?? join(data, "ezkl"), settings);
+  return signal === undefined ? options : { ...options, signal };
 }
+
+/** @param folder that `assay proof ezkl install` filled */
+export const ezklOptionsIn = (
+  folder: string,
+  { ezklTimeoutMs, srs }: Config<typeof EZKL_SETTINGS>,
+): EzklOptions => ({
+  folder: resolve(folder),
+  timeoutMs: ezklTimeoutMs,
+  ...(srs === undefined ? {} : { srs: resolve(srs) }),
+});

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { runProgram } from "./output.ts";
-import { createProgram } from "./program.ts";
+import { createProgram, loadCommands } from "./program.ts";
 
 // Whoever reads may have seen enough (`assay … | head`): what was begun still comes to its end.
 for (const stream of [process.stdout, process.stderr])
@@ -8,4 +8,4 @@ for (const stream of [process.stdout, process.stderr])
     if (error.code !== "EPIPE") throw error;
   });
 
-await runProgram(createProgram(), process.argv);
+await runProgram(createProgram(await loadCommands(process.argv.slice(2))), process.argv);

@@ -4,7 +4,7 @@ import { AMOUNT_FORM, formatAmount, parseAmount } from "../base/amounts.ts";
 import { NO_DATA_FEE } from "../protocol/chain/data-fee.ts";
 import { MAX_TRANSACTION_GAS } from "../protocol/chain/execution/cost.ts";
 import { ASSUMED, plan } from "../protocol/chain/plan/plan.ts";
-import { transactionGasOn } from "../protocol/chain/presets.ts";
+import { presetOf, transactionGasOn } from "../protocol/chain/presets.ts";
 import gas from "../protocol/rules/generated/gas.json" with { type: "json" };
 import type { GameConstants } from "../protocol/rules/types.ts";
 import { chainConfig, openChain, withChain, withSettings } from "./chain.ts";
@@ -64,7 +64,7 @@ export function addPlanCommand(program: Command): void {
       gasPrice,
       value: weiOf("--value", options.value),
       window,
-      blockSeconds: ASSUMED.blockSeconds,
+      blockSeconds: (chain && presetOf(chain.game.chainId)?.blockSeconds) ?? ASSUMED.blockSeconds,
       transactionGas: BigInt(chain ? transactionGasOn(chain.game.chainId) : MAX_TRANSACTION_GAS),
       capitalPercent: ASSUMED.capitalPercent,
     });

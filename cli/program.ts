@@ -1,51 +1,116 @@
-/** The commands of the `assay` program, each in a file of its own. */
+/** The commands of the `assay` program, each in a file of its own that is loaded where the command is asked for. */
 
 import { Command } from "commander";
 import { VERSION } from "../base/version.ts";
-import { onnxruntimeEngine } from "../inference/runtime/named-engine.ts";
 import { flagName, LOG_SETTINGS } from "../protocol/service/config.ts";
-import { addAgentCommands } from "./agent/commands.ts";
-import { addAgentHttpCommands } from "./agent/http.ts";
-import { addAuditCommand } from "./audit.ts";
-import { addActCommands } from "./challenger/act.ts";
-import { addAttentionCommand } from "./challenger/attention.ts";
-import { addDrillCommand } from "./challenger/drill/command.ts";
-import { addInvestigateCommand } from "./challenger/investigate.ts";
-import { addResetBreakerCommand } from "./challenger/reset-breaker.ts";
-import { addShowCommands } from "./challenger/show.ts";
-import { addChallengerCommand } from "./challenger.ts";
-import { addClaimCommands } from "./claim.ts";
-import { addCompletionCommand } from "./completion/command.ts";
-import { addConformanceCommands } from "./conformance.ts";
-import { addDeliverCommand } from "./deliver.ts";
-import { addDeployCommand } from "./deploy/command.ts";
-import { addDoctorCommand } from "./doctor/command.ts";
-import { addExecutionCommands } from "./execution.ts";
-import { addExplorerCommand } from "./explorer.ts";
-import { addFeedCommands } from "./feed/command.ts";
-import { addGatewayCommands } from "./gateway.ts";
-import { addInitCommand } from "./init.ts";
-import { addKeyCommands } from "./key.ts";
-import { addMcpCommand } from "./mcp.ts";
-import { addMetadataCommands } from "./metadata.ts";
-import { addModelCommands } from "./model/commands.ts";
-import { addNodeCommands } from "./node.ts";
 import { EXIT } from "./output.ts";
-import { addPlanCommand } from "./plan.ts";
-import { addBatchCommands } from "./promises/batch.ts";
-import { addPromiseCommands } from "./promises/promise.ts";
-import { addStakeCommands } from "./promises/stake.ts";
-import { addProofCommands } from "./proof/commands.ts";
-import { addProverCommand } from "./prover.ts";
-import { addPullCommand } from "./pull.ts";
-import { addReceiptCommand } from "./receipt.ts";
-import { addRegisterCommand } from "./register.ts";
-import { addRequestCommands } from "./request.ts";
-import { addSettleCommand } from "./settle.ts";
-import { addWithdrawCommand } from "./withdraw.ts";
+
+/** Adds commands to a program that has none of their names. */
+type AddCommands = (program: Command) => void;
+
+interface CommandGroup {
+  /** of the commands that it adds */
+  readonly names: readonly string[];
+  load(): Promise<AddCommands>;
+}
+
+const group = (names: string, load: () => Promise<AddCommands>): CommandGroup => ({
+  names: names.split(" "),
+  load,
+});
+
+/** In the order of the help. */
+const GROUPS: readonly CommandGroup[] = [
+  group("model", loadModelCommands),
+  group("prover", async () => (await import("./prover.ts")).addProverCommand),
+  group("worker", async () => (await import("./worker.ts")).addWorkerCommand),
+  group("challenger", loadChallengerCommands),
+  group("gateway", async () => (await import("./gateway.ts")).addGatewayCommands),
+  group("request refund", async () => (await import("./request.ts")).addRequestCommands),
+  group("settle", async () => (await import("./settle.ts")).addSettleCommand),
+  group("claim", async () => (await import("./claim.ts")).addClaimCommands),
+  group("receipt", async () => (await import("./receipt.ts")).addReceiptCommand),
+  group("stake", async () => (await import("./promises/stake.ts")).addStakeCommands),
+  group("promise", async () => (await import("./promises/promise.ts")).addPromiseCommands),
+  group("batch", async () => (await import("./promises/batch.ts")).addBatchCommands),
+  group("agent", loadAgentCommands),
+  group("deliver", async () => (await import("./deliver.ts")).addDeliverCommand),
+  group("withdraw", async () => (await import("./withdraw.ts")).addWithdrawCommand),
+  group("migrate", async () => (await import("./migrate.ts")).addMigrateCommand),
+  group("audit", async () => (await import("./audit.ts")).addAuditCommand),
+  group("explorer", async () => (await import("./explorer.ts")).addExplorerCommand),
+  group("deploy", async () => (await import("./deploy/command.ts")).addDeployCommand),
+  group("key", async () => (await import("./key.ts")).addKeyCommands),
+  group("plan", async () => (await import("./plan.ts")).addPlanCommand),
+  group("mcp", async () => (await import("./mcp.ts")).addMcpCommand),
+  group("metadata", async () => (await import("./metadata.ts")).addMetadataCommands),
+  group("feed", async () => (await import("./feed/command.ts")).addFeedCommands),
+  group("proof", async () => (await import("./proof/commands.ts")).addProofCommands),
+  group("node", async () => (await import("./node.ts")).addNodeCommands),
+  group("conformance", async () => (await import("./conformance.ts")).addConformanceCommands),
+  group("init", async () => (await import("./init.ts")).addInitCommand),
+  group("doctor", async () => (await import("./doctor/command.ts")).addDoctorCommand),
+  group("completion", async () => (await import("./completion/command.ts")).addCompletionCommand),
+];
+
+async function loadModelCommands(): Promise<AddCommands> {
+  const [model, register, pull, execution, engine] = await Promise.all([
+    import("./model/commands.ts"),
+    import("./register.ts"),
+    import("./pull.ts"),
+    import("./execution.ts"),
+    import("../inference/runtime/named-engine.ts"),
+  ]);
+  return (program) => {
+    const command = program.command("model").description("import, run, check, register and pull models");
+    model.addModelCommands(program, { onnxruntime: engine.onnxruntimeEngine });
+    register.addRegisterCommand(command);
+    pull.addPullCommand(command);
+    execution.addExecutionCommands(command);
+  };
+}
+
+async function loadChallengerCommands(): Promise<AddCommands> {
+  const [challenger, show, act, attention, investigate, reset, drill] = await Promise.all([
+    import("./challenger.ts"),
+    import("./challenger/show.ts"),
+    import("./challenger/act.ts"),
+    import("./challenger/attention.ts"),
+    import("./challenger/investigate.ts"),
+    import("./challenger/reset-breaker.ts"),
+    import("./challenger/drill/command.ts"),
+  ]);
+  return (program) => {
+    const command = challenger.addChallengerCommand(program);
+    show.addShowCommands(command);
+    act.addActCommands(command);
+    attention.addAttentionCommand(command);
+    investigate.addInvestigateCommand(command);
+    reset.addResetBreakerCommand(command);
+    drill.addDrillCommand(command);
+  };
+}
+
+async function loadAgentCommands(): Promise<AddCommands> {
+  const [agent, http] = await Promise.all([import("./agent/commands.ts"), import("./agent/http.ts")]);
+  return (program) => {
+    agent.addAgentCommands(program);
+    http.addAgentHttpCommands(program);
+  };
+}
+
+/** Loads what the arguments need: the command that they begin with, which is quick, or else all.
+ *  @param args without the program's name; absent: all */
+export async function loadCommands(args: readonly string[] = []): Promise<readonly AddCommands[]> {
+  const [first = ""] = args;
+  if (first === "--version" || first === "-V") return [];
+  // Completion tells of all the others.
+  const asked = first === "completion" ? undefined : GROUPS.find(({ names }) => names.includes(first));
+  return Promise.all((asked === undefined ? GROUPS : [asked]).map(({ load }) => load()));
+}
 
 /** A program that has not run: parse arguments with it once. */
-export function createProgram(): Command {
+export function createProgram(commands: readonly AddCommands[]): Command {
   const program = new Command("assay")
     .description("Use the output of a model that somebody else ran, without trusting who ran it.")
     .version(VERSION)
@@ -60,44 +125,6 @@ export function createProgram(): Command {
       `\nExit codes: ${EXIT.failed} failed or refused, ${EXIT.usage} wrong arguments or configuration, ${EXIT.retryable} try again later, ${EXIT.finding} the check found something, ${EXIT.unexpected} a fault of this program.`,
     );
 
-  const model = program.command("model").description("import, run, check, register and pull models");
-  addModelCommands(program, { onnxruntime: onnxruntimeEngine });
-  addRegisterCommand(model);
-  addPullCommand(model);
-  addExecutionCommands(model);
-  addProverCommand(program);
-  const challenger = addChallengerCommand(program);
-  addShowCommands(challenger);
-  addActCommands(challenger);
-  addAttentionCommand(challenger);
-  addInvestigateCommand(challenger);
-  addResetBreakerCommand(challenger);
-  addDrillCommand(challenger);
-  addGatewayCommands(program);
-  addRequestCommands(program);
-  addSettleCommand(program);
-  addClaimCommands(program);
-  addReceiptCommand(program);
-  addStakeCommands(program);
-  addPromiseCommands(program);
-  addBatchCommands(program);
-  addAgentCommands(program);
-  addDeliverCommand(program);
-  addWithdrawCommand(program);
-  addAuditCommand(program);
-  addExplorerCommand(program);
-  addDeployCommand(program);
-  addKeyCommands(program);
-  addPlanCommand(program);
-  addMcpCommand(program);
-  addMetadataCommands(program);
-  addAgentHttpCommands(program);
-  addFeedCommands(program);
-  addProofCommands(program);
-  addNodeCommands(program);
-  addConformanceCommands(program);
-  addInitCommand(program);
-  addDoctorCommand(program);
-  addCompletionCommand(program);
+  for (const add of commands) add(program);
   return program;
 }

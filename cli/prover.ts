@@ -9,11 +9,14 @@ import {
   type Config,
   DATABASE_SETTINGS,
   integer,
+  list,
   loadConfig,
   type Settings,
   text,
   wei,
 } from "../protocol/service/config.ts";
+import { confirmedHere } from "../protocol/service/workers/confirm.ts";
+import type { AskedWorkers } from "../protocol/service/workers/runs.ts";
 import { DEFAULT_DELIVERY_TRIES } from "../prover/failed-deliveries.ts";
 import type { FastPath } from "../prover/fast-path.ts";
 import { ExecutionSource } from "../prover/lanes/execution.ts";
@@ -38,20 +41,13 @@ import { PAYMENT_SETTINGS, paymentTerms } from "./payment-options.ts";
 import { KEY_FOLDER } from "./proof/setup.ts";
 import { SIGNING_SETTINGS, signingOptions } from "./signing-options.ts";
 import { SWEEP_SETTINGS, sweepTerms } from "./sweep-options.ts";
+import { openWorkers, PROOF_WORKERS_SETTINGS, WORKERS_SETTINGS } from "./workers-options.ts";
 
 /** As browsers write them. */
-const origins = z
-  .string()
-  .transform((value) =>
-    value
-      .split(",")
-      .map((part) => part.trim())
-      .filter((part) => part !== ""),
-  )
-  .refine(
-    (parts) => parts.every((part) => part === "*" || (URL.canParse(part) && new URL(part).origin === part)),
-    "must be origins such as https://app.example, separated by commas, or *",
-  );
+const origins = list.refine(
+  (parts) => parts.every((part) => part === "*" || (URL.canParse(part) && new URL(part).origin === part)),
+  "must be origins such as https://app.example, separated by commas, or *",
+);
 
 export const PROVER_SETTINGS = {
   models: MODELS_SETTING,
@@ -141,6 +137,8 @@ export const PROVER_SETTINGS = {
   ...SIGNING_SETTINGS,
   ...PAYMENT_SETTINGS,
   ...EZKL_SETTINGS,
+  ...WORKERS_SETTINGS,
+  ...PROOF_WORKERS_SETTINGS,
   processes: { schema: integer(1, 64), default: 1, description: "child processes that run onnxruntime" },
   width: { schema: integer(1, 256), default: 4, description: "claims, endings and deliveries at once" },
 } as const satisfies Settings;
@@ -152,6 +150,8 @@ export interface ProverParts {
   readonly engine: FastPath;
   readonly canonical: Canonical;
   readonly ezkl: EzklOptions;
+  /** absent: none are asked */
+  readonly workers: AskedWorkers | undefined;
   readonly log: Logger;
 }
 
@@ -175,14 +175,18 @@ export function addProverCommand(program: Command): void {
   );
 }
 
-function honestWork({ chain, settings, engine, canonical, ezkl, log }: ProverParts): ProverWork {
+function honestWork({ chain, settings, engine, canonical, ezkl, workers, log }: ProverParts): ProverWork {
   const prover = openGroth16Prover(settings.groth16Prover);
   const truths: TruthSource[] = [new ExecutionSource(chain, canonical, log)];
   if (settings.proofs === "on") {
-    truths.push(new Groth16Source({ chain, keys: settings.keys, prover, canonical, log }));
-    truths.push(new EzklSource({ chain, ezkl, log }));
+    const limitMs = 1_000 * settings.workerProofSeconds;
+    const asked = workers && { runs: workers.runs, limitMs, log };
+    truths.push(new Groth16Source({ chain, keys: settings.keys, prover, canonical, workers: asked, log }));
+    truths.push(new EzklSource({ chain, ezkl, workers: asked, log }));
   }
-  return { runs: honestRuns({ engine, canonical, log }), truths, close: () => prover.close() };
+  const confirmed =
+    workers && confirmedHere({ workers: workers.runs, fast: engine, asksFor: workers.asksFor });
+  return { runs: honestRuns({ engine, canonical, log }, confirmed), truths, close: () => prover.close() };
 }
 
 /** Runs a prover on the command's settings until it is stopped.
@@ -194,8 +198,8 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
   const database = configuredDatabase(self);
   const log = createLogger("prover", self);
   const signal = stopSignal(log);
-  const { programs, proofModels } = loadModels(settings.models, log);
   const chain = requireAccount(await openChain(config, log));
+  const { programs, proofModels } = loadModels(settings.models, log, chain);
   const sweep = sweepTerms(settings, chain);
   await warnOfKey(chain, config, log);
   const signing = signingOptions(settings, config, process.env);
@@ -205,7 +209,8 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
   const engine = withEzkl(await openEngine(programs, settings.processes, log), proofModels, ezkl);
   let work: ProverWork | undefined;
   try {
-    work = workOf({ chain, settings, engine, canonical: engine.canonical, ezkl, log });
+    const workers = await openWorkers(settings, database, programs, log);
+    work = workOf({ chain, settings, engine, canonical: engine.canonical, ezkl, workers, log });
     const options: ProverOptions = {
       chain,
       models: [...programs, ...proofModels],
@@ -228,6 +233,7 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
       log,
       ...(operator === undefined ? {} : { operator }),
       ...(database === undefined ? {} : { database }),
+      ...(workers === undefined ? {} : { workers }),
       ...(sweep === undefined ? {} : { sweep }),
       ...(payment === undefined ? {} : { payment }),
       ...(signing === undefined ? {} : { signing }),

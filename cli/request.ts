@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { type Hex, size, slice } from "viem";
+import { abortAfter } from "../base/abort.ts";
 import { formatAmount } from "../base/amounts.ts";
 import { BaseError, isBaseError } from "../base/errors.ts";
 import { type Action, Actions } from "../protocol/chain/actions.ts";
@@ -48,7 +49,7 @@ async function ask(name: string, options: RequestOptions, self: Command): Promis
   const { timeout, ...terms } = loadConfig(REQUEST_SETTINGS, { flags: self.optsWithGlobals(), env: {} });
   if (timeout !== undefined && options.wait !== true)
     refuseArgument("--timeout", timeout, "given with --wait, whose end it is");
-  const limit = () => (timeout === undefined ? undefined : AbortSignal.timeout(1_000 * timeout));
+  const limit = () => (timeout === undefined ? undefined : abortAfter(1_000 * timeout));
   // The data folder is free again while this waits: others ask meanwhile.
   const { chain, model, request, action, asked } = await withSender(config, async (chain, sender) => {
     const model = await findModel(chain, name);

@@ -1,8 +1,7 @@
 /** `assay agent devchain`: a local chain with a language model behind a precompile. */
 import type { Command } from "commander";
-import { createWalletClient, type Hex, http } from "viem";
-import { privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
-import { createClient } from "../../protocol/chain/connect.ts";
+import { encodeDeployData, getContractAddress, type Hex } from "viem";
+import { privateKeyToAddress } from "viem/accounts";
 import { integer, loadConfig, type Settings, text } from "../../protocol/service/config.ts";
 import { ensureCompiled } from "../../tools/compile.ts";
 import { ANVIL_KEYS } from "../anvil.ts";
@@ -45,9 +44,10 @@ export function addDevChainCommand(agent: Command): void {
           tries: config.tries,
           log,
           accounts: accounts.map(({ address }) => address),
+          firstContract: { initCode: executorWith(PRECOMPILE), key: ANVIL_KEYS[0] },
           ...(file === undefined ? {} : { file }),
         });
-        const executor = await executorOf(running.url, ANVIL_KEYS[0], PRECOMPILE);
+        const executor = getContractAddress({ from: privateKeyToAddress(ANVIL_KEYS[0]), nonce: 0n });
         printResult(self, { rpcUrl: running.url, chainId, precompile: PRECOMPILE, executor, accounts }, [
           `Chain ${chainId} at ${running.url}, a block for each transaction`,
           `The model is behind ${PRECOMPILE}; agents take the executor ${executor}`,
@@ -63,17 +63,9 @@ export function addDevChainCommand(agent: Command): void {
   );
 }
 
-/** The executor that every new chain gets as its first contract. */
-async function executorOf(rpcUrl: string, key: Hex, precompile: Hex): Promise<Hex> {
-  const client = createClient(rpcUrl);
-  const blockNumber = await client.getBlockNumber();
-  if (blockNumber === 0n) {
-    ensureCompiled("contracts");
-    const { abi, bytecode } = loadArtifact("EmbeddedExecutor");
-    const wallet = createWalletClient({ account: privateKeyToAccount(key), transport: http(rpcUrl) });
-    await wallet.deployContract({ abi, bytecode, args: [precompile], chain: null });
-  }
-  const [hash] = (await client.getBlock({ blockNumber: 1n })).transactions;
-  const { contractAddress } = await client.getTransactionReceipt({ hash: hash as Hex });
-  return contractAddress as Hex;
+/** The executor, which every new chain gets as its first contract. */
+function executorWith(precompile: Hex): Hex {
+  ensureCompiled("contracts");
+  const { abi, bytecode } = loadArtifact("EmbeddedExecutor");
+  return encodeDeployData({ abi, bytecode, args: [precompile] });
 }

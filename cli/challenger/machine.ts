@@ -6,6 +6,7 @@ import { runChallenger } from "../../challenger/main.ts";
 import type { ChallengerOptions } from "../../challenger/options.ts";
 import { requireAccount } from "../../protocol/chain/sender.ts";
 import { integer, loadConfig, type Settings, text, wei } from "../../protocol/service/config.ts";
+import { confirmedByTwo } from "../../protocol/service/workers/confirm.ts";
 import { EXPLORER_PORT_SETTING } from "../beside-explorer.ts";
 import { CALLER_SETTINGS } from "../caller-limits.ts";
 import { chainConfig, confirmationsOn, openChain } from "../chain.ts";
@@ -13,6 +14,7 @@ import { ENDING_BUDGET_SETTING, loadModels, MODELS_SETTING } from "../daemon.ts"
 import { warnOfKey } from "../doctor/key.ts";
 import { openEngine } from "../engine.ts";
 import { SWEEP_SETTINGS, sweepTerms } from "../sweep-options.ts";
+import { openWorkers, WORKERS_SETTINGS } from "../workers-options.ts";
 
 export const CHALLENGER_SETTINGS = {
   models: MODELS_SETTING,
@@ -21,13 +23,19 @@ export const CHALLENGER_SETTINGS = {
   maxExposure: {
     schema: wei,
     default: "10 ether",
-    description: "most in tickets that are not over, and in deposits on promises",
-  },
-  maxTicketsPerHour: {
-    schema: integer(1, 1_000_000),
-    default: 200,
     description:
-      "tickets and opened promises within an hour, after which no more come until a person has looked",
+      "most in tickets that are not over and in deposits on promises; more than that within an hour, won ones included, and no more come until a person has looked",
+  },
+  shards: {
+    schema: z.enum(["on", "off"], "must be on or off"),
+    default: "off",
+    description: "on: defend divides the checks with the challengers of other keys in its database",
+  },
+  ...WORKERS_SETTINGS,
+  workerSample: {
+    schema: integer(1, 1_000_000),
+    default: 20,
+    description: "of so many answers that workers agree on, one is computed here as well",
   },
   endingBudget: ENDING_BUDGET_SETTING,
   withdrawAbove: {
@@ -70,31 +78,43 @@ export async function openSetup(self: Command, log: Logger) {
   const settings = loadConfig(CHALLENGER_SETTINGS, { flags, env: process.env }, "challenger");
   const chain = await openChain(config, log);
   // Nobody can claim without a program, so there is nothing to challenge.
-  return { config, settings, chain, log, models: loadModels(settings.models, log).programs };
+  return { config, settings, chain, log, models: loadModels(settings.models, log, chain).programs };
 }
 
 /** Runs the machine as `runChallenger` does, with an engine of its own.
  *  @throws BaseError as runChallenger does */
 export async function runMachine(
   { config, settings, chain, log, models }: Setup,
-  own: Pick<ChallengerOptions, "mode" | "scope" | "attentionMs" | "webhook" | "http" | "intake">,
+  own: Pick<
+    ChallengerOptions,
+    "mode" | "scope" | "database" | "divides" | "attentionMs" | "webhook" | "http" | "intake"
+  >,
   signal: AbortSignal,
 ): Promise<void> {
   const { data, pollIntervalMs, maxFee } = config;
   const confirmations = confirmationsOn(chain, config);
-  const sweep =
-    own.mode === "defend" && own.scope === undefined
-      ? sweepTerms(settings, requireAccount(chain))
-      : undefined;
+  // A command for one claim, or without a database, sends no money elsewhere and asks no workers.
+  const isDaemon = own.mode === "defend" && own.scope === undefined;
+  const sweep = isDaemon ? sweepTerms(settings, requireAccount(chain)) : undefined;
   if (own.mode === "defend") await warnOfKey(requireAccount(chain), config, log);
-  const fast = await openEngine(models, settings.processes, log);
+  const workers = isDaemon ? await openWorkers(settings, own.database, models, log) : undefined;
+  const local = await openEngine(models, settings.processes, log);
+  const { fast, canonical } =
+    workers === undefined
+      ? { fast: local, canonical: local.canonical }
+      : confirmedByTwo(
+          { workers: workers.runs, fast: local, canonical: local.canonical, asksFor: workers.asksFor },
+          settings.workerSample,
+          Math.random,
+        );
   try {
     const { width } = settings;
     const shared = {
       chain,
       models,
       fast,
-      canonical: fast.canonical,
+      canonical,
+      ...(workers === undefined ? {} : { workers }),
       data,
       width,
       limits: settings,
@@ -106,6 +126,6 @@ export async function runMachine(
     };
     await runChallenger({ ...shared, ...own }, signal);
   } finally {
-    fast.close();
+    local.close();
   }
 }

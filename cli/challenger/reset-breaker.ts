@@ -2,7 +2,8 @@
 import { join } from "node:path";
 import type { Command } from "commander";
 import { BREAKER_SCHEMA, reset, type Tripped } from "../../challenger/circuit-breaker.ts";
-import { lockFolder, openDatabase } from "../../protocol/service/journal/database.ts";
+import { JOURNAL_SCHEMA, lockFolder, openDatabase } from "../../protocol/service/journal/database.ts";
+import { Notes } from "../../protocol/service/journal/notes.ts";
 import { chainConfig, withChain } from "../chain.ts";
 import { printResult, withJson } from "../output.ts";
 import { orByDaemon } from "../withdraw.ts";
@@ -22,9 +23,9 @@ export function addResetBreakerCommand(challenger: Command): void {
 function resetIn(data: string): Tripped {
   const lock = lockFolder(data);
   try {
-    const db = openDatabase(join(data, "assay.sqlite"), [BREAKER_SCHEMA]);
+    const db = openDatabase(join(data, "assay.sqlite"), [JOURNAL_SCHEMA, BREAKER_SCHEMA]);
     try {
-      return reset(db);
+      return reset(new Notes(db), Date.now());
     } finally {
       db.close();
     }

@@ -38,11 +38,7 @@ export interface DaemonOptions {
 
 const ASSAY: readonly string[] = [join(projectRoot, "bin/assay.js")];
 /** A prover that lies as its `--fault` says. */
-export const DISHONEST_PROVER: readonly string[] = [
-  "--import",
-  "tsx",
-  join(projectRoot, "cli/demo/dishonest/main.ts"),
-];
+export const DISHONEST_PROVER: readonly string[] = [join(projectRoot, "cli/demo/dishonest/start.mjs")];
 
 const STOP_TIMEOUT_MS = 5_000;
 
@@ -59,7 +55,8 @@ export function startDaemon(options: DaemonOptions): Daemon {
       ASSAY_DEPLOYMENT: deployment,
       ASSAY_KEY: key,
       ASSAY_DATA: join(folder, name),
-      ASSAY_POLL_INTERVAL_MS: "100",
+      // A few looks within a block of one second.
+      ASSAY_POLL_INTERVAL_MS: "250",
       ...env,
     },
     stdio: ["ignore", "pipe", "pipe"],
@@ -70,16 +67,12 @@ export function startDaemon(options: DaemonOptions): Daemon {
   const log = join(folder, `${name}.log`);
   const file = createWriteStream(log);
   child.stderr.pipe(file, { end: false });
-  const lines: Record<string, unknown>[] = [];
-  const listeners = new Set<() => void>();
+  const lines: string[] = [];
+  const listeners = new Set<(line: string) => unknown>();
   createInterface({ input: child.stdout }).on("line", (line) => {
     file.write(`${line}\n`);
-    try {
-      lines.push(JSON.parse(line) as Record<string, unknown>);
-    } catch {
-      // Not a log line; the file has it.
-    }
-    for (const listener of listeners) listener();
+    lines.push(line);
+    for (const listener of listeners) listener(line);
   });
   return {
     name,
@@ -100,18 +93,20 @@ function waitFor(
   child: ChildProcess,
   name: string,
   log: string,
-  lines: readonly Record<string, unknown>[],
-  listeners: Set<() => void>,
+  lines: readonly string[],
+  listeners: Set<(line: string) => unknown>,
   message: string,
 ): Promise<Record<string, unknown>> {
   return new Promise((resolve, reject) => {
-    const poll = () => {
-      const found = lines.find(({ msg }) => msg === message);
-      if (found === undefined) return;
-      listeners.delete(poll);
+    const read = (line: string): boolean => {
+      const found = fieldsOf(line, message);
+      if (found === undefined) return false;
+      listeners.delete(read);
       resolve(found);
+      return true;
     };
-    listeners.add(poll);
+    if (lines.some(read)) return;
+    listeners.add(read);
     child.once("exit", (code) =>
       reject(
         new BaseError({
@@ -121,6 +116,17 @@ function waitFor(
         }),
       ),
     );
-    poll();
   });
+}
+
+/** Of a log line that has this message; of no other line is the JSON read: a busy daemon logs thousands a second. */
+function fieldsOf(line: string, message: string): Record<string, unknown> | undefined {
+  if (!line.includes(JSON.stringify(message))) return undefined;
+  try {
+    const fields = JSON.parse(line) as Record<string, unknown>;
+    return fields.msg === message ? fields : undefined;
+  } catch {
+    // Not a log line; the file has it.
+    return undefined;
+  }
 }

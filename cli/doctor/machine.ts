@@ -77,7 +77,7 @@ export async function checkModels(folder: string, chain: Chain | undefined): Pro
     },
   };
   const findings = await found("models", () => {
-    const { programs, proofModels } = loadModels(folder, log);
+    const { programs, proofModels } = loadModels(folder, log, chain);
     return Promise.all([...programs, ...proofModels].map((model) => modelFinding(model, chain)));
   });
   return [...refused, ...findings];

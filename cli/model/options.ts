@@ -1,6 +1,13 @@
 import type { Command } from "commander";
 import type { ImportSettings } from "../../inference/onnx/import.ts";
-import { DIM_FORM, INPUT_TYPE_FORM, readDim, readInputType } from "../../inference/onnx/named-settings.ts";
+import {
+  DIM_FORM,
+  INPUT_TYPE_FORM,
+  PRODUCT_FORMS,
+  type ProductForm,
+  readDim,
+  readInputType,
+} from "../../inference/onnx/named-settings.ts";
 import {
   INPUT_CODECS,
   type InputCodec,
@@ -15,6 +22,7 @@ export interface ImportFlags {
   readonly dim: readonly string[];
   readonly textBytes?: string;
   readonly nudge?: boolean;
+  readonly products?: string;
   readonly inputType: readonly string[];
   readonly quantizedInputs?: boolean;
   readonly keep: readonly string[];
@@ -34,18 +42,25 @@ export function withImportOptions(command: Command): Command {
     .option("--quantized-inputs", "drop the QuantizeLinear of each input, so that bytes are the input")
     .option("--text-bytes <n>", "most bytes of a text, for --codec text (default 1024)")
     .option("--keep <output>", "only this output of the graph; repeatable (default all)", collect, [])
-    .option("--nudge", "move weight scales by at most 1e-3 where that gives the integer form");
+    .option("--nudge", "move weight scales by at most 1e-3 where that gives the integer form")
+    .option(
+      "--products <form>",
+      `how products of two computed tensors are lowered: ${PRODUCT_FORMS.join(", ")} (default auto: by size)`,
+    );
 }
 
 export const collect = (value: string, all: readonly string[]): string[] => [...all, value];
 
 /** @throws ARGUMENT_INVALID */
 export function importSettingsOf(flags: ImportFlags): ImportSettings {
-  const { codec, output, textBytes, nudge } = flags;
+  const { codec, output, textBytes, nudge, products } = flags;
   if (codec !== undefined && !INPUT_CODECS.includes(codec as InputCodec))
     refuseArgument("--codec", codec, INPUT_CODECS.join(", "));
   if (output !== undefined && !OUTPUT_CODECS.includes(output as OutputCodec)) {
     refuseArgument("--output", output, OUTPUT_CODECS.join(", "));
+  }
+  if (products !== undefined && !PRODUCT_FORMS.includes(products as ProductForm)) {
+    refuseArgument("--products", products, PRODUCT_FORMS.join(", "));
   }
   const bytes = textBytes === undefined ? undefined : Number(textBytes);
   if (bytes !== undefined && !(Number.isInteger(bytes) && bytes >= 1 && bytes <= 4096)) {
@@ -64,6 +79,7 @@ export function importSettingsOf(flags: ImportFlags): ImportSettings {
     ...(output === undefined ? {} : { output: output as OutputCodec }),
     ...(bytes === undefined ? {} : { textBytes: bytes }),
     ...(nudge === undefined ? {} : { nudge }),
+    ...(products === undefined ? {} : { products: products as ProductForm }),
     ...(flags.keep.length === 0 ? {} : { keep: flags.keep }),
     dims,
   };

@@ -1,18 +1,16 @@
 /** `assay batch`: batches and their leaves, and what a contract needs to read one. */
 import type { Command } from "commander";
-import { encodeFunctionData, type Hex, keccak256 } from "viem";
+import type { Hex } from "viem";
 import { formatAmount } from "../../base/amounts.ts";
-import { fromHex, toHex } from "../../base/bytes.ts";
+import { fromHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { iso } from "../../protocol/chain/describe.ts";
 import { promiseHistory } from "../../protocol/chain/promises/events.ts";
+import { proveLeaf } from "../../protocol/chain/promises/prove-leaf.ts";
 import { PromiseStateReader } from "../../protocol/chain/promises/reads.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
-import { iPromiseReaderAbi } from "../../protocol/rules/generated/abis.ts";
-import { type BatchId, batchTree } from "../../protocol/rules/promises/batch.ts";
-import { expandLeaf, splitBatch } from "../../protocol/rules/promises/leaf.ts";
-import { LANE } from "../../protocol/rules/types.ts";
+import type { BatchId } from "../../protocol/rules/promises/batch.ts";
 import { chainConfig, openChain, withChain } from "../chain.ts";
 import { EXIT, printResult, refuseArgument, withJson } from "../output.ts";
 import { hashArgument } from "../trust.ts";
@@ -74,36 +72,18 @@ function addProve(parent: Command): void {
     const { batch, data } = args;
     const word = await new StateReader(chain).model(batch.modelId);
     if (word === undefined) throw unknown(id);
-    const payloads = splitBatch(word, fromHex(data));
-    // Says what is outside.
-    const path = batchTree(payloads).pathOf(index).map(toHex);
-    const bytes = payloads[index] as Uint8Array;
-    const { input, output } = expandLeaf(word, bytes);
-    const payload = toHex(bytes);
-    const policy = {
-      ...{ modelId: batch.modelId, inputHash: keccak256(input), lanes: LANE.BOND, minBond: 0n },
-      minWindow: batch.window,
-    };
-    const calldata = encodeFunctionData({
-      abi: iPromiseReaderAbi,
-      functionName: "requireFinalLeaf",
-      args: [batch, BigInt(index), payload, path, policy],
-    });
-    const isFinal = await new PromiseStateReader(chain).isFinal(id);
     const reader = chain.deployment.contracts.promiseReader as Hex;
-    const shown = { input: toHex(input), output: toHex(output) };
-    printResult(
-      self,
-      { batchId: id, isFinal, batch, index, payload, path, policy, reader, calldata, ...shown },
-      [
-        `Leaf ${index} of batch ${id} is ${isFinal ? "final" : "not final"}`,
-        `  input    ${shown.input}`,
-        `  output   ${shown.output}`,
-        `  payload  ${payload}`,
-        ...path.map((node, level) => `  path ${level}   ${node}`),
-        `  call     ${reader} with ${calldata}`,
-      ],
-    );
+    const proof = proveLeaf(word, batch, fromHex(data), index);
+    const { payload, path, calldata, input, output } = proof;
+    const isFinal = await new PromiseStateReader(chain).isFinal(id);
+    printResult(self, { batchId: id, isFinal, reader, ...proof }, [
+      `Leaf ${index} of batch ${id} is ${isFinal ? "final" : "not final"}`,
+      `  input    ${input}`,
+      `  output   ${output}`,
+      `  payload  ${payload}`,
+      ...path.map((node, level) => `  path ${level}   ${node}`),
+      `  call     ${reader} with ${calldata}`,
+    ]);
     if (!isFinal) process.exitCode = EXIT.finding;
   });
 }

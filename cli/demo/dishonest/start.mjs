@@ -1,0 +1,3 @@
+import { start } from "../../../bin/bundled.js";
+
+await start("cli/demo/dishonest/main");
