@@ -1,7 +1,7 @@
 /** `npm run bench`: measures, prints each figure beside its target, and writes docs/BENCHMARKS.md.
  *  `npm run bench -- NAME…` (or `--only NAME`) runs parts and writes nothing, unless `--write` puts their sections
  *  into the page. `--json` prints the rows of those parts that have rows, and nothing else. `--claims N` is how many
- *  claims `load` and `explorer` make. */
+ *  claims, leaves, answers or checks `load`, `explorer`, `leaves`, `promises-load` and `workers` make. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -20,6 +20,7 @@ import { LOAD_PART } from "./load/part.ts";
 import { LEAVES_PART } from "./promises/leaves.ts";
 import { PROMISES_PART } from "./promises/part.ts";
 import { SIGNED_PART } from "./promises/signed.ts";
+import { WHOLE_PART } from "./promises/whole-part.ts";
 import {
   describeMachine,
   mergePage,
@@ -30,7 +31,9 @@ import {
   runPart,
 } from "./report.ts";
 import { RUST_PARTS } from "./rust.ts";
+import { SEQUENCES_PART } from "./sequences.ts";
 import { TREES_PART } from "./trees.ts";
+import { WORKERS_PART } from "./workers.ts";
 
 const PARTS: readonly Part[] = [
   ...INFERENCE_PARTS,
@@ -40,11 +43,14 @@ const PARTS: readonly Part[] = [
   LOAD_PART,
   EXPLORER_PART,
   TREES_PART,
+  SEQUENCES_PART,
   ...RUST_PARTS,
   FEEDS_PART,
   PROMISES_PART,
   LEAVES_PART,
   SIGNED_PART,
+  WHOLE_PART,
+  WORKERS_PART,
   ...LANE_PARTS,
 ];
 

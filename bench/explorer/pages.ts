@@ -81,7 +81,7 @@ async function load(browser: Browser, url: string): Promise<{ ms: number; transf
     // Nothing is grey any more: what was asked for is shown.
     const shown = (await page
       .waitForFunction(
-        "document.querySelector('h1') && !document.querySelector('.bone') && document.querySelector('main .sheet') && performance.now()",
+        "document.querySelector('h1') && !document.querySelector('.bone') && document.querySelector('main :is(.sheet, .listing)') && performance.now()",
         undefined,
         { polling: "raf" },
       )

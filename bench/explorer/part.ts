@@ -1,21 +1,24 @@
 /** The explorer at 100,000 claims: how fast it follows a chain, and how soon it answers. */
+
 import { join } from "node:path";
 import { SILENT } from "../../base/log.ts";
 import { startDaemon } from "../../cli/demo/processes.ts";
 import { createRng, type Rng } from "../../conformance/generate/rng.ts";
 import type { Overview } from "../../explorer/api/types.ts";
+import { readGlossary } from "../../explorer/glossary-file.ts";
 import { createApp } from "../../explorer/http/server.ts";
 import { Stream } from "../../explorer/http/stream.ts";
-import { EXPLORER_SCHEMA, ExplorerIndex } from "../../explorer/index/explorer-index.ts";
+import { ExplorerIndex } from "../../explorer/index/explorer-index.ts";
+import { EXPLORER_SCHEMA } from "../../explorer/index/schema.ts";
 import { Library } from "../../explorer/library.ts";
 import { Provers } from "../../explorer/provers.ts";
 import { NodeReads } from "../../explorer/read/node-reads.ts";
+import { SqliteStore } from "../../explorer/store/sqlite-store.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import type { ModelId } from "../../protocol/rules/types.ts";
 import { listen } from "../../protocol/service/http/listen.ts";
 import { openDatabase } from "../../protocol/service/journal/database.ts";
-import { EVENTS_SCHEMA } from "../../protocol/service/store/event-store.ts";
 import { temporaryFolder } from "../../test/support/deploy.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { CHALLENGER_INDEX, type LoadChain, openLoadChain } from "../load/chain.ts";
@@ -102,14 +105,14 @@ interface Row {
 }
 
 async function answer(chain: Chain, folder: string, count: number, models: readonly MadeModel[]) {
-  const db = openDatabase(join(folder, "made.sqlite"), [EVENTS_SCHEMA, EXPLORER_SCHEMA]);
-  const index = new ExplorerIndex(db);
+  const store = new SqliteStore(openDatabase(join(folder, "made.sqlite"), [EXPLORER_SCHEMA]));
+  const index = new ExplorerIndex(store);
   const claims: string[] = [];
   let events = 0;
   let indexMs = 0;
   for (const { batch, facts, claims: made } of madeHistory(models, count, 1_700_000_000)) {
     const started = process.cpuUsage();
-    index.take(batch, facts);
+    await index.take(batch, facts);
     const { user, system } = process.cpuUsage(started);
     indexMs += (user + system) / 1_000;
     claims.push(...made);
@@ -122,6 +125,7 @@ async function answer(chain: Chain, folder: string, count: number, models: reado
     index,
     chain,
     library,
+    glossary: readGlossary(),
     pulse,
     nowMs,
     reads: new NodeReads(chain, nowMs),
@@ -141,7 +145,7 @@ async function answer(chain: Chain, folder: string, count: number, models: reado
       overview: "/",
       claims: "/claims",
       claim: `/claims/${rng.pick(claims)}`,
-      dispute: `/claims/${disputedOf(index, model.modelId, rng)}/dispute`,
+      dispute: `/claims/${await disputedOf(index, model.modelId, rng)}/dispute`,
       model: `/models/${model.modelId}`,
     });
     const worst = Math.max(...rows.map(({ worstMs }) => worstMs));
@@ -169,11 +173,11 @@ async function answer(chain: Chain, folder: string, count: number, models: reado
     return { figures, rows: [...rows, ...pages.rows] };
   } finally {
     await server.close();
-    db.close();
+    await store.close();
   }
 }
 
-type PathOf = (rng: Rng) => string;
+type PathOf = (rng: Rng) => Promise<string> | string;
 
 /** What is asked for, anywhere in the history: the newest, the oldest, and filters that find little. */
 function endpoints(
@@ -181,63 +185,79 @@ function endpoints(
   claims: readonly string[],
   models: readonly MadeModel[],
 ): readonly (readonly [string, PathOf])[] {
-  const row = (rng: Rng) => {
-    const found = index.tables.claim(rng.pick(claims) as `0x${string}`);
+  const row = async (rng: Rng) => {
+    const id = rng.pick(claims) as `0x${string}`;
+    const found = await index.read(({ tables }) => tables.claim(id));
     if (found === undefined) throw new Error("A claim is not indexed.");
     return found;
   };
   const model = (rng: Rng) => rng.pick(models).modelId;
-  const transaction = (rng: Rng) =>
-    index.tables.moves("m.claim_id = ?", "LIMIT 1", [row(rng).claimId]).at(0)?.tx ?? "";
+  const transaction = async (rng: Rng) => {
+    const { claimId } = await row(rng);
+    const [move] = await index.read(({ tables }) => tables.moves("m.claim_id = ?", "LIMIT 1", [claimId]));
+    return move?.tx ?? "";
+  };
+  const requester = async (rng: Rng) => {
+    const { requestId } = await row(rng);
+    return (await index.read(({ tables }) => tables.request(requestId)))?.requester;
+  };
   return [
     ["overview", () => "/v1/overview"],
     ["models", () => "/v1/models"],
     ["model", (rng) => `/v1/models/${model(rng)}`],
-    ["requests", (rng) => `/v1/requests?limit=100&before=${row(rng).seq}`],
-    [
-      "requests of a requester",
-      (rng) => `/v1/requests?limit=100&requester=${index.tables.request(row(rng).requestId)?.requester}`,
-    ],
+    ["requests", async (rng) => `/v1/requests?limit=100&before=${(await row(rng)).seq}`],
+    ["requests of a requester", async (rng) => `/v1/requests?limit=100&requester=${await requester(rng)}`],
     ["requests refunded", () => "/v1/requests?limit=100&state=REFUNDED"],
-    ["request", (rng) => `/v1/requests/${row(rng).requestId}`],
-    ["claims", (rng) => `/v1/claims?limit=100&before=${row(rng).seq}`],
+    ["request", async (rng) => `/v1/requests/${(await row(rng)).requestId}`],
+    ["claims", async (rng) => `/v1/claims?limit=100&before=${(await row(rng)).seq}`],
     [
       "claims, fallen, of a model and prover",
-      (rng) => `/v1/claims?limit=100&state=FALLEN&model=${model(rng)}&prover=${row(rng).prover}`,
+      async (rng) =>
+        `/v1/claims?limit=100&state=FALLEN&model=${model(rng)}&prover=${(await row(rng)).prover}`,
     ],
     ["claims, disputed, that are final", () => "/v1/claims?limit=100&disputed=true&state=FINAL"],
     ["claims of a day that was long ago", () => "/v1/claims?limit=100&until=1700010000"],
-    ["claims of a challenger", (rng) => `/v1/claims?limit=100&challenger=${challengerOf(index, rng)}`],
-    ["claim", (rng) => `/v1/claims/${row(rng).claimId}`],
-    ["dispute", (rng) => `/v1/claims/${disputedOf(index, (models[0] as MadeModel).modelId, rng)}/dispute`],
-    ["events", (rng) => `/v1/events?limit=100&before=${row(rng).seq}`],
-    ["events of an account and name", (rng) => `/v1/events?limit=100&name=Fell&account=${row(rng).prover}`],
+    [
+      "claims of a challenger",
+      async (rng) => `/v1/claims?limit=100&challenger=${await challengerOf(index, rng)}`,
+    ],
+    ["claim", async (rng) => `/v1/claims/${(await row(rng)).claimId}`],
+    [
+      "dispute",
+      async (rng) => `/v1/claims/${await disputedOf(index, (models[0] as MadeModel).modelId, rng)}/dispute`,
+    ],
+    ["events", async (rng) => `/v1/events?limit=100&before=${(await row(rng)).seq}`],
+    [
+      "events of an account and name",
+      async (rng) => `/v1/events?limit=100&name=Fell&account=${(await row(rng)).prover}`,
+    ],
     ["events of a model and name", (rng) => `/v1/events?limit=100&name=Burned&model=${model(rng)}`],
     ["accounts", () => "/v1/accounts?limit=100"],
     ["accounts of a role that none has", () => "/v1/accounts?limit=100&role=operator"],
-    ["account", (rng) => `/v1/accounts/${row(rng).prover}`],
-    ["search by a beginning", (rng) => `/v1/search?q=${row(rng).claimId.slice(0, 8)}`],
+    ["account", async (rng) => `/v1/accounts/${(await row(rng)).prover}`],
+    ["search by a beginning", async (rng) => `/v1/search?q=${(await row(rng)).claimId.slice(0, 8)}`],
     ["search for nothing", () => "/v1/search?q=0xffffffffffff"],
-    ["transaction", (rng) => `/v1/transactions/${transaction(rng)}`],
+    ["transaction", async (rng) => `/v1/transactions/${await transaction(rng)}`],
     ["glossary", () => "/v1/glossary"],
   ];
 }
 
-function challengerOf({ tables }: ExplorerIndex, rng: Rng): string {
-  const found = tables.db.prepare<[], { account: string }>("SELECT DISTINCT account FROM tickets").all();
+async function challengerOf(index: ExplorerIndex, rng: Rng): Promise<string> {
+  const text = "SELECT DISTINCT account FROM tickets ORDER BY account";
+  const found = await index.read(({ tables }) => tables.sql.all<{ account: string }>(text));
   return rng.pick(found).account;
 }
 
-function disputedOf({ tables }: ExplorerIndex, model: string, rng: Rng): string {
-  const found = tables.db
-    .prepare<[string], { claim: string }>("SELECT id AS claim FROM claims WHERE tickets > 0 AND model = ?")
-    .all(model);
+async function disputedOf(index: ExplorerIndex, model: string, rng: Rng): Promise<string> {
+  const text = "SELECT id AS claim FROM claims WHERE tickets > 0 AND model = ? ORDER BY id";
+  const found = await index.read(({ tables }) => tables.sql.all<{ claim: string }>(text, model));
   return rng.pick(found).claim;
 }
 
 async function time(url: string, endpoint: string, pathOf: PathOf): Promise<Row> {
   const rng = createRng(1);
-  const paths = Array.from({ length: ROUNDS }, () => pathOf(rng));
+  const paths: string[] = [];
+  for (let i = 0; i < ROUNDS; i++) paths.push(await pathOf(rng));
   const took: number[] = [];
   for (const path of paths) {
     const started = performance.now();

@@ -1,4 +1,5 @@
 /** Gas of promises as whole transactions on a local chain: batches of right outputs, beside single claims. */
+
 import { join } from "node:path";
 import type { Hex } from "viem";
 import { fromHex, toHex } from "../../base/bytes.ts";
@@ -15,8 +16,9 @@ import { promisesOf } from "../../protocol/chain/promises/place.ts";
 import { PromiseStateReader } from "../../protocol/chain/promises/reads.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { registerModel } from "../../protocol/chain/register.ts";
-import { type Batch, batchTree, joinLeaves, MAX_LEAVES } from "../../protocol/rules/promises/batch.ts";
+import { type Batch, batchTree, joinLeaves } from "../../protocol/rules/promises/batch.ts";
 import { compactLeaf } from "../../protocol/rules/promises/leaf.ts";
+import { PROMISE_LIMITS } from "../../protocol/rules/promises/limits.ts";
 import type { ModelId } from "../../protocol/rules/types.ts";
 import { createRng } from "../../test/support/rng.ts";
 import { projectRoot } from "../../tools/foundry.ts";
@@ -80,7 +82,7 @@ export class PromiseBench {
   static async open(bench: BenchChain): Promise<PromiseBench> {
     const actions = new PromiseActions(promisesOf(bench.chain.deployment), bench.chain.game);
     const subjects = [
-      await open(bench, "sentiment", MAX_LEAVES, headlines),
+      await open(bench, "sentiment", PROMISE_LIMITS.maxLeaves, headlines),
       await open(bench, "forecast-eth", 40, dailyPrices),
     ];
     await bench.send(PROVER, actions.deposit(PROVER.address, STAKE, "bench"));
