@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
-import { DEEP_ONLY, NAMED_SUITES } from "./vitest.named.config.ts";
+import { LONG, NAMED_SUITES } from "./vitest.named.config.ts";
 
 /** Loaded for each test file anew, from two files instead of a thousand. */
 const deps = {
@@ -18,7 +18,7 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [
             ...["integration", "contracts", ...NAMED_SUITES].map((folder) => `test/${folder}/**`),
-            ...DEEP_ONLY,
+            ...LONG,
           ],
           globalSetup: ["test/support/bundle-setup.ts"],
           // A hang ends the run; a slow machine does not.
@@ -31,7 +31,7 @@ export default defineConfig({
         test: {
           name: "integration",
           include: ["test/integration/**/*.test.ts"],
-          exclude: [...DEEP_ONLY],
+          exclude: [...LONG],
           globalSetup: ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"],
           testTimeout: 900_000,
           hookTimeout: 900_000,

@@ -21,13 +21,14 @@ export const NAMED_SUITES = [
   "rust",
 ] as const;
 /** Of these, the ones whose files run beside each other. */
-const PARALLEL: readonly string[] = ["agent-processes", "packages", "python"];
+const PARALLEL: readonly string[] = ["agent-processes", "operators", "packages", "python"];
 
-/** Tests that take long and seldom find anything: not in `npm test`, but in `npm run test:deep`. */
-export const DEEP_ONLY = [
+/** Tests that take long: not in `npm test`, but in `npm run test:long`, and with more cases in `npm run test:deep`. */
+export const LONG = [
+  "test/challenger/promises/moves.test.ts",
   "test/cli/anvil-state.test.ts",
   "test/conformance/faults.test.ts",
-  "test/integration/{every-step,trees}.test.ts",
+  "test/integration/{every-step,imported,operators,reorg,trees}.test.ts",
   "test/protocol/chain/execution/planted-programs.test.ts",
   "test/protocol/rules/machine-contract.test.ts",
   "test/prover/ceremony-chain.test.ts",
@@ -41,6 +42,7 @@ const DEEP = [
   "test/challenger/game.test.ts",
   "test/cli/deploy-sources.test.ts",
   "test/inference/differential/quantized-files.test.ts",
+  "test/inference/onnx/operator-faults.test.ts",
   "test/inference/onnx/one-unit-{products,rows}.test.ts",
   "test/protocol/chain/execution/{execution,operators,programs}.test.ts",
   "test/protocol/rules/{machine-play,promises,promises-contract,state-space}.test.ts",
@@ -64,10 +66,11 @@ export default defineConfig({
           ...limits,
         },
       })),
+      { test: { name: "long", include: LONG, globalSetup: SETUP, ...limits } },
       {
         test: {
           name: "deep",
-          include: [...DEEP, ...DEEP_ONLY],
+          include: [...DEEP, ...LONG],
           globalSetup: SETUP,
           env: { TEST_DEPTH: process.env.TEST_DEPTH ?? "deep" },
           ...limits,

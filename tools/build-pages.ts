@@ -18,7 +18,12 @@ export const folderOf = (bundle: Bundle): string => join(projectRoot, "build", b
 /** What the pages were made of, beside them. */
 const SOURCES = ".vite/sources.json";
 /** Besides imported files: what they resolve to, and how they are bundled. */
-const SETTINGS = ["package-lock.json", "tools/build-pages.ts", `${SOURCE.explorer}/vite.config.ts`];
+const SETTINGS = [
+  "package-lock.json",
+  "tools/build-pages.ts",
+  "tools/licences.ts",
+  `${SOURCE.explorer}/vite.config.ts`,
+];
 
 /** A file below the project's root as it was. */
 type Source = readonly [path: string, mtimeMs: number, bytes: number];
@@ -31,7 +36,9 @@ export async function buildPages(bundle: Bundle, folder = folderOf(bundle)): Pro
   const copied = join(app, "public");
   const own = new Set([
     ...SETTINGS,
-    ...["index.html", "vite.config.ts"].map((name) => `${app}/${name}`),
+    ...["index.html", "exported.html", "vite.config.ts"]
+      .map((name) => `${app}/${name}`)
+      .filter((path) => existsSync(join(projectRoot, path))),
     ...(existsSync(join(projectRoot, copied)) ? readdirSync(join(projectRoot, copied)) : []).map(
       (name) => `${copied}/${name}`,
     ),

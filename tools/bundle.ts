@@ -1,5 +1,5 @@
 /** Bundles the program with its packages into build/program, since Node.js takes seconds to load some two thousand
- *  files, and a fraction of one to load a few. bin/assay.js makes a new bundle whenever a source has changed. */
+ *  files, and a fraction of one to load a few. bin/bundled.js makes a new bundle whenever a source has changed. */
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import { projectRoot } from "./foundry.ts";
 
-/** What bin/assay.js reads, at build/program/current.json. Paths are relative to the project's root. */
+/** What bin/bundled.js reads, at build/program/current.json. Paths are relative to the project's root. */
 interface Current {
   readonly entry: string;
   readonly sources: readonly (readonly [path: string, mtimeMs: number, bytes: number])[];
@@ -26,10 +26,22 @@ const EXTERNAL = [
   "pino-pretty",
   "snarkjs",
   "solc",
+  "tiny-secp256k1",
   "tsx",
 ];
-/** The program, then what tests start it by in their own process. */
-const ENTRIES = ["cli/main.ts", "cli/program.ts", "cli/output.ts"];
+/** What threads and child processes of the program begin with. */
+export const THREADS: readonly string[] = [
+  "inference/runtime/worker.ts",
+  "inference/runtime/canonical-thread.ts",
+  "prover/promises/signing/signing-thread.ts",
+  "prover/proof/groth16/snark/worker.ts",
+  "cli/explorer-thread.ts",
+];
+/** The program, what tests start it by in their own process, and the prover that lies. */
+const ENTRIES = [
+  ...["cli/main.ts", "cli/program.ts", "cli/output.ts", "cli/demo/dishonest/main.ts"],
+  ...THREADS,
+];
 /** Bundles kept: a daemon that runs for long may still load parts of an older one. */
 const KEPT = 8;
 /** Besides imported files: what they resolve to. */
@@ -91,6 +103,7 @@ export async function bundleProgram(): Promise<string> {
     })),
     entryPoints: ENTRIES,
     outdir: scratch,
+    outbase: projectRoot,
     sourcemap: "linked",
     sourcesContent: false,
   });
@@ -100,7 +113,7 @@ export async function bundleProgram(): Promise<string> {
     return [path, mtimeMs, size] as const;
   });
   const name = createHash("sha256").update(JSON.stringify(sources)).digest("hex").slice(0, 16);
-  const entry = join(relative(projectRoot, folder), name, "main.mjs");
+  const entry = join(relative(projectRoot, folder), name, "cli/main.mjs");
   place(scratch, join(folder, name));
   const current: Current = { entry, sources };
   // The temporary name is a process's own, and the new name appears whole: several may do this at once.

@@ -1,5 +1,5 @@
-/** Checks what no linter knows: names of contract tests, exact reverts, lengths of files, and that no tracked
- *  file names a folder of one machine or a package registry. */
+/** Checks what no linter knows: names of contract tests, exact reverts, lengths of files, limits of time that are lost, and
+ *  that no tracked file names a folder of one machine or a package registry. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,6 +19,8 @@ const BARE_REVERT = /\bexpectRevert\s*\(\s*\)/;
 const MACHINE_PATH = /(?:^|[\s"'`(=:])\/(?:work|home|root|Users)\/[\w.-]/;
 const REGISTRY =
   /registry\.(?:npmjs|yarnpkg)\.|npm\.pkg\.github\.|files\.pythonhosted\.|static\.crates\.|"resolved"\s*:/;
+/** Forgotten by the garbage collector: see base/abort.ts. */
+const LOST_TIMEOUT = /AbortSignal\.any\(.*AbortSignal\.timeout\(/;
 
 export type Finding = {
   readonly file: string;
@@ -43,6 +45,8 @@ export function inspectFile(file: string, text: string): Finding[] {
   for (const [index, line] of lines.entries()) {
     if (MACHINE_PATH.test(line)) report(index + 1, "absolute path of one machine");
     if (REGISTRY.test(line)) report(index + 1, "host of a package registry");
+    if (/\.tsx?$/.test(file) && LOST_TIMEOUT.test(line.replace(/^\s*(\/\/|\/?\*).*$/, "")))
+      report(index + 1, "a time that may never be over: abortAfter");
     if (CONTRACT_TEST.test(file)) inspectContractTestLine(line, (message) => report(index + 1, message));
   }
   return findings;

@@ -5,7 +5,7 @@
  *
  *  The tests must pass on the contracts as they are; each mutant must fail the named test, and compile. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -113,6 +113,8 @@ src = "verifier-contracts"
 test = "test/contracts"
 libs = []
 auto_detect_remappings = false
+remappings = ["@openzeppelin/=node_modules/@openzeppelin/"]
+allow_paths = ["node_modules"]
 solc = ${JSON.stringify(join(projectRoot, "tools", "solc"))}
 offline = true
 evm_version = "prague"
@@ -190,6 +192,7 @@ export function finding(failure: string): string {
 /** @returns the number of mutants that no test noticed, and of those that one did */
 function breakSuite(suite: Suite): { caught: number; survived: number } {
   const folder = mkdtempSync(join(tmpdir(), "assay-mutants-"));
+  symlinkSync(join(projectRoot, "node_modules"), join(folder, "node_modules"));
   const sources = collectSources(suite.file, (file) => readFileSync(join(projectRoot, file), "utf8"));
   let survived = 0;
   try {

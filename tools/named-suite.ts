@@ -12,7 +12,7 @@ import { postgresPrograms } from "./postgres.ts";
 import { preparePython } from "./python.ts";
 import { type Counts, formatCounts, NONE, runVitest } from "./test.ts";
 
-const SUITES = [...NAMED_SUITES, "deep"] as const;
+const SUITES = [...NAMED_SUITES, "long", "deep"] as const;
 type SuiteName = (typeof SUITES)[number];
 
 /** Why a suite cannot run: it is skipped where the machine lacks something, and fails where this project is at fault. */
@@ -33,6 +33,7 @@ const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
     return { why: "No processor can be emulated here.", isFault: false };
   },
   deep: () => undefined,
+  long: () => undefined,
   "explorer-pages": () => chromiumIsMissing() ?? buildPages(),
   executor: () => install(["agent", "llama"], "executor-data", ["LLAMA_UNSUPPORTED", "LLAMA_INSTALL_FAILED"]),
   ezkl: () =>

@@ -1,29 +1,10 @@
 /** Faults that `npm run test:mutants` puts into kernels, plans, compiled code and element functions: those that were once
  *  in them, and others of the kind, each in the form that it takes in the code of today. The record fuzzer
  *  (test/contracts/fuzz) must find each. */
-import type { Opcode } from "../inference/program/codes.ts";
-import type { Mutant } from "./mutant.ts";
+import { DOTS } from "./dot-faults.ts";
+import { fault, LIBRARIES, type Mutant, OPCODES, PLAN, ROWS } from "./mutant.ts";
 
 export const RECORDS = "test/contracts/fuzz/Records.t.sol";
-
-const ROWS = "verifier-contracts/opcodes/rows";
-const OPCODES = "verifier-contracts/opcodes";
-const PLAN = "verifier-contracts/execution/plan";
-const COMPILED = "verifier-contracts/execution/compiled";
-const LIBRARIES = "verifier-contracts/libraries";
-
-/** A fault of code that the records of one opcode alone reach. */
-const fault = (
-  opcode: Exclude<Opcode, "codec">,
-  name: string,
-  file: string,
-  from: string,
-  to: string,
-): Mutant => ({
-  name: `${opcode}: ${name}`,
-  caughtBy: `test_records_${opcode}_succeeds`,
-  edits: [{ file, from, to }],
-});
 
 const CLAMP = "if gt(row, most) { row := mul(most, lt(row, 0x80000000)) }";
 
@@ -173,58 +154,6 @@ const LOOKUPS: readonly Mutant[] = [
   ),
 ];
 
-const DOTS: readonly Mutant[] = [
-  fault(
-    "dot",
-    "rows of the first group alone",
-    `${ROWS}/DotRows.sol`,
-    "if (++group == groups) group = 0;",
-    "",
-  ),
-  fault(
-    "dot",
-    "planned rows of the first group alone",
-    `${PLAN}/PlanRun.sol`,
-    "if (++group == groups) group = 0;",
-    "",
-  ),
-  fault(
-    "dot",
-    "bytes behind a row's end count",
-    `${OPCODES}/Dot.sol`,
-    "word := shl(unused, shr(unused, word))",
-    "",
-  ),
-  fault(
-    "dot",
-    "the accumulator does not wrap",
-    `${OPCODES}/Dot.sol`,
-    "value := signextend(3, add(value, sar(PARAMETER_BIAS, parameters)))",
-    "value := add(value, sar(PARAMETER_BIAS, parameters))",
-  ),
-  fault(
-    "dot",
-    "the shift rounds toward zero",
-    `${OPCODES}/Dot.sol`,
-    "value := sar(\n                    and(shr(PARAMETER_SHIFT, parameters), PARAMETER_SHIFT_BITS),\n                    signextend(7, value)\n                )",
-    "value := sdiv(signextend(7, value), shl(and(shr(PARAMETER_SHIFT, parameters), PARAMETER_SHIFT_BITS), 1))",
-  ),
-  fault(
-    "dot",
-    "compiled accumulators do not wrap",
-    `${COMPILED}/Finish.sol`,
-    "Emit.pushOp(_emitAccumulator(code, row), 3, SIGNEXTEND)",
-    "_emitAccumulator(code, row)",
-  ),
-  fault(
-    "dot",
-    "compiled code takes every addend under the shift",
-    `${COMPILED}/Finish.sol`,
-    "return acc < 2 ** 31 && sum < 2 ** 63;",
-    "return acc < 2 ** 63 && sum < 2 ** 127;",
-  ),
-];
-
 const PARAMETERS: readonly Mutant[] = [
   fault(
     "requant",
@@ -268,6 +197,21 @@ const PARAMETERS: readonly Mutant[] = [
     "if (opcode == OP_RESCALE) return RescaleRows",
     "if (opcode == OP_RESCALE) return RequantRows",
   ),
+  fault(
+    "rescale",
+    "ratios are rounded toward zero",
+    `${OPCODES}/Rescale.sol`,
+    "if (quotient * divisor > numerator) --quotient;",
+    "",
+  ),
+  fault(
+    "rescale",
+    "a ratio's divisor is that of its column",
+    `${OPCODES}/Rescale.sol`,
+    "t.element / t.out.last);",
+    "t.element % t.out.last % b.rows);",
+  ),
+  fault("rescale", "a divisor of 0 divides", `${OPCODES}/Rescale.sol`, "divisor < 1)", "divisor < 0)"),
 ];
 
 const ELEMENTS: readonly Mutant[] = [
@@ -340,6 +284,20 @@ const ELEMENTS: readonly Mutant[] = [
     `${ROWS}/ReduceRows.sol`,
     "row += size * count;",
     "row += count;",
+  ),
+  fault(
+    "reduce",
+    "a norm of s8 is one of u8",
+    `${OPCODES}/Reduce.sol`,
+    "code == TYPE_S32 ? 0x80000000 : code == TYPE_S8 ? 128 : 0;",
+    "code == TYPE_S32 ? 0x80000000 : 0;",
+  ),
+  fault(
+    "reduce",
+    "a norm is not capped",
+    `${OPCODES}/Reduce.sol`,
+    "return length < LARGEST_S32 ? length : LARGEST_S32;",
+    "return length & 0xFFFFFFFF;",
   ),
   fault(
     "select",

@@ -91,10 +91,13 @@ async function runForge(args: readonly string[], env: NodeJS.ProcessEnv = {}): P
 
 const RECORDS = "test/contracts/fuzz/*";
 
+/** Of each opcode: in `npm test`, and where records are all that is run. */
+const [FEW_ELEMENTS, MANY_ELEMENTS] = [250_000, 1_000_000];
+
 /** A run of its own: it needs gas without a limit, and prints. */
-function runRecords(): Promise<Counts> {
+function runRecords(elements: number): Promise<Counts> {
   return runForge(["--match-path", RECORDS, "-vv", "--gas-limit", String(10 ** 15)], {
-    RECORD_ELEMENTS: process.env.RECORD_ELEMENTS ?? "1000000",
+    RECORD_ELEMENTS: process.env.RECORD_ELEMENTS ?? String(elements),
   });
 }
 
@@ -106,7 +109,7 @@ async function runFuzz(): Promise<Counts> {
   process.env.FUZZ_SEED = seed;
   console.log(`FUZZ_SEED=${seed}`);
   const programs = runVitest("vitest-fuzz", [PROGRAMS]);
-  const records = await runRecords();
+  const records = await runRecords(MANY_ELEMENTS);
   const tests = ["--no-match-path", RECORDS, "--match-test", "^testFuzz_"];
   const contracts = await runForge(tests, { FOUNDRY_PROFILE: "change" });
   return [programs, records, contracts].reduce(addCounts);
@@ -152,7 +155,8 @@ async function main(args: readonly string[]): Promise<void> {
     if (!makeVectors()) counts = addCounts(counts, { ...NONE, failed: 1 });
     counts = addCounts(counts, await runForge(["--no-match-path", RECORDS, ...forgeArgs]));
   }
-  if (compiled && forgeArgs.length === 0) counts = addCounts(counts, await runRecords());
+  if (compiled && forgeArgs.length === 0)
+    counts = addCounts(counts, await runRecords(only === "records" ? MANY_ELEMENTS : FEW_ELEMENTS));
   finish(counts);
 }
 

@@ -3,16 +3,18 @@ import { decodePaymentResponseHeader } from "@x402/core/http";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { paidTool } from "../../agent/sdk/adapters/x402.ts";
-import { type ModelManifest, openModel } from "../../agent/sdk/index.ts";
+import { askSigned, type ModelManifest, openModel } from "../../agent/sdk/index.ts";
 import type { Daemon } from "../../cli/demo/processes.ts";
 import { readHeader } from "../../protocol/rules/receipt/header.ts";
 import { parseRecord, verifyRecord } from "../../protocol/rules/receipt/record.ts";
 import { LANE, type RequestId } from "../../protocol/rules/types.ts";
 import { fetchMetrics } from "../support/exposition.ts";
+import { promisesBy } from "../support/promises/signed-answers.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 import { type PaymentSystem, startPayments } from "../support/x402.ts";
 
 const PRICE = 2_500n;
+const SIGNED_PRICE = 100n;
 const payer = systemAccount(ROLES.cheat + 2);
 const other = systemAccount(ROLES.cheat + 4);
 const payee = systemAccount(ROLES.prover).address;
@@ -22,12 +24,17 @@ let payments: PaymentSystem;
 let daemon: Daemon;
 let url: string;
 
-async function startProver(name: string): Promise<void> {
+function runProver(name: string, role: number, ...more: string[]): Daemon {
   const { asset, network, facilitatorUrl } = payments;
-  daemon = system.daemon(name, ROLES.prover, [
+  return system.daemon(name, role, [
     ...["prover", "--port", "0", "--payment-price", `${PRICE}`, "--payment-asset", asset],
     ...["--payment-network", network, "--payment-facilitator", facilitatorUrl, "--poll-interval-ms", "200"],
+    ...more,
   ]);
+}
+
+async function startProver(name: string): Promise<void> {
+  daemon = runProver(name, ROLES.prover);
   url = String((await daemon.logged("prover is up")).url);
 }
 
@@ -44,10 +51,17 @@ afterAll(async () => {
 interface Body {
   readonly status?: string;
   readonly request?: RequestId;
+  readonly digest?: string;
   readonly error?: { code: string; message: string; details: Record<string, string> };
 }
-const ask = (text: string, query = "", headers: Record<string, string> = {}, through: typeof fetch = fetch) =>
-  through(`${url}/v1/tools/sentiment${query}`, {
+const ask = (
+  text: string,
+  query = "",
+  headers: Record<string, string> = {},
+  through: typeof fetch = fetch,
+  at = url,
+) =>
+  through(`${at}/v1/tools/sentiment${query}`, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify({ text }),
@@ -184,6 +198,65 @@ describe("a prover that is paid on finality", () => {
       PRICE,
       1,
     ]);
+  });
+
+  it("behavior: a signed answer costs its own price, before it is given, and the same payment gives it again", async () => {
+    const text = "Signed and paid for";
+    const signer = systemAccount(ROLES.cheat + 6).address;
+    const { actions, must } = promisesBy(await system.open("staker", ROLES.cheat + 7));
+    await must(actions.deposit(signer, 10n ** 18n, "stake"));
+    const signs = ["--sign", "on", "--signed-price", `${SIGNED_PRICE}`];
+    const signing = runProver("signer", ROLES.cheat + 6, ...signs);
+    const at = String((await signing.logged("prover is up")).url);
+    const earned = () => payments.balanceOf(signer);
+    const query = "?finality=signed";
+    const call = (headers: Record<string, string> = {}, through: typeof fetch = fetch, input = text) =>
+      ask(input, query, headers, through, at);
+    await expect.poll(async () => (await call()).status, SOON).toBe(402);
+    const asking = await call();
+    expect((await body(asking.clone())).error).toMatchObject({
+      code: "PAYMENT_REQUIRED",
+      details: { price: `${SIGNED_PRICE}` },
+    });
+    const model = await openModel(system.chain, system.model("sentiment").manifest as ModelManifest);
+    const terms = { url: at, prover: signer, fetch: payments.fetch };
+    const taken = await askSigned(system.chain, model, { text }, terms);
+    expect([taken.meaning?.kind, await earned()]).toEqual(["classes", SIGNED_PRICE]);
+
+    const headers = await payments.sign(asking);
+    const answers = [await call(headers), await call(headers)];
+    const [first, second] = await Promise.all(answers.map(body));
+    expect(first).toMatchObject({ status: "signed", digest: expect.any(String) });
+    expect(second).toEqual(first);
+    const receipt = decodePaymentResponseHeader(answers[0]?.headers.get("payment-response") ?? "");
+    expect(receipt.extensions?.["assay-signed-claim"]).toMatchObject({ info: { digest: first?.digest } });
+    expect(await earned()).toBe(2n * SIGNED_PRICE);
+    // It buys one answer to one input, and nothing that is final.
+    expect(await codeOf(call(headers, fetch, "Another input"))).toEqual([402, "PAYMENT_USED"]);
+    const final = ask(text, "?finality=final&timeout=60", headers, fetch, at);
+    expect(await codeOf(final)).toEqual([402, "PAYMENT_REFUSED"]);
+    expect(await codeOf(call(await signed(text)))).toEqual([402, "PAYMENT_REFUSED"]);
+    // Whoever stole a payment that names its order has it for nothing else, and its payer gets his answer.
+    const bound = await payments.as(payer, system.chain.game);
+    const mine = `?finality=signed&requester=${payer.address}`;
+    const stolen = await bound.sign(await ask("Mine", mine, {}, fetch, at));
+    for (const [input, thief] of [
+      ["Mine", "?finality=signed"],
+      ["Mine", `?finality=signed&requester=${other.address}`],
+      ["Not mine", mine],
+    ] as const)
+      expect(await codeOf(ask(input, thief, stolen, fetch, at))).toEqual([402, "PAYMENT_OTHER_ORDER"]);
+    expect((await ask("Mine", mine, stolen, fetch, at)).status).toBe(200);
+    const own = { ...terms, fetch: bound.fetch, requester: payer.address };
+    const { presented } = await askSigned(system.chain, model, { text: "Bound" }, own);
+    expect([presented.claim.requester, await earned()]).toEqual([payer.address, 4n * SIGNED_PRICE]);
+    // Who moves his tokens away gets no answer.
+    const drained = await payments.as(systemAccount(ROLES.cheat + 8));
+    expect(await codeOf(call({}, drained.fetch))).toEqual([402, "PAYMENT_REFUSED"]);
+    // What nobody signs is free.
+    const free = await body(await ask(text, "", {}, fetch, at));
+    expect([free.status, await earned()]).toEqual(["unverified", 4n * SIGNED_PRICE]);
+    await signing.stop();
   });
 
   it("behavior: killed between claim and settlement, the prover takes the price once when it is back", async () => {

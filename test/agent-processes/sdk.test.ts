@@ -2,12 +2,16 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { planPublication, publishWeights } from "../../protocol/chain/execution/publication.ts";
+import type { ModelId } from "../../protocol/rules/types.ts";
 import { projectRoot } from "../../tools/foundry.ts";
-import { keyOf, ROLES, type System, startSystem } from "../support/system.ts";
+import { askUntilSigned, promisesBy } from "../support/promises/signed-answers.ts";
+import { keyOf, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 const TEXT = "Profit beats forecasts";
 /** Whoever asks is none of the daemons: they share no nonces. */
 const ASKER = ROLES.cheat + 1;
+const STAKER = ROLES.cheat + 2;
 
 let system: System;
 
@@ -57,5 +61,30 @@ describe("the SDK's examples", () => {
     const other = await example("verify", deployment, receipt, blockHash, "Profit misses forecasts");
     expect(other).toMatchObject({ code: 1, printed: expect.stringMatching(/^refused, WRONG_INPUT/) });
     expect(readFileSync(receipt, "utf8").length).toBeLessThan(40_000);
+  });
+
+  it("default: a signed answer is taken, and run again by the chain", async () => {
+    const sentiment = system.model("sentiment");
+    const { chain, sender } = await system.open("staker", STAKER);
+    await publishWeights(chain, sender, sentiment.modelId as ModelId, planPublication(sentiment.model));
+    const { actions, must } = promisesBy({ chain, sender });
+    const signer = systemAccount(STAKER + 1).address;
+    await must(actions.deposit(signer, 10n ** 18n, "stake"));
+    const signing = system.daemon("signer", STAKER + 1, ["prover", "--port", "0", "--sign", "on"]);
+    const { url } = await signing.logged("prover is up");
+    await askUntilSigned(String(url), sentiment, TEXT);
+
+    const deployment = join(system.folder, "deployment.json");
+    const { printed } = await example(
+      "signed",
+      system.rpcUrl,
+      deployment,
+      TEXT,
+      String(url),
+      "http://127.0.0.1:9",
+    );
+    expect(printed).toMatch(
+      /^until \d+ the prover stands for (bearish|neutral|bullish) \(.+ %\) .*\nrun again: right\n$/,
+    );
   });
 });

@@ -1,4 +1,5 @@
 /** What a challenger remembers of claims, counted; docs/BENCHMARKS.md has the bytes. */
+
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { type Logger, SILENT } from "../../base/log.ts";
@@ -17,7 +18,8 @@ import type { ChainEvent } from "../../protocol/chain/events.ts";
 import { type ClaimId, type ModelId, NO_CLAIM, type RequestId } from "../../protocol/rules/types.ts";
 import { openDatabase, type SqliteDatabase } from "../../protocol/service/journal/database.ts";
 import { ChainClock } from "../../protocol/service/metrics/chain-clock.ts";
-import { EVENTS_SCHEMA, EventStore } from "../../protocol/service/store/event-store.ts";
+import { EventStore } from "../../protocol/service/store/event-store.ts";
+import { EVENTS_SCHEMA } from "../../protocol/service/store/events-schema.ts";
 import { accountAt } from "../support/anvil.ts";
 import { blocks, eventIn, hashOf, rollback } from "../support/batches.ts";
 import { TINY_MODEL, TINY_SELECTOR, temporaryFolder, tinyInput } from "../support/deploy.ts";
@@ -60,6 +62,7 @@ const IDLE_HAND: TransactionSender = {
   move: async () => ({ status: "withheld", reason: "nothing is sent" }),
   gasPrice: async () => 0n,
   lost: () => undefined,
+  holds: () => undefined,
   isTripped: false,
   tidy: () => {},
   stop: async () => {},
@@ -69,7 +72,13 @@ afterAll(() => canonical.close());
 const fast: FastPath = { run: async (_model, input) => ({ output: execute(prepared, input) }) };
 
 function open(
-  more: { sender?: TransactionSender; attention?: AttentionTests; db?: SqliteDatabase; log?: Logger } = {},
+  more: {
+    sender?: TransactionSender;
+    fast?: FastPath;
+    attention?: AttentionTests;
+    db?: SqliteDatabase;
+    log?: Logger;
+  } = {},
 ) {
   const folder = temporaryFolder();
   folders.push(folder);
@@ -132,6 +141,44 @@ describe("Challenger", () => {
     // All of them are known still.
     expect(new EventStore(system.db).eventsOf(claim(3))).toHaveLength(1);
     expect(new VerdictStore(system.db).get(claim(499))).toEqual({ kind: "right" });
+  });
+
+  test("behavior: what a worker found right is checked again here once it is barred, also at rest, and nothing else", async () => {
+    // Workers agree with what is claimed of requests 1, 2 and 4, which is wrong.
+    const workersOf = new Map<string, readonly [string, string]>([
+      [inputOf(1), ["liar", "other"]],
+      [inputOf(2), ["honest", "other"]],
+      [inputOf(4), ["third", "liar"]],
+    ]);
+    const lying: FastPath = {
+      run: async (_model, input) => {
+        const output = execute(prepared, input).slice();
+        const workers = workersOf.get(toHex(input));
+        if (workers === undefined) return { output };
+        output[0] = (output[0] as number) ^ 1;
+        return { output, workers };
+      },
+    };
+    const { challenger, store, db, checked } = open({ fast: lying });
+    const verdicts = new VerdictStore(db);
+    challenger.take(
+      blocks(
+        1,
+        [1, 2, 3, 4].map((i) => asks(1, i)),
+      ),
+    );
+    challenger.take(blocks(2, [claims(2, 1, true), claims(2, 2, true), claims(2, 3)]));
+    await checked(3);
+    challenger.take(blocks(3, []));
+    expect([verdicts.get(claim(1))?.kind, store.index.claims.size]).toEqual(["right", 0]);
+    challenger.distrust("liar");
+    await checked(4);
+    expect([1, 2, 3].map((i) => verdicts.get(claim(i))?.kind)).toEqual(["wrong", "right", "right"]);
+    expect(store.index.claims.has(claim(1))).toBe(true);
+    // An answer of it that was on its way.
+    challenger.take(blocks(4, [claims(4, 4, true)]));
+    await checked(5);
+    expect(verdicts.get(claim(4))?.kind).toBe("wrong");
   });
 
   test("behavior: the claim on a request that rested is checked, and so is the next one after its fall", async () => {

@@ -1,65 +1,16 @@
 /** kill -9 of every process at every stage of what it does: whenever a transaction of its own waits to be mined, and
  *  whenever something happens to a claim that concerns it. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Daemon } from "../../cli/demo/processes.ts";
 import { FALL_REASONS } from "../../protocol/rules/types.ts";
 import { type Case, fileCase, isAbout, of } from "../support/cases.ts";
 import { MaliciousChallenger } from "../support/malicious-challenger.ts";
 import { watchMempool } from "../support/mempool.ts";
-import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
+import { ROLES, type System, startSystem } from "../support/system.ts";
+import { Victim } from "../support/victim.ts";
 
 /** Room for a process to start anew, again and again, on any machine, and still answer. */
 const ANSWER_SECONDS = 240;
 const [CHEAT, MALICIOUS] = [ROLES.cheat, ROLES.cheat + 1];
-
-/** A daemon that is killed at each of its stages, once it is up, and started again on the same data. */
-class Victim {
-  readonly kills: string[] = [];
-  readonly #index: number;
-  readonly #start: () => Daemon;
-  readonly #message: string;
-  readonly #seen = new Set<string>();
-  #daemon: Daemon;
-  #turn: Promise<void> = Promise.resolve();
-
-  /** @param message with which it says that it is up */
-  constructor(index: number, message: string, start: () => Daemon) {
-    this.#index = index;
-    this.#message = message;
-    this.#start = start;
-    this.#daemon = start();
-  }
-
-  get address(): string {
-    return systemAccount(this.#index).address;
-  }
-
-  /** Resolves once all kills that are due are done and the process is up again. */
-  async settled(): Promise<void> {
-    for (let turn: Promise<void> | undefined; turn !== this.#turn; ) {
-      turn = this.#turn;
-      await turn;
-    }
-    await this.#up();
-  }
-
-  /** @param stage kills once @param kind what it counts as */
-  strike(stage: string, kind: string): void {
-    if (this.#seen.has(stage)) return;
-    this.#seen.add(stage);
-    this.#turn = this.#turn.then(async () => {
-      await this.#up();
-      process.kill(this.#daemon.pid as number, "SIGKILL");
-      await this.#daemon.ended;
-      this.kills.push(kind);
-      this.#daemon = this.#start();
-    });
-  }
-
-  #up(): Promise<unknown> {
-    return this.#daemon.logged(this.#message);
-  }
-}
 
 let system: System;
 let prover: Victim;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { RpcLog } from "viem";
+import { numberToHex, type RpcLog, toEventSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Actions } from "../../protocol/chain/actions.ts";
 import { auditChain } from "../../protocol/chain/audit/read.ts";
@@ -7,11 +7,19 @@ import type { ClaimEntry } from "../../protocol/chain/claim-index.ts";
 import { connect } from "../../protocol/chain/connect.ts";
 import { writeDeployment } from "../../protocol/chain/deployment-file.ts";
 import { readIndex } from "../../protocol/chain/past.ts";
+import { PromiseActions } from "../../protocol/chain/promises/actions.ts";
+import { promisesOf } from "../../protocol/chain/promises/place.ts";
+import { StateReader } from "../../protocol/chain/reads.ts";
+import type { LeafModel } from "../../protocol/rules/promises/leaf.ts";
+import type { Request } from "../../protocol/rules/types.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { runInProcess } from "../support/assay.ts";
 import { bytesOutput, claimOutput } from "../support/claims.ts";
 import { openLocalSystem, tinyInput, tinyRequest } from "../support/deploy.ts";
+import { signTiny, tinyBatch } from "../support/promises/local-promises.ts";
 import { type RpcProxy, startRpcProxy, type Verdict } from "../support/rpc-proxy.ts";
+
+const ETHER = 10n ** 18n;
 
 let local: LocalChain;
 let system: Awaited<ReturnType<typeof openLocalSystem>>;
@@ -42,6 +50,29 @@ async function finalized(salt: bigint): Promise<void> {
   const [claim] = [...(await readIndex(chain)).claims.values()].slice(-1);
   await local.passTime(request.window + 1);
   await sender.send(actions.finalize(request, (claim as ClaimEntry).claim));
+}
+
+/** Stake, a batch, and a signed claim that becomes a claim and ends. */
+async function promised(): Promise<void> {
+  const { chain, sender, modelId, deployment } = system;
+  const prover = accountAt(1);
+  const actions = new PromiseActions(promisesOf(deployment), chain.game);
+  const word = (await new StateReader(chain).model(modelId)) as LeafModel;
+  const must = async (action: Parameters<typeof sender.send>[0]) =>
+    expect(await sender.send(action)).toMatchObject({ status: "sent" });
+  await must(actions.deposit(prover.address, ETHER, "audited"));
+  await must(actions.setSigner(prover.address, (await local.now()) + 100_000));
+  const signed = await signTiny(chain, prover, modelId, [1, 2, 3, 4], await local.now());
+  await must(actions.open(signed, ETHER / 10n));
+  const answer = { input: signed.input, output: signed.output };
+  const { batch, data } = tinyBatch(word, prover, modelId, [answer, answer], 20);
+  await must(actions.post(batch, { ...batch, leafBond: 0n, data }));
+  await local.passTime(signed.claim.expiry);
+  const [claim] = [...(await readIndex(chain)).claims.values()].slice(-1) as [ClaimEntry];
+  const request = (await readIndex(chain)).requests.get(claim.claim.requestId)?.request as Request;
+  await must(actions.close(request, claim.claim));
+  await must(actions.release(batch));
+  await must(actions.withdraw(prover.address, "audited"));
 }
 
 const audit = (args: readonly string[] = [], url = proxy.url) =>
@@ -113,6 +144,45 @@ describe("assay audit", () => {
     expect(code).toBe(4);
     await local.control.setBalance({ address: assay, value: held });
     await local.control.mine({ blocks: 1 });
+  });
+
+  test("behavior: promises are covered; what the contract holds otherwise than its events say is named", async () => {
+    proxy.decide = () => "pass";
+    await promised();
+    const { code, stdout } = await audit();
+    expect(stdout).toContain("Promises\n  events     8\n  signed     1 CLOSED of those that were opened");
+    expect(stdout).toContain("batches    1 posted, 0 fallen");
+    expect(stdout.match(/as booked/g)).toHaveLength(2);
+    expect(code).toBe(0);
+    const { stdout: json } = await audit(["--json"]);
+    const { promises, promisesBalance } = JSON.parse(json);
+    expect(promises).toMatchObject({
+      events: 8,
+      signedClaims: { CLOSED: 1 },
+      money: { away: "0", lost: "0" },
+    });
+    expect(promisesBalance.held).toBe(promisesBalance.booked);
+
+    // A deposit whose event the node leaves out, and one that never was.
+    const { promises: contract } = system.deployment.contracts;
+    const deposited = toEventSelector("Deposited(address,address,uint256)");
+    forge((logs) => logs.filter(({ topics }) => topics[0] !== deposited));
+    expect(JSON.parse((await audit(["--json"])).stdout).breach).toMatchObject({
+      ...{ rule: "moves", why: expect.stringContaining("must wait for stake") },
+      event: { name: "Opened", contract, transactionHash: expect.stringMatching(/^0x/) },
+    });
+    forge((logs) =>
+      logs.map((log) =>
+        log.topics[0] === deposited ? { ...log, data: numberToHex(2n * ETHER, { size: 32 }) } : log,
+      ),
+    );
+    const forged = await audit(["--json"]);
+    expect(forged.code).toBe(4);
+    expect(JSON.parse(forged.stdout).breach).toMatchObject({
+      rule: "held",
+      why: expect.stringMatching(/^the free stake of 0x\w+ in the contract is \d+, it must be \d+$/),
+      event: { name: "Withdrawn", contract, block: { number: expect.any(String) } },
+    });
   });
 
   test("error: blocks that are not there, no number, no node", async () => {

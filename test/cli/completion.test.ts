@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { placesOf } from "../../cli/completion/tree.ts";
-import { createProgram } from "../../cli/program.ts";
+import { createProgram, loadCommands } from "../../cli/program.ts";
 import { runInProcess } from "../support/assay.ts";
 import { temporaryFolder } from "../support/deploy.ts";
 
@@ -51,8 +51,8 @@ function run(shell: string, source: string): string[] {
 }
 
 describe("placesOf", () => {
-  test("default: every command is a place, with the program's own options", () => {
-    const places = placesOf(createProgram());
+  test("default: every command is a place, with the program's own options", async () => {
+    const places = placesOf(createProgram(await loadCommands()));
     const paths = places.map(({ path }) => path);
     expect(paths).toEqual(expect.arrayContaining(["", "challenger", "challenger watch", "model import"]));
     expect(new Set(paths).size).toBe(paths.length);

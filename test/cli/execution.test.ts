@@ -140,4 +140,27 @@ describe("requireExecutable", () => {
       expect.objectContaining({ code: "LANE_UNAVAILABLE" }),
     );
   });
+
+  test("error: a DOT of two computed tensors, by its step", () => {
+    const { model, ...rest } = layer(2, 7);
+    const product = {
+      ...empty,
+      opcode: "dot",
+      variant: 3,
+      type: "s32",
+      a: 0,
+      b: 0,
+      k: 2,
+      dims: [2, 2],
+    } as const;
+    const { steps, ...program } = model.program;
+    const dot = { ...rest, model: { ...model, program: { ...program, steps: [steps[0], product] } } };
+    expect(() => requireExecutable(dot)).toThrow(
+      expect.objectContaining({
+        code: "LANE_UNAVAILABLE",
+        shortMessage: expect.stringContaining("Step 1 of model 0x12 is DOT activations"),
+        details: { step: 1, lanes: ["PROOF", "BOND"] },
+      }),
+    );
+  });
 });

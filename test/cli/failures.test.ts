@@ -26,7 +26,7 @@ const anchorOf = (title: string): string =>
     .replace(/[^\p{L}\p{N} -]/gu, "")
     .replaceAll(" ", "-");
 
-const sources = ["base", "challenger", "cli", "protocol", "prover"].flatMap((folder) =>
+const sources = ["base", "challenger", "cli", "explorer", "protocol", "prover"].flatMap((folder) =>
   readdirSync(join(projectRoot, folder), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts"))
     .map((file) => read(join(folder, file))),

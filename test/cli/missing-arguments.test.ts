@@ -1,19 +1,26 @@
 /** Commands without what they need: they say what is missing, before they ask a node or a disk. */
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Command } from "commander";
 import { afterAll, describe, expect, test } from "vitest";
 import { SILENT } from "../../base/log.ts";
 import { loadModels } from "../../cli/daemon.ts";
-import { createProgram } from "../../cli/program.ts";
+import { createProgram, loadCommands } from "../../cli/program.ts";
+import type { Chain } from "../../protocol/chain/connect.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { runInProcess } from "../support/assay.ts";
+import { COMPUTED_PRODUCTS } from "../support/attention-graphs.ts";
 import { temporaryFolder } from "../support/deploy.ts";
+import { onnxFile, type TestGraph } from "../support/onnx-file.ts";
+import { createRng } from "../support/rng.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
+const COMMANDS = await loadCommands();
+
 /** All commands that do something, as words. */
-function commandsOf(command = createProgram(), words: readonly string[] = []): string[][] {
+function commandsOf(command: Command, words: readonly string[] = []): string[][] {
   if (command.commands.length === 0) return [[...words]];
   return command.commands.flatMap((one) => commandsOf(one, [...words, one.name()]));
 }
@@ -48,7 +55,7 @@ const run = (words: readonly string[]) =>
   });
 
 describe("assay", () => {
-  const names = commandsOf().map((words) => words.join(" "));
+  const names = commandsOf(createProgram(COMMANDS)).map((words) => words.join(" "));
 
   test.each(names.filter((name) => !isComplete(name)))("error: %s without arguments", async (name) => {
     const stderr: string[] = [];
@@ -89,5 +96,31 @@ describe("loadModels", () => {
     const whole = join(folder.path, "all");
     symlinkSync(models, whole);
     expect(loadModels(whole, SILENT).programs).toHaveLength(1);
+  });
+
+  test("behavior: a model that the deployment's judge is too old for is left out, by name", async () => {
+    const models = join(folder.path, "judged");
+    const { graph } = COMPUTED_PRODUCTS["QLinearMatMul, both computed"]?.(createRng(3)) ?? {};
+    const file = join(folder.path, "products.onnx");
+    writeFileSync(file, onnxFile(graph as TestGraph));
+    for (const form of ["pairs", "dot"]) {
+      const { code } = await run(["model", "import", file, "--products", form, "--out", join(models, form)]);
+      expect(code).toBe(0);
+    }
+    const deployment = (judgeVersion: number) =>
+      ({ deployment: { judgeVersion } }) as Pick<Chain, "deployment">;
+    const left: unknown[] = [];
+    const log = { ...SILENT, error: (fields: object) => left.push(fields) };
+    expect(loadModels(models, log, deployment(2)).programs).toHaveLength(2);
+    expect(left).toEqual([]);
+    const { programs } = loadModels(models, log, deployment(1));
+    expect(programs.map(({ directory }) => directory)).toEqual([join(models, "pairs")]);
+    expect(left).toEqual([
+      { folder: join(models, "dot"), error: expect.objectContaining({ code: "JUDGE_TOO_OLD" }) },
+    ]);
+    rmSync(join(models, "pairs"), { recursive: true });
+    expect(() => loadModels(models, log, deployment(1))).toThrow(
+      expect.objectContaining({ code: "MODELS_MISSING" }),
+    );
   });
 });

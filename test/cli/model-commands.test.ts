@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
@@ -6,7 +6,9 @@ import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { BaseError } from "../../base/errors.ts";
 import { addModelCommands } from "../../cli/model/commands.ts";
 import type { NamedEngine } from "../../inference/model-values.ts";
+import { COMPUTED_PRODUCTS } from "../support/attention-graphs.ts";
 import { onnxFile, type TestGraph } from "../support/onnx-file.ts";
+import { createRng } from "../support/rng.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "assay-cli-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -84,6 +86,40 @@ describe("assay model", () => {
       await assay("run", file, "--dim", "N=3", "--inputs", inputs, "--engine", "other", "--json"),
     );
     expect(run.outputs.y.data).toEqual([42]);
+  });
+
+  it("behavior: a model whose products have a form that was asked for verifies, and its manifest names the form", async () => {
+    const products = join(folder, "products.onnx");
+    const { graph } = COMPUTED_PRODUCTS["QLinearMatMul, both computed"]?.(createRng(3)) ?? {};
+    writeFileSync(products, onnxFile(graph as TestGraph));
+    const ids = new Map<string, { readonly modelId: string; readonly judgeVersion: number }>();
+    for (const form of ["auto", "pairs", "dot"]) {
+      const out = join(folder, `products-${form}`);
+      await assay("import", products, "--products", form, "--out", out);
+      expect(JSON.parse(await assay("verify", out, "--json")).ok).toBe(true);
+      const { assay: section } = JSON.parse(readFileSync(join(out, "manifest.json"), "utf8"));
+      expect(section.import.products).toBe(form === "auto" ? undefined : form);
+      ids.set(form, section);
+    }
+    expect(ids.get("pairs")).toMatchObject({ modelId: ids.get("auto")?.modelId, judgeVersion: 1 });
+    expect(ids.get("dot")).toMatchObject({ judgeVersion: 2 });
+    expect(ids.get("dot")?.modelId).not.toBe(ids.get("pairs")?.modelId);
+    expect(await codeOf("import", products, "--products", "rows")).toBe("ARGUMENT_INVALID");
+    // A manifest that names another form is found out.
+    const path = join(folder, "products-dot", "manifest.json");
+    const manifest = JSON.parse(readFileSync(path, "utf8"));
+    const withForm = (form: string): void =>
+      writeFileSync(
+        path,
+        JSON.stringify({
+          ...manifest,
+          assay: { ...manifest.assay, import: { ...manifest.assay.import, products: form } },
+        }),
+      );
+    withForm("pairs");
+    expect(await codeOf("verify", join(folder, "products-dot"))).toBe("MODEL_MISMATCH");
+    withForm("rows");
+    expect(await codeOf("verify", join(folder, "products-dot"))).toBe("MANIFEST_INVALID");
   });
 
   it("behavior: ids of 64 bits and quantized numbers keep their given types in a folder", async () => {

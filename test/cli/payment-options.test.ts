@@ -9,8 +9,8 @@ const FLAGS = {
   paymentNetwork: "eip155:8453",
   paymentFacilitator: "https://facilitator.example",
 };
-const termsOf = (flags: Readonly<Record<string, string>>) =>
-  paymentTerms(loadConfig(PAYMENT_SETTINGS, { flags, env: {} }), PAYEE);
+const termsOf = (flags: Readonly<Record<string, string>>, sign: "on" | "off" = "off") =>
+  paymentTerms({ ...loadConfig(PAYMENT_SETTINGS, { flags, env: {} }), sign }, PAYEE);
 
 describe("paymentTerms", () => {
   it("default: all four settings, paid to the prover", () => {
@@ -21,7 +21,16 @@ describe("paymentTerms", () => {
       network: "eip155:8453",
       payTo: PAYEE,
       facilitatorUrl: "https://facilitator.example",
+      binding: "accepted",
     });
+  });
+
+  it("args: a price for signed answers, where answers are signed", () => {
+    const flags = { ...FLAGS, signedPrice: "100" };
+    expect(termsOf(flags, "on")).toMatchObject({ price: 2_500n, signedPrice: 100n });
+    for (const wrong of [() => termsOf(flags), () => termsOf({ signedPrice: "100" }, "on")])
+      expect(wrong).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }));
+    expect(() => termsOf({ ...FLAGS, signedPrice: "0" }, "on")).toThrow(/signed-price/);
   });
 
   it("behavior: without any of them nothing costs", () => {

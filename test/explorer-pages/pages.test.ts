@@ -18,6 +18,7 @@ import { explorerPages, PATIENCE_MS } from "../support/explorer-pages.ts";
 import { type ExplorerSystem, HOSTILE, startExplorerSystem } from "../support/explorer-system.ts";
 import { takeBack } from "../support/reorg.ts";
 import { ROLES, systemAccount } from "../support/system.ts";
+import { describeExportedSite } from "./exported-site.ts";
 
 /** The step of the forecast whose element the cheat falsifies: a linear layer that requantizes. */
 const WRONG_STEP = 35;
@@ -300,6 +301,8 @@ describe("every page", () => {
     expect([...hosts]).toEqual([new URL(set.url).host]);
   });
 });
+
+describeExportedSite({ set: () => set, tab, fallen: () => seen.wrong });
 
 describe("what is not as usual", () => {
   it("behavior: a re-org is told, and what it took back is gone", async () => {

@@ -280,7 +280,10 @@ describe("requests, models, accounts, search", () => {
       ).hits;
     expect(await hits(claimId)).toMatchObject([{ kind: "claim", id: claimId }]);
     expect(await hits(claimId.slice(2, 20))).toMatchObject([{ kind: "claim", id: claimId }]);
-    expect(await hits(requestIdOf(played.chain.game, await played.request(CALLDATA)))).toEqual([]);
+    expect(await hits(`0x${"5e".repeat(32)}`)).toEqual([]);
+    const requestId = requestIdOf(played.chain.game, await played.request(CALLDATA));
+    await caughtUp();
+    expect(await hits(requestId)).toMatchObject([{ kind: "request", id: requestId }]);
     expect(await hits("sentiment of")).toMatchObject([{ kind: "model", id: played.modelId }]);
     expect(await hits(playerAddress("prover").toLowerCase().slice(0, 12))).toMatchObject([
       { kind: "account", id: playerAddress("prover") },

@@ -7,6 +7,7 @@ import { trace } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import {
   elementCount,
+  isActivationDot,
   isWeight,
   lastDim,
   type Opcode,
@@ -23,7 +24,8 @@ const valueAt = ({ type, data }: Tensor, i: number): number =>
 
 /** Each number of an integer requantization follows from the one before. */
 function expectSteps(arithmetic: ReturnType<typeof decodeElement>["arithmetic"]): void {
-  if (arithmetic.kind === "operands" || arithmetic.requantization.form !== "integer") return;
+  if (arithmetic.kind === "operands" || arithmetic.kind === "rows") return;
+  if (arithmetic.requantization.form !== "integer") return;
   const { accumulator, parameters, requantization } = arithmetic;
   const { product, sum, shifted } = requantization;
   const expected = BigInt(accumulator) * BigInt(parameters.multiplier);
@@ -98,7 +100,7 @@ describe("decodeElement", () => {
       const prepared = prepare(model, selector);
       const tensors = trace(prepared, calldata);
       const { program } = model;
-      const step = program.steps.findIndex(({ opcode }) => opcode === "dot");
+      const step = program.steps.findIndex((one) => one.opcode === "dot" && !isActivationDot(one));
       if (step === -1) continue;
       seen += 1;
       const record = program.steps[step] as Step;
@@ -122,5 +124,50 @@ describe("decodeElement", () => {
       expect((products.reduce((all, product) => all + product, 0) + parameters.bias) | 0).toBe(accumulator);
       expect(sum + parameters.bias - accumulator).toBe(0);
     }
+  });
+
+  it("behavior: a DOT of two computed rows shows their values, of the rows that the step reads", () => {
+    const rng = createRng(4);
+    let [seen, signed] = [0, 0];
+    while (seen < 30) {
+      const { model, selector, calldata } = randomProgram(rng, { opcode: "dot" });
+      const prepared = prepare(model, selector);
+      const tensors = trace(prepared, calldata);
+      const { program } = model;
+      const step = program.steps.findIndex(isActivationDot);
+      if (step === -1) continue;
+      seen += 1;
+      const record = program.steps[step] as Step;
+      const element = rng.int(0, elementCount(record.dims) - 1);
+      const openings = openElement(
+        ...([program, step, element, commitTrace(program, tensors), commitWeights(model)] as const),
+        (operand) => tensors[operand]?.data ?? prepared.constant(operand),
+      );
+      const { arithmetic, operands, recomputed } = decodeElement(
+        program,
+        step,
+        element,
+        openings.map(({ words }) => words),
+      );
+      if (arithmetic.kind !== "rows") throw new Error("no two rows");
+      const n = lastDim(record.dims);
+      const row = Math.floor(element / n);
+      const rows = [row, Math.floor(row / record.k) * n + (element % n)] as const;
+      expect(operands.slice(1).map(({ name }) => name)).toEqual(["a", "b"]);
+      for (const [i, operand] of [record.a, record.b].entries()) {
+        const tensor = tensors[operand];
+        if (tensor === undefined) continue;
+        const k = lastDim(tensor.dims);
+        const from = (rows[i] as number) * k;
+        const values = Array.from({ length: k }, (_, at) => valueAt(tensor, from + at));
+        expect([arithmetic.left, arithmetic.right][i]).toEqual(values);
+        signed += tensor.type === "s8" ? 1 : 0;
+      }
+      const products = arithmetic.left.map((value, i) => value * (arithmetic.right[i] as number));
+      expect(arithmetic.products).toEqual(products);
+      expect(recomputed).toBe(valueAt(tensors[step] as Tensor, element));
+      expect(recomputed).toBe(products.reduce((all, product) => all + product, 0));
+    }
+    expect(signed).toBeGreaterThan(5);
   });
 });

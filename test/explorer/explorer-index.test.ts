@@ -2,67 +2,60 @@ import { decodeFunctionResult } from "viem";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { ExplorerIndex } from "../../explorer/index/explorer-index.ts";
 import type { Values } from "../../explorer/index/sums.ts";
+import type { SqliteConnection } from "../../explorer/store/sqlite-store.ts";
+import { SqliteStore } from "../../explorer/store/sqlite-store.ts";
 import type { Cursor } from "../../protocol/chain/follower.ts";
 import { iAssayAbi } from "../../protocol/rules/generated/abis.ts";
 import { decodeClaimWord } from "../../protocol/rules/words.ts";
 import { History, type TimedEvent } from "../support/audited-history.ts";
+import { browserDatabases } from "../support/browser-database.ts";
 import { temporaryFolder } from "../support/deploy.ts";
-import { batchOf, contentOf, NO_FACTS, openExplorerDatabase, rollbackTo } from "../support/explorer.ts";
-import { createRng, type Rng } from "../support/rng.ts";
+import { batchOf, openExplorerStore } from "../support/explorer.ts";
+import { ends, expectNothingOfAFailedBatch, expectSameInAnyOrder } from "../support/index-play.ts";
 
 /** Every event of the contract occurs in it. */
 let history: History;
+let inBrowser: () => SqliteConnection;
 const folders: { remove(): void }[] = [];
 beforeAll(async () => {
   history = await History.play();
+  inBrowser = await browserDatabases();
 });
 afterEach(() => {
   for (const folder of folders.splice(0)) folder.remove();
 });
 
+/** A server's database, and that of an exported site. */
+const STORES = [
+  { where: "file", open: async () => database(), rounds: 12 },
+  { where: "browser", open: async () => new SqliteStore(inBrowser()), rounds: 4 },
+] as const;
+
 function database() {
   const folder = temporaryFolder();
   folders.push(folder);
-  return openExplorerDatabase(`${folder.path}/assay.sqlite`);
+  return openExplorerStore(`${folder.path}/assay.sqlite`);
 }
 
-/** Places where a block ends. */
-function ends(events: readonly TimedEvent[]): number[] {
-  return events.flatMap(({ event }, i) =>
-    events[i + 1]?.event.block.number === event.block.number ? [] : [i + 1],
-  );
-}
-
-/** Splits at ends of blocks. */
-function split(events: readonly TimedEvent[], random: Rng, most: number): TimedEvent[][] {
-  const parts: TimedEvent[][] = [];
-  let from = 0;
-  for (const end of ends(events)) {
-    if (end < events.length && random.int(0, most) > 0) continue;
-    parts.push(events.slice(from, end));
-    from = end;
-  }
-  return parts;
-}
-
-function fresh(events: readonly TimedEvent[]) {
-  const db = database();
-  const index = new ExplorerIndex(db);
+async function fresh(events: readonly TimedEvent[]) {
+  const store = database();
+  const index = new ExplorerIndex(store);
   const { batch, facts } = batchOf(events);
-  index.take(batch, facts);
-  return { db, index };
+  await index.take(batch, facts);
+  const total = await index.read(({ sums }) => sums.get("total", ""));
+  const accounts = await index.read(({ sums }) => sums.newest("account", 100));
+  return { store, index, total, accounts };
 }
 
 describe("ExplorerIndex", () => {
   it("default: what the contract holds by kind is its balance, and what it received", async () => {
-    const { index } = fresh(history.events);
-    const total = index.sums.get("total", "");
+    const { total, accounts: sums } = await fresh(history.events);
     const at = (name: string) => total.get(name) ?? 0n;
     const held = at("fees") + at("bonds") + at("tickets") + at("uncollected") + at("credits") + at("burned");
     expect(held).toBe(await history.world.balance(history.world.game.assay));
     expect(held + at("withdrawn") + at("pulled")).toBe(at("received"));
     expect(at("events")).toBe(BigInt(history.events.length));
-    const accounts = index.sums.newest("account", 100).map(({ values }) => values);
+    const accounts = sums.map(({ values }) => values);
     const sum = (name: string) => accounts.reduce((all, values) => all + (values.get(name) ?? 0n), 0n);
     expect(sum("feesHeld")).toBe(at("fees"));
     expect(sum("bondsHeld")).toBe(at("bonds"));
@@ -74,32 +67,32 @@ describe("ExplorerIndex", () => {
     expect(sum("result") + sum("transactionFees")).toBe(-at("burnedEver"));
   });
 
-  it("behavior: counts by state, fall and lane are those of the rows", () => {
-    const { index, db } = fresh(history.events);
-    const total = index.sums.get("total", "");
+  it("behavior: counts by state, fall and lane are those of the rows", async () => {
+    const { index, store, total } = await fresh(history.events);
     const rows = (table: string, column: string) =>
-      db
-        .prepare<[], { name: string; n: number }>(
+      store.read((sql) =>
+        sql.all<{ name: string; n: number }>(
           `SELECT ${column} AS name, count(*) AS n FROM ${table} WHERE ${column} IS NOT NULL GROUP BY ${column}`,
-        )
-        .all();
+        ),
+      );
     const seen = [
-      ...rows("requests", "state").map(({ name, n }) => [`request:${name}`, n]),
-      ...rows("claims", "state").map(({ name, n }) => [`claim:${name}`, n]),
-      ...rows("claims", "fall").map(({ name, n }) => [`fall:${name}`, n]),
+      ...(await rows("requests", "state")).map(({ name, n }) => [`request:${name}`, n]),
+      ...(await rows("claims", "state")).map(({ name, n }) => [`claim:${name}`, n]),
+      ...(await rows("claims", "fall")).map(({ name, n }) => [`fall:${name}`, n]),
     ];
     const counted = [...total].flatMap(([name, n]) =>
       name.includes(":") && n !== 0n ? [[name, Number(n)]] : [],
     );
     expect(counted.sort()).toEqual(seen.sort());
-    const [bond] = rows("requests", "lane").filter(({ name }) => Number(name) === 4);
-    expect(index.sums.get("lane", "BOND").get("finals")).toBe(BigInt(bond?.n ?? 0));
+    const [bond] = (await rows("requests", "lane")).filter(({ name }) => Number(name) === 4);
+    const lane = await index.read(({ sums }) => sums.get("lane", "BOND"));
+    expect(lane.get("finals")).toBe(BigInt(bond?.n ?? 0));
   });
 
-  it("behavior: an account's result is what it has more than it paid in, once nothing is held for it", () => {
-    const { index } = fresh(history.events);
+  it("behavior: an account's result is what it has more than it paid in, once nothing is held for it", async () => {
+    const { accounts } = await fresh(history.events);
     const own = (values: Values, name: string) => values.get(name) ?? 0n;
-    for (const { id, values } of index.sums.newest("account", 100)) {
+    for (const { id, values } of accounts) {
       const held = own(values, "feesHeld") + own(values, "bondsHeld") + own(values, "ticketsHeld");
       const has = own(values, "credited") + own(values, "uncollected") + held;
       expect(own(values, "result") + own(values, "transactionFees"), id).toBe(has - own(values, "paidIn"));
@@ -108,13 +101,12 @@ describe("ExplorerIndex", () => {
 
   it("behavior: a claim's clocks are those of the contract's word", async () => {
     const seen = new Set<string>();
-    const db = database();
-    const index = new ExplorerIndex(db);
+    const index = new ExplorerIndex(database());
     let cursor: Cursor = [];
     let from = 0;
     for (const end of ends(history.events)) {
       const { batch, facts } = batchOf(history.events.slice(from, end), cursor);
-      index.take(batch, facts);
+      await index.take(batch, facts);
       cursor = batch.cursor;
       from = end;
     }
@@ -124,7 +116,7 @@ describe("ExplorerIndex", () => {
       const word = decodeClaimWord(
         decodeFunctionResult({ abi: iAssayAbi, functionName: "claimWord", data: read }),
       );
-      const row = index.tables.claim(event.args.claimId);
+      const row = await index.read(({ tables }) => tables.claim(event.args.claimId));
       const { windowEnd, lastEvent, hardEnd, traceDeadline, pending, state, tickets } = word;
       expect(row?.clocks).toEqual({ windowEnd, lastEvent, hardEnd, traceDeadline, pending });
       expect([row?.state, row?.tickets.length]).toEqual([state, tickets]);
@@ -134,58 +126,12 @@ describe("ExplorerIndex", () => {
     expect([...seen].sort()).toEqual(["CODEC", "DEMAND_TIMEOUT", "NONE", "OUTPUT", "TRACE_TIMEOUT", "TRUTH"]);
   });
 
-  it("behavior: however the events come, and whatever is taken back on the way, the tables are the same", () => {
-    const expected = contentOf(fresh(history.events).db);
-    const random = createRng(7);
-    let rollbacks = 0;
-    for (let round = 0; round < 12; round++) {
-      const db = database();
-      let index = new ExplorerIndex(db);
-      let cursor: Cursor = [];
-      const places = ends(history.events);
-      let from = 0;
-      while (from < history.events.length) {
-        const [part = []] = split(history.events.slice(from), random, 6);
-        const { batch, facts } = batchOf(part, cursor);
-        index.take(batch, facts);
-        expect(index.take(batch, facts), "the same batch again").toBeUndefined();
-        cursor = batch.cursor;
-        from += part.length;
-        if (random.int(0, 3) === 0) {
-          const kept = random.int(random.int(0, 9) === 0 ? 0 : 1, cursor.length);
-          const back = rollbackTo(cursor, kept);
-          index.take(back, NO_FACTS);
-          cursor = back.cursor;
-          from =
-            places
-              .filter((end) => (history.events[end - 1] as TimedEvent).event.block.number <= back.ancestor)
-              .at(-1) ?? 0;
-          rollbacks += 1;
-        }
-        // Another process on the same database.
-        if (random.int(0, 4) === 0) index = new ExplorerIndex(db);
-      }
-      // Ends of batches differ, and blocks without events are kept where one ends.
-      const content = contentOf(db);
-      for (const [table, rows] of Object.entries(expected)) expect(content[table], table).toEqual(rows);
-    }
-    expect(rollbacks).toBeGreaterThan(20);
-  });
+  it.each(STORES)(
+    "behavior: however the events come, and whatever is taken back on the way, the tables are the same ($where)",
+    ({ open, rounds }) => expectSameInAnyOrder(history.events, open, rounds),
+  );
 
-  it("error: a batch that fails leaves nothing behind, and comes again", () => {
-    const db = database();
-    const index = new ExplorerIndex(db);
-    const half = Math.floor(ends(history.events).length / 2);
-    const first = batchOf(history.events.slice(0, ends(history.events)[half]));
-    index.take(first.batch, first.facts);
-    const before = contentOf(db);
-    const second = batchOf(history.events.slice(ends(history.events)[half]), first.batch.cursor);
-    expect(() => index.take(second.batch, { ...second.facts, transactions: new Map() })).toThrow(
-      "was not read",
-    );
-    expect(contentOf(db)).toEqual(before);
-    expect(index.cursor()).toEqual(first.batch.cursor);
-    index.take(second.batch, second.facts);
-    expect(contentOf(db)).toEqual(contentOf(fresh(history.events).db));
-  });
+  it.each(STORES)("error: a batch that fails leaves nothing behind, and comes again ($where)", ({ open }) =>
+    expectNothingOfAFailedBatch(history.events, open),
+  );
 });

@@ -5,8 +5,13 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { type Hex, keccak256, toHex } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SILENT } from "../../base/log.ts";
+import { openShardSession } from "../../challenger/shards/open.ts";
+import { Shards } from "../../challenger/shards/shards.ts";
+import type { ClaimId } from "../../protocol/rules/types.ts";
 import { JOURNAL_SCHEMA, MIRROR_SCHEMA, openDatabase } from "../../protocol/service/journal/database.ts";
 import { type JournalOwner, LocalJournal } from "../../protocol/service/journal/journal.ts";
+import { Notes } from "../../protocol/service/journal/notes.ts";
 import { requireDatabase } from "../../protocol/service/postgres/require-database.ts";
 import { enterSchema, schemaNameOf } from "../../protocol/service/postgres/schema.ts";
 import { PostgresSession } from "../../protocol/service/postgres/session.ts";
@@ -190,6 +195,130 @@ describe("SharedJournal", () => {
   });
 });
 
+describe("notes of the shared journal", () => {
+  const note = (key: string, atMs: number, body: string | null = null) => ({ key, atMs, body });
+  const inServer = async (owner: JournalOwner): Promise<string[]> => {
+    const rows = await postgres.query<{ text: string }>(
+      `SELECT concat_ws(' ', key, at_ms, body) AS text FROM ${schemaNameOf(owner)}.notes ORDER BY key`,
+    );
+    return rows.map(({ text }) => text);
+  };
+
+  test("behavior: one comes to the standby, one of the standby to the signer; the later of two counts", async () => {
+    const owner = newOwner();
+    const signer = openShared(owner, postgres.url);
+    await leads(signer);
+    signer.notes.put(note("ticket:a", 1));
+    signer.notes.put(note("tripped", 2, "why"));
+    const standby = openShared(owner, postgres.url);
+    await expect.poll(() => standby.notes.get("tripped"), SOON).toEqual(note("tripped", 2, "why"));
+    standby.notes.put(note("tripped", 3));
+    await expect.poll(() => signer.notes.get("tripped"), SOON).toEqual(note("tripped", 3));
+    expect(await inServer(owner)).toEqual(["ticket:a 1", "tripped 3"]);
+    // An older one of a daemon that was away does not undo it.
+    const path = join(sharedFolder.path, "away.sqlite");
+    const away = openDatabase(path, [JOURNAL_SCHEMA, MIRROR_SCHEMA]);
+    new Notes(away).put(note("tripped", 2, "old"));
+    away.close();
+    const back = openShared(owner, postgres.url, path);
+    await expect.poll(() => back.notes.get("tripped"), SOON).toEqual(note("tripped", 3));
+    expect(back.journal.unshared).toBe(0);
+    await back.close();
+    await Promise.all([signer.close(), standby.close()]);
+  });
+
+  test("behavior: what passed is dropped a day later, in the server and in every copy", async () => {
+    const owner = newOwner();
+    const signer = openShared(owner, postgres.url);
+    await leads(signer);
+    const standby = openShared(owner, postgres.url);
+    const day = 86_400_000;
+    signer.notes.put(note("lost:a", 1));
+    for (const key of ["ticket:a", "back:a", "ticketed"]) signer.notes.put(note(key, 1, "7"));
+    const first = ["back:a 1 7", "lost:a 1", "ticket:a 1 7", "ticketed 1 7"];
+    await expect.poll(() => inServer(owner), SOON).toEqual(first);
+    await expect.poll(() => standby.notes.get("ticket:a"), SOON).toBeDefined();
+    signer.notes.put(note("ticket:b", 1 + day, "7"));
+    await expect
+      .poll(() => inServer(owner), SOON)
+      .toEqual([...first.slice(0, 3), `ticket:b ${1 + day} 7`, ...first.slice(3)]);
+    signer.notes.put(note("ticket:c", 2 + day, "7"));
+    const left = ["lost:a 1", `ticket:b ${1 + day} 7`, `ticket:c ${2 + day} 7`, "ticketed 1 7"];
+    await expect.poll(() => inServer(owner), SOON).toEqual(left);
+    await expect.poll(() => standby.notes.get("ticket:c"), SOON).toBeDefined();
+    for (const { notes } of [signer, standby])
+      expect(["ticket:a", "back:a", "lost:a", "ticket:b"].map((key) => notes.get(key)?.atMs)).toEqual([
+        ...[undefined, undefined, 1, 1 + day],
+      ]);
+    await Promise.all([signer.close(), standby.close()]);
+  });
+
+  test("behavior: one that is written while a transaction is journalled gets there, too", async () => {
+    const owner = newOwner();
+    const signer = openShared(owner, postgres.url);
+    await leads(signer);
+    for (let n = 0; n < 20; n++) {
+      const signing = signer.journal.sign(actionOf(`${n}`), n, 1n, transactionOf(`noted ${n}`));
+      for (let turn = 0; turn < n; turn++) await Promise.resolve();
+      signer.notes.put(note(`ticket:${String(n).padStart(2, "0")}`, n + 1));
+      await signing;
+    }
+    const all = Array.from({ length: 20 }, (_, n) => `ticket:${String(n).padStart(2, "0")} ${n + 1}`);
+    await expect.poll(() => inServer(owner), SOON).toEqual(all);
+    await signer.close();
+  });
+
+  test("behavior: a server that lost its newest notes gets them again, and refuses those of an older signer", async () => {
+    const owner = newOwner();
+    const signer = openShared(owner, postgres.url);
+    await leads(signer);
+    signer.notes.put(note("ticket:a", 1));
+    await expect.poll(() => inServer(owner), SOON).toEqual(["ticket:a 1"]);
+    await signer.journal.stop();
+    const schema = schemaNameOf(owner);
+    await postgres.query(`DELETE FROM ${schema}.notes`);
+    await postgres.query(`UPDATE ${schema}.signer SET revision = 0`);
+    const again = signer.reopen();
+    await leads(again);
+    await expect.poll(() => inServer(owner), SOON).toEqual(["ticket:a 1"]);
+    await again.journal.stop();
+    await postgres.query(`UPDATE ${schema}.signer SET fence = fence + 1`);
+    await expect(postgres.query(`UPDATE ${schema}.notes SET at_ms = 9`)).rejects.toMatchObject({
+      code: "AS001",
+    });
+    await again.close();
+  });
+});
+
+describe("Shards", () => {
+  const game = { chainId: 31337, assay: `0x${"77".repeat(20)}` as Hex };
+  const ids = Array.from({ length: 8 }, (_, n) => keccak256(toHex(`shard ${n}`)) as ClaimId);
+  const shardsOf = (own: Hex, database = terms()) =>
+    new Shards({
+      ...{ own, leads: () => true, log: SILENT, beatMs: 10 },
+      open: () => openShardSession(database, game),
+    });
+
+  test("behavior: each claim is one's; what one found right the other leaves for good; without the database all is everybody's", async () => {
+    const over = new AbortController();
+    const [a, b] = [shardsOf(`0x${"0a".repeat(20)}`), shardsOf(`0x${"0b".repeat(20)}`)];
+    const running = [a.run(over.signal), b.run(over.signal)];
+    await expect.poll(() => [a.size, b.size], SOON).toEqual([2, 2]);
+    for (const id of ids) expect(a.isOwn(id)).toBe(!b.isOwn(id));
+    const [first, second] = ids as [ClaimId, ClaimId];
+    expect([b.leave(first), b.leave(second), b.waiting]).toEqual([false, false, 2]);
+    a.foundRight({ id: first, windowEnd: 10 ** 10 });
+    await expect.poll(() => b.leave(first), SOON).toBe(true);
+    expect([b.leave(second), b.waiting]).toEqual([false, 1]);
+    b.forget(second);
+    expect(b.waiting).toBe(0);
+    over.abort();
+    await Promise.all(running);
+    const alone = shardsOf(`0x${"0c".repeat(20)}`, databaseTerms("postgres://127.0.0.1:1/none", undefined));
+    expect(ids.every((id) => alone.isOwn(id))).toBe(true);
+  });
+});
+
 describe("requireDatabase", () => {
   test("default: passes, and passes a server that is not there", async () => {
     const owner = newOwner();
@@ -252,7 +381,7 @@ test("the copy of a folder has the columns of the schema", async () => {
   const owner = newOwner();
   await requireDatabase(terms(), owner);
   const db = openDatabase(":memory:", [JOURNAL_SCHEMA, MIRROR_SCHEMA]);
-  for (const table of ["actions", "transactions"]) {
+  for (const table of ["actions", "transactions", "notes"]) {
     const columns = await postgres.query<{ name: string }>(
       "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = $1 AND table_name = $2 ORDER BY ordinal_position",
       [schemaNameOf(owner), table],

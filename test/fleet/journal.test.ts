@@ -54,6 +54,7 @@ const inclusion = {
 const contentOf = (journal: TransactionJournal) => ({
   entries: KEYS.map((key) => journal.get(key)),
   states: STATES.map((state) => journal.inState(state)),
+  unheld: journal.unheld(),
   next: journal.nextNonce(),
   transactions: KEYS.map((key) => journal.get(key)).map((entry) => entry && journal.transactionsOf(entry)),
   at: Array.from({ length: 8 }, (_, nonce) => journal.transactionAt(nonce)),

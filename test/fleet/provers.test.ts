@@ -8,14 +8,24 @@ import { traceShapes } from "../../inference/commit/reveal.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
 import { schemaNameOf } from "../../protocol/service/postgres/schema.ts";
 import { fileCase, of } from "../support/cases.ts";
-import { fetchMetrics } from "../support/exposition.ts";
+import {
+  expectSentOnce,
+  expectTakeover,
+  GONE,
+  kill,
+  metricsOf,
+  postgresFaults,
+  SIGNS,
+  STANDS_BY,
+  signal,
+  standbyOf,
+} from "../support/fleet.ts";
 import { PASSWORD, type Postgres, startPostgres } from "../support/postgres.ts";
+import { scaled } from "../support/scale.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 
 const ANSWER_SECONDS = 120;
-/** Within which another takes over, ms. */
-const TAKEOVER_MS = 10_000;
 const SOON = { timeout: 240_000, interval: 100 };
 
 let system: System;
@@ -34,10 +44,6 @@ afterAll(async () => {
   await postgres?.stop();
 });
 
-const SIGNS = "this daemon signs with its key";
-const STANDS_BY = "another daemon signs with this key; standing by";
-const GONE = "PostgreSQL cannot be used: nothing new is begun, owed answers are journalled in the folder";
-
 function startProver(name: string, index: number, url = postgres.url): Daemon {
   return system.daemon(name, index, ["prover", "--port", "0"], {
     env: { ASSAY_DATABASE: url },
@@ -49,9 +55,7 @@ function startProver(name: string, index: number, url = postgres.url): Daemon {
 async function startPair(url = postgres.url) {
   const index = nextAccount++;
   const signer = startProver(`signer-${index}`, index, url);
-  await Promise.all([signer.logged(SIGNS), signer.logged("prover is up")]);
-  const standby = startProver(`standby-${index}`, index);
-  await Promise.all([standby.logged(STANDS_BY), standby.logged("prover is up")]);
+  const standby = await standbyOf(signer, (name) => startProver(`${name}-${index}`, index), "prover is up");
   return { index, signer, standby, made: await (await fileCase(system, index)).claimed() };
 }
 type Claimed = Awaited<ReturnType<typeof startPair>>["made"];
@@ -69,39 +73,8 @@ async function demandAnswer(made: Claimed, traceRoot: `0x${string}`): Promise<vo
   await system.events.until("Revealed", of(made));
 }
 
-const signal = ({ pid }: Daemon, name: NodeJS.Signals) => process.kill(pid as number, name);
-async function kill(daemon: Daemon): Promise<void> {
-  signal(daemon, "SIGKILL");
-  await daemon.ended;
-}
-
-/** What an account sent: nothing failed, and nothing was sent twice. */
-async function expectSentOnce(index: number): Promise<void> {
-  const { client } = system;
-  const { address } = systemAccount(index);
-  const inputs: string[] = [];
-  const newest = await client.getBlockNumber();
-  for (let blockNumber = 0n; blockNumber <= newest; blockNumber++) {
-    const { transactions } = await client.getBlock({ blockNumber, includeTransactions: true });
-    for (const { from, hash, input } of transactions) {
-      if (from.toLowerCase() !== address.toLowerCase()) continue;
-      expect((await client.getTransactionReceipt({ hash })).status).toBe("success");
-      inputs.push(input);
-    }
-  }
-  expect(inputs.length).toBeGreaterThan(0);
-  expect(new Set(inputs).size).toBe(inputs.length);
-}
-
 /** Reads one of the daemon's metrics. */
-async function metricsOf(daemon: Daemon) {
-  const { url } = await daemon.logged("prover is up");
-  return async (name: string) => (await fetchMetrics(String(url))).get(name);
-}
-
-async function expectFast(since: number): Promise<void> {
-  expect(Date.now() - since).toBeLessThan(TAKEOVER_MS);
-}
+const metricOf = (daemon: Daemon) => metricsOf(daemon, "prover is up");
 
 describe("provers of one key", () => {
   test("behavior: kill -9 of the signer in the middle of a dispute: the standby takes over and answers", async () => {
@@ -109,11 +82,10 @@ describe("provers of one key", () => {
     await challenge(made);
     const since = Date.now();
     await kill(signer);
-    await standby.logged(SIGNS);
-    await expectFast(since);
+    await expectTakeover(standby, since);
     const { traceRoot } = await answered(made);
     await demandAnswer(made, traceRoot);
-    await expectSentOnce(index);
+    await expectSentOnce(system, index);
     await standby.stop();
     // Nobody signs with a copy alone.
     const alone = system.daemon(standby.name, index, ["prover", "--port", "0"]);
@@ -127,8 +99,7 @@ describe("provers of one key", () => {
     const since = Date.now();
     signal(signer, "SIGSTOP");
     try {
-      await standby.logged(SIGNS);
-      await expectFast(since);
+      await expectTakeover(standby, since);
       await challenge(made);
       const { traceRoot } = await answered(made);
       signal(signer, "SIGCONT");
@@ -136,7 +107,7 @@ describe("provers of one key", () => {
       await demandAnswer(made, traceRoot);
       // The new signer alone goes on claiming.
       await (await fileCase(system, index)).claimed();
-      await expectSentOnce(index);
+      await expectSentOnce(system, index);
     } finally {
       signal(signer, "SIGCONT");
     }
@@ -150,11 +121,10 @@ describe("a signer that is cut off from PostgreSQL, which lives", () => {
     const { index, signer, standby, made } = await startPair(
       postgres.url.replace(new URL(postgres.url).host, `127.0.0.1:${proxy.port}`),
     );
-    const metric = await metricsOf(signer);
+    const metric = await metricOf(signer);
     const since = Date.now();
     proxy.cut();
-    await standby.logged(SIGNS);
-    await expectFast(since);
+    await expectTakeover(standby, since);
     await signer.logged(GONE);
     await challenge(made);
     const { traceRoot } = await answered(made);
@@ -171,21 +141,15 @@ describe("a signer that is cut off from PostgreSQL, which lives", () => {
 });
 
 describe("PostgreSQL fails in the middle of a dispute", () => {
-  const readOnly = async (value: "on" | "off") => {
-    await postgres.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
-    await postgres.query("SELECT pg_reload_conf()");
-  };
-  const FAULTS = [
-    ["is stopped", () => postgres.crash(), () => postgres.start()],
-    ["hangs", async () => postgres.freeze(), async () => postgres.thaw()],
-    ["takes no writes", () => readOnly("on"), () => readOnly("off")],
-  ] as const;
+  const { hangs, isStopped, takesNoWrites } = postgresFaults(() => postgres);
+  const FAULTS = [isStopped, hangs, takesNoWrites];
 
-  test.each(FAULTS)(
+  // The others look to a daemon like one that is gone; challengers meet one that hangs.
+  test.each(FAULTS.slice(0, scaled(1, FAULTS.length)))(
     "behavior: it %s: owed answers are sent, nothing is claimed until it is back",
     async (_, fail, mend) => {
       const { index, signer, standby, made } = await startPair();
-      const metric = await metricsOf(signer);
+      const metric = await metricOf(signer);
       await fail();
       try {
         await signer.logged(GONE);
@@ -196,7 +160,7 @@ describe("PostgreSQL fails in the middle of a dispute", () => {
         expect(await metric("assay_database_up")).toBe(0);
         expect(await metric("assay_journal_unshared")).toBeGreaterThan(0);
         const head = await system.client.getBlockNumber();
-        await expect.poll(async () => (await system.client.getBlockNumber()) > head + 8n, SOON).toBe(true);
+        await expect.poll(async () => (await system.client.getBlockNumber()) > head + 4n, SOON).toBe(true);
         expect(system.events.all("Claimed", ({ requestId }) => requestId === waiting.requestId)).toEqual([]);
         await mend();
         const since = Date.now();
@@ -214,7 +178,7 @@ describe("PostgreSQL fails in the middle of a dispute", () => {
         `SELECT state FROM ${schema}.actions WHERE key = 'commitTrace:${made.claimId}'`,
       );
       expect(["mined", "done"]).toContain(row?.state);
-      await expectSentOnce(index);
+      await expectSentOnce(system, index);
       await Promise.all([signer.stop(), standby.stop()]);
       for (const { log } of [signer, standby]) expect(readFileSync(log, "utf8")).not.toContain(PASSWORD);
     },
@@ -235,7 +199,7 @@ describe("PostgreSQL fails in the middle of a dispute", () => {
       await postgres.start();
     }
     await standby.logged(SIGNS);
-    await expectSentOnce(index);
+    await expectSentOnce(system, index);
     await standby.stop();
   });
 });

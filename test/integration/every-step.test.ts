@@ -16,7 +16,8 @@ import { EventFollower } from "../../protocol/chain/follower.ts";
 import { FALL_REASONS, type RequestId, ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 import { openDataFolder } from "../../protocol/service/data-folder.ts";
 import { ChainClock } from "../../protocol/service/metrics/chain-clock.ts";
-import { EVENTS_SCHEMA, EventStore } from "../../protocol/service/store/event-store.ts";
+import { EventStore } from "../../protocol/service/store/event-store.ts";
+import { EVENTS_SCHEMA } from "../../protocol/service/store/events-schema.ts";
 import { FailedDeliveries } from "../../prover/failed-deliveries.ts";
 import { JOBS_SCHEMA, JobStore } from "../../prover/jobs.ts";
 import { serveModels } from "../../prover/models.ts";
@@ -136,7 +137,6 @@ async function runHonestChallenger(): Promise<void> {
       data: join(system.folder, "challenger"),
       width: 4,
       limits: {
-        maxTicketsPerHour: 1_000,
         maxExposure: 10n ** 24n,
         endingBudget: 10n ** 16n,
         withdrawAbove: 10n ** 24n,

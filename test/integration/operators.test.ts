@@ -63,7 +63,6 @@ beforeAll(async () => {
   system = await startSystem({ models: [NAME], answerSeconds: ANSWER_SECONDS });
   const engine = await openEngine(system.models, 1, SILENT);
   const limits = {
-    maxTicketsPerHour: 1_000,
     maxExposure: 10n ** 24n,
     endingBudget: 10n ** 16n,
     withdrawAbove: 10n ** 24n,

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { formatAmount } from "../../base/amounts.ts";
 import { runAssay } from "../support/assay.ts";
 import { fileCase, of } from "../support/cases.ts";
 import { fetchMetrics } from "../support/exposition.ts";
@@ -93,12 +94,14 @@ describe("a challenger over three nodes", () => {
     await challenger.stop();
   });
 
-  test("behavior: beyond --max-tickets-per-hour it files none until a person resets it, also when started anew", async () => {
-    const args = ["challenger", "defend", "--max-tickets-per-hour", "1"];
+  test("behavior: beyond --max-exposure within an hour it files none until a person resets it, also when started anew", async () => {
+    const first = await (await fileCase(system, ROLES.cheat)).claimed();
+    // One ticket, and not two.
+    const limit = (first.claim.ticketBond * 3n) / 2n;
+    const args = ["challenger", "defend", "--max-exposure", `${limit}`];
     const start = () => system.daemon("careful", ROLES.challenger, args);
     const careful = start();
     await careful.logged("challenger is up");
-    const first = await (await fileCase(system, ROLES.cheat)).claimed();
     await system.events.until("Challenged", of(first));
     const second = await (await fileCase(system, ROLES.cheat)).claimed();
     await careful.logged(STOPPED);
@@ -112,7 +115,7 @@ describe("a challenger over three nodes", () => {
     const { code, stdout } = await assay("careful", ["challenger", "reset-breaker", "--json"]);
     expect([code, JSON.parse(stdout).reason]).toEqual([
       0,
-      expect.stringContaining("--max-tickets-per-hour (1)"),
+      expect.stringContaining(`--max-exposure (${formatAmount(limit)})`),
     ]);
     await Promise.any([second, third].map((claim) => system.events.until("Challenged", of(claim))));
     const refused = await assay("elsewhere", ["challenger", "reset-breaker"]);

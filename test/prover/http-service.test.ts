@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { fromHex } from "../../base/bytes.ts";
-import { statusOf } from "../../protocol/service/http/errors.ts";
+import { statusOf } from "../../protocol/service/http/error-answer.ts";
 import { listen } from "../../protocol/service/http/listen.ts";
 import {
   bodyOf,

@@ -9,10 +9,13 @@ import { mutate } from "../../tools/mutants.ts";
 import { PACKAGE } from "../../tools/python.ts";
 import { run } from "../support/python.ts";
 import { PYTHON_FAULTS, VECTOR_FAULT } from "../support/python-faults.ts";
+import { sampled, scaled } from "../support/scale.ts";
 
-/** As many are asked for; areas with a fixed number of cases bring it above a million. */
-const ELEMENTS = 700_000;
-const LEAST = 1_000_000;
+/** As many are asked for; areas with a fixed number of cases bring it above the least. */
+const ELEMENTS = scaled(300_000, 700_000);
+/** Among which a planted fault must be found. */
+const SEARCHED = 700_000;
+const LEAST = scaled(400_000, 1_000_000);
 const FIRST = 2_000_000;
 const PATIENCE_MS = 300_000;
 const SOURCES = join(PACKAGE, "src");
@@ -43,11 +46,11 @@ describe("python -m assay.exact lines", () => {
     expect(total).toBeGreaterThanOrEqual(LEAST);
   });
 
-  test.each(PYTHON_FAULTS.map((mutant) => ({ name: mutant.name, mutant })))(
+  test.each(sampled(PYTHON_FAULTS, 2).map((mutant) => ({ name: mutant.name, mutant })))(
     "behavior: $name is found",
     async ({ mutant }) => {
       const areas = areasNamed([mutant.caughtBy]);
-      const asked = { seed: FIRST, elements: ELEMENTS, timeoutMs: PATIENCE_MS, areas, untilFirst: true };
+      const asked = { seed: FIRST, elements: SEARCHED, timeoutMs: PATIENCE_MS, areas, untilFirst: true };
       const [result] = await runConformance(withFault(mutant), asked);
       expect(result?.fault).toBeUndefined();
       expect(result?.first?.what).toBeDefined();

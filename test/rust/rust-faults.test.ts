@@ -7,6 +7,7 @@ import { projectRoot } from "../../tools/foundry.ts";
 import { mutate } from "../../tools/mutants.ts";
 import { buildProgram, CRATES } from "../support/rust.ts";
 import { RUST_FAULTS } from "../support/rust-faults.ts";
+import { sampled } from "../support/scale.ts";
 
 const ASKED = { seed: 3_000_000, elements: 1_000_000, timeoutMs: 60_000, untilFirst: true };
 
@@ -23,7 +24,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("assay conformance run", () => {
-  test.each(RUST_FAULTS)("behavior: $name is found", async (fault) => {
+  test.each(sampled(RUST_FAULTS, 3))("behavior: $name is found", async (fault) => {
     const files = [...new Set(fault.edits.map(({ file }) => file))];
     const sources = new Map(files.map((file) => [file, readFileSync(join(CRATES, file), "utf8")]));
     for (const [file, text] of mutate(sources, fault)) writeFileSync(join(folder, file), text);

@@ -6,11 +6,15 @@ import { createClient } from "../../protocol/chain/connect.ts";
 
 export type LocalChain = Awaited<ReturnType<typeof startLocalChain>>;
 
+/** A hang ends a call; a slow machine does not. */
+const PATIENCE_MS = 120_000;
+
 /** Starts anvil on a free port; call `stop` when done. */
 export async function startLocalChain(options: AnvilOptions = {}) {
   const anvil = await startAnvil(options);
-  const client = createClient(anvil.rpcUrl);
-  const control = createTestClient({ mode: "anvil", transport: http(anvil.rpcUrl) });
+  const client = createClient(anvil.rpcUrl, PATIENCE_MS);
+  const transport = http(anvil.rpcUrl, { timeout: PATIENCE_MS });
+  const control = createTestClient({ mode: "anvil", transport });
   /** Mines one block at this second, or `seconds` after the last one. */
   const passTime = async (seconds: number) => {
     await control.increaseTime({ seconds });

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { vi } from "vitest";
 import type { runProgram } from "../../cli/output.ts";
-import type { createProgram } from "../../cli/program.ts";
+import type { createProgram, loadCommands } from "../../cli/program.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 
 export interface ProgramResult {
@@ -49,6 +49,7 @@ export function runNode(
 
 interface Program {
   readonly createProgram: typeof createProgram;
+  readonly loadCommands: typeof loadCommands;
   readonly runProgram: typeof runProgram;
 }
 let program: Promise<Program> | undefined;
@@ -83,8 +84,8 @@ export async function runInProcess(
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
   try {
     program ??= loadProgram();
-    const { createProgram, runProgram } = await program;
-    await runProgram(createProgram(), ["node", "assay", ...args]);
+    const { createProgram, loadCommands, runProgram } = await program;
+    await runProgram(createProgram(await loadCommands(args)), ["node", "assay", ...args]);
     return { code: Number(process.exitCode ?? 0), stdout: out.lines.join(""), stderr: err.lines.join("") };
   } finally {
     process.exitCode = before;

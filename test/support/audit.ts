@@ -7,7 +7,12 @@ import type { Chain } from "../../protocol/chain/connect.ts";
 export async function expectInOrder(chain: Chain): Promise<AuditReport> {
   const report = await auditChain(chain, { pageBlocks: 50 });
   expect(report.breach, "the event that breaks a rule").toBeUndefined();
-  const { held, booked } = report.balance ?? { held: 0n, booked: -1n };
-  expect(held, "what the contract holds, by its books").toBe(booked);
+  for (const balance of [
+    report.balance,
+    ...(report.promises === undefined ? [] : [report.promisesBalance]),
+  ]) {
+    const { held, booked } = balance ?? { held: 0n, booked: -1n };
+    expect(held, "what the contract holds, by its books").toBe(booked);
+  }
   return report;
 }

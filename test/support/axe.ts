@@ -16,7 +16,9 @@ interface Results {
 export async function axeFindings(page: Page): Promise<string[]> {
   // Evaluated by the debugger, which the policy does not bind.
   await page.evaluate(`(() => { ${SOURCE} })()`);
-  const { violations } = (await page.evaluate("window.axe.run(document)")) as Results;
+  const { violations } = (await page.evaluate(
+    `window.axe.run(document, { resultTypes: ["violations"] })`,
+  )) as Results;
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(
       ({ html, failureSummary = "" }) =>

@@ -27,7 +27,10 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
   ],
   edges: [
     ["any pad of a byte", `${OPCODES}move.ts`, "check.must(step.k <= 255,", "check.must(true,"],
-    ["any rows of REDUCE", `${OPCODES}reduce.ts`, "bytes <= MAX_REDUCED_BYTES, ", "true, "],
+    ["any rows of REDUCE", `${OPCODES}reduce.ts`, "bytes <= most, ", "true, "],
+    ["a norm of 8,193 bytes", `${OPCODES}norm.ts`, "MAX_NORM_BYTES = 8192", "MAX_NORM_BYTES = 8193"],
+    ["any number of divisors", `${OPCODES}rescale.ts`, "check.must(count === rows,", "check.must(true,"],
+    ["a multiplier of 0", `${OPCODES}rescale.ts`, "check.must(step.k >= 1,", "check.must(true,"],
     ["groups need not divide", `${OPCODES}dot.ts`, "groups >= 1 && outputs % groups === 0", "groups >= 1"],
     ["any type of a table", `${OPCODES}table.ts`, 'map.type === "u8"', "true"],
     [
@@ -37,6 +40,18 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       "if (operand > this.#index) {",
     ],
     ["a row of 1,024 elements", `${PROGRAM}check.ts`, "MAX_DOT_LENGTH = 992", "MAX_DOT_LENGTH = 1024"],
+    [
+      "a row of 1,025 activations",
+      `${PROGRAM}check.ts`,
+      "MAX_ACTIVATIONS_LENGTH = 1024",
+      "MAX_ACTIVATIONS_LENGTH = 1025",
+    ],
+    [
+      "rows that do not fill a matrix",
+      `${OPCODES}dot-activations.ts`,
+      "step.k >= 1 && rows % step.k === 0",
+      "step.k >= 1",
+    ],
     ["2^24 elements", `${PROGRAM}check.ts`, "MAX_ELEMENTS = 2 ** 24 - 1", "MAX_ELEMENTS = 2 ** 24"],
   ],
   limit: [
@@ -314,13 +329,8 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
     ],
     ["a length of 40 bits", `${PROMISES}leaf.ts`, "|| length >> 32n !== 0n)", "|| length >> 40n !== 0n)"],
     ["any text", `${PROMISES}leaf.ts`, "if (length > model.inputSize) throw", "if (length > 65_535) throw"],
-    [
-      "1,025 leaves",
-      `${PROMISES}batch.ts`,
-      "count < 1 || count > MAX_LEAVES",
-      "count < 1 || count > MAX_LEAVES + 1",
-    ],
-    ["1,023 leaves", `${PROMISES}batch.ts`, "MAX_LEAVES = 1_024", "MAX_LEAVES = 1_023"],
+    ["1,025 leaves", `${PROMISES}batch.ts`, "count < 1 || count > limit", "count < 1 || count > limit + 1"],
+    ["1,023 leaves", `${PROMISES}limits.ts`, "maxLeaves: 1_024", "maxLeaves: 1_023"],
     ["zero for every missing node", `${PROMISES}batch.ts`, "ZERO_ROOTS[height]", "ZERO_ROOTS[0 * height]"],
     ["a path of any length", `${PROMISES}batch.ts`, "if (path.length !== ceilLog2(count)) return false;", ""],
     [

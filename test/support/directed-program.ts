@@ -1,5 +1,6 @@
 /** Random programs that end in a chosen opcode, variant and type, with tensors of thousands of elements: what the
  *  differential suite counts. `random-program.ts` makes chains of all opcodes, with small tensors. */
+import { variantCode } from "../../inference/program/codes.ts";
 import {
   ARITH_VARIANTS,
   FLOAT_VARIANTS,
@@ -46,9 +47,11 @@ export const TARGETS: readonly Target[] = [
   ),
   ...FLOAT_VARIANTS.flatMap((name, variant) => targets("float", variant, floatTypes(name))),
   ...REDUCE_VARIANTS.flatMap((name, variant) =>
-    targets("reduce", variant, name === "sum" ? ["s32"] : INTEGERS),
+    targets("reduce", variant, name === "sum" || name === "norm" ? ["s32"] : INTEGERS),
   ),
   ...targets("select", 0, ALL),
+  ...targets("dot", variantCode("dot", "activations"), ["s32"]),
+  ...targets("rescale", variantCode("rescale", "ratio"), ["u8", "s8", "s32"]),
 ];
 
 export interface DirectedProgram {

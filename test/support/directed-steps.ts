@@ -1,52 +1,24 @@
 /** The last step of a directed program, one function an opcode. */
 
-import type { StepFields, Value } from "../../conformance/generate/program-builder.ts";
+import type { Value } from "../../conformance/generate/program-builder.ts";
 import { findIntegerForm } from "../../inference/onnx/requantize/integer-form.ts";
 import {
   ARITH_VARIANTS,
-  elementBytes,
   FLOAT_VARIANTS,
+  isActivationDot,
+  isRatio,
   lastDim,
-  REDUCE_VARIANTS,
   type TensorType,
 } from "../../inference/program/form.ts";
 import { bitsOfFloat } from "../../inference/program/tensor.ts";
 import { type ChannelParameters, packChannel, packDot, packLookup } from "../../inference/program/weights.ts";
 import type { Content, DirectedBuilder, Target } from "./directed-builder.ts";
+import { ratio } from "./directed-ratio.ts";
+import { reduce } from "./directed-reduce.ts";
+import { evenFloats, finish, floats, INTEGERS, integers, LIMITS, largeDims } from "./directed-values.ts";
 import type { Rng } from "./rng.ts";
 
 type Build = (b: DirectedBuilder, target: Target) => Value;
-
-const INTEGERS = ["u8", "s8", "s32", "bool"] as const;
-const LIMITS = { u8: [0, 255], s8: [-128, 127], bool: [0, 1], s32: [-(2 ** 31), 2 ** 31 - 1] } as const;
-
-const integers = (type: keyof typeof LIMITS, low = LIMITS[type][0], high = LIMITS[type][1]): Content => ({
-  type,
-  low: Math.max(low, LIMITS[type][0]),
-  high: Math.min(high, LIMITS[type][1]),
-});
-const floats = (low = -(2 ** 20), high = 2 ** 20): Content => ({ type: "f32", low, high });
-/** As many large numbers as small ones, and halves. */
-const evenFloats = (low: number, high: number): Content => ({
-  ...floats(low, high),
-  pick: (rng) =>
-    rng.chance(0.3)
-      ? rng.int(2 * low, 2 * high) / 2
-      : Math.fround(low + (rng.int(0, 2 ** 24) / 2 ** 24) * (high - low)),
-});
-
-/** Dims of rank 1 to 6 with 400 to 2,400 elements. */
-export function largeDims(rng: Rng, most = 2400): number[] {
-  const rank = rng.int(1, 6);
-  const dims: number[] = [];
-  let room = rng.int(Math.ceil(most / 6), most);
-  for (let axis = 0; axis < rank - 1; axis++) {
-    const dim = rng.int(1, Math.min(room, axis === 0 ? 64 : 8));
-    dims.push(dim);
-    room = Math.floor(room / dim);
-  }
-  return [...dims, room];
-}
 
 /** The output's dims, or smaller ones that broadcast to them. */
 function broadcastDims(rng: Rng, dims: readonly number[]): readonly number[] {
@@ -55,12 +27,6 @@ function broadcastDims(rng: Rng, dims: readonly number[]): readonly number[] {
   const kept = dims.slice(rng.int(0, dims.length - 1));
   return kept.map((dim) => (rng.chance(0.2) ? 1 : dim));
 }
-
-const finish = (
-  b: DirectedBuilder,
-  { opcode, variant, type }: Target,
-  fields: Omit<StepFields, keyof Target>,
-): Value => b.step({ opcode, variant, type, ...fields });
 
 function lookup(b: DirectedBuilder, target: Target): Value {
   const { rng } = b;
@@ -117,7 +83,23 @@ function channelParameters(
   });
 }
 
+/** Rows of activations times rows of activations: groups of rows that share a matrix, or one matrix for all. */
+function activationDot(b: DirectedBuilder, target: Target): Value {
+  const { rng } = b;
+  const k = rng.chance(0.7)
+    ? rng.int(1, rng.pick([4, 100]))
+    : rng.pick([127, 128, 256, 511, 992, 1023, 1024]);
+  const [matrices, n] = [rng.int(1, 4), rng.int(1, 30)];
+  const share = Math.max(1, Math.min(Math.floor(30_000 / (k * matrices)), Math.floor(2400 / (n * matrices))));
+  const [left, right] = [rng.pick(["u8", "s8"] as const), rng.pick(["u8", "s8"] as const)];
+  const isFlat = rng.chance(0.5);
+  const a = b.operand(integers(left), isFlat ? [matrices * share, k] : [matrices, share, k], false);
+  const own = b.operand(integers(right), isFlat ? [matrices * n, k] : [matrices, n, k], rng.chance(0.3));
+  return finish(b, target, { dims: [matrices, share, n], a, b: own, k: share });
+}
+
 function dot(b: DirectedBuilder, target: Target): Value {
+  if (isActivationDot(target)) return activationDot(b, target);
   const { rng } = b;
   const k = rng.chance(0.7) ? rng.int(1, rng.pick([4, 100])) : rng.pick([127, 128, 256, 511, 768, 991, 992]);
   const groups = rng.chance(0.6) ? 1 : rng.int(2, 6);
@@ -163,6 +145,7 @@ function requant(b: DirectedBuilder, target: Target): Value {
 }
 
 function rescale(b: DirectedBuilder, target: Target): Value {
+  if (isRatio(target)) return ratio(b, target);
   const { rng } = b;
   const dims = largeDims(rng);
   const n = rng.chance(0.7) && lastDim(dims) <= 300 ? lastDim(dims) : 1;
@@ -337,24 +320,6 @@ function scaled(b: DirectedBuilder, target: Target, dims: readonly number[]): Va
     false,
   );
   return finish(b, target, { dims, a, b: b1, c });
-}
-
-function reduce(b: DirectedBuilder, target: Target): Value {
-  const { rng } = b;
-  const isSum = REDUCE_VARIANTS[target.variant] === "sum";
-  const type = isSum ? rng.pick(INTEGERS) : (target.type as (typeof INTEGERS)[number]);
-  const size = elementBytes(type);
-  const length = rng.chance(0.8) ? rng.int(1, 32 / size) : rng.int(32 / size, 1024 / size);
-  const rows = largeDims(rng, Math.min(2400, Math.floor(56_000 / (length * size))));
-  const limit = Math.floor(2 ** 31 / length) - 1;
-  const a = b.operand(
-    isSum ? integers(type, -limit, limit) : integers(type),
-    [...rows.slice(-5), length],
-    false,
-  );
-  const kept = rows.slice(-5);
-  const dims = rng.chance(0.5) ? [...kept, 1] : kept;
-  return finish(b, target, { dims, a });
 }
 
 function select(b: DirectedBuilder, target: Target): Value {

@@ -3,6 +3,7 @@ import { type Address, type Hex, keccak256 } from "viem";
 import { toHex } from "../../base/bytes.ts";
 import type { Question } from "../../challenger/interrogate.ts";
 import { topsOf, traceShapes } from "../../inference/commit/reveal.ts";
+import { findJudgedOnly, type Program } from "../../inference/program/form.ts";
 import type { TreeShape } from "../../inference/program/shape.ts";
 import { type ClaimEntry, ClaimIndex, type RequestEntry } from "../../protocol/chain/claim-index.ts";
 import type { ChainEvent, EventName } from "../../protocol/chain/events.ts";
@@ -34,6 +35,10 @@ import { ALL_LANES } from "./echo-model.ts";
 import { addressOf, hashOf, WHO } from "./game-table.ts";
 import { type HonestRun, type Lie, type Presented, present } from "./lies.ts";
 import { createRng, type Rng } from "./rng.ts";
+
+/** All lanes that a program can have. */
+export const lanesOf = (program: Program): number =>
+  findJudgedOnly(program) === undefined ? ALL_LANES : ALL_LANES & ~LANE.EXECUTION;
 
 export class GameViolation extends Error {}
 
@@ -144,7 +149,7 @@ export class DisputeTable {
     this.rng = createRng(plan.seed);
     const { answerSeconds, longer } = plan;
     const constants = gameConstants(answerSeconds);
-    const facts = modelFacts(run.prepared.program, ALL_LANES);
+    const facts = modelFacts(run.prepared.program, lanesOf(run.prepared.program));
     this.start = newGame(game, constants, new Map([[modelId, facts]]));
     this.state = this.start;
     const input = toHex(run.calldata);
@@ -153,7 +158,7 @@ export class DisputeTable {
       requester: WHO.requester,
       modelId,
       inputHash: keccak256(input),
-      lanes: ALL_LANES,
+      lanes: lanesOf(run.prepared.program),
       fee: 1_000n,
       deliveryFee: 0n,
       minBond: 0n,
@@ -177,7 +182,7 @@ export class DisputeTable {
    *  @throws GameViolation if it is refused */
   claimAs(prover: Address, outputBytes: Uint8Array): ClaimId {
     const attempt = this.state.requests.get(this.requestId)?.word.attempt ?? 0;
-    const { depth } = modelFacts(this.run.prepared.program, ALL_LANES);
+    const { depth } = modelFacts(this.run.prepared.program, lanesOf(this.run.prepared.program));
     const gasPrice = 20n;
     const { bond } = bondsOf(this.state.constants, { ...this.request, gasPrice, depth, attempt });
     const output = toHex(outputBytes);

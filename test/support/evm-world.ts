@@ -45,6 +45,8 @@ export interface Sent {
   /** name of the error it reverted with; absent: it did not */
   readonly refusal?: string;
   readonly events: readonly ChainEvent[];
+  /** of all contracts */
+  readonly logs: readonly Log<bigint, number, false>[];
 }
 
 export class EvmWorld {
@@ -111,8 +113,8 @@ export class EvmWorld {
   /** A transaction in a block of its own. @param now its second @param baseFee wei */
   async send(from: Address, call: Call, now: number, baseFee = BASE_FEE): Promise<Sent> {
     const { error, returned, logs } = await this.#run(from, call, now, baseFee);
-    if (error !== undefined) return { refusal: decodeRevertData(returned).name, events: [] };
-    return { events: decodeEvents(logs) };
+    if (error !== undefined) return { refusal: decodeRevertData(returned).name, events: [], logs: [] };
+    return { events: decodeEvents(logs), logs };
   }
 
   /** A view of Assay. @returns its answer, ABI-encoded */

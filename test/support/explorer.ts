@@ -1,18 +1,21 @@
 /** An explorer's index in a database of its own, and batches with the facts that belong to them. */
+
 import type { Hex } from "viem";
-import { EXPLORER_SCHEMA, ExplorerIndex } from "../../explorer/index/explorer-index.ts";
+import { ExplorerIndex } from "../../explorer/index/explorer-index.ts";
 import type { BlockFacts, Facts, TransactionFacts } from "../../explorer/index/facts.ts";
+import { EXPLORER_SCHEMA } from "../../explorer/index/schema.ts";
+import type { SqlStore } from "../../explorer/store/sql.ts";
+import { SqliteStore } from "../../explorer/store/sqlite-store.ts";
 import type { Batch, Cursor } from "../../protocol/chain/follower.ts";
-import { openDatabase, type SqliteDatabase } from "../../protocol/service/journal/database.ts";
-import { EVENTS_SCHEMA } from "../../protocol/service/store/event-store.ts";
+import { openDatabase } from "../../protocol/service/journal/database.ts";
 import type { TimedEvent } from "./audited-history.ts";
 import { addressOf } from "./game-table.ts";
 
-export const openExplorerDatabase = (path: string): SqliteDatabase =>
-  openDatabase(path, [EVENTS_SCHEMA, EXPLORER_SCHEMA]);
+export const openExplorerStore = (path: string): SqliteStore =>
+  new SqliteStore(openDatabase(path, [EXPLORER_SCHEMA]));
 
 /** Everything that the tables hold, by table. */
-export function contentOf(db: SqliteDatabase): Record<string, unknown[]> {
+export function contentOf(store: SqlStore): Promise<Record<string, unknown[]>> {
   const tables = [
     "blocks",
     "transactions",
@@ -21,19 +24,19 @@ export function contentOf(db: SqliteDatabase): Record<string, unknown[]> {
     "requests",
     "claims",
     "tickets",
+    "batches",
+    "signed_claims",
     "sums",
     "events",
+    "promise_events",
   ];
-  return Object.fromEntries(
-    tables.map((table) => [
-      table,
-      db
-        .prepare(`SELECT * FROM ${table}`)
-        .all()
-        .map((row) => JSON.stringify(row))
-        .sort(),
-    ]),
-  );
+  return store.read(async (sql) => {
+    const content = tables.map(async (table) => {
+      const rows = await sql.all(`SELECT * FROM ${table}`);
+      return [table, rows.map((row) => JSON.stringify(row)).sort()] as const;
+    });
+    return Object.fromEntries(await Promise.all(content));
+  });
 }
 
 export interface FactBatch {

@@ -71,7 +71,9 @@ function collect(least: number, make: (seed: number) => readonly Hex[]): Hex[] {
 function runVectors(opcode: Opcode, index: number): Hex[] {
   const rng = createRng(seed * 1000 + 600 + index);
   const vectors: Hex[] = [];
-  while (vectors.length < 4) {
+  // Compiled layers are of DOT steps.
+  const count = opcode === "dot" ? 12 : 4;
+  while (vectors.length < count) {
     const options = { steps: rng.int(0, 2) };
     const vector = runVector(3 * rng.int(0, 2 ** 30) + (vectors.length % 3), opcode, options);
     if (vector.length <= 2 * MOST_BYTES) vectors.push(vector);

@@ -6,6 +6,7 @@ import { httpMetrics } from "../../protocol/service/metrics/http.ts";
 import { addJournalMetrics } from "../../protocol/service/metrics/journal-metrics.ts";
 import { type Family, Metrics } from "../../protocol/service/metrics/metrics.ts";
 import { addNodeMetrics } from "../../protocol/service/metrics/node-metrics.ts";
+import { addOwnMetrics, addWorkerMetrics } from "../../protocol/service/metrics/worker-metrics.ts";
 import {
   addHttpMetrics,
   addOrderMetrics,
@@ -22,13 +23,17 @@ function familiesOf(define: (metrics: Metrics) => void): readonly Family[] {
   return metrics.families;
 }
 
-export const METRIC_FAMILIES: Readonly<Record<"both" | "prover" | "challenger", readonly Family[]>> = {
-  both: familiesOf((metrics) =>
+export const METRIC_FAMILIES: Readonly<
+  Record<"both" | "prover" | "challenger" | "worker", readonly Family[]>
+> = {
+  both: familiesOf((metrics) => {
     addNodeMetrics(metrics, {
       ...{ nodes: { status: () => [] }, account: zeroAddress },
       ...{ pulse, clock, nowMs: Date.now, unmined: () => 0 },
-    }),
-  ),
+    });
+    addJournalMetrics(metrics, { role: "signer", unshared: 0 });
+    addWorkerMetrics(metrics, { alive: 0, barred: 0, resting: 0, onOutcome: () => undefined });
+  }),
   prover: familiesOf((metrics) => {
     const none = () => [];
     addProverMetrics(metrics, {
@@ -43,9 +48,8 @@ export const METRIC_FAMILIES: Readonly<Record<"both" | "prover" | "challenger", 
     addHttpMetrics(metrics, { runs: idle, waiters: idle, listeners: idle });
     addOrderMetrics(metrics);
     const stake = { free: 0n, leaving: 0n, away: 0n, slots: 0n };
-    const promised = { waitingLeaves: 0, runningBatches: 0, openPromises: 0 };
+    const promised = { waitingLeaves: 0, runningBatches: 0, openPromises: 0, missingStake: 0n };
     addSigningMetrics(metrics, { stake, readyModels: 0, ...promised });
-    addJournalMetrics(metrics, { role: "signer", unshared: 0 });
     httpMetrics(metrics, Date.now);
   }),
   challenger: familiesOf((metrics) => {
@@ -53,4 +57,5 @@ export const METRIC_FAMILIES: Readonly<Record<"both" | "prover" | "challenger", 
     const counts = { unchecked: () => 0, entriesHeld: () => 0, covered: 0, promises };
     addChallengerMetrics(metrics, { clock, disputes: () => [], ...counts });
   }),
+  worker: familiesOf((metrics) => addOwnMetrics(metrics, () => ({ isUp: true, running: 0 }))),
 };

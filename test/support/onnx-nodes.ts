@@ -1,5 +1,6 @@
 /** Graphs of a few nodes from one input x to one output y, for tests. */
 import type { OnnxType } from "../../inference/onnx/graph.ts";
+import type { ImportSettings } from "../../inference/onnx/import.ts";
 import type { TestNode, TestTensor } from "./onnx-file.ts";
 import { type GraphRun, runGraph } from "./onnx-run.ts";
 
@@ -16,9 +17,10 @@ export function run(
   nodes: readonly TestNode[],
   output: OnnxType,
   constants: Readonly<Record<string, TestTensor>> = {},
+  settings: ImportSettings = {},
 ): GraphRun {
   const graph = { nodes, inputs: { x: { type: x.type, dims: x.dims } }, outputs: { y: output }, constants };
-  return runGraph(graph, { x });
+  return runGraph(graph, { x }, settings);
 }
 
 export const node = (

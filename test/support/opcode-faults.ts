@@ -58,6 +58,18 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
       "const first = (group % groups) * perGroup;",
       "const first = (groups - 1 - (group % groups)) * perGroup;",
     ],
+    [
+      "the first matrix for all rows",
+      `${OPCODES}dot-activations.ts`,
+      "const first = (row / step.k) * n * k;",
+      "const first = 0 * row;",
+    ],
+    [
+      "signed activations of b as they are stored",
+      `${OPCODES}dot-activations.ts`,
+      "k * aZero * bZero - bZero * total",
+      "k * aZero * bZero - 0 * total",
+    ],
   ],
   requant: [
     [
@@ -98,6 +110,14 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
       "((input[i] as number) + (channels.bias[n] as number)) | 0",
       "(input[i] as number) + (channels.bias[n] as number)",
     ],
+    [
+      "ratios are rounded toward zero",
+      `${OPCODES}ratio.ts`,
+      "Math.floor((product + divisor)",
+      "Math.trunc((product + divisor)",
+    ],
+    ["a divisor below 1 divides", `${OPCODES}ratio.ts`, "if (divisor < 1) return 0;", ""],
+    ["ratios of s8 as stored", `${OPCODES}ratio.ts`, 'aType === "s8" ? 128 : 0', 'aType === "u8" ? 0 : 0'],
   ],
   table: [
     [
@@ -149,6 +169,15 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     ],
   ],
   reduce: [
+    ["norms with 32 bits of k", `${OPCODES}norm.ts`, "+ BigInt(k);", "+ BigInt(k | 0);"],
+    ["a norm of s8 as stored", `${OPCODES}norm.ts`, 'type === "s8" ? 128 : 0', 'type === "u8" ? 0 : 0'],
+    [
+      "a norm that is rounded to the nearest",
+      `${OPCODES}norm.ts`,
+      "root * root > total",
+      "root * root > total + root",
+    ],
+    ["norms wrap", `${OPCODES}norm.ts`, "if (total >= 1n << 62n) return LARGEST;", ""],
     ["s8 without its offset", `${OPCODES}reduce.ts`, "result = (result - offset) | 0;", ""],
     [
       "the maximum is the last",

@@ -1,7 +1,7 @@
 /** Faults for the contracts that run programs, in a copy of their sources: two steps that meet wrongly in memory, in a
  *  plan or at the end of a chunk. A fuzzer that does not find one of them would not find it in the contracts either. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { loadArtifacts, readArtifact } from "../../cli/artifacts.ts";
@@ -131,6 +131,8 @@ export class PlantedContracts {
       .replace('solc = "tools/solc"', `solc = ${solc}`)
       .replace(/^(out|cache_path) = "build\/(.*)"$/gm, '$1 = "$2"');
     this.#write("foundry.toml", config);
+    // The packages that contracts import.
+    symlinkSync(join(projectRoot, "node_modules"), join(this.#folder, "node_modules"));
   }
 
   close(): void {

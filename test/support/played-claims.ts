@@ -42,7 +42,9 @@ export async function openPlayedClaims(
   model: LoadedModel,
 ) {
   const open = async (player: Player, account: LocalAccount) => {
-    const chain = requireAccount(await connect({ rpcUrl: local.rpcUrl, deployment, account }));
+    const chain = requireAccount(
+      await connect({ rpcUrl: local.rpcUrl, deployment, account, timeoutMs: 60_000 }),
+    );
     return { chain, ...openDataFolder(join(folder, player), chain, [], QUICK) };
   };
   const players = {

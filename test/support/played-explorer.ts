@@ -1,16 +1,14 @@
 /** An explorer in this process, over a played deployment on a local chain. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, vi } from "vitest";
 import { modelFolder } from "../../cli/model-source.ts";
-import type { Overview } from "../../explorer/api/types.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
 import { connect } from "../../protocol/chain/connect.ts";
 import { planPublication, publishWeights } from "../../protocol/chain/execution/publication.ts";
 import type { Claim, ModelId } from "../../protocol/rules/types.ts";
 import { startLocalChain } from "./anvil.ts";
 import { deployLocal, LOCAL_CONSTANTS, temporaryFolder } from "./deploy.ts";
-import { startLocalExplorer } from "./local-explorer.ts";
+import { caughtUp, startLocalExplorer } from "./local-explorer.ts";
 import { documentOf, expectDocumented } from "./openapi.ts";
 import { openPlayedClaims, type PlayedClaims, playerAddress } from "./played-claims.ts";
 import { encodeText } from "./sentiment-call.ts";
@@ -44,25 +42,14 @@ export async function startPlayedExplorer(faults: readonly string[]) {
   const { url } = explorer;
   const document = await documentOf(url);
   const get = (path: string, init?: RequestInit) => fetch(`${url}${path}`, init);
-  /** Resolves once the index has the chain's newest block. */
-  const caughtUp = async (): Promise<void> => {
-    const head = Number(await chain.client.getBlockNumber());
-    await vi.waitFor(
-      async () => {
-        const overview = (await (await get("/v1/overview")).json()) as Overview;
-        expect(overview.head?.number).toBeGreaterThanOrEqual(head);
-      },
-      { timeout: 600_000, interval: 50 },
-    );
-  };
-  await caughtUp();
+  await caughtUp(url, chain);
   return {
     ...claims,
     local,
     played,
     document,
     get,
-    caughtUp,
+    caughtUp: () => caughtUp(url, chain),
     /** A documented answer. @param route as the document names it @param path with its values */
     ask: async (route: string, path: string): Promise<unknown> =>
       expectDocumented(document, `GET ${route}`, await get(path)),

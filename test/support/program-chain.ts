@@ -4,11 +4,9 @@ import {
   type Address,
   encodeAbiParameters,
   encodeFunctionData,
-  getCreate2Address,
   type Hex,
   numberToHex,
   parseAbiParameters,
-  size,
   zeroAddress,
   zeroHash,
 } from "viem";
@@ -16,7 +14,13 @@ import { concatBytes, fromHex, toHex } from "../../base/bytes.ts";
 import { loadArtifacts } from "../../cli/artifacts.ts";
 import { type Commitment, commitWeights, programHash } from "../../inference/commit/commitments.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
-import { elementCount, type Model, type Program, type Step } from "../../inference/program/form.ts";
+import {
+  elementCount,
+  judgeVersionOf,
+  type Model,
+  type Program,
+  type Step,
+} from "../../inference/program/form.ts";
 import { maxCalldata, outputLength } from "../../inference/program/shape.ts";
 import type { Artifact, DeployedContract } from "../../protocol/chain/deploy/parts.ts";
 import { decodeRevertData } from "../../protocol/chain/errors.ts";
@@ -35,6 +39,7 @@ import { modelIdOf } from "../../protocol/rules/ids.ts";
 import { LANE, type ModelId } from "../../protocol/rules/types.ts";
 import { type LocalChain, startLocalChain } from "./anvil.ts";
 import { createContract } from "./create-contract.ts";
+import { dataAddress } from "./data-address.ts";
 import { deployLocal } from "./deploy.ts";
 
 /** The ways in which the chain runs a program. */
@@ -381,15 +386,9 @@ function idOf(program: Program, { root }: Commitment, selector: Uint8Array): Mod
     weightsRoot: root,
     maxCalldata: maxCalldata(program),
     outputLength: outputLength(program),
+    judgeVersion: judgeVersionOf(program),
     selector,
     lanes: LANES,
     vkHash: new Uint8Array(32),
   });
-}
-
-/** Where a contract stores these bytes as code. Source: verifier-contracts/libraries/DataContract.sol. */
-function dataAddress(from: Address, data: Hex): Address {
-  const length = (size(data) + 1).toString(16).padStart(4, "0");
-  const bytecode: Hex = `0x61${length}80600a3d393df300${data.slice(2)}`;
-  return getCreate2Address({ from, salt: zeroHash, bytecode });
 }

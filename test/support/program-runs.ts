@@ -52,7 +52,7 @@ class ChainRuns implements ProgramRuns {
 
 export const openProgramRuns: OpenPrograms = async (paths, count) => {
   const directed = Object.values(DIRECTED_RUNS).flat();
-  const random = Array.from({ length: count }, (_, i) => shapedProgram(i + 1));
+  const random = Array.from({ length: count }, (_, i) => shapedProgram(i + 1, true));
   // Random ones first: most mutants fall to the first few of them.
   const cases = [...random, ...directed].map((subject) => {
     return [subject.name, { subject, expected: outputsOf(subject) }] as const;

@@ -11,7 +11,17 @@ const VALIDATE = "exact/validate.py";
 
 const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
   structure: [["unused bytes of a record", "exact/decode.py", "fields.zero(14, 32)", "fields.zero(14, 15)"]],
-  edges: [["a step that reads itself", VALIDATE, "else self.index\n", "else self.index + 1\n"]],
+  edges: [
+    ["a step that reads itself", VALIDATE, "else self.index\n", "else self.index + 1\n"],
+    ["a multiplier of 0", VALIDATE, 'step.k >= 1, "the', 'step.k >= 0, "the'],
+    ["a norm of 8,193 bytes", VALIDATE, "MAX_NORM = 8192", "MAX_NORM = 8193"],
+    [
+      "a row of 1,025 activations",
+      VALIDATE,
+      "a.dims[-1] <= MAX_ACTIVATIONS,",
+      "a.dims[-1] <= MAX_ACTIVATIONS + 1,",
+    ],
+  ],
   calldata: [
     [
       "bytes behind the last argument",
@@ -53,6 +63,12 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       "weights = rows.values.reshape(groups, -1, length)",
       "weights = rows.values.reshape(-1, groups, length).swapaxes(0, 1)",
     ],
+    [
+      "the last matrix first",
+      KERNELS,
+      "a.astype(np.float64), b.transpose(0, 2, 1)",
+      "a.astype(np.float64), b[::-1].transpose(0, 2, 1)",
+    ],
     ["without the weight offset", KERNELS, "exact - parameters.offset * sums", "exact"],
   ],
   requant: [
@@ -70,6 +86,8 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
     ],
   ],
   rescale: [
+    ["ratios without the half", KERNELS, "(2 * x * k + d) // (2 * d)", "(x * k) // d"],
+    ["a divisor below 1 divides", KERNELS, "if d > 0 else 0", "if d != 0 else 0"],
     [
       "the shift is not modulo 64",
       "exact/weights.py",
@@ -109,6 +127,8 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
     ],
   ],
   reduce: [
+    ["norms do not saturate", KERNELS, "min(root, S32_MAX)", "root & S32_MAX"],
+    ["norms without k", KERNELS, "for x in row) + k)", "for x in row))"],
     [
       "sums do not wrap",
       KERNELS,

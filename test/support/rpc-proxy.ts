@@ -26,8 +26,12 @@ export interface RpcProxy {
   stop(): Promise<void>;
 }
 
+/** Pages of any origin may ask. */
+const ANYBODY = { "access-control-allow-origin": "*", "access-control-allow-headers": "*" };
+
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const server = createServer(async (request, response) => {
+    if (request.method === "OPTIONS") return response.writeHead(204, ANYBODY).end();
     const body: unknown = JSON.parse(await textOf(request));
     const calls = (Array.isArray(body) ? body : [body]) as RpcCall[];
     const verdicts = await Promise.all(calls.map((call) => proxy.decide(call)));
@@ -46,7 +50,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       return typeof verdict === "object" ? { jsonrpc: "2.0", id: one.id, ...verdict } : one;
     });
     response
-      .writeHead(answer.status, { "content-type": "application/json" })
+      .writeHead(answer.status, { ...ANYBODY, "content-type": "application/json" })
       .end(JSON.stringify(Array.isArray(answered) ? answers : answers[0]));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

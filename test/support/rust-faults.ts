@@ -3,6 +3,7 @@
 import type { Mutant } from "../../tools/mutant.ts";
 
 const ELEMENT = "assay-exact/src/element.rs";
+const RULES = "assay-exact/src/rules.rs";
 const ARITHMETIC = "assay-exact/src/arithmetic.rs";
 const BINARY32 = "assay-exact/src/binary32.rs";
 const PROMISES = "assay-exact/src/promises.rs";
@@ -37,6 +38,8 @@ export const RUST_FAULTS: readonly Mutant[] = [
     "products - parameters.weight_offset() * sum +",
     "products +",
   ),
+  fault("DOT: the first matrix for all rows", "dot", ELEMENT, "m / self.step.k as usize", "0 * m"),
+  fault("DOT: 1,025 activations", "edges", RULES, "ensure!(k <= 1024,", "ensure!(k <= 1025,"),
   fault("DOT: groups by turns", "dot", ELEMENT, "n * groups / rows", "n % groups"),
   fault(
     "REQUANT: the upper clamp first",
@@ -51,6 +54,27 @@ export const RUST_FAULTS: readonly Mutant[] = [
     ARITHMETIC,
     "self.0[16] & 63",
     "self.0[16].min(63)",
+  ),
+  fault(
+    "RESCALE: ratios are rounded toward zero",
+    "rescale",
+    ELEMENT,
+    "numerator.div_euclid(2 * i128::from(divisor))",
+    "numerator / (2 * i128::from(divisor))",
+  ),
+  fault(
+    "RESCALE: a ratio's divisor is that of its column",
+    "rescale",
+    ELEMENT,
+    "let row = self.place().0;",
+    "let row = self.place().1 % self.dims(1).count();",
+  ),
+  fault(
+    "RESCALE: any number of divisors",
+    "edges",
+    RULES,
+    "ensure!(count == rows,",
+    "ensure!(count >= rows,",
   ),
   fault("TABLE: the byte as a signed number", "table", ELEMENT, "byte as usize)", "(byte ^ 0x80) as usize)"),
   fault("ARITH: a divisor below 0 divides", "arith", ELEMENT, "5 if b < 1", "5 if b == 0"),
@@ -69,6 +93,15 @@ export const RUST_FAULTS: readonly Mutant[] = [
     "((size + 0.5) as i32 as f32).copysign(x)",
   ),
   fault("FLOAT: NaN keeps its bits", "float", BINARY32, "if value.is_nan() {", "if false {"),
+  fault("REDUCE: norms do not saturate", "reduce", ELEMENT, ".isqrt().min(i32::MAX as u128)", ".isqrt()"),
+  fault(
+    "REDUCE: norms without k",
+    "reduce",
+    ELEMENT,
+    "(sum + u128::from(self.step.k)).isqrt()",
+    "sum.isqrt()",
+  ),
+  fault("REDUCE: norms of 8,193 bytes", "edges", RULES, "{ 8192 } else", "{ 8193 } else"),
   fault(
     "REDUCE: of bools a truth instead of a byte",
     "reduce",

@@ -4,6 +4,7 @@ import type { Address, Hex } from "viem";
 import { SILENT } from "../../base/log.ts";
 import { JOURNAL_SCHEMA, MIRROR_SCHEMA, openDatabase } from "../../protocol/service/journal/database.ts";
 import { type JournalOwner, LocalJournal } from "../../protocol/service/journal/journal.ts";
+import { Notes } from "../../protocol/service/journal/notes.ts";
 import { SharedJournal } from "../../protocol/service/journal/shared-journal.ts";
 import { OwnJournal } from "../../protocol/service/journal/transaction-journal.ts";
 import { databaseTerms } from "../../protocol/service/postgres/terms.ts";
@@ -25,6 +26,7 @@ export function newOwner(): JournalOwner {
 
 export interface Shared {
   readonly journal: SharedJournal;
+  readonly notes: Notes;
   close(): Promise<void>;
   /** A new one on the same folder. */
   reopen(): Shared;
@@ -42,7 +44,7 @@ export function openShared(owner: JournalOwner, url: string, path = newPath()): 
     await journal.stop();
     db.close();
   };
-  return { journal, close, reopen: () => openShared(owner, url, path) };
+  return { journal, notes: new Notes(db), close, reopen: () => openShared(owner, url, path) };
 }
 
 /** The journal of a daemon that shares it with nobody. */

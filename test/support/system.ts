@@ -46,10 +46,19 @@ export const ROLES = { deployer: 0, requester: 1, prover: 2, challenger: 3, chea
 
 const MNEMONIC = "test test test test test test test test test test test junk";
 const ACCOUNTS = 24;
+/** A node of a machine that is busy estimates the largest transactions for many seconds. */
+const PATIENCE_MS = 60_000;
 
 /** An account with ether. @param index below 24; from ROLES.cheat on there are twenty for cheats */
-export const systemAccount = (index: number): LocalAccount =>
-  mnemonicToAccount(MNEMONIC, { addressIndex: index });
+export function systemAccount(index: number): LocalAccount {
+  const known = accounts.get(index);
+  if (known !== undefined) return known;
+  const account = mnemonicToAccount(MNEMONIC, { addressIndex: index });
+  accounts.set(index, account);
+  return account;
+}
+/** A key takes a tenth of a second to derive, for which a process that asks often would do nothing else. */
+const accounts = new Map<number, LocalAccount>();
 
 /** Private key of `systemAccount(index)`. */
 export function keyOf(index: number): Hex {
@@ -120,7 +129,7 @@ export async function startSystem(options: SystemOptions) {
     for (const name of [...names, ...proofNames])
       cpSync(modelFolder(name), join(modelsFolder, name), { recursive: true });
     const chainOf = async (account: LocalAccount) =>
-      requireAccount(await connect({ rpcUrl: local.rpcUrl, deployment, account }));
+      requireAccount(await connect({ rpcUrl: local.rpcUrl, deployment, account, timeoutMs: PATIENCE_MS }));
     const open = async (name: string, index: number) => {
       const chain = await chainOf(systemAccount(index));
       const { sender, close } = openDataFolder(join(folder.path, name), chain, [], QUICK);

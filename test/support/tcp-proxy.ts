@@ -4,7 +4,8 @@ import { connect, createServer, type Socket } from "node:net";
 
 export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
-export async function startTcpProxy(target: number) {
+/** @param target port on this machine @param host address that it listens on */
+export async function startTcpProxy(target: number, host = "127.0.0.1") {
   let isCut = false;
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
@@ -25,7 +26,7 @@ export async function startTcpProxy(target: number) {
       from.on("error", () => from.destroy());
     }
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, host);
   await once(server, "listening");
   return {
     port: (server.address() as { port: number }).port,

@@ -17,7 +17,14 @@ import { revealAt, topsOf, traceShapes } from "../../inference/commit/reveal.ts"
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
-import type { Opcode, Program, Step, Tensor } from "../../inference/program/form.ts";
+import {
+  findJudgedOnly,
+  judgeVersionOf,
+  type Opcode,
+  type Program,
+  type Step,
+  type Tensor,
+} from "../../inference/program/form.ts";
 import { maxCalldata, modelWord, outputLength } from "../../inference/program/shape.ts";
 import { bitsOf, storedElement } from "../../inference/program/tensor.ts";
 import { readProgram } from "../../inference/program/validate.ts";
@@ -275,6 +282,7 @@ function programVerdict(bytes: Uint8Array) {
     weightsRoot,
     maxCalldata: maxCalldata(program),
     outputLength: outputLength(program),
+    judgeVersion: judgeVersionOf(program),
     selector: Uint8Array.of(1, 2, 3, 4),
     lanes: BOND,
     vkHash: new Uint8Array(32),
@@ -291,7 +299,10 @@ function programVerdict(bytes: Uint8Array) {
 /** A whole run of one program by the executor; of three programs two have hostile weights and inputs. */
 export function runVector(seed: number, opcode: Opcode, options: RandomProgramOptions = {}): Hex {
   const rng = createRng(seed);
-  const program = randomProgram(rng, { opcode, hostile: seed % 3 !== 0, ...options });
+  const draw = () => randomProgram(rng, { opcode, hostile: seed % 3 !== 0, ...options });
+  let program = draw();
+  // What an interpreter runs.
+  while (findJudgedOnly(program.model.program) !== undefined) program = draw();
   const { model, selector, calldata } = program;
   return encodeAbiParameters(VECTOR_ABIS.run, [
     {

@@ -8,6 +8,7 @@ import { UptoEvmScheme as UptoFacilitator } from "@x402/evm/upto/facilitator";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import express from "express";
 import { type Address, createWalletClient, type Hex, http, type LocalAccount, publicActions } from "viem";
+import { type Bought, boundScheme, checkedFetch } from "../../agent/sdk/adapters/x402.ts";
 import { loadArtifact } from "../../cli/artifacts.ts";
 import { listen } from "../../protocol/service/http/listen.ts";
 import { ensureCompiled } from "../../tools/compile.ts";
@@ -49,18 +50,23 @@ export async function startPayments(
     });
     await client.waitForTransactionReceipt({ hash, pollingInterval: 50 });
   };
-  /** What a payer does, by the official client. */
-  const as = async (account: LocalAccount) => {
+  /** What a payer does, by the official client. @param bought by the SDK's scheme, which names the order; absent: bound to nothing */
+  const as = async (account: LocalAccount, bought?: Bought) => {
     const approve = (amount: bigint) => call(account, "approve", [PERMIT2_ADDRESS, amount]);
     await approve(1_000_000n);
-    const paying = new x402Client().register(network, new UptoClient(account)).setSpendControls(false);
+    const make = (signer: LocalAccount) => new UptoClient(signer);
+    const scheme = bought === undefined ? make(account) : boundScheme(make, account);
+    const paying = new x402Client().register(network, scheme).setSpendControls(false);
     return {
       /** lets the transfer contract move tokens */
       approve,
       /** gives tokens away */
       transfer: (to: Address, amount: bigint) => call(account, "transfer", [to, amount]),
       /** fetch that pays what is asked */
-      fetch: wrapFetchWithPayment(fetch, paying) as typeof fetch,
+      fetch: wrapFetchWithPayment(
+        bought === undefined ? fetch : checkedFetch(bought),
+        paying,
+      ) as typeof fetch,
       /** the header that pays what an answer asks for */
       sign: async (asking: Response): Promise<Record<string, string>> => {
         const client = new x402HTTPClient(paying);

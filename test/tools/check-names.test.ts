@@ -55,4 +55,11 @@ describe("inspectFile", () => {
       "error: host of a package registry",
     ]);
   });
+
+  test("error: a limit of time that the garbage collector may take", () => {
+    const lost = `const both = AbortSignal.any([signal, ${"AbortSignal"}.timeout(9)]);`;
+    expect(messages("agent/a.ts", lost)).toEqual(["error: a time that may never be over: abortAfter"]);
+    expect(messages("agent/a.ts", `// ${lost}`)).toEqual([]);
+    expect(messages("agent/a.ts", "AbortSignal.any([signal, over.signal])")).toEqual([]);
+  });
 });

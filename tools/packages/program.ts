@@ -1,21 +1,18 @@
 /** `assay`: the program as JavaScript, with the files that its sources find beside them at their places in this tree. */
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
-import { build, type Metafile } from "esbuild";
+import { dirname, join, relative } from "node:path";
+import { build } from "esbuild";
 import { DEPLOYED_CONTRACTS } from "../../protocol/chain/deploy/parts.ts";
-import { bundleSettings } from "../bundle.ts";
+import { bundleSettings, THREADS } from "../bundle.ts";
 import { artifactPath, ensureCompiled } from "../compile.ts";
 import { projectRoot } from "../foundry.ts";
+import { licencesOf } from "../licences.ts";
 import { listFiles } from "../tracked-files.ts";
 
-/** What processes, threads and users of the program load by a path, and its entry. */
 const MAIN = "cli/main.ts";
+/** What processes, threads and users of the program load by a path. */
 const LOADED: readonly string[] = [
-  "inference/runtime/worker.ts",
-  "inference/runtime/canonical-thread.ts",
-  "prover/promises/signing/signing-thread.ts",
-  "prover/proof/groth16/snark/worker.ts",
-  "cli/explorer-thread.ts",
+  ...THREADS,
   "agent/examples/http/json-selector.ts",
   "agent/examples/http/text-generation.ts",
   "agent/examples/http/data-processor.ts",
@@ -64,7 +61,7 @@ export async function buildProgram(folder: string): Promise<void> {
   ensureCompiled("contracts");
   for (const name of CREATED) copyArtifact(folder, name);
   for (const name of DEPLOYED_CONTRACTS) copySources(folder, copyArtifact(folder, name));
-  write(join(folder, "THIRD-PARTY-LICENSES"), licencesOf(metafile));
+  write(join(folder, "THIRD-PARTY-LICENSES"), licencesOf(Object.keys(metafile.inputs)));
 }
 
 interface Compiled {
@@ -104,25 +101,6 @@ function placeBeside(path: string) {
     url: `${url(path)}.href`,
     dirname: `process.getBuiltinModule("node:url").fileURLToPath(${folder})`,
   };
-}
-
-/** The licence of each package of which something is in the bundle.
- *  @throws Error for one that brings none */
-function licencesOf({ inputs }: Metafile): string {
-  const packages = new Set(
-    Object.keys(inputs).flatMap((path) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []),
-  );
-  const texts = [...packages].sort().map((folder) => {
-    const { name, version, license } = JSON.parse(
-      readFileSync(join(projectRoot, folder, "package.json"), "utf8"),
-    ) as Record<string, string>;
-    const file = ["LICENSE", "LICENSE.md", "LICENSE.txt", "LICENCE", "license", "License.md"]
-      .map((found) => join(projectRoot, folder, found))
-      .find(existsSync);
-    const text = file === undefined ? `${license}\n` : readFileSync(file, "utf8");
-    return `${name ?? basename(folder)} ${version} (${license})\n\n${text.trim()}\n`;
-  });
-  return texts.join(`\n${"-".repeat(80)}\n\n`);
 }
 
 /** What is installed beside the program is what it is tested with here.

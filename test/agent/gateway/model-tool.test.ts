@@ -184,7 +184,10 @@ describe("modelTool", () => {
     const source = {
       modelId: system.modelId,
       function: { selector: "0x" as const, inputs: [], outputs: [] },
-      word: { lanes: LANE.BOND, inputCodec: "raw" as const, inputSize: 4, outputCodec: "raw" as const },
+      word: {
+        ...{ lanes: LANE.BOND, inputCodec: "raw" as const, inputSize: 4 },
+        ...{ outputCodec: "raw" as const, outputLength: 96 },
+      },
       description: "",
     };
     const config: ModelToolConfig = { price: 0, lanes: ["BOND"], minBond: 0n, waitMs: 0 };

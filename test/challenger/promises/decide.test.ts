@@ -30,6 +30,19 @@ describe("decideLeaf", () => {
     ["neither: it waits in the batch, which is then not final", { batch: used, account: poor }, "open"],
     ["neither, and another wrong leaf stands", { batch: used, account: poor, isDoubted: true }, "wait"],
     ["a slot, and another wrong leaf stands", { isDoubted: true }, "open"],
+    [
+      "six right leaves are open, which a cheat pays for: it is dear, and fells the batch",
+      { batch: { ...BATCH, open: 6 } },
+      "open",
+    ],
+    ["the same with sixty, without stake", { batch: { ...used, open: 60 }, account: poor }, "open"],
+    [
+      "another wrong leaf stands, and three are open",
+      { isDoubted: true, batch: { ...BATCH, open: 3 } },
+      "open",
+    ],
+    ["the same with four", { isDoubted: true, batch: { ...BATCH, open: 4 } }, "wait"],
+    ["the batch has fallen, and four are open", { batch: { ...BATCH, open: 4, fallen: true } }, "wait"],
     ["others wait before it", { batch: { ...BATCH, queued: 3 }, isDoubted: true }, "wait"],
     ["the batch has fallen, and there is stake", { batch: { ...BATCH, fallen: true } }, "open"],
     ["the batch has fallen, without stake", { batch: { ...used, fallen: true }, account: poor }, "wait"],
@@ -77,7 +90,8 @@ describe("decideSigned", () => {
         shown: false,
         account: ACCOUNT,
       },
-      ...{ isHead: false, bond: 40n, leastBond: 20n, answerSeconds: 5, patience: 20, ...changes },
+      ...{ isHead: false, bond: 40n, leastBond: 20n, answerSeconds: 5, patience: 20, rivalBonds: 0n },
+      ...changes,
     });
   const away = { ...ACCOUNT, free: 10n, away: 90n };
   const home = { ...ACCOUNT, head: hashOf(1) as Digest };
@@ -92,6 +106,10 @@ describe("decideSigned", () => {
     ["the same, in the last T: it waits in the queue", { bond: 101n, now: 96 }, "open"],
     ["the same after its end, shown and taken back", { bond: 101n, now: 101, shown: true }, "open"],
     ["in the last T, and the stake is used up", { now: 96, account: { ...ACCOUNT, free: 19n } }, "wait"],
+    ["the same, and its bond is twice the stake", { bond: 200n, now: 96 }, "open"],
+    ["the same, and its bond is above that", { bond: 201n, now: 96 }, "wait"],
+    ["others stand, and the least bond is left", { rivalBonds: 80n }, "open"],
+    ["others stand and leave less than that, also in the last T", { rivalBonds: 81n, now: 96 }, "wait"],
     ["issued a second after the newest block", { issuedAt: 51 }, "wait"],
     ["head of the queue, stake at home", { status: "QUEUED", opener: OTHER, isHead: true }, "openNext"],
     ["head of the queue, stake away", { status: "QUEUED", opener: OWN, isHead: true, account: away }, "wait"],

@@ -1,15 +1,14 @@
 /** POST /v1/signed-claims over HTTP, on real contracts: what is taken, and what is refused by name. */
+import { type Address, createWalletClient, type Hex, http } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { SILENT } from "../../../base/log.ts";
 import { INTAKE_CONNECTIONS, intakeApp } from "../../../challenger/promises/intake.ts";
 import { type Presented, renderPresented } from "../../../protocol/rules/promises/presented.ts";
 import { digestOf } from "../../../protocol/rules/promises/signed-claim.ts";
-import type { ModelId } from "../../../protocol/rules/types.ts";
 import { type HttpServer, listen } from "../../../protocol/service/http/listen.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../../support/anvil.ts";
-import { hashOf } from "../../support/batches.ts";
-import { tinyInput } from "../../support/deploy.ts";
-import { signTiny, tinyOutput } from "../../support/promises/local-promises.ts";
+import { intakeAttacks, seenBy, WRONG } from "../../support/promises/intake-attacks.ts";
+import { signTiny } from "../../support/promises/local-promises.ts";
 import {
   ETHER,
   openPromiseChallenger,
@@ -18,7 +17,7 @@ import {
 import { createRng } from "../../support/rng.ts";
 
 const PROVER = accountAt(1);
-const WRONG = tinyOutput(tinyInput([9, 9, 9, 9]));
+const SMALL = accountAt(5);
 
 let local: LocalChain;
 let game: PromiseChallenger;
@@ -41,7 +40,7 @@ const serve = async (requestsPerMinute: number) => {
   const app = intakeApp({
     ...{ chain, store: running.store, nowMs: Date.now, log: SILENT, limits: { requestsPerMinute } },
     models: new Map([[covered.id, covered]]),
-    check: (digest, presented) => running.watch.check(digest, presented),
+    check: (digest, presented, report) => running.watch.check(digest, presented, report),
     now: () => running.watch.head?.timestamp,
   });
   return listen(app, "127.0.0.1", 0, INTAKE_CONNECTIONS);
@@ -51,8 +50,11 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
+/** What the service takes for now: the block that it saw last, which blocks that no test waits for may lie above. */
+const seen = () => seenBy(game);
+const ATTACKS = intakeAttacks(() => game, PROVER);
 const sign = async (byte: number, changes: Parameters<typeof signTiny>[5] = {}) =>
-  signTiny(game.chain, PROVER, game.system.modelId, [byte, 1, 2, 3], await local.now(), changes);
+  signTiny(game.chain, PROVER, game.system.modelId, [byte, 1, 2, 3], seen(), changes);
 
 async function post(body: unknown, headers: Record<string, string> = {}) {
   const response = await fetch(`${server.url}/v1/signed-claims`, {
@@ -81,129 +83,10 @@ describe("POST /v1/signed-claims", () => {
     expect(compared).toHaveLength(2);
   });
 
-  const renders = (change: (json: ReturnType<typeof renderPresented>) => unknown) => async () =>
-    change(renderPresented(game.at, await sign(3, { output: WRONG })));
-  test.each<[string, () => Promise<unknown>, number, string, RegExp]>([
-    ["no JSON", async () => "{", 400, "JSON_INVALID", /./],
-    ["an array", async () => [], 400, "JSON_INVALID", /array/],
-    ["nothing in it", async () => ({}), 400, "SIGNED_CLAIM_INVALID", /chainId/],
-    ["a field more", renders((json) => ({ ...json, more: 1 })), 400, "SIGNED_CLAIM_INVALID", /more/],
-    [
-      "a short signature",
-      renders((json) => ({ ...json, signature: json.signature.slice(0, -2) })),
-      400,
-      "SIGNED_CLAIM_INVALID",
-      /65 bytes/,
-    ],
-    [
-      "an amount as a number",
-      renders((json) => ({ ...json, claim: { ...json.claim, minBond: 5 } })),
-      400,
-      "SIGNED_CLAIM_INVALID",
-      /minBond/,
-    ],
-    [
-      "another chain",
-      renders((json) => ({ ...json, chainId: 1 })),
-      400,
-      "SIGNED_CLAIM_ELSEWHERE",
-      /chain 1, not .* chain 31337/,
-    ],
-    [
-      "another contract",
-      renders((json) => ({ ...json, promises: PROVER.address })),
-      400,
-      "SIGNED_CLAIM_ELSEWHERE",
-      /not for/,
-    ],
-    [
-      "another input",
-      renders((json) => ({ ...json, input: `${json.input}00` })),
-      400,
-      "INPUT_MISMATCH",
-      /hash/,
-    ],
-    ["another output", renders((json) => ({ ...json, output: "0x00" })), 400, "OUTPUT_MISMATCH", /hash/],
-    [
-      "an input that no transaction holds",
-      renders((json) => ({ ...json, input: `0x${"00".repeat(90_001)}` })),
-      400,
-      "SIGNED_CLAIM_INVALID",
-      /input/,
-    ],
-    [
-      "input and output that no transaction holds",
-      renders((json) => ({ ...json, input: `0x${"00".repeat(60_000)}`, output: `0x${"00".repeat(30_001)}` })),
-      413,
-      "SIGNED_CLAIM_TOO_LARGE",
-      /90001 .* 90000/,
-    ],
-    [
-      "a body that is larger still",
-      async () => `{"a":"${"0".repeat(200_000)}"}`,
-      413,
-      "BODY_TOO_LARGE",
-      /184096/,
-    ],
-    [
-      "a v of another form",
-      renders((json) => ({ ...json, signature: `${json.signature.slice(0, -2)}01` })),
-      400,
-      "SIGNATURE_INVALID",
-      /its v is 1/,
-    ],
-    [
-      "the twin of a signature",
-      renders((json) => ({ ...json, signature: twinOf(json.signature) })),
-      400,
-      "SIGNATURE_INVALID",
-      /half/,
-    ],
-    [
-      "a model that nobody here has",
-      async () => renderPresented(game.at, await sign(4, { modelId: hashOf(77) as ModelId })),
-      404,
-      "MODEL_NOT_SERVED",
-      /0x0+4d/,
-    ],
-    [
-      "its end has passed",
-      async () => renderPresented(game.at, await sign(5, { expiry: (await local.now()) - 9 })),
-      409,
-      "SIGNED_CLAIM_EXPIRED",
-      /until \d+, it is \d+/,
-    ],
-    [
-      "a day after it was issued",
-      async () => renderPresented(game.at, await sign(5, { issuedAt: (await local.now()) - 86_500 })),
-      409,
-      "SIGNED_CLAIM_EXPIRED",
-      /until/,
-    ],
-    [
-      "it is postdated",
-      async () => renderPresented(game.at, await sign(6, { issuedAt: (await local.now()) + 999 })),
-      409,
-      "SIGNED_CLAIM_EARLY",
-      /issued at/,
-    ],
-    [
-      "a key that binds nobody",
-      async () => renderPresented(game.at, await sign(7, { output: WRONG, key: accountAt(9) })),
-      409,
-      "SIGNED_CLAIM_REFUSED",
-      /SignerNotBound/,
-    ],
-    [
-      "an output of another length",
-      async () => renderPresented(game.at, await sign(8, { output: "0x00" })),
-      409,
-      "SIGNED_CLAIM_REFUSED",
-      /OutputLengthWrong.*96/,
-    ],
-  ])("error: %s", async (_name, make, status, code, message) => {
+  test.each(ATTACKS)("error: $name", async ({ make, status, code, message }) => {
+    const body = await make();
     const kept = game.running.store.open;
-    const answer = await post(await make());
+    const answer = await post(body);
     expect([answer.status, answer.code]).toEqual([status, code]);
     expect(answer.message).toMatch(message);
     expect(game.running.store.open).toBe(kept);
@@ -252,7 +135,7 @@ describe("POST /v1/signed-claims", () => {
   });
 
   test("behavior: one that was signed some seconds after the newest block is kept, and opened with a later one", async () => {
-    const early = await sign(60, { output: WRONG, issuedAt: (await local.now()) + 45 });
+    const early = await sign(60, { output: WRONG, issuedAt: seen() + 45 });
     const digest = digestOf(game.at, early.claim);
     expect(await submit(early)).toMatchObject({ status: 202, kept: true });
     const unbound = await sign(61, { output: WRONG, issuedAt: early.claim.issuedAt, key: accountAt(9) });
@@ -280,16 +163,62 @@ describe("POST /v1/signed-claims", () => {
   });
 
   test("behavior: before the first block it asks to come again", async () => {
+    const signed = await sign(50);
     await game.restart();
     await server.close();
     server = await serve(10_000);
-    expect(await submit(await sign(50))).toMatchObject({ status: 503, code: "CHAIN_NOT_READ_YET" });
+    expect(await submit(signed)).toMatchObject({ status: 503, code: "CHAIN_NOT_READ_YET" });
   });
 });
 
-/** The other signature of the same key for the same digest. */
-function twinOf(signature: string): string {
-  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-  const s = (order - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, "0");
-  return `${signature.slice(0, 66)}${s}${signature.endsWith("1b") ? "1c" : "1b"}`;
-}
+describe("a prover with a small stake", () => {
+  test("behavior: it fills as many places as its stake has bonds, and what is stronger takes one", async () => {
+    // Nothing is opened, so that all of it waits.
+    const withheld = await openPromiseChallenger(local, { maxExposure: 0n });
+    const before = game;
+    game = withheld;
+    const small = await serve(10_000);
+    try {
+      const { system, actions, reader } = withheld;
+      const send = (action: { to: Address; data: Hex; value: bigint }) =>
+        createWalletClient({ account: SMALL, transport: http(local.rpcUrl) }).sendTransaction({
+          ...{ to: action.to, data: action.data, value: action.value, chain: null },
+        });
+      await send(actions.setSigner(SMALL.address, (await local.now()) + 30 * 86_400));
+      await withheld.settle();
+      const of = async (byte: number, minBond = 0n) =>
+        signTiny(withheld.chain, SMALL, system.modelId, [byte, 1, 2, 3], seen(), {
+          ...{ output: WRONG, minBond, salt: BigInt(byte) },
+        });
+      const submitTo = async (presented: Presented) => {
+        const response = await fetch(`${small.url}/v1/signed-claims`, {
+          ...{ method: "POST", headers: { "Content-Type": "application/json" } },
+          body: JSON.stringify(renderPresented(withheld.at, presented)),
+        });
+        const { error, ...rest } = (await response.json()) as Record<string, unknown>;
+        return { status: response.status, ...rest, ...(error as object | undefined) };
+      };
+      // Without a stake nothing could be taken.
+      const none = await submitTo(await of(1));
+      expect(none).toMatchObject({ status: 409, code: "STAKE_TOO_LOW" });
+      expect((none as { message?: string }).message).toContain("is 0 ether, and the least bond");
+
+      const { bond } = await reader.check(await of(2));
+      await system.sender.send(actions.deposit(SMALL.address, (bond * 3n) / 2n, "small"));
+      const [first, second] = [await of(3), await of(4)];
+      for (const one of [first, second])
+        expect(await submitTo(one)).toMatchObject({ status: 202, kept: true });
+      expect(await submitTo(await of(5))).toMatchObject({ status: 503, code: "TOO_BUSY" });
+      const strong = await of(6, (bond * 3n) / 2n);
+      expect(await submitTo(strong)).toMatchObject({ status: 202, kept: true });
+      const kept = [first, second, strong].map(({ claim }) =>
+        withheld.running.store.has(digestOf(withheld.at, claim)),
+      );
+      expect(kept).toEqual([false, true, true]);
+    } finally {
+      game = before;
+      await small.close();
+      await withheld.close();
+    }
+  });
+});

@@ -1,56 +1,35 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { equalBytes, fromHex } from "../../../base/bytes.ts";
+import { equalBytes } from "../../../base/bytes.ts";
 import { SILENT } from "../../../base/log.ts";
-import { checkLeaves, leafModelOf } from "../../../challenger/promises/leaves.ts";
-import type { CoveredModel, EngineOutcome, FastPath } from "../../../challenger/reexecute.ts";
-import { commitWeights } from "../../../inference/commit/commitments.ts";
+import { checkLeaves } from "../../../challenger/promises/leaves.ts";
+import type { FastPath } from "../../../challenger/reexecute.ts";
 import { execute } from "../../../inference/executor/execute.ts";
-import { prepare } from "../../../inference/executor/prepare.ts";
-import { CanonicalPool } from "../../../inference/runtime/canonical-pool.ts";
+import { batchTree, isInBatch, joinLeaves } from "../../../protocol/rules/promises/batch.ts";
+import { PROMISE_LIMITS } from "../../../protocol/rules/promises/limits.ts";
+import type { FastResult } from "../../../protocol/service/workers/confirm.ts";
 import {
-  type BatchId,
-  batchTree,
-  isInBatch,
-  joinLeaves,
-  MAX_LEAVES,
-} from "../../../protocol/rules/promises/batch.ts";
-import { compactLeaf } from "../../../protocol/rules/promises/leaf.ts";
-import type { ModelId } from "../../../protocol/rules/types.ts";
-import { hashOf } from "../../support/batches.ts";
-import { TINY_MODEL, TINY_SELECTOR, tinyInput } from "../../support/deploy.ts";
+  BATCH_ID,
+  type CheckTerms,
+  checkWith,
+  EXACT,
+  LEAF_ATTACKS,
+  LEAF_MODEL,
+  leafOf,
+  openCanonical,
+} from "../../support/promises/leaf-attacks.ts";
 import { createRng } from "../../support/rng.ts";
 
-const prepared = prepare(TINY_MODEL, TINY_SELECTOR);
-const MODEL = hashOf(7) as ModelId;
-const covered: CoveredModel = { id: MODEL, name: "tiny", prepared, weights: commitWeights(TINY_MODEL) };
-const canonical = new CanonicalPool(new Map([[MODEL, { model: TINY_MODEL, selector: TINY_SELECTOR }]]));
+const canonical = openCanonical();
 afterAll(() => canonical.close());
-const exact: FastPath = { run: async (_model, input) => ({ output: execute(prepared, input) }) };
-const ID = hashOf(9) as BatchId;
 
-function leafOf(i: number, isWrong = false): Uint8Array {
-  const input = fromHex(tinyInput([i & 255, i >> 8, 3, 4]));
-  const output = execute(prepared, input);
-  if (isWrong) output[64] = (output[64] as number) ^ 1;
-  return compactLeaf(leafModelOf(covered), { input, output });
-}
-
-async function check(payloads: readonly Uint8Array[], fast = exact, count = payloads.length) {
-  const outcomes: EngineOutcome[] = [];
-  const verdicts = await checkLeaves(
-    covered,
-    { id: ID, batch: { count }, data: joinLeaves(payloads) },
-    { fast, canonical, log: SILENT },
-    (outcome) => outcomes.push(outcome),
-  );
-  return { ...verdicts, outcomes };
-}
+const check = (payloads: readonly Uint8Array[], terms: CheckTerms = {}) =>
+  checkWith(checkLeaves, payloads, { canonical, ...terms });
 
 describe("checkLeaves", () => {
   test("default: planted wrong leaves are found, all of them and no other, with paths to the root", async () => {
     const random = createRng(22);
     let planted = 0;
-    for (const count of [1, 2, 3, 64, 65, 200, MAX_LEAVES]) {
+    for (const count of [1, 2, 3, 64, 65, 200, PROMISE_LIMITS.maxLeaves]) {
       const wrong = new Set(Array.from({ length: count }, (_, i) => i).filter(() => random.chance(0.05)));
       wrong.add(count - 1);
       planted += wrong.size;
@@ -73,59 +52,65 @@ describe("checkLeaves", () => {
       run: async (model, input, signal) => {
         const last = input.at(-29) as number;
         if (last % 3 === 0) return { failure: "it crashed" };
-        const ran = await exact.run(model, input, signal);
+        const ran = await EXACT.run(model, input, signal);
         if (last % 3 === 1 && "output" in ran) ran.output[70] = 1;
         return ran;
       },
     };
-    const found = await check(
-      Array.from({ length: 90 }, (_, i) => leafOf(i)),
-      fast,
-    );
+    const payloads = Array.from({ length: 90 }, (_, i) => leafOf(i));
+    const found = await check(payloads, { fast });
     expect([found.right, found.wrong.length, found.unchecked.count]).toEqual([90, 0, 0]);
     expect(found.outcomes.length).toBeGreaterThan(0);
   });
 
-  test("behavior: what cannot be run is no fraud, and the other leaves are checked", async () => {
-    const lost = new CanonicalPool(new Map());
-    const broken: FastPath = {
-      run: async (model, input, signal) =>
-        input[68] === 7 ? { failure: "it crashed" } : exact.run(model, input, signal),
-    };
-    const verdicts = await checkLeaves(
-      covered,
-      {
-        id: ID,
-        batch: { count: 20 },
-        data: joinLeaves(Array.from({ length: 20 }, (_, i) => leafOf(i))),
-      },
-      { fast: broken, canonical: lost, log: SILENT },
-    );
-    expect(verdicts).toMatchObject({ right: 19, wrong: [], unchecked: { count: 1 } });
-    expect(verdicts.unchecked.reason).toContain("is not loaded");
+  test("behavior: leaves of a quick model are the canonical executor's alone to judge", async () => {
+    const never: FastPath = { run: () => Promise.reject(new Error("the fast path was asked")) };
+    const wrong = [3, 64, 199];
+    const payloads = Array.from({ length: 200 }, (_, i) => leafOf(i, wrong.includes(i)));
+    const found = await check(payloads, { fast: never, model: { ...LEAF_MODEL, isQuick: true } });
+    expect(found.wrong.map(({ index }) => index)).toEqual(wrong);
+    expect([found.right, found.unchecked.count, found.outcomes]).toEqual([197, 0, []]);
   });
 
-  test.each([
-    ["data that end within a leaf", [leafOf(1), leafOf(2).subarray(1)], 2, "LEAF_LENGTH_WRONG"],
-    ["another number of leaves than the batch says", [leafOf(1), leafOf(2)], 3, "the data hold 2 leaves"],
-    ["no data", [], 1, "the data hold 0 leaves"],
-  ])("error: %s could not be checked", async (_name, payloads, count, reason) => {
-    const found = await check(payloads, exact, count);
-    expect(found).toMatchObject({ right: 0, wrong: [], unchecked: { count } });
-    expect(found.unchecked.reason).toContain(reason.startsWith("LEAF") ? "bytes" : reason);
+  test("behavior: leaves are run together where the fast path takes many, and each is compared as one alone", async () => {
+    const sizes: number[] = [];
+    const together: FastPath = {
+      run: () => Promise.reject(new Error("one alone")),
+      runAll: async (_model, inputs) => {
+        sizes.push(inputs.length);
+        return inputs.map((input, at): FastResult => {
+          const output = execute(LEAF_MODEL.prepared, input).slice();
+          if (at % 3 === 0) return { failure: "it crashed" };
+          return at % 3 === 1 ? { output, workers: ["a", "b"] } : { output };
+        });
+      },
+    };
+    const wrong = [0, 31, 32, 99];
+    const payloads = Array.from({ length: 100 }, (_, i) => leafOf(i, wrong.includes(i)));
+    const found = await check(payloads, { fast: together });
+    expect([found.wrong.map(({ index }) => index), found.right]).toEqual([wrong, 96]);
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(100);
+    expect(Math.max(...sizes)).toBeGreaterThan(1);
+    expect([...found.workers]).toEqual(["a", "b"]);
   });
+
+  test.each(LEAF_ATTACKS)("behavior: $name", ({ run }) => run(checkLeaves, canonical));
 
   test("behavior: an abort ends it without a verdict", async () => {
     const over = new AbortController();
     const slow: FastPath = {
       run: async (model, input, signal) => {
         over.abort(new Error("stopping"));
-        return exact.run(model, input, signal);
+        return EXACT.run(model, input, signal);
       },
     };
     const checking = checkLeaves(
-      covered,
-      { id: ID, batch: { count: 500 }, data: joinLeaves(Array.from({ length: 500 }, (_, i) => leafOf(i))) },
+      LEAF_MODEL,
+      {
+        id: BATCH_ID,
+        batch: { count: 500 },
+        data: joinLeaves(Array.from({ length: 500 }, (_, i) => leafOf(i))),
+      },
       { fast: slow, canonical, log: SILENT, signal: over.signal },
     );
     await expect(checking).rejects.toThrow("stopping");

@@ -1,87 +1,17 @@
-/** Wrong promises on real contracts: opened, kept moving in their queues, and booked at their end. */
-import type { Hex } from "viem";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { leafModelOf } from "../../../challenger/promises/leaves.ts";
-import { keyOfLeaf } from "../../../challenger/promises/store.ts";
-import { readClaim } from "../../../protocol/chain/past.ts";
+/** Wrong signed claims on real contracts: opened, kept moving in their queues, and booked at their end. */
+import { describe, expect, test } from "vitest";
 import { promiseHistory } from "../../../protocol/chain/promises/events.ts";
-import { type BatchId, batchIdOf, MAX_LEAVES } from "../../../protocol/rules/promises/batch.ts";
-import type { LeafModel } from "../../../protocol/rules/promises/leaf.ts";
 import type { Presented } from "../../../protocol/rules/promises/presented.ts";
-import { digestOf } from "../../../protocol/rules/promises/signed-claim.ts";
-import { accountAt, type LocalChain, startLocalChain } from "../../support/anvil.ts";
-import { tinyInput } from "../../support/deploy.ts";
-import { signTiny, tinyBatch, tinyOutput } from "../../support/promises/local-promises.ts";
-import {
-  ETHER,
-  openPromiseChallenger,
-  type PromiseChallenger,
-} from "../../support/promises/promise-challenger.ts";
+import { accountAt } from "../../support/anvil.ts";
+import { endings, movesSuite } from "../../support/promises/moves-suite.ts";
+import { ETHER } from "../../support/promises/promise-challenger.ts";
+import { WRONG } from "../../support/promises/wrong-promises.ts";
 
 const DAY = 86_400;
-const PATIENCE = { timeout: 240_000, interval: 50 };
 const PROVER = accountAt(1);
-const WRONG = tinyOutput(tinyInput([9, 9, 9, 9]));
 
-let local: LocalChain;
-let open: PromiseChallenger | undefined;
-beforeAll(async () => {
-  local = await startLocalChain();
-});
-afterEach(async () => {
-  await open?.close();
-  open = undefined;
-});
-afterAll(() => local?.stop());
-
-/** A system whose prover has this stake, and a key of its own that is bound. */
-async function begin(stake: bigint, limits = {}) {
-  const challenger = await openPromiseChallenger(local, limits);
-  open = challenger;
-  const { system, actions, at } = challenger;
-  await system.sender.send(actions.deposit(PROVER.address, stake, "stake"));
-  await system.sender.send(actions.setSigner(PROVER.address, (await local.now()) + 30 * DAY));
-  const word: LeafModel = leafModelOf(challenger.covered);
-  const sign = async (byte: number, changes: Parameters<typeof signTiny>[5] = {}) =>
-    signTiny(challenger.chain, PROVER, system.modelId, [byte, 0, 0, 1], await local.now(), {
-      ...{ expiry: (await local.now()) + DAY, ...changes },
-    });
-  const digest = ({ claim }: Presented) => digestOf(at, claim);
-  /** Hands it over, and lets all be done that can be done. */
-  const submit = async (presented: Presented) => {
-    const verdict = await challenger.running.watch.check(digest(presented), presented);
-    await challenger.settle();
-    await challenger.running.watch.idle();
-    await challenger.settle();
-    return verdict?.kind;
-  };
-  /** @param wrong indices of wrong leaves */
-  const post = async (count: number, wrong: readonly number[], window = 3 * DAY) => {
-    const answers = Array.from({ length: count }, (_, i) => {
-      const input = tinyInput([i & 255, i >> 8, 2, 3]);
-      return { input, output: wrong.includes(i) ? WRONG : tinyOutput(input) };
-    });
-    const made = tinyBatch(word, PROVER, system.modelId, answers, window);
-    const { batch, data } = made;
-    const posting = { prover: PROVER.address, modelId: system.modelId, window, leafBond: 0n, data };
-    const sent = await system.sender.send(actions.post(batch, posting));
-    expect(sent.status).toBe("sent");
-    return { ...made, id: batchIdOf(at, batch) };
-  };
-  const status = async (presented: Presented) => (await challenger.reader.signed(digest(presented))).status;
-  const claimOf = async (id: Hex, index?: number) => {
-    for (const event of await promiseHistory(challenger.chain, id)) {
-      if (event.name === "Opened") return event.args.claimId;
-      if (event.name === "LeafOpened" && Number(event.args.index) === index) return event.args.claimId;
-    }
-    throw new Error(`${id} is no claim`);
-  };
-  const leaf = async (id: BatchId, index: number) => (await challenger.reader.leaf(id, index)).status;
-  return { ...challenger, challenger, sign, submit, post, status, claimOf, leaf, digest };
-}
-
-const endings = ({ notices }: Pick<PromiseChallenger, "notices">) =>
-  notices.flatMap((notice) => (notice.kind === "promise-over" ? [notice.ending] : []));
+const suite = movesSuite();
+const { begin, bondOfOne } = suite;
 
 describe("signed claims", () => {
   test("default: a wrong one is opened, falls, is closed and forgotten; a right one is left alone", async () => {
@@ -98,7 +28,7 @@ describe("signed claims", () => {
     expect(endings(game)).toEqual(["fallen"]);
     expect([game.running.store.open, game.running.sender.exposure]).toEqual([0, 0n]);
     expect(await game.reader.credit(accountAt(3).address)).toBeGreaterThanOrEqual(held);
-    await local.control.mine({ blocks: 300 });
+    await suite.local.control.mine({ blocks: 300 });
     await game.settle();
     expect(game.running.store.has(game.digest(wrong))).toBe(false);
   });
@@ -112,7 +42,7 @@ describe("signed claims", () => {
     await game.settle();
     expect(await game.status(wrong)).toBe("OPEN");
     await game.challenger.restart();
-    await local.control.mine({ blocks: 1 });
+    await suite.local.control.mine({ blocks: 1 });
     await game.settle();
     const opened = (await promiseHistory(game.chain, game.digest(wrong))).filter(
       ({ name }) => name === "Opened",
@@ -126,24 +56,23 @@ describe("signed claims", () => {
 
   test("behavior: while stake is away a wrong one waits, is opened when it comes home, and taken back when it is used up", async () => {
     // A bond and a half: one fits, then half of a bond is left.
-    const probe = await begin(10n * ETHER);
-    const first = await probe.sign(1, { output: WRONG });
-    const { bond } = await probe.reader.check(first);
-    await probe.close();
-    open = undefined;
+    const bond = await bondOfOne();
     const game = await begin((bond * 3n) / 2n);
     const [a, b] = [await game.sign(2, { output: WRONG }), await game.sign(3, { output: WRONG })];
-    await game.submit(a);
+    // The cheat's own, of which nobody else knows that it is wrong.
+    await game.system.sender.send(game.actions.open(a, (await game.reader.check(a)).deposit));
     await game.submit(b);
     expect([await game.status(a), await game.status(b)]).toEqual(["OPEN", "QUEUED"]);
+    const counted = game.running.counted();
+    expect(counted).toBe(bond / 10n);
     await game.fall(await game.claimOf(game.digest(a)));
     await game.settle();
-    // What is left is below the least bond of all times: the deposit comes back.
+    // What is left is below the least bond of all times: the deposit comes back, and a quarter of it counts.
     expect([await game.status(a), await game.status(b)]).toEqual(["CLOSED", "NONE"]);
-    expect(game.running.sender.exposure).toBe(0n);
-    await local.passTime(DAY + 1);
+    expect([game.running.sender.exposure, game.running.counted()]).toEqual([0n, counted / 4n]);
+    await suite.local.passTime(DAY + 1);
     await game.settle();
-    expect(endings(game)).toEqual(["fallen", "unopened"]);
+    expect(endings(game)).toEqual(["unopened"]);
     // More stake comes, and the same again goes on to its fall.
     await game.system.sender.send(game.actions.deposit(PROVER.address, 3n * bond, "more"));
     const [c, d] = [
@@ -152,17 +81,14 @@ describe("signed claims", () => {
     ];
     await game.submit(c);
     await game.submit(d);
-    expect([await game.status(c), await game.status(d)]).toEqual(["OPEN", "QUEUED"]);
+    expect([await game.status(c), await game.status(d)]).toEqual(["OPEN", "NONE"]);
     await game.system.sender.send(game.actions.deposit(PROVER.address, 4n * bond, "again"));
     await game.settle();
     expect(await game.status(d)).toBe("OPEN");
   });
 
   test("behavior: what somebody else opened and what waits behind it moves on", async () => {
-    const probe = await begin(10n * ETHER);
-    const { bond } = await probe.reader.check(await probe.sign(1, { output: WRONG }));
-    await probe.close();
-    open = undefined;
+    const bond = await bondOfOne();
     const game = await begin((bond * 3n) / 2n);
     const { sender } = game.system;
     // The prover's own, right ones, before the wrong one of somebody else.
@@ -185,24 +111,83 @@ describe("signed claims", () => {
     expect([await game.status(wrong), endings(game)]).toEqual(["OPEN", ["fallen"]]);
   });
 
-  test.each([
-    ["the limit of exposure", { maxExposure: 1n }, "--max-exposure"],
-    ["a circuit breaker", { maxTicketsPerHour: 0 }, "until a person has looked"],
-  ])("behavior: %s keeps it from being opened, and it says so", async (_name, limits, reason) => {
-    const game = await begin(10n * ETHER, limits);
+  test("behavior: a cheat that leaves what is over unbooked does not keep its stake from a wrong one", async () => {
+    const bond = await bondOfOne();
+    const game = await begin((bond * 3n) / 2n);
+    const own = await game.sign(1);
+    await game.system.sender.send(game.actions.open(own, (await game.reader.check(own)).deposit));
     const wrong = await game.sign(2, { output: WRONG });
     await game.submit(wrong);
-    expect(await game.status(wrong)).toBe("NONE");
-    const withheld = game.notices.find(({ kind }) => kind === "promise-withheld");
-    expect(withheld).toMatchObject({ promise: game.digest(wrong), reason: expect.stringContaining(reason) });
-    expect([game.running.sender.exposure, game.running.store.open]).toEqual([0n, 1]);
+    expect([await game.status(own), await game.status(wrong)]).toEqual(["OPEN", "QUEUED"]);
+    await suite.local.passTime(2 * DAY);
+    await game.challenger.restart();
+    await game.settle();
+    expect([await game.status(own), await game.status(wrong)]).toEqual(["CLOSED", "OPEN"]);
+  });
+
+  test("behavior: nor does one that never releases its batch", async () => {
+    const bond = await bondOfOne();
+    const game = await begin((bond * 5n) / 2n);
+    const wrong = await game.sign(2, { output: WRONG });
+    const { id } = await game.post(1, [], DAY);
+    await game.submit(wrong);
+    expect(await game.status(wrong)).toBe("QUEUED");
+    await suite.local.passTime(DAY);
+    await game.settle();
+    expect([await game.status(wrong), (await game.reader.batch(id))?.idle]).toEqual(["OPEN", 0]);
+  });
+
+  test("behavior: nor does one whose wrong one was opened with a small stake, and names a large one", async () => {
+    const bond = await bondOfOne();
+    const game = await begin((bond * 3n) / 2n);
+    const shield = await game.sign(1, { output: WRONG, minBond: 1_000n * bond });
+    await game.submit(shield);
+    await game.system.sender.send(game.actions.deposit(PROVER.address, 9n * bond, "more"));
+    const wrong = await game.sign(2, { output: WRONG });
+    await game.submit(wrong);
+    expect([await game.status(shield), await game.status(wrong)]).toEqual(["OPEN", "OPEN"]);
+  });
+
+  test.each([["the limit of exposure", { maxExposure: 1n }, "--max-exposure"]])(
+    "behavior: %s keeps it from being opened, and it says so",
+    async (_name, limits, reason) => {
+      const game = await begin(10n * ETHER, limits);
+      const wrong = await game.sign(2, { output: WRONG });
+      await game.submit(wrong);
+      expect(await game.status(wrong)).toBe("NONE");
+      const withheld = game.notices.find(({ kind }) => kind === "promise-withheld");
+      expect(withheld).toMatchObject({
+        promise: game.digest(wrong),
+        reason: expect.stringContaining(reason),
+      });
+      expect([game.running.sender.exposure, game.running.store.open]).toEqual([0n, 1]);
+    },
+  );
+
+  test("behavior: many wrong promises on one small stake are opened as far as it goes, and stop nobody", async () => {
+    const bond = await bondOfOne();
+    const stake = (bond * 5n) / 2n;
+    const game = await begin(stake, { maxExposure: stake / 2n });
+    const wrong: Presented[] = [];
+    for (let i = 0; i < 8; i++) wrong.push(await game.sign(i, { output: WRONG, salt: BigInt(i) }));
+    for (const one of wrong) await game.running.watch.check(game.digest(one), one);
+    await game.settle();
+    const statuses = async () => (await Promise.all(wrong.map(game.status))).filter((is) => is !== "NONE");
+    // Two take what is there, and leave less than a bond.
+    expect(await statuses()).toEqual(["OPEN", "OPEN"]);
+    expect(game.running.sender.exposure).toBeLessThanOrEqual((4n * bond) / 10n);
+    for (const one of wrong.slice(0, 2)) await game.fall(await game.claimOf(game.digest(one)));
+    await game.settle();
+    // The stake is gone, and with it the reason to open the others.
+    expect(await statuses()).toHaveLength(2);
+    expect([game.running.sender.exposure, game.running.sender.isTripped]).toEqual([0n, false]);
   });
 
   test("behavior: what does not pay is not opened until it does", async () => {
     const game = await begin(10n * ETHER);
     const wrong = await game.sign(2, { output: WRONG });
     // A tip so high that gas costs more than the share; the bond goes by the base fee.
-    await local.control.setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 9n });
+    await suite.local.control.setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 9n });
     const { sender } = game.running;
     let price = 10n ** 13n;
     Object.assign(sender, { gasPrice: async () => price });
@@ -215,133 +200,28 @@ describe("signed claims", () => {
       }),
     );
     price = 10n ** 9n;
-    await local.control.mine({ blocks: 6 });
+    await suite.local.control.mine({ blocks: 6 });
     await game.settle();
     expect(await game.status(wrong)).toBe("OPEN");
   });
 });
 
-describe("leaves", () => {
-  test("default: of a full batch the wrong ones are opened, as far as slots and stake go", async () => {
-    const game = await begin(10n * ETHER);
-    const wrong = [0, 511, 512, MAX_LEAVES - 1];
-    const { id } = await game.post(MAX_LEAVES, wrong);
-    await game.settle();
-    const leaves = game.notices.find(({ kind }) => kind === "leaves");
-    expect(leaves).toMatchObject({ right: MAX_LEAVES - wrong.length, wrong: wrong.length, unchecked: 0 });
-    for (const index of wrong) expect(await game.leaf(id, index)).toBe("OPEN");
-    expect(await game.reader.batch(id)).toMatchObject({ open: wrong.length, idle: 0 });
-    for (const index of wrong) await game.fall(await game.claimOf(id, index));
-    await game.settle();
-    expect(await game.reader.batch(id)).toMatchObject({ open: 0, fallen: true });
-    expect(endings(game)).toEqual(wrong.map(() => "fallen"));
-  });
-
-  test("behavior: without stake two are opened, and the others wait until the batch has fallen", async () => {
-    const probe = await begin(10n * ETHER);
-    const made = await probe.post(2, [1]);
-    const { bond } = await probe.reader.leafBonds(made.batch);
-    await probe.close();
-    open = undefined;
-    const game = await begin((bond * 5n) / 2n);
-    const { id } = await game.post(8, [1, 2, 3, 4]);
-    await game.settle();
-    expect(await Promise.all([1, 2, 3, 4].map((i) => game.leaf(id, i)))).toEqual([
-      ...["OPEN", "OPEN", "NONE", "NONE"],
-    ]);
-    for (const index of [1, 2]) await game.fall(await game.claimOf(id, index));
-    await game.settle();
-    expect(await game.reader.batch(id)).toMatchObject({ open: 0, fallen: true });
-    await local.passTime(3 * DAY);
-    await game.settle();
-    expect(endings(game)).toEqual(["fallen", "fallen", "fallen", "fallen"]);
-  });
-
-  test("behavior: all leaves opened by somebody else: the wrong one is brought forward", async () => {
-    const probe = await begin(10n * ETHER);
-    const { bond } = await probe.reader.leafBonds((await probe.post(2, [1])).batch);
-    await probe.close();
-    open = undefined;
-    const game = await begin((bond * 5n) / 2n);
-    const made = await game.post(6, [5]);
-    const { sender } = game.system;
-    for (let i = 0; i < 6; i++) {
-      const { deposit } = await game.reader.leafBonds(made.batch);
-      const action = game.actions.openLeaf(made.batch, i, made.payload(i), made.path(i), deposit);
-      expect(await sender.send(action)).toMatchObject({ status: "sent" });
-    }
-    await game.settle();
-    expect(await Promise.all([0, 1, 2, 5].map((i) => game.leaf(made.id, i)))).toEqual([
-      ...["OPEN", "OPEN", "QUEUED", "QUEUED"],
-    ]);
-    // Stake for the rest: each next leaf by the payload of its event.
-    await sender.send(game.actions.deposit(PROVER.address, 4n * bond, "more"));
-    await game.settle();
-    expect(await game.leaf(made.id, 5)).toBe("OPEN");
-    await game.fall(await game.claimOf(made.id, 5));
-    await game.settle();
-    expect(endings(game)).toEqual(["fallen"]);
-  });
-
-  test("behavior: its own leaf that waits in a batch that fell is dropped, and the deposit comes back", async () => {
-    const probe = await begin(10n * ETHER);
-    const { bond } = await probe.reader.leafBonds((await probe.post(2, [1])).batch);
-    await probe.close();
-    open = undefined;
-    const game = await begin((bond * 5n) / 2n);
-    const made = await game.post(4, [2]);
-    // Right ones take both slots: nothing else stands for the batch, so the wrong one is opened and waits.
-    for (const i of [0, 1]) {
-      const { deposit } = await game.reader.leafBonds(made.batch);
-      await game.system.sender.send(
-        game.actions.openLeaf(made.batch, i, made.payload(i), made.path(i), deposit),
-      );
-    }
-    await game.settle();
-    expect(await game.leaf(made.id, 2)).toBe("QUEUED");
-    // The prover does not even defend a right one.
-    await game.fall(await game.claimOf(made.id, 0));
-    const { claim, request } = await readClaim(game.chain, await game.claimOf(made.id, 0));
-    await game.system.sender.send(game.actions.close(request.request, claim.claim));
-    await game.settle();
-    expect(await game.leaf(made.id, 2)).toBe("CLOSED");
-    expect([endings(game), game.running.sender.exposure]).toEqual([["fallen"], 0n]);
-  });
-
-  test("behavior: one in the last second is opened, one after it is over, and says so", async () => {
-    const game = await begin(10n * ETHER);
-    const { id } = await game.post(2, [1], 100);
-    const { windowEnd } = (await game.reader.batch(id)) as { windowEnd: number };
-    await local.control.setNextBlockTimestamp({ timestamp: BigInt(windowEnd - 2) });
-    await local.control.mine({ blocks: 1 });
-    // The block of the opening is the last one of the window.
-    await local.control.setNextBlockTimestamp({ timestamp: BigInt(windowEnd - 1) });
-    await game.settle();
-    expect(await game.leaf(id, 1)).toBe("OPEN");
-    const late = await game.post(3, [2], 100);
-    await local.passTime(100);
-    await game.settle();
-    expect(await game.leaf(late.id, 2)).toBe("NONE");
-    expect(game.running.store.has(keyOfLeaf(late.id, 2))).toBe(false);
-  });
-
-  test("behavior: after a re-org a batch that was posted again is checked and opened again", async () => {
+describe("in the last T before its end", () => {
+  test("behavior: what was withheld is tried again in the next block", async () => {
     const game = await begin(10n * ETHER);
     await game.settle();
-    const snapshot = await local.control.snapshot();
-    const { id } = await game.post(3, [1]);
-    await game.settle();
-    expect(await game.leaf(id, 1)).toBe("OPEN");
-    await local.control.revert({ id: snapshot });
-    await local.control.mine({ blocks: 12 });
-    // Both senders bring theirs again; where the opening came first it was refused, and is tried some blocks later.
-    await vi.waitUntil(async () => {
-      await local.control.mine({ blocks: 1 });
-      await game.settle();
-      return (await game.reader.batch(id)) !== undefined && (await game.leaf(id, 1)) === "OPEN";
-    }, PATIENCE);
-    const opened = (await promiseHistory(game.chain, id)).filter(({ name }) => name === "LeafOpened");
-    expect(opened).toHaveLength(1);
-    expect(game.running.store.has(keyOfLeaf(id, 1))).toBe(true);
+    const { sender, watch } = game.running;
+    let price = 10n ** 13n;
+    Object.assign(sender, { gasPrice: async () => price });
+    const { answerSeconds } = game.chain.constants;
+    const expiry = (await suite.local.now()) + answerSeconds;
+    const wrong = await game.sign(2, { output: WRONG, expiry });
+    await watch.check(game.digest(wrong), wrong);
+    await watch.idle();
+    expect(await game.status(wrong)).toBe("NONE");
+    price = 10n ** 9n;
+    await suite.local.control.mine({ blocks: 1 });
+    await game.running.follow();
+    expect(await game.status(wrong)).toBe("OPEN");
   });
 });

@@ -53,7 +53,7 @@ library Engines {
         returns (Flat flat, uint256 arena)
     {
         Machine memory m = _machine(l, chunks, judge);
-        arena = _copyArena(l);
+        arena = copyArena(l);
         if (held == 0 && l.prefix == 0) m.stream = arena + l.streamPlace;
         if (held == 1 && chunks.length == 1) m.whole = l.prefix + l.stream.length;
         _place(c, l, m, arena);
@@ -80,7 +80,7 @@ library Engines {
         }
         _store(end, 0);
         Machine memory m = _machine(l, chunks, judge);
-        uint256 arena = _copyArena(l);
+        uint256 arena = copyArena(l);
         _place(c, l, m, arena);
         m.compiled = cursor;
         flat = _run(c, l, m, arena);
@@ -123,7 +123,8 @@ library Engines {
         Steps.describeWeights(m);
     }
 
-    function _copyArena(Laid memory l) private pure returns (uint256 arena) {
+    /// @return arena memory of the operands
+    function copyArena(Laid memory l) internal pure returns (uint256 arena) {
         bytes memory from = l.arena;
         assembly ("memory-safe") {
             arena := mload(0x40)

@@ -69,9 +69,14 @@ library Layout {
             }
             if (isTwice) (l.index[1], l.offsets[1]) = (l.index[0], l.offsets[0]);
             l.program = _program(c, l, input, descriptors, records);
-            l.word = ModelWord.unwrap(ProgramValidator.validate(_ended(l.program)));
+            l.word = _validated(_ended(l.program));
             _arena(c, l, isTwice);
         }
+    }
+
+    function _validated(bytes memory program) private pure returns (uint256) {
+        (ModelWord word,,) = ProgramValidator.validate(program);
+        return ModelWord.unwrap(word);
     }
 
     /// @dev The same program with a small last step: an output is smaller than a step's tensor may be.

@@ -5,7 +5,7 @@ import {LAYOUT_PLAIN} from "../../../verifier-contracts/types/Program.sol";
 import {Dice, Dices} from "./Dice.sol";
 import {Case, Cases} from "./RecordCase.sol";
 
-/// @notice Random records of ARITH, FLOAT, SELECT, TABLE and REDUCE.
+/// @notice Random records of ARITH, FLOAT, SELECT, TABLE, REDUCE and RESCALE ratio.
 library MakeElements {
     using Dices for Dice;
 
@@ -94,6 +94,26 @@ library MakeElements {
         }
     }
 
+    /// @notice RESCALE ratio. A divisor a row: the rows' axes with a last one of 1 or without it, or all in one.
+    function ratio(Case memory c) internal pure {
+        unchecked {
+            c.variant = 1;
+            c.attribute = c.dice.once(3) ? uint32(c.dice.range(1, 300)) : Dices.hostileInteger(c.dice.next());
+            if (c.attribute == 0) c.attribute = 1;
+            uint256 rank = c.dice.range(1, 6);
+            uint256 shape = c.dice.shape(rank, size(c.dice));
+            Cases.output(c, c.dice.below(3), rank, shape);
+            plain(c, 0, integerType(c.dice), rank, shape);
+            uint256 rows = c.count / c.last;
+            uint256 style = rank == 1 ? 2 : c.dice.below(3);
+            shape &= ~(uint256(0xFFFFFFFF) << (256 - 32 * rank));
+            if (style == 0) plain(c, 1, 2, rank - 1, shape);
+            else if (style == 1) plain(c, 1, 2, rank, shape | 1 << (256 - 32 * rank));
+            else plain(c, 1, 2, 1, rows << 224);
+            _divisors(c);
+        }
+    }
+
     function float(Case memory c) internal pure {
         uint256 v = c.variant = c.dice.below(15);
         uint256 code = 3;
@@ -122,9 +142,10 @@ library MakeElements {
 
     function reduce(Case memory c) internal pure {
         unchecked {
-            c.variant = c.dice.below(3);
+            c.variant = c.dice.below(4);
             uint256 code = integerType(c.dice);
-            uint256 most = 1024 / Cases.bytesOf(code);
+            uint256 most = (c.variant == 3 ? 8192 : 1024) / Cases.bytesOf(code);
+            if (c.variant == 3) c.attribute = c.dice.once(3) ? 0 : Dices.hostileInteger(c.dice.next());
             uint256 last = c.dice.range(1, 12);
             if (c.dice.once(3)) last = c.dice.dim(most);
             if (c.dice.once(30)) last = most - c.dice.below(2);
@@ -134,7 +155,7 @@ library MakeElements {
             uint256 shape = rank == 1 ? 0 : c.dice.shape(rank - 1, rows);
             rows = rank == 1 ? 1 : Cases.countOf(rank - 1, shape);
             plain(c, 0, code, rank, shape | last << (256 - 32 * rank));
-            code = c.variant == 0 ? 2 : code;
+            code = c.variant % 3 == 0 ? 2 : code;
             // The output's dims are free: the operand's without the last one, the last one 1, or all in one.
             uint256 style = rank == 1 ? 2 : c.dice.below(rank == 6 ? 2 : 3);
             if (style == 0) Cases.output(c, code, rank - 1, shape);

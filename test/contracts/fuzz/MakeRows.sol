@@ -17,7 +17,8 @@ library MakeRows {
 
     function dot(Case memory c) internal pure {
         unchecked {
-            c.variant = c.dice.below(3);
+            c.variant = c.dice.below(4);
+            if (c.variant == 3) return _dotOfActivations(c);
             uint256 length = c.dice.once(40) ? 992 - c.dice.below(2) : c.dice.dim(c.dice.once(3) ? 200 : 40);
             uint256 groups = c.dice.once(2) ? 1 : c.dice.range(1, 5);
             // Half of them have so few products that they are planned.
@@ -29,7 +30,7 @@ library MakeRows {
             if (isSmall) most = 256 / ((length + 31) / 32) / outputs + 1;
             uint256 outer = rank == 1 ? 0 : c.dice.shape(rank - 1, most);
             Cases.output(c, c.variant == 0 ? 2 : c.dice.below(2), rank, outer | outputs << (256 - 32 * rank));
-            _activations(c, c.count / outputs * groups, length);
+            _activations(c, 0, c.count / outputs * groups, length);
             // Words of a row hold anything, beyond its elements too: nobody vouches for them.
             bytes memory weights = c.dice.tensorBytes(0, outputs * (32 * ((length + 31) / 32) + 32));
             uint256 step = 32 * ((length + 31) / 32) + 32;
@@ -41,13 +42,29 @@ library MakeRows {
         }
     }
 
+    /// @dev Rows of a, of which so many as the attribute says share a matrix of b.
+    function _dotOfActivations(Case memory c) private pure {
+        unchecked {
+            uint256 length = c.dice.once(10) ? 1024 - c.dice.below(2) : c.dice.dim(c.dice.once(3) ? 200 : 40);
+            uint256 outputs = c.dice.dim(length > 100 ? 6 : 20);
+            uint256 rank = c.dice.range(1, 6);
+            uint256 outer = rank == 1 ? 0 : c.dice.shape(rank - 1, (length > 100 ? 24 : 240) / outputs + 1);
+            Cases.output(c, 2, rank, outer | outputs << (256 - 32 * rank));
+            uint256 rows = c.count / outputs;
+            c.attribute = rows / c.dice.range(1, rows);
+            while (rows % c.attribute != 0) --c.attribute;
+            _activations(c, 0, rows, length);
+            _activations(c, 1, rows / c.attribute * outputs, length);
+        }
+    }
+
     /// @dev Rows of activations; as many axes as the dice say.
-    function _activations(Case memory c, uint256 rows, uint256 length) private pure {
+    function _activations(Case memory c, uint256 position, uint256 rows, uint256 length) private pure {
         uint256 shape = rows << 224 | length << 192;
         uint256 rank = 2;
         if (rows == 1 && c.dice.once(2)) (rank, shape) = (1, length << 224);
         else if (c.dice.once(3)) (rank, shape) = (4, 1 << 224 | rows << 192 | 1 << 160 | length << 128);
-        MakeElements.plain(c, 0, c.dice.below(2), rank, shape);
+        MakeElements.plain(c, position, c.dice.below(2), rank, shape);
     }
 
     /// @dev Zeros beyond a row's elements, as import writes them: element 32w + j is byte 31 − j of word w.
@@ -96,6 +113,7 @@ library MakeRows {
 
     function channelwise(Case memory c, bool isRescale) internal pure {
         unchecked {
+            if (isRescale && c.dice.once(2)) return MakeElements.ratio(c);
             c.variant = isRescale ? 0 : c.dice.range(1, 2);
             uint256 rank = c.dice.range(1, 6);
             uint256 shape = c.dice.shape(rank, MakeElements.size(c.dice));

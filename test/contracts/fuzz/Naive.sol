@@ -129,6 +129,7 @@ library Naive {
         returns (uint256)
     {
         unchecked {
+            if (c.variant == 3) return _dotOfActivations(c, a, b, i);
             uint256 length = a.last;
             uint256 n = i % c.last;
             uint256 from = (i / c.last * c.attribute + n * c.attribute / c.last) * length;
@@ -148,16 +149,54 @@ library Naive {
         }
     }
 
+    function _dotOfActivations(Case memory c, Operand memory a, Operand memory b, uint256 i)
+        private
+        pure
+        returns (uint256)
+    {
+        unchecked {
+            uint256 row = i / c.last;
+            uint256 other = row / c.attribute * c.last + i % c.last;
+            int256 sum = 0;
+            for (uint256 j = 0; j < a.last; ++j) {
+                int256 x = Cases.number(a.code, Cases.element(a, row * a.last + j));
+                sum += x * Cases.number(b.code, Cases.element(b, other * b.last + j));
+            }
+            return uint32(uint256(sum));
+        }
+    }
+
     function _requant(Case memory c, Operand memory a, Operand memory b, uint256 i)
         private
         pure
         returns (uint256)
     {
         unchecked {
+            if (c.opcode == 6 && c.variant == 1) return _ratio(c, a, b, i);
             uint256 parameters = Cases.read(b.data, b.last == 1 ? 0 : i % c.last, 32);
             int256 acc =
                 _wrap(Cases.number(2, Cases.element(a, i)) + int256(int32(uint32(parameters >> 224))));
             return _scaled(c, acc, parameters);
+        }
+    }
+
+    /// @dev x·M / d by sizes, the half that is rounded up by itself, then clamped.
+    function _ratio(Case memory c, Operand memory a, Operand memory b, uint256 i)
+        private
+        pure
+        returns (uint256)
+    {
+        unchecked {
+            int256 d = Cases.number(2, Cases.element(b, i / c.last));
+            int256 product = Cases.number(a.code, Cases.element(a, i)) * int256(c.attribute);
+            int256 q = 0;
+            if (d > 0) {
+                q = product < 0 ? -((d - 1 - product) / d) : product / d;
+                if (2 * (product - q * d) >= d) ++q;
+            }
+            if (c.code != 2) return _sat(c.code, q);
+            if (q > type(int32).max) q = type(int32).max;
+            return uint32(uint256(q < type(int32).min ? type(int32).min : q));
         }
     }
 
@@ -182,6 +221,7 @@ library Naive {
 
     function _reduce(Case memory c, Operand memory a, uint256 i) private pure returns (uint256) {
         unchecked {
+            if (c.variant == 3) return _norm(c, a, i);
             uint256 stored = Cases.element(a, i * a.last);
             int256 result = Cases.number(a.code, stored);
             for (uint256 j = 1; j < a.last; ++j) {
@@ -191,6 +231,21 @@ library Naive {
                 else if (c.variant == 1 ? x < result : x > result) (result, stored) = (x, other);
             }
             return c.variant == 0 ? uint32(uint256(result)) : stored;
+        }
+    }
+
+    /// @dev The root bit by bit.
+    function _norm(Case memory c, Operand memory a, uint256 i) private pure returns (uint256 root) {
+        unchecked {
+            uint256 sum = c.attribute;
+            for (uint256 j = 0; j < a.last; ++j) {
+                int256 x = Cases.number(a.code, Cases.element(a, i * a.last + j));
+                sum += uint256(x * x);
+            }
+            for (uint256 bit = 1 << 40; bit != 0; bit >>= 1) {
+                if ((root + bit) ** 2 <= sum) root += bit;
+            }
+            return root < 1 << 31 ? root : (1 << 31) - 1;
         }
     }
 }

@@ -23,11 +23,34 @@ import {Case, Operand} from "./RecordCase.sol";
 library Oracle {
     /// @dev Steps of loops that a record's plain elements may take; beyond, every n-th element is computed.
     uint256 private constant NAIVE_STEPS = 128;
+    /// @dev The same where nothing but the plainest loops compares.
+    uint256 private constant JUDGE_STEPS = 512;
 
     /// @notice Thrown for an element of another value than the judge's.
     error ElementDiffers(uint256 element, uint256 kernel, uint256 judge);
     /// @notice Thrown for an element of another value than the plainest loop's.
     error NaiveDiffers(uint256 element, uint256 kernel, uint256 naive);
+
+    /// @notice Of a record that no interpreter runs: the judge's elements alone, with the plainest loops.
+    /// @param arena memory of the operands
+    function compareJudge(
+        Case memory c,
+        Laid memory l,
+        address[] memory chunks,
+        IFloatJudge judge,
+        uint256 arena
+    ) internal view {
+        unchecked {
+            Trial memory t = _trial(c, l, chunks, judge, arena);
+            uint256 every = c.count * Naive.cost(c) / JUDGE_STEPS + 1;
+            uint256 free = Memory.mark();
+            for (uint256 i = c.dice.state % every % c.count; i < c.count; i += every) {
+                t.element = i;
+                _compareNaive(c, i, Elements.compute(t, _noOpenings()));
+                Memory.release(free);
+            }
+        }
+    }
 
     /// @param flat the kernel's tensor @param arena memory of the operands
     function compare(
@@ -40,23 +63,26 @@ library Oracle {
     ) internal view {
         unchecked {
             Trial memory t = _trial(c, l, chunks, judge, arena);
-            Opening[] calldata none;
-            assembly ("memory-safe") {
-                none.offset := 0
-                none.length := 0
-            }
             uint256 every = c.count * Naive.cost(c) / NAIVE_STEPS + 1;
             uint256 first = c.dice.state % every;
             uint256 free = Memory.mark();
             for (uint256 i = 0; i < c.count; ++i) {
                 t.element = i;
-                uint256 right = Elements.compute(t, none);
+                uint256 right = Elements.compute(t, _noOpenings());
                 uint256 kernel = flat.element(i);
                 if (kernel != right) revert ElementDiffers(i, kernel, right);
                 if (i % every == first) _compareNaive(c, i, kernel);
                 // What an element allocates is nobody's behind it.
                 Memory.release(free);
             }
+        }
+    }
+
+    /// @dev Operands are held in memory or published.
+    function _noOpenings() private pure returns (Opening[] calldata none) {
+        assembly ("memory-safe") {
+            none.offset := 0
+            none.length := 0
         }
     }
 

@@ -4,6 +4,14 @@ pragma solidity ^0.8.28;
 import {FloatJudge} from "../../../verifier-contracts/FloatJudge.sol";
 import {IPlanner} from "../../../verifier-contracts/interfaces/IPlanner.sol";
 import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
+import {
+    DOT_ACTIVATIONS,
+    OP_DOT,
+    OP_REDUCE,
+    OP_RESCALE,
+    REDUCE_NORM,
+    RESCALE_RATIO
+} from "../../../verifier-contracts/types/Program.sol";
 import {Vm} from "../support/Vm.sol";
 import {Dice} from "./Dice.sol";
 import {Engines} from "./Engines.sol";
@@ -18,7 +26,8 @@ import {Tally} from "./Tally.sol";
 
 /// @notice Random records of an opcode, each a program that the registry accepts: the interpreter's kernel, its plan and
 /// its compiled code make the tensor whose every element the judge's element function computes, and leave alone what is
-/// around it (docs/INVARIANTS.md, 9).
+/// around it (docs/INVARIANTS.md, 9). Of what nobody runs, DOT activations, norms and ratios, the judge's elements are
+/// compared with the plainest loops alone.
 contract RecordTrial {
     /// @notice Thrown when a plan makes another element than the kernel.
     error PlanDiffers(uint256 element, uint256 planned, uint256 kernel);
@@ -37,6 +46,10 @@ contract RecordTrial {
     /// @notice Makes the record of a seed, and compares all that computes it. @return facts for Tally
     function tryRecord(uint256 opcode, uint256 seed) external returns (uint256 facts) {
         (Case memory c, Laid memory l, address[] memory chunks) = _make(opcode, seed);
+        if (_isJudgedOnly(c)) {
+            Oracle.compareJudge(c, l, chunks, floatJudge, Engines.copyArena(l));
+            return Tally.facts(c, l, false, false);
+        }
         (Flat flat, uint256 arena) = Engines.plain(c, l, chunks, floatJudge, seed % 3);
         Oracle.compare(c, l, chunks, floatJudge, flat, arena);
         bool isPlanned = _tryPlan(c, l, chunks, flat);
@@ -51,6 +64,12 @@ contract RecordTrial {
             if (i < c.count) revert CompiledDiffers(i, _elementAt(place, flat, i), flat.element(i));
         }
         return Tally.facts(c, l, isPlanned, isCompiled);
+    }
+
+    function _isJudgedOnly(Case memory c) private pure returns (bool) {
+        if (c.opcode == OP_DOT) return c.variant == DOT_ACTIVATIONS;
+        if (c.opcode == OP_RESCALE) return c.variant == RESCALE_RATIO;
+        return c.opcode == OP_REDUCE && c.variant == REDUCE_NORM;
     }
 
     /// @notice The program of a seed, whose last record is tried.

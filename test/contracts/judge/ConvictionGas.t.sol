@@ -23,16 +23,19 @@ contract ConvictionGasTest is TraceFixture {
     event log_named_uint(string key, uint256 val);
 
     /// @dev Every tensor is noise, so the DOT step's elements are wrong (checked below).
-    function _program(uint32 k) private {
+    /// @param areActivations both operands are step 0, and there is one matrix for all rows
+    function _program(uint32 k, bool areActivations) private {
         B.Draft memory d = B.start(3, 16, 1);
-        d.weight(2, 0, B.dims2(64, k));
-        commit(weightTensors, 64, (k + 31) / 32 + 1);
+        uint32 length = areActivations ? 64 : k;
+        d.weight(2, 0, B.dims2(64, length));
+        commit(weightTensors, 64, (length + 31) / 32 + 1);
         for (uint256 i = 1; i < 8; ++i) {
             d.weight(1, 0, B.dims1(1));
             commit(weightTensors, 1, 1);
         }
         commitStep(d, 0x080900, B.dims2(16, k), 0x8001, N, N, 0);
-        commitStep(d, 0x040100, B.dims2(16, 64), 0, 0x8000, N, 1);
+        if (areActivations) commitStep(d, 0x040302, B.dims2(16, 16), 0, 0, N, 16);
+        else commitStep(d, 0x040100, B.dims2(16, 64), 0, 0x8000, N, 1);
         for (uint256 i = 2; i < 16; ++i) {
             commitStep(d, 0x080900, B.dims1(2), 0x8001, N, N, 0);
         }
@@ -61,9 +64,13 @@ contract ConvictionGasTest is TraceFixture {
     }
 
     function _convict(uint32 k, uint256 limit) private {
+        _convict(k, false, limit);
+    }
+
+    function _convict(uint32 k, bool areActivations, uint256 limit) private {
         vm.deal(address(this), 100 ether);
         vm.warp(1_800_000_000);
-        _program(k);
+        _program(k, areActivations);
         judge = new Judge(registry, new FloatJudge(), new CodecJudge());
         Assay assay = new Assay(
             registry,
@@ -77,16 +84,19 @@ contract ConvictionGasTest is TraceFixture {
             1
         );
         Claim memory c = _challenged(assay);
-        Opening[] memory list = openings(wordOf(1, 0, 0), rowOf(0, 0), rowOf(0x8000, 0));
+        uint16 matrix = areActivations ? 0 : 0x8000;
+        Opening[] memory list = openings(wordOf(1, 0, 0), rowOf(0, 0), rowOf(matrix, 0));
         uint256 element = 0;
-        for (; element < 32; ++element) {
-            list[2] = rowOf(0x8000, element);
+        // The elements of the word that is opened.
+        for (; element < (areActivations ? 8 : 32); ++element) {
+            list[2] = rowOf(matrix, element);
             (uint256 expected, uint256 claimed) = judge.judgeElement(modelId, traceRoot, 1, element, list);
             if (expected != claimed) break;
         }
         assay.convictElement(c, 1, element, list);
-        uint256 used = vm.snapshotGasLastCall("convictElement", string.concat("dot ", vm.toString(k)));
-        emit log_named_uint(string.concat("convict dot ", vm.toString(k)), used);
+        string memory name = string.concat(areActivations ? "dot of activations " : "dot ", vm.toString(k));
+        uint256 used = vm.snapshotGasLastCall("convictElement", name);
+        emit log_named_uint(string.concat("convict ", name), used);
         assertLt(used, limit);
     }
 
@@ -108,5 +118,13 @@ contract ConvictionGasTest is TraceFixture {
 
     function test_convictElement_dot992_succeeds() public {
         _convict(992, 200_000);
+    }
+
+    function test_convictElement_activations64_succeeds() public {
+        _convict(64, true, 140_000);
+    }
+
+    function test_convictElement_activations1024_succeeds() public {
+        _convict(1024, true, 200_000);
     }
 }

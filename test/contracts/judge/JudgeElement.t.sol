@@ -185,6 +185,26 @@ contract JudgeElementTest is TraceFixture {
         _expect(17, 4, 1, true, 4, openings(_none, wordOf(INT, 4, 0), wordOf(CHANNEL, 1, 0)));
     }
 
+    /// @dev The divisors are one a row: some of the noise are below 1.
+    function test_judgeElement_ratio_succeeds() public {
+        _judged(0x060102, B.dims3(2, 3, 4), INT, IDS, N, 0x1234);
+        for (uint256 e = 0; e < 24; ++e) {
+            int256 x = int32(u32Of(INT, e / 4, e % 4));
+            int256 d = int32(u32Of(IDS, e / 12, e / 4 % 3));
+            Opening[] memory list = openings(_none, wordOf(INT, e / 4, 0), wordOf(IDS, e / 12, 0));
+            _expect(e, e / 4, e % 4, true, uint32(uint256(_ratio(x, d))), list);
+        }
+    }
+
+    function _ratio(int256 x, int256 d) private pure returns (int256 q) {
+        if (d < 1) return 0;
+        int256 n = 2 * 0x1234 * x + d;
+        q = n / (2 * d);
+        if (n < 0 && n % (2 * d) != 0) --q;
+        if (q > type(int32).max) q = type(int32).max;
+        if (q < type(int32).min) q = type(int32).min;
+    }
+
     function _table(uint256 id, uint256 column) private view returns (int256) {
         uint256 e = column % 32;
         return int256(byteOf(LOOKUP, id, 32 * (column / 32) + 4 * (e % 8) + 3 - e / 8)) - 128;

@@ -45,9 +45,10 @@ contract JudgeGasTest is TraceFixture {
         }
         commitStep(d, aCode, B.dims2(16, columns), N, N, N, 0);
         bool reduces = code[0] == 0x0a;
-        commitStep(
-            d, code, reduces ? B.dims1(16) : B.dims2(16, 64), A, b, c, code[0] == 0x04 ? 1 : 0, coordinates
-        );
+        // A ratio's divisors are its own numbers, one a row.
+        bool isRatio = code[0] == 0x06 && code[1] == 0x01;
+        uint32[] memory dims = reduces ? B.dims1(16) : B.dims2(16, isRatio ? 1 : 64);
+        commitStep(d, code, dims, A, b, c, code[0] == 0x04 || isRatio ? 1 : 0, coordinates);
         for (uint256 i = 2; i < 16; ++i) {
             commitStep(d, 0x080900, B.dims1(32), 0x8007, N, N, 0);
         }
@@ -142,6 +143,11 @@ contract JudgeGasTest is TraceFixture {
         _measure("rescale", _two(CHANNELS), 90_000);
     }
 
+    function test_judgeElement_gasRatio_succeeds() public {
+        _program(0x010402, 1, 0x060102, A, N);
+        _measure("ratio", _two(A), 90_000);
+    }
+
     function test_judgeElement_gasTable_succeeds() public {
         _program(0x010400, 64, 0x070000, MAP, N);
         uint256 word = byteOf(A, 0, 0) / 32;
@@ -161,6 +167,11 @@ contract JudgeGasTest is TraceFixture {
     function test_judgeElement_gasReduce_succeeds() public {
         _program(0x010400, 1024, 0x0a0200, N, N);
         _measure("reduce 1024 bytes", openings(wordOf(OUT, 0, 0), rowOf(A, 0)), 190_000);
+    }
+
+    function test_judgeElement_gasNorm_succeeds() public {
+        _program(0x010402, 576, 0x0a0302, N, N);
+        _measure("norm 576 numbers", openings(wordOf(OUT, 0, 0), rowOf(A, 0)), 300_000);
     }
 
     function test_judgeElement_gasSelect_succeeds() public {

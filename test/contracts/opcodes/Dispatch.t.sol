@@ -16,14 +16,18 @@ import {RecordHead} from "../../../verifier-contracts/libraries/RecordHead.sol";
 import {Scan} from "../../../verifier-contracts/libraries/Scan.sol";
 import {MovePlan} from "../../../verifier-contracts/opcodes/rows/MovePlan.sol";
 import {
+    DOT_ACTIVATIONS,
     LAST_OPCODE,
     OP_ARITH,
     OP_DOT,
     OP_LOOKUP,
     OP_REDUCE,
     OP_REQUANT,
+    OP_RESCALE,
     ProgramField,
     ProgramPart,
+    REDUCE_NORM,
+    RESCALE_RATIO,
     TYPE_S32,
     UnknownOpcode,
     UnknownVariant,
@@ -117,6 +121,10 @@ contract DispatchTest is Test {
         // DOT alone has the variant that puts out the accumulator.
         vm.expectRevert(abi.encodeWithSelector(UnknownVariant.selector, OP_REQUANT, 0));
         this.run(OP_REQUANT, 0);
+        vm.expectRevert(abi.encodeWithSelector(UnknownVariant.selector, OP_DOT, DOT_ACTIVATIONS));
+        this.run(OP_DOT, DOT_ACTIVATIONS);
+        vm.expectRevert(abi.encodeWithSelector(UnknownVariant.selector, OP_RESCALE, RESCALE_RATIO));
+        this.run(OP_RESCALE, RESCALE_RATIO);
     }
 
     function test_plan_unknownVariant_reverts() public {
@@ -125,9 +133,15 @@ contract DispatchTest is Test {
         vm.expectRevert(abi.encodeWithSelector(IPlanner.NotPlannable.selector, 7));
         this.plan(OP_LOOKUP, 255);
         vm.expectRevert(abi.encodeWithSelector(IPlanner.NotPlannable.selector, 7));
+        this.plan(OP_DOT, DOT_ACTIVATIONS);
+        vm.expectRevert(abi.encodeWithSelector(IPlanner.NotPlannable.selector, 7));
+        this.plan(OP_RESCALE, RESCALE_RATIO);
+        vm.expectRevert(abi.encodeWithSelector(IPlanner.NotPlannable.selector, 7));
         this.plan(OP_REQUANT, 255);
         vm.expectRevert(abi.encodeWithSelector(UnknownVariant.selector, OP_REDUCE, 255));
         this.plan(OP_REDUCE, 255);
+        vm.expectRevert(abi.encodeWithSelector(UnknownVariant.selector, OP_REDUCE, REDUCE_NORM));
+        this.plan(OP_REDUCE, REDUCE_NORM);
     }
 
     function _reason(bytes memory data) private view returns (bytes32) {

@@ -130,4 +130,59 @@ contract DotTest is Test {
         assertEq(Requant.clamp(type(int64).max, Parameters.wrap(_word(0, 0, 0, 0, 255, 0, 255, 0))), 255);
         assertEq(Requant.clamp(type(int64).min, Parameters.wrap(_word(0, 0, 0, 0, 255, 3, 255, 0))), 3);
     }
+
+    /// @dev Bytes beyond the rows are anything.
+    function testFuzz_activations_equalsLoop_succeeds(
+        uint256 seed,
+        uint256 length,
+        bool aSigned,
+        bool bSigned
+    ) public pure {
+        length = bound(length, 1, 1024);
+        _compareActivations(_noise(seed, length), _noise(~seed, length), length, aSigned, bSigned);
+    }
+
+    /// @dev Both ends of each type, at the longest row and around words' ends.
+    function test_activations_edges_succeeds() public pure {
+        uint256[8] memory lengths = [uint256(1), 31, 32, 33, 63, 64, 1023, 1024];
+        for (uint256 i = 0; i < 8 * 16; ++i) {
+            bytes memory a = _filled(i & 1 == 0 ? bytes1(0) : bytes1(0xff), lengths[i / 16]);
+            bytes memory b = _filled(i & 2 == 0 ? bytes1(0) : bytes1(0xff), lengths[i / 16]);
+            _compareActivations(a, b, lengths[i / 16], i & 4 == 0, i & 8 == 0);
+        }
+    }
+
+    function _filled(bytes1 fill, uint256 length) private pure returns (bytes memory row) {
+        row = new bytes((length + 31) / 32 * 32);
+        for (uint256 i = 0; i < row.length; ++i) {
+            // Behind the row what would add the most.
+            row[i] = i < length ? fill : bytes1(0xff);
+        }
+    }
+
+    function _noise(uint256 seed, uint256 length) private pure returns (bytes memory row) {
+        row = new bytes((length + 31) / 32 * 32);
+        for (uint256 i = 0; i < row.length; ++i) {
+            row[i] = bytes1(uint8(uint256(keccak256(abi.encode(seed, i / 32))) >> (8 * (i % 32))));
+        }
+    }
+
+    function _compareActivations(bytes memory a, bytes memory b, uint256 length, bool aSigned, bool bSigned)
+        private
+        pure
+    {
+        (int256 aZero, int256 bZero) = (aSigned ? int256(128) : int256(0), bSigned ? int256(128) : int256(0));
+        int256 sum = 0;
+        for (uint256 i = 0; i < length; ++i) {
+            sum += (int256(uint256(uint8(a[i]))) - aZero) * (int256(uint256(uint8(b[i]))) - bZero);
+        }
+        uint256 left;
+        uint256 right;
+        assembly {
+            left := add(a, 32)
+            right := add(b, 32)
+        }
+        uint256 stored = Dot.activations(left, uint256(aZero), right, uint256(bZero), length);
+        assertEq(stored, uint32(int32(sum)));
+    }
 }

@@ -6,6 +6,7 @@ import {Arith} from "../../../verifier-contracts/opcodes/Arith.sol";
 import {Lookup} from "../../../verifier-contracts/opcodes/Lookup.sol";
 import {Move} from "../../../verifier-contracts/opcodes/Move.sol";
 import {Reduce} from "../../../verifier-contracts/opcodes/Reduce.sol";
+import {Rescale} from "../../../verifier-contracts/opcodes/Rescale.sol";
 import {Record} from "../../../verifier-contracts/types/Program.sol";
 import {ProgramBuilder as B} from "../registry/ProgramBuilder.sol";
 import {Test} from "../support/Test.sol";
@@ -84,6 +85,44 @@ contract KernelsTest is Test {
         assertEq(_reduce(1, 0, hex"0700", 1), 7);
         assertEq(_reduce(2, 4, hex"000000", 3), 0);
         assertEq(_reduce(1, 4, hex"ffffff", 3), 255);
+    }
+
+    function test_ratio_byHand_succeeds() public pure {
+        assertEq(Rescale.ratio(7, 1, 2), 4);
+        assertEq(Rescale.ratio(-7, 1, 2), -3);
+        assertEq(Rescale.ratio(-8, 1, 2), -4);
+        assertEq(Rescale.ratio(-5, 3, 4), -4);
+        assertEq(Rescale.ratio(5, 3, 4), 4);
+        assertEq(Rescale.ratio(1, 1, 3), 0);
+        assertEq(Rescale.ratio(-1, 1, 3), 0);
+        assertEq(Rescale.ratio(5, 3, 0), 0);
+        assertEq(Rescale.ratio(5, 3, -4), 0);
+        int256 least = type(int32).min;
+        assertEq(Rescale.ratio(least, type(uint32).max, 1), least * int256(uint256(type(uint32).max)));
+        assertEq(Rescale.ratio(least, type(uint32).max, type(int32).max), -4294967297);
+    }
+
+    function test_norm_byHand_succeeds() public pure {
+        assertEq(_norm(0, 0, hex"0304", 2), 5);
+        assertEq(_norm(10, 0, hex"0304", 2), 5);
+        assertEq(_norm(11, 0, hex"0304", 2), 6);
+        assertEq(_norm(0, 1, hex"7d84", 2), 5);
+        assertEq(_norm(0, 4, hex"ff", 1), 255);
+        assertEq(_norm(0, 2, hex"fffffffd00000004", 2), 5);
+        assertEq(_norm(0, 2, hex"80000001", 1), 0x7fffffff);
+        // Each of these is above 2^31 − 1, which is what it becomes.
+        assertEq(_norm(0, 2, hex"80000000", 1), 0x7fffffff);
+        assertEq(_norm(0xffffffff, 2, hex"7fffffff", 1), 0x7fffffff);
+        assertEq(_norm(0, 0, hex"00", 1), 0);
+        assertEq(_norm(0xffffffff, 0, hex"00", 1), 0xffff);
+    }
+
+    function _norm(uint256 k, uint256 code, bytes memory row, uint256 count) private pure returns (uint256) {
+        uint256 pointer;
+        assembly {
+            pointer := add(row, 32)
+        }
+        return Reduce.norm(k, code, pointer, count);
     }
 
     function _reduce(uint256 variant, uint256 code, bytes memory row, uint256 count)

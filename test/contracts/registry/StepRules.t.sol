@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {IModelRegistry} from "../../../verifier-contracts/interfaces/IModelRegistry.sol";
 import {ProgramField as F, ProgramPart} from "../../../verifier-contracts/types/Program.sol";
 import {ProgramBuilder as B} from "./ProgramBuilder.sol";
 import {StepRulesContext} from "./StepRulesContext.sol";
@@ -144,8 +145,42 @@ contract StepRulesTest is StepRulesContext {
         good(record(0x040201, B.dims1(4), LONG, DOT, N, 2));
     }
 
+    function test_register_activations_succeeds() public {
+        // One matrix of two rows for both rows, and one of one row for each.
+        good(record(0x040302, B.dims2(2, 2), LONG, LONG, N, 2));
+        good(record(0x040302, B.dims2(2, 1), LONG, LONG, N, 1));
+        good(record(0x040302, B.dims3(1, 2, 2), LONGEST, LONGEST, N, 2));
+    }
+
+    function test_register_activations_reverts() public {
+        uint32[] memory d22 = B.dims2(2, 2);
+        bad(F.TYPE, 0, record(0x040300, d22, LONG, LONG, N, 2));
+        bad(F.OPERAND_A, INT, record(0x040302, d22, INT, LONG, N, 2));
+        bad(F.OPERAND_A, DOT, record(0x040302, d22, DOT, LONG, N, 2));
+        bad(F.OPERAND_B, INT, record(0x040302, d22, LONG, INT, N, 2));
+        bad(F.OPERAND_B, DOT, record(0x040302, d22, LONG, DOT, N, 2));
+        bad(F.OPERAND_C, INT, record(0x040302, d22, LONG, LONG, INT, 2));
+        bad(F.K, 0, record(0x040302, d22, LONG, LONG, N, 0));
+        bad(F.K, 3, record(0x040302, d22, LONG, LONG, N, 3));
+        bad(F.K, 4, record(0x040302, d22, LONG, LONG, N, 4));
+        bad(F.OPERAND_A, 1025, record(0x040302, d22, TOO_LONG, TOO_LONG, N, 2));
+        bad(F.OPERAND_A, 2, record(0x040302, B.dims2(4, 2), LONG, LONG, N, 4));
+        bad(F.OPERAND_B, 1024, record(0x040302, d22, LONG, LONGEST, N, 2));
+        bad(F.OPERAND_B, 2, record(0x040302, B.dims2(2, 3), LONG, LONG, N, 2));
+        bad(F.OPERAND_B, 2, record(0x040302, d22, LONG, LONG, N, 1));
+    }
+
+    function test_register_activationsExecution_reverts() public {
+        address[] memory chunks =
+            chunksOf(programWith(record(0x040302, B.dims2(2, 2), LONG, LONG, N, 2)).bytesOf());
+        // The lane EXECUTION is bit 0.
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.StepNotExecutable.selector, uint256(SELF)));
+        registry.register(chunks, bytes32(uint256(1)), SELECTOR, 1 | BOND, 0);
+        registry.register(chunks, bytes32(uint256(1)), SELECTOR, BOND, 0);
+    }
+
     function test_register_dot_reverts() public {
-        bad(F.VARIANT, 3, record(0x040302, _d24, LONG, DOT, N, 1));
+        bad(F.VARIANT, 4, record(0x040402, _d24, LONG, DOT, N, 1));
         bad(F.TYPE, 0, record(0x040000, _d24, LONG, DOT, N, 1));
         bad(F.TYPE, 2, record(0x040102, _d24, LONG, DOT, N, 1));
         bad(F.TYPE, 4, record(0x040204, _d24, LONG, DOT, N, 1));
@@ -170,7 +205,7 @@ contract StepRulesTest is StepRulesContext {
     function test_register_channelwise_reverts() public {
         bad(F.VARIANT, 0, record(0x050000, _d3, INT, CHANNELS, N, 0));
         bad(F.VARIANT, 3, record(0x050300, _d3, INT, CHANNELS, N, 0));
-        bad(F.VARIANT, 1, record(0x060102, _d3, INT, CHANNELS, N, 0));
+        bad(F.VARIANT, 2, record(0x060202, _d3, INT, CHANNELS, N, 0));
         bad(F.TYPE, 2, record(0x050102, _d3, INT, CHANNELS, N, 0));
         bad(F.TYPE, 0, record(0x060000, _d3, INT, CHANNELS, N, 0));
         bad(F.OPERAND_A, BYTE, record(0x050100, _d3, BYTE, CHANNELS, N, 0));
@@ -179,6 +214,34 @@ contract StepRulesTest is StepRulesContext {
         bad(F.OPERAND_B, ROWS, record(0x060002, _d3, INT, ROWS, N, 0));
         bad(F.OPERAND_C, INT, record(0x060002, _d3, INT, CHANNELS, INT, 0));
         bad(F.K, 7, record(0x050100, _d3, INT, CHANNELS, N, 7));
+    }
+
+    function test_register_ratio_succeeds() public {
+        good(record(0x060102, _d3, INT, IDS, N, 1));
+        good(record(0x060100, _d3, BYTE, IDS, N, 0xFFFFFFFF));
+        good(record(0x060101, _d3, BOOL, IDS, N, 7));
+        good(record(0x060102, B.dims1(256), MAP, SCALAR, N, 1));
+    }
+
+    function test_register_ratioExecution_reverts() public {
+        address[] memory chunks = chunksOf(programWith(record(0x060102, _d3, INT, IDS, N, 7)).bytesOf());
+        // The lane EXECUTION is bit 0.
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.StepNotExecutable.selector, uint256(SELF)));
+        registry.register(chunks, bytes32(uint256(1)), SELECTOR, 1 | BOND, 0);
+        registry.register(chunks, bytes32(uint256(1)), SELECTOR, BOND, 0);
+    }
+
+    function test_register_ratio_reverts() public {
+        bad(F.TYPE, 3, record(0x060103, _d3, INT, IDS, N, 1));
+        bad(F.TYPE, 4, record(0x060104, _d3, INT, IDS, N, 1));
+        bad(F.OPERAND_A, FLOAT, record(0x060102, _d3, FLOAT, IDS, N, 1));
+        bad(F.OPERAND_A, shape(_d3), record(0x060102, B.dims2(6, 4), INT, IDS, N, 1));
+        bad(F.OPERAND_B, BYTE, record(0x060102, _d3, INT, BYTE, N, 1));
+        bad(F.OPERAND_B, 24, record(0x060102, _d3, INT, INT, N, 1));
+        bad(F.OPERAND_B, 1, record(0x060102, _d3, INT, SCALAR, N, 1));
+        bad(F.OPERAND_B, CHANNELS, record(0x060102, _d3, INT, CHANNELS, N, 1));
+        bad(F.OPERAND_C, INT, record(0x060102, _d3, INT, IDS, INT, 1));
+        bad(F.K, 0, record(0x060102, _d3, INT, IDS, N, 0));
     }
 
     function test_register_table_succeeds() public {
@@ -204,7 +267,7 @@ contract StepRulesTest is StepRulesContext {
     }
 
     function test_register_reduce_reverts() public {
-        bad(F.VARIANT, 3, record(0x0a0302, B.dims1(6), INT, N, N, 0));
+        bad(F.VARIANT, 4, record(0x0a0402, B.dims1(6), INT, N, N, 0));
         bad(F.TYPE, 0, record(0x0a0000, B.dims1(6), BYTE, N, N, 0));
         bad(F.TYPE, 2, record(0x0a0102, B.dims1(6), BYTE, N, N, 0));
         bad(F.OPERAND_A, FLOAT, record(0x0a0103, B.dims1(6), FLOAT, N, N, 0));
@@ -213,5 +276,28 @@ contract StepRulesTest is StepRulesContext {
         bad(F.OPERAND_B, INT, record(0x0a0002, B.dims1(6), INT, INT, N, 0));
         bad(F.OPERAND_C, INT, record(0x0a0002, B.dims1(6), INT, N, INT, 0));
         bad(F.K, 1, record(0x0a0002, B.dims1(6), INT, N, N, 1));
+    }
+
+    function test_register_norm_succeeds() public {
+        good(record(0x0a0302, B.dims2(2, 3), INT, N, N, 0));
+        good(record(0x0a0302, B.dims1(2), WIDE, N, N, 0xFFFFFFFF));
+        good(record(0x0a0302, B.dims1(1), LONGEST_NORM, N, N, 1));
+    }
+
+    function test_register_normExecution_reverts() public {
+        address[] memory chunks = chunksOf(programWith(record(0x0a0302, B.dims1(6), INT, N, N, 7)).bytesOf());
+        // The lane EXECUTION is bit 0.
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.StepNotExecutable.selector, uint256(SELF)));
+        registry.register(chunks, bytes32(uint256(1)), SELECTOR, 1 | BOND, 0);
+        registry.register(chunks, bytes32(uint256(1)), SELECTOR, BOND, 0);
+    }
+
+    function test_register_norm_reverts() public {
+        bad(F.TYPE, 0, record(0x0a0300, B.dims1(6), BYTE, N, N, 0));
+        bad(F.OPERAND_A, FLOAT, record(0x0a0302, B.dims1(6), FLOAT, N, N, 0));
+        bad(F.OPERAND_A, 6, record(0x0a0302, B.dims1(5), INT, N, N, 0));
+        bad(F.OPERAND_A, 8193, record(0x0a0302, B.dims1(1), TOO_LONG_NORM, N, N, 0));
+        bad(F.OPERAND_B, INT, record(0x0a0302, B.dims1(6), INT, INT, N, 0));
+        bad(F.OPERAND_C, INT, record(0x0a0302, B.dims1(6), INT, N, INT, 0));
     }
 }

@@ -6,6 +6,7 @@ import { trace } from "../../../inference/executor/execute.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
 import {
   elementCount,
+  isActivationDot,
   OPCODES,
   type Opcode,
   type Step,
@@ -71,4 +72,28 @@ describe("explain", () => {
       expect(wrong.length).toBeGreaterThan(0);
     });
   }
+
+  it("behavior: a DOT of two computed rows is shown as products of their values", () => {
+    const rng = createRng(6);
+    let seen = 0;
+    while (seen < 20) {
+      const { model, selector, calldata } = randomProgram(rng, { opcode: "dot" });
+      const step = model.program.steps.findIndex(isActivationDot);
+      if (step === -1) continue;
+      seen++;
+      const prepared = prepare(model, selector);
+      const tensors = trace(prepared, calldata);
+      const { dims, a, b } = model.program.steps[step] as Step;
+      const element = rng.int(0, elementCount(dims) - 1);
+      const found = explain(model, tensors, (operand) => prepared.constant(operand), step, element);
+      const { terms = [], sum, activationsFrom, weightsFrom } = found?.dot ?? {};
+      expect(terms.reduce((all, { activation, weight }) => all + activation * weight, 0)).toBe(sum);
+      expect(found?.value).toBe(sum);
+      expect(found?.stored).toBe(storedElement((tensors[step] as Tensor).data, element));
+      const names = [a, b].map((operand) =>
+        operand < 0x8000 ? `step ${operand}` : `weights ${operand - 0x8000}`,
+      );
+      expect([activationsFrom, weightsFrom]).toEqual(names);
+    }
+  });
 });

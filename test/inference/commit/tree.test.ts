@@ -138,6 +138,7 @@ describe("modelId", () => {
       maxCalldata: 123_456,
       outputLength: 7890,
       lanes: 6,
+      judgeVersion: 2,
       vkHash: keccak256(Uint8Array.of(3)),
     };
     const types = parseAbiParameters("bytes32, bytes32, bytes4, uint32, uint32, uint8, bytes32, uint16");
@@ -149,7 +150,7 @@ describe("modelId", () => {
       identity.outputLength,
       identity.lanes,
       toHex(identity.vkHash),
-      1,
+      identity.judgeVersion,
     ]);
     expect(toHex(modelId(identity))).toBe(viemKeccak(encoded));
   });

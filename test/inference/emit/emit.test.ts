@@ -5,7 +5,9 @@ import { findIntegerForm } from "../../../inference/onnx/requantize/integer-form
 import { type Model, NONE, type Step, WEIGHT } from "../../../inference/program/form.ts";
 import { bitsOfFloat } from "../../../inference/program/tensor.ts";
 import { type ChannelParameters, packChannel, packDot } from "../../../inference/program/weights.ts";
+import { canonicalExecutor } from "../../support/differential.ts";
 import { directedProgram, TARGETS } from "../../support/directed-program.ts";
+import { openEmitted } from "../../support/onnxruntime.ts";
 import { createRng } from "../../support/rng.ts";
 
 function emitted(model: Model, options: EmitOptions = {}): Emission {
@@ -95,6 +97,23 @@ describe("emit", () => {
       const { onnx } = emitted(model({ opcode: "dot", variant: 1 }, three(change)));
       expect(operators(onnx)).toContain("Mod");
       expect(operators(onnx)).not.toContain("QGemm");
+    }
+  });
+
+  it("behavior: sums whose quotients leave s32 saturate as in the executor", async () => {
+    const wide = model(
+      { opcode: "requant", variant: 1 },
+      three().map((channel) => ({ ...channel, bias: 0, multiplier: 4, addend: 0n, shift: 1 })),
+    );
+    const sums = Int32Array.of(2 ** 30, 2 ** 31 - 1, -(2 ** 31), -(2 ** 30) - 1, 2 ** 30 + 7, -3);
+    const input = { type: "s32", dims: [2, 3], data: sums } as const;
+    const byRuntime = await openEmitted(wide, {});
+    try {
+      const [output] = await byRuntime.run([input]);
+      expect(output?.data).toEqual(Uint8Array.of(255, 255, 0, 0, 255, 122));
+      expect(output).toEqual(canonicalExecutor(wide, [[input]])[0]?.at(-1));
+    } finally {
+      await byRuntime.close();
     }
   });
 

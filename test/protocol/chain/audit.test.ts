@@ -1,8 +1,7 @@
-import { getAddress } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Audit } from "../../../protocol/chain/audit/audit.ts";
 import type { Breach } from "../../../protocol/chain/audit/rules.ts";
-import type { ChainEvent } from "../../../protocol/chain/events.ts";
+import { altered as alteredEvent, pathsOf } from "../../support/altered-event.ts";
 import { History, type TimedEvent } from "../../support/audited-history.ts";
 import { LOCAL_CONSTANTS } from "../../support/deploy.ts";
 
@@ -34,30 +33,10 @@ const unnoticed = (forge: (index: number) => readonly TimedEvent[]): string[] =>
 };
 
 /** The event with one value replaced by another one of its kind. */
-function altered({ event, timestamp }: TimedEvent, path: readonly string[]): TimedEvent {
-  const change = (value: unknown, [first, ...rest]: readonly string[]): unknown => {
-    if (first === undefined) return other(value);
-    if (Array.isArray(value))
-      return value.map((item, i) => (String(i) === first ? change(item, rest) : item));
-    return { ...(value as object), [first]: change((value as Record<string, unknown>)[first], rest) };
-  };
-  return { event: { ...event, args: change(event.args, path) } as ChainEvent, timestamp };
-}
-
-function other(value: unknown): unknown {
-  if (typeof value === "bigint") return value + 1n;
-  if (typeof value === "number") return value + 1;
-  if (typeof value === "boolean") return !value;
-  const text = String(value);
-  const changed = text.slice(0, -1) + (text.endsWith("1") ? "2" : "1");
-  return changed.length === 42 ? getAddress(changed.toLowerCase()) : changed;
-}
-
-/** Ways to each value of an event's arguments. */
-function pathsOf(value: unknown): string[][] {
-  if (typeof value !== "object" || value === null) return [[]];
-  return Object.entries(value).flatMap(([name, item]) => pathsOf(item).map((path) => [name, ...path]));
-}
+const altered = ({ event, timestamp }: TimedEvent, path: readonly string[]): TimedEvent => ({
+  event: alteredEvent(event, path),
+  timestamp,
+});
 
 describe("Audit", () => {
   test("default: a history of every event is in order, and adds up", () => {

@@ -139,7 +139,7 @@ describe("connect", () => {
     await expect(attempt({ constants: { ...constants, answerSeconds: 6 } })).rejects.toMatchObject({
       code: "CONSTANTS_MISMATCH",
     });
-    await expect(attempt({ judgeVersion: 2 })).rejects.toMatchObject({ code: "JUDGE_VERSION_MISMATCH" });
+    await expect(attempt({ judgeVersion: 3 })).rejects.toMatchObject({ code: "JUDGE_VERSION_MISMATCH" });
   });
 
   test("error: no node is retryable", async () => {

@@ -192,7 +192,8 @@ describe("Sender", () => {
         error: { code: "BALANCE_TOO_LOW", shortMessage: expect.stringContaining("takes 2 ether and gas") },
       });
       const free = other.sender.send({ key: "free", to, data: "0x", value: 0n, doneBy: [] });
-      await expect.poll(() => other.sender.unmined().length, SLOW).toBe(2);
+      // Journalled is not yet in the node's pool; one block takes what is.
+      await expect.poll(async () => (await local.control.getTxpoolStatus()).pending, SLOW).toBe(2);
       await local.control.mine({ blocks: 1 });
       expect(await Promise.all([sending, free])).toMatchObject([{ status: "sent" }, { status: "sent" }]);
       // What stays is asked for without anything on its way too.
@@ -246,6 +247,35 @@ describe("Sender", () => {
     const again = await reopen(other.folder.path, 6);
     await expect.poll(() => again.sender.unmined(), SLOW).toEqual([]);
     expect(await again.sender.send(action)).toMatchObject({ status: "sent" });
+    await again.close();
+    other.folder.remove();
+  });
+
+  test("behavior: a transaction that the journal gave up, and the chain took, is journalled as mined", async () => {
+    const proxy = await startRpcProxy(local.rpcUrl);
+    const other = await openFor(6, QUICK, proxy.url);
+    let raw: Hex | undefined;
+    proxy.decide = ({ method, params }) => {
+      if (method !== "eth_sendRawTransaction") return "pass";
+      raw = params[0] as Hex;
+      return "hold";
+    };
+    const before = await countOf(6);
+    const action = actions().request(await newRequest(accountAt(6)), input);
+    const sending = other.sender.send(action);
+    await expect.poll(() => raw, SLOW).toBeDefined();
+    await proxy.stop();
+    await other.close();
+    expect(await sending).toMatchObject({ status: "retryable" });
+    // As when another daemon of the key holds the nonce in the shared journal, which the folder took over from it.
+    const journal = openSqlite(join(other.folder.path, "assay.sqlite"));
+    journal.prepare("UPDATE actions SET state = 'displaced'").run();
+    journal.close();
+    const hash = await local.client.sendRawTransaction({ serializedTransaction: raw as Hex });
+    const again = await reopen(other.folder.path, 6);
+    await expect.poll(() => again.sender.isFollowed(action.key), SLOW).toBe(true);
+    expect(await again.sender.send(action)).toMatchObject({ status: "already-done", inclusion: { hash } });
+    expect(await countOf(6)).toBe(before + 1);
     await again.close();
     other.folder.remove();
   });

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { ChainEvent } from "../../../protocol/chain/events.ts";
 import { type Claim, type ClaimId, NO_CLAIM, type RequestId } from "../../../protocol/rules/types.ts";
 import { openDatabase } from "../../../protocol/service/journal/database.ts";
-import { EVENTS_SCHEMA, EventStore } from "../../../protocol/service/store/event-store.ts";
+import { EventStore } from "../../../protocol/service/store/event-store.ts";
+import { EVENTS_SCHEMA } from "../../../protocol/service/store/events-schema.ts";
 import { blocks, eventIn as event, rollback } from "../../support/batches.ts";
 import { temporaryFolder } from "../../support/deploy.ts";
 

@@ -76,7 +76,7 @@ describe("payers whose payments can be taken neither now nor never", () => {
     const forEver = payment("a", 1, Number.MAX_SAFE_INTEGER);
     const { id } = store.place(
       input(1),
-      await orders.read(JSON.stringify(forEver)),
+      await orders.read(JSON.stringify(forEver), {} as never),
       undefined,
       desk.clock.now,
     ).order;

@@ -2,9 +2,11 @@ import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/
 import express from "express";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import type { PaidOrder } from "../../../protocol/rules/paid-order.ts";
 import type { ClaimId, RequestId } from "../../../protocol/rules/types.ts";
 import { type HttpServer, listen } from "../../../protocol/service/http/listen.ts";
 import { connectFacilitator } from "../../../prover/payment/facilitator.ts";
+import { recordExtension } from "../../../prover/payment/record-extension.ts";
 import { accountAt } from "../../support/anvil.ts";
 
 let server: HttpServer | undefined;
@@ -17,10 +19,14 @@ const RECORDED = {
   request: `0x${"ab".repeat(32)}` as RequestId,
   claim: `0x${"cd".repeat(32)}` as ClaimId,
 };
+const ORDER: PaidOrder = {
+  ...{ kind: "final", chainId: 1, assay: accountAt(5).address, requester: accountAt(4).address },
+  ...{ model: `0x${"11".repeat(32)}`, inputHash: `0x${"22".repeat(32)}` },
+};
 const serviceAt = (facilitatorUrl: string) => {
   const { address } = accountAt(6);
   const terms = { price: 1n, asset: address, network: "eip155:1", payTo: address } as const;
-  return connectFacilitator({ ...terms, facilitatorUrl }, 600);
+  return connectFacilitator({ ...terms, facilitatorUrl, binding: "accepted" }, 600);
 };
 const SIGNED = { signed: JSON.stringify({ payload: {}, requirements: {} }) };
 
@@ -58,7 +64,9 @@ async function openTaker(answer: object) {
 describe("the extension assay-record", () => {
   it("default: the terms say that nothing is taken before finality", async () => {
     const service = await openTaker({});
-    const terms = decodePaymentRequiredHeader(await service.terms("https://prover.example/tools/a", "none"));
+    const terms = decodePaymentRequiredHeader(
+      await service.terms("https://prover.example/tools/a", "none", ORDER),
+    );
     const extension = terms.extensions?.["assay-record"] as {
       info: object;
       schema: z.core.JSONSchema.JSONSchema;
@@ -73,8 +81,8 @@ describe("the extension assay-record", () => {
     const extensions = { other: { info: {} } };
     const taken = { success: true, transaction: RECORDED.claim, network: "eip155:1", extensions };
     const service = await openTaker(taken);
-    const infoFor = async (of: Parameters<typeof service.settle>[1]) => {
-      const settled = await service.settle(SIGNED, of);
+    const infoFor = async (of: Parameters<typeof recordExtension>[0]) => {
+      const settled = await service.settle(SIGNED, recordExtension(of));
       if (settled.status !== "taken") throw new Error(settled.reason);
       expect(service.transferIn(settled.receipt)).toEqual({
         network: "eip155:1",

@@ -70,7 +70,8 @@ function charge(
   { facilitatorUrl = payments.facilitatorUrl, maxBonds = 10n ** 20n, claims = true } = {},
 ): OrderStore {
   const { asset, network } = payments;
-  const terms = { price: PRICE, asset, network, payTo: payee.address, facilitatorUrl };
+  const to = { network, payTo: payee.address, facilitatorUrl };
+  const terms = { price: PRICE, asset, ...to, binding: "accepted" } as const;
   const db: SqliteDatabase = openDatabase(`${system.folder}/${crypto.randomUUID()}.sqlite`, [ORDERS_SCHEMA]);
   const store = new OrderStore(db, 16);
   const made = new Orders({
@@ -116,8 +117,8 @@ function charge(
   orders = 0;
   prover.payment = {
     offer: made.offer,
-    terms: (url, reason) => made.terms(url, reason),
-    read: (header) => made.read(header),
+    terms: (...asked) => made.terms(...asked),
+    read: (...given) => made.read(...given),
     paidBefore: (...input) => made.paidBefore(...input),
     transferOf: (id) => made.transferOf(id),
     isWithheld: (id) => made.isWithheld(id),
@@ -181,8 +182,7 @@ describe("calls that pay", () => {
     const unverified = await post(PATH, fromHex(calldata), OCTETS);
     expect([unverified.status, unverified.headers.get("assay-status")]).toEqual([200, "unverified"]);
     expect(await codeOf(pay(`${PATH}?finality=final&timeout=1`))).toEqual([504, "NOT_FINAL_IN_TIME"]);
-    expect(orders).toBe(1);
-    expect(await earned()).toBe(0n);
+    expect([orders, await earned()]).toEqual([1, 0n]);
   });
   it("behavior: nothing is taken once the claim is convicted", async () => {
     charge(() => {

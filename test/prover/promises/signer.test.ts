@@ -6,6 +6,7 @@ import { type Hex, recoverAddress } from "viem";
 import { afterEach, describe, expect, it } from "vitest";
 import { toHex } from "../../../base/bytes.ts";
 import { SILENT } from "../../../base/log.ts";
+import type { BatchId } from "../../../protocol/rules/promises/batch.ts";
 import { type Digest, digestOf } from "../../../protocol/rules/promises/signed-claim.ts";
 import { openSqlite } from "../../../protocol/service/journal/sqlite.ts";
 import { journalPath, SignedJournal } from "../../../prover/promises/journal/journal.ts";
@@ -56,6 +57,21 @@ describe("Signer.sign", () => {
     );
     expect(new Set(answers.map(({ salt }) => salt)).size).toBe(200);
     expect(new Set(answers.map(({ digest }) => toHex(digest))).size).toBe(200);
+  });
+
+  it("error: who bought one signed claim, and computes outputs, does not find what was signed next and is not paid", async () => {
+    const data = folder();
+    const signer = await open(data);
+    const { salt: bought } = await signer.sign(draftOf(1));
+    const unpaid = draftOf(2);
+    const { digest } = await signer.sign(unpaid);
+    const journal = journalOf(data);
+    expect(journal.find(toHex(digest) as Digest)).toBeDefined();
+    const guesses = Array.from({ length: 256 }, (_, i) => BigInt.asUintN(64, bought + BigInt(i - 127)));
+    const found = guesses.filter(
+      (salt) => journal.find(digestOf(SIGNER_OWNER, { ...unpaid.claim, salt })) !== undefined,
+    );
+    expect(found).toEqual([]);
   });
 
   it("behavior: a journal restored from its backup goes on with other salts", async () => {
@@ -143,8 +159,15 @@ describe("Signer.keepBatch", () => {
     expect(journal.unposted().map(({ id }) => id.slice(0, 4))).toEqual(["0x01", "0x02"]);
     await signer.markPosted(new Uint8Array(32).fill(1));
     expect(journal.unposted()).toHaveLength(1);
-    // What is in no batch on the chain is kept beyond its end.
-    await signer.prune(3_000);
+    // After its end, what is in a batch that is not on the chain is kept; what is in none, or in one that is, is not.
+    const [third] = journal.waiting(SIGNED_MODEL, 10);
+    if (third === undefined) throw new Error("nothing waits");
+    await signer.keepBatch(batch(3, [third.row]));
+    await signer.sign(draftOf(4, true));
     expect(journal.countWaiting()).toBe(1);
+    await signer.prune(3_000);
+    expect(journal.countWaiting()).toBe(0);
+    const holds = [1, 3].map((id) => journal.holdsLeavesOf(toHex(new Uint8Array(32).fill(id)) as BatchId));
+    expect(holds).toEqual([false, true]);
   });
 });

@@ -1,4 +1,5 @@
 /** A challenger's part for promises on a local chain that makes a block for each transaction, moved by the test. */
+
 import { isBaseError } from "../../../base/errors.ts";
 import { SILENT } from "../../../base/log.ts";
 import { BREAKER_SCHEMA, CircuitBreaker } from "../../../challenger/circuit-breaker.ts";
@@ -22,16 +23,26 @@ import { PromiseStateReader } from "../../../protocol/chain/promises/reads.ts";
 import { requireAccount } from "../../../protocol/chain/sender.ts";
 import type { ClaimId } from "../../../protocol/rules/types.ts";
 import { openDataFolder } from "../../../protocol/service/data-folder.ts";
-import { EVENTS_SCHEMA, EventStore } from "../../../protocol/service/store/event-store.ts";
+import { Notes } from "../../../protocol/service/journal/notes.ts";
+import { EventStore } from "../../../protocol/service/store/event-store.ts";
+import { EVENTS_SCHEMA } from "../../../protocol/service/store/events-schema.ts";
 import { accountAt, type LocalChain } from "../anvil.ts";
-import { openLocalSystem, QUICK, TINY_MODEL, TINY_SELECTOR, temporaryFolder } from "../deploy.ts";
+import {
+  LOCAL_CONSTANTS,
+  openLocalSystem,
+  QUICK,
+  TINY_MODEL,
+  TINY_SELECTOR,
+  temporaryFolder,
+} from "../deploy.ts";
 
 const prepared = prepare(TINY_MODEL, TINY_SELECTOR);
 export const ETHER = 10n ** 18n;
 const QUIET_BLOCKS = 6;
+/** The chain's time goes with the machine's: no deadline comes before the test brings it, however slow the machine is. */
+const CONSTANTS = { ...LOCAL_CONSTANTS, answerSeconds: 600 };
 const LIMITS: Limits = {
   ...{
-    maxTicketsPerHour: 1_000,
     maxExposure: 1_000n * ETHER,
     endingBudget: 0n,
     withdrawAbove: 1_000n * ETHER,
@@ -43,7 +54,7 @@ export type PromiseChallenger = Awaited<ReturnType<typeof openPromiseChallenger>
 /** A system of its own, whose prover is account 1 and whose challenger is account 3. */
 export async function openPromiseChallenger(local: LocalChain, changes: Partial<Limits> = {}) {
   const prover = accountAt(1);
-  const system = await openLocalSystem(local, prover);
+  const system = await openLocalSystem(local, prover, QUICK, CONSTANTS);
   const account = accountAt(3);
   const chain = requireAccount(
     await connect({ rpcUrl: local.rpcUrl, deployment: system.deployment, account }),
@@ -76,8 +87,8 @@ export async function openPromiseChallenger(local: LocalChain, changes: Partial<
         observe,
         log: SILENT,
       },
-      breaker: new CircuitBreaker(data.db, {
-        maxTicketsPerHour: changes.maxTicketsPerHour ?? LIMITS.maxTicketsPerHour,
+      breaker: new CircuitBreaker(new Notes(data.db), {
+        maxPerHour: changes.maxExposure ?? LIMITS.maxExposure,
         ...{ nowMs: Date.now, observe, log: SILENT },
       }),
       ...{ nowMs: Date.now, signal: stopping.signal, deposits: () => store.deposits },
@@ -90,6 +101,11 @@ export async function openPromiseChallenger(local: LocalChain, changes: Partial<
     const follower = new EventFollower(chain, { cursor: store.cursor() }, promiseSource(system.deployment));
     return {
       ...{ store, sender, watch },
+      /** wei that the circuit breaker counts */
+      counted: () =>
+        ["ticket:", "back:"]
+          .flatMap((prefix) => new Notes(data.db).textsSince(prefix, 0))
+          .reduce((sum, text) => sum + BigInt(text), 0n),
       own: data.sender,
       /** Until nothing is under way, and nothing is sent in as many blocks as a refused move waits for. */
       async settle(): Promise<void> {

@@ -23,7 +23,7 @@ import { accountOf, type BatchState, type PromisesState } from "../../../protoco
 import { claimSlot } from "../../../protocol/rules/storage-slots.ts";
 import { type Claim, type ClaimId, LANE, type Request } from "../../../protocol/rules/types.ts";
 import { decodeClaimWord } from "../../../protocol/rules/words.ts";
-import type { EvmWorld } from "../evm-world.ts";
+import type { EvmWorld, Sent } from "../evm-world.ts";
 import {
   batchTree,
   KEYS,
@@ -64,12 +64,14 @@ export interface PromiseReplay {
 
 /** @param promises address of the contract
  *  @param skipsRepeated true to play a refusal once: a random game has many of a kind
+ *  @param onMove told of each move that the contracts accepted
  *  @throws PromiseViolation where contracts and machine differ */
 export async function replayPromises(
   world: EvmWorld,
   promises: Address,
   table: PromiseTable,
   skipsRepeated = false,
+  onMove: (sent: Sent, move: PromiseMove) => void = () => undefined,
 ): Promise<PromiseReplay> {
   const accepted: string[] = [];
   const refused = new Set<string>();
@@ -82,7 +84,8 @@ export async function replayPromises(
       refused.add(name);
     }
     const call = await callOf(table, state, promises, move);
-    const { refusal } = await world.send(move.from, call, move.now, move.baseFee);
+    const sent = await world.send(move.from, call, move.now, move.baseFee);
+    const { refusal } = sent;
     const expected = result.ok ? undefined : result.refusal.replace("Assay: ", "");
     if (refusal !== expected && !(expected !== undefined && ALSO[expected]?.includes(refusal ?? ""))) {
       throw new PromiseViolation(
@@ -92,6 +95,7 @@ export async function replayPromises(
     }
     if (!result.ok) continue;
     accepted.push(move.kind);
+    onMove(sent, move);
     state = result.state;
     await compare(world, promises, state, move);
   }

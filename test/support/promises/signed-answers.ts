@@ -15,18 +15,20 @@ export interface SignedReply {
   readonly body: Record<string, unknown>;
 }
 
-/** Asks once. @param query after finality */
+/** Asks once. @param query after finality @param signal ends the wait */
 export async function ask(
   url: string,
   model: LoadedModel,
   text: string,
   finality: string,
   query = "",
+  signal: AbortSignal | null = null,
 ): Promise<SignedReply> {
   const response = await fetch(`${url}/v1/tools/${model.manifest.name}?finality=${finality}${query}`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ text }),
+    signal,
   });
   return { status: response.status, headers: response.headers, body: (await response.json()) as never };
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { mlpModel } from "../../../../bench/tasks/mlp.ts";
 import { modelFolder } from "../../../../cli/model-source.ts";
 import { loadModelFolder } from "../../../../inference/model-folder.ts";
+import { importOnnx } from "../../../../inference/onnx/import.ts";
 import { COSTS } from "../../../../protocol/chain/plan/costs.ts";
 import {
   type ModelFacts,
@@ -11,6 +12,9 @@ import {
 } from "../../../../protocol/chain/plan/estimates.ts";
 import type { Estimate, Method } from "../../../../protocol/chain/plan/plan.ts";
 import { circuitSize } from "../../../../prover/proof/groth16/compile.ts";
+import { COMPUTED_PRODUCTS } from "../../../support/attention-graphs.ts";
+import { onnxFile, type TestGraph } from "../../../support/onnx-file.ts";
+import { createRng } from "../../../support/rng.ts";
 
 const NOT_THERE = { keyStored: false, published: false, compiled: false };
 const { model } = mlpModel();
@@ -61,6 +65,21 @@ describe("offersOf", () => {
     expect(offersOf({ ...facts, model: long }, costs).execution).toEqual({
       unavailable: expect.stringMatching(/^a run takes about \d{8} gas, .* runs of at most 10500000$/),
     });
+  });
+
+  test("behavior: DOT activations have the bond alone; the same products as pairs have execution too", () => {
+    const { graph } = COMPUTED_PRODUCTS["QLinearMatMul, both computed"]?.(createRng(3)) ?? {};
+    const onnx = onnxFile(graph as TestGraph);
+    const [dot, pairs] = (["dot", "pairs"] as const).map((products) => importOnnx(onnx, { products }).model);
+    const offers = offersOf({ ...facts, model: dot as typeof model }, costs);
+    const unavailable = expect.stringMatching(/^step \d+ is DOT activations, which no interpreter runs$/);
+    expect(offers.execution).toEqual({ unavailable });
+    expect(offers["execution-compiled"]).toEqual({ unavailable });
+    expect(offers.bond).toHaveProperty("gasPerResult");
+    expect(estimateOf("execution", { model: pairs as typeof model }).gasPerResult).toBeGreaterThan(0n);
+    expect(() => circuitSize(dot as typeof model)).toThrow(
+      expect.objectContaining({ code: "NO_CIRCUIT", shortMessage: expect.stringContaining("activations") }),
+    );
   });
 
   test("behavior: every shipped model has an estimate for execution", () => {

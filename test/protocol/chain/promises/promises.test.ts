@@ -1,4 +1,5 @@
 /** Promises on a chain: moves as transactions, events by a follower into a store, and what is read, with real contracts. */
+
 import { keccak256, pad } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EventFollower } from "../../../../protocol/chain/follower.ts";
@@ -14,7 +15,8 @@ import type { LeafModel } from "../../../../protocol/rules/promises/leaf.ts";
 import { digestOf } from "../../../../protocol/rules/promises/signed-claim.ts";
 import { LANE } from "../../../../protocol/rules/types.ts";
 import { openDatabase } from "../../../../protocol/service/journal/database.ts";
-import { PROMISE_EVENTS_SCHEMA, PromiseStore } from "../../../../protocol/service/store/promise-store.ts";
+import { PROMISE_EVENTS_SCHEMA } from "../../../../protocol/service/store/events-schema.ts";
+import { PromiseStore } from "../../../../protocol/service/store/promise-store.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../../../support/anvil.ts";
 import { openLocalSystem } from "../../../support/deploy.ts";
 import { signTiny, tinyBatch } from "../../../support/promises/local-promises.ts";

@@ -111,6 +111,6 @@ export const DYNAMIC_FAULTS: readonly Mutant[] = [
       'if (shift !== undefined) return ctx.builder.arith("sub", "s32", operand, shift);',
       "if (shift !== undefined) return operand;",
     ],
-    ["the second operand as it lies", "[rank - 1, rank - 2]", "[rank - 2, rank - 1]"],
+    ["the second operand as it lies", "rank - 1, rank - 2]", "rank - 2, rank - 1]"],
   ),
 ];

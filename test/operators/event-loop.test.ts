@@ -120,7 +120,6 @@ beforeAll(async () => {
         canonical: noted("challenger", engine.canonical),
         data: join(system.folder, "challenger"),
         limits: {
-          maxTicketsPerHour: 1_000,
           maxExposure: 10n ** 24n,
           endingBudget: 0n,
           withdrawAbove: 10n ** 24n,

@@ -5,9 +5,10 @@ import type { Daemon } from "../../cli/demo/processes.ts";
 import type { Overview } from "../../explorer/api/types.ts";
 import { ExplorerIndex } from "../../explorer/index/explorer-index.ts";
 import { readFacts } from "../../explorer/index/facts.ts";
+import { indexFileOf } from "../../explorer/main.ts";
 import { EventFollower } from "../../protocol/chain/follower.ts";
 import { fileCase, of } from "../support/cases.ts";
-import { contentOf, openExplorerDatabase } from "../support/explorer.ts";
+import { contentOf, openExplorerStore } from "../support/explorer.ts";
 import { eventWithBlock, takeBack } from "../support/reorg.ts";
 import { createRng } from "../support/rng.ts";
 import { ROLES, type System, startSystem } from "../support/system.ts";
@@ -51,17 +52,17 @@ const indexed = (url: string, block: bigint) =>
 
 /** What an index holds that followed the chain, as it is now, in one go, up to this block. */
 async function freshContent(last: bigint): Promise<Record<string, unknown[]>> {
-  const db = openExplorerDatabase(join(system.folder, `fresh-${last}.sqlite`));
-  const index = new ExplorerIndex(db);
+  const store = openExplorerStore(join(system.folder, `fresh-${last}.sqlite`));
+  const index = new ExplorerIndex(store);
   const follower = new EventFollower(system.chain, { last });
   for (;;) {
     const batch = await follower.next();
     if (batch === undefined) break;
-    index.take(batch, await readFacts(system.chain, batch.kind === "blocks" ? batch.events : []));
+    await index.take(batch, await readFacts(system.chain, batch.kind === "blocks" ? batch.events : []));
     follower.advance(batch);
   }
-  const content = contentOf(db);
-  db.close();
+  const content = await contentOf(store);
+  await store.close();
   return content;
 }
 
@@ -112,10 +113,10 @@ describe("assay explorer", () => {
       const { client, game } = system.chain;
       expect(overview.holds.total).toBe(`${await client.getBalance({ address: game.assay })}`);
       await kill(explorer.daemon);
-      const path = join(system.folder, "explorer", "explorer", `${game.chainId}-${game.assay}.sqlite`);
-      const db = openExplorerDatabase(path);
-      expectSame(contentOf(db), await freshContent(last));
-      db.close();
+      const path = join(system.folder, "explorer", "explorer", indexFileOf(system.chain));
+      const store = openExplorerStore(path);
+      expectSame(await contentOf(store), await freshContent(last));
+      await store.close();
     });
   });
 
@@ -134,8 +135,7 @@ describe("assay explorer", () => {
       await indexed(String(url), last);
       const { claims } = (await (await fetch(`${url}/v1/overview`)).json()) as Overview;
       expect(claims.FINAL).toBe(KILLS);
-      const { game } = system.chain;
-      const path = join(system.folder, daemon.name, "explorer", `${game.chainId}-${game.assay}.sqlite`);
+      const path = join(system.folder, daemon.name, "explorer", indexFileOf(system.chain));
       expect(existsSync(path)).toBe(true);
       await daemon.stop();
       await daemon.logged("explorer stopped");

@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { modelFolder } from "../../../cli/model-source.ts";
+import { isQuick } from "../../../inference/executor/quick.ts";
+import { loadModelFolder } from "../../../inference/model-folder.ts";
+import { heavyModel } from "../../support/heavy-model.ts";
+import { SHIPPED } from "../../support/system.ts";
+
+describe("isQuick", () => {
+  it.each(SHIPPED)("default: %s is", (name) => {
+    expect(isQuick(loadModelFolder(modelFolder(name)).model.program)).toBe(true);
+  });
+
+  it("behavior: a program of many elements is not, nor one of many products", () => {
+    const { program } = heavyModel().model;
+    expect(isQuick(program)).toBe(false);
+    const { program: small } = loadModelFolder(modelFolder("forecast-hourly")).model;
+    const steps = small.steps.map((step) =>
+      step.opcode === "dot" ? { ...step, dims: [16, ...step.dims.slice(1)] } : step,
+    );
+    expect(isQuick({ ...small, steps })).toBe(true);
+    const longer = steps.map((step) =>
+      step.opcode === "dot" ? { ...step, dims: [1_024, ...step.dims.slice(1)] } : step,
+    );
+    expect(isQuick({ ...small, steps: longer })).toBe(false);
+  });
+});

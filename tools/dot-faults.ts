@@ -1,0 +1,103 @@
+/** Faults of DOT that the record fuzzer must find, as those of record-faults.ts. */
+import { COMPILED, fault, type Mutant, OPCODES, PLAN, ROWS } from "./mutant.ts";
+
+export const DOTS: readonly Mutant[] = [
+  fault(
+    "dot",
+    "rows of the first group alone",
+    `${ROWS}/DotRows.sol`,
+    "if (++group == groups) group = 0;",
+    "",
+  ),
+  fault(
+    "dot",
+    "planned rows of the first group alone",
+    `${PLAN}/PlanRun.sol`,
+    "if (++group == groups) group = 0;",
+    "",
+  ),
+  fault(
+    "dot",
+    "bytes behind a row's end count",
+    `${OPCODES}/Dot.sol`,
+    "word := shl(unused, shr(unused, word))",
+    "",
+  ),
+  fault(
+    "dot",
+    "the first matrix of activations for all rows",
+    `${OPCODES}/Dot.sol`,
+    "row = (row / t.record.head.attribute()) * t.out.last + t.element % t.out.last;",
+    "row = t.element % t.out.last;",
+  ),
+  fault(
+    "dot",
+    "rows of the next matrix of activations one too early",
+    `${OPCODES}/Dot.sol`,
+    "row = (row / t.record.head.attribute()) * t.out.last + t.element % t.out.last;",
+    "row = ((row + 1) / t.record.head.attribute()) * t.out.last + t.element % t.out.last;",
+  ),
+  fault(
+    "dot",
+    "signed activations of b as they are stored",
+    `${OPCODES}/Dot.sol`,
+    "stored -= rightZero * prepare(left, length, prepared);",
+    "prepare(left, length, prepared);",
+  ),
+  fault(
+    "dot",
+    "the product of both zeros of activations is left out",
+    `${OPCODES}/Dot.sol`,
+    "stored = leftZero * rightZero * length - leftZero * prepare(right, length, prepared);",
+    "stored = 0 - leftZero * prepare(right, length, prepared);",
+  ),
+  fault(
+    "dot",
+    "activations of b are prepared over those of a",
+    `${OPCODES}/Dot.sol`,
+    "return (stored + _products(prepared, right, length)) & 0xFFFFFFFF;",
+    "prepare(right, length, prepared); return (stored + _products(prepared, right, length)) & 0xFFFFFFFF;",
+  ),
+  fault(
+    "dot",
+    "pairs of lanes of activations in their own order",
+    `${OPCODES}/Dot.sol`,
+    "word := or(shl(32, and(word, EVEN)), and(shr(32, word), EVEN))",
+    "",
+  ),
+  fault(
+    "dot",
+    "the last word of activations is left out",
+    `${OPCODES}/Dot.sol`,
+    "for { let end := add(row, length) } lt(row, end) { row := add(row, 0x20) } {\n                // SIMD",
+    "for { let end := add(row, sub(length, 1)) } lt(row, end) { row := add(row, 0x20) } {\n                // SIMD",
+  ),
+  fault(
+    "dot",
+    "the accumulator does not wrap",
+    `${OPCODES}/Dot.sol`,
+    "value := signextend(3, add(value, sar(PARAMETER_BIAS, parameters)))",
+    "value := add(value, sar(PARAMETER_BIAS, parameters))",
+  ),
+  fault(
+    "dot",
+    "the shift rounds toward zero",
+    `${OPCODES}/Dot.sol`,
+    "value := sar(\n                    and(shr(PARAMETER_SHIFT, parameters), PARAMETER_SHIFT_BITS),\n                    signextend(7, value)\n                )",
+    "value := sdiv(signextend(7, value), shl(and(shr(PARAMETER_SHIFT, parameters), PARAMETER_SHIFT_BITS), 1))",
+  ),
+  fault(
+    "dot",
+    "compiled accumulators do not wrap",
+    `${COMPILED}/Finish.sol`,
+    "Emit.pushOp(_emitAccumulator(code, row), 3, SIGNEXTEND)",
+    "_emitAccumulator(code, row)",
+  ),
+  fault(
+    "dot",
+    "compiled code takes every addend under the shift",
+    `${COMPILED}/Finish.sol`,
+    "return acc < 2 ** 31 && sum < 2 ** 63;",
+    "return acc < 2 ** 63 && sum < 2 ** 127;",
+  ),
+];
