@@ -1,7 +1,9 @@
-/** Attention by both forms of products of computed tensors: size of the trace, gas on the chain. */
+/** Attention by both forms of products of computed tensors, and of softmax and normalizations: size of the trace, gas on the
+ *  chain. */
 import { toHex } from "../base/bytes.ts";
 import { importOnnx } from "../inference/onnx/import.ts";
 import { MOST_PAIRS } from "../inference/onnx/lower/activations.ts";
+import { NORMALIZATION_FORMS } from "../inference/onnx/named-settings.ts";
 import { elementBytes, elementCount, type Program } from "../inference/program/form.ts";
 import { selfTestCalldata } from "../inference/self-test.ts";
 import { MAX_SETTLING_RUN_GAS } from "../protocol/chain/execution/cost.ts";
@@ -96,6 +98,53 @@ async function gasFigures(): Promise<Figure[]> {
   }
 }
 
+/** Rows and elements a row: float32 of them fit into an input and an output. */
+const ROWS = [
+  ["Softmax", [72, 128]],
+  ["LayerNormalization", [24, 384]],
+  ["RMSNormalization", [16, 576]],
+] as const;
+
+/** An operator on rows of quantized integers, quantized again. */
+function rowOperator(op: string, [rows, n]: readonly [number, number], type: "uint8" | "int16"): TestGraph {
+  const isWide = type === "int16";
+  const step = (name: string, from: string, to: string): TestNode => ({
+    ...{ op: name, inputs: [from, "s", "z"], outputs: [to] },
+  });
+  const gain = op === "Softmax" ? [] : ["g"];
+  return {
+    nodes: [
+      ...(isWide ? [step("QuantizeLinear", "x", "i")] : []),
+      step("DequantizeLinear", isWide ? "i" : "x", "r"),
+      { op, inputs: ["r", ...gain], outputs: ["p"], attributes: { axis: -1 } },
+      step("QuantizeLinear", "p", isWide ? "q" : "y"),
+      ...(isWide ? [{ op: "Cast", inputs: ["q"], outputs: ["y"], attributes: { to: 6 } }] : []),
+    ],
+    inputs: { x: { type: isWide ? "float32" : type, dims: [rows, n] } },
+    outputs: { y: isWide ? "int32" : type },
+    constants: {
+      s: constant("float32", isWide ? 2 ** -12 : 2 ** -6),
+      z: constant(type, isWide ? 0 : 128),
+      ...(op === "Softmax" ? {} : { g: { type: "float32", dims: [n], data: Array(n).fill(0.5) } }),
+    },
+    opset: 23,
+  };
+}
+
+/** Both forms of each operator, of 8 and 16 bits. */
+function normalizationRows() {
+  return ROWS.flatMap(([op, dims]) =>
+    (["uint8", "int16"] as const).map((type) => {
+      const onnx = onnxFile(rowOperator(op, dims, type));
+      const [float32, integers] = NORMALIZATION_FORMS.map((normalizations) => {
+        const { program } = importOnnx(onnx, { normalizations }).model;
+        return { steps: program.steps.length, traceBytes: traceBytes(program) };
+      });
+      return { operator: op, rows: dims[0], elements: dims[1], type, float32, integers };
+    }),
+  );
+}
+
 async function run(): Promise<Measured> {
   const figures = await gasFigures();
   const rows = SHAPES.map((shape) => {
@@ -124,17 +173,34 @@ async function run(): Promise<Measured> {
     ...text(pairs),
     ...text(dot),
   ]);
+  const normalized = normalizationRows();
+  const forms = {
+    columns: [
+      "operator on rows",
+      "integers",
+      "steps, float32",
+      "bytes, float32",
+      "steps, integers",
+      "bytes, integers",
+    ],
+    rows: normalized.map(({ operator, rows: count, elements, type, float32, integers }) => [
+      `${operator}, ${count} × ${elements}`,
+      type,
+      ...text(float32),
+      ...text(integers),
+    ]),
+  };
   return {
     figures,
-    tables: [{ columns, rows: table }],
-    rows,
+    tables: [{ columns, rows: table }, forms],
+    rows: [...rows, ...normalized],
   };
 }
 
 export const SEQUENCES_PART: Part = {
   name: "sequences",
-  title: "Attention: products of two computed tensors",
+  title: "Attention: products of two computed tensors, softmax and normalizations",
   method:
-    "Blocks softmax(q·kᵀ)·v of bytes, imported with --products pairs and with --products dot; bytes of the trace's tensors. Gas of `infer` on a local chain, whose limit is what a settlement by execution may take.",
+    "Blocks softmax(q·kᵀ)·v of bytes, imported with --products pairs and with --products dot; operators on rows of quantized integers, imported with --normalizations float32 and integers; bytes of the trace's tensors. Gas of `infer` on a local chain, whose limit is what a settlement by execution may take.",
   run,
 };

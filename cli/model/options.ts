@@ -3,6 +3,8 @@ import type { ImportSettings } from "../../inference/onnx/import.ts";
 import {
   DIM_FORM,
   INPUT_TYPE_FORM,
+  NORMALIZATION_FORMS,
+  type NormalizationForm,
   PRODUCT_FORMS,
   type ProductForm,
   readDim,
@@ -23,6 +25,7 @@ export interface ImportFlags {
   readonly textBytes?: string;
   readonly nudge?: boolean;
   readonly products?: string;
+  readonly normalizations?: string;
   readonly inputType: readonly string[];
   readonly quantizedInputs?: boolean;
   readonly keep: readonly string[];
@@ -46,6 +49,10 @@ export function withImportOptions(command: Command): Command {
     .option(
       "--products <form>",
       `how products of two computed tensors are lowered: ${PRODUCT_FORMS.join(", ")} (default auto: by size)`,
+    )
+    .option(
+      "--normalizations <form>",
+      `how Softmax and normalizations of quantized tensors are lowered: ${NORMALIZATION_FORMS.join(", ")} (default float32)`,
     );
 }
 
@@ -53,7 +60,7 @@ export const collect = (value: string, all: readonly string[]): string[] => [...
 
 /** @throws ARGUMENT_INVALID */
 export function importSettingsOf(flags: ImportFlags): ImportSettings {
-  const { codec, output, textBytes, nudge, products } = flags;
+  const { codec, output, textBytes, nudge, products, normalizations } = flags;
   if (codec !== undefined && !INPUT_CODECS.includes(codec as InputCodec))
     refuseArgument("--codec", codec, INPUT_CODECS.join(", "));
   if (output !== undefined && !OUTPUT_CODECS.includes(output as OutputCodec)) {
@@ -61,6 +68,9 @@ export function importSettingsOf(flags: ImportFlags): ImportSettings {
   }
   if (products !== undefined && !PRODUCT_FORMS.includes(products as ProductForm)) {
     refuseArgument("--products", products, PRODUCT_FORMS.join(", "));
+  }
+  if (normalizations !== undefined && !NORMALIZATION_FORMS.includes(normalizations as NormalizationForm)) {
+    refuseArgument("--normalizations", normalizations, NORMALIZATION_FORMS.join(", "));
   }
   const bytes = textBytes === undefined ? undefined : Number(textBytes);
   if (bytes !== undefined && !(Number.isInteger(bytes) && bytes >= 1 && bytes <= 4096)) {
@@ -80,6 +90,7 @@ export function importSettingsOf(flags: ImportFlags): ImportSettings {
     ...(bytes === undefined ? {} : { textBytes: bytes }),
     ...(nudge === undefined ? {} : { nudge }),
     ...(products === undefined ? {} : { products: products as ProductForm }),
+    ...(normalizations === undefined ? {} : { normalizations: normalizations as NormalizationForm }),
     ...(flags.keep.length === 0 ? {} : { keep: flags.keep }),
     dims,
   };

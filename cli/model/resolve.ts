@@ -79,7 +79,7 @@ export function settingsOf(assay: {
     readonly output: ImportSettings["output"];
     readonly inputSize: number;
   };
-  readonly import: { readonly nudges: number; readonly products?: ImportSettings["products"] };
+  readonly import: Pick<ImportSettings, "products" | "normalizations"> & { readonly nudges: number };
   readonly inputs: readonly {
     readonly name: string;
     readonly type: string;
@@ -88,7 +88,7 @@ export function settingsOf(assay: {
   readonly outputs: readonly { readonly name: string }[];
 }): ImportSettings {
   const { input, output, inputSize } = assay.codec;
-  const { products } = assay.import;
+  const { products, normalizations } = assay.import;
   // A symbolic dim is given by its place, which the reader accepts like its name.
   const dims = new Map(
     assay.inputs.flatMap((i) => i.dims.map((d, axis) => [`${i.name}:${axis}`, d] as const)),
@@ -99,6 +99,7 @@ export function settingsOf(assay: {
     ...(output === undefined ? {} : { output }),
     ...text,
     ...(products === undefined ? {} : { products }),
+    ...(normalizations === undefined ? {} : { normalizations }),
     dims,
     inputTypes: new Map(assay.inputs.map((i) => [i.name, i.type])),
     keep: assay.outputs.map(({ name }) => name),

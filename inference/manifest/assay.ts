@@ -3,7 +3,12 @@
 import { checkMeaning } from "../meaning/check.ts";
 import type { Meaning } from "../meaning/form.ts";
 import type { OnnxType } from "../onnx/graph.ts";
-import { PRODUCT_FORMS, type ProductForm } from "../onnx/named-settings.ts";
+import {
+  NORMALIZATION_FORMS,
+  type NormalizationForm,
+  PRODUCT_FORMS,
+  type ProductForm,
+} from "../onnx/named-settings.ts";
 import type { InputCodec, OutputCodec } from "../program/form.ts";
 import { INPUT_CODECS, OUTPUT_CODECS } from "../program/form.ts";
 import type { AbiFunction } from "./abi.ts";
@@ -74,6 +79,8 @@ export interface AssaySection {
     readonly nudges: number;
     /** The form of products of computed tensors; absent: by their size. */
     readonly products?: ProductForm;
+    /** The form of Softmax and normalizations; absent: float32. */
+    readonly normalizations?: NormalizationForm;
   };
   /** Hashes of the outputs of the inputs that inference/self-test.ts makes from each seed. */
   readonly selfTest: readonly { readonly seed: number; readonly outputHash: string }[];
@@ -160,6 +167,9 @@ export function checkAssay(check: Checker, value: unknown, path: string): void {
   const products = imported?.products;
   if (products !== undefined && !PRODUCT_FORMS.includes(products as ProductForm))
     check.error(`${path}.import.products`, `must be one of ${PRODUCT_FORMS.join(", ")}`);
+  const normalizations = imported?.normalizations;
+  if (normalizations !== undefined && !NORMALIZATION_FORMS.includes(normalizations as NormalizationForm))
+    check.error(`${path}.import.normalizations`, `must be one of ${NORMALIZATION_FORMS.join(", ")}`);
 }
 
 function checkFiles(check: Checker, value: unknown, path: string): void {

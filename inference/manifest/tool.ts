@@ -3,7 +3,12 @@
 import { BaseError } from "../../base/errors.ts";
 import type { Meaning } from "../meaning/form.ts";
 import type { ImportSettings } from "../onnx/import.ts";
-import { PRODUCT_FORMS, type ProductForm } from "../onnx/named-settings.ts";
+import {
+  NORMALIZATION_FORMS,
+  type NormalizationForm,
+  PRODUCT_FORMS,
+  type ProductForm,
+} from "../onnx/named-settings.ts";
 import { INPUT_CODECS, type InputCodec, OUTPUT_CODECS, type OutputCodec } from "../program/form.ts";
 import type { Lane, Manifest } from "./assay.ts";
 import { LANES } from "./assay.ts";
@@ -18,6 +23,7 @@ export interface ToolDescription extends Omit<Manifest, "container_image" | "ass
     readonly dims?: Readonly<Record<string, number>>;
     readonly nudge?: boolean;
     readonly products?: ProductForm;
+    readonly normalizations?: NormalizationForm;
     readonly inputTypes?: Readonly<Record<string, string>>;
     readonly quantizedInputs?: boolean;
     readonly keep?: readonly string[];
@@ -39,6 +45,7 @@ const IMPORT_KEYS: readonly string[] = [
   "dims",
   "nudge",
   "products",
+  "normalizations",
   "inputTypes",
   "quantizedInputs",
   "keep",
@@ -59,9 +66,11 @@ export function toolFaults(tool: ToolDescription): string[] {
   if (textBytes !== undefined && !(Number.isInteger(textBytes) && textBytes >= 1 && textBytes <= 4096)) {
     faults.push("$.import.textBytes: must be 1 to 4096");
   }
-  const { keep, products } = tool.import ?? {};
+  const { keep, products, normalizations } = tool.import ?? {};
   if (products !== undefined && !PRODUCT_FORMS.includes(products))
     faults.push(`$.import.products: must be one of ${PRODUCT_FORMS.join(", ")}`);
+  if (normalizations !== undefined && !NORMALIZATION_FORMS.includes(normalizations))
+    faults.push(`$.import.normalizations: must be one of ${NORMALIZATION_FORMS.join(", ")}`);
   if (keep !== undefined && !(Array.isArray(keep) && keep.every((name) => typeof name === "string"))) {
     faults.push("$.import.keep: must be a list of outputs' names");
   }

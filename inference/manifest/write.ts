@@ -42,7 +42,7 @@ export function writeModel(
   extra: ReadonlyMap<string, Uint8Array>,
   sha256: Sha256,
 ): WrittenModel {
-  const { model, io, requantizations, products } = imported;
+  const { model, io, requantizations, products, normalizations } = imported;
   const lanes = tool.lanes ?? DEFAULT_LANES;
   const key = keyOf(lanes, extra);
   const files = new Map([
@@ -91,6 +91,7 @@ export function writeModel(
       },
       nudges: requantizations.reduce((sum, r) => sum + r.nudges.length, 0),
       ...(products === "auto" ? {} : { products }),
+      ...(normalizations === "float32" ? {} : { normalizations }),
     },
     selfTest: Array.from({ length: SELF_TESTS }, (_, seed) => ({
       seed,

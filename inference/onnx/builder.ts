@@ -247,6 +247,26 @@ export class ProgramBuilder {
     return this.push({ opcode: "rescale", variant: 0, type: "s32", dims: this.shape(a).dims, a, b });
   }
 
+  /** `⌊√(Σx² + addend)⌋` of each row. @param addend u32 */
+  norm(a: Operand, addend: number, dims: readonly number[]): Operand {
+    const variant = variantCode("reduce", "norm");
+    return this.push({ opcode: "reduce", variant, type: "s32", dims, a, k: addend });
+  }
+
+  /** Each element times a number, divided by its row's element of b, to the nearest s32. @param multiplier u32, not 0 */
+  ratio(a: Operand, b: Operand, multiplier: number): Operand {
+    const { dims } = this.shape(a);
+    return this.push({
+      opcode: "rescale",
+      variant: variantCode("rescale", "ratio"),
+      type: "s32",
+      dims,
+      a,
+      b,
+      k: multiplier,
+    });
+  }
+
   /** @param words as packDot makes them, of N rows of K bytes */
   dot(
     form: Variant<"dot">,

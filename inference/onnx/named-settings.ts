@@ -18,3 +18,8 @@ export function readInputType(text: string): readonly [name: string, type: strin
 /** How a product of two computed byte tensors is lowered: pairs of elements, DOT activations, or by its size. */
 export const PRODUCT_FORMS = ["auto", "pairs", "dot"] as const;
 export type ProductForm = (typeof PRODUCT_FORMS)[number];
+
+/** How Softmax, LayerNormalization and RMSNormalization of quantized tensors are lowered: partly in float32, or by exact
+ *  roots and quotients of integers, which no interpreter runs. */
+export const NORMALIZATION_FORMS = ["float32", "integers"] as const;
+export type NormalizationForm = (typeof NORMALIZATION_FORMS)[number];

@@ -1,4 +1,5 @@
 import { ratio } from "../opcodes/ratio.ts";
+import { isNorm, isStep } from "../program/form.ts";
 import { checkDivisor, WIDEN } from "./arith.ts";
 import type { StepRanges } from "./context.ts";
 import { combine, highest, LIMITS, lowest, type Range } from "./range.ts";
@@ -23,8 +24,21 @@ export function ratioRange(ctx: StepRanges): Range {
     out[0] = ratio(low, k, Math.max(1, low < 0 ? least : most));
     out[1] = ratio(high, k, Math.max(1, high < 0 ? most : least));
   });
+  if (isOfOwnLength(ctx)) {
+    // No element is longer than its row: no quotient is above the multiplier.
+    for (const i of result.low.keys()) {
+      result.low[i] = Math.max(result.low[i] as number, -k);
+      result.high[i] = Math.min(result.high[i] as number, k);
+    }
+  }
   if (type === "s32") return ctx.within({ ...result, tiny: 1 }, "the ratio can leave s32", WIDEN);
   const [min, max] = LIMITS[type];
   const clamp = (value: number): number => Math.min(Math.max(value, min), max);
   return { low: result.low.map(clamp), high: result.high.map(clamp), tiny: 1 };
+}
+
+/** Whether rows are divided by their own norms. */
+function isOfOwnLength({ model, step: { a, b } }: StepRanges): boolean {
+  const divisor = isStep(b) ? model.program.steps[b] : undefined;
+  return divisor !== undefined && isNorm(divisor) && divisor.a === a;
 }

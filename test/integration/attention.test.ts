@@ -1,5 +1,5 @@
-/** An attention whose products are DOT activations, with real processes: who lies in one element of such a step is
- *  convicted, and a right claim is final. */
+/** An attention in integers alone, with real processes: who lies in one element of a product of computed tensors, of a
+ *  norm or of a quotient is convicted, and a right claim is final. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,7 +7,7 @@ import { toHex } from "../../base/bytes.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { type LoadedModel, loadModelFolder } from "../../inference/model-folder.ts";
-import { isActivationDot } from "../../inference/program/form.ts";
+import { isActivationDot, isNorm, isRatio } from "../../inference/program/form.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import { FALL_REASONS } from "../../protocol/rules/types.ts";
 import { runInProcess } from "../support/assay.ts";
@@ -21,17 +21,22 @@ import { keyOf, ROLES, type System, startSystem, systemAccount } from "../suppor
 /** No deadline is at stake. */
 const ANSWER_SECONDS = 120;
 
+const KINDS = [isActivationDot, isRatio, isNorm];
+
 let system: System;
 let model: LoadedModel;
-/** Its two products. */
-let products: readonly number[];
+/** A step of each kind that version 2 of the judge has: a product, a quotient, a norm. */
+let lied: readonly number[];
 
 beforeAll(async () => {
   system = await startSystem({ models: [], answerSeconds: ANSWER_SECONDS });
   const [source, folder] = [join(system.folder, "source"), join(system.folder, "models", "attention")];
   mkdirSync(source);
   const file = join(source, "model.onnx");
-  writeFileSync(file, onnxFile((CHAINS.Attention as Generator)(createRng(1)).graph));
+  writeFileSync(
+    file,
+    onnxFile((CHAINS["Attention and LayerNormalization"] as Generator)(createRng(1)).graph),
+  );
   const bytes = (name: string) => [{ name, type: "bytes" }];
   const abi = [{ type: "function", name: "infer", inputs: bytes("input"), outputs: bytes("output") }];
   const tool = { name: "attention", description: "One attention.", version: "1.0.0", abi };
@@ -44,18 +49,20 @@ beforeAll(async () => {
     ASSAY_POLL_INTERVAL_MS: "50",
   };
   for (const args of [
-    ["import", file, "--products", "dot", "--out", folder],
+    ["import", file, "--products", "dot", "--normalizations", "integers", "--out", folder],
+    ["verify", folder],
     ["register", folder],
   ]) {
     const { code, stderr } = await runInProcess(["model", ...args], env);
     expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
   }
   model = loadModelFolder(folder);
-  products = model.model.program.steps.flatMap((step, i) => (isActivationDot(step) ? [i] : []));
+  const { steps } = model.model.program;
+  lied = KINDS.map((isKind) => steps.findIndex(isKind));
   const started = [
     system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).logged("prover is up"),
     system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]).logged("challenger is up"),
-    ...products.map((step, i) =>
+    ...lied.map((step, i) =>
       system.cheat(`cheat-${i}`, ROLES.cheat + i, `element:${step}`).logged("prover is up"),
     ),
   ];
@@ -73,12 +80,12 @@ async function claimOf(prover: number) {
   return { ...claimed, isRight: claimed.output === right };
 }
 
-describe("an attention by DOT activations", () => {
-  it("behavior: a lie in one element of either product is convicted, a right claim is final", async () => {
-    expect(products).toHaveLength(2);
-    const lies = await Promise.all(products.map((_, i) => claimOf(ROLES.cheat + i)));
+describe("an attention in integers", () => {
+  it("behavior: a lie in one element of such a step is convicted, a right claim is final", async () => {
+    expect(Math.min(...lied)).toBeGreaterThanOrEqual(0);
+    const lies = await Promise.all(lied.map((_, i) => claimOf(ROLES.cheat + i)));
     const honest = await claimOf(ROLES.prover);
-    expect([...lies, honest].map(({ isRight }) => isRight)).toEqual([false, false, true]);
+    expect([...lies, honest].map(({ isRight }) => isRight)).toEqual([...lied.map(() => false), true]);
     for (const lie of lies) {
       const { reason } = await system.events.until("Fell", of(lie));
       expect(FALL_REASONS[reason]).toBe("ELEMENT");

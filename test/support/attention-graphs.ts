@@ -158,14 +158,15 @@ const layer = (dims: readonly number[], count: number, axis: number): Generator 
     yz: scalar(type, middle(rng, type)),
   }));
 
+const byte = (rng: Rng, name: string, size: number): Record<string, TestTensor> => ({
+  [`${name}s`]: scalar("float32", scale(rng, size)),
+  [`${name}z`]: scalar("uint8", middle(rng, "uint8")),
+});
+const quantize = (from: string, to: string): TestNode =>
+  node("QuantizeLinear", [from, `${to}s`, `${to}z`], {}, to);
+
 /** `softmax(x·uᵀ)·v` with every value quantized, one head. */
 const attention: Generator = (rng) => {
-  const byte = (name: string, size: number): Record<string, TestTensor> => ({
-    [`${name}s`]: scalar("float32", scale(rng, size)),
-    [`${name}z`]: scalar("uint8", middle(rng, "uint8")),
-  });
-  const quantize = (from: string, to: string): TestNode =>
-    node("QuantizeLinear", [from, `${to}s`, `${to}z`], {}, to);
   const dims = [2, 10, 16];
   return {
     graph: {
@@ -190,11 +191,11 @@ const attention: Generator = (rng) => {
       },
       outputs: { y: "uint8" },
       constants: {
-        ...byte("x", 0.01),
-        ...byte("u", 0.01),
-        ...byte("v", 0.02),
-        ...byte("s", 0.04),
-        ...byte("y", 0.02),
+        ...byte(rng, "x", 0.01),
+        ...byte(rng, "u", 0.01),
+        ...byte(rng, "v", 0.02),
+        ...byte(rng, "s", 0.04),
+        ...byte(rng, "y", 0.02),
         ps: scalar("float32", 2 ** -8),
         pz: scalar("uint8", 0),
       },
@@ -224,5 +225,40 @@ export const ATTENTION_GRAPHS: Readonly<Record<string, Generator>> = {
   "LayerNormalization of long rows": layer([2, 768], 768, 1),
 };
 
+/** The same, and LayerNormalization of what comes of it. */
+const normalizedAttention: Generator = (rng) => {
+  const { graph, ranges } = attention(rng);
+  const numbers = (most: number) =>
+    tensor(
+      "float32",
+      [16],
+      Array.from({ length: 16 }, () => scale(rng, most)),
+    );
+  return {
+    graph: {
+      ...graph,
+      nodes: [
+        ...graph.nodes.slice(0, -1),
+        quantize("o", "a"),
+        dequantize("a", "b"),
+        node("LayerNormalization", ["b", "g", "h"], {}, "c"),
+        quantize("c", "y"),
+      ],
+      constants: {
+        ...graph.constants,
+        ...byte(rng, "a", 0.02),
+        ...byte(rng, "y", 0.02),
+        g: numbers(0.7),
+        h: numbers(0.2),
+      },
+      opset: 17,
+    },
+    ranges,
+  };
+};
+
 /** Each node may be one unit off, and the next one may enlarge that. */
-export const CHAINS: Readonly<Record<string, Generator>> = { Attention: attention };
+export const CHAINS: Readonly<Record<string, Generator>> = {
+  Attention: attention,
+  "Attention and LayerNormalization": normalizedAttention,
+};

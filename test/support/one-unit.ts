@@ -1,6 +1,7 @@
 /** What docs/EXACT.md, section 6, calls one unit, measured against the operator's definition in binary64. */
 
 import type { OnnxType } from "../../inference/onnx/graph.ts";
+import type { ImportSettings } from "../../inference/onnx/import.ts";
 import { MAX_MOVE_BYTES } from "../../inference/program/check.ts";
 import type { TestGraph, TestNode, TestTensor } from "./onnx-file.ts";
 import { node, t } from "./onnx-nodes.ts";
@@ -69,6 +70,7 @@ export interface UnitCase {
   readonly constants?: Readonly<Record<string, TestTensor>>;
   /** Elements of a row. */
   readonly length: number;
+  readonly settings?: ImportSettings;
   readonly x: readonly number[];
   readonly from: Quantization;
   /** Undefined: p itself is compared. */
@@ -89,9 +91,11 @@ function graphOf({ nodes, constants = {}, from, to }: UnitCase, dims: readonly n
   const last = to === undefined ? [node("Identity", ["p"])] : isWide(to) ? wide : [quantizeTo("y")];
   const output: OnnxType = to === undefined ? "float32" : isWide(to) ? "int32" : to.type;
   const target = to === undefined ? {} : { ys: t("float32", [], [to.scale]), yz: t(to.type, [], [to.zero]) };
+  const first = isWide(from) ? [node("QuantizeLinear", ["x", "xs", "xz"], {}, "q")] : [];
+  const dequantized = node("DequantizeLinear", [isWide(from) ? "q" : "x", "xs", "xz"], {}, "r");
   return {
-    nodes: [node("DequantizeLinear", ["x", "xs", "xz"], {}, "r"), ...nodes, ...last],
-    inputs: { x: { type: from.type, dims } },
+    nodes: [...first, dequantized, ...nodes, ...last],
+    inputs: { x: { type: isWide(from) ? "float32" : from.type, dims } },
     outputs: { y: output },
     constants: {
       xs: t("float32", [], [from.scale]),
@@ -105,14 +109,15 @@ function graphOf({ nodes, constants = {}, from, to }: UnitCase, dims: readonly n
 
 /** Runs the operator on rows of `x`, as many at once as inputs and outputs hold; adds the distances from `expected`. */
 export function measure(unitCase: UnitCase, total: Measured): void {
-  const { length, x, from, to, expected, sizes = expected } = unitCase;
+  const { length, x, from, to, expected, sizes = expected, settings } = unitCase;
   const rows = x.length / length;
   const perRow = expected.length / rows;
-  const bytes = to === undefined || isWide(to) ? 4 : 1;
-  const result = perRow * bytes;
+  const bytesOf = (quantization: Quantization | undefined): number =>
+    quantization === undefined || isWide(quantization) ? 4 : 1;
+  const [given, result] = [length * bytesOf(from), perRow * bytesOf(to)];
   const most = Math.min(
-    MOST_RAW_BYTES / Math.max(length, result),
-    MOST_BYTES / (length + result),
+    MOST_RAW_BYTES / Math.max(given, result),
+    MOST_BYTES / (given + result),
     // A row of a result takes whole words where it is committed to.
     MOST_BYTES / (32 * Math.ceil(result / 32)),
   );
@@ -123,8 +128,10 @@ export function measure(unitCase: UnitCase, total: Measured): void {
   total.set(key, distances);
   for (let row = 0; row < rows; row += batch) {
     const dims = [Math.min(batch, rows - row), length];
-    const data = x.slice(row * length, (row + batch) * length);
-    const { outputs } = runGraph(graphOf(unitCase, dims), { x: { type: from.type, dims, data } });
+    const stored = x.slice(row * length, (row + batch) * length);
+    const data = isWide(from) ? stored.map((q) => Math.fround((q - from.zero) * from.scale)) : stored;
+    const input = { type: isWide(from) ? "float32" : from.type, dims, data };
+    const { outputs } = runGraph(graphOf(unitCase, dims), { x: input }, settings);
     const ours = outputs.y as readonly number[];
     if (ours.length !== perRow * (dims[0] as number)) throw new Error(`${ours.length} results of [${dims}]`);
     ours.forEach((value, i) => {

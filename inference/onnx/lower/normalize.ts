@@ -4,14 +4,20 @@
 import type { Operand } from "../../program/form.ts";
 import { count, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
-import { type DequantizedTensor, isDequantizedByte } from "./average.ts";
+import { type DequantizedTensor, isDequantized, isDequantizedByte } from "./average.ts";
+import { integerLayerNormalization, integerRmsNormalization } from "./integer-normalize.ts";
+import { integerSoftmax } from "./integer-softmax.ts";
 import { floatAttribute, intAttribute, type Lowering, normalAxis } from "./lowering.ts";
-import { bytes, quantizationAt, quantizeTensor } from "./quantize.ts";
+import { bytes, quantizationAt, quantizeScaled, quantizeTensor } from "./quantize.ts";
 import { realInstanceNormalization, realLayerNormalization, realRmsNormalization } from "./real-normalize.ts";
 import { realLogSoftmax, realSoftmax } from "./real-softmax.ts";
 import { reduceRows } from "./rows.ts";
 import { scaledAndShifted } from "./scale-shift.ts";
 import { dimsOf, type TensorValue, type Value } from "./values.ts";
+
+/** Whether an import has integers alone compute what this value is normalized to. */
+const inIntegers = (ctx: Lowering, value: Value): value is DequantizedTensor =>
+  ctx.options.normalizations === "integers" && isDequantized(value);
 
 /** A row's largest exponential is 2^18, and its rest is summed in units of 2^-18: both sums of 8,191 elements stay inside
  *  s32. */
@@ -23,6 +29,8 @@ const LEAST_EXPONENTIAL = 2 ** -100;
  *  parts and of their rests in units of 2^-18. */
 export function softmax(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
+  if (inIntegers(ctx, value))
+    return integerSoftmax(ctx, value, reducedAxes(node, dimsOf(value), ctx.graph.opset));
   return isDequantizedByte(value)
     ? softmaxOf(ctx, node, value, ctx.graph.opset)
     : realSoftmax(ctx, value, reducedAxes(node, dimsOf(value), ctx.graph.opset));
@@ -45,8 +53,11 @@ export function qLinearSoftmax(ctx: Lowering, node: OnnxNode): Value {
   const { scale, zero } = quantizationAt(ctx, node, 1, "input");
   const source = bytes(ctx, ctx.input(node, 0));
   const value = { kind: "dequantized", source, scale: [scale], zero: [zero], axis: 0 } as const;
-  const result = softmaxOf(ctx, node, value, intAttribute(node, "opset", ctx.graph.opset));
-  return quantizeTensor(ctx, result, quantizationAt(ctx, node, 3, "output"));
+  const opset = intAttribute(node, "opset", ctx.graph.opset);
+  const to = quantizationAt(ctx, node, 3, "output");
+  return inIntegers(ctx, value)
+    ? quantizeScaled(ctx, integerSoftmax(ctx, value, reducedAxes(node, source.dims, opset)), to)
+    : quantizeTensor(ctx, softmaxOf(ctx, node, value, opset), to);
 }
 
 function softmaxOf(ctx: Lowering, node: OnnxNode, value: DequantizedTensor, opset: number): TensorValue {
@@ -105,6 +116,7 @@ const MOST_NORMALIZED = 32_767;
  *  is above n/2, the difference is at least half of Σu²: it loses no digits. */
 export function layerNormalization(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
+  if (inIntegers(ctx, value)) return integerLayerNormalization(ctx, node, value);
   if (!isDequantizedByte(value)) return realLayerNormalization(ctx, node, value);
   const { dims } = value.source;
   const n = count(dims.slice(normalAxis(intAttribute(node, "axis", -1), dims.length)));
@@ -129,6 +141,7 @@ export function instanceNormalization(ctx: Lowering, node: OnnxNode): Value {
 /** `d·scale / sqrt(Σd²·(scale²/n) + epsilon) · gain` with `d = q − zero`. */
 export function rmsNormalization(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
+  if (inIntegers(ctx, value)) return integerRmsNormalization(ctx, node, value);
   if (!isDequantizedByte(value)) return realRmsNormalization(ctx, node, value);
   const { source, scale, zero } = value;
   const { dims } = source;

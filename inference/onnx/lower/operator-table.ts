@@ -301,9 +301,9 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
   {
     operators: { LogSoftmax: logSoftmax, Softmax: softmax, "com.microsoft.QLinearSoftmax": qLinearSoftmax },
     reads:
-      "dequantized bytes: exponentials by LOOKUP, their sum of integers, the quotient in FLOAT. Other float32, and LogSoftmax: exponentials by LOOKUP and FLOAT, their sum by halves. Before operator set 13 axes from `axis` on are one",
-    limits: "at most 8,191 dequantized bytes a row",
-    opcodes: ["move", "reduce", "arith", "lookup", "float"],
+      "dequantized bytes: exponentials by LOOKUP, their sum of integers, the quotient in FLOAT. Other float32, and LogSoftmax: exponentials by LOOKUP and FLOAT, their sum by halves. Before operator set 13 axes from `axis` on are one. Dequantized integers of 8 or 16 bits, but for LogSoftmax, also in integers alone where an import asks for it (below): the bond lane only",
+    limits: "at most 8,191 dequantized bytes a row, 1,024 elements in integers",
+    opcodes: ["move", "reduce", "arith", "lookup", "float", "rescale"],
     alwaysFloat: true,
     exactness: "one unit",
   },
@@ -314,9 +314,10 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
       RMSNormalization: rmsNormalization,
     },
     reads:
-      "dequantized bytes: integer sums, the rest in FLOAT. Other float32: sums by halves. LayerNormalization and RMSNormalization also written out (ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div)",
-    limits: "gain and shift constant; at most 32,767 dequantized bytes a row; only the first output",
-    opcodes: ["move", "reduce", "arith", "float"],
+      "dequantized bytes: integer sums, the rest in FLOAT. Other float32: sums by halves. LayerNormalization and RMSNormalization also written out (ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div). Both of dequantized integers of 8 or 16 bits also in integers alone where an import asks for it (below): the bond lane only",
+    limits:
+      "gain and shift constant; at most 32,767 dequantized bytes a row, 2,048 elements in integers; only the first output",
+    opcodes: ["move", "reduce", "arith", "float", "rescale"],
     alwaysFloat: true,
     exactness: "one unit",
   },

@@ -32,7 +32,19 @@ function along(
   dims: readonly number[],
   unit: number,
 ): Operand | undefined {
-  const n = count(dims);
+  const values = alongRows(ctx, node, input, count(dims));
+  if (values === undefined) return undefined;
+  const data = Float32Array.from(values, (v) => v * unit);
+  return ctx.tensor({ kind: "constant", tensor: { type: "float32", dims, data } }).operand;
+}
+
+/** Gain or shift of each of n normalized elements, as numbers; undefined where the node has none. */
+export function alongRows(
+  ctx: Lowering,
+  node: OnnxNode,
+  input: number,
+  n: number,
+): readonly number[] | undefined {
   const value = ctx.optional(node, input);
   if (value === undefined) return undefined;
   const tensor = knownTensor(value);
@@ -42,6 +54,5 @@ function along(
       "Make it an initializer, one number for each normalized element.",
     );
   }
-  const data = Float32Array.from(numbers(tensor), (v) => v * unit);
-  return ctx.tensor({ kind: "constant", tensor: { ...tensor, dims, data } }).operand;
+  return numbers(tensor);
 }

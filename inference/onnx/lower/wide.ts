@@ -117,7 +117,7 @@ export function rescaleWide(
 
 /** M, B and S of a scale: the largest S for which `|acc·M + B| < 2^53`.
  *  @param size bound of |acc| */
-function fixedPoint(scale: number, size: number, zero: number): ChannelParameters {
+export function fixedPoint(scale: number, size: number, zero: number): ChannelParameters {
   for (let shift = 44; shift > 0; shift--) {
     const multiplier = Math.round(scale * 2 ** shift);
     const addend = BigInt(2 * zero + 1) << BigInt(shift - 1);

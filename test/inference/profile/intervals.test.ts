@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { seededProgram } from "../../../conformance/generate/random-program.ts";
 import { trace } from "../../../inference/executor/execute.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
+import { ProgramBuilder } from "../../../inference/onnx/builder.ts";
 import { analyse } from "../../../inference/profile/intervals.ts";
 import { proveProfile } from "../../../inference/profile/prove.ts";
 import type { Range } from "../../../inference/profile/range.ts";
@@ -131,5 +132,22 @@ describe("proveProfile", () => {
     ],
   ])("error: %s", (_name, bad, message) => {
     expect(() => proveProfile(bad, ["in", "risky"])).toThrow(`node risky): ${message}`);
+  });
+
+  it("behavior: a row divided by its own norm is not above the multiplier, by that of another it can be", () => {
+    const builder = new ProgramBuilder("raw", 8);
+    const x = builder.arith("sub", "s32", builder.codec("u8", [2, 4], 0), builder.s32(100));
+    const other = builder.arith("add", "s32", x, builder.s32(1));
+    const [own, others] = [x, other].map((rows) => builder.ratio(x, builder.norm(rows, 1, [2, 1]), 1_000));
+    const both = [own, others].map((operand) => builder.range(operand as number));
+    expect(both.map(({ low, high }) => [Math.min(...low), Math.max(...high)])).toEqual([
+      [-1_000, 1_000],
+      [-100_000, 155_000],
+    ]);
+    const prepared = prepare(builder.model("words"), new Uint8Array(4));
+    const data = Uint8Array.from([255, 100, 100, 100, 0, 99, 101, 100]);
+    const tensors = prepared.runTensors([{ type: "u8", dims: [2, 4], data }]);
+    // √(100² + 1² + 1² + 1) is 100.01…, cut to 100.
+    expect(Array.from(tensors[own as number]?.data ?? [])).toEqual([1_000, 0, 0, 0, -1_000, -10, 10, 0]);
   });
 });

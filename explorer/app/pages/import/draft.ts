@@ -4,6 +4,7 @@ import type { ImportSettings } from "../../../../inference/onnx/import.ts";
 import {
   DIM_FORM,
   INPUT_TYPE_FORM,
+  type NormalizationForm,
   type ProductForm,
   readDim,
   readInputType,
@@ -18,6 +19,8 @@ export interface Draft {
   /** empty: what tool.json or the importer says */
   readonly products: ProductForm | "";
   /** empty: what tool.json or the importer says */
+  readonly normalizations: NormalizationForm | "";
+  /** empty: what tool.json or the importer says */
   readonly codec: InputCodec | "";
   readonly output: OutputCodec | "";
   readonly textBytes: string;
@@ -29,7 +32,7 @@ export interface Draft {
 }
 
 export const draftOf = (name: string): Draft => ({
-  ...{ name, nudge: false, quantizedInputs: false, products: "", codec: "", output: "" },
+  ...{ name, nudge: false, quantizedInputs: false, products: "", normalizations: "", codec: "", output: "" },
   ...{ textBytes: "", dims: "", inputTypes: "", keep: "", lanes: undefined },
 });
 
@@ -49,7 +52,8 @@ function read<T>(text: string, parse: (line: string) => T | undefined, form: str
 
 /** @throws ApiFailure ARGUMENT_INVALID */
 export function settingsOf(draft: Draft): ImportSettings {
-  const { nudge, quantizedInputs, products, codec, output, textBytes, dims, inputTypes, keep } = draft;
+  const { nudge, quantizedInputs, products, normalizations, codec, output, textBytes } = draft;
+  const { dims, inputTypes, keep } = draft;
   const types = read(inputTypes, readInputType, INPUT_TYPE_FORM);
   const kept = lines(keep);
   const [bytes] = read(textBytes, textBytesOf, TEXT_BYTES_FORM);
@@ -57,6 +61,7 @@ export function settingsOf(draft: Draft): ImportSettings {
     ...(nudge ? { nudge } : {}),
     ...(quantizedInputs ? { quantizedInputs } : {}),
     ...(products === "" ? {} : { products }),
+    ...(normalizations === "" ? {} : { normalizations }),
     ...(codec === "" ? {} : { codec }),
     ...(output === "" ? {} : { output }),
     ...(bytes === undefined ? {} : { textBytes: bytes }),

@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from "react";
-import { PRODUCT_FORMS } from "../../../../inference/onnx/named-settings.ts";
+import { NORMALIZATION_FORMS, PRODUCT_FORMS } from "../../../../inference/onnx/named-settings.ts";
 import { INPUT_CODECS, OUTPUT_CODECS } from "../../../../inference/program/form.ts";
 import type { Draft } from "./draft.ts";
 
@@ -56,6 +56,12 @@ export function Settings({ applied, onApply }: SettingsProps) {
               value={written.products}
               of={PRODUCT_FORMS}
               onChange={(products) => apply({ products: products as Draft["products"] })}
+            />
+            <Choice
+              name="softmax and normalizations"
+              value={written.normalizations}
+              of={NORMALIZATION_FORMS}
+              onChange={(form) => apply({ normalizations: form as Draft["normalizations"] })}
             />
           </div>
           <div className="columns" style={{ "--column": "14rem" } as React.CSSProperties}>

@@ -1,0 +1,71 @@
+/** Softmax and normalizations in integers alone (`--normalizations integers`), of 8 and 16 bits, against their definitions
+ *  in binary64. */
+import { describe, expect, it } from "vitest";
+import { largestOf, type Measured, printed } from "../../support/one-unit.ts";
+import type { TestTensor } from "../../support/onnx-file.ts";
+import { node, t } from "../../support/onnx-nodes.ts";
+import { EPSILON, measureLength, NORMALIZING, type RowOperator, sum } from "../../support/row-operators.ts";
+import { scaled } from "../../support/scale.ts";
+
+const rms = (q: readonly number[], scale: number, { g }: Record<string, TestTensor>): number[] => {
+  const root = Math.sqrt((scale * scale * sum(q.map((v) => v * v))) / q.length + EPSILON);
+  return q.map((v, i) => ((scale * v) / root) * (g?.data[i] as number));
+};
+
+/** What was quantized to 8 bits. */
+function withoutWide(measured: Measured): Measured {
+  const bytes = new Map([...measured].filter(([type]) => type === "uint8" || type === "int8"));
+  expect(bytes.size).toBe(2);
+  return bytes;
+}
+
+const LENGTHS = scaled([1, 3, 32, 257, 1024], [1, 2, 3, 32, 128, 255, 256, 257, 768, 1000, 1024]);
+
+const OPERATORS: Readonly<Record<string, RowOperator>> = {
+  ...NORMALIZING,
+  RMSNormalization: {
+    nodes: [node("RMSNormalization", ["r", "g"], { axis: 1 }, "p")],
+    constants: (rng, n) => ({
+      g: t(
+        "float32",
+        [n],
+        Array.from({ length: n }, () => Math.fround(rng.int(-3000, 3000) / 1000)),
+      ),
+    }),
+    reference: rms,
+    lengths: LENGTHS,
+  },
+};
+
+const SETTINGS = { normalizations: "integers" } as const;
+/** Units of 65,536 that a probability of a row of 16 bits may be off: the exponentials of a sum are rounded. */
+const SOFTMAX_UNITS = 8;
+/** … and a row whose 16-bit integers are within 256 of each other: the root of its squares is cut. */
+const NEAR_UNITS = 64;
+
+describe("in integers, at most one unit off", () => {
+  for (const [name, operator] of Object.entries(OPERATORS)) {
+    const { most, lengths } =
+      name === "Softmax"
+        ? { most: SOFTMAX_UNITS, lengths: LENGTHS }
+        : { most: 1, lengths: LENGTHS.filter((n) => n > 1) };
+    it.each(lengths)(`behavior: ${name} of %i bytes`, (n) => {
+      const measured = measureLength(operator, n, { settings: SETTINGS });
+      process.stdout.write(`${name}, ${n} bytes: ${printed(measured)}\n`);
+      expect(largestOf(withoutWide(measured))).toBeLessThanOrEqual(1);
+      expect(largestOf(measured)).toBeLessThanOrEqual(most);
+    });
+    it.each(lengths)(`behavior: ${name} of %i 16-bit integers`, (n) => {
+      for (const isNear of [false, true]) {
+        const measured = measureLength(operator, n, {
+          types: ["uint16", "int16"],
+          isNear,
+          settings: SETTINGS,
+        });
+        process.stdout.write(`${name}, ${n}${isNear ? " near" : ""} 16-bit integers: ${printed(measured)}\n`);
+        expect(largestOf(withoutWide(measured))).toBeLessThanOrEqual(1);
+        expect(largestOf(measured)).toBeLessThanOrEqual(isNear ? NEAR_UNITS : most);
+      }
+    });
+  }
+});
