@@ -6,7 +6,7 @@ import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { BaseError } from "../../base/errors.ts";
 import { addModelCommands } from "../../cli/model/commands.ts";
 import type { NamedEngine } from "../../inference/model-values.ts";
-import { COMPUTED_PRODUCTS } from "../support/attention-graphs.ts";
+import { CHAINS, COMPUTED_PRODUCTS } from "../support/attention-graphs.ts";
 import { onnxFile, type TestGraph } from "../support/onnx-file.ts";
 import { createRng } from "../support/rng.ts";
 
@@ -120,6 +120,24 @@ describe("assay model", () => {
     expect(await codeOf("verify", join(folder, "products-dot"))).toBe("MODEL_MISMATCH");
     withForm("rows");
     expect(await codeOf("verify", join(folder, "products-dot"))).toBe("MANIFEST_INVALID");
+  });
+
+  it("behavior: so does one whose normalizations have a form that was asked for", async () => {
+    const block = join(folder, "block.onnx");
+    const { graph } = CHAINS["Attention and LayerNormalization"]?.(createRng(3)) ?? {};
+    writeFileSync(block, onnxFile(graph as TestGraph));
+    for (const [form, judgeVersion] of [
+      ["float32", 1],
+      ["integers", 2],
+    ] as const) {
+      const out = join(folder, `block-${form}`);
+      await assay("import", block, "--products", "pairs", "--normalizations", form, "--out", out);
+      expect(JSON.parse(await assay("verify", out, "--json")).ok).toBe(true);
+      const { assay: section } = JSON.parse(readFileSync(join(out, "manifest.json"), "utf8"));
+      expect(section).toMatchObject({ judgeVersion });
+      expect(section.import.normalizations).toBe(form === "float32" ? undefined : form);
+    }
+    expect(await codeOf("import", block, "--normalizations", "halves")).toBe("ARGUMENT_INVALID");
   });
 
   it("behavior: ids of 64 bits and quantized numbers keep their given types in a folder", async () => {
