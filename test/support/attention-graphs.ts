@@ -257,8 +257,57 @@ const normalizedAttention: Generator = (rng) => {
   };
 };
 
+/** One head of 16-bit integers: of inputs, scores, probabilities and their sum; the result of its normalization is a byte. */
+const wideAttention: Generator = (rng) => {
+  const dims = [2, 10, 16];
+  const input = { type: "float32", dims } as const;
+  const wide = (name: string, most: number): Record<string, TestTensor> => ({
+    [`${name}s`]: scalar("float32", Math.fround(most / 32_768)),
+    [`${name}z`]: scalar("int16", rng.pick([0, rng.int(-2000, 2000)])),
+    // What was an integer from -100 to 100 counts as a fiftieth of it in a product.
+    [`${name}t`]: scalar("float32", Math.fround(most / 32_768 / (most > 50 ? 50 : 1))),
+  });
+  const inner = (from: string, to: string): TestNode[] => [
+    quantize(from, to),
+    node("DequantizeLinear", [to, `${to}t`, `${to}z`], {}, `${to}r`),
+  ];
+  return {
+    graph: {
+      nodes: [
+        ...inner("x", "q"),
+        ...inner("u", "k"),
+        ...inner("v", "w"),
+        node("Transpose", ["kr"], { perm: [0, 2, 1] }, "t"),
+        node("MatMul", ["qr", "t"], {}, "m"),
+        ...inner("m", "d"),
+        node("Softmax", ["dr"], {}, "e"),
+        ...inner("e", "p"),
+        node("MatMul", ["pr", "wr"], {}, "o"),
+        ...inner("o", "b"),
+        node("LayerNormalization", ["br", "g"], {}, "l"),
+        quantize("l", "y"),
+      ],
+      inputs: { x: input, u: input, v: input },
+      outputs: { y: "uint8" },
+      constants: {
+        ...wide("q", 107),
+        ...wide("k", 107),
+        ...wide("w", 107),
+        ...wide("d", 40),
+        ...wide("p", 1.1),
+        ...wide("b", 2.2),
+        ...byte(rng, "y", 0.02),
+        g: tensor("float32", [16], Array(16).fill(0.7)),
+      },
+      opset: 21,
+    },
+    ranges: { x: [-100, 100], u: [-100, 100], v: [-100, 100] },
+  };
+};
+
 /** Each node may be one unit off, and the next one may enlarge that. */
 export const CHAINS: Readonly<Record<string, Generator>> = {
   Attention: attention,
   "Attention and LayerNormalization": normalizedAttention,
+  "Attention of 16 bits and LayerNormalization": wideAttention,
 };

@@ -11,7 +11,7 @@ import { knownTensor } from "./fold.ts";
 import { held, safely } from "./held.ts";
 import type { Lowering } from "./lowering.ts";
 import { reduceRows } from "./rows.ts";
-import { type ConstantValue, dimsOf, type ScaledValue, type TensorValue, type Value } from "./values.ts";
+import { type ConstantValue, dimsOf, type TensorValue, type Value } from "./values.ts";
 
 /** A byte tensor and its zero point, as a number. */
 export interface Factor {
@@ -155,15 +155,4 @@ function pairs(
 function centred(ctx: Lowering, { zero, shift }: Factor, operand: Operand): Operand {
   if (shift !== undefined) return ctx.builder.arith("sub", "s32", operand, shift);
   return zero === 0 ? operand : ctx.builder.arith("sub", "s32", operand, ctx.builder.s32(zero));
-}
-
-/** The product of two dequantized tensors, which QuantizeLinear requantizes. */
-export function scaledProduct(
-  ctx: Lowering,
-  a: Factor & { readonly scale: number },
-  b: Factor & { readonly scale: number },
-): ScaledValue {
-  const source = activationProduct(ctx, a, b);
-  const bounds = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
-  return { kind: "scaled", source, scale: [b.scale], factor: a.scale, axis: 0, ...bounds, fused: true };
 }

@@ -8,11 +8,10 @@ import { count, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import type { DequantizedTensor } from "./average.ts";
 import { floatAttribute, intAttribute, type Lowering, normalAxis } from "./lowering.ts";
-import { PLAIN_CHANNEL } from "./product.ts";
 import { reduceRows } from "./rows.ts";
 import { alongRows } from "./scale-shift.ts";
 import type { ScaledValue } from "./values.ts";
-import { fixedPoint } from "./wide.ts";
+import { fixedPoint, timesPower } from "./wide.ts";
 
 /** Fraction bits of a quotient. */
 export const QUOTIENT_BITS = 20;
@@ -107,17 +106,6 @@ function dividedByLength(
   const operand = timesPower(ctx, x, bits);
   const length = builder.norm(operand, Math.max(1, Math.round(addend * 4 ** bits)), column);
   return builder.ratio(operand, length, Math.round(Math.sqrt(n) * 2 ** QUOTIENT_BITS));
-}
-
-/** `x·2^bits`, rounded, halves up. */
-function timesPower(ctx: Lowering, x: Operand, bits: number): Operand {
-  const { builder } = ctx;
-  if (bits === 0) return x;
-  if (bits > 0) return builder.arith("mul", "s32", x, builder.s32(2 ** bits));
-  const shift = -bits;
-  return builder.rescale(x, [
-    { ...PLAIN_CHANNEL, bias: 0, weightOffset: 0, multiplier: 1, addend: 1n << BigInt(shift - 1), shift },
-  ]);
 }
 
 /** Times input 1, plus input 2 where the node has one, by RESCALE: integers of 24 bits.

@@ -2,7 +2,7 @@
 
 import { count, numbers, type OnnxNode, type OnnxTensor } from "../graph.ts";
 import { refuse } from "../refusal.ts";
-import { activationProduct, scaledProduct } from "./activations.ts";
+import { activationProduct } from "./activations.ts";
 import { movedConstant } from "./constants.ts";
 import { computedZero, withComputedZero } from "./dynamic.ts";
 import { floatAttribute, intAttribute, type Lowering, scalar } from "./lowering.ts";
@@ -10,6 +10,7 @@ import { zerosAt } from "./operands.ts";
 import { emitProduct } from "./product.ts";
 import { type ByteQuantization, checkScale } from "./quantization.ts";
 import { bytes, quantizationAt, quantizeScaled } from "./quantize.ts";
+import { scaledProduct } from "./scaled-product.ts";
 import type { DotChannel, Product, ScaledValue, TensorValue, Value } from "./values.ts";
 
 export const UNBOUNDED = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };

@@ -61,7 +61,7 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     reads:
       "operands dequantized bytes, the activation also 16 bits; result quantized to either (QDQ): DequantizeLinear → product → [Add bias] → [Relu, Clip] → QuantizeLinear is the QOperator form. Of other float32 (not ConvTranspose): products with broadcasting in FLOAT, summed by halves (below)",
     limits:
-      "weights constant, of 8 bits, float32 where they stayed so; bias constant int32 with scale = activation scale × weight scale (within 2^-22). A Gemm with alpha or beta, or with a computed C, adds C in FLOAT. Einsum: a transposition, or a product of matrices with batches. MatMul of two computed operands: one scale each where they are bytes. Without DOT M·N·K < 2^24",
+      "weights constant, of 8 bits, float32 where they stayed so; bias constant int32 with scale = activation scale × weight scale (within 2^-22). A Gemm with alpha or beta, or with a computed C, adds C in FLOAT. Einsum: a transposition, or a product of matrices with batches. MatMul of two computed operands, each of 8 or 16 bits: one scale each where they are integers. Without DOT M·N·K < 2^24",
     opcodes: ["move", "dot", "arith", "reduce", "requant", "rescale", "float"],
     exactness: "one unit",
   },

@@ -2,14 +2,16 @@
 
 import { count, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
-import { realProduct, scaledProduct } from "./activations.ts";
+import { realProduct } from "./activations.ts";
 import { biasOf } from "./bias.ts";
 import { makeTensor } from "./constants.ts";
 import { chain } from "./elementwise.ts";
 import { folded } from "./fold.ts";
 import { floatAttribute, intAttribute, type Lowering } from "./lowering.ts";
 import { COMPUTED, isComputed, matrix, matrixProduct, transposed, UNBOUNDED, withBias } from "./matmul.ts";
+import { isWide } from "./quantization.ts";
 import { bytes } from "./quantize.ts";
+import { scaledProduct } from "./scaled-product.ts";
 import { transposeValue } from "./shape.ts";
 import { dimsOf, type TensorValue, typeOf, type Value } from "./values.ts";
 import { productOf } from "./wide.ts";
@@ -54,7 +56,9 @@ export function quantizedOperands(ctx: Lowering, node: OnnxNode) {
 function factorOf(ctx: Lowering, value: Value) {
   if (value.kind !== "dequantized" || value.scale.length !== 1) return undefined;
   const [scale = 1] = value.scale;
-  return { tensor: bytes(ctx, value.source), zero: value.zero[0] as number, scale };
+  const { source } = value;
+  const tensor = source.kind === "tensor" && isWide(source.onnx) ? source : bytes(ctx, source);
+  return { tensor, zero: value.zero[0] as number, scale };
 }
 
 export function matMul(ctx: Lowering, node: OnnxNode): Value {

@@ -17,13 +17,13 @@ import {
 import type { Product, ScaledValue, TensorValue } from "./values.ts";
 
 /** One byte of each 16-bit integer, and the same byte of the zero point. */
-interface Half {
+export interface Half {
   readonly tensor: TensorValue;
   readonly zero: number;
 }
 
 /** `q − zero = 256·(high − its zero) + (low − its zero)`, both halves u8. */
-function halvesOf(ctx: Lowering, tensor: TensorValue, zero: number): { high: Half; low: Half } {
+export function halvesOf(ctx: Lowering, tensor: TensorValue, zero: number): { high: Half; low: Half } {
   const { builder } = ctx;
   const lift = tensor.onnx === "int16" ? 32_768 : 0;
   const key = `${tensor.operand} byte`;
@@ -59,34 +59,44 @@ export function productOf(
 ): Accumulators {
   if (!isWide(activation.onnx)) return { source: make(activation, zero, true), unit: 1 };
   const { high, low } = halvesOf(ctx, activation, zero);
-  const upper = emitProduct(ctx, make(high.tensor, high.zero, false));
-  return joined(ctx, upper, emitProduct(ctx, make(low.tensor, low.zero, true)));
+  const emitted = (half: Half, takesBias: boolean) => ({
+    source: emitProduct(ctx, make(half.tensor, half.zero, takesBias)),
+    unit: 1,
+  });
+  return joined(ctx, emitted(high, false), emitted(low, true));
 }
 
-/** `256·upper + lower` in units of 2^(8 − bits), with as many of the 8 bits as import proves to fit s32. */
-function joined(ctx: Lowering, upper: TensorValue, lower: TensorValue): Accumulators {
+/** Sums as a tensor, in units of `unit`. */
+export interface EmittedAccumulators extends Accumulators {
+  readonly source: TensorValue;
+}
+
+/** `256·upper + lower` in the finest unit in which import proves that it fits s32. */
+export function joined(
+  ctx: Lowering,
+  upper: EmittedAccumulators,
+  lower: EmittedAccumulators,
+): EmittedAccumulators {
   const { builder } = ctx;
-  const [most, least] = [sizeOf(ctx, upper), sizeOf(ctx, lower)];
-  let bits = 8;
-  while (bits > 0 && most * 2 ** bits + least / 2 ** (8 - bits) + 1 >= 2 ** 31) bits--;
-  const raised =
-    bits === 0 ? upper.operand : builder.arith("mul", "s32", upper.operand, builder.s32(2 ** bits));
-  const shift = 8 - bits;
-  const rest =
-    shift === 0
-      ? lower.operand
-      : builder.rescale(lower.operand, [
-          {
-            ...PLAIN_CHANNEL,
-            bias: 0,
-            weightOffset: 0,
-            multiplier: 1,
-            addend: 1n << BigInt(shift - 1),
-            shift,
-          },
-        ]);
+  const [most, least] = [sizeOf(ctx, upper.source), sizeOf(ctx, lower.source)];
+  const coarsest = 256 * upper.unit;
+  let unit = 1;
+  while (unit < coarsest && (most * coarsest + least * lower.unit) / unit + 1 >= 2 ** 31) unit *= 2;
+  const raised = timesPower(ctx, upper.source.operand, Math.log2(coarsest / unit));
+  const rest = timesPower(ctx, lower.source.operand, Math.log2(lower.unit / unit));
   const sum = builder.arith("add", "s32", raised, rest);
-  return { source: ctx.like(lower, sum, "int32"), unit: 2 ** shift };
+  return { source: ctx.like(lower.source, sum, "int32"), unit };
+}
+
+/** `x·2^bits`, rounded, halves up. @param x s32 */
+export function timesPower(ctx: Lowering, x: Operand, bits: number): Operand {
+  const { builder } = ctx;
+  if (bits === 0) return x;
+  if (bits > 0) return builder.arith("mul", "s32", x, builder.s32(2 ** bits));
+  const shift = -bits;
+  return builder.rescale(x, [
+    { ...PLAIN_CHANNEL, bias: 0, weightOffset: 0, multiplier: 1, addend: 1n << BigInt(shift - 1), shift },
+  ]);
 }
 
 function sizeOf(ctx: Lowering, tensor: TensorValue): number {
