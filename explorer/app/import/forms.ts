@@ -3,7 +3,7 @@ import type { Hex } from "../../../base/bytes.ts";
 import type { ModelIdentity } from "../../../inference/commit/commitments.ts";
 import type { Lane, ValueEntry } from "../../../inference/manifest/assay.ts";
 import type { ImportSettings } from "../../../inference/onnx/import.ts";
-import type { RequantizationReport, TreeReport } from "../../../inference/onnx/lower/lowering.ts";
+import type { RequantizationReport, TreeReport } from "../../../inference/onnx/lower/reports.ts";
 import type { RefusedParts } from "../../../inference/onnx/refused-import.ts";
 import type { PublicationPlan } from "../../../protocol/chain/execution/publication.ts";
 import type { PlanTerms } from "../../../protocol/chain/plan/plan.ts";

@@ -7,7 +7,8 @@ import { CHANNEL } from "../budget.ts";
 import { refuse } from "../refusal.ts";
 import { findIntegerForm, type IntegerForm } from "../requantize/integer-form.ts";
 import { type Rule, roundHalfEven } from "../requantize/rule.ts";
-import type { Lowering, Nudge } from "./lowering.ts";
+import type { Lowering } from "./lowering.ts";
+import type { Nudge } from "./reports.ts";
 
 /** Rules of one step: one, or one for each channel. */
 export interface Rules {
