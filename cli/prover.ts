@@ -27,6 +27,7 @@ import { type ProverOptions, runProver } from "../prover/main.ts";
 import type { EzklOptions } from "../prover/proof/ezkl/keys.ts";
 import { openGroth16Prover } from "../prover/proof/groth16/snark/native.ts";
 import { honestRuns, type Runs } from "../prover/runs.ts";
+import { DEFAULT_FORGET_AFTER } from "../prover/watch.ts";
 import { besideExplorer, EXPLORER_PORT_SETTING } from "./beside-explorer.ts";
 import { CALLER_SETTINGS, callerLimits } from "./caller-limits.ts";
 import { chainConfig, confirmationsOn, openChain, withChain, withSettings } from "./chain.ts";
@@ -141,6 +142,11 @@ export const PROVER_SETTINGS = {
   ...PROOF_WORKERS_SETTINGS,
   processes: { schema: integer(1, 64), default: 1, description: "child processes that run onnxruntime" },
   width: { schema: integer(1, 256), default: 4, description: "claims, endings and deliveries at once" },
+  forgetAfter: {
+    schema: integer(256, 100_000_000),
+    default: DEFAULT_FORGET_AFTER,
+    description: "blocks for which requests that are over stay known: a day of 12-second blocks",
+  },
 } as const satisfies Settings;
 
 /** What a prover is started with. */
@@ -222,6 +228,7 @@ export async function serveProver(self: Command, workOf: (parts: ProverParts) =>
       truths: work.truths,
       claims: settings.claims === "on",
       width: settings.width,
+      forgetAfter: settings.forgetAfter,
       withdrawAbove: settings.withdrawAbove,
       deliveryTries: settings.deliveryTries,
       force: self.opts<{ force?: boolean }>().force === true,

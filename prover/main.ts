@@ -46,7 +46,7 @@ import type { SignedSales } from "./payment/signed-sales.ts";
 import { type OpenedSigning, openSigning, type SigningOptions } from "./promises/open.ts";
 import type { ProofModel } from "./proof/ezkl/folder.ts";
 import type { Runs } from "./runs.ts";
-import { Prover } from "./watch.ts";
+import { DEFAULT_FORGET_AFTER, Prover } from "./watch.ts";
 
 export interface ProverOptions {
   readonly chain: SigningChain;
@@ -69,6 +69,8 @@ export interface ProverOptions {
   /** false: answers and ends claims only */
   readonly claims: boolean;
   readonly width: number;
+  /** blocks for which requests that are over stay known; default DEFAULT_FORGET_AFTER */
+  readonly forgetAfter?: number;
   readonly withdrawAbove: bigint;
   /** where money that is not needed goes; absent: it stays */
   readonly sweep?: SweepTerms;
@@ -151,6 +153,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       jobs: new JobStore(db, randomUUID()),
       claims: options.claims,
       width: options.width,
+      forgetAfter: BigInt(options.forgetAfter ?? DEFAULT_FORGET_AFTER),
       withdrawAbove: options.withdrawAbove,
       ...(options.sweep === undefined ? {} : { sweep: options.sweep }),
       confirmations,

@@ -45,6 +45,8 @@ export interface ProverParts extends Omit<Context, "outbox"> {
   readonly claims: boolean;
   /** claims, endings and deliveries at once; answers are never limited */
   readonly width: number;
+  /** blocks without news of it after which what is over is forgotten; deeper than re-orgs go */
+  readonly forgetAfter: bigint;
   /** credit from which it is withdrawn */
   readonly withdrawAbove: bigint;
   /** where money that is not needed goes; absent: it stays */
@@ -59,8 +61,8 @@ export interface ProverParts extends Omit<Context, "outbox"> {
   readonly nowMs: () => number;
 }
 
-/** Blocks without news of it after which what is over is forgotten; deeper than re-orgs go. */
-const FORGET_AFTER = 7_200n;
+/** A day of 12-second blocks. */
+export const DEFAULT_FORGET_AFTER = 7_200;
 /** How often one block is looked at when the node fails, and the pause between, ms. */
 const LOOK_TRIES = 5;
 const LOOK_AGAIN_MS = 500;
@@ -370,8 +372,8 @@ export class Prover {
   }
 
   #forgetOld({ number, timestamp }: Head): void {
-    const { store } = this.#parts;
-    for (const { id } of store.index.overSince(number - FORGET_AFTER, timestamp)) {
+    const { store, forgetAfter } = this.#parts;
+    for (const { id } of store.index.overSince(number - forgetAfter, timestamp)) {
       store.forget(id);
       this.#parts.failedDeliveries.forget(id);
       this.#reportedSkips.delete(id);

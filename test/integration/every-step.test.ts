@@ -112,6 +112,7 @@ async function runCheat(lies: readonly Lie[]): Promise<void> {
     jobs: new JobStore(folder.db, "cheat"),
     claims: true,
     width: lies.length,
+    forgetAfter: 7_200n,
     withdrawAbove: 10n ** 24n,
     confirmations: 0,
     force: false,
