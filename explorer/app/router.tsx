@@ -27,6 +27,7 @@ import {
 import { Overview } from "./pages/overview.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { Broken, NotFound } from "./shell/wrong-turns.tsx";
+import { startVerifier } from "./verify/client.ts";
 
 interface Context {
   readonly queries: QueryClient;
@@ -115,8 +116,10 @@ const routes = [
   under(
     "/claims/$id/dispute",
     lazyRouteComponent(() => import("./pages/dispute.tsx"), "Dispute"),
-    (queries, id) =>
-      Promise.all([queries.prefetchQuery(claimQuery(id)), queries.prefetchQuery(disputeQuery(id))]),
+    (queries, id) => {
+      startVerifier();
+      return Promise.all([queries.prefetchQuery(claimQuery(id)), queries.prefetchQuery(disputeQuery(id))]);
+    },
   ),
   listed(
     "/batches",

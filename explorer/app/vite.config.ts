@@ -26,6 +26,11 @@ function licences(): { readonly ofPages: Plugin; readonly ofWorker: Plugin } {
   };
 }
 
+/** What nearly every page needs, with what it imports itself: one file in the place of many small ones, which a browser asks
+ *  for six at a time. */
+const SHARED =
+  /explorer\/app\/((parts|data|shell)\/(?!site-source)|(start|lazy-worker|verify\/client)\.tsx?$)/;
+
 /** Everything is served from one place, under a policy that lets no script stand in the page. */
 export const pagesConfig = (
   folder: string,
@@ -60,7 +65,10 @@ export const pagesConfig = (
       modulePreload: { polyfill: false },
       manifest: true,
       reportCompressedSize: false,
-      rollupOptions: { input: documents.map((name) => join(folder, name)) },
+      rolldownOptions: {
+        input: documents.map((name) => join(folder, name)),
+        output: { codeSplitting: { groups: [{ name: "shared", test: SHARED }] } },
+      },
     },
   });
 

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { useEffect } from "react";
 import type { Hex } from "../../../base/bytes.ts";
 import type { Claim, Dispute as DisputeData } from "../../api/types.ts";
 import { claimQuery, disputeQuery } from "../data/queries.ts";
@@ -11,7 +10,7 @@ import { Answered, Failure } from "../parts/states.tsx";
 import { Term } from "../parts/term.tsx";
 import { Countdown, Time } from "../parts/time.tsx";
 import { PageTitle } from "../parts/title.tsx";
-import { descentQuery, startVerifier } from "../verify/client.ts";
+import { descentQuery } from "../verify/client.ts";
 import { Conviction } from "./dispute/conviction.tsx";
 import { Tree } from "./dispute/tree.tsx";
 
@@ -19,7 +18,6 @@ export function Dispute() {
   const { id } = useParams({ from: "/claims/$id/dispute" });
   const claim = useQuery(claimQuery(id));
   const dispute = useQuery(disputeQuery(id));
-  useEffect(startVerifier, []);
   return (
     <div className="stack">
       <PageTitle
