@@ -1,7 +1,7 @@
 /** Softmax and normalizations in integers alone (`--normalizations integers`), of 8 and 16 bits, against their definitions
  *  in binary64. */
 import { describe, expect, it } from "vitest";
-import { largestOf, type Measured, printed } from "../../support/one-unit.ts";
+import { calibrated, largestOf, type Measured, measure, printed } from "../../support/one-unit.ts";
 import type { TestTensor } from "../../support/onnx-file.ts";
 import { node, t } from "../../support/onnx-nodes.ts";
 import { EPSILON, measureLength, NORMALIZING, type RowOperator, sum } from "../../support/row-operators.ts";
@@ -42,6 +42,36 @@ const SETTINGS = { normalizations: "integers" } as const;
 const SOFTMAX_UNITS = 8;
 /** … and a row whose 16-bit integers are within 256 of each other: the root of its squares is cut. */
 const NEAR_UNITS = 64;
+
+describe("epsilon above the variances", () => {
+  it("behavior: as small a scale as import takes, results of 8 bits at most one unit off", () => {
+    for (const [n, scale] of [
+      [64, 2e-6],
+      [1000, 1.25e-5],
+      [2048, 1.5e-5],
+    ] as const) {
+      const q = Array.from({ length: n }, (_, i) => (i * 7919) % 256);
+      const mean = sum(q) / n;
+      const root = Math.sqrt((scale * scale * sum(q.map((v) => (v - mean) ** 2))) / n + EPSILON);
+      const expected = q.map((v) => (scale * (v - mean)) / root);
+      const measured: Measured = new Map();
+      measure(
+        {
+          nodes: [node("LayerNormalization", ["r", "g"], { axis: 1 }, "p")],
+          constants: { g: t("float32", [n], Array(n).fill(1)) },
+          length: n,
+          settings: SETTINGS,
+          x: q,
+          from: { type: "uint8", scale: Math.fround(scale), zero: 0 },
+          to: calibrated(expected, "int8"),
+          expected,
+        },
+        measured,
+      );
+      expect([n, largestOf(measured) <= 1]).toEqual([n, true]);
+    }
+  });
+});
 
 describe("in integers, at most one unit off", () => {
   for (const [name, operator] of Object.entries(OPERATORS)) {
