@@ -1,8 +1,10 @@
 /** Products of two computed tensors of 8 and 16 bits against binary64, in both forms: at most one unit off. */
 import { describe, expect, it } from "vitest";
+import { importOnnx } from "../../../inference/onnx/import.ts";
 import type { ProductForm } from "../../../inference/onnx/named-settings.ts";
 import { isActivationDot } from "../../../inference/program/form.ts";
 import { calibrated, type Quantization, type Quantized, quantize } from "../../support/one-unit.ts";
+import { onnxFile } from "../../support/onnx-file.ts";
 import { node, t } from "../../support/onnx-nodes.ts";
 import { runGraph } from "../../support/onnx-run.ts";
 import { createRng, type Rng } from "../../support/rng.ts";
@@ -111,5 +113,36 @@ describe("products of two computed tensors, one of 16 bits at least", () => {
         expect(found.dots).toBe(products === "dot" ? parts : 0);
       }
     }
+  });
+});
+
+describe("the form that import chooses", () => {
+  /** DOT steps of a product of [1, k] and [k, 4]. */
+  const dots = (a: Quantized, b: Quantized, k: number): number => {
+    const graph = {
+      nodes: [
+        ...["x", "u"].flatMap((name) => [
+          node("QuantizeLinear", [name, "s", `${name}z`], {}, `${name}q`),
+          node("DequantizeLinear", [`${name}q`, "s", `${name}z`], {}, `${name}r`),
+        ]),
+        node("MatMul", ["xr", "ur"], {}, "p"),
+        node("QuantizeLinear", ["p", "s", "yz"]),
+      ],
+      inputs: { x: { type: "float32", dims: [1, k] }, u: { type: "float32", dims: [k, 4] } },
+      outputs: { y: "uint8" },
+      constants: {
+        s: t("float32", [], [0.5]),
+        xz: t(a, [], [0]),
+        uz: t(b, [], [0]),
+        yz: t("uint8", [], [0]),
+      },
+      opset: 21,
+    } as const;
+    return importOnnx(onnxFile(graph)).model.program.steps.filter(isActivationDot).length;
+  };
+  it("behavior: pairs while all products of bytes together are at most 1,024", () => {
+    expect([dots("uint8", "uint8", 256), dots("uint8", "uint8", 257)]).toEqual([0, 1]);
+    expect([dots("int16", "uint8", 128), dots("int16", "uint8", 129)]).toEqual([0, 2]);
+    expect([dots("uint16", "int16", 64), dots("uint16", "int16", 65)]).toEqual([0, 4]);
   });
 });
