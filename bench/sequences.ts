@@ -201,6 +201,6 @@ export const SEQUENCES_PART: Part = {
   name: "sequences",
   title: "Attention: products of two computed tensors, softmax and normalizations",
   method:
-    "Blocks softmax(q·kᵀ)·v of bytes, imported with --products pairs and with --products dot; operators on rows of quantized integers, imported with --normalizations float32 and integers; bytes of the trace's tensors. Gas of `infer` on a local chain, whose limit is what a settlement by execution may take.",
+    "Blocks softmax(q·kᵀ)·v of bytes, imported with --products pairs and with --products dot; operators on rows of quantized integers, imported with --normalizations float32 and integers, those of 16 bits with the steps that quantize float32 to them; bytes of the trace's tensors, without weights and tables. Gas of `infer` on a local chain, whose limit is what a settlement by execution may take.",
   run,
 };

@@ -75,7 +75,8 @@ export function requireJudge(
   throw new BaseError({
     code: "JUDGE_TOO_OLD",
     shortMessage: `The program needs judge version ${judgeVersion}, the deployment has ${deployment.judgeVersion}.`,
-    nextStep: "Use a deployment of this version, or import the model again with --products pairs.",
+    nextStep:
+      "Use a deployment of this version, or import the model again with --products pairs and --normalizations float32.",
     details: { required: judgeVersion, version: deployment.judgeVersion },
   });
 }

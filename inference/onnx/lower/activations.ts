@@ -21,17 +21,18 @@ export interface Factor {
   readonly shift?: Operand;
 }
 
-/** Most products of bytes that stay pairs where an import does not choose. A product of this size fits into a run by
- *  which the chain settles, whatever its shape; of twice as many some do not
+/** Most products of bytes that stay pairs where an import does not choose, those of all parts of a product of 16 bits
+ *  together. So many fit into a run by which the chain settles, whatever their shape; of twice as many some do not
  *  (test/protocol/chain/execution/pairs.test.ts). */
 export const MOST_PAIRS = 1_024;
 
-/** `Σ_k (a − zero_a)·(b − zero_b)`, s32, with ONNX MatMul shapes; import proves that no sum leaves s32. */
-export function activationProduct(ctx: Lowering, a: Factor, b: Factor): TensorValue {
+/** `Σ_k (a − zero_a)·(b − zero_b)`, s32, with ONNX MatMul shapes; import proves that no sum leaves s32.
+ *  @param parts products of this size that one product takes, all of them in one run */
+export function activationProduct(ctx: Lowering, a: Factor, b: Factor, parts = 1): TensorValue {
   const shape = matrixShape(dimsOf(a.tensor), dimsOf(b.tensor));
   const { batch, leftBatch, rightBatch, m, n, k } = shape;
   const { products } = ctx.options;
-  const isDot = products === "auto" ? count(batch) * m * n * k > MOST_PAIRS : products === "dot";
+  const isDot = products === "auto" ? parts * count(batch) * m * n * k > MOST_PAIRS : products === "dot";
   // Matrices that a batch repeats are rows beside each other, or they are pairs.
   const fits =
     k <= MAX_ACTIVATIONS_LENGTH &&

@@ -23,7 +23,8 @@ const MOST_NORMALIZED = 2_048;
 const MOST_LENGTH = 2 ** 30;
 /** Of what is added below the root: k is a u32. */
 const MOST_ADDEND = 2 ** 32 - 1;
-const MOST_SHIFT = 40;
+/** Of the largest operand that epsilon makes coarser: its rounding does not show in 8 bits of its results. */
+const LEAST_SIZE = 1_000;
 
 /** Integers that stand for numbers, until QuantizeLinear reads them. @param scale of one unit */
 export const scaledIntegers = (source: ScaledValue["source"], scale: number): ScaledValue => ({
@@ -39,9 +40,10 @@ interface Rows {
   readonly column: readonly number[];
   readonly n: number;
   readonly epsilon: number;
+  readonly scale: number;
 }
 
-function rowsOf(ctx: Lowering, node: OnnxNode, { source }: DequantizedTensor): Rows {
+function rowsOf(ctx: Lowering, node: OnnxNode, { source, scale: [scale = 1] }: DequantizedTensor): Rows {
   const { dims } = source;
   const n = count(dims.slice(normalAxis(intAttribute(node, "axis", -1), dims.length)));
   if (n > MOST_NORMALIZED) {
@@ -51,7 +53,8 @@ function rowsOf(ctx: Lowering, node: OnnxNode, { source }: DequantizedTensor): R
   const shape = dims.at(-1) === n ? dims : [count(dims) / n, n];
   const stored = ctx.reshape(ctx.plain(source), shape);
   const epsilon = floatAttribute(node, "epsilon", Math.fround(1e-5));
-  return { stored, column: [...shape.slice(0, -1), 1], n, epsilon };
+  if (!(epsilon >= 0)) refuse(`its epsilon is ${epsilon}`, "Use an epsilon of at least 0.");
+  return { stored, column: [...shape.slice(0, -1), 1], n, epsilon, scale };
 }
 
 /** `d = n·q − Σq`, which is n times the distance from the mean: the zero point falls out. */
@@ -61,12 +64,11 @@ export function integerLayerNormalization(
   value: DequantizedTensor,
 ): ScaledValue {
   const { builder } = ctx;
-  const { stored, column, n, epsilon } = rowsOf(ctx, node, value);
-  const [scale = 1] = value.scale;
+  const rows = rowsOf(ctx, node, value);
+  const { stored, column, n } = rows;
   const sums = reduceRows(ctx, "sum", stored, column);
   const distances = builder.arith("sub", "s32", builder.arith("mul", "s32", stored, builder.s32(n)), sums);
-  const normal = dividedByLength(ctx, distances, (n ** 3 * epsilon) / scale ** 2, column, n);
-  return withGain(ctx, node, value, normal, n, 2);
+  return withGain(ctx, node, value, dividedByLength(ctx, distances, n ** 3, rows), n, 2);
 }
 
 /** `d = q − zero`. */
@@ -76,32 +78,35 @@ export function integerRmsNormalization(
   value: DequantizedTensor,
 ): ScaledValue {
   const { builder } = ctx;
-  const { stored, column, n, epsilon } = rowsOf(ctx, node, value);
-  const [scale = 1] = value.scale;
+  const rows = rowsOf(ctx, node, value);
+  const { stored, n } = rows;
   const distances = builder.arith("sub", "s32", stored, builder.s32(value.zero[0] as number));
-  const normal = dividedByLength(ctx, distances, (n * epsilon) / scale ** 2, column, n);
-  return withGain(ctx, node, value, normal, n, 1);
+  return withGain(ctx, node, value, dividedByLength(ctx, distances, n, rows), n, 1);
 }
 
-/** `x·√n / √(Σx² + addend)` in units of 2^-20, the root cut to an integer: x are first taken times the power of two that
- *  makes their length, and what is added to it, as large as an operand can be. */
+/** `x·√n / √(Σx² + times·epsilon/scale²)` in units of 2^-20, the root cut to an integer: x are first taken times the power
+ *  of two that makes their length, and what is added to it, as large as an operand can be. */
 function dividedByLength(
   ctx: Lowering,
   x: Operand,
-  addend: number,
-  column: readonly number[],
-  n: number,
+  times: number,
+  { column, n, epsilon, scale }: Rows,
 ): Operand {
   const { builder } = ctx;
   const range = builder.range(x);
   const size = Math.max(highest(range), -lowest(range));
+  const addend = (times * epsilon) / scale ** 2;
   const fits = (bits: number): boolean =>
     Math.sqrt(n) * size * 2 ** bits < MOST_LENGTH && addend * 4 ** bits < MOST_ADDEND;
   let bits = QUOTIENT_BITS;
   while (!fits(bits)) {
     bits -= 1;
-    if (bits < -MOST_SHIFT)
-      refuse("its epsilon is far above every variance", "Use a smaller epsilon or a larger scale.");
+    if (bits < 0 && size * 2 ** bits < LEAST_SIZE) {
+      refuse(
+        `its epsilon ${epsilon} is so far above every variance at the scale ${scale} that integers of 32 bits keep fewer than ${LEAST_SIZE} of ${size} steps`,
+        "Use a smaller epsilon or a larger scale, or import with --normalizations float32.",
+      );
+    }
   }
   const operand = timesPower(ctx, x, bits);
   const length = builder.norm(operand, Math.max(1, Math.round(addend * 4 ** bits)), column);

@@ -54,5 +54,8 @@ export function alongRows(
       "Make it an initializer, one number for each normalized element.",
     );
   }
-  return numbers(tensor);
+  const values = numbers(tensor);
+  const strange = values.find((v) => !Number.isFinite(v));
+  if (strange !== undefined) refuse(`a constant holds ${strange}`, "Use finite constants.");
+  return values;
 }

@@ -12,13 +12,17 @@ export function scaledProduct(
   a: Factor & { readonly scale: number },
   b: Factor & { readonly scale: number },
 ): ScaledValue {
+  const parts = bytesOf(a) * bytesOf(b);
   const { source, unit } = byBytes(ctx, a, (left) =>
-    byBytes(ctx, b, (right) => ({ source: activationProduct(ctx, left, right), unit: 1 })),
+    byBytes(ctx, b, (right) => ({ source: activationProduct(ctx, left, right, parts), unit: 1 })),
   );
   const bounds = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
   const factor = a.scale * unit;
   return { kind: "scaled", source, scale: [b.scale], factor, axis: 0, ...bounds, fused: true };
 }
+
+/** Of an element. */
+const bytesOf = ({ tensor }: Factor): number => (isWide(tensor.onnx) ? 2 : 1);
 
 /** The sums of a factor of bytes, or of both bytes of one of 16 bits. */
 function byBytes(
@@ -26,7 +30,7 @@ function byBytes(
   factor: Factor,
   sums: (bytes: Factor) => EmittedAccumulators,
 ): EmittedAccumulators {
-  if (!isWide(factor.tensor.onnx)) return sums(factor);
+  if (bytesOf(factor) === 1) return sums(factor);
   const { high, low } = halvesOf(ctx, factor.tensor, factor.zero);
   return joined(ctx, sums(signed(ctx, high)), sums(low));
 }

@@ -79,10 +79,12 @@ export function joined(
 ): EmittedAccumulators {
   const { builder } = ctx;
   const [most, least] = [sizeOf(ctx, upper.source), sizeOf(ctx, lower.source)];
-  const coarsest = 256 * upper.unit;
+  const upperUnit = 256 * upper.unit;
+  // In units of twice the coarser of the two their sum is never too large.
+  const coarsest = 2 * Math.max(upperUnit, lower.unit);
   let unit = 1;
-  while (unit < coarsest && (most * coarsest + least * lower.unit) / unit + 1 >= 2 ** 31) unit *= 2;
-  const raised = timesPower(ctx, upper.source.operand, Math.log2(coarsest / unit));
+  while (unit < coarsest && (most * upperUnit + least * lower.unit) / unit + 1 >= 2 ** 31) unit *= 2;
+  const raised = timesPower(ctx, upper.source.operand, Math.log2(upperUnit / unit));
   const rest = timesPower(ctx, lower.source.operand, Math.log2(lower.unit / unit));
   const sum = builder.arith("add", "s32", raised, rest);
   return { source: ctx.like(lower.source, sum, "int32"), unit };

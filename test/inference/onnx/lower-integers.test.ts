@@ -162,6 +162,26 @@ describe("normalizations in integers", () => {
     // 0.375·320/√10,000 is 1.2, a third of it to the other side 0.4.
     expect(done.outputs.y).toEqual([0, 0, 0, 0, 19, -6, -6, -6]);
   });
+  it("error: an epsilon below 0, or beside which distances have too few steps, and a gain that is no number", () => {
+    const layer = (epsilon: number, scale: number, gain = 1) =>
+      refusal(() =>
+        integers(
+          t("uint8", [1, 64], range(64)),
+          0,
+          [node("LayerNormalization", ["r", "g"], { epsilon: { f: epsilon } }, "p")],
+          { s: t("float32", [], [scale]), g: t("float32", [64], [gain, ...Array(63).fill(1)]) },
+        ),
+      );
+    expect(layer(1e-5, 2e-6)).toBe("accepted");
+    expect(layer(1e-5, 2e-7)).toContain(
+      "at the scale 2.0000000233721948e-7 that integers of 32 bits keep fewer than 1000 of 16320 steps. Use a smaller epsilon",
+    );
+    expect(layer(-1, SCALE)).toContain("its epsilon is -1. Use an epsilon of at least 0.");
+    expect(layer(Number.NaN, SCALE)).toContain("its epsilon is NaN");
+    for (const gain of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      expect(layer(1e-5, SCALE, gain)).toContain(`a constant holds ${gain}. Use finite constants.`);
+    }
+  });
   it("error: rows that are too long, of what is not quantized float32 as before", () => {
     const long = t(
       "uint8",

@@ -98,13 +98,18 @@ describe("16-bit activations", () => {
       "its weights are int16. Quantize weights to int8 or uint8",
     );
     for (const [nodes, output, reason] of [
-      [[node("Transpose", ["r"], {}, "u"), node("MatMul", ["r", "u"])], "float32", "its operand is int16"],
+      [
+        [node("DequantizeLinear", ["c", "s", "z"], {}, "u"), node("MatMul", ["u", "r"])],
+        "float32",
+        "its operand is int16",
+      ],
       [[node("MatMulInteger", ["q", "w"])], "int32", "its first operand is int16"],
       [[node("Add", ["q", "q"])], "int16", "it computes in int16, which wraps"],
       [[node("Neg", ["q"])], "int16", "its operand is int16. Cast to int32 first"],
       [[node("Cast", ["q"], { to: 4 })], "uint16", "casts to uint16"],
     ] as const) {
-      expect(refusal(() => wideRun(nodes, output, weights))).toContain(reason);
+      const constants = { ...weights, c: t("int16", [1, 2], [1, 2]) };
+      expect(refusal(() => wideRun(nodes, output, constants))).toContain(reason);
     }
     const input = () => run(t("uint16", [1], [1]), [node("Identity", ["x"])], "uint16");
     expect(refusal(input)).toContain("Input x is uint16; no codec gives uint16");

@@ -1,8 +1,10 @@
 /** Products of two computed tensors of 8 and 16 bits against binary64, in both forms: at most one unit off. */
 import { describe, expect, it } from "vitest";
+import { importOnnx } from "../../../inference/onnx/import.ts";
 import type { ProductForm } from "../../../inference/onnx/named-settings.ts";
 import { isActivationDot } from "../../../inference/program/form.ts";
 import { calibrated, type Quantization, type Quantized, quantize } from "../../support/one-unit.ts";
+import { onnxFile } from "../../support/onnx-file.ts";
 import { node, t } from "../../support/onnx-nodes.ts";
 import { runGraph } from "../../support/onnx-run.ts";
 import { createRng, type Rng } from "../../support/rng.ts";
@@ -111,5 +113,77 @@ describe("products of two computed tensors, one of 16 bits at least", () => {
         expect(found.dots).toBe(products === "dot" ? parts : 0);
       }
     }
+  });
+});
+
+const NAMES = ["x", "u"] as const;
+
+/** A product of [1, k] and [k, 4] whose quantized result is a byte. */
+const product = (
+  types: readonly [Quantized, Quantized],
+  zeros: readonly [number, number],
+  k: number,
+  to: number,
+) =>
+  ({
+    nodes: [
+      ...NAMES.flatMap((name) => [
+        node("QuantizeLinear", [name, "s", `${name}z`], {}, `${name}q`),
+        node("DequantizeLinear", [`${name}q`, "s", `${name}z`], {}, `${name}r`),
+      ]),
+      node("MatMul", ["xr", "ur"], {}, "p"),
+      node("QuantizeLinear", ["p", "t", "yz"]),
+    ],
+    inputs: { x: { type: "float32", dims: [1, k] }, u: { type: "float32", dims: [k, 4] } },
+    outputs: { y: "uint8" },
+    constants: {
+      s: t("float32", [], [1]),
+      t: t("float32", [], [to]),
+      xz: t(types[0], [], [zeros[0]]),
+      uz: t(types[1], [], [zeros[1]]),
+      yz: t("uint8", [], [0]),
+    },
+    opset: 21,
+  }) as const;
+
+describe("sums that fill 32 bits", () => {
+  it.each([
+    ["uint16", 0, "uint16", 0],
+    ["uint16", 65_535, "uint16", 65_535],
+    ["uint16", 65_535, "uint16", 0],
+    ["int16", 0, "uint16", 0],
+    ["int16", 32_767, "uint16", 0],
+    ["uint16", 0, "int16", -32_768],
+    ["int16", -32_768, "int16", -32_768],
+  ] as const)("behavior: %s with zero point %i times %s with zero point %i", (a, aZero, b, bZero) => {
+    for (const k of [127, 255, 256, 511, 512, 1023, 1024]) {
+      // The numbers that are farthest from the zero points, and one that is half as far.
+      const [x, u] = [LIMITS[a], LIMITS[b]].map(([low, high], i) => {
+        const zero = i === 0 ? aZero : bZero;
+        return high - zero > zero - low ? high - zero : low - zero;
+      }) as [number, number];
+      const sign = x * u < 0 ? -1 : 1;
+      const inputs = {
+        x: { type: "float32", dims: [1, k], data: Array(k).fill(x) },
+        u: {
+          type: "float32",
+          dims: [k, 4],
+          data: Array.from({ length: 4 * k }, (_, i) => (i % 2 ? u : Math.trunc(u / 2))),
+        },
+      };
+      const to = Math.fround((Math.abs(x * u) * k) / 200);
+      const { outputs } = runGraph(product([a, b], [aZero, bZero], k, to), inputs, { products: "dot" });
+      expect([k, outputs.y]).toEqual([k, sign < 0 ? [0, 0, 0, 0] : [100, 200, 100, 200]]);
+    }
+  });
+});
+
+describe("the form that import chooses", () => {
+  const dots = (a: Quantized, b: Quantized, k: number): number =>
+    importOnnx(onnxFile(product([a, b], [0, 0], k, 1))).model.program.steps.filter(isActivationDot).length;
+  it("behavior: pairs while all products of bytes together are at most 1,024", () => {
+    expect([dots("uint8", "uint8", 256), dots("uint8", "uint8", 257)]).toEqual([0, 1]);
+    expect([dots("int16", "uint8", 128), dots("int16", "uint8", 129)]).toEqual([0, 2]);
+    expect([dots("uint16", "int16", 64), dots("uint16", "int16", 65)]).toEqual([0, 4]);
   });
 });
