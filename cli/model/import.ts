@@ -7,6 +7,7 @@ import { LANES, type Lane } from "../../inference/manifest/assay.ts";
 import { COMPANIONS, importModel } from "../../inference/manifest/import-model.ts";
 import { saveModelFolder, sha256Bytes } from "../../inference/model-folder.ts";
 import type { ImportedModel } from "../../inference/onnx/import.ts";
+import { findJudgedOnly } from "../../inference/program/form.ts";
 import { printResult, refuseArgument, withJson } from "../output.ts";
 import { collect, type ImportFlags, importSettingsOf, withImportOptions } from "./options.ts";
 import { readBytes, readTool } from "./resolve.ts";
@@ -62,17 +63,27 @@ export function addImportCommand(parent: Command): void {
       weightBytes: imported.model.weights.reduce((sum, w) => sum + w.length, 0),
       requantizations: imported.requantizations,
       trees: imported.trees,
-      notes: imported.notes,
+      notes: [...imported.notes, ...laneNotes(imported, assay.lanes)],
     };
     printResult(self, result, [
       `model ${assay.modelId}`,
       `${result.steps} steps, ${result.weightBytes} bytes of weights, codec ${program.inputCodec} → ${program.outputCodec}`,
       ...requantizationLines(imported),
       ...treeLines(imported),
-      ...imported.notes.map((note) => `note: ${note}`),
+      ...result.notes.map((note) => `note: ${note}`),
       ...(flags.out === undefined ? ["nothing written (give --out DIR)"] : [`written to ${flags.out}`]),
     ]);
   });
+}
+
+/** Lanes that the program cannot have. */
+function laneNotes({ model }: ImportedModel, lanes: readonly Lane[]): string[] {
+  const found = findJudgedOnly(model.program);
+  if (found === undefined || !lanes.includes("EXECUTION")) return [];
+  const step = `step ${found.index} is ${found.name}, which no interpreter runs`;
+  return [
+    `${step}: a registry refuses the lane EXECUTION; take --lane BOND, or docs/IMPORT.md's other forms`,
+  ];
 }
 
 /** @returns undefined where none is named @throws ARGUMENT_INVALID */

@@ -138,6 +138,13 @@ describe("assay model", () => {
       expect(section.import.normalizations).toBe(form === "float32" ? undefined : form);
     }
     expect(await codeOf("import", block, "--normalizations", "halves")).toBe("ARGUMENT_INVALID");
+    const notesOf = async (...lanes: readonly string[]) => {
+      const named = lanes.flatMap((lane) => ["--lane", lane]);
+      const printed = await assay("import", block, "--normalizations", "integers", ...named, "--json");
+      return JSON.parse(printed).notes.join() as string;
+    };
+    expect(await notesOf("BOND")).not.toContain("EXECUTION");
+    expect(await notesOf("BOND", "EXECUTION")).toContain("a registry refuses the lane EXECUTION");
   });
 
   it("behavior: ids of 64 bits and quantized numbers keep their given types in a folder", async () => {
