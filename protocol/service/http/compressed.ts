@@ -8,9 +8,10 @@ const MOST_AT_ONCE = 64;
 
 let running = 0;
 
-/** A part of a file stays as it is: it counts the file's own bytes. */
+/** A part of a file stays as it is: it counts the file's own bytes. Whatever is sent, caches are told that it depends on the
+ *  encodings that were asked for. */
 export function compressed(mostAtOnce = MOST_AT_ONCE): RequestHandler {
-  return compression({
+  const compress = compression({
     filter: (request, response) => {
       if (running >= mostAtOnce || request.headers.range !== undefined) return false;
       if (!compression.filter(request, response)) return false;
@@ -21,4 +22,8 @@ export function compressed(mostAtOnce = MOST_AT_ONCE): RequestHandler {
       return true;
     },
   });
+  return (request, response, next) => {
+    response.vary("Accept-Encoding");
+    compress(request, response, next);
+  };
 }

@@ -53,5 +53,13 @@ describe("pages", () => {
     const part = await raw("/assets/a.js", { "Accept-Encoding": "br", Range: "bytes=0-1999" });
     expect(part.headers["content-encoding"]).toBeUndefined();
     expect([part.status, part.body.toString()]).toEqual([206, SCRIPT.slice(0, 2_000)]);
+    // A cache that keeps either has to know that another caller may be sent other bytes.
+    const same = { "If-None-Match": plain.headers.etag ?? "" };
+    const unchanged = await raw("/assets/a.js", { "Accept-Encoding": "br", ...same });
+    expect([plain, part, unchanged].map(({ status, headers }) => [status, headers.vary])).toEqual([
+      [200, "Accept-Encoding"],
+      [206, "Accept-Encoding"],
+      [304, "Accept-Encoding"],
+    ]);
   });
 });
