@@ -3,7 +3,7 @@
 import { toHex } from "../base/bytes.ts";
 import { importOnnx } from "../inference/onnx/import.ts";
 import { MOST_PAIRS } from "../inference/onnx/lower/activations.ts";
-import { NORMALIZATION_FORMS } from "../inference/onnx/named-settings.ts";
+import { ARITHMETIC_FORMS } from "../inference/onnx/named-settings.ts";
 import { elementBytes, elementCount, type Program } from "../inference/program/form.ts";
 import { selfTestCalldata } from "../inference/self-test.ts";
 import { MAX_SETTLING_RUN_GAS } from "../protocol/chain/execution/cost.ts";
@@ -136,8 +136,8 @@ function normalizationRows() {
   return ROWS.flatMap(([op, dims]) =>
     (["uint8", "int16"] as const).map((type) => {
       const onnx = onnxFile(rowOperator(op, dims, type));
-      const [float32, integers] = NORMALIZATION_FORMS.map((normalizations) => {
-        const { program } = importOnnx(onnx, { normalizations }).model;
+      const [float32, integers] = ARITHMETIC_FORMS.map((arithmetic) => {
+        const { program } = importOnnx(onnx, { arithmetic }).model;
         return { steps: program.steps.length, traceBytes: traceBytes(program) };
       });
       return { operator: op, rows: dims[0], elements: dims[1], type, float32, integers };
@@ -201,6 +201,6 @@ export const SEQUENCES_PART: Part = {
   name: "sequences",
   title: "Attention: products of two computed tensors, softmax and normalizations",
   method:
-    "Blocks softmax(q·kᵀ)·v of bytes, imported with --products pairs and with --products dot; operators on rows of quantized integers, imported with --normalizations float32 and integers, those of 16 bits with the steps that quantize float32 to them; bytes of the trace's tensors, without weights and tables. Gas of `infer` on a local chain, whose limit is what a settlement by execution may take.",
+    "Blocks softmax(q·kᵀ)·v of bytes, imported with --products pairs and with --products dot; operators on rows of quantized integers, imported with --arithmetic float32 and integers, those of 16 bits with the steps that quantize float32 to them; bytes of the trace's tensors, without weights and tables. Gas of `infer` on a local chain, whose limit is what a settlement by execution may take.",
   run,
 };

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import type { ImportSettings } from "../../inference/onnx/import.ts";
 import {
+  ARITHMETIC_FORMS,
+  type ArithmeticForm,
   DIM_FORM,
   INPUT_TYPE_FORM,
-  NORMALIZATION_FORMS,
-  type NormalizationForm,
   PRODUCT_FORMS,
   type ProductForm,
   readDim,
@@ -25,7 +25,7 @@ export interface ImportFlags {
   readonly textBytes?: string;
   readonly nudge?: boolean;
   readonly products?: string;
-  readonly normalizations?: string;
+  readonly arithmetic?: string;
   readonly inputType: readonly string[];
   readonly quantizedInputs?: boolean;
   readonly keep: readonly string[];
@@ -51,8 +51,8 @@ export function withImportOptions(command: Command): Command {
       `how products of two computed tensors are lowered: ${PRODUCT_FORMS.join(", ")} (default auto: by size)`,
     )
     .option(
-      "--normalizations <form>",
-      `how Softmax and normalizations of quantized tensors are lowered: ${NORMALIZATION_FORMS.join(", ")} (default float32)`,
+      "--arithmetic <form>",
+      `how Softmax and normalizations of quantized tensors are lowered: ${ARITHMETIC_FORMS.join(", ")} (default float32)`,
     );
 }
 
@@ -60,7 +60,7 @@ export const collect = (value: string, all: readonly string[]): string[] => [...
 
 /** @throws ARGUMENT_INVALID */
 export function importSettingsOf(flags: ImportFlags): ImportSettings {
-  const { codec, output, textBytes, nudge, products, normalizations } = flags;
+  const { codec, output, textBytes, nudge, products, arithmetic } = flags;
   if (codec !== undefined && !INPUT_CODECS.includes(codec as InputCodec))
     refuseArgument("--codec", codec, INPUT_CODECS.join(", "));
   if (output !== undefined && !OUTPUT_CODECS.includes(output as OutputCodec)) {
@@ -69,8 +69,8 @@ export function importSettingsOf(flags: ImportFlags): ImportSettings {
   if (products !== undefined && !PRODUCT_FORMS.includes(products as ProductForm)) {
     refuseArgument("--products", products, PRODUCT_FORMS.join(", "));
   }
-  if (normalizations !== undefined && !NORMALIZATION_FORMS.includes(normalizations as NormalizationForm)) {
-    refuseArgument("--normalizations", normalizations, NORMALIZATION_FORMS.join(", "));
+  if (arithmetic !== undefined && !ARITHMETIC_FORMS.includes(arithmetic as ArithmeticForm)) {
+    refuseArgument("--arithmetic", arithmetic, ARITHMETIC_FORMS.join(", "));
   }
   const bytes = textBytes === undefined ? undefined : Number(textBytes);
   if (bytes !== undefined && !(Number.isInteger(bytes) && bytes >= 1 && bytes <= 4096)) {
@@ -90,7 +90,7 @@ export function importSettingsOf(flags: ImportFlags): ImportSettings {
     ...(bytes === undefined ? {} : { textBytes: bytes }),
     ...(nudge === undefined ? {} : { nudge }),
     ...(products === undefined ? {} : { products: products as ProductForm }),
-    ...(normalizations === undefined ? {} : { normalizations: normalizations as NormalizationForm }),
+    ...(arithmetic === undefined ? {} : { arithmetic: arithmetic as ArithmeticForm }),
     ...(flags.keep.length === 0 ? {} : { keep: flags.keep }),
     dims,
   };

@@ -79,7 +79,7 @@ export function settingsOf(assay: {
     readonly output: ImportSettings["output"];
     readonly inputSize: number;
   };
-  readonly import: Pick<ImportSettings, "products" | "normalizations"> & { readonly nudges: number };
+  readonly import: Pick<ImportSettings, "products" | "arithmetic"> & { readonly nudges: number };
   readonly inputs: readonly {
     readonly name: string;
     readonly type: string;
@@ -88,7 +88,7 @@ export function settingsOf(assay: {
   readonly outputs: readonly { readonly name: string }[];
 }): ImportSettings {
   const { input, output, inputSize } = assay.codec;
-  const { products, normalizations } = assay.import;
+  const { products, arithmetic } = assay.import;
   // A symbolic dim is given by its place, which the reader accepts like its name.
   const dims = new Map(
     assay.inputs.flatMap((i) => i.dims.map((d, axis) => [`${i.name}:${axis}`, d] as const)),
@@ -99,7 +99,7 @@ export function settingsOf(assay: {
     ...(output === undefined ? {} : { output }),
     ...text,
     ...(products === undefined ? {} : { products }),
-    ...(normalizations === undefined ? {} : { normalizations }),
+    ...(arithmetic === undefined ? {} : { arithmetic }),
     dims,
     inputTypes: new Map(assay.inputs.map((i) => [i.name, i.type])),
     keep: assay.outputs.map(({ name }) => name),

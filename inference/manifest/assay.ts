@@ -4,8 +4,8 @@ import { checkMeaning } from "../meaning/check.ts";
 import type { Meaning } from "../meaning/form.ts";
 import type { OnnxType } from "../onnx/graph.ts";
 import {
-  NORMALIZATION_FORMS,
-  type NormalizationForm,
+  ARITHMETIC_FORMS,
+  type ArithmeticForm,
   PRODUCT_FORMS,
   type ProductForm,
 } from "../onnx/named-settings.ts";
@@ -80,7 +80,7 @@ export interface AssaySection {
     /** The form of products of computed tensors; absent: by their size. */
     readonly products?: ProductForm;
     /** The form of Softmax and normalizations; absent: float32. */
-    readonly normalizations?: NormalizationForm;
+    readonly arithmetic?: ArithmeticForm;
   };
   /** Hashes of the outputs of the inputs that inference/self-test.ts makes from each seed. */
   readonly selfTest: readonly { readonly seed: number; readonly outputHash: string }[];
@@ -167,9 +167,9 @@ export function checkAssay(check: Checker, value: unknown, path: string): void {
   const products = imported?.products;
   if (products !== undefined && !PRODUCT_FORMS.includes(products as ProductForm))
     check.error(`${path}.import.products`, `must be one of ${PRODUCT_FORMS.join(", ")}`);
-  const normalizations = imported?.normalizations;
-  if (normalizations !== undefined && !NORMALIZATION_FORMS.includes(normalizations as NormalizationForm))
-    check.error(`${path}.import.normalizations`, `must be one of ${NORMALIZATION_FORMS.join(", ")}`);
+  const arithmetic = imported?.arithmetic;
+  if (arithmetic !== undefined && !ARITHMETIC_FORMS.includes(arithmetic as ArithmeticForm))
+    check.error(`${path}.import.arithmetic`, `must be one of ${ARITHMETIC_FORMS.join(", ")}`);
 }
 
 function checkFiles(check: Checker, value: unknown, path: string): void {

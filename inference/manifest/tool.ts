@@ -4,8 +4,8 @@ import { BaseError } from "../../base/errors.ts";
 import type { Meaning } from "../meaning/form.ts";
 import type { ImportSettings } from "../onnx/import.ts";
 import {
-  NORMALIZATION_FORMS,
-  type NormalizationForm,
+  ARITHMETIC_FORMS,
+  type ArithmeticForm,
   PRODUCT_FORMS,
   type ProductForm,
 } from "../onnx/named-settings.ts";
@@ -23,7 +23,7 @@ export interface ToolDescription extends Omit<Manifest, "container_image" | "ass
     readonly dims?: Readonly<Record<string, number>>;
     readonly nudge?: boolean;
     readonly products?: ProductForm;
-    readonly normalizations?: NormalizationForm;
+    readonly arithmetic?: ArithmeticForm;
     readonly inputTypes?: Readonly<Record<string, string>>;
     readonly quantizedInputs?: boolean;
     readonly keep?: readonly string[];
@@ -45,7 +45,7 @@ const IMPORT_KEYS: readonly string[] = [
   "dims",
   "nudge",
   "products",
-  "normalizations",
+  "arithmetic",
   "inputTypes",
   "quantizedInputs",
   "keep",
@@ -66,11 +66,11 @@ export function toolFaults(tool: ToolDescription): string[] {
   if (textBytes !== undefined && !(Number.isInteger(textBytes) && textBytes >= 1 && textBytes <= 4096)) {
     faults.push("$.import.textBytes: must be 1 to 4096");
   }
-  const { keep, products, normalizations } = tool.import ?? {};
+  const { keep, products, arithmetic } = tool.import ?? {};
   if (products !== undefined && !PRODUCT_FORMS.includes(products))
     faults.push(`$.import.products: must be one of ${PRODUCT_FORMS.join(", ")}`);
-  if (normalizations !== undefined && !NORMALIZATION_FORMS.includes(normalizations))
-    faults.push(`$.import.normalizations: must be one of ${NORMALIZATION_FORMS.join(", ")}`);
+  if (arithmetic !== undefined && !ARITHMETIC_FORMS.includes(arithmetic))
+    faults.push(`$.import.arithmetic: must be one of ${ARITHMETIC_FORMS.join(", ")}`);
   if (keep !== undefined && !(Array.isArray(keep) && keep.every((name) => typeof name === "string"))) {
     faults.push("$.import.keep: must be a list of outputs' names");
   }

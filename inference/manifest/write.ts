@@ -42,7 +42,7 @@ export function writeModel(
   extra: ReadonlyMap<string, Uint8Array>,
   sha256: Sha256,
 ): WrittenModel {
-  const { model, io, requantizations, products, normalizations } = imported;
+  const { model, io, requantizations, products, arithmetic } = imported;
   const lanes = tool.lanes ?? DEFAULT_LANES;
   const key = keyOf(lanes, extra);
   const files = new Map([
@@ -91,7 +91,7 @@ export function writeModel(
       },
       nudges: requantizations.reduce((sum, r) => sum + r.nudges.length, 0),
       ...(products === "auto" ? {} : { products }),
-      ...(normalizations === "float32" ? {} : { normalizations }),
+      ...(arithmetic === "float32" ? {} : { arithmetic }),
     },
     selfTest: Array.from({ length: SELF_TESTS }, (_, seed) => ({
       seed,

@@ -14,7 +14,7 @@ import { label, operatorOf } from "./lower/operators.ts";
 import { emitProduct } from "./lower/product.ts";
 import type { RequantizationReport, TreeReport } from "./lower/reports.ts";
 import { dimsOf, typeOf, type Value } from "./lower/values.ts";
-import type { NormalizationForm, ProductForm } from "./named-settings.ts";
+import type { ArithmeticForm, ProductForm } from "./named-settings.ts";
 import { withNormalizations } from "./normalizations.ts";
 import { type BoundOutput, checkOutputs, defaultOutput, emitOutputs, pruned } from "./outputs.ts";
 import { readOnnx } from "./read.ts";
@@ -35,7 +35,7 @@ export interface ImportSettings {
   /** How products of two computed byte tensors are lowered; default auto. */
   readonly products?: ProductForm;
   /** How Softmax and normalizations of quantized tensors are lowered; default float32. */
-  readonly normalizations?: NormalizationForm;
+  readonly arithmetic?: ArithmeticForm;
   /** Types of inputs that are given in another one than the file declares: int32 for int64; uint8 or int8 for a float32
    *  that only QuantizeLinear reads. */
   readonly inputTypes?: ReadonlyMap<string, string>;
@@ -63,7 +63,7 @@ export interface ImportedModel {
   /** The form of products that was asked for. */
   readonly products: ProductForm;
   /** The form of Softmax and normalizations that was asked for. */
-  readonly normalizations: NormalizationForm;
+  readonly arithmetic: ArithmeticForm;
 }
 
 /** @throws ONNX_* for a file that cannot be read, IMPORT_REFUSED listing every node that cannot be lowered,
@@ -77,11 +77,11 @@ export function importOnnx(bytes: Uint8Array, settings: ImportSettings = {}): Im
 }
 
 function importGraph({ graph, held, notes }: RetypedGraph, settings: ImportSettings): ImportedModel {
-  const { codec = "raw", nudge = false, products = "auto", normalizations = "float32" } = settings;
+  const { codec = "raw", nudge = false, products = "auto", arithmetic = "float32" } = settings;
   const limits: BaseError[] = [];
   const binding = attempt(limits, () => bindInputs(graph, codec, settings.textBytes ?? 1024, held));
   const builder = new ProgramBuilder(codec, binding?.size ?? 1);
-  const ctx = new Lowering(graph, builder, { nudge, products, normalizations }, emitProduct);
+  const ctx = new Lowering(graph, builder, { nudge, products, arithmetic }, emitProduct);
   const standIns = new StandIns(ctx);
   if (binding === undefined) for (const input of graph.inputs) standIns.set(input.name, input);
   else for (const [name, value] of emitInputs(builder, binding)) ctx.set(name, value);
@@ -117,7 +117,7 @@ function importGraph({ graph, held, notes }: RetypedGraph, settings: ImportSetti
   const requantizations = ctx.requantizations.filter((r) => used.has(r.node));
   const trees = ctx.trees.filter((r) => used.has(r.node));
   const io = { inputs: binding.inputs, outputs };
-  return { model, io, nodes, requantizations, trees, notes: all, profile, products, normalizations };
+  return { model, io, nodes, requantizations, trees, notes: all, profile, products, arithmetic };
 }
 
 /** The result, or undefined and one limit more. */

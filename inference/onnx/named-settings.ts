@@ -21,5 +21,5 @@ export type ProductForm = (typeof PRODUCT_FORMS)[number];
 
 /** How Softmax, LayerNormalization and RMSNormalization of quantized tensors are lowered: partly in float32, or by exact
  *  roots and quotients of integers, which no interpreter runs. */
-export const NORMALIZATION_FORMS = ["float32", "integers"] as const;
-export type NormalizationForm = (typeof NORMALIZATION_FORMS)[number];
+export const ARITHMETIC_FORMS = ["float32", "integers"] as const;
+export type ArithmeticForm = (typeof ARITHMETIC_FORMS)[number];

@@ -76,7 +76,7 @@ export function requireJudge(
     code: "JUDGE_TOO_OLD",
     shortMessage: `The program needs judge version ${judgeVersion}, the deployment has ${deployment.judgeVersion}.`,
     nextStep:
-      "Use a deployment of this version, or import the model again with --products pairs and --normalizations float32.",
+      "Use a deployment of this version, or import the model again with --products pairs and --arithmetic float32.",
     details: { required: judgeVersion, version: deployment.judgeVersion },
   });
 }

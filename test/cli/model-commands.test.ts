@@ -131,16 +131,16 @@ describe("assay model", () => {
       ["integers", 2],
     ] as const) {
       const out = join(folder, `block-${form}`);
-      await assay("import", block, "--products", "pairs", "--normalizations", form, "--out", out);
+      await assay("import", block, "--products", "pairs", "--arithmetic", form, "--out", out);
       expect(JSON.parse(await assay("verify", out, "--json")).ok).toBe(true);
       const { assay: section } = JSON.parse(readFileSync(join(out, "manifest.json"), "utf8"));
       expect(section).toMatchObject({ judgeVersion });
-      expect(section.import.normalizations).toBe(form === "float32" ? undefined : form);
+      expect(section.import.arithmetic).toBe(form === "float32" ? undefined : form);
     }
-    expect(await codeOf("import", block, "--normalizations", "halves")).toBe("ARGUMENT_INVALID");
+    expect(await codeOf("import", block, "--arithmetic", "halves")).toBe("ARGUMENT_INVALID");
     const notesOf = async (...lanes: readonly string[]) => {
       const named = lanes.flatMap((lane) => ["--lane", lane]);
-      const printed = await assay("import", block, "--normalizations", "integers", ...named, "--json");
+      const printed = await assay("import", block, "--arithmetic", "integers", ...named, "--json");
       return JSON.parse(printed).notes.join() as string;
     };
     expect(await notesOf("BOND")).not.toContain("EXECUTION");

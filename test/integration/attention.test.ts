@@ -49,7 +49,7 @@ beforeAll(async () => {
     ASSAY_POLL_INTERVAL_MS: "50",
   };
   for (const args of [
-    ["import", file, "--products", "dot", "--normalizations", "integers", "--out", folder],
+    ["import", file, "--products", "dot", "--arithmetic", "integers", "--out", folder],
     ["verify", folder],
     ["register", folder],
   ]) {

@@ -47,7 +47,7 @@ function rowsOf(ctx: Lowering, node: OnnxNode, { source, scale: [scale = 1] }: D
   const { dims } = source;
   const n = count(dims.slice(normalAxis(intAttribute(node, "axis", -1), dims.length)));
   if (n > MOST_NORMALIZED) {
-    const next = `Normalize at most ${MOST_NORMALIZED}, or import with --normalizations float32.`;
+    const next = `Normalize at most ${MOST_NORMALIZED}, or import with --arithmetic float32.`;
     refuse(`it normalizes ${n} elements in integers`, next);
   }
   const shape = dims.at(-1) === n ? dims : [count(dims) / n, n];
@@ -104,7 +104,7 @@ function dividedByLength(
     if (bits < 0 && size * 2 ** bits < LEAST_SIZE) {
       refuse(
         `its epsilon ${epsilon} is so far above every variance at the scale ${scale} that integers of 32 bits keep fewer than ${LEAST_SIZE} of ${size} steps`,
-        "Use a smaller epsilon or a larger scale, or import with --normalizations float32.",
+        "Use a smaller epsilon or a larger scale, or import with --arithmetic float32.",
       );
     }
   }

@@ -28,7 +28,7 @@ export function integerSoftmax(
   const order = [...kept, ...reduced];
   const n = count(reduced.map((axis) => dims[axis] as number));
   if (n > MOST_LENGTH) {
-    const next = `Take at most ${MOST_LENGTH}, or import with --normalizations float32.`;
+    const next = `Take at most ${MOST_LENGTH}, or import with --arithmetic float32.`;
     refuse(`its rows have ${n} elements, in integers`, next);
   }
   const elements = count(dims);

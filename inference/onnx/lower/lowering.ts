@@ -6,7 +6,7 @@ import { axisDims, coordinates, reshapeCoordinates } from "../axes.ts";
 import type { ProgramBuilder } from "../builder.ts";
 import type { MoveDescription } from "../compose.ts";
 import { type Attribute, count, numbers, type OnnxGraph, type OnnxNode, type OnnxTensor } from "../graph.ts";
-import type { NormalizationForm, ProductForm } from "../named-settings.ts";
+import type { ArithmeticForm, ProductForm } from "../named-settings.ts";
 import { refuse } from "../refusal.ts";
 import { makeTensor, movedConstant, storedConstant } from "./constants.ts";
 import type { RequantizationReport, TreeReport } from "./reports.ts";
@@ -16,7 +16,7 @@ export interface ImportOptions {
   /** Moves weight scales by at most 1e-3 where that gives every channel the integer form. */
   readonly nudge: boolean;
   readonly products: ProductForm;
-  readonly normalizations: NormalizationForm;
+  readonly arithmetic: ArithmeticForm;
 }
 
 interface Origin {

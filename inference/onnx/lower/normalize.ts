@@ -17,7 +17,7 @@ import { dimsOf, type TensorValue, type Value } from "./values.ts";
 
 /** Whether an import has integers alone compute what this value is normalized to. */
 const inIntegers = (ctx: Lowering, value: Value): value is DequantizedTensor =>
-  ctx.options.normalizations === "integers" && isDequantized(value);
+  ctx.options.arithmetic === "integers" && isDequantized(value);
 
 /** A row's largest exponential is 2^18, and its rest is summed in units of 2^-18: both sums of 8,191 elements stay inside
  *  s32. */

@@ -14,7 +14,7 @@ describe("toolFaults", () => {
   it("default", () => {
     expect(
       toolFaults(
-        tool({ codec: "text", output: "words", textBytes: 512, products: "dot", normalizations: "integers" }),
+        tool({ codec: "text", output: "words", textBytes: 512, products: "dot", arithmetic: "integers" }),
       ),
     ).toEqual([]);
   });
@@ -22,14 +22,14 @@ describe("toolFaults", () => {
   it("error: every wrong setting is named, unknown ones included", () => {
     expect(
       toolFaults(
-        tool({ codec: "morse", textBytes: 0, products: "rows", normalizations: "halves", maxBytes: 512 }),
+        tool({ codec: "morse", textBytes: 0, products: "rows", arithmetic: "halves", maxBytes: 512 }),
       ),
     ).toEqual([
-      "$.import.maxBytes: is no setting; there are codec, output, textBytes, dims, nudge, products, normalizations, inputTypes, quantizedInputs, keep",
+      "$.import.maxBytes: is no setting; there are codec, output, textBytes, dims, nudge, products, arithmetic, inputTypes, quantizedInputs, keep",
       "$.import.codec: must be one of text, prices, int16s, raw",
       "$.import.textBytes: must be 1 to 4096",
       "$.import.products: must be one of auto, pairs, dot",
-      "$.import.normalizations: must be one of float32, integers",
+      "$.import.arithmetic: must be one of float32, integers",
     ]);
   });
 });

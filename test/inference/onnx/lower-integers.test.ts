@@ -12,7 +12,7 @@ import type { Generator } from "../../support/quantized-graphs.ts";
 import { createRng } from "../../support/rng.ts";
 import { scaled } from "../../support/scale.ts";
 
-const INTEGERS = { normalizations: "integers" } as const satisfies ImportSettings;
+const INTEGERS = { arithmetic: "integers" } as const satisfies ImportSettings;
 const SCALE = 0.5;
 
 /** Results of nodes from r, which is x dequantized with scale 1/2, to p, in units of 1/16 around 0. */
@@ -197,7 +197,7 @@ describe("normalizations in integers", () => {
       range(1025).map(() => 1),
     );
     expect(refusal(() => integers(rows, 0, [node("Softmax", ["r"], {}, "p")]))).toContain(
-      "--normalizations float32",
+      "--arithmetic float32",
     );
     const real = run(t("float32", [1, 3], [1, 2, 3]), [node("Softmax", ["x"])], "float32", {}, INTEGERS);
     expect(kinds(real)).toMatchObject({ norms: 0, ratios: 0 });

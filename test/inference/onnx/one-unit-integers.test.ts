@@ -1,4 +1,4 @@
-/** Softmax and normalizations in integers alone (`--normalizations integers`), of 8 and 16 bits, against their definitions
+/** Softmax and normalizations in integers alone (`--arithmetic integers`), of 8 and 16 bits, against their definitions
  *  in binary64. */
 import { describe, expect, it } from "vitest";
 import { calibrated, largestOf, type Measured, measure, printed } from "../../support/one-unit.ts";
@@ -37,7 +37,7 @@ const OPERATORS: Readonly<Record<string, RowOperator>> = {
   },
 };
 
-const SETTINGS = { normalizations: "integers" } as const;
+const SETTINGS = { arithmetic: "integers" } as const;
 /** Units of 65,536 that a probability may be off in the rows that are measured here: the exponentials of a sum are rounded.
  *  In the worst of all rows it is 32. */
 const SOFTMAX_UNITS = 8;

@@ -36,7 +36,7 @@ describe("registerModel", () => {
     const transactions = () => local.client.getTransactionCount({ address: system.chain.account.address });
     const before = await transactions();
     await expect(register("dot", 1)).rejects.toThrowErrorMatchingInlineSnapshot(
-      `[BaseError: The program needs judge version 2, the deployment has 1. Use a deployment of this version, or import the model again with --products pairs and --normalizations float32.]`,
+      `[BaseError: The program needs judge version 2, the deployment has 1. Use a deployment of this version, or import the model again with --products pairs and --arithmetic float32.]`,
     );
     expect(await transactions()).toBe(before);
   });

@@ -2,9 +2,9 @@
 import type { Lane } from "../../../../inference/manifest/assay.ts";
 import type { ImportSettings } from "../../../../inference/onnx/import.ts";
 import {
+  type ArithmeticForm,
   DIM_FORM,
   INPUT_TYPE_FORM,
-  type NormalizationForm,
   type ProductForm,
   readDim,
   readInputType,
@@ -19,7 +19,7 @@ export interface Draft {
   /** empty: what tool.json or the importer says */
   readonly products: ProductForm | "";
   /** empty: what tool.json or the importer says */
-  readonly normalizations: NormalizationForm | "";
+  readonly arithmetic: ArithmeticForm | "";
   /** empty: what tool.json or the importer says */
   readonly codec: InputCodec | "";
   readonly output: OutputCodec | "";
@@ -32,7 +32,7 @@ export interface Draft {
 }
 
 export const draftOf = (name: string): Draft => ({
-  ...{ name, nudge: false, quantizedInputs: false, products: "", normalizations: "", codec: "", output: "" },
+  ...{ name, nudge: false, quantizedInputs: false, products: "", arithmetic: "", codec: "", output: "" },
   ...{ textBytes: "", dims: "", inputTypes: "", keep: "", lanes: undefined },
 });
 
@@ -52,7 +52,7 @@ function read<T>(text: string, parse: (line: string) => T | undefined, form: str
 
 /** @throws ApiFailure ARGUMENT_INVALID */
 export function settingsOf(draft: Draft): ImportSettings {
-  const { nudge, quantizedInputs, products, normalizations, codec, output, textBytes } = draft;
+  const { nudge, quantizedInputs, products, arithmetic, codec, output, textBytes } = draft;
   const { dims, inputTypes, keep } = draft;
   const types = read(inputTypes, readInputType, INPUT_TYPE_FORM);
   const kept = lines(keep);
@@ -61,7 +61,7 @@ export function settingsOf(draft: Draft): ImportSettings {
     ...(nudge ? { nudge } : {}),
     ...(quantizedInputs ? { quantizedInputs } : {}),
     ...(products === "" ? {} : { products }),
-    ...(normalizations === "" ? {} : { normalizations }),
+    ...(arithmetic === "" ? {} : { arithmetic }),
     ...(codec === "" ? {} : { codec }),
     ...(output === "" ? {} : { output }),
     ...(bytes === undefined ? {} : { textBytes: bytes }),

@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from "react";
-import { NORMALIZATION_FORMS, PRODUCT_FORMS } from "../../../../inference/onnx/named-settings.ts";
+import { ARITHMETIC_FORMS, PRODUCT_FORMS } from "../../../../inference/onnx/named-settings.ts";
 import { INPUT_CODECS, OUTPUT_CODECS } from "../../../../inference/program/form.ts";
 import type { Draft } from "./draft.ts";
 
@@ -59,9 +59,9 @@ export function Settings({ applied, onApply }: SettingsProps) {
             />
             <Choice
               name="softmax and normalizations"
-              value={written.normalizations}
-              of={NORMALIZATION_FORMS}
-              onChange={(form) => apply({ normalizations: form as Draft["normalizations"] })}
+              value={written.arithmetic}
+              of={ARITHMETIC_FORMS}
+              onChange={(form) => apply({ arithmetic: form as Draft["arithmetic"] })}
             />
           </div>
           <div className="columns" style={{ "--column": "14rem" } as React.CSSProperties}>
