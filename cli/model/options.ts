@@ -52,7 +52,7 @@ export function withImportOptions(command: Command): Command {
     )
     .option(
       "--arithmetic <form>",
-      `how Softmax and normalizations of quantized tensors are lowered: ${ARITHMETIC_FORMS.join(", ")} (default float32)`,
+      `how Softmax, normalizations and sums of quantized tensors are computed: ${ARITHMETIC_FORMS.join(", ")} (default float32)`,
     );
 }
 

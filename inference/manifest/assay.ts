@@ -79,7 +79,7 @@ export interface AssaySection {
     readonly nudges: number;
     /** The form of products of computed tensors; absent: by their size. */
     readonly products?: ProductForm;
-    /** The form of Softmax and normalizations; absent: float32. */
+    /** How Softmax, normalizations and sums are computed; absent: float32. */
     readonly arithmetic?: ArithmeticForm;
   };
   /** Hashes of the outputs of the inputs that inference/self-test.ts makes from each seed. */

@@ -34,7 +34,7 @@ export interface ImportSettings {
   readonly nudge?: boolean;
   /** How products of two computed byte tensors are lowered; default auto. */
   readonly products?: ProductForm;
-  /** How Softmax and normalizations of quantized tensors are lowered; default float32. */
+  /** How Softmax, normalizations and sums of quantized tensors are computed; default float32. */
   readonly arithmetic?: ArithmeticForm;
   /** Types of inputs that are given in another one than the file declares: int32 for int64; uint8 or int8 for a float32
    *  that only QuantizeLinear reads. */
@@ -62,7 +62,7 @@ export interface ImportedModel {
   readonly profile: ProfileReport;
   /** The form of products that was asked for. */
   readonly products: ProductForm;
-  /** The form of Softmax and normalizations that was asked for. */
+  /** The form of arithmetic that was asked for. */
   readonly arithmetic: ArithmeticForm;
 }
 

@@ -19,7 +19,7 @@ export function readInputType(text: string): readonly [name: string, type: strin
 export const PRODUCT_FORMS = ["auto", "pairs", "dot"] as const;
 export type ProductForm = (typeof PRODUCT_FORMS)[number];
 
-/** How Softmax, LayerNormalization and RMSNormalization of quantized tensors are lowered: partly in float32, or by exact
- *  roots and quotients of integers, which no interpreter runs. */
+/** How Softmax, LayerNormalization, RMSNormalization and sums of quantized tensors are computed: partly in float32, or in
+ *  integers alone, whose roots and quotients no interpreter runs. */
 export const ARITHMETIC_FORMS = ["float32", "integers"] as const;
 export type ArithmeticForm = (typeof ARITHMETIC_FORMS)[number];

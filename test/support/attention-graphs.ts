@@ -257,7 +257,8 @@ const normalizedAttention: Generator = (rng) => {
   };
 };
 
-/** One head of 16-bit integers: of inputs, scores, probabilities and their sum; the result of its normalization is a byte. */
+/** One head of 16-bit integers, a product with weights and a bias, and what goes by it; the result of its normalization is
+ *  a byte. */
 const wideAttention: Generator = (rng) => {
   const dims = [2, 10, 16];
   const input = { type: "float32", dims } as const;
@@ -283,7 +284,12 @@ const wideAttention: Generator = (rng) => {
         node("Softmax", ["dr"], {}, "e"),
         ...inner("e", "p"),
         node("MatMul", ["pr", "wr"], {}, "o"),
-        ...inner("o", "b"),
+        ...inner("o", "f"),
+        node("DequantizeLinear", ["i", "is"], {}, "c"),
+        node("MatMul", ["fr", "c"], {}, "j"),
+        node("Add", ["j", "h"], {}, "n"),
+        node("Add", ["n", "qr"], {}, "a"),
+        ...inner("a", "b"),
         node("LayerNormalization", ["br", "g"], {}, "l"),
         quantize("l", "y"),
       ],
@@ -295,7 +301,15 @@ const wideAttention: Generator = (rng) => {
         ...wide("w", 107),
         ...wide("d", 40),
         ...wide("p", 1.1),
-        ...wide("b", 2.2),
+        ...wide("f", 2.2),
+        ...wide("b", 12),
+        i: random(rng, "int8", [16, 16], LIMITS.int8),
+        is: scalar("float32", 2 ** -9),
+        h: tensor(
+          "float32",
+          [16],
+          Array.from({ length: 16 }, () => scale(rng, 0.3)),
+        ),
         ...byte(rng, "y", 0.02),
         g: tensor("float32", [16], Array(16).fill(0.7)),
       },

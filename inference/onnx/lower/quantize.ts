@@ -273,7 +273,7 @@ export function quantizeScaled(ctx: Lowering, value: ScaledValue, to: Quantizati
 }
 
 /** The integers of `scaled` numbers; where they have several scales, stored with the scales' axis last. */
-function channelsLast(ctx: Lowering, { source, scale, axis }: ScaledValue): TensorValue {
+export function channelsLast(ctx: Lowering, { source, scale, axis }: ScaledValue): TensorValue {
   const tensor = source.kind === "tensor" ? source : emitProduct(ctx, source);
   if (scale.length === 1) return { ...tensor, operand: ctx.aligned(tensor) };
   const last = tensor.layout ?? tensor.dims.map((_, i) => i);

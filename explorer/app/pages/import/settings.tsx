@@ -58,7 +58,7 @@ export function Settings({ applied, onApply }: SettingsProps) {
               onChange={(products) => apply({ products: products as Draft["products"] })}
             />
             <Choice
-              name="softmax and normalizations"
+              name="softmax, normalizations and sums"
               value={written.arithmetic}
               of={ARITHMETIC_FORMS}
               onChange={(form) => apply({ arithmetic: form as Draft["arithmetic"] })}
