@@ -19,12 +19,17 @@ const SUM_BITS = 24;
 /** How much larger than what is computed a sum may be: its integers keep 20 bits of that. */
 const MOST_TIMES = 16;
 
+/** How much larger than what is computed a sum may be where that is not constant: its integers keep 14 bits of each. */
+const MOST_TIMES_COMPUTED = 1_024;
+
 /** `(integer − zero)·scale` */
 interface Integers {
   readonly tensor: TensorValue;
   /** one, or one for each index of the last stored axis */
   readonly scale: readonly number[];
   readonly zero: number;
+  /** what the sum has to keep of it: all of its steps, 14 bits of its size, or what is left, as no float32 can hold it */
+  readonly kept: "steps" | "size" | "rest";
 }
 
 type Term = Integers | OnnxTensor;
@@ -36,7 +41,7 @@ export function sum(ctx: Lowering, node: OnnxNode): Value {
   const [a, b] = inputsOf(ctx, node, 2, 2);
   if (ctx.options.arithmetic !== "integers" || a === undefined || b === undefined)
     return arithmetic(ctx, node);
-  if (isOneTable(a, b) || isBias(a, b) || isBias(b, a)) return arithmetic(ctx, node);
+  if (isOneTable(a, b) || (name === "add" && (isBias(a, b) || isBias(b, a)))) return arithmetic(ctx, node);
   return integerSum(ctx, name, [a, b]) ?? arithmetic(ctx, node);
 }
 
@@ -49,11 +54,13 @@ const isOneTable = (a: Value, b: Value): boolean => {
 };
 
 const isBias = (value: Value, bias: Value): boolean =>
-  value.kind === "scaled" && value.source.kind === "dot" && isKnown(bias);
+  value.kind === "scaled" &&
+  value.source.kind === "dot" &&
+  bias.kind === "dequantized" &&
+  bias.source.kind === "constant" &&
+  bias.source.tensor.type === "int32";
 
-const isKnown = (value: Value): boolean => knownTensor(value) !== undefined;
-
-/** @returns undefined where an operand is float32 that nobody quantized, or is clamped, or a constant is far larger */
+/** @returns undefined where an operand is float32 that nobody quantized, or is clamped, or is far smaller than the sum */
 function integerSum(
   ctx: Lowering,
   name: "add" | "sub",
@@ -67,6 +74,13 @@ function integerSum(
   // An attention's mask leaves nothing of what it is added to.
   if (most > MOST_TIMES * computed) return undefined;
   const bits = most === 0 ? 0 : Math.floor(SUM_BITS - Math.log2(most));
+  const isKept = (term: Term, i: number): boolean => {
+    const size = sizes[i] as number;
+    if (isConstant(term) || size === 0 || term.kept === "rest") return true;
+    if (most > MOST_TIMES_COMPUTED * size) return false;
+    return term.kept === "size" || term.scale.every((s) => s * 2 ** bits >= 1);
+  };
+  if (![a, b].every(isKept)) return undefined;
   const operands = [a, b].map((term): Value => {
     if (!isConstant(term)) return inUnits(ctx, term, bits);
     const integers = numbers(term).map((x) => Math.round(x * 2 ** bits));
@@ -82,11 +96,12 @@ function termOf(ctx: Lowering, value: Value): Term | undefined {
   const known = knownTensor(value);
   if (known !== undefined) return numbers(known).every(Number.isFinite) ? known : undefined;
   if (isDequantized(value))
-    return { tensor: value.source, scale: value.scale, zero: value.zero[0] as number };
+    return { tensor: value.source, scale: value.scale, zero: value.zero[0] as number, kept: "size" };
   if (value.kind !== "scaled" || Number.isFinite(value.low) || Number.isFinite(value.high)) return undefined;
   const scale = value.scale.map((s) => value.factor * s);
   if (!scale.every((s) => s > 0)) return undefined;
-  return { tensor: channelsLast(ctx, value), scale, zero: 0 };
+  const kept = !value.fused ? "steps" : value.source.kind === "dot" ? "rest" : "size";
+  return { tensor: channelsLast(ctx, value), scale, zero: 0, kept };
 }
 
 /** Bound of a term's numbers. */
@@ -97,12 +112,18 @@ function sizeOf(ctx: Lowering, term: Term): number {
   return scale * Math.max(Math.abs(low - term.zero), Math.abs(high - term.zero));
 }
 
-/** Integers in units of 2^-bits. */
-function inUnits(ctx: Lowering, { tensor, scale, zero }: Integers, bits: number): TensorValue {
+/** Integers in units of 2^-bits: `((q − zero)·M + 2^(S−1)) >> S`, so that what stands for 0 becomes 0. */
+function inUnits(ctx: Lowering, term: Integers, bits: number): TensorValue {
   const { builder } = ctx;
+  const { tensor, scale, zero } = term;
   const { low, high } = ctx.rangeOf(tensor);
-  const size = Math.max(Math.abs(low), Math.abs(high));
+  const size = Math.max(Math.abs(low), Math.abs(high)) + Math.abs(zero);
+  // What is 0 as a whole has no size that its scale would belong to.
+  const unit = sizeOf(ctx, term) === 0 ? 0 : 2 ** bits;
   const wide = tensor.type === "s32" ? tensor.operand : builder.arith("cast", "s32", tensor.operand);
-  const channels = scale.map((s) => fixedPoint(s * 2 ** bits, size, Math.round(-zero * s * 2 ** bits)));
+  const channels = scale.map((s) => {
+    const found = fixedPoint(s * unit, size, 0);
+    return { ...found, addend: found.addend - BigInt(zero) * BigInt(found.multiplier) };
+  });
   return ctx.like(tensor, builder.rescale(wide, channels), "int32");
 }
