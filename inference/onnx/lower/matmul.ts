@@ -108,7 +108,9 @@ export function matrixProduct(
   const shared = { kind: "dot", zeroPoint: storedZero(activation, zeroPoint), channels } as const;
   const rows = activation.dims.slice(0, -1);
   if (matrices === 1) {
-    const lead = new Array<number>(Math.max(0, weights.dims.length - activation.dims.length)).fill(1);
+    // A vector counts as a row, which the result does not have.
+    const missing = weights.dims.length - Math.max(activation.dims.length, 2);
+    const lead = new Array<number>(Math.max(0, missing)).fill(1);
     const dims = [...lead, ...rows, ...(vector ? [] : [n])];
     return { ...shared, activation: ctx.withLast(activation, k), groups: 1, rows, dims };
   }

@@ -128,3 +128,31 @@ describe("functions of one integer", () => {
     expect(outputs.y).toEqual([0, 3, 1, 4, 2, 5].map((v) => Math.fround(1 / (1 + Math.exp(-v / 2)))));
   });
 });
+
+describe("a vector times a matrix of weights", () => {
+  it("default: has the dims that ONNX gives it, of 8 and of 16 bits", () => {
+    const constants = {
+      s: t("float32", [], [0.5]),
+      w: t("int8", [3, 2], [1, 2, 3, 4, 5, 6]),
+      one: t("float32", [], [1]),
+    };
+    for (const [type, dims] of [
+      ["uint8", [2]],
+      ["int16", [2]],
+    ] as const) {
+      const nodes = [
+        node("QuantizeLinear", ["x", "s", "z"], {}, "q"),
+        node("DequantizeLinear", ["q", "s", "z"], {}, "r"),
+        node("DequantizeLinear", ["w", "one"], {}, "v"),
+        node("MatMul", ["r", "v"], {}, "p"),
+        node("QuantizeLinear", ["p", "s", "z"], {}, "o"),
+        node("Cast", ["o"], { to: 6 }),
+      ];
+      const found = run(t("float32", [3], [1, 2, 0.5]), nodes, "int32", {
+        ...constants,
+        z: t(type, [], [0]),
+      });
+      expect([type, found.dims.y, found.outputs.y]).toEqual([type, dims, [19, 26]]);
+    }
+  });
+});
