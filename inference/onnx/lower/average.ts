@@ -10,10 +10,16 @@ import { type ByteQuantization, isWide } from "./quantization.ts";
 import { bytes, quantizationAt, quantizeTensor } from "./quantize.ts";
 import { byteRule } from "./requantize.ts";
 import { reduceAxes } from "./rows.ts";
-import { type DequantizedValue, dimsOf, type ScaledValue, type TensorValue, type Value } from "./values.ts";
+import {
+  type DequantizedValue,
+  dimsOf,
+  type ScaledValue,
+  scaledIntegers,
+  type TensorValue,
+  UNBOUNDED,
+  type Value,
+} from "./values.ts";
 import { spatialAxes, type WindowAxis, windowAxes } from "./windows.ts";
-
-const UNBOUNDED = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
 
 export type DequantizedTensor = DequantizedValue & { readonly source: TensorValue };
 
@@ -46,7 +52,7 @@ export function realSum(
   const n = axes.reduce((product, axis) => product * (value.source.dims[axis] as number), 1);
   const sum = reduceAxes(ctx, "sum", value.source, axes, keepdims);
   const [scale = 1] = value.scale;
-  return scaledSum(centred(ctx, sum, n, value.zero[0] as number), mean ? Math.fround(scale / n) : scale);
+  return scaledIntegers(centred(ctx, sum, n, value.zero[0] as number), mean ? Math.fround(scale / n) : scale);
 }
 
 /** `sum / n` of float32. @param n one number, or one for each element of the last axes */
@@ -55,16 +61,6 @@ export function divided(ctx: Lowering, sum: TensorValue, ...n: readonly number[]
   const counts = ctx.builder.plain("f32", n.length === 1 ? [1] : sum.dims.slice(2), Float32Array.from(n));
   return ctx.like(plain, ctx.builder.float("div", "f32", plain.operand, counts), "float32");
 }
-
-const scaledSum = (source: TensorValue, scale: number): ScaledValue => ({
-  kind: "scaled",
-  source,
-  scale: [scale],
-  factor: 1,
-  axis: 0,
-  ...UNBOUNDED,
-  fused: true,
-});
 
 export function globalAveragePool(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
@@ -115,7 +111,7 @@ function insideCounts(axes: readonly WindowAxis[]): number[] {
 /** float32 averages of windows. */
 function averages(ctx: Lowering, { sums, counts }: WindowSums, scale: number): ScaledValue | TensorValue {
   const [first = 1] = counts;
-  if (counts.every((n) => n === first)) return scaledSum(sums, Math.fround(scale / first));
+  if (counts.every((n) => n === first)) return scaledIntegers(sums, Math.fround(scale / first));
   const { builder } = ctx;
   const scales = Float32Array.from(counts, (n) => scale / n);
   const plain = ctx.plainTensor(sums);

@@ -6,10 +6,10 @@ import { biasOf } from "./bias.ts";
 import { pickConstant } from "./constants.ts";
 import { convProduct } from "./conv.ts";
 import { intAttribute, intsAttribute, type Lowering, stringAttribute } from "./lowering.ts";
-import { storedZero, UNBOUNDED } from "./matmul.ts";
+import { storedZero } from "./matmul.ts";
 import { quantizedOperands } from "./qdq.ts";
 import { moveValue, reshapeValue } from "./shape.ts";
-import type { TensorValue, Value } from "./values.ts";
+import { type TensorValue, UNBOUNDED, type Value } from "./values.ts";
 import { productOf } from "./wide.ts";
 
 export function convTranspose(ctx: Lowering, node: OnnxNode): Value {

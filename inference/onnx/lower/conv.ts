@@ -18,7 +18,6 @@ import {
   productResult,
   quantizeProduct,
   storedZero,
-  UNBOUNDED,
   weightsAt,
 } from "./matmul.ts";
 import { zerosAt } from "./operands.ts";
@@ -26,7 +25,7 @@ import { isReal, multipliesFloats, quantizedOperands } from "./qdq.ts";
 import { checkScale } from "./quantization.ts";
 import { quantizationAt } from "./quantize.ts";
 import { reduceRows } from "./rows.ts";
-import type { Product, TensorValue, Value } from "./values.ts";
+import { type Product, type TensorValue, UNBOUNDED, type Value } from "./values.ts";
 import { productOf } from "./wide.ts";
 import { windowRows } from "./window-rows.ts";
 import { type WindowAxis, windowAxes } from "./windows.ts";

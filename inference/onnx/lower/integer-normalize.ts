@@ -10,7 +10,7 @@ import type { DequantizedTensor } from "./average.ts";
 import { floatAttribute, intAttribute, type Lowering, normalAxis } from "./lowering.ts";
 import { reduceRows } from "./rows.ts";
 import { alongRows } from "./scale-shift.ts";
-import type { ScaledValue } from "./values.ts";
+import { type ScaledValue, scaledIntegers } from "./values.ts";
 import { fixedPoint, timesPower } from "./wide.ts";
 
 /** Fraction bits of a quotient. */
@@ -25,12 +25,6 @@ const MOST_LENGTH = 2 ** 30;
 const MOST_ADDEND = 2 ** 32 - 1;
 /** Of the largest operand that epsilon makes coarser: its rounding does not show in 8 bits of its results. */
 const LEAST_SIZE = 1_000;
-
-/** Integers that stand for numbers, until QuantizeLinear reads them. @param scale of one unit */
-export const scaledIntegers = (source: ScaledValue["source"], scale: number): ScaledValue => ({
-  ...{ kind: "scaled", source, scale: [scale], factor: 1, axis: 0 },
-  ...{ low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY, fused: true },
-});
 
 /** Rows of a quantized tensor that are normalized. */
 interface Rows {

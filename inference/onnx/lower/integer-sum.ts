@@ -6,11 +6,10 @@ import { isDequantized, isDequantizedByte } from "./average.ts";
 import { makeTensor } from "./constants.ts";
 import { arithmetic, elementwise } from "./elementwise.ts";
 import { knownTensor } from "./fold.ts";
-import { scaledIntegers } from "./integer-normalize.ts";
 import type { Lowering } from "./lowering.ts";
 import { inputsOf } from "./operands.ts";
 import { channelsLast } from "./quantize.ts";
-import { type ScaledValue, type TensorValue, typeOf, type Value } from "./values.ts";
+import { type ScaledValue, scaledIntegers, type TensorValue, typeOf, type Value } from "./values.ts";
 import { fixedPoint } from "./wide.ts";
 
 /** Bits of an integer that holds a sum. */

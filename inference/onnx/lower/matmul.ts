@@ -11,9 +11,14 @@ import { emitProduct } from "./product.ts";
 import { type ByteQuantization, checkScale } from "./quantization.ts";
 import { bytes, quantizationAt, quantizeScaled } from "./quantize.ts";
 import { scaledProduct } from "./scaled-product.ts";
-import type { DotChannel, Product, ScaledValue, TensorValue, Value } from "./values.ts";
-
-export const UNBOUNDED = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
+import {
+  type DotChannel,
+  type Product,
+  type ScaledValue,
+  type TensorValue,
+  UNBOUNDED,
+  type Value,
+} from "./values.ts";
 
 /** A byte tensor that a product reads. */
 export function activationOf(ctx: Lowering, value: Value): TensorValue {

@@ -8,12 +8,12 @@ import { makeTensor } from "./constants.ts";
 import { chain } from "./elementwise.ts";
 import { folded } from "./fold.ts";
 import { floatAttribute, intAttribute, type Lowering } from "./lowering.ts";
-import { COMPUTED, isComputed, matrix, matrixProduct, transposed, UNBOUNDED, withBias } from "./matmul.ts";
+import { COMPUTED, isComputed, matrix, matrixProduct, transposed, withBias } from "./matmul.ts";
 import { isWide } from "./quantization.ts";
 import { bytes } from "./quantize.ts";
 import { scaledProduct } from "./scaled-product.ts";
 import { transposeValue } from "./shape.ts";
-import { dimsOf, type TensorValue, typeOf, type Value } from "./values.ts";
+import { dimsOf, type TensorValue, typeOf, UNBOUNDED, type Value } from "./values.ts";
 import { productOf } from "./wide.ts";
 
 /** A dequantized activation of 8 or 16 bits and dequantized constant byte weights of a float32 product. */

@@ -3,7 +3,7 @@
 import { activationProduct, type Factor } from "./activations.ts";
 import type { Lowering } from "./lowering.ts";
 import { isWide } from "./quantization.ts";
-import type { ScaledValue, TensorValue } from "./values.ts";
+import { type ScaledValue, scaledIntegers, type TensorValue } from "./values.ts";
 import { type EmittedAccumulators, type Half, halvesOf, joined } from "./wide.ts";
 
 /** The product of two dequantized tensors, which QuantizeLinear requantizes. */
@@ -16,9 +16,7 @@ export function scaledProduct(
   const { source, unit } = byBytes(ctx, a, (left) =>
     byBytes(ctx, b, (right) => ({ source: activationProduct(ctx, left, right, parts), unit: 1 })),
   );
-  const bounds = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
-  const factor = a.scale * unit;
-  return { kind: "scaled", source, scale: [b.scale], factor, axis: 0, ...bounds, fused: true };
+  return scaledIntegers(source, b.scale, a.scale * unit);
 }
 
 /** Of an element. */

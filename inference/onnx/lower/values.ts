@@ -65,6 +65,14 @@ export interface ScaledValue {
   readonly fused: boolean;
 }
 
+/** Of scaled numbers that nothing clamps. */
+export const UNBOUNDED = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
+
+/** Integers that stand for numbers of one scale, until QuantizeLinear reads them. */
+export const scaledIntegers = (source: ScaledValue["source"], scale: number, factor = 1): ScaledValue => ({
+  ...{ kind: "scaled", source, scale: [scale], factor, axis: 0, ...UNBOUNDED, fused: true },
+});
+
 /** float32 `(source − zero) × scale` of bytes, 16-bit integers or constants, until it is known what reads it. */
 export interface DequantizedValue {
   readonly kind: "dequantized";
