@@ -7,7 +7,7 @@ import type { DequantizedTensor } from "./average.ts";
 import { QUOTIENT_BITS } from "./integer-normalize.ts";
 import type { Lowering } from "./lowering.ts";
 import { isWide } from "./quantization.ts";
-import { reduceRows } from "./rows.ts";
+import { softmaxRows } from "./softmax-rows.ts";
 import { type ScaledValue, scaledIntegers } from "./values.ts";
 
 /** Of a row's sum. */
@@ -23,30 +23,19 @@ export function integerSoftmax(
   reduced: readonly number[],
 ): ScaledValue {
   const { builder } = ctx;
-  const { dims } = source;
-  const kept = dims.map((_, axis) => axis).filter((axis) => !reduced.includes(axis));
-  const order = [...kept, ...reduced];
-  const n = count(reduced.map((axis) => dims[axis] as number));
+  const n = count(reduced.map((axis) => source.dims[axis] as number));
   if (n > MOST_LENGTH) {
     const next = `Take at most ${MOST_LENGTH}, or import with --arithmetic float32.`;
     refuse(`its rows have ${n} elements, in integers`, next);
   }
-  const elements = count(dims);
-  const rows = [elements / n, n];
-  const stored = ctx.reshape(ctx.inLayout(source, order), rows);
-  const top = reduceRows(ctx, "max", stored, [elements / n, 1]);
-  const ids = ctx.reshape(builder.arith("sub", "s32", top, stored), [elements, 1]);
+  const rows = softmaxRows(ctx, source, reduced);
   const bits = SUM_BITS - Math.ceil(Math.log2(n));
-  const table = exponentials(scale[0] as number, bits, isWide(source.onnx) ? 2 ** 16 : 2 ** 8);
-  const picked = builder.lookup("pick", ids, builder.plain("s32", [table.length, 1], table), [elements]);
-  const parts = ctx.reshape(picked, rows);
-  const sums = reduceRows(ctx, "sum", parts, [elements / n, 1]);
+  const most = isWide(source.onnx) ? 2 ** 16 : 2 ** 8;
+  const parts = rows.picked("s32", exponentials(scale[0] as number, bits, most));
   // Each sum holds exp(0): the maximum changes nothing, and lets import see it.
-  const whole = builder.arith("max", "s32", sums, builder.s32(2 ** bits));
-  const operand = builder.ratio(parts, whole, 2 ** QUOTIENT_BITS);
-  const layout = order.every((axis, i) => axis === i) ? {} : { layout: order };
-  const tensor = { kind: "tensor", operand, type: "s32", onnx: "int32", dims, ...layout } as const;
-  return scaledIntegers(tensor, 2 ** -QUOTIENT_BITS);
+  const whole = builder.arith("max", "s32", rows.sum(parts), builder.s32(2 ** bits));
+  const quotient = builder.ratio(parts, whole, 2 ** QUOTIENT_BITS);
+  return scaledIntegers(rows.result(quotient, "s32"), 2 ** -QUOTIENT_BITS);
 }
 
 /** `round(2^bits·exp(−scale·d))` of d = 0, 1, …; the last one stands for all that are farther.

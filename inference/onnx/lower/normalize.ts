@@ -13,6 +13,7 @@ import { realInstanceNormalization, realLayerNormalization, realRmsNormalization
 import { realLogSoftmax, realSoftmax } from "./real-softmax.ts";
 import { reduceRows } from "./rows.ts";
 import { scaledAndShifted } from "./scale-shift.ts";
+import { softmaxRows } from "./softmax-rows.ts";
 import { dimsOf, type TensorValue, type Value } from "./values.ts";
 
 /** Whether an import has integers alone compute what this value is normalized to. */
@@ -61,29 +62,15 @@ export function qLinearSoftmax(ctx: Lowering, node: OnnxNode): Value {
 }
 
 function softmaxOf(ctx: Lowering, node: OnnxNode, value: DequantizedTensor, opset: number): TensorValue {
-  const { source } = value;
-  const reduced = reducedAxes(node, source.dims, opset);
-  const kept = source.dims.map((_, i) => i).filter((i) => !reduced.includes(i));
-  const n = reduced.reduce((product, i) => product * (source.dims[i] as number), 1);
-  const elements = count(source.dims);
-  const order = [...kept, ...reduced];
-  const rows = [elements / n, n];
   const { builder } = ctx;
-  const stored = ctx.reshape(ctx.inLayout(source, order), rows);
-  const top = reduceRows(ctx, "max", stored, [elements / n, 1]);
-  const ids = ctx.reshape(builder.arith("sub", "s32", top, stored), [elements, 1]);
+  const rows = softmaxRows(ctx, value.source, reducedAxes(node, value.source.dims, opset));
   const tables = exponentials(value.scale[0] as number);
-  const picked = (type: "s32" | "f32", table: Int32Array | Float32Array): Operand =>
-    ctx.reshape(builder.lookup("pick", ids, builder.plain(type, [256, 1], table), [elements]), rows);
-  const sumOf = (table: Int32Array): Operand =>
-    reduceRows(ctx, "sum", picked("s32", table), [elements / n, 1]);
   // Each sum holds exp(0): the maximum changes nothing, and lets import see it.
-  const wholes = builder.arith("max", "s32", sumOf(tables.wholes), builder.s32(2 ** EXPONENTIAL_BITS));
-  const rests = real(ctx, sumOf(tables.rests), 2 ** -EXPONENTIAL_BITS);
+  const sums = rows.sum(rows.picked("s32", tables.wholes));
+  const wholes = builder.arith("max", "s32", sums, builder.s32(2 ** EXPONENTIAL_BITS));
+  const rests = real(ctx, rows.sum(rows.picked("s32", tables.rests)), 2 ** -EXPONENTIAL_BITS);
   const divisor = builder.float("add", "f32", builder.float("tofloat", "f32", wholes), rests);
-  const operand = builder.float("div", "f32", picked("f32", tables.numbers), divisor);
-  const layout = order.every((a, i) => a === i) ? {} : { layout: order };
-  return { kind: "tensor", operand, type: "f32", onnx: "float32", dims: source.dims, ...layout };
+  return rows.result(builder.float("div", "f32", rows.picked("f32", tables.numbers), divisor), "f32");
 }
 
 /** `2^18·exp(−scale·d)` of each difference d of 0 to 255: as binary32, and rounded to a multiple of 2^-18 as its whole

@@ -20,7 +20,15 @@ import {
   quantized,
 } from "./quantization.ts";
 import { byteRule, type Rules } from "./requantize.ts";
-import { dimsOf, type Product, type ScaledValue, type TensorValue, typeOf, type Value } from "./values.ts";
+import {
+  dimsOf,
+  type Product,
+  type ScaledValue,
+  type TensorValue,
+  typeOf,
+  UNBOUNDED,
+  type Value,
+} from "./values.ts";
 import { quantizeWide, rescaleWide } from "./wide.ts";
 
 /** What an ONNX type quantizes to; uint8 where none is given. */
@@ -128,14 +136,7 @@ export function dequantizeLinear(ctx: Lowering, node: OnnxNode): Value {
   const source = value.kind === "product" ? value.product : ctx.tensor(value);
   if (source.kind === "dot" || source.onnx === "int32") {
     if (zero.some((z) => z !== 0)) refuse("its int32 input has a zero point", "Use zero point 0 for int32.");
-    const scaled = {
-      factor: 1,
-      scale: scales,
-      axis,
-      low: Number.NEGATIVE_INFINITY,
-      high: Number.POSITIVE_INFINITY,
-    };
-    return { kind: "scaled", source, ...scaled, fused: false };
+    return { kind: "scaled", source, factor: 1, scale: scales, axis, ...UNBOUNDED, fused: false };
   }
   if (source.type !== "u8" && source.type !== "s8" && !isWide(source.onnx)) {
     refuse(`its input is ${source.onnx}`, "Dequantize uint8, int8, uint16, int16 or int32.");
