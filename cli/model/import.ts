@@ -7,7 +7,7 @@ import { LANES, type Lane } from "../../inference/manifest/assay.ts";
 import { COMPANIONS, importModel } from "../../inference/manifest/import-model.ts";
 import { saveModelFolder, sha256Bytes } from "../../inference/model-folder.ts";
 import type { ImportedModel } from "../../inference/onnx/import.ts";
-import { findJudgedOnly } from "../../inference/program/form.ts";
+import { whyNotExecuted } from "../../inference/program/form.ts";
 import { printResult, refuseArgument, withJson } from "../output.ts";
 import { collect, type ImportFlags, importSettingsOf, withImportOptions } from "./options.ts";
 import { readBytes, readTool } from "./resolve.ts";
@@ -78,12 +78,9 @@ export function addImportCommand(parent: Command): void {
 
 /** Lanes that the program cannot have. */
 function laneNotes({ model }: ImportedModel, lanes: readonly Lane[]): string[] {
-  const found = findJudgedOnly(model.program);
-  if (found === undefined || !lanes.includes("EXECUTION")) return [];
-  const step = `step ${found.index} is ${found.name}, which no interpreter runs`;
-  return [
-    `${step}: a registry refuses the lane EXECUTION; take --lane BOND, or docs/IMPORT.md's other forms`,
-  ];
+  const why = whyNotExecuted(model.program);
+  if (why === undefined || !lanes.includes("EXECUTION")) return [];
+  return [`${why}: a registry refuses the lane EXECUTION; take --lane BOND, or docs/IMPORT.md's other forms`];
 }
 
 /** @returns undefined where none is named @throws ARGUMENT_INVALID */

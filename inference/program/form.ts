@@ -118,6 +118,12 @@ export function findJudgedOnly(
   return step && { index, name: `${step.opcode.toUpperCase()} ${variantName(step.opcode, step.variant)}` };
 }
 
+/** Why no interpreter runs a program; undefined where one does. */
+export function whyNotExecuted(program: Program): string | undefined {
+  const found = findJudgedOnly(program);
+  return found && `step ${found.index} is ${found.name}, which no interpreter runs`;
+}
+
 /** The newest version of the judge that this code knows. */
 export const JUDGE_VERSION = 2;
 

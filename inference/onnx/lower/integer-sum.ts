@@ -31,8 +31,8 @@ interface Integers {
   readonly kept: "steps" | "size" | "rest";
 }
 
-type Term = Integers | OnnxTensor;
-const isConstant = (term: Term): term is OnnxTensor => "data" in term;
+/** An operand with the largest size that its numbers can have. */
+type Term = { readonly size: number } & ({ readonly integers: Integers } | { readonly constant: OnnxTensor });
 
 /** Add and Sub. What one table, or the bias of a product, can hold is that. */
 export function sum(ctx: Lowering, node: OnnxNode): Value {
@@ -66,24 +66,24 @@ function integerSum(
   values: readonly [Value, Value],
 ): ScaledValue | undefined {
   const [a, b] = values.map((value) => termOf(ctx, value));
-  if (a === undefined || b === undefined || (isConstant(a) && isConstant(b))) return undefined;
-  const sizes = [a, b].map((term) => sizeOf(ctx, term));
-  const most = sizes.reduce((x, y) => x + y);
-  const computed = Math.max(...sizes.filter((_, i) => !isConstant([a, b][i] as Term)));
+  if (a === undefined || b === undefined) return undefined;
+  const terms = [a, b] as const;
+  const computed = terms.flatMap((term) => ("integers" in term ? [term] : []));
+  const most = a.size + b.size;
   // An attention's mask leaves nothing of what it is added to.
-  if (most > MOST_TIMES * computed) return undefined;
+  if (most > MOST_TIMES * Math.max(...computed.map(({ size }) => size))) return undefined;
   const bits = most === 0 ? 0 : Math.floor(SUM_BITS - Math.log2(most));
-  const isKept = (term: Term, i: number): boolean => {
-    const size = sizes[i] as number;
-    if (isConstant(term) || size === 0 || term.kept === "rest") return true;
-    if (most > MOST_TIMES_COMPUTED * size) return false;
-    return term.kept === "size" || term.scale.every((s) => s * 2 ** bits >= 1);
-  };
-  if (![a, b].every(isKept)) return undefined;
-  const operands = [a, b].map((term): Value => {
-    if (!isConstant(term)) return inUnits(ctx, term, bits);
-    const integers = numbers(term).map((x) => Math.round(x * 2 ** bits));
-    return { kind: "constant", tensor: makeTensor("int32", term.dims, integers) };
+  const isKept = ({ size, integers: { kept, scale } }: (typeof computed)[number]): boolean =>
+    size === 0 ||
+    kept === "rest" ||
+    (most <= MOST_TIMES_COMPUTED * size && (kept === "size" || scale.every((s) => s * 2 ** bits >= 1)));
+  if (!computed.every(isKept)) return undefined;
+  const operands = terms.map((term): Value => {
+    // What is 0 as a whole has no size that its scale would belong to.
+    if ("integers" in term) return inUnits(ctx, term.integers, term.size === 0 ? 0 : 2 ** bits);
+    const { dims } = term.constant;
+    const integers = numbers(term.constant).map((x) => Math.round(x * 2 ** bits));
+    return { kind: "constant", tensor: makeTensor("int32", dims, integers) };
   });
   const { builder } = ctx;
   const result = elementwise(ctx, operands, "int32", ([x = 0, y = 0]) => builder.arith(name, "s32", x, y));
@@ -92,8 +92,20 @@ function integerSum(
 
 function termOf(ctx: Lowering, value: Value): Term | undefined {
   if (typeOf(value) !== "float32") return undefined;
-  const known = knownTensor(value);
-  if (known !== undefined) return numbers(known).every(Number.isFinite) ? known : undefined;
+  const constant = knownTensor(value);
+  if (constant !== undefined) {
+    const size = numbers(constant).reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+    return Number.isFinite(size) ? { size, constant } : undefined;
+  }
+  const integers = integersOf(ctx, value);
+  if (integers === undefined) return undefined;
+  const { tensor, scale, zero } = integers;
+  const { low, high } = ctx.rangeOf(tensor);
+  const largest = scale.reduce((most, s) => Math.max(most, s), 0);
+  return { size: largest * Math.max(Math.abs(low - zero), Math.abs(high - zero)), integers };
+}
+
+function integersOf(ctx: Lowering, value: Value): Integers | undefined {
   if (isDequantized(value))
     return { tensor: value.source, scale: value.scale, zero: value.zero[0] as number, kept: "size" };
   if (value.kind !== "scaled" || Number.isFinite(value.low) || Number.isFinite(value.high)) return undefined;
@@ -103,25 +115,14 @@ function termOf(ctx: Lowering, value: Value): Term | undefined {
   return { tensor: channelsLast(ctx, value), scale, zero: 0, kept };
 }
 
-/** Bound of a term's numbers. */
-function sizeOf(ctx: Lowering, term: Term): number {
-  if (isConstant(term)) return numbers(term).reduce((most, x) => Math.max(most, Math.abs(x)), 0);
-  const { low, high } = ctx.rangeOf(term.tensor);
-  const scale = term.scale.reduce((most, s) => Math.max(most, s), 0);
-  return scale * Math.max(Math.abs(low - term.zero), Math.abs(high - term.zero));
-}
-
-/** Integers in units of 2^-bits: `((q − zero)·M + 2^(S−1)) >> S`, so that what stands for 0 becomes 0. */
-function inUnits(ctx: Lowering, term: Integers, bits: number): TensorValue {
+/** Integers in units of 1 / perOne: `((q − zero)·M + 2^(S−1)) >> S`, so that what stands for 0 becomes 0. */
+function inUnits(ctx: Lowering, { tensor, scale, zero }: Integers, perOne: number): TensorValue {
   const { builder } = ctx;
-  const { tensor, scale, zero } = term;
   const { low, high } = ctx.rangeOf(tensor);
   const size = Math.max(Math.abs(low), Math.abs(high)) + Math.abs(zero);
-  // What is 0 as a whole has no size that its scale would belong to.
-  const unit = sizeOf(ctx, term) === 0 ? 0 : 2 ** bits;
   const wide = tensor.type === "s32" ? tensor.operand : builder.arith("cast", "s32", tensor.operand);
   const channels = scale.map((s) => {
-    const found = fixedPoint(s * unit, size, 0);
+    const found = fixedPoint(s * perOne, size, 0);
     return { ...found, addend: found.addend - BigInt(zero) * BigInt(found.multiplier) };
   });
   return ctx.like(tensor, builder.rescale(wide, channels), "int32");

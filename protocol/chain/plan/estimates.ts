@@ -1,5 +1,5 @@
 /** Estimates of what a result costs by each method, from the model alone and from measured costs (costs.json). */
-import { findJudgedOnly, type Model } from "../../../inference/program/form.ts";
+import { type Model, whyNotExecuted } from "../../../inference/program/form.ts";
 import { maxCalldata, outputLength } from "../../../inference/program/shape.ts";
 import { planCompilation } from "../execution/compiled.ts";
 import { estimateFastGas, estimateInferenceGas, MAX_SETTLING_RUN_GAS } from "../execution/cost.ts";
@@ -102,8 +102,8 @@ export function offersOfProofModel(
 
 /** Why no interpreter runs the program, if none does. */
 function withoutKernel({ program }: Model): { readonly unavailable: string } | undefined {
-  const found = findJudgedOnly(program);
-  return found && { unavailable: `step ${found.index} is ${found.name}, which no interpreter runs` };
+  const unavailable = whyNotExecuted(program);
+  return unavailable === undefined ? undefined : { unavailable };
 }
 
 /** The chain runs the model for each result. @param gas of a run */
