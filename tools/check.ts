@@ -9,6 +9,7 @@ import { foundryBinary, projectRoot } from "./foundry.ts";
 const node = process.execPath;
 const modules = join(projectRoot, "node_modules");
 const tsx = [join(modules, "tsx/dist/cli.mjs")];
+const vitest = [join(modules, "vitest/vitest.mjs"), "run", "--project", "unit"];
 const hasContracts = existsSync(join(projectRoot, "verifier-contracts"));
 
 type Check = readonly [name: string, command: string, args: readonly string[]];
@@ -25,6 +26,7 @@ const OF_SOURCES: readonly Check[] = [
   ["glossary", node, [...tsx, "tools/check-glossary.ts"]],
   ["packed words", node, [...tsx, "tools/check-words.ts"]],
   ["generated opcodes", node, [...tsx, "tools/gen-opcodes.ts", "--check"]],
+  ["places of planted faults", node, [...vitest, "test/tools/planted-places.test.ts"]],
 ];
 
 /** The compiler uses all cores by itself. */

@@ -3,6 +3,7 @@ import type { Mutant } from "../../../../tools/mutant.ts";
 import { inFile } from "./in-file.ts";
 
 const normalize = inFile("normalize.ts");
+const softmaxRows = inFile("softmax-rows.ts");
 const scaleShift = inFile("scale-shift.ts");
 const rows = inFile("window-rows.ts");
 const dynamic = inFile("dynamic.ts");
@@ -17,12 +18,12 @@ export const NORMALIZING_FAULTS: readonly Mutant[] = [
       'intAttribute(node, "opset", ctx.graph.opset)',
       "ctx.graph.opset",
     ],
-    [
-      "the byte less the maximum",
-      'builder.arith("sub", "s32", top, stored)',
-      'builder.arith("sub", "s32", stored, top)',
-    ],
   ),
+  ...softmaxRows("QLinearSoftmax", [
+    "the byte less the maximum",
+    'builder.arith("sub", "s32", top, stored)',
+    'builder.arith("sub", "s32", stored, top)',
+  ]),
   ...normalize(
     "InstanceNormalization",
     [
