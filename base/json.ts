@@ -22,14 +22,17 @@ export function parseJson(bytes: Uint8Array, what: string): unknown {
   }
 }
 
-/** Strict: UTF-8, one object, no number that JSON cannot hold exactly, no half of a surrogate pair,
- *  at most 4,096 values.
+/** Strict: UTF-8, and as requireObject. @throws BaseError JSON_INVALID, INPUTS_TOO_MANY, NUMBER_UNSAFE, TEXT_NOT_UNICODE */
+export const parseObject = (body: Uint8Array): Record<string, unknown> =>
+  requireObject(parseJson(body, "the body"), "the body");
+
+/** One object, no number that JSON cannot hold exactly, no half of a surrogate pair, at most 4,096 values.
+ *  @param value of JSON @param what it is, for the message
  *  @throws BaseError JSON_INVALID, INPUTS_TOO_MANY, NUMBER_UNSAFE, TEXT_NOT_UNICODE */
-export function parseObject(body: Uint8Array): Record<string, unknown> {
-  const value = parseJson(body, "the body");
+export function requireObject(value: unknown, what: string): Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    const found = Array.isArray(value) ? "an array" : `${JSON.stringify(value).slice(0, 40)}`;
-    throw jsonInvalid("the body", `it is ${found} and no object`);
+    const found = Array.isArray(value) ? "an array" : `${JSON.stringify(value)?.slice(0, 40)}`;
+    throw jsonInvalid(what, `it is ${found} and no object`);
   }
   const seen = { values: 0 };
   for (const [name, part] of Object.entries(value)) check(part, name, 1, seen);

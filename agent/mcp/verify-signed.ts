@@ -20,7 +20,7 @@ import { address, bytes, count, hash } from "../../protocol/rules/receipt/form.t
 import { shortfallOf } from "../../protocol/rules/shortfall.ts";
 import { LANE } from "../../protocol/rules/types.ts";
 import type { SignedPolicy } from "../gateway/tools/signed-answers.ts";
-import { readAtMost } from "../sdk/signed.ts";
+import { readAtMost } from "../sdk/ask-prover.ts";
 import { type VerifyTerms, verifyClaim } from "./verify-claim.ts";
 
 interface SignedFacts {

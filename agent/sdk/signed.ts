@@ -2,7 +2,7 @@
  *  and reported where they are wrong. docs/PROMISES.md has the rules. */
 import { type Address, type Hex, isAddressEqual } from "viem";
 import { formatAmount } from "../../base/amounts.ts";
-import { concatBytes, fromHex, toHex } from "../../base/bytes.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import type { Reading } from "../../inference/meaning/read.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
@@ -13,11 +13,18 @@ import { decodeReturn, encodeCall } from "../../protocol/rules/abi.ts";
 import { type Presented, parsePresented, renderPresented } from "../../protocol/rules/promises/presented.ts";
 import type { Digest } from "../../protocol/rules/promises/signed-claim.ts";
 import { ZERO_ADDRESS } from "../../protocol/rules/types.ts";
+import {
+  answered,
+  MAX_ERROR_BYTES,
+  type ProverTerms,
+  post,
+  readAtMost,
+  refused,
+  wrong,
+} from "./ask-prover.ts";
 import { type Model, readingOf, type Values } from "./model.ts";
 
-export interface SignedTerms {
-  /** of a prover's HTTP interface */
-  readonly url: string;
+export interface SignedTerms extends ProverTerms {
   /** whose promise is taken; absent: anybody's whose stake is there */
   readonly prover?: Address;
   /** who asks; no rule reads it; absent: nobody */
@@ -28,10 +35,6 @@ export interface SignedTerms {
   readonly minBond?: bigint;
   /** true: it also goes into a batch, which the answer does not wait for; default: false */
   readonly batch?: boolean;
-  /** of a prover that charges for its signature: one that pays what an answer asks for, such as
-   *  `wrapFetchWithPayment` of @x402/fetch; default: the global one, which pays nothing */
-  readonly fetch?: typeof fetch;
-  readonly signal?: AbortSignal;
 }
 
 /** Return data that a stake stands behind. They are not final. */
@@ -53,8 +56,6 @@ export interface SignedOutput extends SignedBytes {
 }
 
 const LEAST_SECONDS = 3_600;
-/** Of an error that a prover answers with. */
-const MAX_ERROR_BYTES = 16_384;
 
 /** Asks a prover, and takes its answer only if the contract would: signature, key, time, form, and a stake that is free.
  *  @throws BaseError PROVER_REFUSED, SIGNED_CLAIM_WRONG, SIGNED_CLAIM_INVALID, SIGNED_CLAIM_ELSEWHERE, INPUT_MISMATCH,
@@ -65,11 +66,15 @@ export async function askSigned(
   values: Values,
   terms: SignedTerms,
 ): Promise<SignedOutput> {
-  const signed = await takeSigned(chain, model, encodeCall(model.function, values), terms);
+  return named(model, await takeSigned(chain, model, encodeCall(model.function, values), terms));
+}
+
+/** The output by name, and as it is read. */
+export function named(model: Model, signed: SignedBytes): SignedOutput {
   const { output } = signed.presented;
   const meaning = readingOf(model, output);
-  const named = decodeReturn(model.function, output);
-  return { ...signed, values: named, ...(meaning === undefined ? {} : { meaning }) };
+  const values = decodeReturn(model.function, output);
+  return { ...signed, values, ...(meaning === undefined ? {} : { meaning }) };
 }
 
 /** What a prover has to know of a model to be asked for bytes. */
@@ -82,10 +87,22 @@ export async function takeSigned(
   input: Hex,
   terms: SignedTerms,
 ): Promise<SignedBytes> {
-  const { requester = ZERO_ADDRESS, leastSeconds = LEAST_SECONDS } = terms;
+  const { requester = ZERO_ADDRESS } = terms;
   const { output, header } = await fetchSigned(model, input, requester, terms);
-  const at = promisesOf(chain.deployment);
-  const presented = parsePresented(at, { ...decodeHeader(header), input, output });
+  return requireTaken(chain, model, { ...decodeHeader(header), input, output }, terms);
+}
+
+/** What a prover answered, if it is what was asked for and the contract would take it.
+ *  @param answer JSON of a signed claim, with the input that was asked for
+ *  @throws BaseError as askSigned does */
+export async function requireTaken(
+  chain: Chain,
+  model: Signable,
+  answer: object,
+  terms: SignedTerms,
+): Promise<SignedBytes> {
+  const { requester = ZERO_ADDRESS, leastSeconds = LEAST_SECONDS } = terms;
+  const presented = parsePresented(promisesOf(chain.deployment), answer);
   requireAsked(presented, model, requester, terms);
   const { digest, end, bond } = await requireAccepted(chain, presented, leastSeconds);
   return { presented, digest, end, bond };
@@ -95,45 +112,15 @@ async function fetchSigned(
   { modelId, word }: Signable,
   input: Hex,
   requester: Address,
-  { url, signal, batch = false, fetch: send = fetch }: SignedTerms,
+  terms: SignedTerms,
 ): Promise<{ readonly output: Hex; readonly header: string }> {
+  const { url, batch = false } = terms;
   const place = `${url.replace(/\/$/, "")}/tools/${modelId}?finality=signed&batch=${batch}&requester=${requester}`;
-  let response: Response;
-  let body: Uint8Array;
-  try {
-    response = await send(place, {
-      method: "POST",
-      // What another address answers is no word of this prover, and may be none that anybody should read.
-      redirect: "error",
-      headers: { "Content-Type": "application/octet-stream" },
-      body: new Blob([fromHex(input) as Uint8Array<ArrayBuffer>]),
-      ...(signal === undefined ? {} : { signal }),
-    });
-    body = await readAtMost(response, response.ok ? word.outputLength : MAX_ERROR_BYTES);
-  } catch (cause) {
-    if (cause instanceof BaseError) throw cause;
-    throw refused(url, cause instanceof Error ? cause.message : String(cause), cause);
-  }
+  const asked = { type: "application/octet-stream", body: fromHex(input), longest: word.outputLength };
+  const { response, body } = await post(place, asked, terms);
   const header = response.headers.get("Assay-Signed-Claim");
-  if (!response.ok || header === null)
-    throw refused(url, `it answers ${response.status}: ${new TextDecoder().decode(body).slice(0, 400)}`);
+  if (header === null) throw refused(url, answered(response, body));
   return { output: toHex(body), header };
-}
-
-/** @throws BaseError SIGNED_CLAIM_WRONG for a longer body */
-export async function readAtMost(response: Response, limit: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  const reader = response.body?.getReader();
-  for (;;) {
-    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
-    if (done || value === undefined) return concatBytes(...parts);
-    parts.push(value);
-    length += value.length;
-    if (length <= limit) continue;
-    await reader?.cancel();
-    throw wrong(`the answer has more than ${limit} bytes`);
-  }
 }
 
 function decodeHeader(header: string): object {
@@ -240,19 +227,3 @@ export async function report(
     }),
   );
 }
-
-const refused = (url: string, why: string, cause?: unknown): BaseError =>
-  new BaseError({
-    code: "PROVER_REFUSED",
-    shortMessage: `The prover at ${url} gave no signed answer: ${why}`,
-    nextStep: "Ask again later, or another prover.",
-    retryable: true,
-    cause,
-  });
-
-const wrong = (why: string): BaseError =>
-  new BaseError({
-    code: "SIGNED_CLAIM_WRONG",
-    shortMessage: `The prover's answer is not what was asked for: ${why}.`,
-    nextStep: "Ask another prover.",
-  });

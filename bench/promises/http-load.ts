@@ -14,13 +14,13 @@ class KeptAlive {
     this.#socket = this.#open();
   }
 
-  post(path: string, body: Uint8Array): Promise<number> {
+  post(path: string, body: Uint8Array, type: string): Promise<number> {
     if (this.#isEnding) {
       this.close();
       this.#isEnding = false;
       this.#socket = this.#open();
     }
-    const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/octet-stream\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n`;
     this.#socket.write(Buffer.concat([Buffer.from(head), body]));
     return new Promise((resolve) => {
       this.#answered = resolve;
@@ -51,7 +51,7 @@ class KeptAlive {
 }
 
 export interface Load {
-  /** answers, refusals included */
+  /** requests, those that were refused included */
   readonly aSecond: number;
   /** ms */
   readonly median: number;
@@ -66,6 +66,7 @@ export async function load(
   path: string,
   bodies: readonly Uint8Array[],
   connections: number,
+  type = "application/octet-stream",
 ): Promise<Load> {
   const clients = Array.from({ length: connections }, () => new KeptAlive(port));
   const times: number[] = [];
@@ -76,7 +77,7 @@ export async function load(
     clients.map(async (client) => {
       for (let at = next++; at < bodies.length; at = next++) {
         const begun = performance.now();
-        if ((await client.post(path, bodies[at] as Uint8Array)) !== 200) refused += 1;
+        if ((await client.post(path, bodies[at] as Uint8Array, type)) !== 200) refused += 1;
         times.push(performance.now() - begun);
       }
     }),

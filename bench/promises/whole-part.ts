@@ -9,6 +9,7 @@ import {
   megabytes,
   type Part,
 } from "../report.ts";
+import { INPUTS, REQUESTERS } from "./together-load.ts";
 import { type WholeWay, WRONG_LEAVES, wholeWay } from "./whole-way.ts";
 
 const ANSWERS = 100_000;
@@ -31,8 +32,8 @@ function figuresOf(whole: WholeWay, answers: number): Figure[] {
   const ms = [signed.median, signed.p95, signed.p99].map((each) => each.toFixed(1));
   return [
     exactly("signed answers that were refused", signed.refused, 0),
-    atLeast("signed answers a second, 32 connections", signed.aSecond),
-    { name: "… their median, 95 % and 99 %", value: `${ms.join(", ")} ms` },
+    atLeast(`signed answers a second, ${INPUTS} inputs a request, ${REQUESTERS} connections`, signed.aSecond),
+    { name: "… median, 95 % and 99 % of a request", value: `${ms.join(", ")} ms` },
     exactly(`answers on the chain, in ${grouped(posted.batches)} batches`, posted.leaves, answers),
     { name: "… the last of them after the last answer", value: `${posted.seconds.toFixed(1)} s` },
     exactly("leaves run again from the chain's data, the cheat's too", right + wrong, leaves),
@@ -72,6 +73,6 @@ const atLeast = (name: string, aSecond: number): Figure => ({
 export const WHOLE_PART: Part = {
   name: "promises-load",
   title: "100,000 signed answers, posted and checked",
-  method: `One \`assay prover --sign on --batch-seconds 2\` signs ${grouped(ANSWERS)} different headlines for \`models/sentiment\` over HTTP/1.1 keep-alive and posts them in batches. A cheat posts ${CHEAT.cheatBatches} batches of ${grouped(CHEAT.cheatLeaves)} with ${WRONG_LEAVES} wrong leaves each (a bit, a byte, another's output; the first, the last and one between), and signs ${CHEAT.cheatClaims} answers, half of them wrong. Then one \`assay challenger defend\` starts, its heap limited to ${HEAP_MIB} MiB, runs all leaves again from the chain's data, takes the signed claims over HTTP, and opens and disputes; the cheat answers nothing. Chain, client and daemons share the machine.`,
+  method: `One \`assay prover --sign on --batch-seconds 2\` signs ${grouped(ANSWERS)} different headlines for \`models/sentiment\` over HTTP/1.1 keep-alive, ${INPUTS} in a request, and posts them in batches. A cheat posts ${CHEAT.cheatBatches} batches of ${grouped(CHEAT.cheatLeaves)} with ${WRONG_LEAVES} wrong leaves each (a bit, a byte, another's output; the first, the last and one between), and signs ${CHEAT.cheatClaims} answers, half of them wrong. Then one \`assay challenger defend\` starts, its heap limited to ${HEAP_MIB} MiB, runs all leaves again from the chain's data, takes the signed claims over HTTP, and opens and disputes; the cheat answers nothing. Chain, client and daemons share the machine.`,
   run: measure,
 };

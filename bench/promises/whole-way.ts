@@ -7,11 +7,11 @@ import { renderPresented } from "../../protocol/rules/promises/presented.ts";
 import { digestOf } from "../../protocol/rules/promises/signed-claim.ts";
 import { sentimentPromises } from "../../test/support/promises/sentiment-promises.ts";
 import { promisesBy } from "../../test/support/promises/signed-answers.ts";
-import { encodeText } from "../../test/support/sentiment-call.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../../test/support/system.ts";
 import { bundleProgram } from "../../tools/bundle.ts";
-import { type Load, load } from "./http-load.ts";
+import type { Load } from "./http-load.ts";
 import { PromiseLog } from "./promise-log.ts";
+import { loadTogether } from "./together-load.ts";
 import { type Watched, watchLeaves } from "./watch-leaves.ts";
 
 export interface WholeWayOptions {
@@ -47,7 +47,6 @@ export const WRONG_LEAVES = 3;
 const ANSWER_SECONDS = 3_600;
 const WEEK = 7 * 86_400;
 const STAKE = 2_000n * 10n ** 18n;
-const CONNECTIONS = 32;
 const BATCH_SECONDS = "2";
 /** The cheat's headlines are others than the prover's. */
 const CHEAT_FROM = 10_000_000;
@@ -138,14 +137,12 @@ async function play(system: System, log: PromiseLog, options: WholeWayOptions): 
 async function askAll(system: System, prover: Daemon, answers: number): Promise<Load> {
   const model = system.model("sentiment");
   const port = Number(new URL(String((await prover.logged("prover is up")).url)).port);
-  const path = `/tools/${model.manifest.assay.modelId}?finality=signed`;
-  const bodies = (count: number) =>
-    Array.from({ length: count }, (_, i) =>
-      encodeText(model, `Company ${i} raises its outlook after a strong quarter`),
-    );
+  const id = model.manifest.assay.modelId;
+  const texts = (count: number) =>
+    Array.from({ length: count }, (_, i) => `Company ${i} raises its outlook after a strong quarter`);
   // Until the prover has compared its journal with the chain it signs nothing.
-  while ((await load(port, path, bodies(1), 1)).refused > 0) await pause(LOOK_MS, NEVER);
-  return load(port, `${path}&batch=true`, bodies(answers), CONNECTIONS);
+  while ((await loadTogether(port, id, texts(1))).refused > 0) await pause(LOOK_MS, NEVER);
+  return loadTogether(port, id, texts(answers), "?batch=true");
 }
 
 /** What the cheat has on the chain, and what it has signed. */

@@ -79,13 +79,19 @@ const meaning = z
   })
   .optional()
   .meta({ description: "the output as the model's manifest reads it; for display, nothing commits to it" });
-const result = z.object({
-  modelId: id,
-  ...finality,
+const outputs = {
   result: z.record(z.string(), z.unknown()).meta({ description: "by the name of each output" }),
   meaning,
   output: hex.meta({ description: "return data" }),
   inputHash: hash,
+};
+const result = z.object({ modelId: id, ...finality, ...outputs });
+const signedResults = z.object({
+  modelId: id,
+  status: z.literal("signed"),
+  answers: z.array(
+    z.object({ digest: id, signedClaim: z.object({ ...signedTerms, input: hex, output: hex }), ...outputs }),
+  ),
 });
 
 const parameter: z.ZodType = z.looseObject({ name: z.string(), type: z.string() });
@@ -239,6 +245,7 @@ const alive = z.object({ status: z.literal("alive"), version: z.string() });
 export const ANSWERS = {
   Error: error,
   Result: result,
+  SignedResults: signedResults,
   Model: model,
   Models: models,
   Files: files,

@@ -41,12 +41,18 @@ export class Line {
     return this.work(model, response, (signal) => outputOf(model, calldata, this.#parts, signal));
   }
 
-  /** Any work with a model for a caller, by the same rules. @throws BaseError as `run`, and what the work throws */
-  work<T>(model: ServedModel, response: Response, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  /** Any work with a model for a caller, by the same rules. @param runs how many it takes
+   *  @throws BaseError as `run`, and what the work throws */
+  work<T>(
+    model: ServedModel,
+    response: Response,
+    work: (signal: AbortSignal) => Promise<T>,
+    runs = 1,
+  ): Promise<T> {
     const { limits } = this.#parts;
     const { runTimeoutSeconds: seconds } = limits;
     const limit = { timeoutMs: 1_000 * seconds, late: () => late(model, seconds), onCancel: this.#onCancel };
-    return this.#runs.hold(() => withinTime(response, limit, work));
+    return this.#runs.hold(() => withinTime(response, limit, work), runs);
   }
 }
 

@@ -4,6 +4,7 @@ import { LIMITS } from "../../protocol/rules/types.ts";
 import { componentSchemas } from "../../protocol/service/http/component-schemas.ts";
 import { ANSWERS, type AnswerName } from "./answers.ts";
 import type { HttpLimits } from "./parts.ts";
+import { MAX_INPUTS } from "./signed-claims.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -85,6 +86,26 @@ function operations({ maxWaitSeconds }: HttpLimits): Readonly<Record<string, Ope
         "Run a model: arguments by name to results by name. Integers above 53 bits are decimal strings.",
       body: { "application/json": { schema: { type: "object" } } },
       ok: json("Result"),
+    },
+    "POST /v1/tools/{name}/signed-claims": {
+      summary: `Run a model on up to ${MAX_INPUTS} inputs, each answered with a signed claim, in their order; counted as that many requests and runs. All are signed or none: what is wrong with one, the error says by its place. Where signed answers cost, each is asked for alone.`,
+      query: {
+        batch: { ...wait.batch, description: "true: they also go into a batch" },
+        requester: wait.requester,
+      },
+      body: {
+        "application/json": {
+          schema: {
+            type: "object",
+            required: ["inputs"],
+            properties: {
+              inputs: { type: "array", minItems: 1, maxItems: MAX_INPUTS, items: { type: "object" } },
+            },
+          },
+        },
+      },
+      ok: json("SignedResults"),
+      errors: [403, 404, 409, 413, 415],
     },
     "GET /v1/models": { summary: "The models of this node.", ok: json("Models") },
     "GET /v1/models/{id}": { summary: "One model, by name or id.", ok: json("Model"), errors: [404, 409] },

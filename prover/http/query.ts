@@ -1,6 +1,8 @@
 /** Parameters after the question mark. */
-import type { Express } from "express";
+import type { Express, Request } from "express";
+import { isAddress } from "viem";
 import { BaseError } from "../../base/errors.ts";
+import { ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 
 export const queryInvalid = (name: string, value: unknown, limit: string): BaseError =>
   new BaseError({
@@ -9,6 +11,19 @@ export const queryInvalid = (name: string, value: unknown, limit: string): BaseE
     nextStep: "Correct the query.",
     details: { name },
   });
+
+/** Whether a signed answer is to go into a batch. @throws BaseError QUERY_INVALID */
+export function isBatchIn({ query: { batch = "false" } }: Request): boolean {
+  if (batch === "true" || batch === "false") return batch === "true";
+  throw queryInvalid("batch", batch, "true or false");
+}
+
+/** Whom a signed claim names. @throws BaseError QUERY_INVALID */
+export function requesterIn({ query: { requester } }: Request): typeof ZERO_ADDRESS {
+  if (requester === undefined) return ZERO_ADDRESS;
+  if (typeof requester === "string" && isAddress(requester, { strict: false })) return requester;
+  throw queryInvalid("requester", requester, "an address");
+}
 
 /** Refuses parameters that a route does not have: one in another spelling would be ignored in silence.
  *  @param queries by METHOD /path, the names that it has */

@@ -11,6 +11,7 @@ import type { HttpParts } from "./parts.ts";
 import { refuseUnknown } from "./query.ts";
 import { recordRoutes } from "./records.ts";
 import { signedRoutes } from "./signed.ts";
+import { signedClaimRoutes } from "./signed-claims.ts";
 import { toolRoutes } from "./tools.ts";
 
 /** What says more about this process than about models and the chain. */
@@ -40,6 +41,7 @@ export function createApp(parts: HttpParts): Express {
       chainRoutes(parts),
       recordRoutes(parts),
       signedRoutes(parts),
+      signedClaimRoutes(parts, line),
     );
   };
   return createService({

@@ -1,14 +1,13 @@
 /** Answers that are signed instead of claimed on the chain (docs/PROMISES.md): at once, or with their place in a batch;
  *  and GET /v1/signed-claims/:digest, what became of one. */
 import { type Request, type Response, Router } from "express";
-import { isAddress, keccak256 } from "viem";
+import { keccak256 } from "viem";
 import { fromHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import { jsonOf } from "../../base/json.ts";
 import { pause } from "../../protocol/chain/follower.ts";
 import { renderPresented } from "../../protocol/rules/promises/presented.ts";
 import type { Digest } from "../../protocol/rules/promises/signed-claim.ts";
-import { ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 import { hasProgram, type ServedModel } from "../models.ts";
 import type { SignedSales } from "../payment/signed-sales.ts";
 import type { LeafPlace, PromiseNode, SignedAnswer } from "../promises/node.ts";
@@ -16,7 +15,7 @@ import { idOf } from "./ids.ts";
 import type { Line } from "./line.ts";
 import { sellSigned } from "./paid.ts";
 import type { HttpParts, Signing } from "./parts.ts";
-import { queryInvalid } from "./query.ts";
+import { requesterIn } from "./query.ts";
 
 export interface SignedCall {
   readonly model: ServedModel;
@@ -39,20 +38,21 @@ export interface SignedResult {
  *  `Line.work`; where answers cost, PAYMENT_REQUIRED and as `SignedSales` */
 export async function answerSigned(parts: HttpParts, line: Line, call: SignedCall): Promise<SignedResult> {
   const { model, calldata, isBatched, waitMs, request, response } = call;
-  const { signing, chain } = parts;
-  if (signing === undefined) throw signingOff();
-  const { node, runs, sales } = signing;
-  const requester = requesterOf(request);
-  if (isBatched && !node.posts) throw batchingOff();
+  const { node, runs, sales } = requireSigning(parts, isBatched);
+  const { chain } = parts;
+  const requester = requesterIn(request);
   if (!hasProgram(model)) throw signingOff();
   // Whoever has not paid yet is not asked to where nothing could be signed.
   if (request.get("PAYMENT-SIGNATURE") === undefined) node.requireReady(model.id);
   const make = async () => {
     node.requireReady(model.id);
-    const run = await line.work(model, response, (signal) =>
-      runs.output(model, calldata, signal, { urgency: "caller", isCompared: false }),
+    const output = await line.work(model, response, (signal) =>
+      runs.output(model, calldata, signal, SIGNED_RUN),
     );
-    return node.sign(model.id, calldata, run, { requester, isBatched, isHeld: sales !== undefined });
+    const [signed] = await node.sign(model.id, [{ input: calldata, output }], {
+      ...{ requester, isBatched, isHeld: sales !== undefined },
+    });
+    return signed as SignedAnswer;
   };
   const sell = (from: SignedSales) => {
     const bought = { kind: "signed", model: model.id, inputHash: keccak256(calldata), requester } as const;
@@ -67,6 +67,16 @@ export async function answerSigned(parts: HttpParts, line: Line, call: SignedCal
   if (waitMs === undefined) return { output, signed };
   const leaf = await line.waiters.hold(() => untilBatched(parts, node, signed.digest, waitMs, response));
   return { output, signed, leaf };
+}
+
+/** How outputs are run that are signed: the canonical executor alone decides. */
+export const SIGNED_RUN = { urgency: "caller", isCompared: false } as const;
+
+/** @throws BaseError SIGNING_OFF, BATCHING_OFF */
+export function requireSigning({ signing }: HttpParts, isBatched: boolean): Signing {
+  if (signing === undefined) throw signingOff();
+  if (isBatched && !signing.node.posts) throw batchingOff();
+  return signing;
 }
 
 async function untilBatched(
@@ -124,14 +134,7 @@ export function signedRoutes({ signing }: HttpParts): Router {
   return router;
 }
 
-/** @throws BaseError QUERY_INVALID */
-function requesterOf({ query: { requester } }: Request): typeof ZERO_ADDRESS {
-  if (requester === undefined) return ZERO_ADDRESS;
-  if (typeof requester === "string" && isAddress(requester, { strict: false })) return requester;
-  throw queryInvalid("requester", requester, "an address");
-}
-
-const signingOff = (): BaseError =>
+export const signingOff = (): BaseError =>
   new BaseError({
     code: "SIGNING_OFF",
     shortMessage: "This node signs no answers of this model.",

@@ -1,20 +1,17 @@
 /** POST /tools/:name, calldata to return data; POST /v1/tools/:name, the same as JSON. */
 import { type Request, type Response, Router } from "express";
 import { keccak256 } from "viem";
-import { fromHex, toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
-import { decodeUtf8, jsonOf, parseObject } from "../../base/json.ts";
-import { type CodecInput, decodeInput } from "../../inference/codecs/input.ts";
-import { meaningOf } from "../../inference/meaning/read.ts";
+import { jsonOf, parseObject } from "../../base/json.ts";
 import { pause } from "../../protocol/chain/follower.ts";
-import { decodeReturn, encodeCall, type ModelFunction } from "../../protocol/rules/abi.ts";
 import { readBody, refuseText, requireType } from "../../protocol/service/http/body.ts";
-import { findModel, hasProgram, type ServedModel } from "../models.ts";
+import { findModel, type ServedModel } from "../models.ts";
 import { type Finality, finalityOf } from "./finality.ts";
+import { calldataOf, jsonLimit, requireInput, resultOf } from "./inputs.ts";
 import type { Line } from "./line.ts";
 import { admit, type PaidCall } from "./paid.ts";
 import type { HttpParts } from "./parts.ts";
-import { queryInvalid } from "./query.ts";
+import { isBatchIn, queryInvalid } from "./query.ts";
 import { answerSigned, signedBody } from "./signed.ts";
 
 const DEFAULT_WAIT_SECONDS = 60;
@@ -34,36 +31,12 @@ export function toolRoutes(parts: HttpParts, line: Line): Router {
     const model = findModel(parts.models, request.params.name);
     const want = wantOf(request, parts);
     const values = parseObject(await readBody(request, jsonLimit(model)));
-    const called = functionOf(model);
-    const calldata = fromHex(encodeCall(called, values));
+    const calldata = calldataOf(model, values);
     const { output, terms } = await answer(parts, line, want, { model, calldata, request, response });
-    const result = decodeReturn(called, toHex(output));
-    const body = {
-      modelId: model.id,
-      ...terms(),
-      result,
-      ...meaningOf(model.manifest.assay, output),
-      output: toHex(output),
-      inputHash: keccak256(calldata),
-    };
+    const body = { modelId: model.id, ...terms(), ...resultOf(model, calldata, output) };
     response.type("application/json").send(jsonOf(body));
   });
   return router;
-}
-
-/** An escaped character of JSON takes six bytes, a word as a decimal string at most 81. */
-const jsonLimit = ({ maxCalldata }: ServedModel): number => 4_096 + 6 * maxCalldata;
-
-const functionOf = (model: ServedModel): ModelFunction => ({
-  ...model.function,
-  selector: toHex(model.selector),
-});
-
-function decode(model: ServedModel, calldata: Uint8Array): CodecInput {
-  const { inputCodec, inputSize } = hasProgram(model)
-    ? model.prepared.program
-    : { inputCodec: "int16s" as const, inputSize: model.proofModel.inputs };
-  return decodeInput({ inputCodec, inputSize }, model.selector, calldata);
 }
 
 interface Answer {
@@ -85,11 +58,10 @@ type Want =
   | { readonly finality: "signed"; readonly isBatched: boolean }
   | { readonly finality: "final" | "batched"; readonly waitMs: number };
 
-/** @throws BaseError as `answerSigned`, `admit`, `Line.run` and `untilFinal` do */
+/** @throws BaseError as `requireInput`, `answerSigned`, `admit`, `Line.run` and `untilFinal` do */
 async function answer(parts: HttpParts, line: Line, want: Want, call: Call): Promise<Answer> {
   const { model, calldata, response } = call;
-  const input = decode(model, calldata);
-  if (input.codec === "text") decodeUtf8(input.text, "the text");
+  requireInput(model, calldata);
   if (want.finality === "signed" || want.finality === "batched") {
     const waitMs = "waitMs" in want ? want.waitMs : undefined;
     const isBatched = !("isBatched" in want) || want.isBatched;
@@ -178,12 +150,12 @@ function announce(
 
 /** @throws BaseError QUERY_INVALID */
 function wantOf(request: Request, { limits: { maxWaitSeconds } }: HttpParts): Want {
-  const { finality = "any", timeout, batch = "false" } = request.query;
-  if (batch !== "true" && batch !== "false") throw queryInvalid("batch", batch, "true or false");
-  if (batch === "true" && finality !== "signed")
+  const { finality = "any", timeout } = request.query;
+  const isBatched = isBatchIn(request);
+  if (isBatched && finality !== "signed")
     throw queryInvalid("finality", finality, "signed where batch is true");
   if (finality === "any") return { finality };
-  if (finality === "signed") return { finality, isBatched: batch === "true" };
+  if (finality === "signed") return { finality, isBatched };
   if (finality !== "final" && finality !== "batched")
     throw queryInvalid("finality", finality, "any, signed, batched or final");
   if (timeout === undefined)

@@ -19,6 +19,7 @@ import type { ModelWord } from "../../protocol/rules/words.ts";
 import type { SigningSource } from "../metrics.ts";
 import { Keeper } from "./keeper.ts";
 import type { PromiseParts } from "./parts.ts";
+import type { Signature } from "./signing/messages.ts";
 import { type SignedStatus, statusOf } from "./status.ts";
 import { requireOpenable, type StakeState, signingRefusal } from "./terms.ts";
 
@@ -43,6 +44,14 @@ export interface LeafPlace {
   readonly path: readonly Hex[];
   /** seconds; absent: it is not posted */
   readonly windowEnd?: number;
+}
+
+/** What a model made of an input. */
+export interface Run {
+  /** calldata */
+  readonly input: Uint8Array;
+  /** return data */
+  readonly output: Uint8Array;
 }
 
 export interface SignOptions {
@@ -143,35 +152,38 @@ export class PromiseNode implements SigningSource {
     if (refusal !== undefined) throw refusal;
   }
 
-  /** Signs an output that the canonical executor agreed to, once it is on the disk.
+  /** Signs outputs that the canonical executor agreed to, once they are on the disk: all of them, or none.
    *  @throws BaseError as requireReady and Signer.sign; SIGNED_CLAIM_TOO_LARGE; as compactLeaf */
   async sign(
     modelId: ModelId,
-    input: Uint8Array,
-    output: Uint8Array,
+    runs: readonly Run[],
     { requester, isBatched, isHeld = false }: SignOptions,
-  ): Promise<SignedAnswer> {
+  ): Promise<readonly SignedAnswer[]> {
     this.requireReady(modelId);
-    requireOpenable(input.length + output.length);
     const { chain, signer, terms } = this.#parts;
     const word = this.#words.get(modelId) as ModelWord;
-    const payload = isBatched ? compactLeaf(word, { input, output }) : undefined;
     const { timestamp: issuedAt } = (this.#state as StakeState).head;
-    const draft = {
-      ...{ prover: chain.account.address, modelId, requester, issuedAt },
-      ...{ inputHash: toHex(keccak256(input)), outputHash: toHex(keccak256(output)) },
-      ...{ expiry: issuedAt + PROMISE_LIMITS.maxLife, minBond: terms.signBond },
-    };
-    const since = performance.now();
-    const { salt, digest, signature } = await signer.sign({
-      ...{ claim: draft, input, output },
-      payload: isHeld ? undefined : payload,
+    const drafts = runs.map(({ input, output }) => {
+      requireOpenable(input.length + output.length);
+      const payload = isBatched ? compactLeaf(word, { input, output }) : undefined;
+      const claim = {
+        ...{ prover: chain.account.address, modelId, requester, issuedAt },
+        ...{ inputHash: toHex(keccak256(input)), outputHash: toHex(keccak256(output)) },
+        ...{ expiry: issuedAt + PROMISE_LIMITS.maxLife, minBond: terms.signBond },
+      };
+      return { claim, input, output, payload: isHeld ? undefined : payload };
     });
-    this.onSigned?.(isBatched ? "batched" : "signed", performance.now() - since);
-    return {
-      ...{ claim: { ...draft, salt }, signature: toHex(signature), digest: toHex(digest) as Digest },
-      ...{ input: toHex(input), output: toHex(output) },
-    };
+    const since = performance.now();
+    const signatures = await Promise.all(drafts.map((draft) => signer.sign(draft)));
+    const ms = performance.now() - since;
+    return drafts.map(({ claim, input, output }, index) => {
+      const { salt, digest, signature } = signatures[index] as Signature;
+      this.onSigned?.(isBatched ? "batched" : "signed", ms);
+      return {
+        ...{ claim: { ...claim, salt }, signature: toHex(signature), digest: toHex(digest) as Digest },
+        ...{ input: toHex(input), output: toHex(output) },
+      };
+    });
   }
 
   /** Has a signed answer go into a batch, if it does not already.

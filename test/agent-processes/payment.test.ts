@@ -256,6 +256,12 @@ describe("a prover that is paid on finality", () => {
     // Who moves his tokens away gets no answer.
     const drained = await payments.as(systemAccount(ROLES.cheat + 8));
     expect(await codeOf(call({}, drained.fetch))).toEqual([402, "PAYMENT_REFUSED"]);
+    // A payment buys one answer.
+    const many = await fetch(`${at}/v1/tools/sentiment/signed-claims`, {
+      ...{ method: "POST", headers: { "Content-Type": "application/json" } },
+      body: JSON.stringify({ inputs: [{ text }, { text }] }),
+    });
+    expect(await codeOf(Promise.resolve(many))).toEqual([409, "SOLD_SINGLY"]);
     // What nobody signs is free.
     const free = await body(await ask(text, "", {}, fetch, at));
     expect([free.status, await earned()]).toEqual(["unverified", 4n * SIGNED_PRICE]);

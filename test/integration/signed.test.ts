@@ -9,8 +9,11 @@ import { Actions } from "../../protocol/chain/actions.ts";
 import { accept } from "../../protocol/chain/promises/accept.ts";
 import { promiseHistory } from "../../protocol/chain/promises/events.ts";
 import type { Batch } from "../../protocol/rules/promises/batch.ts";
+import type { Presented } from "../../protocol/rules/promises/presented.ts";
 import { digestOf } from "../../protocol/rules/promises/signed-claim.ts";
 import { LANE, type ModelId } from "../../protocol/rules/types.ts";
+import { fetchMetrics } from "../support/exposition.ts";
+import { documentOf, expectDocumented } from "../support/openapi.ts";
 import {
   ask,
   askUntilSigned,
@@ -179,6 +182,112 @@ describe("finality=signed", () => {
     const unknown = await statusOf(url, `0x${"12".repeat(32)}`);
     expect(unknown).toMatchObject({ error: { code: "SIGNED_CLAIM_UNKNOWN" } });
     expect(await statusOf(url, "0x12")).toMatchObject({ error: { code: "ID_INVALID" } });
+  });
+});
+
+describe("POST /v1/tools/{name}/signed-claims", () => {
+  const askMany = async (at: string, body: unknown, query = "") => {
+    const response = await fetch(`${at}/v1/tools/${model().manifest.name}/signed-claims${query}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const route = "POST /v1/tools/{name}/signed-claims";
+    await expectDocumented(await documentOf(at), route, response.clone());
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  const inputsOf = (texts: readonly string[]) => ({ inputs: texts.map((text) => ({ text })) });
+  const signedByNow = async () =>
+    (await fetchMetrics(url)).get('assay_prover_signed_total{finality="signed"}') ?? 0;
+
+  it("default: a signed claim for each input, in their order, each taken by the contract", async () => {
+    const texts = Array.from({ length: 64 }, (_, i) => `Company ${i} raises its outlook`);
+    const { status, body } = await askMany(url, inputsOf(texts));
+    expect([status, body.modelId, body.status]).toEqual([200, model().modelId, "signed"]);
+    const answers = body.answers as Record<string, unknown>[];
+    expect(answers.map(({ output }) => output)).toEqual(texts.map(rightOutput));
+    const presented = answers.map((one) => presentedOf(opener.chain, one));
+    expect(presented.map(({ input }) => input)).toEqual(
+      texts.map((text) => toHex(calldataOf(model(), text))),
+    );
+    expect(new Set(answers.map(({ digest }) => digest)).size).toBe(texts.length);
+    for (const index of [0, 63]) {
+      expect(await accept(opener.chain, presented[index] as Presented, 60)).toMatchObject({
+        ...{ accepted: true, digest: answers[index]?.digest },
+      });
+      expect(await statusOf(url, answers[index]?.digest)).toMatchObject({ status: "signed" });
+    }
+    expect(await single(texts[0] as string)).toEqual(Object.keys(answers[0] as object).sort());
+  });
+
+  /** What an answer in a request of its own says, without what is said once here. */
+  const single = async (text: string) => {
+    const { body } = await ask(url, model(), text, "signed");
+    return Object.keys(body)
+      .filter((name) => name !== "modelId" && name !== "status")
+      .sort();
+  };
+
+  it("behavior: all of them go into batches", async () => {
+    const { body } = await askMany(url, inputsOf(["One waits", "Another waits"]), "?batch=true");
+    const answers = body.answers as { readonly digest: Hex }[];
+    for (const { digest } of answers) {
+      await until("its batch", async () =>
+        (await statusOf(url, digest)).status === "batched" ? true : undefined,
+      );
+    }
+  });
+
+  it.each<[string, unknown, string, number, string, RegExp]>([
+    ["no inputs", { inputs: [] }, "", 400, "INPUTS_INVALID", /no inputs/],
+    ["a list", [{ text: "x" }], "", 400, "INPUTS_INVALID", /no inputs/],
+    ["nothing", null, "", 400, "INPUTS_INVALID", /no inputs/],
+    [
+      "more than inputs",
+      { inputs: [{ text: "x" }], batch: true },
+      "",
+      400,
+      "INPUTS_INVALID",
+      /more than inputs/,
+    ],
+    ["an input that is a text", { inputs: [{ text: "x" }, "y"] }, "", 400, "JSON_INVALID", /^Of inputs\[1\]: /],
+    [
+      "another parameter",
+      { inputs: [{ text: "x" }, { txt: "y" }] },
+      "",
+      400,
+      "INPUTS_INVALID",
+      /^Of inputs\[1\]: /,
+    ],
+    [
+      "too long a text",
+      { inputs: [{ text: "x" }, { text: "y".repeat(20_000) }] },
+      ...(["", 400, "TEXT_TOO_LONG", /^Of inputs\[1\]: /] as const),
+    ],
+    [
+      "too many",
+      { inputs: Array.from({ length: 65 }, () => ({ text: "x" })) },
+      "",
+      400,
+      "INPUTS_TOO_MANY",
+      /65 .* 64/,
+    ],
+    ["another query", { inputs: [{ text: "x" }] }, "?finality=signed", 400, "QUERY_INVALID", /finality/],
+    ["no address", { inputs: [{ text: "x" }] }, "?requester=0x12", 400, "QUERY_INVALID", /requester/],
+  ])("error: %s; nothing is signed", async (_what, request, query, status, code, message) => {
+    const before = await signedByNow();
+    const answer = await askMany(url, request, query);
+    expect(answer).toMatchObject({
+      status,
+      body: { error: { code, message: expect.stringMatching(message) } },
+    });
+    expect(await signedByNow()).toBe(before);
+  });
+
+  it("error: a prover that posts no batches", async () => {
+    expect(await askMany(cheatUrl, inputsOf(["x"]), "?batch=true")).toMatchObject({
+      ...{ status: 409, body: { error: { code: "BATCHING_OFF" } } },
+    });
   });
 });
 

@@ -1,5 +1,5 @@
 /** Buys an answer in milliseconds, runs some of the answers again, and hands a wrong one to challengers. */
-import { askSigned, openModel, report, spotCheck } from "assay/sdk";
+import { askSigned, askSignedMany, openModel, report, spotCheck } from "assay/sdk";
 import { openChain, readArguments, readManifest } from "./setup.ts";
 
 const [rpcUrl = "", deployment = "", text = "", prover = "", challenger = ""] = readArguments(
@@ -19,3 +19,6 @@ const check = await spotCheck(chain, model, taken, { probability: 1 });
 if (!check.isChecked) console.log("not run again");
 else if (check.isRight) console.log("run again: right");
 else for (const { answer } of await report(chain, taken, [challenger])) console.log(`reported: ${answer}`);
+
+const all = await askSignedMany(chain, model, [{ text }, { text: "Shares fall" }], { url: prover });
+console.log(`${all.length} answers: ${all.map(({ meaning }) => meaning?.text).join("; ")}`);

@@ -1,7 +1,7 @@
 /** What every HTTP service here does before and after its routes: a log, metrics, a limit on each caller, and one form
  *  of errors. */
-import express, { type Express, type Request } from "express";
-import { rateLimit } from "express-rate-limit";
+import express, { type Express, type Request, type RequestHandler } from "express";
+import { MemoryStore, rateLimit } from "express-rate-limit";
 import { BaseError } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/log.ts";
 import { httpMetrics } from "../metrics/http.ts";
@@ -62,30 +62,59 @@ export function createService(options: ServiceOptions): Express {
   return app;
 }
 
+/** Counts further requests of the caller of one. */
+const counting = new WeakMap<Request, (count: number) => Promise<void>>();
+
+/** Counts one request as several, where a caller's requests are limited: for what could have been asked for in as many.
+ *  @param count requests in all @throws BaseError RATE_LIMITED (retryable): they are more than what is left, and none of
+ *  the further ones is counted */
+export const countAs = async (request: Request, count: number): Promise<void> =>
+  counting.get(request)?.(count - 1);
+
 /** Counts by name, or by address: a subnet /56 of IPv6 is one. */
-function callerLimit({ limits: { requestsPerMinute: limit }, callerOf }: ServiceOptions) {
-  return rateLimit({
+function callerLimit({ limits: { requestsPerMinute: limit }, callerOf, nowMs }: ServiceOptions) {
+  const store = new MemoryStore();
+  const keyOf = (request: Request) => {
+    const name = callerOf?.(request);
+    return name === undefined ? addressOf(request) : `name:${name}`;
+  };
+  const counted = rateLimit({
     windowMs: WINDOW_MS,
     limit,
+    store,
     standardHeaders: "draft-8",
     legacyHeaders: false,
-    keyGenerator: (request) => {
-      const name = callerOf?.(request);
-      return name === undefined ? addressOf(request) : `name:${name}`;
-    },
+    keyGenerator: keyOf,
     // Headers that nobody asked for say nothing about the configuration.
     validate: { xForwardedForHeader: false, forwardedHeader: false },
     handler: () => {
-      throw new BaseError({
-        code: "RATE_LIMITED",
-        shortMessage: `More than ${limit} requests of one caller came within a minute.`,
-        nextStep: "Ask again after the seconds that Retry-After names.",
-        details: { limit, windowSeconds: WINDOW_MS / 1_000 },
-        retryable: true,
-      });
+      throw rateLimited(limit);
     },
   });
+  const countFurther = async (request: Request, count: number) => {
+    const key = keyOf(request);
+    const { totalHits = 0, resetTime } = (await store.get(key)) ?? {};
+    if (totalHits + count > limit) {
+      const leftMs = (resetTime?.getTime() ?? nowMs()) - nowMs();
+      throw rateLimited(limit, Math.max(1, Math.ceil(leftMs / 1_000)));
+    }
+    for (let further = 0; further < count; further++) await store.increment(key);
+  };
+  const limiting: RequestHandler = (request, response, next) => {
+    counting.set(request, (count) => countFurther(request, count));
+    return counted(request, response, next);
+  };
+  return limiting;
 }
+
+const rateLimited = (limit: number, retryAfterSeconds?: number): BaseError =>
+  new BaseError({
+    code: "RATE_LIMITED",
+    shortMessage: `More than ${limit} requests of one caller came within a minute.`,
+    nextStep: "Ask again after the seconds that Retry-After names.",
+    details: { limit, windowSeconds: WINDOW_MS / 1_000, retryAfterSeconds },
+    retryable: true,
+  });
 
 /** The caller's address, as proxies that are trusted tell it. */
 export const addressOf = ({ ip }: Request): string => addressKey(ip);

@@ -29,30 +29,31 @@ export class Slots {
     return this.#used;
   }
 
-  /** @param key who takes it, where that is limited
-   *  @returns gives it back; once
+  /** @param key who takes them, where that is limited @param count how many
+   *  @returns gives them back; once
    *  @throws BaseError TOO_BUSY, TOO_MANY_OF_ONE (retryable) */
-  take(key = ""): () => void {
+  take(key = "", count = 1): () => void {
     const { limit, perKey, what, nowMs } = this.#options;
     const own = this.#byKey.get(key) ?? 0;
-    if (perKey !== undefined && own >= perKey)
+    if (perKey !== undefined && own + count > perKey)
       throw this.#refusal("TOO_MANY_OF_ONE", `${own} ${what} of one caller`, own, perKey);
-    if (this.#used >= limit) throw this.#refusal("TOO_BUSY", `${this.#used} ${what}`, this.#used, limit);
+    if (this.#used + count > limit)
+      throw this.#refusal("TOO_BUSY", `${this.#used} ${what}`, this.#used, limit);
     const since = nowMs();
-    this.#used += 1;
-    this.#byKey.set(key, own + 1);
+    this.#used += count;
+    this.#byKey.set(key, own + count);
     return () => {
-      this.#used -= 1;
-      const left = (this.#byKey.get(key) as number) - 1;
+      this.#used -= count;
+      const left = (this.#byKey.get(key) as number) - count;
       if (left === 0) this.#byKey.delete(key);
       else this.#byKey.set(key, left);
       this.#meanMs += NEWEST * (nowMs() - since - this.#meanMs);
     };
   }
 
-  /** Holds one while the work lasts. @throws BaseError as `take` does */
-  async hold<T>(work: () => Promise<T>): Promise<T> {
-    const giveBack = this.take();
+  /** Holds as many while the work lasts, by default one. @throws BaseError as `take` does */
+  async hold<T>(work: () => Promise<T>, count = 1): Promise<T> {
+    const giveBack = this.take("", count);
     try {
       return await work();
     } finally {

@@ -26,7 +26,7 @@ describe("assay/sdk", () => {
       encoding: "utf8",
     });
     expect(`${stdout}${stderr}`).toMatchInlineSnapshot(`
-      "BaseError LANE askSigned connect finalTool infer inferBytes isBaseError makeReceipt makeRecord openModel parseDeployment parsePresented parseReceipt parseRecord policyOf prepareRequest readingOf receiptOf renderPresented renderReceipt renderRecord report request sendRequest spotCheck validationStatement verifyReceipt verifyRecord wait watch
+      "BaseError LANE askSigned askSignedMany connect finalTool infer inferBytes isBaseError makeReceipt makeRecord openModel parseDeployment parsePresented parseReceipt parseRecord policyOf prepareRequest readingOf receiptOf renderPresented renderReceipt renderRecord report request sendRequest spotCheck validationStatement verifyReceipt verifyRecord wait watch
       "
     `);
   });

@@ -1,6 +1,6 @@
 import { type Hex, parseEther } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { askSigned, report, type SignedTerms, spotCheck } from "../../../agent/sdk/index.ts";
+import { askSigned, askSignedMany, report, type SignedTerms, spotCheck } from "../../../agent/sdk/index.ts";
 import { fromHex, toHex } from "../../../base/bytes.ts";
 import { PromiseActions } from "../../../protocol/chain/promises/actions.ts";
 import { promisesOf } from "../../../protocol/chain/promises/place.ts";
@@ -95,6 +95,72 @@ describe("askSigned", () => {
   it("args: a bond and a prover that the caller names", async () => {
     await expect(ask({ minBond: 1n })).rejects.toMatchObject({ code: "SIGNED_CLAIM_WRONG" });
     await expect(ask({ prover: accountAt(3).address })).rejects.toMatchObject({ code: "SIGNED_CLAIM_WRONG" });
+  });
+});
+
+describe("askSignedMany", () => {
+  const at = () => promisesOf(system.deployment);
+  const OTHER = [5, 6, 7, 8];
+  const askMany = (inputs: readonly Hex[] = [DATA, "0x05060708"], terms: Partial<SignedTerms> = {}) =>
+    askSignedMany(...[system.chain, model, inputs.map((data) => ({ data }))], {
+      url: prover.url,
+      leastSeconds: 60,
+      ...terms,
+    });
+
+  it("default: an answer for each input, in their order", async () => {
+    const signed = [await sign(), await sign({}, OTHER)];
+    prover.answersMany(at(), signed);
+    const taken = await askMany();
+    expect(taken.map(({ presented }) => presented)).toEqual(signed);
+    expect(taken.map(({ values }) => values)).toEqual([{ output: DATA }, { output: "0x05060708" }]);
+    prover.replies((response) => void response.writeHead(500).end());
+    expect(await askMany([])).toEqual([]);
+  });
+
+  it.each<[string, () => Promise<unknown>, string]>([
+    ["fewer answers", async () => prover.answersMany(at(), [await sign()]), "SIGNED_CLAIM_WRONG"],
+    [
+      "answers in another order",
+      async () => prover.answersMany(at(), [await sign({}, OTHER), await sign()]),
+      "SIGNED_CLAIM_WRONG",
+    ],
+    [
+      "the same answer to all",
+      async () => prover.answersMany(at(), [await sign(), await sign()]),
+      "SIGNED_CLAIM_WRONG",
+    ],
+    [
+      "another requester in one of them",
+      async () => prover.answersMany(at(), [await sign(), await sign({ requester: PROVER.address }, OTHER)]),
+      "SIGNED_CLAIM_WRONG",
+    ],
+    [
+      "another output in one of them",
+      async () =>
+        prover.answersMany(at(), [
+          await sign(),
+          { ...(await sign({}, OTHER)), output: (await sign()).output },
+        ]),
+      "OUTPUT_MISMATCH",
+    ],
+    ["no JSON", async () => prover.replies((response) => void response.end("{")), "SIGNED_CLAIM_WRONG"],
+    ["null", async () => prover.replies((response) => void response.end("null")), "SIGNED_CLAIM_WRONG"],
+    [
+      "an answer without end",
+      async () => prover.replies((response) => void response.end(Buffer.alloc(1_000_000))),
+      "SIGNED_CLAIM_WRONG",
+    ],
+  ])("error: %s", async (_what, arrange, code) => {
+    await arrange();
+    await expect(askMany()).rejects.toMatchObject({ code });
+  });
+
+  it("error: an input that the model does not take, before any is bought", async () => {
+    prover.replies(() => expect.unreachable("it was asked"));
+    await expect(
+      askSignedMany(system.chain, model, [{ data: DATA }, { text: "x" }], prover),
+    ).rejects.toMatchObject({ code: "INPUTS_INVALID" });
   });
 });
 

@@ -31,6 +31,11 @@ export async function startAnsweringProver() {
       reply = (response) =>
         response.setHeader("Assay-Signed-Claim", header).end(Buffer.from(fromHex(output)));
     },
+    /** @param presented one signed claim for each input, as JSON */
+    answersMany: (at: PromisesAddress, presented: readonly Presented[]) => {
+      const answers = presented.map((one) => ({ signedClaim: renderPresented(at, one) }));
+      reply = (response) => response.end(JSON.stringify({ answers }));
+    },
     stop: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -8,7 +8,7 @@ import { PromiseActions } from "../../../protocol/chain/promises/actions.ts";
 import { promiseHistory } from "../../../protocol/chain/promises/events.ts";
 import { PromiseStateReader } from "../../../protocol/chain/promises/reads.ts";
 import { ZERO_ADDRESS } from "../../../protocol/rules/types.ts";
-import type { PromiseNode } from "../../../prover/promises/node.ts";
+import type { PromiseNode, SignedAnswer } from "../../../prover/promises/node.ts";
 import type { SigningOptions } from "../../../prover/promises/open.ts";
 import { type LocalChain, startLocalChain } from "../anvil.ts";
 import { openLocalSystem, temporaryFolder, tinyInput } from "../deploy.ts";
@@ -88,11 +88,12 @@ export function signingSuite(defaults: Partial<SigningOptions> = {}) {
     },
     untilReady: (node: PromiseNode) =>
       until(() => (refusalOf(node, world().system.modelId) === undefined ? true : undefined)),
-    sign(node: PromiseNode, byte: number, isBatched = false) {
+    async sign(node: PromiseNode, byte: number, isBatched = false): Promise<SignedAnswer> {
       const input = tinyInput([byte, 1, 1, 1]);
-      return node.sign(world().system.modelId, fromHex(input), fromHex(tinyOutput(input)), {
-        ...{ requester: ZERO_ADDRESS, isBatched },
-      });
+      const run = { input: fromHex(input), output: fromHex(tinyOutput(input)) };
+      const terms = { requester: ZERO_ADDRESS, isBatched };
+      const [signed] = await node.sign(world().system.modelId, [run], terms);
+      return signed as SignedAnswer;
     },
     async postedBy(index: number) {
       const topic = `0x${systemAccount(index).address.slice(2).toLowerCase().padStart(64, "0")}` as const;

@@ -28,6 +28,18 @@ describe("Slots", () => {
     slots.take();
   });
 
+  test("behavior: one caller may take several, and none of them where there is no room for all", async () => {
+    const { slots } = setUp(5, 4);
+    const giveBack = slots.take("a", 3);
+    expect(() => slots.take("b", 3)).toThrow("3 runs are under way, the limit is 5.");
+    expect(() => slots.take("a", 2)).toThrow("3 runs of one caller are under way, the limit is 4.");
+    expect(slots.used).toBe(3);
+    expect(await slots.hold(async () => slots.used, 2)).toBe(5);
+    giveBack();
+    expect(slots.used).toBe(0);
+    slots.take("a", 4);
+  });
+
   test("behavior: work that fails gives its place back", async () => {
     const { slots } = setUp(1);
     await expect(slots.hold(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
