@@ -250,7 +250,14 @@ describe("POST /v1/tools/{name}/signed-claims", () => {
       "INPUTS_INVALID",
       /more than inputs/,
     ],
-    ["an input that is a text", { inputs: [{ text: "x" }, "y"] }, "", 400, "JSON_INVALID", /^Of inputs\[1\]: /],
+    [
+      "an input that is a text",
+      { inputs: [{ text: "x" }, "y"] },
+      "",
+      400,
+      "JSON_INVALID",
+      /^Of inputs\[1\]: /,
+    ],
     [
       "another parameter",
       { inputs: [{ text: "x" }, { txt: "y" }] },

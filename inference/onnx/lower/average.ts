@@ -6,13 +6,14 @@ import { realTensor } from "./held.ts";
 import { intAttribute, intsAttribute, type Lowering } from "./lowering.ts";
 import { poolAlong } from "./pool.ts";
 import { requantizeTensor } from "./product.ts";
-import { type ByteQuantization, isWide } from "./quantization.ts";
-import { bytes, quantizationAt, quantizeTensor } from "./quantize.ts";
+import type { ByteQuantization } from "./quantization.ts";
+import { bytes, centred, quantizationAt, quantizeTensor } from "./quantize.ts";
 import { byteRule } from "./requantize.ts";
 import { reduceAxes } from "./rows.ts";
 import {
-  type DequantizedValue,
+  type DequantizedTensor,
   dimsOf,
+  isDequantized,
   type ScaledValue,
   scaledIntegers,
   type TensorValue,
@@ -20,26 +21,6 @@ import {
   type Value,
 } from "./values.ts";
 import { spatialAxes, type WindowAxis, windowAxes } from "./windows.ts";
-
-export type DequantizedTensor = DequantizedValue & { readonly source: TensorValue };
-
-/** True for a dequantized byte tensor with one scale, whose sums are those of integers. */
-export const isDequantizedByte = (value: Value): value is DequantizedTensor =>
-  isDequantized(value) && !isWide(value.source.onnx);
-
-/** The same of integers of 8 or 16 bits. */
-export const isDequantized = (value: Value): value is DequantizedTensor =>
-  value.kind === "dequantized" && value.source.kind === "tensor" && value.scale.length === 1;
-
-/** `tensor − n·zero`, s32 */
-function centred(ctx: Lowering, tensor: TensorValue, n: number, zero: number): TensorValue {
-  if (zero === 0) return tensor;
-  return ctx.like(
-    tensor,
-    ctx.builder.arith("sub", "s32", tensor.operand, ctx.builder.s32(n * zero)),
-    "int32",
-  );
-}
 
 /** Sum, or mean, of a dequantized byte tensor along axes: float32 that QuantizeLinear may requantize. */
 export function realSum(

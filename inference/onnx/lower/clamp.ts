@@ -6,17 +6,18 @@ import { chain } from "./elementwise.ts";
 import { folded } from "./fold.ts";
 import { floatAttribute, type Lowering, scalar } from "./lowering.ts";
 import { mapThrough } from "./maps.ts";
-import { constantReal } from "./quantize.ts";
+import { constantReal, wideIntegers } from "./quantize.ts";
 import { type ScaledValue, typeOf, type Value } from "./values.ts";
 
 /** Bounds of Clip and Relu on any type. */
 function clampValue(ctx: Lowering, value: Value, low: number | undefined, high: number | undefined): Value {
   if (low === undefined && high === undefined) return value;
-  if (value.kind === "scaled") return clampScaled(value, low, high);
+  const integers = value.kind === "scaled" ? value : wideIntegers(ctx, value);
+  if (integers !== undefined) return clampScaled(integers, low, high);
   // + 0: as FLOAT min and max, which never give −0.
   const bounded = (x: number): number =>
     Math.min(Math.max(x, low ?? x), high ?? Number.POSITIVE_INFINITY) + 0;
-  const known = folded(ctx, [value], typeOf(value), bounded) ?? mapThrough(value, bounded);
+  const known = folded(ctx, [value], typeOf(value), bounded) ?? mapThrough(ctx, value, bounded);
   if (known !== undefined) return known;
   let result: Value = value;
   const bound = (name: "max" | "min", limit: number | undefined): void => {

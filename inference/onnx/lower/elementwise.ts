@@ -109,7 +109,7 @@ export function arithmetic(ctx: Lowering, node: OnnxNode): Value {
   if (sum !== undefined) {
     return sum.kind === "product" && ctx.usesOf(node.outputs[0]) > 1 ? ctx.tensor(sum) : sum;
   }
-  return combinedMaps(values, f) ?? chain(ctx, values, name);
+  return combinedMaps(ctx, values, f) ?? chain(ctx, values, name);
 }
 
 /** The sum of all operands divided by their number. */
@@ -119,7 +119,9 @@ export function mean(ctx: Lowering, node: OnnxNode): Value {
   if (type !== "float32") refuse(`it averages ${type}`, "Use float32.");
   const values = [sum, { kind: "constant", tensor: makeTensor(type, [], [node.inputs.length]) }] as const;
   const divided = (x = 0, y = 1): number => Math.fround(x / y);
-  return folded(ctx, values, type, divided) ?? combinedMaps(values, divided) ?? chain(ctx, values, "div");
+  return (
+    folded(ctx, values, type, divided) ?? combinedMaps(ctx, values, divided) ?? chain(ctx, values, "div")
+  );
 }
 
 const rounded = (type: OnnxType, x: number): number => (type === "float32" ? Math.fround(x) : x);

@@ -6,11 +6,10 @@ import type { Operand } from "../../program/form.ts";
 import type { ChannelParameters } from "../../program/weights.ts";
 import { count, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
-import type { DequantizedTensor } from "./average.ts";
 import { floatAttribute, intAttribute, type Lowering, normalAxis } from "./lowering.ts";
 import { reduceRows } from "./rows.ts";
 import { alongRows } from "./scale-shift.ts";
-import { type ScaledValue, scaledIntegers } from "./values.ts";
+import { type DequantizedTensor, type ScaledValue, scaledIntegers } from "./values.ts";
 import { fixedPoint, timesPower } from "./wide.ts";
 
 /** Fraction bits of a quotient. */

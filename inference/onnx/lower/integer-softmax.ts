@@ -3,12 +3,11 @@
 
 import { count } from "../graph.ts";
 import { refuse } from "../refusal.ts";
-import type { DequantizedTensor } from "./average.ts";
 import { QUOTIENT_BITS } from "./integer-normalize.ts";
 import type { Lowering } from "./lowering.ts";
 import { isWide } from "./quantization.ts";
 import { softmaxRows } from "./softmax-rows.ts";
-import { type ScaledValue, scaledIntegers } from "./values.ts";
+import { type DequantizedTensor, type ScaledValue, scaledIntegers } from "./values.ts";
 
 /** Of a row's sum. */
 const SUM_BITS = 30;

@@ -2,14 +2,21 @@
  *  ARITH. Source: docs/EXACT.md, section 6. */
 
 import { numbers, type OnnxNode, type OnnxTensor } from "../graph.ts";
-import { isDequantized, isDequantizedByte } from "./average.ts";
 import { makeTensor } from "./constants.ts";
 import { arithmetic, elementwise } from "./elementwise.ts";
 import { knownTensor } from "./fold.ts";
 import type { Lowering } from "./lowering.ts";
 import { inputsOf } from "./operands.ts";
 import { channelsLast } from "./quantize.ts";
-import { type ScaledValue, scaledIntegers, type TensorValue, typeOf, type Value } from "./values.ts";
+import {
+  isDequantized,
+  isDequantizedByte,
+  type ScaledValue,
+  scaledIntegers,
+  type TensorValue,
+  typeOf,
+  type Value,
+} from "./values.ts";
 import { fixedPoint } from "./wide.ts";
 
 /** Bits of an integer that holds a sum. */

@@ -4,7 +4,6 @@
 import type { Operand } from "../../program/form.ts";
 import { count, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
-import { type DequantizedTensor, isDequantized, isDequantizedByte } from "./average.ts";
 import { integerLayerNormalization, integerRmsNormalization } from "./integer-normalize.ts";
 import { integerSoftmax } from "./integer-softmax.ts";
 import { floatAttribute, intAttribute, type Lowering, normalAxis } from "./lowering.ts";
@@ -14,7 +13,14 @@ import { realLogSoftmax, realSoftmax } from "./real-softmax.ts";
 import { reduceRows } from "./rows.ts";
 import { scaledAndShifted } from "./scale-shift.ts";
 import { softmaxRows } from "./softmax-rows.ts";
-import { dimsOf, type TensorValue, type Value } from "./values.ts";
+import {
+  type DequantizedTensor,
+  dimsOf,
+  isDequantized,
+  isDequantizedByte,
+  type TensorValue,
+  type Value,
+} from "./values.ts";
 
 /** Whether an import has integers alone compute what this value is normalized to. */
 const inIntegers = (ctx: Lowering, value: Value): value is DequantizedTensor =>

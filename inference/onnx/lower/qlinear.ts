@@ -5,8 +5,9 @@ import { refuse } from "../refusal.ts";
 import { elementwise } from "./elementwise.ts";
 import { leakyRelu } from "./functions.ts";
 import { floatAttribute, intAttribute, type Lowering, normalAxis } from "./lowering.ts";
+import { byteMap } from "./number-maps.ts";
 import type { ByteQuantization } from "./quantization.ts";
-import { applyTable, byteMap, bytes, quantizationAt, quantizeTensor } from "./quantize.ts";
+import { applyTable, bytes, quantizationAt, quantizeTensor } from "./quantize.ts";
 import { concatValues } from "./shape.ts";
 import { dimsOf, type TensorValue, type Value } from "./values.ts";
 

@@ -6,11 +6,11 @@ import { refuse } from "../refusal.ts";
 import { onnxType } from "../tensor.ts";
 import { makeTensor } from "./constants.ts";
 import { intAttribute, type Lowering, normalAxis, scalar } from "./lowering.ts";
+import { mapOf } from "./number-maps.ts";
 import { zerosAt } from "./operands.ts";
 import { emitProduct, emitRequantized, requantizeTensor } from "./product.ts";
 import {
   type ByteQuantization,
-  type ByteType,
   checkScale,
   dequantized,
   isByte,
@@ -22,8 +22,10 @@ import {
 import { byteRule, type Rules } from "./requantize.ts";
 import {
   dimsOf,
+  isDequantized,
   type Product,
   type ScaledValue,
+  scaledIntegers,
   type TensorValue,
   typeOf,
   UNBOUNDED,
@@ -63,11 +65,6 @@ export function bytes(ctx: Lowering, value: Value): TensorValue {
   return tensor;
 }
 
-/** Real number of each stored byte. */
-export function byteMap(type: ByteType, scale: number, zero: number): Float32Array {
-  return Float32Array.from({ length: 256 }, (_, b) => dequantized(type === "s8" ? b - 128 : b, scale, zero));
-}
-
 /** Stored bytes of each entry of a map. */
 function quantizedMap(map: Float32Array, to: ByteQuantization): Uint8Array {
   return Uint8Array.from(map, (x) => quantized(x, to) + (to.type === "s8" ? 128 : 0));
@@ -78,21 +75,28 @@ function checkMap(map: Float32Array): void {
   const at = map.findIndex((x) => !Number.isFinite(x));
   if (at >= 0)
     refuse(
-      `its function of a byte is ${map[at]} for the stored byte ${at}`,
+      `its function of ${map.length === 256 ? "a byte" : "16 bits"} is ${map[at]} for the stored integer ${at}`,
       "Clip the operand to where it is finite.",
     );
 }
 
-/** A byte tensor's map from stored bytes to numbers, or undefined for anything else. */
-export function mapOf(value: Value): { source: TensorValue; map: Float32Array } | undefined {
-  if (value.kind === "mapped") return value;
-  if (value.kind !== "dequantized" || value.source.kind !== "tensor" || value.scale.length !== 1)
+/** 16-bit integers with one scale as integers that RESCALE requantizes, where the import is in integers; undefined for
+ *  anything else. */
+export function wideIntegers(ctx: Lowering, value: Value): ScaledValue | undefined {
+  if (ctx.options.arithmetic !== "integers" || !isDequantized(value) || !isWide(value.source.onnx))
     return undefined;
-  const { source } = value;
-  if (isWide(source.onnx)) return undefined;
-  const [scale = 1] = value.scale;
-  const [zero = 0] = value.zero;
-  return { source, map: byteMap(source.type === "s8" ? "s8" : "u8", scale, zero) };
+  const { source, scale, zero } = value;
+  return scaledIntegers(centred(ctx, source, 1, zero[0] as number), scale[0] as number);
+}
+
+/** `tensor − n·zero`, s32 */
+export function centred(ctx: Lowering, tensor: TensorValue, n: number, zero: number): TensorValue {
+  if (zero === 0) return tensor;
+  return ctx.like(
+    tensor,
+    ctx.builder.arith("sub", "s32", tensor.operand, ctx.builder.s32(n * zero)),
+    "int32",
+  );
 }
 
 /** The quantized function of a byte, or of a 16-bit integer, by its real numbers. */
@@ -202,7 +206,9 @@ export function quantizeLinear(ctx: Lowering, node: OnnxNode): Value {
   if (value.kind === "scaled" && (value.fused || (isByte(to) && isPowerOfTwo(to.scale)))) {
     return quantizeScaled(ctx, value, to);
   }
-  const mapped = mapOf(value);
+  const integers = wideIntegers(ctx, value);
+  if (integers !== undefined) return quantizeScaled(ctx, integers, to);
+  const mapped = mapOf(ctx, value);
   if (mapped !== undefined) return applyTable(ctx, mapped.source, mapped.map, to);
   return quantizeTensor(ctx, ctx.tensor(value), to);
 }

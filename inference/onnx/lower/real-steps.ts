@@ -77,6 +77,6 @@ export function pRelu(ctx: Lowering, node: OnnxNode): Value {
   if (type !== "float32") refuse(`its operand is ${type}`, "Use float32.");
   const single =
     slope.kind === "constant" && slope.tensor.data.length === 1 ? scalar(slope.tensor, "slope") : undefined;
-  const mapped = single === undefined ? undefined : mapThrough(value, (x) => f(x, single));
+  const mapped = single === undefined ? undefined : mapThrough(ctx, value, (x) => f(x, single));
   return mapped ?? elementwise(ctx, [value, slope], type, ([x = 0, s = 0]) => leaky(ctx, x, s));
 }

@@ -4,12 +4,12 @@ import { elementCount, lastDim, type Operand } from "../../program/form.ts";
 import { coordinates } from "../axes.ts";
 import { count, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
-import { divided, isDequantized, realSum } from "./average.ts";
+import { divided, realSum } from "./average.ts";
 import { chain } from "./elementwise.ts";
 import { intAttribute, type Lowering, normalAxis } from "./lowering.ts";
 import { COMBINED, reducedAxes, reducedConstant } from "./reduced.ts";
 import { plainOf, reduceAxes, reduceRows } from "./rows.ts";
-import { dimsOf, type PickedValue, typeOf, type Value } from "./values.ts";
+import { dimsOf, isDequantized, type PickedValue, typeOf, type Value } from "./values.ts";
 
 export function reduce(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);

@@ -23,7 +23,7 @@ export function byteFunction(ctx: Lowering, node: OnnxNode): Value {
   const real = (FUNCTIONS[node.op] as (typeof FUNCTIONS)[string])(node);
   const f = (x: number): number => normal(real(x));
   return (
-    mapThrough(value, f) ??
+    mapThrough(ctx, value, f) ??
     mapWide(value, f) ??
     realSteps(ctx, node, value) ??
     refuse(`its operand is ${typeOf(value)}, not a dequantized byte tensor with one scale`, TABLE_ONLY)
@@ -104,7 +104,7 @@ export function unary(ctx: Lowering, node: OnnxNode): Value {
   const known = folded(ctx, [value], type, f);
   if (known !== undefined) return known;
   if (type === "float32" && float !== undefined) {
-    const mapped = mapThrough(value, f);
+    const mapped = mapThrough(ctx, value, f);
     if (mapped?.map.every(Number.isFinite)) return mapped;
     return elementwise(ctx, [value], type, ([x = 0]) => float(ctx, x));
   }

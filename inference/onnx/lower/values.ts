@@ -2,6 +2,7 @@
 
 import type { Operand, TensorType } from "../../program/form.ts";
 import type { OnnxTensor, OnnxType } from "../graph.ts";
+import { isWide } from "./quantization.ts";
 
 /** A step's tensor (or a PLAIN weight). */
 export interface TensorValue {
@@ -82,7 +83,18 @@ export interface DequantizedValue {
   readonly axis: number;
 }
 
-/** float32 function of a byte, by stored byte. */
+/** Of a tensor that steps compute. */
+export type DequantizedTensor = DequantizedValue & { readonly source: TensorValue };
+
+/** True for a dequantized byte tensor with one scale, whose sums are those of integers. */
+export const isDequantizedByte = (value: Value): value is DequantizedTensor =>
+  isDequantized(value) && !isWide(value.source.onnx);
+
+/** The same of integers of 8 or 16 bits. */
+export const isDequantized = (value: Value): value is DequantizedTensor =>
+  value.kind === "dequantized" && value.source.kind === "tensor" && value.scale.length === 1;
+
+/** float32 function of a byte, or of 16 bits, by the integers from the least one on. */
 export interface MappedValue {
   readonly kind: "mapped";
   readonly source: TensorValue;
