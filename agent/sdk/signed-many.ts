@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import { BaseError } from "../../base/errors.ts";
 import { jsonOf, parseJson } from "../../base/json.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
-import { encodeCall } from "../../protocol/rules/abi.ts";
+import { decodeCall, encodeCall } from "../../protocol/rules/abi.ts";
 import { ZERO_ADDRESS } from "../../protocol/rules/types.ts";
 import { post, wrong } from "./ask-prover.ts";
 import type { Model, Values } from "./model.ts";
@@ -28,7 +28,7 @@ export async function askSignedMany(
   const encoded = inputs.map((values) => encodeCall(model.function, values));
   for (let from = 0; from < inputs.length; from += INPUTS) {
     const asked = encoded.slice(from, from + INPUTS);
-    const answers = await fetchAnswers(model, inputs.slice(from, from + INPUTS), asked, terms);
+    const answers = await fetchAnswers(model, asked, terms);
     const signed = await Promise.all(answers.map((answer) => requireTaken(chain, model, answer, terms)));
     taken.push(...signed.map((one) => named(model, one)));
   }
@@ -38,13 +38,14 @@ export async function askSignedMany(
 /** @returns JSON of signed claims, as many as inputs and of these inputs
  *  @throws BaseError PROVER_REFUSED, SIGNED_CLAIM_WRONG */
 async function fetchAnswers(
-  { modelId, word }: Model,
-  inputs: readonly Values[],
+  { modelId, word, function: called }: Model,
   encoded: readonly Hex[],
   terms: SignedTerms,
 ): Promise<readonly object[]> {
   const { url, batch = false, requester = ZERO_ADDRESS } = terms;
   const place = `${url.replace(/\/$/, "")}/v1/tools/${modelId}/signed-claims?batch=${batch}&requester=${requester}`;
+  // As JSON has them: a caller's may be bytes.
+  const inputs = encoded.map((input) => decodeCall(called, input));
   const body = new TextEncoder().encode(jsonOf({ inputs }));
   // Output and input as hex, and the output by name.
   const longest = encoded.reduce(

@@ -93,12 +93,14 @@ function callerLimit({ limits: { requestsPerMinute: limit }, callerOf, nowMs }: 
   });
   const countFurther = async (request: Request, count: number) => {
     const key = keyOf(request);
-    const { totalHits = 0, resetTime } = (await store.get(key)) ?? {};
-    if (totalHits + count > limit) {
-      const leftMs = (resetTime?.getTime() ?? nowMs()) - nowMs();
-      throw rateLimited(limit, Math.max(1, Math.ceil(leftMs / 1_000)));
-    }
-    for (let further = 0; further < count; further++) await store.increment(key);
+    const each = Array.from({ length: count }, () => key);
+    // Counted before it is looked at: several at once do not all find the same room.
+    const counted = await Promise.all(each.map((one) => store.increment(one)));
+    const { totalHits = 0, resetTime } = counted.at(-1) ?? {};
+    if (totalHits <= limit) return;
+    await Promise.all(each.map((one) => store.decrement(one)));
+    const leftMs = (resetTime?.getTime() ?? nowMs()) - nowMs();
+    throw rateLimited(limit, Math.max(1, Math.ceil(leftMs / 1_000)));
   };
   const limiting: RequestHandler = (request, response, next) => {
     counting.set(request, (count) => countFurther(request, count));

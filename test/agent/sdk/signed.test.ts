@@ -156,6 +156,14 @@ describe("askSignedMany", () => {
     await expect(askMany()).rejects.toMatchObject({ code });
   });
 
+  it("args: what a caller writes otherwise goes as JSON has it", async () => {
+    const signed = [await sign(), await sign({}, OTHER)];
+    prover.answersMany(at(), signed);
+    const inputs = [{ data: Uint8Array.of(...BYTES) }, { data: "0x05060708" }];
+    await askSignedMany(system.chain, model, inputs, { url: prover.url, leastSeconds: 60 });
+    expect(prover.asked.at(-1)).toEqual({ inputs: [{ data: DATA }, { data: "0x05060708" }] });
+  });
+
   it("error: an input that the model does not take, before any is bought", async () => {
     prover.replies(() => expect.unreachable("it was asked"));
     await expect(

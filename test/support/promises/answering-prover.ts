@@ -9,11 +9,14 @@ export type AnsweringProver = Awaited<ReturnType<typeof startAnsweringProver>>;
 
 export async function startAnsweringProver() {
   const reported: unknown[] = [];
+  const asked: unknown[] = [];
   let reply: (response: ServerResponse) => void = (response) => void response.writeHead(503).end("{}");
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    if (request.url === "/v1/signed-claims") reported.push(JSON.parse(Buffer.concat(chunks).toString()));
+    const body = Buffer.concat(chunks);
+    if (request.url === "/v1/signed-claims") reported.push(JSON.parse(body.toString()));
+    if (request.url?.includes("/signed-claims?") === true) asked.push(JSON.parse(body.toString()));
     reply(response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -21,6 +24,8 @@ export async function startAnsweringProver() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** what it was handed as a challenger */
     reported,
+    /** what came to the route of many inputs */
+    asked,
     replies: (next: (response: ServerResponse) => void) => {
       reply = next;
     },

@@ -37,6 +37,16 @@ test("behavior: a request counts as so many, and costs one where the rest does n
   }
 });
 
+test("behavior: of several at once no more pass than there is room for", async () => {
+  const { server, ask } = await start(LIMIT);
+  try {
+    const statuses = await Promise.all(Array.from({ length: 8 }, async () => (await ask(4)).status));
+    expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(LIMIT / 4);
+  } finally {
+    await server.close();
+  }
+});
+
 test("behavior: without a limit nothing is counted", async () => {
   const { server, ask } = await start(0);
   try {
