@@ -1,6 +1,7 @@
 /** float32 functions of one byte, by stored byte: what lies between DequantizeLinear and QuantizeLinear becomes one
  *  table, however many nodes compute it. With `--arithmetic integers` functions of 16 bits do too. */
 
+import { MAPPED } from "../budget.ts";
 import { count } from "../graph.ts";
 import { knownTensor } from "./fold.ts";
 import type { Lowering } from "./lowering.ts";
@@ -10,9 +11,9 @@ import { dimsOf, type MappedValue, type Value } from "./values.ts";
 /** `f` of a function of a byte; undefined for anything else. */
 export function mapThrough(ctx: Lowering, value: Value, f: (x: number) => number): MappedValue | undefined {
   const mapped = mapOf(ctx, value);
-  return mapped === undefined
-    ? undefined
-    : { kind: "mapped", source: mapped.source, map: mapped.map.map((x) => Math.fround(f(x))) };
+  if (mapped === undefined) return undefined;
+  ctx.builder.budget.spend(MAPPED * mapped.map.length);
+  return { kind: "mapped", source: mapped.source, map: mapped.map.map((x) => Math.fround(f(x))) };
 }
 
 /** `f` of a dequantized 16-bit tensor with one scale, as 65,536 numbers; undefined for anything else. For functions that
@@ -47,8 +48,12 @@ export function combinedMaps(
       return undefined;
     operands.push(() => Number(known.data[0]));
   }
-  const combined = Float32Array.from({ length: first.map.length }, (_, byte) =>
-    operands.map((operand) => operand(byte)).reduce((x, y) => Math.fround(f(x, y))),
-  );
+  ctx.builder.budget.spend(MAPPED * first.map.length);
+  const [start = () => 0, ...others] = operands;
+  const combined = first.map.map((_, at) => {
+    let x = start(at);
+    for (const operand of others) x = Math.fround(f(x, operand(at)));
+    return x;
+  });
   return { kind: "mapped", source, map: combined };
 }

@@ -167,3 +167,17 @@ it("error: a function that has no number for one of the integers", () => {
     "its function of 16 bits is NaN for the stored integer 0",
   );
 });
+
+it("error: more functions than an import makes tables of", () => {
+  const names = Array.from({ length: 600 }, (_, i) => `v${i}`);
+  const nodes = names.map((name, i) => node("Mul", [i === 0 ? "r" : `v${i - 1}`, "one"], {}, name));
+  const part = {
+    nodes: [...nodes, node("Identity", [`v${names.length - 1}`], {}, "p")],
+    ...{ constants: { one: scalar(1) }, f: (x: number) => x, by: "lookup" as const },
+  };
+  const from = { type: "int16", scale: 2 ** -12, zero: 0 } as const;
+  const x = { type: "float32", dims: DIMS, data: Array(300).fill(1) } as const;
+  expect(() => runGraph(graphOf(part, from, from), { x }, INTEGERS)).toThrow(
+    /more than 1073741824 units of work/,
+  );
+});
