@@ -9,6 +9,7 @@ import { convTranspose } from "./conv-transpose.ts";
 import { dynamicQuantizeLinear } from "./dynamic.ts";
 import { einsum } from "./einsum.ts";
 import { arithmetic, mean } from "./elementwise.ts";
+import { product } from "./integer-product.ts";
 import { sum } from "./integer-sum.ts";
 import { compare, isSpecial, logic, where } from "./logic.ts";
 import { hardmax, oneHot, trilu } from "./masks.ts";
@@ -97,9 +98,9 @@ export const OPERATOR_ROWS: readonly OperatorRow[] = [
     exactness: "exact",
   },
   {
-    operators: { ...same(sum, "Add", "Sub"), ...same(arithmetic, "Mul", "Div", "Sum", "Min", "Max") },
+    operators: { ...same(sum, "Add", "Sub"), Mul: product, ...same(arithmetic, "Div", "Sum", "Min", "Max") },
     reads:
-      "int32, int64, float32, all with broadcasting; Min and Max also of uint8, int8. Functions of one byte and constants stay one table. Add and Sub of dequantized integers of 8 or 16 bits also in integers alone where an import asks for it (below)",
+      "int32, int64, float32, all with broadcasting; Min and Max also of uint8, int8. Functions of one byte and constants stay one table. Add, Sub and Mul of dequantized integers of 8 or 16 bits also in integers alone where an import asks for it (below)",
     limits:
       "results proven inside s32; float32 operands are held (below) where a result could be infinite or subnormal; divisor proven ≥ 1, or without 0 in float32",
     opcodes: ["arith", "float", "table", "lookup", "move", "rescale"],

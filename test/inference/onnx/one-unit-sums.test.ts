@@ -1,101 +1,23 @@
 /** Sums and differences of quantized tensors in integers alone against binary64: at most one unit off. */
 import { describe, expect, it } from "vitest";
-import type { OnnxType } from "../../../inference/onnx/graph.ts";
 import { compareBoth } from "../../support/both-ways.ts";
-import { calibrated, type Quantization, type Quantized, quantize } from "../../support/one-unit.ts";
-import { onnxFile, type TestGraph, type TestNode, type TestTensor } from "../../support/onnx-file.ts";
+import { calibrated, type Quantized, quantize } from "../../support/one-unit.ts";
+import {
+  broadcast,
+  graphOf,
+  type Operand,
+  operand,
+  real,
+  SHAPES,
+  TYPES,
+} from "../../support/one-unit-pairs.ts";
+import { onnxFile, type TestGraph, type TestTensor } from "../../support/onnx-file.ts";
 import { node, run, t } from "../../support/onnx-nodes.ts";
 import { runGraph } from "../../support/onnx-run.ts";
-import { createRng, type Rng } from "../../support/rng.ts";
+import { createRng } from "../../support/rng.ts";
 import { scaled } from "../../support/scale.ts";
 
 const INTEGERS = { arithmetic: "integers" } as const;
-const LIMITS = { uint8: [0, 255], int8: [-128, 127], uint16: [0, 65_535], int16: [-32_768, 32_767] } as const;
-const TYPES = ["uint8", "int8", "uint16", "int16"] as const;
-const SHAPES = [
-  [[40], [40]],
-  [[6, 32], [32]],
-  [
-    [2, 1, 8],
-    [3, 8],
-  ],
-  [[5, 7], [1]],
-  [
-    [1, 4],
-    [9, 1],
-  ],
-] as const;
-
-interface Operand {
-  readonly quantization: Quantization;
-  readonly dims: readonly number[];
-  readonly q: readonly number[];
-}
-
-function operand(rng: Rng, type: Quantized, dims: readonly number[]): Operand {
-  const [low, high] = LIMITS[type];
-  const scale = Math.fround((rng.int(1000, 9000) / 1e6) * rng.pick([1, 30]) * (high > 255 ? 2 ** -8 : 1));
-  const length = dims.reduce((a, b) => a * b, 1);
-  return {
-    quantization: { type, zero: rng.pick([low, high, rng.int(low, high)]), scale },
-    dims,
-    q: Array.from({ length }, () => rng.pick([low, high, rng.int(low, high)])),
-  };
-}
-
-const real = ({ quantization: { zero, scale }, q }: Operand): number[] => q.map((v) => (v - zero) * scale);
-
-/** Element of each operand for each element of the result. */
-function broadcast(a: readonly number[], b: readonly number[]): (readonly [number, number])[] {
-  const rank = Math.max(a.length, b.length);
-  const padded = [a, b].map((dims) => [...Array<number>(rank - dims.length).fill(1), ...dims]);
-  const dims = padded[0]?.map((d, i) => Math.max(d, padded[1]?.[i] ?? 1)) ?? [];
-  const total = dims.reduce((x, y) => x * y, 1);
-  return Array.from({ length: total }, (_, index) => {
-    const places = padded.map((own) => {
-      let [rest, at, stride] = [index, 0, 1];
-      for (let axis = rank - 1; axis >= 0; axis--) {
-        const i = rest % (dims[axis] as number);
-        rest = Math.floor(rest / (dims[axis] as number));
-        if ((own[axis] as number) > 1) at += i * stride;
-        stride *= own[axis] as number;
-      }
-      return at;
-    });
-    return places as unknown as readonly [number, number];
-  });
-}
-
-/** x from the input, u from another one or a constant, their sum or difference quantized. */
-function graphOf(op: string, a: Operand, b: Operand, isConstant: boolean, to: Quantization): TestGraph {
-  const constants: Record<string, TestTensor> = {};
-  for (const [name, { type, scale, zero }] of Object.entries({
-    ...{ x: a.quantization, u: b.quantization, p: to },
-  })) {
-    constants[`${name}s`] = t("float32", [], [scale]);
-    constants[`${name}z`] = t(type, [], [zero]);
-  }
-  const enter = (name: string): TestNode[] => [
-    node("QuantizeLinear", [name, `${name}s`, `${name}z`], {}, `${name}q`),
-    node("DequantizeLinear", [`${name}q`, `${name}s`, `${name}z`], {}, `${name}r`),
-  ];
-  const float = { type: "float32" as OnnxType };
-  if (isConstant) constants.ur = t("float32", b.dims, real(b).map(Math.fround));
-  return {
-    nodes: [
-      ...enter("x"),
-      ...(isConstant ? [] : enter("u")),
-      node(op, ["xr", "ur"], {}, "p"),
-      node("QuantizeLinear", ["p", "ps", "pz"], {}, "q"),
-      node("Cast", ["q"], { to: 6 }),
-    ],
-    inputs: { x: { ...float, dims: a.dims }, ...(isConstant ? {} : { u: { ...float, dims: b.dims } }) },
-    outputs: { y: "int32" },
-    constants,
-    opset: 21,
-  };
-}
-
 describe("sums in integers", () => {
   it.each(TYPES.flatMap((a) => TYPES.map((b) => [a, b] as const)))(
     "behavior: %s and %s",
