@@ -54,7 +54,7 @@ export {
   type SpotCheckOptions,
   spotCheck,
 } from "./signed.ts";
-export { askSignedMany } from "./signed-many.ts";
+export { askSignedMany, type ManySignedTerms } from "./signed-many.ts";
 export { type FinalAnswer, type FinalTool, finalTool, type ToolOptions } from "./tool.ts";
 export {
   type Call,

@@ -4,8 +4,8 @@ import { fail } from "./fail.ts";
 const MOST_WORK = 2 ** 30;
 /** A constant's element that is computed at import. */
 export const MADE = 128;
-/** A number of a function's table that one more node changes: 512 functions of 16 bits at most, 256 KB each. */
-export const MAPPED = 32;
+/** A number of a function's table that one more node changes: some 500 functions of 16 bits, 256 KB each. */
+export const MAPPED = 16;
 /** The search for a channel's integer form: some hundred bisections, each for every threshold. */
 export const CHANNEL = 2 ** 14;
 const MOST_WEIGHT_BYTES = 2 ** 29;

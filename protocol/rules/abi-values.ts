@@ -131,8 +131,10 @@ function scalarToWire(type: string, value: unknown): unknown {
   if (type === "address") return typeof value === "string" && isAddress(value) ? value : undefined;
   const integer = INTEGER.exec(type);
   if (integer !== null) return integerToWire(integer[1] === "", Number(integer[2]), value);
-  const hex = value instanceof Uint8Array ? toHex(value) : value;
-  if (!isHex(hex) || hex.length % 2 !== 0) return undefined;
+  const given = value instanceof Uint8Array ? toHex(value) : value;
+  if (!isHex(given) || given.length % 2 !== 0) return undefined;
+  // One value has one encoding, in lower case as everything that is compared with it.
+  const hex = given.toLowerCase() as Hex;
   const bytes = type === "function" ? 24 : Number(type.slice("bytes".length));
   return bytes === 0 || size(hex) === bytes ? hex : undefined;
 }

@@ -62,24 +62,15 @@ export function encodeCall(
   }
 }
 
-/** @param calldata as `encodeCall` makes it @returns values by parameter name, as `decodeReturn` gives them
- *  @throws BaseError ABI_DATA_INVALID for calldata of another form */
-export const decodeCall = ({ inputs }: ModelFunction, calldata: Hex): Record<string, unknown> =>
-  byName(inputs, `0x${calldata.slice(10)}`);
-
 /** @returns values by parameter name, `0`, `1`, … where they have none
  *  @throws BaseError OUTPUT_INVALID for return data of another form */
 export function decodeReturn({ outputs }: ModelFunction, output: Hex): Record<string, unknown> {
   try {
-    return byName(outputs, output);
+    const values = decodeValues(outputs, fromHex(output));
+    return Object.fromEntries(outputs.map(({ name }, index) => [name || `${index}`, values[index]]));
   } catch (cause) {
     throw renamed(cause, "OUTPUT_INVALID", "Check that the manifest is the model's.");
   }
-}
-
-function byName(parameters: readonly AbiParameter[], data: Hex): Record<string, unknown> {
-  const values = decodeValues(parameters, fromHex(data));
-  return Object.fromEntries(parameters.map(({ name }, index) => [name || `${index}`, values[index]]));
 }
 
 function inputsInvalid(names: readonly string[], why: string, cause?: unknown): BaseError {

@@ -90,7 +90,11 @@ const signedResults = z.object({
   modelId: id,
   status: z.literal("signed"),
   answers: z.array(
-    z.object({ digest: id, signedClaim: z.object({ ...signedTerms, input: hex, output: hex }), ...outputs }),
+    z.object({
+      digest: id,
+      signedClaim: z.object({ ...signedTerms, input: hex, output: hex }),
+      ...z.object(outputs).partial().shape,
+    }),
   ),
 });
 

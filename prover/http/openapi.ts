@@ -88,7 +88,7 @@ function operations({ maxWaitSeconds }: HttpLimits): Readonly<Record<string, Ope
       ok: json("Result"),
     },
     "POST /v1/tools/{name}/signed-claims": {
-      summary: `Run a model on up to ${MAX_INPUTS} inputs, each answered with a signed claim, in their order; counted as that many requests and runs. All are signed or none: what is wrong with one, the error says by its place. Where signed answers cost, each is asked for alone.`,
+      summary: `Run a model on up to ${MAX_INPUTS} inputs, each answered with a signed claim, in their order; counted as that many requests and runs. All are answered or none: what is wrong with one, the error says by its place. Calldata are answered without results by name. Where signed answers cost, each is asked for alone.`,
       query: {
         batch: { ...wait.batch, description: "true: they also go into a batch" },
         requester: wait.requester,
@@ -97,9 +97,10 @@ function operations({ maxWaitSeconds }: HttpLimits): Readonly<Record<string, Ope
         "application/json": {
           schema: {
             type: "object",
-            required: ["inputs"],
+            description: "one of both",
             properties: {
               inputs: { type: "array", minItems: 1, maxItems: MAX_INPUTS, items: { type: "object" } },
+              calldata: { type: "array", minItems: 1, maxItems: MAX_INPUTS, items: { type: "string" } },
             },
           },
         },

@@ -228,6 +228,17 @@ describe("POST /v1/tools/{name}/signed-claims", () => {
       .sort();
   };
 
+  it("args: calldata in, and answers without names", async () => {
+    const texts = ["One", "Another"];
+    const { status, body } = await askMany(url, {
+      calldata: texts.map((text) => toHex(calldataOf(model(), text))),
+    });
+    expect(status).toBe(200);
+    const answers = body.answers as Record<string, unknown>[];
+    const outputs = answers.map((one) => presentedOf(opener.chain, one).output);
+    expect([outputs, answers[0]?.result]).toEqual([texts.map(rightOutput), undefined]);
+  });
+
   it("behavior: all of them go into batches", async () => {
     const { body } = await askMany(url, inputsOf(["One waits", "Another waits"]), "?batch=true");
     const answers = body.answers as { readonly digest: Hex }[];
@@ -278,6 +289,24 @@ describe("POST /v1/tools/{name}/signed-claims", () => {
       400,
       "INPUTS_TOO_MANY",
       /65 .* 64/,
+    ],
+    [
+      "calldata without a selector",
+      { calldata: ["0x", "0x1"] },
+      "",
+      400,
+      "SELECTOR_MISMATCH",
+      /^Of calldata\[0\]: /,
+    ],
+    ["half a byte", { calldata: ["0x1"] }, "", 400, "INPUTS_INVALID", /^Of calldata\[0\]: .*0x1/],
+    ["a number", { calldata: [7] }, "", 400, "INPUTS_INVALID", /^Of calldata\[0\]: It is 7/],
+    [
+      "both forms",
+      { inputs: [{ text: "x" }], calldata: ["0x"] },
+      "",
+      400,
+      "INPUTS_INVALID",
+      /more than inputs/,
     ],
     ["another query", { inputs: [{ text: "x" }] }, "?finality=signed", 400, "QUERY_INVALID", /finality/],
     ["no address", { inputs: [{ text: "x" }] }, "?requester=0x12", 400, "QUERY_INVALID", /requester/],

@@ -32,7 +32,11 @@ export function operand(rng: Rng, type: Quantized, dims: readonly number[]): Ope
   const scale = Math.fround((rng.int(1000, 9000) / 1e6) * rng.pick([1, 30]) * (high > 255 ? 2 ** -8 : 1));
   const length = dims.reduce((a, b) => a * b, 1);
   return {
-    quantization: { type, zero: rng.pick([low, high, Math.ceil((low + high) / 2), rng.int(low, high)]), scale },
+    quantization: {
+      type,
+      zero: rng.pick([low, high, Math.ceil((low + high) / 2), rng.int(low, high)]),
+      scale,
+    },
     dims,
     q: Array.from({ length }, () => rng.pick([low, high, rng.int(low, high)])),
   };

@@ -1,6 +1,7 @@
 /** Clip and Relu: bounds that become clamps of a requantization, entries of a table, or steps. */
 
 import type { OnnxNode } from "../graph.ts";
+import { refuse } from "../refusal.ts";
 import { makeTensor } from "./constants.ts";
 import { chain } from "./elementwise.ts";
 import { folded } from "./fold.ts";
@@ -49,5 +50,10 @@ export function clip(ctx: Lowering, node: OnnxNode): Value {
     if (value === undefined) return undefined;
     return scalar(value.kind === "dequantized" ? constantReal(value) : ctx.constant(node, input, name), name);
   };
-  return clampValue(ctx, ctx.input(node, 0), bound(1, "min"), bound(2, "max"));
+  const [low, high] = [bound(1, "min"), bound(2, "max")];
+  // Bounds that leave no number: what reads integers takes an infinite bound for none.
+  if (Number.isNaN(low) || low === Number.POSITIVE_INFINITY) refuse(`its min is ${low}`, "Use a finite min.");
+  if (Number.isNaN(high) || high === Number.NEGATIVE_INFINITY)
+    refuse(`its max is ${high}`, "Use a finite max.");
+  return clampValue(ctx, ctx.input(node, 0), low, high);
 }

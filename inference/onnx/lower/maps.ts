@@ -18,8 +18,8 @@ export function mapThrough(ctx: Lowering, value: Value, f: (x: number) => number
 
 /** `f` of a dequantized 16-bit tensor with one scale, as 65,536 numbers; undefined for anything else. For functions that
  *  no step computes: others take less as steps. */
-export function mapWide(value: Value, f: (x: number) => number): MappedValue | undefined {
-  const mapped = wideMapOf(value);
+export function mapWide(ctx: Lowering, value: Value, f: (x: number) => number): MappedValue | undefined {
+  const mapped = wideMapOf(ctx, value);
   return mapped === undefined ? undefined : { kind: "mapped", source: mapped.source, map: mapped.map.map(f) };
 }
 
@@ -48,7 +48,7 @@ export function combinedMaps(
       return undefined;
     operands.push(() => Number(known.data[0]));
   }
-  ctx.builder.budget.spend(MAPPED * first.map.length);
+  ctx.builder.budget.spend(MAPPED * first.map.length * values.length);
   const [start = () => 0, ...others] = operands;
   const combined = first.map.map((_, at) => {
     let x = start(at);

@@ -30,7 +30,7 @@ export function pow(ctx: Lowering, node: OnnxNode): Value {
   if (others.some((other) => other !== power)) refuse("its exponents differ", "Use one exponent for all.");
   if (!isReal) return wholePower(ctx, value, power);
   const f = (x: number): number => x ** power;
-  const mapped = mapThrough(ctx, value, f) ?? mapWide(value, f);
+  const mapped = mapThrough(ctx, value, f) ?? mapWide(ctx, value, f);
   if (mapped?.map.every(Number.isFinite)) return mapped;
   return elementwise(ctx, [value], type, ([x = 0]) => realPower(ctx, x, power));
 }

@@ -71,11 +71,11 @@ function quantizedMap(map: Float32Array, to: ByteQuantization): Uint8Array {
 }
 
 /** @throws Refusal for a function that has no number for some byte */
-function checkMap(map: Float32Array): void {
+function checkMap(map: Float32Array, least: number): void {
   const at = map.findIndex((x) => !Number.isFinite(x));
   if (at >= 0)
     refuse(
-      `its function of ${map.length === 256 ? "a byte" : "16 bits"} is ${map[at]} for the stored integer ${at}`,
+      `its function of ${map.length === 256 ? "a byte" : "16 bits"} is ${map[at]} for the integer ${at + least}`,
       "Clip the operand to where it is finite.",
     );
 }
@@ -106,7 +106,7 @@ export function applyTable(
   map: Float32Array,
   to: Quantization,
 ): TensorValue {
-  checkMap(map);
+  checkMap(map, source.onnx === "int16" ? -32_768 : source.type === "s8" ? -128 : 0);
   if (isWide(source.onnx) || !isByte(to)) {
     const entries = Array.from(map, (x) => quantized(x, to));
     return ctx.entryOf(source, makeTensor(ONNX_TYPE[to.type], [map.length], entries));
@@ -207,7 +207,8 @@ export function quantizeLinear(ctx: Lowering, node: OnnxNode): Value {
     return quantizeScaled(ctx, value, to);
   }
   const integers = wideIntegers(ctx, value);
-  if (integers !== undefined) return quantizeScaled(ctx, integers, to);
+  if (integers !== undefined && (integers.scale[0] as number) / to.scale < FINER)
+    return quantizeScaled(ctx, integers, to);
   const mapped = mapOf(ctx, value);
   if (mapped !== undefined) return applyTable(ctx, mapped.source, mapped.map, to);
   return quantizeTensor(ctx, ctx.tensor(value), to);
@@ -252,6 +253,9 @@ function quantizeAlong(
   const scale = ctx.along(tensor, axis, Float32Array.from(scales));
   return quantizedReal(ctx, aligned, scale, ctx.along(tensor, axis, Int32Array.from(zeros)), type);
 }
+
+/** How much finer than 16-bit integers RESCALE makes them: their results stay far inside s32. */
+const FINER = 2 ** 12;
 
 const isPowerOfTwo = (x: number): boolean => x > 0 && Math.log2(x) % 1 === 0;
 

@@ -24,7 +24,7 @@ export function byteFunction(ctx: Lowering, node: OnnxNode): Value {
   const f = (x: number): number => normal(real(x));
   return (
     mapThrough(ctx, value, f) ??
-    mapWide(value, f) ??
+    mapWide(ctx, value, f) ??
     realSteps(ctx, node, value) ??
     refuse(`its operand is ${typeOf(value)}, not a dequantized byte tensor with one scale`, TABLE_ONLY)
   );

@@ -1,4 +1,5 @@
 /** Work for a caller, cancelled when he leaves or its time is over. */
+import { setMaxListeners } from "node:events";
 import type { Response } from "express";
 import { BaseError } from "../../../base/errors.ts";
 
@@ -21,6 +22,8 @@ export async function withinTime<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const cancel = new AbortController();
+  // Each of many runs listens.
+  setMaxListeners(0, cancel.signal);
   let cancelled: (error: BaseError) => void = () => {};
   const whenCancelled = new Promise<never>((_resolve, reject) => {
     cancelled = reject;
@@ -37,6 +40,10 @@ export async function withinTime<T>(
   try {
     if (response.destroyed) leave();
     return await Promise.race([whenCancelled, cancel.signal.aborted ? whenCancelled : work(cancel.signal)]);
+  } catch (error) {
+    // Of several runs the others have nobody left who waits for them.
+    cancel.abort();
+    throw error;
   } finally {
     clearTimeout(timer);
     response.off("close", leave);

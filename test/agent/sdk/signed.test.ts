@@ -156,12 +156,24 @@ describe("askSignedMany", () => {
     await expect(askMany()).rejects.toMatchObject({ code });
   });
 
-  it("args: what a caller writes otherwise goes as JSON has it", async () => {
+  it("args: calldata goes in the form that is compared, so many in a request as is said", async () => {
     const signed = [await sign(), await sign({}, OTHER)];
     prover.answersMany(at(), signed);
     const inputs = [{ data: Uint8Array.of(...BYTES) }, { data: "0x05060708" }];
-    await askSignedMany(system.chain, model, inputs, { url: prover.url, leastSeconds: 60 });
-    expect(prover.asked.at(-1)).toEqual({ inputs: [{ data: DATA }, { data: "0x05060708" }] });
+    const terms = { url: prover.url, leastSeconds: 60 };
+    await askSignedMany(system.chain, model, inputs, terms);
+    const calldata = signed.map(({ input }) => input);
+    expect(prover.asked.at(-1)).toEqual({ calldata });
+    const letters = await sign({}, [0xab, 0xcd, 7, 8]);
+    prover.answersMany(at(), [letters]);
+    const [upper] = await askSignedMany(system.chain, model, [{ data: "0xABCD0708" }], terms);
+    expect(upper?.presented).toEqual(letters);
+    prover.answersMany(at(), signed.slice(0, 1));
+    const singly = { ...terms, inputsPerRequest: 1 };
+    await expect(askSignedMany(system.chain, model, inputs, singly)).rejects.toMatchObject({
+      message: expect.stringContaining("answer 0 has no signed claim of input 0"),
+    });
+    expect(prover.asked.slice(-2)).toEqual(calldata.map((one) => ({ calldata: [one] })));
   });
 
   it("error: an input that the model does not take, before any is bought", async () => {

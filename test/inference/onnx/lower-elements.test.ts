@@ -130,7 +130,7 @@ describe("functions of a byte", () => {
   });
   it("error: a function that has no number for a byte", () => {
     const message = refusal(x, around([node("Log", ["r"], {}, "p")]), "uint8", constants);
-    expect(message).toContain("is NaN for the stored integer 0");
+    expect(message).toContain("is NaN for the integer 0");
   });
   it("error: a function of float32 that is no byte and has no table", () => {
     const floats = t("float32", [2], [1, 2]);

@@ -164,7 +164,7 @@ it("error: a function that has no number for one of the integers", () => {
   const from = { type: "int16", scale: 2 ** -12, zero: 0 } as const;
   const x = { type: "float32", dims: DIMS, data: Array(300).fill(1) } as const;
   expect(() => runGraph(graphOf(part, from, from), { x }, INTEGERS)).toThrow(
-    "its function of 16 bits is NaN for the stored integer 0",
+    "its function of 16 bits is NaN for the integer -32768",
   );
 });
 
@@ -180,4 +180,18 @@ it("error: more functions than an import makes tables of", () => {
   expect(() => runGraph(graphOf(part, from, from), { x }, INTEGERS)).toThrow(
     /more than 1073741824 units of work/,
   );
+});
+
+it.each([
+  ["min", [Number.POSITIVE_INFINITY, 1]],
+  ["max", [-1, Number.NEGATIVE_INFINITY]],
+  ["min", [Number.NaN, 1]],
+])("error: Clip whose %s leaves no number", (name, [low = 0, high = 0]) => {
+  const clip = node("Clip", ["r", "low", "high"], {}, "p");
+  const constants = { low: t("float32", [], [low]), high: t("float32", [], [high]) };
+  const from = { type: "int16", scale: 2 ** -12, zero: 0 } as const;
+  const x = { type: "float32", dims: DIMS, data: Array(300).fill(1) } as const;
+  const graph = graphOf({ nodes: [clip], constants, f: (v) => v, by: "rescale" }, from, from);
+  for (const settings of [INTEGERS, {}])
+    expect(() => runGraph(graph, { x }, settings)).toThrow(`its ${name} is ${name === "min" ? low : high}`);
 });
