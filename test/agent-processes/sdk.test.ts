@@ -84,7 +84,7 @@ describe("the SDK's examples", () => {
       "http://127.0.0.1:9",
     );
     expect(printed).toMatch(
-      /^until \d+ the prover stands for (bearish|neutral|bullish) \(.+ %\) .*\nrun again: right\n$/,
+      /^until \d+ the prover stands for (bearish|neutral|bullish) \(.+ %\) .*\nrun again: right\n2 answers: .+ %\); .+ %\)\n$/,
     );
   });
 });
