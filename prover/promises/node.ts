@@ -152,7 +152,8 @@ export class PromiseNode implements SigningSource {
     if (refusal !== undefined) throw refusal;
   }
 
-  /** Signs outputs that the canonical executor agreed to, once they are on the disk: all of them, or none.
+  /** Signs outputs that the canonical executor agreed to, once they are on the disk. It gives all of them or none: where the
+   *  journal fails in the middle some may be in it, which nobody is given.
    *  @throws BaseError as requireReady and Signer.sign; SIGNED_CLAIM_TOO_LARGE; as compactLeaf */
   async sign(
     modelId: ModelId,

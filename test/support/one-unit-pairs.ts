@@ -1,11 +1,13 @@
 /** Two quantized tensors, or one and a constant, and one operator on them. */
+import { expect } from "vitest";
 import type { OnnxType } from "../../inference/onnx/graph.ts";
-import type { Quantization, Quantized } from "./one-unit.ts";
-import type { TestGraph, TestNode, TestTensor } from "./onnx-file.ts";
+import { compareBoth } from "./both-ways.ts";
+import { calibrated, LIMITS, type Quantization, type Quantized, quantize } from "./one-unit.ts";
+import { onnxFile, type TestGraph, type TestNode, type TestTensor } from "./onnx-file.ts";
 import { node, t } from "./onnx-nodes.ts";
+import { runGraph } from "./onnx-run.ts";
 import type { Rng } from "./rng.ts";
 
-const LIMITS = { uint8: [0, 255], int8: [-128, 127], uint16: [0, 65_535], int16: [-32_768, 32_767] } as const;
 export const TYPES = ["uint8", "int8", "uint16", "int16"] as const;
 export const SHAPES = [
   [[40], [40]],
@@ -21,7 +23,7 @@ export const SHAPES = [
   ],
 ] as const;
 
-export interface Operand {
+interface Operand {
   readonly quantization: Quantization;
   readonly dims: readonly number[];
   readonly q: readonly number[];
@@ -42,11 +44,10 @@ export function operand(rng: Rng, type: Quantized, dims: readonly number[]): Ope
   };
 }
 
-export const real = ({ quantization: { zero, scale }, q }: Operand): number[] =>
-  q.map((v) => (v - zero) * scale);
+const real = ({ quantization: { zero, scale }, q }: Operand): number[] => q.map((v) => (v - zero) * scale);
 
 /** Element of each operand for each element of the result. */
-export function broadcast(a: readonly number[], b: readonly number[]): (readonly [number, number])[] {
+function broadcast(a: readonly number[], b: readonly number[]): (readonly [number, number])[] {
   const rank = Math.max(a.length, b.length);
   const padded = [a, b].map((dims) => [...Array<number>(rank - dims.length).fill(1), ...dims]);
   const dims = padded[0]?.map((d, i) => Math.max(d, padded[1]?.[i] ?? 1)) ?? [];
@@ -67,13 +68,7 @@ export function broadcast(a: readonly number[], b: readonly number[]): (readonly
 }
 
 /** x from the input, u from another one or a constant, what the operator makes of them quantized. */
-export function graphOf(
-  op: string,
-  a: Operand,
-  b: Operand,
-  isConstant: boolean,
-  to: Quantization,
-): TestGraph {
+function graphOf(op: string, a: Operand, b: Operand, isConstant: boolean, to: Quantization): TestGraph {
   const constants: Record<string, TestTensor> = {};
   for (const [name, { type, scale, zero }] of Object.entries({
     ...{ x: a.quantization, u: b.quantization, p: to },
@@ -100,4 +95,51 @@ export function graphOf(
     constants,
     opset: 21,
   };
+}
+
+const INTEGERS = { arithmetic: "integers" } as const;
+
+/** What came of one operator and one type of results. */
+export interface PairResult {
+  readonly compared: number;
+  readonly different: number;
+  /** of the operator's steps */
+  readonly opcodes: readonly string[];
+}
+
+/** Imports the operator in integers and runs it, for results of each type: one unit off at most.
+ *  @param f the operator @param isEmitted whether onnxruntime runs the emitted file, too */
+export async function measurePair(
+  op: string,
+  [a, b]: readonly [Operand, Operand],
+  isConstant: boolean,
+  f: (x: number, y: number) => number,
+  isEmitted: boolean,
+): Promise<readonly PairResult[]> {
+  const [left, right] = [real(a), real(b)];
+  const expected = broadcast(a.dims, b.dims).map(([i, j]) => f(left[i] as number, right[j] as number));
+  const input = (of: Operand) => ({ type: "float32", dims: of.dims, data: real(of).map(Math.fround) });
+  const inputs = { x: input(a), ...(isConstant ? {} : { u: input(b) }) };
+  const results: PairResult[] = [];
+  for (const type of TYPES) {
+    const to = calibrated(expected, type);
+    const graph = graphOf(op, a, b, isConstant, to);
+    const { outputs, imported } = runGraph(graph, inputs, INTEGERS);
+    const distances = expected.map((x, i) => Math.abs((outputs.y?.[i] as number) - quantize(x, to)));
+    expect([a.dims, b.dims, op, isConstant, type, Math.max(...distances) <= 1]).toEqual([
+      ...[a.dims, b.dims, op, isConstant, type, true],
+    ]);
+    results.push({
+      compared: distances.length,
+      different: distances.filter((d) => d > 0).length,
+      // What a node is called begins with its operator.
+      opcodes: imported.model.program.steps.flatMap(({ opcode }, i) =>
+        imported.nodes[i]?.startsWith(op) ? [opcode] : [],
+      ),
+    });
+    if (!isEmitted || type !== "int16") continue;
+    const { emitted } = await compareBoth(op, onnxFile(graph), [inputs], { settings: INTEGERS });
+    expect(emitted).toMatchObject({ different: 0 });
+  }
+  return results;
 }

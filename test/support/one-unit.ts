@@ -7,7 +7,12 @@ import type { TestGraph, TestNode, TestTensor } from "./onnx-file.ts";
 import { node, t } from "./onnx-nodes.ts";
 import { runGraph } from "./onnx-run.ts";
 
-const LIMITS = { uint8: [0, 255], int8: [-128, 127], uint16: [0, 65_535], int16: [-32_768, 32_767] } as const;
+export const LIMITS = {
+  uint8: [0, 255],
+  int8: [-128, 127],
+  uint16: [0, 65_535],
+  int16: [-32_768, 32_767],
+} as const;
 export type Quantized = keyof typeof LIMITS;
 
 export interface Quantization {

@@ -1,17 +1,8 @@
 /** Sums and differences of quantized tensors in integers alone against binary64: at most one unit off. */
 import { describe, expect, it } from "vitest";
-import { compareBoth } from "../../support/both-ways.ts";
-import { calibrated, type Quantized, quantize } from "../../support/one-unit.ts";
-import {
-  broadcast,
-  graphOf,
-  type Operand,
-  operand,
-  real,
-  SHAPES,
-  TYPES,
-} from "../../support/one-unit-pairs.ts";
-import { onnxFile, type TestGraph, type TestTensor } from "../../support/onnx-file.ts";
+import type { Quantized } from "../../support/one-unit.ts";
+import { measurePair, operand, SHAPES, TYPES } from "../../support/one-unit-pairs.ts";
+import type { TestGraph, TestTensor } from "../../support/onnx-file.ts";
 import { node, run, t } from "../../support/onnx-nodes.ts";
 import { runGraph } from "../../support/onnx-run.ts";
 import { createRng } from "../../support/rng.ts";
@@ -28,34 +19,12 @@ describe("sums in integers", () => {
           const rng = createRng(9000 + 10 * seed + index);
           const [a, b] = [operand(rng, types[0], shapes[0]), operand(rng, types[1], shapes[1])];
           const [op, isConstant] = [rng.pick(["Add", "Sub"] as const), rng.chance(0.3)];
-          const [left, right] = [real(a), real(b)];
-          const expected = broadcast(a.dims, b.dims).map(
-            ([i, j]) => (left[i] as number) + (op === "Add" ? 1 : -1) * (right[j] as number),
-          );
-          for (const type of TYPES) {
-            const to = calibrated(expected, type);
-            const graph = graphOf(op, a, b, isConstant, to);
-            const input = (of: Operand) => ({
-              type: "float32",
-              dims: of.dims,
-              data: real(of).map(Math.fround),
-            });
-            const inputs = { x: input(a), ...(isConstant ? {} : { u: input(b) }) };
-            const { outputs, imported } = runGraph(graph, inputs, INTEGERS);
-            const distances = expected.map((x, i) => Math.abs((outputs.y?.[i] as number) - quantize(x, to)));
-            expect([shapes, op, isConstant, type, Math.max(...distances) <= 1]).toEqual([
-              ...[shapes, op, isConstant, type, true],
-            ]);
-            found.compared += distances.length;
-            found.different += distances.filter((d) => d > 0).length;
-            const { steps } = imported.model.program;
-            // What a node is called begins with its operator.
-            const own = steps.filter((_, i) => imported.nodes[i]?.startsWith(op));
-            found.steps += own.length;
-            found.floats += own.filter(({ opcode }) => opcode === "float").length;
-            if (seed > 0 || type !== "int16") continue;
-            const { emitted } = await compareBoth(op, onnxFile(graph), [inputs], { settings: INTEGERS });
-            expect(emitted).toMatchObject({ different: 0 });
+          const f = (x: number, y: number): number => (op === "Add" ? x + y : x - y);
+          for (const one of await measurePair(op, [a, b], isConstant, f, seed === 0)) {
+            found.compared += one.compared;
+            found.different += one.different;
+            found.steps += one.opcodes.length;
+            found.floats += one.opcodes.filter((opcode) => opcode === "float").length;
           }
         }
       }
