@@ -16,10 +16,12 @@ import { injectFaults, memberVictim, type Pace, postgresVictim } from "../suppor
 import { canIsolate } from "../support/fleet-run/hosts.ts";
 import { Member, type MemberPlan } from "../support/fleet-run/member.ts";
 import {
+  begunActions,
   fallsOf,
   journalFaults,
   leafFaults,
   plainFaults,
+  type Sent,
   sentTwice,
   transactionsOf,
   unpaidTickets,
@@ -308,17 +310,20 @@ async function finish(traffic: Traffic, cheats: Cheats): Promise<string> {
     ...(await unlike("challenger", "assay_transactions_unmined")),
     ...(await unlike("worker", "assay_worker_running")),
   ]);
+  const settled = new Map(
+    await Promise.all(
+      JOURNALLED.map(async (account) => [account, await begunActions(system, postgres, account)] as const),
+    ),
+  );
+  const journalFaultsOf = (account: number, transactions: readonly Sent[]) =>
+    journalFaults(system, postgres, account, transactions, settled.get(account) ?? new Set());
   await until("journals are as the chain is", async () => {
-    const head = await system.client.getBlockNumber();
     const sent = await transactionsOf(system, JOURNALLED);
-    const faults = [...sent].map(([account, transactions]) =>
-      journalFaults(system, postgres, account, transactions, head),
-    );
+    const faults = [...sent].map(([account, transactions]) => journalFaultsOf(account, transactions));
     return (await Promise.all(faults)).flat();
   });
   expect(await unlike("challenger", "assay_challenger_circuit_breaker")).toEqual([]);
   expect(await unlike("challenger", "assay_challenger_batches_uncovered_total")).toEqual([]);
-  const stopsAt = await system.client.getBlockNumber();
   await Promise.all(members.map((member) => member.stop()));
 
   expect(members.flatMap(({ unexplained }) => unexplained)).toEqual([]);
@@ -346,10 +351,7 @@ async function finish(traffic: Traffic, cheats: Cheats): Promise<string> {
     expect(sentTwice(transactions), `sent twice by account ${account}`).toEqual([]);
     failed.push(...transactions.filter(({ succeeded }) => !succeeded));
     if (JOURNALLED.includes(account))
-      expect(
-        await journalFaults(system, postgres, account, transactions, stopsAt),
-        `journal of ${account}`,
-      ).toEqual([]);
+      expect(await journalFaultsOf(account, transactions), `journal of ${account}`).toEqual([]);
   }
   const { claims: endings } = await expectInOrder(system.chain);
   const all = [...sent.values()].reduce((sum, { length }) => sum + length, 0);

@@ -5,7 +5,7 @@ import { type Sent, sentTwice } from "../support/fleet-run/outcome.ts";
 let nonce = 0;
 const sent = (name: string, succeeded: boolean, value = 0n): Sent => {
   nonce += 1;
-  return { hash: `0x${nonce.toString(16)}`, nonce, move: name, name, value, blockNumber: 1n, succeeded };
+  return { hash: `0x${nonce.toString(16)}`, nonce, move: name, name, value, succeeded };
 };
 
 describe("sentTwice", () => {

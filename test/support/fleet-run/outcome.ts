@@ -18,7 +18,6 @@ export interface Sent {
   /** of the function that is called */
   readonly name: string;
   readonly value: bigint;
-  readonly blockNumber: bigint;
   readonly succeeded: boolean;
 }
 
@@ -43,7 +42,6 @@ export async function transactionsOf(
         move,
         name: nameOf(input),
         value,
-        blockNumber,
         succeeded: status === "success",
       });
     }
@@ -75,17 +73,33 @@ export function sentTwice(sent: readonly Sent[]): string[] {
   });
 }
 
+const journalOf = ({ chain }: System, account: number) =>
+  schemaNameOf({ chainId: chain.game.chainId, account: systemAccount(account).address });
+
+/** Keys of all actions that the journal of an account has begun. */
+export async function begunActions(
+  system: System,
+  postgres: Postgres,
+  account: number,
+): Promise<ReadonlySet<string>> {
+  const actions = await postgres.query<{ key: string }>(
+    `SELECT key FROM ${journalOf(system, account)}.actions`,
+  );
+  return new Set(actions.map(({ key }) => key));
+}
+
 /** Where the shared journal of a key and the chain differ: a transaction that only one of them has, and actions whose
  *  state is not the chain's.
- *  @param stopsAt from this block on a daemon that ends may not have seen any more that a transaction is mined */
+ *  @param settled keys of actions that must have come to their end. Another one, such as a withdrawal of what was paid just
+ *  now, may be on its way still, or be mined unseen by a daemon that ended. */
 export async function journalFaults(
-  { chain }: System,
+  system: System,
   postgres: Postgres,
   account: number,
   sent: readonly Sent[],
-  stopsAt: bigint,
+  settled: ReadonlySet<string>,
 ): Promise<string[]> {
-  const schema = schemaNameOf({ chainId: chain.game.chainId, account: systemAccount(account).address });
+  const schema = journalOf(system, account);
   const signed = await postgres.query<{ hash: Hex; key: string }>(
     `SELECT hash, key FROM ${schema}.transactions`,
   );
@@ -94,18 +108,18 @@ export async function journalFaults(
   );
   const keys = new Map(signed.map(({ hash, key }) => [hash, key]));
   const states = new Map(actions.map(({ key, state }) => [key, state]));
-  const mined = new Map(sent.map((one) => [one.hash, one]));
-  const faults = sent.flatMap(({ hash, succeeded, blockNumber }) => {
+  const mined = new Set(sent.map(({ hash }) => hash));
+  const mayBeSigned = (key: string) => !settled.has(key);
+  const faults = sent.flatMap(({ hash, succeeded }) => {
     const key = keys.get(hash);
     if (key === undefined) return [`${hash} is mined and not journalled`];
     const state = states.get(key);
-    const isNew = state === "signed" && blockNumber >= stopsAt;
+    const isNew = state === "signed" && mayBeSigned(key);
     const isSo = succeeded ? state === "mined" || state === "done" || isNew : state !== undefined;
     return isSo ? [] : [`${key} is mined (${hash}), and ${state} in the journal`];
   });
   for (const { key, state, hash } of actions) {
-    const minedAt = hash === null ? undefined : mined.get(hash)?.blockNumber;
-    if (state === "signed" && (minedAt ?? 0n) < stopsAt) faults.push(`${key} is signed, and not mined`);
+    if (state === "signed" && !mayBeSigned(key)) faults.push(`${key} is signed, and not mined`);
     if ((state === "mined" || state === "done") && (hash === null || !mined.has(hash)))
       faults.push(`${key} is ${state} in the journal, and not on the chain`);
   }
