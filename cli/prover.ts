@@ -15,7 +15,6 @@ import {
   text,
   wei,
 } from "../protocol/service/config.ts";
-import { confirmedHere } from "../protocol/service/workers/confirm.ts";
 import type { AskedWorkers } from "../protocol/service/workers/runs.ts";
 import { DEFAULT_DELIVERY_TRIES } from "../prover/failed-deliveries.ts";
 import type { FastPath } from "../prover/fast-path.ts";
@@ -181,7 +180,15 @@ export function addProverCommand(program: Command): void {
   );
 }
 
-function honestWork({ chain, settings, engine, canonical, ezkl, workers, log }: ProverParts): ProverWork {
+export function honestWork({
+  chain,
+  settings,
+  engine,
+  canonical,
+  ezkl,
+  workers,
+  log,
+}: ProverParts): ProverWork {
   const prover = openGroth16Prover(settings.groth16Prover);
   const truths: TruthSource[] = [new ExecutionSource(chain, canonical, log)];
   if (settings.proofs === "on") {
@@ -190,9 +197,7 @@ function honestWork({ chain, settings, engine, canonical, ezkl, workers, log }: 
     truths.push(new Groth16Source({ chain, keys: settings.keys, prover, canonical, workers: asked, log }));
     truths.push(new EzklSource({ chain, ezkl, workers: asked, log }));
   }
-  const confirmed =
-    workers && confirmedHere({ workers: workers.runs, fast: engine, asksFor: workers.asksFor });
-  return { runs: honestRuns({ engine, canonical, log }, confirmed), truths, close: () => prover.close() };
+  return { runs: honestRuns({ engine, canonical, log }, workers), truths, close: () => prover.close() };
 }
 
 /** Runs a prover on the command's settings until it is stopped.

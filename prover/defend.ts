@@ -1,21 +1,17 @@
 /** Answers to challengers: the trace, and what they demand of it. */
 import { fromHex, toHex } from "../base/bytes.ts";
-import type { Commitment } from "../inference/commit/commitments.ts";
 import { decodePosition } from "../inference/commit/positions.ts";
-import { topsOf } from "../inference/commit/reveal.ts";
 import type { Action } from "../protocol/chain/actions.ts";
 import type { ClaimId } from "../protocol/rules/types.ts";
 import { type Context, carryOut } from "./context.ts";
 import { hasProgram } from "./models.ts";
+import type { Traced } from "./traced.ts";
 import { again, DONE, type Outcome } from "./workers.ts";
 
 export class Defence {
   readonly #context: Context;
   /** Of claims in dispute; a trace never changes, so it is computed once, for all who wait for it. */
-  readonly #traces = new Map<
-    ClaimId,
-    { readonly trace: Promise<Commitment>; readonly over: AbortController }
-  >();
+  readonly #traces = new Map<ClaimId, { readonly trace: Promise<Traced>; readonly over: AbortController }>();
 
   constructor(context: Context) {
     this.#context = context;
@@ -29,7 +25,7 @@ export class Defence {
     const traced = await this.#traceOf(id, due);
     if (traced.kind !== "traced") return traced;
     const { trace } = traced;
-    const action = actions.commitTrace(found.claim.claim, topsOf(trace).map(toHex));
+    const action = actions.commitTrace(found.claim.claim, trace.tops.map(toHex));
     return carryOut(this.#context, this.#owed(action, due), {
       move: "commitTrace",
       claim: id,
@@ -39,7 +35,7 @@ export class Defence {
 
   /** @param position encoded @param due last second for it */
   async reveal(id: ClaimId, position: bigint, due: number): Promise<Outcome> {
-    const { actions, runs } = this.#context;
+    const { actions } = this.#context;
     const found = this.#context.store.index.claimAndRequest(id);
     if (found?.claim.status !== "active" || found.claim.demands.get(position)?.content !== undefined)
       return DONE;
@@ -47,13 +43,19 @@ export class Defence {
     if (traced.kind !== "traced") return traced;
     const { trace } = traced;
     const decoded = decodePosition(position);
-    const { content, path } = runs.reveal(trace, decoded);
+    const { content, path } = await trace.reveal(decoded, this.#leftMs(due));
     const action = actions.reveal(found.claim.claim, position, content.map(toHex), path.map(toHex));
     return carryOut(this.#context, this.#owed(action, due), { move: "reveal", claim: id, ...decoded });
   }
 
   #owed(action: Action, due: number): Action {
     return { ...action, owed: { secondsLeft: due - (this.#context.clock.now ?? due) } };
+  }
+
+  /** @returns undefined while the chain has told no time */
+  #leftMs(due: number): number | undefined {
+    const { now } = this.#context.clock;
+    return now === undefined ? undefined : 1_000 * Math.max(0, due - now);
   }
 
   /** Drops traces of claims that are over, also those in the making. */
@@ -70,8 +72,8 @@ export class Defence {
   async #traceOf(
     id: ClaimId,
     due: number,
-  ): Promise<{ readonly kind: "traced"; readonly trace: Commitment } | Outcome> {
-    const making = this.#traces.get(id) ?? this.#makeTrace(id);
+  ): Promise<{ readonly kind: "traced"; readonly trace: Traced } | Outcome> {
+    const making = this.#traces.get(id) ?? this.#makeTrace(id, due);
     if (making === undefined)
       return again(`no folder here holds its model; the answer is owed until ${due}`, 1_000);
     try {
@@ -83,14 +85,15 @@ export class Defence {
     }
   }
 
-  #makeTrace(id: ClaimId) {
+  #makeTrace(id: ClaimId, due: number) {
     const { models, runs, signal, store } = this.#context;
     const found = store.index.claimAndRequest(id);
     const model = found && models.get(found.claim.claim.modelId);
     if (found === undefined || model === undefined || !hasProgram(model)) return undefined;
     const over = new AbortController();
-    const input = fromHex(found.request.input);
-    const making = { trace: runs.trace(model, input, AbortSignal.any([signal, over.signal])), over };
+    const until = AbortSignal.any([signal, over.signal]);
+    const order = { model, calldata: fromHex(found.request.input), signal: until, leftMs: this.#leftMs(due) };
+    const making = { trace: runs.trace(order), over };
     this.#traces.set(id, making);
     return making;
   }

@@ -64,7 +64,7 @@ const noProof: ProofMaker = async () => {
 export function workerHere(
   name: string,
   url: string,
-  canonical: Pick<Canonical, "output">,
+  canonical: Pick<Canonical, "output"> & Partial<Canonical>,
   prove: Partial<WorkerOptions["prove"]> = {},
 ): { stop(): Promise<void> } {
   const over = new AbortController();

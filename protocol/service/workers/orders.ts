@@ -24,8 +24,9 @@ export const SILENT_MS = 5_000;
 /** Of these the input is `proofInput`. `groth16`: a proof; `ezkl`: a proof behind the output that it proves, joined. */
 export const PROOF_TASKS = ["groth16", "ezkl"] as const;
 export type ProofTask = (typeof PROOF_TASKS)[number];
-/** `outputs`: of many inputs, which are joined as the outputs are. */
-export const TASKS = ["output", "outputs", ...PROOF_TASKS] as const;
+/** `outputs`: of many inputs, which are joined as the outputs are. `trace`: what a prover commits to of a run. `reveal`: a
+ *  part of such a trace; the input is `revealInput`. */
+export const TASKS = ["output", "outputs", "trace", "reveal", ...PROOF_TASKS] as const;
 export type WorkerTask = (typeof TASKS)[number];
 
 export const isProofTask = (task: WorkerTask): task is ProofTask =>
@@ -38,7 +39,7 @@ const order = z.object({
   task: z.enum(TASKS),
   /** id of the model */
   model: hex.length(66),
-  /** calldata, joined calldata, or `proofInput` */
+  /** calldata, joined calldata, `revealInput` or `proofInput` */
   input: hex.max(2 + 2 * MAX_INPUT_BYTES),
   /** the same in all copies of which no worker should do two */
   copies: z.string().max(100),

@@ -10,7 +10,6 @@ import { type Connected, KEEP_SECONDS, noticeOf, WorkDatabase } from "./database
 import {
   ANSWERED,
   digestOf,
-  isProofTask,
   MAX_INPUT_BYTES,
   ORDERED,
   QUEUES,
@@ -209,9 +208,9 @@ export class WorkerRuns {
     return answers;
   }
 
-  /** Whoever makes no proofs of a model may well run it. */
+  /** Whoever makes no proofs or traces of a model may well run it. */
   #patienceWith(task: WorkerTask, model: string): Patience {
-    const key = isProofTask(task) ? `${task} ${model}` : model;
+    const key = task === "output" || task === "outputs" ? model : `${task} ${model}`;
     const known = this.#patience.get(key) ?? new Patience(this.#options.nowMs ?? (() => performance.now()));
     this.#patience.set(key, known);
     return known;

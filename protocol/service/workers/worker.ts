@@ -26,6 +26,7 @@ import {
   type WorkerOrder,
   type WorkerTask,
 } from "./orders.ts";
+import { WorkerTraces } from "./traces.ts";
 
 export const JOB_OUTCOMES = ["made", "failed", "given-back", "malformed"] as const;
 export type JobOutcome = (typeof JOB_OUTCOMES)[number];
@@ -82,6 +83,7 @@ async function runAll(
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #database: WorkDatabase;
+  readonly #traces: WorkerTraces;
   readonly #running = new Map<string, Promise<void>>();
   readonly #copies = new RecentSet<string>(MOST_COPIES);
   readonly #preferred: number;
@@ -90,6 +92,7 @@ export class Worker {
 
   constructor(options: WorkerOptions) {
     this.#options = options;
+    this.#traces = new WorkerTraces(options.canonical);
     const { name } = options;
     this.#preferred = [...name].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % QUEUES.length;
     this.#database = new WorkDatabase({
@@ -244,6 +247,8 @@ export class Worker {
   ): Promise<Uint8Array> {
     const { canonical, load } = this.#options;
     await load(model);
+    if (task === "trace") return this.#traces.trace(model, input, signal);
+    if (task === "reveal") return this.#traces.reveal(model, input, signal);
     const run = (calldata: Uint8Array) => canonical.output(model, calldata, { urgency: "own", signal });
     return task === "output" ? run(input) : runAll(input, run);
   }
