@@ -33,7 +33,7 @@ import {
 import { RUST_PARTS } from "./rust.ts";
 import { SEQUENCES_PART } from "./sequences.ts";
 import { TREES_PART } from "./trees.ts";
-import { WORKERS_PART } from "./workers.ts";
+import { WORKERS_PART } from "./workers/part.ts";
 
 const PARTS: readonly Part[] = [
   ...INFERENCE_PARTS,
